@@ -1,0 +1,8 @@
+"""``python -m omkl`` is the ``omkl`` command."""
+
+import sys
+
+from omkl.cli import main
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,33 @@
+"""The learners, one module per paper. A learner is found by the name of its function: no list is kept."""
+
+import importlib
+import pkgutil
+from collections.abc import Callable
+
+from omkl.errors import UserError, suggest
+
+
+def functions() -> dict[str, Callable]:
+    """Return every public function of the package's modules by name.
+
+    Raises UserError where two modules define the same name.
+    """
+    found = {}
+    for module_info in pkgutil.iter_modules(__path__):
+        module = importlib.import_module(f"{__name__}.{module_info.name}")
+        for name, value in vars(module).items():
+            here = getattr(getattr(value, "py_func", value), "__module__", None) == module.__name__
+            if name.startswith("_") or not callable(value) or not here:
+                continue
+            if name in found:
+                raise UserError(f"learner function '{name}' is defined twice in omkl.algorithms")
+            found[name] = value
+    return found
+
+
+def function(name: str) -> Callable:
+    """Return the function of this name. Raises UserError when no module defines it."""
+    known = functions()
+    if name not in known:
+        raise UserError(f"no function '{name}' in omkl.algorithms{suggest(name, known)}")
+    return known[name]

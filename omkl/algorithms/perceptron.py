@@ -1,0 +1,72 @@
+"""Kernel perceptrons: the single-kernel rivals of the OMKC and BOMKL papers."""
+
+import math
+
+import numpy as np
+from numba import njit
+
+from omkl.engine.conventions import is_mistake
+from omkl.engine.expansion import add, outputs
+from omkl.engine.trace import record
+
+
+@njit(cache=True)
+def perceptron(stream, E, trace, learn):
+    """Kernel perceptron (Rosenblatt 1958; Freund and Schapire 1999): on y f(x) <= 0 store (x, y).
+
+    f (1,) output of the one kernel
+    """
+    for t in range(stream.T):
+        y = stream.y[t]
+        f = outputs(E, stream, t)
+        record(trace, t, f[0], y, E)
+        if learn and is_mistake(y, f[0]):
+            add(E, stream, t, np.full(1, y))
+
+
+@njit(cache=True)
+def perceptron_u(stream, E, trace, learn):
+    """Perceptron with the mean kernel (1/m) sum_i kappa_i: Perceptron(u) of Hoi et al. (2013), section 5.1.
+
+    f (m,) outputs f_i(x_t) of kernels that share one list of vectors, which #SV counts once
+    """
+    for t in range(stream.T):
+        y = stream.y[t]
+        f = outputs(E, stream, t)
+        score = 0.0
+        for i in range(f.size):
+            score += f[i]
+        score /= f.size
+        record(trace, t, score, y, E)
+        if learn and is_mistake(y, score):
+            add(E, stream, t, np.full(f.size, y))
+            E.size[1] = E.size[0]
+
+
+@njit(cache=True)
+def component_perceptrons(stream, E, count, learn):
+    """All m single-kernel perceptrons side by side; count (m,) collects the mistakes of each."""
+    for t in range(stream.T):
+        y = stream.y[t]
+        f = outputs(E, stream, t)
+        a = np.zeros(f.size)
+        for i in range(f.size):
+            if is_mistake(y, f[i]):
+                count[i] += 1
+                a[i] = y
+        if learn and a.any():
+            add(E, stream, t, a)
+
+
+def best_kernel(run, pool: dict, params: dict, T: int) -> dict:
+    """Choose the kernel of perceptron_star: the pool with its one best kernel (the first on ties).
+
+    ``select: prefix`` counts the mistakes on the first ``prefix`` share of the stream (Hoi et al. 2013,
+    section 5.1), ``select: hindsight`` over one whole permutation apart (Lu et al., section 4.3), the same
+    for every repetition. run(name, state, stop, apart) runs a function over that part of the stream.
+    """
+    count = np.zeros(len(pool["kernels"]), np.int64)
+    hindsight = params["select"] == "hindsight"
+    stop = T if hindsight else math.ceil(round(params["prefix"] * T, 6))
+    run(component_perceptrons, {"count": count}, max(1, stop), hindsight)
+    return {**pool, "kernels": [pool["kernels"][int(count.argmin())]]}

@@ -1,0 +1,47 @@
+"""Kernel-free yardsticks beside which every table stands; the linear perceptron is in perceptron.py."""
+
+import numpy as np
+from numba import njit
+
+from omkl.engine.stream import row
+from omkl.engine.trace import record_score
+
+
+@njit(cache=True)
+def majority(stream, balance, trace, learn):
+    """Predict the class seen more often so far; a draw is a mistake.
+
+    balance (1,) sum of the labels so far
+    """
+    for t in range(stream.T):
+        y = stream.y[t]
+        record_score(trace, t, balance[0], y)
+        if learn:
+            balance[0] += y
+
+
+@njit(cache=True)
+def arow(stream, mu, sigma, trace, learn, r):
+    """AROW: adaptive regularisation of weights (Crammer, Kulesza, Dredze 2009, Figure 1), linear.
+
+    mu (d,) mean weights    sigma (d,) their variances    r > 0 regularisation
+    v confidence x' Sigma x    alpha, b step sizes (beta in the paper)
+    Deviations: Sigma is kept diagonal, as the paper does for text: the diagonal of its update.
+    """
+    for t in range(stream.T):
+        y = stream.y[t]
+        start, stop = row(stream, t)
+        margin, v = 0.0, 0.0
+        for k in range(start, stop):
+            x, j = stream.values[k], stream.indices[k]
+            margin += mu[j] * x
+            v += sigma[j] * x * x
+        record_score(trace, t, margin, y)
+        if not learn or y * margin >= 1.0:
+            continue
+        b = 1.0 / (v + r)
+        alpha = (1.0 - y * margin) * b
+        for k in range(start, stop):
+            x, j = stream.values[k], stream.indices[k]
+            mu[j] += alpha * sigma[j] * y * x
+            sigma[j] -= b * np.square(sigma[j] * x)

@@ -1,0 +1,181 @@
+"""A cell is one learner on one data set in one order: which ones a plan asks for, and how one is run."""
+
+import dataclasses
+import warnings
+from collections import OrderedDict
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from omkl.errors import OmklError, UserError
+from omkl.results import cell_key
+
+if TYPE_CHECKING:
+    from omkl.config import AlgoSpec, Plan, Setting
+    from omkl.data import Dataset
+
+_KEPT = 16  # data sets a process keeps open
+
+
+@dataclass(frozen=True)
+class Job:
+    """All that a worker is told: one learner, its hyperparameters, and where the data are.
+
+    data: the parsed copy to memory-map, or the data themselves where they could not be cached.
+    """
+
+    spec: "AlgoSpec"
+    params: dict[str, Any]
+    pool: dict[str, Any] | None
+    name: str
+    content_hash: str
+    data: "Path | Dataset"
+    order: str
+    seed: int
+    rep: int
+    permutation_seed: int
+    block: int | None
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One asked cell: its key in the store, how it is run, and an estimate of its seconds."""
+
+    key: str
+    job: Job
+    cost: float
+
+    @property
+    def line(self) -> dict[str, Any]:
+        """What the cell's line in the store says of it, results and provenance apart."""
+        job, pool = self.job, self.job.pool
+        return {
+            "key": self.key,
+            "algo": job.spec.name,
+            "params": job.params,
+            "pool": pool and pool["name"],
+            "pool_spec": pool and {"normalise": pool["normalise"], "kernels": pool["kernels"]},
+            "data": job.name,
+            "data_hash": job.content_hash,
+            "order": job.order,
+            "rep": job.rep,
+            "seed": job.seed,
+            "permutation_seed": str(job.permutation_seed),
+            "revision": job.spec.revision,
+        }
+
+
+def expand(plan: "Plan") -> list[Cell]:
+    """Return the cells of a plan: data sets × (settings, then yardsticks) × repetitions, none twice.
+
+    Loads each data set (a yardstick that does not fit its task is left out). Raises UserError for data
+    that cannot be read or do not fit a learner.
+    """
+    import omkl.data
+    from omkl.config import algo_specs
+
+    cells: dict[tuple, Cell] = {}
+    specs = algo_specs(dict.fromkeys(setting.algo for setting in (*plan.settings, *plan.yardsticks)))
+    loaded = {name: omkl.data.load(name) for name in plan.data}
+    for asked, dataset in loaded.items():
+        _keep(dataset)
+        seeds = [omkl.data.order(dataset, plan.order, plan.seed, rep)[1] for rep in range(plan.reps)]
+        settings = [*plan.settings, *(s for s in plan.yardsticks if specs[s.algo].task == dataset.task)]
+        for setting in settings:
+            spec = specs[setting.algo]
+            if spec.task != dataset.task:
+                raise UserError(
+                    f"algo={spec.name} is for {spec.task}, data={asked} for {dataset.task}; "
+                    "choose another learner or another data set"
+                )
+            for rep, seed in enumerate(seeds):
+                cell = _cell(plan, setting, spec, dataset, rep, seed)
+                cells.setdefault((asked, setting.pool and setting.pool["name"], cell.key), cell)
+    return list(cells.values())
+
+
+def run_cell(job: Job) -> dict[str, Any]:
+    """Run one cell wherever this is called and return its figures, as `omkl.learner.run_pass` does."""
+    import omkl.data
+    import omkl.learner
+
+    warm_up([job.spec])
+    dataset = _dataset(job)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # said once already, when the plan was expanded
+        order, permutation_seed = omkl.data.order(dataset, job.order, job.seed, job.rep)
+    if permutation_seed != job.permutation_seed:  # it depends on the data's content
+        raise OmklError(f"{job.name} changed while the run went on: run the same command again")
+    return omkl.learner.run_pass(
+        job.spec, job.params, job.pool, dataset, order, permutation_seed, block=job.block
+    )
+
+
+def _cell(
+    plan: "Plan", setting: "Setting", spec: "AlgoSpec", dataset: "Dataset", rep: int, seed: int
+) -> Cell:
+    key = cell_key(
+        algo=setting.algo,
+        params=setting.params,
+        pool=setting.pool,
+        data_hash=dataset.content_hash,
+        order=plan.order,
+        permutation_seed=seed,
+        revision=spec.revision,
+    )
+    job = Job(
+        spec=spec,
+        params=setting.params,
+        pool=setting.pool,
+        name=dataset.name,
+        content_hash=dataset.content_hash,
+        data=dataset.path or dataset,
+        order=plan.order,
+        seed=plan.seed,
+        rep=rep,
+        permutation_seed=seed,
+        block=plan.block,
+    )
+    return Cell(key, job, _seconds(setting, spec, dataset))
+
+
+def _seconds(setting: "Setting", spec: "AlgoSpec", dataset: "Dataset") -> float:
+    """Estimate a cell's time, as if every example were stored (nanoseconds as measured on a9a)."""
+    m = len(setting.pool["kernels"]) if setting.pool else int(spec.kernels == "own")
+    pairs = dataset.T**2 / 2 * (2 if spec.setup else 1) if m else 0
+    return 1e-3 + 2e-8 * dataset.nnz + 3e-10 * pairs * (m + dataset.nnz / max(dataset.T, 1) / 2)
+
+
+# ------------------------------------------------------------------ what a process does once
+
+_warm: set[str] = set()
+
+
+def warm_up(specs: "list[AlgoSpec]") -> None:
+    """Load compiled learners before their first clock starts; this process compiles what is not on disk."""
+    import omkl.learner
+
+    cold = {spec.name: spec for spec in specs if spec.name not in _warm}
+    if cold:
+        omkl.learner.warm_up(list(cold.values()))
+        _warm.update(cold)
+
+
+_open: "OrderedDict[str, Dataset]" = OrderedDict()
+
+
+def _keep(dataset: "Dataset") -> None:
+    _open[dataset.content_hash] = dataset
+    _open.move_to_end(dataset.content_hash)
+    while len(_open) > _KEPT:
+        _open.popitem(last=False)
+
+
+def _dataset(job: Job) -> "Dataset":
+    dataset = _open.get(job.content_hash)
+    if dataset is None:
+        import omkl.data
+
+        dataset = omkl.data.load_cached(job.data) if isinstance(job.data, Path) else job.data
+        _keep(dataset)
+    return dataclasses.replace(dataset, name=job.name)

@@ -1,0 +1,204 @@
+"""The command line: its parser, and how a command ends. The commands themselves are in commands.py."""
+
+import argparse
+import os
+import re
+import shlex
+import sys
+import warnings
+from collections.abc import Callable, Sequence
+from difflib import get_close_matches
+from typing import Any, NoReturn
+
+from omkl import __version__, commands
+from omkl.commands import INTERRUPTED, OutputClosed, say
+from omkl.errors import OmklError, UserError
+
+FORMATS = ("table", "json", "csv", "markdown", "latex")
+
+KEYS = """\
+settings (omkl show prints all of them with what they mean and may be):
+  algo=NAME,...      learners (omkl list algos)    algo.KEY=VALUE   their hyperparameters
+  data=NAME,...      data sets (omkl list data) or paths of LIBSVM files
+  pool=NAME,...      kernel pools (omkl list pools)
+                     pool.normalise=none|cosine   'pool.kernels=[{kind:gaussian,sigma:[1,2]},{kind:linear}]'
+  reps=N  seed=N     repetitions, and the base seed of their permutations
+  order=KIND         permuted, file (as stored), authors (the OMKC authors' permutations)
+  yardsticks=[...]   learners run beside the others; [] for none
+  store=PATH         folder of the results (else OMKL_STORE, else ./results)
+  exec=NAME          serial or loky
+"""
+RUN = """\
+examples:
+  omkl run algo=omkc_ss data=a9a
+  omkl run algo=omkc_dd data=german reps=10 pool=paper16 algo.beta=0.99 seed=1
+  omkl run algo=omkc_dd data=a9a_train order=file algo.beta=0.99 --format json
+  omkl run algo=omkc_ss data=path/to/my.libsvm -j 4
+  omkl run algo=perceptron 'algo.kernel={kind:gaussian,gamma:0.01}' data=a9a_train order=file
+"""
+SWEEP = """\
+Hyperparameters and parts of the pool take lists here: 0.1,0.5  range(0.1,1,0.1)  choice(max,sum).
+A hyperparameter applies to those of the learners that have it.
+
+examples:
+  omkl sweep algo=omkc_dd,omkc_ss data=wdbc,svmguide3 algo.beta=0.1,0.3,0.5,0.8,0.95 algo.delta=0.01,0.1
+  omkl sweep algo=omkc_dd data=german 'algo.beta=range(0.1,1,0.1)' reps=10
+"""
+FIGURE = """\
+examples:
+  omkl figure curve algo=omkc_ss data=wdbc
+  omkl figure curve algo=omkc_dd,omkc_ss data=german,a9a --out figures/
+  omkl figure sweep algo=omkc_dd data=wdbc 'algo.beta=range(0.1,1,0.1)' --out beta.pdf
+"""
+DATA = """\
+OMKL_DATA lists folders to look in, as PATH does; what is not there is downloaded to the cache and verified.
+OMKL_MIRROR (a URL or folder) is asked in place of the sets' own addresses, OMKL_OFFLINE=1 forbids downloads.
+
+examples:
+  omkl data list
+  omkl data get german a9a
+  omkl data verify          all that are found
+  omkl data path wdbc
+"""
+
+
+class Parser(argparse.ArgumentParser):
+    """An argument parser whose complaints are one line each, without the usage."""
+
+    def error(self, message: str) -> NoReturn:
+        """Raise UserError instead of printing the usage and exiting."""
+        raise UserError(f"{message}; see `{self.prog} --help`")
+
+
+def build_parser() -> Parser:
+    """Return the parser of all commands. Settings (KEY=VALUE) are what it leaves unparsed."""
+    parser = Parser(
+        prog="omkl",
+        description="Online learning with kernels: run, sweep and compare learners on data streams.",
+        epilog=RUN + "\nomkl COMMAND --help says more. Exit codes: 0 ok, 1 something failed, 2 a mistake in "
+        "the command, 130 Ctrl-C.",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument("--version", action="version", version=f"omkl {__version__}")
+    parser.add_argument("--debug", action="store_true", help="show the traceback of an error")
+    subparsers = parser.add_subparsers(metavar="COMMAND", dest="command")
+
+    def command(name: str, does: Callable, text: str, usage: str, epilog: str = "") -> Parser:
+        sub = subparsers.add_parser(
+            name,
+            help=text,
+            description=text.capitalize() + ".",
+            usage=f"omkl {name} {usage}[options]",
+            epilog=epilog,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+            allow_abbrev=False,
+        )
+        sub.add_argument("--debug", action="store_true", default=argparse.SUPPRESS, help="show tracebacks")
+        sub.set_defaults(does=does, takes_words=bool(usage), parser=sub)
+        return sub
+
+    settings, format_help = "[KEY=VALUE ...] ", "what goes to stdout (default: %(default)s)"
+
+    text = "run learners on data sets and print the table beside the yardsticks"
+    sub = command("run", commands.run, text, settings, f"{KEYS}\n{RUN}")
+    _add_run_options(sub, format_help)
+
+    text = "run a grid of settings; print the table and the best settings, draw them"
+    sub = command("sweep", commands.sweep, text, settings, f"{KEYS}\n{SWEEP}")
+    _add_run_options(sub, format_help)
+    sub.add_argument("--out", metavar="PATH", help="file (.png, .pdf) or folder of the figure")
+
+    text = "draw what the store holds"
+    sub = command("figure", commands.figure, text, f"KIND {settings}", f"{KEYS}\n{FIGURE}")
+    sub.add_argument("kind", choices=("curve", "sweep"), metavar="KIND", help="curve or sweep")
+    sub.add_argument("--out", metavar="PATH", help="file (.png, .pdf) or folder to write to")
+
+    text = "list learners, data sets or kernel pools"
+    sub = command("list", commands.list_, text, "KIND ")
+    sub.set_defaults(takes_words=False)
+    sub.add_argument("kind", choices=("algos", "data", "pools"), metavar="KIND", help="algos, data or pools")
+    sub.add_argument("--format", choices=FORMATS, default="table", help=format_help)
+
+    text = "print the resolved configuration, with help and domains"
+    sub = command("show", commands.show, text, settings, KEYS)
+    sub.add_argument("--format", choices=("yaml", "json"), default="yaml", help=format_help)
+
+    text = "list, download, verify or locate data sets"
+    actions = ("list", "get", "verify", "path")
+    sub = command("data", commands.data, text, "ACTION [NAME ...] ", DATA)
+    sub.add_argument("action", choices=actions, metavar="ACTION", help="list, get, verify or path")
+    sub.add_argument("--force", action="store_true", help="get: download again what is there")
+    sub.add_argument("--format", choices=FORMATS, default="table", help="list: " + format_help)
+
+    text = "measure the engine on this machine, beside np.exp and the naive twin"
+    sub = command("bench", commands.bench, text, "")
+    sub.add_argument("--format", choices=("table", "json"), default="table", help=format_help)
+    return parser
+
+
+def _add_run_options(parser: Parser, format_help: str) -> None:
+    parser.add_argument("--format", choices=FORMATS, default="table", help=format_help)
+    parser.add_argument("-j", "--jobs", type=_count, metavar="N", help="worker processes; else one per core")
+    parser.add_argument("--fresh", action="store_true", help="run cells anew that the store holds already")
+    parser.add_argument("-q", "--quiet", action="store_true", help="no progress bar")
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit code: 0 ok, 1 failed, 2 the user's mistake, 130 Ctrl-C."""
+    argv = list(sys.argv[1:] if argv is None else argv)
+    debug = "--debug" in argv
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="replace")  # a terminal without ± still gets its table
+    try:
+        with warnings.catch_warnings():
+            warnings.showwarning = _warn
+            return _run_command(argv)
+    except OmklError as error:
+        if debug:
+            raise
+        say(str(error))
+        return error.exit_code
+    except KeyboardInterrupt:
+        if debug:
+            raise
+        say("interrupted")
+        return INTERRUPTED
+    except OutputClosed:  # by `omkl list data | head`, say: nothing is left to do but to go quietly
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    except Exception as error:
+        if debug:
+            raise
+        say(f"unexpected {type(error).__name__}: {error}; with --debug it shows where, please report it")
+        return 1
+
+
+def _run_command(argv: list[str]) -> int:
+    parser = build_parser()
+    args, words = parser.parse_known_args(argv)
+    if args.command is None:
+        parser.print_help(sys.stderr)
+        return 2
+    words = [word for word in words if word != "--"]
+    for word in words:
+        if word.startswith("-"):
+            known = re.findall(r"(?<!\S)--?\w+", args.parser.format_help())
+            near = get_close_matches(word.partition("=")[0], known, n=1, cutoff=0.5)
+            hint = f" (did you mean '{near[0]}'?)" if near else ""
+            raise UserError(f"unknown option {word}{hint}; see `{args.parser.prog} --help`")
+    if words and not args.takes_words:
+        raise UserError(f"omkl {args.command} takes no {words[0]!r}; see `{args.parser.prog} --help`")
+    args.line = shlex.join(["omkl", *argv])
+    return args.does(args, words)
+
+
+def _warn(message: Any, *_: Any) -> None:
+    say(f"warning: {message}")
+
+
+def _count(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"must be a whole number from 1 up, is {text!r}")
+    return int(text)

@@ -1,0 +1,190 @@
+"""What each command does: call the parts, print. Everything slow is imported by the command that needs it.
+
+A command takes the parsed options and the words left over (KEY=VALUE, or names) and returns an exit code.
+Results go to stdout, everything else to stderr.
+"""
+
+import shlex
+import sys
+from argparse import Namespace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from omkl.errors import OmklError, UserError
+
+if TYPE_CHECKING:
+    from omkl.config import Plan
+    from omkl.runner import Outcome
+
+OK, FAILED, INTERRUPTED = 0, 1, 130
+
+
+class OutputClosed(Exception):
+    """Whoever read stdout has gone."""
+
+
+def say(text: str) -> None:
+    """Print a message to stderr."""
+    print(f"omkl: {text}", file=sys.stderr, flush=True)
+
+
+def emit(text: str) -> None:
+    """Print a result to stdout, at once, so that a closed pipe shows here."""
+    try:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    except BrokenPipeError as error:
+        raise OutputClosed from error
+
+
+def run(args: Namespace, words: list[str]) -> int:
+    """``omkl run``: the cells that are missing, then the table."""
+    from omkl.config import plan
+    from omkl.reports import Asked, report
+
+    asked = plan(words)
+    outcome = _run(asked, args)
+    emit(report(outcome.cells, Asked.of(asked, outcome.failed, args.line), args.format))
+    return _end(outcome)
+
+
+def sweep(args: Namespace, words: list[str]) -> int:
+    """``omkl sweep``: the grid, the best setting per data set and learner, and a figure."""
+    from omkl.config import plan
+    from omkl.reports import Asked, sweep_report
+
+    asked = plan(words, sweep=True)
+    outcome = _run(asked, args)
+    about = Asked.of(asked, outcome.failed, args.line)
+    text, files = sweep_report(outcome.cells, about, args.format, _figures(asked, args))
+    emit(text)
+    _tell(files)
+    return _end(outcome)
+
+
+def figure(args: Namespace, words: list[str]) -> int:
+    """``omkl figure``: a picture of what the store holds of these settings."""
+    from omkl.cells import expand
+    from omkl.config import plan
+    from omkl.reports import Asked, curve_figure, sweep_report
+    from omkl.results import Store
+
+    asked = plan(words, sweep=True)
+    keys = {cell.key for cell in expand(asked)}
+    store = Store(asked.store)
+    cells = store.cells(keys)
+    if len(cells) < len(keys):
+        verb = "sweep" if asked.swept else "run"
+        missing = f"the store {asked.store} holds {len(cells)} of {len(keys)} cells"
+        if cells.empty:
+            raise UserError(f"{missing}; `omkl {shlex.join([verb, *words])}` computes them")
+        say(f"warning: {missing}")
+    about, out = Asked.of(asked, command=args.line), _figures(asked, args)
+    if args.kind == "curve":
+        files = curve_figure(cells, store.curves(keys), out, asked=about)
+    else:
+        _, files = sweep_report(cells, about, out=out)
+    _tell(files)
+    return OK
+
+
+def list_(args: Namespace, words: list[str]) -> int:
+    """``omkl list``: learners, data sets or pools."""
+    from omkl import listing
+
+    emit(listing.render(listing.KINDS[args.kind](), args.format))
+    return OK
+
+
+def show(args: Namespace, words: list[str]) -> int:
+    """``omkl show``: the resolved configuration."""
+    from omkl.config import resolved
+
+    found = resolved(words)
+    if args.format == "json":
+        import json
+
+        emit(json.dumps(found, indent=1, ensure_ascii=False) + "\n")
+    else:
+        import yaml
+
+        emit(yaml.safe_dump(found, sort_keys=False, default_flow_style=None, width=110, allow_unicode=True))
+    return OK
+
+
+def data(args: Namespace, words: list[str]) -> int:
+    """``omkl data``: list, download, verify or locate data sets; goes on past one that fails."""
+    import omkl.data
+    from omkl import listing
+
+    names = [omkl.data.registry.entry(word).name for word in words]
+    if args.action == "list":
+        rows = [row for row in listing.data() if not names or row["data"] in names]
+        emit(listing.render(rows, args.format))
+        return OK
+    if not names and args.action == "verify":
+        names = [name for name in omkl.data.registry.names() if omkl.data.status(name).state != "missing"]
+    if not names:
+        raise UserError(f"omkl data {args.action} NAME ...: which data sets? `omkl data list` shows them")
+    code = OK
+    for name in names:
+        try:
+            emit(_data_line(args, name))
+        except OmklError as error:
+            if args.debug:
+                raise
+            say(str(error))
+            code = max(code, error.exit_code)
+    return code
+
+
+def bench(args: Namespace, words: list[str]) -> int:
+    """``omkl bench``: speed of the engine on this machine."""
+    import json
+
+    from omkl import bench
+
+    measured = bench.measure()
+    emit(json.dumps(measured, indent=1) + "\n" if args.format == "json" else bench.render(measured))
+    return OK
+
+
+def _data_line(args: Namespace, name: str) -> str:
+    import omkl.data
+
+    if args.action == "verify":
+        return f"{name}: ok, sha256 {omkl.data.verify(name)}\n"
+    if args.action == "path":
+        return "".join(f"{path}\n" for path in omkl.data.path(name))
+    files = omkl.data.get(name, force=args.force)
+    return f"{name}: {' '.join(map(str, files)) or 'comes with scikit-learn'}\n"
+
+
+def _run(plan: "Plan", args: Namespace) -> "Outcome":
+    from omkl.runner import run_plan
+
+    return run_plan(plan, jobs=args.jobs, fresh=args.fresh, progress=not args.quiet)
+
+
+def _end(outcome: "Outcome") -> int:
+    """Say how a run ended and return its exit code."""
+    if outcome.interrupted:
+        done = len(outcome.cells)
+        say(f"interrupted with {done} of {outcome.asked} cells; the same command goes on from there")
+        return INTERRUPTED
+    if outcome.failed:
+        first = outcome.failed[0]
+        where = f"{first['algo']} on {first['data']}, repetition {first['rep']}: {first['error']}"
+        say(f"{len(outcome.failed)} cells failed, first {where}; the same command tries them again")
+        return FAILED
+    return OK
+
+
+def _figures(plan: "Plan", args: Namespace) -> str | Path:
+    """Return where figures go: --out, else a folder in the store, named with a slash at its end."""
+    return args.out or f"{plan.store / 'figures' / 'local'}/"
+
+
+def _tell(files: list[Path]) -> None:
+    for file in files:
+        say(f"wrote {file}")

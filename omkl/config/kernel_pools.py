@@ -1,0 +1,66 @@
+"""Kernel pools: those of conf/pool, and those changed on the command line."""
+
+import hashlib
+import json
+from collections.abc import Iterable
+from typing import Any
+
+from omkl.config import compose, domains
+from omkl.config.kernels import check_kernels
+from omkl.errors import UserError, suggest
+
+PARTS = {"normalise": domains.parse(["none", "cosine"]).check, "kernels": check_kernels}
+
+
+def pool_names() -> list[str]:
+    """Return the names of all kernel pools, sorted."""
+    return compose.options("pool")
+
+
+def pool(name: str) -> dict[str, Any]:
+    """Return ``{"name", "label", "normalise", "kernels"}``, kernels as flat dicts in canonical form.
+
+    Raises UserError for an unknown name or a faulty file.
+    """
+    return pools([name])[0]
+
+
+def pools(names: Iterable[str]) -> list[dict[str, Any]]:
+    """Return several pools in the order given, as ``pool`` does."""
+    names = [compose.known_option("pool", name, "kernel pool") for name in names]
+    return [_checked(name, content) for name, content in compose.read("pool", names).items()]
+
+
+def changed(pool: dict, changes: dict[str, Any], named: list[dict]) -> dict[str, Any]:
+    """Return the pool with checked ``normalise`` or ``kernels`` in place of its own, under a name that fits.
+
+    If one of the ``named`` pools has that content, it is that pool. Otherwise a changed normalisation shows
+    in the name (``gauss3-cosine``), and a list of kernels of one's own is named by a hash of its content.
+    """
+    content = {"normalise": pool["normalise"], "kernels": pool["kernels"], **changes}
+    for other in [pool, *named]:
+        if all(other[key] == value for key, value in content.items()):
+            return other
+    name, label, usual = pool["name"], pool["label"], pool["normalise"]
+    if content["kernels"] != pool["kernels"]:
+        digest = hashlib.sha256(json.dumps(content["kernels"], sort_keys=True).encode()).hexdigest()
+        name, label, usual = f"own{len(content['kernels'])}-{digest[:6]}", "kernels as given", "none"
+    if content["normalise"] != usual:
+        name, label = f"{name}-{content['normalise']}", f"{label}; normalise {content['normalise']}"
+    return {"name": name, "label": label, **content}
+
+
+def _checked(name: str, raw: dict) -> dict[str, Any]:
+    where = compose.file("pool", name)
+    checks = {"label": domains.parse("text").check, **PARTS}
+    for key in raw.keys() - checks.keys():
+        raise UserError(f"{where}: unknown key '{key}'{suggest(key, checks)}")
+    for key in sorted(checks.keys() - raw.keys()):
+        raise UserError(f"{where}: '{key}' is missing")
+    pool = {"name": name}
+    for key, check in checks.items():
+        try:
+            pool[key] = check(raw[key])
+        except ValueError as error:
+            raise UserError(f"{where}: {key}: {error}") from None
+    return pool

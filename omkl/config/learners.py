@@ -1,0 +1,128 @@
+"""What conf/algo says about each learner, checked: `AlgoSpec`."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from omkl.config import compose, domains
+from omkl.errors import UserError, suggest
+
+_REQUIRED = ("function", "label", "cite", "task", "kernels", "revision", "domains", "help")
+_KINDS = {
+    **{name: domains.parse("text") for name in ("function", "label", "cite")},
+    "task": domains.parse(["classification"]),
+    "kernels": domains.parse(["pool", "own", "none"]),
+    "revision": domains.parse("int [1, inf)"),
+    **{name: domains.parse("bool") for name in ("yardstick", "stochastic")},
+    "setup": domains.parse("text or null"),
+}
+
+
+@dataclass(frozen=True)
+class AlgoSpec:
+    """A learner as conf/algo/NAME.yaml describes it.
+
+    function: name in omkl.algorithms    label, cite: for tables    revision: part of every cell's key
+    kernels: ``pool`` (runs on pool=...), ``own`` (its hyperparameter ``kernel``) or ``none``
+    yardstick: printed beside the learners    stochastic: draws random numbers of its own
+    setup: function that chooses its kernels from the pool, or None    state: arrays the engine provides
+    defaults, domains, help: of its hyperparameters, by name (domains as written: an interval, a list, ...)
+    """
+
+    name: str
+    function: str
+    label: str
+    cite: str
+    task: str
+    kernels: str
+    revision: int
+    yardstick: bool = False
+    stochastic: bool = False
+    setup: str | None = None
+    state: dict[str, Any] = field(default_factory=dict)
+    domains: dict[str, Any] = field(default_factory=dict)
+    defaults: dict[str, Any] = field(default_factory=dict)
+    help: dict[str, str] = field(default_factory=dict)
+
+
+def algo_names() -> list[str]:
+    """Return the names of all learners, sorted."""
+    return compose.options("algo")
+
+
+def algo_spec(name: str) -> AlgoSpec:
+    """Return a learner's specification. Raises UserError for an unknown name or a faulty file."""
+    return algo_specs([name])[name]
+
+
+def algo_specs(names: Iterable[str] | None = None) -> dict[str, AlgoSpec]:
+    """Return the specifications of several learners (all when None), by name, in the order given."""
+    names = algo_names() if names is None else list(names)
+    for name in names:
+        compose.known_option("algo", name, "learner")
+    return {name: _spec(name, content) for name, content in compose.read("algo", names).items()}
+
+
+def hyperparameters(specs: Iterable[AlgoSpec]) -> list[str]:
+    """Return the keys of all hyperparameters that these learners have: ``algo.beta``, ..."""
+    return sorted({f"algo.{name}" for spec in specs for name in spec.defaults})
+
+
+def typed_values(content: dict, where: Path) -> dict[str, Any]:
+    """Return the values of a file beside its ``about``, each checked against ``about.domains``.
+
+    Used for learners, executors and config.yaml alike. Raises UserError that names file and key where a
+    value is out of its domain, or a value, a domain or a help text lacks the other two.
+    """
+    about = content.get("about")
+    if not isinstance(about, dict):
+        raise UserError(f"{where}: 'about' is missing (a mapping with domains and help)")
+    values = {key: value for key, value in content.items() if key != "about"}
+    for part in ("domains", "help"):
+        if not isinstance(about.get(part), dict):
+            raise UserError(
+                f"{where}: 'about.{part}' is missing (a mapping; {{}} when there is nothing to say)"
+            )
+        for key in sorted(values.keys() ^ about[part].keys()):
+            raise UserError(f"{where}: '{key}' must stand both as a value and in 'about.{part}'")
+    checked = {}
+    for key, value in values.items():
+        try:
+            checked[key] = domains.parse(about["domains"][key]).check(value)
+        except ValueError as error:
+            raise UserError(f"{where}: {key}: {error}") from None
+    return checked
+
+
+def _spec(name: str, content: dict) -> AlgoSpec:
+    where = compose.file("algo", name)
+    defaults = typed_values(content, where)
+    about = content["about"]
+    known = {*_KINDS, "domains", "help", "state"}
+    for key in about.keys() - known:
+        raise UserError(f"{where}: unknown key 'about.{key}'{suggest(key, known)}")
+    for key in _REQUIRED:
+        if key not in about:
+            raise UserError(f"{where}: 'about.{key}' is missing")
+    values = {}
+    for key, domain in _KINDS.items():
+        if key in about:
+            try:
+                values[key] = domain.check(about[key])
+            except ValueError as error:
+                raise UserError(f"{where}: about.{key} {error}") from None
+    if not isinstance(about.get("state") or {}, dict):
+        raise UserError(f"{where}: about.state must be a mapping of array names to shape and fill")
+    if (values["kernels"] == "own") != (about["domains"].get("kernel") == "kernel"):
+        raise UserError(f"{where}: 'about.kernels: own' and a hyperparameter 'kernel: kernel' go together")
+    if values.get("yardstick") and values["kernels"] == "pool":
+        raise UserError(f"{where}: a yardstick has its own kernel or none, not a pool")
+    return AlgoSpec(
+        name=name,
+        **values,
+        state=about.get("state") or {},
+        domains=about["domains"],
+        defaults=defaults,
+        help={key: str(text) for key, text in about["help"].items()},
+    )

@@ -1,0 +1,205 @@
+"""From the words of a command to what is to be run: `plan`, and to what `omkl show` prints: `resolved`."""
+
+import itertools
+import math
+import os
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from omkl.config import compose, domains, kernel_pools
+from omkl.config.learners import AlgoSpec, algo_names, algo_spec, algo_specs, hyperparameters, typed_values
+from omkl.config.request import Request, checked
+from omkl.errors import UserError, suggest
+
+MOST_SETTINGS = 100_000
+REPS = {"permuted": 20, "authors": 20, "file": 1}  # where reps is null
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One learner with its hyperparameters, in canonical form, on one pool (None unless it uses one)."""
+
+    algo: str
+    params: dict[str, Any]
+    pool: dict[str, Any] | None
+
+
+@dataclass(frozen=True)
+class Plan:
+    """All that a run depends on: settings × data × repetitions 0..reps-1, and the yardsticks beside them.
+
+    order: file, permuted or authors    seed: base of the permutation seeds    store: folder of the results
+    exec: ``{"name", ...options}``    swept: the keys given several values, such as ("algo.beta",)
+    block: examples that the engine computes at once, None for its own choice
+    """
+
+    settings: tuple[Setting, ...]
+    data: tuple[str, ...]
+    reps: int
+    seed: int
+    order: str
+    store: Path
+    exec: dict[str, Any]
+    yardsticks: tuple[Setting, ...]
+    swept: tuple[str, ...]
+    block: int | None
+
+
+def plan(overrides: list[str], *, sweep: bool = False) -> Plan:
+    """Return what the words of a command ask for, every value checked.
+
+    overrides: KEY=VALUE words. ``algo``, ``data``, ``pool`` and ``yardsticks`` take lists; a list of values
+    for another key needs ``sweep``. A hyperparameter applies to those of the learners that have it; settings
+    that come out equal are kept once. Raises UserError, one line, for whatever is not right.
+    """
+    request = Request(overrides, sweep)
+    specs = list(algo_specs(request.names("algo", algo_names())).values())
+    axes = {name: _axis(name, override, specs) for name, override in request.parts("algo").items()}
+    chosen, swept = _pools(request, specs)
+    swept += [f"algo.{name}" for name, axis in axes.items() if max(map(len, axis.values())) > 1]
+    settings = _distinct(_grid(specs, axes, chosen))
+    order = request.value("order")
+    store = request.value("store") or os.environ.get("OMKL_STORE") or "results"
+    return Plan(
+        settings=settings,
+        data=tuple(_data(request)),
+        reps=request.value("reps") or REPS[order],
+        seed=request.value("seed"),
+        order=order,
+        store=Path(os.path.expanduser(store)),
+        exec=_exec(request),
+        yardsticks=_yardsticks(request, settings),
+        swept=tuple(key for key in request.given if key in swept),
+        block=request.value("block"),
+    )
+
+
+def resolved(overrides: list[str]) -> dict[str, Any]:
+    """Return the configuration as plain data: what would run, and for each hyperparameter what it means."""
+    asked = plan(overrides)
+    found: dict[str, Any] = {"data": list(asked.data)}
+    found |= {key: getattr(asked, key) for key in ("order", "reps", "seed", "block", "exec")}
+    found["store"] = str(asked.store)
+    found["yardsticks"] = [setting.algo for setting in asked.yardsticks]
+    found["pool"], found["algo"] = {}, {}
+    for setting in asked.settings:
+        spec = algo_spec(setting.algo)
+        if setting.pool:
+            found["pool"][setting.pool["name"]] = {k: v for k, v in setting.pool.items() if k != "name"}
+        about = ("label", "cite", "function", "task", "kernels", "revision")
+        found["algo"][spec.name] = {
+            **{key: getattr(spec, key) for key in about},
+            "hyperparameters": {
+                name: {"value": value, "domain": spec.domains[name], "help": spec.help[name]}
+                for name, value in setting.params.items()
+            },
+        }
+    return found
+
+
+def _data(request: Request) -> Iterator[str]:
+    """Yield the data sets asked for, aliases under their registered names, each once."""
+    from omkl.data import registry
+
+    seen = set()
+    for spec in request.names("data", registry.names()):
+        if registry.is_name(spec):
+            spec = registry.entry(spec).name
+        elif not os.path.isfile(os.path.expanduser(spec)):
+            near = suggest(spec, registry.names()) or "; `omkl list data` shows them"
+            raise UserError(
+                f"{compose.shown(f'data={spec}')}: neither a registered data set nor a file{near}"
+            )
+        if spec not in seen:
+            seen.add(spec)
+            yield spec
+
+
+def _exec(request: Request) -> dict[str, Any]:
+    name = compose.known_option("exec", request.value("exec"), "executor")
+    content = compose.read("exec", [name])[name]
+    values = {"name": name, **typed_values(content, compose.file("exec", name))}
+    forms = content["about"]["domains"]
+    for option, override in request.parts("exec").items():
+        if option not in forms:
+            hint = suggest(option, forms) or f"; it has {', '.join(forms) or 'none'}"
+            raise UserError(f"{override.text}: exec={name} has no option '{option}'{hint}")
+        values[option] = checked(override, domains.parse(forms[option]).check)[0]
+    return values
+
+
+def _axis(name: str, override: Any, specs: list[AlgoSpec]) -> dict[str, list[Any]]:
+    """Return a hyperparameter's values for each learner that has it, by learner."""
+    axis = {}
+    for spec in specs:
+        if name in spec.defaults:
+            check = domains.parse(spec.domains[name]).check
+            axis[spec.name] = checked(override, check, f" ({spec.name}: {spec.help[name]})")
+    if not axis:
+        chosen, known = ",".join(spec.name for spec in specs), hyperparameters(specs)
+        others = [other.name for other in algo_specs().values() if name in other.defaults]
+        hint = f"; {', '.join(others)} can take it" if others else suggest(f"algo.{name}", known)
+        hint = hint or f"; there is {', '.join(known) or 'none'}"
+        raise UserError(f"{override.text}: algo={chosen} has no hyperparameter '{name}'{hint}")
+    return axis
+
+
+def _pools(request: Request, specs: list[AlgoSpec]) -> tuple[list[dict], list[str]]:
+    """Return the pools asked for, changed as asked, and which ``pool.*`` keys take several values."""
+    parts = request.parts("pool")
+    if not any(spec.kernels == "pool" for spec in specs):
+        for override in [request.given[key] for key in request.given if key == "pool"] + [*parts.values()]:
+            names = ",".join(spec.name for spec in specs)
+            own = "; its kernel is algo.kernel" if any(spec.kernels == "own" for spec in specs) else ""
+            raise UserError(f"{override.text}: algo={names} uses no kernel pool{own}")
+        return [], []
+    found = kernel_pools.pools(request.names("pool", kernel_pools.pool_names()))
+    changes = {part: checked(override, kernel_pools.PARTS[part]) for part, override in parts.items()}
+    if changes:
+        named = kernel_pools.pools(kernel_pools.pool_names())
+        choices = [dict(zip(changes, values, strict=True)) for values in itertools.product(*changes.values())]
+        found = [kernel_pools.changed(base, choice, named) for base in found for choice in choices]
+    return found, [f"pool.{part}" for part, values in changes.items() if len(values) > 1]
+
+
+def _grid(specs: list[AlgoSpec], axes: dict[str, dict[str, list]], chosen: list[dict]) -> Iterator[Setting]:
+    """Yield learners × pools (for those that use one) × values of the hyperparameters they have."""
+    grids = [
+        (
+            spec,
+            chosen if spec.kernels == "pool" else [None],
+            {name: axis[spec.name] for name, axis in axes.items() if spec.name in axis},
+        )
+        for spec in specs
+    ]
+    total = sum(len(used) * math.prod(map(len, own.values())) for _, used, own in grids)
+    if total > MOST_SETTINGS:
+        raise UserError(f"the grid has {total} settings; at most {MOST_SETTINGS} are possible")
+    for spec, used, own in grids:
+        for pool in used:
+            for values in itertools.product(*own.values()):
+                yield Setting(spec.name, {**spec.defaults, **dict(zip(own, values, strict=True))}, pool)
+
+
+def _distinct(settings: Iterable[Setting]) -> tuple[Setting, ...]:
+    return tuple({_identity(setting): setting for setting in settings}.values())
+
+
+def _identity(setting: Setting) -> str:
+    """Return what makes two settings the same; a pool's name does not count."""
+    pool = setting.pool and (setting.pool["normalise"], setting.pool["kernels"])
+    return repr((setting.algo, setting.params, pool))
+
+
+def _yardsticks(request: Request, settings: tuple[Setting, ...]) -> tuple[Setting, ...]:
+    """Return the yardsticks with their defaults, less those that are among the settings already."""
+    specs = algo_specs(request.names("yardsticks", algo_names())).values()
+    for spec in specs:
+        if not spec.yardstick:
+            fit = [name for name, other in algo_specs().items() if other.yardstick]
+            raise UserError(f"yardsticks: {spec.name} is not one; these are: {', '.join(fit)}")
+    taken = {_identity(setting) for setting in settings}
+    own = (Setting(spec.name, dict(spec.defaults), None) for spec in specs)
+    return tuple(setting for setting in own if _identity(setting) not in taken)

@@ -1,0 +1,23 @@
+"""Data: named sets and users' files, found or downloaded, verified, parsed once, cached; and in which order.
+
+A registered name stands for one content, whichever format it is found in: see conf/data and `registry`.
+"""
+
+from omkl.data import registry
+from omkl.data.access import Status, get, load, load_cached, path, status, verify
+from omkl.data.dataset import Dataset, content_hash
+from omkl.data.orders import order
+
+__all__ = [
+    "Dataset",
+    "Status",
+    "content_hash",
+    "get",
+    "load",
+    "load_cached",
+    "order",
+    "path",
+    "registry",
+    "status",
+    "verify",
+]

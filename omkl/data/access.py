@@ -1,0 +1,219 @@
+"""From a name or a path to a Dataset: find, download, parse, verify, cache."""
+
+import os
+import shutil
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from omkl.data import cache, files, registry
+from omkl.data.dataset import Dataset, content_hash
+from omkl.data.prepare import Form, Rows, read_form, read_user_file, signs, stem
+from omkl.data.registry import DataEntry
+from omkl.errors import OmklError, UserError, suggest
+from omkl.paths import cache_folder
+
+
+@dataclass(frozen=True)
+class Status:
+    """Where a registered data set is: ``state`` is file, embedded (in scikit-learn) or missing."""
+
+    name: str
+    title: str
+    T: int
+    d: int
+    state: str
+    paths: tuple[Path, ...]
+    cached: Path | None  # its parsed copy
+    downloadable: bool
+
+
+def load(spec: str, *, download: bool = True) -> Dataset:
+    """Return the data set of a registered name or of a file (LIBSVM, .csv, .tsv, .npz; .gz, .bz2, .xz too).
+
+    A name comes from OMKL_DATA, the downloads, scikit-learn, or is downloaded now (unless ``download`` is
+    false). Its content must be the registered one. Parsed copies are reused while the source is the same.
+    Raises UserError for an unknown name, a file not found, broken content, or other content than registered.
+    """
+    if registry.is_name(spec):
+        item = registry.entry(spec)
+        found = _locate(item)
+        if found is None and download and _can_download(item):
+            get(item.name)
+            found = _locate(item)
+        if found is None:
+            raise UserError(_missing(item))
+        return _load(item.name, found[1], found[0], item)
+    path = Path(spec).expanduser()
+    if not path.is_file():
+        guess = suggest(spec, registry.names())
+        raise UserError(f"data={spec}: neither a registered data set{guess} nor a file; see `omkl list data`")
+    return _load(stem(path), [path], None, None)
+
+
+def load_cached(path: str | Path) -> Dataset:
+    """Return a data set from its parsed copy, memory-mapped, for workers. Raises OmklError if torn."""
+    return cache.read(Path(path))
+
+
+def status(name: str) -> Status:
+    """Return where a registered data set is, without reading it."""
+    item = registry.entry(name)
+    found = _locate(item)
+    state = "missing" if found is None else "file" if found[1] else "embedded"
+    cached = cache.parsed_path(item.name, *found) if found else None
+    return Status(
+        name=item.name,
+        title=item.title,
+        T=item.T,
+        d=item.d,
+        state=state,
+        paths=tuple(found[1]) if found else (),
+        cached=cached if cached and cached.is_file() else None,
+        downloadable=any(_downloadable(form) for form in item.forms),
+    )
+
+
+def path(name: str) -> list[Path]:
+    """Return the files of a data set: its source files, or the parsed copy of an embedded one."""
+    item = registry.entry(name)
+    found = _locate(item)
+    if found is None:
+        raise UserError(_missing(item))
+    return found[1] or [copy for copy in [load(name).path] if copy]
+
+
+def verify(name: str) -> str:
+    """Read a data set's source anew, past any parsed copy, and return its content hash.
+
+    Raises UserError naming file, expected and found hash when it is not the registered content.
+    """
+    item = registry.entry(name)
+    found = _locate(item)
+    if found is None:
+        raise UserError(_missing(item))
+    return _parse(item.name, found[1], found[0], item).content_hash
+
+
+def get(name: str, force: bool = False) -> list[Path]:
+    """Download a data set that is not there yet (``force``: even if it is), verify it, and return its files.
+
+    Only verified files join the search path. Raises UserError for other content, for no known address, and
+    when OMKL_OFFLINE forbids it; OmklError when no server gives the file.
+    """
+    item = registry.entry(name)
+    incoming = cache_folder() / "incoming"
+    try:
+        with files.locked(incoming / f"{item.name}.lock", f"downloading {item.name}"):
+            found = None if force else _locate(item)
+            return found[1] if found else _get(item)
+    except OSError as error:
+        raise OmklError(
+            f"{error.filename or incoming}: {error.strerror}; OMKL_CACHE names another folder"
+        ) from error
+
+
+def _get(item: DataEntry) -> list[Path]:
+    forms = [form for form in item.forms if form.format != "sklearn"]
+    failures = []
+    for form in [form for form in forms if _downloadable(form)] or forms[:1]:
+        try:
+            return _download(item, form)
+        except UserError:
+            raise
+        except OmklError as error:
+            failures.append(str(error))
+    raise OmklError("\n".join(failures))
+
+
+def _downloadable(form: Form) -> bool:
+    """Whether every file of the form can be asked for: it has an address, or there is a mirror to ask."""
+    mirror = os.environ.get("OMKL_MIRROR", "").strip()
+    return form.format != "sklearn" and (bool(mirror) or all(file.links for file in form.files))
+
+
+def _can_download(item: DataEntry) -> bool:
+    mirror_folder = "://" not in os.environ.get("OMKL_MIRROR", "://")
+    return any(_downloadable(form) for form in item.forms) and (mirror_folder or not files.offline())
+
+
+def _download(item: DataEntry, form: Form) -> list[Path]:
+    """Fetch the form's files beside the search path, verify them, and only then move them onto it."""
+    from omkl.data.fetch import fetch
+
+    incoming = cache_folder() / "incoming" / item.name
+    limit = files.size_limit(item.size_limit(form))
+    paths = [fetch(file, incoming, limit, incoming / "archives") for file in form.files]
+    try:
+        dataset = _parse(item.name, paths, form, item)
+    except UserError:
+        shutil.rmtree(incoming, ignore_errors=True)
+        raise
+    files.files_folder().mkdir(parents=True, exist_ok=True)
+    final = [path.replace(files.files_folder() / path.name) for path in paths]
+    cache.write(dataset, cache.parsed_path(item.name, form, final))
+    shutil.rmtree(incoming, ignore_errors=True)
+    return final
+
+
+def _locate(item: DataEntry) -> tuple[Form, list[Path]] | None:
+    """Return the first form all of whose files are on the search path, else the embedded one, else None."""
+    embedded = None
+    for form in item.forms:
+        if form.format == "sklearn":
+            embedded = form, []
+            continue
+        paths = [files.find(file.name) for file in form.files]
+        if all(paths):
+            return form, paths
+    return embedded
+
+
+def _load(name: str, paths: list[Path], form: Form | None, item: DataEntry | None) -> Dataset:
+    copy = cache.parsed_path(name, form, paths)
+    if copy.is_file():
+        dataset = cache.read_or_none(copy)
+        if dataset is not None and (item is None or dataset.content_hash == item.content_hash):
+            return dataset
+    dataset = _parse(name, paths, form, item)
+    if cache.write(dataset, copy) is None:
+        return replace(dataset, notes=(*dataset.notes, f"not cached: {copy.parent} cannot be written"))
+    return cache.read(copy)
+
+
+def _parse(name: str, paths: list[Path], form: Form | None, item: DataEntry | None) -> Dataset:
+    """Read the source; for a registered set check that the content is the registered one."""
+    where = " + ".join(str(path) for path in paths) or f"scikit-learn's copy of {name}"
+    if item is None or form is None:
+        rows = read_user_file(paths[0])
+        if rows.d == 0:
+            raise UserError(f"{where}: no features in any example")
+        y, notes = signs(rows.labels, None, where)
+        return _dataset(name, rows, y, rows.d, "classification", notes)
+    rows = read_form(form, paths, files.size_limit(item.size_limit(form)))
+    y, _ = signs(rows.labels, form.labels, where)
+    dataset = _dataset(name, rows, y, item.d, item.task, item.notes)
+    beyond = int(rows.indices.max(initial=-1)) + 1
+    if dataset.content_hash != item.content_hash or beyond > item.d:
+        expected = f"expected {item.content_hash} (T={item.T}, d={item.d})"
+        got = (
+            f"found {dataset.content_hash} (T={dataset.T}, d={beyond}, {dataset.positive_share:.6f} positive)"
+        )
+        raise UserError(f"{where}: not the registered content of {name}: {expected}, {got}")
+    return dataset
+
+
+def _dataset(name: str, rows: Rows, y, d: int, task: str, notes: tuple[str, ...]) -> Dataset:
+    digest = content_hash(rows.indptr, rows.indices, rows.values, y)
+    return Dataset(name, rows.indptr, rows.indices, rows.values, y, d, task, digest, None, notes)
+
+
+def _missing(item: DataEntry) -> str:
+    wanted = " or ".join(" + ".join(file.name for file in form.files) for form in item.forms if form.files)
+    folders = ", ".join(f"{f}{'' if f.is_dir() else ' (no such folder)'}" for f in files.search_folders())
+    remedy = "put it into a folder of OMKL_DATA"
+    if _can_download(item):
+        remedy = f"`omkl data get {item.name}` downloads it"
+    elif files.offline():
+        remedy += "; OMKL_OFFLINE forbids a download"
+    looked = f"looked for {wanted} (also .libsvm, .xz, .gz, .bz2) in {folders}"
+    return f"data set {item.name} not found: {looked}; {remedy}"

@@ -1,0 +1,129 @@
+"""Parsed copies of data sets: uncompressed .npz without pickle, memory-mapped by the workers.
+
+A copy's name is a hash of what it was made from (files with sizes and times, preparation, parser), so a copy
+is never changed: two processes that write one at the same time write the same, and the later rename wins.
+"""
+
+import dataclasses
+import hashlib
+import json
+import struct
+import sys
+import time
+import zipfile
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from omkl.data.dataset import Dataset
+from omkl.data.files import replacing
+from omkl.data.prepare import Form
+from omkl.errors import OmklError
+from omkl.paths import cache_folder
+
+PARSER = 1  # raised when parsing or preparing the same file gives another result
+ALIGNMENT = 64
+ARRAYS = {"indptr": np.int64, "indices": np.int32, "values": np.float64, "y": np.float64}
+KEEP_SECONDS = 86_400.0  # copies of an earlier state of the same file may still be mapped by a run
+
+
+def parsed_path(name: str, form: Form | None, paths: Sequence[Path]) -> Path:
+    """Return where the parsed copy of these files, prepared in this way, is or would be."""
+    files = [(str(path.resolve()), path.stat().st_size, path.stat().st_mtime_ns) for path in paths]
+    how = {"parser": PARSER, "form": dataclasses.asdict(form) if form else None, "byteorder": sys.byteorder}
+    if form and form.format == "sklearn":
+        import importlib.metadata
+
+        how["sklearn"] = importlib.metadata.version("scikit-learn")
+    source = _digest([name, [file[0] for file in files]], 8)
+    return cache_folder() / "parsed" / f"{name[:80]}-{source}-{_digest([how, files], 16)}.npz"
+
+
+def _digest(value: object, length: int) -> str:
+    return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()[:length]
+
+
+def write(dataset: Dataset, path: Path) -> Path | None:
+    """Write the parsed copy in one rename; return its path, or None where the folder cannot be written."""
+    meta = {"name": dataset.name, "d": dataset.d, "task": dataset.task, "content_hash": dataset.content_hash}
+    meta |= {"notes": list(dataset.notes), "T": dataset.T, "nnz": dataset.nnz}
+    try:
+        with replacing(path) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
+            _add(archive, "meta", np.array(json.dumps(meta)))
+            for key, dtype in ARRAYS.items():
+                _add(archive, key, np.ascontiguousarray(getattr(dataset, key), dtype=dtype))
+    except OSError:
+        return None
+    source = path.name.rpartition("-")[0]
+    for old in path.parent.glob(f"{source}-*.npz"):
+        if old != path and time.time() - old.stat().st_mtime > KEEP_SECONDS:
+            old.unlink(missing_ok=True)
+    return path
+
+
+def _add(archive: zipfile.ZipFile, key: str, array: np.ndarray) -> None:
+    """Add an array whose numbers begin at a multiple of ALIGNMENT: mapped arrays are aligned then."""
+    member = zipfile.ZipInfo(f"{key}.npy")
+    member.file_size = array.nbytes + 1024  # lets zipfile choose its 64-bit form beforehand
+    zip64 = 20 if member.file_size * 1.05 > zipfile.ZIP64_LIMIT else 0
+    fixed = 30 + len(member.filename) + zip64 + 4
+    padding = -(archive.fp.tell() + fixed) % ALIGNMENT
+    member.extra = struct.pack("<HH", 0xD935, padding) + b"\0" * padding  # the field zipalign uses
+    with archive.open(member, "w") as stream:
+        np.lib.format.write_array(stream, array, allow_pickle=False)
+
+
+def read(path: Path) -> Dataset:
+    """Return the data set of a parsed copy, its arrays memory-mapped (copy on write: never changed on disk).
+
+    Raises OmklError when the file is missing, torn or not such a copy.
+    """
+    try:
+        with open(path, "rb") as file, zipfile.ZipFile(file) as archive:
+            size = path.stat().st_size
+            with archive.open("meta.npy") as stream:
+                meta = json.loads(str(np.lib.format.read_array(stream, allow_pickle=False)))
+            arrays = {key: _map(path, file, archive.getinfo(f"{key}.npy"), size) for key in ARRAYS}
+            shapes = {"indptr": meta["T"] + 1, "indices": meta["nnz"], "values": meta["nnz"], "y": meta["T"]}
+            for key, dtype in ARRAYS.items():
+                if arrays[key].dtype != dtype or arrays[key].shape != (shapes[key],):
+                    raise ValueError(f"{key} is {arrays[key].dtype} {arrays[key].shape}")
+            if arrays["indptr"][0] != 0 or arrays["indptr"][-1] != meta["nnz"]:
+                raise ValueError("indptr does not fit")
+            fields = {key: meta[key] for key in ("name", "d", "task", "content_hash")}
+            return Dataset(**fields, **arrays, path=path, notes=tuple(meta["notes"]))
+    except (OSError, ValueError, KeyError, TypeError, EOFError, struct.error, zipfile.BadZipFile) as error:
+        raise OmklError(f"{path}: not a readable parsed copy: {error}") from error
+
+
+def read_or_none(path: Path) -> Dataset | None:
+    """Return the data set of a parsed copy, or None when it is torn (a crash, a full disk)."""
+    try:
+        return read(path)
+    except OmklError:
+        return None
+
+
+def _map(path: Path, file, member: zipfile.ZipInfo, size: int) -> np.ndarray:
+    """Map one stored member: its place follows from the zip's local header and the .npy header."""
+    if member.compress_type != zipfile.ZIP_STORED:
+        raise ValueError(f"{member.filename} is compressed")
+    file.seek(member.header_offset)
+    header = file.read(30)
+    if header[:4] != b"PK\x03\x04":
+        raise ValueError(f"{member.filename}: no local header")
+    name, extra = struct.unpack("<HH", header[26:30])
+    file.seek(member.header_offset + 30 + name + extra)
+    version = np.lib.format.read_magic(file)
+    read_header = (
+        np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+    )
+    shape, _, dtype = read_header(file)
+    start, count = file.tell(), int(np.prod(shape))
+    if dtype.hasobject or start + count * dtype.itemsize > size:
+        raise ValueError(f"{member.filename} reaches beyond the file")
+    if count == 0:
+        return np.empty(shape, dtype)
+    mapped = np.asarray(np.memmap(path, dtype=dtype, mode="c", offset=start, shape=shape))
+    return mapped if start % ALIGNMENT == 0 else mapped.copy()

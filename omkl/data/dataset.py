@@ -1,0 +1,55 @@
+"""A data set in memory: sparse rows in time order, labels, and the hash of its content."""
+
+import hashlib
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+
+@dataclass(frozen=True, eq=False)
+class Dataset:
+    """T examples with d features as compressed sparse rows; zeros are not stored, dense data included.
+
+    indptr (T+1,) int64   indices (nnz,) int32, from 0, ascending in a row   values (nnz,) float64
+    y (T,) float64, +1 or -1 for classification   content_hash: see `content_hash`
+    path: the cached copy that workers memory-map with `load_cached`, None where the cache cannot be written
+    notes: what a user should know (label mapping of a file without YAML, traps of a registered set)
+    """
+
+    name: str
+    indptr: np.ndarray
+    indices: np.ndarray
+    values: np.ndarray
+    y: np.ndarray
+    d: int
+    task: str
+    content_hash: str
+    path: Path | None = None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def T(self) -> int:
+        """Number of examples."""
+        return len(self.y)
+
+    @property
+    def nnz(self) -> int:
+        """Number of stored (non-zero) values."""
+        return len(self.values)
+
+    @property
+    def positive_share(self) -> float:
+        """Share of the examples with label +1."""
+        return float(np.mean(self.y == 1.0))
+
+
+def content_hash(indptr: np.ndarray, indices: np.ndarray, values: np.ndarray, y: np.ndarray) -> str:
+    """Return the hex sha256 over the four arrays' bytes: little-endian int64, int32, float64, float64.
+
+    The same for a set however it is written, compressed or prepared, as long as every number is the same.
+    """
+    digest = hashlib.sha256()
+    for array, dtype in ((indptr, "<i8"), (indices, "<i4"), (values, "<f8"), (y, "<f8")):
+        digest.update(np.ascontiguousarray(array, dtype=dtype).data.cast("B") if array.size else b"")
+    return digest.hexdigest()

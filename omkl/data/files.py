@@ -1,0 +1,156 @@
+"""Data files on disk: finding them under their usual names, and reading them without trusting them."""
+
+import bz2
+import contextlib
+import gzip
+import io
+import lzma
+import os
+import sys
+import tempfile
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO
+
+from omkl.errors import UserError
+from omkl.paths import cache_folder, data_folders
+
+SUFFIXES = (".libsvm.xz", ".libsvm.bz2", ".libsvm.gz", ".libsvm", ".xz", ".bz2", ".gz", "")
+OPENERS = {b"\xfd7zXZ\x00": lzma.open, b"BZh": bz2.open, b"\x1f\x8b": gzip.open}
+LIMIT = 4 * 2**30  # bytes after decompression, where nothing narrower is known
+LONGEST_LINE = 256 * 2**20
+BLOCK = 4 * 2**20
+
+
+def files_folder() -> Path:
+    """Return the folder that downloads go to."""
+    return cache_folder() / "files"
+
+
+def search_folders() -> list[Path]:
+    """Return the folders a data file is looked for in: OMKL_DATA's, then the downloads."""
+    return [*data_folders(), files_folder()]
+
+
+def find_in(folder: Path, name: str) -> Path | None:
+    """Return the file called ``name`` in ``folder``, with any of SUFFIXES, or None."""
+    paths = (folder / (name + suffix) for suffix in SUFFIXES)
+    return next((path for path in paths if os.path.isfile(path)), None)
+
+
+def find(name: str) -> Path | None:
+    """Return the first file called ``name`` on the search path, or None."""
+    return next((path for folder in search_folders() if (path := find_in(folder, name))), None)
+
+
+def size_limit(expected: int | None = None) -> int:
+    """Return how many bytes a file may hold after decompression: OMKL_MAX_BYTES, else what is expected."""
+    text = os.environ.get("OMKL_MAX_BYTES", "").strip()
+    if not text:
+        return expected or LIMIT
+    if not text.isdecimal() or int(text) == 0:
+        raise UserError(f"OMKL_MAX_BYTES={text!r} is not a positive whole number of bytes")
+    return int(text)
+
+
+def offline() -> bool:
+    """Whether OMKL_OFFLINE forbids the network."""
+    return os.environ.get("OMKL_OFFLINE", "").strip().lower() not in ("", "0", "false", "no")
+
+
+class _Capped(io.RawIOBase):
+    """A decompressed stream that stops with a UserError when it outgrows its limit or is damaged."""
+
+    def __init__(self, path: Path, limit: int):
+        self.path, self.limit, self.count = path, limit, 0
+        with open(path, "rb") as file:
+            magic = file.read(6)
+        opener = next((opener for mark, opener in OPENERS.items() if magic.startswith(mark)), open)
+        self.stream = opener(path, "rb")
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer) -> int:
+        try:
+            data = self.stream.read(len(buffer))
+        except (EOFError, lzma.LZMAError, zlib.error, OSError) as error:
+            raise UserError(f"{self.path}: cannot be decompressed or read: {error}") from error
+        self.count += len(data)
+        if self.count > self.limit:
+            raise UserError(
+                f"{self.path}: holds more than {self.limit:,} bytes after decompression, more than this data "
+                "can need; set OMKL_MAX_BYTES to read it nevertheless"
+            )
+        buffer[: len(data)] = data
+        return len(data)
+
+    def close(self) -> None:
+        if not self.closed:
+            self.stream.close()
+        super().close()
+
+
+def open_binary(path: Path, limit: int | None = None) -> io.BufferedReader:
+    """Open a plain, .gz, .bz2 or .xz file (told by its first bytes) for reading decompressed bytes.
+
+    Reading raises UserError beyond ``limit`` bytes and on a damaged file; a missing file is a UserError too.
+    """
+    try:
+        return io.BufferedReader(_Capped(Path(path), size_limit() if limit is None else limit), 2**20)
+    except OSError as error:
+        raise UserError(f"{path}: cannot be opened: {error.strerror}") from error
+
+
+def line_blocks(path: Path, limit: int | None = None) -> Iterator[tuple[int, bytes]]:
+    """Yield (number of the first line, bytes of whole lines) in blocks of about 4 MiB."""
+    with open_binary(path, limit) as file:
+        line, rest = 1, []
+        while data := file.read(BLOCK):
+            cut = data.rfind(b"\n") + 1
+            if cut == 0:
+                rest.append(data)
+                if len(rest) * BLOCK > LONGEST_LINE:
+                    raise UserError(f"{path}:{line}: the line is longer than {LONGEST_LINE:,} bytes")
+                continue
+            block = b"".join([*rest, data[:cut]])
+            rest = [data[cut:]]
+            yield line, block
+            line += block.count(b"\n")
+        if last := b"".join(rest):
+            yield line, last
+
+
+@contextlib.contextmanager
+def replacing(target: Path) -> Iterator[IO[bytes]]:
+    """A new file that takes the target's place when the block ends well, and vanishes when it does not."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(name, target)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+
+
+@contextlib.contextmanager
+def locked(path: Path, what: str) -> Iterator[None]:
+    """Hold a lock file; a second process waits (and says so) until the first is done."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        import fcntl
+    except ImportError:  # Windows has no such locks: two downloads at once may disturb each other there
+        yield
+        return
+    with open(path, "w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            print(f"waiting: another process is {what}", file=sys.stderr)
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        yield

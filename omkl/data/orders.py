@@ -1,0 +1,80 @@
+"""In which order a repetition sees the examples: as stored, permuted, or in the OMKC authors' orders."""
+
+import warnings
+from pathlib import Path
+
+import numpy as np
+
+from omkl.data import registry
+from omkl.data.dataset import Dataset
+from omkl.data.files import find_in, open_binary, search_folders
+from omkl.errors import UserError, suggest
+from omkl.seeds import permutation_seed
+
+KINDS = ("file", "permuted", "authors")
+FOLDER = "omkc_permutations"
+BLOCKS = 5  # at most so many changes of label: stored class by class
+
+
+def order(dataset: Dataset, kind: str, base_seed: int, rep: int) -> tuple[np.ndarray, int]:
+    """Return the order (T,) int64 of row numbers from 0, and the permutation seed of this repetition.
+
+    kind: ``file`` as stored (the same for every repetition), ``permuted`` drawn from the seed, ``authors``
+    the OMKC authors' own (20 per set). The seed depends on base seed, content and repetition only; the
+    learner's own randomness is derived from it, in every kind. Raises UserError for an unknown kind, and
+    where the authors' orders do not exist, are not found, or do not fit the data.
+    """
+    if kind not in KINDS:
+        raise UserError(f"order={kind!r}{suggest(kind, KINDS)}; one of {', '.join(KINDS)}")
+    if rep < 0:
+        raise UserError(f"repetition {rep}: numbered from 0")
+    seed = permutation_seed(base_seed, dataset.content_hash, rep)
+    if kind == "permuted":
+        return np.random.default_rng(seed).permutation(dataset.T).astype(np.int64), seed
+    if kind == "authors":
+        return _authors(dataset, rep), seed
+    changes = np.count_nonzero(np.diff(dataset.y))
+    if 0 < changes <= BLOCKS < dataset.T // 10:
+        told = f"the labels of {dataset.name} change only {changes} time(s) in file order"
+        warnings.warn(f"{told}: order=file shows long runs of one class", stacklevel=2)
+    return np.arange(dataset.T, dtype=np.int64), seed
+
+
+def _authors(dataset: Dataset, rep: int) -> np.ndarray:
+    item = registry.entry(dataset.name) if registry.is_name(dataset.name) else None
+    if item is None or item.permutations is None or item.content_hash != dataset.content_hash:
+        having = [name for name in registry.names() if registry.entry(name).permutations]
+        raise UserError(
+            f"order=authors: {dataset.name} has no authors' permutations; these have: {', '.join(having)}"
+        )
+    path = _find(item.permutations)
+    rows = _rows(path)
+    if rep >= len(rows):
+        raise UserError(
+            f"order=authors: {path.name} has {len(rows)} permutations; reps={len(rows)} is the most"
+        )
+    try:
+        numbers = np.array(rows[rep].split(), dtype=np.int64)
+    except ValueError as error:
+        raise UserError(f"{path}:{rep + 1}: not whole numbers: {error}") from error
+    if not np.array_equal(np.sort(numbers), np.arange(1, dataset.T + 1)):
+        raise UserError(
+            f"{path}:{rep + 1}: {len(numbers)} numbers that are not a permutation of 1..{dataset.T}, "
+            f"the rows of {dataset.name}"
+        )
+    return numbers - 1
+
+
+def _find(name: str) -> Path:
+    wanted = f"{name}.id_all.txt"
+    for folder in search_folders():
+        if path := find_in(folder / FOLDER, wanted):
+            return path
+    looked = ", ".join(str(folder / FOLDER) for folder in search_folders())
+    raise UserError(f"order=authors: {wanted} (.xz) not found; looked in {looked}; set OMKL_DATA")
+
+
+def _rows(path: Path) -> list[str]:
+    with open_binary(path, 2**28) as file:
+        text = file.read().decode("ascii", "replace")
+    return [line for line in text.splitlines() if line.strip()]

@@ -1,0 +1,197 @@
+"""The data sets that have names: one YAML each in conf/data, read strictly and only when asked for."""
+
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from omkl.data.prepare import DataFile, Form, Link
+from omkl.errors import UserError, suggest
+from omkl.paths import conf_folder
+
+FORMATS = {"libsvm": 1, "table": 1, "sparse_binary": 2, "sklearn": 0}  # format: files it needs at least
+EMBEDDED = ("breast_cancer",)  # scikit-learn's loaders that a YAML may name
+
+
+@dataclass(frozen=True)
+class DataEntry:
+    """What conf/data/NAME.yaml says. The content hash, checked after parsing, vouches for the numbers."""
+
+    name: str
+    title: str
+    description: str
+    task: str
+    T: int
+    d: int
+    nnz: int
+    positive_share: float
+    content_hash: str
+    source: str
+    licence: str
+    forms: tuple[Form, ...]
+    permutations: str | None = None
+    aliases: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    def size_limit(self, form: Form) -> int:
+        """Bytes that a file of this form may hold: generous for what the entry declares, no more."""
+        cells = self.nnz + self.T if form.format in ("libsvm", "sparse_binary") else self.T * (self.d + 8)
+        return 2**20 + 64 * cells
+
+
+def names() -> list[str]:
+    """Return the names of all registered data sets, sorted."""
+    return sorted(path.stem for path in (conf_folder() / "data").glob("*.yaml"))
+
+
+def is_name(spec: str) -> bool:
+    """Whether ``spec`` is a registered name or alias; no file is needed for the answer."""
+    return spec in names() or spec in _aliases(conf_folder())
+
+
+def entry(name: str) -> DataEntry:
+    """Return the entry of a name or alias. Raises UserError with a suggestion for an unknown one."""
+    known = names()
+    if name not in known:
+        aliases = _aliases(conf_folder())
+        if name not in aliases:
+            raise UserError(
+                f"unknown data set {name!r}{suggest(name, [*known, *aliases])}; see `omkl list data`"
+            )
+        name = aliases[name]
+    return _entry(conf_folder() / "data" / f"{name}.yaml")
+
+
+def describe(name: str) -> dict[str, Any]:
+    """Return what a list of data sets shows of one: plain values by field name."""
+    item = entry(name)
+    fields = ("name", "title", "T", "d", "nnz", "positive_share", "source", "licence", "permutations")
+    files = sorted({file.name for form in item.forms for file in form.files})
+    return {field: getattr(item, field) for field in fields} | {
+        "aliases": list(item.aliases),
+        "files": files,
+        "notes": list(item.notes),
+        "description": item.description,
+    }
+
+
+@cache
+def _aliases(folder: Path) -> dict[str, str]:
+    entries = [_entry(path) for path in (folder / "data").glob("*.yaml")]
+    return {alias: item.name for item in entries for alias in item.aliases}
+
+
+@cache
+def _entry(path: Path) -> DataEntry:
+    data = _read_yaml(path)
+    keys = set(DataEntry.__dataclass_fields__) - {"name"}
+    optional = {"permutations": None, "aliases": [], "notes": []}
+    _check_keys(path, data, keys, keys - set(optional))
+    kinds = {
+        "T": int,
+        "d": int,
+        "nnz": int,
+        "positive_share": float,
+        "forms": list,
+        "aliases": list,
+        "notes": list,
+    }
+    for key, value in data.items():
+        _check_kind(f"{path}: {key}", value, kinds.get(key, str))
+    data = optional | data
+    if data["task"] != "classification":
+        raise UserError(f"{path}: task: {data['task']!r}; only 'classification' is known")
+    if len(data["content_hash"]) != 64 or set(data["content_hash"]) - set("0123456789abcdef"):
+        raise UserError(f"{path}: content_hash: should be 64 hexadecimal digits")
+    if not data["forms"]:
+        raise UserError(f"{path}: forms: at least one is needed")
+    forms = tuple(_form(path, number, form) for number, form in enumerate(data.pop("forms"), 1))
+    aliases, notes = tuple(data.pop("aliases")), tuple(data.pop("notes"))
+    return DataEntry(name=path.stem, forms=forms, aliases=aliases, notes=notes, **data)
+
+
+def _read_yaml(path: Path) -> dict[str, Any]:
+    import yaml
+
+    try:
+        data = yaml.load(path.read_bytes(), Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+    except yaml.YAMLError as error:
+        raise UserError(f"{path}: not YAML: {error}") from error
+    if not isinstance(data, dict):
+        raise UserError(f"{path}: should hold keys and values")
+    return data
+
+
+def _check_kind(where: str, value: object, kind: type) -> None:
+    if not isinstance(value, kind) or isinstance(value, bool) is not (kind is bool):
+        raise UserError(f"{where}: {value!r} should be of type {kind.__name__}")
+
+
+def _check_keys(where: str | Path, data: dict, known: set[str], needed: set[str]) -> None:
+    for key in data:
+        if key not in known:
+            raise UserError(f"{where}: unknown key {key!r}{suggest(key, known)}")
+    if missing := sorted(needed - set(data)):
+        raise UserError(f"{where}: missing {', '.join(missing)}")
+
+
+def _form(path: Path, number: int, data: dict) -> Form:
+    where = f"{path}: forms[{number}]"
+    if not isinstance(data, dict):
+        raise UserError(f"{where}: should hold keys and values")
+    _check_keys(where, data, set(Form.__dataclass_fields__), {"format", "labels"})
+    if data["format"] not in FORMATS:
+        guess = suggest(data["format"], FORMATS)
+        raise UserError(f"{where}: format: {data['format']!r}{guess}; one of {', '.join(FORMATS)}")
+    files = tuple(_file(where, file) for file in data.get("files", []))
+    needed = 2 if data.get("label") == "file" else FORMATS[data["format"]]
+    if len(files) < needed:
+        raise UserError(f"{where}: files: {needed} needed for format {data['format']}")
+    if data["format"] == "sklearn" and data.get("dataset") not in EMBEDDED:
+        raise UserError(f"{where}: dataset: {data.get('dataset')!r}; one of {', '.join(EMBEDDED)}")
+    for key in ("labels", "values"):
+        _check_kind(f"{where}: {key}", data.get(key, {}), dict)
+    for key, kind in (("delimiter", str), ("missing", str), ("header", bool), ("drop", list)):
+        _check_kind(f"{where}: {key}", data.get(key, kind()), kind)
+    label = data.get("label", "last")
+    if label not in ("first", "last", "file") and not (type(label) is int and label > 0):
+        raise UserError(f"{where}: label: {label!r}; first, last, file, or a column number from 1")
+    labels = data["labels"]
+    if {type(sign) for sign in labels.values()} != {int} or set(labels.values()) != {-1, 1}:
+        raise UserError(f"{where}: labels: should map the source's labels to -1 and 1")
+    rest = {key: value for key, value in data.items() if key not in ("files", "labels", "drop", "values")}
+    return Form(
+        files=files,
+        labels={str(label): sign for label, sign in labels.items()},
+        drop=tuple(data.get("drop", ())),
+        values={str(word): float(value) for word, value in data["values"].items()}
+        if "values" in data
+        else None,
+        **rest,
+    )
+
+
+def _file(where: str, data: str | dict) -> DataFile:
+    data = {"name": data} if isinstance(data, str) else data
+    if not isinstance(data, dict):
+        raise UserError(f"{where}: files: {data!r} should be a name, or name and urls")
+    _check_keys(f"{where}: files", data, {"name", "urls"}, {"name"})
+    if not _plain(data["name"]):
+        raise UserError(f"{where}: files: {data['name']!r} should be a plain file name")
+    return DataFile(data["name"], tuple(_link(where, link) for link in data.get("urls", ())))
+
+
+def _link(where: str, data: str | dict) -> Link:
+    data = {"url": data} if isinstance(data, str) else data
+    _check_keys(f"{where}: urls", data, {"url", "member"}, {"url"})
+    link = Link(**data)
+    if urlsplit(link.url).scheme not in ("http", "https"):
+        raise UserError(f"{where}: urls: {link.url!r} should begin with https:// or http://")
+    if link.member is not None and not all(_plain(part) for part in link.member.split("/")):
+        raise UserError(f"{where}: urls: member {link.member!r} leaves the archive")
+    return link
+
+
+def _plain(name: object) -> bool:
+    return isinstance(name, str) and name not in ("", ".", "..") and not set(name) & set("/\\:\0")

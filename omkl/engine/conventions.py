@@ -1,0 +1,41 @@
+"""The conventions on which counts depend, in one place (ALGORITHMS.md section 0).
+
+Ties, underflow and sign(0) decide mistakes, so nothing here is written a second time anywhere else.
+"""
+
+import numpy as np
+from numba import njit
+
+SMALLEST_WEIGHT = np.finfo(np.float64).tiny
+# A passive-aggressive step ends at y f = 1 exactly, so that a repeated example has a loss of 0 or of rounding
+# noise: losses up to this count as 0.
+LEAST_LOSS = 1e-9
+
+
+@njit(cache=True)
+def vote(f):
+    """The class that output f stands for: +1 if f >= 0, else -1."""
+    return 1.0 if f >= 0.0 else -1.0
+
+
+@njit(cache=True)
+def is_mistake(y, score):
+    """Whether a score (of one kernel or of the ensemble) errs on label y: a score of exactly 0 does."""
+    return y * score <= 0.0
+
+
+@njit(cache=True)
+def hinge(y, f):
+    """max(0, 1 - y f), and exactly 0 up to LEAST_LOSS."""
+    loss = 1.0 - y * f
+    return loss if loss > LEAST_LOSS else 0.0
+
+
+@njit(cache=True)
+def normalise(w):
+    """Scale the weights (m,) to sum 1, in place; one that underflows stays at the smallest normal number."""
+    total = 0.0
+    for i in range(w.size):
+        total += w[i]
+    for i in range(w.size):
+        w[i] = max(w[i] / total, SMALLEST_WEIGHT)

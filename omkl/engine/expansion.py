@@ -1,0 +1,222 @@
+"""The m classifiers f_i(x) = sum_j A[i, j] kappa_i(x_j, x) over one shared list of stored vectors.
+
+All blocking hides here. ``outputs`` opens a block: the outputs of the next B examples against everything
+stored so far, tile by tile. ``add`` stores a vector and brings the remaining rows of the open block up to
+date. Each output is one sum over the stored vectors in the order in which they were stored, each kernel
+value depends on its two vectors alone, and neither depends on B: block sizes agree to the last bit.
+"""
+
+from collections import namedtuple
+
+import numpy as np
+from numba import njit
+
+from omkl.engine.pool import Pool, Scratch, accumulate, bit
+from omkl.engine.stream import row
+from omkl.engine.ties import settle, settle_block, track
+from omkl.engine.tiles import LANES, dot_products
+
+BLOCK = 128
+_TILE_PAIRS = 2048  # stored vectors x rows of a tile: its kernel values stay in the first-level cache
+
+# pool                the kernels
+# A (m, capacity)     coefficients; only columns below size[0] are defined
+# stored_by (capacity,)   the kernels with a non-zero coefficient, as bits
+# indptr (capacity+1,) indices, values (nnz capacity,)   the stored vectors, sparse
+# norm2 (capacity,)   their squared norms
+# size (2,)           stored vectors (the union), non-zero coefficients over all kernels (the papers' #SV)
+# n_sv (m,)           non-zero coefficients per kernel
+# block (4,)          first round of the open block, last plus one, columns in use, vectors stored before
+# slot (d,)           row of `rows` that holds a column's values in the open block; 0: absent
+# columns (S,)        the columns in use
+# rows (S+1, R)       the open block, feature-major; row 0 stays 0
+# row_norm2 (R,)      squared norms of its rows
+# dots (J, R) scratch                                    one tile
+# F (m, R)            outputs of the block's rows so far
+# G (m, R)            the same with absolute coefficients, for the kernels that are tracked (m,) for ties
+# f (m,)              outputs of the round that was asked for last
+# few (S+1, R) few_of (R,) settled, doubt, exact (m, R)  plain sums where rounding could decide: ties.py
+# largest (m,)        largest absolute coefficient of each kernel
+Expansion = namedtuple(
+    "Expansion",
+    "pool A stored_by indptr indices values norm2 size n_sv largest "
+    "block slot columns rows row_norm2 dots scratch F G tracked f few few_of settled doubt exact",
+)
+
+
+def make_expansion(pool: Pool, d: int, block: int = BLOCK) -> Expansion:
+    """Return an empty expansion for vectors of d features; ``reserve`` gives it room."""
+    m = pool.kind.size
+    R = -(-block // LANES) * LANES
+    J = max(4, _TILE_PAIRS // R // 4 * 4)
+    return Expansion(
+        pool=pool,
+        A=np.empty((m, 0)),
+        stored_by=np.empty(0, np.uint64),
+        indptr=np.zeros(1, np.int64),
+        indices=np.empty(0, np.int32),
+        values=np.empty(0),
+        norm2=np.empty(0),
+        size=np.zeros(2, np.int64),
+        n_sv=np.zeros(m, np.int64),
+        largest=np.zeros(m),
+        block=np.zeros(4, np.int64),
+        slot=np.zeros(d, np.int32),
+        columns=np.empty(0, np.int32),
+        rows=np.zeros((1, R)),
+        row_norm2=np.zeros(R),
+        dots=np.zeros((J, R)),
+        scratch=Scratch(np.zeros((J, R)), np.zeros((J, R)), np.zeros(R), np.zeros(J, np.int64)),
+        F=np.zeros((m, R)),
+        G=np.zeros((m, R)),
+        tracked=np.zeros(m, np.bool_),
+        f=np.zeros(m),
+        few=np.zeros((1, R)),
+        few_of=np.zeros(R, np.int64),
+        settled=np.zeros((m, R), np.bool_),
+        doubt=np.zeros((m, R), np.bool_),
+        exact=np.zeros((m, R)),
+    )
+
+
+def reserve(E: Expansion, vectors: int, nnz: int, longest: int) -> Expansion:
+    """Return E with room for so many more vectors and non-zeros, and for blocks of rows this long.
+
+    Pages are only touched when used, so that asking for a whole stream's worth costs address space alone.
+    """
+    n = E.size[0]
+    used = E.indptr[n]
+    slots = min(E.slot.size, longest * E.row_norm2.size)
+    if n + vectors > E.norm2.size:
+        A = np.empty((E.A.shape[0], n + vectors))
+        A[:, :n] = E.A[:, :n]
+        E = E._replace(
+            A=A,
+            stored_by=_grown(E.stored_by, n, vectors),
+            indptr=_grown(E.indptr, n + 1, vectors),
+            norm2=_grown(E.norm2, n, vectors),
+        )
+    if used + nnz > E.values.size:
+        E = E._replace(indices=_grown(E.indices, used, nnz), values=_grown(E.values, used, nnz))
+    if slots > E.columns.size:
+        E.slot[:] = 0
+        rows = np.empty((slots + 1, E.row_norm2.size))
+        rows[0] = 0.0
+        few = np.zeros_like(rows)
+        E = E._replace(columns=np.empty(slots, np.int32), rows=rows, few=few)
+        E.block[2] = 0
+    return E
+
+
+def _grown(array: np.ndarray, used: int, more: int) -> np.ndarray:
+    larger = np.empty(used + more, array.dtype)
+    larger[:used] = array[:used]
+    return larger
+
+
+def close_block(E: Expansion) -> None:
+    """Forget the open block: the next round belongs to another stream."""
+    E.block[0] = E.block[1] = 0
+
+
+@njit(cache=True)
+def outputs(E, stream, t):
+    """f (m,): f_i(x_t) of all m classifiers. The array is reused by the next call.
+
+    The sign of each is that of the plain sum over the stored vectors in their order, kernels by the C
+    library's exp: where rounding could decide it, the plain sum is what is returned (ties.py).
+    """
+    if not E.block[0] <= t < E.block[1]:
+        _open_block(E, stream, t)
+    r = t - E.block[0]
+    for i in range(E.f.size):
+        E.f[i] = E.F[i, r]
+    settle(E, r)
+    return E.f
+
+
+@njit(cache=True)
+def add(E, stream, t, a):
+    """Store example t with coefficients a (m,), one for each kernel; 0 leaves a kernel as it is."""
+    n = E.size[0]
+    start, stop = row(stream, t)
+    at = E.indptr[n]
+    for k in range(start, stop):
+        E.indices[at] = stream.indices[k]
+        E.values[at] = stream.values[k]
+        at += 1
+    E.indptr[n + 1] = at
+    E.norm2[n] = E.row_norm2[t - E.block[0]]
+    E.stored_by[n] = 0
+    for i in range(a.size):
+        E.A[i, n] = a[i]
+        if a[i] != 0.0:
+            E.stored_by[n] |= bit(i)
+            E.n_sv[i] += 1
+            E.largest[i] = max(E.largest[i], abs(a[i]))
+            E.size[1] += 1
+    E.size[0] = n + 1
+    if t + 1 < E.block[1]:
+        _serve(E, n, n + 1, t + 1 - E.block[0])
+
+
+@njit(cache=True)
+def _open_block(E, stream, t):
+    """Lay out the block that starts at round t, and compute its outputs against all stored vectors."""
+    R = E.row_norm2.size
+    for s in range(E.block[2]):
+        E.slot[E.columns[s]] = 0
+    used = 0
+    count = min(R, stream.T - t)
+    for r in range(R):
+        E.row_norm2[r] = 0.0
+    for r in range(count):
+        start, stop = row(stream, t + r)
+        norm2 = 0.0
+        for k in range(start, stop):
+            value = stream.values[k]
+            norm2 += value * value
+            column = stream.indices[k]
+            if E.slot[column] == 0:
+                E.columns[used] = column
+                used += 1
+                E.slot[column] = used
+                E.rows[used] = 0.0
+            E.rows[E.slot[column], r] = value
+        E.row_norm2[r] = norm2
+    E.block[0], E.block[1], E.block[2] = t, t + count, used
+    E.F[:] = 0.0
+    E.G[:] = 0.0
+    track(E)
+    E.block[3] = E.size[0]
+    _serve(E, 0, E.size[0], 0)
+    settle_block(E)
+
+
+@njit(cache=True)
+def _serve(E, start, stop, low):
+    """Add the share of stored vectors start .. stop - 1 to the outputs of the open block, from row low on."""
+    live = E.block[1] - E.block[0]
+    low, high = low // LANES * LANES, -(-live // LANES) * LANES
+    row_norm2 = E.row_norm2[low:high]
+    J = E.dots.shape[0]
+    first = start
+    while first < stop:
+        count = min(J, stop - first)
+        dot_products(E.indptr, E.indices, E.values, E.slot, E.rows, low, high, first, count, E.dots)
+        accumulate(
+            E.pool,
+            E.A,
+            E.stored_by,
+            first,
+            count,
+            E.norm2,
+            row_norm2,
+            E.dots,
+            E.scratch,
+            low,
+            E.F,
+            E.G,
+            E.tracked,
+        )
+        first += J

@@ -1,0 +1,77 @@
+"""Prediction with expert advice: Hedge weights over m classifiers, and sampling by them."""
+
+import numpy as np
+from numba import njit
+
+from omkl.engine.conventions import SMALLEST_WEIGHT, is_mistake, normalise, vote
+
+# Choices of a learner's YAML reach compiled code as their place in the list under `domains`.
+SAMPLE_BY_MAX, SAMPLE_BY_SUM = 0, 1
+FLOOR_SHARED, FLOOR_EACH = 0, 1
+
+
+@njit(cache=True)
+def weighted_vote(w, f):
+    """sum_i w_i vote(f_i) in the order of the kernels."""
+    score = 0.0
+    for i in range(f.size):
+        score += w[i] * vote(f[i])
+    return score
+
+
+@njit(cache=True)
+def mean_vote(f):
+    """(1/m) sum_i vote(f_i), counted in whole votes: an even split is exactly 0 for every m."""
+    score = 0.0
+    for i in range(f.size):
+        score += vote(f[i])
+    return score / f.size
+
+
+@njit(cache=True)
+def weighted_vote_of(c, w, f):
+    """The same over the classifiers with c (m,) true; 0 when none is."""
+    score = 0.0
+    for i in range(f.size):
+        if c[i]:
+            score += w[i] * vote(f[i])
+    return score
+
+
+@njit(cache=True)
+def mistakes(y, f):
+    """z (m,): which of the outputs f (m,) err on label y."""
+    z = np.empty(f.size, np.bool_)
+    for i in range(f.size):
+        z[i] = is_mistake(y, f[i])
+    return z
+
+
+@njit(cache=True)
+def discount(w, beta, z):
+    """Hedge: w_i <- w_i beta where z_i is true, then the weights sum to 1 again."""
+    for i in range(w.size):
+        if z[i]:
+            w[i] = max(w[i] * beta, SMALLEST_WEIGHT)
+    normalise(w)
+
+
+@njit(cache=True)
+def sampling_share(w, sampling):
+    """q (m,): w_i / max_j w_j, or w_i / sum_j w_j, which is w_i."""
+    return w / w.max() if sampling == SAMPLE_BY_MAX else w / 1.0
+
+
+@njit(cache=True)
+def smoothed(q, delta, floor):
+    """p (m,): (1 - delta) q_i + delta / m, or + delta."""
+    return (1.0 - delta) * q + (delta / q.size if floor == FLOOR_SHARED else delta)
+
+
+@njit(cache=True)
+def bernoulli(rng, p):
+    """Independent draws, one per kernel in order: true with probability p_i."""
+    c = np.empty(p.size, np.bool_)
+    for i in range(p.size):
+        c[i] = rng.random() < p[i]
+    return c

@@ -1,0 +1,64 @@
+"""What a learner reads and what it leaves behind: the stream of examples and the trace of its rounds."""
+
+from collections import namedtuple
+
+import numpy as np
+from numba import njit
+
+# T              number of rounds
+# order (T,)     row of the data that arrives in round t
+# indptr (n+1,) indices (nnz,) values (nnz,)   the data's rows, sparse (CSR)
+# y (T,)         labels in the order of arrival
+Stream = namedtuple("Stream", "T order indptr indices values y")
+
+# score (T,)     the prediction's score in each round
+# mistake (T,)   whether it was one
+# n_sv_sum, n_sv_union, n_sv_combined (T,)     support vectors that stood behind the prediction
+Trace = namedtuple("Trace", "score mistake n_sv_sum n_sv_union n_sv_combined")
+
+
+def make_stream(
+    indptr: np.ndarray, indices: np.ndarray, values: np.ndarray, y: np.ndarray, order: np.ndarray
+) -> Stream:
+    """Return the Stream of the rows of a CSR matrix in this order.
+
+    All arrays become read-only views, so that compiled code cannot change its input, and so that
+    memory-mapped and ordinary arrays have one type and share one compiled version.
+    """
+
+    def frozen(array, dtype):
+        view = np.require(np.asarray(array), dtype, ["C", "A"]).view(np.ndarray)
+        view.flags.writeable = False
+        return view
+
+    order = frozen(order, np.int64)
+    return Stream(
+        order.size,
+        order,
+        frozen(indptr, np.int64),
+        frozen(indices, np.int32),
+        frozen(values, np.float64),
+        frozen(np.asarray(y)[order], np.float64),
+    )
+
+
+def part(stream: Stream, start: int, stop: int) -> Stream:
+    """Return rounds start .. stop - 1 of a stream as a stream of its own."""
+    return stream._replace(T=stop - start, order=stream.order[start:stop], y=stream.y[start:stop])
+
+
+def make_trace(T: int) -> Trace:
+    """Return an empty trace of T rounds."""
+    return Trace(np.zeros(T), np.zeros(T, np.bool_), *(np.zeros(T, np.int64) for _ in range(3)))
+
+
+def trace_part(trace: Trace, start: int, stop: int) -> Trace:
+    """Return the views of rounds start .. stop - 1 of a trace."""
+    return Trace(*(array[start:stop] for array in trace))
+
+
+@njit(cache=True)
+def row(stream, t):
+    """First and last-plus-one position of round t's example in stream.indices and stream.values."""
+    i = stream.order[t]
+    return stream.indptr[i], stream.indptr[i + 1]

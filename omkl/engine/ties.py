@@ -1,0 +1,168 @@
+"""Outputs so near to 0 that rounding could decide their sign, and how they are settled.
+
+On data of whole numbers many stored vectors lie at exactly equal distances, and exact cancellation is
+common: on a9a one row in five has a narrow kernel whose leading terms cancel. What remains is rounding,
+and it decides a mistake. The fast sum (ladder, fused multiply-adds) rounds otherwise than the plain one,
+so wherever |f| is within the two sums' error bound, the plain sum is computed and used.
+"""
+
+import math
+
+import numpy as np
+from numba import njit
+
+from omkl.engine.pool import GAUSSIAN, POLYNOMIAL, plain, plain_cosine
+from omkl.engine.tiles import LANES, dot_products
+
+LADDER_ERROR = 2e-12  # relative error of a kernel value against the C library's exp
+_ROUNDING = 4.5e-16  # of each of n additions in both sums
+_NARROW = 20.0  # rate x squared norm above which a kernel sees only its nearest vectors
+_TINY = 1e-290  # near the subnormals relative errors mean nothing
+
+
+@njit(cache=True)
+def track(E):
+    """Decide for which kernels the block needs G, the sum of absolute terms: those that are narrow on it.
+
+    For the others the number of coefficients bounds that sum well enough.
+    """
+    spread = 2.0 * E.row_norm2.max()
+    for i in range(E.f.size):
+        scale = spread if E.pool.kind[i] == GAUSSIAN else math.sqrt(spread)
+        E.tracked[i] = E.pool.kind[i] != POLYNOMIAL and E.pool.rate[i] * scale > _NARROW
+
+
+@njit(cache=True)
+def _doubtful(f, n, absolute):
+    """Whether the sign of f, a sum of n terms of these absolute values in all, is within rounding error."""
+    error = (LADDER_ERROR + n * _ROUNDING) * absolute
+    return abs(f) <= max(error, _TINY) and absolute > 0.0
+
+
+@njit(cache=True)
+def _doubts(pool, F, G, tracked, n_sv, largest, r, doubt):
+    """Note in doubt[:, r] which outputs F[:, r] are doubtful; returns whether any is.
+
+    A polynomial never is, unless divided for cosine: its fast sum with coefficients of +-1 is the plain
+    one, bit for bit.
+    """
+    found = False
+    for i in range(pool.kind.size):
+        absolute = G[i, r] if tracked[i] else n_sv[i] * largest[i]
+        doubt[i, r] = (pool.kind[i] != POLYNOMIAL or pool.cosine[0]) and _doubtful(F[i, r], n_sv[i], absolute)
+        found |= doubt[i, r]
+    return found
+
+
+@njit(cache=True)
+def settle_block(E):
+    """Find the doubtful outputs of a block just opened, and sum them plainly: exact (m, R) where settled.
+
+    Their rows are laid side by side, so that one pass over the stored vectors serves them all.
+    """
+    few_of, settled = E.few_of, E.settled
+    pool, F, G, tracked, n_sv, largest = E.pool, E.F, E.G, E.tracked, E.n_sv, E.largest
+    R = 0
+    for r in range(E.block[1] - E.block[0]):
+        if _doubts(pool, F, G, tracked, n_sv, largest, r, settled):
+            few_of[R] = r
+            R += 1
+    if R == 0:
+        return
+    E.exact[:] = 0.0
+    few, rows = E.few, E.rows
+    for s in range(E.block[2] + 1):
+        for q in range(R):
+            few[s, q] = rows[s, few_of[q]]
+    _plain_sums(E, few, 0, -(-R // LANES) * LANES, few_of[:R], 0, settled)
+
+
+@njit(cache=True)
+def settle(E, r):
+    """Replace the doubtful outputs f of the block's row r by plain sums."""
+    doubt = E.doubt
+    if not _doubts(E.pool, E.F, E.G, E.tracked, E.n_sv, E.largest, r, doubt):
+        return
+    low = r // LANES * LANES
+    few_of = np.arange(low, low + LANES)
+    before = np.zeros_like(doubt)
+    before[:, r] = doubt[:, r] & ~E.settled[:, r]
+    if before.any():  # not doubtful when the block was opened: from the first stored vector on
+        for i in range(E.f.size):
+            if before[i, r]:
+                E.exact[i, r] = 0.0
+        _plain_sums(E, E.rows, low, low + LANES, few_of, 0, before)
+    before[:, r] = doubt[:, r] & E.settled[:, r]
+    _plain_sums(E, E.rows, low, low + LANES, few_of, E.block[3], before)
+    for i in range(E.f.size):
+        if doubt[i, r]:
+            E.f[i] = E.exact[i, r]
+
+
+@njit(cache=True)
+def _plain_sums(E, rows, low, high, row_of, start, wanted):
+    """exact[i, r] += sum_j A[i, j] kappa_i(x_j, x_r) over j >= start where wanted (m, R), by the definition:
+    left to right, with the C library's exp. Lanes low .. high - 1 of rows (S+1, R) hold the
+    block's rows row_of.
+    """
+    A, norm2, exact, stop = E.A, E.norm2, E.exact, E.size[0]
+    indptr, indices, values, slot = E.indptr, E.indices, E.values, E.slot
+    kind, rate, largest, row_norm2 = E.pool.kind, E.pool.rate, E.largest, E.row_norm2
+    lanes = high - low
+    J = E.dots.size // lanes
+    dots = E.dots.reshape(-1)[: J * lanes].reshape((J, lanes))
+    squares = np.empty(J)
+    first = start
+    while first < stop:
+        count = min(J, stop - first)
+        dot_products(indptr, indices, values, slot, rows, low, high, first, count, dots)
+        for q in range(row_of.size):
+            r = row_of[q]
+            if not wanted[:, r].any():
+                continue
+            for j in range(count):
+                squares[j] = max(norm2[first + j] + row_norm2[r] - 2.0 * dots[j, q], 0.0)
+            for i in range(kind.size):
+                if wanted[i, r] and kind[i] == POLYNOMIAL:
+                    exact[i, r] = _continued_cosine(
+                        E.pool, i, A[i], first, dots[:count, q], norm2, row_norm2[r], exact[i, r]
+                    )
+                elif wanted[i, r]:
+                    exact[i, r] = _continued(
+                        kind[i] == GAUSSIAN, rate[i], largest[i], A[i], first, squares[:count], exact[i, r]
+                    )
+        first += count
+
+
+@njit(cache=True)
+def _continued(gaussian, rate, largest, a, first, squares, total):
+    """total + sum_j a[first + j] kappa(squares[j]), left to right, with the C library's exp.
+
+    Vectors beyond ``reach`` are passed over: their terms are below a quarter of total's last place.
+    """
+    reach = _reach(gaussian, rate, largest, total)
+    for j in range(squares.size):
+        if squares[j] <= reach and a[first + j] != 0.0:
+            total += a[first + j] * plain(gaussian, rate, squares[j])
+            reach = _reach(gaussian, rate, largest, total)
+    return total
+
+
+@njit(cache=True)
+def _continued_cosine(pool, i, a, first, dots, norm2, row_norm2, total):
+    """The same for a polynomial divided by the root of its values at both vectors."""
+    for j in range(dots.size):
+        if a[first + j] != 0.0:
+            total += a[first + j] * plain_cosine(
+                pool.rate[i], pool.coef0[i], pool.degree[i], dots[j], norm2[first + j], row_norm2
+            )
+    return total
+
+
+@njit(cache=True)
+def _reach(gaussian, rate, largest, total):
+    """Squared distance beyond which no term can change a sum of this size."""
+    if total == 0.0:
+        return np.inf
+    reach = (38.0 - math.log(abs(total) / largest)) / rate  # exp(-38) < 2**-54
+    return reach if gaussian else reach * reach

@@ -1,0 +1,22 @@
+"""Errors that end a command with one clear line instead of a traceback."""
+
+import difflib
+from collections.abc import Iterable
+
+
+class OmklError(Exception):
+    """A run that failed: the command ends with exit code 1."""
+
+    exit_code = 1
+
+
+class UserError(OmklError):
+    """Bad input: says what was wrong, where, and what would be right. Exit code 2."""
+
+    exit_code = 2
+
+
+def suggest(word: str, known: Iterable[str]) -> str:
+    """Return ``" (did you mean 'x'?)"`` for the closest known word, else the empty string."""
+    close = difflib.get_close_matches(str(word), list(known), n=1, cutoff=0.5)
+    return f" (did you mean '{close[0]}'?)" if close else ""

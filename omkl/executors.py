@@ -1,0 +1,193 @@
+"""Where cells are computed: in this process, or in worker processes that may die without harm.
+
+An executor takes a function and jobs and yields (job, result) as they finish, in any order. A job that raises
+yields a Failure in place of its result; closing the generator stops everything at once.
+"""
+
+import os
+import re
+import signal
+import sys
+import tempfile
+import threading
+import time
+import traceback
+import warnings
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any, Protocol
+
+from omkl.errors import OmklError, UserError, suggest
+
+Function = Callable[[Any], Any]
+CRASHES_TO_ISOLATE = 2
+BARREN_CRASHES = 3  # crashes in a row without one job begun: then the workers themselves cannot start
+
+
+@dataclass(frozen=True)
+class Failure:
+    """What a job left instead of a result: one line, and the end of the traceback if there was one."""
+
+    error: str
+    trace: str = ""
+
+
+class Executor(Protocol):
+    """What the runner needs of a place to compute."""
+
+    name: str
+    workers: int
+
+    def run(self, function: Function, jobs: Iterable[Any]) -> Iterator[tuple[Any, Any]]:
+        """Yield (job, ``function(job)`` or Failure) for each job, as they finish."""
+
+
+def make(name: str, workers: int | None) -> Executor:
+    """Return the executor of this name; workers None means one per core.
+
+    Raises UserError for an unknown name or workers < 1.
+    """
+    kinds = {"serial": Serial, "loky": Loky}
+    if name not in kinds:
+        raise UserError(f"exec={name}: no such executor{suggest(name, kinds)}; one of {', '.join(kinds)}")
+    if workers is not None and workers < 1:
+        raise UserError(f"jobs={workers}: at least 1 worker is needed")
+    return kinds[name](workers)
+
+
+class Serial:
+    """One job after the other in this process, with one BLAS thread as everywhere."""
+
+    name = "serial"
+
+    def __init__(self, workers: int | None = None) -> None:
+        self.workers = 1
+
+    def run(self, function: Function, jobs: Iterable[Any]) -> Iterator[tuple[Any, Any]]:
+        """Yield (job, result or Failure) in the order given."""
+        from threadpoolctl import threadpool_limits
+
+        with threadpool_limits(1):
+            for job in jobs:
+                yield job, attempt(function, job)
+
+
+class Loky:
+    """Worker processes of joblib's loky, one inner thread each.
+
+    A worker that dies takes the pool with it, but only the jobs in flight are lost. They run again; one that
+    was in flight at two crashes runs alone in a pool of its own, where its death harms nobody, and a further
+    crash there makes it a Failure. Workers ignore Ctrl-C (this process kills them) and die with this process.
+    """
+
+    name = "loky"
+
+    def __init__(self, workers: int | None = None) -> None:
+        import joblib
+
+        self.workers = workers or joblib.cpu_count()  # which knows of containers' limits
+
+    def run(self, function: Function, jobs: Iterable[Any]) -> Iterator[tuple[Any, Any]]:
+        """Yield (job, result or Failure) as they finish.
+
+        Raises OmklError when workers die before they begin any job.
+        """
+        waiting = dict(enumerate(jobs))
+        crashes: Counter[int] = Counter()
+        barren = 0
+        while waiting:
+            with tempfile.TemporaryDirectory(prefix="omkl-") as folder:
+                begun = Path(folder, "begun")
+                try:
+                    for number, outcome in self._pool(function, waiting, begun):
+                        barren = 0
+                        yield waiting.pop(number), outcome
+                except BrokenProcessPool as error:
+                    suspects = _numbers(begun) & waiting.keys()
+                    barren = 0 if suspects else barren + 1
+                    if barren == BARREN_CRASHES:
+                        raise OmklError(f"worker processes die before they begin a cell: {error}") from error
+                else:
+                    suspects = set()
+            crashes.update(suspects)
+            for number in sorted(suspects):
+                if crashes[number] >= CRASHES_TO_ISOLATE:
+                    job = waiting.pop(number)
+                    yield job, self._alone(function, job, crashes[number])
+
+    def _pool(self, function: Function, jobs: dict[int, Any], begun: Path) -> Iterator[tuple[int, Any]]:
+        import joblib
+
+        with joblib.parallel_config(backend="loky", n_jobs=max(2, self.workers), inner_max_num_threads=1):
+            # one job at a time: a batch would lose its finished jobs when a later one kills the worker
+            parallel = joblib.Parallel(return_as="generator_unordered", batch_size=1)
+        task, parent = joblib.delayed(_work), os.getpid()
+        results = parallel(
+            task(function, job, number, str(begun), parent) for number, job in list(jobs.items())
+        )
+        try:
+            for result in results:  # noqa: UP028 (`yield from` would close it outside the filter below)
+                yield result
+        finally:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", UserWarning)  # "n tasks have been cancelled": on purpose
+                results.close()
+
+    def _alone(self, function: Function, job: Any, crashes: int) -> Any:
+        with tempfile.TemporaryDirectory(prefix="omkl-") as folder:
+            try:
+                return next(outcome for _, outcome in self._pool(function, {0: job}, Path(folder, "begun")))
+            except BrokenProcessPool as error:
+                codes = re.findall(r"SIG\w+|EXIT\w*\(-?\d+\)", str(error))
+                how = f" ({', '.join(dict.fromkeys(codes))})" if codes else ""
+                return Failure(
+                    f"its worker process died {crashes + 1} times{how}, the last time running alone: "
+                    "out of memory, or a crash in compiled code"
+                )
+
+
+def attempt(function: Function, job: Any) -> Any:
+    """Return ``function(job)``, or a Failure if it raises anything but Ctrl-C."""
+    try:
+        return function(job)
+    except (Exception, SystemExit) as error:
+        line = " ".join(f"{type(error).__name__}: {error}".split())
+        return Failure(line[:500], traceback.format_exc()[-3000:])
+
+
+def _work(function: Function, job: Any, number: int, begun: str, parent: int) -> tuple[int, Any]:
+    """Run one job in a worker, after noting that it began: whoever began and never ended is a suspect."""
+    _settle(parent)
+    with open(begun, "ab", buffering=0) as file:
+        file.write(b"%d\n" % number)
+    return number, attempt(function, job)
+
+
+def _numbers(begun: Path) -> set[int]:
+    return {int(line) for line in begun.read_bytes().split()} if begun.exists() else set()
+
+
+@cache
+def _settle(parent: int) -> None:
+    """Make this worker deaf to Ctrl-C, which goes to the whole process group, and end it with its parent."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if sys.platform == "linux":
+        import ctypes
+
+        # the kernel does it even while compiled code holds the interpreter
+        pr_set_pdeathsig = 1
+        ctypes.CDLL(None, use_errno=True).prctl(pr_set_pdeathsig, signal.SIGKILL)
+        if os.getppid() != parent:  # it died before the call
+            os._exit(1)
+    else:
+        threading.Thread(target=_watch, args=(parent,), daemon=True).start()
+
+
+def _watch(parent: int) -> None:
+    while os.getppid() == parent:
+        time.sleep(1)
+    os._exit(1)

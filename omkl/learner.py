@@ -1,0 +1,211 @@
+"""One learner on one stream: builds the explicit state, runs the compiled pass, gathers what tables need."""
+
+import inspect
+import sys
+import time
+from typing import Any
+
+import numpy as np
+
+from omkl import seeds
+from omkl.algorithms import function
+from omkl.engine import numba_cache
+from omkl.engine.expansion import BLOCK, close_block, make_expansion, reserve
+from omkl.engine.pool import make_pool
+from omkl.engine.stream import Stream, Trace, make_stream, make_trace, part, trace_part
+from omkl.errors import OmklError
+
+CURVE_POINTS = 100
+
+
+class Learner:
+    """A learner and its state: expansion, weights, random generator, and what else its YAML names.
+
+    spec: the learner's AlgoSpec; params: its hyperparameters; pool: ``{"normalise", "kernels"}`` or None;
+    d: number of features; seed: of its own randomness; block: rows computed at once (never changes a result).
+
+    One pass over T examples equals passes over its parts, in any cut: all state is in ``self.state``.
+    """
+
+    def __init__(
+        self, spec: Any, params: dict, pool: dict | None, d: int, seed: int, block: int | None = None
+    ):
+        self.run_compiled = function(spec.function)
+        self.names = list(inspect.signature(self.run_compiled.py_func).parameters)
+        self.block = block or BLOCK
+        self.state: dict[str, Any] = {"rng": np.random.default_rng(seed)}
+        m = 1
+        if pool is not None:
+            m = len(pool["kernels"])
+            self.state["E"] = make_expansion(make_pool(pool["kernels"], pool["normalise"]), d, self.block)
+        sizes = {"m": m, "d": d, **{k: v for k, v in params.items() if isinstance(v, int)}}
+        for name, form in (spec.state or {}).items():
+            self.state[name] = _array(form, sizes)
+        self.arguments = {
+            name: _compiled_value(params[name], spec.domains.get(name))
+            for name in self.names
+            if name in params
+        }
+        missing = set(self.names) - {"stream", "trace", "learn"} - set(self.state) - set(self.arguments)
+        if missing:
+            raise OmklError(f"learner {spec.name}: nothing provides {sorted(missing)} of its function")
+
+    def run(self, stream: Stream, learn: bool = True, on_part: Any = None) -> tuple[Trace, float]:
+        """Run the rounds of a stream; learn=False only scores them. Returns the trace and learner seconds.
+
+        The stream is cut into parts of whole blocks, so that Ctrl-C is heard; ``on_part(t)`` is called
+        after each, with the number of rounds done.
+        """
+        trace = make_trace(stream.T)
+        if "E" in self.state:
+            self._make_room(stream)
+        step = max(1, -(-stream.T // (CURVE_POINTS * self.block))) * self.block
+        seconds = 0.0
+        for start in range(0, stream.T, step):
+            stop = min(start + step, stream.T)
+            if "E" in self.state:
+                close_block(self.state["E"])
+            given = {
+                "stream": part(stream, start, stop),
+                "trace": trace_part(trace, start, stop),
+                "learn": learn,
+            }
+            values = [{**self.state, **self.arguments, **given}[name] for name in self.names]
+            began = time.perf_counter()
+            self.run_compiled(*values)
+            seconds += time.perf_counter() - began
+            if on_part is not None:
+                on_part(stop)
+        return trace, seconds
+
+    def _make_room(self, stream: Stream) -> None:
+        lengths = np.diff(stream.indptr)[stream.order]
+        self.state["E"] = reserve(self.state["E"], stream.T, int(lengths.sum()), int(lengths.max(initial=0)))
+
+    @property
+    def weights(self) -> np.ndarray | None:
+        """The kernels' weights (m,), None for a learner without."""
+        w = self.state.get("w")
+        return None if w is None else w.copy()
+
+
+def _array(form: dict, sizes: dict[str, int]) -> np.ndarray:
+    """Return a state array as a learner's YAML describes it: ``{shape: [m], fill: 1/m, dtype: float}``."""
+    shape = tuple(sizes[side] if isinstance(side, str) else side for side in form["shape"])
+    fill = form.get("fill", 0)
+    value = 1.0 / sizes[fill[2:]] if isinstance(fill, str) else fill
+    return np.full(shape, value, np.int64 if form.get("dtype") == "int" else np.float64)
+
+
+def _compiled_value(value: Any, domain: Any) -> float | int | bool:
+    """Return a hyperparameter as compiled code takes it: a choice becomes its place in the list."""
+    return domain.index(value) if isinstance(value, str) else value
+
+
+def run_pass(
+    spec: Any,
+    params: dict,
+    pool: dict | None,
+    dataset: Any,
+    order: np.ndarray,
+    permutation_seed: int,
+    *,
+    block: int | None = None,
+) -> dict:
+    """Run a learner once over a data set in this order and return its cell's figures.
+
+    spec: AlgoSpec; params: hyperparameters; pool: for learners with ``kernels: pool``; dataset: Dataset;
+    order (T,): rows in order of arrival; permutation_seed: of this order, for the learner's own draws.
+    Keys: T, m, mistakes, mistake_rate, n_sv_sum, n_sv_union, n_sv_combined, n_sv_per_kernel, weights, pairs
+    (stored vectors summed over rounds), seconds, curve (at most 100 points).
+    """
+    seed = seeds.learner_seed(permutation_seed, spec.name)
+    if spec.kernels == "own":
+        pool = {"normalise": "none", "kernels": [params["kernel"]]}
+    if spec.setup:
+        pool = _set_up(spec, params, pool, dataset, order, block)
+    learner = Learner(spec, params, pool, dataset.d, seed, block)
+    stream = make_stream(dataset.indptr, dataset.indices, dataset.values, dataset.y, order)
+    points: list[int] = []
+    weights: list[list[float]] = []
+
+    def note(t: int) -> None:
+        points.append(t)
+        if learner.weights is not None:
+            weights.append([float(f"{v:.4g}") for v in learner.weights])
+
+    trace, seconds = learner.run(stream, on_part=note)
+    return _figures(learner, trace, seconds, points, weights, stream.T)
+
+
+def _figures(learner: Learner, trace: Trace, seconds: float, points: list, weights: list, T: int) -> dict:
+    E = learner.state.get("E")
+    union, total = (int(n) for n in E.size) if E is not None else (0, 0)
+    n_sv = [int(n) for n in E.n_sv] if E is not None else []
+    if sum(n_sv) != total:  # kernels that share one list
+        n_sv = [total]
+    final = {"n_sv_sum": total, "n_sv_union": union}
+    final["n_sv_combined"] = int(trace.n_sv_combined[-1]) if T else 0
+    errors = np.cumsum(trace.mistake)
+    curve = {"t": points, "mistakes": [int(errors[t - 1]) for t in points]}
+    for name, value in final.items():
+        stood = getattr(trace, name)  # before round t's update, hence after round t - 1's
+        curve[name] = [int(stood[t]) if t < T else value for t in points]
+    curve["weights"] = weights or None
+    mistakes = int(errors[-1]) if T else 0
+    return {
+        "T": T,
+        "m": E.f.size if E is not None else 0,
+        "mistakes": mistakes,
+        "mistake_rate": mistakes / T if T else 0.0,
+        **final,
+        "n_sv_per_kernel": n_sv,
+        "weights": None if learner.weights is None else [float(v) for v in learner.weights],
+        "pairs": int(trace.n_sv_union.sum()),
+        "seconds": seconds,
+        "curve": curve,
+    }
+
+
+def _set_up(spec: Any, params: dict, pool: dict, dataset: Any, order: np.ndarray, block: int | None) -> dict:
+    """Let the learner's setup function choose its kernels; its time is not the learner's."""
+
+    def run(compiled: Any, state: dict, stop: int, apart: bool) -> None:
+        rows = order
+        if apart:
+            seed = seeds.derive("apart", dataset.content_hash)
+            rows = np.random.default_rng(seed).permutation(dataset.T)
+        stream = make_stream(dataset.indptr, dataset.indices, dataset.values, dataset.y, rows[:stop])
+        lengths = np.diff(stream.indptr)[stream.order]
+        E = make_expansion(make_pool(pool["kernels"], pool["normalise"]), dataset.d, block or BLOCK)
+        E = reserve(E, stream.T, int(lengths.sum()), int(lengths.max(initial=0)))
+        given = {"stream": stream, "E": E, "learn": True, **state}
+        compiled(*(given[name] for name in inspect.signature(compiled.py_func).parameters))
+
+    return function(spec.setup)(run, pool, params, order.size)
+
+
+def warm_up(specs: list) -> None:
+    """Compile the learners, or load them from the cache on disk, before any clock or worker starts.
+
+    Says so on stderr when it really compiles.
+    """
+    from types import SimpleNamespace
+
+    tiny = SimpleNamespace(
+        indptr=np.array([0, 1, 2]),
+        indices=np.zeros(2, np.int32),
+        values=np.array([1.0, 2.0]),
+        y=np.array([1.0, -1.0]),
+        d=1,
+        T=2,
+        content_hash="",
+    )
+    pool = {"normalise": "none", "kernels": [{"kind": "gaussian", "sigma": 1.0}]}
+    told = False
+    for spec in specs:
+        compiled = function(spec.function)
+        if not told and not numba_cache.has(compiled):
+            print("compiling the learners (once; kept on disk) ...", file=sys.stderr, flush=True)
+            told = True
+        run_pass(spec, spec.defaults, pool if spec.kernels == "pool" else None, tiny, np.arange(2), 0)

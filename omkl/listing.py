@@ -1,0 +1,109 @@
+"""What ``omkl list`` and ``omkl data list`` show: learners, data sets and pools as rows of plain values."""
+
+import csv
+import io
+import json
+from collections.abc import Callable
+from typing import Any
+
+FORMATS = ("table", "json", "csv", "markdown", "latex")
+
+
+def algos() -> list[dict[str, Any]]:
+    """Return one row per learner: name, label, kernels, hyperparameters with their defaults, citation."""
+    from omkl.config import algo_specs
+    from omkl.reports.rows import params_text
+
+    return [
+        {
+            "algo": spec.name,
+            "label": spec.label,
+            "kernels": spec.kernels,
+            "hyperparameters": params_text(spec.defaults),
+            "yardstick": "yes" if spec.yardstick else "",
+            "source": spec.cite,
+        }
+        for spec in algo_specs().values()
+    ]
+
+
+def data() -> list[dict[str, Any]]:
+    """Return one row per registered data set: name, T, d, where it is found, title."""
+    import omkl.data
+
+    rows = []
+    for name in omkl.data.registry.names():
+        found = omkl.data.status(name)
+        where = {"embedded": "scikit-learn", "missing": "download" if found.downloadable else "missing"}
+        rows.append(
+            {
+                "data": name,
+                "T": found.T,
+                "d": found.d,
+                "found": where.get(found.state) or str(found.paths[0].parent),
+                "title": found.title,
+            }
+        )
+    return rows
+
+
+def pools() -> list[dict[str, Any]]:
+    """Return one row per kernel pool: name, number of kernels, normalisation, its kernels in short, label."""
+    from omkl.config import pool_names
+    from omkl.config import pools as read
+
+    return [
+        {
+            "pool": pool["name"],
+            "m": len(pool["kernels"]),
+            "normalise": pool["normalise"],
+            "kernels": kernels_text(pool["kernels"]),
+            "label": pool["label"],
+        }
+        for pool in read(pool_names())
+    ]
+
+
+KINDS: dict[str, Callable[[], list[dict[str, Any]]]] = {"algos": algos, "data": data, "pools": pools}
+
+
+def kernels_text(kernels: list[dict[str, Any]]) -> str:
+    """Return kernels in short: ``13 gaussian (sigma 0.015625 to 64), linear``."""
+    parts = []
+    for kind in dict.fromkeys(kernel["kind"] for kernel in kernels):
+        same = [kernel for kernel in kernels if kernel["kind"] == kind]
+        ranges = []
+        for name in dict.fromkeys(key for kernel in same for key in kernel if key != "kind"):
+            values = sorted(kernel[name] for kernel in same if name in kernel)
+            ends = f"{values[0]:.6g}" + (f" to {values[-1]:.6g}" if values[0] != values[-1] else "")
+            if (name, ends) not in (("scale", "1"), ("coef0", "0")):
+                ranges.append(f"{name} {ends}")
+        count = f"{len(same)} " if len(same) > 1 else ""
+        parts.append(f"{count}{kind}" + (f" ({', '.join(ranges)})" if ranges else ""))
+    return ", ".join(parts)
+
+
+def render(rows: list[dict[str, Any]], fmt: str) -> str:
+    """Return rows as text that ends with a newline; fmt is one of FORMATS."""
+    if fmt == "json":
+        return json.dumps(rows, ensure_ascii=False, indent=1) + "\n"
+    if fmt == "csv":
+        text = io.StringIO()
+        writer = csv.DictWriter(text, rows[0].keys() if rows else [], lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+        return text.getvalue()
+    from tabulate import tabulate
+
+    styles = {"table": "simple", "markdown": "pipe", "latex": "latex_booktabs"}
+    numbers = [isinstance(value, int) for value in rows[0].values()] if rows else []
+    return (
+        tabulate(
+            [list(row.values()) for row in rows],
+            headers=list(rows[0]) if rows else [],
+            tablefmt=styles[fmt],
+            disable_numparse=True,
+            colalign=["right" if number else "left" for number in numbers] or None,
+        )
+        + "\n"
+    )

@@ -1,0 +1,43 @@
+"""Where things are: the conf folder, the folders of data files, the cache."""
+
+import os
+import sys
+from pathlib import Path
+
+from omkl.errors import OmklError
+
+
+def conf_folder() -> Path:
+    """Return the folder of the YAML files: inside an installed package, else beside it in a checkout.
+
+    Found by path, because looking it up as a module fails in wheels and in editable installs.
+    Raises OmklError when neither folder exists.
+    """
+    package = Path(__file__).resolve().parent
+    candidates = [package / "conf", package.parent / "conf"]
+    for folder in candidates:
+        if (folder / "data").is_dir():
+            return folder
+    raise OmklError(
+        f"the conf folder is missing: looked for {candidates[0]} and {candidates[1]}; reinstall omkl"
+    )
+
+
+def data_folders() -> list[Path]:
+    """Return the folders listed in OMKL_DATA (separated as in PATH), in order, existing or not."""
+    return [
+        Path(part).expanduser() for part in os.environ.get("OMKL_DATA", "").split(os.pathsep) if part.strip()
+    ]
+
+
+def cache_folder() -> Path:
+    """Return the folder for downloads and parsed copies: OMKL_CACHE, else the platform's cache folder."""
+    if given := os.environ.get("OMKL_CACHE", "").strip():
+        return Path(given).expanduser()
+    if sys.platform == "win32":
+        base = Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
+    elif sys.platform == "darwin":
+        base = Path.home() / "Library" / "Caches"
+    else:
+        base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    return base / "omkl" / "data"

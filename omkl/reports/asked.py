@@ -1,0 +1,48 @@
+"""What was asked for: all that a report needs to know beside the cells themselves."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Asked:
+    """The rows a report should have, and how it was asked for.
+
+    reps: repetitions asked for per row    settings, yardsticks: objects with ``algo``, ``params``, ``pool``
+    (omkl.config.Setting), in the order of the rows    data: names or paths of the data sets, in order
+    specs: AlgoSpec by learner name (``label`` and ``defaults`` are read)    failed: lines of failed cells
+    swept: keys given several values, such as "algo.beta"    command: as typed, for captions and metadata
+
+    Everything may be left out: rows are then what the cells hold, in alphabetical order.
+    """
+
+    reps: int | None = None
+    settings: tuple = ()
+    yardsticks: tuple = ()
+    data: tuple[str, ...] = ()
+    specs: Mapping[str, Any] = field(default_factory=dict)
+    failed: tuple[Mapping[str, Any], ...] = ()
+    swept: tuple[str, ...] = ()
+    command: str = ""
+
+    @classmethod
+    def of(cls, plan: Any, failed: Any = (), command: str = "") -> "Asked":
+        """Build it from an omkl.config.Plan and the failed lines of its Outcome."""
+        from omkl.config import algo_spec
+
+        names = dict.fromkeys(setting.algo for setting in (*plan.settings, *plan.yardsticks))
+        return cls(
+            reps=plan.reps,
+            settings=tuple(plan.settings),
+            yardsticks=tuple(plan.yardsticks),
+            data=tuple(plan.data),
+            specs={name: algo_spec(name) for name in names},
+            failed=tuple(failed),
+            swept=tuple(plan.swept),
+            command=command,
+        )
+
+    def label(self, algo: str) -> str:
+        """Return the learner's printed name, its plain name where no spec is known."""
+        return self.specs[algo].label if algo in self.specs else algo

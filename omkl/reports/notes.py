@@ -1,0 +1,121 @@
+"""What stands under a table: what the columns mean, and what a reader must know before trusting the rows."""
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+from omkl.reports.asked import Asked
+from omkl.reports.display import Display
+from omkl.reports.rows import params_text
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_AT_MOST = 5
+
+
+def legend(table: Display) -> list[tuple[str, str]]:
+    """Return (term, meaning) of the columns that the table has."""
+    single = all(line.cells[_place(table, "mistakes")].std == "–" for line in table.lines)
+    spread = "" if single else ", mean ± sample standard deviation over the permutations"
+    terms = [
+        ("mistake %", f"mistakes of one pass in percent of the examples{spread}"),
+        (
+            "*",
+            "fewest mistakes on the data set (no test: it takes two repetitions); yardsticks compete too"
+            if single
+            else "fewest mistakes on the data set, and all rows not worse by a paired t-test over the same "
+            "permutations (two-sided, 5 %); yardsticks compete too",
+        ),
+        ("#SV", "support vectors, summed over the kernels (the papers' count)"),
+        ("union", "distinct examples stored"),
+    ]
+    if table.has("n_sv_combined"):
+        terms.append(("combined", "support vectors of the classifiers that the last prediction combined"))
+    terms.append(("seconds", "learner time of one pass, mean"))
+    if any(line.rule == "yardsticks" for line in table.lines):
+        terms.append(("yardsticks", "stand below the short rule, on the same permutations"))
+    return terms
+
+
+def _place(table: Display, name: str) -> int:
+    return next(number for number, column in enumerate(table.columns) if column.name == name)
+
+
+def notes(summary: "pd.DataFrame", cells: "pd.DataFrame", asked: Asked) -> list[str]:
+    """Return warnings: repetitions missing, cells failed, times of different machines, versions mixed."""
+    return [
+        *_incomplete(summary),
+        *_failed(asked),
+        *_mixed(cells, "cpu", "seconds were taken on different CPUs"),
+        *_mixed(cells, "omkl", "cells were made by different versions of omkl"),
+    ]
+
+
+def _incomplete(summary: "pd.DataFrame") -> list[str]:
+    missing = summary[~summary["complete"].astype(bool)]
+    if missing.empty:
+        return []
+    names = [
+        f"{row.label}{f' ({row.settings})' if row.settings else ''} on {row.data} {row.reps} of {row.asked}"
+        for row in missing.itertuples()
+    ]
+    return [
+        f"INCOMPLETE: {_some(names)}. Means and marks rest on the repetitions done; "
+        "the same command runs the missing ones"
+    ]
+
+
+def _failed(asked: Asked) -> list[str]:
+    if not asked.failed:
+        return []
+    names = []
+    for cell in asked.failed:
+        spec = asked.specs.get(cell["algo"])
+        params = {k: v for k, v in cell["params"].items() if spec is None or spec.defaults.get(k) != v}
+        which = f" ({params_text(params)})" if params else ""
+        error = str(cell.get("error") or "no reason recorded").strip().splitlines()[-1]
+        names.append(
+            f"{asked.label(cell['algo'])}{which} on {cell['data']}, repetition {cell['rep']}: {error}"
+        )
+    many = len(asked.failed)
+    return [f"FAILED: {many} cell{'s' if many > 1 else ''}, in no mean: {_some(names, '; ')}"]
+
+
+def _some(names: list[str], between: str = ", ") -> str:
+    more = f" and {len(names) - _AT_MOST} more" if len(names) > _AT_MOST else ""
+    return between.join(names[:_AT_MOST]) + more
+
+
+def _mixed(cells: "pd.DataFrame", name: str, text: str) -> list[str]:
+    if "provenance" not in cells:
+        return []
+    found = Counter(_provenance(entry, name) for entry in cells["provenance"])
+    found.pop(None, None)
+    if len(found) < 2:
+        return []
+    return [f"{text}: {', '.join(f'{value} ({count} cells)' for value, count in found.most_common())}"]
+
+
+def _provenance(entry: Any, name: str) -> str | None:
+    if not isinstance(entry, dict):
+        return None
+    value = entry.get("versions", {}).get("omkl") if name == "omkl" else entry.get(name)
+    return None if value is None else str(value)
+
+
+def heading(summary: "pd.DataFrame", asked: Asked, cells: "pd.DataFrame") -> str:
+    """Return one line on what all rows share: pool, order, repetitions."""
+    parts = []
+    pools = sorted({pool for pool in summary["pool"] if isinstance(pool, str)})
+    if len(pools) == 1:
+        parts.append(f"pool {pools[0]}")
+    orders = sorted({order for order in summary["order"] if order})
+    if len(orders) == 1:
+        parts.append(f"order {orders[0]}")
+    seeds = sorted(set(cells["seed"])) if "seed" in cells and len(cells) else []
+    if len(seeds) == 1 and orders != ["file"]:
+        parts.append(f"seed {seeds[0]}")
+    sizes = {row.data: row.T for row in summary.itertuples() if row.T == row.T and row.T is not None}
+    if 0 < len(sizes) <= 4:
+        parts.append(", ".join(f"{name}: {int(T)} examples" for name, T in sizes.items()))
+    return " · ".join(parts)

@@ -1,0 +1,227 @@
+"""How every figure looks and is written: palette, sizes, files that are the same each time."""
+
+import contextlib
+import re
+from collections.abc import Iterator
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from omkl.errors import OmklError, UserError
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+# Okabe and Ito (2008), told apart by colour-blind readers; without their yellow, too pale for a line.
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+STROKES = ("-", (0, (6, 1.2, 1.2, 1.2)), (0, (3, 1, 1, 1, 1, 1)))  # one per round through the colours
+GREYS = ("#404040", "#6e6e6e", "#8c8c8c")
+YARDSTICK_STROKES = ((0, (6, 2)), (0, (3, 1.5)), (0, (1.2, 1.2)))
+FORMATS = (".png", ".pdf", ".svg")
+_OTHERS = (".jpg", ".jpeg", ".gif", ".tif", ".tiff", ".webp", ".bmp", ".eps", ".ps")
+PANEL_COLUMNS = 4
+# The symbols that the papers use for hyperparameters, on axes and in legends.
+SYMBOLS = {
+    **{name: rf"$\{name}$" for name in ("alpha", "beta", "gamma", "delta", "eta", "rho", "nu", "sigma")},
+    "lam": r"$\lambda$",
+}
+_RC = {
+    "font.size": 9,
+    "axes.titlesize": 10,
+    "axes.titleweight": "bold",
+    "axes.titlelocation": "left",
+    "axes.labelsize": 9,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.linewidth": 0.7,
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "grid.color": "#e6e6e6",
+    "grid.linewidth": 0.6,
+    "xtick.labelsize": 8,
+    "ytick.labelsize": 8,
+    "xtick.major.width": 0.7,
+    "ytick.major.width": 0.7,
+    "legend.fontsize": 8.5,
+    "legend.frameon": False,
+    "legend.handlelength": 2.6,
+    "lines.linewidth": 1.5,
+    "pdf.fonttype": 42,  # text stays text: editable, searchable
+    "svg.fonttype": "none",
+    "svg.hashsalt": "omkl",
+    "savefig.dpi": 200,
+    "figure.constrained_layout.h_pad": 0.06,
+    "figure.constrained_layout.w_pad": 0.06,
+}
+
+
+@contextlib.contextmanager
+def looks() -> Iterator[None]:
+    """Set the looks of what is drawn inside, whatever the user's matplotlibrc says; restored after."""
+    import matplotlib
+
+    with matplotlib.rc_context():
+        matplotlib.rcdefaults()
+        matplotlib.rcParams.update(_RC)
+        yield
+
+
+def new_figure(width: float, height: float) -> "Figure":
+    """Return an empty figure (inches) that belongs to no pyplot state."""
+    from matplotlib.figure import Figure
+
+    return Figure(figsize=(width, height), layout="constrained")
+
+
+def line_styles(names: list[str], yardsticks: list[str]) -> dict[str, dict[str, Any]]:
+    """Return colour and stroke by name: learners in colours, yardsticks in dashed greys below them."""
+    styles = {}
+    for number, name in enumerate(names):
+        turn, colour = divmod(number, len(COLOURS))
+        styles[name] = {
+            "color": COLOURS[colour],
+            "linestyle": STROKES[turn % len(STROKES)],
+            "zorder": 3 - number / 1000,
+        }
+    for number, name in enumerate(yardsticks):
+        which = number % len(GREYS)
+        styles[name] = {
+            "color": GREYS[which],
+            "linestyle": YARDSTICK_STROKES[which],
+            "linewidth": 1.2,
+            "zorder": 2,
+        }
+    return styles
+
+
+def stripe(lines: dict[str, Any], values: dict[str, Any], length: float = 4.0) -> None:
+    """Give matplotlib lines of equal values dashes that take turns, so that each one's colour shows.
+
+    lines: Line2D by name; values: what they draw, arrays by name; length: of a dash in line widths.
+    """
+    groups: dict[tuple, list[str]] = {}
+    for name, drawn in values.items():
+        groups.setdefault(tuple(drawn), []).append(name)
+    for names in groups.values():
+        for number, name in enumerate(names):
+            if len(names) > 1:
+                # A positive offset starts inside the pattern: later lines start with a longer gap.
+                offset = length * (len(names) - number) % (length * len(names))
+                lines[name].set_linestyle((offset, (length, length * (len(names) - 1))))
+
+
+def legend_below(figure: "Figure", handles: dict[str, Any], title: str | None = None) -> None:
+    """Put one legend for all panels below them, where it hides nothing."""
+    longest = max((len(name) for name in handles), default=1)
+    room = max(1, int(figure.get_figwidth() / (0.62 + 0.068 * longest)))
+    rows = -(-len(handles) // room)
+    legend = figure.legend(
+        list(handles.values()),
+        list(handles),
+        loc="outside lower center",
+        ncols=-(-len(handles) // rows) if rows else 1,
+        title=title,
+        title_fontsize=8,
+        columnspacing=1.6,
+    )
+    legend.get_title().set_color("#4d4d4d")
+
+
+def robust_limits(
+    learners: list[float], yardsticks: dict[str, float], widen: float = 2.0
+) -> tuple[tuple[float, float], list[str]]:
+    """Return the limits of an axis of mistake rates, and the yardsticks that they leave out.
+
+    learners: all values that must be seen; yardsticks: one value each. A yardstick better than the learners
+    is always seen; one that is worse is left out where it would press the rest into less than 1/``widen``
+    of the axis.
+    """
+    values = learners or list(yardsticks.values())
+    low, high = min([*values, *yardsticks.values()]), max(values)
+    span = max(high - low, 0.02 * abs(high), 1e-9)
+    high = max([high, *(v for v in yardsticks.values() if v <= high + span * (widen - 1))])
+    margin = 0.06 * max(high - low, span)
+    left_out = [name for name, value in yardsticks.items() if value > high]
+    return (max(0.0, low - margin), high + margin), left_out
+
+
+def note_left_out(axes: "Axes", values: dict[str, float], arrow: str = "↑") -> None:
+    """Say above a panel which yardsticks lie beyond its axis, and where."""
+    parts = [f"{name} {value:.1f} {arrow}" for name, value in values.items()]
+    if parts:
+        axes.set_title("\n".join(parts), loc="right", fontsize=7, fontweight="normal", color="#666666")
+
+
+def symbol(name: str) -> str:
+    """Return a hyperparameter's symbol as the papers print it, else its name."""
+    return SYMBOLS.get(name, name.replace("_", " "))
+
+
+def grid_shape(count: int) -> tuple[int, int]:
+    """Return (rows, columns) for so many panels, at most PANEL_COLUMNS in a row, rows evenly filled."""
+    rows = -(-count // PANEL_COLUMNS)
+    return rows, -(-count // rows)
+
+
+def safe_name(text: str, limit: int = 80) -> str:
+    """Return a file name made from any text: letters, digits, dot, dash, underscore; no hidden file."""
+    name = re.sub(r"[^A-Za-z0-9._-]+", "-", text).strip("-._")
+    if len(name) > limit:
+        name = f"{name[:limit].rstrip('-._')}-{sha256(text.encode()).hexdigest()[:8]}"
+    return name or "figure"
+
+
+def file_stem(kind: str, learners: list[str], data: list[str]) -> str:
+    """Return a name for a figure: its kind, learners and data sets; counts and a hash when they are many."""
+    parts = []
+    for names, word in ((learners, "learners"), (data, "sets")):
+        names = list(dict.fromkeys(names))
+        if len(names) <= 3:
+            parts.append("+".join(safe_name(name) for name in names))
+        else:
+            parts.append(f"{len(names)}-{word}-{sha256(chr(0).join(names).encode()).hexdigest()[:6]}")
+    return "-".join([kind, *(part.replace("+", "_") for part in parts)])
+
+
+def save(figure: "Figure", out: str | Path, title: str, command: str) -> list[Path]:
+    """Write a figure and return its files: a PNG and a PDF, or just the one format that ``out`` ends in.
+
+    The command stands in the PNG's ``Description`` and the PDF's ``Subject``. No time is written: the same
+    figure gives the same bytes. Raises UserError for an ending such as .jpg, OmklError when the files cannot
+    be written.
+    """
+    from omkl import __version__
+
+    out = Path(out)
+    if out.suffix.lower() in _OTHERS:
+        raise UserError(f"{out}: figures are written as {', '.join(FORMATS)}, not {out.suffix}")
+    single = out.suffix.lower() in FORMATS
+    paths = [out] if single else [out.with_name(out.name + suffix) for suffix in (".png", ".pdf")]
+    creator = f"omkl {__version__}"
+    metadata = {
+        ".png": {"Title": title, "Description": command, "Software": creator},
+        ".pdf": {
+            "Title": title,
+            "Subject": command,
+            "Creator": creator,
+            "Producer": None,
+            "CreationDate": None,
+        },
+        ".svg": {"Title": title, "Description": command, "Creator": creator, "Date": None},
+    }
+    with looks():
+        for path in paths:
+            try:
+                path.parent.mkdir(parents=True, exist_ok=True)
+                figure.savefig(path, metadata=metadata[path.suffix.lower()])
+            except OSError as error:
+                raise OmklError(f"cannot write the figure {path}: {error.strerror or error}") from error
+    return paths
+
+
+def target(out: str | Path, kind: str, learners: list[str], data: list[str]) -> Path:
+    """Return where to write: ``out`` itself, or a named file in it when it is a folder or ends in a slash."""
+    if Path(out).is_dir() or str(out).endswith(("/", "\\")):
+        return Path(out) / file_stem(kind, learners, data)
+    return Path(out)

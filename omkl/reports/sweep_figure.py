@@ -1,0 +1,204 @@
+"""Pictures of a grid: curves for one swept number, heat maps for two, sorted dots for anything else."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from omkl.reports import style
+from omkl.reports.rows import value_text
+from omkl.reports.sweep import axes_of, grid_table
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+MOST_DOTS = 30
+_SPREAD = "mean and ±1 standard deviation over the permutations"
+
+
+def draw_sweep(summary: "pd.DataFrame") -> "Figure":
+    """Draw a summary's grid: mistake % over what was swept, one panel per data set (and learner).
+
+    One swept number gives curves, two give heat maps; none (only words or pools were swept), or three and
+    more, give one dot per setting, sorted, the MOST_DOTS best of each data set.
+    """
+    axes = axes_of(summary)
+    table = grid_table(summary[summary["reps"] > 0], axes)
+    with style.looks():
+        if len(axes) == 1:
+            return _draw_curves(table, *axes.items())
+        if len(axes) == 2:
+            from omkl.reports.heatmap import draw_heat_maps
+
+            return draw_heat_maps(table, axes)
+        return _draw_dots(table)
+
+
+def is_log_spaced(values: list[float]) -> bool:
+    """Return whether positive values are spread more evenly on a log axis, over a factor of 8 at least."""
+    values = sorted(set(values))
+    if len(values) < 2 or values[0] <= 0 or values[-1] / values[0] < 8:
+        return False
+
+    def unevenness(steps: np.ndarray) -> float:
+        return float(steps.std() / steps.mean())
+
+    # Two values over such a factor say nothing about their spacing; 0.01 and 0.1 are meant as decades.
+    return len(values) == 2 or unevenness(np.diff(np.log(values))) < unevenness(np.diff(values))
+
+
+def _panels(count: int, width: float, height: float, legend: int) -> tuple["Figure", list["Axes"]]:
+    rows, columns = style.grid_shape(count)
+    wide = 5.2 if columns == 1 else width * columns
+    figure = style.new_figure(wide, 0.6 + height * rows + 0.1 * legend / columns)
+    panels = list(figure.subplots(rows, columns, squeeze=False).flat)
+    for unused in panels[count:]:
+        unused.remove()
+    return figure, panels[:count]
+
+
+# -------------------------------------------------------------------- one number: curves
+
+
+def _draw_curves(table: "pd.DataFrame", axis: tuple[str, list[float]]) -> "Figure":
+    name, values = axis
+    data = list(dict.fromkeys(table["data"]))
+    yardstick = table["is_yardstick"].astype(bool)
+    learners = list(dict.fromkeys(table.loc[~yardstick, "line"]))
+    styles = style.line_styles(
+        learners, [n for n in dict.fromkeys(table.loc[yardstick, "line"]) if n not in learners]
+    )
+    figure, panels = _panels(len(data), 3.0, 2.9, len(styles))
+    handles: dict[str, Any] = {}
+    for number, (axes, which) in enumerate(zip(panels, data, strict=True)):
+        _curve_panel(axes, table[table["data"] == which], f"at.{name}", values, styles, handles)
+        axes.set_title(which)
+        axes.set_xlabel(style.symbol(name.split(".")[-1]))
+        if number % style.grid_shape(len(data))[1] == 0:
+            axes.set_ylabel("mistake rate (%)")
+    spread = _SPREAD if (table["reps"] > 1).any() else "one pass in one order"
+    ordered = {line: handles[line] for line in styles if line in handles}
+    style.legend_below(figure, ordered, f"{spread}; ring: fewest mistakes")
+    return figure
+
+
+def _curve_panel(
+    axes: "Axes", part: "pd.DataFrame", at: str, values: list[float], styles: dict, handles: dict[str, Any]
+) -> None:
+    """Draw a data set's panel: a line per learner, level where it lacks the swept number."""
+    must_see: list[float] = []
+    levels: dict[str, float] = {}
+    for (line, is_yardstick), rows in part.groupby(["line", "is_yardstick"], sort=False):
+        rows = rows.sort_values(at)
+        x, mean = rows[at].to_numpy(), rows["mistake_pct_mean"].to_numpy(dtype=float)
+        std = np.nan_to_num(rows["mistake_pct_std"].to_numpy(dtype=float))
+        look = styles[line]
+        if is_yardstick:
+            handles[line] = axes.axhline(mean[0], **look)
+            levels[line] = float(mean[0])
+            continue
+        band = {"color": look["color"], "alpha": 0.15, "linewidth": 0, "zorder": 1}
+        must_see += [*np.maximum(mean - std, 0.0), *(mean + std)]
+        if np.isnan(x).all():
+            handles.setdefault(line, axes.axhline(mean[0], **look))
+            axes.axhspan(max(mean[0] - std[0], 0.0), mean[0] + std[0], **band)
+            continue
+        (handles[line],) = axes.plot(x, mean, marker="o", markersize=3.5, **look)
+        if std.any():
+            axes.fill_between(x, np.maximum(mean - std, 0.0), mean + std, **band)
+        lowest = int(mean.argmin())
+        ring = {"markerfacecolor": "none", "markeredgecolor": look["color"], "markersize": 9, "zorder": 4}
+        axes.plot(x[lowest], mean[lowest], marker="o", linestyle="none", **ring)
+    limits, out = style.robust_limits(must_see, levels)
+    axes.set_ylim(*limits)
+    style.note_left_out(axes, {line: levels[line] for line in out})
+    _number_axis(axes, values)
+
+
+def _number_axis(axes: "Axes", values: list[float]) -> None:
+    """Put ticks at the swept values, as many as have room."""
+    from matplotlib.ticker import FixedFormatter, FixedLocator, NullLocator
+
+    if is_log_spaced(values):
+        axes.set_xscale("log")
+        places = np.log(values)
+    else:
+        places = np.asarray(values, dtype=float)
+    shown, last = [], -np.inf
+    span = places[-1] - places[0]
+    for value, place in zip(values, places, strict=True):
+        if place - last >= span * 0.019 * (2 + len(value_text(value))):
+            shown.append(value)
+            last = place
+    axes.xaxis.set_major_locator(FixedLocator(shown))
+    axes.xaxis.set_major_formatter(FixedFormatter([value_text(float(value)) for value in shown]))
+    axes.xaxis.set_minor_locator(NullLocator())
+
+
+# -------------------------------------------------------------------- anything else: dots
+
+
+def _draw_dots(table: "pd.DataFrame") -> "Figure":
+    """Draw a dot per setting, best at the top, filled where marked (not worse than the best)."""
+    from matplotlib.lines import Line2D
+
+    data = list(dict.fromkeys(table["data"]))
+    yardstick = table["is_yardstick"].astype(bool)
+    learners = list(dict.fromkeys(table.loc[~yardstick, "label"]))
+    styles = style.line_styles(
+        learners, [n for n in dict.fromkeys(table.loc[yardstick, "line"]) if n not in learners]
+    )
+    several = table["pool"].dropna().nunique() > 1
+    most = max(int((table["data"] == which).sum()) for which in data)
+    figure = style.new_figure(6.5, 0.8 + len(data) * (0.7 + 0.19 * min(most, MOST_DOTS)))
+    panels = figure.subplots(len(data), 1, squeeze=False)[:, 0]
+    for axes, which in zip(panels, data, strict=True):
+        _dot_panel(axes, table[table["data"] == which], styles, several)
+    panels[-1].set_xlabel("mistake rate (%)")
+    handles: dict[str, Any] = {}
+    for line, look in styles.items():
+        dot = {"marker": "o", "linestyle": "none"} if line in learners else {"linestyle": look["linestyle"]}
+        handles[line] = Line2D([], [], color=look["color"], **dot)
+    style.legend_below(figure, handles, f"{_SPREAD}; filled: not worse than the best")
+    return figure
+
+
+def _dot_panel(axes: "Axes", part: "pd.DataFrame", styles: dict, several: bool) -> None:
+    yardsticks = part[part["is_yardstick"].astype(bool)]
+    learners = part[~part["is_yardstick"].astype(bool)].sort_values("mistake_pct_mean", kind="stable")
+    best = learners.head(MOST_DOTS)
+    for place, row in enumerate(best.to_dict("records")):
+        colour = styles[row["label"]]["color"]
+        axes.errorbar(
+            row["mistake_pct_mean"],
+            place,
+            xerr=None if np.isnan(row["mistake_pct_std"]) else row["mistake_pct_std"],
+            marker="o",
+            markersize=5,
+            color=colour,
+            markerfacecolor=colour if row["marked"] else "white",
+            elinewidth=1,
+        )
+    names = [
+        ", ".join(part for part in (row["label"], row["settings"], row["pool"] if several else "") if part)
+        for row in best.to_dict("records")
+    ]
+    axes.set_yticks(range(len(best)), names)
+    axes.set_ylim(len(best) - 0.5, -0.5)
+    reach = np.nan_to_num(best["mistake_pct_std"].to_numpy(dtype=float))
+    means = best["mistake_pct_mean"].to_numpy(dtype=float)
+    levels = dict(zip(yardsticks["line"], yardsticks["mistake_pct_mean"].astype(float), strict=True))
+    limits, out = style.robust_limits([*np.maximum(means - reach, 0.0), *(means + reach)], levels)
+    axes.set_xlim(*limits)
+    for name, level in levels.items():
+        if name not in out:
+            axes.axvline(
+                level, **{k: styles[name][k] for k in ("color", "linestyle", "zorder")}, linewidth=1.2
+            )
+    beyond = {name: levels[name] for name in out}
+    more = len(learners) - len(best)
+    axes.set_title(
+        str(part["data"].iloc[0]) + (f" (best {len(best)} of {len(learners)} settings)" if more else "")
+    )
+    style.note_left_out(axes, beyond, "→")

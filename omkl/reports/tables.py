@@ -1,0 +1,196 @@
+"""Tables as text: terminal, Markdown, JSON, CSV; LaTeX is in latex.py."""
+
+import json
+import textwrap
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from omkl.errors import UserError, suggest
+from omkl.reports import FORMATS
+from omkl.reports.asked import Asked
+from omkl.reports.display import MISSING, Display, Line, Spread, display
+from omkl.reports.latex import latex
+from omkl.reports.notes import heading, legend, notes
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_WIDTH = 100
+
+
+def render(
+    summary: "pd.DataFrame",
+    cells: "pd.DataFrame",
+    asked: Asked,
+    fmt: str = "table",
+    *,
+    swept: Iterable[str] = (),
+    more: dict[str, "pd.DataFrame"] | None = None,
+) -> str:
+    """Return a summary as text that ends with a newline.
+
+    fmt: "table" for the terminal, "json" (strict: no NaN), "csv" (one line per row, full precision),
+    "markdown", "latex" (booktabs). swept: hyperparameters that get columns of their own. more: further
+    summaries by name, printed after the first and put under their names in JSON; not in CSV.
+
+    Raises UserError for an unknown format.
+    """
+    check_format(fmt)
+    more = more or {}
+    if fmt == "json":
+        return to_json({"summary": summary, **more, "cells": cells})
+    if fmt == "csv":
+        return _csv(summary, swept)
+    tables = [(None, display(summary, swept)), *((name, display(part, swept)) for name, part in more.items())]
+    warnings = notes(summary, cells, asked)
+    shared = heading(summary, asked, cells)
+    if fmt == "latex":
+        return latex(tables, legend(tables[0][1]), warnings, shared, asked.command)
+    write = _terminal if fmt == "table" else _markdown
+    return write(tables, legend(tables[0][1]), warnings, shared, asked.command)
+
+
+def check_format(fmt: str) -> None:
+    """Raise UserError unless ``render`` knows the format."""
+    if fmt not in FORMATS:
+        raise UserError(f"unknown format '{fmt}'{suggest(fmt, FORMATS)}: choose one of {', '.join(FORMATS)}")
+
+
+# -------------------------------------------------------------------- terminal
+
+
+def _terminal(tables: list, terms: list, warnings: list[str], shared: str, command: str) -> str:
+    blocks = [shared] if shared else []
+    for title, table in tables:
+        blocks.append((f"{title}\n" if title else "") + _plain_table(table))
+    wide = max(len(term) for term, _ in terms)
+    lines = [_hang(f"{term:<{wide}}  ", meaning) for term, meaning in terms]
+    lines += [_hang("! ", warning) for warning in warnings]
+    blocks.append("\n".join(lines))
+    return "\n\n".join(blocks) + "\n"
+
+
+def _hang(start: str, text: str) -> str:
+    return textwrap.fill(
+        text, _WIDTH, initial_indent=start, subsequent_indent=" " * len(start), break_long_words=False
+    )
+
+
+def _plain_table(table: Display) -> str:
+    from tabulate import tabulate
+
+    columns = [_aligned(table, number) for number in range(len(table.columns))]
+    text = tabulate(
+        list(zip(*columns, strict=True)),
+        headers=[column.header for column in table.columns],
+        colalign=[column.align for column in table.columns],
+        tablefmt="simple",
+        disable_numparse=True,
+    )
+    head, rule, *body = text.split("\n")
+    first = len(rule.split(" ")[0])
+    lines = [head.rstrip(), rule]
+    for line, row in zip(body, table.lines, strict=True):
+        if row.rule == "data":
+            lines.append(rule)
+        elif row.rule == "yardsticks":
+            lines.append(" " * first + rule[first:])
+        lines.append(line.rstrip())
+    return "\n".join(lines)
+
+
+def _aligned(table: Display, number: int) -> list[str]:
+    """Return a column's cells with the ± below one another and the mark at the left.
+
+    The padding is inside the text, where tabulate keeps it.
+    """
+    cells = [line.cells[number] for line in table.lines]
+    spreads = [cell for cell in cells if isinstance(cell, Spread)]
+    if not spreads:
+        return [str(cell) for cell in cells]
+    left, right = max(len(s.mean) for s in spreads), max(len(s.std) for s in spreads)
+    marks = table.columns[number].name == "mistakes"
+    return [
+        f"{'*' if marks and line.marked else ' '} {cell.mean:>{left}} ± {cell.std:>{right}}"
+        if cell.mean != MISSING
+        else MISSING
+        for cell, line in zip(cells, table.lines, strict=True)
+    ]
+
+
+# -------------------------------------------------------------------- Markdown
+
+
+def _markdown(tables: list, terms: list, warnings: list[str], shared: str, command: str) -> str:
+    blocks = [f"`{command}`" if command else "", shared]
+    for title, table in tables:
+        blocks += [f"**{title}**" if title else "", _markdown_table(table)]
+    terms = [
+        ("**bold**" if term == "*" else term, meaning) for term, meaning in terms if term != "yardsticks"
+    ]
+    blocks.append("\n".join(f"* {term}: {meaning}" for term, meaning in terms))
+    blocks.append("\n".join(f"* **{_safe(warning)}**" for warning in warnings))
+    return "\n\n".join(block for block in blocks if block) + "\n"
+
+
+def _markdown_table(table: Display) -> str:
+    from tabulate import tabulate
+
+    return tabulate(
+        [[_markdown_cell(table, line, number) for number in range(len(line.cells))] for line in table.lines],
+        headers=[column.header for column in table.columns],
+        colalign=[column.align for column in table.columns],
+        tablefmt="pipe",
+        disable_numparse=True,
+    )
+
+
+def _markdown_cell(table: Display, line: Line, number: int) -> str:
+    cell, name = line.cells[number], table.columns[number].name
+    if isinstance(cell, Spread):
+        text = f"{cell.mean} ± {cell.std}" if cell.mean != MISSING else MISSING
+        return f"**{text}**" if name == "mistakes" and line.marked else text
+    if name == "reps" and not line.complete:
+        return f"**{cell}**"
+    return _safe(cell) + (" (yardstick)" if name == "learner" and line.is_yardstick else "")
+
+
+def _safe(text: str) -> str:
+    """Escape what Markdown would take for markup in names and messages."""
+    for sign in "\\|*_`<[":
+        text = text.replace(sign, "\\" + sign)
+    return text
+
+
+# -------------------------------------------------------------------- JSON, CSV
+
+
+def to_json(tables: dict[str, "pd.DataFrame"]) -> str:
+    """Return DataFrames by name as strict JSON: lists of records; NaN and infinity become null."""
+    parts = []
+    for name, table in tables.items():
+        records = [_strict(record) for record in table.to_dict("records")]
+        lines = [json.dumps(record, allow_nan=False, ensure_ascii=False) for record in records]
+        parts.append(f"{json.dumps(name)}: [" + "".join(f"\n  {line}," for line in lines)[:-1] + "\n]")
+    return "{" + ",\n".join(parts) + "}\n"
+
+
+def _strict(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {str(key): _strict(part) for key, part in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_strict(part) for part in value]
+    if hasattr(value, "tolist"):  # numpy arrays and scalars
+        return _strict(value.tolist())
+    if isinstance(value, float) and (value != value or value in (float("inf"), float("-inf"))):
+        return None
+    return value if isinstance(value, (str, bool, int, float)) or value is None else str(value)
+
+
+def _csv(summary: "pd.DataFrame", swept: Iterable[str]) -> str:
+    table = summary.drop(columns="shown")
+    for name in swept:
+        values = [params.get(name) for params in table["params"]]
+        table.insert(table.columns.get_loc("settings"), f"algo.{name}", values)
+    table["params"] = [json.dumps(params, sort_keys=True) for params in table["params"]]
+    return table.to_csv(index=False, lineterminator="\n")

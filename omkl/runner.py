@@ -1,0 +1,137 @@
+"""From a plan to its finished cells: which are missing, run those, store each one at once."""
+
+import time
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from omkl import executors, provenance
+from omkl.cells import Cell, expand, run_cell, warm_up
+from omkl.executors import Executor, Failure
+from omkl.results import Store
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from omkl.config import Plan
+
+SMALL_WORK = 3.0  # seconds of work below which starting workers (2 s) costs more than it saves
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of a plan.
+
+    cells: one row per finished cell that was asked for (learners and yardsticks), in the plan's order,
+    columns as of ``Store.cells``; failed: the lines of cells that failed in this run; asked, ran, reused:
+    numbers of cells; seconds: of this call; interrupted: ended by Ctrl-C.
+    """
+
+    cells: "pd.DataFrame"
+    failed: list[dict[str, Any]]
+    asked: int
+    ran: int
+    reused: int
+    seconds: float
+    interrupted: bool
+
+
+def run_plan(plan: "Plan", *, jobs: int | None = None, fresh: bool = False, progress: bool = True) -> Outcome:
+    """Run the cells of a plan that its store does not hold yet, and return all that are finished.
+
+    jobs: worker processes (default: the plan's exec, else one per core); results do not depend on it.
+    fresh: run every cell anew, the newest result counts. progress: a bar on stderr where that is a terminal.
+
+    A cell that fails is recorded and the run goes on. Ctrl-C ends the run with what is finished; the same
+    plan goes on from there. Raises UserError before any work for data that cannot be read or do not fit a
+    learner, OmklError when the store cannot be read or written.
+    """
+    began = time.perf_counter()
+    cells = expand(plan)
+    distinct: dict[str, Cell] = {}
+    for cell in cells:
+        distinct.setdefault(cell.key, cell)
+    with Store(plan.store) as store:
+        done = set() if fresh else store.done(distinct)
+        missing = sorted((c for k, c in distinct.items() if k not in done), key=lambda cell: -cell.cost)
+        failed: list[dict[str, Any]] = []
+        ran, interrupted = 0, False
+        if missing:
+            executor = _executor(plan, missing, jobs)
+            store.open()
+            try:
+                with closing(_run(missing, executor, store, len(distinct), progress)) as lines:
+                    for line in lines:
+                        ran += 1
+                        if line["status"] == "failed":
+                            failed.append(line)
+            except KeyboardInterrupt:
+                interrupted = True
+        table = _table(store, cells)
+    place = {key: number for number, key in enumerate(distinct)}
+    return Outcome(
+        cells=table,
+        failed=sorted(failed, key=lambda line: place[line["key"]]),
+        asked=len(cells),
+        ran=ran,
+        reused=sum(cell.key in done for cell in cells),
+        seconds=time.perf_counter() - began,
+        interrupted=interrupted,
+    )
+
+
+def _executor(plan: "Plan", missing: list[Cell], jobs: int | None) -> Executor:
+    name = plan.exec.get("name", "loky")
+    jobs = plan.exec.get("jobs") if jobs is None else jobs
+    small = len(missing) == 1 or sum(cell.cost for cell in missing) < SMALL_WORK
+    executor = executors.make(name, 1 if small and jobs is None else jobs)
+    return executors.Serial() if name == "loky" and (small or executor.workers == 1) else executor
+
+
+def _run(missing: list[Cell], executor: Executor, store: Store, total: int, progress: bool) -> Iterator[dict]:
+    """Run cells, longest first so that the workers end together, and yield each line once it is stored."""
+    from tqdm import tqdm
+
+    warm_up([cell.job.spec for cell in missing])
+    origin = provenance.collect(executor.name, executor.workers)
+    waiting = {id(cell.job): cell for cell in missing}
+    bar = tqdm(
+        total=total,
+        initial=total - len(missing),
+        unit="cell",
+        disable=None if progress else True,
+        leave=False,
+    )
+    with bar, closing(executor.run(run_cell, [cell.job for cell in missing])) as outcomes:
+        for job, outcome in outcomes:
+            cell = waiting.pop(id(job))
+            yield _stored(store, cell.line | {"provenance": origin | provenance.stamp()}, outcome)
+            bar.update()
+
+
+def _stored(store: Store, line: dict[str, Any], outcome: Any) -> dict[str, Any]:
+    if not isinstance(outcome, Failure):
+        figures = {name: value for name, value in outcome.items() if name != "curve"}
+        finished = {"status": "ok", **line, **figures}
+        try:
+            store.append(finished, outcome.get("curve"))
+            return finished
+        except (ValueError, TypeError) as error:
+            outcome = Failure(f"its figures cannot be stored: {error}")
+    broken = {"status": "failed", **line, "error": outcome.error, "traceback": outcome.trace}
+    store.append(broken)
+    return broken
+
+
+def _table(store: Store, cells: list[Cell]) -> "pd.DataFrame":
+    """Return the finished cells in the order asked, under the names asked: a result may have been stored
+    under another name of the same data or pool, or for another base seed that led to the same order."""
+    found = store.cells({cell.key for cell in cells})
+    place = {key: number for number, key in enumerate(found["key"])}
+    finished = [cell for cell in cells if cell.key in place]
+    table = found.iloc[[place[cell.key] for cell in finished]].reset_index(drop=True)
+    lines = [cell.line for cell in finished]
+    for name in ("data", "pool", "rep", "seed"):
+        table[name] = [line[name] for line in lines]
+    return table

@@ -1,0 +1,24 @@
+"""Randomness, in one place: which numbers a repetition draws (ALGORITHMS.md section 0).
+
+A permutation depends on the base seed, the data's content and the repetition, never on the learner,
+so that every learner sees the same stream. A learner's own draws depend on that permutation and on
+the learner's name, never on its hyperparameters.
+"""
+
+import hashlib
+
+
+def derive(*parts: object) -> int:
+    """Return a 128-bit seed hashed from the parts' text, the same on every machine."""
+    text = "\x1f".join(str(part) for part in parts)
+    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:16], "little")
+
+
+def permutation_seed(base: int, content_hash: str, rep: int) -> int:
+    """Seed of repetition ``rep``'s permutation of the data with this content hash."""
+    return derive("permutation", base, content_hash, rep)
+
+
+def learner_seed(permutation: int, algo: str) -> int:
+    """Seed of the learner's own randomness on one permutation."""
+    return derive("learner", permutation, algo)

@@ -1,0 +1,63 @@
+"""The kernel expansions f_1 .. f_m of a twin, and what it reports."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+
+@dataclass
+class Result:
+    """What one pass of a twin gives; m classifiers (1 for a perceptron, 0 without kernels)."""
+
+    mistakes: np.ndarray  # (T,) bool: y * score <= 0
+    scores: np.ndarray  # (T,) ensemble score before the update
+    n_sv_per_kernel: np.ndarray  # (m,) vectors in each classifier's own list after the last update
+    stored: np.ndarray  # (n,) stream positions of the stored examples, in storage order
+    combined: np.ndarray  # (T,) vectors in the classifiers that round t's prediction combined
+    weights: np.ndarray | None  # (m,) after the last update
+    coefficients: np.ndarray  # (m, n) coefficient of each stored example in each classifier
+    chosen: int | None = None  # perceptron_star only: index of the selected kernel
+
+
+class Expansions:
+    """f_i = sum_j a_ij kappa_i(x_j, .), held as its values F (m, T) at every example of the stream.
+
+    Adding the vector x_t changes F by a_i kappa_i(x_t, .), so F[i, s] is the sum over the stored vectors in
+    storage order, left to right.
+    """
+
+    def __init__(self, rows, m, T):
+        self.rows, self.m = rows, m
+        self.F = np.zeros((m, T))
+        self.n_sv = np.zeros(m, dtype=int)
+        self.stored, self.columns = [], []
+        self.scores, self.mistakes, self.combined = [], [], []
+
+    def record(self, score, y, used):
+        """Note one prediction made by the classifiers with used (m,) true, before the update."""
+        self.scores.append(score)
+        self.mistakes.append(y * score <= 0)
+        self.combined.append(sum(int(n) for n, u in zip(self.n_sv, used, strict=True) if u))
+
+    def add(self, t, a, vectors=None):
+        """Add a_i kappa_i(x_t, .) to every f_i; vectors (m,) counts them, one where a_i != 0."""
+        vectors = a != 0 if vectors is None else vectors
+        if not np.any(vectors):
+            return
+        self.F = self.F + a[:, None] * self.rows(t)
+        self.n_sv = self.n_sv + vectors
+        self.stored.append(t)
+        self.columns.append(a)
+
+    def result(self, weights=None, chosen=None):
+        coefficients = np.array(self.columns).T if self.columns else np.zeros((self.m, 0))
+        return Result(
+            mistakes=np.array(self.mistakes, dtype=bool),
+            scores=np.array(self.scores, dtype=float),
+            n_sv_per_kernel=self.n_sv,
+            stored=np.array(self.stored, dtype=int),
+            combined=np.array(self.combined, dtype=int),
+            weights=weights,
+            coefficients=coefficients,
+            chosen=chosen,
+        )

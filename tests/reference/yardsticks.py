@@ -1,0 +1,41 @@
+"""Learners without kernels that every table prints beside the others (ALGORITHMS.md section 1)."""
+
+import numpy as np
+
+from .expansion import Expansions
+
+
+def left_to_right(products):
+    """Sum over the last axis in index order (np.cumsum is sequential, np.sum is pairwise)."""
+    return np.cumsum(products, axis=-1)[..., -1]
+
+
+def majority(X, y, kernels=(), *, normalise="none", rng=None):
+    """The class seen more often so far: score = sum of the earlier labels, 0 at the start."""
+    E, total = Expansions(None, 0, len(y)), 0.0
+    for t in range(len(y)):
+        E.record(total, y[t], [])
+        total += y[t]
+    return E.result()
+
+
+def arow(X, y, kernels=(), *, r, covariance, normalise="none", rng=None):
+    """AROW (Crammer, Kulesza, Dredze 2009), Fig. 1: mu (d,) mean, S (d, d) covariance or its diagonal (d,).
+
+    On y mu.x < 1: v = x'Sx, b = 1/(v + r), a = max(0, 1 - y mu.x) b, mu += a S y x, S -= b S x x' S
+    (diagonal: S_ii -= b (S_ii x_i)^2).
+    """
+    d = X.shape[1]
+    E, mu = Expansions(None, 0, len(y)), np.zeros(d)
+    S = {"diagonal": np.ones(d), "full": np.eye(d)}[covariance]
+    for t in range(len(y)):
+        x = X[t]
+        margin = left_to_right(mu * x)
+        E.record(margin, y[t], [])
+        if y[t] * margin < 1:
+            Sx = S * x if covariance == "diagonal" else left_to_right(S * x)
+            b = 1 / (left_to_right(x * Sx) + r)
+            a = max(0.0, 1 - y[t] * margin) * b
+            mu = mu + a * y[t] * Sx
+            S = S - b * (Sx * Sx if covariance == "diagonal" else np.outer(Sx, Sx))
+    return E.result()

@@ -1,0 +1,144 @@
+"""Made-up cells with the store's columns for the tests of reports: every number is known."""
+
+from dataclasses import dataclass, field
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from omkl.lines import COLUMNS
+from omkl.reports.asked import Asked
+
+PAPER = {
+    "name": "paper16",
+    "label": "paper16",
+    "normalise": "none",
+    "kernels": [{"kind": "gaussian", "sigma": 1.0}],
+}
+COSINE = {**PAPER, "name": "paper16_cosine", "normalise": "cosine"}
+LINEAR = {"kind": "linear"}
+SPECS = {
+    name: SimpleNamespace(label=label, defaults=defaults)
+    for name, label, defaults in [
+        ("omkc_dd", "OMKC(D,D)", {"beta": 0.8}),
+        ("omkc_ss", "OMKC(S,S)", {"beta": 0.8, "delta": 0.01, "sampling": "max"}),
+        ("omkc_u", "OMKC(U)", {}),
+        ("majority", "majority", {}),
+        ("perceptron", "Perceptron", {"kernel": LINEAR}),
+        ("arow", "AROW", {"r": 10.0}),
+    ]
+}
+
+
+@dataclass(frozen=True)
+class Setting:
+    """Stands for omkl.config.Setting."""
+
+    algo: str
+    params: dict[str, Any] = field(default_factory=dict)
+    pool: dict[str, Any] | None = None
+
+
+def setting(algo: str, pool: dict | None = PAPER, **params: Any) -> Setting:
+    """A setting with the learner's defaults but for ``params``."""
+    own = algo.startswith("omkc")
+    return Setting(algo, {**SPECS[algo].defaults, **params}, pool if own else None)
+
+
+YARDSTICKS = tuple(setting(name) for name in ("majority", "perceptron", "arow"))
+
+
+def cell(which: Setting, rep: int, mistakes: int, data: str = "wdbc", T: int = 1000, **more: Any) -> dict:
+    """One finished cell."""
+    pool = which.pool
+    line = {
+        "key": f"{which.algo}|{which.params}|{pool and pool['name']}|{data}|{rep}",
+        "status": "ok",
+        "algo": which.algo,
+        "params": which.params,
+        "pool": pool and pool["name"],
+        "pool_spec": pool and {"normalise": pool["normalise"], "kernels": pool["kernels"]},
+        "data": data,
+        "data_hash": f"hash of {data}",
+        "order": "permuted",
+        "rep": rep,
+        "seed": 1,
+        "permutation_seed": str(1000 + rep),
+        "revision": 1,
+        "T": T,
+        "mistakes": mistakes,
+        "mistake_rate": mistakes / T,
+        "n_sv_sum": 10 * mistakes,
+        "n_sv_union": 2 * mistakes,
+        "n_sv_combined": 10 * mistakes,
+        "n_sv_per_kernel": [10 * mistakes],
+        "weights": [1.0] if pool else None,
+        "pairs": 100,
+        "m": 1,
+        "seconds": 0.5,
+        "provenance": {"cpu": "A", "versions": {"omkl": "0.1"}, "time": "2026-01-01T00:00:00Z"},
+    }
+    return {**line, **more}
+
+
+def frame(*cells: dict) -> pd.DataFrame:
+    """The cells as Store.cells returns them."""
+    return pd.DataFrame(list(cells), columns=list(COLUMNS))
+
+
+def repetitions(which: Setting, mistakes: list[int], data: str = "wdbc", **more: Any) -> list[dict]:
+    """One cell per entry of ``mistakes``, in the order of the repetitions."""
+    return [cell(which, rep, count, data, **more) for rep, count in enumerate(mistakes)]
+
+
+def asked(settings: tuple, data: tuple = ("wdbc",), reps: int = 3, **more: Any) -> Asked:
+    """What was asked for, with the three yardsticks."""
+    given = {"yardsticks": YARDSTICKS, "specs": SPECS, "command": "omkl run algo=x data=wdbc", **more}
+    return Asked(reps=reps, settings=settings, data=data, **given)
+
+
+# -------------------------------------------------------------------- plausible curves, for pictures
+
+
+def study(settings: tuple, data: dict[str, int], reps: int, seed: int = 0) -> tuple[pd.DataFrame, dict]:
+    """Cells and curves that look like real ones: error decays to a level, support vectors grow with it."""
+    rng = np.random.default_rng(seed)
+    cells, curves = [], {}
+    for number, (name, T) in enumerate(data.items()):
+        for which in settings:
+            level, speed, grows = _character(which, number)
+            for rep in range(reps):
+                p = level + (0.5 - level) * np.exp(-np.arange(T) / (speed * T))
+                wrong = np.cumsum(rng.random(T) < p)
+                stored = np.cumsum(rng.binomial(16, np.minimum(grows * p, 1.0))) if grows else 0 * wrong
+                t = np.unique(np.linspace(1, T, min(T, 100)).astype(int))
+                line = cell(which, rep, int(wrong[-1]), name, T)
+                total = int(stored[-1])
+                line |= {"n_sv_sum": total, "n_sv_union": min(total, int(0.7 * T)) if grows else 0}
+                line |= {
+                    "n_sv_combined": total // 3 if which.algo == "omkc_ss" else total,
+                    "m": 1 if grows else 0,
+                    "seconds": T * (1e-5 + grows * 1e-4),
+                }
+                cells.append(line)
+                curve = {"t": t.tolist(), "mistakes": wrong[t - 1].tolist()}
+                curve["n_sv_sum"] = stored[t - 1].tolist()
+                curves[line["key"]] = curve
+    return frame(*cells), curves
+
+
+def _character(which: Setting, number: int) -> tuple[float, float, float]:
+    beta, delta = which.params.get("beta", 0.8), which.params.get("delta", 0.01)
+    base = {
+        "omkc_dd": (0.08, 0.03, 1.6),
+        "omkc_ss": (0.07, 0.05, 0.35),
+        "omkc_u": (0.14, 0.04, 1.6),
+        "majority": (0.37, 0.02, 0.0),
+        "perceptron": (0.24, 0.02, 0.0),
+        "arow": (0.06, 0.06, 0.0),
+    }[which.algo]
+    level = base[0] + 0.05 * number + 0.1 * (beta - 0.7) ** 2
+    if which.algo == "omkc_ss":
+        level += 0.01 * abs(np.log10(delta) + 1)
+    return level, base[1], base[2]

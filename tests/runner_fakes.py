@@ -1,0 +1,90 @@
+"""Jobs and learners that misbehave on demand. A module of its own, so that worker processes can import it."""
+
+import contextlib
+import hashlib
+import os
+import signal
+import sys
+import time
+import types
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+from omkl import cells
+
+
+def act(job: tuple[str, Any]) -> Any:
+    """Do what the job says, such as ("value", v), ("raise", text), ("kill", None), ("spin", seconds)."""
+    what, argument = job
+    if what == "raise":
+        raise ValueError(argument)
+    if what == "exit":
+        raise SystemExit(argument)
+    if what == "kill":
+        _kill()
+    if what == "kill_once":
+        marker = Path(argument)
+        if not marker.exists():
+            marker.touch()
+            _kill()
+        return "survived"
+    if what == "spin":  # busy, as compiled code is
+        end = time.monotonic() + argument
+        while time.monotonic() < end:
+            sum(range(1000))
+    if what == "pid":
+        return os.getpid()
+    if what == "threads":
+        return {name: os.environ.get(name) for name in ("OMP_NUM_THREADS", "NUMBA_NUM_THREADS")}
+    if what == "count":  # one more byte in the file for every time this job begins
+        with open(argument, "ab", buffering=0) as file:
+            file.write(b"x")
+    return argument
+
+
+def _kill() -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def run_pass(spec, params, pool, dataset, order, permutation_seed, *, block=None) -> dict[str, Any]:
+    """Stands for omkl.learner.run_pass: figures that depend on all that a pass may depend on.
+
+    The hyperparameter ``fault``, a job for `act`, makes it misbehave first.
+    """
+    outcome = act(params["fault"]) if "fault" in params else None
+    drawn = hashlib.sha256(repr((spec.name, params.get("beta"), permutation_seed)).encode()).digest()
+    mistakes = (int(order[: dataset.T // 2].sum()) + drawn[0]) % dataset.T
+    m = len(pool["kernels"]) if pool else 0
+    return {
+        "T": dataset.T,
+        "m": m,
+        "mistakes": mistakes,
+        "mistake_rate": float("nan") if outcome == "nan" else mistakes / dataset.T,
+        "n_sv_sum": m * mistakes,
+        "n_sv_union": mistakes,
+        "n_sv_combined": mistakes,
+        "n_sv_per_kernel": [mistakes] * m,
+        "weights": [1 / m] * m if pool else None,
+        "pairs": mistakes * dataset.T,
+        "seconds": 1e-6 * os.getpid(),  # the only figure that may depend on where it ran
+        "curve": {"t": [dataset.T], "mistakes": [mistakes], "weights": None},
+    }
+
+
+def run_cell(job: Any) -> dict[str, Any]:
+    """Run the real `omkl.cells.run_cell` on the learner above, in whatever process this is."""
+    import omkl
+
+    learner = types.ModuleType("omkl.learner")
+    learner.run_pass = run_pass
+    learner.warm_up = lambda specs: None
+    fakes = (
+        mock.patch.dict(sys.modules, {"omkl.learner": learner}),
+        mock.patch.object(omkl, "learner", learner, create=True),
+        mock.patch.object(cells, "_warm", set()),
+    )
+    with contextlib.ExitStack() as stack:
+        for fake in fakes:
+            stack.enter_context(fake)
+        return cells.run_cell(job)

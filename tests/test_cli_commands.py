@@ -1,0 +1,268 @@
+"""What the commands do and print, run for real on the embedded data set with the cheapest learners."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+import yaml
+
+import omkl
+from omkl.cli import main
+
+ROOT = Path(omkl.__file__).resolve().parents[1]
+CHEAP = ["data=wdbc", "reps=2", "yardsticks=[majority]", "algo=arow"]
+
+
+@pytest.fixture(autouse=True)
+def place(tmp_path, monkeypatch):
+    """Run in an empty folder, with nothing set in the environment that changes a command."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("OMKL_STORE", "OMKL_MIRROR", "OMKL_OFFLINE"):
+        monkeypatch.delenv(name, raising=False)
+    return tmp_path
+
+
+def run(words, **options):
+    """Run the command in a process of its own, as a user does."""
+    environment = os.environ | {"PYTHONPATH": str(ROOT)} | options.pop("env", {})
+    command = [sys.executable, "-m", "omkl", *words]
+    return subprocess.run(command, capture_output=True, text=True, timeout=120, env=environment, **options)
+
+
+@pytest.mark.parametrize("command", ["--help", "run --help", "sweep --help", "data --help", "--version"])
+def test_help_is_instant_and_imports_nothing_slow(command):
+    heavy = (
+        "numpy pandas numba hydra omegaconf yaml matplotlib sklearn scipy joblib tqdm omkl.config omkl.data"
+    )
+    code = (
+        "import sys\nfrom omkl.cli import main\n"
+        f"try: main({command.split()!r})\n"
+        "finally: print(sorted(set(sys.modules) & set(sys.argv[1].split())), file=sys.stderr)"
+    )
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    seconds = []
+    for _ in range(3):
+        began = time.perf_counter()
+        done = subprocess.run(
+            [sys.executable, "-c", code, heavy], capture_output=True, text=True, timeout=60, env=environment
+        )
+        seconds.append(time.perf_counter() - began)
+        assert done.returncode == 0
+        assert done.stderr == "[]\n"
+        assert "omkl" in done.stdout
+    assert min(seconds) < 0.5  # 0.04 s where nothing else runs
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        [*CHEAP, "--format", "json", "-j", "1", "-q"],
+        ["--format", "json", *CHEAP, "-q", "--jobs", "1"],
+        ["data=wdbc", "--format=json", "reps=2", "-j1", "yardsticks=[majority]", "--quiet", "algo=arow"],
+        ["--format", "json", "-q", "--", *CHEAP],
+    ],
+)
+def test_options_and_settings_in_any_order(words, capsys):
+    assert main(["run", *words]) == 0
+    out, err = capsys.readouterr()
+    found = json.loads(out)
+    assert [(row["algo"], row["reps"]) for row in found["summary"]] == [("arow", 2), ("majority", 2)]
+    assert {cell["data"] for cell in found["cells"]} == {"wdbc"}
+    assert "omkl:" not in err
+
+
+def test_json_is_alone_on_stdout_and_the_second_run_reuses_the_cells(place, capsys):
+    words = ["run", *CHEAP, "--format", "json"]
+    first = run(words)
+    assert first.returncode == 0, first.stderr
+    cells = json.loads(first.stdout)["cells"]
+    needed = "algo data rep seed T mistakes mistake_rate n_sv_sum n_sv_union n_sv_combined n_sv_per_kernel"
+    assert all({*needed.split(), "weights", "seconds"} <= cell.keys() for cell in cells)
+    assert len(cells) == 4
+    stored = sorted((place / "results" / "cells").glob("*.jsonl"))
+    assert main(words) == 0
+    assert json.loads(capsys.readouterr().out) == json.loads(first.stdout)
+    assert sorted((place / "results" / "cells").glob("*.jsonl")) == stored
+    assert main([*words, "--fresh"]) == 0
+    fresh = json.loads(capsys.readouterr().out)["cells"]
+    assert [cell["mistakes"] for cell in fresh] == [cell["mistakes"] for cell in cells]
+    assert sorted((place / "results" / "cells").glob("*.jsonl")) != stored
+
+
+@pytest.mark.parametrize(
+    ("fmt", "sign"),
+    [("table", "mistake %"), ("csv", "mistake_pct_mean"), ("markdown", "|"), ("latex", r"\toprule")],
+)
+def test_formats(fmt, sign, capsys):
+    assert main(["run", *CHEAP, "--format", fmt]) == 0
+    out = capsys.readouterr().out
+    assert sign in out
+    assert "AROW" in out
+
+
+def test_a_failed_cell_ends_with_1_and_is_tried_again(monkeypatch, capsys):
+    import omkl.learner
+
+    honest = omkl.learner.run_pass
+
+    def broken(spec, *args, **kwargs):
+        if spec.name == "arow":
+            raise FloatingPointError("weights overflow")
+        return honest(spec, *args, **kwargs)
+
+    monkeypatch.setattr(omkl.learner, "run_pass", broken)
+    assert main(["run", *CHEAP, "-j", "1"]) == 1
+    out, err = capsys.readouterr()
+    assert "0/2" in out
+    assert "2 cells failed" in err
+    assert "weights overflow" in err
+    assert "Traceback" not in err
+    monkeypatch.setattr(omkl.learner, "run_pass", honest)
+    assert main(["run", *CHEAP, "-j", "1"]) == 0
+    assert "2/2" in capsys.readouterr().out
+
+
+def test_ctrl_c_prints_what_is_finished_and_the_same_command_goes_on(monkeypatch, capsys):
+    import omkl.learner
+
+    honest, passes = omkl.learner.run_pass, []
+
+    def interrupted(*args, **kwargs):
+        passes.append(args)
+        if len(passes) == 3:
+            raise KeyboardInterrupt
+        return honest(*args, **kwargs)
+
+    monkeypatch.setattr(omkl.learner, "run_pass", interrupted)
+    monkeypatch.setattr(omkl.learner, "warm_up", lambda specs: None)
+    assert main(["run", *CHEAP, "-j", "1"]) == 130
+    out, err = capsys.readouterr()
+    assert "mistake %" in out
+    assert "interrupted with 2 of 4 cells; the same command goes on from there" in err
+    assert main(["run", *CHEAP, "-j", "1"]) == 0
+    assert len(passes) == 5  # two finished, one interrupted, two more
+    assert "2/2" in capsys.readouterr().out
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals are sent to a process group")
+def test_ctrl_c_in_a_real_process(place):
+    words = ["run", "algo=arow", "data=wdbc", "reps=20000", "yardsticks=[]", "-j", "1"]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "omkl", *words],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        start_new_session=True,
+    )
+    until = time.monotonic() + 60
+    while not any(path.stat().st_size for path in place.glob("results/cells/*.jsonl")):
+        assert process.poll() is None, process.communicate()
+        assert time.monotonic() < until
+        time.sleep(0.05)
+    os.killpg(process.pid, signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 130, err
+    assert "Traceback" not in err
+    assert "of 20000 cells; the same command goes on from there" in err
+    assert "/20000" in out
+
+
+@pytest.mark.skipif(os.name != "posix", reason="a shell's pipe")
+def test_a_closed_pipe_is_no_error():
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = subprocess.run(
+        [sys.executable, "-m", "omkl", "list", "data"],
+        stdout=writer,
+        stderr=subprocess.PIPE,
+        text=True,
+        timeout=60,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+    )
+    os.close(writer)
+    assert done.stderr == ""
+    assert done.returncode == 1
+
+
+def test_a_terminal_without_the_signs_of_the_table_gets_it_all_the_same():
+    done = run(["run", *CHEAP], env={"PYTHONIOENCODING": "ascii"})
+    assert done.returncode == 0, done.stderr
+    assert "AROW" in done.stdout
+
+
+def test_sweep_prints_grid_and_best_and_draws(place, capsys):
+    words = ["algo=arow", "data=wdbc", "reps=2", "yardsticks=[]", "algo.r=1,10,100"]
+    assert main(["sweep", *words, "--out", "r.png"]) == 0
+    out, err = capsys.readouterr()
+    assert "best setting" in out
+    assert "wrote r.png" in err
+    assert (place / "r.png").read_bytes().startswith(b"\x89PNG")
+    assert main(["figure", "sweep", *words, "--out", "again.pdf"]) == 0
+    assert (place / "again.pdf").read_bytes().startswith(b"%PDF")
+
+
+def test_figure_draws_from_the_store_only(place, capsys):
+    assert main(["figure", "curve", *CHEAP]) == 2
+    assert "holds 0 of 4 cells; `omkl run data=wdbc" in capsys.readouterr().err
+    assert main(["run", *CHEAP]) == 0
+    assert main(["figure", "curve", *CHEAP]) == 0
+    files = sorted(path.suffix for path in (place / "results" / "figures" / "local").iterdir())
+    assert files == [".pdf", ".png"]
+    capsys.readouterr()
+    assert main(["figure", "curve", *CHEAP[:1], "reps=3", *CHEAP[2:], "--out", "more.png"]) == 0
+    assert "warning: the store results holds 4 of 6 cells" in capsys.readouterr().err
+    assert (place / "more.png").is_file()
+
+
+def test_show_is_yaml_that_says_everything(capsys):
+    assert main(["show", "algo=omkc_ss", "algo.beta=0.9"]) == 0
+    found = yaml.safe_load(capsys.readouterr().out)
+    beta = found["algo"]["omkc_ss"]["hyperparameters"]["beta"]
+    assert (beta["value"], beta["domain"]) == (0.9, "(0, 1)")
+    assert found["data"] == ["wdbc"]
+    assert main(["show", "algo=omkc_ss", "algo.beta=0.9", "--format", "json"]) == 0
+    assert json.loads(capsys.readouterr().out) == found
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "column"),
+    [("algos", "omkc_ss", "algo"), ("data", "wdbc", "data"), ("pools", "paper16", "pool")],
+)
+@pytest.mark.parametrize("fmt", ["table", "json", "csv", "markdown", "latex"])
+def test_list(kind, name, column, fmt, capsys):
+    assert main(["list", kind, "--format", fmt]) == 0
+    out = capsys.readouterr().out
+    assert name in out.replace("\\_", "_")
+    if fmt == "json":
+        assert name in [row[column] for row in json.loads(out)]
+
+
+def test_data_list_path_get_verify_of_the_embedded_set(place, monkeypatch, capsys):
+    monkeypatch.setenv("OMKL_DATA", "")
+    monkeypatch.setenv("OMKL_CACHE", str(place / "cache"))
+    monkeypatch.setenv("OMKL_OFFLINE", "1")
+    assert main(["data", "list", "wdbc", "--format", "json"]) == 0
+    (row,) = json.loads(capsys.readouterr().out)
+    assert (row["T"], row["d"], row["found"]) == (569, 30, "scikit-learn")
+    assert main(["data", "verify", "wdbc"]) == 0
+    assert "wdbc: ok, sha256 " in capsys.readouterr().out
+    assert main(["data", "get", "wdbc"]) == 0
+    assert capsys.readouterr().out == "wdbc: comes with scikit-learn\n"
+    assert main(["data", "path", "wdbc"]) == 0
+    assert Path(capsys.readouterr().out.strip()).is_file()
+
+
+def test_data_goes_on_past_a_set_that_is_missing(place, monkeypatch, capsys):
+    monkeypatch.setenv("OMKL_DATA", "")
+    monkeypatch.setenv("OMKL_CACHE", str(place / "cache"))
+    monkeypatch.setenv("OMKL_OFFLINE", "1")
+    assert main(["data", "verify", "german", "wdbc"]) == 2
+    out, err = capsys.readouterr()
+    assert "wdbc: ok" in out
+    assert err.startswith("omkl: data set german not found")

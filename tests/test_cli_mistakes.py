@@ -1,0 +1,117 @@
+"""The user's mistakes: exit code 2, nothing on stdout, one line on stderr with key, value and remedy."""
+
+import pytest
+
+from omkl.cli import main
+
+
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        # keys
+        ("run beta=0.9", ["beta=0.9", "did you mean 'algo.beta'"]),
+        ("run rep=3", ["unknown key 'rep'", "did you mean 'reps'"]),
+        ("run algo.betta=0.9", ["algo.betta=0.9", "omkc_ss", "did you mean 'algo.beta'"]),
+        ("run algo=omkc_dd algo.delta=0.1", ["omkc_dd", "'delta'", "omkc_ss"]),
+        ("run algo.kernel={kind:linear}", ["algo=omkc_ss has no hyperparameter 'kernel'", "perceptron"]),
+        ("run normalise=cosine", ["did you mean 'pool.normalise'"]),
+        ("run pool.kernel=[]", ["did you mean 'pool.kernels'"]),
+        ("run exec.job=2", ["exec=loky has no option 'job'", "did you mean 'jobs'"]),
+        ("run wdbc", ["wdbc", "did you mean 'data=wdbc'"]),
+        ("run +reps=3", ["+reps=3", "never added"]),
+        # names
+        ("run algo=omkc_sss", ["algo=omkc_sss", "unknown learner", "did you mean 'omkc_ss'"]),
+        ("run data=wbdc", ["data=wbdc", "did you mean 'wdbc'"]),
+        ("run data=no/such/file.libsvm", ["data=no/such/file.libsvm", "nor a file", "omkl list data"]),
+        ("run pool=paper61", ["pool=paper61", "unknown kernel pool", "did you mean 'paper16'"]),
+        ("run exec=lokki", ["exec=lokki", "unknown executor", "did you mean 'loky'"]),
+        ("run order=permutted", ["order=permutted", "did you mean 'permuted'"]),
+        ("run yardsticks=[omkc_dd]", ["omkc_dd is not one", "majority"]),
+        ("run algo=glob(nothing*)", ["no name matches", "omkc_ss"]),
+        # types and ranges
+        ("run reps=0", ["reps=0", "whole number in [1, inf), is 0"]),
+        ("run reps=2.5", ["reps=2.5", "whole number", "is 2.5"]),
+        ("run reps=20.0", ["reps=20.0", "write 20"]),
+        ("run reps=true", ["reps=true", "is true"]),
+        ("run seed=-1", ["seed=-1", "[0, inf), is -1"]),
+        ("run seed=one", ["seed=one", "is 'one'"]),
+        ("run block=0", ["block=0", "[1, inf), is 0"]),
+        ("run algo.beta=1", ["algo.beta=1", "number in (0, 1), is 1", "omkc_ss"]),
+        ("run algo.beta=0", ["algo.beta=0", "(0, 1), is 0"]),
+        ("run algo.beta=nan", ["algo.beta=nan", "is nan"]),
+        ("run algo.beta=true", ["algo.beta=true", "is true"]),
+        ("run algo.beta='0.5'", ["is '0.5'"]),
+        ("run algo.beta=null", ["is null"]),
+        ("run algo.sampling=mean", ["algo.sampling=mean", "one of max, sum, is 'mean'"]),
+        ("run algo=omkc_sd algo.floor=delta/n", ["did you mean 'delta/m'"]),
+        ("run algo=perceptron algo.kernel={kind:gaussian,sigma:0}", ["sigma of a gaussian kernel", "is 0"]),
+        ("run algo=perceptron algo.kernel={kind:gauss,sigma:1}", ["did you mean 'gaussian'"]),
+        (
+            "run algo=perceptron pool=paper16",
+            ["pool=paper16", "perceptron uses no kernel pool", "algo.kernel"],
+        ),
+        ("run pool.kernels=[{kind:linear},{kind:laplacian}]", ["kernel 2 of the list", "needs sigma"]),
+        ("run pool.normalise=cosin", ["did you mean 'cosine'"]),
+        # lists
+        ("run algo.beta=0.1,0.5", ["algo.beta=0.1,0.5", "omkl sweep"]),
+        ("sweep reps=1,2", ["reps=1,2", "takes one value"]),
+        ("sweep algo.beta=0.5,1.5", ["number in (0, 1), is 1.5"]),
+        ("sweep algo.beta=range(0,1,0)", ["range"]),
+        # code
+        ("show store=${oc.env:HOME}", ["interpolations"]),
+        ("show algo.beta={_target_:os.getcwd}", ["_target_"]),
+        # options and commands
+        ("run --foramt json", ["unknown option --foramt", "did you mean '--format'", "omkl run --help"]),
+        ("run --format jsn", ["--format", "'jsn'", "json"]),
+        ("run -j 0", ["--jobs", "whole number from 1 up", "'0'"]),
+        ("run -j two", ["'two'"]),
+        ("run --form json", ["unknown option --form", "--format"]),
+        ("runn algo=omkc_dd", ["'runn'", "run"]),
+        ("list learners", ["'learners'", "algos"]),
+        ("list algos omkc_dd", ["list takes no 'omkc_dd'"]),
+        ("figure algo=omkc_dd", ["KIND", "curve"]),
+        ("data fetch wdbc", ["'fetch'", "get"]),
+        ("data get", ["which data sets"]),
+        ("data path wbdc", ["unknown data set 'wbdc'", "did you mean 'wdbc'"]),
+        ("bench x", ["bench takes no 'x'"]),
+    ],
+)
+def test_one_line_and_exit_code_2(command, said, capsys):
+    assert main(command.split()) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.startswith("omkl: ")
+    assert err.count("\n") == 1
+    assert err.endswith("\n")
+    for part in said:
+        assert part in err
+
+
+def test_debug_shows_the_traceback():
+    from omkl.errors import UserError
+
+    for words in (["run", "reps=0", "--debug"], ["--debug", "run", "reps=0"]):
+        with pytest.raises(UserError, match="reps=0"):
+            main(words)
+
+
+def test_no_command_shows_the_help_on_stderr(capsys):
+    assert main([]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert "COMMAND" in err
+
+
+def test_an_unforeseen_error_has_no_traceback_and_says_how_to_see_it(monkeypatch, capsys):
+    import omkl.listing
+
+    def broken():
+        raise ZeroDivisionError("oh")
+
+    monkeypatch.setitem(omkl.listing.KINDS, "algos", broken)
+    assert main(["list", "algos"]) == 1
+    assert capsys.readouterr().err == (
+        "omkl: unexpected ZeroDivisionError: oh; with --debug it shows where, please report it\n"
+    )
+    with pytest.raises(ZeroDivisionError):
+        main(["list", "algos", "--debug"])

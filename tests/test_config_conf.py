@@ -1,0 +1,173 @@
+"""A faulty conf folder: each fault is one line that names the file and the key."""
+
+import shutil
+
+import pytest
+import yaml
+
+from omkl.config import algo_names, algo_spec, algo_specs, compose, plan, pool
+from omkl.errors import UserError
+from omkl.paths import conf_folder
+
+LEARNER = {
+    "beta": 0.8,
+    "about": {
+        "function": "omkc_dd",
+        "label": "Mine",
+        "cite": "nobody (2026)",
+        "task": "classification",
+        "kernels": "pool",
+        "revision": 1,
+        "domains": {"beta": "(0, 1)"},
+        "help": {"beta": "discount"},
+    },
+}
+
+
+@pytest.fixture
+def conf(tmp_path, monkeypatch):
+    """A copy of the conf folder that the configuration is read from."""
+    folder = shutil.copytree(conf_folder(), tmp_path / "conf")
+    monkeypatch.setattr(compose, "conf_folder", lambda: folder)
+    return folder
+
+
+def changed(path, value):
+    """Return a copy of LEARNER with one dotted key set, or removed when the value is None."""
+    found = yaml.safe_load(yaml.safe_dump(LEARNER))
+    *parents, last = path.split(".")
+    place = found
+    for parent in parents:
+        place = place[parent]
+    if value is None:
+        del place[last]
+    else:
+        place[last] = value
+    return found
+
+
+def test_a_new_file_is_a_new_learner(conf):
+    (conf / "algo" / "mine.yaml").write_text(yaml.safe_dump(LEARNER))
+    (conf / "algo" / "_shared.yaml").write_text("anything: 1\n")
+    assert "mine" in algo_names()
+    assert "_shared" not in algo_names()
+    spec = algo_spec("mine")
+    assert (spec.function, spec.defaults, spec.yardstick) == ("omkc_dd", {"beta": 0.8}, False)
+    (conf / "algo" / "mine.yaml").write_text(yaml.safe_dump(changed("beta", 0.25)))
+    assert algo_spec("mine").defaults == {"beta": 0.25}
+
+
+def test_a_learner_can_build_on_a_shared_part(conf):
+    (conf / "algo" / "_base.yaml").write_text(yaml.safe_dump(LEARNER))
+    (conf / "algo" / "mine.yaml").write_text(
+        "defaults: [_base, _self_]\nbeta: 0.5\nabout: {label: Derived}\n"
+    )
+    spec = algo_spec("mine")
+    assert (spec.defaults, spec.label, spec.cite) == ({"beta": 0.5}, "Derived", "nobody (2026)")
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "said"),
+    [
+        ("about", None, "'about' is missing"),
+        ("about.function", None, "'about.function' is missing"),
+        ("about.label", None, "'about.label' is missing"),
+        ("about.cite", None, "'about.cite' is missing"),
+        ("about.task", None, "'about.task' is missing"),
+        ("about.kernels", None, "'about.kernels' is missing"),
+        ("about.revision", None, "'about.revision' is missing"),
+        ("about.domains", None, "'about.domains' is missing"),
+        ("about.help", None, "'about.help' is missing"),
+        ("about.domains.beta", None, "'beta' must stand both as a value and in 'about.domains'"),
+        ("about.help.beta", None, "'beta' must stand both as a value and in 'about.help'"),
+        ("about.domains.gamma", "(0, 1)", "'gamma' must stand both"),
+        ("beta", 1.5, "beta: must be a number in (0, 1), is 1.5"),
+        ("beta", "high", "beta: must be a number in (0, 1), is 'high'"),
+        ("about.domains.beta", "0 to 1", "beta: '0 to 1' is not a domain"),
+        ("about.revision", "first", "about.revision must be a whole number in [1, inf), is 'first'"),
+        (
+            "about.kernels",
+            "pol",
+            "about.kernels must be one of pool, own, none, is 'pol' (did you mean 'pool'",
+        ),
+        ("about.task", "ranking", "about.task must be one of classification"),
+        ("about.stochastic", "yes please", "about.stochastic must be true or false"),
+        ("about.lable", "x", "unknown key 'about.lable' (did you mean 'label'?)"),
+        ("about.kernels", "own", "'about.kernels: own' and a hyperparameter 'kernel: kernel' go together"),
+        ("about.yardstick", True, "a yardstick has its own kernel or none"),
+        ("about.state", ["w"], "about.state must be a mapping"),
+        ("_target_", "os.system", "'_target_' asks for code"),
+        ("about.label", "${oc.env:HOME}", "'label' asks for code or an interpolation"),
+        ("about.cite", ["${beta}"], "'cite' asks for code or an interpolation"),
+    ],
+)
+def test_a_faulty_learner_names_file_and_key(conf, path, value, said):
+    file = conf / "algo" / "mine.yaml"
+    file.write_text(yaml.safe_dump(changed(path, value)))
+    with pytest.raises(UserError) as error:
+        algo_spec("mine")
+    assert str(file) in str(error.value)
+    assert said in str(error.value)
+    assert "\n" not in str(error.value)
+    assert algo_spec("omkc_dd").name == "omkc_dd"  # the others still work
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (b"beta: [1\nabout: 2\n", "mine.yaml:2: malformed YAML"),
+        (b"beta: 1\nbeta: 2\n", "mine.yaml:2: malformed YAML: found duplicate key beta"),
+        (b"- 1\n- 2\n", "mine.yaml: must be a mapping of keys to values, is list"),
+        (b"", "mine.yaml: 'about' is missing"),
+        (b"beta: \xff\n", "mine.yaml: not UTF-8 text"),
+        (b"1: 2\nabout: {}\n", "mine.yaml: the key 1 must be a word, is int"),
+        (b"beta: ${oc.env\n", "cannot be composed"),
+        (b"defaults: [nowhere]\n", "cannot be composed"),
+    ],
+)
+def test_malformed_yaml_names_file_and_line(conf, text, said):
+    (conf / "algo" / "mine.yaml").write_bytes(text)
+    with pytest.raises(UserError) as error:
+        algo_specs()
+    assert said in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_a_file_name_must_be_a_word(conf):
+    (conf / "pool" / "my-pool.yaml").write_text("label: x\n")
+    with pytest.raises(UserError, match=r"my-pool\.yaml: the name must be letters"):
+        plan(["pool=my-pool"])
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"label": None}, "'label' is missing"),
+        ({"normalise": None}, "'normalise' is missing"),
+        (
+            {"normalise": "cosin"},
+            "normalise: must be one of none, cosine, is 'cosin' (did you mean 'cosine'?)",
+        ),
+        ({"kernels": []}, "kernels: must be a list of kernels"),
+        (
+            {"kernels": [{"kind": "linear"}, {"kind": "gaussian", "sigma": [1, -1]}]},
+            "kernels: kernel 2 of the list",
+        ),
+        ({"normalize": "none"}, "unknown key 'normalize' (did you mean 'normalise'?)"),
+    ],
+)
+def test_a_faulty_pool_names_file_and_key(conf, change, said):
+    content = {"label": "mine", "normalise": "none", "kernels": [{"kind": "linear"}], **change}
+    file = conf / "pool" / "mine.yaml"
+    file.write_text(yaml.safe_dump({key: value for key, value in content.items() if value is not None}))
+    with pytest.raises(UserError) as error:
+        pool("mine")
+    assert str(file) in str(error.value)
+    assert said in str(error.value)
+
+
+def test_a_faulty_config_names_file_and_key(conf):
+    file = conf / "config.yaml"
+    file.write_text(file.read_text().replace("seed: 1", "seed: one"))
+    with pytest.raises(UserError, match=r"config\.yaml: seed: must be a whole number .* is 'one'"):
+        plan([])

@@ -1,0 +1,133 @@
+"""The words of a command: what they are read as, and that nothing but a UserError comes of a bad one."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from omkl.config import plan
+from omkl.config.grammar import Pattern, parse
+from omkl.errors import UserError
+
+
+def values(word):
+    (override,) = parse([word]).values()
+    return list(override.values)
+
+
+@pytest.mark.parametrize(
+    ("word", "expected"),
+    [
+        ("algo.beta=0.5", [0.5]),
+        ("algo.beta=1,2,3", [1, 2, 3]),
+        ("algo.beta=choice(0.1,0.5)", [0.1, 0.5]),
+        ("algo.beta=range(1,4)", [1, 2, 3]),
+        ("algo.beta=range(5,0,-2)", [5, 3, 1]),
+        ("algo.beta=range(0.1,1,0.1)", [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9]),
+        ("algo.beta=range(0.7,1,0.1)", [0.7, 0.8, 0.9]),  # Hydra's own iteration gives a fourth, 1.0
+        ("algo.floor=delta/m", ["delta/m"]),
+        ("algo.floor='a,b'", ["a,b"]),
+        ("algo.kernel={kind:gaussian,gamma:0.01}", [{"kind": "gaussian", "gamma": 0.01}]),
+        ("algo.kernel={kind: linear},{kind: gaussian, sigma: 2}", None),
+        ("pool.kernels=[{kind:gaussian,sigma:[1,2]}]", [[{"kind": "gaussian", "sigma": [1, 2]}]]),
+        ("reps=null", [None]),
+        ("store=a,b (1)/ü", ["a,b (1)/ü"]),
+        ("data=~/x(1).txt,wdbc", ["~/x(1).txt", "wdbc"]),
+        ("data=some/dir/my.libsvm", ["some/dir/my.libsvm"]),
+    ],
+)
+def test_words_are_read_as(word, expected):
+    if expected is None:
+        expected = [{"kind": "linear"}, {"kind": "gaussian", "sigma": 2}]
+    found = values(word)
+    assert found == expected
+    assert [type(value) for value in found] == [type(value) for value in expected]
+
+
+def test_an_existing_file_is_a_path_whatever_its_name(tmp_path):
+    path = tmp_path / "a,b (1) [x].libsvm"
+    path.write_text("1 1:1\n-1 1:2\n")
+    assert values(f"data={path}") == [str(path)]
+
+
+def test_glob_matches_known_names():
+    (pattern,) = values("algo=glob(omkc_*)")
+    assert isinstance(pattern, Pattern)
+    assert pattern.names(["omkc_dd", "arow", "omkc_ss"]) == ["omkc_dd", "omkc_ss"]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["wdbc"], "did you mean 'data=wdbc'"),
+        (["omkc_s"], "did you mean 'algo=omkc_s"),
+        (["=3"], "the key must be words"),
+        (["algo..beta=1"], "the key must be words"),
+        (["algo@x=omkc_dd"], "the key must be words"),
+        (["reps="], "value is missing"),
+        (["reps=  "], "value is missing"),
+        (["+algo.beta=1"], "never added or removed; write KEY=VALUE"),
+        (["~algo=omkc_dd"], "never added or removed"),
+        (["seed=1", "seed=2"], "given twice"),
+        (["algo.kernel=kind:linear", "algo.kernel=sigma:1"], "the shell expands them"),
+        (["store=${oc.env:HOME}"], "interpolations"),
+        (["seed=${oc.env:SEED}"], "interpolations"),
+        (["algo.beta={_target_:os.system}"], "_target_ are refused"),
+        (["algo._target_=os.system"], "_target_ are refused"),
+        (["algo.beta=(("], "cannot be read"),
+        (["algo.beta=range(1,0,0.1)"], "from 1 to 100000 values"),
+        (["algo.beta=range(0,1,0)"], "from 1 to 100000 values"),
+        (["algo.beta=range(0,1,1e-9)"], "from 1 to 100000 values"),
+        (["algo.beta=range(0,inf,1)"], "must be finite"),
+        (["algo.beta=interval(0,1)"], "an interval has no end of values"),
+        (["algo.beta=" + "[" * 4000], "cannot be read"),
+        (["seed=" + "9" * 5000], "cannot be read"),
+    ],
+)
+def test_a_bad_word_is_refused(words, said):
+    with pytest.raises(UserError) as error:
+        parse(words)
+    assert said in str(error.value)
+    assert "\n" not in str(error.value)
+    assert len(str(error.value)) < 400
+
+
+TOP = ("algo", "data", "pool", "exec", "reps", "seed", "order", "store", "yardsticks", "block")
+PARTS = ("algo.beta", "algo.delta", "algo.kernel", "algo.x", "pool.normalise", "pool.kernels", "exec.jobs")
+KEYS = st.sampled_from(TOP + PARTS)
+WIDE = st.sampled_from(["1e400", "-0", "0x1", "1_0"])
+NUMBERS = st.one_of(st.integers().map(str), st.floats().map(repr), WIDE)
+NAMES = st.sampled_from(["omkc_dd", "omkc_ss", "perceptron", "arow", "wdbc", "paper16", "cosine", "null"])
+SIGNS = st.text("{}[](),:=$.'\" \\+~*@%-_\n\tü0aez", max_size=12)
+ATOMS = st.one_of(NUMBERS, NAMES, SIGNS, st.text(max_size=8))
+FUNCTIONS = st.sampled_from(["range", "choice", "glob", "interval", "sort", "shuffle", "tag", "float", "str"])
+CALLS = st.builds(lambda name, inner: f"{name}({','.join(inner)})", FUNCTIONS, st.lists(ATOMS, max_size=4))
+FIELDS = st.sampled_from(["kind", "sigma", "gamma", "degree", "scale", "coef0"])
+KINDS = st.sampled_from(["gaussian", "polynomial", "linear", "laplacian", "[1,2]"])
+KERNELS = st.lists(st.builds("{}:{}".format, FIELDS, NUMBERS | KINDS), max_size=4).map(
+    lambda items: "{" + ",".join(items) + "}"
+)
+LISTS = st.lists(ATOMS, max_size=3).map(",".join)
+VALUES = st.one_of(ATOMS, CALLS, KERNELS, LISTS, KERNELS.map("[{}]".format))
+SANE = st.one_of(
+    st.floats(0.001, 0.999).map("algo.beta={!r}".format),
+    st.lists(st.floats(0.001, 0.999), min_size=1, max_size=3).map(
+        lambda x: f"algo.delta={','.join(map(repr, x))}"
+    ),
+    st.integers(0, 2**70).map("seed={}".format),
+    st.sampled_from(["algo=omkc_dd,omkc_ss", "pool.normalise=cosine,none", "algo.beta=range(0.1,1,0.2)"]),
+    st.sampled_from(["data=wdbc,german", "yardsticks=[arow]", "order=file", "exec=serial", "block=7"]),
+)
+WORDS = st.one_of(SANE, SANE, st.builds("{}={}".format, KEYS, VALUES), VALUES)
+
+
+@settings(max_examples=400, deadline=None)
+@given(st.lists(WORDS, max_size=4), st.booleans())
+def test_any_words_give_a_plan_or_a_clear_line(words, sweep):
+    found, said = None, "-"
+    try:
+        found = plan(words, sweep=sweep)
+    except UserError as error:
+        said = str(error)
+    assert said.isprintable()
+    assert 0 < len(said) < 1000
+    assert found is None or (found.settings and found.data and found.reps >= 1)

@@ -1,0 +1,195 @@
+"""From words to a plan: defaults, grids, whose hyperparameters, pools, yardsticks, and no harm to Hydra."""
+
+from pathlib import Path
+
+import pytest
+
+from omkl.config import algo_names, algo_spec, algo_specs, plan, pool, pool_names, resolved
+from omkl.errors import UserError
+
+
+def betas(found):
+    return [(setting.algo, setting.params["beta"]) for setting in found.settings if "beta" in setting.params]
+
+
+def test_without_words_the_first_example_of_the_readme_runs(monkeypatch):
+    monkeypatch.delenv("OMKL_STORE", raising=False)
+    found = plan([])
+    (setting,) = found.settings
+    assert (setting.algo, setting.params["beta"], setting.params["delta"]) == ("omkc_ss", 0.8, 0.01)
+    assert setting.pool["name"] == "paper16"
+    assert len(setting.pool["kernels"]) == 16
+    assert (found.data, found.reps, found.order, found.seed) == (("wdbc",), 20, "permuted", 1)
+    assert found.exec == {"name": "loky", "jobs": None}
+    assert [yardstick.algo for yardstick in found.yardsticks] == ["majority", "perceptron", "arow"]
+    assert (found.store, found.swept, found.block) == (Path("results"), (), None)
+
+
+def test_every_learner_and_pool_of_conf_is_read_and_planned():
+    assert {"omkc_dd", "omkc_ss", "perceptron", "majority", "arow"} <= set(algo_names())
+    for name, spec in algo_specs().items():
+        assert plan([f"algo={name}"]).settings[0].params == spec.defaults
+    for name in pool_names():
+        found = plan([f"pool={name}"]).settings[0].pool
+        assert found == pool(name)
+        assert found["kernels"]
+
+
+def test_paper16_is_the_pool_of_the_papers():
+    kernels = pool("paper16")["kernels"]
+    assert [k["sigma"] for k in kernels if k["kind"] == "gaussian"] == [2.0**k for k in range(-6, 7)]
+    assert [k["degree"] for k in kernels if k["kind"] == "polynomial"] == [1, 2, 3]
+    assert pool("paper16_cosine")["kernels"] == kernels
+
+
+def test_a_grid_is_the_product_in_the_order_given():
+    found = plan(["algo=omkc_ss", "algo.beta=0.1,0.3", "algo.delta=0.01,0.1"], sweep=True)
+    assert [(s.params["beta"], s.params["delta"]) for s in found.settings] == [
+        (0.1, 0.01),
+        (0.1, 0.1),
+        (0.3, 0.01),
+        (0.3, 0.1),
+    ]
+    assert found.swept == ("algo.beta", "algo.delta")
+
+
+def test_ranges_are_exact_decimals():
+    found = plan(["algo=omkc_dd", "algo.beta=range(0.1,1,0.1)"], sweep=True)
+    assert [repr(beta) for _, beta in betas(found)] == [f"0.{digit}" for digit in range(1, 10)]
+    assert betas(plan(["algo=omkc_dd", "algo.beta=0.30000000000000004"])) == [("omkc_dd", 0.3)]
+
+
+def test_a_hyperparameter_applies_to_the_learners_that_have_it_and_equal_settings_are_kept_once():
+    words = ["algo=omkc_dd,omkc_ss,omkc_dd", "algo.beta=0.3,0.1,0.3", "algo.delta=0.01,0.1"]
+    found = plan(words, sweep=True)
+    assert betas(found) == [("omkc_dd", 0.3), ("omkc_dd", 0.1)] + [
+        ("omkc_ss", beta) for beta in (0.3, 0.3, 0.1, 0.1)
+    ]
+
+
+def test_equal_values_written_differently_are_one():
+    found = plan(["algo=omkc_ddpa", "algo.C=1,1.0,1e0"], sweep=True)
+    assert [repr(setting.params["C"]) for setting in found.settings] == ["1.0"]
+    assert found.swept == ()
+
+
+def test_learners_without_pool_are_not_repeated_for_every_pool():
+    found = plan(["algo=omkc_dd,arow", "pool=paper16,paper16_cosine"])
+    assert [(s.algo, s.pool and s.pool["name"]) for s in found.settings] == [
+        ("omkc_dd", "paper16"),
+        ("omkc_dd", "paper16_cosine"),
+        ("arow", None),
+    ]
+
+
+def test_names_by_glob_and_in_brackets():
+    assert [s.algo for s in plan(["algo=[omkc_dd,arow]"]).settings] == ["omkc_dd", "arow"]
+    found = {s.algo for s in plan(["algo=glob(omkc_*)"]).settings}
+    assert found == {name for name in algo_names() if name.startswith("omkc_")}
+
+
+def test_a_changed_pool_has_a_name_of_its_own():
+    assert plan(["pool.normalise=cosine"]).settings[0].pool == pool("paper16_cosine")
+    assert plan(["pool.normalise=none"]).settings[0].pool == pool("paper16")
+    own = plan(["pool.kernels=[{kind:gaussian,sigma:[1.5,2.5]},{kind:linear}]"]).settings[0].pool
+    assert [k["kind"] for k in own["kernels"]] == ["gaussian", "gaussian", "linear"]
+    assert own["name"] not in pool_names()
+    cosine = plan(["pool.kernels=[{kind:gaussian,sigma:[1.5,2.5]},{kind:linear}]", "pool.normalise=cosine"])
+    assert cosine.settings[0].pool["name"] == f"{own['name']}-cosine"
+    other = plan(["pool.kernels=[{kind:gaussian,sigma:1.5}]"]).settings[0].pool
+    assert other["name"] != own["name"]
+    assert [s.pool["name"] for s in plan(["pool.normalise=none,cosine"], sweep=True).settings] == [
+        "paper16",
+        "paper16_cosine",
+    ]
+
+
+def test_an_own_kernel_from_the_command_line():
+    (setting,) = plan(["algo=perceptron", "algo.kernel={kind:gaussian,gamma:0.01}"]).settings
+    assert setting.params == {"kernel": {"kind": "gaussian", "gamma": 0.01}}
+    assert setting.pool is None
+
+
+def test_a_yardstick_that_is_a_learner_already_is_not_run_twice():
+    assert [y.algo for y in plan(["algo=perceptron,omkc_dd"]).yardsticks] == ["majority", "arow"]
+    gaussian = plan(["algo=perceptron", "algo.kernel={kind:gaussian,gamma:1}"])
+    assert [y.algo for y in gaussian.yardsticks] == ["majority", "perceptron", "arow"]
+
+
+@pytest.mark.parametrize(
+    ("word", "expected"),
+    [
+        ("yardsticks=[]", []),
+        ("yardsticks=null", []),
+        ("yardsticks=arow", ["arow"]),
+        ("yardsticks=arow,majority", ["arow", "majority"]),
+        ("yardsticks=[arow,majority]", ["arow", "majority"]),
+    ],
+)
+def test_yardsticks(word, expected):
+    assert [yardstick.algo for yardstick in plan([word]).yardsticks] == expected
+
+
+def test_repetitions_depend_on_the_order():
+    assert plan(["order=file"]).reps == 1
+    assert plan(["order=file", "reps=3"]).reps == 3
+    assert plan(["order=authors"]).reps == 20
+
+
+def test_the_store_by_word_by_environment_by_default(monkeypatch, tmp_path):
+    monkeypatch.setenv("OMKL_STORE", str(tmp_path))
+    assert plan([]).store == tmp_path
+    assert plan(["store=other place/ü"]).store == Path("other place/ü")
+    monkeypatch.setenv("OMKL_STORE", "")
+    assert plan([]).store == Path("results")
+
+
+def test_data_by_name_and_by_path(tmp_path):
+    path = tmp_path / "my.libsvm"
+    path.write_text("+1 1:1\n-1 1:2\n")
+    assert plan([f"data=wdbc,{path},wdbc"]).data == ("wdbc", str(path))
+
+
+def test_executors_have_typed_options():
+    assert plan(["exec=serial"]).exec == {"name": "serial"}
+    assert plan(["exec.jobs=3"]).exec == {"name": "loky", "jobs": 3}
+
+
+def test_one_grid_cannot_ask_for_millions_of_settings():
+    words = ["algo=omkc_ss", "algo.beta=range(0.001,1,0.001)", "algo.delta=range(0,1,0.001)"]
+    with pytest.raises(UserError, match="999000 settings; at most 100000"):
+        plan(words, sweep=True)
+
+
+def test_a_setting_is_not_changed_by_the_next():
+    first = plan(["algo=omkc_dd"]).settings[0]
+    second = plan(["algo=omkc_dd", "algo.beta=0.5"]).settings[0]
+    assert (first.params["beta"], second.params["beta"]) == (0.8, 0.5)
+    assert algo_spec("omkc_dd").defaults["beta"] == 0.8
+
+
+def test_resolved_says_what_runs_and_what_it_means():
+    found = resolved(["algo=omkc_sd", "algo.beta=0.9", "pool=linear", "order=file"])
+    assert found["reps"] == 1
+    assert found["pool"]["linear"]["kernels"] == [{"kind": "linear"}]
+    beta = found["algo"]["omkc_sd"]["hyperparameters"]["beta"]
+    assert beta["value"] == 0.9
+    assert beta["domain"] == "(0, 1)"
+    assert beta["help"] == algo_spec("omkc_sd").help["beta"]
+
+
+def test_a_program_with_its_own_hydra_keeps_it(tmp_path):
+    from hydra import compose, initialize_config_dir
+    from hydra.core.global_hydra import GlobalHydra
+
+    (tmp_path / "mine.yaml").write_text("answer: 42\n")
+    with initialize_config_dir(str(tmp_path), version_base="1.3"):
+        mine = GlobalHydra.instance().hydra
+        assert algo_spec("omkc_dd").name == "omkc_dd"
+        from omkl.config import compose as ours
+
+        ours._cache.clear()
+        assert plan([]).settings
+        assert GlobalHydra.instance().hydra is mine
+        assert compose("mine")["answer"] == 42
+    assert not GlobalHydra.instance().is_initialized()

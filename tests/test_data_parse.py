@@ -1,0 +1,286 @@
+"""Reading LIBSVM text, tables and .npz: right values, and every kind of bad line named by file and line."""
+
+import bz2
+import gzip
+import io
+import lzma
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from omkl import data
+from omkl.data import files, parse
+from omkl.errors import UserError
+
+
+@pytest.fixture(autouse=True)
+def cache_folder(tmp_path, monkeypatch):
+    monkeypatch.setenv("OMKL_CACHE", str(tmp_path / "cache"))
+    monkeypatch.delenv("OMKL_MAX_BYTES", raising=False)
+
+
+def write(path, content):
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+    return path
+
+
+def dense(d):
+    """The (T, d) matrix of a Dataset or Rows."""
+    X = np.zeros((len(d.indptr) - 1, d.d))
+    X[np.repeat(np.arange(len(X)), np.diff(d.indptr)), d.indices] = d.values
+    return X
+
+
+GOOD = b"+1 1:0.5 3:-2e-3\n\n# a comment line\n-1\t2:1 \t4:0 5:-0.0  # rest\r\n1\n-1 1:.5 2:+7."
+
+
+@pytest.mark.parametrize("wrap", [bytes, gzip.compress, bz2.compress, lzma.compress])
+def test_libsvm_text_plain_and_compressed(tmp_path, wrap):
+    rows = parse.read_libsvm([write(tmp_path / "a", wrap(GOOD))])
+    assert rows.labels.tolist() == [1, -1, 1, -1]
+    assert rows.indptr.tolist() == [0, 2, 3, 3, 5]
+    assert rows.indices.tolist() == [0, 2, 1, 0, 1]
+    assert rows.values.tolist() == [0.5, -0.002, 1, 0.5, 7]  # 4:0 and 5:-0.0 are dropped
+    assert rows.d == 5
+    assert (rows.indptr.dtype, rows.indices.dtype, rows.values.dtype) == (np.int64, np.int32, np.float64)
+
+
+def test_several_files_are_one_after_the_other(tmp_path):
+    one, two = write(tmp_path / "1", "1 1:1\n"), write(tmp_path / "2", "-1 2:2")
+    assert dense(parse.read_libsvm([one, two])).tolist() == [[1, 0], [0, 2]]
+
+
+BROKEN = {
+    "1 1:x": "value of index 1: 'x' is not a number",
+    "1 1:": "'' is not a number",
+    "1 :1": "is not 'index:value'",
+    "1 1": "'1' is not 'index:value'",
+    "1 1:2:3": "is not a number",
+    "1 2:1 2:1": "index 2 after 2; indices must ascend",
+    "1 3:1 2:1": "index 2 after 3; indices must ascend",
+    "1 0:1": "index 0; LIBSVM indices start at 1",
+    "1 -1:1": "'-1:1' is not 'index:value'",
+    "1 1.0:1": "'1.0:1' is not 'index:value'",
+    "1 +1:1": "'+1:1' is not 'index:value'",
+    "1 1e0:1": "'1e0:1' is not 'index:value'",
+    "1 4294967296:1": "index 4294967296 is above",
+    "1 1:nan": "'nan' is not finite",
+    "1 1:1e999": "'1e999' is not finite",
+    "1 1:-inf": "'-inf' is not finite",
+    "1 1:1_0": "'1_0' is not a number",
+    "1 1:0x10": "'0x10' is not a number",
+    "1 1:5-3 2:": "'5-3' is not a number",
+    "1-1 1:": "label: '1-1' is not a number",
+    "1 1: 2": "'' is not a number",
+    "1 1 : 2": "is not 'index:value'",
+    "1 1:1 7": "'7' is not 'index:value'",
+    "nan 1:1": "label: 'nan' is not finite",
+    "abc 1:1": "label: 'abc' is not a number",
+    "1:1 2:1": "label: '1:1' is not a number",
+    "1 qid:3 1:1": "marks a ranking file",
+    "1,2 1:1": "label: '1,2' is not a number",
+    "1 1:1\0": "is not a number",
+    "1 1:\u0661": "is not a number",
+}
+
+
+@pytest.mark.parametrize("line", BROKEN)
+def test_broken_libsvm_line_is_named(tmp_path, line):
+    path = write(tmp_path / "bad.libsvm", f"1 1:1\n# c\n\n{line}\n-1 1:2\n")
+    with pytest.raises(UserError) as caught:
+        parse.read_libsvm([path])
+    assert str(caught.value).startswith(f"{path}:4: ")
+    assert BROKEN[line] in str(caught.value)
+
+
+def test_broken_line_far_into_a_large_file_has_its_number(tmp_path, monkeypatch):
+    monkeypatch.setattr(files, "BLOCK", 1000)
+    lines = [f"{'-' if i % 2 else '+'}1 {1 + i % 7}:{i}.25" for i in range(5000)]
+    path = write(tmp_path / "large", "\n".join(lines))
+    assert len(parse.read_libsvm([path]).labels) == 5000
+    lines[4321] += " 1:nonsense"
+    with pytest.raises(UserError, match=":4322: "):
+        parse.read_libsvm([write(path, "\n".join(lines))])
+
+
+number = st.floats(-1e300, 1e300, allow_nan=False).map(lambda x: x + 0.0)
+row = st.tuples(st.sampled_from([-1, 1]), st.dictionaries(st.integers(1, 10**6), number, max_size=6))
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    st.lists(row, min_size=1, max_size=8),
+    st.sampled_from([" ", "  ", "\t"]),
+    st.sampled_from(["\n", "\r\n", "\n\n"]),
+)
+def test_block_and_line_readers_agree_and_keep_every_bit(rows, space, end):
+    text = end.join(
+        space.join([str(y), *(f"{i}:{x!r}" for i, x in sorted(xs.items()))]) for y, xs in rows
+    ).encode()
+    fast, slow = parse._fast_block(text), parse._slow_block(text, 1, "text")
+    assert fast is not None
+    for a, b in zip(fast, slow, strict=True):
+        assert np.array_equal(a, b)
+    assert fast.values.tolist() == [x for _, xs in rows for _, x in sorted(xs.items())]
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.text(alphabet="1290:.-+e# \n\tna", max_size=25))
+def test_block_reader_never_accepts_what_the_line_reader_refuses(text):
+    fast = parse._fast_block(text.encode())
+    if fast is not None:
+        slow = parse._slow_block(text.encode(), 1, "text")
+        assert all(np.array_equal(a, b) for a, b in zip(fast, slow, strict=True))
+
+
+def test_reader_agrees_with_scikit_learn_on_real_data(shared_data):
+    from sklearn.datasets import load_svmlight_file
+
+    path = shared_data / "svmguide3.libsvm.xz"
+    rows = parse.read_libsvm([path])
+    X, y = load_svmlight_file(io.BytesIO(lzma.decompress(path.read_bytes())), n_features=rows.d)
+    assert np.array_equal(dense(rows), X.toarray())
+    assert np.array_equal(rows.labels, y)
+
+
+@pytest.mark.parametrize("content", [b"", b"\n\n", b"# only a comment\n"])
+@pytest.mark.parametrize("suffix", ["libsvm", "csv"])
+def test_empty_file(tmp_path, content, suffix):
+    if suffix == "csv" and content.startswith(b"#"):
+        pytest.skip("a comment is LIBSVM's")
+    with pytest.raises(UserError, match="no examples in it"):
+        data.load(str(write(tmp_path / f"empty.{suffix}", content)))
+
+
+def test_decompression_is_bounded(tmp_path, monkeypatch):
+    bomb = write(tmp_path / "bomb.xz", lzma.compress(b"1 1:1\n" * 2_000_000))
+    assert bomb.stat().st_size < 5000
+    with pytest.raises(UserError, match="more than 1,000,000 bytes after decompression"):
+        parse.read_libsvm([bomb], 1_000_000)
+    monkeypatch.setenv("OMKL_MAX_BYTES", "2000000")
+    with pytest.raises(UserError, match="2,000,000 bytes"):
+        data.load(str(bomb))
+    monkeypatch.setenv("OMKL_MAX_BYTES", "many")
+    with pytest.raises(UserError, match="OMKL_MAX_BYTES='many'"):
+        data.load(str(bomb))
+
+
+def test_endless_line_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(files, "BLOCK", 1000)
+    monkeypatch.setattr(files, "LONGEST_LINE", 5000)
+    with pytest.raises(UserError, match=":2: the line is longer"):
+        parse.read_libsvm([write(tmp_path / "line", "1 1:1\n" + "1" * 20_000)])
+
+
+@pytest.mark.parametrize("compress", [lzma.compress, gzip.compress, bz2.compress])
+def test_damaged_compression(tmp_path, compress):
+    packed = compress(b"".join(b"1 1:%d\n" % i for i in range(5000)))
+    with pytest.raises(UserError, match="cannot be decompressed"):
+        data.load(str(write(tmp_path / "torn", packed[: len(packed) // 2])))
+
+
+def test_two_classes_are_mapped_and_told(tmp_path):
+    d = data.load(str(write(tmp_path / "my.libsvm", "4 1:1\n2 1:2\n4 2:1\n")))
+    assert (d.name, d.T, d.d, d.task) == ("my", 3, 2, "classification")
+    assert d.y.tolist() == [1, -1, 1]
+    assert d.notes == ("labels: 2 -> -1, 4 -> +1",)
+    assert data.load(str(write(tmp_path / "plain.libsvm", "+1 1:1\n-1 1:2\n"))).notes == ()
+
+
+@pytest.mark.parametrize(
+    ("content", "found"),
+    [("1 1:1\n1 1:2\n", r"1 different labels \(1\)"), ("1 1:1\n2 1:1\n3 1:1", r"3 .*\(1, 2, 3\)")],
+)
+def test_labels_that_are_not_two_classes(tmp_path, content, found):
+    with pytest.raises(UserError, match=found):
+        data.load(str(write(tmp_path / "labels", content)))
+
+
+def test_rows_without_features_are_fine_but_not_only_such(tmp_path):
+    assert data.load(str(write(tmp_path / "a", "1\n-1 2:3\n"))).indptr.tolist() == [0, 0, 1]
+    with pytest.raises(UserError, match="no features"):
+        data.load(str(write(tmp_path / "b", "1\n-1\n")))
+
+
+def test_huge_dimension_stays_sparse(tmp_path):
+    d = data.load(str(write(tmp_path / "wide", "1 2147483647:1\n-1 1:1\n")))
+    assert (d.d, d.nnz) == (2**31 - 1, 2)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "a,b,class\n1,0,no\n0,2.5,yes\n",
+        "1,0,0\n0,2.5,1\n",
+        "1;0;-1\n0;2.5;1",
+        "1\t0\tA\n0\t2.5\tB\n",
+        '"1", "0", "x"\n0,2.5,y\n',
+    ],
+)
+def test_csv_last_column_is_the_label(tmp_path, content):
+    d = data.load(str(write(tmp_path / "my.csv", content)))
+    assert dense(d).tolist() == [[1, 0], [0, 2.5]]
+    assert (d.y.tolist(), d.nnz) == ([-1, 1], 2)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("1,2,0\n1,0\n", ":2: 2 columns; the lines before have 3"),
+        ("1,2,0\n1,x,1\n", ":2: column 2: 'x' is not a number"),
+        ("1,2,0\n1,1_0,1\n", ":2: column 2: '1_0' is not a number"),
+        ("1,2,0\n\n1,nan,1\n", ":3: column 2 is not finite"),
+        ("1,2,0\ninf,2,1\n", ":2: column 1 is not finite"),
+        ("1,2,0\n1,2,\n", ":2: the label (column 3) is empty"),
+        ("1,2,0\n1,,1\n", ":2: column 2: '' is not a number"),
+        ('1,2,0\n1,"2,1\n', "unexpected end of data"),
+        ("1\n0\n", ":1: 1 column(s), so no features"),
+    ],
+)
+def test_broken_csv_is_named(tmp_path, content, message):
+    path = write(tmp_path / "bad.csv", content)
+    with pytest.raises(UserError) as caught:
+        data.load(str(path))
+    assert str(path) in str(caught.value)
+    assert message in str(caught.value)
+
+
+def test_npz_stream(tmp_path):
+    path = tmp_path / "s.npz"
+    np.savez(path, X=np.array([[0, 1.5], [2, 0]], np.float32), y=np.array([[0], [1]]))
+    d = data.load(str(path))
+    assert dense(d).tolist() == [[0, 1.5], [2, 0]]
+    assert (d.y.tolist(), d.name) == ([-1, 1], "s")
+
+
+@pytest.mark.parametrize(
+    ("arrays", "message"),
+    [
+        ({"X": np.ones((2, 2))}, "has no array y"),
+        ({"X": np.ones((2, 2)), "y": np.ones(3)}, r"should be \(T, d\) and \(T,\)"),
+        ({"X": np.array([[1], [np.nan]]), "y": np.array([0, 1])}, "row 2 holds a number that is not finite"),
+        ({"X": np.array([[1], [{}]], object), "y": np.array([0, 1])}, "not an .npz file with numeric arrays"),
+        ({"X": np.ones((3, 1)), "y": np.array([0.1, 0.2, 0.3])}, "3 different labels"),
+    ],
+)
+def test_bad_npz(tmp_path, arrays, message):
+    np.savez(tmp_path / "bad.npz", **arrays)
+    with pytest.raises(UserError, match=message):
+        data.load(str(tmp_path / "bad.npz"))
+    with pytest.raises(UserError, match=r"not an \.npz"):
+        data.load(str(write(tmp_path / "no.npz", "text")))
+
+
+def test_npz_is_bounded_before_it_is_read(tmp_path):
+    np.savez_compressed(tmp_path / "bomb.npz", X=np.zeros((1000, 1000)), y=np.zeros(1000))
+    with pytest.raises(UserError, match="8,00"):
+        parse.read_npz(tmp_path / "bomb.npz", 100_000)
+
+
+def test_unknown_name_and_missing_file():
+    with pytest.raises(UserError, match=r"did you mean 'svmguide3'\?"):
+        data.load("svmgiude3")
+    with pytest.raises(UserError, match="neither a registered data set"):
+        data.load("no/such/file.libsvm")

@@ -1,0 +1,225 @@
+"""The registered sets: every YAML is valid, and every shared set loads with what its YAML says."""
+
+import csv
+import shutil
+
+import numpy as np
+import pytest
+
+from omkl import data
+from omkl.data import registry
+from omkl.errors import UserError
+
+NAMES = registry.names()
+
+
+@pytest.fixture(autouse=True)
+def cache_folder(tmp_path, monkeypatch):
+    monkeypatch.setenv("OMKL_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("OMKL_OFFLINE", "1")
+    monkeypatch.delenv("OMKL_MIRROR", raising=False)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_entry_is_valid_and_complete(name):
+    item = registry.entry(name)
+    assert item.name == name
+    assert item.T > 0 < item.d
+    assert 0 < item.nnz <= item.T * item.d
+    assert 0 < item.positive_share <= 1
+    assert item.source.startswith(("http", "data/"))
+    described = registry.describe(name)
+    assert described["T"] == item.T
+    downloadable = any(form.files and all(file.links for file in form.files) for form in item.forms)
+    assert downloadable or any("no download" in note for note in item.notes)
+
+
+def test_names_and_aliases_are_distinct():
+    aliases = [alias for name in NAMES for alias in registry.entry(name).aliases]
+    assert len(set(aliases) | set(NAMES)) == len(aliases) + len(NAMES)
+    assert registry.is_name("cod-rna.t")
+    assert registry.entry("cod-rna.t").name == "codrna"
+    assert not registry.is_name("nothing")
+
+
+def test_papers_names():
+    files = {name: [file.name for file in registry.entry(name).forms[0].files] for name in NAMES}
+    assert files["german"] == ["german.numer_scale"]
+    assert files["german_numer"] == ["german.numer"]
+    assert files["a9a"] == ["a9a", "a9a.t"]
+    assert files["a9a_train"] == ["a9a"]
+    assert files["codrna"] == ["cod-rna.t"]
+
+
+def manifest(folder):
+    """Rows of the shared manifests that are classification sets: file -> (T, d, positives per label)."""
+    with open(folder / "MANIFEST.csv", newline="") as file:
+        rows = {
+            row["file"]: (int(row["rows"]), int(row["features"]), float(row["positive_share"]))
+            for row in csv.DictReader(file)
+        }
+    with open(folder / "MANIFEST_regression.csv", newline="") as file:
+        for row in csv.DictReader(file):
+            if row["name"] in ("elec2", "weather", "spam_corpus"):
+                positives = int(row["target_range"].partition("+1")[2].partition(":")[2].partition(",")[0])
+                rows[row["file"]] = (int(row["rows"]), int(row["features"]), positives / int(row["rows"]))
+    return rows
+
+
+def test_every_shared_set_is_registered(shared_data):
+    registered = {
+        file.name + ".libsvm.xz"
+        for name in NAMES
+        for form in registry.entry(name).forms
+        for file in form.files
+    }
+    assert set(manifest(shared_data)) <= registered
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_shared_set_loads_as_registered(shared_data, monkeypatch, name):
+    monkeypatch.setenv("OMKL_DATA", str(shared_data))
+    item, d = registry.entry(name), data.load(name, download=False)
+    assert (d.name, d.T, d.d, d.nnz) == (name, item.T, item.d, item.nnz)
+    assert d.content_hash == item.content_hash == data.content_hash(d.indptr, d.indices, d.values, d.y)
+    assert d.positive_share == pytest.approx(item.positive_share, abs=6e-7)
+    assert set(np.unique(d.y)) <= {-1.0, 1.0}
+    assert np.all(d.values != 0)
+    assert d.notes == item.notes
+    known = manifest(shared_data)
+    sets = [known[path.name] for path in data.path(name)]
+    assert sum(T for T, _, _ in sets) == d.T
+    assert max(width for _, width, _ in sets) == d.d
+    assert sum(T * share for T, _, share in sets) == pytest.approx(d.T * d.positive_share, abs=0.1)
+    if np.count_nonzero(np.diff(d.y)) == 1:
+        assert any(note.startswith("sorted by class") for note in item.notes)
+
+
+def test_status_verify_and_path(shared_data, monkeypatch):
+    monkeypatch.setenv("OMKL_DATA", f"/no/such/folder:{shared_data}")
+    before = data.status("svmguide3")
+    assert (before.state, before.cached, before.downloadable) == ("file", None, True)
+    assert before.paths == (shared_data / "svmguide3.libsvm.xz",)
+    assert data.path("svmguide3") == list(before.paths)
+    assert data.verify("svmguide3") == registry.entry("svmguide3").content_hash
+    d = data.load("svmguide3")
+    assert data.status("svmguide3").cached == d.path
+
+
+def test_missing_set_says_where_it_was_looked_for(monkeypatch, tmp_path):
+    monkeypatch.setenv("OMKL_DATA", "/no/such/folder")
+    assert data.status("a9a").state == "missing"
+    for act in (data.load, data.path, data.verify):
+        with pytest.raises(
+            UserError, match=r"a9a not found.*a9a \+ a9a.t.*/no/such/folder \(no such folder\).*OFFLINE"
+        ):
+            act("a9a")
+    with pytest.raises(UserError, match="put it into a folder of OMKL_DATA"):
+        data.load("susy_30k")
+    monkeypatch.delenv("OMKL_OFFLINE")
+    with pytest.raises(UserError, match="`omkl data get a9a` downloads it"):
+        data.load("a9a", download=False)
+
+
+def test_wdbc_needs_no_file(monkeypatch):
+    monkeypatch.setenv("OMKL_DATA", "")
+    assert data.status("wdbc").state == "embedded"
+    d = data.load("wdbc")
+    assert d.content_hash == registry.entry("wdbc").content_hash == data.verify("wdbc")
+    assert (d.T, d.d, int((d.y == 1).sum())) == (569, 30, 212)  # 212 malignant
+    assert data.path("wdbc") == [d.path]
+    assert data.get("wdbc") == []
+
+
+def test_other_content_than_registered_is_refused(shared_data, monkeypatch, tmp_path):
+    text = "-1 1:0.5\n+1 2:0.25\n"
+    (tmp_path / "svmguide3.libsvm").write_text(text)
+    monkeypatch.setenv("OMKL_DATA", f"{tmp_path}:{shared_data}")
+    with pytest.raises(UserError) as caught:
+        data.load("svmguide3")
+    item = registry.entry("svmguide3")
+    for part in (str(tmp_path / "svmguide3.libsvm"), item.content_hash, "T=1243, d=21", "T=2, d=2"):
+        assert part in str(caught.value)
+    with pytest.raises(UserError, match="not the registered content"):
+        data.verify("svmguide3")
+
+
+def test_one_changed_digit_is_noticed_even_after_a_good_load(shared_data, monkeypatch, tmp_path):
+    import lzma
+
+    text = lzma.decompress((shared_data / "fourclass.libsvm.xz").read_bytes())
+    path = tmp_path / "fourclass"
+    monkeypatch.setenv("OMKL_DATA", str(tmp_path))
+    path.write_bytes(text)
+    data.load("fourclass")
+    path.write_bytes(text.replace(b"178.000000", b"178.000001", 1))
+    with pytest.raises(UserError, match="not the registered content"):
+        data.load("fourclass")
+
+
+GOOD = """
+title: t
+description: d
+task: classification
+T: 2
+d: 1
+nnz: 2
+positive_share: 0.5
+content_hash: "{hash}"
+source: https://example.org
+licence: none
+forms:
+  - format: libsvm
+    files: [{{name: f, urls: [https://example.org/f]}}]
+    labels: {{-1: -1, 1: 1}}
+""".format(hash="0" * 64)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("", "", None),
+        ("title: t", "titel: t", r"unknown key 'titel' \(did you mean 'title'\?\)"),
+        ("licence: none", "", "missing licence"),
+        ("T: 2", "T: two", "T: 'two' should be of type int"),
+        ("T: 2", "T: true", "T: True should be of type int"),
+        ("0.5", "half", "positive_share: 'half' should be of type float"),
+        ("0" * 64, "0" * 63, "64 hexadecimal digits"),
+        ("task: classification", "task: regression", "only 'classification'"),
+        ("libsvm", "libsmv", r"format: 'libsmv' \(did you mean 'libsvm'\?\)"),
+        ("name: f", "name: ../f", "'../f' should be a plain file name"),
+        ("https://example.org/f", "file:///etc/passwd", "should begin with https"),
+        ("https://example.org/f", "{url: https://x.org/a.zip, member: ../f}", "leaves the archive"),
+        ("{-1: -1, 1: 1}", "{-1: -1, 1: 2}", "map the source's labels to -1 and 1"),
+        ("{-1: -1, 1: 1}", "{-1: -1, 1: true}", "map the source's labels to -1 and 1"),
+        ("format: libsvm", "format: table\n    label: zero", "label: 'zero'; first, last, file"),
+        ("format: libsvm", "format: table\n    label: file", "files: 2 needed"),
+        ("format: libsvm", "format: table\n    drop: 3", "drop: 3 should be of type list"),
+        ("format: libsvm", "format: sklearn\n    dataset: digits", "dataset: 'digits'"),
+        ("title: t", "title: [", "not YAML"),
+    ],
+)
+def test_yaml_is_read_strictly(tmp_path, monkeypatch, old, new, message):
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "mine.yaml").write_text(GOOD.replace(old, new, 1) if old else GOOD)
+    monkeypatch.setattr(registry, "conf_folder", lambda: tmp_path)
+    if message is None:
+        assert registry.entry("mine").forms[0].labels == {"-1": -1, "1": 1}
+        return
+    with pytest.raises(UserError, match=message) as caught:
+        registry.entry("mine")
+    assert "mine.yaml" in str(caught.value)
+
+
+def test_conf_folder_prefers_the_package(tmp_path, monkeypatch):
+    from omkl import paths
+
+    for place in ("pkg/conf/data", "conf/data"):
+        (tmp_path / place).mkdir(parents=True)
+    monkeypatch.setattr(paths, "__file__", str(tmp_path / "pkg" / "paths.py"))
+    assert paths.conf_folder() == tmp_path / "pkg" / "conf"
+    shutil.rmtree(tmp_path / "pkg" / "conf")
+    assert paths.conf_folder() == tmp_path / "conf"
+    shutil.rmtree(tmp_path / "conf")
+    with pytest.raises(Exception, match="the conf folder is missing"):
+        paths.conf_folder()

@@ -1,0 +1,168 @@
+"""Executors: the same results in this process and in workers, whatever happens to the workers."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from runner_fakes import act
+
+from omkl import executors
+from omkl.errors import OmklError, UserError
+from omkl.executors import Failure, Loky, Serial
+
+HERE = Path(__file__).resolve().parent
+
+
+def alive(pid: int) -> bool:
+    """Whether a process runs (a zombie does not)."""
+    try:
+        return "\nState:\tZ" not in Path(f"/proc/{pid}/status").read_text()
+    except FileNotFoundError:
+        return False
+
+
+def gone(pids: list[int], seconds: float = 5) -> bool:
+    """Whether all these processes end within some seconds."""
+    end = time.monotonic() + seconds
+    while any(map(alive, pids)):
+        if time.monotonic() > end:
+            return False
+        time.sleep(0.02)
+    return True
+
+
+@pytest.mark.parametrize("executor", [Serial(), Loky(2)], ids=["serial", "loky"])
+def test_results_and_failures_come_with_their_jobs(executor):
+    jobs = [("value", i) for i in range(20)] + [("raise", "two\nlines"), ("exit", 3)]
+    outcomes = dict(executor.run(act, jobs))
+    assert [outcomes["value", i] for i in range(20)] == list(range(20))
+    failure = outcomes["raise", "two\nlines"]
+    assert failure.error == "ValueError: two lines"
+    assert "runner_fakes.py" in failure.trace
+    assert outcomes["exit", 3].error == "SystemExit: 3"
+    assert len(outcomes) == 22
+
+
+def test_loky_works_elsewhere_with_one_inner_thread():
+    outcomes = dict(Loky(2).run(act, [("pid", 0), ("threads", 0)]))
+    assert outcomes["pid", 0] != os.getpid()
+    assert outcomes["threads", 0] == {"OMP_NUM_THREADS": "1", "NUMBA_NUM_THREADS": "1"}
+
+
+def test_a_killed_worker_costs_only_the_jobs_in_flight(tmp_path):
+    early = [("count", str(tmp_path / f"early{i}")) for i in range(6)]
+    late = [("count", str(tmp_path / f"late{i}")) for i in range(6)]
+    busy = [("spin", 0.4), ("spin", 0.41)]  # both workers, while what was before is delivered
+    killer = ("kill_once", str(tmp_path / "killed"))
+    seen = []
+    for job, outcome in Loky(2).run(act, [*early, *busy, killer, *late]):
+        seen.append(job)
+        assert outcome == ("survived" if job == killer else job[1])
+    assert sorted(map(str, seen)) == sorted(map(str, [*early, *busy, killer, *late]))  # each once
+    assert (tmp_path / "killed").exists()
+    assert [Path(path).read_bytes() for _, path in early] == [b"x"] * 6  # none was run again
+
+
+def test_a_poison_job_is_isolated_and_fails_while_the_others_finish(monkeypatch):
+    alone, isolated = Loky._alone, []
+    monkeypatch.setattr(
+        Loky, "_alone", lambda self, act, job, n: isolated.append(job) or alone(self, act, job, n)
+    )
+    good = [("value", i) for i in range(10)]
+    innocent = ("spin", 0.5)  # in flight beside the poison, so that it is suspected too
+    outcomes = dict(Loky(2).run(act, [("kill", 0), innocent, *good]))
+    assert [outcomes[job] for job in good] == list(range(10))
+    assert outcomes[innocent] == 0.5
+    failure = outcomes["kill", 0]
+    assert isinstance(failure, Failure)
+    assert "died 3 times (SIGKILL)" in failure.error
+    assert {("kill", 0)} <= set(isolated) <= {("kill", 0), innocent}  # nobody else was suspected
+
+
+def test_two_poison_jobs_at_once():
+    outcomes = dict(Loky(2).run(act, [("kill", 0), ("kill", 1), ("value", 2)]))
+    assert outcomes["value", 2] == 2
+    assert isinstance(outcomes["kill", 0], Failure)
+    assert isinstance(outcomes["kill", 1], Failure)
+
+
+class Unloadable:
+    """A job that cannot be rebuilt in a worker: the worker's loop breaks before any function is called."""
+
+    def __reduce__(self):
+        return os._exit, (3,)
+
+
+def test_workers_that_never_begin_end_the_run_with_a_clear_error():
+    with pytest.raises(OmklError, match="die before they begin a cell"):
+        list(Loky(2).run(act, [Unloadable(), Unloadable()]))
+
+
+def test_closing_stops_busy_workers_at_once():
+    executor = Loky(2)
+    pids = {pid for _, pid in executor.run(act, [("pid", i) for i in range(50)])}
+    run = executor.run(act, [("value", 1)] + [("spin", 60)] * 6)
+    assert next(run) == (("value", 1), 1)
+    began = time.monotonic()
+    run.close()
+    assert time.monotonic() - began < 5
+    assert gone(list(pids))
+
+
+DRIVER = """
+import signal, sys
+sys.path.insert(0, {here!r})
+from runner_fakes import act
+from omkl.executors import Loky
+signal.signal(signal.SIGINT, signal.default_int_handler)
+try:
+    for job, outcome in Loky(2).run(act, [("pid", i) for i in range(30)] + [("spin", 60)] * 4):
+        print(outcome, flush=True)
+except KeyboardInterrupt:
+    print("interrupted", flush=True)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="asks /proc whether workers are gone")
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_no_worker_outlives_its_driver(how):
+    script = DRIVER.format(here=str(HERE))
+    driver = subprocess.Popen(
+        [sys.executable, "-c", script],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,  # a process group of its own, which Ctrl-C in a terminal reaches as a whole
+        env={**os.environ, "PYTHONPATH": str(HERE.parent)},
+    )
+    pids = [int(driver.stdout.readline()) for _ in range(30)]
+    time.sleep(0.3)  # now both workers spin
+    began = time.monotonic()
+    if how == signal.SIGINT:
+        os.killpg(driver.pid, how)
+    else:
+        driver.send_signal(how)
+    out, err = driver.communicate(timeout=20)
+    assert time.monotonic() - began < 5
+    if how == signal.SIGINT:
+        assert out == "interrupted\n"
+        assert "Traceback" not in err
+    assert gone(list(set(pids)))
+
+
+def test_the_watch_of_other_systems_ends_a_worker_without_its_parent():
+    code = "import omkl.executors as e; e._watch(-1)"
+    done = subprocess.run([sys.executable, "-c", code], cwd=HERE.parent, timeout=20, check=False)
+    assert done.returncode == 1
+
+
+def test_unknown_executor_and_bad_number_of_workers():
+    with pytest.raises(UserError, match="did you mean 'loky'"):
+        executors.make("lokky", 2)
+    with pytest.raises(UserError, match="jobs=0"):
+        executors.make("loky", 0)
+    assert executors.make("loky", None).workers >= 1

@@ -1,0 +1,68 @@
+"""Where results came from: commit and dirtiness of a checkout, or nothing, never an error."""
+
+import json
+import os
+import subprocess
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from omkl import provenance
+
+
+def git(folder: Path, *words: str) -> str:
+    identity = {"GIT_AUTHOR_NAME": "a", "GIT_AUTHOR_EMAIL": "a@b", "GIT_COMMITTER_NAME": "a"}
+    clean = {k: v for k, v in os.environ.items() if not k.startswith("GIT_")}
+    environment = {**clean, **identity, "GIT_COMMITTER_EMAIL": "a@b", "GIT_CONFIG_GLOBAL": os.devnull}
+    done = subprocess.run(
+        ["git", *words], cwd=folder, env=environment, check=True, capture_output=True, text=True
+    )
+    return done.stdout.strip()
+
+
+@pytest.fixture
+def checkout(tmp_path) -> Path:
+    (tmp_path / "omkl").mkdir()
+    (tmp_path / "conf").mkdir()
+    (tmp_path / "omkl" / "code.py").write_text("1\n")
+    git(tmp_path, "init", "-q")
+    git(tmp_path, "add", ".")
+    git(tmp_path, "commit", "-qm", "one")
+    return tmp_path
+
+
+def test_commit_and_dirtiness(checkout, monkeypatch):
+    commit = git(checkout, "rev-parse", "HEAD")
+    assert provenance.checkout(checkout) == (commit, False)
+    (checkout / "notes.txt").write_text("not code")
+    assert provenance.checkout(checkout) == (commit, False)
+    (checkout / "conf" / "new.yaml").write_text("a: 1")  # a new learner, not added yet
+    assert provenance.checkout(checkout) == (commit, True)
+    (checkout / "conf" / "new.yaml").unlink()
+    (checkout / "omkl" / "code.py").write_text("2\n")
+    monkeypatch.setenv("GIT_DIR", "/nowhere")  # as inside a hook
+    assert provenance.checkout(checkout) == (commit, True)
+
+
+def test_no_checkout_no_commit_no_git(tmp_path, checkout, monkeypatch):
+    assert provenance.checkout(checkout / "omkl") == (None, None)  # inside another's checkout is not ours
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    git(empty, "init", "-q")
+    assert provenance.checkout(empty) == (None, None)
+    monkeypatch.setenv("PATH", str(empty))
+    assert provenance.checkout(checkout) == (None, None)
+
+
+def test_what_is_collected_can_be_stored():
+    found = provenance.collect("loky", 3)
+    assert set(found) == {"versions", "commit", "dirty", "host", "cpu", "cores", "backend", "jobs"}
+    assert set(found["versions"]) == {"omkl", "python", "numpy", "numba"}
+    assert (found["backend"], found["jobs"]) == ("loky", 3)
+    assert found["cores"] >= 1
+    assert found["cpu"]
+    json.dumps(found, allow_nan=False)
+    stamp = provenance.stamp()
+    assert abs((datetime.now(UTC) - datetime.fromisoformat(stamp["time"])).total_seconds()) < 60
+    assert len(stamp["time"]) == 32  # of fixed width, so that times sort as text

@@ -1,0 +1,157 @@
+"""The runner when something goes wrong: failing and poison cells, Ctrl-C, bad input, a full disk."""
+
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from joblib.externals.loky import get_reusable_executor
+from runner_plans import POOL, faulty, make_plan, without_time
+
+from omkl import runner
+from omkl.config import Plan, Setting
+from omkl.errors import OmklError, UserError
+from omkl.results import Store
+
+HERE = Path(__file__).resolve().parent
+
+
+@pytest.fixture(scope="module", autouse=True)
+def own_workers():
+    """Workers keep the environment of the test that started them: none may serve another module."""
+    yield
+    get_reusable_executor().shutdown(wait=True, kill_workers=True)
+
+
+@pytest.fixture
+def plan(tmp_path, monkeypatch) -> Plan:
+    """Two learners and a yardstick on two small sets, 4 repetitions: 24 cells."""
+    return make_plan(tmp_path, monkeypatch)
+
+
+@pytest.fixture
+def workers(monkeypatch):
+    """Makes even small plans run in worker processes."""
+    monkeypatch.setattr(runner, "SMALL_WORK", -1.0)
+
+
+@pytest.mark.parametrize(
+    ("fault", "message"),
+    [
+        (["raise", "no luck"], "ValueError: no luck"),
+        (["value", "nan"], "its figures cannot be stored: Out of range float values are not JSON compliant"),
+    ],
+)
+def test_a_failed_cell_is_recorded_excluded_and_tried_again(plan, fault, message):
+    outcome = runner.run_plan(faulty(plan, *fault), jobs=1)
+    assert (outcome.asked, outcome.ran, len(outcome.cells)) == (8, 8, 6)
+    assert [line["data"] for line in outcome.failed] == ["one", "two"]
+    assert all(line["error"].startswith(message) for line in outcome.failed)
+    assert "omkc_u" not in set(outcome.cells["algo"])
+    recorded = Store(plan.store).failed()
+    assert sorted(line["key"] for line in recorded) == sorted(line["key"] for line in outcome.failed)
+    again = runner.run_plan(faulty(plan, *fault), jobs=1)
+    assert (again.ran, again.reused, len(again.failed)) == (2, 6, 2)
+
+
+def test_a_poison_cell_fails_and_the_others_finish(plan, workers):
+    outcome = runner.run_plan(faulty(plan, "kill", None), jobs=2)
+    assert len(outcome.cells) == 6
+    assert ["SIGKILL" in line["error"] for line in outcome.failed] == [True, True]
+
+
+def test_a_worker_killed_once_changes_nothing(plan, workers, tmp_path):
+    outcome = runner.run_plan(faulty(plan, "kill_once", str(tmp_path / "killed")), jobs=2)
+    assert (tmp_path / "killed").exists()
+    assert (outcome.failed, len(outcome.cells)) == ([], 8)
+
+
+DRIVER = """
+import pickle, signal, sys
+sys.path.insert(0, {here!r})
+import runner_fakes
+from omkl import runner
+signal.signal(signal.SIGINT, signal.default_int_handler)
+runner.run_cell, runner.warm_up, runner.SMALL_WORK = runner_fakes.run_cell, lambda specs: None, -1.0
+with open(sys.argv[1], "rb") as file:
+    outcome = runner.run_plan(pickle.load(file), jobs=int(sys.argv[2]))
+print(outcome.interrupted, len(outcome.cells), len(outcome.failed), flush=True)
+"""
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_ctrl_c_keeps_what_is_finished_and_the_same_plan_goes_on(plan, tmp_path, jobs):
+    slow = [Setting("omkc_u", {"beta": i / 100, "fault": ["spin", 0.15]}, POOL) for i in range(1, 15)]
+    plan = replace(plan, settings=tuple(slow), data=plan.data[:1], reps=1)
+    (tmp_path / "plan").write_bytes(pickle.dumps(plan))
+    driver = subprocess.Popen(
+        [sys.executable, "-c", DRIVER.format(here=str(HERE)), str(tmp_path / "plan"), str(jobs)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+        env={**os.environ, "PYTHONPATH": str(HERE.parent)},
+    )
+    keys = [cell.key for cell in runner.expand(plan)]
+    while len(Store(plan.store).done(keys)) < 3 and driver.poll() is None:
+        time.sleep(0.01)
+    os.killpg(driver.pid, signal.SIGINT)
+    out, err = driver.communicate(timeout=20)
+    interrupted, cells, failed = out.split()
+    assert (interrupted, failed, err) == ("True", "0", "")
+    assert 3 <= int(cells) < 15
+    rest = runner.run_plan(plan, jobs=2)
+    assert (rest.reused, rest.ran, len(rest.cells)) == (int(cells), 15 - int(cells), 15)
+
+
+def test_data_that_could_not_be_cached_travel_with_the_job(plan, workers, tmp_path):
+    expected = runner.run_plan(replace(plan, store=tmp_path / "cached"), jobs=1).cells
+    (tmp_path / "file").touch()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("OMKL_CACHE", str(tmp_path / "file" / "below"))
+        assert not isinstance(runner.expand(plan)[0].job.data, Path)
+        outcome = runner.run_plan(plan, jobs=2)
+    pd.testing.assert_frame_equal(without_time(outcome.cells), without_time(expected))
+
+
+def test_bad_input_is_refused_before_any_work(plan, tmp_path):
+    (tmp_path / "bad.libsvm").write_text("+1 1:nan\n")
+    for wrong, jobs, message in (
+        ({"data": (*plan.data, str(tmp_path / "bad.libsvm"))}, 1, r"bad\.libsvm:1"),
+        ({"data": ("no_such_set",)}, 1, "no_such_set"),
+        ({"order": "authors"}, 1, "authors"),
+        ({}, 0, "jobs=0"),
+        ({"exec": {"name": "lokky"}}, 1, "lokky"),
+    ):
+        with pytest.raises(UserError, match=message):
+            runner.run_plan(replace(plan, **wrong), jobs=jobs)
+    assert not plan.store.exists()
+
+
+def test_a_store_that_cannot_be_written_is_known_before_any_work(plan, tmp_path, monkeypatch):
+    (tmp_path / "file").touch()
+    monkeypatch.setattr(runner, "run_cell", lambda job: pytest.fail("a cell ran"))
+    with pytest.raises(OmklError, match=r"cannot .* the store"):
+        runner.run_plan(replace(plan, store=tmp_path / "file" / "store"), jobs=1)
+
+
+def test_a_disk_that_fills_up_ends_the_run_and_keeps_what_is_finished(plan, workers, monkeypatch):
+    append, calls = Store.append, []
+
+    def full(self, line, curve=None):
+        calls.append(line)
+        if len(calls) == 5:
+            raise OmklError("cannot write to the store: No space left on device")
+        append(self, line, curve)
+
+    monkeypatch.setattr(Store, "append", full)
+    with pytest.raises(OmklError, match="No space left"):
+        runner.run_plan(plan, jobs=2)
+    rest = runner.run_plan(plan, jobs=1)
+    assert (rest.reused, rest.ran) == (4, 20)
