@@ -117,7 +117,7 @@ def run_pass(
     spec: AlgoSpec; params: hyperparameters; pool: for learners with ``kernels: pool``; dataset: Dataset;
     order (T,): rows in order of arrival; permutation_seed: of this order, for the learner's own draws.
     Keys: T, m, mistakes, mistake_rate, n_sv_sum, n_sv_union, n_sv_combined, n_sv_per_kernel, weights, pairs
-    (stored vectors summed over rounds), seconds, curve (at most 100 points).
+    (stored vectors summed over rounds), seconds, curve (at most 100 points t; the weights at points weights_t).
     """
     seed = seeds.learner_seed(permutation_seed, spec.name)
     if spec.kernels == "own":
@@ -126,38 +126,42 @@ def run_pass(
         pool = _set_up(spec, params, pool, dataset, order, block)
     learner = Learner(spec, params, pool, dataset.d, seed, block)
     stream = make_stream(dataset.indptr, dataset.indices, dataset.values, dataset.y, order)
-    points: list[int] = []
-    weights: list[list[float]] = []
+    weights: dict[int, list[float]] = {}
 
     def note(t: int) -> None:
-        points.append(t)
         if learner.weights is not None:
-            weights.append([float(f"{v:.4g}") for v in learner.weights])
+            weights[t] = [float(f"{v:.4g}") for v in learner.weights]
 
     trace, seconds = learner.run(stream, on_part=note)
-    return _figures(learner, trace, seconds, points, weights, stream.T)
+    return _figures(learner, trace, seconds, weights)
 
 
-def _figures(learner: Learner, trace: Trace, seconds: float, points: list, weights: list, T: int) -> dict:
+def _figures(learner: Learner, trace: Trace, seconds: float, weights: dict[int, list[float]]) -> dict:
+    """Return a cell's figures from the final state and the trace of its rounds."""
+    T = trace.score.size
     E = learner.state.get("E")
     union, total = (int(n) for n in E.size) if E is not None else (0, 0)
     n_sv = [int(n) for n in E.n_sv] if E is not None else []
     if sum(n_sv) != total:  # kernels that share one list
         n_sv = [total]
-    final = {"n_sv_sum": total, "n_sv_union": union}
-    final["n_sv_combined"] = int(trace.n_sv_combined[-1]) if T else 0
+    combined_all = trace.n_sv_combined[-1] == trace.n_sv_sum[-1]
+    final = {
+        "n_sv_sum": total,
+        "n_sv_union": union,
+        "n_sv_combined": total if combined_all else int(trace.n_sv_combined[-1]),
+    }
     errors = np.cumsum(trace.mistake)
+    points = np.unique(np.linspace(1, T, min(T, CURVE_POINTS)).round().astype(int)).tolist()
     curve = {"t": points, "mistakes": [int(errors[t - 1]) for t in points]}
     for name, value in final.items():
         stood = getattr(trace, name)  # before round t's update, hence after round t - 1's
         curve[name] = [int(stood[t]) if t < T else value for t in points]
-    curve["weights"] = weights or None
-    mistakes = int(errors[-1]) if T else 0
+    curve |= {"weights_t": list(weights), "weights": list(weights.values()) or None}
     return {
         "T": T,
         "m": E.f.size if E is not None else 0,
-        "mistakes": mistakes,
-        "mistake_rate": mistakes / T if T else 0.0,
+        "mistakes": int(errors[-1]),
+        "mistake_rate": int(errors[-1]) / T,
         **final,
         "n_sv_per_kernel": n_sv,
         "weights": None if learner.weights is None else [float(v) for v in learner.weights],
