@@ -71,9 +71,9 @@ class Learner:
                 "learn": learn,
             }
             values = [{**self.state, **self.arguments, **given}[name] for name in self.names]
-            began = time.perf_counter()
+            began = time.thread_time()  # CPU time: waiting for a busy core is not the learner's
             self.run_compiled(*values)
-            seconds += time.perf_counter() - began
+            seconds += time.thread_time() - began
             if on_part is not None:
                 on_part(stop)
         return trace, seconds
@@ -117,7 +117,7 @@ def run_pass(
     spec: AlgoSpec; params: hyperparameters; pool: for learners with ``kernels: pool``; dataset: Dataset;
     order (T,): rows in order of arrival; permutation_seed: of this order, for the learner's own draws.
     Keys: T, m, mistakes, mistake_rate, n_sv_sum, n_sv_union, n_sv_combined, n_sv_per_kernel, weights, pairs
-    (stored vectors summed over rounds), seconds, curve (at most 100 points t; the weights at points weights_t).
+    (stored vectors summed over rounds), seconds, curve (at most 100 points t, weights at points weights_t).
     """
     seed = seeds.learner_seed(permutation_seed, spec.name)
     if spec.kernels == "own":

@@ -13,7 +13,7 @@ from numba import njit
 
 from omkl.engine.pool import Pool, Scratch, accumulate, bit
 from omkl.engine.stream import row
-from omkl.engine.ties import settle, settle_block, track
+from omkl.engine.ties import doubts, settle, settle_block, track
 from omkl.engine.tiles import LANES, dot_products
 
 BLOCK = 128
@@ -131,7 +131,8 @@ def outputs(E, stream, t):
     r = t - E.block[0]
     for i in range(E.f.size):
         E.f[i] = E.F[i, r]
-    settle(E, r)
+    if doubts(E.pool, E.F, E.G, E.tracked, E.n_sv, E.largest, r, E.doubt):
+        settle(E, r)
     return E.f
 
 

@@ -17,6 +17,7 @@ from omkl.engine.tiles import LANES, dot_products
 LADDER_ERROR = 2e-12  # relative error of a kernel value against the C library's exp
 _ROUNDING = 4.5e-16  # of each of n additions in both sums
 _NARROW = 20.0  # rate x squared norm above which a kernel sees only its nearest vectors
+_CHUNK = 8  # stored vectors whose nearest is looked at before they are
 _TINY = 1e-290  # near the subnormals relative errors mean nothing
 
 
@@ -40,7 +41,7 @@ def _doubtful(f, n, absolute):
 
 
 @njit(cache=True)
-def _doubts(pool, F, G, tracked, n_sv, largest, r, doubt):
+def doubts(pool, F, G, tracked, n_sv, largest, r, doubt):
     """Note in doubt[:, r] which outputs F[:, r] are doubtful; returns whether any is.
 
     A polynomial never is, unless divided for cosine: its fast sum with coefficients of +-1 is the plain
@@ -64,7 +65,7 @@ def settle_block(E):
     pool, F, G, tracked, n_sv, largest = E.pool, E.F, E.G, E.tracked, E.n_sv, E.largest
     R = 0
     for r in range(E.block[1] - E.block[0]):
-        if _doubts(pool, F, G, tracked, n_sv, largest, r, settled):
+        if doubts(pool, F, G, tracked, n_sv, largest, r, settled):
             few_of[R] = r
             R += 1
     if R == 0:
@@ -79,24 +80,24 @@ def settle_block(E):
 
 @njit(cache=True)
 def settle(E, r):
-    """Replace the doubtful outputs f of the block's row r by plain sums."""
+    """Replace the doubtful outputs f of the block's row r, noted in E.doubt, by plain sums."""
     doubt = E.doubt
-    if not _doubts(E.pool, E.F, E.G, E.tracked, E.n_sv, E.largest, r, doubt):
-        return
     low = r // LANES * LANES
-    few_of = np.arange(low, low + LANES)
-    before = np.zeros_like(doubt)
-    before[:, r] = doubt[:, r] & ~E.settled[:, r]
-    if before.any():  # not doubtful when the block was opened: from the first stored vector on
+    lanes = np.arange(low, low + LANES)
+    at_opening = E.exact[:, r].copy()
+    wanted = np.zeros_like(doubt)
+    wanted[:, r] = doubt[:, r] & ~E.settled[:, r]
+    if wanted.any():  # not doubtful when the block was opened: from the first stored vector on
         for i in range(E.f.size):
-            if before[i, r]:
+            if wanted[i, r]:
                 E.exact[i, r] = 0.0
-        _plain_sums(E, E.rows, low, low + LANES, few_of, 0, before)
-    before[:, r] = doubt[:, r] & E.settled[:, r]
-    _plain_sums(E, E.rows, low, low + LANES, few_of, E.block[3], before)
+        _plain_sums(E, E.rows, low, low + LANES, lanes, 0, wanted)
+    wanted[:, r] = doubt[:, r] & E.settled[:, r]
+    _plain_sums(E, E.rows, low, low + LANES, lanes, E.block[3], wanted)
     for i in range(E.f.size):
         if doubt[i, r]:
             E.f[i] = E.exact[i, r]
+    E.exact[:, r] = at_opening
 
 
 @njit(cache=True)
@@ -109,42 +110,61 @@ def _plain_sums(E, rows, low, high, row_of, start, wanted):
     indptr, indices, values, slot = E.indptr, E.indices, E.values, E.slot
     kind, rate, largest, row_norm2 = E.pool.kind, E.pool.rate, E.largest, E.row_norm2
     lanes = high - low
-    J = E.dots.size // lanes
+    J = E.dots.size // lanes // _CHUNK * _CHUNK
     dots = E.dots.reshape(-1)[: J * lanes].reshape((J, lanes))
-    squares = np.empty(J)
+    squares = E.scratch.squares.reshape(-1)[: J * lanes].reshape((J, lanes))
+    nearest = np.empty((J // _CHUNK, lanes))
+    own = np.zeros(lanes)
+    for q in range(row_of.size):
+        own[q] = row_norm2[row_of[q]]
     first = start
     while first < stop:
         count = min(J, stop - first)
         dot_products(indptr, indices, values, slot, rows, low, high, first, count, dots)
+        _chunk_distances(norm2[first : first + count], own, dots, squares, nearest)
         for q in range(row_of.size):
             r = row_of[q]
-            if not wanted[:, r].any():
-                continue
-            for j in range(count):
-                squares[j] = max(norm2[first + j] + row_norm2[r] - 2.0 * dots[j, q], 0.0)
             for i in range(kind.size):
                 if wanted[i, r] and kind[i] == POLYNOMIAL:
                     exact[i, r] = _continued_cosine(
                         E.pool, i, A[i], first, dots[:count, q], norm2, row_norm2[r], exact[i, r]
                     )
                 elif wanted[i, r]:
+                    gaussian = kind[i] == GAUSSIAN
                     exact[i, r] = _continued(
-                        kind[i] == GAUSSIAN, rate[i], largest[i], A[i], first, squares[:count], exact[i, r]
+                        gaussian, rate[i], largest[i], A[i], first, count, squares, nearest, q, exact[i, r]
                     )
         first += count
 
 
 @njit(cache=True)
-def _continued(gaussian, rate, largest, a, first, squares, total):
-    """total + sum_j a[first + j] kappa(squares[j]), left to right, with the C library's exp.
+def _chunk_distances(norm2, own, dots, squares, nearest):
+    """Squared distances of a tile, and the nearest in each chunk of vectors, per lane."""
+    for j in range(norm2.size):
+        dot, square, near = dots[j], squares[j], nearest[j // _CHUNK]
+        if j % _CHUNK == 0:
+            near[:] = np.inf
+        for q in range(own.size):
+            distance = norm2[j] + own[q] - 2.0 * dot[q]
+            distance = distance if distance > 0.0 else 0.0
+            square[q] = distance
+            near[q] = distance if distance < near[q] else near[q]
+
+
+@njit(cache=True)
+def _continued(gaussian, rate, largest, a, first, count, squares, nearest, q, total):
+    """total + sum_j a[first + j] kappa(squares[j, q]), left to right, with the C library's exp.
 
     Vectors beyond ``reach`` are passed over: their terms are below a quarter of total's last place.
     """
     reach = _reach(gaussian, rate, largest, total)
-    for j in range(squares.size):
-        if squares[j] <= reach and a[first + j] != 0.0:
-            total += a[first + j] * plain(gaussian, rate, squares[j])
-            reach = _reach(gaussian, rate, largest, total)
+    for chunk in range(0, count, _CHUNK):
+        if nearest[chunk // _CHUNK, q] > reach:
+            continue
+        for j in range(chunk, min(chunk + _CHUNK, count)):
+            if squares[j, q] <= reach and a[first + j] != 0.0:
+                total += a[first + j] * plain(gaussian, rate, squares[j, q])
+                reach = _reach(gaussian, rate, largest, total)
     return total
 
 
