@@ -11,7 +11,7 @@ from collections import namedtuple
 import numpy as np
 from numba import njit
 
-from omkl.engine.pool import Pool, Scratch, accumulate, bit
+from omkl.engine.pool import Pool, Scratch, accumulate, bit, own_values
 from omkl.engine.stream import row
 from omkl.engine.ties import doubts, settle, settle_block, track
 from omkl.engine.tiles import LANES, dot_products
@@ -137,6 +137,12 @@ def outputs(E, stream, t):
 
 
 @njit(cache=True)
+def self_kernels(E, t):
+    """kappa_i(x_t, x_t) (m,) of the round whose outputs were asked for last."""
+    return own_values(E.pool, E.row_norm2[t - E.block[0]])
+
+
+@njit(cache=True)
 def add(E, stream, t, a):
     """Store example t with coefficients a (m,), one for each kernel; 0 leaves a kernel as it is."""
     n = E.size[0]
@@ -159,6 +165,18 @@ def add(E, stream, t, a):
     E.size[0] = n + 1
     if t + 1 < E.block[1]:
         _serve(E, n, n + 1, t + 1 - E.block[0])
+
+
+@njit(cache=True)
+def multiply(E, i, c):
+    """f_i <- c f_i in the coefficients themselves, c > 0: dear, since it ends the open block.
+
+    The next round's outputs are summed afresh, so that where blocks begin decides no rounding.
+    """
+    for j in range(E.size[0]):
+        E.A[i, j] *= c
+    E.largest[i] *= c
+    E.block[1] = E.block[0]
 
 
 @njit(cache=True)

@@ -119,6 +119,21 @@ def plain_cosine(scale, coef0, degree, dot, self_j, self_r):
 
 
 @njit(cache=True)
+def own_values(pool, norm2):
+    """kappa_i(x, x) (m,) of an example with this squared norm."""
+    own = np.ones(pool.kind.size)
+    for i in range(own.size):
+        if pool.kind[i] == POLYNOMIAL:
+            base = pool.rate[i] * norm2 + pool.coef0[i]
+            if pool.cosine[0]:
+                own[i] = 1.0 if base > 0.0 else 0.0
+            else:
+                for _ in range(pool.degree[i]):
+                    own[i] *= base
+    return own
+
+
+@njit(cache=True)
 def accumulate(pool, A, stored_by, first, count, norm2, row_norm2, dots, scratch, low, F, G, tracked):
     """F[i, r] += sum_j A[i, j] kappa_i(x_j, x_r), j = first .. first + count - 1 in this order.
 
