@@ -17,8 +17,8 @@ def bomkc_spa(
 
     After the prediction, for each kernel in order: a uniform u < p_i is c_i = 1; only then another u < rho_i
     is Z_i = 1; then f_i + y min(eta / rho_i, loss_i / kappa_i(x, x)) kappa_i(x, .); normalise false:
-    min(eta / rho_i, loss_i). Every weight is multiplied by gamma^loss_i in every round (discount 'zero_one': by gamma
-    where y f_i <= 0). Losses up to 1e-9 count as 0.
+    min(eta / rho_i, loss_i). Every weight is multiplied by gamma^loss_i in every round (discount 'zero_one':
+    by gamma where y f_i <= 0). Losses up to 1e-9 count as 0.
     predict 'averaged': sum_i w_i times the mean of f_i(x_t) over the classifiers of rounds 1 .. t.
     """
     m, T = len(kernels), len(y)
