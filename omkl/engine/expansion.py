@@ -26,7 +26,8 @@ _TILE_PAIRS = 2048  # stored vectors x rows of a tile: its kernel values stay in
 # norm2 (capacity,)   their squared norms
 # size (2,)           stored vectors (the union), non-zero coefficients over all kernels (the papers' #SV)
 # n_sv (m,)           non-zero coefficients per kernel
-# block (4,)          first round of the open block, last plus one, columns in use, vectors stored before
+# block (5,)          first round of the open block, last plus one, columns in use, vectors stored before
+#                     it, and how many rounds a block has
 # slot (d,)           row of `rows` that holds a column's values in the open block; 0: absent
 # columns (S,)        the columns in use
 # rows (S+1, R)       the open block, feature-major; row 0 stays 0
@@ -60,7 +61,7 @@ def make_expansion(pool: Pool, d: int, block: int = BLOCK) -> Expansion:
         size=np.zeros(2, np.int64),
         n_sv=np.zeros(m, np.int64),
         largest=np.zeros(m),
-        block=np.zeros(4, np.int64),
+        block=np.array([0, 0, 0, 0, block]),
         slot=np.zeros(d, np.int32),
         columns=np.empty(0, np.int32),
         rows=np.zeros((1, R)),
@@ -186,7 +187,7 @@ def _open_block(E, stream, t):
     for s in range(E.block[2]):
         E.slot[E.columns[s]] = 0
     used = 0
-    count = min(R, stream.T - t)
+    count = min(E.block[4], stream.T - t)
     for r in range(R):
         E.row_norm2[r] = 0.0
     for r in range(count):
