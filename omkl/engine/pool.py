@@ -108,6 +108,16 @@ def plain(gaussian, rate, square):
 
 
 @njit(cache=True)
+def plain_polynomial(scale, coef0, degree, dot):
+    """A polynomial by its definition."""
+    base = scale * dot + coef0
+    power = base
+    for _ in range(degree - 1):
+        power = power * base
+    return power
+
+
+@njit(cache=True)
 def plain_cosine(scale, coef0, degree, dot, self_j, self_r):
     """kappa(x, x') / sqrt(kappa(x, x) kappa(x', x')) of a polynomial kappa; 0 where a self-kernel is 0."""
     across, own_j, own_r = scale * dot + coef0, scale * self_j + coef0, scale * self_r + coef0
