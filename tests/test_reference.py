@@ -599,6 +599,17 @@ def test_every_twin_leaves_its_inputs_alone_and_reports_consistently():
         "omkc_sd": {**draws, "variant": "standard"},
         "omkc_ss": draws,
         "omkc_ddpa": {"beta": 0.8, "C": 0.1},
+        "omklp_da1": {"beta": 0.8},
+        "omklp_da2": {"beta": 0.8, "gamma": 0.5},
+        "omklp_sua": {"beta": 0.8, "delta": 0.1},
+        "omklp_mua": {"beta": 0.8, "delta": 0.1},
+        "omklo_da": {"beta": 0.8, "R": 2.0},
+        "omklo_sua": {"beta": 0.8, "R": 2.0, "delta": 0.1, "eta": None},
+        "om2": {"p": None, "aggressive": True},
+        "bomkc_spa": {
+            **{"alpha": 1.0, "beta": 3.0, "eta": 0.1, "gamma": 0.99, "delta": 0.001},
+            **{"discount": "hinge", "predict": "averaged", "normalise": True},
+        },
         "perceptron_star": {"select": "prefix"},
         "arow": {"r": 10.0, "covariance": "full"},
     }
