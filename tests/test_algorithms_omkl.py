@@ -66,7 +66,9 @@ def same(a, b):
     """The same prediction in every round and the same classifiers, to the last bit."""
     np.testing.assert_array_equal(a.scores, b.scores)
     np.testing.assert_array_equal(a.coefficients, b.coefficients)
-    np.testing.assert_array_equal(a.w, b.w)
+    assert (a.w is None) == (b.w is None)
+    if a.w is not None:
+        np.testing.assert_array_equal(a.w, b.w)
 
 
 CASES = [
@@ -99,7 +101,8 @@ def test_as_the_naive_twin_round_by_round(name, hyper, whole, pool):
     expected = twin(X, y, POOL, **run.params, rng=np.random.default_rng(SEED), **{key: pool})
     np.testing.assert_array_equal(run.mistakes, expected.mistakes)
     np.testing.assert_allclose(run.scores, expected.scores, rtol=1e-9, atol=1e-9)
-    np.testing.assert_allclose(run.w, expected.weights, rtol=0, atol=1e-9)
+    if name != "om2":
+        np.testing.assert_allclose(run.w, expected.weights, rtol=0, atol=1e-9)
     np.testing.assert_allclose(run.coefficients, expected.coefficients, rtol=1e-7, atol=1e-9)
     assert run.n_sv == expected.n_sv_per_kernel.sum()
 
@@ -155,14 +158,14 @@ def test_om2_with_p_2_that_learns_from_mistakes_is_the_mean_kernel_perceptron():
     om2, mean = Run("om2", *data(), p=2.0, aggressive=False), Run("perceptron_u", *data())
     np.testing.assert_array_equal(om2.mistakes, mean.mistakes)
     np.testing.assert_array_equal(om2.coefficients, mean.coefficients)
-    np.testing.assert_allclose(om2.w, 0.5, rtol=1e-12)
+    np.testing.assert_allclose(om2.state["u"], 0.5, rtol=1e-12)
 
 
 def test_om2_without_p_takes_q_from_the_number_of_kernels():
     q = 2 * np.log(len(POOL))
     given, default = Run("om2", *data(), p=q / (q - 1)), Run("om2", *data())
     np.testing.assert_array_equal(given.mistakes, default.mistakes)
-    np.testing.assert_allclose(given.w, default.w, rtol=1e-9)
+    np.testing.assert_allclose(given.state["u"], default.state["u"], rtol=1e-9)
 
 
 @pytest.mark.parametrize("normalise", [False, True])

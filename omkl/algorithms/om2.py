@@ -10,23 +10,23 @@ from omkl.engine.trace import record
 
 
 @njit(cache=True)
-def om2(stream, E, w, norm2, trace, learn, p, aggressive):
+def om2(stream, E, u, norm2, trace, learn, p, aggressive):
     """OM-2, online multi-class multi-kernel learning with an l_p norm, for two classes.
 
     f (m,) outputs s_j of the class +; those of the class - are their negatives, since an update adds eta for
     the true class and -eta for the other   norm2 (m,) ||theta_j||^2 over both classes
-    p in (1, 2], not a number for q = 2 ln m   q = p / (p - 1)   w (m,) kernel weights, not of sum 1
+    p in (1, 2], not a number for q = 2 ln m   q = p / (p - 1)   u (m,) kernel weights (w in the paper), not of sum 1
     Deviations: q is at least 2, as the method needs; 2 ln m is below that for m = 1 and 2. One class at a
     time differs from the true one, so the sum over classes is one term.
     """
-    m = w.size
+    m = u.size
     q = max(2.0, 2.0 * math.log(m)) if math.isnan(p) else p / (p - 1.0)
     for t in range(stream.T):
         y = stream.y[t]
         f = outputs(E, stream, t)
         score = 0.0
         for j in range(m):
-            score += w[j] * f[j]
+            score += u[j] * f[j]
         record(trace, t, score, y, E)
         margin = 2.0 * y * score
         if not learn or margin > (1.0 if aggressive else 0.0):
@@ -35,12 +35,12 @@ def om2(stream, E, w, norm2, trace, learn, p, aggressive):
         norm2 += 4.0 * eta * y * f + 2.0 * eta * eta * self_kernels(E, t)
         add(E, stream, t, np.full(m, eta * y))
         E.size[1] = E.size[0]
-        w[:] = _weights(norm2, q)
+        u[:] = _weights(norm2, q)
 
 
 @njit(cache=True)
 def _weights(norm2, q):
-    """w_j (m,) = (n_j / ||theta||_{2,q})**(q - 2) / q, n_j = ||theta_j||; norms as shares of the largest."""
+    """u_j (m,) = (n_j / ||theta||_{2,q})**(q - 2) / q, n_j = ||theta_j||; norms as shares of the largest."""
     share = np.sqrt(np.maximum(norm2, 0.0) / norm2.max())
     total = 0.0
     for j in range(share.size):

@@ -11,6 +11,8 @@ from omkl.engine.conventions import SMALLEST_WEIGHT, is_mistake, normalise, vote
 SAMPLE_BY_MAX, SAMPLE_BY_SUM = 0, 1
 FLOOR_SHARED, FLOOR_EACH = 0, 1
 
+_LARGEST_LOSS = 1e300
+
 
 @njit(cache=True)
 def weighted_vote(w, f):
@@ -71,12 +73,22 @@ def discount(w, beta, z):
 def discount_by(w, beta, loss):
     """Hedge with losses (m,) of any sign: w_i <- w_i beta**loss_i, then the weights sum to 1 again.
 
-    The least loss is taken off them all first, which normalising undoes: a large gain cannot overflow.
+    The least loss is taken off them all first, which normalising undoes: a large gain cannot overflow. The
+    loss of an output that is no number counts as the largest there is.
     """
-    least = loss.min()
+    least = _LARGEST_LOSS
     for i in range(w.size):
-        w[i] = max(w[i] * math.pow(beta, loss[i] - least), SMALLEST_WEIGHT)
+        least = min(least, _limited(loss[i]))
+    for i in range(w.size):
+        w[i] = max(w[i] * math.pow(beta, _limited(loss[i]) - least), SMALLEST_WEIGHT)
     normalise(w)
+
+
+@njit(cache=True)
+def _limited(loss):
+    if not loss <= _LARGEST_LOSS:
+        return _LARGEST_LOSS
+    return max(loss, -_LARGEST_LOSS)
 
 
 @njit(cache=True)

@@ -14,13 +14,13 @@ def om2(X, y, kernels, *, p, aggressive, normalise="none", rng=None):
     n_j^2 = ||theta_j||^2 over both classes, from machine epsilon; w_j = (n_j / ||n||_q)^(q-2) / q, all 1 at
     the start; q = p / (p - 1), or 2 ln m (at least 2) where p is None. margin = score_y - the other's score.
     Update when margin <= 1 by eta = min(1, 1 - margin / m^(2/q)); not aggressive: margin <= 0, eta = 1.
-    Norms are summed directly: ||theta_jc||^2 = sum_s a_cs theta_jc(x_s). #SV counts an example once.
+    Norms are summed directly: ||theta_jc||^2 = sum_s a_cs theta_jc(x_s). All kernels share one list of vectors,
+    (1, n) coefficients of class +.
     """
     m, T = len(kernels), len(y)
     q = max(2.0, 2 * math.log(m)) if p is None else p / (p - 1)
     rows, every, w = pool_rows(X, kernels, normalise), np.ones(1, dtype=bool), np.ones(m)
-    E = Expansions(rows, m, T)
-    E.n_sv = np.zeros(1, dtype=int)
+    E = Expansions(rows, 1, T)
     theta, a = {c: np.zeros((m, T)) for c in (1, -1)}, {c: np.zeros(T) for c in (1, -1)}
     for t in range(T):
         score = {c: sum(w[j] * theta[c][j, t] for j in range(m)) for c in (1, -1)}
@@ -34,7 +34,7 @@ def om2(X, y, kernels, *, p, aggressive, normalise="none", rng=None):
             theta[c] = theta[c] + sign * eta * rows(t)
             a[c][t] = sign * eta
         E.stored.append(t)
-        E.columns.append(np.full(m, a[1][t]))
+        E.columns.append(np.array([a[1][t]]))
         E.n_sv = E.n_sv + 1
         n = np.array([
             math.sqrt(max(0.0, np.finfo(float).eps + sum(float(a[c] @ theta[c][j]) for c in (1, -1))))
@@ -43,4 +43,4 @@ def om2(X, y, kernels, *, p, aggressive, normalise="none", rng=None):
         largest = max(n)
         norm = largest * sum((n_j / largest) ** q for n_j in n) ** (1 / q)
         w = (n / norm) ** (q - 2) / q
-    return E.result(w)
+    return E.result()
