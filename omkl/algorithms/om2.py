@@ -15,7 +15,8 @@ def om2(stream, E, u, norm2, trace, learn, p, aggressive):
 
     f (m,) outputs s_j of the class +; those of the class - are their negatives, since an update adds eta for
     the true class and -eta for the other   norm2 (m,) ||theta_j||^2 over both classes
-    p in (1, 2], not a number for q = 2 ln m   q = p / (p - 1)   u (m,) kernel weights (w in the paper), not of sum 1
+    p in (1, 2], not a number for q = 2 ln m   q = p / (p - 1)
+    u (m,) kernel weights, w in the paper; not of sum 1
     Deviations: q is at least 2, as the method needs; 2 ln m is below that for m = 1 and 2. One class at a
     time differs from the true one, so the sum over classes is one term.
     """

@@ -14,8 +14,8 @@ def om2(X, y, kernels, *, p, aggressive, normalise="none", rng=None):
     n_j^2 = ||theta_j||^2 over both classes, from machine epsilon; w_j = (n_j / ||n||_q)^(q-2) / q, all 1 at
     the start; q = p / (p - 1), or 2 ln m (at least 2) where p is None. margin = score_y - the other's score.
     Update when margin <= 1 by eta = min(1, 1 - margin / m^(2/q)); not aggressive: margin <= 0, eta = 1.
-    Norms are summed directly: ||theta_jc||^2 = sum_s a_cs theta_jc(x_s). All kernels share one list of vectors,
-    (1, n) coefficients of class +.
+    Norms are summed directly: ||theta_jc||^2 = sum_s a_cs theta_jc(x_s). All kernels share one list of
+    vectors, (1, n) coefficients of class +.
     """
     m, T = len(kernels), len(y)
     q = max(2.0, 2 * math.log(m)) if p is None else p / (p - 1)
