@@ -208,6 +208,15 @@ def test_spa_options_matter_where_they_should():
     same(Run("bomkc_spa", X, y, GAUSSIAN, normalise=True), Run("bomkc_spa", X, y, GAUSSIAN, normalise=False))
 
 
+@pytest.mark.parametrize("label", [1.0, -1.0])
+def test_om2_whose_classifiers_cancel_goes_on(label):
+    X, y = np.ones((9, 2)), label * np.array([1.0, -1, 1, -1, 1, 1, -1, -1, 1])
+    run, expected = Run("om2", X, y), TWINS["om2"](X, y, POOL, p=None, aggressive=True)
+    np.testing.assert_array_equal(run.mistakes, expected.mistakes)
+    np.testing.assert_allclose(run.scores, expected.scores, rtol=1e-9, atol=1e-9)
+    assert np.isfinite(run.state["u"]).all()
+
+
 # --- projections -----------------------------------------------------------------------------------------
 
 

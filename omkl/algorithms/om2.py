@@ -9,12 +9,15 @@ from omkl.engine.expansion import add, outputs, self_kernels
 from omkl.engine.trace import record
 
 
+EPSILON = np.finfo(np.float64).eps  # all ||theta_j||^2 at the start
+
+
 @njit(cache=True)
 def om2(stream, E, u, norm2, trace, learn, p, aggressive):
     """OM-2, online multi-class multi-kernel learning with an l_p norm, for two classes.
 
     f (m,) outputs s_j of the class +; those of the class - are their negatives, since an update adds eta for
-    the true class and -eta for the other   norm2 (m,) ||theta_j||^2 over both classes
+    the true class and -eta for the other   norm2 (m,) ||theta_j||^2 over both classes, less epsilon
     p in (1, 2], not a number for q = 2 ln m   q = p / (p - 1)
     u (m,) kernel weights, w in the paper; not of sum 1
     Deviations: q is at least 2, as the method needs; 2 ln m is below that for m = 1 and 2. One class at a
@@ -42,7 +45,8 @@ def om2(stream, E, u, norm2, trace, learn, p, aggressive):
 @njit(cache=True)
 def _weights(norm2, q):
     """u_j (m,) = (n_j / ||theta||_{2,q})**(q - 2) / q, n_j = ||theta_j||; norms as shares of the largest."""
-    share = np.sqrt(np.maximum(norm2, 0.0) / norm2.max())
+    square = np.maximum(norm2, 0.0) + EPSILON  # apart, lest it vanish beside a norm that cancels later
+    share = np.sqrt(square / square.max())
     total = 0.0
     for j in range(share.size):
         total += share[j] ** q
