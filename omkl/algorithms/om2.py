@@ -1,4 +1,4 @@
-"""OM-2: Jie, Orabona, Fornoni, Caputo, Cesa-Bianchi (Asian Conference on Computer Vision, 2010)."""
+"""OM-2, online multi-class multi-kernel learning: Jie, Orabona, Fornoni, Caputo, Cesa-Bianchi (2010)."""
 
 import math
 
@@ -7,7 +7,6 @@ from numba import njit
 
 from omkl.engine.expansion import add, outputs, self_kernels
 from omkl.engine.trace import record
-
 
 EPSILON = np.finfo(np.float64).eps  # all ||theta_j||^2 at the start
 
