@@ -1,6 +1,7 @@
 """One learner on one stream: builds the explicit state, runs the compiled pass, gathers what tables need."""
 
 import inspect
+import math
 import sys
 import time
 from typing import Any
@@ -10,7 +11,7 @@ import numpy as np
 from omkl import seeds
 from omkl.algorithms import function
 from omkl.engine import numba_cache
-from omkl.engine.expansion import BLOCK, close_block, make_expansion, reserve
+from omkl.engine.expansion import BLOCK, Expansion, close_block, make_expansion, reserve
 from omkl.engine.pool import make_pool
 from omkl.engine.stream import Stream, Trace, make_stream, make_trace, part, trace_part
 from omkl.errors import OmklError
@@ -35,12 +36,17 @@ class Learner:
         self.block = block or BLOCK
         self.state: dict[str, Any] = {"rng": np.random.default_rng(seed)}
         m = 1
+        expansions = []
         if pool is not None:
             m = len(pool["kernels"])
-            self.state["E"] = make_expansion(make_pool(pool["kernels"], pool["normalise"]), d, self.block)
+            forms = spec.state or {}
+            expansions = ["E", *(name for name in forms if forms[name].get("expansion"))]
+            plan = make_pool(pool["kernels"], pool["normalise"])
+            self.state |= {name: make_expansion(plan, d, self.block) for name in expansions}
         sizes = {"m": m, "d": d, **{k: v for k, v in params.items() if isinstance(v, int)}}
         for name, form in (spec.state or {}).items():
-            self.state[name] = _array(form, sizes)
+            if name not in expansions:
+                self.state[name] = _array(form, sizes)
         self.arguments = {
             name: _compiled_value(params[name], spec.domains.get(name))
             for name in self.names
@@ -57,14 +63,13 @@ class Learner:
         after each, with the number of rounds done.
         """
         trace = make_trace(stream.T)
-        if "E" in self.state:
-            self._make_room(stream)
+        self._make_room(stream)
         step = max(1, -(-stream.T // (CURVE_POINTS * self.block))) * self.block
         seconds = 0.0
         for start in range(0, stream.T, step):
             stop = min(start + step, stream.T)
-            if "E" in self.state:
-                close_block(self.state["E"])
+            for name in self._expansions():
+                close_block(self.state[name])
             given = {
                 "stream": part(stream, start, stop),
                 "trace": trace_part(trace, start, stop),
@@ -80,7 +85,12 @@ class Learner:
 
     def _make_room(self, stream: Stream) -> None:
         lengths = np.diff(stream.indptr)[stream.order]
-        self.state["E"] = reserve(self.state["E"], stream.T, int(lengths.sum()), int(lengths.max(initial=0)))
+        for name in self._expansions():
+            room = (stream.T, int(lengths.sum()), int(lengths.max(initial=0)))
+            self.state[name] = reserve(self.state[name], *room)
+
+    def _expansions(self) -> list[str]:
+        return [name for name, value in self.state.items() if isinstance(value, Expansion)]
 
     @property
     def weights(self) -> np.ndarray | None:
@@ -90,7 +100,10 @@ class Learner:
 
 
 def _array(form: dict, sizes: dict[str, int]) -> np.ndarray:
-    """Return a state array as a learner's YAML describes it: ``{shape: [m], fill: 1/m, dtype: float}``."""
+    """Return a state array as a learner's YAML describes it: ``{shape: [m], fill: 1/m, dtype: float}``.
+
+    (``{expansion: true}`` is a second expansion over the same pool.)
+    """
     shape = tuple(sizes[side] if isinstance(side, str) else side for side in form["shape"])
     fill = form.get("fill", 0)
     value = 1.0 / sizes[fill[2:]] if isinstance(fill, str) else fill
@@ -98,7 +111,9 @@ def _array(form: dict, sizes: dict[str, int]) -> np.ndarray:
 
 
 def _compiled_value(value: Any, domain: Any) -> float | int | bool:
-    """Return a hyperparameter as compiled code takes it: a choice becomes its place in the list."""
+    """Return a hyperparameter as compiled code takes it: a choice becomes its place in the list, null nan."""
+    if value is None:
+        return math.nan  # a float, so that numbers and null share one compiled version
     return domain.index(value) if isinstance(value, str) else value
 
 

@@ -108,6 +108,16 @@ def plain(gaussian, rate, square):
 
 
 @njit(cache=True)
+def plain_polynomial(scale, coef0, degree, dot):
+    """A polynomial by its definition."""
+    base = scale * dot + coef0
+    power = base
+    for _ in range(degree - 1):
+        power = power * base
+    return power
+
+
+@njit(cache=True)
 def plain_cosine(scale, coef0, degree, dot, self_j, self_r):
     """kappa(x, x') / sqrt(kappa(x, x) kappa(x', x')) of a polynomial kappa; 0 where a self-kernel is 0."""
     across, own_j, own_r = scale * dot + coef0, scale * self_j + coef0, scale * self_r + coef0
@@ -116,6 +126,21 @@ def plain_cosine(scale, coef0, degree, dot, self_j, self_r):
         power, power_j, power_r = power * across, power_j * own_j, power_r * own_r
     product = power_j * power_r
     return power / math.sqrt(product) if product > 0.0 else 0.0
+
+
+@njit(cache=True)
+def own_values(pool, norm2):
+    """kappa_i(x, x) (m,) of an example with this squared norm."""
+    own = np.ones(pool.kind.size)
+    for i in range(own.size):
+        if pool.kind[i] == POLYNOMIAL:
+            base = pool.rate[i] * norm2 + pool.coef0[i]
+            if pool.cosine[0]:
+                own[i] = 1.0 if base > 0.0 else 0.0
+            else:
+                for _ in range(pool.degree[i]):
+                    own[i] *= base
+    return own
 
 
 @njit(cache=True)

@@ -11,7 +11,7 @@ import math
 import numpy as np
 from numba import njit
 
-from omkl.engine.pool import GAUSSIAN, POLYNOMIAL, plain, plain_cosine
+from omkl.engine.pool import GAUSSIAN, POLYNOMIAL, plain, plain_cosine, plain_polynomial
 from omkl.engine.tiles import LANES, dot_products
 
 LADDER_ERROR = 2e-12  # relative error of a kernel value against the C library's exp
@@ -28,10 +28,9 @@ def track(E):
 
     For the others the number of coefficients bounds that sum well enough.
     """
-    spread = 2.0 * E.row_norm2.max()
+    largest = E.row_norm2.max()
     for i in range(E.f.size):
-        scale = spread if E.pool.kind[i] == GAUSSIAN else math.sqrt(spread)
-        E.tracked[i] = E.pool.kind[i] != POLYNOMIAL and E.pool.rate[i] * scale > _NARROW
+        E.tracked[i] = E.pool.kind[i] != POLYNOMIAL and _narrow(E.pool, i, largest)
 
 
 @njit(cache=True)
@@ -42,18 +41,32 @@ def _doubtful(f, n, absolute):
 
 
 @njit(cache=True)
-def doubts(pool, F, G, tracked, n_sv, largest, r, doubt):
+def doubts(pool, F, G, n_sv, largest, uneven, longest, own, r, doubt):
     """Note in doubt[:, r] which outputs F[:, r] are doubtful; returns whether any is.
 
-    A polynomial never is, unless divided for cosine: its fast sum with coefficients of +-1 is the plain
-    one, bit for bit.
+    own, longest: squared norm of the row, and the largest of a stored vector. Nothing else of the block
+    decides, so that the same outputs are settled whatever its size. A polynomial not divided for cosine is
+    doubtful only with uneven coefficients: with +-1 its fast sum is the plain one, bit for bit.
     """
     found = False
     for i in range(pool.kind.size):
-        absolute = G[i, r] if tracked[i] else n_sv[i] * largest[i]
-        doubt[i, r] = (pool.kind[i] != POLYNOMIAL or pool.cosine[0]) and _doubtful(F[i, r], n_sv[i], absolute)
+        absolute = n_sv[i] * largest[i]
+        if pool.kind[i] != POLYNOMIAL:
+            if _narrow(pool, i, own):
+                absolute = G[i, r]
+        elif not pool.cosine[0]:
+            base = pool.rate[i] * math.sqrt(own * longest) + abs(pool.coef0[i])
+            absolute = absolute * base ** pool.degree[i] if uneven[i] else 0.0
+        doubt[i, r] = _doubtful(F[i, r], n_sv[i], absolute)
         found |= doubt[i, r]
     return found
+
+
+@njit(cache=True)
+def _narrow(pool, i, norm2):
+    """Whether a Gaussian or Laplacian sees only the nearest of the vectors with norms like this one."""
+    spread = 2.0 * norm2
+    return pool.rate[i] * (spread if pool.kind[i] == GAUSSIAN else math.sqrt(spread)) > _NARROW
 
 
 @njit(cache=True)
@@ -63,10 +76,10 @@ def settle_block(E):
     Their rows are laid side by side, so that one pass over the stored vectors serves them all.
     """
     few_of, settled = E.few_of, E.settled
-    pool, F, G, tracked, n_sv, largest = E.pool, E.F, E.G, E.tracked, E.n_sv, E.largest
+    pool, F, G, n_sv, largest, uneven = E.pool, E.F, E.G, E.n_sv, E.largest, E.uneven
     R = 0
     for r in range(E.block[1] - E.block[0]):
-        if doubts(pool, F, G, tracked, n_sv, largest, r, settled):
+        if doubts(pool, F, G, n_sv, largest, uneven, E.longest[0], E.row_norm2[r], r, settled):
             few_of[R] = r
             R += 1
     if R == 0:
@@ -129,7 +142,7 @@ def _plain_sums(E, rows, low, high, row_of, start, wanted):
             r = row_of[q]
             for i in range(kind.size):
                 if wanted[i, r] and kind[i] == POLYNOMIAL:
-                    exact[i, r] = _continued_cosine(
+                    exact[i, r] = _continued_polynomial(
                         E.pool, i, A[i], first, count, dots, q, norm2, row_norm2[r], exact[i, r]
                     )
                 elif wanted[i, r]:
@@ -172,13 +185,16 @@ def _continued(gaussian, rate, largest, a, first, count, squares, nearest, q, to
 
 
 @njit(cache=True)
-def _continued_cosine(pool, i, a, first, count, dots, q, norm2, row_norm2, total):
-    """The same for a polynomial divided by the root of its values at both vectors."""
+def _continued_polynomial(pool, i, a, first, count, dots, q, norm2, row_norm2, total):
+    """The same for a polynomial, divided by the root of its values at both vectors for cosine."""
+    scale, coef0, degree = pool.rate[i], pool.coef0[i], pool.degree[i]
     for j in range(count):
         if a[first + j] != 0.0:
-            total += a[first + j] * plain_cosine(
-                pool.rate[i], pool.coef0[i], pool.degree[i], dots[j, q], norm2[first + j], row_norm2
-            )
+            if pool.cosine[0]:
+                value = plain_cosine(scale, coef0, degree, dots[j, q], norm2[first + j], row_norm2)
+            else:
+                value = plain_polynomial(scale, coef0, degree, dots[j, q])
+            total += a[first + j] * value
     return total
 
 
