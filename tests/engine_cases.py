@@ -133,7 +133,11 @@ def stored(learner):
 def state(learner):
     """Copies of all arrays that make up a learner's state, but for its random generator."""
     arrays = stored(learner) if "E" in learner.state else {}
-    arrays |= {k: v for k, v in learner.state.items() if k not in ("E", "rng")}
+    for k, v in learner.state.items():
+        if isinstance(v, np.ndarray):
+            arrays[k] = v
+        elif k not in ("E", "rng"):
+            arrays |= {f"{k}.A": v.A[:, : v.size[0]], f"{k}.size": v.size}
     return {name: array.copy() for name, array in arrays.items()}
 
 

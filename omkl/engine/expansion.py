@@ -6,7 +6,6 @@ date. Each output is one sum over the stored vectors in the order in which they 
 value depends on its two vectors alone, and neither depends on B: block sizes agree to the last bit.
 """
 
-import math
 from collections import namedtuple
 
 import numpy as np
@@ -39,11 +38,9 @@ _TILE_PAIRS = 2048  # stored vectors x rows of a tile: its kernel values stay in
 # f (m,)              outputs of the round that was asked for last
 # few (S+1, R) few_of (R,) settled, doubt, exact (m, R)  plain sums where rounding could decide: ties.py
 # largest (m,)        largest absolute coefficient of each kernel
-# uneven (m,)         whether it has had a coefficient other than +-1, +-2, +-1/2, ...
-# longest (1,)        largest squared norm of a stored vector
 Expansion = namedtuple(
     "Expansion",
-    "pool A stored_by indptr indices values norm2 size n_sv largest uneven longest "
+    "pool A stored_by indptr indices values norm2 size n_sv largest "
     "block slot columns rows row_norm2 dots scratch F G tracked f few few_of settled doubt exact",
 )
 
@@ -64,8 +61,6 @@ def make_expansion(pool: Pool, d: int, block: int = BLOCK) -> Expansion:
         size=np.zeros(2, np.int64),
         n_sv=np.zeros(m, np.int64),
         largest=np.zeros(m),
-        uneven=np.zeros(m, np.bool_),
-        longest=np.zeros(1),
         block=np.array([0, 0, 0, 0, block]),
         slot=np.zeros(d, np.int32),
         columns=np.empty(0, np.int32),
@@ -137,7 +132,7 @@ def outputs(E, stream, t):
     r = t - E.block[0]
     for i in range(E.f.size):
         E.f[i] = E.F[i, r]
-    if doubts(E.pool, E.F, E.G, E.n_sv, E.largest, E.uneven, E.longest[0], E.row_norm2[r], r, E.doubt):
+    if doubts(E.pool, E.F, E.G, E.n_sv, E.largest, E.row_norm2[r], r, E.doubt):
         settle(E, r)
     return E.f
 
@@ -160,7 +155,6 @@ def add(E, stream, t, a):
         at += 1
     E.indptr[n + 1] = at
     E.norm2[n] = E.row_norm2[t - E.block[0]]
-    E.longest[0] = max(E.longest[0], E.norm2[n])
     E.stored_by[n] = 0
     for i in range(a.size):
         E.A[i, n] = a[i]
@@ -168,7 +162,6 @@ def add(E, stream, t, a):
             E.stored_by[n] |= bit(i)
             E.n_sv[i] += 1
             E.largest[i] = max(E.largest[i], abs(a[i]))
-            E.uneven[i] |= abs(math.frexp(a[i])[0]) != 0.5
             E.size[1] += 1
     E.size[0] = n + 1
     if t + 1 < E.block[1]:
@@ -184,7 +177,6 @@ def multiply(E, i, c):
     for j in range(E.size[0]):
         E.A[i, j] *= c
     E.largest[i] *= c
-    E.uneven[i] = True
     E.block[1] = E.block[0]
 
 

@@ -11,7 +11,7 @@ import math
 import numpy as np
 from numba import njit
 
-from omkl.engine.pool import GAUSSIAN, POLYNOMIAL, plain, plain_cosine, plain_polynomial
+from omkl.engine.pool import GAUSSIAN, POLYNOMIAL, plain, plain_cosine
 from omkl.engine.tiles import LANES, dot_products
 
 LADDER_ERROR = 2e-12  # relative error of a kernel value against the C library's exp
@@ -41,23 +41,18 @@ def _doubtful(f, n, absolute):
 
 
 @njit(cache=True)
-def doubts(pool, F, G, n_sv, largest, uneven, longest, own, r, doubt):
+def doubts(pool, F, G, n_sv, largest, own, r, doubt):
     """Note in doubt[:, r] which outputs F[:, r] are doubtful; returns whether any is.
 
-    own, longest: squared norm of the row, and the largest of a stored vector. Nothing else of the block
-    decides, so that the same outputs are settled whatever its size. A polynomial not divided for cosine is
-    doubtful only with uneven coefficients: with +-1 its fast sum is the plain one, bit for bit.
+    own: squared norm of the row. Nothing else of the block decides, so that the same outputs are settled
+    whatever its size. A polynomial never is doubtful, unless divided for cosine: its sum is the plain one.
     """
     found = False
     for i in range(pool.kind.size):
         absolute = n_sv[i] * largest[i]
-        if pool.kind[i] != POLYNOMIAL:
-            if _narrow(pool, i, own):
-                absolute = G[i, r]
-        elif not pool.cosine[0]:
-            base = pool.rate[i] * math.sqrt(own * longest) + abs(pool.coef0[i])
-            absolute = absolute * base ** pool.degree[i] if uneven[i] else 0.0
-        doubt[i, r] = _doubtful(F[i, r], n_sv[i], absolute)
+        if pool.kind[i] != POLYNOMIAL and _narrow(pool, i, own):
+            absolute = G[i, r]
+        doubt[i, r] = (pool.kind[i] != POLYNOMIAL or pool.cosine[0]) and _doubtful(F[i, r], n_sv[i], absolute)
         found |= doubt[i, r]
     return found
 
@@ -76,10 +71,10 @@ def settle_block(E):
     Their rows are laid side by side, so that one pass over the stored vectors serves them all.
     """
     few_of, settled = E.few_of, E.settled
-    pool, F, G, n_sv, largest, uneven = E.pool, E.F, E.G, E.n_sv, E.largest, E.uneven
+    pool, F, G, n_sv, largest = E.pool, E.F, E.G, E.n_sv, E.largest
     R = 0
     for r in range(E.block[1] - E.block[0]):
-        if doubts(pool, F, G, n_sv, largest, uneven, E.longest[0], E.row_norm2[r], r, settled):
+        if doubts(pool, F, G, n_sv, largest, E.row_norm2[r], r, settled):
             few_of[R] = r
             R += 1
     if R == 0:
@@ -142,7 +137,7 @@ def _plain_sums(E, rows, low, high, row_of, start, wanted):
             r = row_of[q]
             for i in range(kind.size):
                 if wanted[i, r] and kind[i] == POLYNOMIAL:
-                    exact[i, r] = _continued_polynomial(
+                    exact[i, r] = _continued_cosine(
                         E.pool, i, A[i], first, count, dots, q, norm2, row_norm2[r], exact[i, r]
                     )
                 elif wanted[i, r]:
@@ -185,16 +180,13 @@ def _continued(gaussian, rate, largest, a, first, count, squares, nearest, q, to
 
 
 @njit(cache=True)
-def _continued_polynomial(pool, i, a, first, count, dots, q, norm2, row_norm2, total):
-    """The same for a polynomial, divided by the root of its values at both vectors for cosine."""
-    scale, coef0, degree = pool.rate[i], pool.coef0[i], pool.degree[i]
+def _continued_cosine(pool, i, a, first, count, dots, q, norm2, row_norm2, total):
+    """The same for a polynomial divided by the root of its values at both vectors."""
     for j in range(count):
         if a[first + j] != 0.0:
-            if pool.cosine[0]:
-                value = plain_cosine(scale, coef0, degree, dots[j, q], norm2[first + j], row_norm2)
-            else:
-                value = plain_polynomial(scale, coef0, degree, dots[j, q])
-            total += a[first + j] * value
+            total += a[first + j] * plain_cosine(
+                pool.rate[i], pool.coef0[i], pool.degree[i], dots[j, q], norm2[first + j], row_norm2
+            )
     return total
 
 
