@@ -10,6 +10,7 @@ import numpy as np
 from omkl import seeds
 from omkl.algorithms import function
 from omkl.engine import numba_cache
+from omkl.engine.budget import make_budget, reserve_slots
 from omkl.engine.expansion import BLOCK, close_block, make_expansion, reserve
 from omkl.engine.pool import make_pool
 from omkl.engine.stream import Stream, Trace, make_stream, make_trace, part, trace_part
@@ -20,6 +21,8 @@ CURVE_POINTS = 100
 
 class Learner:
     """A learner and its state: expansion, weights, random generator, and what else its YAML names.
+
+    A function with an argument ``B`` gets a Budget of ``budget`` vectors per kernel in place of ``E``.
 
     spec: the learner's AlgoSpec; params: its hyperparameters; pool: ``{"normalise", "kernels"}`` or None;
     d: number of features; seed: of its own randomness; block: rows computed at once (never changes a result).
@@ -37,7 +40,11 @@ class Learner:
         m = 1
         if pool is not None:
             m = len(pool["kernels"])
-            self.state["E"] = make_expansion(make_pool(pool["kernels"], pool["normalise"]), d, self.block)
+            plan = make_pool(pool["kernels"], pool["normalise"])
+            if "B" in self.names:
+                self.state["B"] = make_budget(plan, params["budget"], d, self.block)
+            else:
+                self.state["E"] = make_expansion(plan, d, self.block)
         sizes = {"m": m, "d": d, **{k: v for k, v in params.items() if isinstance(v, int)}}
         for name, form in (spec.state or {}).items():
             self.state[name] = _array(form, sizes)
@@ -57,14 +64,13 @@ class Learner:
         after each, with the number of rounds done.
         """
         trace = make_trace(stream.T)
-        if "E" in self.state:
-            self._make_room(stream)
+        self._make_room(stream)
         step = max(1, -(-stream.T // (CURVE_POINTS * self.block))) * self.block
         seconds = 0.0
         for start in range(0, stream.T, step):
             stop = min(start + step, stream.T)
-            if "E" in self.state:
-                close_block(self.state["E"])
+            if self.classifiers is not None:
+                close_block(self.classifiers)
             given = {
                 "stream": part(stream, start, stop),
                 "trace": trace_part(trace, start, stop),
@@ -80,7 +86,16 @@ class Learner:
 
     def _make_room(self, stream: Stream) -> None:
         lengths = np.diff(stream.indptr)[stream.order]
-        self.state["E"] = reserve(self.state["E"], stream.T, int(lengths.sum()), int(lengths.max(initial=0)))
+        nnz, longest = int(lengths.sum()), int(lengths.max(initial=0))
+        if "E" in self.state:
+            self.state["E"] = reserve(self.state["E"], stream.T, nnz, longest)
+        if "B" in self.state:
+            self.state["B"] = reserve_slots(self.state["B"], stream.T, longest)
+
+    @property
+    def classifiers(self) -> Any:
+        """The Expansion E or the Budget B, None for a learner without kernels."""
+        return self.state.get("E", self.state.get("B"))
 
     @property
     def weights(self) -> np.ndarray | None:
@@ -139,7 +154,7 @@ def run_pass(
 def _figures(learner: Learner, trace: Trace, seconds: float, weights: dict[int, list[float]]) -> dict:
     """Return a cell's figures from the final state and the trace of its rounds."""
     T = trace.score.size
-    E = learner.state.get("E")
+    E = learner.classifiers
     union, total = (int(n) for n in E.size) if E is not None else (0, 0)
     n_sv = [int(n) for n in E.n_sv] if E is not None else []
     if sum(n_sv) != total:  # kernels that share one list

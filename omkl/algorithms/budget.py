@@ -1,0 +1,190 @@
+"""Budget kernel learners as components of online multiple kernel classification: Lu et al., section 4.3.
+
+Every kernel is updated in every round by the same single-kernel learner, with a budget of its own; the
+prediction is Hedge's weighted vote. With a pool of one kernel they are the single-kernel learners.
+
+Throughout: m kernels; B the classifiers, at most `budget` stored vectors in each, kernel i's in slots s;
+f (m,) outputs f_i(x_t); z (m,) true where kernel i errs; w (m,) Hedge weights; gamma in (0, 1) their
+discount; a coefficients; k (slots, m) kernel values kappa_i(x_s, x_t).
+"""
+
+import math
+
+import numpy as np
+from numba import njit
+
+from omkl.engine.budget import (
+    has_room,
+    kernel_values,
+    output_at,
+    outputs,
+    put,
+    put_over_oldest,
+    scale,
+    scale_all,
+    self_kernel,
+)
+from omkl.engine.conventions import hinge
+from omkl.engine.experts import discount, mistakes, weighted_vote
+from omkl.engine.trace import record
+
+FIFO, UNIFORM, NONUNIFORM = 0, 1, 2  # places in the choices of bomkc_bogd's `removal`
+
+
+@njit(cache=True)
+def bomkc_rbp(stream, B, w, trace, rng, learn, gamma):
+    """Randomised budget perceptron (Cavallanti, Cesa-Bianchi, Gentile 2007): a random vector makes room."""
+    for t in range(stream.T):
+        y = stream.y[t]
+        f = outputs(B, stream, t)
+        record(trace, t, weighted_vote(w, f), y, B)
+        if not learn:
+            continue
+        z = mistakes(y, f)
+        discount(w, gamma, z)
+        for i in range(f.size):
+            if z[i]:
+                s = B.n_sv[i] if has_room(B, i) else int(rng.random() * B.limit[0])
+                put(B, stream, t, i, s, y)
+
+
+@njit(cache=True)
+def bomkc_forgetron(stream, B, w, Q, M, trace, learn, gamma):
+    """Self-tuned Forgetron (Dekel, Shalev-Shwartz, Singer 2008, section 5): shrink, then drop the oldest.
+
+    Q (m,) damage of all removals   M (m,) mistakes   r the oldest vector's slot
+    delta = |a_r|, mu = y_r f'(x_r) with f' after the addition   phi factor, the largest in (0, 1] with
+    (delta^2 - 2 delta mu) phi^2 + 2 delta phi + Q - (15/32) M <= 0
+    Deviations: polynomials are shrunk by the same rule, although it supposes kappa(x, x) <= 1.
+    """
+    for t in range(stream.T):
+        y = stream.y[t]
+        f = outputs(B, stream, t)
+        record(trace, t, weighted_vote(w, f), y, B)
+        if not learn:
+            continue
+        z = mistakes(y, f)
+        discount(w, gamma, z)
+        for i in range(f.size):
+            if not z[i]:
+                continue
+            M[i] += 1
+            phi = 1.0
+            if not has_room(B, i):
+                r = B.oldest[i]
+                delta, y_r = abs(B.A[r, i]), math.copysign(1.0, B.A[r, i])
+                mu = y_r * (output_at(B, i, r) + y * kernel_values(B, t)[r, i])
+                phi = _shrinking(delta * delta - 2.0 * delta * mu, 2.0 * delta, Q[i] - 15.0 / 32.0 * M[i])
+                damage = delta * phi
+                Q[i] += damage * damage + 2.0 * damage * (1.0 - phi * mu)
+                scale(B, i, phi)
+            put_over_oldest(B, stream, t, i, y * phi)
+
+
+@njit(cache=True)
+def _shrinking(a, b, c):
+    """The largest phi in (0, 1] with a phi^2 + b phi + c <= 0, where b > 0 and c < 0."""
+    if a + b + c <= 0.0:
+        return 1.0
+    return -2.0 * c / (b + math.sqrt(b * b - 4.0 * a * c))
+
+
+@njit(cache=True)
+def bomkc_bogd(stream, B, w, trace, rng, learn, gamma, eta, lam, removal, clip):
+    """Bounded online gradient descent (Zhao, Wang, Wu, Jin, Hoi 2012) on the hinge loss, lam/2 ||f||^2.
+
+    eta step size   p (slots,) probabilities of removal   clip bound of |a| in steps (gamma in that paper)
+    Deviations: removal=fifo drops the oldest vector, without rescaling or clipping, as the BOMKL authors did.
+    uniform and nonuniform are the paper's: survivors are divided by 1 - p_s; uniform clips.
+    """
+    for t in range(stream.T):
+        y = stream.y[t]
+        f = outputs(B, stream, t)
+        record(trace, t, weighted_vote(w, f), y, B)
+        if not learn:
+            continue
+        discount(w, gamma, mistakes(y, f))
+        scale_all(B, 1.0 - eta * lam)
+        for i in range(f.size):
+            if y * f[i] > 1.0:
+                continue
+            if removal == FIFO or has_room(B, i):
+                put_over_oldest(B, stream, t, i, eta * y)
+                continue
+            a = B.A[:, i]
+            p = _removal_probabilities(a, B.own[:, i], removal)
+            s = _drawn(rng.random(), p)
+            for j in range(p.size):
+                a[j] /= 1.0 - p[j]
+                if removal == UNIFORM:
+                    a[j] = min(max(a[j], -eta * clip), eta * clip)
+            put(B, stream, t, i, s, eta * y)
+
+
+@njit(cache=True)
+def _removal_probabilities(a, own, removal):
+    """p (slots,): 1 / B each, or 1 - (B - 1) |a_s| sqrt(kappa_ss) / sum_j |a_j| sqrt(kappa_jj).
+
+    Deviations: where the second is negative it is 0, and the others are scaled to the sum 1 again.
+    """
+    p = np.full(a.size, 1.0 / a.size)
+    if removal == UNIFORM:
+        return p
+    norm = np.abs(a) * np.sqrt(own)
+    total = 0.0
+    for j in range(a.size):
+        total += norm[j]
+    if total == 0.0:
+        return p
+    share = (a.size - 1) / total
+    rest = 0.0
+    for j in range(a.size):
+        p[j] = max(1.0 - share * norm[j], 0.0)
+        rest += p[j]
+    return p / rest
+
+
+@njit(cache=True)
+def _drawn(u, p):
+    """The first place at which the cumulated probabilities exceed u."""
+    cumulated = 0.0
+    for j in range(p.size):
+        cumulated += p[j]
+        if u < cumulated:
+            return j
+    return p.size - 1
+
+
+@njit(cache=True)
+def bomkc_bpas(stream, B, w, trace, learn, gamma, C, normalise):
+    """Budgeted passive-aggressive "simple" (Wang and Vucetic 2010): the cheapest vector makes room.
+
+    tau step   b_r coefficient of the new vector in place of r   cost_r = 1/2 ||change of f_i||^2 + C loss
+    Deviations: kappa(x, x) is taken for 1 with every kernel, as in the authors' code, unless `normalise`.
+    """
+    for t in range(stream.T):
+        y = stream.y[t]
+        f = outputs(B, stream, t)
+        record(trace, t, weighted_vote(w, f), y, B)
+        if not learn:
+            continue
+        discount(w, gamma, mistakes(y, f))
+        for i in range(f.size):
+            loss = hinge(y, f[i])
+            own = self_kernel(B, t, i) if normalise else 1.0
+            if loss == 0.0 or own == 0.0:
+                continue
+            tau = min(C, loss / own)
+            if has_room(B, i):
+                put(B, stream, t, i, B.n_sv[i], tau * y)
+                continue
+            cheapest, least, b = 0, np.inf, 0.0
+            for r in range(B.n_sv[i]):
+                a_r, k = B.A[r, i], kernel_values(B, t)[r, i]
+                own_r = B.own[r, i] if normalise else 1.0
+                b_r = a_r * k / own + tau * y
+                cost = 0.5 * (a_r * a_r * own_r + b_r * b_r * own - 2.0 * a_r * b_r * k)
+                cost += C * max(0.0, 1.0 - y * (f[i] - a_r * k + b_r * own))
+                if cost < least:
+                    cheapest, least, b = r, cost, b_r
+            put(B, stream, t, i, cheapest, b)
