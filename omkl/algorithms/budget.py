@@ -15,6 +15,7 @@ from numba import njit
 
 from omkl.engine.budget import (
     has_room,
+    kernel_value,
     kernel_values,
     output_at,
     outputs,
@@ -22,7 +23,7 @@ from omkl.engine.budget import (
     put_over_oldest,
     scale,
     scale_all,
-    self_kernel,
+    self_kernels,
 )
 from omkl.engine.conventions import hinge
 from omkl.engine.experts import discount, mistakes, weighted_vote
@@ -73,7 +74,7 @@ def bomkc_forgetron(stream, B, w, Q, M, trace, learn, gamma):
             if not has_room(B, i):
                 r = B.oldest[i]
                 delta, y_r = abs(B.A[r, i]), math.copysign(1.0, B.A[r, i])
-                mu = y_r * (output_at(B, i, r) + y * kernel_values(B, t)[r, i])
+                mu = y_r * (output_at(B, i, r) + y * kernel_value(B, t, i, r))
                 phi = _shrinking(delta * delta - 2.0 * delta * mu, 2.0 * delta, Q[i] - 15.0 / 32.0 * M[i])
                 damage = delta * phi
                 Q[i] += damage * damage + 2.0 * damage * (1.0 - phi * mu)
@@ -159,7 +160,9 @@ def _drawn(u, p):
 def bomkc_bpas(stream, B, w, trace, learn, gamma, C, normalise):
     """Budgeted passive-aggressive "simple" (Wang and Vucetic 2010): the cheapest vector makes room.
 
-    tau step   b_r coefficient of the new vector in place of r   cost_r = 1/2 ||change of f_i||^2 + C loss
+    tau step   a_r coefficients, b_r = a_r kappa(x_r, x) / kappa(x, x) + y tau that of x in place of r
+    cost_r = 1/2 ||change||^2 + C loss after it: that loss is the same for every r, and
+    ||change||^2 = a_r^2 (kappa(x_r, x_r) - kappa(x_r, x)^2 / kappa(x, x)) + tau^2 kappa(x, x)
     Deviations: kappa(x, x) is taken for 1 with every kernel, as in the authors' code, unless `normalise`.
     """
     for t in range(stream.T):
@@ -169,22 +172,30 @@ def bomkc_bpas(stream, B, w, trace, learn, gamma, C, normalise):
         if not learn:
             continue
         discount(w, gamma, mistakes(y, f))
+        k = kernel_values(B, t)
+        own = self_kernels(B, t) if normalise else np.ones(f.size)
+        cheapest = _cheapest(B.A, k, B.own, own, normalise, B.n_sv.max())
         for i in range(f.size):
             loss = hinge(y, f[i])
-            own = self_kernel(B, t, i) if normalise else 1.0
-            if loss == 0.0 or own == 0.0:
+            if loss == 0.0 or own[i] == 0.0:
                 continue
-            tau = min(C, loss / own)
+            tau = min(C, loss / own[i])
             if has_room(B, i):
                 put(B, stream, t, i, B.n_sv[i], tau * y)
-                continue
-            cheapest, least, b = 0, np.inf, 0.0
-            for r in range(B.n_sv[i]):
-                a_r, k = B.A[r, i], kernel_values(B, t)[r, i]
-                own_r = B.own[r, i] if normalise else 1.0
-                b_r = a_r * k / own + tau * y
-                cost = 0.5 * (a_r * a_r * own_r + b_r * b_r * own - 2.0 * a_r * b_r * k)
-                cost += C * max(0.0, 1.0 - y * (f[i] - a_r * k + b_r * own))
-                if cost < least:
-                    cheapest, least, b = r, cost, b_r
-            put(B, stream, t, i, cheapest, b)
+            else:
+                r = cheapest[i]
+                put(B, stream, t, i, r, B.A[r, i] * k[r, i] / own[i] + tau * y)
+
+
+@njit(cache=True)
+def _cheapest(A, k, own_r, own, normalise, n):
+    """r (m,): the first slot with the least a_r^2 (kappa(x_r, x_r) - kappa(x_r, x)^2 / kappa(x, x))."""
+    r, least = np.zeros(own.size, np.int64), np.full(own.size, np.inf)
+    for s in range(n):
+        a, k_s, own_s = A[s], k[s], own_r[s]
+        for i in range(own.size):
+            cost = a[i] * a[i] * ((own_s[i] if normalise else 1.0) - k_s[i] * k_s[i] / own[i])
+            better = cost < least[i]
+            least[i] = cost if better else least[i]
+            r[i] = s if better else r[i]
+    return r

@@ -3,8 +3,9 @@
 Every kernel has slots of its own, which may be overwritten and scaled. All blocking hides here: ``outputs``
 opens a block, the kernel values K of every slot with the block's rows; ``put`` writes the new vector's values
 over those of the slot that it takes. An output is one plain sum over the slots in the order of their
-numbers, at the time it is asked for, and every kernel value is its definition with the C library's exp.
-So removals and scalings are exact, no sign is left to rounding, and block sizes agree to the last bit.
+numbers, at the time it is asked for, so that removals and scalings are exact; a kernel value depends on its
+two vectors alone. Neither depends on where blocks begin: block sizes agree to the last bit. Where rounding
+could decide an output's sign it is summed again with the C library's exp (ties.py).
 """
 
 from collections import namedtuple
@@ -12,15 +13,17 @@ from collections import namedtuple
 import numpy as np
 from numba import njit
 
+from omkl.engine.arith import exp_neg
 from omkl.engine.block import block_room, lay_out
 from omkl.engine.pool import GAUSSIAN, POLYNOMIAL, Pool, plain, plain_cosine
 from omkl.engine.stream import row
+from omkl.engine.ties import doubtful
 from omkl.engine.tiles import LANES, dot_products
 
 BLOCK = 64
 
 # pool                the kernels
-# limit (1,)          the budget: slots per kernel. Arrays over slots hold S <= limit of them, as far as needed
+# limit (1,)          the budget: slots per kernel; arrays over slots have S <= limit, as many as needed
 # A (S, m)            coefficients, 0 in empty slots
 # own (S, m)          kappa_i(x_s, x_s)
 # holds (S, m)        example in each slot, as its number in the store below
@@ -36,12 +39,12 @@ BLOCK = 64
 # block, slot, columns, rows, row_norm2      the open block: block.py
 # dots (N, R)         dot products of the stored examples with its rows
 # K (R, S, m)         kernel values of its rows with the slots
-# dense (d,)          scratch, 0
-# f (m,)              outputs of the round that was asked for last
+# f, g (m,)           outputs of the last round that was asked for, and sums of their terms' absolute values
+# tile (m, R), dense (d,), some_dots (S,)    scratch; dense is 0
 Budget = namedtuple(
     "Budget",
     "pool limit A own holds n_sv oldest size ends indices values norm2 users free n_free now "
-    "block slot columns rows row_norm2 dots K dense f",
+    "block slot columns rows row_norm2 dots K f g tile dense some_dots",
 )
 
 
@@ -73,8 +76,11 @@ def make_budget(pool: Pool, budget: int, d: int, block: int = BLOCK) -> Budget:
         row_norm2=np.zeros(R),
         dots=np.zeros((0, R)),
         K=np.zeros((R, 0, m)),
-        dense=np.zeros(d),
         f=np.zeros(m),
+        g=np.zeros(m),
+        tile=np.zeros((m, R)),
+        dense=np.zeros(d),
+        some_dots=np.zeros(0),
     )
 
 
@@ -86,7 +92,7 @@ def reserve_slots(B: Budget, vectors: int, longest: int) -> Budget:
     examples = max(N, min(m * slots, int(B.size[0]) + vectors) + 1)
     if slots > S:
         A, own, holds = (_extended(array, slots) for array in (B.A, B.own, B.holds))
-        B = B._replace(A=A, own=own, holds=holds, K=np.zeros((R, slots, m)))
+        B = B._replace(A=A, own=own, holds=holds, K=np.zeros((R, slots, m)), some_dots=np.zeros(slots))
     stride = max(longest, B.values.size // N if N else 0)
     if examples * stride > B.values.size:
         ends = (np.arange(examples)[:, None] * stride + [0, 0]).reshape(-1)
@@ -117,12 +123,18 @@ def outputs(B, stream, t):
     """f (m,): f_i(x_t) of all m classifiers. The array is reused by the next call."""
     if not B.block[0] <= t < B.block[1]:
         _open_block(B, stream, t)
-    K, A, f = kernel_values(B, t), B.A, B.f
+    K, A, f, g, n_sv = kernel_values(B, t), B.A, B.f, B.g, B.n_sv
     f[:] = 0.0
-    for s in range(B.n_sv.max()):
+    g[:] = 0.0
+    for s in range(n_sv.max()):
         a, k = A[s], K[s]
         for i in range(f.size):
-            f[i] += a[i] * k[i]
+            term = a[i] * k[i]
+            f[i] += term
+            g[i] += abs(term)
+    for i in range(f.size):
+        if B.pool.kind[i] != POLYNOMIAL and doubtful(f[i], n_sv[i], g[i]):
+            f[i] = _settled(B, t, i)
     return f
 
 
@@ -133,10 +145,20 @@ def kernel_values(B, t):
 
 
 @njit(cache=True)
-def self_kernel(B, t, i):
-    """kappa_i(x_t, x_t) of that round."""
+def kernel_value(B, t, i, s):
+    """One of them with the C library's exp."""
+    e, r = B.holds[s, i], t - B.block[0]
+    return _value(B.pool, i, B.dots[e, r], B.norm2[e], B.row_norm2[r])
+
+
+@njit(cache=True)
+def self_kernels(B, t):
+    """kappa_i(x_t, x_t) (m,) of that round."""
+    own = np.empty(B.f.size)
     norm2 = B.row_norm2[t - B.block[0]]
-    return _value(B.pool, i, norm2, norm2, norm2)
+    for i in range(own.size):
+        own[i] = _value(B.pool, i, norm2, norm2, norm2)
+    return own
 
 
 @njit(cache=True)
@@ -157,8 +179,11 @@ def put(B, stream, t, i, s, a):
     B.users[e] += 1
     B.holds[s, i] = e
     B.A[s, i] = a
-    B.own[s, i] = self_kernel(B, t, i)
-    _fill(B.pool, i, B.norm2[e], B.row_norm2, B.dots[e], t + 1 - B.block[0], B.block[1] - B.block[0], B.K[:, s, i])
+    B.own[s, i] = _value(B.pool, i, B.norm2[e], B.norm2[e], B.norm2[e])
+    low, high = t + 1 - B.block[0], B.block[1] - B.block[0]
+    values = B.tile[0, low:high]
+    _fill(B.pool, i, B.norm2[e], B.row_norm2[low:high], B.dots[e, low:high], values)
+    B.K[low:high, s, i] = values
 
 
 @njit(cache=True)
@@ -191,25 +216,52 @@ def scale_all(B, c):
 @njit(cache=True)
 def output_at(B, i, q):
     """f_i at the vector in its own slot q."""
-    ends, indices, values, dense = B.ends, B.indices, B.values, B.dense
-    there = B.holds[q, i]
+    there, n = B.holds[q, i], B.n_sv[i]
+    _dots_with(B.ends, B.indices, B.values, B.holds[:n, i], there, B.dense, B.some_dots)
+    return _plain_sum(B.pool, i, B.A[:n, i], B.holds[:n, i], B.norm2, B.norm2[there], B.some_dots)
+
+
+@njit(cache=True)
+def _settled(B, t, i):
+    """f_i(x_t) with the C library's exp."""
+    r, n = t - B.block[0], B.n_sv[i]
+    for s in range(n):
+        B.some_dots[s] = B.dots[B.holds[s, i], r]
+    return _plain_sum(B.pool, i, B.A[:n, i], B.holds[:n, i], B.norm2, B.row_norm2[r], B.some_dots)
+
+
+@njit(cache=True)
+def _dots_with(ends, indices, values, holds, there, dense, dots):
+    """Dot products of the stored example `there` with those in holds (n,)."""
     for k in range(ends[2 * there], ends[2 * there + 1]):
         dense[indices[k]] = values[k]
-    total = 0.0
-    for s in range(B.n_sv[i]):
-        e = B.holds[s, i]
+    for s in range(holds.size):
         dot = 0.0
-        for k in range(ends[2 * e], ends[2 * e + 1]):
+        for k in range(ends[2 * holds[s]], ends[2 * holds[s] + 1]):
             dot += dense[indices[k]] * values[k]
-        total += B.A[s, i] * _value(B.pool, i, dot, B.norm2[e], B.norm2[there])
+        dots[s] = dot
     for k in range(ends[2 * there], ends[2 * there + 1]):
         dense[indices[k]] = 0.0
+
+
+@njit(cache=True)
+def _plain_sum(pool, i, a, holds, norm2, other_norm2, dots):
+    """sum_s a_s kappa_i of the vectors with these dot products, left to right, by the C library's exp."""
+    gaussian, rate = pool.kind[i] == GAUSSIAN, pool.rate[i]
+    total = 0.0
+    if pool.kind[i] == POLYNOMIAL:
+        for s in range(holds.size):
+            total += a[s] * _value(pool, i, dots[s], norm2[holds[s]], other_norm2)
+    else:
+        for s in range(holds.size):
+            distance = norm2[holds[s]] + other_norm2 - 2.0 * dots[s]
+            total += a[s] * plain(gaussian, rate, distance if distance > 0.0 else 0.0)
     return total
 
 
 @njit(cache=True)
 def _value(pool, i, dot, norm2, other_norm2):
-    """kappa_i of two vectors from their dot product and squared norms: the one place it is evaluated."""
+    """kappa_i of two vectors from their dot product and squared norms, by its definition."""
     if pool.kind[i] != POLYNOMIAL:
         distance = norm2 + other_norm2 - 2.0 * dot
         return plain(pool.kind[i] == GAUSSIAN, pool.rate[i], distance if distance > 0.0 else 0.0)
@@ -223,10 +275,20 @@ def _value(pool, i, dot, norm2, other_norm2):
 
 
 @njit(cache=True)
-def _fill(pool, i, norm2, row_norm2, dot, low, high, out):
-    """out[r] = kappa_i of a stored vector with the block's rows r, low <= r < high."""
-    for r in range(low, high):
-        out[r] = _value(pool, i, dot[r], norm2, row_norm2[r])
+def _fill(pool, i, norm2, row_norm2, dot, out):
+    """out[r] = kappa_i of a stored vector with the block's rows r; polynomials exactly as in _value."""
+    rate, rows = pool.rate[i], out.size
+    if pool.kind[i] == POLYNOMIAL:
+        for r in range(rows):
+            out[r] = _value(pool, i, dot[r], norm2, row_norm2[r])
+    elif pool.kind[i] == GAUSSIAN:
+        for r in range(rows):
+            distance = norm2 + row_norm2[r] - 2.0 * dot[r]
+            out[r] = exp_neg(-rate * (distance if distance > 0.0 else 0.0))
+    else:
+        for r in range(rows):
+            distance = norm2 + row_norm2[r] - 2.0 * dot[r]
+            out[r] = exp_neg(-rate * np.sqrt(distance if distance > 0.0 else 0.0))
 
 
 @njit(cache=True)
@@ -238,12 +300,24 @@ def _open_block(B, stream, t):
     for e in range(B.users.size):
         if B.users[e] > 0:
             _multiply(B, e, 0)
-    pool, holds, dots, norm2, row_norm2, K, n_sv = B.pool, B.holds, B.dots, B.norm2, B.row_norm2, B.K, B.n_sv
+    _fill_all(B.pool, B.n_sv, B.holds, B.norm2, B.row_norm2[:count], B.dots[:, :count], B.tile, B.K)
+
+
+@njit(cache=True)
+def _fill_all(pool, n_sv, holds, norm2, row_norm2, dots, tile, K):
+    """K[r, s, i] of all rows, slots and kernels; by way of a tile, since K is laid out for sums over i."""
+    m, count = n_sv.size, row_norm2.size
     for s in range(n_sv.max()):
-        for i in range(n_sv.size):
+        for i in range(m):
             if s < n_sv[i]:
                 e = holds[s, i]
-                _fill(pool, i, norm2[e], row_norm2, dots[e], 0, count, K[:, s, i])
+                _fill(pool, i, norm2[e], row_norm2, dots[e], tile[i, :count])
+            else:
+                tile[i] = 0.0
+        for r in range(count):
+            k = K[r, s]
+            for i in range(m):
+                k[i] = tile[i, r]
 
 
 @njit(cache=True)

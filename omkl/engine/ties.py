@@ -34,7 +34,7 @@ def track(E):
 
 
 @njit(cache=True)
-def _doubtful(f, n, absolute):
+def doubtful(f, n, absolute):
     """Whether the sign of f, a sum of n terms of these absolute values in all, is within rounding error."""
     error = (LADDER_ERROR + n * _ROUNDING) * absolute
     return abs(f) <= max(error, _TINY) and absolute > 0.0
@@ -50,7 +50,7 @@ def doubts(pool, F, G, tracked, n_sv, largest, r, doubt):
     found = False
     for i in range(pool.kind.size):
         absolute = G[i, r] if tracked[i] else n_sv[i] * largest[i]
-        doubt[i, r] = (pool.kind[i] != POLYNOMIAL or pool.cosine[0]) and _doubtful(F[i, r], n_sv[i], absolute)
+        doubt[i, r] = (pool.kind[i] != POLYNOMIAL or pool.cosine[0]) and doubtful(F[i, r], n_sv[i], absolute)
         found |= doubt[i, r]
     return found
 
