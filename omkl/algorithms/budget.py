@@ -30,6 +30,7 @@ from omkl.engine.experts import discount, mistakes, weighted_vote
 from omkl.engine.trace import record
 
 FIFO, UNIFORM, NONUNIFORM = 0, 1, 2  # places in the choices of bomkc_bogd's `removal`
+LARGEST = 1e100  # coefficient: its square times that of a kernel value can still be held
 
 
 @njit(cache=True)
@@ -78,6 +79,7 @@ def bomkc_forgetron(stream, B, w, Q, M, trace, learn, gamma):
                 phi = _shrinking(delta * delta - 2.0 * delta * mu, 2.0 * delta, Q[i] - 15.0 / 32.0 * M[i])
                 damage = delta * phi
                 Q[i] += damage * damage + 2.0 * damage * (1.0 - phi * mu)
+                Q[i] = min(Q[i], 15.0 / 32.0 * M[i])  # as it is but for rounding
                 scale(B, i, phi)
             put_over_oldest(B, stream, t, i, y * phi)
 
@@ -116,7 +118,8 @@ def bomkc_bogd(stream, B, w, trace, rng, learn, gamma, eta, lam, removal, clip):
             p = _removal_probabilities(a, B.own[:, i], removal)
             s = _drawn(rng.random(), p)
             for j in range(p.size):
-                a[j] /= 1.0 - p[j]
+                if j != s:
+                    a[j] /= 1.0 - p[j]
                 if removal == UNIFORM:
                     a[j] = min(max(a[j], -eta * clip), eta * clip)
             put(B, stream, t, i, s, eta * y)
@@ -164,6 +167,8 @@ def bomkc_bpas(stream, B, w, trace, learn, gamma, C, normalise):
     cost_r = 1/2 ||change||^2 + C loss after it: that loss is the same for every r, and
     ||change||^2 = a_r^2 (kappa(x_r, x_r) - kappa(x_r, x)^2 / kappa(x, x)) + tau^2 kappa(x, x)
     Deviations: kappa(x, x) is taken for 1 with every kernel, as in the authors' code, unless `normalise`.
+    With it polynomials of unscaled data multiply their coefficients by kappa again and again: these stay
+    within +-LARGEST. Of equally cheap vectors the one in the first slot goes.
     """
     for t in range(stream.T):
         y = stream.y[t]
@@ -184,10 +189,11 @@ def bomkc_bpas(stream, B, w, trace, learn, gamma, C, normalise):
                 put(B, stream, t, i, B.n_sv[i], tau * y)
             else:
                 r = cheapest[i]
-                put(B, stream, t, i, r, B.A[r, i] * k[r, i] / own[i] + tau * y)
+                b = B.A[r, i] * k[r, i] / own[i] + tau * y
+                put(B, stream, t, i, r, min(max(b, -LARGEST), LARGEST))
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def _cheapest(A, k, own_r, own, normalise, n):
     """r (m,): the first slot with the least a_r^2 (kappa(x_r, x_r) - kappa(x_r, x)^2 / kappa(x, x))."""
     r, least = np.zeros(own.size, np.int64), np.full(own.size, np.inf)

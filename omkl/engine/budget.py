@@ -181,9 +181,22 @@ def put(B, stream, t, i, s, a):
     B.A[s, i] = a
     B.own[s, i] = _value(B.pool, i, B.norm2[e], B.norm2[e], B.norm2[e])
     low, high = t + 1 - B.block[0], B.block[1] - B.block[0]
-    values = B.tile[0, low:high]
-    _fill(B.pool, i, B.norm2[e], B.row_norm2[low:high], B.dots[e, low:high], values)
-    B.K[low:high, s, i] = values
+    pool, values = B.pool, B.tile[0]
+    _fill(
+        pool.kind[i],
+        pool.rate[i],
+        pool.coef0[i],
+        pool.degree[i],
+        pool.cosine[0],
+        B.norm2[e],
+        B.row_norm2[low:],
+        B.dots[e, low:],
+        high - low,
+        values,
+    )
+    K = B.K
+    for r in range(low, high):
+        K[r, s, i] = values[r - low]
 
 
 @njit(cache=True)
@@ -275,20 +288,46 @@ def _value(pool, i, dot, norm2, other_norm2):
 
 
 @njit(cache=True)
-def _fill(pool, i, norm2, row_norm2, dot, out):
-    """out[r] = kappa_i of a stored vector with the block's rows r; polynomials exactly as in _value."""
-    rate, rows = pool.rate[i], out.size
-    if pool.kind[i] == POLYNOMIAL:
+def _fill(kind, rate, coef0, degree, cosine, norm2, row_norm2, dot, rows, out):
+    """out[r] = kappa of a stored vector with the block's first rows; polynomials exactly as in _value.
+
+    Scalars and rows, not the pool: only so is it inlined, and do the loops below become vector code.
+    """
+    if kind == GAUSSIAN:
+        _gaussians(rate, norm2, row_norm2, dot, rows, out)
+    elif kind != POLYNOMIAL:
+        _laplacians(rate, norm2, row_norm2, dot, rows, out)
+    elif cosine:
         for r in range(rows):
-            out[r] = _value(pool, i, dot[r], norm2, row_norm2[r])
-    elif pool.kind[i] == GAUSSIAN:
-        for r in range(rows):
-            distance = norm2 + row_norm2[r] - 2.0 * dot[r]
-            out[r] = exp_neg(-rate * (distance if distance > 0.0 else 0.0))
+            out[r] = plain_cosine(rate, coef0, degree, dot[r], norm2, row_norm2[r])
     else:
-        for r in range(rows):
-            distance = norm2 + row_norm2[r] - 2.0 * dot[r]
-            out[r] = exp_neg(-rate * np.sqrt(distance if distance > 0.0 else 0.0))
+        _polynomials(rate, coef0, degree, dot, rows, out)
+
+
+@njit(cache=True)
+def _gaussians(rate, norm2, row_norm2, dot, rows, out):
+    for r in range(rows):
+        distance = norm2 + row_norm2[r] - 2.0 * dot[r]
+        distance = distance if distance > 0.0 else 0.0
+        out[r] = exp_neg(-rate * distance)
+
+
+@njit(cache=True)
+def _laplacians(rate, norm2, row_norm2, dot, rows, out):
+    for r in range(rows):
+        distance = norm2 + row_norm2[r] - 2.0 * dot[r]
+        distance = distance if distance > 0.0 else 0.0
+        out[r] = exp_neg(-rate * np.sqrt(distance))
+
+
+@njit(cache=True)
+def _polynomials(scale, coef0, degree, dot, rows, out):
+    for r in range(rows):
+        base = scale * dot[r] + coef0
+        power = base
+        for _ in range(degree - 1):
+            power *= base
+        out[r] = power
 
 
 @njit(cache=True)
@@ -296,38 +335,50 @@ def _open_block(B, stream, t):
     """Lay out the block that starts at round t, and fill its kernel values with every slot in use."""
     lay_out(B, stream, t)
     B.now[0] = -1
+    ends, indices, values, slot, rows, dots, users = (
+        B.ends,
+        B.indices,
+        B.values,
+        B.slot,
+        B.rows,
+        B.dots,
+        B.users,
+    )
     count = B.block[1] - B.block[0]
-    for e in range(B.users.size):
-        if B.users[e] > 0:
-            _multiply(B, e, 0)
-    _fill_all(B.pool, B.n_sv, B.holds, B.norm2, B.row_norm2[:count], B.dots[:, :count], B.tile, B.K)
+    high = -(-count // LANES) * LANES
+    for e in range(users.size):
+        if users[e] > 0:
+            dot_products(ends, indices, values, slot, rows, 0, high, 2 * e, 1, dots[e : e + 1])
+    _fill_all(B.pool, B.n_sv, B.holds, B.norm2, B.row_norm2, B.dots, count, B.tile, B.K)
 
 
 @njit(cache=True)
-def _fill_all(pool, n_sv, holds, norm2, row_norm2, dots, tile, K):
+def _fill_all(pool, n_sv, holds, norm2, row_norm2, dots, count, tile, K):
     """K[r, s, i] of all rows, slots and kernels; by way of a tile, since K is laid out for sums over i."""
-    m, count = n_sv.size, row_norm2.size
+    kind, rate, coef0, degree, cosine = pool.kind, pool.rate, pool.coef0, pool.degree, pool.cosine[0]
+    m = n_sv.size
     for s in range(n_sv.max()):
         for i in range(m):
             if s < n_sv[i]:
                 e = holds[s, i]
-                _fill(pool, i, norm2[e], row_norm2, dots[e], tile[i, :count])
+                _fill(
+                    kind[i],
+                    rate[i],
+                    coef0[i],
+                    degree[i],
+                    cosine,
+                    norm2[e],
+                    row_norm2,
+                    dots[e],
+                    count,
+                    tile[i],
+                )
             else:
                 tile[i] = 0.0
         for r in range(count):
             k = K[r, s]
             for i in range(m):
                 k[i] = tile[i, r]
-
-
-@njit(cache=True)
-def _multiply(B, e, low):
-    """Dot products of stored example e with the block's rows from `low` on."""
-    low = low // LANES * LANES
-    high = -(-(B.block[1] - B.block[0]) // LANES) * LANES
-    if low < high:
-        out = B.dots[e : e + 1, low:]
-        dot_products(B.ends, B.indices, B.values, B.slot, B.rows, low, high, 2 * e, 1, out)
 
 
 @njit(cache=True)
@@ -347,7 +398,10 @@ def _stored(B, stream, t):
     B.norm2[e] = B.row_norm2[t - B.block[0]]
     B.size[0] += 1
     B.now[0], B.now[1] = t, e
-    _multiply(B, e, t + 1 - B.block[0])
+    low, high = (t + 1 - B.block[0]) // LANES * LANES, -(-(B.block[1] - B.block[0]) // LANES) * LANES
+    if low < high:
+        out = B.dots[e : e + 1, low:]
+        dot_products(B.ends, B.indices, B.values, B.slot, B.rows, low, high, 2 * e, 1, out)
     return e
 
 

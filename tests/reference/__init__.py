@@ -5,6 +5,7 @@ Every twin is `twin(X, y, kernels, *, <hyperparameters>, normalise="none", rng=N
 (conf/ is their home). `TWINS` maps a learner's name to its twin.
 """
 
+from .budget import bomkc_bogd, bomkc_bpas, bomkc_forgetron, bomkc_rbp
 from .expansion import Result
 from .omkc import omkc_dd, omkc_ddpa, omkc_ds, omkc_sd, omkc_ss, omkc_u
 from .perceptron import perceptron, perceptron_star, perceptron_u
@@ -24,6 +25,10 @@ TWINS = {
         omkc_ddpa,
         majority,
         arow,
+        bomkc_rbp,
+        bomkc_forgetron,
+        bomkc_bogd,
+        bomkc_bpas,
     )
 }
 

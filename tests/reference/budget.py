@@ -43,6 +43,7 @@ def bomkc_forgetron(X, y, kernels, *, budget, gamma, normalise="none", rng=None)
             mu = y_r * (E.f(i, r) + y[t] * E.kappa(i, t, r))  # f' = f + y kappa(x_t, .) at x_r
             phi = largest_root(delta**2 - 2 * delta * mu, 2 * delta, Q[i] - 15 / 32 * M[i])
             Q[i] += (delta * phi) ** 2 + 2 * (delta * phi) * (1 - phi * mu)
+            Q[i] = min(Q[i], 15 / 32 * M[i])  # true of the root; rounding must not break it
             E.scale(i, phi)
             E.replace_oldest(i, t, y[t] * phi)
     return E.finish()
@@ -73,7 +74,7 @@ def bomkc_bogd(X, y, kernels, *, budget, gamma, eta, lam, removal, clip, normali
                 norms = [abs(a) * math.sqrt(E.kappa(i, j, j)) for a, j in zip(E.a[i], E.held[i], strict=True)]
                 p = {"uniform": [1 / budget] * budget, "nonuniform": removal_probabilities(norms)}[removal]
                 s = draw(rng, p)
-                E.a[i] = [a / (1 - p_j) for a, p_j in zip(E.a[i], p, strict=True)]
+                E.a[i] = [a if j == s else a / (1 - p[j]) for j, a in enumerate(E.a[i])]
                 if removal == "uniform":
                     E.a[i] = [min(max(a, -eta * clip), eta * clip) for a in E.a[i]]
                 E.replace(i, s, t, eta * y[t])
@@ -107,7 +108,11 @@ def draw(rng, p):
 def bomkc_bpas(X, y, kernels, *, budget, gamma, C, normalise_step, normalise="none", rng=None):
     """tau = min(C, loss / kappa(x, x)); if full replace r by (x, b_r), b_r = a_r kappa(x_r, x) / kappa(x, x)
     + tau y, with the least 1/2 ||f_new - f||^2 + C loss of f_new. Without normalise_step every kappa(x, x)
-    counts as 1. Losses up to 1e-9 are 0.
+    counts as 1. Losses up to 1e-9 are 0; coefficients stay within 1e100.
+
+    f_new(x) = f(x) + tau y kappa(x, x), the same loss for every r, and (f_new - f) = b_r kappa(x, .) -
+    a_r kappa(x_r, .) has the squared norm a_r^2 (kappa(x_r, x_r) - kappa(x_r, x)^2 / kappa(x, x)) +
+    tau^2 kappa(x, x): the first r with the least a_r^2 (...), since rounding must not choose between ties.
     """
     E = Slots(X, y, kernels, normalise, budget)
     for t in range(len(y)):
@@ -122,13 +127,15 @@ def bomkc_bpas(X, y, kernels, *, budget, gamma, C, normalise_step, normalise="no
             if not E.full(i):
                 E.append(i, t, tau * y[t])
                 continue
-            costs, b = [], []
-            for a_r, r in zip(E.a[i], E.held[i], strict=True):
-                k, own_r = E.kappa(i, r, t), (E.kappa(i, r, r) if normalise_step else 1.0)
-                b_r = a_r * k / own + tau * y[t]
-                change = a_r * a_r * own_r + b_r * b_r * own - 2 * a_r * b_r * k
-                costs.append(0.5 * change + C * max(0.0, 1 - y[t] * (f[i] - a_r * k + b_r * own)))
-                b.append(b_r)
+            k = [E.kappa(i, j, t) for j in E.held[i]]
+            own_r = [E.kappa(i, j, j) if normalise_step else 1.0 for j in E.held[i]]
+            costs = [passive_cost(a, k_r, o, own) for a, k_r, o in zip(E.a[i], k, own_r, strict=True)]
             s = costs.index(min(costs))
-            E.replace(i, s, t, b[s])
+            b = E.a[i][s] * k[s] / own + tau * y[t]
+            E.replace(i, s, t, min(max(b, -1e100), 1e100))
     return E.finish()
+
+
+def passive_cost(a_r, k, own_r, own):
+    """What of ||f_new - f||^2 depends on r."""
+    return a_r * a_r * (own_r - k * k / own)
