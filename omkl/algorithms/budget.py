@@ -80,7 +80,8 @@ def bomkc_forgetron(stream, B, w, Q, M, trace, learn, gamma):
                 damage = delta * phi
                 Q[i] += damage * damage + 2.0 * damage * (1.0 - phi * mu)
                 Q[i] = min(Q[i], 15.0 / 32.0 * M[i])  # as it is but for rounding
-                scale(B, i, phi)
+                if phi < 1.0:
+                    scale(B, i, phi)
             put_over_oldest(B, stream, t, i, y * phi)
 
 

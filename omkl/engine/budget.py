@@ -249,9 +249,11 @@ def _dots_with(ends, indices, values, holds, there, dense, dots):
     for k in range(ends[2 * there], ends[2 * there + 1]):
         dense[indices[k]] = values[k]
     for s in range(holds.size):
+        start, stop = ends[2 * holds[s]], ends[2 * holds[s] + 1]
+        columns, x = indices[start:stop], values[start:stop]
         dot = 0.0
-        for k in range(ends[2 * holds[s]], ends[2 * holds[s] + 1]):
-            dot += dense[indices[k]] * values[k]
+        for k in range(columns.size):
+            dot += dense[np.uint64(columns[k])] * x[k]  # unsigned: no test for indices from the end
         dots[s] = dot
     for k in range(ends[2 * there], ends[2 * there + 1]):
         dense[indices[k]] = 0.0
