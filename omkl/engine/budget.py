@@ -13,12 +13,12 @@ from collections import namedtuple
 import numpy as np
 from numba import njit
 
-from omkl.engine.arith import exp_neg
 from omkl.engine.block import block_room, lay_out
-from omkl.engine.pool import GAUSSIAN, POLYNOMIAL, Pool, plain, plain_cosine
+from omkl.engine.pool import POLYNOMIAL, Pool
 from omkl.engine.stream import row
 from omkl.engine.ties import doubtful
 from omkl.engine.tiles import LANES, dot_products
+from omkl.engine.values import dots_with, fill, fill_all, plain_sum, value
 
 BLOCK = 64
 
@@ -148,7 +148,7 @@ def kernel_values(B, t):
 def kernel_value(B, t, i, s):
     """One of them with the C library's exp."""
     e, r = B.holds[s, i], t - B.block[0]
-    return _value(B.pool, i, B.dots[e, r], B.norm2[e], B.row_norm2[r])
+    return value(B.pool, i, B.dots[e, r], B.norm2[e], B.row_norm2[r])
 
 
 @njit(cache=True)
@@ -157,7 +157,7 @@ def self_kernels(B, t):
     own = np.empty(B.f.size)
     norm2 = B.row_norm2[t - B.block[0]]
     for i in range(own.size):
-        own[i] = _value(B.pool, i, norm2, norm2, norm2)
+        own[i] = value(B.pool, i, norm2, norm2, norm2)
     return own
 
 
@@ -179,10 +179,10 @@ def put(B, stream, t, i, s, a):
     B.users[e] += 1
     B.holds[s, i] = e
     B.A[s, i] = a
-    B.own[s, i] = _value(B.pool, i, B.norm2[e], B.norm2[e], B.norm2[e])
+    B.own[s, i] = value(B.pool, i, B.norm2[e], B.norm2[e], B.norm2[e])
     low, high = t + 1 - B.block[0], B.block[1] - B.block[0]
     pool, values = B.pool, B.tile[0]
-    _fill(
+    fill(
         pool.kind[i],
         pool.rate[i],
         pool.coef0[i],
@@ -230,8 +230,8 @@ def scale_all(B, c):
 def output_at(B, i, q):
     """f_i at the vector in its own slot q."""
     there, n = B.holds[q, i], B.n_sv[i]
-    _dots_with(B.ends, B.indices, B.values, B.holds[:n, i], there, B.dense, B.some_dots)
-    return _plain_sum(B.pool, i, B.A[:n, i], B.holds[:n, i], B.norm2, B.norm2[there], B.some_dots)
+    dots_with(B.ends, B.indices, B.values, B.holds[:n, i], there, B.dense, B.some_dots)
+    return plain_sum(B.pool, i, B.A[:n, i], B.holds[:n, i], B.norm2, B.norm2[there], B.some_dots)
 
 
 @njit(cache=True)
@@ -240,96 +240,7 @@ def _settled(B, t, i):
     r, n = t - B.block[0], B.n_sv[i]
     for s in range(n):
         B.some_dots[s] = B.dots[B.holds[s, i], r]
-    return _plain_sum(B.pool, i, B.A[:n, i], B.holds[:n, i], B.norm2, B.row_norm2[r], B.some_dots)
-
-
-@njit(cache=True)
-def _dots_with(ends, indices, values, holds, there, dense, dots):
-    """Dot products of the stored example `there` with those in holds (n,)."""
-    for k in range(ends[2 * there], ends[2 * there + 1]):
-        dense[indices[k]] = values[k]
-    for s in range(holds.size):
-        start, stop = ends[2 * holds[s]], ends[2 * holds[s] + 1]
-        columns, x = indices[start:stop], values[start:stop]
-        dot = 0.0
-        for k in range(columns.size):
-            dot += dense[np.uint64(columns[k])] * x[k]  # unsigned: no test for indices from the end
-        dots[s] = dot
-    for k in range(ends[2 * there], ends[2 * there + 1]):
-        dense[indices[k]] = 0.0
-
-
-@njit(cache=True)
-def _plain_sum(pool, i, a, holds, norm2, other_norm2, dots):
-    """sum_s a_s kappa_i of the vectors with these dot products, left to right, by the C library's exp."""
-    gaussian, rate = pool.kind[i] == GAUSSIAN, pool.rate[i]
-    total = 0.0
-    if pool.kind[i] == POLYNOMIAL:
-        for s in range(holds.size):
-            total += a[s] * _value(pool, i, dots[s], norm2[holds[s]], other_norm2)
-    else:
-        for s in range(holds.size):
-            distance = norm2[holds[s]] + other_norm2 - 2.0 * dots[s]
-            total += a[s] * plain(gaussian, rate, distance if distance > 0.0 else 0.0)
-    return total
-
-
-@njit(cache=True)
-def _value(pool, i, dot, norm2, other_norm2):
-    """kappa_i of two vectors from their dot product and squared norms, by its definition."""
-    if pool.kind[i] != POLYNOMIAL:
-        distance = norm2 + other_norm2 - 2.0 * dot
-        return plain(pool.kind[i] == GAUSSIAN, pool.rate[i], distance if distance > 0.0 else 0.0)
-    if pool.cosine[0]:
-        return plain_cosine(pool.rate[i], pool.coef0[i], pool.degree[i], dot, norm2, other_norm2)
-    base = pool.rate[i] * dot + pool.coef0[i]
-    power = base
-    for _ in range(pool.degree[i] - 1):
-        power *= base
-    return power
-
-
-@njit(cache=True)
-def _fill(kind, rate, coef0, degree, cosine, norm2, row_norm2, dot, rows, out):
-    """out[r] = kappa of a stored vector with the block's first rows; polynomials exactly as in _value.
-
-    Scalars and rows, not the pool: only so is it inlined, and do the loops below become vector code.
-    """
-    if kind == GAUSSIAN:
-        _gaussians(rate, norm2, row_norm2, dot, rows, out)
-    elif kind != POLYNOMIAL:
-        _laplacians(rate, norm2, row_norm2, dot, rows, out)
-    elif cosine:
-        for r in range(rows):
-            out[r] = plain_cosine(rate, coef0, degree, dot[r], norm2, row_norm2[r])
-    else:
-        _polynomials(rate, coef0, degree, dot, rows, out)
-
-
-@njit(cache=True)
-def _gaussians(rate, norm2, row_norm2, dot, rows, out):
-    for r in range(rows):
-        distance = norm2 + row_norm2[r] - 2.0 * dot[r]
-        distance = distance if distance > 0.0 else 0.0
-        out[r] = exp_neg(-rate * distance)
-
-
-@njit(cache=True)
-def _laplacians(rate, norm2, row_norm2, dot, rows, out):
-    for r in range(rows):
-        distance = norm2 + row_norm2[r] - 2.0 * dot[r]
-        distance = distance if distance > 0.0 else 0.0
-        out[r] = exp_neg(-rate * np.sqrt(distance))
-
-
-@njit(cache=True)
-def _polynomials(scale, coef0, degree, dot, rows, out):
-    for r in range(rows):
-        base = scale * dot[r] + coef0
-        power = base
-        for _ in range(degree - 1):
-            power *= base
-        out[r] = power
+    return plain_sum(B.pool, i, B.A[:n, i], B.holds[:n, i], B.norm2, B.row_norm2[r], B.some_dots)
 
 
 @njit(cache=True)
@@ -351,36 +262,7 @@ def _open_block(B, stream, t):
     for e in range(users.size):
         if users[e] > 0:
             dot_products(ends, indices, values, slot, rows, 0, high, 2 * e, 1, dots[e : e + 1])
-    _fill_all(B.pool, B.n_sv, B.holds, B.norm2, B.row_norm2, B.dots, count, B.tile, B.K)
-
-
-@njit(cache=True)
-def _fill_all(pool, n_sv, holds, norm2, row_norm2, dots, count, tile, K):
-    """K[r, s, i] of all rows, slots and kernels; by way of a tile, since K is laid out for sums over i."""
-    kind, rate, coef0, degree, cosine = pool.kind, pool.rate, pool.coef0, pool.degree, pool.cosine[0]
-    m = n_sv.size
-    for s in range(n_sv.max()):
-        for i in range(m):
-            if s < n_sv[i]:
-                e = holds[s, i]
-                _fill(
-                    kind[i],
-                    rate[i],
-                    coef0[i],
-                    degree[i],
-                    cosine,
-                    norm2[e],
-                    row_norm2,
-                    dots[e],
-                    count,
-                    tile[i],
-                )
-            else:
-                tile[i] = 0.0
-        for r in range(count):
-            k = K[r, s]
-            for i in range(m):
-                k[i] = tile[i, r]
+    fill_all(B.pool, B.n_sv, B.holds, B.norm2, B.row_norm2, B.dots, count, B.tile, B.K)
 
 
 @njit(cache=True)
