@@ -88,6 +88,7 @@ def expand(plan: "Plan") -> list[Cell]:
                     f"algo={spec.name} is for {spec.task}, data={asked} for {dataset.task}; "
                     "choose another learner or another data set"
                 )
+            _check_range(setting, dataset)
             for rep, seed in enumerate(seeds):
                 cell = _cell(plan, setting, spec, dataset, rep, seed)
                 cells.setdefault((asked, setting.pool and setting.pool["name"], cell.key), cell)
@@ -137,6 +138,28 @@ def _cell(
         block=plan.block,
     )
     return Cell(key, job, _seconds(setting, spec, dataset))
+
+
+def _check_range(setting: "Setting", dataset: "Dataset") -> None:
+    """Raise UserError where kernel values would leave double precision: NaN must never reach a weight."""
+    import numpy as np
+
+    if dataset.nnz == 0:
+        return
+    own = [setting.params["kernel"]] if "kernel" in setting.params else []
+    kernels = setting.pool["kernels"] if setting.pool else own
+    degree = max((kernel.get("degree", 1) for kernel in kernels), default=1)
+    scale = max((kernel.get("scale", 1.0) for kernel in kernels), default=1.0)
+    largest = float(np.abs(dataset.values).max())
+    longest = int(np.diff(dataset.indptr).max())
+    digits = degree * (2.0 * np.log10(largest) + np.log10(longest * max(scale, 1.0))) + np.log10(dataset.T)
+    if digits > 300.0:
+        kind = f"kernel values of degree {degree}" if degree > 1 else "squared distances"
+        raise UserError(
+            f"data={dataset.name}: a feature of size {largest:.3g} makes {kind} overflow "
+            f"(algo={setting.algo}); "
+            "scale the features" + (", or choose a pool without polynomials" if degree > 1 else "")
+        )
 
 
 def _seconds(setting: "Setting", spec: "AlgoSpec", dataset: "Dataset") -> float:

@@ -1,6 +1,7 @@
 """One learner on one stream: builds the explicit state, runs the compiled pass, gathers what tables need."""
 
 import inspect
+import math
 import sys
 import time
 from typing import Any
@@ -10,8 +11,8 @@ import numpy as np
 from omkl import seeds
 from omkl.algorithms import function
 from omkl.engine import numba_cache
-from omkl.engine.budget import make_budget, reserve_slots
-from omkl.engine.expansion import BLOCK, close_block, make_expansion, reserve
+from omkl.engine.budget import Budget, make_budget, reserve_slots
+from omkl.engine.expansion import BLOCK, Expansion, close_block, make_expansion, reserve
 from omkl.engine.pool import make_pool
 from omkl.engine.stream import Stream, Trace, make_stream, make_trace, part, trace_part
 from omkl.errors import OmklError
@@ -38,16 +39,21 @@ class Learner:
         self.block = block or BLOCK
         self.state: dict[str, Any] = {"rng": np.random.default_rng(seed)}
         m = 1
+        expansions = []
         if pool is not None:
             m = len(pool["kernels"])
+            forms = spec.state or {}
+            expansions = [name for name in forms if forms[name].get("expansion")]
             plan = make_pool(pool["kernels"], pool["normalise"])
             if "B" in self.names:
                 self.state["B"] = make_budget(plan, params["budget"], d, self.block)
             else:
-                self.state["E"] = make_expansion(plan, d, self.block)
+                expansions = ["E", *expansions]
+            self.state |= {name: make_expansion(plan, d, self.block) for name in expansions}
         sizes = {"m": m, "d": d, **{k: v for k, v in params.items() if isinstance(v, int)}}
         for name, form in (spec.state or {}).items():
-            self.state[name] = _array(form, sizes)
+            if name not in expansions:
+                self.state[name] = _array(form, sizes)
         self.arguments = {
             name: _compiled_value(params[name], spec.domains.get(name))
             for name in self.names
@@ -69,8 +75,8 @@ class Learner:
         seconds = 0.0
         for start in range(0, stream.T, step):
             stop = min(start + step, stream.T)
-            if self.classifiers is not None:
-                close_block(self.classifiers)
+            for name in self._with_blocks():
+                close_block(self.state[name])
             given = {
                 "stream": part(stream, start, stop),
                 "trace": trace_part(trace, start, stop),
@@ -87,10 +93,14 @@ class Learner:
     def _make_room(self, stream: Stream) -> None:
         lengths = np.diff(stream.indptr)[stream.order]
         nnz, longest = int(lengths.sum()), int(lengths.max(initial=0))
-        if "E" in self.state:
-            self.state["E"] = reserve(self.state["E"], stream.T, nnz, longest)
-        if "B" in self.state:
-            self.state["B"] = reserve_slots(self.state["B"], stream.T, longest)
+        for name in self._with_blocks():
+            if name == "B":
+                self.state[name] = reserve_slots(self.state[name], stream.T, longest)
+            else:
+                self.state[name] = reserve(self.state[name], stream.T, nnz, longest)
+
+    def _with_blocks(self) -> list[str]:
+        return [name for name, value in self.state.items() if isinstance(value, Expansion | Budget)]
 
     @property
     def classifiers(self) -> Any:
@@ -105,7 +115,10 @@ class Learner:
 
 
 def _array(form: dict, sizes: dict[str, int]) -> np.ndarray:
-    """Return a state array as a learner's YAML describes it: ``{shape: [m], fill: 1/m, dtype: float}``."""
+    """Return a state array as a learner's YAML describes it: ``{shape: [m], fill: 1/m, dtype: float}``.
+
+    (``{expansion: true}`` is a second expansion over the same pool.)
+    """
     shape = tuple(sizes[side] if isinstance(side, str) else side for side in form["shape"])
     fill = form.get("fill", 0)
     value = 1.0 / sizes[fill[2:]] if isinstance(fill, str) else fill
@@ -113,7 +126,9 @@ def _array(form: dict, sizes: dict[str, int]) -> np.ndarray:
 
 
 def _compiled_value(value: Any, domain: Any) -> float | int | bool:
-    """Return a hyperparameter as compiled code takes it: a choice becomes its place in the list."""
+    """Return a hyperparameter as compiled code takes it: a choice becomes its place in the list, null nan."""
+    if value is None:
+        return math.nan  # a float, so that numbers and null share one compiled version
     return domain.index(value) if isinstance(value, str) else value
 
 

@@ -1,6 +1,5 @@
 """Jobs and learners that misbehave on demand. A module of its own, so that worker processes can import it."""
 
-import contextlib
 import hashlib
 import os
 import signal
@@ -11,6 +10,7 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
+import omkl
 from omkl import cells
 
 
@@ -74,17 +74,18 @@ def run_pass(spec, params, pool, dataset, order, permutation_seed, *, block=None
 
 def run_cell(job: Any) -> dict[str, Any]:
     """Run the real `omkl.cells.run_cell` on the learner above, in whatever process this is."""
-    import omkl
-
     learner = types.ModuleType("omkl.learner")
     learner.run_pass = run_pass
     learner.warm_up = lambda specs: None
-    fakes = (
-        mock.patch.dict(sys.modules, {"omkl.learner": learner}),
-        mock.patch.object(omkl, "learner", learner, create=True),
-        mock.patch.object(cells, "_warm", set()),
-    )
-    with contextlib.ExitStack() as stack:
-        for fake in fakes:
-            stack.enter_context(fake)
-        return cells.run_cell(job)
+    real = sys.modules.pop("omkl.learner", None)
+    sys.modules["omkl.learner"] = learner
+    try:
+        with (
+            mock.patch.object(omkl, "learner", learner, create=True),
+            mock.patch.object(cells, "_warm", set()),
+        ):
+            return cells.run_cell(job)
+    finally:
+        del sys.modules["omkl.learner"]
+        if real is not None:
+            sys.modules["omkl.learner"] = real

@@ -47,10 +47,9 @@ def compiled(name, over, kernels, d, block=None):
 
 def twin(name, over, kernels, X, y):
     hyper = {**algo_spec(name).defaults, **over}
-    if "normalise" in hyper:
-        hyper["normalise_step"] = hyper.pop("normalise")
+    hyper["pool_normalise" if "normalise" in hyper else "normalise"] = kernels["normalise"]
     rng = np.random.default_rng(seeds.learner_seed(7, name))
-    return TWINS[name](X, y, kernels["kernels"], **hyper, normalise=kernels["normalise"], rng=rng)
+    return TWINS[name](X, y, kernels["kernels"], **hyper, rng=rng)
 
 
 def agree(name, over, kernels, X, y, stream):

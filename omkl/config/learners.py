@@ -16,6 +16,7 @@ _KINDS = {
     "revision": domains.parse("int [1, inf)"),
     **{name: domains.parse("bool") for name in ("yardstick", "stochastic")},
     "setup": domains.parse("text or null"),
+    "require": domains.parse("names"),
 }
 
 
@@ -27,6 +28,7 @@ class AlgoSpec:
     kernels: ``pool`` (runs on pool=...), ``own`` (its hyperparameter ``kernel``) or ``none``
     yardstick: printed beside the learners    stochastic: draws random numbers of its own
     setup: function that chooses its kernels from the pool, or None    state: arrays the engine provides
+    require: what must hold between its hyperparameters, as ``alpha <= beta``
     defaults, domains, help: of its hyperparameters, by name (domains as written: an interval, a list, ...)
     """
 
@@ -40,10 +42,21 @@ class AlgoSpec:
     yardstick: bool = False
     stochastic: bool = False
     setup: str | None = None
+    require: list[str] = field(default_factory=list)
     state: dict[str, Any] = field(default_factory=dict)
     domains: dict[str, Any] = field(default_factory=dict)
     defaults: dict[str, Any] = field(default_factory=dict)
     help: dict[str, str] = field(default_factory=dict)
+
+    def check_together(self, params: dict[str, Any]) -> None:
+        """Raise UserError when these hyperparameters break one of ``require``."""
+        for rule in self.require:
+            low, _, high = rule.split()
+            if params[low] > params[high]:
+                raise UserError(
+                    f"algo={self.name}: {low} must be at most {high},"
+                    f" is {domains.show(params[low])} with {high}={domains.show(params[high])}"
+                )
 
 
 def algo_names() -> list[str]:
@@ -116,9 +129,13 @@ def _spec(name: str, content: dict) -> AlgoSpec:
         raise UserError(f"{where}: about.state must be a mapping of array names to shape and fill")
     if (values["kernels"] == "own") != (about["domains"].get("kernel") == "kernel"):
         raise UserError(f"{where}: 'about.kernels: own' and a hyperparameter 'kernel: kernel' go together")
+    for rule in values.get("require", []):
+        words = rule.split()
+        if len(words) != 3 or words[1] != "<=" or not {words[0], words[2]} <= defaults.keys():
+            raise UserError(f"{where}: about.require: {rule!r} is not 'NAME <= NAME' of two hyperparameters")
     if values.get("yardstick") and values["kernels"] == "pool":
         raise UserError(f"{where}: a yardstick has its own kernel or none, not a pool")
-    return AlgoSpec(
+    spec = AlgoSpec(
         name=name,
         **values,
         state=about.get("state") or {},
@@ -126,3 +143,5 @@ def _spec(name: str, content: dict) -> AlgoSpec:
         defaults=defaults,
         help={key: str(text) for key, text in about["help"].items()},
     )
+    spec.check_together(defaults)
+    return spec

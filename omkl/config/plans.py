@@ -180,7 +180,9 @@ def _grid(specs: list[AlgoSpec], axes: dict[str, dict[str, list]], chosen: list[
     for spec, used, own in grids:
         for pool in used:
             for values in itertools.product(*own.values()):
-                yield Setting(spec.name, {**spec.defaults, **dict(zip(own, values, strict=True))}, pool)
+                params = {**spec.defaults, **dict(zip(own, values, strict=True))}
+                spec.check_together(params)
+                yield Setting(spec.name, params, pool)
 
 
 def _distinct(settings: Iterable[Setting]) -> tuple[Setting, ...]:

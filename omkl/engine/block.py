@@ -1,7 +1,7 @@
 """The open block: the next rows of the stream, laid side by side for dot products with the stored vectors.
 
-Shared by the unbounded Expansion and the Budget, which hold the same fields: block, slot, columns, rows,
-row_norm2.
+Shared by the unbounded Expansion and the Budget, which hold the same fields: block (block[4]: how many
+rounds a block has), slot, columns, rows, row_norm2.
 """
 
 from typing import Any
@@ -31,7 +31,7 @@ def lay_out(E, stream, t):
     for s in range(E.block[2]):
         E.slot[E.columns[s]] = 0
     used = 0
-    count = min(R, stream.T - t)
+    count = min(E.block[4], stream.T - t)
     for r in range(R):
         E.row_norm2[r] = 0.0
     for r in range(count):

@@ -20,8 +20,8 @@ def vote(f):
 
 @njit(cache=True)
 def is_mistake(y, score):
-    """Whether a score (of one kernel or of the ensemble) errs on label y: a score of exactly 0 does."""
-    return y * score <= 0.0
+    """Whether a score (of one kernel or of the ensemble) errs on label y: one of exactly 0 or NaN does."""
+    return not y * score > 0.0
 
 
 @njit(cache=True)

@@ -12,7 +12,7 @@ import numpy as np
 from numba import njit
 
 from omkl.engine.block import block_room, lay_out
-from omkl.engine.pool import Pool, Scratch, accumulate, bit
+from omkl.engine.pool import Pool, Scratch, accumulate, bit, own_values
 from omkl.engine.stream import row
 from omkl.engine.ties import doubts, settle, settle_block, track
 from omkl.engine.tiles import LANES, dot_products
@@ -27,7 +27,8 @@ _TILE_PAIRS = 2048  # stored vectors x rows of a tile: its kernel values stay in
 # norm2 (capacity,)   their squared norms
 # size (2,)           stored vectors (the union), non-zero coefficients over all kernels (the papers' #SV)
 # n_sv (m,)           non-zero coefficients per kernel
-# block (4,)          first round of the open block, last plus one, columns in use, vectors stored before
+# block (5,)          first round of the open block, last plus one, columns in use, vectors stored before
+#                     it, and how many rounds a block has
 # slot (d,)           row of `rows` that holds a column's values in the open block; 0: absent
 # columns (S,)        the columns in use
 # rows (S+1, R)       the open block, feature-major; row 0 stays 0
@@ -61,7 +62,7 @@ def make_expansion(pool: Pool, d: int, block: int = BLOCK) -> Expansion:
         size=np.zeros(2, np.int64),
         n_sv=np.zeros(m, np.int64),
         largest=np.zeros(m),
-        block=np.zeros(4, np.int64),
+        block=np.array([0, 0, 0, 0, block]),
         slot=np.zeros(d, np.int32),
         columns=np.empty(0, np.int32),
         rows=np.zeros((1, R)),
@@ -127,9 +128,15 @@ def outputs(E, stream, t):
     r = t - E.block[0]
     for i in range(E.f.size):
         E.f[i] = E.F[i, r]
-    if doubts(E.pool, E.F, E.G, E.tracked, E.n_sv, E.largest, r, E.doubt):
+    if doubts(E.pool, E.F, E.G, E.n_sv, E.largest, E.row_norm2[r], r, E.doubt):
         settle(E, r)
     return E.f
+
+
+@njit(cache=True)
+def self_kernels(E, t):
+    """kappa_i(x_t, x_t) (m,) of the round whose outputs were asked for last."""
+    return own_values(E.pool, E.row_norm2[t - E.block[0]])
 
 
 @njit(cache=True)
@@ -155,6 +162,18 @@ def add(E, stream, t, a):
     E.size[0] = n + 1
     if t + 1 < E.block[1]:
         _serve(E, n, n + 1, t + 1 - E.block[0])
+
+
+@njit(cache=True)
+def multiply(E, i, c):
+    """f_i <- c f_i in the coefficients themselves, c > 0: dear, since it ends the open block.
+
+    The next round's outputs are summed afresh, so that where blocks begin decides no rounding.
+    """
+    for j in range(E.size[0]):
+        E.A[i, j] *= c
+    E.largest[i] *= c
+    E.block[1] = E.block[0]
 
 
 @njit(cache=True)

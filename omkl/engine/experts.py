@@ -1,5 +1,7 @@
 """Prediction with expert advice: Hedge weights over m classifiers, and sampling by them."""
 
+import math
+
 import numpy as np
 from numba import njit
 
@@ -9,6 +11,8 @@ from omkl.engine.conventions import SMALLEST_WEIGHT, is_mistake, normalise, vote
 SAMPLE_BY_MAX, SAMPLE_BY_SUM = 0, 1
 FLOOR_SHARED, FLOOR_EACH = 0, 1
 
+_LARGEST_LOSS = 1e300
+
 
 @njit(cache=True)
 def weighted_vote(w, f):
@@ -16,6 +20,15 @@ def weighted_vote(w, f):
     score = 0.0
     for i in range(f.size):
         score += w[i] * vote(f[i])
+    return score
+
+
+@njit(cache=True)
+def weighted_output(w, f):
+    """sum_i w_i f_i in the order of the kernels."""
+    score = 0.0
+    for i in range(f.size):
+        score += w[i] * f[i]
     return score
 
 
@@ -57,6 +70,28 @@ def discount(w, beta, z):
 
 
 @njit(cache=True)
+def discount_by(w, beta, loss):
+    """Hedge with losses (m,) of any sign: w_i <- w_i beta**loss_i, then the weights sum to 1 again.
+
+    The least loss is taken off them all first, which normalising undoes: a large gain cannot overflow. The
+    loss of an output that is no number counts as the largest there is.
+    """
+    least = _LARGEST_LOSS
+    for i in range(w.size):
+        least = min(least, _limited(loss[i]))
+    for i in range(w.size):
+        w[i] = max(w[i] * math.pow(beta, _limited(loss[i]) - least), SMALLEST_WEIGHT)
+    normalise(w)
+
+
+@njit(cache=True)
+def _limited(loss):
+    if not loss <= _LARGEST_LOSS:
+        return _LARGEST_LOSS
+    return max(loss, -_LARGEST_LOSS)
+
+
+@njit(cache=True)
 def sampling_share(w, sampling):
     """q (m,): w_i / max_j w_j, or w_i / sum_j w_j, which is w_i."""
     return w / w.max() if sampling == SAMPLE_BY_MAX else w / 1.0
@@ -75,3 +110,14 @@ def bernoulli(rng, p):
     for i in range(p.size):
         c[i] = rng.random() < p[i]
     return c
+
+
+@njit(cache=True)
+def multinomial(rng, p):
+    """One kernel i with probability p_i, by one draw: the first whose cumulated probability exceeds it."""
+    u, cumulated = rng.random(), 0.0
+    for i in range(p.size):
+        cumulated += p[i]
+        if u < cumulated:
+            return i
+    return p.size - 1

@@ -119,6 +119,21 @@ def plain_cosine(scale, coef0, degree, dot, self_j, self_r):
 
 
 @njit(cache=True)
+def own_values(pool, norm2):
+    """kappa_i(x, x) (m,) of an example with this squared norm."""
+    own = np.ones(pool.kind.size)
+    for i in range(own.size):
+        if pool.kind[i] == POLYNOMIAL:
+            base = pool.rate[i] * norm2 + pool.coef0[i]
+            if pool.cosine[0]:
+                own[i] = 1.0 if base > 0.0 else 0.0
+            else:
+                for _ in range(pool.degree[i]):
+                    own[i] *= base
+    return own
+
+
+@njit(cache=True)
 def accumulate(pool, A, stored_by, first, count, norm2, row_norm2, dots, scratch, low, F, G, tracked):
     """F[i, r] += sum_j A[i, j] kappa_i(x_j, x_r), j = first .. first + count - 1 in this order.
 
@@ -163,11 +178,15 @@ def accumulate(pool, A, stored_by, first, count, norm2, row_norm2, dots, scratch
             elif chain < 0:
                 _bases(pool, i, first, picked, norm2, row_norm2, dots, scratch)
                 _times(pool.degree[i] - 1, picked, rows, squares, K)
+                _add_plain(A[i], first, picked, chosen, rows, K, f)
+                continue
             elif chain == 1:
                 _times_add(A[i], first, picked, chosen, rows, squares, K, f)
                 continue
             else:
                 _times(chain, picked, rows, squares, K)
+                _add_plain(A[i], first, picked, chosen, rows, K, f)
+                continue
             _add(A[i], first, picked, chosen, rows, K, f)
             if tracked[i]:
                 _add_absolute(A[i], first, picked, chosen, rows, K, g)
@@ -320,6 +339,15 @@ def _add(a, first, picked, chosen, rows, K, out):
 
 
 @njit(cache=True)
+def _add_plain(a, first, picked, chosen, rows, K, out):
+    """_add with products rounded before they are added: polynomials sum as by definition, bit for bit."""
+    for q in range(picked):
+        a0, k = a[first + chosen[q]], K[q]
+        for r in range(rows):
+            out[r] = out[r] + a0 * k[r]
+
+
+@njit(cache=True)
 def _add_absolute(a, first, picked, chosen, rows, K, out):
     for q in range(picked):
         size, k = abs(a[first + chosen[q]]), K[q]
@@ -341,7 +369,7 @@ def _bases(pool, i, first, picked, norm2, row_norm2, dots, scratch):
         own = _inverse_root(scale * norm2[first + j] + constant) if pool.cosine[0] else 1.0
         dot, base, k = dots[j], scratch.squares[q], scratch.K[q]
         for r in range(rows):
-            b = (scale * dot[r] + constant) * (own * roots[r])
+            b = (scale * dot[r] + constant) * own * roots[r]
             base[r] = b
             k[r] = b
 
@@ -362,10 +390,10 @@ def _times(factors, picked, rows, bases, K):
 
 @njit(cache=True)
 def _times_add(a, first, picked, chosen, rows, bases, K, out):
-    """_times by one factor and _add, in one pass."""
+    """_times by one factor and _add_plain, in one pass."""
     for q in range(picked):
         a0, base, k = a[first + chosen[q]], bases[q], K[q]
         for r in range(rows):
             k0 = k[r] * base[r]
             k[r] = k0
-            out[r] = fma(a0, k0, out[r])
+            out[r] = out[r] + a0 * k0

@@ -18,6 +18,7 @@ LADDER_ERROR = 2e-12  # relative error of a kernel value against the C library's
 _ROUNDING = 4.5e-16  # of each of n additions in both sums
 _NARROW = 20.0  # rate x squared norm above which a kernel sees only its nearest vectors
 _CHUNK = 8  # stored vectors whose nearest is looked at before they are
+_TILE = 4096  # stored vectors x rows of a tile
 _TINY = 1e-290  # near the subnormals relative errors mean nothing
 
 
@@ -27,10 +28,9 @@ def track(E):
 
     For the others the number of coefficients bounds that sum well enough.
     """
-    spread = 2.0 * E.row_norm2.max()
+    largest = E.row_norm2.max()
     for i in range(E.f.size):
-        scale = spread if E.pool.kind[i] == GAUSSIAN else math.sqrt(spread)
-        E.tracked[i] = E.pool.kind[i] != POLYNOMIAL and E.pool.rate[i] * scale > _NARROW
+        E.tracked[i] = E.pool.kind[i] != POLYNOMIAL and _narrow(E.pool, i, largest)
 
 
 @njit(cache=True)
@@ -41,18 +41,27 @@ def doubtful(f, n, absolute):
 
 
 @njit(cache=True)
-def doubts(pool, F, G, tracked, n_sv, largest, r, doubt):
+def doubts(pool, F, G, n_sv, largest, own, r, doubt):
     """Note in doubt[:, r] which outputs F[:, r] are doubtful; returns whether any is.
 
-    A polynomial never is, unless divided for cosine: its fast sum with coefficients of +-1 is the plain
-    one, bit for bit.
+    own: squared norm of the row. Nothing else of the block decides, so that the same outputs are settled
+    whatever its size. A polynomial never is doubtful, unless divided for cosine: its sum is the plain one.
     """
     found = False
     for i in range(pool.kind.size):
-        absolute = G[i, r] if tracked[i] else n_sv[i] * largest[i]
+        absolute = n_sv[i] * largest[i]
+        if pool.kind[i] != POLYNOMIAL and _narrow(pool, i, own):
+            absolute = G[i, r]
         doubt[i, r] = (pool.kind[i] != POLYNOMIAL or pool.cosine[0]) and doubtful(F[i, r], n_sv[i], absolute)
         found |= doubt[i, r]
     return found
+
+
+@njit(cache=True)
+def _narrow(pool, i, norm2):
+    """Whether a Gaussian or Laplacian sees only the nearest of the vectors with norms like this one."""
+    spread = 2.0 * norm2
+    return pool.rate[i] * (spread if pool.kind[i] == GAUSSIAN else math.sqrt(spread)) > _NARROW
 
 
 @njit(cache=True)
@@ -62,10 +71,10 @@ def settle_block(E):
     Their rows are laid side by side, so that one pass over the stored vectors serves them all.
     """
     few_of, settled = E.few_of, E.settled
-    pool, F, G, tracked, n_sv, largest = E.pool, E.F, E.G, E.tracked, E.n_sv, E.largest
+    pool, F, G, n_sv, largest = E.pool, E.F, E.G, E.n_sv, E.largest
     R = 0
     for r in range(E.block[1] - E.block[0]):
-        if doubts(pool, F, G, tracked, n_sv, largest, r, settled):
+        if doubts(pool, F, G, n_sv, largest, E.row_norm2[r], r, settled):
             few_of[R] = r
             R += 1
     if R == 0:
@@ -81,23 +90,27 @@ def settle_block(E):
 @njit(cache=True)
 def settle(E, r):
     """Replace the doubtful outputs f of the block's row r, noted in E.doubt, by plain sums."""
-    doubt = E.doubt
+    m = E.f.size
+    doubt, settled, exact = E.doubt, E.settled, E.exact
     low = r // LANES * LANES
     lanes = np.arange(low, low + LANES)
-    at_opening = E.exact[:, r].copy()
-    wanted = np.zeros_like(doubt)
-    wanted[:, r] = doubt[:, r] & ~E.settled[:, r]
-    if wanted.any():  # not doubtful when the block was opened: from the first stored vector on
-        for i in range(E.f.size):
-            if wanted[i, r]:
-                E.exact[i, r] = 0.0
+    at_opening = np.empty(m)
+    wanted = np.zeros((m, E.row_norm2.size), np.bool_)
+    late = False
+    for i in range(m):
+        at_opening[i] = exact[i, r]
+        if doubt[i, r] and not settled[i, r]:
+            wanted[i, r], late = True, True
+            exact[i, r] = 0.0
+    if late:  # not doubtful when the block was opened: from the first stored vector on
         _plain_sums(E, E.rows, low, low + LANES, lanes, 0, wanted)
-    wanted[:, r] = doubt[:, r] & E.settled[:, r]
+    for i in range(m):
+        wanted[i, r] = doubt[i, r] and settled[i, r]
     _plain_sums(E, E.rows, low, low + LANES, lanes, E.block[3], wanted)
-    for i in range(E.f.size):
+    for i in range(m):
         if doubt[i, r]:
-            E.f[i] = E.exact[i, r]
-    E.exact[:, r] = at_opening
+            E.f[i] = exact[i, r]
+        exact[i, r] = at_opening[i]
 
 
 @njit(cache=True)
@@ -110,10 +123,8 @@ def _plain_sums(E, rows, low, high, row_of, start, wanted):
     indptr, indices, values, slot = E.indptr, E.indices, E.values, E.slot
     kind, rate, largest, row_norm2 = E.pool.kind, E.pool.rate, E.largest, E.row_norm2
     lanes = high - low
-    J = E.dots.size // lanes // _CHUNK * _CHUNK
-    dots = E.dots.reshape(-1)[: J * lanes].reshape((J, lanes))
-    squares = E.scratch.squares.reshape(-1)[: J * lanes].reshape((J, lanes))
-    nearest = np.empty((J // _CHUNK, lanes))
+    J = min(_TILE // lanes // _CHUNK * _CHUNK, -(-(stop - start) // _CHUNK) * _CHUNK)
+    dots, squares, nearest = np.empty((J, lanes)), np.empty((J, lanes)), np.empty((J // _CHUNK, lanes))
     own = np.zeros(lanes)
     for q in range(row_of.size):
         own[q] = row_norm2[row_of[q]]
@@ -127,7 +138,7 @@ def _plain_sums(E, rows, low, high, row_of, start, wanted):
             for i in range(kind.size):
                 if wanted[i, r] and kind[i] == POLYNOMIAL:
                     exact[i, r] = _continued_cosine(
-                        E.pool, i, A[i], first, dots[:count, q], norm2, row_norm2[r], exact[i, r]
+                        E.pool, i, A[i], first, count, dots, q, norm2, row_norm2[r], exact[i, r]
                     )
                 elif wanted[i, r]:
                     gaussian = kind[i] == GAUSSIAN
@@ -169,12 +180,12 @@ def _continued(gaussian, rate, largest, a, first, count, squares, nearest, q, to
 
 
 @njit(cache=True)
-def _continued_cosine(pool, i, a, first, dots, norm2, row_norm2, total):
+def _continued_cosine(pool, i, a, first, count, dots, q, norm2, row_norm2, total):
     """The same for a polynomial divided by the root of its values at both vectors."""
-    for j in range(dots.size):
+    for j in range(count):
         if a[first + j] != 0.0:
             total += a[first + j] * plain_cosine(
-                pool.rate[i], pool.coef0[i], pool.degree[i], dots[j], norm2[first + j], row_norm2
+                pool.rate[i], pool.coef0[i], pool.degree[i], dots[j, q], norm2[first + j], row_norm2
             )
     return total
 

@@ -105,22 +105,22 @@ def draw(rng, p):
     return len(p) - 1
 
 
-def bomkc_bpas(X, y, kernels, *, budget, gamma, C, normalise_step, normalise="none", rng=None):
+def bomkc_bpas(X, y, kernels, *, budget, gamma, C, normalise, pool_normalise="none", rng=None):
     """tau = min(C, loss / kappa(x, x)); if full replace r by (x, b_r), b_r = a_r kappa(x_r, x) / kappa(x, x)
-    + tau y, with the least 1/2 ||f_new - f||^2 + C loss of f_new. Without normalise_step every kappa(x, x)
+    + tau y, with the least 1/2 ||f_new - f||^2 + C loss of f_new. Without normalise every kappa(x, x)
     counts as 1. Losses up to 1e-9 are 0; coefficients stay within 1e100.
 
     f_new(x) = f(x) + tau y kappa(x, x), the same loss for every r, and (f_new - f) = b_r kappa(x, .) -
     a_r kappa(x_r, .) has the squared norm a_r^2 (kappa(x_r, x_r) - kappa(x_r, x)^2 / kappa(x, x)) +
     tau^2 kappa(x, x): the first r with the least a_r^2 (...), since rounding must not choose between ties.
     """
-    E = Slots(X, y, kernels, normalise, budget)
+    E = Slots(X, y, kernels, pool_normalise, budget)
     for t in range(len(y)):
         f, z = E.predict(t)
         E.discount(gamma, z)
         for i in range(E.m):
             loss = 1 - y[t] * f[i]
-            own = E.kappa(i, t, t) if normalise_step else 1.0
+            own = E.kappa(i, t, t) if normalise else 1.0
             if loss <= 1e-9 or own == 0:
                 continue
             tau = min(C, loss / own)
@@ -128,7 +128,7 @@ def bomkc_bpas(X, y, kernels, *, budget, gamma, C, normalise_step, normalise="no
                 E.append(i, t, tau * y[t])
                 continue
             k = [E.kappa(i, j, t) for j in E.held[i]]
-            own_r = [E.kappa(i, j, j) if normalise_step else 1.0 for j in E.held[i]]
+            own_r = [E.kappa(i, j, j) if normalise else 1.0 for j in E.held[i]]
             costs = [passive_cost(a, k_r, o, own) for a, k_r, o in zip(E.a[i], k, own_r, strict=True)]
             s = costs.index(min(costs))
             b = E.a[i][s] * k[s] / own + tau * y[t]

@@ -138,8 +138,8 @@ def omkc_ss(X, y, kernels, *, beta, delta, sampling, floor, normalise="none", rn
 def omkc_ddpa(X, y, kernels, *, beta, C, normalise="none", rng=None):
     """Algorithm 1 with passive-aggressive components (authors' code): on y f < 1 add y min(C, 1 - y f).
 
-    Hedge still discounts on y f <= 0. A step ends at y f = 1 exactly, so a repeated example has a loss of 0 or
-    of rounding noise: losses up to 1e-9 count as 0.
+    Hedge still discounts on y f <= 0. A step ends at y f = 1 exactly, so a repeated example has a loss of 0
+    or of rounding noise: losses up to 1e-9 count as 0.
     """
     E, w, every = start(X, y, kernels, normalise)
     for t in range(len(y)):

@@ -3,7 +3,7 @@
 import numpy as np
 
 from .expansion import Expansions
-from .kernels import mean_rows, pool_rows
+from .kernels import pool_rows
 
 
 def run(rows, y):
@@ -25,8 +25,22 @@ def perceptron(X, y, kernels, *, normalise="none", rng=None):
 
 
 def perceptron_u(X, y, kernels, *, normalise="none", rng=None):
-    """One perceptron with the mean kernel (1/m) sum_i kappa_i (Hoi et al. 2013, section 5)."""
-    return run(mean_rows(X, kernels, normalise), y).result()
+    """One perceptron with the mean kernel (1/m) sum_i kappa_i (Hoi et al. 2013, section 5).
+
+    All kernels share their coefficients, so its output is the mean of the m outputs f_i.
+    """
+    E = Expansions(pool_rows(X, kernels, normalise), len(kernels), len(y))
+    for t in range(len(y)):
+        total = 0.0
+        for f in E.F[:, t]:
+            total += f
+        score = total / len(kernels)
+        E.record(score, y[t], [True] + [False] * (len(kernels) - 1))
+        if y[t] * score <= 0:
+            E.add(t, np.full(len(kernels), y[t]))
+    r = E.result()
+    r.n_sv_per_kernel, r.coefficients = r.n_sv_per_kernel[:1], r.coefficients[:1]
+    return r
 
 
 def perceptron_star(X, y, kernels, *, select, separate=None, normalise="none", rng=None):

@@ -1,0 +1,62 @@
+# Every target creates the environment it needs; nothing has to be activated.
+#   make run PYTHON=python3.12    another interpreter (for an environment not yet made)
+#   make test VENV=.venv312       another environment
+#   make test ARGS='-k store'     more options for the command behind run, test, bench and tables
+
+PYTHON ?=
+VENV ?= .venv
+ARGS ?=
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+SUITABLE := import sys, ensurepip, venv; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+.DEFAULT_GOAL := help
+.PHONY: help run test check bench tables clean
+.DELETE_ON_ERROR:
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s%s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+
+run: $(STAMP) ## a first experiment: the table of omkc_ss on wdbc, and its learning curve
+	$(BIN)/omkl run algo=omkc_ss data=wdbc $(ARGS)
+	$(BIN)/omkl figure curve algo=omkc_ss data=wdbc
+
+test: $(STAMP) ## the whole test suite (tests on real data need OMKL_DATA)
+	$(BIN)/python -m pytest $(ARGS)
+
+check: $(STAMP) ## format, lint, and a wheel that works outside the checkout
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	rm -rf build
+	$(BIN)/pip wheel --quiet --no-deps --wheel-dir build/wheel .
+	$(BIN)/pip install --quiet --no-deps --target build/installed build/wheel/*.whl
+	cd build && PYTHONPATH=installed $(abspath $(BIN))/python -c "import omkl, pathlib, sys; \
+	  folder = pathlib.Path(omkl.__file__).parent; from omkl.paths import conf_folder; \
+	  sys.exit(conf_folder() != folder / 'conf' or folder.parent.name != 'installed')"
+	cd build && PYTHONPATH=installed $(abspath $(BIN))/python -m omkl list algos
+
+bench: $(STAMP) ## speed of the engine on this machine
+	$(BIN)/omkl bench $(ARGS)
+
+tables: $(STAMP) ## run the committed tables anew (results/omkc.*; needs OMKL_DATA or the network)
+	$(BIN)/python scripts/tables.py $(ARGS)
+
+clean: ## remove the environment, caches and build output, never results
+	rm -rf $(VENV) build dist .pytest_cache .ruff_cache .hypothesis
+	find omkl tests scripts -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# pip only runs again when pyproject.toml is newer: the checkout is installed editable.
+$(STAMP): pyproject.toml
+	@test -x $(BIN)/python && $(BIN)/python -c '$(SUITABLE)' 2>/dev/null || { \
+	  for python in $(or $(PYTHON),python3 python3.13 python3.12 python3.11); do \
+	    if $$python -c '$(SUITABLE)' 2>/dev/null; then \
+	      echo "creating $(VENV) with $$($$python -V)"; \
+	      exec $$python -m venv --clear $(VENV); \
+	    fi; \
+	  done; \
+	  echo "omkl needs Python 3.11 to 3.13 with its venv module, and $(or $(PYTHON),python3) is not that;" \
+	    "make PYTHON=/path/to/python names one (Debian and Ubuntu: apt install python3-venv)" >&2; exit 1; }
+	@echo "installing omkl and what it needs into $(VENV) ..."
+	$(BIN)/pip install --quiet --editable '.[test]'
+	@touch $@

@@ -1,0 +1,52 @@
+"""OM-2, online multi-class multi-kernel learning: Jie, Orabona, Fornoni, Caputo, Cesa-Bianchi (2010)."""
+
+import math
+
+import numpy as np
+from numba import njit
+
+from omkl.engine.expansion import add, outputs, self_kernels
+from omkl.engine.trace import record
+
+EPSILON = np.finfo(np.float64).eps  # all ||theta_j||^2 at the start
+
+
+@njit(cache=True)
+def om2(stream, E, u, norm2, trace, learn, p, aggressive):
+    """OM-2, online multi-class multi-kernel learning with an l_p norm, for two classes.
+
+    f (m,) outputs s_j of the class +; those of the class - are their negatives, since an update adds eta for
+    the true class and -eta for the other   norm2 (m,) ||theta_j||^2 over both classes, less epsilon
+    p in (1, 2], not a number for q = 2 ln m   q = p / (p - 1)
+    u (m,) kernel weights, w in the paper; not of sum 1
+    Deviations: q is at least 2, as the method needs; 2 ln m is below that for m = 1 and 2. One class at a
+    time differs from the true one, so the sum over classes is one term.
+    """
+    m = u.size
+    q = max(2.0, 2.0 * math.log(m)) if math.isnan(p) else p / (p - 1.0)
+    for t in range(stream.T):
+        y = stream.y[t]
+        f = outputs(E, stream, t)
+        score = 0.0
+        for j in range(m):
+            score += u[j] * f[j]
+        record(trace, t, score, y, E)
+        margin = 2.0 * y * score
+        if not learn or margin > (1.0 if aggressive else 0.0):
+            continue
+        eta = min(1.0, 1.0 - margin / m ** (2.0 / q)) if aggressive else 1.0
+        norm2 += 4.0 * eta * y * f + 2.0 * eta * eta * self_kernels(E, t)
+        add(E, stream, t, np.full(m, eta * y))
+        E.size[1] = E.size[0]
+        u[:] = _weights(norm2, q)
+
+
+@njit(cache=True)
+def _weights(norm2, q):
+    """u_j (m,) = (n_j / ||theta||_{2,q})**(q - 2) / q, n_j = ||theta_j||; norms as shares of the largest."""
+    square = np.maximum(norm2, 0.0) + EPSILON  # apart, lest it vanish beside a norm that cancels later
+    share = np.sqrt(square / square.max())
+    total = 0.0
+    for j in range(share.size):
+        total += share[j] ** q
+    return (share / total ** (1.0 / q)) ** (q - 2.0) / q

@@ -1,0 +1,163 @@
+"""Online multiple kernel learning: Jin, Hoi, Yang (Algorithmic Learning Theory, 2010).
+
+Throughout: m kernels; f (m,) outputs f_i(x_t); z (m,) true where kernel i errs; w (m,) Hedge weights, held at
+sum 1, so that they are the paper's q; beta in (0, 1) discount; p (m,) sampling probabilities; delta in [0, 1]
+their smoothing. Algorithm 1 is omkc_dd in omkc.py.
+"""
+
+import math
+
+import numpy as np
+from numba import njit
+
+from omkl.engine.conventions import is_mistake
+from omkl.engine.expansion import add, outputs, self_kernels
+from omkl.engine.experts import (
+    FLOOR_EACH,
+    FLOOR_SHARED,
+    bernoulli,
+    discount,
+    discount_by,
+    mistakes,
+    multinomial,
+    smoothed,
+    weighted_output,
+    weighted_vote,
+)
+from omkl.engine.projection import project
+from omkl.engine.trace import record
+
+
+@njit(cache=True)
+def omklp_da2(stream, E, w, trace, learn, beta, gamma):
+    """OMKL-P, deterministic (2): Algorithm 2 of Jin et al. (2010).
+
+    nu (m,) degree of misclassification   gamma > 0 its largest level
+    """
+    for t in range(stream.T):
+        y = stream.y[t]
+        f = outputs(E, stream, t)
+        record(trace, t, weighted_vote(w, f), y, E)
+        if not learn:
+            continue
+        z = mistakes(y, f)
+        nu = z * (0.5 + np.minimum(gamma, -y * f))
+        discount_by(w, beta, nu)
+        if z.any():
+            add(E, stream, t, y * z)
+
+
+@njit(cache=True)
+def omklp_da1_doubling(stream, E, w, count, k, trace, learn):
+    """OMKL-P, deterministic (1) with the doubling trick: Algorithm 1 of Jin et al. (2010) with equation (5).
+
+    count (m,) mistakes of each kernel inside the segment   k (1,) number of the segment
+    Deviations: the paper does not say what a new segment does to the weights: they restart at 1/m, since the
+    proof of Theorem 5 pays ln m for each segment. The classifiers go on.
+    """
+    for t in range(stream.T):
+        y = stream.y[t]
+        f = outputs(E, stream, t)
+        record(trace, t, weighted_vote(w, f), y, E)
+        if not learn:
+            continue
+        z = mistakes(y, f)
+        beta = 2.0 ** (k[0] / 2.0) / (math.sqrt(math.log(w.size)) + 2.0 ** (k[0] / 2.0))  # equation (5)
+        discount(w, beta, z)
+        count += z
+        if count.min() >= 2.0 ** k[0]:
+            k[0] += 1
+            count[:] = 0
+            w[:] = 1.0 / w.size
+        if z.any():
+            add(E, stream, t, y * z)
+
+
+@njit(cache=True)
+def omklp_sua(stream, E, w, trace, rng, learn, beta, delta):
+    """OMKL-P, stochastic, single update: Algorithm 3 of Jin et al. (2010).
+
+    i the one kernel that may be updated, drawn with probability p_i
+    """
+    for t in range(stream.T):
+        y = stream.y[t]
+        f = outputs(E, stream, t)
+        record(trace, t, weighted_vote(w, f), y, E)
+        if not learn:
+            continue
+        i = multinomial(rng, smoothed(w, delta, FLOOR_SHARED))
+        z = np.zeros(f.size, np.bool_)
+        z[i] = is_mistake(y, f[i])
+        discount(w, beta, z)
+        if z[i]:
+            add(E, stream, t, y * z)
+
+
+@njit(cache=True)
+def omklp_mua(stream, E, w, p, trace, rng, learn, beta, delta):
+    """OMKL-P, stochastic, multiple updates: Algorithm 4 of Jin et al. (2010).
+
+    c (m,) the kernels that may be updated, c_i ~ Bernoulli(p_i) (m_i in the paper); p_i = 1 in round 1
+    """
+    for t in range(stream.T):
+        y = stream.y[t]
+        f = outputs(E, stream, t)
+        record(trace, t, weighted_vote(w, f), y, E)
+        if not learn:
+            continue
+        c = bernoulli(rng, p)
+        z = mistakes(y, f) & c
+        discount(w, beta, z)
+        p[:] = smoothed(w, delta, FLOOR_EACH)
+        if z.any():
+            add(E, stream, t, y * z)
+
+
+@njit(cache=True)
+def omklo_da(stream, E, w, scale, norm2, trace, learn, beta, R):
+    """OMKL-O, deterministic: Algorithm 5 of Jin et al. (2010). Learns only from the ensemble's mistakes.
+
+    scale, norm2 (m,) f_i = scale_i E_i and its squared norm   R largest norm of a classifier
+    """
+    for t in range(stream.T):
+        y = stream.y[t]
+        f = scale * outputs(E, stream, t)
+        score = weighted_output(w, f)
+        record(trace, t, score, y, E)
+        if not learn or not is_mistake(y, score):
+            continue
+        discount_by(w, beta, -y * f)
+        norm2 += 2.0 * y * f + self_kernels(E, t)
+        add(E, stream, t, y / scale)
+        project(E, scale, norm2, R)
+
+
+@njit(cache=True)
+def omklo_sua(stream, E, w, scale, norm2, trace, rng, learn, beta, R, delta, eta):
+    """OMKL-O, stochastic, single update: Algorithm 6 of Jin et al. (2010).
+
+    i the one kernel that is updated   step (m,) eta m~_i: eta / p_i for the kernel drawn, 0 for the others
+    eta > 0 step size, not a number for that of Theorem 10   a, b the theorem's
+    Deviations: none. (eta = sqrt(a / b) as printed; the bound that is printed with it belongs to
+    sqrt(a / (b T)), which needs the number of rounds.)
+    """
+    m = w.size
+    if math.isnan(eta):
+        a = R * R / 2.0 + math.log(m) / math.log(1.0 / beta)
+        b = math.log(1.0 / beta) * np.square(R * m / delta) / 2.0 + m / (2.0 * delta)
+        eta = math.sqrt(a / b)
+    for t in range(stream.T):
+        y = stream.y[t]
+        f = scale * outputs(E, stream, t)
+        score = weighted_output(w, f)
+        record(trace, t, score, y, E)
+        if not learn or not is_mistake(y, score):
+            continue
+        p = smoothed(w, delta, FLOOR_SHARED)
+        i = multinomial(rng, p)
+        step = np.zeros(m)
+        step[i] = eta / p[i]
+        discount_by(w, beta, -step * y * f)
+        norm2 += 2.0 * y * step * f + np.square(step) * self_kernels(E, t)
+        add(E, stream, t, y * step / scale)
+        project(E, scale, norm2, R)

@@ -1,0 +1,236 @@
+"""Run every omkl command of README.md and compare what it prints with what the README says it prints.
+
+    python scripts/check_readme.py [--long] [--examples] [--list] [FILE]
+
+A command is a line of a ```console block after "$ ", or a line of a ```bash block, that starts with "omkl".
+They run in order in an empty folder that holds one data file, my.libsvm; ```python blocks run there too. In a
+console block the lines below a command must be among what it prints, seconds apart; a line "..." stands for
+what is left out. The first word of a comment after the command (two spaces and #) may be special:
+
+    # long      only run with --long           # network   never run here
+    # exit 2    must end with that exit code   # example   only run with --examples
+
+A block such as ```yaml conf/pool/mine.yaml is a file of a worked example: --examples writes these into a copy
+of the checkout and runs the commands marked so with it. A command whose data are not on this machine is
+skipped, and says so; nothing is downloaded.
+"""
+
+import argparse
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+OWN_FILE = "my.libsvm"
+SECONDS = re.compile(r"<?\b\d+\.\d{3}\b")  # no other column has three decimals
+
+
+@dataclass
+class Command:
+    """One command of the README: its line number, text, words, comment, and the lines printed below it."""
+
+    number: int
+    text: str
+    words: list[str]
+    comment: str
+    printed: list[str] = field(default_factory=list)
+
+    @property
+    def mark(self) -> str:
+        """The first word of its comment."""
+        return self.comment.split(" ")[0]
+
+    @property
+    def title(self) -> str:
+        """Its text, shortened where it is a python block."""
+        return "python block" if self.words == ["python"] else self.text
+
+    @property
+    def exit_code(self) -> int:
+        found = re.match(r"exit (\d+)", self.comment)
+        return int(found[1]) if found else 0
+
+
+def commands(text: str) -> list[Command]:
+    """Return the omkl commands and python blocks of a Markdown text in order."""
+    found: list[Command] = []
+    for number, kind, lines in blocks(text):
+        if kind == "python":
+            found.append(Command(number, shlex.join(["python", "-c", "\n".join(lines)]), ["python"], ""))
+        if kind not in ("console", "bash"):
+            continue
+        current = None
+        for place, line in enumerate(lines, number + 1):
+            if kind == "bash" or line.startswith("$ "):
+                current = _command(place, line.removeprefix("$ "))
+                found += [current] if current else []
+            elif current is not None:
+                current.printed.append(line)
+    return found
+
+
+def example_files(text: str) -> dict[str, str]:
+    """Return the files of the worked examples by path: blocks whose info string names one."""
+    named = ((kind.partition(" ")[2].strip(), lines) for _, kind, lines in blocks(text))
+    return {path: "\n".join([*lines, ""]) for path, lines in named if path}
+
+
+def blocks(text: str) -> Iterator[tuple[int, str, list[str]]]:
+    """Yield the fenced blocks: line number of the fence, info string, lines. ValueError for an open fence."""
+    start, kind, lines = 0, "", []
+    for number, line in enumerate(text.splitlines(), 1):
+        if not line.startswith("```"):
+            lines.append(line)
+        elif not start:
+            start, kind, lines = number, line[3:].strip(), []
+        else:
+            yield start, kind, lines
+            start = 0
+    if start:
+        raise ValueError(f"line {start}: this fence is never closed")
+
+
+def _command(number: int, line: str) -> Command | None:
+    text, _, comment = line.partition("  #")
+    words = shlex.split(text)
+    if not words or words[0] not in ("omkl", "python"):
+        return None
+    return Command(number, text.strip(), words, comment.strip())
+
+
+def missing(command: Command) -> str:
+    """Return what this machine lacks to run a command, the empty string when nothing."""
+    from omkl.config import plan
+    from omkl.data import registry, status
+
+    program, *words = [word for word in command.words if not word.startswith("-")]
+    if program != "omkl" or not words:
+        return ""
+    kind, *words = words
+    names: list[str] = []
+    if kind in ("run", "sweep", "figure") and command.exit_code == 0:
+        settings = [word for word in words if "=" in word]
+        names = list(plan(settings, sweep=kind != "run").data)
+        if "order=authors" in words and not os.environ.get("OMKL_DATA"):
+            return "the authors' orders"
+    elif kind == "data":
+        names = [word for word in words if registry.is_name(word)]
+    absent = [name for name in names if registry.is_name(name) and status(name).state == "missing"]
+    return ", ".join(absent)
+
+
+def differences(command: Command, output: str) -> Iterator[str]:
+    """Yield the lines that the README shows below a command and that it did not print."""
+    printed = {_bare(line) for line in output.splitlines()}
+    for line in command.printed:
+        if line.strip() not in ("", "...") and _bare(line) not in printed:
+            yield line
+
+
+def _bare(line: str) -> str:
+    """Return a line without what differs from run to run: seconds, and the width they take."""
+    return re.sub(r"[\s-]+", " ", SECONDS.sub("s", line)).strip()
+
+
+def run(command: Command) -> str:
+    """Run a command in the current folder and return what is wrong, the empty string when nothing."""
+    done = subprocess.run(
+        ["bash", "-c", command.text],
+        capture_output=True,
+        text=True,
+        stdin=subprocess.DEVNULL,
+        timeout=600,
+    )
+    if done.returncode != command.exit_code:
+        ends = done.stdout[-2000:] + done.stderr[-2000:]
+        return f"exit code {done.returncode}, not {command.exit_code}\n{ends}"
+    lines = list(differences(command, done.stdout + done.stderr))
+    if lines:
+        return "\n".join(["not printed:", *lines, "printed:", done.stdout + done.stderr])
+    return ""
+
+
+def main() -> int:
+    """Check the README and return 0, or 1 when a command failed or printed something else."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False
+    )
+    parser.add_argument("file", nargs="?", type=Path, default=ROOT / "README.md", help="default: README.md")
+    parser.add_argument("--long", action="store_true", help="run those marked # long as well")
+    parser.add_argument("--examples", action="store_true", help="run the worked examples, and only them")
+    parser.add_argument("--list", action="store_true", help="list the commands, run none")
+    args = parser.parse_args()
+    text = args.file.read_text(encoding="utf-8")
+    found = [command for command in commands(text) if (command.mark == "example") == args.examples]
+    if args.list:
+        for command in found:
+            print(f"{command.number}: {command.title}{f'  # {command.comment}' if command.comment else ''}")
+        return 0
+    failed = skipped = 0
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        os.chdir(folder)
+        _set_up(folder, example_files(text) if args.examples else {})
+        for command in found:
+            began = time.perf_counter()
+            if command.mark == "network":
+                why = "needs the network"
+            elif command.mark == "long" and not args.long:
+                why = "long"
+            elif not args.examples and (absent := missing(command)):
+                why = f"needs {absent}"
+            else:
+                wrong = run(command)
+                failed += bool(wrong)
+                took = f"{time.perf_counter() - began:5.1f} s"
+                print(f"{took}  {'FAILED ' if wrong else 'ok     '} {command.title}", flush=True)
+                if wrong:
+                    print(f"README line {command.number}: {wrong}", file=sys.stderr, flush=True)
+                continue
+            skipped += 1
+            print(f"         skipped {command.title}  ({why})", flush=True)
+        os.chdir(ROOT)
+    print(f"{args.file.name}: {len(found)} commands, {failed} failed, {skipped} skipped")
+    return 1 if failed else 0
+
+
+def _set_up(folder: Path, files: dict[str, str]) -> None:
+    """Set the environment of the commands; with files of examples, a copy of the checkout that has them."""
+    for name in ("OMKL_STORE", "OMKL_MIRROR"):
+        os.environ.pop(name, None)
+    os.environ["OMKL_OFFLINE"] = "1"
+    os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    data = [str(ROOT / part) for part in os.environ.get("OMKL_DATA", "").split(os.pathsep) if part]
+    _write_own_file()
+    if files:
+        copy = folder / "checkout"
+        for part in ("omkl", "conf", "tests"):
+            shutil.copytree(ROOT / part, copy / part, ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copy(ROOT / "pyproject.toml", copy)
+        for path, content in files.items():
+            (copy / path).write_text(content, encoding="utf-8")
+        shutil.move(OWN_FILE, copy)
+        data.append(str(copy))
+        os.environ |= {"PYTHONPATH": str(copy), "OMKL_CACHE": str(folder / "cache")}
+        os.chdir(copy)
+    if data:
+        os.environ["OMKL_DATA"] = os.pathsep.join(data)
+
+
+def _write_own_file() -> None:
+    """Write the user's own data file of the tour: wdbc as LIBSVM text with labels 0 and 1."""
+    from sklearn.datasets import dump_svmlight_file, load_breast_cancer
+
+    dump_svmlight_file(*load_breast_cancer(return_X_y=True), OWN_FILE, zero_based=False)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,259 @@
+"""Every learner against its naive twin in tests/reference, round by round, on small real data.
+
+A new learner in conf/algo is found here by its name; without a twin the test says what is missing.
+"""
+
+import dataclasses
+import importlib
+import math
+import pkgutil
+
+import numpy as np
+import pytest
+import reference
+from engine_cases import dataset, dense, slots_of, stored, ties, wdbc
+from numba import vectorize
+from reference import TWINS, kernels
+
+import omkl.learner
+from omkl import seeds
+from omkl.config import algo_names, algo_spec, pool
+
+POOLS = ("paper16", "paper16_cosine", "laplace13")
+SETS = ("wdbc", "ties", "a9a_train", "votes84", "svmguide3", "german", "breast")
+MADE = {"wdbc": wdbc, "ties": ties}
+ROWS = 397
+SEED = 20
+
+GAUSSIAN = {"kind": "gaussian", "gamma": 0.01}
+OPTIONS = [
+    ("omkc_ds", {"sampling": "sum"}),
+    ("omkc_sd", {"sampling": "sum", "delta": 0.1}),
+    ("omkc_sd", {"floor": "delta", "delta": 0.001, "beta": 0.99}),
+    ("omkc_sd", {"variant": "published", "floor": "delta", "beta": 0.99}),
+    ("omkc_ss", {"sampling": "sum", "floor": "delta", "beta": 0.5}),
+    ("omkc_dd", {"beta": 0.01}),
+    ("omkc_ddpa", {"C": 1.0}),
+    ("perceptron_star", {"select": "hindsight"}),
+    ("bomkc_rbp", {"budget": 20}),
+    ("bomkc_forgetron", {"budget": 20}),
+    ("bomkc_bogd", {"budget": 20}),
+    ("bomkc_bogd", {"budget": 20, "removal": "uniform", "clip": 2.0}),
+    ("bomkc_bogd", {"budget": 20, "removal": "nonuniform"}),
+    ("bomkc_bpas", {"budget": 20}),
+    ("bomkc_bpas", {"budget": 20, "normalise": True, "C": 0.5}),
+]
+OWN = [
+    GAUSSIAN,
+    {"kind": "laplacian", "sigma": 4.0},
+    {"kind": "polynomial", "degree": 4, "scale": 0.5, "coef0": 1.0},
+]
+# What a twin calls otherwise than conf/algo: it keeps no hyperparameter whose only meaning is the default.
+FIXED = {"arow": {"covariance": "diagonal"}}
+LEFT_OUT = {"perceptron_star": {"prefix"}}
+
+
+@vectorize(["float64(float64)"])
+def libm_exp(x):
+    """exp of the C library: numpy's own differs from it in the last place, and from machine to machine."""
+    return math.exp(x)
+
+
+class Rows:
+    """pool_rows of the twins, computed once for a stream and pool instead of once for each learner."""
+
+    def __init__(self):
+        self.key, self.values, self.plain = None, None, kernels.pool_rows
+
+    def __call__(self, X, given, normalise="none"):
+        key = (X.tobytes(), str(given), normalise)
+        if len(given) == 1:
+            return self.plain(X, given, normalise)
+        if key != self.key:
+            one = self.plain(X, given, normalise)
+            self.key, self.values = key, [one(t) for t in range(len(X))]
+        return self.values.__getitem__
+
+
+class NumpyWithLibm:
+    """numpy, but for exp."""
+
+    exp = staticmethod(libm_exp)
+
+    def __getattr__(self, name):
+        return getattr(np, name)
+
+
+ROWS_ONCE = Rows()
+
+
+@pytest.fixture(autouse=True)
+def _twins_share_rows_and_exp(monkeypatch):
+    monkeypatch.setattr(kernels, "np", NumpyWithLibm())
+    for info in pkgutil.iter_modules(reference.__path__):
+        module = importlib.import_module(f"reference.{info.name}")
+        if hasattr(module, "pool_rows"):
+            monkeypatch.setattr(module, "pool_rows", ROWS_ONCE)
+
+
+@pytest.fixture(scope="module")
+def streams():
+    """Function: name of a set -> (Dataset of its first ROWS rows in a random order, order of arrival)."""
+    known = {}
+
+    def get(name, request):
+        if name not in known:
+            if name not in MADE:
+                request.getfixturevalue("shared_data")
+            data = MADE[name]() if name in MADE else omkl.data.load(name)
+            rows = np.random.default_rng(3).permutation(data.T)[:ROWS]
+            keep = np.concatenate([np.arange(data.indptr[r], data.indptr[r + 1]) for r in rows])
+            some = dataclasses.replace(
+                data,
+                indptr=np.concatenate([[0], np.cumsum(np.diff(data.indptr)[rows])]),
+                indices=data.indices[keep],
+                values=data.values[keep],
+                y=data.y[rows],
+                content_hash=f"some of {name}",
+            )
+            known[name] = some, np.random.default_rng(4).permutation(len(rows))
+        return known[name]
+
+    return get
+
+
+def both(name, data, order, pool_name, monkeypatch, **over):
+    """(figures of run_pass, the learner, its trace, the twin's Result) on the same stream and seed."""
+    spec = algo_spec(name)
+    params = {**spec.defaults, **over}
+    given = pool(pool_name) if spec.kernels == "pool" else None
+    seen = []
+    figures_of = omkl.learner._figures
+    monkeypatch.setattr(omkl.learner, "_figures", lambda *all_: (seen.append(all_[:2]), figures_of(*all_))[1])
+    figures = omkl.learner.run_pass(spec, params, given, data, order, SEED)
+    (learner, trace) = seen[0]
+
+    hyper = {k: v for k, v in params.items() if k not in {"kernel", *LEFT_OUT.get(name, ())}}
+    hyper |= FIXED.get(name, {})
+    if hyper.get("select") == "hindsight":  # learner._set_up draws this order; the twin counts in arrivals
+        apart = np.random.default_rng(seeds.derive("apart", data.content_hash)).permutation(data.T)
+        hyper["separate"] = np.argsort(order)[apart]
+    normal = "pool_normalise" if "normalise" in hyper else "normalise"
+    result = TWINS[name](
+        dense(data)[order],
+        data.y[order],
+        [params["kernel"]] if spec.kernels == "own" else given["kernels"] if given else [],
+        **{normal: given["normalise"] if given else "none"},
+        rng=np.random.default_rng(seeds.learner_seed(SEED, name)),
+        **hyper,
+    )
+    return figures, learner, trace, result
+
+
+def assert_equal(name, data, order, figures, learner, trace, result):
+    """Same mistakes, counts and stored vectors in every round; weights and scores to 1e-9."""
+    np.testing.assert_array_equal(np.flatnonzero(trace.mistake != result.mistakes), [], "rounds that differ")
+    assert figures["mistakes"] == result.mistakes.sum()
+    np.testing.assert_allclose(trace.score, result.scores, rtol=1e-9, atol=1e-9 * np.abs(result.scores).max())
+    if result.weights is not None and figures["weights"] is not None:
+        np.testing.assert_allclose(figures["weights"], result.weights, rtol=1e-9, atol=1e-300)
+    else:
+        assert figures["weights"] is None
+    if learner.classifiers is None:
+        return
+    assert figures["n_sv_per_kernel"] == result.n_sv_per_kernel.tolist()
+    assert figures["n_sv_sum"] == result.n_sv_per_kernel.sum()
+    assert figures["n_sv_union"] == len(result.stored)
+    np.testing.assert_array_equal(trace.n_sv_combined, result.combined)
+    if "B" in learner.state:
+        assert_same_slots(data, order, learner.state["B"], result)
+        return
+    kept, rows = stored(learner), order[result.stored]
+    np.testing.assert_array_equal(kept["indptr"], np.append(0, np.cumsum(np.diff(data.indptr)[rows])))
+    at = np.concatenate([np.arange(data.indptr[r], data.indptr[r + 1]) for r in rows]).astype(int)
+    np.testing.assert_array_equal(kept["indices"], data.indices[at])
+    np.testing.assert_array_equal(kept["values"], data.values[at])
+    shared = len(result.coefficients) == 1  # the mean kernel's perceptron: one list for all kernels
+    coefficients = np.broadcast_to(result.coefficients, kept["A"].shape) if shared else result.coefficients
+    # a step 1 - y f of a cubic kernel has the rounding error of f, a sum of terms up to 1e7
+    scale = learner.state.get("scale", np.ones(len(kept["A"])))[:, None]
+    np.testing.assert_allclose(kept["A"] * scale, coefficients, rtol=1e-5, atol=1e-9)
+    np.testing.assert_array_equal(kept["A"] * scale != 0, coefficients != 0)
+
+
+def assert_same_slots(data, order, B, result):
+    """Every kernel of a Budget holds the twin's vectors with the twin's coefficients, in whatever slots."""
+    for i, coefficients in enumerate(result.coefficients):
+        its = []
+        for j in np.flatnonzero(coefficients):
+            part = slice(*data.indptr[order[result.stored[j]] :][:2])
+            its.append((data.indices[part].tolist(), data.values[part].tolist(), coefficients[j]))
+        mine = [kept for kept in slots_of(B, i) if kept[2] != 0.0]
+        assert [kept[:2] for kept in mine] == [kept[:2] for kept in sorted(its)]
+        np.testing.assert_allclose(
+            [kept[2] for kept in mine], [kept[2] for kept in sorted(its)], rtol=1e-5, atol=1e-9
+        )
+
+
+def test_every_learner_has_a_twin():
+    missing = sorted(set(algo_names()) - set(TWINS))
+    assert not missing, (
+        f"learners without a naive twin: {missing}. Write one from the paper in tests/reference/, as "
+        "twin(X, y, kernels, *, <hyperparameters>, normalise, rng) -> Result, and list it in reference.TWINS"
+    )
+
+
+@pytest.mark.parametrize("name", [n for n in algo_names() if algo_spec(n).kernels == "pool"])
+@pytest.mark.parametrize("pool_name", POOLS)
+@pytest.mark.parametrize("data_name", SETS)
+def test_pool_learner_equals_its_twin(data_name, pool_name, name, streams, request, monkeypatch):
+    data, order = streams(data_name, request)
+    assert_equal(name, data, order, *both(name, data, order, pool_name, monkeypatch))
+
+
+@pytest.mark.parametrize(("name", "over"), OPTIONS)
+@pytest.mark.parametrize("data_name", ["wdbc", "ties", "a9a_train", "german"])
+def test_options_equal_the_twin(data_name, name, over, streams, request, monkeypatch):
+    data, order = streams(data_name, request)
+    assert_equal(name, data, order, *both(name, data, order, "paper16", monkeypatch, **over))
+
+
+@pytest.mark.parametrize("name", [n for n in algo_names() if algo_spec(n).kernels != "pool"])
+@pytest.mark.parametrize("data_name", SETS)
+def test_learner_without_a_pool_equals_its_twin(data_name, name, streams, request, monkeypatch):
+    data, order = streams(data_name, request)
+    for kernel in [None, *OWN] if algo_spec(name).kernels == "own" else [None]:
+        over = {"kernel": kernel} if kernel else {}
+        with monkeypatch.context() as patch:
+            assert_equal(name, data, order, *both(name, data, order, None, patch, **over))
+
+
+@pytest.mark.parametrize("select", ["prefix", "hindsight"])
+@pytest.mark.parametrize("data_name", ["wdbc", "ties", "svmguide3"])
+def test_star_chooses_the_kernel_that_the_twin_chooses(data_name, select, streams, request, monkeypatch):
+    data, order = streams(data_name, request)
+    spec, given = algo_spec("perceptron_star"), pool("paper16")
+    chosen = omkl.learner._set_up(spec, {**spec.defaults, "select": select}, given, data, order, None)
+    *_, result = both("perceptron_star", data, order, "paper16", monkeypatch, select=select)
+    assert chosen["kernels"] == [given["kernels"][result.chosen]]
+
+
+X0 = np.array([[1.0, 2.0, 0.0], [0.5, -1.0, 3.0]])
+EDGES = {
+    "one round": (X0[:1], [-1.0]),
+    "one class": (np.tile(X0, (20, 1)) + np.arange(40)[:, None], np.ones(40)),
+    "zero rows": (np.zeros((30, 3)), np.where(np.arange(30) % 3, 1.0, -1.0)),
+    "the same row with both labels": (np.tile(X0[:1], (40, 1)), np.where(np.arange(40) % 2, -1.0, 1.0)),
+    "pairs with both labels": (np.repeat(np.tile(X0, (10, 1)), 2, axis=0), np.tile([1.0, -1.0], 20)),
+    "one feature, whole numbers": (np.arange(60)[:, None] % 7, np.where(np.arange(60) % 4, 1.0, -1.0)),
+}
+
+
+@pytest.mark.parametrize("name", algo_names())
+@pytest.mark.parametrize("edge", EDGES)
+def test_degenerate_streams_equal_the_twin(edge, name, monkeypatch):
+    data = dataset(*EDGES[edge], edge)
+    for pool_name in POOLS if algo_spec(name).kernels == "pool" else POOLS[:1]:
+        with monkeypatch.context() as patch:
+            order = np.arange(data.T)
+            assert_equal(name, data, order, *both(name, data, order, pool_name, patch))
