@@ -182,3 +182,17 @@ def test_slots_by_hand():
     put(B, stream, 2, 0, 0, 1.0)  # over x = 1
     assert outputs(B, stream, 3) == [-3 + 0.5 * 2]
     assert B.size.tolist() == [2, 2]
+
+
+def test_rows_without_any_feature_have_a_place_in_the_store():
+    """A first stream that is empty, then zero rows: the store has room for examples of length 0."""
+    B = make_budget(make_pool([{"kind": "gaussian", "sigma": 1.0}]), 2, 1)
+    for T in (0, 3):
+        stream = make_stream(
+            np.zeros(T + 1, np.int64), np.zeros(0, np.int32), np.zeros(0), np.ones(T), np.arange(T)
+        )
+        B = reserve_slots(B, T, 0)
+        assert B.ends.size == 2 * B.norm2.size
+    assert outputs(B, stream, 0) == [0]
+    put(B, stream, 0, 0, 0, 1.0)
+    assert outputs(B, stream, 1) == [1]

@@ -94,7 +94,7 @@ def reserve_slots(B: Budget, vectors: int, longest: int) -> Budget:
         A, own, holds = (_extended(array, slots) for array in (B.A, B.own, B.holds))
         B = B._replace(A=A, own=own, holds=holds, K=np.zeros((R, slots, m)), some_dots=np.zeros(slots))
     stride = max(longest, B.values.size // N if N else 0)
-    if examples * stride > B.values.size:
+    if examples > N or examples * stride > B.values.size:
         ends = (np.arange(examples)[:, None] * stride + [0, 0]).reshape(-1)
         indices, values = np.empty(examples * stride, np.int32), np.empty(examples * stride)
         for e in range(N):
