@@ -11,6 +11,7 @@ import numpy as np
 from omkl import seeds
 from omkl.algorithms import function
 from omkl.engine import numba_cache
+from omkl.engine.budget import Budget, make_budget, reserve_slots
 from omkl.engine.expansion import BLOCK, Expansion, close_block, make_expansion, reserve
 from omkl.engine.pool import make_pool
 from omkl.engine.stream import Stream, Trace, make_stream, make_trace, part, trace_part
@@ -21,6 +22,8 @@ CURVE_POINTS = 100
 
 class Learner:
     """A learner and its state: expansion, weights, random generator, and what else its YAML names.
+
+    A function with an argument ``B`` gets a Budget of ``budget`` vectors per kernel in place of ``E``.
 
     spec: the learner's AlgoSpec; params: its hyperparameters; pool: ``{"normalise", "kernels"}`` or None;
     d: number of features; seed: of its own randomness; block: rows computed at once (never changes a result).
@@ -40,8 +43,12 @@ class Learner:
         if pool is not None:
             m = len(pool["kernels"])
             forms = spec.state or {}
-            expansions = ["E", *(name for name in forms if forms[name].get("expansion"))]
+            expansions = [name for name in forms if forms[name].get("expansion")]
             plan = make_pool(pool["kernels"], pool["normalise"])
+            if "B" in self.names:
+                self.state["B"] = make_budget(plan, params["budget"], d, self.block)
+            else:
+                expansions = ["E", *expansions]
             self.state |= {name: make_expansion(plan, d, self.block) for name in expansions}
         sizes = {"m": m, "d": d, **{k: v for k, v in params.items() if isinstance(v, int)}}
         for name, form in (spec.state or {}).items():
@@ -68,7 +75,7 @@ class Learner:
         seconds = 0.0
         for start in range(0, stream.T, step):
             stop = min(start + step, stream.T)
-            for name in self._expansions():
+            for name in self._with_blocks():
                 close_block(self.state[name])
             given = {
                 "stream": part(stream, start, stop),
@@ -85,12 +92,20 @@ class Learner:
 
     def _make_room(self, stream: Stream) -> None:
         lengths = np.diff(stream.indptr)[stream.order]
-        for name in self._expansions():
-            room = (stream.T, int(lengths.sum()), int(lengths.max(initial=0)))
-            self.state[name] = reserve(self.state[name], *room)
+        nnz, longest = int(lengths.sum()), int(lengths.max(initial=0))
+        for name in self._with_blocks():
+            if name == "B":
+                self.state[name] = reserve_slots(self.state[name], stream.T, longest)
+            else:
+                self.state[name] = reserve(self.state[name], stream.T, nnz, longest)
 
-    def _expansions(self) -> list[str]:
-        return [name for name, value in self.state.items() if isinstance(value, Expansion)]
+    def _with_blocks(self) -> list[str]:
+        return [name for name, value in self.state.items() if isinstance(value, Expansion | Budget)]
+
+    @property
+    def classifiers(self) -> Any:
+        """The Expansion E or the Budget B, None for a learner without kernels."""
+        return self.state.get("E", self.state.get("B"))
 
     @property
     def weights(self) -> np.ndarray | None:
@@ -154,7 +169,7 @@ def run_pass(
 def _figures(learner: Learner, trace: Trace, seconds: float, weights: dict[int, list[float]]) -> dict:
     """Return a cell's figures from the final state and the trace of its rounds."""
     T = trace.score.size
-    E = learner.state.get("E")
+    E = learner.classifiers
     union, total = (int(n) for n in E.size) if E is not None else (0, 0)
     n_sv = [int(n) for n in E.n_sv] if E is not None else []
     if sum(n_sv) != total:  # kernels that share one list

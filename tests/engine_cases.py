@@ -114,7 +114,9 @@ def one_pass(name, data, given=None, order=None, **how):
 
 
 def stored(learner):
-    """All that an expansion has stored, by name: the arrays that count, cut to what is in use."""
+    """All that an expansion or budget has stored, by name: the arrays that count, cut to what is in use."""
+    if "B" in learner.state:
+        return stored_in_slots(learner.state["B"])
     E = learner.state["E"]
     n = E.size[0]
     nnz = E.indptr[n]
@@ -130,13 +132,42 @@ def stored(learner):
     }
 
 
+def stored_in_slots(B):
+    """The same for a Budget: its slots in their order, whatever numbers their examples have in its store."""
+    n = B.n_sv.max()
+    used = np.arange(n)[:, None] < B.n_sv
+    examples = B.holds[:n][used]
+    ends = B.ends.reshape(-1, 2)[examples]
+    at = np.concatenate([np.empty(0, int), *(np.arange(*pair) for pair in ends)])
+    return {
+        "A": B.A[:n].T,
+        "own": B.own[:n],
+        "indptr": np.append(0, np.cumsum(ends[:, 1] - ends[:, 0])),
+        "indices": B.indices[at],
+        "values": B.values[at],
+        "norm2": B.norm2[examples],
+        "size": B.size,
+        "n_sv": B.n_sv,
+        "oldest": B.oldest,
+    }
+
+
+def slots_of(B, i):
+    """Kernel i's coefficients and stored vectors, as sorted (indices, values, coefficient)."""
+    found = []
+    for s in range(B.n_sv[i]):
+        part = slice(*B.ends.reshape(-1, 2)[B.holds[s, i]])
+        found.append((B.indices[part].tolist(), B.values[part].tolist(), B.A[s, i]))
+    return sorted(found)
+
+
 def state(learner):
     """Copies of all arrays that make up a learner's state, but for its random generator."""
-    arrays = stored(learner) if "E" in learner.state else {}
+    arrays = stored(learner) if learner.classifiers is not None else {}
     for k, v in learner.state.items():
         if isinstance(v, np.ndarray):
             arrays[k] = v
-        elif k not in ("E", "rng"):
+        elif k not in ("E", "B", "rng"):
             arrays |= {f"{k}.A": v.A[:, : v.size[0]], f"{k}.size": v.size}
     return {name: array.copy() for name, array in arrays.items()}
 

@@ -34,10 +34,17 @@ EVERY = pytest.mark.parametrize("name", algo_names())
 STOCHASTIC = [n for n in algo_names() if algo_spec(n).stochastic]
 # Learners to which the perceptron's rule for f = 0 does not apply, and why.
 NOT_PERCEPTRONS = {
+    "bomkc_bogd": "stores by its margin, with coefficients that shrink",
+    "bomkc_bpas": "stores by its hinge loss",
     "bomkc_spa": "stores at random, by its hinge loss",
     "omklo_da": "stores on mistakes of the ensemble",
     "omklo_sua": "stores on mistakes of the ensemble, one sampled kernel",
     "omklp_sua": "updates one sampled kernel a round",
+}
+# Options under which a learner draws on 300 examples: budgets that overflow, and a removal that is random.
+DRAWS = {
+    "bomkc_bogd": {"budget": 5, "removal": "uniform"},  # the default, fifo, draws nothing
+    "bomkc_rbp": {"budget": 5},
 }
 WITH_KERNELS = [n for n in algo_names() if algo_spec(n).kernels != "none"]
 CHEAP = {"normalise": "none", "kernels": [{"kind": "gaussian", "sigma": s} for s in (0.1, 0.2, 1.0)]}
@@ -62,8 +69,8 @@ def test_same_seed_same_result(name):
 @pytest.mark.parametrize("name", STOCHASTIC)
 def test_another_seed_draws_otherwise(name):
     data = clouds()
-    _, trace = one_pass(name, data, seed=5)
-    _, other = one_pass(name, data, seed=6)
+    _, trace = one_pass(name, data, seed=5, **DRAWS.get(name, {}))
+    _, other = one_pass(name, data, seed=6, **DRAWS.get(name, {}))
     assert not np.array_equal(trace.score, other.score)
 
 
@@ -77,18 +84,14 @@ def test_a_deterministic_learner_ignores_the_seed(name):
 def test_repetitions_differ_by_order_and_draws(name):
     data, spec = clouds(), algo_spec(name)
     given_pool = MIXED if spec.kernels == "pool" else None
-    runs = [
-        run_pass(spec, spec.defaults, given_pool, data, *data_order(data, "permuted", 1, r))
-        for r in (0, 1, 0)
-    ]
+    params = {**spec.defaults, **DRAWS.get(name, {})}
+    runs = [run_pass(spec, params, given_pool, data, *data_order(data, "permuted", 1, r)) for r in (0, 1, 0)]
     for run in runs:
         del run["seconds"]
     assert runs[0] == runs[2]
     assert runs[0]["curve"] != runs[1]["curve"]
     # the same order, so that only the learner's own draws are left to differ
-    same_order = [
-        run_pass(spec, spec.defaults, given_pool, data, np.arange(data.T), s)["curve"] for s in (1, 2)
-    ]
+    same_order = [run_pass(spec, params, given_pool, data, np.arange(data.T), s)["curve"] for s in (1, 2)]
     assert (same_order[0] != same_order[1]) == spec.stochastic
 
 
@@ -263,8 +266,8 @@ def test_exact_zero_is_a_mistake_and_is_stored(name):
         if label * f <= 0:
             f += label
             kept += 1
-    assert learner.state["E"].size[0] == kept
-    assert (learner.state["E"].n_sv[learner.state["E"].n_sv > 0] == kept).all()
+    assert learner.classifiers.size[0] == kept
+    assert (learner.classifiers.n_sv[learner.classifiers.n_sv > 0] == kept).all()
     if algo_spec(name).function.startswith("perceptron"):
         assert trace.score[2] == 0.0
         assert trace.mistake[2]
@@ -291,5 +294,5 @@ def test_many_columns_cost_what_their_non_zeros_cost(name):
     small = dataclasses.replace(data, indices=renumbered.astype(np.int32).reshape(-1), d=used.size)
     other, trace_small = one_pass(name, small, CHEAP)
     assert_same(traced(trace), traced(trace_small))
-    if "E" in learner.state:
+    if learner.classifiers is not None:
         np.testing.assert_array_equal(state(learner)["A"], state(other)["A"])

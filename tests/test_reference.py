@@ -593,6 +593,7 @@ def test_every_twin_leaves_its_inputs_alone_and_reports_consistently():
     X, y = stream(T=60)
     X0, y0 = X.copy(), y.copy()
     draws = {"beta": 0.8, "delta": 0.1, "sampling": "max", "floor": "delta/m"}
+    hedge = {"budget": 7, "gamma": 0.99}
     settings = {
         "omkc_dd": {"beta": 0.8},
         "omkc_ds": {"beta": 0.8, "sampling": "max"},
@@ -617,6 +618,10 @@ def test_every_twin_leaves_its_inputs_alone_and_reports_consistently():
             "normalise": True,
         },
         "perceptron_star": {"select": "prefix"},
+        "bomkc_rbp": hedge,
+        "bomkc_forgetron": hedge,
+        "bomkc_bogd": {**hedge, "eta": 0.1, "lam": 0.1, "removal": "uniform", "clip": 10.0},
+        "bomkc_bpas": {**hedge, "C": 0.1, "normalise": False},
         "arow": {"r": 10.0, "covariance": "full"},
     }
     for name, twin in TWINS.items():

@@ -11,6 +11,7 @@ from collections import namedtuple
 import numpy as np
 from numba import njit
 
+from omkl.engine.block import block_room, lay_out
 from omkl.engine.pool import Pool, Scratch, accumulate, bit, own_values
 from omkl.engine.stream import row
 from omkl.engine.ties import doubts, settle, settle_block, track
@@ -87,7 +88,6 @@ def reserve(E: Expansion, vectors: int, nnz: int, longest: int) -> Expansion:
     """
     n = E.size[0]
     used = E.indptr[n]
-    slots = min(E.slot.size, longest * E.row_norm2.size)
     if n + vectors > E.norm2.size:
         A = np.empty((E.A.shape[0], n + vectors))
         A[:, :n] = E.A[:, :n]
@@ -99,25 +99,21 @@ def reserve(E: Expansion, vectors: int, nnz: int, longest: int) -> Expansion:
         )
     if used + nnz > E.values.size:
         E = E._replace(indices=_grown(E.indices, used, nnz), values=_grown(E.values, used, nnz))
-    if slots > E.columns.size:
-        E.slot[:] = 0
-        rows = np.empty((slots + 1, E.row_norm2.size))
-        rows[0] = 0.0
-        few = np.zeros_like(rows)
-        E = E._replace(columns=np.empty(slots, np.int32), rows=rows, few=few)
-        E.block[2] = 0
+    larger = block_room(E, longest)
+    if larger:
+        E = E._replace(**larger, few=np.zeros_like(larger["rows"]))
     return E
+
+
+def close_block(E: Expansion) -> None:
+    """Forget the open block: the next round belongs to another stream."""
+    E.block[0] = E.block[1] = 0
 
 
 def _grown(array: np.ndarray, used: int, more: int) -> np.ndarray:
     larger = np.empty(used + more, array.dtype)
     larger[:used] = array[:used]
     return larger
-
-
-def close_block(E: Expansion) -> None:
-    """Forget the open block: the next round belongs to another stream."""
-    E.block[0] = E.block[1] = 0
 
 
 @njit(cache=True)
@@ -183,28 +179,7 @@ def multiply(E, i, c):
 @njit(cache=True)
 def _open_block(E, stream, t):
     """Lay out the block that starts at round t, and compute its outputs against all stored vectors."""
-    R = E.row_norm2.size
-    for s in range(E.block[2]):
-        E.slot[E.columns[s]] = 0
-    used = 0
-    count = min(E.block[4], stream.T - t)
-    for r in range(R):
-        E.row_norm2[r] = 0.0
-    for r in range(count):
-        start, stop = row(stream, t + r)
-        norm2 = 0.0
-        for k in range(start, stop):
-            value = stream.values[k]
-            norm2 += value * value
-            column = stream.indices[k]
-            if E.slot[column] == 0:
-                E.columns[used] = column
-                used += 1
-                E.slot[column] = used
-                E.rows[used] = 0.0
-            E.rows[E.slot[column], r] = value
-        E.row_norm2[r] = norm2
-    E.block[0], E.block[1], E.block[2] = t, t + count, used
+    lay_out(E, stream, t)
     E.F[:] = 0.0
     E.G[:] = 0.0
     track(E)

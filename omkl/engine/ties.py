@@ -34,7 +34,7 @@ def track(E):
 
 
 @njit(cache=True)
-def _doubtful(f, n, absolute):
+def doubtful(f, n, absolute):
     """Whether the sign of f, a sum of n terms of these absolute values in all, is within rounding error."""
     error = (LADDER_ERROR + n * _ROUNDING) * absolute
     return abs(f) <= max(error, _TINY) and absolute > 0.0
@@ -52,7 +52,7 @@ def doubts(pool, F, G, n_sv, largest, own, r, doubt):
         absolute = n_sv[i] * largest[i]
         if pool.kind[i] != POLYNOMIAL and _narrow(pool, i, own):
             absolute = G[i, r]
-        doubt[i, r] = (pool.kind[i] != POLYNOMIAL or pool.cosine[0]) and _doubtful(F[i, r], n_sv[i], absolute)
+        doubt[i, r] = (pool.kind[i] != POLYNOMIAL or pool.cosine[0]) and doubtful(F[i, r], n_sv[i], absolute)
         found |= doubt[i, r]
     return found
 

@@ -2,9 +2,9 @@
 
 Every twin is `twin(X, y, kernels, *, <hyperparameters>, normalise="none", rng=None) -> Result`: X is dense
 (T, d) in stream order, y (T,) is +1/-1, kernels a list of flat dicts. Hyperparameters have no defaults here
-(conf/ is their home). normalise is the pool's; a learner with a hyperparameter of that name (bomkc_spa) takes
-the pool's as pool_normalise. `TWINS` maps a learner's name to its twin: each function of this form in the
-modules of this folder, found by itself.
+(conf/ is their home). normalise is the pool's; a learner with a hyperparameter of that name (bomkc_spa,
+bomkc_bpas) takes the pool's as pool_normalise. `TWINS` maps a learner's name to its twin: each function of
+this form in the modules of this folder, found by itself.
 """
 
 import importlib

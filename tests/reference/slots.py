@@ -1,0 +1,97 @@
+"""The classifiers f_1 .. f_m of a twin with a budget: lists of slots that can be overwritten and scaled.
+
+Everything is Python arithmetic, one number at a time: an output is the sum over a kernel's slots in the order
+of their numbers, a kernel value is its definition with math.exp.
+"""
+
+import math
+
+import numpy as np
+
+from .expansion import Expansions
+from .kernels import inner, squared_norms
+from .omkc import combine, hedge
+
+
+class Slots(Expansions):
+    """f_i = sum_s a[i][s] kappa_i(x_j, .), j = held[i][s]; at most `budget` slots in each of m kernels."""
+
+    def __init__(self, X, y, kernels, normalise, budget):
+        super().__init__(None, len(kernels), len(y))
+        self.X, self.norms = np.asfortranarray(X, dtype=float), squared_norms(X)
+        self.y, self.kernels, self.cosine, self.budget = y, kernels, normalise == "cosine", budget
+        self.a = [[] for _ in kernels]
+        self.held = [[] for _ in kernels]
+        self.oldest = [0] * self.m
+        self.dots = {}
+        self.w = np.full(self.m, 1 / self.m)
+
+    def kappa(self, i, j, t):
+        """kappa_i(x_j, x_t)."""
+        if j not in self.dots:
+            self.dots[j] = inner(self.X, self.X[j])
+        dot, n, nt = self.dots[j][t], self.norms[j], self.norms[t]
+        k = self.kernels[i]
+        if k["kind"] in ("gaussian", "laplacian"):
+            square = max(n + nt - 2 * dot, 0.0)
+            if k["kind"] == "laplacian":
+                return math.exp(-(1 / k["sigma"]) * math.sqrt(square))
+            return math.exp(-(k["gamma"] if "gamma" in k else 1 / (2 * k["sigma"] ** 2)) * square)
+
+        def power(dot):
+            base = k.get("scale", 1.0) * dot + k.get("coef0", 0.0)
+            product = base
+            for _ in range(k.get("degree", 1) - 1):
+                product = product * base
+            return product
+
+        if not self.cosine:
+            return power(dot)
+        both = power(n) * power(nt)
+        return power(dot) / math.sqrt(both) if both > 0 else 0.0
+
+    def f(self, i, t):
+        """f_i(x_t)."""
+        total = 0.0
+        for a, j in zip(self.a[i], self.held[i], strict=True):
+            total += a * self.kappa(i, j, t)
+        return total
+
+    def predict(self, t):
+        """Record round t's weighted vote; return f (m,) and which kernels err."""
+        f = np.array([self.f(i, t) for i in range(self.m)])
+        every = np.ones(self.m, dtype=bool)
+        self.record(combine(self.w, f, every), self.y[t], every)
+        return f, self.y[t] * f <= 0
+
+    def discount(self, gamma, z):
+        self.w = hedge(self.w, gamma, z)
+
+    def full(self, i):
+        return len(self.a[i]) == self.budget
+
+    def append(self, i, t, a):
+        assert not self.full(i)
+        self.a[i].append(a)
+        self.held[i].append(t)
+        self.n_sv[i] += 1
+
+    def replace(self, i, s, t, a):
+        self.a[i][s], self.held[i][s] = a, t
+
+    def replace_oldest(self, i, t, a):
+        self.replace(i, self.oldest[i], t, a)
+        self.oldest[i] = (self.oldest[i] + 1) % self.budget
+
+    def scale(self, i, c):
+        self.a[i] = [a * c for a in self.a[i]]
+
+    def finish(self):
+        """The Result; stored: all examples in use, coefficients by kernel."""
+        self.stored = sorted({j for held in self.held for j in held})
+        table = np.zeros((self.m, len(self.stored)))
+        for i in range(self.m):
+            for a, j in zip(self.a[i], self.held[i], strict=True):
+                table[i, self.stored.index(j)] += a
+        self.columns = list(table.T)
+        return self.result(self.w)
