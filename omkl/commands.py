@@ -76,7 +76,7 @@ def figure(args: Namespace, words: list[str]) -> int:
     if len(cells) < len(keys):
         verb = "sweep" if asked.swept else "run"
         missing = f"the store {asked.store} holds {len(cells)} of {len(keys)} cells"
-        if cells.empty:
+        if not {setting.algo for setting in asked.settings} <= set(cells["algo"]):
             raise UserError(f"{missing}; `omkl {shlex.join([verb, *words])}` computes them")
         say(f"warning: {missing}")
     about, out = Asked.of(asked, command=args.line), _figures(asked, args)

@@ -159,6 +159,8 @@ def test_ctrl_c_in_a_real_process(place):
         text=True,
         env=os.environ | {"PYTHONPATH": str(ROOT)},
         start_new_session=True,
+        # a shell's background job hands down an ignored SIGINT, which Python would leave ignored
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     until = time.monotonic() + 60
     while not any(path.stat().st_size for path in place.glob("results/cells/*.jsonl")):
