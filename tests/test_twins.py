@@ -199,7 +199,7 @@ def test_every_learner_has_a_twin():
     missing = sorted(set(algo_names()) - set(TWINS))
     assert not missing, (
         f"learners without a naive twin: {missing}. Write one from the paper in tests/reference/, as "
-        "twin(X, y, kernels, *, <hyperparameters>, normalise, rng) -> Result, and list it in reference.TWINS"
+        "twin(X, y, kernels, *, <hyperparameters>, normalise, rng) -> Result"
     )
 
 
