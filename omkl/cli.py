@@ -158,7 +158,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except OmklError as error:
         if debug:
             raise
-        say(str(error))
+        say(printable(str(error)))
         return error.exit_code
     except KeyboardInterrupt:
         if debug:
@@ -194,8 +194,19 @@ def _run_command(argv: list[str]) -> int:
     return args.does(args, words)
 
 
+def printable(text: str) -> str:
+    """Return a message whose words came from a user or a file: no control characters, no endless line.
+
+    Line ends stay where the message lists several things; what else is not printable is escaped.
+    """
+    escaped = "".join(c if c.isprintable() or c == "\n" else ascii(c)[1:-1] for c in text)
+    return "\n".join(
+        line if len(line) <= 2000 else f"{line[:1500]} ... {line[-400:]}" for line in escaped.split("\n")
+    )
+
+
 def _warn(message: Any, *_: Any) -> None:
-    say(f"warning: {message}")
+    say(f"warning: {printable(str(message))}")
 
 
 def _count(text: str) -> int:

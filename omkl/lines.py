@@ -110,6 +110,8 @@ def _read(
             if keyed and str(raw[_OPEN:_CLOSE], "latin-1") not in wanted:
                 continue
             try:
+                if b"\\ud" in raw or b"\\uD" in raw:  # half a character cannot be printed or put into a table
+                    json.dumps(json.loads(raw), ensure_ascii=False).encode()
                 line = decode(raw)
             except (ValueError, RecursionError):
                 line = None

@@ -182,7 +182,7 @@ forms:
         ("title: t", "titel: t", r"unknown key 'titel' \(did you mean 'title'\?\)"),
         ("licence: none", "", "missing licence"),
         ("T: 2", "T: two", "T: 'two' should be of type int"),
-        ("T: 2", "T: true", "T: True should be of type int"),
+        ("T: 2", "T: true", "T: true should be of type int"),
         ("0.5", "half", "positive_share: 'half' should be of type float"),
         ("0" * 64, "0" * 63, "64 hexadecimal digits"),
         ("task: classification", "task: regression", "only 'classification'"),

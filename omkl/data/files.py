@@ -19,7 +19,7 @@ from omkl.paths import cache_folder, data_folders
 SUFFIXES = (".libsvm.xz", ".libsvm.bz2", ".libsvm.gz", ".libsvm", ".xz", ".bz2", ".gz", "")
 OPENERS = {b"\xfd7zXZ\x00": lzma.open, b"BZh": bz2.open, b"\x1f\x8b": gzip.open}
 LIMIT = 4 * 2**30  # bytes after decompression, where nothing narrower is known
-LONGEST_LINE = 256 * 2**20
+LONGEST_LINE = 64 * 2**20
 BLOCK = 4 * 2**20
 
 

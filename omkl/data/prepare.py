@@ -13,10 +13,20 @@ from pathlib import Path
 import numpy as np
 
 from omkl.data.files import open_binary
-from omkl.data.parse import Rows, csr, read_cells, read_libsvm, read_npz, to_number
-from omkl.errors import UserError
+from omkl.data.parse import (
+    LARGEST_INDEX,
+    LONGEST_INDEX,
+    Rows,
+    csr,
+    read_cells,
+    read_libsvm,
+    read_npz,
+    to_number,
+)
+from omkl.errors import UserError, show
 
 COMPRESSION = (".xz", ".bz2", ".gz")
+LONGEST_LABEL = 100
 TEXT = (".libsvm", ".svm", ".txt", ".csv", ".tsv", ".data", ".npz")
 
 
@@ -109,17 +119,18 @@ def signs(
     """
     found, place = np.unique(_as_numbers(labels), return_inverse=True)
     texts = [_text(label) for label in found]
+    words = [text if text.isprintable() else show(text) for text in texts]
     if mapping is None:
         if len(found) != 2:
-            shown = ", ".join(texts[:8]) + (", ..." if len(found) > 8 else "")
+            shown = ", ".join(words[:8]) + (", ..." if len(found) > 8 else "")
             raise UserError(
                 f"{where}: {len(found)} different labels ({shown}); classification needs exactly two"
             )
         y = np.array([-1.0, 1.0])[place.ravel()]
-        return y, () if texts == ["-1", "1"] else (f"labels: {texts[0]} -> -1, {texts[1]} -> +1",)
+        return y, () if texts == ["-1", "1"] else (f"labels: {words[0]} -> -1, {words[1]} -> +1",)
     unknown = [text for text in texts if text not in mapping]
     if unknown:
-        raise UserError(f"{where}: label {unknown[0]!r}; expected one of {', '.join(mapping)}")
+        raise UserError(f"{where}: label {show(unknown[0])}; expected one of {', '.join(mapping)}")
     return np.array([float(mapping[text]) for text in texts])[place.ravel()], ()
 
 
@@ -172,7 +183,7 @@ def _read_table(form: Form, path: Path, limit: int | None) -> Rows:
                 to_number(cell, f"{path}:{line}: column {column + 1}")
             raise
         lines.append(line)
-        labels.append(cells[label] if label is not None else "")
+        labels.append(_checked_label(cells[label], f"{path}:{line}") if label is not None else "")
     if not lines:
         raise UserError(f"{path}: no examples in it")
     X = np.frombuffer(numbers, dtype=np.float64).reshape(len(lines), len(kept))
@@ -219,11 +230,12 @@ def _read_columns(path: Path, limit: int | None) -> Rows:
     """Read lines that list the columns (from 1, ascending) which are 1."""
     indptr, columns = array("q", [0]), array("q")
     for line, cells in read_cells(path, "whitespace", limit):
-        try:
-            row = [int(cell) for cell in cells]
-        except ValueError:
-            bad = next(cell for cell in cells if not cell.isdecimal())
-            raise UserError(f"{path}:{line}: {bad!r} is not a column number") from None
+        bad = next((cell for cell in cells if not (cell.isascii() and cell.isdecimal())), None)
+        if bad is not None:
+            raise UserError(f"{path}:{line}: {show(bad)} is not a column number")
+        row = [int(cell) if len(cell) <= LONGEST_INDEX else LARGEST_INDEX + 1 for cell in cells]
+        if max(row) > LARGEST_INDEX:
+            raise UserError(f"{path}:{line}: a column number is above {LARGEST_INDEX}")
         if row[0] < 1 or any(b <= a for a, b in itertools.pairwise(row)):
             raise UserError(f"{path}:{line}: column numbers must start at 1 and ascend")
         columns.extend(row)
@@ -241,8 +253,15 @@ def _read_labels(path: Path, limit: int | None) -> np.ndarray:
     for line, cells in read_cells(path, "whitespace", limit):
         if len(cells) != 1:
             raise UserError(f"{path}:{line}: {len(cells)} words; a label file has one label per line")
-        labels.append(cells[0])
+        labels.append(_checked_label(cells[0], f"{path}:{line}"))
     return np.array(labels)
+
+
+def _checked_label(text: str, where: str) -> str:
+    """Return the label if it is short: numpy makes room for the longest one in every row."""
+    if len(text) > LONGEST_LABEL:
+        raise UserError(f"{where}: the label has {len(text):,} characters; at most {LONGEST_LABEL} are read")
+    return text
 
 
 def _read_sklearn(form: Form) -> Rows:

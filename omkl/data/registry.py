@@ -3,14 +3,18 @@
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from types import UnionType
 from typing import Any
 from urllib.parse import urlsplit
 
+from omkl import plain_yaml
 from omkl.data.prepare import DataFile, Form, Link
-from omkl.errors import UserError, suggest
+from omkl.errors import UserError, show, suggest
 from omkl.paths import conf_folder
 
 FORMATS = {"libsvm": 1, "table": 1, "sparse_binary": 2, "sklearn": 0}  # format: files it needs at least
+KINDS = {"format": str, "files": list, "labels": dict, "values": dict, "drop": list}
+KINDS |= {"delimiter": str, "missing": str, "header": bool}
 EMBEDDED = ("breast_cancer",)  # scikit-learn's loaders that a YAML may name
 
 
@@ -114,24 +118,25 @@ def _entry(path: Path) -> DataEntry:
 def _read_yaml(path: Path) -> dict[str, Any]:
     import yaml
 
+    plain_yaml.check(path)
     try:
         data = yaml.load(path.read_bytes(), Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
-    except yaml.YAMLError as error:
-        raise UserError(f"{path}: not YAML: {error}") from error
+    except (yaml.YAMLError, ValueError) as error:  # ValueError: such as 2001-99-99, a date by its form
+        raise UserError(f"{path}: not YAML: {' '.join(str(error).split())}") from error
     if not isinstance(data, dict):
         raise UserError(f"{path}: should hold keys and values")
     return data
 
 
-def _check_kind(where: str, value: object, kind: type) -> None:
+def _check_kind(where: str, value: object, kind: type | UnionType) -> None:
     if not isinstance(value, kind) or isinstance(value, bool) is not (kind is bool):
-        raise UserError(f"{where}: {value!r} should be of type {kind.__name__}")
+        raise UserError(f"{where}: {show(value)} should be of type {getattr(kind, '__name__', kind)}")
 
 
 def _check_keys(where: str | Path, data: dict, known: set[str], needed: set[str]) -> None:
     for key in data:
         if key not in known:
-            raise UserError(f"{where}: unknown key {key!r}{suggest(key, known)}")
+            raise UserError(f"{where}: unknown key {show(key)}{suggest(key, known)}")
     if missing := sorted(needed - set(data)):
         raise UserError(f"{where}: missing {', '.join(missing)}")
 
@@ -141,6 +146,9 @@ def _form(path: Path, number: int, data: dict) -> Form:
     if not isinstance(data, dict):
         raise UserError(f"{where}: should hold keys and values")
     _check_keys(where, data, set(Form.__dataclass_fields__), {"format", "labels"})
+    for key, kind in KINDS.items():
+        if key in data:
+            _check_kind(f"{where}: {key}", data[key], kind)
     if data["format"] not in FORMATS:
         guess = suggest(data["format"], FORMATS)
         raise UserError(f"{where}: format: {data['format']!r}{guess}; one of {', '.join(FORMATS)}")
@@ -149,14 +157,17 @@ def _form(path: Path, number: int, data: dict) -> Form:
     if len(files) < needed:
         raise UserError(f"{where}: files: {needed} needed for format {data['format']}")
     if data["format"] == "sklearn" and data.get("dataset") not in EMBEDDED:
-        raise UserError(f"{where}: dataset: {data.get('dataset')!r}; one of {', '.join(EMBEDDED)}")
-    for key in ("labels", "values"):
-        _check_kind(f"{where}: {key}", data.get(key, {}), dict)
-    for key, kind in (("delimiter", str), ("missing", str), ("header", bool), ("drop", list)):
-        _check_kind(f"{where}: {key}", data.get(key, kind()), kind)
+        raise UserError(f"{where}: dataset: {show(data.get('dataset'))}; one of {', '.join(EMBEDDED)}")
+    for word, value in data.get("values", {}).items():
+        _check_kind(f"{where}: values: {show(word)}", value, int | float)
+    for column in data.get("drop", []):
+        _check_kind(f"{where}: drop", column, int)
+    mark = data.get("delimiter", ",")
+    if mark != "whitespace" and (len(mark) != 1 or mark in '\r\n" '):
+        raise UserError(f"{where}: delimiter: {show(mark)}; 'whitespace' or one character")
     label = data.get("label", "last")
     if label not in ("first", "last", "file") and not (type(label) is int and label > 0):
-        raise UserError(f"{where}: label: {label!r}; first, last, file, or a column number from 1")
+        raise UserError(f"{where}: label: {show(label)}; first, last, file, or a column number from 1")
     labels = data["labels"]
     if {type(sign) for sign in labels.values()} != {int} or set(labels.values()) != {-1, 1}:
         raise UserError(f"{where}: labels: should map the source's labels to -1 and 1")
@@ -175,22 +186,34 @@ def _form(path: Path, number: int, data: dict) -> Form:
 def _file(where: str, data: str | dict) -> DataFile:
     data = {"name": data} if isinstance(data, str) else data
     if not isinstance(data, dict):
-        raise UserError(f"{where}: files: {data!r} should be a name, or name and urls")
+        raise UserError(f"{where}: files: {show(data)} should be a name, or name and urls")
     _check_keys(f"{where}: files", data, {"name", "urls"}, {"name"})
     if not _plain(data["name"]):
-        raise UserError(f"{where}: files: {data['name']!r} should be a plain file name")
-    return DataFile(data["name"], tuple(_link(where, link) for link in data.get("urls", ())))
+        raise UserError(f"{where}: files: {show(data['name'])} should be a plain file name")
+    links = data.get("urls", [])
+    _check_kind(f"{where}: urls", links, list)
+    return DataFile(data["name"], tuple(_link(where, link) for link in links))
 
 
 def _link(where: str, data: str | dict) -> Link:
     data = {"url": data} if isinstance(data, str) else data
+    _check_kind(f"{where}: urls", data, dict)
     _check_keys(f"{where}: urls", data, {"url", "member"}, {"url"})
+    for part in data.values():
+        _check_kind(f"{where}: urls", part, str)
     link = Link(**data)
-    if urlsplit(link.url).scheme not in ("http", "https"):
-        raise UserError(f"{where}: urls: {link.url!r} should begin with https:// or http://")
+    if not _is_http(link.url):
+        raise UserError(f"{where}: urls: {show(link.url)} should begin with https:// or http://")
     if link.member is not None and not all(_plain(part) for part in link.member.split("/")):
-        raise UserError(f"{where}: urls: member {link.member!r} leaves the archive")
+        raise UserError(f"{where}: urls: member {show(link.member)} leaves the archive")
     return link
+
+
+def _is_http(url: str) -> bool:
+    try:
+        return urlsplit(url).scheme in ("http", "https")
+    except ValueError:  # such as http://[
+        return False
 
 
 def _plain(name: object) -> bool:
