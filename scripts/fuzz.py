@@ -45,7 +45,7 @@ def main() -> int:
     parser.add_argument("--out", type=Path, default=Path("build/fuzz"), help="folder of the findings")
     parser.add_argument("--guided", action="store_true", help="mutate by coverage, with atheris")
     args = parser.parse_args()
-    signal.signal(signal.SIGALRM, _alarm)
+    signal.signal(signal.SIGPROF, _alarm)
     total, found = 0, 0
     for name in args.target:
         with tempfile.TemporaryDirectory(dir="/dev/shm" if Path("/dev/shm").is_dir() else None) as folder:
@@ -64,17 +64,17 @@ def main() -> int:
 
 def _fuzz(name: str, target: Target, args: argparse.Namespace) -> tuple[int, dict[str, bytes]]:
     """Return how many inputs were tried, and one input for each kind of finding."""
-    began, longest, findings, tried = time.monotonic(), 0.0, {}, 0
-    for data in target.seeds:  # warm, so that the limit of memory counts from here; all of them are valid
+    began, longest, slowest, findings, tried = time.monotonic(), 0.0, b"", {}, 0
+    for data in target.seeds:  # warm; all of them are accepted
         assert finding(target, data) is None, data
-    _limit_memory()
     rng = Random(f"{name} {args.seed}")
     while tried < args.count and time.monotonic() - began < args.seconds:
         data = target.make(rng)
         tried += 1
-        start = time.monotonic()
+        start = time.process_time()
         said = limited(target, data)
-        longest = max(longest, time.monotonic() - start)
+        if time.process_time() - start > longest:
+            longest, slowest = time.process_time() - start, data
         if said is not None and said.partition(": ")[0] not in findings:
             findings[said.partition(": ")[0]] = data
             args.out.mkdir(parents=True, exist_ok=True)
@@ -83,25 +83,25 @@ def _fuzz(name: str, target: Target, args: argparse.Namespace) -> tuple[int, dic
             print(f"{name}: {said}\n    input {tried}, kept as {path}", flush=True)
     seconds = time.monotonic() - began
     print(f"{name}: {tried} inputs in {seconds:.0f} s, the slowest {longest:.2f} s, {len(findings)} findings")
+    if longest > SECONDS / 10:
+        print(f"    the slowest begins with {slowest[:200]!r}")
     return tried, findings
 
 
 def limited(target: Target, data: bytes) -> str | None:
-    """Try one input under the limit of time."""
+    """Try one input under the limits of time and memory."""
+    now = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+    resource.setrlimit(resource.RLIMIT_AS, (now + MEMORY, resource.RLIM_INFINITY))
     faulthandler.dump_traceback_later(6 * SECONDS, exit=True)  # stuck in C, where no signal is heard
-    signal.alarm(SECONDS)
+    signal.setitimer(signal.ITIMER_PROF, SECONDS)  # of computing: the machine may be busy
     try:
         return finding(target, data)
     except Hang:
         return f"hangs for more than {SECONDS} s"
     finally:
-        signal.alarm(0)
+        signal.setitimer(signal.ITIMER_PROF, 0)
         faulthandler.cancel_dump_traceback_later()
-
-
-def _limit_memory() -> None:
-    now = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
-    resource.setrlimit(resource.RLIMIT_AS, (now + MEMORY, resource.RLIM_INFINITY))
+        resource.setrlimit(resource.RLIMIT_AS, (resource.RLIM_INFINITY,) * 2)
 
 
 def _alarm(*_: object) -> None:

@@ -103,8 +103,8 @@ def finding(target: Target, data: bytes) -> str | None:
             target.attempt(data)
     except OmklError as error:
         said = str(error)
-        if not said.strip() or "\n" in said or len(said) > 2000:
-            return f"{type(error).__name__} whose message is not one short line: {said[:200]!r}"
+        if not said.strip() or "\n" in said:  # how long it may be, the command line sees to
+            return f"{type(error).__name__} whose message is not one line: {said[:200]!r}"
     except (Exception, SystemExit) as error:
         place = traceback.extract_tb(error.__traceback__)
         inner = next((f for f in reversed(place) if "/omkl/" in f.filename), place[-1])

@@ -196,7 +196,7 @@ forms:
         ("format: libsvm", "format: table\n    label: file", "files: 2 needed"),
         ("format: libsvm", "format: table\n    drop: 3", "drop: 3 should be of type list"),
         ("format: libsvm", "format: sklearn\n    dataset: digits", "dataset: 'digits'"),
-        ("title: t", "title: [", "not YAML"),
+        ("title: t", "title: [", "malformed YAML"),
     ],
 )
 def test_yaml_is_read_strictly(tmp_path, monkeypatch, old, new, message):
