@@ -11,7 +11,7 @@ from difflib import get_close_matches
 from typing import Any, NoReturn
 
 from omkl import __version__, commands
-from omkl.commands import INTERRUPTED, OutputClosed, say
+from omkl.commands import INTERRUPTED, OutputClosed, complain, printable, say
 from omkl.errors import OmklError, UserError
 
 FORMATS = ("table", "json", "csv", "markdown", "latex")
@@ -158,8 +158,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except OmklError as error:
         if debug:
             raise
-        say(printable(str(error)))
-        return error.exit_code
+        return complain(error)
     except KeyboardInterrupt:
         if debug:
             raise
@@ -178,6 +177,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _run_command(argv: list[str]) -> int:
     parser = build_parser()
     args, words = parser.parse_known_args(argv)
+    if args.command is None and words:
+        raise UserError(f"unknown option {words[0]}; see `omkl --help`")
     if args.command is None:
         parser.print_help(sys.stderr)
         return 2
@@ -194,22 +195,11 @@ def _run_command(argv: list[str]) -> int:
     return args.does(args, words)
 
 
-def printable(text: str) -> str:
-    """Return a message whose words came from a user or a file: no control characters, no endless line.
-
-    Line ends stay where the message lists several things; what else is not printable is escaped.
-    """
-    escaped = "".join(c if c.isprintable() or c == "\n" else ascii(c)[1:-1] for c in text)
-    return "\n".join(
-        line if len(line) <= 2000 else f"{line[:1500]} ... {line[-400:]}" for line in escaped.split("\n")
-    )
-
-
 def _warn(message: Any, *_: Any) -> None:
     say(f"warning: {printable(str(message))}")
 
 
 def _count(text: str) -> int:
-    if not text.isdecimal() or int(text) < 1:
+    if not (text.isascii() and text.isdecimal() and len(text) < 7) or int(text) < 1:
         raise argparse.ArgumentTypeError(f"must be a whole number from 1 up, is {text!r}")
     return int(text)

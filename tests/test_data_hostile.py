@@ -139,7 +139,7 @@ def test_a_bad_member_leaves_nothing(server, tmp_path, damage):
 
 
 class RawServer:
-    """Sends these parts to whoever connects, ``pause`` seconds apart, and then holds the line or closes it."""
+    """Sends these parts to whoever connects, ``pause`` seconds apart, then holds the line or closes it."""
 
     def __init__(self, parts, pause=0.0, hold=False):
         self.parts, self.pause, self.hold = parts, pause, hold
