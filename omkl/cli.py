@@ -201,5 +201,5 @@ def _warn(message: Any, *_: Any) -> None:
 
 def _count(text: str) -> int:
     if not (text.isascii() and text.isdecimal() and len(text) < 7) or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"must be a whole number from 1 up, is {text!r}")
+        raise argparse.ArgumentTypeError(f"must be a whole number from 1 up (to 999999), is {text!r}")
     return int(text)
