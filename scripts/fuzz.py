@@ -20,6 +20,7 @@ import tempfile
 import time
 from pathlib import Path
 from random import Random
+from types import FunctionType
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
@@ -116,7 +117,12 @@ def _guided(name: str, target: Target, args: argparse.Namespace) -> int:
         if (said := limited(target, data)) is not None:
             raise RuntimeError(f"{name}: {said}")
 
-    atheris.instrument_all()
+    for data in target.seeds:  # so that all modules are there
+        finding(target, data)
+    for module in [module for key, module in sys.modules.items() if key.startswith("omkl.")]:
+        for value in list(vars(module).values()):
+            if isinstance(value, FunctionType) and value.__module__.startswith("omkl."):
+                atheris.instrument_func(value)
     corpus = args.out / f"corpus-{name}"
     corpus.mkdir(parents=True, exist_ok=True)
     for number, data in enumerate(target.seeds):
