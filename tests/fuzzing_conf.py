@@ -81,13 +81,7 @@ class Spec(Target):
     def valid(self) -> list[bytes]:
         conf = conf_folder()
         names = (
-            "algo/omkc_sd",
-            "algo/perceptron",
-            "algo/bomkc_spa",
-            "pool/gauss3",
-            "pool/paper16",
-            "exec/loky",
-            "config",
+            "algo/omkc_sd algo/perceptron algo/bomkc_spa pool/gauss3 pool/paper16 exec/loky config".split()
         )
         return [f"{n.partition('/')[0]}\n".encode() + (conf / f"{n}.yaml").read_bytes() for n in names]
 
@@ -97,24 +91,8 @@ class Spec(Target):
 
         group, _, text = rng.choice(self.seeds).partition(b"\n")
         content = yaml.safe_load(text)
-        odd = (
-            None,
-            True,
-            0,
-            -1,
-            2.5,
-            1e999,
-            2**70,
-            "",
-            "x",
-            "a <= b",
-            [],
-            [1, "x"],
-            {},
-            {"shape": ["m"]},
-            {1: 2},
-            "${x}",
-        )
+        odd = [None, True, 0, -1, 2.5, 1e999, 2**70, "", "x", "a <= b", "${x}"]
+        odd += [[], [1, "x"], {}, {"shape": ["m"]}, {1: 2}]
         for _ in range(rng.randrange(1, 4)):
             place = rng.choice([content, *(v for v in content.values() if isinstance(v, dict)), content])
             inner = [v for v in place.values() if isinstance(v, dict)]
@@ -172,9 +150,12 @@ class Config(Spec):
         name.write_bytes(text)
         compose._cache.clear()
         try:
-            {"algo": algo_spec, "pool": pool}.get(group, lambda n: compose.read(group, [n]))(
-                "mine"
-            ) if group else (compose.read_config())
+            if group in ("algo", "pool"):
+                {"algo": algo_spec, "pool": pool}[group]("mine")
+            elif group:
+                compose.read(group, ["mine"])
+            else:
+                compose.read_config()
         finally:
             name.unlink()
 
@@ -182,12 +163,10 @@ class Config(Spec):
 class Registry(Target):
     """The YAML of a data set."""
 
-    tokens = (
-        Spec.tokens
-        + r"""
+    tokens = Spec.tokens
+    tokens += r"""
         urls:\x20[file:///etc/passwd] member:\x20../x name:\x20../x format:\x20libsvm
     """
-    )
 
     def valid(self) -> list[bytes]:
         return [
@@ -242,12 +221,10 @@ class Registry(Target):
 class Command(Target):
     """Whole command lines, one argument a line, through main(); nothing is computed or downloaded."""
 
-    tokens = (
-        Words.tokens
-        + r"""
+    tokens = Words.tokens
+    tokens += r"""
         \n--\n \n--debugg \n--format \njson \n-j \n-q \n--out \n-\n
     """
-    )
     commands = r"""
         run sweep figure list show data bench help -- -x --version -h
     """
@@ -260,12 +237,8 @@ class Command(Target):
     def __init__(self, folder: Path) -> None:
         super().__init__(folder)
         (folder / "small").write_bytes(b"1 1:1\n-1 1:2\n")
-        out = {
-            "OMKL_OFFLINE": "1",
-            "OMKL_STORE": str(folder / "store"),
-            "OMKL_DATA": str(folder),
-            "OMKL_MIRROR": "",
-        }
+        out = {"OMKL_OFFLINE": "1", "OMKL_STORE": str(folder / "store"), "OMKL_DATA": str(folder)}
+        out["OMKL_MIRROR"] = ""
         refuse = mock.Mock(side_effect=OmklError("not computed here"))
         self.patches = contextlib.ExitStack()
         for patch in (
@@ -280,14 +253,9 @@ class Command(Target):
         self.patches.close()
 
     def valid(self) -> list[bytes]:
-        lines = [
-            "run algo=omkc_dd data=small reps=2",
-            "show algo=omkc_ss --format json",
-            "list pools",
-            "data path wdbc",
-        ]
+        lines = ["run algo=omkc_dd data=small reps=2", "show algo=omkc_ss --format json", "list pools"]
         lines += ["figure curve algo=omkc_ss data=small reps=1 store=none", "data list breast_cancer"]
-        lines += ["sweep algo.beta=0.1,0.5 data=small -j 1 -q"]
+        lines += ["sweep algo.beta=0.1,0.5 data=small -j 1 -q", "data path wdbc"]
         return [text.replace(" ", "\n").encode() for text in lines]
 
     def generated(self, rng: Random) -> bytes:
