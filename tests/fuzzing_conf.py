@@ -80,9 +80,15 @@ class Spec(Target):
 
     def valid(self) -> list[bytes]:
         conf = conf_folder()
-        names = (
-            "algo/omkc_sd algo/perceptron algo/bomkc_spa pool/gauss3 pool/paper16 exec/loky config".split()
-        )
+        names = [
+            "algo/omkc_sd",
+            "algo/perceptron",
+            "algo/bomkc_spa",
+            "pool/gauss3",
+            "pool/paper16",
+            "exec/loky",
+            "config",
+        ]
         return [f"{n.partition('/')[0]}\n".encode() + (conf / f"{n}.yaml").read_bytes() for n in names]
 
     def generated(self, rng: Random) -> bytes:

@@ -19,7 +19,7 @@ from omkl.paths import cache_folder, data_folders
 SUFFIXES = (".libsvm.xz", ".libsvm.bz2", ".libsvm.gz", ".libsvm", ".xz", ".bz2", ".gz", "")
 OPENERS = {b"\xfd7zXZ\x00": lzma.open, b"BZh": bz2.open, b"\x1f\x8b": gzip.open}
 LIMIT = 4 * 2**30  # bytes after decompression, where nothing narrower is known
-RATIO, FLOOR = 100, 64 * 2**20  # data shrink by 5 to 30; a bomb, by 1000 and more
+RATIO, FLOOR = 50, 64 * 2**20  # sets of data shrink by 3 to 33, a bomb by 1000 and more
 LONGEST_LINE = 64 * 2**20
 BLOCK = 4 * 2**20
 
