@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from difflib import get_close_matches
 from typing import Any, NoReturn
 
-from omkl import __version__, commands
+from omkl import __version__, commands, commands_papers
 from omkl.commands import INTERRUPTED, OutputClosed, say
 from omkl.errors import OmklError, UserError
 
@@ -49,6 +49,18 @@ examples:
   omkl figure curve algo=omkc_ss data=wdbc
   omkl figure curve algo=omkc_dd,omkc_ss data=german,a9a --out figures/
   omkl figure sweep algo=omkc_dd data=wdbc 'algo.beta=range(0.1,1,0.1)' --out beta.pdf
+  omkl figure omkc/1 --quick            runs what is missing, then draws the paper's figure
+"""
+PAPER = """\
+NAME is PAPER/NUMBER (or PAPER where it has but one); `omkl list papers` shows what there is. Cells are kept
+in the store and shared between tables; what is missing is run, an interrupted command goes on from there.
+Words KEY=VALUE set store, seed, exec and block; everything else is the paper's.
+
+examples:
+  omkl table bomkl/1 --quick
+  omkl table omkc/3 --data wdbc,sonar_scale --reps 5 --format markdown
+  omkl table bomkl/2 --data german --algo omkc_dd       a learner more, on the same streams
+  omkl claims omkc --quick
 """
 DATA = """\
 OMKL_DATA lists folders to look in, as PATH does; what is not there is downloaded to the cache and verified.
@@ -109,15 +121,30 @@ def build_parser() -> Parser:
     _add_run_options(sub, format_help)
     sub.add_argument("--out", metavar="PATH", help="file (.png, .pdf) or folder of the figure")
 
-    text = "draw what the store holds"
-    sub = command("figure", commands.figure, text, f"KIND {settings}", f"{KEYS}\n{FIGURE}")
-    sub.add_argument("kind", choices=("curve", "sweep"), metavar="KIND", help="curve or sweep")
+    text = "draw what the store holds, or a paper's figure"
+    sub = command("figure", commands.figure, text, f"KIND|NAME {settings}", f"{KEYS}\n{FIGURE}")
+    sub.add_argument("kind", metavar="KIND", help="curve, sweep, or a paper's figure such as omkc/1")
     sub.add_argument("--out", metavar="PATH", help="file (.png, .pdf) or folder to write to")
+    _add_selection(sub)
+    _add_work_options(sub)
 
-    text = "list learners, data sets or kernel pools"
+    text = "make a paper's table anew, ours beside the published values"
+    sub = command("table", commands_papers.table, text, "NAME [KEY=VALUE ...] ", PAPER)
+    sub.add_argument("name", metavar="NAME", help="such as bomkl/1")
+    _add_selection(sub)
+    _add_run_options(sub, format_help)
+
+    text = "check a paper's claims by numbers"
+    sub = command("claims", commands_papers.claims, text, "PAPER [KEY=VALUE ...] ", PAPER)
+    sub.add_argument("paper", metavar="PAPER", help="such as omkc")
+    _add_selection(sub)
+    _add_run_options(sub, format_help)
+
+    text = "list learners, data sets, kernel pools, or papers with their tables and figures"
     sub = command("list", commands.list_, text, "KIND ")
     sub.set_defaults(takes_words=False)
-    sub.add_argument("kind", choices=("algos", "data", "pools"), metavar="KIND", help="algos, data or pools")
+    kinds = ("algos", "data", "pools", "papers")
+    sub.add_argument("kind", choices=kinds, metavar="KIND", help=", ".join(kinds))
     sub.add_argument("--format", choices=FORMATS, default="table", help=format_help)
 
     text = "print the resolved configuration, with help and domains"
@@ -139,6 +166,20 @@ def build_parser() -> Parser:
 
 def _add_run_options(parser: Parser, format_help: str) -> None:
     parser.add_argument("--format", choices=FORMATS, default="table", help=format_help)
+    _add_work_options(parser)
+
+
+def _add_selection(parser: Parser) -> None:
+    own = "(of a paper's table, figure or claims) "
+    parser.add_argument("--reps", type=_count, metavar="N", help=own + "at most N repetitions")
+    parser.add_argument("--data", type=_names, default=(), metavar="A,B", help=own + "these data sets only")
+    parser.add_argument(
+        "--algo", type=_names, default=(), metavar="A,B", help=own + "learners beside its own"
+    )
+    parser.add_argument("--quick", action="store_true", help=own + "two repetitions of the small data sets")
+
+
+def _add_work_options(parser: Parser) -> None:
     parser.add_argument("-j", "--jobs", type=_count, metavar="N", help="worker processes; else one per core")
     parser.add_argument("--fresh", action="store_true", help="run cells anew that the store holds already")
     parser.add_argument("-q", "--quiet", action="store_true", help="no progress bar")
@@ -196,6 +237,10 @@ def _run_command(argv: list[str]) -> int:
 
 def _warn(message: Any, *_: Any) -> None:
     say(f"warning: {message}")
+
+
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(name for part in text.split(",") if (name := part.strip()))
 
 
 def _count(text: str) -> int:

@@ -45,7 +45,7 @@ def run(args: Namespace, words: list[str]) -> int:
     asked = plan(words)
     outcome = _run(asked, args)
     emit(report(outcome.cells, Asked.of(asked, outcome.failed, args.line), args.format))
-    return _end(outcome)
+    return end(outcome)
 
 
 def sweep(args: Namespace, words: list[str]) -> int:
@@ -58,12 +58,19 @@ def sweep(args: Namespace, words: list[str]) -> int:
     about = Asked.of(asked, outcome.failed, args.line)
     text, files = sweep_report(outcome.cells, about, args.format, _figures(asked, args))
     emit(text)
-    _tell(files)
-    return _end(outcome)
+    tell(files)
+    return end(outcome)
 
 
 def figure(args: Namespace, words: list[str]) -> int:
-    """``omkl figure``: a picture of what the store holds of these settings."""
+    """``omkl figure``: a picture of what the store holds of these settings, or a paper's figure."""
+    if args.kind not in ("curve", "sweep"):
+        from omkl.commands_papers import figure as paper_figure
+
+        return paper_figure(args, words)
+    for option in ("reps", "data", "algo", "quick"):
+        if getattr(args, option):
+            raise UserError(f"--{option} is for a paper's figure; figure {args.kind} takes KEY=VALUE words")
     from omkl.cells import expand
     from omkl.config import plan
     from omkl.reports import Asked, curve_figure, sweep_report
@@ -84,7 +91,7 @@ def figure(args: Namespace, words: list[str]) -> int:
         files = curve_figure(cells, store.curves(keys), out, asked=about)
     else:
         _, files = sweep_report(cells, about, out=out)
-    _tell(files)
+    tell(files)
     return OK
 
 
@@ -166,7 +173,7 @@ def _run(plan: "Plan", args: Namespace) -> "Outcome":
     return run_plan(plan, jobs=args.jobs, fresh=args.fresh, progress=not args.quiet)
 
 
-def _end(outcome: "Outcome") -> int:
+def end(outcome: "Outcome") -> int:
     """Say how a run ended and return its exit code."""
     if outcome.interrupted:
         done = len(outcome.cells)
@@ -185,6 +192,6 @@ def _figures(plan: "Plan", args: Namespace) -> str | Path:
     return args.out or f"{plan.store / 'figures' / 'local'}/"
 
 
-def _tell(files: list[Path]) -> None:
+def tell(files: list[Path]) -> None:
     for file in files:
         say(f"wrote {file}")

@@ -38,7 +38,16 @@ class Outcome:
 
 
 def run_plan(plan: "Plan", *, jobs: int | None = None, fresh: bool = False, progress: bool = True) -> Outcome:
-    """Run the cells of a plan that its store does not hold yet, and return all that are finished.
+    """As ``run_plans``, for one plan."""
+    return run_plans([plan], jobs=jobs, fresh=fresh, progress=progress)
+
+
+def run_plans(
+    plans: "list[Plan]", *, jobs: int | None = None, fresh: bool = False, progress: bool = True
+) -> Outcome:
+    """Run the cells of these plans that the store does not hold yet, and return all that are finished.
+
+    The plans go to one store through one executor, those of the first; a cell that several ask for runs once.
 
     jobs: worker processes (default: the plan's exec, else one per core); results do not depend on it.
     fresh: run every cell anew, the newest result counts. progress: a bar on stderr where that is a terminal.
@@ -48,7 +57,8 @@ def run_plan(plan: "Plan", *, jobs: int | None = None, fresh: bool = False, prog
     learner, OmklError when the store cannot be read or written.
     """
     began = time.perf_counter()
-    cells = expand(plan)
+    cells = [cell for plan in plans for cell in expand(plan)]
+    plan = plans[0]
     distinct: dict[str, Cell] = {}
     for cell in cells:
         distinct.setdefault(cell.key, cell)

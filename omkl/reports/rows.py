@@ -20,6 +20,7 @@ class Row:
 
     data: the printed name of the data set    order: of the stream    pool: name or None
     cells: positions in the DataFrame, none when nothing has finished
+    label: printed in place of the learner's    asked: repetitions asked for, where rows differ in that
     """
 
     data: str
@@ -29,6 +30,8 @@ class Row:
     pool: str | None
     is_yardstick: bool
     cells: list[int] = field(default_factory=list)
+    label: str | None = None
+    asked: int | None = None
 
 
 def identity(algo: str, params: Mapping[str, Any], pool: Mapping[str, Any] | None) -> str:

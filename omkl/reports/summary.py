@@ -57,9 +57,13 @@ def summarise(
 
 def summary_of(cells: "pd.DataFrame", asked: Asked) -> "pd.DataFrame":
     """As ``summarise``, with the arguments in one object."""
+    return summary_of_rows(rows_of(cells, asked), cells, asked)
+
+
+def summary_of_rows(rows: list[Row], cells: "pd.DataFrame", asked: Asked) -> "pd.DataFrame":
+    """As ``summarise``, of rows that are chosen already."""
     import pandas as pd
 
-    rows = rows_of(cells, asked)
     most = max((len(row.cells) for row in rows), default=0)
     shown = shown_params(rows, asked)
     records = [
@@ -76,6 +80,7 @@ def summary_of(cells: "pd.DataFrame", asked: Asked) -> "pd.DataFrame":
 
 def _record(row: Row, shown: dict, cells: "pd.DataFrame", asked: Asked, reps: int) -> dict[str, Any]:
     own = cells.iloc[row.cells]
+    reps = reps if row.asked is None else row.asked
     record = {
         "data": row.data,
         "order": row.order,
@@ -83,7 +88,7 @@ def _record(row: Row, shown: dict, cells: "pd.DataFrame", asked: Asked, reps: in
         "m": int(own["m"].max()) if len(own) else None,
         "pool": row.pool,
         "algo": row.algo,
-        "label": asked.label(row.algo),
+        "label": row.label or asked.label(row.algo),
         "is_yardstick": row.is_yardstick,
         "settings": params_text(shown),
         "shown": list(shown),
@@ -113,9 +118,9 @@ def _mark(rows: list[tuple[Row, dict]], cells: "pd.DataFrame") -> None:
     best, _ = max(
         (pair for pair in found if pair[1]["mistake_pct_mean"] == lowest), key=lambda pair: pair[1]["reps"]
     )
-    reference = _by_permutation(best, cells)
+    reference = by_permutation(best, cells)
     for row, record in found:
-        other = _by_permutation(row, cells)
+        other = by_permutation(row, cells)
         common = sorted(reference.keys() & other.keys())
         record["best"] = record["mistake_pct_mean"] == lowest
         record["common"] = len(common)
@@ -124,7 +129,8 @@ def _mark(rows: list[tuple[Row, dict]], cells: "pd.DataFrame") -> None:
         record["marked"] = record["best"] or not_worse(difference)
 
 
-def _by_permutation(row: Row, cells: "pd.DataFrame") -> dict[str, float]:
+def by_permutation(row: Row, cells: "pd.DataFrame") -> dict[str, float]:
+    """Return a row's mistakes by permutation seed, for paired tests."""
     own = cells.iloc[row.cells]
     # Counts, not rates: their differences are exact, so that equal is equal.
     return dict(zip(own["permutation_seed"].astype(str), own["mistakes"].astype(float), strict=True))

@@ -42,12 +42,25 @@ def render(
     if fmt == "csv":
         return _csv(summary, swept)
     tables = [(None, display(summary, swept)), *((name, display(part, swept)) for name, part in more.items())]
-    warnings = notes(summary, cells, asked)
     shared = heading(summary, asked, cells)
-    if fmt == "latex":
-        return latex(tables, legend(tables[0][1]), warnings, shared, asked.command)
-    write = _terminal if fmt == "table" else _markdown
-    return write(tables, legend(tables[0][1]), warnings, shared, asked.command)
+    return write(tables, legend(tables[0][1]), notes(summary, cells, asked), shared, asked.command, fmt)
+
+
+def write(
+    tables: list[tuple[str | None, Display]],
+    terms: list[tuple[str, str]],
+    warnings: list[str],
+    shared: str,
+    command: str,
+    fmt: str,
+) -> str:
+    """Return tables that are laid out as text: fmt "table" for the terminal, "markdown" or "latex".
+
+    tables: (title or None, Display)    terms: (term, meaning)    warnings: what a reader must know first
+    shared: what all rows share    command: that made them
+    """
+    form = {"table": _terminal, "markdown": _markdown, "latex": latex}[fmt]
+    return form(tables, terms, warnings, shared, command)
 
 
 def check_format(fmt: str) -> None:
