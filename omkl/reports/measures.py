@@ -84,6 +84,8 @@ def average(curves: Sequence[Mapping[str, Any]], names: Sequence[str]) -> dict[s
     grid = np.unique(np.append(grid[grid < end], end))
     if any(measure.windowed for measure in measures):
         grid = grid[:: -max(1, grid.size // WINDOWS)][::-1]  # the last window ends with the stream
+    if points == "weights_t":
+        grid = np.append(0.0, grid)  # where all kernels weigh the same
     result = {"t": grid}
     for name, measure in zip(names, measures, strict=True):
         values = np.array([measure.of(curve, grid) for curve in curves])

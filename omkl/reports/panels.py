@@ -10,6 +10,7 @@ from omkl.reports import style
 from omkl.reports.asked import Asked
 from omkl.reports.curves import (
     FIRST,
+    SETTLED,
     caption,
     count_panel,
     draw_lines,
@@ -45,6 +46,8 @@ def draw_measure(
     from matplotlib.lines import Line2D
 
     measure = measure_named(name)
+    if measure.kind == "count":  # a learner that has none (no support vectors) needs no legend either
+        table = table[table.groupby("line")[f"{name}_mean"].transform("max") > 0]
     data = list(dict.fromkeys(table["data"]))
     yardstick = table["is_yardstick"].astype(bool)
     learners = list(dict.fromkeys(table.loc[~yardstick, "line"]))
@@ -61,8 +64,7 @@ def draw_measure(
             elif measure.kind == "share":
                 _share_panel(axes, part, name, styles)
             elif log:
-                draw_lines(axes, part[part["t"] >= min(FIRST, part["t"].max())], name, styles)
-                axes.set_yscale("log")
+                _log_panel(axes, part, name, styles)
             else:
                 rate_panel(axes, part, name, styles)
             _examples(axes, part["t"].to_numpy(dtype=float), log_x)
@@ -72,7 +74,8 @@ def draw_measure(
             if place % columns == 0:
                 axes.set_ylabel(measure.label)
         handles = {line: Line2D([], [], **look) for line, look in styles.items()}
-        style.legend_below(figure, handles, caption(table))
+        best = "; best: the kernel that ends with the largest weight" if measure.kind == "share" else ""
+        style.legend_below(figure, handles, caption(table) + best)
         if title:
             figure.suptitle(title, fontsize=11)
     return figure
@@ -82,8 +85,17 @@ def _share_panel(axes: "Axes", part: "pd.DataFrame", name: str, styles: dict) ->
     draw_lines(axes, part, name, styles)
     for line in axes.get_lines():
         if len(line.get_xdata()) <= FEW:
-            line.set(marker="o", markersize=3.0)
+            line.set(marker="o", markersize=3.0, clip_on=False)
     axes.set_ylim(-0.02, 1.02)
+
+
+def _log_panel(axes: "Axes", part: "pd.DataFrame", name: str, styles: dict) -> None:
+    """Draw a rate on a log axis, which must show every mean but those of the start."""
+    draw_lines(axes, part[part["t"] >= min(FIRST, part["t"].max())], name, styles)
+    means = part.loc[part["t"] >= SETTLED * part["t"].max(), f"{name}_mean"]
+    axes.set_yscale("log")
+    if (means > 0).any():
+        axes.set_ylim(0.8 * means[means > 0].min(), 1.25 * means.max())
 
 
 def _examples(axes: "Axes", t: np.ndarray, log: bool) -> None:

@@ -24,16 +24,17 @@ def draw_ranks(ranks: "Ranks", title: str = "", palette: Iterable[str] = ()) -> 
     palette: as in style.line_styles. The labels stand in rows at both sides, the better half at the left.
     """
     names = list(ranks.average)
-    styles = style.line_styles(names, [], palette)
+    learners = [name for name in names if name not in ranks.yardsticks]
+    styles = style.line_styles(learners, list(ranks.yardsticks), palette)
     half = (len(names) + 1) // 2
     bars = len(ranks.groups)
     deep = 0.9 + _BAR * bars  # rows from the scale to the first label
     rows = 3.2 + deep + half
     longest = max(map(len, names)) + 7
     width = _SCALE + 2 * (0.3 + 0.068 * longest)
-    caption = textwrap.wrap(ranks.caption(), int(width / 0.058))
+    caption = _wrapped(ranks.caption(), width)
     for line in ranks.left_out:
-        caption += textwrap.wrap(f"left out: {line}", int(width / 0.058))
+        caption += _wrapped(f"left out: {line}", width)
     with style.looks():
         figure = style.new_figure(width, _ROW * rows + 0.17 * len(caption) + (0.4 if title else 0.15))
         axes = figure.subplots()
@@ -46,12 +47,16 @@ def draw_ranks(ranks: "Ranks", title: str = "", palette: Iterable[str] = ()) -> 
         for number, name in enumerate(names):
             left = number < half
             row = deep + (number if left else len(names) - 1 - number)
-            _leg(axes, ranks.average[name], name, row, left, k, styles[name]["color"])
+            _leg(axes, ranks.average[name], name, row, left, k, styles[name])
         _bars(axes, ranks)
         figure.supxlabel("\n".join(caption), fontsize=7.5, color="#4d4d4d", x=0.5)
         if title:
             figure.suptitle(title, fontsize=11)
     return figure
+
+
+def _wrapped(text: str, width: float) -> list[str]:
+    return textwrap.wrap(text, int(width / 0.06), break_on_hyphens=False)
 
 
 def _scale(axes: "Axes", k: int) -> None:
@@ -72,11 +77,10 @@ def _critical(axes: "Axes", cd: float, k: int) -> None:
     axes.text((1 + min(end, k)) / 2, -2.3, f"CD = {cd:.2f}{arrow}", ha="center", va="bottom", fontsize=8)
 
 
-def _leg(axes: "Axes", rank: float, name: str, row: float, left: bool, k: int, colour: str) -> None:
+def _leg(axes: "Axes", rank: float, name: str, row: float, left: bool, k: int, look: dict) -> None:
     side = 1 - 0.02 * (k - 1) if left else k + 0.02 * (k - 1)
-    axes.plot(
-        [rank, rank, side], [0, row, row], color=colour, linewidth=1.2, clip_on=False, solid_joinstyle="miter"
-    )
+    look = {**look, "linewidth": 1.2, "clip_on": False, "solid_joinstyle": "miter"}
+    axes.plot([rank, rank, side], [0, row, row], **look)
     text = f"{name}  {rank:.2f}" if left else f"{rank:.2f}  {name}"
     pad = -0.012 * (k - 1) if left else 0.012 * (k - 1)
     axes.text(side + pad, row, text, ha="right" if left else "left", va="center", fontsize=8.5)

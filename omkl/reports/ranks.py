@@ -1,7 +1,7 @@
 """Average ranks of learners over data sets, and which of them the data tell apart (Demsar, 2006)."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -22,6 +22,7 @@ class Ranks:
     left_out: what is not compared and why, as text    chi2, chi2_p: Friedman's test
     F, F_p: Iman and Davenport's correction of it    cd: Nemenyi's critical difference at level alpha
     groups: learners that are not told apart, best first: ranks within less than cd; maximal, of two or more
+    yardsticks: which of the learners are yardsticks
     """
 
     average: dict[str, float]
@@ -34,6 +35,7 @@ class Ranks:
     cd: float
     groups: tuple[tuple[str, ...], ...]
     alpha: float
+    yardsticks: tuple[str, ...] = ()
 
     def caption(self) -> str:
         """Return one line: how many sets and learners, the critical difference, Friedman's test."""
@@ -86,7 +88,9 @@ def average_ranks(
     values = values.drop(columns=absent)
     for data, row in values[values.isna().any(axis=1)].iterrows():
         left_out.append(f"{data}: not finished by {', '.join(row.index[row.isna()])}")
-    return ranks_of(values.dropna(), alpha, left_out)
+    grey = set(table.loc[table["is_yardstick"].astype(bool), "line"])
+    ranks = ranks_of(values.dropna(), alpha, left_out)
+    return replace(ranks, yardsticks=tuple(line for line in ranks.average if line in grey))
 
 
 def ranks_of(values: "pd.DataFrame", alpha: float = ALPHA, left_out: Iterable[str] = ()) -> Ranks:

@@ -166,9 +166,14 @@ def symbol(name: str) -> str:
     return SYMBOLS.get(name, name.replace("_", " "))
 
 
-def panels(count: int, width: float, height: float, legend: int) -> tuple["Figure", list["Axes"]]:
-    """Return a figure of so many panels (inches each) with room for a legend of so many lines below."""
-    rows, columns = grid_shape(count)
+def panels(
+    count: int, width: float, height: float, legend: int, columns: int | None = None
+) -> tuple["Figure", list["Axes"]]:
+    """Return a figure of so many panels (inches each) with room for a legend of so many lines below.
+
+    columns: panels in a row; None leaves it to grid_shape.
+    """
+    rows, columns = (-(-count // columns), columns) if columns else grid_shape(count)
     wide = 5.2 if columns == 1 else width * columns
     figure = new_figure(wide, 0.6 + height * rows + 0.1 * legend / columns)
     grid = list(figure.subplots(rows, columns, squeeze=False).flat)

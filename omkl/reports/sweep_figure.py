@@ -103,10 +103,10 @@ def _curve_panel(
     limits, out = style.robust_limits(must_see, levels)
     axes.set_ylim(*limits)
     style.note_left_out(axes, {line: levels[line] for line in out})
-    _number_axis(axes, values)
+    number_axis(axes, values)
 
 
-def _number_axis(axes: "Axes", values: list[float]) -> None:
+def number_axis(axes: "Axes", values: list[float]) -> None:
     """Put ticks at the swept values, as many as have room."""
     from matplotlib.ticker import FixedFormatter, FixedLocator, NullLocator
 
