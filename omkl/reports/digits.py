@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -32,12 +32,17 @@ class Pictures:
 
 
 def draw_pictures(
-    panels: Sequence[Pictures], *, across: int = 5, title: str = "", note: str = "", limits=None
+    panels: Sequence[Pictures],
+    *,
+    across: int = 5,
+    title: str = "",
+    note: str = "",
+    limits: tuple[float, float] | None = None,
 ) -> "Figure":
     """Draw panels of square pictures side by side, ``across`` pictures in a row, low values white.
 
     limits: (white, black); None takes the least and largest value of all panels. note: a line below.
-    Raises UserError for pictures that are not square, or as many notes as pictures.
+    Raises UserError for no pictures, pictures that are not square, or another number of notes.
     """
     for panel in panels:
         side = round(np.sqrt(panel.values.shape[1])) if panel.values.ndim == 2 else 0
@@ -55,7 +60,7 @@ def draw_pictures(
         figure = style.new_figure(len(panels) * (0.48 * across + 0.3), 0.55 * rows + 0.7)
         for axes, panel in zip(figure.subplots(1, len(panels), squeeze=False)[0], panels, strict=True):
             _panel(axes, panel, across, rows, (low, high))
-            axes.set_title(f"{panel.title} ({len(panel.values)})" if len(panel.values) == 0 else panel.title)
+            axes.set_title(panel.title if len(panel.values) else f"{panel.title}: none")
         if note:
             figure.supxlabel(note, fontsize=7.5, color="#4d4d4d")
         if title:
@@ -78,7 +83,7 @@ def _panel(axes: "Axes", panel: Pictures, across: int, rows: int, limits: tuple[
 
 
 def pictures_figure(
-    panels: Sequence[Pictures], out: str | Path, *, command: str = "", title: str = "", **looks
+    panels: Sequence[Pictures], out: str | Path, *, command: str = "", title: str = "", **looks: Any
 ) -> list[Path]:
     """Draw the panels to files and return these; ``looks`` as in draw_pictures, out as in style.target."""
     figure = draw_pictures(panels, title=title, **looks)

@@ -56,7 +56,15 @@ def draw_ranks(ranks: "Ranks", title: str = "", palette: Iterable[str] = ()) -> 
 
 
 def _wrapped(text: str, width: float) -> list[str]:
-    return textwrap.wrap(text, int(width / 0.06), break_on_hyphens=False)
+    """Break a line between its parts, and parts that are longer than a line between words."""
+    room = int(width / 0.06)
+    lines: list[str] = []
+    for part in text.split(" · "):
+        if lines and len(lines[-1]) + 3 + len(part) <= room:
+            lines[-1] += f" · {part}"
+        else:
+            lines += textwrap.wrap(part, room, break_on_hyphens=False)
+    return lines
 
 
 def _scale(axes: "Axes", k: int) -> None:

@@ -92,6 +92,7 @@ def _panel(axes: "Axes", part: "pd.DataFrame", styles: dict[str, dict[str, Any]]
     log = len(positive) > 0 and positive.min() > 0 and positive.max() / positive.min() > WIDE
     must_see: list[float] = []
     levels: dict[str, float] = {}
+    drawn: dict[str, Any] = {}
     for (learner, is_yardstick), rows in part.groupby(["learner", "is_yardstick"], sort=False):
         rows = rows.sort_values("x")
         x, mean, std = (rows[name].to_numpy(dtype=float) for name in ("x", "y_mean", "y_std"))
@@ -109,9 +110,10 @@ def _panel(axes: "Axes", part: "pd.DataFrame", styles: dict[str, dict[str, Any]]
             if std.any():
                 axes.axhspan(low[0], mean[0] + std[0], **band)
         else:
-            axes.plot(x, mean, marker="o", markersize=3, **look)
+            (drawn[learner],) = axes.plot(x, mean, marker="o", markersize=3, **look)
             if std.any():
                 axes.fill_between(x, low, mean + std, **band)
+    style.stripe(drawn, {name: line.get_xydata().ravel() for name, line in drawn.items()})
     if log:
         axes.set_yscale("log")
     else:

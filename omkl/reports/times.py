@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from omkl.errors import UserError
 from omkl.reports import style
@@ -75,6 +75,7 @@ def _panel(axes: "Axes", seconds: "pd.Series", names: list[str], styles: dict) -
         text = f"{share:.2f}" if share >= 0.01 else f"{share:.1g}"
         axes.text(share + 0.015, place, text, va="center", fontsize=7.5)
     axes.set_yticks(range(len(names)), names)
+    axes.tick_params(axis="y", length=0)
     axes.set_ylim(len(names) - 0.4, -0.6)
     axes.set_xlim(0, 1.17)
     axes.set_xticks([0, 0.5, 1.0], ["0", "0.5", "1"])
@@ -86,7 +87,7 @@ def _seconds(value: float) -> str:
 
 
 def times_figure(
-    table: "pd.DataFrame", out: str | Path, *, command: str = "", title: str = "", **looks
+    table: "pd.DataFrame", out: str | Path, *, command: str = "", title: str = "", **looks: Any
 ) -> list[Path]:
     """Draw the table to files and return these; ``looks`` as in draw_times, out as in style.target."""
     figure = draw_times(table, title=title, **looks)
