@@ -1,6 +1,6 @@
 """Learning curves: mistake rate and number of support vectors against the examples seen."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -9,6 +9,7 @@ import numpy as np
 from omkl.errors import UserError
 from omkl.reports import style
 from omkl.reports.asked import Asked
+from omkl.reports.measures import MEASURES, average, measure_named
 from omkl.reports.rows import Row, params_text, rows_of, shown_params
 
 if TYPE_CHECKING:
@@ -32,53 +33,43 @@ def line_names(rows: list[Row], asked: Asked) -> list[str]:
 
 
 def mean_curves(
-    cells: "pd.DataFrame", curves: Mapping[str, Mapping[str, Any]], asked: Asked | None = None
+    cells: "pd.DataFrame",
+    curves: Mapping[str, Mapping[str, Any]],
+    asked: Asked | None = None,
+    names: Sequence[str] = ("mistake_pct", "n_sv_sum"),
 ) -> "pd.DataFrame":
     """Average the curves of the cells' repetitions.
 
-    curves: by cell key, with lists ``t``, ``mistakes``, ``n_sv_sum`` of one length. Repetitions whose ``t``
+    curves: by cell key, with lists of one length: ``t`` and ``mistakes``, ``n_sv_sum`` or what else the
+    measures need. names: of measures (measures.MEASURES) that have the same points. Repetitions whose ``t``
     differ are interpolated linearly (the counts, not the rates) at the points of the longest list.
 
-    Returns a long table: data, algo, line (legend text), is_yardstick, reps, t, and mean and sample standard
-    deviation (NaN for one repetition) of ``mistake_pct`` = 100 mistakes / t and of ``n_sv_sum``.
-    Cells without a curve are left out; raises UserError when no cell has one.
+    Returns a long table: data, algo, line (legend text), is_yardstick, reps, t, and of each measure the mean
+    ``NAME_mean`` and the sample standard deviation ``NAME_std`` (NaN for one repetition).
+    Cells without such a curve are left out; raises UserError when no cell has one.
     """
     import pandas as pd
 
     asked = asked or Asked()
+    needs = [measure_named(name).needs for name in names]
     rows = rows_of(cells, asked)
     keys = cells["key"].tolist() if len(cells) else []
     parts = []
-    for row, name in zip(rows, line_names(rows, asked), strict=True):
-        found = [curves[keys[cell]] for cell in row.cells if keys[cell] in curves]
+    for row, line in zip(rows, line_names(rows, asked), strict=True):
+        curves_of_row = [curves[keys[cell]] for cell in row.cells if keys[cell] in curves]
+        found = [curve for curve in curves_of_row if all(curve.get(need) for need in needs)]
         if found:
-            frame = pd.DataFrame(_average(found))
+            frame = pd.DataFrame(average(found, names))
             parts.append(
                 frame.assign(
-                    data=row.data, algo=row.algo, line=name, is_yardstick=row.is_yardstick, reps=len(found)
+                    data=row.data, algo=row.algo, line=line, is_yardstick=row.is_yardstick, reps=len(found)
                 )
             )
+    if not parts and any(key in curves for key in keys):
+        raise UserError(f"no curve of these cells holds {' and '.join(needs)}: nothing to draw")
     if not parts:
         raise UserError("no learning curve in the store for these cells: run them first, or with --fresh")
     return pd.concat(parts, ignore_index=True)
-
-
-def _average(curves: list[Mapping[str, Any]]) -> dict[str, np.ndarray]:
-    end = min(curve["t"][-1] for curve in curves)
-    grid = np.asarray(max((curve["t"] for curve in curves), key=len), dtype=float)
-    grid = np.unique(np.append(grid[grid < end], end))
-
-    def on_grid(name: str) -> np.ndarray:
-        # Nothing is counted before the first example.
-        return np.array([np.interp(grid, [0, *curve["t"]], [0, *curve[name]]) for curve in curves])
-
-    measures = {"mistake_pct": 100.0 * on_grid("mistakes") / grid, "n_sv_sum": on_grid("n_sv_sum")}
-    result = {"t": grid}
-    for name, values in measures.items():
-        result[f"{name}_mean"] = values.mean(axis=0)
-        lone = np.full(grid.size, np.nan)
-        result[f"{name}_std"] = values.std(axis=0, ddof=1) if len(values) > 1 else lone
-    return result
 
 
 def draw_curves(table: "pd.DataFrame", title: str = "") -> "Figure":
@@ -94,9 +85,7 @@ def draw_curves(table: "pd.DataFrame", title: str = "") -> "Figure":
     learners = list(dict.fromkeys(table.loc[~yardstick, "line"]))
     yardsticks = [name for name in dict.fromkeys(table.loc[yardstick, "line"]) if name not in learners]
     styles = style.line_styles(learners, yardsticks)
-    finals = table[~yardstick & (table["n_sv_sum_mean"] > 0)].groupby(["data", "line"])["n_sv_sum_mean"].max()
-    ratios = finals.groupby(level="data").agg(lambda sizes: sizes.max() / sizes.min())
-    log = bool((ratios > WIDE).any())
+    log = is_wide(table, "n_sv_sum")
     rows, columns = style.grid_shape(len(data))
     width = 5.2 if columns == 1 else 3.0 * columns
     with style.looks():
@@ -110,25 +99,26 @@ def draw_curves(table: "pd.DataFrame", title: str = "") -> "Figure":
                 bottom.remove()
                 continue
             part = table[table["data"] == data[place]]
-            _mistake_panel(top, part, styles)
-            _size_panel(bottom, part, styles, log)
+            rate_panel(top, part, "mistake_pct", styles)
+            count_panel(bottom, part, "n_sv_sum", styles, log)
             top.set_title(data[place])
             top.sharex(bottom)
             top.tick_params(labelbottom=False)
             bottom.set_xlabel("examples")
             if column == 0:
-                top.set_ylabel("mistake rate (%)")
-                bottom.set_ylabel("support vectors (#SV)")
+                top.set_ylabel(MEASURES["mistake_pct"].label)
+                bottom.set_ylabel(MEASURES["n_sv_sum"].label)
         figure.align_ylabels()
         style.legend_below(
-            figure, {name: Line2D([], [], **look) for name, look in styles.items()}, _caption(table)
+            figure, {name: Line2D([], [], **look) for name, look in styles.items()}, caption(table)
         )
         if title:
             figure.suptitle(title, fontsize=11)
     return figure
 
 
-def _caption(table: "pd.DataFrame") -> str:
+def caption(table: "pd.DataFrame") -> str:
+    """Return what the lines and bands of a table of ``mean_curves`` are."""
     least, most = int(table["reps"].min()), int(table["reps"].max())
     if most == 1:
         return "one pass in one order"
@@ -136,38 +126,47 @@ def _caption(table: "pd.DataFrame") -> str:
     return f"mean over {many} permutations; bands: ±1 standard deviation"
 
 
-def _mistake_panel(axes: "Axes", part: "pd.DataFrame", styles: dict) -> None:
+def is_wide(table: "pd.DataFrame", name: str) -> bool:
+    """Return whether the learners' largest values on some data set differ by a factor above WIDE."""
+    mean = f"{name}_mean"
+    counted = table[~table["is_yardstick"].astype(bool) & (table[mean] > 0)]
+    largest = counted.groupby(["data", "line"])[mean].max().groupby(level="data")
+    return bool((largest.max() / largest.min() > WIDE).any())
+
+
+def rate_panel(axes: "Axes", part: "pd.DataFrame", name: str, styles: dict) -> None:
+    """Draw a measure that settles; the axis must show all of it but the start, and far yardsticks."""
     drawn = part[part["t"] >= min(FIRST, part["t"].max())]
-    _lines(axes, drawn, "mistake_pct", styles)
+    draw_lines(axes, drawn, name, styles)
     must_see: list[float] = []
     finals: dict[str, float] = {}
     early: dict[str, float] = {}
-    for (name, is_yardstick), curve in drawn.groupby(["line", "is_yardstick"], sort=False):
+    for (line, is_yardstick), curve in drawn.groupby(["line", "is_yardstick"], sort=False):
         seen = curve["t"] / curve["t"].max()
-        mean, std = curve["mistake_pct_mean"], curve["mistake_pct_std"].fillna(0.0)
+        mean, std = curve[f"{name}_mean"], curve[f"{name}_std"].fillna(0.0)
         if is_yardstick:
-            finals[name] = float(mean.iloc[-1])
-            early[name] = float(mean[seen >= 4 * SETTLED].max())
+            finals[line] = float(mean.iloc[-1])
+            early[line] = float(mean[seen >= 4 * SETTLED].max())
         else:
             must_see += [*(mean - std)[seen >= SETTLED].clip(lower=0.0), *(mean + std)[seen >= SETTLED]]
     (low, high), out = style.robust_limits(must_see, finals, widen=3.0)
-    axes.set_ylim(low, max([high, *(1.02 * value for name, value in early.items() if name not in out)]))
-    style.note_left_out(axes, {name: finals[name] for name in out})
+    axes.set_ylim(low, max([high, *(1.02 * value for line, value in early.items() if line not in out)]))
+    style.note_left_out(axes, {line: finals[line] for line in out})
 
 
-def _size_panel(axes: "Axes", part: "pd.DataFrame", styles: dict, log: bool) -> None:
-    # A learner without support vectors has no line here.
-    part = part[part.groupby("line")["n_sv_sum_mean"].transform("max") > 0]
-    _lines(axes, part, "n_sv_sum", styles, start=not log)
+def count_panel(axes: "Axes", part: "pd.DataFrame", name: str, styles: dict, log: bool) -> None:
+    """Draw a count; a learner that has none (no support vectors) has no line."""
+    part = part[part.groupby("line")[f"{name}_mean"].transform("max") > 0]
+    draw_lines(axes, part, name, styles, start=not log)
     if log:
         axes.set_yscale("log")
     else:
         axes.set_ylim(bottom=0)
-        _thousands(axes.yaxis)
-    _thousands(axes.xaxis)
+        thousands(axes.yaxis)
+    thousands(axes.xaxis)
 
 
-def _lines(axes: "Axes", part: "pd.DataFrame", name: str, styles: dict, start: bool = False) -> None:
+def draw_lines(axes: "Axes", part: "pd.DataFrame", name: str, styles: dict, start: bool = False) -> None:
     """Draw each line's mean, and the learners' bands; ``start``: all begin with 0 at 0 examples."""
     means: dict[str, np.ndarray] = {}
     alpha = 0.15 if part.loc[~part["is_yardstick"].astype(bool), "line"].nunique() <= 4 else 0.09
@@ -186,7 +185,8 @@ def _lines(axes: "Axes", part: "pd.DataFrame", name: str, styles: dict, start: b
         axes.set_xlim(0, part["t"].max())
 
 
-def _thousands(axis: Any) -> None:
+def thousands(axis: Any) -> None:
+    """Put few ticks on an axis of counts, with commas."""
     from matplotlib.ticker import FuncFormatter, MaxNLocator
 
     axis.set_major_locator(MaxNLocator(5, steps=[1, 2, 2.5, 5, 10], integer=True))

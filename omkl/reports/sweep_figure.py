@@ -48,16 +48,6 @@ def is_log_spaced(values: list[float]) -> bool:
     return len(values) == 2 or unevenness(np.diff(np.log(values))) < unevenness(np.diff(values))
 
 
-def _panels(count: int, width: float, height: float, legend: int) -> tuple["Figure", list["Axes"]]:
-    rows, columns = style.grid_shape(count)
-    wide = 5.2 if columns == 1 else width * columns
-    figure = style.new_figure(wide, 0.6 + height * rows + 0.1 * legend / columns)
-    panels = list(figure.subplots(rows, columns, squeeze=False).flat)
-    for unused in panels[count:]:
-        unused.remove()
-    return figure, panels[:count]
-
-
 # -------------------------------------------------------------------- one number: curves
 
 
@@ -69,7 +59,7 @@ def _draw_curves(table: "pd.DataFrame", axis: tuple[str, list[float]]) -> "Figur
     styles = style.line_styles(
         learners, [n for n in dict.fromkeys(table.loc[yardstick, "line"]) if n not in learners]
     )
-    figure, panels = _panels(len(data), 3.0, 2.9, len(styles))
+    figure, panels = style.panels(len(data), 3.0, 2.9, len(styles))
     handles: dict[str, Any] = {}
     for number, (axes, which) in enumerate(zip(panels, data, strict=True)):
         _curve_panel(axes, table[table["data"] == which], f"at.{name}", values, styles, handles)
@@ -113,10 +103,10 @@ def _curve_panel(
     limits, out = style.robust_limits(must_see, levels)
     axes.set_ylim(*limits)
     style.note_left_out(axes, {line: levels[line] for line in out})
-    _number_axis(axes, values)
+    number_axis(axes, values)
 
 
-def _number_axis(axes: "Axes", values: list[float]) -> None:
+def number_axis(axes: "Axes", values: list[float]) -> None:
     """Put ticks at the swept values, as many as have room."""
     from matplotlib.ticker import FixedFormatter, FixedLocator, NullLocator
 
