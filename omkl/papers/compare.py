@@ -50,7 +50,7 @@ def compare(paper: Paper, item: Item, work: Work, cells: "pd.DataFrame", asked: 
     summary["run"] = [run.name for run in runs]
     summary["extra"] = [run.extra for run in runs]
     summary["missing"] = [
-        str(paper.unavailable[row.data]["how"]) if (run, row.data) in work.missing else ""
+        work.how[row.data] if (run, row.data) in work.missing else ""
         for row, run in zip(rows, runs, strict=True)
     ]
     found = Compared(summary, rows, cells)

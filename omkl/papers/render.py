@@ -36,8 +36,8 @@ def render(
     if found.counted:
         below.insert(
             0,
-            f"{found.agreeing} of {found.counted} published values (mistake rates and #SV of the paper's rows) lie "
-            "within two published standard deviations.",
+            f"{found.agreeing} of {found.counted} published values (mistakes and #SV of the paper's rows) "
+            + "lie within two published standard deviations.",
         )
     below += [more] if more else []
     if fmt == "latex":

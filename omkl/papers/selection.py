@@ -1,12 +1,13 @@
 """Which part of a paper's table or figure is wanted, and the plans that make its cells."""
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from omkl.config import Plan, plan
-from omkl.errors import UserError, suggest
+from omkl.config.compose import one_line
+from omkl.errors import OmklError, UserError, suggest
 from omkl.papers.paper import Item, Paper, Run
 
 QUICK_REPS, QUICK_T, QUICK_DATA = 2, 1500, "wdbc"
@@ -49,10 +50,14 @@ class Part:
 
 @dataclass(frozen=True)
 class Work:
-    """What a table or figure needs: its parts, and the (run, data set) pairs that cannot be had."""
+    """What a table or figure needs: its parts, and what cannot be had.
+
+    missing: (run, data set) pairs    how: why a data set is not there and how to get it, by its name
+    """
 
     parts: tuple[Part, ...]
     missing: tuple[tuple[Run, str], ...]
+    how: Mapping[str, str]
 
     @property
     def plans(self) -> list[Plan]:
@@ -83,10 +88,13 @@ def work_of(paper: Paper, items: Iterable[Item], asked: Selection) -> Work:
             )
     wanted = [word.partition("=")[0] for word in asked.data] or (_small(chosen, paper) if asked.quick else [])
     parts, missing = [], []
+    how = {name: str(entry["how"]) for name, entry in paper.unavailable.items() if name not in files}
     for run in [*chosen, *_yours(chosen, asked)]:
         by_words: dict[str, tuple[dict, list[str]]] = {}
         for name in _data_of(run, listed, wanted):
-            if name in paper.unavailable and name not in files:
+            if name not in how and name not in files and (reason := _reason(name)):
+                how[name] = reason
+            if name in how:
                 missing.append((run, name))
                 continue
             words = {**run.words, **run.per_data.get(name, {})}
@@ -94,7 +102,20 @@ def work_of(paper: Paper, items: Iterable[Item], asked: Selection) -> Work:
         parts += [Part(run, _plan(words, data, asked)) for words, data in by_words.values()]
     if not parts and not missing:
         raise UserError(f"--data {','.join(asked.data)}: nothing of it can be had for {paper.name}")
-    return Work(tuple(parts), tuple(missing))
+    return Work(tuple(parts), tuple(missing), how)
+
+
+def _reason(name: str) -> str:
+    """Return why a registered data set cannot be had on this machine, the empty string where it can."""
+    import omkl.data
+
+    if not omkl.data.registry.is_name(name):
+        return ""  # a file, or a mistake that the plan names
+    try:
+        omkl.data.load(name)
+    except OmklError as error:
+        return f"{one_line(error)}. `omkl data get {name}` fetches it"
+    return ""
 
 
 def _listed(run: Run) -> list[str]:
