@@ -15,8 +15,8 @@ def table(args: Namespace, words: list[str]) -> int:
     from omkl.papers import find
     from omkl.papers.make import table as make
 
-    made = make(*find("tables", args.name), _selection(args, words), args.format, **_how(args))
-    commands.emit(made.text)
+    made = make(*find("tables", args.name), _selection(args, words), **_how(args))
+    commands.emit(made.text(args.format))
     return commands.end(made.outcome) if made.outcome else commands.OK
 
 
@@ -28,8 +28,8 @@ def claims(args: Namespace, words: list[str]) -> int:
     paper = read(args.paper)
     if not paper.claims:
         raise UserError(f"{args.paper}: no claims are written down in conf/paper/{args.paper}.yaml")
-    made = check(paper, _selection(args, words), args.format, **_how(args))
-    commands.emit(made.text)
+    made = check(paper, _selection(args, words), **_how(args))
+    commands.emit(made.text(args.format))
     return commands.end(made.outcome)
 
 

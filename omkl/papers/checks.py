@@ -65,16 +65,11 @@ def on_each(found: Compared, cells: "pd.DataFrame", pool: str | None) -> Iterato
 
 def less(rows: Rows, options: Mapping[str, Any]) -> Finding:
     """``left`` has less of ``measure`` than ``right`` (of several rights: than the least); needs no test."""
-    measure = options["measure"]
-    right = rows.best(_list(options["right"]), measure)
+    measure, rights = options["measure"], _list(options["right"])
+    right = rows.best(rights, measure)
     a, b = rows.mean(options["left"], measure), rows.mean(right, measure)
-    return Finding(
-        rows.data,
-        _known(a < b, a, b),
-        f"{_text(a, measure)} < {_text(b, measure)} ({right})"
-        if len(_list(options["right"])) > 1
-        else f"{_text(a, measure)} : {_text(b, measure)}",
-    )
+    named = f" ({right})" if len(rights) > 1 else ""
+    return Finding(rows.data, _known(a < b, a, b), f"{_text(a, measure)} : {_text(b, measure)}{named}")
 
 
 def comparable(rows: Rows, options: Mapping[str, Any]) -> Finding:
@@ -105,11 +100,7 @@ def ordered(rows: Rows, options: Mapping[str, Any]) -> Finding:
     values = [rows.mean(label, options["measure"]) for label in options["order"]]
     rising = all(a < b for a, b in itertools.pairwise(values))
     return Finding(
-        rows.data,
-        _known(rising, *values),
-        " < ".join(_text(v, options["measure"]) for v in values)
-        if rising
-        else " , ".join(_text(v, options["measure"]) for v in values),
+        rows.data, _known(rising, *values), " : ".join(_text(v, options["measure"]) for v in values)
     )
 
 
@@ -128,6 +119,15 @@ def trend(rows: Rows, options: Mapping[str, Any]) -> Finding:
     steps = np.diff(y) * (1 if options["direction"] == "up" else -1)
     ends = f"{_text(y[0], options['measure'])} at {x[0]:g}, {_text(y[-1], options['measure'])} at {x[-1]:g}"
     return Finding(rows.data, bool((steps >= 0).all()), f"{ends}; {(steps >= 0).sum()} of {steps.size} steps")
+
+
+def step(rows: Rows, options: Mapping[str, Any]) -> Finding:
+    """From ``key`` = ``start`` to ``end``, ``measure`` of ``label`` changes by a factor in [low, high]."""
+    grid = dict(_grid(rows, options))
+    a, b = grid[float(options["start"])], grid[float(options["end"])]
+    holds = options.get("low", 0.0) <= b / a <= options.get("high", np.inf)
+    numbers = f"{_text(a, options['measure'])} to {_text(b, options['measure'])}, {b / a:.3g} x"
+    return Finding(rows.data, bool(holds), numbers)
 
 
 def tracks(rows: Rows, options: Mapping[str, Any]) -> Finding:
@@ -151,7 +151,7 @@ def value_within(rows: Rows, options: Mapping[str, Any]) -> Finding:
 
 KINDS: dict[str, Callable[[Rows, Mapping[str, Any]], Finding]] = {
     check.__name__: check
-    for check in (less, comparable, ratio, ordered, best_between, trend, tracks, value_within)
+    for check in (less, comparable, ratio, ordered, best_between, trend, step, tracks, value_within)
 }
 
 

@@ -8,7 +8,6 @@ from omkl.papers.compare import compare
 from omkl.papers.make import Made, about_of, command_of, run
 from omkl.papers.paper import Item, Paper
 from omkl.papers.selection import Selection, work_of
-from omkl.reports.tables import check_format
 
 if TYPE_CHECKING:
     pass
@@ -47,19 +46,14 @@ class Checked:
 def claims(
     paper: Paper,
     asked: Selection,
-    fmt: str = "table",
     *,
     jobs: int | None = None,
     fresh: bool = False,
     progress: bool = True,
 ) -> Made:
-    """Run what a paper's claims need and check each.
-
-    fmt as in listing.render; raises as make.table does.
-    """
+    """Run what a paper's claims need and check each; raises as make.table does."""
     import pandas as pd
 
-    check_format(fmt)
     items = list(paper.claims.values())
     work = work_of(paper, items, asked)
     outcome = run(work, jobs=jobs, fresh=fresh, progress=progress)
@@ -72,7 +66,8 @@ def claims(
         each = on_each(found, found.cells, item.options.get("pool"))
         checked.append(Checked(item, tuple(check(rows, item.options) for rows in each)))
     rows = pd.DataFrame([_record(one) for one in checked])
-    return Made(_text(paper, checked, fmt, command_of("claims", items[0], asked)), rows, outcome)
+    command = command_of("claims", items[0], asked)
+    return Made(lambda fmt: _text(paper, checked, fmt, command), rows, outcome)
 
 
 def _record(one: Checked) -> dict:

@@ -1,6 +1,7 @@
 """Running what a table, figure or claim needs, and what it says."""
 
 import shlex
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -17,9 +18,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Made:
-    """A table or the like as text, its rows, and what the run came to (None where nothing had to run)."""
+    """A table or the like: its text in a format, its rows, what the run came to (None where nothing ran)."""
 
-    text: str
+    text: Callable[[str], str]
     rows: "pd.DataFrame"
     outcome: "Outcome | None" = None
 
@@ -28,21 +29,20 @@ def table(
     paper: Paper,
     item: Item,
     asked: Selection,
-    fmt: str = "table",
     *,
     jobs: int | None = None,
     fresh: bool = False,
     progress: bool = True,
     command: str = "",
 ) -> Made:
-    """Run what is missing of a table and return it; fmt as in reports.tables.render.
+    """Run what is missing of a table and return it, in the formats of reports.tables.render.
 
     Raises UserError for a selection without data, OmklError when the store cannot be read or written.
     """
     if item.kind == "sizes":
         from omkl.papers.sizes import sizes_table
 
-        return sizes_table(paper, item, asked, fmt)
+        return sizes_table(paper, item, asked)
     from omkl.papers.compare import compare
     from omkl.papers.render import render
 
@@ -53,13 +53,17 @@ def table(
     if item.kind == "times":
         from omkl.papers.times import render_times
 
-        return Made(render_times(found, item, about, fmt), found.summary, outcome)
+        return Made(lambda fmt: render_times(found, item, about, fmt), found.summary, outcome)
     more = ""
-    if item.options.get("ranks") and fmt != "json":
+    if item.options.get("ranks"):
         from omkl.papers.standing import standing_text
 
         more = standing_text(found.summary)
-    return Made(render(found, outcome.cells, about, fmt, item.title, more), found.summary, outcome)
+
+    def text(fmt: str) -> str:
+        return render(found, outcome.cells, about, fmt, item.title, more)
+
+    return Made(text, found.summary, outcome)
 
 
 def run(work: Work, *, jobs: int | None, fresh: bool, progress: bool) -> "Outcome":

@@ -49,7 +49,7 @@ class Item:
 class Paper:
     """A paper as conf/paper/NAME.yaml describes it.
 
-    unavailable: data sets that cannot be had here, by name: ``{T, d, how}``    published: stem of the CSV
+    unavailable: data sets that cannot be had here, by name: ``{title, how}``    published: stem of the CSV
     with its numbers, or None    deviations: what differs from the paper, and why, for results/NAME.md
     """
 

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from omkl.papers.make import Made
 
 
-def sizes_table(paper: Paper, item: Item, asked: Selection, fmt: str) -> "Made":
+def sizes_table(paper: Paper, item: Item, asked: Selection) -> "Made":
     """Return the table of an item of kind ``sizes``: rows, features, share of the positive class, source."""
     import pandas as pd
 
@@ -20,9 +20,14 @@ def sizes_table(paper: Paper, item: Item, asked: Selection, fmt: str) -> "Made":
     names = [word.partition("=")[0] for word in asked.data] or list(item.options["data"])
     printed = {line["data"]: line for line in sizes() if line["paper"] == paper.published}
     rows = [_row(paper, name, printed.get(name, {}), bool(printed)) for name in names]
-    text = listing.render(rows, fmt)
-    if fmt in ("table", "markdown"):
-        text = f"{item.title}\n\n{text}"
+
+    absent = [name for name in names if name in paper.unavailable]
+    below = "".join(f"\n{name}: {paper.unavailable[name]['how']}.\n" for name in absent)
+
+    def text(fmt: str) -> str:
+        table = listing.render(rows, fmt)
+        return f"{item.title}\n\n{table}{below}" if fmt in ("table", "markdown") else table
+
     return Made(text, pd.DataFrame(rows))
 
 
@@ -31,7 +36,7 @@ def _row(paper: Paper, name: str, printed: dict[str, str], compared: bool) -> di
 
     if name in paper.unavailable:
         entry = paper.unavailable[name]
-        T, d, positive, about = "none", "none", "", entry["how"]
+        T, d, positive, about = "none", "none", "", entry["title"]
     else:
         known = registry.entry(name)
         T, d, about = str(known.T), str(known.d), known.title
