@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from omkl.errors import OmklError
+from omkl.errors import OmklError, UserError
 from omkl.papers.claims import claims
 from omkl.papers.figures import figure
 from omkl.papers.make import Made, command_of, run_commands, table
@@ -58,7 +58,11 @@ def write_page(
         parts.append(f"## {item.title}\n\n{links}\n\n{_folded(text)}\n{_commands(item.runs)}")
     for item in paper.figures.values():
         target = inner / f"figure-{item.number}"
-        drawn = figure(paper, item, asked, str(target), **how | {"fresh": False})
+        try:
+            drawn = figure(paper, item, asked, str(target), **how | {"fresh": False})
+        except UserError as error:  # ranks of a single data set, say
+            parts.append(f"## {item.title}\n\nNot drawn: {error}\n")
+            continue
         keep(drawn.outcome)
         tell(str(target))
         links = " · ".join(f"[{file.suffix[1:]}]({paper.name}/{file.name})" for file in drawn.files)
