@@ -242,7 +242,7 @@ def rows():
         name: [Row("d", "permuted", name, {}, None, False, at)]
         for name, at in (("A", [0, 1, 2]), ("B", [3, 4, 5]))
     }
-    return Rows("d", records, own, cells)
+    return Rows("d", "classification", records, own, cells)
 
 
 @pytest.mark.parametrize(

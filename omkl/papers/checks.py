@@ -15,11 +15,13 @@ from omkl.errors import UserError, suggest
 from omkl.papers.compare import Compared
 from omkl.reports.rows import Row
 from omkl.reports.summary import by_permutation, not_worse
+from omkl.reports.tasks import BY_TASK
 
 if TYPE_CHECKING:
     import pandas as pd
 
-_FORMS = {"mistake_pct": "{:.2f} %", "seconds": "{:.3g} s", "mse": "{:.3g}"}
+_FORMS = {"mistake_pct": "{:.2f} %", "seconds": "{:.3g} s", "mse_e3": "{:.3g}"}
+ERROR = "error"  # the measure that the data set's task is judged by
 
 
 @dataclass(frozen=True)
@@ -36,14 +38,19 @@ class Rows:
     """The finished rows of a claim's runs on one data set, by label; cells for paired tests."""
 
     data: str
+    task: str
     records: Mapping[str, list[dict[str, Any]]]
     rows: Mapping[str, list[Row]]
     cells: "pd.DataFrame"
 
     def mean(self, label: str, measure: str) -> float:
-        """Return a row's mean of a measure; NaN where it has not finished."""
+        """Return a row's mean of a measure (ERROR: of the task's); NaN where it has not finished."""
         found = self.records.get(label)
-        return float(found[0][f"{measure}_mean"]) if found else float("nan")
+        return float(found[0][f"{self.measure(measure)}_mean"]) if found else float("nan")
+
+    def measure(self, name: str) -> str:
+        """Return a measure's name, for ERROR that of the task."""
+        return BY_TASK[self.task].name if name == ERROR else name
 
     def best(self, labels: list[str], measure: str) -> str:
         """Return the label with the lowest mean."""
@@ -60,12 +67,13 @@ def on_each(found: Compared, cells: "pd.DataFrame", pool: str | None) -> Iterato
             by_label.setdefault(record["label"], []).append(record)
             rows.setdefault(record["label"], []).append(row)
     for data, (by_label, rows) in table.items():
-        yield Rows(data, by_label, rows, cells)
+        task = next(iter(by_label.values()))[0]["task"]
+        yield Rows(data, task, by_label, rows, cells)
 
 
 def less(rows: Rows, options: Mapping[str, Any]) -> Finding:
     """``left`` has less of ``measure`` than ``right`` (of several rights: than the least); needs no test."""
-    measure, rights = options["measure"], _list(options["right"])
+    measure, rights = rows.measure(options["measure"]), _list(options["right"])
     right = rows.best(rights, measure)
     a, b = rows.mean(options["left"], measure), rows.mean(right, measure)
     named = f" ({right})" if len(rights) > 1 else ""
@@ -73,11 +81,11 @@ def less(rows: Rows, options: Mapping[str, Any]) -> Finding:
 
 
 def comparable(rows: Rows, options: Mapping[str, Any]) -> Finding:
-    """``left`` makes no more mistakes than ``right``, or no more by a paired t-test at 5 %."""
-    right = rows.best(_list(options["right"]), "mistake_pct")
-    left = options["left"]
-    a, b = rows.mean(left, "mistake_pct"), rows.mean(right, "mistake_pct")
-    numbers = f"{_text(a, 'mistake_pct')} : {_text(b, 'mistake_pct')}"
+    """``left`` has no more error than ``right``, or no more by a paired t-test at 5 %."""
+    left, measure = options["left"], rows.measure(ERROR)
+    right = rows.best(_list(options["right"]), measure)
+    a, b = rows.mean(left, measure), rows.mean(right, measure)
+    numbers = f"{_text(a, measure)} : {_text(b, measure)}"
     if np.isnan(a) or np.isnan(b):
         return Finding(rows.data, None, numbers)
     one, other = (by_permutation(rows.rows[label][0], rows.cells) for label in (left, right))

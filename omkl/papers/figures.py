@@ -122,9 +122,9 @@ def ranks(material: Material, out: str) -> list[Path]:
     """Draw the critical-difference diagram of average ranks over the data sets."""
     from omkl.reports.rank_figure import rank_figure
     from omkl.reports.ranks import average_ranks
+    from omkl.reports.tasks import measure_of
 
-    measure = material.options.get("measure", "mistake_pct")
-    found = average_ranks(material.summary, measure=measure)
+    found = average_ranks(material.summary, measure=measure_of(material.summary).name)
     return rank_figure(found, out, title=material.item.title, command=material.asked.command)
 
 

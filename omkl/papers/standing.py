@@ -8,12 +8,13 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-def standing_text(summary: "pd.DataFrame", measure: str = "mistake_pct") -> str:
+def standing_text(summary: "pd.DataFrame") -> str:
     """Return one paragraph: average ranks, critical difference, Friedman's test; or why there are none."""
     from omkl.reports.ranks import average_ranks
+    from omkl.reports.tasks import measure_of
 
     try:
-        found = average_ranks(summary, measure=measure)
+        found = average_ranks(summary, measure=measure_of(summary).name)
     except UserError as error:
         return f"No ranks: {error}."
     ranks = ", ".join(f"{name} {rank:.2f}" for name, rank in found.average.items())

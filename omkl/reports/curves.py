@@ -1,4 +1,4 @@
-"""Learning curves: mistake rate and number of support vectors against the examples seen."""
+"""Learning curves: errors and number of support vectors against the examples seen."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -11,14 +11,17 @@ from omkl.reports import style
 from omkl.reports.asked import Asked
 from omkl.reports.measures import MEASURES, average, measure_named
 from omkl.reports.rows import Row, params_text, rows_of, shown_params
+from omkl.reports.tasks import BY_TASK, axis_of
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+ERROR = "error"  # the measure that a row's task is judged by
 FIRST = 10  # a rate over fewer examples says nothing and is not drawn
 WIDE = 30.0
+ENDS = ("mean", "std")
 SETTLED = 0.05  # the share of a stream after which the mistake rate's axis must show every curve
 
 
@@ -36,44 +39,45 @@ def mean_curves(
     cells: "pd.DataFrame",
     curves: Mapping[str, Mapping[str, Any]],
     asked: Asked | None = None,
-    names: Sequence[str] = ("mistake_pct", "n_sv_sum"),
+    names: Sequence[str] = (ERROR, "n_sv_sum"),
 ) -> "pd.DataFrame":
     """Average the curves of the cells' repetitions.
 
     curves: by cell key, with lists of one length: ``t`` and ``mistakes``, ``n_sv_sum`` or what else the
-    measures need. names: of measures (measures.MEASURES) that have the same points. Repetitions whose ``t``
-    differ are interpolated linearly (the counts, not the rates) at the points of the longest list.
+    measures need. names: of measures (measures.MEASURES) that have the same points, ERROR for that of the
+    row's task. Repetitions whose ``t`` differ are interpolated linearly (the counts, not the rates) at the
+    points of the longest list.
 
-    Returns a long table: data, algo, line (legend text), is_yardstick, reps, t, and of each measure the mean
-    ``NAME_mean`` and the sample standard deviation ``NAME_std`` (NaN for one repetition).
+    Returns a long table: data, task, algo, line (legend text), is_yardstick, reps, t, and of each measure the
+    mean ``NAME_mean`` and the sample standard deviation ``NAME_std`` (NaN for one repetition).
     Cells without such a curve are left out; raises UserError when no cell has one.
     """
     import pandas as pd
 
     asked = asked or Asked()
-    needs = [measure_named(name).needs for name in names]
     rows = rows_of(cells, asked)
     keys = cells["key"].tolist() if len(cells) else []
     parts = []
     for row, line in zip(rows, line_names(rows, asked), strict=True):
         curves_of_row = [curves[keys[cell]] for cell in row.cells if keys[cell] in curves]
+        own = [BY_TASK[row.task].name if name == ERROR else name for name in names]
+        needs = [measure_named(name).needs for name in own]
         found = [curve for curve in curves_of_row if all(curve.get(need) for need in needs)]
         if found:
-            frame = pd.DataFrame(average(found, names))
-            parts.append(
-                frame.assign(
-                    data=row.data, algo=row.algo, line=line, is_yardstick=row.is_yardstick, reps=len(found)
-                )
-            )
+            frame = pd.DataFrame(average(found, own))
+            columns = {f"{b}_{part}": f"{a}_{part}" for a, b in zip(names, own, strict=True) for part in ENDS}
+            about = {"data": row.data, "task": row.task, "algo": row.algo, "line": line}
+            about |= {"is_yardstick": row.is_yardstick, "reps": len(found)}
+            parts.append(frame.rename(columns=columns).assign(**about))
     if not parts and any(key in curves for key in keys):
-        raise UserError(f"no curve of these cells holds {' and '.join(needs)}: nothing to draw")
+        raise UserError(f"no curve of these cells holds {' and '.join(names)}: nothing to draw")
     if not parts:
         raise UserError("no learning curve in the store for these cells: run them first, or with --fresh")
     return pd.concat(parts, ignore_index=True)
 
 
 def draw_curves(table: "pd.DataFrame", title: str = "") -> "Figure":
-    """Draw the table of ``mean_curves``: per data set a panel of mistake rates above one of #SV.
+    """Draw the table of ``mean_curves``: per data set a panel of errors, and one of #SV where there are any.
 
     Lines that lie on one another are drawn as one line striped in their colours. #SV is on a log axis where
     the learners of some data set differ by a factor above WIDE.
@@ -86,28 +90,31 @@ def draw_curves(table: "pd.DataFrame", title: str = "") -> "Figure":
     yardsticks = [name for name in dict.fromkeys(table.loc[yardstick, "line"]) if name not in learners]
     styles = style.line_styles(learners, yardsticks)
     log = is_wide(table, "n_sv_sum")
+    heights = [1.25, 1] if (table["n_sv_sum_mean"] > 0).any() else [1.25]
     rows, columns = style.grid_shape(len(data))
     width = 5.2 if columns == 1 else 3.0 * columns
     with style.looks():
-        figure = style.new_figure(width, 0.6 + 4.3 * rows + 0.1 * len(styles) / columns)
-        panels = figure.subplots(2 * rows, columns, squeeze=False, height_ratios=[1.25, 1] * rows)
+        figure = style.new_figure(width, 0.6 + 1.91 * sum(heights) * rows + 0.1 * len(styles) / columns)
+        panels = figure.subplots(len(heights) * rows, columns, squeeze=False, height_ratios=heights * rows)
         for place in range(rows * columns):
             row, column = divmod(place, columns)
-            top, bottom = panels[2 * row, column], panels[2 * row + 1, column]
+            top, *bottom = panels[len(heights) * row : len(heights) * (row + 1), column]
             if place >= len(data):
-                top.remove()
-                bottom.remove()
+                for panel in (top, *bottom):
+                    panel.remove()
                 continue
             part = table[table["data"] == data[place]]
-            rate_panel(top, part, "mistake_pct", styles)
-            count_panel(bottom, part, "n_sv_sum", styles, log)
+            rate_panel(top, part, ERROR, styles)
             top.set_title(data[place])
-            top.sharex(bottom)
-            top.tick_params(labelbottom=False)
-            bottom.set_xlabel("examples")
+            (bottom or [top])[0].set_xlabel("examples")
             if column == 0:
-                top.set_ylabel(MEASURES["mistake_pct"].label)
-                bottom.set_ylabel(MEASURES["n_sv_sum"].label)
+                top.set_ylabel(axis_of(table))
+            for panel in bottom:
+                count_panel(panel, part, "n_sv_sum", styles, log)
+                top.sharex(panel)
+                top.tick_params(labelbottom=False)
+                if column == 0:
+                    panel.set_ylabel(MEASURES["n_sv_sum"].label)
         figure.align_ylabels()
         style.legend_below(
             figure, {name: Line2D([], [], **look) for name, look in styles.items()}, caption(table)

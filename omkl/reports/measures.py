@@ -55,7 +55,7 @@ def _top_weight(curve: Mapping[str, Any], points: np.ndarray) -> np.ndarray:
 MEASURES = {
     "mistake_pct": Measure("mistake rate (%)", "mistakes", _rate("mistakes", 100.0), kind="rate"),
     "windowed_pct": Measure("mistake rate in window (%)", "mistakes", _windowed, kind="rate", windowed=True),
-    "mse": Measure("mean squared error", "loss", _rate("loss", 1.0), kind="rate"),
+    "mse_e3": Measure("mean squared error × 1000", "loss", _rate("loss", 1000.0), kind="rate"),
     "mistakes": Measure("mistakes", "mistakes", _count("mistakes")),
     "n_sv_sum": Measure("support vectors (#SV)", "n_sv_sum", _count("n_sv_sum")),
     "n_sv_union": Measure("distinct examples stored", "n_sv_union", _count("n_sv_union")),

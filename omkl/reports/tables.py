@@ -11,6 +11,7 @@ from omkl.reports.asked import Asked
 from omkl.reports.display import MISSING, Display, Line, Spread, display
 from omkl.reports.latex import latex
 from omkl.reports.notes import heading, legend, notes
+from omkl.reports.tasks import least_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -43,7 +44,8 @@ def render(
         return _csv(summary, swept)
     tables = [(None, display(summary, swept)), *((name, display(part, swept)) for name, part in more.items())]
     shared = heading(summary, asked, cells)
-    return write(tables, legend(tables[0][1]), notes(summary, cells, asked), shared, asked.command, fmt)
+    terms, warnings = legend(tables[0][1], least_of(summary)), notes(summary, cells, asked)
+    return write(tables, terms, warnings, shared, asked.command, fmt)
 
 
 def write(
@@ -122,7 +124,7 @@ def _aligned(table: Display, number: int) -> list[str]:
     if not spreads:
         return [str(cell) for cell in cells]
     left, right = max(len(s.mean) for s in spreads), max(len(s.std) for s in spreads)
-    marks = table.columns[number].name == "mistakes"
+    marks = table.columns[number].marks
     return [
         f"{'*' if marks and line.marked else ' '} {cell.mean:>{left}} ± {cell.std:>{right}}"
         if cell.mean != MISSING
@@ -159,10 +161,11 @@ def _markdown_table(table: Display) -> str:
 
 
 def _markdown_cell(table: Display, line: Line, number: int) -> str:
-    cell, name = line.cells[number], table.columns[number].name
+    cell, column = line.cells[number], table.columns[number]
+    name = column.name
     if isinstance(cell, Spread):
         text = f"{cell.mean} ± {cell.std}" if cell.mean != MISSING else MISSING
-        return f"**{text}**" if name == "mistakes" and line.marked else text
+        return f"**{text}**" if column.marks and line.marked else text
     if name == "reps" and not line.complete:
         return f"**{cell}**"
     return _safe(cell) + (" (yardstick)" if name == "learner" and line.is_yardstick else "")
