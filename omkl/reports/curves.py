@@ -100,7 +100,7 @@ def draw_curves(table: "pd.DataFrame", title: str = "") -> "Figure":
                 continue
             part = table[table["data"] == data[place]]
             rate_panel(top, part, "mistake_pct", styles)
-            count_panel(bottom, part, "n_sv_sum", styles, log)
+            count_panel(bottom, with_any(part, "n_sv_sum"), "n_sv_sum", styles, log)
             top.set_title(data[place])
             top.sharex(bottom)
             top.tick_params(labelbottom=False)
@@ -134,6 +134,11 @@ def is_wide(table: "pd.DataFrame", name: str) -> bool:
     return bool((largest.max() / largest.min() > WIDE).any())
 
 
+def with_any(table: "pd.DataFrame", name: str) -> "pd.DataFrame":
+    """Return the table without lines that count nothing at all, as a learner without support vectors."""
+    return table[table.groupby("line")[f"{name}_mean"].transform("max") > 0]
+
+
 def rate_panel(axes: "Axes", part: "pd.DataFrame", name: str, styles: dict) -> None:
     """Draw a measure that settles; the axis must show all of it but the start, and far yardsticks."""
     drawn = part[part["t"] >= min(FIRST, part["t"].max())]
@@ -155,8 +160,7 @@ def rate_panel(axes: "Axes", part: "pd.DataFrame", name: str, styles: dict) -> N
 
 
 def count_panel(axes: "Axes", part: "pd.DataFrame", name: str, styles: dict, log: bool) -> None:
-    """Draw a count; a learner that has none (no support vectors) has no line."""
-    part = part[part.groupby("line")[f"{name}_mean"].transform("max") > 0]
+    """Draw a count, which starts at 0."""
     draw_lines(axes, part, name, styles, start=not log)
     if log:
         axes.set_yscale("log")

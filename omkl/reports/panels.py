@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from omkl.errors import UserError
 from omkl.reports import style
 from omkl.reports.asked import Asked
 from omkl.reports.curves import (
@@ -18,6 +19,7 @@ from omkl.reports.curves import (
     mean_curves,
     rate_panel,
     thousands,
+    with_any,
 )
 from omkl.reports.measures import measure_named
 
@@ -40,26 +42,30 @@ def draw_measure(
 ) -> "Figure":
     """Draw a measure of the table of ``mean_curves(..., names=(name,))``.
 
-    log: a log axis for the measure; None chooses it for counts that differ widely. log_x: for the examples.
-    palette: as in style.line_styles. Raises UserError for an unknown measure.
+    log: a log axis for the measure; None chooses it for sizes that differ widely. log_x: for the examples.
+    palette: as in style.line_styles.
+
+    Raises UserError for an unknown measure, or sizes of which there are none.
     """
     from matplotlib.lines import Line2D
 
     measure = measure_named(name)
-    if measure.kind == "count":  # a learner that has none (no support vectors) needs no legend either
-        table = table[table.groupby("line")[f"{name}_mean"].transform("max") > 0]
+    if measure.kind == "size":
+        table = with_any(table, name)
+        if table.empty:
+            raise UserError(f"no {measure.label} to draw: these learners store none")
     data = list(dict.fromkeys(table["data"]))
     yardstick = table["is_yardstick"].astype(bool)
     learners = list(dict.fromkeys(table.loc[~yardstick, "line"]))
     yardsticks = [line for line in dict.fromkeys(table.loc[yardstick, "line"]) if line not in learners]
     styles = style.line_styles(learners, yardsticks, palette)
-    log = is_wide(table, name) if log is None and measure.kind == "count" else bool(log)
+    log = is_wide(table, name) if log is None and measure.kind == "size" else bool(log)
     with style.looks():
         figure, panels = style.panels(len(data), 3.0, 2.5, len(styles))
         columns = style.grid_shape(len(data))[1]
         for place, (axes, which) in enumerate(zip(panels, data, strict=True)):
             part = table[table["data"] == which]
-            if measure.kind == "count":
+            if measure.kind in ("count", "size"):
                 count_panel(axes, part, name, styles, log)
             elif measure.kind == "share":
                 _share_panel(axes, part, name, styles)
@@ -101,7 +107,7 @@ def _log_panel(axes: "Axes", part: "pd.DataFrame", name: str, styles: dict) -> N
 def _examples(axes: "Axes", t: np.ndarray, log: bool) -> None:
     if log:
         axes.set_xscale("log")
-        axes.set_xlim(max(1.0, min(FIRST, t.max()) if t.min() < FIRST else t.min()), t.max())
+        axes.set_xlim(min(FIRST, t.max() / 2), t.max())
     else:
         thousands(axes.xaxis)
 
