@@ -96,6 +96,14 @@ def test_a_palette_keeps_a_learners_colour():
     assert colours == {"OMKC(S,S)": style.COLOURS[1], "OMKC(D,D)": style.COLOURS[2]}
 
 
+def test_a_yardstick_that_wins_is_inside_the_axis_in_every_window():
+    cells, curves = study((DD, YARDSTICKS[2]), {"wdbc": 200}, 1)
+    yardstick = next(key for key in curves if key.startswith("arow"))
+    curves[yardstick]["mistakes"] = [max(0, t - 150) for t in curves[yardstick]["t"]]  # none up to 150
+    table = mean_curves(cells, curves, asked((DD,), reps=1, yardsticks=YARDSTICKS[2:]), ("windowed_pct",))
+    assert draw_measure(table, "windowed_pct").axes[0].get_ylim()[0] <= 0
+
+
 def test_scales():
     cells, curves = study((DD, U, YARDSTICKS[0]), {"wdbc": 200}, 2)
     for key, curve in curves.items():
@@ -107,6 +115,7 @@ def test_scales():
     assert [line.get_label() for line in axes.get_lines()] == ["OMKC(D,D)", "OMKC(U)"]
     (axes,) = draw_measure(table, "n_sv_sum", log=False, log_x=True).axes
     assert (axes.get_xscale(), axes.get_yscale()) == ("log", "linear")
+    assert axes.get_xlim() == (3, 200)  # the curve's second point, not its first
     (axes,) = draw_measure(table, "mse", log=True).axes
     low, high = axes.get_ylim()
     assert low < 0.1 < high

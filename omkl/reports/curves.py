@@ -145,16 +145,18 @@ def rate_panel(axes: "Axes", part: "pd.DataFrame", name: str, styles: dict) -> N
     draw_lines(axes, drawn, name, styles)
     must_see: list[float] = []
     finals: dict[str, float] = {}
+    least: dict[str, float] = {}
     early: dict[str, float] = {}
     for (line, is_yardstick), curve in drawn.groupby(["line", "is_yardstick"], sort=False):
         seen = curve["t"] / curve["t"].max()
         mean, std = curve[f"{name}_mean"], curve[f"{name}_std"].fillna(0.0)
         if is_yardstick:
             finals[line] = float(mean.iloc[-1])
-            early[line] = float(mean[seen >= 4 * SETTLED].max())
+            least[line], early[line] = mean[seen >= 4 * SETTLED].agg(["min", "max"])
         else:
             must_see += [*(mean - std)[seen >= SETTLED].clip(lower=0.0), *(mean + std)[seen >= SETTLED]]
     (low, high), out = style.robust_limits(must_see, finals, widen=3.0)
+    low = min([low, *(0.98 * value for value in least.values())])
     axes.set_ylim(low, max([high, *(1.02 * value for line, value in early.items() if line not in out)]))
     style.note_left_out(axes, {line: finals[line] for line in out})
 

@@ -16,12 +16,14 @@ from omkl.reports.curves import (
     count_panel,
     draw_lines,
     is_wide,
+    line_names,
     mean_curves,
     rate_panel,
     thousands,
     with_any,
 )
 from omkl.reports.measures import measure_named
+from omkl.reports.rows import rows_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -50,15 +52,15 @@ def draw_measure(
     from matplotlib.lines import Line2D
 
     measure = measure_named(name)
-    if measure.kind == "size":
-        table = with_any(table, name)
-        if table.empty:
-            raise UserError(f"no {measure.label} to draw: these learners store none")
-    data = list(dict.fromkeys(table["data"]))
     yardstick = table["is_yardstick"].astype(bool)
     learners = list(dict.fromkeys(table.loc[~yardstick, "line"]))
     yardsticks = [line for line in dict.fromkeys(table.loc[yardstick, "line"]) if line not in learners]
     styles = style.line_styles(learners, yardsticks, palette)
+    if measure.kind == "size":  # after the styles: a learner's colour is not to depend on the measure
+        table = with_any(table, name)
+        if table.empty:
+            raise UserError(f"no {measure.label} to draw: these learners store none")
+    data = list(dict.fromkeys(table["data"]))
     log = is_wide(table, name) if log is None and measure.kind == "size" else bool(log)
     with style.looks():
         figure, panels = style.panels(len(data), 3.0, 2.5, len(styles))
@@ -79,7 +81,8 @@ def draw_measure(
                 axes.set_xlabel("examples")
             if place % columns == 0:
                 axes.set_ylabel(measure.label)
-        handles = {line: Line2D([], [], **look) for line, look in styles.items()}
+        drawn = set(table["line"])
+        handles = {line: Line2D([], [], **look) for line, look in styles.items() if line in drawn}
         best = "; best: the kernel that ends with the largest weight" if measure.kind == "share" else ""
         style.legend_below(figure, handles, caption(table) + best)
         if title:
@@ -107,7 +110,8 @@ def _log_panel(axes: "Axes", part: "pd.DataFrame", name: str, styles: dict) -> N
 def _examples(axes: "Axes", t: np.ndarray, log: bool) -> None:
     if log:
         axes.set_xscale("log")
-        axes.set_xlim(min(FIRST, t.max() / 2), t.max())
+        # A curve has evenly spaced points: between the first two, a log axis would show a straight line.
+        axes.set_xlim(np.unique(t)[:2].max() if t.max() > t.min() else 0.5 * t.max(), t.max())
     else:
         thousands(axes.xaxis)
 
@@ -127,9 +131,13 @@ def measure_figure(
     """Draw a measure of the cells' curves to files and return these.
 
     cells, curves, asked: as in curves.mean_curves; name: of measures.MEASURES; out: as in
-    curves.curve_figure; the rest as in draw_measure. Raises UserError when no cell has such a curve.
+    curves.curve_figure; the rest as in draw_measure. Without a palette, colours are those of all learners of
+    the cells, also of those that lack the measure. Raises UserError when no cell has such a curve.
     """
     asked = asked or Asked()
+    rows = rows_of(cells, asked)
+    lines = zip(rows, line_names(rows, asked), strict=True)
+    palette = tuple(palette) or [line for row, line in lines if not row.is_yardstick]
     table = mean_curves(cells, curves, asked, (name,))
     figure = draw_measure(table, name, title=title, log=log, log_x=log_x, palette=palette)
     learners = table.loc[~table["is_yardstick"].astype(bool), "algo"].tolist() or table["algo"].tolist()
