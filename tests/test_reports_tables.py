@@ -212,6 +212,28 @@ def test_latex_is_balanced_and_escaped():
     assert r"\texttt{omkl run data=my\_data\#1 algo=50\%\&\{x\}\textasciicircum{}\textasciitilde{}" in body
 
 
+@pytest.mark.parametrize(("sets", "environment"), [(8, "table"), (9, "longtable")])
+def test_a_table_longer_than_a_page_is_a_longtable(sets, environment):
+    names = tuple(f"set{number}" for number in range(sets))
+    text = report(frame(), asked((DD, SS), names), "latex")  # 5 lines per set
+    lines = text.splitlines()
+    assert lines[0] == rf"% needs \usepackage{{booktabs{',longtable' * (environment == 'longtable')}}}"
+    assert rf"\begin{{{environment}}}" in text
+    body = [line for line in lines if re.match(r"(set\d| &)", line)]
+    assert len(body) == 5 * sets
+    if environment == "table":
+        assert text.count(r"\toprule") == 1
+        assert not any(line.endswith("*") for line in lines)
+        return
+    assert r"\begin{table}" not in text
+    marks = [line for line in lines if re.fullmatch(r"\\end\w*(head|foot)", line)]
+    assert marks == [r"\endfirsthead", r"\endhead", r"\endfoot", r"\endlastfoot"]
+    assert text.count(r"\toprule") == 2
+    assert lines.index(body[0]) > lines.index(r"\endlastfoot")
+    # a page may end after a data set, not inside
+    assert [line.endswith(r" \\*") for line in body] == [True, True, True, True, False] * sets
+
+
 def test_latex_escape():
     assert escape("a_b & 50% #1 {x} $y$ ~^\\") == (
         r"a\_b \& 50\% \#1 \{x\} \$y\$ \textasciitilde{}\textasciicircum{}\textbackslash{}"

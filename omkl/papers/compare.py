@@ -45,7 +45,7 @@ def compare(paper: Paper, item: Item, work: Work, cells: "pd.DataFrame", asked: 
     cells: as of ``Outcome.cells``; asked: for labels and failed cells.
     """
     cells = cells.drop_duplicates(["key", "data"]).reset_index(drop=True)
-    rows, runs = _rows(work, cells)
+    rows, runs = _rows(work, cells, asked)
     summary = summary_of_rows(rows, cells, asked)
     summary["run"] = [run.name for run in runs]
     summary["extra"] = [run.extra for run in runs]
@@ -66,7 +66,7 @@ def compare(paper: Paper, item: Item, work: Work, cells: "pd.DataFrame", asked: 
     return found
 
 
-def _rows(work: Work, cells: "pd.DataFrame") -> tuple[list[Row], list[Run]]:
+def _rows(work: Work, cells: "pd.DataFrame", asked: Asked) -> tuple[list[Row], list[Run]]:
     """Return the rows in order, and the run that each belongs to."""
     places: dict[tuple, list[int]] = {}
     columns = ("data", "order", "algo", "params", "pool_spec", "rep")
@@ -79,6 +79,7 @@ def _rows(work: Work, cells: "pd.DataFrame") -> tuple[list[Row], list[Run]]:
             memo[which] = identity(algo, params, pool if isinstance(pool, dict) else None)
         places.setdefault((data, order, memo[which]), []).append((rep, at))
     table: dict[tuple, tuple[Row, Run]] = {}
+    tasks = dict(zip(cells["data"], cells["task"].fillna("classification"), strict=True))
 
     def put(run: Run, data: str, order: str, setting: "Setting", reps: int, yardstick: bool) -> None:
         key = (data, order, identity(setting.algo, setting.params, setting.pool))
@@ -87,13 +88,13 @@ def _rows(work: Work, cells: "pd.DataFrame") -> tuple[list[Row], list[Run]]:
         known = table.get(key)
         if known and (yardstick or not known[0].is_yardstick) and known[0].asked >= reps:
             return
-        row = Row(data, order, setting.algo, dict(setting.params), pool, yardstick, mine)
+        row = Row(data, order, setting.algo, dict(setting.params), pool, yardstick, tasks.get(data), mine)
         row.label, row.asked = run.labels.get(setting.algo), reps
         table[key] = (row, run)
 
     for run, data in work.missing:
         for algo in [] if run.extra else _algos(run):
-            row = Row(data, "", algo, {}, None, False, [], run.labels.get(algo), 0)
+            row = Row(data, "", algo, {}, None, False, asked.tasks(algo)[0], [], run.labels.get(algo), 0)
             table[data, run.name, algo] = (row, run)
     for part in work.parts:
         for data in part.plan.data:

@@ -8,6 +8,7 @@ from omkl.reports.display import MISSING, Column, Display, Line, Spread, display
 from omkl.reports.notes import legend
 from omkl.reports.notes import notes as warnings_of
 from omkl.reports.tables import check_format, to_json, write
+from omkl.reports.tasks import least_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -49,7 +50,7 @@ def render(
 def layout(found: Compared) -> tuple[Display, list[tuple[str, str]]]:
     """Return the table's columns and lines, and the terms under it."""
     plain = display(found.summary)
-    terms = legend(plain)
+    terms = legend(plain, least_of(found.summary))
     summary = found.summary
     if not any(summary[f"{name}_published"].notna().any() for name, _ in METRICS):
         return _with_missing(plain, summary), terms

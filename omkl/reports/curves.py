@@ -110,7 +110,7 @@ def draw_curves(table: "pd.DataFrame", title: str = "") -> "Figure":
             if column == 0:
                 top.set_ylabel(axis_of(table))
             for panel in bottom:
-                count_panel(panel, part, "n_sv_sum", styles, log)
+                count_panel(panel, with_any(part, "n_sv_sum"), "n_sv_sum", styles, log)
                 top.sharex(panel)
                 top.tick_params(labelbottom=False)
                 if column == 0:
@@ -141,29 +141,35 @@ def is_wide(table: "pd.DataFrame", name: str) -> bool:
     return bool((largest.max() / largest.min() > WIDE).any())
 
 
+def with_any(table: "pd.DataFrame", name: str) -> "pd.DataFrame":
+    """Return the table without lines that count nothing at all, as a learner without support vectors."""
+    return table[table.groupby("line")[f"{name}_mean"].transform("max") > 0]
+
+
 def rate_panel(axes: "Axes", part: "pd.DataFrame", name: str, styles: dict) -> None:
     """Draw a measure that settles; the axis must show all of it but the start, and far yardsticks."""
     drawn = part[part["t"] >= min(FIRST, part["t"].max())]
     draw_lines(axes, drawn, name, styles)
     must_see: list[float] = []
     finals: dict[str, float] = {}
+    least: dict[str, float] = {}
     early: dict[str, float] = {}
     for (line, is_yardstick), curve in drawn.groupby(["line", "is_yardstick"], sort=False):
         seen = curve["t"] / curve["t"].max()
         mean, std = curve[f"{name}_mean"], curve[f"{name}_std"].fillna(0.0)
         if is_yardstick:
             finals[line] = float(mean.iloc[-1])
-            early[line] = float(mean[seen >= 4 * SETTLED].max())
+            least[line], early[line] = mean[seen >= 4 * SETTLED].agg(["min", "max"])
         else:
             must_see += [*(mean - std)[seen >= SETTLED].clip(lower=0.0), *(mean + std)[seen >= SETTLED]]
     (low, high), out = style.robust_limits(must_see, finals, widen=3.0)
+    low = min([low, *(0.98 * value for value in least.values())])
     axes.set_ylim(low, max([high, *(1.02 * value for line, value in early.items() if line not in out)]))
     style.note_left_out(axes, {line: finals[line] for line in out})
 
 
 def count_panel(axes: "Axes", part: "pd.DataFrame", name: str, styles: dict, log: bool) -> None:
-    """Draw a count; a learner that has none (no support vectors) has no line."""
-    part = part[part.groupby("line")[f"{name}_mean"].transform("max") > 0]
+    """Draw a count, which starts at 0."""
     draw_lines(axes, part, name, styles, start=not log)
     if log:
         axes.set_yscale("log")

@@ -17,14 +17,15 @@ class Measure:
 
     label: of its axis    needs: the list of the curve that it is made from
     of: (curve, points) -> values at the points    points: the list of the curve that says when
-    kind: "rate" (settles; the first examples say nothing), "count" (starts at 0), "share" (between 0 and 1)
+    kind: "rate" (settles; the first examples say nothing), "count" (starts at 0), "size" (a count that some
+    learners do not have at all), "share" (between 0 and 1)    windowed: over WINDOWS parts of the stream
     """
 
     label: str
     needs: str
     of: Callable[[Mapping[str, Any], np.ndarray], np.ndarray]
     points: Literal["t", "weights_t"] = "t"
-    kind: Literal["rate", "count", "share"] = "count"
+    kind: Literal["rate", "count", "size", "share"] = "count"
     windowed: bool = False
 
 
@@ -57,9 +58,11 @@ MEASURES = {
     "windowed_pct": Measure("mistake rate in window (%)", "mistakes", _windowed, kind="rate", windowed=True),
     "mse_e3": Measure("mean squared error × 1000", "loss", _rate("loss", 1000.0), kind="rate"),
     "mistakes": Measure("mistakes", "mistakes", _count("mistakes")),
-    "n_sv_sum": Measure("support vectors (#SV)", "n_sv_sum", _count("n_sv_sum")),
-    "n_sv_union": Measure("distinct examples stored", "n_sv_union", _count("n_sv_union")),
-    "n_sv_combined": Measure("support vectors combined", "n_sv_combined", _count("n_sv_combined")),
+    "n_sv_sum": Measure("support vectors (#SV)", "n_sv_sum", _count("n_sv_sum"), kind="size"),
+    "n_sv_union": Measure("distinct examples stored", "n_sv_union", _count("n_sv_union"), kind="size"),
+    "n_sv_combined": Measure(
+        "support vectors combined", "n_sv_combined", _count("n_sv_combined"), kind="size"
+    ),
     "top_weight": Measure("weight of the best kernel", "weights", _top_weight, "weights_t", "share"),
 }
 

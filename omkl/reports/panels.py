@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from omkl.errors import UserError
 from omkl.reports import style
 from omkl.reports.asked import Asked
 from omkl.reports.curves import (
@@ -15,11 +16,14 @@ from omkl.reports.curves import (
     count_panel,
     draw_lines,
     is_wide,
+    line_names,
     mean_curves,
     rate_panel,
     thousands,
+    with_any,
 )
 from omkl.reports.measures import measure_named
+from omkl.reports.rows import rows_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -40,26 +44,30 @@ def draw_measure(
 ) -> "Figure":
     """Draw a measure of the table of ``mean_curves(..., names=(name,))``.
 
-    log: a log axis for the measure; None chooses it for counts that differ widely. log_x: for the examples.
-    palette: as in style.line_styles. Raises UserError for an unknown measure.
+    log: a log axis for the measure; None chooses it for sizes that differ widely. log_x: for the examples.
+    palette: as in style.line_styles.
+
+    Raises UserError for an unknown measure, or sizes of which there are none.
     """
     from matplotlib.lines import Line2D
 
     measure = measure_named(name)
-    if measure.kind == "count":  # a learner that has none (no support vectors) needs no legend either
-        table = table[table.groupby("line")[f"{name}_mean"].transform("max") > 0]
-    data = list(dict.fromkeys(table["data"]))
     yardstick = table["is_yardstick"].astype(bool)
     learners = list(dict.fromkeys(table.loc[~yardstick, "line"]))
     yardsticks = [line for line in dict.fromkeys(table.loc[yardstick, "line"]) if line not in learners]
     styles = style.line_styles(learners, yardsticks, palette)
-    log = is_wide(table, name) if log is None and measure.kind == "count" else bool(log)
+    if measure.kind == "size":  # after the styles: a learner's colour is not to depend on the measure
+        table = with_any(table, name)
+        if table.empty:
+            raise UserError(f"no {measure.label} to draw: these learners store none")
+    data = list(dict.fromkeys(table["data"]))
+    log = is_wide(table, name) if log is None and measure.kind == "size" else bool(log)
     with style.looks():
         figure, panels = style.panels(len(data), 3.0, 2.5, len(styles))
         columns = style.grid_shape(len(data))[1]
         for place, (axes, which) in enumerate(zip(panels, data, strict=True)):
             part = table[table["data"] == which]
-            if measure.kind == "count":
+            if measure.kind in ("count", "size"):
                 count_panel(axes, part, name, styles, log)
             elif measure.kind == "share":
                 _share_panel(axes, part, name, styles)
@@ -73,7 +81,8 @@ def draw_measure(
                 axes.set_xlabel("examples")
             if place % columns == 0:
                 axes.set_ylabel(measure.label)
-        handles = {line: Line2D([], [], **look) for line, look in styles.items()}
+        drawn = set(table["line"])
+        handles = {line: Line2D([], [], **look) for line, look in styles.items() if line in drawn}
         best = "; best: the kernel that ends with the largest weight" if measure.kind == "share" else ""
         style.legend_below(figure, handles, caption(table) + best)
         if title:
@@ -101,7 +110,8 @@ def _log_panel(axes: "Axes", part: "pd.DataFrame", name: str, styles: dict) -> N
 def _examples(axes: "Axes", t: np.ndarray, log: bool) -> None:
     if log:
         axes.set_xscale("log")
-        axes.set_xlim(max(1.0, min(FIRST, t.max()) if t.min() < FIRST else t.min()), t.max())
+        # A curve has evenly spaced points: between the first two, a log axis would show a straight line.
+        axes.set_xlim(np.unique(t)[:2].max() if t.max() > t.min() else 0.5 * t.max(), t.max())
     else:
         thousands(axes.xaxis)
 
@@ -121,9 +131,13 @@ def measure_figure(
     """Draw a measure of the cells' curves to files and return these.
 
     cells, curves, asked: as in curves.mean_curves; name: of measures.MEASURES; out: as in
-    curves.curve_figure; the rest as in draw_measure. Raises UserError when no cell has such a curve.
+    curves.curve_figure; the rest as in draw_measure. Without a palette, colours are those of all learners of
+    the cells, also of those that lack the measure. Raises UserError when no cell has such a curve.
     """
     asked = asked or Asked()
+    rows = rows_of(cells, asked)
+    lines = zip(rows, line_names(rows, asked), strict=True)
+    palette = tuple(palette) or [line for row, line in lines if not row.is_yardstick]
     table = mean_curves(cells, curves, asked, (name,))
     figure = draw_measure(table, name, title=title, log=log, log_x=log_x, palette=palette)
     learners = table.loc[~table["is_yardstick"].astype(bool), "algo"].tolist() or table["algo"].tolist()

@@ -24,7 +24,8 @@ def draw_ranks(ranks: "Ranks", title: str = "", palette: Iterable[str] = ()) -> 
     palette: as in style.line_styles. The labels stand in rows at both sides, the better half at the left.
     """
     names = list(ranks.average)
-    learners = [name for name in names if name not in ranks.yardsticks]
+    # In the order of the table, so that colours are those of the learners' curves.
+    learners = [name for name in ranks.each if name not in ranks.yardsticks]
     styles = style.line_styles(learners, list(ranks.yardsticks), palette)
     half = (len(names) + 1) // 2
     bars = len(ranks.groups)

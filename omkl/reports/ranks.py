@@ -19,7 +19,7 @@ class Ranks:
     """Average ranks of k learners over N data sets and the tests on them.
 
     average: rank by learner, best (lowest) first    each: ranks, a row per data set, a column per learner
-    left_out: what is not compared and why, as text    chi2, chi2_p: Friedman's test
+    left_out: what is not compared and why, as text    chi2, chi2_p: Friedman's test, corrected for ties
     F, F_p: Iman and Davenport's correction of it    cd: Nemenyi's critical difference at level alpha
     groups: learners that are not told apart, best first: ranks within less than cd; maximal, of two or more
     yardsticks: which of the learners are yardsticks
@@ -90,7 +90,7 @@ def average_ranks(
         left_out.append(f"{data}: not finished by {', '.join(row.index[row.isna()])}")
     grey = set(table.loc[table["is_yardstick"].astype(bool), "line"])
     ranks = ranks_of(values.dropna(), alpha, left_out)
-    return replace(ranks, yardsticks=tuple(line for line in ranks.average if line in grey))
+    return replace(ranks, yardsticks=tuple(line for line in ranks.each if line in grey))
 
 
 def ranks_of(values: "pd.DataFrame", alpha: float = ALPHA, left_out: Iterable[str] = ()) -> Ranks:

@@ -156,7 +156,7 @@ def robust_limits(
 
 def note_left_out(axes: "Axes", values: dict[str, float], arrow: str = "↑") -> None:
     """Say above a panel which yardsticks lie beyond its axis, and where."""
-    parts = [f"{name} {value:.1f} {arrow}" for name, value in values.items()]
+    parts = [f"{name} {value:{'.1f' if value >= 1 else '.2g'}} {arrow}" for name, value in values.items()]
     if parts:
         axes.set_title("\n".join(parts), loc="right", fontsize=7, fontweight="normal", color="#666666")
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 class TaskMeasure:
     """What stands for a learner's error in tables and figures.
 
-    name: of the summary's columns NAME_mean and NAME_std    tested: column of the cells whose differences the t-test takes
+    name: of the summary's columns NAME_mean, NAME_std    tested: column of the cells that the t-test takes
     header: in tables    axis: in figures    meaning: in legends    least: what the best has, "" where no
     learner is better than another
     """
