@@ -79,7 +79,7 @@ def work_of(paper: Paper, items: Iterable[Item], asked: Selection) -> Work:
     runs = list(dict.fromkeys(run.name for item in items for run in item.runs))
     known = {run.name: run for item in items for run in item.runs}
     chosen = [known[name] for name in runs]
-    listed = {name for run in chosen for name in _listed(run)}
+    listed = {name for run in chosen for name in listed_data(run)}
     files = dict(word.split("=", 1) for word in asked.data if "=" in word)
     for name in files:
         if name not in paper.unavailable:
@@ -118,14 +118,15 @@ def _reason(name: str) -> str:
     return ""
 
 
-def _listed(run: Run) -> list[str]:
+def listed_data(run: Run) -> list[str]:
+    """Return the data sets that a run names."""
     data = run.words.get("data", [])
     return [data] if isinstance(data, str) else list(data)
 
 
 def _data_of(run: Run, listed: set[str], wanted: list[str]) -> list[str]:
     """Return a run's data sets: its own among those wanted, and any wanted that no run lists."""
-    data = _listed(run)
+    data = listed_data(run)
     if not wanted:
         return data
     return [name for name in data if name in wanted] + [name for name in wanted if name not in listed]
@@ -135,7 +136,7 @@ def _small(runs: list[Run], paper: Paper) -> list[str]:
     """Return the small data sets of these runs; where they have none, one that every machine has."""
     from omkl.data import registry
 
-    known = {name for run in runs for name in _listed(run)} - paper.unavailable.keys()
+    known = {name for run in runs for name in listed_data(run)} - paper.unavailable.keys()
     entries = [registry.entry(name) for name in sorted(known)]
     small = [entry.name for entry in entries if entry.T <= QUICK_T]
     usual = registry.entry(QUICK_DATA)
@@ -148,7 +149,7 @@ def _yours(runs: list[Run], asked: Selection) -> list[Run]:
     """Return a run of the learners asked for beside the paper's, on all its data sets."""
     if not asked.algos:
         return []
-    data = dict.fromkeys(name for run in runs for name in _listed(run))
+    data = dict.fromkeys(name for run in runs for name in listed_data(run))
     reps = max((int(run.words.get("reps", 0)) for run in runs), default=0)
     words: dict[str, Any] = {"algo": list(asked.algos), "data": list(data)}
     return [Run("yours", words | ({"reps": reps} if reps else {}), extra=True)]

@@ -108,8 +108,8 @@ def _record(row: Row, shown: dict, cells: "pd.DataFrame", asked: Asked, reps: in
         "algo": row.algo,
         "label": row.label or asked.label(row.algo),
         "is_yardstick": row.is_yardstick,
-        "settings": params_text(shown),
-        "shown": list(shown),
+        "settings": "" if row.label else params_text(shown),  # a label of its own says what the row is
+        "shown": [] if row.label else list(shown),
         "params": row.params,
         "reps": len(own),
         "asked": reps,
