@@ -36,6 +36,9 @@ STOCHASTIC = [n for n in algo_names() if algo_spec(n).stochastic]
 NOT_PERCEPTRONS = {
     "bomkc_bogd": "stores by its margin, with coefficients that shrink",
     "bomkc_bpas": "stores by its hinge loss",
+    "bomkc_nogd": "stores by its hinge loss",
+    "bomkc_projectron": "stores no example twice",
+    "bomkc_projectronpp": "stores no example twice",
     "bomkc_spa": "stores at random, by its hinge loss",
     "omklo_da": "stores on mistakes of the ensemble",
     "omklo_sua": "stores on mistakes of the ensemble, one sampled kernel",

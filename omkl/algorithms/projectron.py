@@ -5,11 +5,11 @@ kernel is updated in every round, with a budget of its own, and Hedge's weighted
 
 Throughout: m kernels; B the classifiers; G (m, slots, slots) their factored Gram matrices; f (m,) outputs;
 z (m,) true where kernel i errs; w (m,) Hedge weights, gamma in (0, 1) their discount; d (n,) coefficients of
-P kappa(x, .), the projection of x on the span of the n stored vectors; residual ||kappa(x, .) - P kappa(x, .)||^2.
-Deviations: the paper's eta, the residual's root above which a mistake is stored, is 0 until the budget is full
-and infinite from then on (the form of Lu et al. 2016). An example is in the span already, and is projected,
-if its residual is below 1e-8 kappa(x, x): the inverse would be noise. Where outputs are rounding beside their
-terms they are 0. The inverse Gram matrix is held as the factors L D L^T.
+P kappa(x, .), the projection of x on the span of the n stored vectors; residual its squared distance from x.
+Deviations: the paper's eta, the distance from which on a mistake is stored, is 0 while there is room and
+infinite after that (as in the code of Lu et al. 2016). But an example with a residual of at most 1e-8
+kappa(x, x) is in the span already and is projected at once, since the inverse would grow to noise; and an
+output that is rounding beside its terms is 0. The inverse Gram matrix is held as factors, L D L^T = K.
 """
 
 import math

@@ -13,6 +13,7 @@ _KINDS = {
     **{name: domains.parse("text") for name in ("function", "label", "cite")},
     "task": domains.parse(["classification"]),
     "kernels": domains.parse(["pool", "own", "none"]),
+    "pool": domains.parse(["any", "gaussian"]),
     "revision": domains.parse("int [1, inf)"),
     **{name: domains.parse("bool") for name in ("yardstick", "stochastic")},
     "setup": domains.parse("text or null"),
@@ -26,6 +27,7 @@ class AlgoSpec:
 
     function: name in omkl.algorithms    label, cite: for tables    revision: part of every cell's key
     kernels: ``pool`` (runs on pool=...), ``own`` (its hyperparameter ``kernel``) or ``none``
+    pool: which kernels a pool may have: ``any``, or ``gaussian`` alone
     yardstick: printed beside the learners    stochastic: draws random numbers of its own
     setup: function that chooses its kernels from the pool, or None    state: arrays the engine provides
     require: what must hold between its hyperparameters, as ``alpha <= beta``
@@ -39,6 +41,7 @@ class AlgoSpec:
     task: str
     kernels: str
     revision: int
+    pool: str = "any"
     yardstick: bool = False
     stochastic: bool = False
     setup: str | None = None
@@ -57,6 +60,15 @@ class AlgoSpec:
                     f"algo={self.name}: {low} must be at most {high},"
                     f" is {domains.show(params[low])} with {high}={domains.show(params[high])}"
                 )
+
+    def check_pool(self, pool: dict[str, Any]) -> None:
+        """Raise UserError when the pool holds a kernel that the learner cannot use."""
+        others = [k["kind"] for k in pool["kernels"] if k["kind"] != self.pool]
+        if self.pool != "any" and others:
+            raise UserError(
+                f"algo={self.name} needs a pool of {self.pool} kernels alone, such as pool=gauss13;"
+                f" pool={pool['name']} has {', '.join(dict.fromkeys(others))} kernels"
+            )
 
 
 def algo_names() -> list[str]:

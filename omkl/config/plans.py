@@ -179,6 +179,8 @@ def _grid(specs: list[AlgoSpec], axes: dict[str, dict[str, list]], chosen: list[
         raise UserError(f"the grid has {total} settings; at most {MOST_SETTINGS} are possible")
     for spec, used, own in grids:
         for pool in used:
+            if pool:
+                spec.check_pool(pool)
             for values in itertools.product(*own.values()):
                 params = {**spec.defaults, **dict(zip(own, values, strict=True))}
                 spec.check_together(params)

@@ -9,9 +9,12 @@ import numpy as np
 from numba import njit
 
 from omkl.engine.conventions import within_range
+from omkl.engine.values import dots_with, value
 
 LEAST_RESIDUAL = 1e-8  # what of ||kappa(x, .)||^2 lies outside the span, as a share, for x to be outside
 LEAST_OUTPUT = 1e-10  # share of its terms below which an output is rounding: coefficients are solutions
+LEAST_EIGENVALUE = 1e-8  # share of the largest below which an eigenvector is noise
+SAME_EIGENVALUE = 1e-6  # relative difference of eigenvalues that belong together
 
 
 @njit(cache=True)
@@ -73,3 +76,35 @@ def move(B, i, c, d):
     """f_i <- f_i + c sum_s d_s kappa_i(x_s, .)"""
     for s in range(d.size):
         B.A[s, i] = within_range(B.A[s, i] + c * d[s])
+
+
+@njit(cache=True)
+def gram(B, i):
+    """K (n, n) of kernel i's stored vectors."""
+    n = B.n_sv[i]
+    K = np.empty((n, n))
+    for q in range(n):
+        there = B.holds[q, i]
+        dots_with(B.ends, B.indices, B.values, B.holds[:n, i], there, B.dense, B.some_dots)
+        for s in range(n):
+            K[q, s] = value(B.pool, i, B.some_dots[s], B.norm2[B.holds[s, i]], B.norm2[there])
+    return K
+
+
+@njit(cache=True)
+def nystroem(K, rank):
+    """M (r, n): the feature map z(x) = M k(x), M = D^-1/2 V^T of the largest eigenvalues D, eigenvectors V.
+
+    r is `rank`; more where eigenvalues equal the last one up to rounding, since no rank of these is better
+    than another, and fewer where eigenvalues are rounding.
+    """
+    values, V = np.linalg.eigh(K)
+    n = values.size
+    least = max(values[n - rank] * (1.0 - SAME_EIGENVALUE), values[n - 1] * LEAST_EIGENVALUE)
+    first = 0
+    while values[first] < least:
+        first += 1
+    M = np.empty((n - first, n))
+    for j in range(first, n):
+        M[j - first] = V[:, j] / np.sqrt(values[j])
+    return M

@@ -39,7 +39,7 @@ class Spans(Slots):
             return np.zeros(0), 0.0, own
         scale = np.sqrt(np.diag(self.gram[i]))  # of unit diagonal: vectors' sizes are no matter of condition
         v = np.linalg.solve(self.gram[i] / np.outer(scale, scale), k / scale)
-        norm2 = (k / scale) @ v
+        norm2 = float((k / scale) @ v)
         return v / scale, norm2, own - norm2 if own - norm2 > SPAN * own else 0.0
 
     def mistake(self, i, t):
