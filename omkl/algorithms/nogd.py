@@ -15,6 +15,8 @@ from omkl.engine.experts import discount, mistakes, weighted_vote
 from omkl.engine.gram import gram, move, nystroem, rounded
 from omkl.engine.trace import record
 
+NEGLIGIBLE = 1e-25
+
 
 @njit(cache=True)
 def bomkc_nogd(stream, B, w, M, N, r, trace, learn, gamma, eta, rank):
@@ -25,13 +27,13 @@ def bomkc_nogd(stream, B, w, M, N, r, trace, learn, gamma, eta, rank):
     transposes   rank how many eigenvalues, as a share of the budget   eta step size
     a the coefficients of f_i, a = M_i^T v for the linear weights v (w in the paper, here Hedge's weights)
     Deviations: v is held as a, the same function v . z(x) = a . k(x) at a cost of one sum over the budget. A
-    map keeps also what ties with its last eigenvalue, and nothing below 1e-8 of the largest; an output that
-    is rounding beside its terms is 0.
+    map keeps also what ties with its last eigenvalue, and nothing below 1e-8 of the largest. From then on an
+    output of at most 1e-10 of its terms, or of a vote of its largest coefficient, is 0: it is rounding.
     """
     budget = B.limit[0]
     for t in range(stream.T):
         y = stream.y[t]
-        f = rounded(outputs(B, stream, t), B.g)
+        f = rounded(outputs(B, stream, t), _sizes(B, r))
         record(trace, t, weighted_vote(w, f), y, B)
         if not learn:
             continue
@@ -54,16 +56,30 @@ def bomkc_nogd(stream, B, w, M, N, r, trace, learn, gamma, eta, rank):
 
 
 @njit(cache=True)
+def _sizes(B, r):
+    """g (m,): what outputs are known relative to, once coefficients are solutions."""
+    g = np.zeros(r.size)
+    for s in range(B.n_sv.max()):
+        for i in range(g.size):
+            if r[i] > 0:
+                g[i] = max(g[i], abs(B.A[s, i]), B.g[i])
+    return g
+
+
+@njit(cache=True)
 def _step(B, i, M, N, k, c):
-    """v <- v + c z, z = M k, where N is the transpose of M: both products run along rows."""
+    """v <- v + c z, z = M k, where N is the transpose of M: both products run along rows.
+
+    What could not change a coefficient of ordinary size is passed over: subnormal numbers are slow.
+    """
     z, d = np.zeros(len(M)), np.zeros(k.size)
     for s in range(k.size):
-        if k[s] != 0.0:
+        if abs(k[s]) > NEGLIGIBLE:
             row = N[s]
             for j in range(z.size):
                 z[j] += k[s] * row[j]
     for j in range(z.size):
-        if z[j] != 0.0:
+        if abs(z[j]) > NEGLIGIBLE:
             row = M[j]
             for s in range(d.size):
                 d[s] += z[j] * row[s]
