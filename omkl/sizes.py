@@ -52,9 +52,10 @@ def sizes(plan: "Plan", run: "Callable[[Plan], Any] | None" = None) -> Sizes:
             keys = {cell.key for cell in expand(replace(asked, settings=(other,), data=(data,)))}
             cells = Store(plan.store).cells(keys)
             if len(cells) < len(keys):
+                found_of = f"{len(cells)} of {len(keys)} cells of {other.algo} on {data}"
                 raise UserError(
-                    f"the store {plan.store} holds {len(cells)} of {len(keys)} cells of {other.algo} on {data},"
-                    " whose size is to be matched; `omkl run` computes them"
+                    f"the store {plan.store} holds {found_of}, whose size is to be matched; "
+                    "`omkl run` computes them"
                 )
             found[data, name] = max(1, round(cells["n_sv_sum"].mean() / len(other.pool["kernels"])))
     return found
