@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from omkl.errors import OmklError, UserError
 from omkl.results import cell_key
+from omkl.sizes import Sizes, with_number
 
 if TYPE_CHECKING:
     from omkl.config import AlgoSpec, Plan, Setting
@@ -40,11 +41,15 @@ class Job:
 
 @dataclass(frozen=True)
 class Cell:
-    """One asked cell: its key in the store, how it is run, and an estimate of its seconds."""
+    """One asked cell: its key in the store, how it is run, and an estimate of its seconds.
+
+    params: the hyperparameters as asked for; those of the job have a number where a budget matches a size.
+    """
 
     key: str
     job: Job
     cost: float
+    params: dict[str, Any]
 
     @property
     def line(self) -> dict[str, Any]:
@@ -67,9 +72,10 @@ class Cell:
         }
 
 
-def expand(plan: "Plan") -> list[Cell]:
+def expand(plan: "Plan", sizes: Sizes | None = None) -> list[Cell]:
     """Return the cells of a plan: data sets × (settings, then yardsticks) × repetitions, none twice.
 
+    sizes: what ``omkl.sizes.sizes`` returned, where a budget is to match another learner's size.
     Loads each data set (a yardstick that does not fit its task is left out). Raises UserError for data
     that cannot be read or do not fit a learner.
     """
@@ -86,9 +92,11 @@ def expand(plan: "Plan") -> list[Cell]:
         for setting in settings:
             spec = specs[setting.algo]
             spec.check_data(setting.params, dataset.task, asked)
+            params = with_number(setting, asked, sizes or {})
             _check_range(setting, dataset)
+            _check_budget(spec, params, dataset)
             for rep, seed in enumerate(seeds):
-                cell = _cell(plan, setting, spec, dataset, rep, seed)
+                cell = _cell(plan, setting, params, spec, dataset, rep, seed)
                 cells.setdefault((asked, setting.pool and setting.pool["name"], cell.key), cell)
     return list(cells.values())
 
@@ -111,11 +119,11 @@ def run_cell(job: Job) -> dict[str, Any]:
 
 
 def _cell(
-    plan: "Plan", setting: "Setting", spec: "AlgoSpec", dataset: "Dataset", rep: int, seed: int
+    plan: "Plan", setting: "Setting", params: dict, spec: "AlgoSpec", dataset: "Dataset", rep: int, seed: int
 ) -> Cell:
     key = cell_key(
         algo=setting.algo,
-        params=setting.params,
+        params=params,
         pool=setting.pool,
         data_hash=dataset.content_hash,
         order=plan.order,
@@ -125,7 +133,7 @@ def _cell(
     )
     job = Job(
         spec=spec,
-        params=setting.params,
+        params=params,
         pool=setting.pool,
         name=dataset.name,
         content_hash=dataset.content_hash,
@@ -137,7 +145,16 @@ def _cell(
         permutation_seed=seed,
         block=plan.block,
     )
-    return Cell(key, job, _seconds(setting, spec, dataset))
+    return Cell(key, job, _seconds(setting, spec, dataset), setting.params)
+
+
+def _check_budget(spec: "AlgoSpec", params: dict[str, Any], dataset: "Dataset") -> None:
+    """Raise UserError for a budget that no stream of the data set could fill."""
+    if params.get("budget", 0) > dataset.T:
+        raise UserError(
+            f"algo.budget={params['budget']}: {spec.name} cannot store more vectors per kernel than "
+            f"data={dataset.name} has examples, T = {dataset.T}; choose at most that"
+        )
 
 
 def _check_range(setting: "Setting", dataset: "Dataset") -> None:

@@ -75,11 +75,14 @@ def figure(args: Namespace, words: list[str]) -> int:
     from omkl.config import plan
     from omkl.reports import Asked, curve_figure, sweep_report
     from omkl.results import Store
+    from omkl.runner import table_of
+    from omkl.sizes import sizes
 
     asked = plan(words, sweep=True)
-    keys = {cell.key for cell in expand(asked)}
+    wanted = expand(asked, sizes(asked))
+    keys = {cell.key for cell in wanted}
     store = Store(asked.store)
-    cells = store.cells(keys)
+    cells = table_of(store, wanted)
     if len(cells) < len(keys):
         verb = "sweep" if asked.swept else "run"
         missing = f"the store {asked.store} holds {len(cells)} of {len(keys)} cells"

@@ -4,12 +4,14 @@ import time
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from omkl import executors, provenance
 from omkl.cells import Cell, expand, run_cell, warm_up
 from omkl.executors import Executor, Failure
 from omkl.results import Store
+from omkl.sizes import sizes
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -53,11 +55,13 @@ def run_plans(
     fresh: run every cell anew, the newest result counts. progress: a bar on stderr where that is a terminal.
 
     A cell that fails is recorded and the run goes on. Ctrl-C ends the run with what is finished; the same
-    plan goes on from there. Raises UserError before any work for data that cannot be read or do not fit a
-    learner, OmklError when the store cannot be read or written.
+    plan goes on from there. A learner whose size a budget is to match runs first. Raises UserError before
+    any work for data that cannot be read or do not fit a learner, OmklError when the store cannot be read or
+    written, or when a learner that is to be matched fails.
     """
     began = time.perf_counter()
-    cells = [cell for plan in plans for cell in expand(plan)]
+    to_match = partial(run_plan, jobs=jobs, progress=progress)
+    cells = [cell for plan in plans for cell in expand(plan, sizes(plan, to_match))]
     plan = plans[0]
     distinct: dict[str, Cell] = {}
     for cell in cells:
@@ -78,7 +82,7 @@ def run_plans(
                             failed.append(line)
             except KeyboardInterrupt:
                 interrupted = True
-        table = _table(store, cells)
+        table = table_of(store, cells)
     place = {key: number for number, key in enumerate(distinct)}
     return Outcome(
         cells=table,
@@ -134,9 +138,10 @@ def _stored(store: Store, line: dict[str, Any], outcome: Any) -> dict[str, Any]:
     return broken
 
 
-def _table(store: Store, cells: list[Cell]) -> "pd.DataFrame":
+def table_of(store: Store, cells: list[Cell]) -> "pd.DataFrame":
     """Return the finished cells in the order asked, under the names asked: a result may have been stored
-    under another name of the same data or pool, or for another base seed that led to the same order."""
+    under another name of the same data or pool, for another base seed that led to the same order, or with
+    the number of a budget that was asked for as another learner's size."""
     found = store.cells({cell.key for cell in cells})
     place = {key: number for number, key in enumerate(found["key"])}
     finished = [cell for cell in cells if cell.key in place]
@@ -144,4 +149,5 @@ def _table(store: Store, cells: list[Cell]) -> "pd.DataFrame":
     lines = [cell.line for cell in finished]
     for name in ("data", "pool", "rep", "seed"):
         table[name] = [line[name] for line in lines]
+    table["params"] = [cell.params for cell in finished]
     return table
