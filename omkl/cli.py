@@ -50,6 +50,14 @@ examples:
   omkl figure curve algo=omkc_dd,omkc_ss data=german,a9a --out figures/
   omkl figure sweep algo=omkc_dd data=wdbc 'algo.beta=range(0.1,1,0.1)' --out beta.pdf
 """
+BOUNDS = """\
+Runs what is missing as omkl run does, then evaluates each theorem's right-hand side at a batch support vector
+machine; yardsticks are left out.
+
+examples:
+  omkl bounds algo=omkc_dd data=wdbc
+  omkl bounds algo=omkc_dd,omklp_da2,bomkc_spa data=wdbc,german pool=paper16_cosine --format markdown
+"""
 DATA = """\
 OMKL_DATA lists folders to look in, as PATH does; what is not there is downloaded to the cache and verified.
 OMKL_MIRROR (a URL or folder) is asked in place of the sets' own addresses, OMKL_OFFLINE=1 forbids downloads.
@@ -113,6 +121,12 @@ def build_parser() -> Parser:
     sub = command("figure", commands.figure, text, f"KIND {settings}", f"{KEYS}\n{FIGURE}")
     sub.add_argument("kind", choices=("curve", "sweep"), metavar="KIND", help="curve or sweep")
     sub.add_argument("--out", metavar="PATH", help="file (.png, .pdf) or folder to write to")
+
+    text = "print the theorems' mistake bounds beside the observed counts"
+    sub = command("bounds", commands.bounds, text, settings, f"{KEYS}\n{BOUNDS}")
+    _add_run_options(sub, format_help)
+    text = "examples (at most) that each batch solution is made of; memory 32 N^2 bytes (2000)"
+    sub.add_argument("--rows", type=_count, default=2000, metavar="N", help=text)
 
     text = "list learners, data sets or kernel pools"
     sub = command("list", commands.list_, text, "KIND ")
