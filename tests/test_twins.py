@@ -42,6 +42,12 @@ OPTIONS = [
     ("bomkc_bogd", {"budget": 20, "removal": "nonuniform"}),
     ("bomkc_bpas", {"budget": 20}),
     ("bomkc_bpas", {"budget": 20, "normalise": True, "C": 0.5}),
+    ("alma", {"alpha": 0.5, "C": 0.3}),
+    ("norma", {"tau": 30, "offset": True, "lam": 0.1}),
+    ("norma", {"lam": 1, "rho": 0.1}),  # its scale underflows
+    ("norma", {"step": "sqrt", "rho": 0, "eta": 3}),
+    ("norma_nu", {"tau": 100, "offset": True, "nu": 0.5}),
+    ("norma_nu", {"step": "sqrt", "eta": 1, "kernel": GAUSSIAN}),
 ]
 OWN = [
     GAUSSIAN,
@@ -166,7 +172,8 @@ def assert_equal(name, data, order, figures, learner, trace, result):
     assert figures["n_sv_union"] == len(result.stored)
     np.testing.assert_array_equal(trace.n_sv_combined, result.combined)
     if "B" in learner.state:
-        assert_same_slots(data, order, learner.state["B"], result)
+        scale = learner.state.get("scale", np.ones(1))
+        assert_same_slots(data, order, learner.state["B"], scale, result)
         return
     kept, rows = stored(learner), order[result.stored]
     np.testing.assert_array_equal(kept["indptr"], np.append(0, np.cumsum(np.diff(data.indptr)[rows])))
@@ -181,7 +188,7 @@ def assert_equal(name, data, order, figures, learner, trace, result):
     np.testing.assert_array_equal(kept["A"] * scale != 0, coefficients != 0)
 
 
-def assert_same_slots(data, order, B, result):
+def assert_same_slots(data, order, B, scale, result):
     """Every kernel of a Budget holds the twin's vectors with the twin's coefficients, in whatever slots."""
     for i, coefficients in enumerate(result.coefficients):
         its = []
@@ -191,7 +198,7 @@ def assert_same_slots(data, order, B, result):
         mine = [kept for kept in slots_of(B, i) if kept[2] != 0.0]
         assert [kept[:2] for kept in mine] == [kept[:2] for kept in sorted(its)]
         np.testing.assert_allclose(
-            [kept[2] for kept in mine], [kept[2] for kept in sorted(its)], rtol=1e-5, atol=1e-9
+            [kept[2] * scale[0] for kept in mine], [kept[2] for kept in sorted(its)], rtol=1e-5, atol=1e-9
         )
 
 
