@@ -45,7 +45,7 @@ class Case:
 
     @property
     def gap(self) -> float | None:
-        """The largest relative duality gap of the solutions used, None where there is none or it is unknown."""
+        """The largest relative duality gap of the solutions used, None where it is not known."""
         gaps = [fit.gap for fit in self.used]
         return max(gaps) if gaps and None not in gaps else None
 

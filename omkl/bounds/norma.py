@@ -4,7 +4,7 @@ Theorems 2 and 3 are printed for the eta and rho that are best for a comparator.
 proof gives, before that choice, (45) with eta' = eta / (1 - eta lam), for every g and every mu,
     L_rho(f) + M_rho (mu - rho - eta' X^2 / 2) <= L_mu(g) + ||g||^2 (1 / (2 eta') + T lam / 4),
 L the cumulative soft margin loss, M_rho margin errors, X^2 = max kappa(x, x). So, as L_rho(f) >= rho M,
-    M_rho <= rhs / (mu - rho - eta' X^2 / 2),        M <= rhs / (mu - eta' X^2 / 2) where M_rho's factor is >= 0.
+    M_rho <= rhs / (mu - rho - eta' X^2 / 2),   M <= rhs / (mu - eta' X^2 / 2) where M_rho's factor is >= 0.
 """
 
 import math
@@ -75,8 +75,8 @@ def margin_errors(case: Case, lam: float, rho: float, eta: float, *, errors: boo
 def tuned(case: Case, kernel: int) -> float:
     """Theorem 3 as printed, K / mu + 2 C / mu^2 + 2 sqrt(C / mu^2 (K / mu + C / mu^2)), at mu = 1.
 
-    K the hinge loss of g and C = X^2 ||g||^2 / 4. For a perceptron (rho = lam = 0) all eta are one, so that the
-    best one may be chosen afterwards.
+    K the hinge loss of g and C = X^2 ||g||^2 / 4. A perceptron (rho = lam = 0) makes the same mistakes for
+    every eta, so that the best one may be chosen afterwards.
     """
     square = case.square(kernel)
     best, lam = math.inf, max(square, 1e-300)
@@ -111,7 +111,8 @@ def _risk(case: Case, lam: float, rho: float, eta: float, factor: float) -> floa
 def _slow(T: int, lam: float, eta: float, tau: int) -> bool:
     """Whether every dropped term, of round t - tau, has shrunk to at most 2 eta_t^2 lam by round t.
 
-    Theorem 6 lets the number of terms grow with t so that this holds; a constant tau is checked round by round.
+    Theorem 6 lets the number of terms grow with t so that this holds; a constant tau is checked in every
+    round.
     """
     import numpy as np
 

@@ -97,7 +97,7 @@ def omklo_sua(case: Case, beta: float, R: float, delta: float, eta: float | None
 
 
 def _within(case: Case, i: int, R: float, norm: float) -> float:
-    """The least norm ||f||^2 + 2 sum loss found with ||f|| <= R, norm 0 or 1: batch solutions, shrunk to R."""
+    """The least norm ||f||^2 + 2 sum loss of batch solutions, shrunk to ||f|| <= R; norm is 0 or 1."""
     best, lam = math.inf, 1.0 if norm else 1.0 / 16.0
     while True:
         f = case.fit(i, lam)

@@ -1,4 +1,4 @@
-"""Sparse passive-aggressive learning: theorems of Lu, Hoi, Sahoo, "Budget online multiple kernel learning"."""
+"""The theorems of Lu, Hoi, Sahoo, "Budget online multiple kernel learning", on SPA."""
 
 import math
 
@@ -28,9 +28,9 @@ def _unit(case: Case, i: int) -> bool:
 
 
 def _regret(case: Case, i: int, alpha: float, beta: float, eta: float) -> float:
-    """Lemma 1 with its comparator: min_f sum loss + ||f||^2 / (2 eta) + eta beta T / min(alpha, sqrt(beta eta)).
+    """Lemma 1: min_f sum loss + ||f||^2 / (2 eta) + eta beta T / min(alpha, sqrt(beta eta)).
 
-    Of a kernel that is looked at with probability p_t the proof bounds E sum_t p_t loss(f_t) by this, p_t <= 1.
+    Its proof bounds E sum_t p_t loss(f_t) by this, p_t <= 1 the probability that the kernel is looked at.
     """
     f = case.fit(i, 1.0 / eta)
     return f.loss + f.norm2 / (2.0 * eta) + eta * beta * case.T / min(alpha, math.sqrt(beta * eta))

@@ -1,4 +1,4 @@
-"""The batch problem min_f lam ||f||^2 + 2 sum_t max(0, 1 - y_t f(x_t)), by scikit-learn's support vector machine.
+"""The batch problem min_f lam ||f||^2 + 2 sum_t max(0, 1 - y_t f(x_t)), solved by scikit-learn's SVC.
 
 The theorems' f has no constant term, scikit-learn's always has one. So it is given every example twice, as
 (phi(x), y) and (-phi(x), -y) with half the weight: on this stream the best constant is 0, since the mean of

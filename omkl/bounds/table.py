@@ -1,4 +1,4 @@
-"""What ``omkl bounds`` prints: for every learner and data set its theorems, the observed counts, the ratios."""
+"""What ``omkl bounds`` prints: for every learner and data set its theorems beside the observed counts."""
 
 import dataclasses
 import importlib.util
@@ -46,9 +46,9 @@ def evaluate(asked: "Plan", cells: "pd.DataFrame", rows: int = ROWS) -> list[dic
     """Return one row per data set, learner and theorem; what is not known is None.
 
     asked: as `bounded` returns it    cells: finished ones, as of `run_plan`    rows: see `Batch`
-    Keys: data, learner, settings, pool, theorem, counts, bound, printed, mean, std, ratio (bound / mean), kernel,
-    reps, asked (repetitions), gap (largest relative duality gap of the
-    learner's batch solutions), notes.
+    Keys: data, learner, settings, pool, theorem, counts, bound, printed, mean, std, ratio (bound / mean),
+    kernel, reps, asked (repetitions), gap (largest relative duality gap of the learner's batch solutions),
+    notes.
     """
     import omkl.data
     from omkl.config import algo_spec
