@@ -31,11 +31,11 @@ def norma(
     if step == "sqrt":
         return [Bound(names[0][0], _risk(case, lam, rho, eta, 2.0 if kept else 10.0), kernel=0)]
     note = "for this run's eta, rho and lam, by the proof before they are chosen"
+    margin = margin_errors(case, lam, rho, eta, errors=True)
+    mistakes = margin_errors(case, lam, rho, eta, errors=False)
     return [
-        Bound(
-            names[0][0], margin_errors(case, lam, rho, eta, errors=True), VECTORS, 0, ("margin errors", note)
-        ),
-        Bound(names[1][0], margin_errors(case, lam, rho, eta, errors=False), kernel=0, notes=(note,)),
+        Bound(names[0][0], margin, VECTORS, kernel=0, notes=("a vector is a margin error", note)),
+        Bound(names[1][0], mistakes, kernel=0, notes=(note,)),
     ]
 
 

@@ -1,7 +1,7 @@
 """Online multiple kernel classification: theorems of Hoi, Jin, Zhao, Yang (Machine Learning 90, 2013).
 
-Equations (3) to (5) are lost from the text. F(kappa, l, L) is taken for g(kappa, l) of Jin et al. (2010): with
-it the closed form that Theorem 1 prints for beta = sqrt(T) / (sqrt(T) + sqrt(ln m)) follows from
+Equations (3) to (5) are lost from the text. F(kappa, l, L) is taken for g(kappa, l) of Jin et al. (2010):
+with it the closed form that Theorem 1 prints for beta = sqrt(T) / (sqrt(T) + sqrt(ln m)) follows from
 M <= (2 ln(1/beta) g + 2 ln m) / (1 - beta) by ln(1/beta) <= 1/beta - 1. These functions take any beta.
 """
 

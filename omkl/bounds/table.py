@@ -46,9 +46,9 @@ def evaluate(asked: "Plan", cells: "pd.DataFrame", rows: int = ROWS) -> list[dic
     """Return one row per data set, learner and theorem; what is not known is None.
 
     asked: as `bounded` returns it    cells: finished ones, as of `run_plan`    rows: see `Batch`
-    Keys: data, learner, settings, pool, theorem, counts, bound, printed, mean, std, ratio (bound / mean),
-    kernel, reps, asked (repetitions), gap (largest relative duality gap of the learner's batch solutions),
-    notes.
+    Keys: data, learner, settings, pool, theorem, counts, bound, printed, mean, max, std,
+    ratio (bound / mean), kernel, reps, asked (repetitions), gap (largest relative duality gap of the
+    learner's batch solutions), notes.
     """
     import omkl.data
     from omkl.config import algo_spec
@@ -110,6 +110,7 @@ def _row(
         "bound": bound.value,
         "printed": bound.printed,
         "mean": mean,
+        "max": float(counts.max()) if len(counts) else None,
         "std": float(counts.std()) if len(counts) > 1 else None,
         "ratio": bound.value / mean if bound.value is not None and mean else None,
         "kernel": kernel,
@@ -140,12 +141,12 @@ def render(rows: list[dict[str, Any]], fmt: str, command: str = "") -> str:
     table = listing.render(shown, fmt)
     comment = "% " if fmt == "latex" else ""
     gaps = [row["gap"] for row in rows if row["gap"] is not None]
-    lines = [f"{comment}{number}. {note}" for number, note in enumerate(notes, 1)]
+    parts = ["".join(f"{comment}{number}. {note}\n" for number, note in enumerate(notes, 1))]
     if gaps:
-        lines += ["", f"{comment}Batch solutions: relative duality gap at most {max(gaps):.1g}."]
+        parts.append(f"{comment}Batch solutions: relative duality gap at most {max(gaps):.1g}.\n")
     if fmt == "markdown":
         table = f"Mistake bounds and observed counts (mean ± std), made by `{command}`.\n\n{table}"
-    return table + "\n" + "\n".join(lines) + "\n" if lines else table
+    return "\n".join(part for part in [table, *parts] if part)
 
 
 def _shown(row: dict[str, Any], notes: list[str]) -> dict[str, str]:
