@@ -89,7 +89,7 @@ def test_no_count_exceeds_its_bound(name, capsys, request):
         assert 0 < observed <= row["bound"], row
         if row["printed"] is not None:
             assert observed <= row["printed"], row
-        assert row["gap"] < 0.01
+        assert row["gap"] < 1e-4
 
 
 @pytest.mark.parametrize("name", ["wdbc", "german"])
@@ -151,14 +151,14 @@ def test_g_is_the_minimum(pool):
         scale = max(1.0, np.diag(K[i]).max())
         assert run.square(i) == pytest.approx(np.diag(K[i]).max(), rel=1e-12)
         optimum.append(dual_optimum(K[i] / scale, data.y))
-        assert run.g(i) == pytest.approx(optimum[i], rel=2e-3)
-        assert run.g(i) >= optimum[i] * (1.0 - 1e-6)  # any f gives an upper bound
-    assert run.gap < 2e-3
+        assert run.g(i) == pytest.approx(optimum[i], rel=1e-5)
+        assert run.g(i) >= optimum[i] * (1.0 - 1e-7)  # any f gives an upper bound
+    assert run.gap < 1e-5
     best = int(np.argmin(optimum))
     (bound,) = omkc_dd(run, beta=0.8)
     assert bound.kernel == best
     by_hand = (2.0 * math.log(1.25) * optimum[best] + 2.0 * math.log(16)) / 0.2
-    assert bound.value == pytest.approx(by_hand, rel=2e-3)
+    assert bound.value == pytest.approx(by_hand, rel=1e-5)
     assert optimum[best] < 0.8 * min(data.T, np.median(optimum))  # f = 0 gives 2 T, narrow kernels about T
 
 
@@ -167,7 +167,7 @@ def test_the_mean_kernel_is_the_mean():
     run = case(data)
     rows = pool_rows(data.values.reshape(-1, 3), pools(["paper16_cosine"])[0]["kernels"], "cosine")
     K = np.array([rows(t).mean(axis=0) for t in range(data.T)])
-    assert run.g(MEAN) == pytest.approx(dual_optimum(K, data.y), rel=2e-3)
+    assert run.g(MEAN) == pytest.approx(dual_optimum(K, data.y), rel=1e-5)
 
 
 def test_a_part_of_the_examples_gives_a_larger_bound():
@@ -255,7 +255,7 @@ def test_theorem_5_adds_up_its_segments():
         if left <= 2.0**k:
             break
         left, k = left - 2.0**k, k + 1
-    assert total <= bound.value <= 1.2 * total
+    assert total * (1.0 - 1e-9) <= bound.value <= 1.2 * total
 
 
 def test_what_does_not_apply_says_why():

@@ -32,7 +32,7 @@ def omklp_da1_doubling(case: Case) -> list[Bound]:
 
     L = sum_k L_k <= g and 2^(s-1) - 1 <= g, so s <= 1 + log2(g + 1) and the last terms sum to
     2 (2^(s/2) - 1) / (sqrt 2 - 1) sqrt(ln m), where 2^(s/2) <= sqrt(2 (g + 1)). The theorem prints
-    2 sqrt(g) / (sqrt 2 - 1) there, less than its proof gives.
+    2 sqrt(g) / (sqrt 2 - 1) there, which can be less than its proof gives.
     """
     g, i = case.least(case.g)
     log_m = math.log(case.m)
@@ -91,8 +91,7 @@ def omklo_sua(case: Case, beta: float, R: float, delta: float, eta: float | None
     value = loss + a / step + step * b * case.T
     if step * b < 1.0:
         value = min(value, (loss + a / step) / (1.0 - step * b))
-    tuned = math.sqrt(a / (b * case.T))
-    note = f"for eta = {step:.4g}; printed for eta = sqrt(a / (b T)), here {tuned:.4g}"
+    note = "for this run's eta; printed for sqrt(a / (b T)), where algo.eta=null is sqrt(a / b)"
     return [Bound(theorem, value, kernel=i, notes=(note,))]
 
 

@@ -80,7 +80,7 @@ class Batch:
         if self._last[0] != i:
             self._last = (i, self._kernel(i, self.picked))
         K, y, n = self._last[1] / lam, self.y[self.picked], len(self.picked)
-        solver = SVC(C=0.5 * self.T / n, kernel="precomputed", max_iter=_MOST_STEPS)
+        solver = SVC(C=0.5 * self.T / n, kernel="precomputed", tol=1e-6, max_iter=_MOST_STEPS)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)  # the gap says how far it came
             solver.fit(np.block([[K, -K], [-K, K]]), np.concatenate([y, -y]))
