@@ -61,9 +61,10 @@ def evaluate(asked: "Plan", cells: "pd.DataFrame", rows: int = ROWS) -> list[dic
             spec = algo_spec(setting.algo)
             pool = setting.pool or {"normalise": "none", "kernels": [setting.params["kernel"]]}
             key = repr((pool["normalise"], pool["kernels"]))
-            batch = batches.setdefault(key, Batch(dataset, pool, rows))
+            if key not in batches:
+                batches[key] = Batch(dataset, pool, rows)
             counted = _cells(asked, name, setting, cells)
-            case = Case(batch)
+            case = Case(batches[key])
             for bound in _bounds(spec, setting, case):
                 row = _row(spec, setting, pool, bound, counted, case)
                 found.append({"data": dataset.name} | row | {"asked": asked.reps})
