@@ -62,6 +62,14 @@ examples:
   omkl table bomkl/2 --data german --algo omkc_dd       a learner more, on the same streams
   omkl claims omkc --quick
 """
+BOUNDS = """\
+Runs what is missing as omkl run does, then evaluates each theorem's right-hand side at a batch support vector
+machine; yardsticks are left out.
+
+examples:
+  omkl bounds algo=omkc_dd data=wdbc
+  omkl bounds algo=omkc_dd,omklp_da2,bomkc_spa data=wdbc,german pool=paper16_cosine --format markdown
+"""
 DATA = """\
 OMKL_DATA lists folders to look in, as PATH does; what is not there is downloaded to the cache and verified.
 OMKL_MIRROR (a URL or folder) is asked in place of the sets' own addresses, OMKL_OFFLINE=1 forbids downloads.
@@ -139,6 +147,12 @@ def build_parser() -> Parser:
     sub.add_argument("paper", metavar="PAPER", help="such as omkc")
     _add_selection(sub)
     _add_run_options(sub, format_help)
+
+    text = "print the theorems' mistake bounds beside the observed counts"
+    sub = command("bounds", commands.bounds, text, settings, f"{KEYS}\n{BOUNDS}")
+    _add_run_options(sub, format_help)
+    text = "examples (at most) that each batch solution is made of; memory 32 N^2 bytes (2000)"
+    sub.add_argument("--rows", type=_count, default=2000, metavar="N", help=text)
 
     text = "list learners, data sets, kernel pools, or papers with their tables and figures"
     sub = command("list", commands.list_, text, "KIND ")

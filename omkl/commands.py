@@ -98,6 +98,18 @@ def figure(args: Namespace, words: list[str]) -> int:
     return OK
 
 
+def bounds(args: Namespace, words: list[str]) -> int:
+    """``omkl bounds``: the learners' mistake bounds beside what the runs counted."""
+    from omkl.bounds import bounded, evaluate, render
+    from omkl.config import plan
+
+    asked = bounded(plan(words))
+    outcome = _run(asked, args)
+    if not outcome.interrupted:
+        emit(render(evaluate(asked, outcome.cells, args.rows), args.format, args.line))
+    return end(outcome)
+
+
 def list_(args: Namespace, words: list[str]) -> int:
     """``omkl list``: learners, data sets or pools."""
     from omkl import listing

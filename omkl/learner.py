@@ -18,12 +18,14 @@ from omkl.engine.stream import Stream, Trace, make_stream, make_trace, part, tra
 from omkl.errors import OmklError
 
 CURVE_POINTS = 100
+LIMITS = ("budget", "tau")  # hyperparameters that bound a Budget; null bounds nothing
 
 
 class Learner:
     """A learner and its state: expansion, weights, random generator, and what else its YAML names.
 
-    A function with an argument ``B`` gets a Budget of ``budget`` vectors per kernel in place of ``E``.
+    A function with an argument ``B`` gets a Budget of ``budget`` (or ``tau``) vectors per kernel in place of
+    ``E``.
 
     spec: the learner's AlgoSpec; params: its hyperparameters; pool: ``{"normalise", "kernels"}`` or None;
     d: number of features; seed: of its own randomness; block: rows computed at once (never changes a result).
@@ -46,11 +48,12 @@ class Learner:
             expansions = [name for name in forms if forms[name].get("expansion")]
             plan = make_pool(pool["kernels"], pool["normalise"])
             if "B" in self.names:
-                self.state["B"] = make_budget(plan, params["budget"], d, self.block)
+                limits = (params[name] for name in LIMITS if name in params)
+                self.state["B"] = make_budget(plan, next(limits) or sys.maxsize, d, self.block)
             else:
                 expansions = ["E", *expansions]
             self.state |= {name: make_expansion(plan, d, self.block) for name in expansions}
-        sizes = {"m": m, "d": d, **{k: v for k, v in params.items() if isinstance(v, int)}}
+        sizes = {"m": m, "d": d, **{k: v or 0 for k, v in params.items() if v is None or isinstance(v, int)}}
         for name, form in (spec.state or {}).items():
             if name not in expansions:
                 self.state[name] = _array(form, sizes)

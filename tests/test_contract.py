@@ -34,12 +34,16 @@ EVERY = pytest.mark.parametrize("name", algo_names())
 STOCHASTIC = [n for n in algo_names() if algo_spec(n).stochastic]
 # Learners to which the perceptron's rule for f = 0 does not apply, and why.
 NOT_PERCEPTRONS = {
+    "alma": "stores by its margin, with steps that shrink",
+    "alma0": "with steps that shrink",
     "bomkc_bogd": "stores by its margin, with coefficients that shrink",
     "bomkc_bpas": "stores by its hinge loss",
     "bomkc_nogd": "stores by its hinge loss",
     "bomkc_projectron": "stores no example twice",
     "bomkc_projectronpp": "stores no example twice",
     "bomkc_spa": "stores at random, by its hinge loss",
+    "norma": "stores by its margin, with coefficients that shrink",
+    "norma_nu": "stores by a margin that adapts",
     "omklo_da": "stores on mistakes of the ensemble",
     "omklo_sua": "stores on mistakes of the ensemble, one sampled kernel",
     "omklp_sua": "updates one sampled kernel a round",

@@ -45,6 +45,12 @@ OPTIONS = [
     ("bomkc_projectron", {"budget": 7}),
     ("bomkc_projectronpp", {"budget": 7}),
     ("bomkc_nogd", {"budget": 12, "rank": 0.5}),
+    ("alma", {"alpha": 0.5, "C": 0.3}),
+    ("norma", {"tau": 30, "offset": True, "lam": 0.1}),
+    ("norma", {"lam": 1, "rho": 0.1}),  # its scale underflows
+    ("norma", {"step": "sqrt", "rho": 0, "eta": 3}),
+    ("norma_nu", {"tau": 100, "offset": True, "nu": 0.5}),
+    ("norma_nu", {"step": "sqrt", "eta": 1, "kernel": GAUSSIAN}),
 ]
 OWN = [
     GAUSSIAN,
@@ -172,7 +178,8 @@ def assert_equal(name, data, order, figures, learner, trace, result):
     assert figures["n_sv_union"] == len(result.stored)
     np.testing.assert_array_equal(trace.n_sv_combined, result.combined)
     if "B" in learner.state:
-        assert_same_slots(data, order, learner.state["B"], result, 1e-7 if name in SOLVED else 0.0)
+        share, scale = (1e-7 if name in SOLVED else 0.0), learner.state.get("scale", np.ones(1))
+        assert_same_slots(data, order, learner.state["B"], scale, result, share)
         return
     kept, rows = stored(learner), order[result.stored]
     np.testing.assert_array_equal(kept["indptr"], np.append(0, np.cumsum(np.diff(data.indptr)[rows])))
@@ -187,7 +194,7 @@ def assert_equal(name, data, order, figures, learner, trace, result):
     np.testing.assert_array_equal(kept["A"] * scale != 0, coefficients != 0)
 
 
-def assert_same_slots(data, order, B, result, share):
+def assert_same_slots(data, order, B, scale, result, share):
     """Every kernel of a Budget holds the twin's vectors with the twin's coefficients, in whatever slots.
 
     share: of the kernel's largest coefficient, what counts as 0 and as equal.
@@ -201,7 +208,10 @@ def assert_same_slots(data, order, B, result, share):
         mine = [kept for kept in slots_of(B, i) if abs(kept[2]) > least]
         assert [kept[:2] for kept in mine] == [kept[:2] for kept in sorted(its)]
         np.testing.assert_allclose(
-            [kept[2] for kept in mine], [kept[2] for kept in sorted(its)], rtol=1e-5, atol=max(least, 1e-9)
+            [kept[2] * scale[0] for kept in mine],
+            [kept[2] for kept in sorted(its)],
+            rtol=1e-5,
+            atol=max(least, 1e-9),
         )
 
 

@@ -38,7 +38,7 @@ class AlgoSpec:
     kernels: ``pool`` (runs on pool=...), ``own`` (its hyperparameter ``kernel``) or ``none``
     yardstick: printed beside the learners    stochastic: draws random numbers of its own
     setup: function that chooses its kernels from the pool, or None    state: arrays the engine provides
-    require: what must hold between its hyperparameters, as ``alpha <= beta``
+    require: what must hold between its hyperparameters, as ``alpha <= beta`` or ``eta * lam < 1``
     pool: ``gaussian`` where only pools of Gaussians will do    usual_pool: its pool where none is asked for
     only: the values that a hyperparameter may take on data of a task: ``{task: {name: [value, ...]}}``
     defaults, domains, help: of its hyperparameters, by name (domains as written: an interval, a list, ...)
@@ -66,12 +66,17 @@ class AlgoSpec:
     def check_together(self, params: dict[str, Any]) -> None:
         """Raise UserError when these hyperparameters break one of ``require``."""
         for rule in self.require:
-            low, _, high = rule.split()
-            if params[low] > params[high]:
-                raise UserError(
-                    f"algo={self.name}: {low} must be at most {high},"
-                    f" is {domains.show(params[low])} with {high}={domains.show(params[high])}"
-                )
+            low, sign, high, *_ = rule.split()
+            if sign == "*" and params[low] * params[high] >= 1:
+                must = f"{low} must be below 1 / {high}"
+            elif sign == "<=" and params[low] > params[high]:
+                must = f"{low} must be at most {high}"
+            else:
+                continue
+            raise UserError(
+                f"algo={self.name}: {must},"
+                f" is {domains.show(params[low])} with {high}={domains.show(params[high])}"
+            )
 
     def check_pool(self, pool: dict[str, Any]) -> None:
         """Raise UserError when this pool holds kernels that are not for the learner."""
@@ -177,8 +182,12 @@ def _spec(name: str, content: dict) -> AlgoSpec:
         raise UserError(f"{where}: 'about.kernels: own' and a hyperparameter 'kernel: kernel' go together")
     for rule in values.get("require", []):
         words = rule.split()
-        if len(words) != 3 or words[1] != "<=" or not {words[0], words[2]} <= defaults.keys():
-            raise UserError(f"{where}: about.require: {rule!r} is not 'NAME <= NAME' of two hyperparameters")
+        form = words[1::2] + words[4:]
+        if form not in (["<="], ["*", "<", "1"]) or not {words[0], words[2]} <= defaults.keys():
+            raise UserError(
+                f"{where}: about.require: {rule!r} is not 'NAME <= NAME' or 'NAME * NAME < 1'"
+                " of two hyperparameters"
+            )
     if values.get("yardstick") and values["kernels"] == "pool":
         raise UserError(f"{where}: a yardstick has its own kernel or none, not a pool")
     spec = AlgoSpec(

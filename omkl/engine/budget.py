@@ -200,6 +200,20 @@ def put(B, stream, t, i, s, a):
 
 
 @njit(cache=True)
+def remove(B, t, i, s):
+    """Empty slot s of kernel i in round t: the last slot in use takes its number."""
+    last = B.n_sv[i] - 1
+    _release(B, B.holds[s, i])
+    B.holds[s, i], B.A[s, i], B.own[s, i] = B.holds[last, i], B.A[last, i], B.own[last, i]
+    B.A[last, i] = 0.0
+    K = B.K
+    for r in range(t - B.block[0], B.block[1] - B.block[0]):
+        K[r, s, i] = K[r, last, i]
+    B.n_sv[i] = last
+    B.size[1] -= 1
+
+
+@njit(cache=True)
 def put_over_oldest(B, stream, t, i, a):
     """Store example t in place of kernel i's oldest vector, or in an empty slot."""
     if has_room(B, i):
