@@ -32,9 +32,25 @@ def test_a_torn_line_is_skipped_with_a_warning_that_names_it(tmp_path, cut):
     path.write_bytes(lines[0] + lines[1][:cut] + b"\n" + lines[2])
     with pytest.warns(StoreWarning, match=rf"{path.name}:2$"):
         assert store.cells()["rep"].tolist() == [0, 2]
+    assert read_quietly(store)["rep"].tolist() == [0, 2]  # told once
     path.write_bytes(lines[0] + lines[1][:cut])  # torn by a kill: nothing after it
     with pytest.warns(StoreWarning, match=rf"{path.name}:2$"):
-        assert store.done([line(n)["key"] for n in range(3)]) == {line(0)["key"]}
+        assert Store(tmp_path).done([line(n)["key"] for n in range(3)]) == {line(0)["key"]}
+
+
+@pytest.mark.parametrize(("was", "now"), [(b'"mistakes":30', b'"mistakes":20'), (b"0" * 64, b"1" * 64)])
+def test_a_line_edited_by_hand_is_skipped_although_it_can_be_read(tmp_path, was, now):
+    with Store(tmp_path) as store:
+        store.append(line(0), {"t": [1]})
+        store.append(line(1))
+    (path,) = cell_files(store)
+    path.write_bytes(path.read_bytes().replace(was, now, 1))
+    with pytest.warns(StoreWarning, match=rf"{path.name}:1$"):
+        assert store.cells()["rep"].tolist() == [1]
+    sorted_by_hand = json.dumps(json.loads(path.read_bytes().splitlines()[1]), sort_keys=True)
+    path.write_text(sorted_by_hand)
+    with pytest.warns(StoreWarning, match=rf"{path.name}:1$"):
+        assert Store(tmp_path).done([line(1)["key"]]) == set()
 
 
 BROKEN = {
