@@ -36,7 +36,14 @@ _SEAM = b',"algo":'
 _MEMO = 4096  # shared parts remembered at a time, some 8 kB each
 
 # What the shared part must hold to be believed; `_cell` says it for the cell's own part.
-_SHARED_KINDS = {"algo": str, "params": dict, "data": str, "data_hash": str, "provenance": dict}
+_SHARED_KINDS = {
+    "algo": str,
+    "params": dict,
+    "data": str,
+    "data_hash": str,
+    "provenance": dict,
+    "revision": int,
+}
 
 
 class Line(NamedTuple):
@@ -46,6 +53,7 @@ class Line(NamedTuple):
     status: str | None
     time: str
     raw: bytes
+    number: int  # in its file, from 1
 
 
 Cell = tuple[dict[str, Any], dict[str, Any]]  # a line's own fields, and those it shares, not to be changed
@@ -97,13 +105,15 @@ def dumps(value: Any, *, sort_keys: bool = False) -> str:
 
 
 def encode_cell(line: dict[str, Any]) -> bytes:
-    """Return a cell's line as it stands in the file; raises as ``dumps`` does."""
+    """Return a cell's line as it stands in the file; raises as ``dumps`` does, ValueError for no cell."""
     own = {name: value for name, value in line.items() if name not in SHARED}
     shared = {name: line[name] for name in SHARED if name in line}
     if "provenance" in shared:
         provenance = dict(shared["provenance"])
         own |= {name: provenance.pop(name) for name in _OWN_PROVENANCE if name in provenance}
         shared["provenance"] = provenance
+    if _cell(own, _shared(shared)) is None:  # what has a seal is a cell
+        raise ValueError("a field that every cell has is missing or of another type")
     return _sealed({name: own[name] for name in _FIRST if name in own} | own | shared)
 
 
@@ -127,10 +137,10 @@ def scan(path: Path, wanted: set[str] | None, broken: list[str]) -> Iterator[Lin
     with open(path, "rb") as file:
         for number, raw in enumerate(file, 1):
             # the lines of other cells are told by their first bytes and never looked at
-            if keys is not None and raw[:_OPEN] == _HEAD and raw[_CLOSE : _CLOSE + 1] == b'"':
-                if raw[_OPEN:_CLOSE] not in keys:
-                    continue
-            line = _line(raw)
+            keyed = keys is not None and raw[:_OPEN] == _HEAD and raw[_CLOSE : _CLOSE + 1] == b'"'
+            if keyed and raw[_OPEN:_CLOSE] not in keys:
+                continue
+            line = _line(raw, number)
             if line is None:
                 if not raw.isspace():
                     broken.append(f"{path}:{number}")
@@ -138,26 +148,26 @@ def scan(path: Path, wanted: set[str] | None, broken: list[str]) -> Iterator[Lin
                 yield line
 
 
-def _line(raw: bytes) -> Line | None:
+def _line(raw: bytes, number: int) -> Line | None:
     if found := _SEAL.match(raw):
         key, seal, status, time = found.groups()
         if zlib.crc32(raw[_BODY:].rstrip(), zlib.crc32(key)) != int(seal, 16):
             return None
-        return Line(key.decode(), status and status.decode(), time.decode() if time else "", raw)
+        return Line(key.decode(), status and status.decode(), time.decode() if time else "", raw, number)
     try:
         cell = decode_cell(raw, {})
         if cell is not None:
             own, _ = cell
             if "crc32" in own:
                 return None
-            return Line(own["key"], own["status"], str(own.get("time", "")), raw)
+            return Line(own["key"], own["status"], str(own.get("time", "")), raw, number)
         line = _DECODER.decode(raw.decode())
     except (ValueError, RecursionError):
         return None
     if not isinstance(line, dict) or not isinstance(line.get("curve"), dict) or "crc32" in line:
         return None
     key = line.get("key")
-    return Line(key, None, str(line.get("time", "")), raw) if isinstance(key, str) else None
+    return Line(key, None, str(line.get("time", "")), raw, number) if isinstance(key, str) else None
 
 
 def decode_curve(raw: bytes) -> dict[str, Any]:
@@ -192,7 +202,10 @@ def decode_cell(raw: bytes, memo: dict[bytes, dict | None]) -> Cell | None:
 
 
 def _shared(part: dict) -> dict | None:
-    return part if all(isinstance(part.get(name), kind) for name, kind in _SHARED_KINDS.items()) else None
+    pool = part.get("pool_spec")
+    good = pool is None or (isinstance(pool, dict) and {"normalise", "kernels"} <= pool.keys())
+    kinds = _SHARED_KINDS.items()
+    return part if good and all(isinstance(part.get(name), kind) for name, kind in kinds) else None
 
 
 def _cell(own: Any, shared: dict | None) -> Cell | None:
