@@ -11,6 +11,8 @@ from omkl.errors import OmklError, UserError
 from omkl.results import cell_key
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from omkl.config import AlgoSpec, Plan, Setting
     from omkl.data import Dataset
 
@@ -115,15 +117,6 @@ def run_cell(job: Job) -> dict[str, Any]:
 def _cell(
     plan: "Plan", setting: "Setting", spec: "AlgoSpec", dataset: "Dataset", rep: int, seed: int
 ) -> Cell:
-    key = cell_key(
-        algo=setting.algo,
-        params=setting.params,
-        pool=setting.pool,
-        data_hash=dataset.content_hash,
-        order=plan.order,
-        permutation_seed=seed,
-        revision=spec.revision,
-    )
     job = Job(
         spec=spec,
         params=setting.params,
@@ -137,7 +130,25 @@ def _cell(
         permutation_seed=seed,
         block=plan.block,
     )
-    return Cell(key, job, _seconds(setting, spec, dataset))
+    return Cell(_key(job, spec.revision), job, _seconds(setting, spec, dataset))
+
+
+def _key(job: Job, revision: int) -> str:
+    return cell_key(
+        algo=job.spec.name,
+        params=job.params,
+        pool=job.pool,
+        data_hash=job.content_hash,
+        order=job.order,
+        permutation_seed=job.permutation_seed,
+        revision=revision,
+    )
+
+
+def older_keys(cells: "Iterable[Cell]") -> dict[str, tuple[str, int]]:
+    """Return the keys that cells had under older revisions of their learners: learner and revision by key."""
+    specs = ((cell.job, cell.job.spec) for cell in cells)
+    return {_key(job, old): (spec.name, old) for job, spec in specs for old in range(1, spec.revision)}
 
 
 def _check_range(setting: "Setting", dataset: "Dataset") -> None:

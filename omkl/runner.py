@@ -1,13 +1,14 @@
 """From a plan to its finished cells: which are missing, run those, store each one at once."""
 
 import time
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from omkl import executors, provenance
-from omkl.cells import Cell, expand, run_cell, warm_up
+from omkl.cells import Cell, expand, older_keys, run_cell, warm_up
 from omkl.executors import Executor, Failure
 from omkl.results import Store
 
@@ -25,7 +26,8 @@ class Outcome:
 
     cells: one row per finished cell that was asked for (learners and yardsticks), in the plan's order,
     columns as of ``Store.cells``; failed: the lines of cells that failed in this run; asked, ran, reused:
-    numbers of cells; seconds: of this call; interrupted: ended by Ctrl-C.
+    numbers of cells; seconds: of this call; interrupted: ended by Ctrl-C; stale: cells that the store holds
+    of older revisions, which do not count, by (learner, revision).
     """
 
     cells: "pd.DataFrame"
@@ -35,6 +37,7 @@ class Outcome:
     reused: int
     seconds: float
     interrupted: bool
+    stale: dict[tuple[str, int], int]
 
 
 def run_plan(plan: "Plan", *, jobs: int | None = None, fresh: bool = False, progress: bool = True) -> Outcome:
@@ -69,6 +72,8 @@ def run_plan(plan: "Plan", *, jobs: int | None = None, fresh: bool = False, prog
             except KeyboardInterrupt:
                 interrupted = True
         table = _table(store, cells)
+        older = older_keys(distinct.values())
+        stale = Counter(older[key] for key in store.done(older)) if older else {}
     place = {key: number for number, key in enumerate(distinct)}
     return Outcome(
         cells=table,
@@ -78,6 +83,7 @@ def run_plan(plan: "Plan", *, jobs: int | None = None, fresh: bool = False, prog
         reused=sum(cell.key in done for cell in cells),
         seconds=time.perf_counter() - began,
         interrupted=interrupted,
+        stale=dict(stale),
     )
 
 

@@ -192,7 +192,7 @@ def _digest(raw: bytes) -> bytes:
 
 @contextlib.contextmanager
 def _whole(path: Path) -> Iterator[Any]:
-    """Give a function that writes a file, which takes its name when it is whole, and none when it is empty."""
+    """Give a function that writes a file, which takes its name when it is whole, none when empty."""
     part = path.with_name(f".{path.name}.part")
     try:
         with open(part, "wb") as file:
