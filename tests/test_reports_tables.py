@@ -119,8 +119,15 @@ def test_times_of_different_machines_are_told():
 
 
 ORIGIN = {
-    **{"versions": {"omkl": "0.1", "numpy": "2.0"}, "commit": "a1b2" * 10, "dirty": False, "host": "my_vm"},
-    **{"cpu": "A", "cores": 4, "backend": "loky", "jobs": 4, "load": 5.0},
+    "versions": {"omkl": "0.1", "numpy": "2.0"},
+    "commit": "a1b2" * 10,
+    "dirty": False,
+    "host": "my_vm",
+    "cpu": "A",
+    "cores": 4,
+    "backend": "loky",
+    "jobs": 4,
+    "load": 5.0,
 }
 
 
@@ -221,7 +228,9 @@ def test_json_is_strict_and_complete():
 
 def test_json_without_cells():
     assert strict(report(frame(), asked((), yardsticks=()), "json")) == {
-        **{"summary": [], "cells": [], "notes": []}
+        "summary": [],
+        "cells": [],
+        "notes": [],
     }
 
 

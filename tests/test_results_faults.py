@@ -122,6 +122,43 @@ def test_a_full_disk_is_a_clear_error_and_loses_nothing(tmp_path):
     assert sorted(read_quietly(store)["rep"]) == list(range(written + 1))
 
 
+@pytest.fixture
+def small_disk(tmp_path):
+    """A disk of 128 KiB, which a call makes larger."""
+
+    def mount(options: str) -> None:
+        command = ["mount", "-t", "tmpfs", "-o", options, "tmpfs", str(tmp_path)]
+        if os.geteuid() or subprocess.run(command, capture_output=True).returncode:
+            pytest.skip("cannot mount a tmpfs here")
+
+    mount("size=128k")
+    yield tmp_path, lambda: mount("remount,size=1m")
+    subprocess.run(["umount", "-l", str(tmp_path)], check=True)
+
+
+def test_a_disk_that_is_full_is_a_clear_error_and_the_store_goes_on_with_more_room(small_disk):
+    path, enlarge = small_disk
+    store, curve = Store(path), {"t": list(range(300))}
+    written = 0
+    with pytest.raises(OmklError, match=r"cannot write to the store .*No space left on device.*is safe"):  # noqa: PT012
+        while True:
+            store.append(line(written), curve)
+            written += 1
+    assert written > 20
+    for again in (store, Store(path)):  # it is still full
+        with pytest.raises(OmklError, match="No space left"):
+            again.append(line(written), {"t": list(range(30_000))})
+    cells = read_quietly(Store(path))
+    assert cells["rep"].tolist() == list(range(written))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert len(store.curves()) >= written
+    enlarge()
+    with store:
+        store.append(line(written), curve)
+    assert sorted(read_quietly(store)["rep"]) == list(range(written + 1))
+
+
 def test_a_half_written_line_that_cannot_be_taken_back_does_not_spoil_the_next(tmp_path, monkeypatch):
     write, calls = os.write, []
 

@@ -14,7 +14,7 @@ from runner_plans import write_data
 from omkl import runner
 from omkl.config import plan
 from omkl.reports import FORMATS, Asked, report
-from omkl.results import StoreWarning
+from omkl.results import Store, StoreWarning
 
 HERE = Path(__file__).resolve().parent
 KILLS = 50 if os.environ.get("OMKL_SLOW") else 8
@@ -29,6 +29,28 @@ def tables(asked) -> tuple[int, dict[str, str]]:
     cells = outcome.cells.assign(seconds=0.5, provenance=[{}] * len(outcome.cells))
     about = Asked.of(asked, outcome.failed, "omkl run")
     return outcome.ran, {fmt: report(cells, about, fmt) for fmt in FORMATS}
+
+
+def test_two_runs_at_once_on_one_store_lose_nothing_and_count_nothing_twice(tmp_path):
+    data = write_data(tmp_path / "tiny.libsvm", 60)
+    words = ["algo=omkc_dd,omkc_ss", f"data={data}", "yardsticks=[majority]"]
+    command = [sys.executable, "-m", "omkl", "run", *words, f"store={tmp_path / 'both'}", "-q", "-j", "1"]
+    environment = {**os.environ, "PYTHONPATH": str(HERE.parent)}
+    runs = [
+        subprocess.Popen([*command, reps], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment)
+        for reps in ("reps=40", "reps=60")
+    ]
+    ends = [run.communicate(timeout=120) for run in runs]
+    assert [(run.returncode, err) for run, (_, err) in zip(runs, ends, strict=True)] == [(0, b"")] * 2
+    store = Store(tmp_path / "both")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        lines = list(store.lines("cells"))
+    assert 180 <= len(lines) <= 300  # what both ran at the same time is there twice
+    assert len(lines) == sum(len(path.read_bytes().splitlines()) for path in store.files("cells"))
+    asked = plan([*words, "reps=60"])
+    _, alone = tables(replace(asked, store=tmp_path / "alone"))
+    assert tables(replace(asked, store=store.path)) == (0, alone)
 
 
 @pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="finds workers through /proc")
