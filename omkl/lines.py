@@ -24,6 +24,10 @@ SHARED = (
     *("algo", "params", "pool", "pool_spec", "data", "data_hash", "order", "seed", "revision", "T", "m"),
     "provenance",
 )
+OBJECTS = (  # columns of text, lists and dicts; the others hold numbers
+    *("key", "status", "algo", "params", "pool", "pool_spec", "data", "data_hash", "order"),
+    *("permutation_seed", "n_sv_per_kernel", "weights", "provenance"),
+)
 _OWN_PROVENANCE = ("time", "load")  # the parts of the provenance that change from cell to cell
 _FIRST = ("key", "status", "time")
 _HEAD = b'{"key":"'
@@ -46,6 +50,9 @@ _SHARED_KINDS = {
 }
 
 
+Cell = tuple[dict[str, Any], dict[str, Any]]  # a line's own fields, and those it shares, not to be changed
+
+
 class Line(NamedTuple):
     """A whole line: status None for a curve's; time (UTC, ISO 8601) empty where it does not say."""
 
@@ -54,9 +61,7 @@ class Line(NamedTuple):
     time: str
     raw: bytes
     number: int  # in its file, from 1
-
-
-Cell = tuple[dict[str, Any], dict[str, Any]]  # a line's own fields, and those it shares, not to be changed
+    cell: Cell | None = None  # where it had to be parsed
 
 
 class Rows:
@@ -134,13 +139,14 @@ def scan(path: Path, wanted: set[str] | None, broken: list[str]) -> Iterator[Lin
     Lines that cannot be read, or are not as they were written, are noted in ``broken`` as "file:line".
     """
     keys = None if wanted is None else {key.encode() for key in wanted}
+    memo: dict[bytes, dict | None] = {}
     with open(path, "rb") as file:
         for number, raw in enumerate(file, 1):
             # the lines of other cells are told by their first bytes and never looked at
             keyed = keys is not None and raw[:_OPEN] == _HEAD and raw[_CLOSE : _CLOSE + 1] == b'"'
             if keyed and raw[_OPEN:_CLOSE] not in keys:
                 continue
-            line = _line(raw, number)
+            line = _line(raw, number, memo)
             if line is None:
                 if not raw.isspace():
                     broken.append(f"{path}:{number}")
@@ -148,19 +154,19 @@ def scan(path: Path, wanted: set[str] | None, broken: list[str]) -> Iterator[Lin
                 yield line
 
 
-def _line(raw: bytes, number: int) -> Line | None:
+def _line(raw: bytes, number: int, memo: dict[bytes, dict | None]) -> Line | None:
     if found := _SEAL.match(raw):
         key, seal, status, time = found.groups()
         if zlib.crc32(raw[_BODY:].rstrip(), zlib.crc32(key)) != int(seal, 16):
             return None
         return Line(key.decode(), status and status.decode(), time.decode() if time else "", raw, number)
     try:
-        cell = decode_cell(raw, {})
+        cell = decode_cell(raw, memo)
         if cell is not None:
             own, _ = cell
             if "crc32" in own:
                 return None
-            return Line(own["key"], own["status"], str(own.get("time", "")), raw, number)
+            return Line(own["key"], own["status"], str(own.get("time", "")), raw, number, cell)
         line = _DECODER.decode(raw.decode())
     except (ValueError, RecursionError):
         return None

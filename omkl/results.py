@@ -21,14 +21,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from omkl.errors import OmklError
-from omkl.lines import Line, Rows, decode_cell, decode_curve, dumps, encode_cell, encode_curve, scan
+from omkl.lines import OBJECTS, Line, Rows, decode_cell, decode_curve, dumps, encode_cell, encode_curve, scan
 
 if TYPE_CHECKING:
     import pandas as pd
 
 SCHEMA = 1
 SYNC_SECONDS = 1.0  # of tiny cells, fsync would take most of the time
-_BATCH = 1000  # lines parsed at a time
+_BATCH = 50  # lines parsed at a time: few, so that they stay in the processor's cache
 
 
 class StoreWarning(UserWarning):
@@ -210,9 +210,12 @@ class Store:
                 for row, line in enumerate(some, rows.count):
                     if line.key not in newest or line.time >= newest[line.key][0]:
                         newest[line.key] = line.time, row
-                rows.add([decode_cell(line.raw, memo) for line in some])
+                rows.add([line.cell or decode_cell(line.raw, memo) for line in some])
             chosen = [row for _, row in newest.values()]
-            return pd.DataFrame(rows.columns(None if len(chosen) == rows.count else chosen))
+            columns = rows.columns(None if len(chosen) == rows.count else chosen)
+            # pandas need not look for types where there are only objects
+            objects = {name: pd.Series(columns[name], dtype=object, copy=False) for name in OBJECTS}
+            return pd.DataFrame(columns | objects, copy=False)
 
     def curves(self, keys: Iterable[str] | None = None) -> dict[str, dict[str, Any]]:
         """Return the newest curve of each key that has one."""
