@@ -12,6 +12,8 @@ from omkl.results import cell_key
 from omkl.sizes import Sizes, with_number
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from omkl.config import AlgoSpec, Plan, Setting
     from omkl.data import Dataset
 
@@ -121,16 +123,6 @@ def run_cell(job: Job) -> dict[str, Any]:
 def _cell(
     plan: "Plan", setting: "Setting", params: dict, spec: "AlgoSpec", dataset: "Dataset", rep: int, seed: int
 ) -> Cell:
-    key = cell_key(
-        algo=setting.algo,
-        params=params,
-        pool=setting.pool,
-        data_hash=dataset.content_hash,
-        order=plan.order,
-        permutation_seed=seed,
-        revision=spec.revision,
-        task=dataset.task,
-    )
     job = Job(
         spec=spec,
         params=params,
@@ -145,7 +137,26 @@ def _cell(
         permutation_seed=seed,
         block=plan.block,
     )
-    return Cell(key, job, _seconds(setting, spec, dataset), setting.params)
+    return Cell(_key(job, spec.revision), job, _seconds(setting, spec, dataset), setting.params)
+
+
+def _key(job: Job, revision: int) -> str:
+    return cell_key(
+        algo=job.spec.name,
+        params=job.params,
+        pool=job.pool,
+        data_hash=job.content_hash,
+        order=job.order,
+        permutation_seed=job.permutation_seed,
+        revision=revision,
+        task=job.task,
+    )
+
+
+def older_keys(cells: "Iterable[Cell]") -> dict[str, tuple[str, int]]:
+    """Return the keys that cells had under older revisions of their learners: learner and revision by key."""
+    specs = ((cell.job, cell.job.spec) for cell in cells)
+    return {_key(job, old): (spec.name, old) for job, spec in specs for old in range(1, spec.revision)}
 
 
 def _check_budget(spec: "AlgoSpec", params: dict[str, Any], dataset: "Dataset") -> None:

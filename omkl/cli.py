@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from difflib import get_close_matches
 from typing import Any, NoReturn
 
-from omkl import __version__, commands, commands_papers
+from omkl import __version__, commands, commands_papers, commands_results
 from omkl.commands import INTERRUPTED, OutputClosed, say
 from omkl.errors import OmklError, UserError
 
@@ -79,6 +79,23 @@ examples:
   omkl data get german a9a
   omkl data verify          all that are found
   omkl data path wdbc
+"""
+
+
+RESULTS = """\
+  list    what the store holds: learners x data x settings, cells, revisions, dates, machines
+  export  all cells as one flat table: CSV to stdout, or --out FILE.csv or FILE.parquet (needs pyarrow)
+  merge   copy from other stores (folders) what this one lacks; the newest of two results counts
+  prune   remove what no table uses: superseded lines, failures that finished since; --yes does it
+
+settings: store=PATH (else OMKL_STORE, else ./results); list and export: algo=NAME,... data=NAME,...
+
+examples:
+  omkl results list
+  omkl results list store=/mnt/big/results algo=omkc_dd --format csv
+  omkl results export data=wdbc,german --out cells.parquet
+  omkl results merge /mnt/node1/results /mnt/node2/results store=all
+  omkl results prune --old
 """
 
 
@@ -171,6 +188,16 @@ def build_parser() -> Parser:
     sub.add_argument("action", choices=actions, metavar="ACTION", help="list, get, verify or path")
     sub.add_argument("--force", action="store_true", help="get: download again what is there")
     sub.add_argument("--format", choices=FORMATS, default="table", help="list: " + format_help)
+
+    text = "list, export, merge or prune stored results"
+    actions = ("list", "export", "merge", "prune")
+    sub = command("results", commands_results.results, text, "ACTION [FOLDER ...] [KEY=VALUE ...] ", RESULTS)
+    sub.add_argument("action", choices=actions, metavar="ACTION", help="list, export, merge or prune")
+    sub.add_argument("--format", choices=FORMATS, default="table", help="list, prune: " + format_help)
+    sub.add_argument("--out", metavar="FILE", help="export: file to write, .csv or .parquet")
+    sub.add_argument("--old", action="store_true", help="prune: cells of older revisions of a learner too")
+    sub.add_argument("--torn", action="store_true", help="prune: lines that cannot be read too")
+    sub.add_argument("--yes", action="store_true", help="prune: remove, rather than say what would be")
 
     text = "measure the engine on this machine, beside np.exp and the naive twin"
     sub = command("bench", commands.bench, text, "")

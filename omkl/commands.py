@@ -44,7 +44,7 @@ def run(args: Namespace, words: list[str]) -> int:
 
     asked = plan(words)
     outcome = _run(asked, args)
-    emit(report(outcome.cells, Asked.of(asked, outcome.failed, args.line), args.format))
+    emit(report(outcome.cells, Asked.of(asked, outcome.failed, args.line, outcome.stale), args.format))
     return end(outcome)
 
 
@@ -55,7 +55,7 @@ def sweep(args: Namespace, words: list[str]) -> int:
 
     asked = plan(words, sweep=True)
     outcome = _run(asked, args)
-    about = Asked.of(asked, outcome.failed, args.line)
+    about = Asked.of(asked, outcome.failed, args.line, outcome.stale)
     text, files = sweep_report(outcome.cells, about, args.format, _figures(asked, args))
     emit(text)
     tell(files)

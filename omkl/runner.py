@@ -1,6 +1,7 @@
 """From a plan to its finished cells: which are missing, run those, store each one at once."""
 
 import time
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass
@@ -8,7 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from omkl import executors, provenance
-from omkl.cells import Cell, expand, run_cell, warm_up
+from omkl.cells import Cell, expand, older_keys, run_cell, warm_up
 from omkl.executors import Executor, Failure
 from omkl.results import Store
 from omkl.sizes import sizes
@@ -27,7 +28,8 @@ class Outcome:
 
     cells: one row per finished cell that was asked for (learners and yardsticks), in the plan's order,
     columns as of ``Store.cells``; failed: the lines of cells that failed in this run; asked, ran, reused:
-    numbers of cells; seconds: of this call; interrupted: ended by Ctrl-C.
+    numbers of cells; seconds: of this call; interrupted: ended by Ctrl-C; stale: cells that the store holds
+    of older revisions, which do not count, by (learner, revision).
     """
 
     cells: "pd.DataFrame"
@@ -37,6 +39,7 @@ class Outcome:
     reused: int
     seconds: float
     interrupted: bool
+    stale: dict[tuple[str, int], int]
 
 
 def run_plan(plan: "Plan", *, jobs: int | None = None, fresh: bool = False, progress: bool = True) -> Outcome:
@@ -83,6 +86,8 @@ def run_plans(
             except KeyboardInterrupt:
                 interrupted = True
         table = table_of(store, cells)
+        older = older_keys(distinct.values())
+        stale = Counter(older[key] for key in store.done(older)) if older else {}
     place = {key: number for number, key in enumerate(distinct)}
     return Outcome(
         cells=table,
@@ -92,6 +97,7 @@ def run_plans(
         reused=sum(cell.key in done for cell in cells),
         seconds=time.perf_counter() - began,
         interrupted=interrupted,
+        stale=dict(stale),
     )
 
 

@@ -27,7 +27,7 @@ def render(
     """Return the table as text; fmt as in reports.tables.render. more: lines under it."""
     check_format(fmt)
     if fmt == "json":
-        return to_json({"summary": found.summary, "cells": cells})
+        return to_json({"summary": found.summary, "cells": cells}, warnings_of(found.summary, cells, asked))
     if fmt == "csv":
         return found.summary.drop(columns=["shown"]).to_csv(index=False, lineterminator="\n")
     table, terms = layout(found)
@@ -50,7 +50,7 @@ def render(
 def layout(found: Compared) -> tuple[Display, list[tuple[str, str]]]:
     """Return the table's columns and lines, and the terms under it."""
     plain = display(found.summary)
-    terms = legend(plain, least_of(found.summary))
+    terms = legend(plain, least_of(found.summary), found.cells)
     summary = found.summary
     if not any(summary[f"{name}_published"].notna().any() for name, _ in METRICS):
         return _with_missing(plain, summary), terms

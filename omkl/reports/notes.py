@@ -1,10 +1,10 @@
 """What stands under a table: what the columns mean, and what a reader must know before trusting the rows."""
 
-from collections import Counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from omkl.reports.asked import Asked
 from omkl.reports.display import Display
+from omkl.reports.origin import doubts, made_with
 from omkl.reports.rows import params_text
 
 if TYPE_CHECKING:
@@ -13,8 +13,11 @@ if TYPE_CHECKING:
 _AT_MOST = 5
 
 
-def legend(table: Display, least: str) -> list[tuple[str, str]]:
-    """Return (term, meaning) of the columns that the table has; least: what the best rows have."""
+def legend(table: Display, least: str, cells: "pd.DataFrame") -> list[tuple[str, str]]:
+    """Return (term, meaning) of the columns that the table has; what made the cells.
+
+    least: what the best rows have.
+    """
     errors = [number for number, column in enumerate(table.columns) if column.marks]
     single = all(line.cells[number].std == "–" for line in table.lines for number in errors)
     spread = "" if single else ", mean ± sample standard deviation over the permutations"
@@ -37,16 +40,17 @@ def legend(table: Display, least: str) -> list[tuple[str, str]]:
     terms.append(("seconds", "learner time of one pass, mean"))
     if any(line.rule == "yardsticks" for line in table.lines):
         terms.append(("yardsticks", "stand below the short rule, on the same permutations"))
-    return terms
+    made = made_with(cells)
+    return [*terms, ("made with", made)] if made else terms
 
 
 def notes(summary: "pd.DataFrame", cells: "pd.DataFrame", asked: Asked) -> list[str]:
-    """Return warnings: repetitions missing, cells failed, times of different machines, versions mixed."""
+    """Return warnings: repetitions missing, cells failed, older revisions, times and versions mixed."""
     return [
         *_incomplete(summary),
         *_failed(asked),
-        *_mixed(cells, "cpu", "seconds were taken on different CPUs"),
-        *_mixed(cells, "omkl", "cells were made by different versions of omkl"),
+        *_stale(asked),
+        *doubts(cells),
     ]
 
 
@@ -85,21 +89,14 @@ def _some(names: list[str], between: str = ", ") -> str:
     return between.join(names[:_AT_MOST]) + more
 
 
-def _mixed(cells: "pd.DataFrame", name: str, text: str) -> list[str]:
-    if "provenance" not in cells:
-        return []
-    found = Counter(_provenance(entry, name) for entry in cells["provenance"])
-    found.pop(None, None)
-    if len(found) < 2:
-        return []
-    return [f"{text}: {', '.join(f'{value} ({count} cells)' for value, count in found.most_common())}"]
-
-
-def _provenance(entry: Any, name: str) -> str | None:
-    if not isinstance(entry, dict):
-        return None
-    value = entry.get("versions", {}).get("omkl") if name == "omkl" else entry.get(name)
-    return None if value is None else str(value)
+def _stale(asked: Asked) -> list[str]:
+    """Say what the store holds of older revisions: it is in no mean."""
+    return [
+        f"{count} cell{'s' if count > 1 else ''} of revision {revision} of {algo} in the store "
+        f"{'are' if count > 1 else 'is'} not used: its results have changed since; "
+        "`omkl results prune --old` removes such cells"
+        for (algo, revision), count in sorted(asked.stale.items())
+    ]
 
 
 def heading(summary: "pd.DataFrame", asked: Asked, cells: "pd.DataFrame") -> str:

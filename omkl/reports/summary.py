@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from omkl.reports import origin
 from omkl.reports.asked import Asked
 from omkl.reports.rows import Row, params_text, rows_of, shown_params
 from omkl.reports.tasks import BY_TASK
@@ -40,6 +41,7 @@ COLUMNS = (
     ),
     *("reps", "asked", "complete", "marked", "best", "p_value", "common"),
     *(f"{name}_{part}" for _, name, _ in MEASURES for part in ("mean", "std")),
+    *origin.COLUMNS,
 )
 
 
@@ -59,7 +61,8 @@ def summarise(
     of a regression times 1000, seconds of the learner.
     ``m`` is the number of kernels, 0 for a kernel-free learner. ``settings`` is the text of the
     hyperparameters worth showing (``shown``), ``params`` all of them. ``reps`` have finished,
-    ``asked`` were asked for (the most that any row has, if not told), ``complete`` when these agree.
+    ``asked`` were asked for (the most that any row has, if not told), ``complete`` when these agree. The
+    last columns are those of origin.columns.
 
     ``best``: the lowest mean mistake rate of the data set, of a regression the lowest mean squared error, of
     a novelty detection none. ``marked``: the best and every row not worse than
@@ -123,7 +126,7 @@ def _record(row: Row, shown: dict, cells: "pd.DataFrame", asked: Asked, reps: in
         values = own[column].to_numpy(dtype=float) * factor
         record[f"{name}_mean"] = float(values.mean()) if len(values) else np.nan
         record[f"{name}_std"] = float(values.std(ddof=1)) if len(values) > 1 else np.nan
-    return record
+    return record | origin.columns(own["provenance"])
 
 
 def _mark(rows: list[tuple[Row, dict]], cells: "pd.DataFrame") -> None:

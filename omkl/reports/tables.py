@@ -4,6 +4,7 @@ import json
 import textwrap
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
+from warnings import warn
 
 from omkl.errors import UserError, suggest
 from omkl.reports import FORMATS
@@ -39,12 +40,14 @@ def render(
     check_format(fmt)
     more = more or {}
     if fmt == "json":
-        return to_json({"summary": summary, **more, "cells": cells})
+        return to_json({"summary": summary, **more, "cells": cells}, notes(summary, cells, asked))
     if fmt == "csv":
+        for note in notes(summary, cells, asked):  # which has no place of its own for them
+            warn(note, stacklevel=2)
         return _csv(summary, swept)
     tables = [(None, display(summary, swept)), *((name, display(part, swept)) for name, part in more.items())]
     shared = heading(summary, asked, cells)
-    terms, warnings = legend(tables[0][1], least_of(summary)), notes(summary, cells, asked)
+    terms, warnings = legend(tables[0][1], least_of(summary), cells), notes(summary, cells, asked)
     return write(tables, terms, warnings, shared, asked.command, fmt)
 
 
@@ -143,7 +146,7 @@ def _markdown(tables: list, terms: list, warnings: list[str], shared: str, comma
     terms = [
         ("**bold**" if term == "*" else term, meaning) for term, meaning in terms if term != "yardsticks"
     ]
-    blocks.append("\n".join(f"* {term}: {meaning}" for term, meaning in terms))
+    blocks.append("\n".join(f"* {term}: {_safe(meaning)}" for term, meaning in terms))
     blocks.append("\n".join(f"* **{_safe(warning)}**" for warning in warnings))
     return "\n\n".join(block for block in blocks if block) + "\n"
 
@@ -181,13 +184,17 @@ def _safe(text: str) -> str:
 # -------------------------------------------------------------------- JSON, CSV
 
 
-def to_json(tables: dict[str, "pd.DataFrame"]) -> str:
-    """Return DataFrames by name as strict JSON: lists of records; NaN and infinity become null."""
+def to_json(tables: dict[str, "pd.DataFrame"], warnings: list[str]) -> str:
+    """Return DataFrames by name as strict JSON: lists of records; NaN and infinity become null.
+
+    The warnings stand under "notes".
+    """
     parts = []
     for name, table in tables.items():
         records = [_strict(record) for record in table.to_dict("records")]
         lines = [json.dumps(record, allow_nan=False, ensure_ascii=False) for record in records]
         parts.append(f"{json.dumps(name)}: [" + "".join(f"\n  {line}," for line in lines)[:-1] + "\n]")
+    parts.append(f'"notes": {json.dumps(warnings, ensure_ascii=False)}')
     return "{" + ",\n".join(parts) + "}\n"
 
 
