@@ -35,7 +35,7 @@ def projection(G, k, own, own_s):
 
     d its coefficients K^-1 k    u = D^-1 L^-1 k, for ``grow``    norm2 its squared norm k^T K^-1 k
     residual its squared distance from x    own_s (n,): kappa(x_s, x_s)
-    A residual or coefficient of no more than rounding is 0. A vector that is stored already is its projection.
+    A residual or coefficient of no more than rounding is 0. A vector stored already is its own projection.
     """
     n = k.size
     d, u = np.zeros(n), k.copy()
