@@ -125,7 +125,10 @@ def _array(form: dict, sizes: dict[str, int]) -> np.ndarray:
     shape = tuple(sizes[side] if isinstance(side, str) else side for side in form["shape"])
     fill = form.get("fill", 0)
     value = 1.0 / sizes[fill[2:]] if isinstance(fill, str) else fill
-    return np.full(shape, value, np.int64 if form.get("dtype") == "int" else np.float64)
+    array = np.zeros(shape, np.int64 if form.get("dtype") == "int" else np.float64)
+    if value:  # zeros cost memory only where they are written
+        array[:] = value
+    return array
 
 
 def _compiled_value(value: Any, domain: Any) -> float | int | bool:

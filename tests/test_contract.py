@@ -313,7 +313,8 @@ def test_exact_zero_is_a_mistake_and_is_stored(name):
 def test_one_class_stores_one_sign_and_is_learnt(name):
     data = dataclasses.replace(clouds(), y=np.ones(300))
     learner, trace = one_pass(name, data, CHEAP, **kernel_of(name))
-    assert (state(learner)["A"] >= 0).all()
+    if name != "bomkc_nogd":  # projections on eigenvectors have coefficients of any sign
+        assert (state(learner)["A"] >= 0).all()
     assert trace.mistake[150:].sum() <= 0.1 * 150
 
 

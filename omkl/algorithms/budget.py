@@ -15,9 +15,7 @@ from numba import njit
 
 from omkl.engine.budget import (
     has_room,
-    kernel_value,
     kernel_values,
-    output_at,
     outputs,
     put,
     put_over_oldest,
@@ -50,10 +48,11 @@ def bomkc_rbp(stream, B, w, trace, rng, learn, gamma):
 
 
 @njit(cache=True)
-def bomkc_forgetron(stream, B, w, Q, M, trace, learn, gamma):
+def bomkc_forgetron(stream, B, w, Q, M, H, trace, learn, gamma):
     """Self-tuned Forgetron (Dekel, Shalev-Shwartz, Singer 2008, section 5): shrink, then drop the oldest.
 
-    Q (m,) damage of all removals   M (m,) mistakes   r the oldest vector's slot
+    Q (m,) damage of all removals   M (m,) mistakes   r the oldest vector's slot, s that of the new one
+    H (m, slots, slots) kernel values: H[i, s] of the vector in slot s with those that were stored before it
     delta = |a_r|, mu = y_r f'(x_r) with f' after the addition   phi factor, the largest in (0, 1] with
     (delta^2 - 2 delta mu) phi^2 + 2 delta phi + Q - (15/32) M <= 0
     Deviations: polynomials are shrunk by the same rule, although it supposes kappa(x, x) <= 1.
@@ -66,22 +65,34 @@ def bomkc_forgetron(stream, B, w, Q, M, trace, learn, gamma):
             continue
         z = mistakes(y, f)
         discount(w, gamma, z)
+        k = kernel_values(B, t)
         for i in range(f.size):
             if not z[i]:
                 continue
             M[i] += 1
-            phi = 1.0
+            phi, s = 1.0, B.n_sv[i]
             if not has_room(B, i):
-                r = B.oldest[i]
+                r = s = B.oldest[i]
                 delta, y_r = abs(B.A[r, i]), math.copysign(1.0, B.A[r, i])
-                mu = within_range(y_r * (output_at(B, i, r) + y * kernel_value(B, t, i, r)))
+                mu = within_range(y_r * (_output_at_oldest(B, H[i], i) + y * k[r, i]))
                 phi = _shrinking(delta * delta - 2.0 * delta * mu, 2.0 * delta, Q[i] - 15.0 / 32.0 * M[i])
                 damage = delta * phi
                 Q[i] += damage * damage + 2.0 * damage * (1.0 - phi * mu)
                 Q[i] = min(Q[i], 15.0 / 32.0 * M[i])  # as it is but for rounding
                 if phi < 1.0:
                     scale(B, i, phi)
+            for q in range(B.n_sv[i]):
+                H[i, s, q] = k[q, i]
             put_over_oldest(B, stream, t, i, y * phi)
+
+
+@njit(cache=True)
+def _output_at_oldest(B, H, i):
+    """f_i at its own oldest vector: every other one was stored later, and knows its kernel value with it."""
+    r, total = B.oldest[i], 0.0
+    for s in range(B.n_sv[i]):
+        total += B.A[s, i] * (H[s, r] if s != r else B.own[r, i])
+    return total
 
 
 @njit(cache=True)

@@ -9,7 +9,7 @@ P kappa(x, .), the projection of x on the span of the n stored vectors; residual
 Deviations: the paper's eta, the distance from which on a mistake is stored, is 0 while there is room and
 infinite after that (as in the code of Lu et al. 2016). But an example with a residual of at most 1e-8
 kappa(x, x) is in the span already and is projected at once, since the inverse would grow to noise; and an
-output that is rounding beside its terms is 0. The inverse Gram matrix is held as factors, L D L^T = K.
+output or coefficient that is rounding beside its terms is 0. The inverse is held as the factors L D L^T = K.
 """
 
 import math

@@ -12,7 +12,7 @@ from omkl.engine.conventions import within_range
 from omkl.engine.values import dots_with, value
 
 LEAST_RESIDUAL = 1e-8  # what of ||kappa(x, .)||^2 lies outside the span, as a share, for x to be outside
-LEAST_OUTPUT = 1e-10  # share of its terms below which an output is rounding: coefficients are solutions
+LEAST_SUM = 1e-10  # share of its terms below which a sum is rounding: coefficients are solutions
 LEAST_EIGENVALUE = 1e-8  # share of the largest below which an eigenvector is noise
 SAME_EIGENVALUE = 1e-6  # relative difference of eigenvalues that belong together
 
@@ -24,7 +24,7 @@ def rounded(f, g):
     Coefficients that were projected cancel up to rounding only, and rounding must not decide a mistake.
     """
     for i in range(f.size):
-        if abs(f[i]) <= LEAST_OUTPUT * g[i]:
+        if abs(f[i]) <= LEAST_SUM * g[i]:
             f[i] = 0.0
     return f
 
@@ -35,7 +35,7 @@ def projection(G, k, own, own_s):
 
     d its coefficients K^-1 k    u = D^-1 L^-1 k, for ``grow``    norm2 its squared norm k^T K^-1 k
     residual its squared distance from x    own_s (n,): kappa(x_s, x_s)
-    A residual of no more than rounding is 0. Of a vector that is stored already the projection is itself.
+    A residual or coefficient of no more than rounding is 0. A vector stored already is its own projection.
     """
     n = k.size
     d, u = np.zeros(n), k.copy()
@@ -58,6 +58,12 @@ def projection(G, k, own, own_s):
             rest, before = d[:s], G[s, :s]
             for j in range(s):
                 rest[j] -= d[s] * before[j]
+    largest = 0.0
+    for s in range(n):
+        largest = max(largest, abs(d[s]) * np.sqrt(own_s[s]))
+    for s in range(n):
+        if abs(d[s]) * np.sqrt(own_s[s]) <= LEAST_SUM * largest:
+            d[s] = 0.0
     residual = own - norm2
     return d, u, norm2, residual if residual > LEAST_RESIDUAL * own else 0.0
 
@@ -73,9 +79,10 @@ def grow(G, u, residual):
 
 @njit(cache=True)
 def move(B, i, c, d):
-    """f_i <- f_i + c sum_s d_s kappa_i(x_s, .)"""
+    """f_i <- f_i + c sum_s d_s kappa_i(x_s, .); a coefficient that cancels up to rounding is 0."""
     for s in range(d.size):
-        B.A[s, i] = within_range(B.A[s, i] + c * d[s])
+        a = B.A[s, i] + c * d[s]
+        B.A[s, i] = within_range(a) if abs(a) > LEAST_SUM * abs(B.A[s, i]) else 0.0
 
 
 @njit(cache=True)

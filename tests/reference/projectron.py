@@ -6,7 +6,7 @@ import numpy as np
 
 from .slots import Slots
 
-SPAN, ROUNDING = 1e-8, 1e-10  # an example is in the span; an output is 0
+SPAN, ROUNDING = 1e-8, 1e-10  # an example is in the span; an output or coefficient is 0
 
 
 class Spans(Slots):
@@ -40,6 +40,7 @@ class Spans(Slots):
         scale = np.sqrt(np.diag(self.gram[i]))  # of unit diagonal: vectors' sizes are no matter of condition
         v = np.linalg.solve(self.gram[i] / np.outer(scale, scale), k / scale)
         norm2 = float((k / scale) @ v)
+        v = np.where(np.abs(v) <= ROUNDING * np.abs(v).max(), 0.0, v)
         return v / scale, norm2, own - norm2 if own - norm2 > SPAN * own else 0.0
 
     def mistake(self, i, t):
@@ -50,7 +51,8 @@ class Spans(Slots):
             self.move(i, self.y[t], d)
 
     def move(self, i, c, d):
-        self.a[i] = [a + c * d_s for a, d_s in zip(self.a[i], d, strict=True)]
+        new = [a + c * d_s for a, d_s in zip(self.a[i], d, strict=True)]
+        self.a[i] = [b if abs(b) > ROUNDING * abs(a) else 0.0 for a, b in zip(self.a[i], new, strict=True)]
 
 
 def bomkc_projectron(X, y, kernels, *, budget, gamma, normalise="none", rng=None):
