@@ -39,7 +39,7 @@ check: $(STAMP) ## format, lint, and a wheel that works outside the checkout
 bench: $(STAMP) ## speed of the engine on this machine
 	$(BIN)/omkl bench $(ARGS)
 
-tables: $(STAMP) ## run the committed tables anew (results/omkc.*; needs OMKL_DATA or the network)
+tables: $(STAMP) ## make the papers' tables, figures and claims anew (results/*.md; needs OMKL_DATA)
 	$(BIN)/python scripts/tables.py $(ARGS)
 
 clean: ## remove the environment, caches and build output, never results

@@ -9,8 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 from omkl.errors import OmklError, UserError
 from omkl.results import cell_key
+from omkl.sizes import Sizes, with_number
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from omkl.config import AlgoSpec, Plan, Setting
     from omkl.data import Dataset
 
@@ -29,6 +32,7 @@ class Job:
     pool: dict[str, Any] | None
     name: str
     content_hash: str
+    task: str
     data: "Path | Dataset"
     order: str
     seed: int
@@ -39,11 +43,15 @@ class Job:
 
 @dataclass(frozen=True)
 class Cell:
-    """One asked cell: its key in the store, how it is run, and an estimate of its seconds."""
+    """One asked cell: its key in the store, how it is run, and an estimate of its seconds.
+
+    params: the hyperparameters as asked for; those of the job have a number where a budget matches a size.
+    """
 
     key: str
     job: Job
     cost: float
+    params: dict[str, Any]
 
     @property
     def line(self) -> dict[str, Any]:
@@ -57,6 +65,7 @@ class Cell:
             "pool_spec": pool and {"normalise": pool["normalise"], "kernels": pool["kernels"]},
             "data": job.name,
             "data_hash": job.content_hash,
+            "task": job.task,
             "order": job.order,
             "rep": job.rep,
             "seed": job.seed,
@@ -65,9 +74,10 @@ class Cell:
         }
 
 
-def expand(plan: "Plan") -> list[Cell]:
+def expand(plan: "Plan", sizes: Sizes | None = None) -> list[Cell]:
     """Return the cells of a plan: data sets × (settings, then yardsticks) × repetitions, none twice.
 
+    sizes: what ``omkl.sizes.sizes`` returned, where a budget is to match another learner's size.
     Loads each data set (a yardstick that does not fit its task is left out). Raises UserError for data
     that cannot be read or do not fit a learner.
     """
@@ -76,21 +86,19 @@ def expand(plan: "Plan") -> list[Cell]:
 
     cells: dict[tuple, Cell] = {}
     specs = algo_specs(dict.fromkeys(setting.algo for setting in (*plan.settings, *plan.yardsticks)))
-    loaded = {name: omkl.data.load(name) for name in plan.data}
+    loaded = {name: omkl.data.load(name, task=plan.task) for name in plan.data}
     for asked, dataset in loaded.items():
         _keep(dataset)
         seeds = [omkl.data.order(dataset, plan.order, plan.seed, rep)[1] for rep in range(plan.reps)]
-        settings = [*plan.settings, *(s for s in plan.yardsticks if specs[s.algo].task == dataset.task)]
+        settings = [*plan.settings, *(s for s in plan.yardsticks if dataset.task in specs[s.algo].tasks)]
         for setting in settings:
             spec = specs[setting.algo]
-            if spec.task != dataset.task:
-                raise UserError(
-                    f"algo={spec.name} is for {spec.task}, data={asked} for {dataset.task}; "
-                    "choose another learner or another data set"
-                )
+            spec.check_data(setting.params, dataset.task, asked)
+            params = with_number(setting, asked, sizes or {})
             _check_range(setting, dataset)
+            _check_budget(spec, params, dataset)
             for rep, seed in enumerate(seeds):
-                cell = _cell(plan, setting, spec, dataset, rep, seed)
+                cell = _cell(plan, setting, params, spec, dataset, rep, seed)
                 cells.setdefault((asked, setting.pool and setting.pool["name"], cell.key), cell)
     return list(cells.values())
 
@@ -113,23 +121,15 @@ def run_cell(job: Job) -> dict[str, Any]:
 
 
 def _cell(
-    plan: "Plan", setting: "Setting", spec: "AlgoSpec", dataset: "Dataset", rep: int, seed: int
+    plan: "Plan", setting: "Setting", params: dict, spec: "AlgoSpec", dataset: "Dataset", rep: int, seed: int
 ) -> Cell:
-    key = cell_key(
-        algo=setting.algo,
-        params=setting.params,
-        pool=setting.pool,
-        data_hash=dataset.content_hash,
-        order=plan.order,
-        permutation_seed=seed,
-        revision=spec.revision,
-    )
     job = Job(
         spec=spec,
-        params=setting.params,
+        params=params,
         pool=setting.pool,
         name=dataset.name,
         content_hash=dataset.content_hash,
+        task=dataset.task,
         data=dataset.path or dataset,
         order=plan.order,
         seed=plan.seed,
@@ -137,7 +137,35 @@ def _cell(
         permutation_seed=seed,
         block=plan.block,
     )
-    return Cell(key, job, _seconds(setting, spec, dataset))
+    return Cell(_key(job, spec.revision), job, _seconds(setting, spec, dataset), setting.params)
+
+
+def _key(job: Job, revision: int) -> str:
+    return cell_key(
+        algo=job.spec.name,
+        params=job.params,
+        pool=job.pool,
+        data_hash=job.content_hash,
+        order=job.order,
+        permutation_seed=job.permutation_seed,
+        revision=revision,
+        task=job.task,
+    )
+
+
+def older_keys(cells: "Iterable[Cell]") -> dict[str, tuple[str, int]]:
+    """Return the keys that cells had under older revisions of their learners: learner and revision by key."""
+    specs = ((cell.job, cell.job.spec) for cell in cells)
+    return {_key(job, old): (spec.name, old) for job, spec in specs for old in range(1, spec.revision)}
+
+
+def _check_budget(spec: "AlgoSpec", params: dict[str, Any], dataset: "Dataset") -> None:
+    """Raise UserError for a budget that no stream of the data set could fill."""
+    if params.get("budget", 0) > dataset.T:
+        raise UserError(
+            f"algo.budget={params['budget']}: {spec.name} cannot store more vectors per kernel than "
+            f"data={dataset.name} has examples, T = {dataset.T}; choose at most that"
+        )
 
 
 def _check_range(setting: "Setting", dataset: "Dataset") -> None:

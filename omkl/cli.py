@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from difflib import get_close_matches
 from typing import Any, NoReturn
 
-from omkl import __version__, commands
+from omkl import __version__, commands, commands_papers, commands_results
 from omkl.commands import INTERRUPTED, OutputClosed, complain, printable, say
 from omkl.errors import OmklError, UserError
 
@@ -49,6 +49,26 @@ examples:
   omkl figure curve algo=omkc_ss data=wdbc
   omkl figure curve algo=omkc_dd,omkc_ss data=german,a9a --out figures/
   omkl figure sweep algo=omkc_dd data=wdbc 'algo.beta=range(0.1,1,0.1)' --out beta.pdf
+  omkl figure omkc/1 --quick            runs what is missing, then draws the paper's figure
+"""
+PAPER = """\
+NAME is PAPER/NUMBER (or PAPER where it has but one); `omkl list papers` shows what there is. Cells are kept
+in the store and shared between tables; what is missing is run, an interrupted command goes on from there.
+Words KEY=VALUE set store, seed, exec and block; everything else is the paper's.
+
+examples:
+  omkl table bomkl/1 --quick
+  omkl table omkc/3 --data wdbc,sonar_scale --reps 5 --format markdown
+  omkl table bomkl/2 --data german --algo omkc_dd       a learner more, on the same streams
+  omkl claims omkc --quick
+"""
+BOUNDS = """\
+Runs what is missing as omkl run does, then evaluates each theorem's right-hand side at a batch support vector
+machine; yardsticks are left out.
+
+examples:
+  omkl bounds algo=omkc_dd data=wdbc
+  omkl bounds algo=omkc_dd,omklp_da2,bomkc_spa data=wdbc,german pool=paper16_cosine --format markdown
 """
 DATA = """\
 OMKL_DATA lists folders to look in, as PATH does; what is not there is downloaded to the cache and verified.
@@ -59,6 +79,23 @@ examples:
   omkl data get german a9a
   omkl data verify          all that are found
   omkl data path wdbc
+"""
+
+
+RESULTS = """\
+  list    what the store holds: learners x data x settings, cells, revisions, dates, machines
+  export  all cells as one flat table: CSV to stdout, or --out FILE.csv or FILE.parquet (needs pyarrow)
+  merge   copy from other stores (folders) what this one lacks; the newest of two results counts
+  prune   remove what no table uses: superseded lines, failures that finished since; --yes does it
+
+settings: store=PATH (else OMKL_STORE, else ./results); list and export: algo=NAME,... data=NAME,...
+
+examples:
+  omkl results list
+  omkl results list store=/mnt/big/results algo=omkc_dd --format csv
+  omkl results export data=wdbc,german --out cells.parquet
+  omkl results merge /mnt/node1/results /mnt/node2/results store=all
+  omkl results prune --old
 """
 
 
@@ -109,15 +146,36 @@ def build_parser() -> Parser:
     _add_run_options(sub, format_help)
     sub.add_argument("--out", metavar="PATH", help="file (.png, .pdf) or folder of the figure")
 
-    text = "draw what the store holds"
-    sub = command("figure", commands.figure, text, f"KIND {settings}", f"{KEYS}\n{FIGURE}")
-    sub.add_argument("kind", choices=("curve", "sweep"), metavar="KIND", help="curve or sweep")
+    text = "draw what the store holds, or a paper's figure"
+    sub = command("figure", commands.figure, text, f"KIND|NAME {settings}", f"{KEYS}\n{FIGURE}")
+    sub.add_argument("kind", metavar="KIND", help="curve, sweep, or a paper's figure such as omkc/1")
     sub.add_argument("--out", metavar="PATH", help="file (.png, .pdf) or folder to write to")
+    _add_selection(sub)
+    _add_work_options(sub)
 
-    text = "list learners, data sets or kernel pools"
+    text = "make a paper's table anew, ours beside the published values"
+    sub = command("table", commands_papers.table, text, "NAME [KEY=VALUE ...] ", PAPER)
+    sub.add_argument("name", metavar="NAME", help="such as bomkl/1")
+    _add_selection(sub)
+    _add_run_options(sub, format_help)
+
+    text = "check a paper's claims by numbers"
+    sub = command("claims", commands_papers.claims, text, "PAPER [KEY=VALUE ...] ", PAPER)
+    sub.add_argument("paper", metavar="PAPER", help="such as omkc")
+    _add_selection(sub)
+    _add_run_options(sub, format_help)
+
+    text = "print the theorems' mistake bounds beside the observed counts"
+    sub = command("bounds", commands.bounds, text, settings, f"{KEYS}\n{BOUNDS}")
+    _add_run_options(sub, format_help)
+    text = "examples (at most) that each batch solution is made of; memory 32 N^2 bytes (2000)"
+    sub.add_argument("--rows", type=_count, default=2000, metavar="N", help=text)
+
+    text = "list learners, data sets, kernel pools, or papers with their tables and figures"
     sub = command("list", commands.list_, text, "KIND ")
     sub.set_defaults(takes_words=False)
-    sub.add_argument("kind", choices=("algos", "data", "pools"), metavar="KIND", help="algos, data or pools")
+    kinds = ("algos", "data", "pools", "papers")
+    sub.add_argument("kind", choices=kinds, metavar="KIND", help=", ".join(kinds))
     sub.add_argument("--format", choices=FORMATS, default="table", help=format_help)
 
     text = "print the resolved configuration, with help and domains"
@@ -131,6 +189,16 @@ def build_parser() -> Parser:
     sub.add_argument("--force", action="store_true", help="get: download again what is there")
     sub.add_argument("--format", choices=FORMATS, default="table", help="list: " + format_help)
 
+    text = "list, export, merge or prune stored results"
+    actions = ("list", "export", "merge", "prune")
+    sub = command("results", commands_results.results, text, "ACTION [FOLDER ...] [KEY=VALUE ...] ", RESULTS)
+    sub.add_argument("action", choices=actions, metavar="ACTION", help="list, export, merge or prune")
+    sub.add_argument("--format", choices=FORMATS, default="table", help="list, prune: " + format_help)
+    sub.add_argument("--out", metavar="FILE", help="export: file to write, .csv or .parquet")
+    sub.add_argument("--old", action="store_true", help="prune: cells of older revisions of a learner too")
+    sub.add_argument("--torn", action="store_true", help="prune: lines that cannot be read too")
+    sub.add_argument("--yes", action="store_true", help="prune: remove, rather than say what would be")
+
     text = "measure the engine on this machine, beside np.exp and the naive twin"
     sub = command("bench", commands.bench, text, "")
     sub.add_argument("--format", choices=("table", "json"), default="table", help=format_help)
@@ -139,6 +207,20 @@ def build_parser() -> Parser:
 
 def _add_run_options(parser: Parser, format_help: str) -> None:
     parser.add_argument("--format", choices=FORMATS, default="table", help=format_help)
+    _add_work_options(parser)
+
+
+def _add_selection(parser: Parser) -> None:
+    own = "(of a paper's table, figure or claims) "
+    parser.add_argument("--reps", type=_count, metavar="N", help=own + "at most N repetitions")
+    parser.add_argument("--data", type=_names, default=(), metavar="A,B", help=own + "these data sets only")
+    parser.add_argument(
+        "--algo", type=_names, default=(), metavar="A,B", help=own + "learners beside its own"
+    )
+    parser.add_argument("--quick", action="store_true", help=own + "two repetitions of the small data sets")
+
+
+def _add_work_options(parser: Parser) -> None:
     parser.add_argument("-j", "--jobs", type=_count, metavar="N", help="worker processes; else one per core")
     parser.add_argument("--fresh", action="store_true", help="run cells anew that the store holds already")
     parser.add_argument("-q", "--quiet", action="store_true", help="no progress bar")
@@ -197,6 +279,10 @@ def _run_command(argv: list[str]) -> int:
 
 def _warn(message: Any, *_: Any) -> None:
     say(f"warning: {printable(str(message))}")
+
+
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(name for part in text.split(",") if (name := part.strip()))
 
 
 def _count(text: str) -> int:

@@ -62,8 +62,8 @@ def run(args: Namespace, words: list[str]) -> int:
 
     asked = plan(words)
     outcome = _run(asked, args)
-    emit(report(outcome.cells, Asked.of(asked, outcome.failed, args.line), args.format))
-    return _end(outcome)
+    emit(report(outcome.cells, Asked.of(asked, outcome.failed, args.line, outcome.stale), args.format))
+    return end(outcome)
 
 
 def sweep(args: Namespace, words: list[str]) -> int:
@@ -73,24 +73,34 @@ def sweep(args: Namespace, words: list[str]) -> int:
 
     asked = plan(words, sweep=True)
     outcome = _run(asked, args)
-    about = Asked.of(asked, outcome.failed, args.line)
+    about = Asked.of(asked, outcome.failed, args.line, outcome.stale)
     text, files = sweep_report(outcome.cells, about, args.format, _figures(asked, args))
     emit(text)
-    _tell(files)
-    return _end(outcome)
+    tell(files)
+    return end(outcome)
 
 
 def figure(args: Namespace, words: list[str]) -> int:
-    """``omkl figure``: a picture of what the store holds of these settings."""
+    """``omkl figure``: a picture of what the store holds of these settings, or a paper's figure."""
+    if args.kind not in ("curve", "sweep"):
+        from omkl.commands_papers import figure as paper_figure
+
+        return paper_figure(args, words)
+    for option in ("reps", "data", "algo", "quick"):
+        if getattr(args, option):
+            raise UserError(f"--{option} is for a paper's figure; figure {args.kind} takes KEY=VALUE words")
     from omkl.cells import expand
     from omkl.config import plan
     from omkl.reports import Asked, curve_figure, sweep_report
     from omkl.results import Store
+    from omkl.runner import table_of
+    from omkl.sizes import sizes
 
     asked = plan(words, sweep=True)
-    keys = {cell.key for cell in expand(asked)}
+    wanted = expand(asked, sizes(asked))
+    keys = {cell.key for cell in wanted}
     store = Store(asked.store)
-    cells = store.cells(keys)
+    cells = table_of(store, wanted)
     if len(cells) < len(keys):
         verb = "sweep" if asked.swept else "run"
         missing = f"the store {asked.store} holds {len(cells)} of {len(keys)} cells"
@@ -102,8 +112,20 @@ def figure(args: Namespace, words: list[str]) -> int:
         files = curve_figure(cells, store.curves(keys), out, asked=about)
     else:
         _, files = sweep_report(cells, about, out=out)
-    _tell(files)
+    tell(files)
     return OK
+
+
+def bounds(args: Namespace, words: list[str]) -> int:
+    """``omkl bounds``: the learners' mistake bounds beside what the runs counted."""
+    from omkl.bounds import bounded, evaluate, render
+    from omkl.config import plan
+
+    asked = bounded(plan(words))
+    outcome = _run(asked, args)
+    if not outcome.interrupted:
+        emit(render(evaluate(asked, outcome.cells, args.rows), args.format, args.line))
+    return end(outcome)
 
 
 def list_(args: Namespace, words: list[str]) -> int:
@@ -183,7 +205,7 @@ def _run(plan: "Plan", args: Namespace) -> "Outcome":
     return run_plan(plan, jobs=args.jobs, fresh=args.fresh, progress=not args.quiet)
 
 
-def _end(outcome: "Outcome") -> int:
+def end(outcome: "Outcome") -> int:
     """Say how a run ended and return its exit code."""
     if outcome.interrupted:
         done = len(outcome.cells)
@@ -202,6 +224,6 @@ def _figures(plan: "Plan", args: Namespace) -> str | Path:
     return args.out or f"{plan.store / 'figures' / 'local'}/"
 
 
-def _tell(files: list[Path]) -> None:
+def tell(files: list[Path]) -> None:
     for file in files:
         say(f"wrote {file}")

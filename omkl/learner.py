@@ -18,12 +18,14 @@ from omkl.engine.stream import Stream, Trace, make_stream, make_trace, part, tra
 from omkl.errors import OmklError
 
 CURVE_POINTS = 100
+LIMITS = ("budget", "tau")  # hyperparameters that bound a Budget; null bounds nothing
 
 
 class Learner:
     """A learner and its state: expansion, weights, random generator, and what else its YAML names.
 
-    A function with an argument ``B`` gets a Budget of ``budget`` vectors per kernel in place of ``E``.
+    A function with an argument ``B`` gets a Budget of ``budget`` (or ``tau``) vectors per kernel in place of
+    ``E``.
 
     spec: the learner's AlgoSpec; params: its hyperparameters; pool: ``{"normalise", "kernels"}`` or None;
     d: number of features; seed: of its own randomness; block: rows computed at once (never changes a result).
@@ -46,11 +48,12 @@ class Learner:
             expansions = [name for name in forms if forms[name].get("expansion")]
             plan = make_pool(pool["kernels"], pool["normalise"])
             if "B" in self.names:
-                self.state["B"] = make_budget(plan, params["budget"], d, self.block)
+                limits = (params[name] for name in LIMITS if name in params)
+                self.state["B"] = make_budget(plan, next(limits) or sys.maxsize, d, self.block)
             else:
                 expansions = ["E", *expansions]
             self.state |= {name: make_expansion(plan, d, self.block) for name in expansions}
-        sizes = {"m": m, "d": d, **{k: v for k, v in params.items() if isinstance(v, int)}}
+        sizes = {"m": m, "d": d, **{k: v or 0 for k, v in params.items() if v is None or isinstance(v, int)}}
         for name, form in (spec.state or {}).items():
             if name not in expansions:
                 self.state[name] = _array(form, sizes)
@@ -122,7 +125,10 @@ def _array(form: dict, sizes: dict[str, int]) -> np.ndarray:
     shape = tuple(sizes[side] if isinstance(side, str) else side for side in form["shape"])
     fill = form.get("fill", 0)
     value = 1.0 / sizes[fill[2:]] if isinstance(fill, str) else fill
-    return np.full(shape, value, np.int64 if form.get("dtype") == "int" else np.float64)
+    array = np.zeros(shape, np.int64 if form.get("dtype") == "int" else np.float64)
+    if value:  # zeros cost memory only where they are written
+        array[:] = value
+    return array
 
 
 def _compiled_value(value: Any, domain: Any) -> float | int | bool:
@@ -146,8 +152,11 @@ def run_pass(
 
     spec: AlgoSpec; params: hyperparameters; pool: for learners with ``kernels: pool``; dataset: Dataset;
     order (T,): rows in order of arrival; permutation_seed: of this order, for the learner's own draws.
-    Keys: T, m, mistakes, mistake_rate, n_sv_sum, n_sv_union, n_sv_combined, n_sv_per_kernel, weights, pairs
-    (stored vectors summed over rounds), seconds, curve (at most 100 points t, weights at points weights_t).
+    Keys: T, m, mistakes, mistake_rate (None of a regression, which has ``mse``, the mean squared error of the
+    predictions before their updates; of a novelty detection the examples told novel), n_sv_sum, n_sv_union,
+    n_sv_combined, n_sv_per_kernel, weights, pairs (stored vectors summed over rounds), seconds, curve (at
+    most 100 points t, weights at points weights_t; ``loss``, the squared errors summed, of a regression in
+    place of mistakes). Raises OmklError when a regression's predictions leave double precision.
     """
     seed = seeds.learner_seed(permutation_seed, spec.name)
     if spec.kernels == "own":
@@ -163,11 +172,16 @@ def run_pass(
             weights[t] = [float(f"{v:.4g}") for v in learner.weights]
 
     trace, seconds = learner.run(stream, on_part=note)
-    return _figures(learner, trace, seconds, weights)
+    return _figures(learner, trace, seconds, weights, stream.y if dataset.task == "regression" else None)
 
 
-def _figures(learner: Learner, trace: Trace, seconds: float, weights: dict[int, list[float]]) -> dict:
-    """Return a cell's figures from the final state and the trace of its rounds."""
+def _figures(
+    learner: Learner, trace: Trace, seconds: float, weights: dict[int, list[float]], target: Any
+) -> dict:
+    """Return a cell's figures from the final state and the trace of its rounds.
+
+    target (T,): what the scores of a regression should have been, None for other tasks.
+    """
     T = trace.score.size
     E = learner.classifiers
     union, total = (int(n) for n in E.size) if E is not None else (0, 0)
@@ -180,9 +194,21 @@ def _figures(learner: Learner, trace: Trace, seconds: float, weights: dict[int, 
         "n_sv_union": union,
         "n_sv_combined": total if combined_all else int(trace.n_sv_combined[-1]),
     }
-    errors = np.cumsum(trace.mistake)
     points = np.unique(np.linspace(1, T, min(T, CURVE_POINTS)).round().astype(int)).tolist()
-    curve = {"t": points, "mistakes": [int(errors[t - 1]) for t in points]}
+    if target is None:
+        errors = np.cumsum(trace.mistake)
+        measured = {"mistakes": int(errors[-1]), "mistake_rate": int(errors[-1]) / T}
+        curve = {"t": points, "mistakes": [int(errors[t - 1]) for t in points]}
+    else:
+        with np.errstate(over="ignore", invalid="ignore"):
+            loss = np.cumsum(np.square(trace.score - target))
+        if not np.isfinite(loss[-1]):
+            t = int(np.argmin(np.isfinite(loss))) + 1
+            raise OmklError(
+                f"the prediction of round {t} left double precision; scale the data, or learn slower"
+            )
+        measured = {"mistakes": None, "mistake_rate": None, "mse": float(loss[-1]) / T}
+        curve = {"t": points, "loss": [float(loss[t - 1]) for t in points]}
     for name, value in final.items():
         stood = getattr(trace, name)  # before round t's update, hence after round t - 1's
         curve[name] = [int(stood[t]) if t < T else value for t in points]
@@ -190,8 +216,7 @@ def _figures(learner: Learner, trace: Trace, seconds: float, weights: dict[int, 
     return {
         "T": T,
         "m": E.f.size if E is not None else 0,
-        "mistakes": int(errors[-1]),
-        "mistake_rate": int(errors[-1]) / T,
+        **measured,
         **final,
         "n_sv_per_kernel": n_sv,
         "weights": None if learner.weights is None else [float(v) for v in learner.weights],
@@ -234,6 +259,7 @@ def warm_up(specs: list) -> None:
         d=1,
         T=2,
         content_hash="",
+        task="classification",
     )
     pool = {"normalise": "none", "kernels": [{"kind": "gaussian", "sigma": 1.0}]}
     told = False

@@ -64,7 +64,25 @@ def pools() -> list[dict[str, Any]]:
     ]
 
 
-KINDS: dict[str, Callable[[], list[dict[str, Any]]]] = {"algos": algos, "data": data, "pools": pools}
+def papers() -> list[dict[str, Any]]:
+    """Return one row per table, figure or set of claims: the command that makes it, and what it shows."""
+    from omkl.papers import names, read
+
+    rows = []
+    for paper in map(read, names()):
+        for verb, items in (("table", paper.tables), ("figure", paper.figures)):
+            rows += [{"command": f"omkl {verb} {item.name}", "shows": item.title} for item in items.values()]
+        if paper.claims:
+            rows.append({"command": f"omkl claims {paper.name}", "shows": f"{len(paper.claims)} claims"})
+    return rows
+
+
+KINDS: dict[str, Callable[[], list[dict[str, Any]]]] = {
+    "algos": algos,
+    "data": data,
+    "pools": pools,
+    "papers": papers,
+}
 
 
 def kernels_text(kernels: list[dict[str, Any]]) -> str:

@@ -23,6 +23,19 @@ def conf_folder() -> Path:
     )
 
 
+def published_folder() -> Path:
+    """Return the folder of the papers' numbers: inside an installed package, else the checkout's results.
+
+    Raises OmklError when neither exists.
+    """
+    package = Path(__file__).resolve().parent
+    candidates = [package / "published", package.parent / "results" / "published"]
+    for folder in candidates:
+        if folder.is_dir():
+            return folder
+    raise OmklError(f"the published numbers are missing: looked for {candidates[0]} and {candidates[1]}")
+
+
 def data_folders() -> list[Path]:
     """Return the folders listed in OMKL_DATA (separated as in PATH), in order, existing or not."""
     return [

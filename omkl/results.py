@@ -2,8 +2,9 @@
 
 A store is a folder. ``cells/*.jsonl`` holds one line per cell that finished or failed, ``curves/*.jsonl``
 its learning curve, written first, so that a cell's line implies its curve. Every writer (process) has
-files of its own, so that two runs at once never touch each other's lines; a line is one ``write`` followed
-by ``fsync``, so that a kill at any moment costs at most the line being written.
+files of its own, locked while it lives, so that two runs at once never touch each other's lines. A line is
+one ``write``, so that a kill at any moment costs at most the line being written; ``fsync`` follows at most
+once a second, so that a power cut costs the tiny cells of the last second, or what the system still held.
 """
 
 import contextlib
@@ -11,21 +12,23 @@ import gc
 import hashlib
 import os
 import socket
+import time
 import uuid
 import warnings
-from collections.abc import Callable, Iterable, Iterator
-from functools import partial
-from operator import attrgetter
+from collections.abc import Iterable, Iterator
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from omkl.errors import OmklError
-from omkl.lines import Cell, columns, dumps, encode_cell, read_cells, read_curves
+from omkl.lines import OBJECTS, Line, Rows, decode_cell, decode_curve, dumps, encode_cell, encode_curve, scan
 
 if TYPE_CHECKING:
     import pandas as pd
 
 SCHEMA = 1
+SYNC_SECONDS = 1.0  # of tiny cells, fsync would take most of the time
+_BATCH = 50  # lines parsed at a time: few, so that they stay in the processor's cache
 
 
 class StoreWarning(UserWarning):
@@ -41,12 +44,15 @@ def cell_key(
     order: str,
     permutation_seed: int,
     revision: int,
+    task: str = "classification",
 ) -> str:
     """Return the cell's name: hex sha256 of the canonical JSON of everything its result depends on.
 
     Canonical: keys sorted, no white space, floats as ``repr`` prints them. A float and an int of the same
     value differ (1.0, 1): the configuration has already turned every value into its declared type. Of the
     pool only ``normalise`` and ``kernels`` count, not its name or label; where a cell ran never counts.
+
+    The task counts where it is not classification: the same numbers may be classes or targets.
 
     Raises ValueError for NaN or infinity, TypeError for what JSON cannot hold.
     """
@@ -60,6 +66,8 @@ def cell_key(
         "permutation_seed": str(permutation_seed),
         "revision": revision,
     }
+    if task != "classification":
+        parts["task"] = task
     return hashlib.sha256(dumps(parts, sort_keys=True).encode()).hexdigest()
 
 
@@ -75,6 +83,8 @@ class Store:
         self.path = Path(path)
         self._files: dict[str, int] = {}
         self._name, self._owner = "", 0
+        self._synced = 0.0  # when the files were last made durable
+        self._told: set[str] = set()  # broken lines that were warned of
 
     def __enter__(self) -> "Store":
         return self
@@ -85,12 +95,14 @@ class Store:
     # ---------------------------------------------------------------- writing
 
     def append(self, line: dict[str, Any], curve: dict[str, Any] | None = None) -> None:
-        """Write a cell's curve, then its line, each durable when this returns."""
+        """Write a cell's curve, then its line; both outlive this process when this returns."""
         cell = encode_cell(line)  # before anything is written: it may be refused
         if curve is not None:
-            time = line.get("provenance", {}).get("time", "")
-            self._write("curves", (dumps({"key": line["key"], "time": time, "curve": curve}) + "\n").encode())
+            when = line.get("provenance", {}).get("time", "")
+            self._write("curves", encode_curve(line["key"], when, curve))
         self._write("cells", cell)
+        if time.monotonic() - self._synced >= SYNC_SECONDS:
+            self._sync()
 
     def open(self) -> None:
         """Open this process's files now, so that an unwritable store is known before any work."""
@@ -104,13 +116,28 @@ class Store:
                 (self.path / folder).mkdir(parents=True, exist_ok=True)
                 flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0)
                 self._files[folder] = os.open(self.path / folder / self._name, flags, 0o644)
-                _sync_folder(self.path / folder)
+                lock(self._files[folder])
+                sync_folder(self.path / folder)
         except OSError as error:
-            self.close()
-            raise self._refused(error) from error
+            self._shut()
+            raise self.refused(error) from error
 
     def close(self) -> None:
-        """Close this process's files and remove those that stayed empty."""
+        """Make all lines durable, close this process's files and remove those that stayed empty."""
+        if self._owner == os.getpid():
+            self._sync()
+        self._shut()
+
+    def _sync(self) -> None:
+        self._synced = time.monotonic()
+        try:
+            for file in self._files.values():  # curves first
+                os.fsync(file)
+        except OSError as error:
+            self._shut()
+            raise self.refused(error) from error
+
+    def _shut(self) -> None:
         files, self._files = self._files, {}
         for folder, file in files.items():
             empty = os.fstat(file).st_size == 0
@@ -126,10 +153,9 @@ class Store:
         try:
             while rest:  # a short write happens when the disk fills up
                 rest = rest[os.write(file, rest) :]
-            os.fsync(file)
         except OSError as error:
             self._heal(file, size)
-            raise self._refused(error) from error
+            raise self.refused(error) from error
         except BaseException:  # Ctrl-C: a line that is whole stays
             if os.fstat(file).st_size != size + len(line):
                 self._heal(file, size)
@@ -143,9 +169,10 @@ class Store:
             warnings.warn(
                 f"{self.path}: a half-written line stays ({error.strerror})", StoreWarning, stacklevel=4
             )
-        self.close()
+        self._shut()
 
-    def _refused(self, error: OSError) -> OmklError:
+    def refused(self, error: OSError) -> OmklError:
+        """Return what to raise when the store cannot be written."""
         return OmklError(
             f"cannot write to the store {self.path}: {error.strerror}. "
             "What was finished before is safe. Make room, or choose another folder with store=PATH, "
@@ -156,13 +183,20 @@ class Store:
 
     def done(self, keys: Iterable[str]) -> set[str]:
         """Return those of the keys that have finished. A failed cell is not done."""
-        return set(self._cells("ok", keys))
+        return {line.key for line in self.lines("cells", keys) if line.status == "ok"}
 
     def failed(self, keys: Iterable[str] | None = None) -> list[dict[str, Any]]:
         """Return the newest failed line of each key that has no finished line."""
-        keys = None if keys is None else set(keys)
-        done, failed = self._cells("ok", keys), self._cells("failed", keys)
-        table = columns([cell for key, cell in failed.items() if key not in done])
+        done: set[str] = set()
+        newest: dict[str, Line] = {}
+        for line in self.lines("cells", keys):
+            if line.status == "ok":
+                done.add(line.key)
+            elif line.key not in newest or line.time >= newest[line.key].time:
+                newest[line.key] = line
+        rows = Rows()
+        rows.add([decode_cell(line.raw, {}) for key, line in newest.items() if key not in done])
+        table = rows.columns()
         return [dict(zip(table, row, strict=True)) for row in zip(*table.values(), strict=True)]
 
     def cells(self, keys: Iterable[str] | None = None) -> "pd.DataFrame":
@@ -173,38 +207,51 @@ class Store:
         """
         import pandas as pd
 
+        rows, memo = Rows(), {}
+        newest: dict[str, tuple[str, int]] = {}  # of each key its time and row
         with _no_collection():
-            return pd.DataFrame(columns(list(self._cells("ok", keys).values())))
+            finished = (line for line in self.lines("cells", keys) if line.status == "ok")
+            while some := list(islice(finished, _BATCH)):
+                for row, line in enumerate(some, rows.count):
+                    if line.key not in newest or line.time >= newest[line.key][0]:
+                        newest[line.key] = line.time, row
+                rows.add([line.cell or decode_cell(line.raw, memo) for line in some])
+            chosen = [row for _, row in newest.values()]
+            columns = rows.columns(None if len(chosen) == rows.count else chosen)
+            # pandas need not look for types where there are only objects
+            objects = {name: pd.Series(columns[name], dtype=object, copy=False) for name in OBJECTS}
+            return pd.DataFrame(columns | objects, copy=False)
 
     def curves(self, keys: Iterable[str] | None = None) -> dict[str, dict[str, Any]]:
         """Return the newest curve of each key that has one."""
-        found = self._newest("curves", read_curves, keys, lambda line: str(line.get("time", "")))
-        return {key: line["curve"] for key, line in found.items()}
+        newest: dict[str, Line] = {}
+        for line in self.lines("curves", keys):
+            if line.key not in newest or line.time >= newest[line.key].time:
+                newest[line.key] = line
+        return {key: decode_curve(line.raw) for key, line in newest.items()}
 
-    def _cells(self, status: str, keys: Iterable[str] | None) -> dict[str, Cell]:
-        return self._newest("cells", partial(read_cells, status=status), keys, attrgetter("time"))
+    def lines(self, folder: str, keys: Iterable[str] | None = None) -> Iterator[Line]:
+        """Yield the whole lines of "cells" or "curves" that are of the keys (all when None), file by file.
 
-    def _newest(
-        self, folder: str, read: Callable, keys: Iterable[str] | None, time: Callable[[Any], str]
-    ) -> dict[str, Any]:
+        Raises OmklError when the store cannot be read. Of broken lines each is warned of once.
+        """
         wanted = None if keys is None else set(keys)
-        found: dict[str, Any] = {}
         broken: list[str] = []
         try:
-            with _no_collection():
-                for path in self._paths(folder):
-                    for key, line in read(path, wanted, broken):
-                        if key not in found or time(line) >= time(found[key]):
-                            found[key] = line
+            for path in self.files(folder):
+                with contextlib.suppress(FileNotFoundError):  # another process has just removed it
+                    yield from scan(path, folder, wanted, broken)
         except OSError as error:
             raise OmklError(f"cannot read the store {self.path}: {error.strerror}") from error
-        if broken:
-            more = f" and {len(broken) - 3} more" if len(broken) > 3 else ""
-            text = f"unreadable lines of the store skipped: {', '.join(broken[:3])}{more}"
-            warnings.warn(text, StoreWarning, stacklevel=4)
-        return found
+        new = [place for place in broken if place not in self._told]
+        if new:
+            self._told.update(new)
+            more = f" and {len(new) - 3} more" if len(new) > 3 else ""
+            text = f"unreadable lines of the store skipped: {', '.join(new[:3])}{more}"
+            warnings.warn(text, StoreWarning, stacklevel=3)
 
-    def _paths(self, folder: str) -> list[Path]:
+    def files(self, folder: str) -> list[Path]:
+        """Return the files of "cells" or "curves", by name."""
         try:
             return sorted(path for path in (self.path / folder).iterdir() if path.suffix == ".jsonl")
         except FileNotFoundError:
@@ -213,17 +260,22 @@ class Store:
 
 @contextlib.contextmanager
 def _no_collection() -> Iterator[None]:
-    """Hold off the cyclic garbage collector: it takes three quarters of the time of reading many lines."""
+    """Hold off the cyclic garbage collector: it takes most of the time of reading many lines."""
     was = gc.isenabled()
     gc.disable()
     try:
         yield
     finally:
         if was:
+            if (
+                not gc.get_freeze_count()
+            ):  # what is new counts as old, or all of it would be looked through now
+                gc.freeze()
+                gc.unfreeze()
             gc.enable()
 
 
-def _sync_folder(path: Path) -> None:
+def sync_folder(path: Path) -> None:
     """Make a new file's name durable (POSIX; other systems have no such call)."""
     if os.name == "posix":
         file = os.open(path, os.O_RDONLY)
@@ -231,3 +283,17 @@ def _sync_folder(path: Path) -> None:
             os.fsync(file)
         finally:
             os.close(file)
+
+
+def lock(file: int) -> bool:
+    """Lock an open file until it is closed or the process ends; False where another holds it.
+
+    False too on systems and file systems that have no locks.
+    """
+    try:
+        import fcntl
+
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except (ImportError, OSError):
+        return False
+    return True

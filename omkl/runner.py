@@ -1,15 +1,18 @@
 """From a plan to its finished cells: which are missing, run those, store each one at once."""
 
 import time
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from omkl import executors, provenance
-from omkl.cells import Cell, expand, run_cell, warm_up
+from omkl.cells import Cell, expand, older_keys, run_cell, warm_up
 from omkl.executors import Executor, Failure
 from omkl.results import Store
+from omkl.sizes import sizes
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -25,7 +28,8 @@ class Outcome:
 
     cells: one row per finished cell that was asked for (learners and yardsticks), in the plan's order,
     columns as of ``Store.cells``; failed: the lines of cells that failed in this run; asked, ran, reused:
-    numbers of cells; seconds: of this call; interrupted: ended by Ctrl-C.
+    numbers of cells; seconds: of this call; interrupted: ended by Ctrl-C; stale: cells that the store holds
+    of older revisions, which do not count, by (learner, revision).
     """
 
     cells: "pd.DataFrame"
@@ -35,20 +39,33 @@ class Outcome:
     reused: int
     seconds: float
     interrupted: bool
+    stale: dict[tuple[str, int], int]
 
 
 def run_plan(plan: "Plan", *, jobs: int | None = None, fresh: bool = False, progress: bool = True) -> Outcome:
-    """Run the cells of a plan that its store does not hold yet, and return all that are finished.
+    """As ``run_plans``, for one plan."""
+    return run_plans([plan], jobs=jobs, fresh=fresh, progress=progress)
+
+
+def run_plans(
+    plans: "list[Plan]", *, jobs: int | None = None, fresh: bool = False, progress: bool = True
+) -> Outcome:
+    """Run the cells of these plans that the store does not hold yet, and return all that are finished.
+
+    The plans go to one store through one executor, those of the first; a cell that several ask for runs once.
 
     jobs: worker processes (default: the plan's exec, else one per core); results do not depend on it.
     fresh: run every cell anew, the newest result counts. progress: a bar on stderr where that is a terminal.
 
     A cell that fails is recorded and the run goes on. Ctrl-C ends the run with what is finished; the same
-    plan goes on from there. Raises UserError before any work for data that cannot be read or do not fit a
-    learner, OmklError when the store cannot be read or written.
+    plan goes on from there. A learner whose size a budget is to match runs first. Raises UserError before
+    any work for data that cannot be read or do not fit a learner, OmklError when the store cannot be read or
+    written, or when a learner that is to be matched fails.
     """
     began = time.perf_counter()
-    cells = expand(plan)
+    to_match = partial(run_plan, jobs=jobs, progress=progress)
+    cells = [cell for plan in plans for cell in expand(plan, sizes(plan, to_match))]
+    plan = plans[0]
     distinct: dict[str, Cell] = {}
     for cell in cells:
         distinct.setdefault(cell.key, cell)
@@ -68,7 +85,9 @@ def run_plan(plan: "Plan", *, jobs: int | None = None, fresh: bool = False, prog
                             failed.append(line)
             except KeyboardInterrupt:
                 interrupted = True
-        table = _table(store, cells)
+        table = table_of(store, cells)
+        older = older_keys(distinct.values())
+        stale = Counter(older[key] for key in store.done(older)) if older else {}
     place = {key: number for number, key in enumerate(distinct)}
     return Outcome(
         cells=table,
@@ -78,6 +97,7 @@ def run_plan(plan: "Plan", *, jobs: int | None = None, fresh: bool = False, prog
         reused=sum(cell.key in done for cell in cells),
         seconds=time.perf_counter() - began,
         interrupted=interrupted,
+        stale=dict(stale),
     )
 
 
@@ -124,9 +144,10 @@ def _stored(store: Store, line: dict[str, Any], outcome: Any) -> dict[str, Any]:
     return broken
 
 
-def _table(store: Store, cells: list[Cell]) -> "pd.DataFrame":
+def table_of(store: Store, cells: list[Cell]) -> "pd.DataFrame":
     """Return the finished cells in the order asked, under the names asked: a result may have been stored
-    under another name of the same data or pool, or for another base seed that led to the same order."""
+    under another name of the same data or pool, for another base seed that led to the same order, or with
+    the number of a budget that was asked for as another learner's size."""
     found = store.cells({cell.key for cell in cells})
     place = {key: number for number, key in enumerate(found["key"])}
     finished = [cell for cell in cells if cell.key in place]
@@ -134,4 +155,5 @@ def _table(store: Store, cells: list[Cell]) -> "pd.DataFrame":
     lines = [cell.line for cell in finished]
     for name in ("data", "pool", "rep", "seed"):
         table[name] = [line[name] for line in lines]
+    table["params"] = [cell.params for cell in finished]
     return table

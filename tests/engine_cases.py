@@ -88,13 +88,19 @@ def stream_of(data, order=None):
     return make_stream(data.indptr, data.indices, data.values, data.y, order)
 
 
+def fitting(spec, given):
+    """The pool without the kernels that the learner cannot use; one Gaussian where none is left."""
+    kernels = [k for k in given["kernels"] if spec.pool in ("any", k["kind"])]
+    return {**given, "kernels": kernels or [{"kind": spec.pool, "sigma": 1.0}]}
+
+
 def pool_for(spec, params, given):
     """The pool that a learner runs on: the one given, its own kernel, or none."""
     if spec.kernels == "own":
         return {"normalise": "none", "kernels": [params["kernel"]]}
     if spec.kernels == "none":
         return None
-    given = pool(given) if isinstance(given, str) else given
+    given = fitting(spec, pool(given) if isinstance(given, str) else given)
     # a learner that chooses one kernel of the pool runs on that one: here on the pool's first
     return {**given, "kernels": given["kernels"][:1]} if spec.setup else given
 

@@ -45,12 +45,15 @@ class Libsvm(Target):
         return rng.choice(PACKERS)(text) if rng.random() < 0.1 else text
 
     def attempt(self, data: bytes) -> None:
-        from omkl.data.prepare import read_user_file, signs
+        from omkl.data.prepare import read_user_file, signs, targets
 
         self.path.write_bytes(data)
         rows = read_user_file(self.path)
         check_rows(rows)
-        signs(rows.labels, None, "here")
+        if len(data) % 2:
+            signs(rows.labels, None, "here")
+        else:
+            targets(rows.labels, "here")
 
 
 def number(rng: Random) -> str:
@@ -117,15 +120,17 @@ class Forms(Target):
 
     def valid(self) -> list[bytes]:
         return [
-            b"1 2 9\n3\n2 900\n",
-            b"1 -1\n0 1\n?,2\n",
-            b"r,3,2,y\nd,4,n,?\n",
-            b"2\n1\n",
-            b"1,2,A\n3,4,B\n",
+            b"\0\n1 2\n",
+            b"\1\n1,y,3\n2,n,4\n1,?,2\n",
+            b"\2\n1 2\n",
+            b"\3\nr,3,2\n1,4,7\n2,5,8\n",
+            b"\4\n1,23:59,0.5\n2,7:05,1\n",
+            b"\5\n1.5 1:1 3:2\n-2 2:1\n",
         ]
 
     def attempt(self, data: bytes) -> None:
-        from omkl.data.prepare import Form, read_form, signs
+        from omkl.data.forms import Affine, Form
+        from omkl.data.prepare import read_form, signs, targets
 
         choice, _, data = data.partition(b"\n")
         forms = [
@@ -133,6 +138,8 @@ class Forms(Target):
             Form("table", label=1, values={"y": 1.0, "n": -1.0}, missing="?"),
             Form("table", label="file", delimiter="whitespace"),
             Form("table", label="first", drop=(2,), header=True),
+            Form("table", label=1, times=(2,), rows=2, target=Affine(keep=(0, 9)), scale=Affine(1, 2)),
+            Form("libsvm", target=Affine(divide=3), scale=Affine()),
         ]
         form = forms[sum(choice) % len(forms)]
         self.path.write_bytes(data)
@@ -140,7 +147,10 @@ class Forms(Target):
         labels.write_bytes(data[: len(data) // 2])
         rows = read_form(form, [self.path, labels], 10**6)
         check_rows(rows)
-        signs(rows.labels, {"1": 1, "2": -1}, "here")
+        if form.target:
+            targets(rows.labels, "here")
+        else:
+            signs(rows.labels, {"1": 1, "2": -1}, "here")
 
 
 class Npz(Libsvm):

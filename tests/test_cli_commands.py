@@ -34,7 +34,7 @@ def run(words, **options):
     return subprocess.run(command, capture_output=True, text=True, timeout=120, env=environment, **options)
 
 
-@pytest.mark.parametrize("command", ["--help", "run --help", "sweep --help", "data --help", "--version"])
+@pytest.mark.parametrize("command", ["--help", "run --help", "data --help", "results --help", "--version"])
 def test_help_is_instant_and_imports_nothing_slow(command):
     heavy = (
         "numpy pandas numba hydra omegaconf yaml matplotlib sklearn scipy joblib tqdm omkl.config omkl.data"

@@ -21,7 +21,7 @@ from download_server import BODY
 
 from omkl import data
 from omkl.data import fetch, files
-from omkl.data.prepare import DataFile, Link
+from omkl.data.forms import DataFile, Link
 from omkl.errors import OmklError, UserError
 
 pytestmark = pytest.mark.usefixtures("surroundings")

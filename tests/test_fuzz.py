@@ -1,5 +1,6 @@
 """A few inputs of every fuzz target, under hypothesis and the runner; and the crashes that fuzzing found."""
 
+import json
 import os
 import random
 import subprocess
@@ -16,7 +17,7 @@ from test_packaging import script
 
 from omkl import data
 from omkl.config import plan
-from omkl.data import cache, parse, prepare, registry
+from omkl.data import cache, forms, parse, prepare, registry
 from omkl.errors import OmklError, UserError
 from omkl.results import Store, StoreWarning
 
@@ -126,8 +127,8 @@ def refused(call, *args):
 def test_column_numbers_out_of_range(tmp_path, cells, said):
     path = tmp_path / "columns"
     path.write_bytes(b"1 3\n" + cells + b"\n")
-    assert f"{path}:2: " in refused(prepare.read_form, prepare.Form("sparse_binary"), [path])
-    assert said in refused(prepare.read_form, prepare.Form("sparse_binary"), [path])
+    assert f"{path}:2: " in refused(prepare.read_form, forms.Form("sparse_binary"), [path])
+    assert said in refused(prepare.read_form, forms.Form("sparse_binary"), [path])
 
 
 def test_an_index_of_thousands_of_digits(tmp_path):
@@ -192,12 +193,11 @@ def test_half_a_character_in_a_line_of_the_store(tmp_path):
     from omkl.lines import encode_cell
 
     (tmp_path / "cells").mkdir()
-    whole = encode_cell(line(1, data="\N{GRINNING FACE}"))
-    (tmp_path / "cells" / "a.jsonl").write_bytes(
-        whole + whole.replace(b"\\ude00", b"").replace(b'rep":1', b'rep":2')
-    )
-    with pytest.warns(StoreWarning, match=r"a\.jsonl:2"):
-        found = Store(tmp_path).cells()
+    whole, sealed = encode_cell(line(1, data="\N{GRINNING FACE}")), encode_cell(line(2, data="\ud83d"))
+    for half in (sealed, json.dumps(line(2, data="\ud83d")).encode() + b"\n"):
+        (tmp_path / "cells" / "a.jsonl").write_bytes(whole + half)
+        with pytest.warns(StoreWarning, match=r"a\.jsonl:2"):
+            found = Store(tmp_path).cells()
     assert found["data"].tolist() == ["\N{GRINNING FACE}"]
 
 

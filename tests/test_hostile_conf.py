@@ -43,6 +43,7 @@ def laughs(levels=9):
     return "\n".join(lines)
 
 
+MERGE = "l{0}: &l{0} {{<<: [*l{1}, *l{1}, *l{1}]}}"
 HOSTILE = {
     "object/apply": f'label: !!python/object/apply:builtins.exec ["{TOUCH}"]',
     "object/new": f'label: !!python/object/new:builtins.eval ["{TOUCH}"]',
@@ -68,6 +69,14 @@ HOSTILE = {
     "billion laughs": laughs(),
     "an alias of itself": "a: &a [*a]",
     "merge": "a: &a {label: x}\n<<: *a",
+    "merge of hydra": "a: &a {hydra: {searchpath: ['file:///tmp']}}\n<<: *a",
+    "merge of quadrillions": "\n".join(["l0: &l0 {a: 1}", *(MERGE.format(i, i - 1) for i in range(1, 30))]),
+    "an alias as a key": "a: &a hydra\n*a : {searchpath: ['file:///tmp']}",
+    "an alias of later": "a: *a\nb: &a x",
+    "an alias in defaults": "a: &a [/hydra/launcher/basic]\ndefaults: *a",
+    "an alias in the list of defaults": "a: &a ../x\ndefaults: [*a]",
+    "deep aliases": "\n".join(["l0: &l0 [x]", *(f"l{i}: &l{i} [*l{i - 1}]" for i in range(1, 40))]),
+    "many items": f"label: [{'1,' * 30_000}]",
     "deep lists": "label: " + "[" * 5000 + "]" * 5000,
     "deep maps": "label: " + "{a: " * 5000 + "}" * 5000,
     "deep lines": "\n".join(f"{' ' * i}a:" for i in range(500)),
@@ -117,8 +126,19 @@ def test_a_shared_part_is_read_as_strictly(conf):
     (conf / "algo" / "_part.yaml").write_text("beta: 0.3\n")
     assert algo_spec("mine").defaults == {"beta": 0.8}
     (conf / "algo" / "_part.yaml").write_text(laughs())
-    with pytest.raises(UserError, match=r"_part\.yaml:1: anchors"):
+    with pytest.raises(UserError, match=r"_part\.yaml:5: more than 20,000 keys"):
         algo_spec("mine")
+
+
+def test_anchors_aliases_and_merges_are_read_while_they_are_few(conf):
+    (conf / "paper" / "mine.yaml").write_text("""
+sets: {a: &a [x, y], b: &b {algo.beta: 0.9}}
+runs: {one: {words: {data: *a, <<: *b}}}
+""")
+    found = compose.read("paper", ["mine"])["mine"]
+    assert found["runs"]["one"]["words"] == {"data": ["x", "y"], "algo.beta": 0.9}
+    (conf / "paper" / "mine.yaml").write_text(laughs(2))
+    assert compose.read("paper", ["mine"])["mine"]["l1"] == [["ha"]] * 10
 
 
 def test_all_conf_files_are_plain(conf):

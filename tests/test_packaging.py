@@ -192,7 +192,7 @@ def test_a_command_of_the_readme_is_valid(command, tmp_path, monkeypatch):
         words = words[: words.index(">")]
     args, settings = build_parser().parse_known_args(words)
     assert not [word for word in settings if word.startswith("-")]
-    if args.command in ("run", "sweep", "figure", "show"):
+    if args.command in ("run", "sweep", "figure", "bounds", "show"):
         assert plan(settings, sweep=args.command in ("sweep", "figure")).reps > 0
     elif args.command == "data":
         assert all(registry.is_name(word) for word in settings)
@@ -260,19 +260,19 @@ def test_check_readme_reports_a_command_that_fails(words, code):
 
 def test_tables_are_made_of_real_cells(tmp_path, monkeypatch, capsys):
     tables = script("tables")
-    small = {**tables.TABLES["omkc"], "algo": "perceptron,arow", "pool": None}
-    monkeypatch.setattr(tables, "TABLES", {"omkc": {k: v for k, v in small.items() if v}})
-    monkeypatch.setattr(sys, "argv", ["tables.py", "--data", "wdbc", "--reps", "2", "--out", str(tmp_path)])
+    words = ["omkl", "--data", "wdbc", "--reps", "2", "--out", str(tmp_path), "-j", "1"]
+    monkeypatch.setattr(sys, "argv", ["tables.py", *words])
     assert tables.main() == 0
-    text = (tmp_path / "omkc.md").read_text(encoding="utf-8")
-    assert "omkl run algo=perceptron,arow data=wdbc reps=2`" in text
-    assert re.search(r"^\* 6 cells run in \d+ s, 0 taken from the store; learner time .* 0 s$", text, re.M)
+    text = (tmp_path / "omkl.md").read_text(encoding="utf-8")
+    assert "`omkl table omkl --reps 2 --data wdbc`" in text
     assert f"omkl {omkl.__version__}" in text
-    assert re.search(r"^\| wdbc +\| Perceptron +\| +\**33\.48 ± 1\.37\** ", text, re.M)
-    assert (tmp_path / "omkc.csv").read_text().count("\nwdbc,permuted,569,") == 3
-    assert r"\begin{tabular}" in (tmp_path / "omkc.tex").read_text()
+    assert re.search(r"; 20 of them run by this command, in \d+ s; learner time .* 0 s$", text, re.M)
+    assert re.search(r"^\| +\| Perceptron \(yardstick\) +\| +33\.48 ± 1\.37 ", text, re.M)
+    table = tmp_path / "omkl" / "table-omkl"
+    assert table.with_suffix(".csv").read_text().count("\nwdbc,") == 10
+    assert r"\begin{tabular}" in table.with_suffix(".tex").read_text()
     assert tables.main() == 0
-    assert "0 cells run" in (tmp_path / "omkc.md").read_text(encoding="utf-8")
+    assert "0 of them run by this command" in (tmp_path / "omkl.md").read_text(encoding="utf-8")
     monkeypatch.setattr(sys, "argv", ["tables.py", "omkr"])
     assert tables.main() == 2
-    assert "unknown table 'omkr'" in capsys.readouterr().err
+    assert "unknown paper" in capsys.readouterr().err

@@ -118,6 +118,76 @@ def test_times_of_different_machines_are_told():
     assert "CPU" not in report(frame(one), asked((DD,), reps=1, yardsticks=()))
 
 
+ORIGIN = {
+    "versions": {"omkl": "0.1", "numpy": "2.0"},
+    "commit": "a1b2" * 10,
+    "dirty": False,
+    "host": "my_vm",
+    "cpu": "A",
+    "cores": 4,
+    "backend": "loky",
+    "jobs": 4,
+    "load": 5.0,
+}
+
+
+@pytest.mark.parametrize("fmt", ["table", "markdown", "latex"])
+def test_every_table_says_what_made_its_cells(fmt):
+    here = [cell(DD, rep, 5, provenance={**ORIGIN, "load": 0.5 + rep}) for rep in range(3)]
+    text = " ".join(report(frame(*here), asked((DD,), yardsticks=()), fmt).replace("\\", "").split())
+    for part in (
+        "omkl 0.1, numpy 2.0, commit a1b2a1b2a1b2",
+        "my_vm (A, 4 cores)",
+        "workers 4",
+        "load 0.5 to 2.5",
+    ):
+        assert part in text
+    assert "too long" not in text
+    there = {**ORIGIN, "host": "other", "dirty": True, "versions": {"omkl": "0.1", "numpy": "2.1"}}
+    cells = frame(*here[:2], cell(DD, 2, 5, provenance=there))
+    text = " ".join(report(cells, asked((DD,), yardsticks=()), fmt).replace("\\", "").split())
+    for part in (
+        "numpy 2.0; omkl 0.1, numpy 2.1",
+        "a1b2a1b2a1b2; commit a1b2a1b2a1b2 with changes",
+        "; other (A",
+    ):
+        assert part in text
+
+
+def test_rows_of_csv_and_json_say_it_too():
+    cells = frame(cell(DD, 0, 5, provenance=ORIGIN), cell(DD, 1, 5, provenance=None))
+    rows = strict(report(cells, asked((DD,), reps=2, yardsticks=()), "json"))["summary"]
+    assert (rows[0]["commit"], rows[0]["load_max"]) == ("commit a1b2a1b2a1b2", 5.0)
+    (row,) = csv.DictReader(io.StringIO(report(cells, asked((DD,), reps=2, yardsticks=()), "csv")))
+    assert (row["machines"], row["versions"]) == ("my_vm (A, 4 cores)", "omkl 0.1, numpy 2.0")
+
+
+@pytest.mark.parametrize(
+    ("change", "warning"),
+    [
+        ({}, ""),
+        ({"load": 5.9}, ""),
+        ({"load": 6.1}, "1 of 2 cells ran under a load of 6.1 on 4 cores"),
+        ({"jobs": 5}, "1 of 2 cells ran with 5 workers on 4 cores"),
+        ({"cores": "many", "jobs": None, "load": "high", "versions": 3}, ""),  # edited by hand
+    ],
+)
+def test_times_of_crowded_machines_are_doubted(change, warning):
+    cells = frame(cell(DD, 0, 5, provenance=ORIGIN), cell(DD, 1, 5, provenance={**ORIGIN, **change}))
+    text = " ".join(report(cells, asked((DD,), reps=2, yardsticks=())).split())
+    assert ("seconds may be too long" in text) == bool(warning)
+    assert warning in text
+
+
+@pytest.mark.parametrize("fmt", ["table", "markdown", "latex", "json", "csv"])
+def test_cells_of_an_older_revision_are_told_and_not_mixed(fmt, recwarn):
+    text = report(frame(cell(DD, 0, 5)), asked((DD,), reps=1, stale={("omkc_dd", 1): 3}), fmt)
+    if fmt == "csv":  # has no place of its own for notes
+        text += " ".join(str(warning.message) for warning in recwarn)
+    plain = " ".join(text.replace("\\", "").split())
+    assert "3 cells of revision 1 of omkc_dd in the store are not used" in plain
+
+
 def test_nothing_finished_is_a_table_of_dashes():
     text = report(frame(), ASKED)
     assert text.count("! 0/3") == 5
@@ -142,7 +212,7 @@ def strict(text: str) -> dict:
 def test_json_is_strict_and_complete():
     cells = frame(cell(DD, 0, 100, weights=[float("nan"), 1.0]), cell(YARDSTICKS[0], 0, 200))
     found = strict(report(cells, asked((DD,), reps=1, yardsticks=YARDSTICKS[:1]), "json"))
-    assert list(found) == ["summary", "cells"]
+    assert list(found) == ["summary", "cells", "notes"]
     row, yardstick = found["summary"]
     assert row["mistake_pct_mean"] == 10.0
     assert row["mistake_pct_std"] is None
@@ -157,7 +227,11 @@ def test_json_is_strict_and_complete():
 
 
 def test_json_without_cells():
-    assert strict(report(frame(), asked((), yardsticks=()), "json")) == {"summary": [], "cells": []}
+    assert strict(report(frame(), asked((), yardsticks=()), "json")) == {
+        "summary": [],
+        "cells": [],
+        "notes": [],
+    }
 
 
 def test_csv_has_full_precision():
@@ -212,6 +286,28 @@ def test_latex_is_balanced_and_escaped():
     assert r"\texttt{omkl run data=my\_data\#1 algo=50\%\&\{x\}\textasciicircum{}\textasciitilde{}" in body
 
 
+@pytest.mark.parametrize(("sets", "environment"), [(8, "table"), (9, "longtable")])
+def test_a_table_longer_than_a_page_is_a_longtable(sets, environment):
+    names = tuple(f"set{number}" for number in range(sets))
+    text = report(frame(), asked((DD, SS), names), "latex")  # 5 lines per set
+    lines = text.splitlines()
+    assert lines[0] == rf"% needs \usepackage{{booktabs{',longtable' * (environment == 'longtable')}}}"
+    assert rf"\begin{{{environment}}}" in text
+    body = [line for line in lines if re.match(r"(set\d| &)", line)]
+    assert len(body) == 5 * sets
+    if environment == "table":
+        assert text.count(r"\toprule") == 1
+        assert not any(line.endswith("*") for line in lines)
+        return
+    assert r"\begin{table}" not in text
+    marks = [line for line in lines if re.fullmatch(r"\\end\w*(head|foot)", line)]
+    assert marks == [r"\endfirsthead", r"\endhead", r"\endfoot", r"\endlastfoot"]
+    assert text.count(r"\toprule") == 2
+    assert lines.index(body[0]) > lines.index(r"\endlastfoot")
+    # a page may end after a data set, not inside
+    assert [line.endswith(r" \\*") for line in body] == [True, True, True, True, False] * sets
+
+
 def test_latex_escape():
     assert escape("a_b & 50% #1 {x} $y$ ~^\\") == (
         r"a\_b \& 50\% \#1 \{x\} \$y\$ \textasciitilde{}\textasciicircum{}\textbackslash{}"
@@ -260,7 +356,7 @@ def test_the_best_of_a_learner_does_not_hide_the_yardstick_of_that_name():
 
 def test_sweep_json_and_csv():
     found = strict(sweep_report(SWEEP_CELLS, SWEEP, "json")[0])
-    assert list(found) == ["summary", "best", "cells"]
+    assert list(found) == ["summary", "best", "cells", "notes"]
     assert [row["params"].get("delta") for row in found["best"]] == [None, 0.01, None]
     rows = list(csv.DictReader(io.StringIO(sweep_report(SWEEP_CELLS, SWEEP, "csv")[0])))
     assert [row["algo.delta"] for row in rows] == ["", "0.01", "0.1", "0.01", "0.1", ""]

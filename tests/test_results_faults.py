@@ -32,9 +32,25 @@ def test_a_torn_line_is_skipped_with_a_warning_that_names_it(tmp_path, cut):
     path.write_bytes(lines[0] + lines[1][:cut] + b"\n" + lines[2])
     with pytest.warns(StoreWarning, match=rf"{path.name}:2$"):
         assert store.cells()["rep"].tolist() == [0, 2]
+    assert read_quietly(store)["rep"].tolist() == [0, 2]  # told once
     path.write_bytes(lines[0] + lines[1][:cut])  # torn by a kill: nothing after it
     with pytest.warns(StoreWarning, match=rf"{path.name}:2$"):
-        assert store.done([line(n)["key"] for n in range(3)]) == {line(0)["key"]}
+        assert Store(tmp_path).done([line(n)["key"] for n in range(3)]) == {line(0)["key"]}
+
+
+@pytest.mark.parametrize(("was", "now"), [(b'"mistakes":30', b'"mistakes":20'), (b"0" * 64, b"1" * 64)])
+def test_a_line_edited_by_hand_is_skipped_although_it_can_be_read(tmp_path, was, now):
+    with Store(tmp_path) as store:
+        store.append(line(0), {"t": [1]})
+        store.append(line(1))
+    (path,) = cell_files(store)
+    path.write_bytes(path.read_bytes().replace(was, now, 1))
+    with pytest.warns(StoreWarning, match=rf"{path.name}:1$"):
+        assert store.cells()["rep"].tolist() == [1]
+    sorted_by_hand = json.dumps(json.loads(path.read_bytes().splitlines()[1]), sort_keys=True)
+    path.write_text(sorted_by_hand)
+    with pytest.warns(StoreWarning, match=rf"{path.name}:1$"):
+        assert Store(tmp_path).done([line(1)["key"]]) == set()
 
 
 BROKEN = {
@@ -103,6 +119,43 @@ def test_a_full_disk_is_a_clear_error_and_loses_nothing(tmp_path):
     assert 2 < written < 20
     with store:  # room again: goes on
         store.append(line(written))
+    assert sorted(read_quietly(store)["rep"]) == list(range(written + 1))
+
+
+@pytest.fixture
+def small_disk(tmp_path):
+    """A disk of 128 KiB, which a call makes larger."""
+
+    def mount(options: str) -> None:
+        command = ["mount", "-t", "tmpfs", "-o", options, "tmpfs", str(tmp_path)]
+        if os.geteuid() or subprocess.run(command, capture_output=True).returncode:
+            pytest.skip("cannot mount a tmpfs here")
+
+    mount("size=128k")
+    yield tmp_path, lambda: mount("remount,size=1m")
+    subprocess.run(["umount", "-l", str(tmp_path)], check=True)
+
+
+def test_a_disk_that_is_full_is_a_clear_error_and_the_store_goes_on_with_more_room(small_disk):
+    path, enlarge = small_disk
+    store, curve = Store(path), {"t": list(range(300))}
+    written = 0
+    with pytest.raises(OmklError, match=r"cannot write to the store .*No space left on device.*is safe"):  # noqa: PT012
+        while True:
+            store.append(line(written), curve)
+            written += 1
+    assert written > 20
+    for again in (store, Store(path)):  # it is still full
+        with pytest.raises(OmklError, match="No space left"):
+            again.append(line(written), {"t": list(range(30_000))})
+    cells = read_quietly(Store(path))
+    assert cells["rep"].tolist() == list(range(written))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert len(store.curves()) >= written
+    enlarge()
+    with store:
+        store.append(line(written), curve)
     assert sorted(read_quietly(store)["rep"]) == list(range(written + 1))
 
 

@@ -112,10 +112,16 @@ def test_fresh_runs_all_anew_and_the_new_results_count(plan):
 
 
 def test_another_revision_does_not_reuse(plan, monkeypatch):
-    runner.run_plan(plan, jobs=1)
-    revised = {name: replace(algo_spec(name), revision=99) for name in ("omkc_dd", "omkc_ss", "majority")}
+    old = runner.run_plan(plan, jobs=1)
+    assert old.stale == {}
+    now = {name: algo_spec(name).revision for name in ("omkc_dd", "omkc_ss", "majority")}
+    revised = {name: replace(algo_spec(name), revision=now[name] + 2) for name in ("omkc_dd", "omkc_ss")}
+    revised["majority"] = algo_spec("majority")
     monkeypatch.setattr(config, "algo_specs", lambda names: {name: revised[name] for name in names})
-    assert runner.run_plan(plan, jobs=1).ran == 24
+    outcome = runner.run_plan(plan, jobs=1)
+    assert (outcome.ran, outcome.reused) == (16, 8)
+    assert outcome.stale == {(name, now[name]): 8 for name in ("omkc_dd", "omkc_ss")}
+    assert set(outcome.cells["revision"]) == {now["omkc_dd"] + 2, now["majority"]}
 
 
 def test_a_yardstick_that_is_also_asked_runs_once(plan):

@@ -11,7 +11,7 @@ import pkgutil
 import numpy as np
 import pytest
 import reference
-from engine_cases import dataset, dense, slots_of, stored, ties, wdbc
+from engine_cases import dataset, dense, fitting, slots_of, stored, ties, wdbc
 from numba import vectorize
 from reference import TWINS, kernels
 
@@ -42,12 +42,24 @@ OPTIONS = [
     ("bomkc_bogd", {"budget": 20, "removal": "nonuniform"}),
     ("bomkc_bpas", {"budget": 20}),
     ("bomkc_bpas", {"budget": 20, "normalise": True, "C": 0.5}),
+    ("bomkc_projectron", {"budget": 7}),
+    ("bomkc_projectronpp", {"budget": 7}),
+    ("bomkc_nogd", {"budget": 12, "rank": 0.5}),
+    ("alma", {"alpha": 0.5, "C": 0.3}),
+    ("norma", {"tau": 30, "offset": True, "lam": 0.1}),
+    ("norma", {"lam": 1, "rho": 0.1}),  # its scale underflows
+    ("norma", {"step": "sqrt", "rho": 0, "eta": 3}),
+    ("norma_nu", {"tau": 100, "offset": True, "nu": 0.5}),
+    ("norma_nu", {"step": "sqrt", "eta": 1, "kernel": GAUSSIAN}),
 ]
 OWN = [
     GAUSSIAN,
     {"kind": "laplacian", "sigma": 4.0},
     {"kind": "polynomial", "degree": 4, "scale": 0.5, "coef0": 1.0},
 ]
+# Learners whose coefficients solve linear systems, as exact as these are well conditioned, and that are slow
+# in plain steps: they meet every set and pool with a smaller budget.
+SOLVED = {"bomkc_projectron": 20, "bomkc_projectronpp": 20, "bomkc_nogd": 20}
 # What a twin calls otherwise than conf/algo: it keeps no hyperparameter whose only meaning is the default.
 FIXED = {"arow": {"covariance": "diagonal"}}
 LEFT_OUT = {"perceptron_star": {"prefix"}}
@@ -126,7 +138,7 @@ def both(name, data, order, pool_name, monkeypatch, **over):
     """(figures of run_pass, the learner, its trace, the twin's Result) on the same stream and seed."""
     spec = algo_spec(name)
     params = {**spec.defaults, **over}
-    given = pool(pool_name) if spec.kernels == "pool" else None
+    given = fitting(spec, pool(pool_name)) if spec.kernels == "pool" else None
     seen = []
     figures_of = omkl.learner._figures
     monkeypatch.setattr(omkl.learner, "_figures", lambda *all_: (seen.append(all_[:2]), figures_of(*all_))[1])
@@ -166,7 +178,8 @@ def assert_equal(name, data, order, figures, learner, trace, result):
     assert figures["n_sv_union"] == len(result.stored)
     np.testing.assert_array_equal(trace.n_sv_combined, result.combined)
     if "B" in learner.state:
-        assert_same_slots(data, order, learner.state["B"], result)
+        share, scale = (1e-7 if name in SOLVED else 0.0), learner.state.get("scale", np.ones(1))
+        assert_same_slots(data, order, learner.state["B"], scale, result, share)
         return
     kept, rows = stored(learner), order[result.stored]
     np.testing.assert_array_equal(kept["indptr"], np.append(0, np.cumsum(np.diff(data.indptr)[rows])))
@@ -181,17 +194,24 @@ def assert_equal(name, data, order, figures, learner, trace, result):
     np.testing.assert_array_equal(kept["A"] * scale != 0, coefficients != 0)
 
 
-def assert_same_slots(data, order, B, result):
-    """Every kernel of a Budget holds the twin's vectors with the twin's coefficients, in whatever slots."""
+def assert_same_slots(data, order, B, scale, result, share):
+    """Every kernel of a Budget holds the twin's vectors with the twin's coefficients, in whatever slots.
+
+    share: of the kernel's largest coefficient, what counts as 0 and as equal.
+    """
     for i, coefficients in enumerate(result.coefficients):
+        least = share * np.abs(coefficients).max(initial=0.0)
         its = []
-        for j in np.flatnonzero(coefficients):
+        for j in np.flatnonzero(np.abs(coefficients) > least):
             part = slice(*data.indptr[order[result.stored[j]] :][:2])
             its.append((data.indices[part].tolist(), data.values[part].tolist(), coefficients[j]))
-        mine = [kept for kept in slots_of(B, i) if kept[2] != 0.0]
+        mine = [kept for kept in slots_of(B, i) if abs(kept[2]) > least]
         assert [kept[:2] for kept in mine] == [kept[:2] for kept in sorted(its)]
         np.testing.assert_allclose(
-            [kept[2] for kept in mine], [kept[2] for kept in sorted(its)], rtol=1e-5, atol=1e-9
+            [kept[2] * scale[0] for kept in mine],
+            [kept[2] for kept in sorted(its)],
+            rtol=1e-5,
+            atol=max(least, 1e-9),
         )
 
 
@@ -208,7 +228,8 @@ def test_every_learner_has_a_twin():
 @pytest.mark.parametrize("data_name", SETS)
 def test_pool_learner_equals_its_twin(data_name, pool_name, name, streams, request, monkeypatch):
     data, order = streams(data_name, request)
-    assert_equal(name, data, order, *both(name, data, order, pool_name, monkeypatch))
+    over = {"budget": SOLVED[name]} if name in SOLVED else {}
+    assert_equal(name, data, order, *both(name, data, order, pool_name, monkeypatch, **over))
 
 
 @pytest.mark.parametrize(("name", "over"), OPTIONS)

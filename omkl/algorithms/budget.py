@@ -15,9 +15,7 @@ from numba import njit
 
 from omkl.engine.budget import (
     has_room,
-    kernel_value,
     kernel_values,
-    output_at,
     outputs,
     put,
     put_over_oldest,
@@ -25,12 +23,11 @@ from omkl.engine.budget import (
     scale_all,
     self_kernels,
 )
-from omkl.engine.conventions import hinge
+from omkl.engine.conventions import LARGEST_COEFFICIENT, hinge, within_range
 from omkl.engine.experts import discount, mistakes, weighted_vote
 from omkl.engine.trace import record
 
 FIFO, UNIFORM, NONUNIFORM = 0, 1, 2  # places in the choices of bomkc_bogd's `removal`
-LARGEST = 1e100  # coefficient: its square times that of a kernel value can still be held
 
 
 @njit(cache=True)
@@ -51,10 +48,11 @@ def bomkc_rbp(stream, B, w, trace, rng, learn, gamma):
 
 
 @njit(cache=True)
-def bomkc_forgetron(stream, B, w, Q, M, trace, learn, gamma):
+def bomkc_forgetron(stream, B, w, Q, M, H, trace, learn, gamma):
     """Self-tuned Forgetron (Dekel, Shalev-Shwartz, Singer 2008, section 5): shrink, then drop the oldest.
 
-    Q (m,) damage of all removals   M (m,) mistakes   r the oldest vector's slot
+    Q (m,) damage of all removals   M (m,) mistakes   r the oldest vector's slot, s that of the new one
+    H (m, slots, slots) kernel values: H[i, s] of the vector in slot s with those that were stored before it
     delta = |a_r|, mu = y_r f'(x_r) with f' after the addition   phi factor, the largest in (0, 1] with
     (delta^2 - 2 delta mu) phi^2 + 2 delta phi + Q - (15/32) M <= 0
     Deviations: polynomials are shrunk by the same rule, although it supposes kappa(x, x) <= 1.
@@ -67,22 +65,34 @@ def bomkc_forgetron(stream, B, w, Q, M, trace, learn, gamma):
             continue
         z = mistakes(y, f)
         discount(w, gamma, z)
+        k = kernel_values(B, t)
         for i in range(f.size):
             if not z[i]:
                 continue
             M[i] += 1
-            phi = 1.0
+            phi, s = 1.0, B.n_sv[i]
             if not has_room(B, i):
-                r = B.oldest[i]
+                r = s = B.oldest[i]
                 delta, y_r = abs(B.A[r, i]), math.copysign(1.0, B.A[r, i])
-                mu = y_r * (output_at(B, i, r) + y * kernel_value(B, t, i, r))
+                mu = within_range(y_r * (_output_at_oldest(B, H[i], i) + y * k[r, i]))
                 phi = _shrinking(delta * delta - 2.0 * delta * mu, 2.0 * delta, Q[i] - 15.0 / 32.0 * M[i])
                 damage = delta * phi
                 Q[i] += damage * damage + 2.0 * damage * (1.0 - phi * mu)
                 Q[i] = min(Q[i], 15.0 / 32.0 * M[i])  # as it is but for rounding
                 if phi < 1.0:
                     scale(B, i, phi)
+            for q in range(B.n_sv[i]):
+                H[i, s, q] = k[q, i]
             put_over_oldest(B, stream, t, i, y * phi)
+
+
+@njit(cache=True)
+def _output_at_oldest(B, H, i):
+    """f_i at its own oldest vector: every other one was stored later, and knows its kernel value with it."""
+    r, total = B.oldest[i], 0.0
+    for s in range(B.n_sv[i]):
+        total += B.A[s, i] * (H[s, r] if s != r else B.own[r, i])
+    return total
 
 
 @njit(cache=True)
@@ -119,8 +129,8 @@ def bomkc_bogd(stream, B, w, trace, rng, learn, gamma, eta, lam, removal, clip):
             p = _removal_probabilities(a, B.own[:, i], removal)
             s = _drawn(rng.random(), p)
             for j in range(p.size):
-                if j != s:
-                    a[j] /= 1.0 - p[j]
+                if j != s and p[j] < 1.0:
+                    a[j] = within_range(a[j] / (1.0 - p[j]))
                 if removal == UNIFORM:
                     a[j] = min(max(a[j], -eta * clip), eta * clip)
             put(B, stream, t, i, s, eta * y)
@@ -135,7 +145,7 @@ def _removal_probabilities(a, own, removal):
     p = np.full(a.size, 1.0 / a.size)
     if removal == UNIFORM:
         return p
-    norm = np.abs(a) * np.sqrt(own)
+    norm = np.abs(a) * np.sqrt(np.minimum(own, LARGEST_COEFFICIENT))
     total = 0.0
     for j in range(a.size):
         total += norm[j]
@@ -169,7 +179,7 @@ def bomkc_bpas(stream, B, w, trace, learn, gamma, C, normalise):
     ||change||^2 = a_r^2 (kappa(x_r, x_r) - kappa(x_r, x)^2 / kappa(x, x)) + tau^2 kappa(x, x)
     Deviations: kappa(x, x) is taken for 1 with every kernel, as in the authors' code, unless `normalise`.
     With it polynomials of unscaled data multiply their coefficients by kappa again and again: these stay
-    within +-LARGEST. Of equally cheap vectors the one in the first slot goes.
+    within range. Of equally cheap vectors the one in the first slot goes.
     """
     for t in range(stream.T):
         y = stream.y[t]
@@ -183,7 +193,7 @@ def bomkc_bpas(stream, B, w, trace, learn, gamma, C, normalise):
         cheapest = _cheapest(B.A, k, B.own, own, normalise, B.n_sv.max())
         for i in range(f.size):
             loss = hinge(y, f[i])
-            if loss == 0.0 or own[i] == 0.0:
+            if loss == 0.0 or own[i] == 0.0 or own[i] == math.inf:
                 continue
             tau = min(C, loss / own[i])
             if has_room(B, i):
@@ -191,7 +201,7 @@ def bomkc_bpas(stream, B, w, trace, learn, gamma, C, normalise):
             else:
                 r = cheapest[i]
                 b = B.A[r, i] * k[r, i] / own[i] + tau * y
-                put(B, stream, t, i, r, min(max(b, -LARGEST), LARGEST))
+                put(B, stream, t, i, r, within_range(b))
 
 
 @njit(cache=True, error_model="numpy")

@@ -5,6 +5,7 @@
 [max, sum]                 one of these
 "bool"  "text"  "names"    true or false, a string, a list of words (a single word is a list of one)
 "kernel"                   a kernel (see kernels.py)
+"budget"                   vectors per kernel, or whose size to match (see budgets.py)
 "int [1, inf) or null"     any of the above, or nothing
 """
 
@@ -56,6 +57,10 @@ def _simple(body: str) -> tuple[str, Callable[[Any], Any]]:
         from omkl.config.kernels import check_kernel  # which reads its own parameters' domains from here
 
         return "a kernel such as {kind: gaussian, sigma: 1}", check_kernel
+    if body == "budget":
+        from omkl.config.budgets import TEXT, check_budget
+
+        return TEXT, check_budget
     match = _INTERVAL.fullmatch(body)
     if not match:
         raise ValueError(f"{body!r} is not a domain such as '(0, 1)', 'int [1, inf)', 'bool' or 'kernel'")

@@ -20,8 +20,8 @@ from urllib.parse import quote, urlsplit
 
 from omkl import __version__
 from omkl.data.files import SUFFIXES, find_in, offline, replacing, size_limit
+from omkl.data.forms import DataFile, Link
 from omkl.data.parse import decoding
-from omkl.data.prepare import DataFile, Link
 from omkl.data.watch import SLOWEST, Watch
 from omkl.errors import OmklError, UserError, show
 

@@ -18,7 +18,7 @@ from omkl.engine.pool import POLYNOMIAL, Pool
 from omkl.engine.stream import row
 from omkl.engine.ties import doubtful
 from omkl.engine.tiles import LANES, dot_products
-from omkl.engine.values import dots_with, fill, fill_all, plain_sum, value
+from omkl.engine.values import fill, fill_all, plain_sum, value
 
 BLOCK = 64
 
@@ -145,13 +145,6 @@ def kernel_values(B, t):
 
 
 @njit(cache=True)
-def kernel_value(B, t, i, s):
-    """One of them with the C library's exp."""
-    e, r = B.holds[s, i], t - B.block[0]
-    return value(B.pool, i, B.dots[e, r], B.norm2[e], B.row_norm2[r])
-
-
-@njit(cache=True)
 def self_kernels(B, t):
     """kappa_i(x_t, x_t) (m,) of that round."""
     own = np.empty(B.f.size)
@@ -200,6 +193,20 @@ def put(B, stream, t, i, s, a):
 
 
 @njit(cache=True)
+def remove(B, t, i, s):
+    """Empty slot s of kernel i in round t: the last slot in use takes its number."""
+    last = B.n_sv[i] - 1
+    _release(B, B.holds[s, i])
+    B.holds[s, i], B.A[s, i], B.own[s, i] = B.holds[last, i], B.A[last, i], B.own[last, i]
+    B.A[last, i] = 0.0
+    K = B.K
+    for r in range(t - B.block[0], B.block[1] - B.block[0]):
+        K[r, s, i] = K[r, last, i]
+    B.n_sv[i] = last
+    B.size[1] -= 1
+
+
+@njit(cache=True)
 def put_over_oldest(B, stream, t, i, a):
     """Store example t in place of kernel i's oldest vector, or in an empty slot."""
     if has_room(B, i):
@@ -224,14 +231,6 @@ def scale_all(B, c):
         a = A[s]
         for i in range(a.size):
             a[i] *= c
-
-
-@njit(cache=True)
-def output_at(B, i, q):
-    """f_i at the vector in its own slot q."""
-    there, n = B.holds[q, i], B.n_sv[i]
-    dots_with(B.ends, B.indices, B.values, B.holds[:n, i], there, B.dense, B.some_dots)
-    return plain_sum(B.pool, i, B.A[:n, i], B.holds[:n, i], B.norm2, B.norm2[there], B.some_dots)
 
 
 @njit(cache=True)

@@ -3,6 +3,8 @@
 Ties, underflow and sign(0) decide mistakes, so nothing here is written a second time anywhere else.
 """
 
+import math
+
 import numpy as np
 from numba import njit
 
@@ -10,6 +12,7 @@ SMALLEST_WEIGHT = np.finfo(np.float64).tiny
 # A passive-aggressive step ends at y f = 1 exactly, so that a repeated example has a loss of 0 or of rounding
 # noise: losses up to this count as 0.
 LEAST_LOSS = 1e-9
+LARGEST_COEFFICIENT = 1e100  # its square times that of a kernel value can still be held
 
 
 @njit(cache=True)
@@ -29,6 +32,14 @@ def hinge(y, f):
     """max(0, 1 - y f), and exactly 0 up to LEAST_LOSS."""
     loss = 1.0 - y * f
     return loss if loss > LEAST_LOSS else 0.0
+
+
+@njit(cache=True)
+def within_range(a):
+    """A coefficient kept finite: within +-LARGEST_COEFFICIENT, and 0 where it is no number."""
+    if math.isnan(a):
+        return 0.0
+    return min(max(a, -LARGEST_COEFFICIENT), LARGEST_COEFFICIENT)
 
 
 @njit(cache=True)

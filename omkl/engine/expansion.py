@@ -12,8 +12,9 @@ import numpy as np
 from numba import njit
 
 from omkl.engine.block import block_room, lay_out
-from omkl.engine.pool import Pool, Scratch, accumulate, bit, own_values
+from omkl.engine.pool import Pool, own_values
 from omkl.engine.stream import row
+from omkl.engine.sums import Scratch, accumulate, bit
 from omkl.engine.ties import doubts, settle, settle_block, track
 from omkl.engine.tiles import LANES, dot_products
 

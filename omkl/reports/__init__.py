@@ -4,6 +4,9 @@ asked = Asked.of(plan, outcome.failed, command)          what rows there should 
 text = report(outcome.cells, asked, "table")             omkl run
 text, files = sweep_report(outcome.cells, asked, fmt, out)   omkl sweep
 files = curve_figure(cells, store.curves(cells["key"]), out, asked=asked)   omkl figure curve
+
+The papers' other figures have modules of their own: panels (a measure over time), sensitivity (over a
+hyperparameter), ranks and rank_figure (over data sets), times, digits.
 """
 
 from pathlib import Path

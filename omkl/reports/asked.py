@@ -12,6 +12,7 @@ class Asked:
     reps: repetitions asked for per row    settings, yardsticks: objects with ``algo``, ``params``, ``pool``
     (omkl.config.Setting), in the order of the rows    data: names or paths of the data sets, in order
     specs: AlgoSpec by learner name (``label`` and ``defaults`` are read)    failed: lines of failed cells
+    stale: number of cells of older revisions in the store by (learner, revision)
     swept: keys given several values, such as "algo.beta"    command: as typed, for captions and metadata
 
     Everything may be left out: rows are then what the cells hold, in alphabetical order.
@@ -24,11 +25,12 @@ class Asked:
     specs: Mapping[str, Any] = field(default_factory=dict)
     failed: tuple[Mapping[str, Any], ...] = ()
     swept: tuple[str, ...] = ()
+    stale: Mapping[tuple[str, int], int] = field(default_factory=dict)
     command: str = ""
 
     @classmethod
-    def of(cls, plan: Any, failed: Any = (), command: str = "") -> "Asked":
-        """Build it from an omkl.config.Plan and the failed lines of its Outcome."""
+    def of(cls, plan: Any, failed: Any = (), command: str = "", stale: Any = None) -> "Asked":
+        """Build it from an omkl.config.Plan, and the failed lines and stale cells of its Outcome."""
         from omkl.config import algo_spec
 
         names = dict.fromkeys(setting.algo for setting in (*plan.settings, *plan.yardsticks))
@@ -41,7 +43,12 @@ class Asked:
             failed=tuple(failed),
             swept=tuple(plan.swept),
             command=command,
+            stale=stale or {},
         )
+
+    def tasks(self, algo: str) -> list[str]:
+        """Return the learner's tasks, classification where no spec is known."""
+        return getattr(self.specs.get(algo), "tasks", ["classification"])
 
     def label(self, algo: str) -> str:
         """Return the learner's printed name, its plain name where no spec is known."""

@@ -1,6 +1,6 @@
-"""Learning curves: mistake rate and number of support vectors against the examples seen."""
+"""Learning curves: errors and number of support vectors against the examples seen."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -9,15 +9,19 @@ import numpy as np
 from omkl.errors import UserError
 from omkl.reports import style
 from omkl.reports.asked import Asked
+from omkl.reports.measures import MEASURES, average, measure_named
 from omkl.reports.rows import Row, params_text, rows_of, shown_params
+from omkl.reports.tasks import BY_TASK, axis_of
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+ERROR = "error"  # the measure that a row's task is judged by
 FIRST = 10  # a rate over fewer examples says nothing and is not drawn
 WIDE = 30.0
+ENDS = ("mean", "std")
 SETTLED = 0.05  # the share of a stream after which the mistake rate's axis must show every curve
 
 
@@ -32,16 +36,21 @@ def line_names(rows: list[Row], asked: Asked) -> list[str]:
 
 
 def mean_curves(
-    cells: "pd.DataFrame", curves: Mapping[str, Mapping[str, Any]], asked: Asked | None = None
+    cells: "pd.DataFrame",
+    curves: Mapping[str, Mapping[str, Any]],
+    asked: Asked | None = None,
+    names: Sequence[str] = (ERROR, "n_sv_sum"),
 ) -> "pd.DataFrame":
     """Average the curves of the cells' repetitions.
 
-    curves: by cell key, with lists ``t``, ``mistakes``, ``n_sv_sum`` of one length. Repetitions whose ``t``
-    differ are interpolated linearly (the counts, not the rates) at the points of the longest list.
+    curves: by cell key, with lists of one length: ``t`` and ``mistakes``, ``n_sv_sum`` or what else the
+    measures need. names: of measures (measures.MEASURES) that have the same points, ERROR for that of the
+    row's task. Repetitions whose ``t`` differ are interpolated linearly (the counts, not the rates) at the
+    points of the longest list.
 
-    Returns a long table: data, algo, line (legend text), is_yardstick, reps, t, and mean and sample standard
-    deviation (NaN for one repetition) of ``mistake_pct`` = 100 mistakes / t and of ``n_sv_sum``.
-    Cells without a curve are left out; raises UserError when no cell has one.
+    Returns a long table: data, task, algo, line (legend text), is_yardstick, reps, t, and of each measure the
+    mean ``NAME_mean`` and the sample standard deviation ``NAME_std`` (NaN for one repetition).
+    Cells without such a curve are left out; raises UserError when no cell has one.
     """
     import pandas as pd
 
@@ -49,40 +58,26 @@ def mean_curves(
     rows = rows_of(cells, asked)
     keys = cells["key"].tolist() if len(cells) else []
     parts = []
-    for row, name in zip(rows, line_names(rows, asked), strict=True):
-        found = [curves[keys[cell]] for cell in row.cells if keys[cell] in curves]
+    for row, line in zip(rows, line_names(rows, asked), strict=True):
+        curves_of_row = [curves[keys[cell]] for cell in row.cells if keys[cell] in curves]
+        own = [BY_TASK[row.task].name if name == ERROR else name for name in names]
+        needs = [measure_named(name).needs for name in own]
+        found = [curve for curve in curves_of_row if all(curve.get(need) for need in needs)]
         if found:
-            frame = pd.DataFrame(_average(found))
-            parts.append(
-                frame.assign(
-                    data=row.data, algo=row.algo, line=name, is_yardstick=row.is_yardstick, reps=len(found)
-                )
-            )
+            frame = pd.DataFrame(average(found, own))
+            columns = {f"{b}_{part}": f"{a}_{part}" for a, b in zip(names, own, strict=True) for part in ENDS}
+            about = {"data": row.data, "task": row.task, "algo": row.algo, "line": line}
+            about |= {"is_yardstick": row.is_yardstick, "reps": len(found)}
+            parts.append(frame.rename(columns=columns).assign(**about))
+    if not parts and any(key in curves for key in keys):
+        raise UserError(f"no curve of these cells holds {' and '.join(names)}: nothing to draw")
     if not parts:
         raise UserError("no learning curve in the store for these cells: run them first, or with --fresh")
     return pd.concat(parts, ignore_index=True)
 
 
-def _average(curves: list[Mapping[str, Any]]) -> dict[str, np.ndarray]:
-    end = min(curve["t"][-1] for curve in curves)
-    grid = np.asarray(max((curve["t"] for curve in curves), key=len), dtype=float)
-    grid = np.unique(np.append(grid[grid < end], end))
-
-    def on_grid(name: str) -> np.ndarray:
-        # Nothing is counted before the first example.
-        return np.array([np.interp(grid, [0, *curve["t"]], [0, *curve[name]]) for curve in curves])
-
-    measures = {"mistake_pct": 100.0 * on_grid("mistakes") / grid, "n_sv_sum": on_grid("n_sv_sum")}
-    result = {"t": grid}
-    for name, values in measures.items():
-        result[f"{name}_mean"] = values.mean(axis=0)
-        lone = np.full(grid.size, np.nan)
-        result[f"{name}_std"] = values.std(axis=0, ddof=1) if len(values) > 1 else lone
-    return result
-
-
 def draw_curves(table: "pd.DataFrame", title: str = "") -> "Figure":
-    """Draw the table of ``mean_curves``: per data set a panel of mistake rates above one of #SV.
+    """Draw the table of ``mean_curves``: per data set a panel of errors, and one of #SV where there are any.
 
     Lines that lie on one another are drawn as one line striped in their colours. #SV is on a log axis where
     the learners of some data set differ by a factor above WIDE.
@@ -94,41 +89,43 @@ def draw_curves(table: "pd.DataFrame", title: str = "") -> "Figure":
     learners = list(dict.fromkeys(table.loc[~yardstick, "line"]))
     yardsticks = [name for name in dict.fromkeys(table.loc[yardstick, "line"]) if name not in learners]
     styles = style.line_styles(learners, yardsticks)
-    finals = table[~yardstick & (table["n_sv_sum_mean"] > 0)].groupby(["data", "line"])["n_sv_sum_mean"].max()
-    ratios = finals.groupby(level="data").agg(lambda sizes: sizes.max() / sizes.min())
-    log = bool((ratios > WIDE).any())
+    log = is_wide(table, "n_sv_sum")
+    heights = [1.25, 1] if (table["n_sv_sum_mean"] > 0).any() else [1.25]
     rows, columns = style.grid_shape(len(data))
     width = 5.2 if columns == 1 else 3.0 * columns
     with style.looks():
-        figure = style.new_figure(width, 0.6 + 4.3 * rows + 0.1 * len(styles) / columns)
-        panels = figure.subplots(2 * rows, columns, squeeze=False, height_ratios=[1.25, 1] * rows)
+        figure = style.new_figure(width, 0.6 + 1.91 * sum(heights) * rows + 0.1 * len(styles) / columns)
+        panels = figure.subplots(len(heights) * rows, columns, squeeze=False, height_ratios=heights * rows)
         for place in range(rows * columns):
             row, column = divmod(place, columns)
-            top, bottom = panels[2 * row, column], panels[2 * row + 1, column]
+            top, *bottom = panels[len(heights) * row : len(heights) * (row + 1), column]
             if place >= len(data):
-                top.remove()
-                bottom.remove()
+                for panel in (top, *bottom):
+                    panel.remove()
                 continue
             part = table[table["data"] == data[place]]
-            _mistake_panel(top, part, styles)
-            _size_panel(bottom, part, styles, log)
+            rate_panel(top, part, ERROR, styles)
             top.set_title(data[place])
-            top.sharex(bottom)
-            top.tick_params(labelbottom=False)
-            bottom.set_xlabel("examples")
+            (bottom or [top])[0].set_xlabel("examples")
             if column == 0:
-                top.set_ylabel("mistake rate (%)")
-                bottom.set_ylabel("support vectors (#SV)")
+                top.set_ylabel(axis_of(table))
+            for panel in bottom:
+                count_panel(panel, with_any(part, "n_sv_sum"), "n_sv_sum", styles, log)
+                top.sharex(panel)
+                top.tick_params(labelbottom=False)
+                if column == 0:
+                    panel.set_ylabel(MEASURES["n_sv_sum"].label)
         figure.align_ylabels()
         style.legend_below(
-            figure, {name: Line2D([], [], **look) for name, look in styles.items()}, _caption(table)
+            figure, {name: Line2D([], [], **look) for name, look in styles.items()}, caption(table)
         )
         if title:
             figure.suptitle(title, fontsize=11)
     return figure
 
 
-def _caption(table: "pd.DataFrame") -> str:
+def caption(table: "pd.DataFrame") -> str:
+    """Return what the lines and bands of a table of ``mean_curves`` are."""
     least, most = int(table["reps"].min()), int(table["reps"].max())
     if most == 1:
         return "one pass in one order"
@@ -136,38 +133,53 @@ def _caption(table: "pd.DataFrame") -> str:
     return f"mean over {many} permutations; bands: ±1 standard deviation"
 
 
-def _mistake_panel(axes: "Axes", part: "pd.DataFrame", styles: dict) -> None:
+def is_wide(table: "pd.DataFrame", name: str) -> bool:
+    """Return whether the learners' largest values on some data set differ by a factor above WIDE."""
+    mean = f"{name}_mean"
+    counted = table[~table["is_yardstick"].astype(bool) & (table[mean] > 0)]
+    largest = counted.groupby(["data", "line"])[mean].max().groupby(level="data")
+    return bool((largest.max() / largest.min() > WIDE).any())
+
+
+def with_any(table: "pd.DataFrame", name: str) -> "pd.DataFrame":
+    """Return the table without lines that count nothing at all, as a learner without support vectors."""
+    return table[table.groupby("line")[f"{name}_mean"].transform("max") > 0]
+
+
+def rate_panel(axes: "Axes", part: "pd.DataFrame", name: str, styles: dict) -> None:
+    """Draw a measure that settles; the axis must show all of it but the start, and far yardsticks."""
     drawn = part[part["t"] >= min(FIRST, part["t"].max())]
-    _lines(axes, drawn, "mistake_pct", styles)
+    draw_lines(axes, drawn, name, styles)
     must_see: list[float] = []
     finals: dict[str, float] = {}
+    least: dict[str, float] = {}
     early: dict[str, float] = {}
-    for (name, is_yardstick), curve in drawn.groupby(["line", "is_yardstick"], sort=False):
+    for (line, is_yardstick), curve in drawn.groupby(["line", "is_yardstick"], sort=False):
         seen = curve["t"] / curve["t"].max()
-        mean, std = curve["mistake_pct_mean"], curve["mistake_pct_std"].fillna(0.0)
+        mean, std = curve[f"{name}_mean"], curve[f"{name}_std"].fillna(0.0)
         if is_yardstick:
-            finals[name] = float(mean.iloc[-1])
-            early[name] = float(mean[seen >= 4 * SETTLED].max())
+            finals[line] = float(mean.iloc[-1])
+            least[line], early[line] = mean[seen >= 4 * SETTLED].agg(["min", "max"])
         else:
             must_see += [*(mean - std)[seen >= SETTLED].clip(lower=0.0), *(mean + std)[seen >= SETTLED]]
     (low, high), out = style.robust_limits(must_see, finals, widen=3.0)
-    axes.set_ylim(low, max([high, *(1.02 * value for name, value in early.items() if name not in out)]))
-    style.note_left_out(axes, {name: finals[name] for name in out})
+    low = min([low, *(0.98 * value for value in least.values())])
+    axes.set_ylim(low, max([high, *(1.02 * value for line, value in early.items() if line not in out)]))
+    style.note_left_out(axes, {line: finals[line] for line in out})
 
 
-def _size_panel(axes: "Axes", part: "pd.DataFrame", styles: dict, log: bool) -> None:
-    # A learner without support vectors has no line here.
-    part = part[part.groupby("line")["n_sv_sum_mean"].transform("max") > 0]
-    _lines(axes, part, "n_sv_sum", styles, start=not log)
+def count_panel(axes: "Axes", part: "pd.DataFrame", name: str, styles: dict, log: bool) -> None:
+    """Draw a count, which starts at 0."""
+    draw_lines(axes, part, name, styles, start=not log)
     if log:
         axes.set_yscale("log")
     else:
         axes.set_ylim(bottom=0)
-        _thousands(axes.yaxis)
-    _thousands(axes.xaxis)
+        thousands(axes.yaxis)
+    thousands(axes.xaxis)
 
 
-def _lines(axes: "Axes", part: "pd.DataFrame", name: str, styles: dict, start: bool = False) -> None:
+def draw_lines(axes: "Axes", part: "pd.DataFrame", name: str, styles: dict, start: bool = False) -> None:
     """Draw each line's mean, and the learners' bands; ``start``: all begin with 0 at 0 examples."""
     means: dict[str, np.ndarray] = {}
     alpha = 0.15 if part.loc[~part["is_yardstick"].astype(bool), "line"].nunique() <= 4 else 0.09
@@ -186,7 +198,8 @@ def _lines(axes: "Axes", part: "pd.DataFrame", name: str, styles: dict, start: b
         axes.set_xlim(0, part["t"].max())
 
 
-def _thousands(axis: Any) -> None:
+def thousands(axis: Any) -> None:
+    """Put few ticks on an axis of counts, with commas."""
     from matplotlib.ticker import FuncFormatter, MaxNLocator
 
     axis.set_major_locator(MaxNLocator(5, steps=[1, 2, 2.5, 5, 10], integer=True))

@@ -1,10 +1,10 @@
 """What stands under a table: what the columns mean, and what a reader must know before trusting the rows."""
 
-from collections import Counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from omkl.reports.asked import Asked
 from omkl.reports.display import Display
+from omkl.reports.origin import doubts, made_with
 from omkl.reports.rows import params_text
 
 if TYPE_CHECKING:
@@ -13,41 +13,44 @@ if TYPE_CHECKING:
 _AT_MOST = 5
 
 
-def legend(table: Display) -> list[tuple[str, str]]:
-    """Return (term, meaning) of the columns that the table has."""
-    single = all(line.cells[_place(table, "mistakes")].std == "–" for line in table.lines)
+def legend(table: Display, least: str, cells: "pd.DataFrame") -> list[tuple[str, str]]:
+    """Return (term, meaning) of the columns that the table has; what made the cells.
+
+    least: what the best rows have.
+    """
+    errors = [number for number, column in enumerate(table.columns) if column.marks]
+    single = all(line.cells[number].std == "–" for line in table.lines for number in errors)
     spread = "" if single else ", mean ± sample standard deviation over the permutations"
-    terms = [
-        ("mistake %", f"mistakes of one pass in percent of the examples{spread}"),
-        (
-            "*",
-            "fewest mistakes on the data set (no test: it takes two repetitions); yardsticks compete too"
+    terms = [(table.columns[n].header, f"{table.columns[n].meaning}{spread}") for n in errors]
+    if least:
+        marked = (
+            f"{least} on the data set (no test: it takes two repetitions); yardsticks compete too"
             if single
-            else "fewest mistakes on the data set, and all rows not worse by a paired t-test over the same "
-            "permutations (two-sided, 5 %); yardsticks compete too",
-        ),
-        ("#SV", "support vectors, summed over the kernels (the papers' count)"),
-        ("union", "distinct examples stored"),
-    ]
+            else f"{least} on the data set, and all rows not worse by a paired t-test over the same "
+            "permutations (two-sided, 5 %); yardsticks compete too"
+        )
+        terms.append(("*", marked))
+    if table.has("n_sv_sum"):
+        terms += [
+            ("#SV", "support vectors, summed over the kernels (the papers' count)"),
+            ("union", "distinct examples stored"),
+        ]
     if table.has("n_sv_combined"):
         terms.append(("combined", "support vectors of the classifiers that the last prediction combined"))
     terms.append(("seconds", "learner time of one pass, mean"))
     if any(line.rule == "yardsticks" for line in table.lines):
         terms.append(("yardsticks", "stand below the short rule, on the same permutations"))
-    return terms
-
-
-def _place(table: Display, name: str) -> int:
-    return next(number for number, column in enumerate(table.columns) if column.name == name)
+    made = made_with(cells)
+    return [*terms, ("made with", made)] if made else terms
 
 
 def notes(summary: "pd.DataFrame", cells: "pd.DataFrame", asked: Asked) -> list[str]:
-    """Return warnings: repetitions missing, cells failed, times of different machines, versions mixed."""
+    """Return warnings: repetitions missing, cells failed, older revisions, times and versions mixed."""
     return [
         *_incomplete(summary),
         *_failed(asked),
-        *_mixed(cells, "cpu", "seconds were taken on different CPUs"),
-        *_mixed(cells, "omkl", "cells were made by different versions of omkl"),
+        *_stale(asked),
+        *doubts(cells),
     ]
 
 
@@ -86,21 +89,14 @@ def _some(names: list[str], between: str = ", ") -> str:
     return between.join(names[:_AT_MOST]) + more
 
 
-def _mixed(cells: "pd.DataFrame", name: str, text: str) -> list[str]:
-    if "provenance" not in cells:
-        return []
-    found = Counter(_provenance(entry, name) for entry in cells["provenance"])
-    found.pop(None, None)
-    if len(found) < 2:
-        return []
-    return [f"{text}: {', '.join(f'{value} ({count} cells)' for value, count in found.most_common())}"]
-
-
-def _provenance(entry: Any, name: str) -> str | None:
-    if not isinstance(entry, dict):
-        return None
-    value = entry.get("versions", {}).get("omkl") if name == "omkl" else entry.get(name)
-    return None if value is None else str(value)
+def _stale(asked: Asked) -> list[str]:
+    """Say what the store holds of older revisions: it is in no mean."""
+    return [
+        f"{count} cell{'s' if count > 1 else ''} of revision {revision} of {algo} in the store "
+        f"{'are' if count > 1 else 'is'} not used: its results have changed since; "
+        "`omkl results prune --old` removes such cells"
+        for (algo, revision), count in sorted(asked.stale.items())
+    ]
 
 
 def heading(summary: "pd.DataFrame", asked: Asked, cells: "pd.DataFrame") -> str:

@@ -2,7 +2,7 @@
 
 import contextlib
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -74,10 +74,18 @@ def new_figure(width: float, height: float) -> "Figure":
     return Figure(figsize=(width, height), layout="constrained")
 
 
-def line_styles(names: list[str], yardsticks: list[str]) -> dict[str, dict[str, Any]]:
-    """Return colour and stroke by name: learners in colours, yardsticks in dashed greys below them."""
+def line_styles(
+    names: list[str], yardsticks: list[str], palette: Iterable[str] = ()
+) -> dict[str, dict[str, Any]]:
+    """Return colour and stroke by name: learners in colours, yardsticks in dashed greys below them.
+
+    palette: names whose colours come first, drawn or not: the same palette gives a learner the same colour
+    in each of a paper's figures.
+    """
     styles = {}
-    for number, name in enumerate(names):
+    places = {name: number for number, name in enumerate(dict.fromkeys([*palette, *names]))}
+    for name in names:
+        number = places[name]
         turn, colour = divmod(number, len(COLOURS))
         styles[name] = {
             "color": COLOURS[colour],
@@ -148,7 +156,7 @@ def robust_limits(
 
 def note_left_out(axes: "Axes", values: dict[str, float], arrow: str = "↑") -> None:
     """Say above a panel which yardsticks lie beyond its axis, and where."""
-    parts = [f"{name} {value:.1f} {arrow}" for name, value in values.items()]
+    parts = [f"{name} {value:{'.1f' if value >= 1 else '.2g'}} {arrow}" for name, value in values.items()]
     if parts:
         axes.set_title("\n".join(parts), loc="right", fontsize=7, fontweight="normal", color="#666666")
 
@@ -156,6 +164,22 @@ def note_left_out(axes: "Axes", values: dict[str, float], arrow: str = "↑") ->
 def symbol(name: str) -> str:
     """Return a hyperparameter's symbol as the papers print it, else its name."""
     return SYMBOLS.get(name, name.replace("_", " "))
+
+
+def panels(
+    count: int, width: float, height: float, legend: int, columns: int | None = None
+) -> tuple["Figure", list["Axes"]]:
+    """Return a figure of so many panels (inches each) with room for a legend of so many lines below.
+
+    columns: panels in a row; None leaves it to grid_shape.
+    """
+    rows, columns = (-(-count // columns), columns) if columns else grid_shape(count)
+    wide = 5.2 if columns == 1 else width * columns
+    figure = new_figure(wide, 0.6 + height * rows + 0.1 * legend / columns)
+    grid = list(figure.subplots(rows, columns, squeeze=False).flat)
+    for unused in grid[count:]:
+        unused.remove()
+    return figure, grid[:count]
 
 
 def grid_shape(count: int) -> tuple[int, int]:

@@ -4,6 +4,7 @@ import json
 import textwrap
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
+from warnings import warn
 
 from omkl.errors import UserError, suggest
 from omkl.reports import FORMATS
@@ -11,6 +12,7 @@ from omkl.reports.asked import Asked
 from omkl.reports.display import MISSING, Display, Line, Spread, display
 from omkl.reports.latex import latex
 from omkl.reports.notes import heading, legend, notes
+from omkl.reports.tasks import least_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -38,16 +40,32 @@ def render(
     check_format(fmt)
     more = more or {}
     if fmt == "json":
-        return to_json({"summary": summary, **more, "cells": cells})
+        return to_json({"summary": summary, **more, "cells": cells}, notes(summary, cells, asked))
     if fmt == "csv":
+        for note in notes(summary, cells, asked):  # which has no place of its own for them
+            warn(note, stacklevel=2)
         return _csv(summary, swept)
     tables = [(None, display(summary, swept)), *((name, display(part, swept)) for name, part in more.items())]
-    warnings = notes(summary, cells, asked)
     shared = heading(summary, asked, cells)
-    if fmt == "latex":
-        return latex(tables, legend(tables[0][1]), warnings, shared, asked.command)
-    write = _terminal if fmt == "table" else _markdown
-    return write(tables, legend(tables[0][1]), warnings, shared, asked.command)
+    terms, warnings = legend(tables[0][1], least_of(summary), cells), notes(summary, cells, asked)
+    return write(tables, terms, warnings, shared, asked.command, fmt)
+
+
+def write(
+    tables: list[tuple[str | None, Display]],
+    terms: list[tuple[str, str]],
+    warnings: list[str],
+    shared: str,
+    command: str,
+    fmt: str,
+) -> str:
+    """Return tables that are laid out as text: fmt "table" for the terminal, "markdown" or "latex".
+
+    tables: (title or None, Display)    terms: (term, meaning)    warnings: what a reader must know first
+    shared: what all rows share    command: that made them
+    """
+    form = {"table": _terminal, "markdown": _markdown, "latex": latex}[fmt]
+    return form(tables, terms, warnings, shared, command)
 
 
 def check_format(fmt: str) -> None:
@@ -109,7 +127,7 @@ def _aligned(table: Display, number: int) -> list[str]:
     if not spreads:
         return [str(cell) for cell in cells]
     left, right = max(len(s.mean) for s in spreads), max(len(s.std) for s in spreads)
-    marks = table.columns[number].name == "mistakes"
+    marks = table.columns[number].marks
     return [
         f"{'*' if marks and line.marked else ' '} {cell.mean:>{left}} ± {cell.std:>{right}}"
         if cell.mean != MISSING
@@ -128,7 +146,7 @@ def _markdown(tables: list, terms: list, warnings: list[str], shared: str, comma
     terms = [
         ("**bold**" if term == "*" else term, meaning) for term, meaning in terms if term != "yardsticks"
     ]
-    blocks.append("\n".join(f"* {term}: {meaning}" for term, meaning in terms))
+    blocks.append("\n".join(f"* {term}: {_safe(meaning)}" for term, meaning in terms))
     blocks.append("\n".join(f"* **{_safe(warning)}**" for warning in warnings))
     return "\n\n".join(block for block in blocks if block) + "\n"
 
@@ -146,10 +164,11 @@ def _markdown_table(table: Display) -> str:
 
 
 def _markdown_cell(table: Display, line: Line, number: int) -> str:
-    cell, name = line.cells[number], table.columns[number].name
+    cell, column = line.cells[number], table.columns[number]
+    name = column.name
     if isinstance(cell, Spread):
         text = f"{cell.mean} ± {cell.std}" if cell.mean != MISSING else MISSING
-        return f"**{text}**" if name == "mistakes" and line.marked else text
+        return f"**{text}**" if column.marks and line.marked else text
     if name == "reps" and not line.complete:
         return f"**{cell}**"
     return _safe(cell) + (" (yardstick)" if name == "learner" and line.is_yardstick else "")
@@ -165,13 +184,17 @@ def _safe(text: str) -> str:
 # -------------------------------------------------------------------- JSON, CSV
 
 
-def to_json(tables: dict[str, "pd.DataFrame"]) -> str:
-    """Return DataFrames by name as strict JSON: lists of records; NaN and infinity become null."""
+def to_json(tables: dict[str, "pd.DataFrame"], warnings: list[str]) -> str:
+    """Return DataFrames by name as strict JSON: lists of records; NaN and infinity become null.
+
+    The warnings stand under "notes".
+    """
     parts = []
     for name, table in tables.items():
         records = [_strict(record) for record in table.to_dict("records")]
         lines = [json.dumps(record, allow_nan=False, ensure_ascii=False) for record in records]
         parts.append(f"{json.dumps(name)}: [" + "".join(f"\n  {line}," for line in lines)[:-1] + "\n]")
+    parts.append(f'"notes": {json.dumps(warnings, ensure_ascii=False)}')
     return "{" + ",\n".join(parts) + "}\n"
 
 

@@ -1,0 +1,86 @@
+"""Nystroem online gradient descent as components of online multiple kernel classification.
+
+Lu, Hoi, Wang, Zhao, Liu, "Large scale online kernel learning" (2016), Algorithm 3; as in
+omkl/algorithms/budget.py every kernel has a budget of its own, and Hedge's weighted vote predicts.
+"""
+
+import math
+
+import numpy as np
+from numba import njit
+
+from omkl.engine.budget import has_room, kernel_values, outputs, put
+from omkl.engine.conventions import hinge
+from omkl.engine.experts import discount, mistakes, weighted_vote
+from omkl.engine.gram import gram, move, nystroem, rounded
+from omkl.engine.trace import record
+
+NEGLIGIBLE = 1e-25
+
+
+@njit(cache=True)
+def bomkc_nogd(stream, B, w, M, N, r, trace, learn, gamma, eta, rank):
+    """NOGD on the hinge loss: kernel gradient descent until the budget is full, then a linear one on z(x).
+
+    z = M_i k (r_i,) Nystroem features of x, k its kernel values with the stored vectors
+    M (m, slots, slots) the maps D^-1/2 V^T of the r (m,) largest eigenvalues of the Gram matrices, N their
+    transposes   rank how many eigenvalues, as a share of the budget   eta step size
+    a the coefficients of f_i, a = M_i^T v for the linear weights v (w in the paper, here Hedge's weights)
+    Deviations: v is held as a, the same function v . z(x) = a . k(x) at a cost of one sum over the budget. A
+    map keeps also what ties with its last eigenvalue, and nothing below 1e-8 of the largest. From then on an
+    output of at most 1e-10 of its terms, or of a vote of its largest coefficient, is 0: it is rounding.
+    """
+    budget = B.limit[0]
+    for t in range(stream.T):
+        y = stream.y[t]
+        f = rounded(outputs(B, stream, t), _sizes(B, r))
+        record(trace, t, weighted_vote(w, f), y, B)
+        if not learn:
+            continue
+        discount(w, gamma, mistakes(y, f))
+        k = kernel_values(B, t)
+        for i in range(f.size):
+            if hinge(y, f[i]) == 0.0:
+                continue
+            if not has_room(B, i):
+                _step(B, i, M[i, : r[i]], N[i, :, : r[i]], k[:budget, i].copy(), eta * y)
+                continue
+            put(B, stream, t, i, B.n_sv[i], eta * y)
+            if not has_room(B, i):
+                K, a = gram(B, i), B.A[:, i].copy()
+                made = nystroem(K, max(1, math.floor(rank * budget + 0.5)))
+                r[i] = len(made)
+                M[i, : r[i]], N[i, :, : r[i]] = made, made.T
+                B.A[:, i] = 0.0
+                _step(B, i, made, made.T, K @ a, 1.0)  # v = D^1/2 V^T a = M K a
+
+
+@njit(cache=True)
+def _sizes(B, r):
+    """g (m,): what outputs are known relative to, once coefficients are solutions."""
+    g = np.zeros(r.size)
+    for s in range(B.n_sv.max()):
+        for i in range(g.size):
+            if r[i] > 0:
+                g[i] = max(g[i], abs(B.A[s, i]), B.g[i])
+    return g
+
+
+@njit(cache=True)
+def _step(B, i, M, N, k, c):
+    """v <- v + c z, z = M k, where N is the transpose of M: both products run along rows.
+
+    What could not change a coefficient of ordinary size is passed over: subnormal numbers are slow.
+    """
+    z, d = np.zeros(len(M)), np.zeros(k.size)
+    for s in range(k.size):
+        if abs(k[s]) > NEGLIGIBLE:
+            row = N[s]
+            for j in range(z.size):
+                z[j] += k[s] * row[j]
+    for j in range(z.size):
+        if abs(z[j]) > NEGLIGIBLE:
+            row = M[j]
+            for s in range(d.size):
+                d[s] += z[j] * row[s]
+    move(B, i, c, d)

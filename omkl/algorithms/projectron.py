@@ -1,0 +1,82 @@
+"""Projectron with a budget as components of online multiple kernel classification.
+
+Orabona, Keshet, Caputo, "Bounded kernel-based online learning" (2009); as in omkl/algorithms/budget.py every
+kernel is updated in every round, with a budget of its own, and Hedge's weighted vote predicts.
+
+Throughout: m kernels; B the classifiers; G (m, slots, slots) their factored Gram matrices; f (m,) outputs;
+z (m,) true where kernel i errs; w (m,) Hedge weights, gamma in (0, 1) their discount; d (n,) coefficients of
+P kappa(x, .), the projection of x on the span of the n stored vectors; residual its squared distance from x.
+Deviations: the paper's eta, the distance from which on a mistake is stored, is 0 while there is room and
+infinite after that (as in the code of Lu et al. 2016). But an example with a residual of at most 1e-8
+kappa(x, x) is in the span already and is projected at once, since the inverse would grow to noise; and an
+output or coefficient that is rounding beside its terms is 0. The inverse is held as the factors L D L^T = K.
+"""
+
+import math
+
+from numba import njit
+
+from omkl.engine.budget import has_room, kernel_values, outputs, put, self_kernels
+from omkl.engine.conventions import hinge
+from omkl.engine.experts import discount, mistakes, weighted_vote
+from omkl.engine.gram import grow, move, projection, rounded
+from omkl.engine.trace import record
+
+
+@njit(cache=True)
+def bomkc_projectron(stream, B, w, G, trace, learn, gamma):
+    """Projectron: a mistake is stored while there is room, and projected on what is stored after that."""
+    for t in range(stream.T):
+        y = stream.y[t]
+        f = rounded(outputs(B, stream, t), B.g)
+        record(trace, t, weighted_vote(w, f), y, B)
+        if not learn:
+            continue
+        z = mistakes(y, f)
+        discount(w, gamma, z)
+        k, own = kernel_values(B, t), self_kernels(B, t)
+        for i in range(f.size):
+            if z[i] and own[i] < math.inf:
+                n = B.n_sv[i]
+                d, u, _, residual = projection(G[i], k[:n, i], own[i], B.own[:n, i])
+                if has_room(B, i) and residual > 0.0:
+                    grow(G[i], u, residual)
+                    put(B, stream, t, i, n, y)
+                else:
+                    move(B, i, y, d)
+
+
+@njit(cache=True)
+def bomkc_projectronpp(stream, B, w, G, trace, learn, gamma):
+    """Projectron++: moreover learns from margins below 1, by a projection where that surely gains.
+
+    tau = min(1, loss / norm2) step of a margin error, norm2 = ||P kappa(x, .)||^2
+    U = 1/4 sqrt((budget + 1) / ln(budget + 1)) norm of the classifiers that it competes with: the step is
+    taken if it goes nearer to all of these, tau (2 loss - tau norm2 - 2 U sqrt(residual)) >= 0
+    """
+    budget = B.limit[0]
+    U = 0.25 * math.sqrt((budget + 1.0) / math.log(budget + 1.0))
+    for t in range(stream.T):
+        y = stream.y[t]
+        f = rounded(outputs(B, stream, t), B.g)
+        record(trace, t, weighted_vote(w, f), y, B)
+        if not learn:
+            continue
+        z = mistakes(y, f)
+        discount(w, gamma, z)
+        k, own = kernel_values(B, t), self_kernels(B, t)
+        for i in range(f.size):
+            loss = hinge(y, f[i])
+            if own[i] == math.inf or not (z[i] or loss > 0.0):
+                continue
+            n = B.n_sv[i]
+            d, u, norm2, residual = projection(G[i], k[:n, i], own[i], B.own[:n, i])
+            if not z[i]:
+                tau = min(1.0, loss / norm2) if norm2 > 0.0 else 0.0
+                if 2.0 * loss - tau * norm2 >= 2.0 * U * math.sqrt(residual):
+                    move(B, i, y * tau, d)
+            elif has_room(B, i) and residual > 0.0:
+                grow(G[i], u, residual)
+                put(B, stream, t, i, n, y)
+            else:
+                move(B, i, y, d)

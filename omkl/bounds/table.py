@@ -1,0 +1,172 @@
+"""What ``omkl bounds`` prints: for every learner and data set its theorems beside the observed counts."""
+
+import dataclasses
+import importlib.util
+import inspect
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from omkl.bounds.case import MEAN, VECTORS, Bound, Case
+from omkl.bounds.svm import ROWS, Batch
+from omkl.errors import UserError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from omkl.config import AlgoSpec, Plan, Setting
+
+_COUNTS = {"mistakes": "mistakes", VECTORS: "n_sv_sum"}  # columns of the store
+
+
+def bounded(asked: "Plan") -> "Plan":
+    """Return the plan without yardsticks. Raises UserError for a learner that has no theorem."""
+    from omkl.config import algo_spec, algo_specs
+
+    for setting in asked.settings:
+        if function_of(algo_spec(setting.algo)) is None:
+            known = [name for name, spec in algo_specs().items() if function_of(spec)]
+            raise UserError(f"algo={setting.algo} has no mistake bound; these have: {', '.join(known)}")
+    return dataclasses.replace(asked, yardsticks=())
+
+
+def function_of(spec: "AlgoSpec") -> Callable[..., list[Bound]] | None:
+    """Return the bound of a learner's function, None where there is none.
+
+    None as well for a learner whose kernel is chosen while it runs: which kernel is not known here.
+    """
+    from omkl.algorithms import function
+
+    module = function(spec.function).py_func.__module__.rpartition(".")[2]
+    if spec.setup or not importlib.util.find_spec(f"omkl.bounds.{module}"):
+        return None
+    return getattr(importlib.import_module(f"omkl.bounds.{module}"), spec.function, None)
+
+
+def evaluate(asked: "Plan", cells: "pd.DataFrame", rows: int = ROWS) -> list[dict[str, Any]]:
+    """Return one row per data set, learner and theorem; what is not known is None.
+
+    asked: as `bounded` returns it    cells: finished ones, as of `run_plan`    rows: see `Batch`
+    Keys: data, learner, settings, pool, theorem, counts, bound, printed, mean, max, std,
+    ratio (bound / mean), kernel, reps, asked (repetitions), gap (largest relative duality gap of the
+    learner's batch solutions), notes.
+    """
+    import omkl.data
+    from omkl.config import algo_spec
+
+    found = []
+    for name in asked.data:
+        dataset = omkl.data.load(name)
+        batches: dict[str, Batch] = {}
+        for setting in asked.settings:
+            spec = algo_spec(setting.algo)
+            pool = setting.pool or {"normalise": "none", "kernels": [setting.params["kernel"]]}
+            key = repr((pool["normalise"], pool["kernels"]))
+            if key not in batches:
+                batches[key] = Batch(dataset, pool, rows)
+            counted = _cells(asked, name, setting, cells)
+            case = Case(batches[key])
+            for bound in _bounds(spec, setting, case):
+                row = _row(spec, setting, pool, bound, counted, case)
+                found.append({"data": dataset.name} | row | {"asked": asked.reps})
+    return found
+
+
+def _bounds(spec: "AlgoSpec", setting: "Setting", case: Case) -> list[Bound]:
+    bound = function_of(spec)
+    names = [name for name in inspect.signature(bound).parameters if name != "case"]
+    return bound(case, **{name: setting.params[name] for name in names})
+
+
+def _cells(asked: "Plan", name: str, setting: "Setting", cells: "pd.DataFrame") -> "pd.DataFrame":
+    from omkl.cells import expand
+
+    one = expand(dataclasses.replace(asked, data=(name,), settings=(setting,)))
+    return cells[cells["key"].isin([cell.key for cell in one])].drop_duplicates("key")
+
+
+def _row(
+    spec: "AlgoSpec",
+    setting: "Setting",
+    pool: dict[str, Any],
+    bound: Bound,
+    cells: "pd.DataFrame",
+    case: Case,
+) -> dict[str, Any]:
+    from omkl.reports.rows import params_text, value_text
+
+    counts = cells[_COUNTS[bound.counts]].astype(float)
+    mean = float(counts.mean()) if len(counts) else None
+    kernel = bound.kernel
+    if kernel is not None:
+        kernel = "mean of all" if kernel == MEAN else value_text(_short(pool["kernels"][kernel]))
+    notes = bound.notes + (("in expectation",) if spec.stochastic and bound.value is not None else ())
+    if case.batch.picked.size < case.T:
+        notes += (f"f from {case.batch.picked.size} of {case.T} examples (--rows)",)
+    return {
+        "learner": spec.label,
+        "settings": params_text({k: v for k, v in setting.params.items() if v != spec.defaults[k]}),
+        "pool": setting.pool and setting.pool["name"],
+        "theorem": bound.theorem,
+        "counts": bound.counts,
+        "bound": bound.value,
+        "printed": bound.printed,
+        "mean": mean,
+        "max": float(counts.max()) if len(counts) else None,
+        "std": float(counts.std()) if len(counts) > 1 else None,
+        "ratio": bound.value / mean if bound.value is not None and mean else None,
+        "kernel": kernel,
+        "gap": case.gap,
+        "reps": len(counts),
+        "notes": list(notes),
+    }
+
+
+def _short(kernel: dict[str, Any]) -> dict[str, Any]:
+    return {k: v for k, v in kernel.items() if (k, v) not in (("scale", 1.0), ("coef0", 0.0))}
+
+
+def render(rows: list[dict[str, Any]], fmt: str, command: str = "") -> str:
+    """Return the rows as text; fmt is one of omkl.listing.FORMATS, json and csv with plain numbers."""
+    from omkl import listing
+
+    if fmt == "json":
+        return listing.render(rows, fmt)
+    if fmt == "csv":
+        return listing.render([row | {"notes": "; ".join(row["notes"])} for row in rows], fmt)
+    notes = list(dict.fromkeys(note for row in rows for note in row["notes"]))
+    shown = [_shown(row, notes) for row in rows]
+    for name in ("pool", "settings", "printed"):  # a column that says nothing is left out
+        if not any(row[name] for row in shown):
+            for row in shown:
+                del row[name]
+    table = listing.render(shown, fmt)
+    comment = "% " if fmt == "latex" else ""
+    gaps = [row["gap"] for row in rows if row["gap"] is not None]
+    parts = ["".join(f"{comment}{number}. {note}\n" for number, note in enumerate(notes, 1))]
+    if gaps:
+        parts.append(f"{comment}Batch solutions: relative duality gap at most {max(gaps):.1g}.\n")
+    if fmt == "markdown":
+        table = f"Mistake bounds and observed counts (mean ± std), made by `{command}`.\n\n{table}"
+    return "\n".join(part for part in [table, *parts] if part)
+
+
+def _shown(row: dict[str, Any], notes: list[str]) -> dict[str, str]:
+    """Return a row as text: bounds to five digits, the observed count as mean ± std."""
+    observed = "–" if row["mean"] is None else f"{row['mean']:.1f}"
+    observed += "" if row["std"] is None else f" ± {row['std']:.1f}"
+    if row["reps"] < row["asked"]:
+        observed += f" ({row['reps']} of {row['asked']} repetitions)"
+    return {
+        "data": row["data"],
+        "learner": row["learner"],
+        "settings": row["settings"],
+        "pool": row["pool"] or "",
+        "theorem": row["theorem"],
+        "counts": row["counts"],
+        "bound": "–" if row["bound"] is None else f"{row['bound']:.5g}",
+        "printed": "" if row["printed"] is None else f"{row['printed']:.5g}",
+        "observed": observed,
+        "bound / observed": "–" if row["ratio"] is None else f"{row['ratio']:.3g}",
+        "kernel": row["kernel"] or "",
+        "notes": ", ".join(str(notes.index(note) + 1) for note in row["notes"]),
+    }

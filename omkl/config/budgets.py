@@ -1,0 +1,59 @@
+"""Budgets: a number of vectors per kernel, or the learner whose size is to be matched."""
+
+from typing import Any
+
+from omkl.config import domains
+from omkl.errors import UserError
+
+TEXT = (
+    "a whole number in [1, inf), or {match: LEARNER} for the size that this learner has on the same streams"
+)
+_NUMBER = domains.parse("int [1, inf)")
+
+
+def check_budget(value: Any) -> int | dict[str, Any]:
+    """Return a budget in canonical form: a number, or ``{"match": learner, **hyperparameters given}``.
+
+    Raises ValueError that says what would be right.
+    """
+    if not isinstance(value, dict):
+        try:
+            return _NUMBER.check(value)
+        except ValueError as error:
+            raise ValueError(f"{error}; or write {{match:bomkc_spa}}") from None
+    if not isinstance(value.get("match"), str):
+        raise ValueError(f"must be {TEXT}, is {domains.show(value)}")
+    params = matched_params(value)
+    return {name: params.get(name, value[name]) for name in ("match", *sorted(value.keys() - {"match"}))}
+
+
+def matched_params(budget: dict[str, Any]) -> dict[str, Any]:
+    """Return all hyperparameters of the learner to be matched. Raises ValueError where one is not right."""
+    spec = _spec(budget["match"])
+    params = dict(spec.defaults)
+    for name, value in budget.items():
+        if name == "match":
+            continue
+        if name not in params:
+            raise ValueError(f"{spec.name} has no hyperparameter '{name}'; it has {', '.join(params)}")
+        try:
+            params[name] = domains.parse(spec.domains[name]).check(value)
+        except ValueError as error:
+            raise ValueError(f"{name} of {spec.name} {error}") from None
+    try:
+        spec.check_together(params)
+    except UserError as error:
+        raise ValueError(str(error)) from None
+    return params
+
+
+def _spec(name: str) -> Any:
+    from omkl.config.learners import algo_spec  # which reads this domain
+
+    try:
+        spec = algo_spec(name)
+    except UserError as error:
+        raise ValueError(str(error)) from None
+    if spec.kernels != "pool" or "budget" in spec.defaults:
+        raise ValueError(f"match: {name} has no size to match; take a learner of a pool without a budget")
+    return spec

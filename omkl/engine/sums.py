@@ -1,0 +1,278 @@
+"""Sums of kernel values over a tile of pairs, all kernels of a pool together, in the order of its plan."""
+
+from collections import namedtuple
+
+import numpy as np
+from numba import njit
+
+from omkl.engine.arith import EXP_ZERO, exp_neg, exp_neg_normal, fma
+from omkl.engine.pool import GAUSSIAN, LAPLACIAN
+
+# Room for one tile: squares, K (J, R), nearest (R,), and the vectors picked from it, chosen (J,)
+Scratch = namedtuple("Scratch", "squares K nearest chosen")
+
+
+@njit(cache=True)
+def accumulate(pool, A, stored_by, first, count, norm2, row_norm2, dots, scratch, low, F, G, tracked):
+    """F[i, r] += sum_j A[i, j] kappa_i(x_j, x_r), j = first .. first + count - 1 in this order.
+
+    A (m, capacity) coefficients         norm2 (capacity,) squared norms of the stored vectors
+    stored_by (capacity,) the kernels whose coefficient is not 0, as bits
+    row_norm2 (R,) squared norms of the block's rows from row `low` on, which alone are served
+    dots (J, R) dot products of stored vector first + j with row low + r        F (m, R) outputs
+    G (m, R) += sum_j |A[i, j]| kappa_i(x_j, x_r) for the kernels that are tracked (m,)
+
+    Each F[i, r] is one left-to-right sum over j, however the stored vectors are cut into tiles. What adds
+    exactly 0 is skipped: Gaussians that have underflowed on the whole tile, and vectors that no kernel
+    of a chain has stored.
+    """
+    squares, K, chosen = scratch.squares, scratch.K, scratch.chosen
+    rows = row_norm2.size
+    nearest, farthest = _distances(first, count, norm2, row_norm2, dots, scratch)
+    place = 0
+    while place < pool.order.size:
+        stop = pool.group_end[place]
+        i = pool.order[place]
+        if pool.kind[i] == GAUSSIAN:
+            while stop > place and -pool.rate[pool.order[stop - 1]] * nearest < EXP_ZERO - 1e-9:
+                stop -= 1
+        picked = _pick(pool.order, place, stop, stored_by, first, count, chosen)
+        for at in range(place, stop if picked else place):
+            i = pool.order[at]
+            chain = pool.chain[at]
+            f, g = F[i, low : low + rows], G[i, low : low + rows]
+            if pool.kind[i] == GAUSSIAN:
+                if chain < 0:
+                    _gaussians(pool.rate[i], picked, chosen, rows, farthest, squares, K)
+                elif chain == 2 and tracked[i]:
+                    _fourth_powers_add_both(A[i], first, picked, chosen, rows, K, f, g)
+                    continue
+                elif chain == 2:
+                    _fourth_powers_add(A[i], first, picked, chosen, rows, K, f)
+                    continue
+                else:
+                    _square(chain, picked, rows, K)
+            elif pool.kind[i] == LAPLACIAN:
+                _laplacians(pool.rate[i], picked, chosen, rows, squares, K)
+            elif chain < 0:
+                _bases(pool, i, first, picked, norm2, row_norm2, dots, scratch)
+                _times(pool.degree[i] - 1, picked, rows, squares, K)
+                _add_plain(A[i], first, picked, chosen, rows, K, f)
+                continue
+            elif chain == 1:
+                _times_add(A[i], first, picked, chosen, rows, squares, K, f)
+                continue
+            else:
+                _times(chain, picked, rows, squares, K)
+                _add_plain(A[i], first, picked, chosen, rows, K, f)
+                continue
+            _add(A[i], first, picked, chosen, rows, K, f)
+            if tracked[i]:
+                _add_absolute(A[i], first, picked, chosen, rows, K, g)
+        place = pool.group_end[place]
+
+
+@njit(cache=True)
+def bit(i):
+    """The bit that stands for kernel i in a set of kernels; beyond 64 kernels some share one."""
+    return np.uint64(1) << np.uint64(i % 64)
+
+
+@njit(cache=True)
+def _pick(order, place, stop, stored_by, first, count, chosen):
+    """List in chosen (J,) the vectors of the tile that one of the kernels order[place:stop] has stored."""
+    kernels = np.uint64(0)
+    for at in range(place, stop):
+        kernels |= bit(order[at])
+    picked = 0
+    for j in range(count):
+        chosen[picked] = j
+        picked += (stored_by[first + j] & kernels) != np.uint64(0)
+    return picked
+
+
+# What makes LLVM turn the loops below into vector code: rows taken as views, an inner loop over r from 0,
+# and `while` for the outer loop in steps of four (with range(0, n, 4) it gives up: 4 times slower).
+
+
+@njit(cache=True)
+def _distances(first, count, norm2, row_norm2, dots, scratch):
+    """Squared distances of a tile into scratch.squares; returns the smallest, and a bound of the largest."""
+    rows = row_norm2.size
+    near = scratch.nearest
+    largest_norm2, largest_row = 0.0, 0.0
+    for r in range(rows):
+        near[r] = np.inf
+        largest_row = max(largest_row, row_norm2[r])
+    for j in range(count):
+        own = norm2[first + j]
+        largest_norm2 = max(largest_norm2, own)
+        dot, square = dots[j], scratch.squares[j]
+        for r in range(rows):
+            distance = own + row_norm2[r] - 2.0 * dot[r]
+            distance = distance if distance > 0.0 else 0.0
+            square[r] = distance
+            near[r] = distance if distance < near[r] else near[r]
+    nearest = np.inf
+    for r in range(rows):
+        nearest = min(nearest, near[r])
+    return nearest, 2.0 * (largest_norm2 + largest_row)
+
+
+@njit(cache=True)
+def _gaussians(gamma, picked, chosen, rows, farthest, squares, K):
+    if gamma * farthest < 690.0:
+        for q in range(picked):
+            square, k = squares[chosen[q]], K[q]
+            for r in range(rows):
+                k[r] = exp_neg_normal(-gamma * square[r])
+    else:
+        for q in range(picked):
+            square, k = squares[chosen[q]], K[q]
+            for r in range(rows):
+                k[r] = exp_neg(-gamma * square[r])
+
+
+@njit(cache=True)
+def _laplacians(rate, picked, chosen, rows, squares, K):
+    for q in range(picked):
+        square, k = squares[chosen[q]], K[q]
+        for r in range(rows):
+            k[r] = exp_neg(-rate * np.sqrt(square[r]))
+
+
+@njit(cache=True)
+def _square(times, picked, rows, K):
+    for q in range(picked):
+        k = K[q]
+        for _ in range(times):
+            for r in range(rows):
+                k[r] = k[r] * k[r]
+
+
+@njit(cache=True)
+def _fourth_powers_add(a, first, picked, chosen, rows, K, out):
+    """K <- K**4 and _add, in one pass: most of the engine's time is spent here."""
+    q = 0
+    while q + 4 <= picked:
+        a0, a1 = a[first + chosen[q]], a[first + chosen[q + 1]]
+        a2, a3 = a[first + chosen[q + 2]], a[first + chosen[q + 3]]
+        u, v, w, x = K[q], K[q + 1], K[q + 2], K[q + 3]
+        for r in range(rows):
+            k0, k1, k2, k3 = u[r] * u[r], v[r] * v[r], w[r] * w[r], x[r] * x[r]
+            k0, k1, k2, k3 = k0 * k0, k1 * k1, k2 * k2, k3 * k3
+            u[r], v[r], w[r], x[r] = k0, k1, k2, k3
+            out[r] = fma(a3, k3, fma(a2, k2, fma(a1, k1, fma(a0, k0, out[r]))))
+        q += 4
+    while q < picked:
+        a0, u = a[first + chosen[q]], K[q]
+        for r in range(rows):
+            k0 = u[r] * u[r]
+            k0 = k0 * k0
+            u[r] = k0
+            out[r] = fma(a0, k0, out[r])
+        q += 1
+
+
+@njit(cache=True)
+def _fourth_powers_add_both(a, first, picked, chosen, rows, K, out, absolute):
+    """_fourth_powers_add, and absolute[r] += sum_q |a[first + chosen[q]]| K[q, r]."""
+    q = 0
+    while q + 2 <= picked:
+        a0, a1 = a[first + chosen[q]], a[first + chosen[q + 1]]
+        s0, s1 = abs(a0), abs(a1)
+        u, v = K[q], K[q + 1]
+        for r in range(rows):
+            k0, k1 = u[r] * u[r], v[r] * v[r]
+            k0, k1 = k0 * k0, k1 * k1
+            u[r], v[r] = k0, k1
+            out[r] = fma(a1, k1, fma(a0, k0, out[r]))
+            absolute[r] = fma(s1, k1, fma(s0, k0, absolute[r]))
+        q += 2
+    if q < picked:
+        a0, u = a[first + chosen[q]], K[q]
+        for r in range(rows):
+            k0 = u[r] * u[r]
+            k0 = k0 * k0
+            u[r] = k0
+            out[r] = fma(a0, k0, out[r])
+            absolute[r] = fma(abs(a0), k0, absolute[r])
+
+
+@njit(cache=True)
+def _add(a, first, picked, chosen, rows, K, out):
+    """out[r] += sum_q a[first + chosen[q]] K[q, r], left to right, four vectors a pass."""
+    q = 0
+    while q + 4 <= picked:
+        a0, a1 = a[first + chosen[q]], a[first + chosen[q + 1]]
+        a2, a3 = a[first + chosen[q + 2]], a[first + chosen[q + 3]]
+        u, v, w, x = K[q], K[q + 1], K[q + 2], K[q + 3]
+        for r in range(rows):
+            out[r] = fma(a3, x[r], fma(a2, w[r], fma(a1, v[r], fma(a0, u[r], out[r]))))
+        q += 4
+    while q < picked:
+        a0, u = a[first + chosen[q]], K[q]
+        for r in range(rows):
+            out[r] = fma(a0, u[r], out[r])
+        q += 1
+
+
+@njit(cache=True)
+def _add_plain(a, first, picked, chosen, rows, K, out):
+    """_add with products rounded before they are added: polynomials sum as by definition, bit for bit."""
+    for q in range(picked):
+        a0, k = a[first + chosen[q]], K[q]
+        for r in range(rows):
+            out[r] = out[r] + a0 * k[r]
+
+
+@njit(cache=True)
+def _add_absolute(a, first, picked, chosen, rows, K, out):
+    for q in range(picked):
+        size, k = abs(a[first + chosen[q]]), K[q]
+        if size != 0.0:
+            for r in range(rows):
+                out[r] = fma(size, k[r], out[r])
+
+
+@njit(cache=True)
+def _bases(pool, i, first, picked, norm2, row_norm2, dots, scratch):
+    """squares, K <- scale x_j.x_r + coef0; for cosine divided by the roots of its values at x_j and x_r."""
+    scale, constant = pool.rate[i], pool.coef0[i]
+    rows = row_norm2.size
+    roots = scratch.nearest
+    for r in range(rows):
+        roots[r] = _inverse_root(scale * row_norm2[r] + constant) if pool.cosine[0] else 1.0
+    for q in range(picked):
+        j = scratch.chosen[q]
+        own = _inverse_root(scale * norm2[first + j] + constant) if pool.cosine[0] else 1.0
+        dot, base, k = dots[j], scratch.squares[q], scratch.K[q]
+        for r in range(rows):
+            b = (scale * dot[r] + constant) * own * roots[r]
+            base[r] = b
+            k[r] = b
+
+
+@njit(cache=True)
+def _inverse_root(x):
+    return 1.0 / np.sqrt(x) if x > 0.0 else 0.0
+
+
+@njit(cache=True)
+def _times(factors, picked, rows, bases, K):
+    for q in range(picked):
+        base, k = bases[q], K[q]
+        for _ in range(factors):
+            for r in range(rows):
+                k[r] = k[r] * base[r]
+
+
+@njit(cache=True)
+def _times_add(a, first, picked, chosen, rows, bases, K, out):
+    """_times by one factor and _add_plain, in one pass."""
+    for q in range(picked):
+        a0, base, k = a[first + chosen[q]], bases[q], K[q]
+        for r in range(rows):
+            k0 = k[r] * base[r]
+            k[r] = k0
+            out[r] = out[r] + a0 * k0

@@ -1,0 +1,193 @@
+"""How a claim is checked on one paper's rows: one function per kind, found by its name.
+
+A check takes the rows and the claim's options and returns findings, one per data set: whether the claim holds
+there, and the numbers that say so.
+"""
+
+import itertools
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from omkl.errors import UserError, suggest
+from omkl.papers.compare import Compared
+from omkl.reports.rows import Row
+from omkl.reports.summary import by_permutation, not_worse
+from omkl.reports.tasks import BY_TASK
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_FORMS = {"mistake_pct": "{:.2f} %", "seconds": "{:.3g} s", "mse_e3": "{:.3g}"}
+ERROR = "error"  # the measure that the data set's task is judged by
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Whether a claim holds on one data set (None where it cannot be said), and its numbers."""
+
+    data: str
+    holds: bool | None
+    numbers: str
+
+
+@dataclass(frozen=True)
+class Rows:
+    """The finished rows of a claim's runs on one data set, by label; cells for paired tests."""
+
+    data: str
+    task: str
+    records: Mapping[str, list[dict[str, Any]]]
+    rows: Mapping[str, list[Row]]
+    cells: "pd.DataFrame"
+
+    def mean(self, label: str, measure: str) -> float:
+        """Return a row's mean of a measure (ERROR: of the task's); NaN where it has not finished."""
+        found = self.records.get(label)
+        return float(found[0][f"{self.measure(measure)}_mean"]) if found else float("nan")
+
+    def measure(self, name: str) -> str:
+        """Return a measure's name, for ERROR that of the task."""
+        return BY_TASK[self.task].name if name == ERROR else name
+
+    def best(self, labels: list[str], measure: str) -> str:
+        """Return the label with the lowest mean."""
+        return min(labels, key=lambda label: (np.nan_to_num(self.mean(label, measure), nan=np.inf), label))
+
+
+def on_each(found: Compared, cells: "pd.DataFrame", pool: str | None) -> Iterator[Rows]:
+    """Yield the finished rows per data set, those with a pool only of this one."""
+    records = found.summary.to_dict("records")
+    table: dict[str, tuple[dict, dict]] = {}
+    for row, record in zip(found.rows, records, strict=True):
+        if record["reps"] and (pool is None or record["pool"] in (None, pool)):
+            by_label, rows = table.setdefault(record["data"], ({}, {}))
+            by_label.setdefault(record["label"], []).append(record)
+            rows.setdefault(record["label"], []).append(row)
+    for data, (by_label, rows) in table.items():
+        task = next(iter(by_label.values()))[0]["task"]
+        yield Rows(data, task, by_label, rows, cells)
+
+
+def less(rows: Rows, options: Mapping[str, Any]) -> Finding:
+    """``left`` has less of ``measure`` than ``right`` (of several rights: than the least); needs no test."""
+    measure, rights = rows.measure(options["measure"]), _list(options["right"])
+    right = rows.best(rights, measure)
+    a, b = rows.mean(options["left"], measure), rows.mean(right, measure)
+    named = f" ({right})" if len(rights) > 1 else ""
+    return Finding(rows.data, _known(a < b, a, b), f"{_text(a, measure)} : {_text(b, measure)}{named}")
+
+
+def comparable(rows: Rows, options: Mapping[str, Any]) -> Finding:
+    """``left`` has no more error than ``right``, or no more by a paired t-test at 5 %."""
+    left, measure = options["left"], rows.measure(ERROR)
+    right = rows.best(_list(options["right"]), measure)
+    a, b = rows.mean(left, measure), rows.mean(right, measure)
+    numbers = f"{_text(a, measure)} : {_text(b, measure)}"
+    if np.isnan(a) or np.isnan(b):
+        return Finding(rows.data, None, numbers)
+    one, other = (by_permutation(rows.rows[label][0], rows.cells) for label in (left, right))
+    difference = np.array([one[p] - other[p] for p in sorted(one.keys() & other.keys())])
+    return Finding(rows.data, bool(a <= b or not_worse(difference)), numbers)
+
+
+def ratio(rows: Rows, options: Mapping[str, Any]) -> Finding:
+    """``left`` / ``right`` lies within [``low``, ``high``]; of ``measure``, or left's and right's own."""
+    left_measure = options.get("left_measure", options.get("measure"))
+    right_measure = options.get("right_measure", options.get("measure"))
+    a, b = rows.mean(options["left"], left_measure), rows.mean(options["right"], right_measure)
+    share = a / b if b else float("nan")
+    holds = options.get("low", -np.inf) <= share <= options.get("high", np.inf)
+    return Finding(rows.data, _known(holds, share), f"{share:.3g}")
+
+
+def ordered(rows: Rows, options: Mapping[str, Any]) -> Finding:
+    """The labels of ``order`` rise in ``measure``."""
+    values = [rows.mean(label, options["measure"]) for label in options["order"]]
+    rising = all(a < b for a, b in itertools.pairwise(values))
+    return Finding(
+        rows.data, _known(rising, *values), " : ".join(_text(v, options["measure"]) for v in values)
+    )
+
+
+def best_between(rows: Rows, options: Mapping[str, Any]) -> Finding:
+    """Of the rows called ``label``, the best by mistakes has its hyperparameter ``key`` in [low, high]."""
+    grid = _grid(rows, options)
+    best = min(grid, key=lambda pair: (pair[1], pair[0]))
+    holds = options["low"] <= best[0] <= options["high"]
+    return Finding(rows.data, holds, f"best at {options['key']} = {best[0]:g} ({best[1]:.2f} %)")
+
+
+def trend(rows: Rows, options: Mapping[str, Any]) -> Finding:
+    """``measure`` of the rows called ``label`` goes ``up`` or ``down`` along ``key``, up to ``until``."""
+    grid = [pair for pair in _grid(rows, options) if pair[0] <= options.get("until", np.inf)]
+    x, y = np.array(sorted(grid)).T
+    steps = np.diff(y) * (1 if options["direction"] == "up" else -1)
+    ends = f"{_text(y[0], options['measure'])} at {x[0]:g}, {_text(y[-1], options['measure'])} at {x[-1]:g}"
+    return Finding(rows.data, bool((steps >= 0).all()), f"{ends}; {(steps >= 0).sum()} of {steps.size} steps")
+
+
+def step(rows: Rows, options: Mapping[str, Any]) -> Finding:
+    """From ``key`` = ``start`` to ``end``, ``measure`` of ``label`` changes by a factor in [low, high]."""
+    grid = dict(_grid(rows, options))
+    a, b = grid[float(options["start"])], grid[float(options["end"])]
+    holds = options.get("low", 0.0) <= b / a <= options.get("high", np.inf)
+    numbers = f"{_text(a, options['measure'])} to {_text(b, options['measure'])}, {b / a:.3g} x"
+    return Finding(rows.data, bool(holds), numbers)
+
+
+def tracks(rows: Rows, options: Mapping[str, Any]) -> Finding:
+    """The largest final weight of ``label`` is on average at least ``low`` or at most ``high``."""
+    weights = [
+        max(weights)
+        for row in rows.rows.get(options["label"], [])
+        for weights in rows.cells["weights"].iloc[row.cells]
+    ]
+    mean = float(np.mean(weights)) if weights else float("nan")
+    holds = options.get("low", 0.0) <= mean <= options.get("high", 1.0)
+    return Finding(rows.data, _known(holds, mean), f"{mean:.3f}")
+
+
+def value_within(rows: Rows, options: Mapping[str, Any]) -> Finding:
+    """``measure`` of ``label`` lies within [``low``, ``high``]."""
+    value = rows.mean(options["label"], options["measure"])
+    holds = options.get("low", -np.inf) <= value <= options.get("high", np.inf)
+    return Finding(rows.data, _known(holds, value), _text(value, options["measure"]))
+
+
+KINDS: dict[str, Callable[[Rows, Mapping[str, Any]], Finding]] = {
+    check.__name__: check
+    for check in (less, comparable, ratio, ordered, best_between, trend, step, tracks, value_within)
+}
+
+
+def _grid(rows: Rows, options: Mapping[str, Any]) -> list[tuple[float, float]]:
+    """Return (value of the hyperparameter, mean of the measure) of each row called ``label``."""
+    records = rows.records.get(options["label"], [])
+    measure = options.get("measure", "mistake_pct")
+    if len(records) < 2:
+        raise UserError(f"{options['label']} has {len(records)} rows on {rows.data}; a sweep is needed")
+    return [(float(record["params"][options["key"]]), float(record[f"{measure}_mean"])) for record in records]
+
+
+def _list(value: Any) -> list[str]:
+    return [value] if isinstance(value, str) else list(value)
+
+
+def _known(holds: Any, *values: float) -> bool | None:
+    return None if np.isnan(values).any() else bool(holds)
+
+
+def _text(value: float, measure: str) -> str:
+    if np.isnan(value):
+        return "–"
+    return _FORMS.get(measure, "{:.0f}").format(value)
+
+
+def checker(kind: str, where: str) -> Callable[[Rows, Mapping[str, Any]], Finding]:
+    """Return the check of this kind. Raises UserError that says where the conf names another."""
+    if kind not in KINDS:
+        raise UserError(f"{where}: unknown kind of claim '{kind}'{suggest(kind, KINDS)}")
+    return KINDS[kind]

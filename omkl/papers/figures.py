@@ -1,0 +1,194 @@
+"""A paper's figures: one function per kind, found by its name in conf/paper."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from omkl.errors import UserError
+from omkl.papers.compare import compare
+from omkl.papers.make import about_of, command_of, kind_of, run
+from omkl.papers.paper import Item, Paper
+from omkl.papers.selection import Selection, Work, work_of
+from omkl.reports.asked import Asked
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from omkl.runner import Outcome
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """The files of a figure, and what the run came to (None where none was needed)."""
+
+    files: list[Path]
+    outcome: "Outcome | None"
+
+
+@dataclass(frozen=True)
+class Material:
+    """What a figure is drawn from: finished cells and their curves, the rows, what was asked for."""
+
+    item: Item
+    cells: "pd.DataFrame"
+    curves: Mapping[str, Mapping[str, Any]]
+    summary: "pd.DataFrame"
+    asked: Asked
+
+    @property
+    def options(self) -> Mapping[str, Any]:
+        """What the conf says beside title, kind and runs."""
+        return self.item.options
+
+
+def figure(
+    paper: Paper,
+    item: Item,
+    asked: Selection,
+    out: str | None = None,
+    *,
+    jobs: int | None = None,
+    fresh: bool = False,
+    progress: bool = True,
+) -> Drawn:
+    """Run what is missing of a figure and draw it.
+
+    out: file or folder (reports.style.target); else a folder in the store. Raises as make.table does.
+    """
+    if not item.runs:
+        return Drawn(kind_of(STANDALONE, item, "figure")(item, _target(item, out, "results"), asked), None)
+    draw = kind_of(KINDS, item, "figure")
+    work = work_of(paper, [item], asked)
+    outcome = run(work, jobs=jobs, fresh=fresh, progress=progress)
+    material = _material(paper, item, work, outcome, command_of("figure", item, asked))
+    return Drawn(draw(material, _target(item, out, work.plans[0].store)), outcome)
+
+
+def _target(item: Item, out: str | None, store: str | Path) -> str:
+    """Return where the figure goes: the file asked for, else one named after it."""
+    stem = item.name.replace("/", "-")
+    if out is None:
+        return str(Path(store) / "figures" / "local" / stem)
+    return str(Path(out) / stem) if out.endswith("/") or Path(out).is_dir() else out
+
+
+def _material(paper: Paper, item: Item, work: Work, outcome: "Outcome", command: str) -> Material:
+    from omkl.results import Store
+
+    about = about_of(work, outcome, command)
+    found = compare(paper, item, work, outcome.cells, about)
+    cells, summary, pool = found.cells, found.summary, item.options.get("pool")
+    if pool:
+        other = cells["pool"].notna() & (cells["pool"] != pool)
+        cells = cells[~other].reset_index(drop=True)
+        summary = summary[summary["pool"].isna() | (summary["pool"] == pool)].reset_index(drop=True)
+    if cells.empty:
+        raise UserError(f"{item.name}: no cell has finished")
+    keep = [s for s in about.settings if not pool or not s.pool or s.pool["name"] == pool]
+    about = Asked(None, tuple(keep), about.yardsticks, about.data, about.specs, (), about.swept, command)
+    curves = Store(work.plans[0].store).curves(set(cells["key"]))
+    return Material(item, cells, curves, summary, about)
+
+
+def curves(material: Material, out: str) -> list[Path]:
+    """Draw ``measure`` of the cells' curves against the examples seen, a panel per data set."""
+    from omkl.reports.panels import measure_figure
+
+    looks = {key: material.options[key] for key in ("log", "log_x") if key in material.options}
+    return measure_figure(
+        material.cells,
+        material.curves,
+        material.options["measure"],
+        out,
+        asked=material.asked,
+        title=material.item.title,
+        **looks,
+    )
+
+
+def sensitivity(material: Material, out: str) -> list[Path]:
+    """Draw ``measure`` against the swept hyperparameter ``key``, a panel per data set."""
+    from omkl.reports.sensitivity import sensitivity_figure, sensitivity_table
+
+    key = material.options["key"]
+    table = sensitivity_table(material.summary, key, material.options.get("measure", "mistake_pct"))
+    return sensitivity_figure(
+        table, out, command=material.asked.command, title=material.item.title, x_label=key
+    )
+
+
+def ranks(material: Material, out: str) -> list[Path]:
+    """Draw the critical-difference diagram of average ranks over the data sets."""
+    from omkl.reports.rank_figure import rank_figure
+    from omkl.reports.ranks import average_ranks
+    from omkl.reports.tasks import measure_of
+
+    found = average_ranks(material.summary, measure=measure_of(material.summary).name)
+    return rank_figure(found, out, title=material.item.title, command=material.asked.command)
+
+
+def times(material: Material, out: str) -> list[Path]:
+    """Draw each learner's time over the slowest's, a panel per data set."""
+    from omkl.reports.times import times_figure, times_table
+
+    table = times_table(material.summary)
+    return times_figure(table, out, command=material.asked.command, title=material.item.title)
+
+
+def spa(material: Material, out: str) -> list[Path]:
+    """Draw what alpha and beta of SPA do, and the other budget learners at equal size (BOMKL, Fig. 1).
+
+    A budget learner belongs to the beta whose SPA stores as many vectors as it may.
+    """
+    import pandas as pd
+
+    from omkl.reports.sensitivity import sensitivity_figure
+
+    done = material.summary[(material.summary["reps"] > 0) & ~material.summary["is_yardstick"].astype(bool)]
+    own = done[done["algo"] == "bomkc_spa"]
+    fixed = {"alpha": float(material.options["alpha"]), "beta": float(material.options["beta"])}
+    points = []
+
+    def add(panel: str, rows: "pd.DataFrame", x: "pd.Series", key: str, measure: str, label: str) -> None:
+        points.append(
+            pd.DataFrame(
+                {
+                    "panel": panel,
+                    "x": x,
+                    "learner": rows["label"],
+                    "y_mean": rows[f"{measure}_mean"],
+                    "y_std": rows[f"{measure}_std"],
+                    "x_label": key,
+                    "y_label": label,
+                }
+            )
+        )
+
+    names = {"mistake_pct": "mistake rate (%)", "n_sv_sum": "support vectors (#SV)", "seconds": "seconds"}
+    place = iter("abcdef")
+    for key, other in (("alpha", "beta"), ("beta", "alpha")):
+        swept = own[[params[other] == fixed[other] for params in own["params"]]]
+        at = pd.Series([float(params[key]) for params in swept["params"]], index=swept.index)
+        rivals = done[done["algo"] != "bomkc_spa"] if key == "beta" else done.iloc[:0]
+        sizes = swept["n_sv_sum_mean"].to_numpy()
+        nearest = [at.iloc[abs(sizes - size).argmin()] for size in rivals["n_sv_sum_mean"]]
+        for measure in ("mistake_pct", "n_sv_sum", "seconds"):
+            panel = f"({next(place)}) {key}, {names[measure]}"
+            add(panel, swept, at, key, measure, names[measure])
+            if measure != "n_sv_sum" and len(rivals):
+                add(panel, rivals, pd.Series(nearest, index=rivals.index), key, measure, names[measure])
+    return sensitivity_figure(
+        pd.concat(points, ignore_index=True),
+        out,
+        command=material.asked.command,
+        title=material.item.title,
+        columns=3,
+    )
+
+
+KINDS: dict[str, Callable[[Material, str], list[Path]]] = {
+    draw.__name__: draw for draw in (curves, sensitivity, ranks, times, spa)
+}
+# Figures that are not made of cells.
+STANDALONE: dict[str, Callable[[Item, str, Selection], list[Path]]] = {}

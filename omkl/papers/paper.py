@@ -1,0 +1,144 @@
+"""What conf/paper says of each paper: its runs, and the tables, figures and claims made from them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from omkl.config import compose
+from omkl.errors import UserError, suggest
+
+
+@dataclass(frozen=True)
+class Run:
+    """Cells that tables and figures share: the words of an ``omkl run``.
+
+    words: KEY to value    per_data: words that hold for one data set only, by its name
+    published: name in the published table of a learner's row, by learner    labels: what a row is called
+    here, by learner    extra: beside the paper's rows, so not counted among the cells that should agree
+    """
+
+    name: str
+    words: Mapping[str, Any]
+    per_data: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    published: Mapping[str, str] = field(default_factory=dict)
+    labels: Mapping[str, str] = field(default_factory=dict)
+    extra: bool = False
+
+
+@dataclass(frozen=True)
+class Item:
+    """A table, a figure or a claim.
+
+    kind: which function makes or checks it    runs: its cells    options: what else its kind takes
+    """
+
+    paper: str
+    number: str
+    title: str
+    kind: str
+    runs: tuple[Run, ...]
+    options: Mapping[str, Any]
+
+    @property
+    def name(self) -> str:
+        """How a command names it: ``bomkl/1``."""
+        return f"{self.paper}/{self.number}" if self.number else self.paper
+
+
+@dataclass(frozen=True)
+class Paper:
+    """A paper as conf/paper/NAME.yaml describes it.
+
+    unavailable: data sets that cannot be had here, by name: ``{title, how}``    published: stem of the CSV
+    with its numbers, or None    deviations: what differs from the paper, and why, for results/NAME.md
+    """
+
+    name: str
+    title: str
+    cite: str
+    published: str | None
+    unavailable: Mapping[str, Mapping[str, Any]]
+    tables: Mapping[str, Item]
+    figures: Mapping[str, Item]
+    claims: Mapping[str, Item]
+    deviations: tuple[str, ...]
+
+
+_KEYS = {"title", "cite", "published", "unavailable", "runs", "tables", "figures", "claims", "deviations"}
+_RUN_KEYS = {"words", "per_data", "published", "labels", "extra"}
+_SHARED = "sets"  # a place for YAML anchors
+
+
+def names() -> list[str]:
+    """Return the names of all papers, sorted."""
+    return compose.options("paper")
+
+
+def read(name: str) -> Paper:
+    """Return a paper. Raises UserError for an unknown name or a faulty file."""
+    compose.known_option("paper", name, "paper")
+    content = compose.read("paper", [name])[name]
+    where = compose.file("paper", name)
+    _check_keys(content, _KEYS | {_SHARED}, where)
+    runs = {}
+    for key, parts in (content.get("runs") or {}).items():
+        _check_keys(parts, _RUN_KEYS, f"{where}: runs.{key}")
+        if not isinstance(parts.get("words"), dict) or "algo" not in parts["words"]:
+            raise UserError(f"{where}: runs.{key}: 'words' with an 'algo' is missing")
+        runs[key] = Run(key, **parts)
+    groups = {
+        group: {
+            str(number): _item(name, str(number), parts, runs, f"{where}: {group}.{number}")
+            for number, parts in (content.get(group) or {}).items()
+        }
+        for group in ("tables", "figures", "claims")
+    }
+    return Paper(
+        name=name,
+        title=content["title"],
+        cite=content["cite"],
+        published=content.get("published"),
+        unavailable=content.get("unavailable") or {},
+        deviations=tuple(content.get("deviations") or ()),
+        **groups,
+    )
+
+
+def find(kind: str, word: str) -> tuple[Paper, Item]:
+    """Return the table or figure (kind ``tables``, ``figures``) of this name: ``bomkl/1``, ``adaraker``.
+
+    A paper's name alone will do where it has but one. Raises UserError with what there is.
+    """
+    known = {}
+    for paper in map(read, names()):
+        items = getattr(paper, kind).values()
+        known |= {item.name: (paper, item) for item in items}
+        if len(items) == 1:
+            known.setdefault(paper.name, (paper, *items))
+    if word not in known:
+        what = kind.removesuffix("s")
+        near = suggest(word, known)
+        raise UserError(f"{compose.shown(word)}: no such {what}{near}; there is {', '.join(sorted(known))}")
+    return known[word]
+
+
+def _item(paper: str, number: str, parts: Any, runs: dict[str, Run], where: str) -> Item:
+    _check_keys(parts, None, where)
+    options = dict(parts)
+    for key in ("title", "kind"):
+        if not isinstance(options.get(key), str):
+            raise UserError(f"{where}: '{key}' is missing")
+    wanted = options.pop("runs", [])
+    for name in wanted:
+        if name not in runs:
+            raise UserError(f"{where}: runs: no such run '{name}'{suggest(name, runs)}")
+    title, kind = options.pop("title"), options.pop("kind")
+    number = "" if number == "only" else number
+    return Item(paper, number, title, kind, tuple(runs[name] for name in wanted), options)
+
+
+def _check_keys(content: Any, known: set[str] | None, where: Any) -> None:
+    if not isinstance(content, dict):
+        raise UserError(f"{where}: must be a mapping")
+    for key in content.keys() - (known or content.keys()):
+        raise UserError(f"{where}: unknown key '{key}'{suggest(key, known)}")

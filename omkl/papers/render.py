@@ -1,0 +1,122 @@
+"""A paper's table as text: ours, published, and the difference, in the formats of every other table."""
+
+from typing import TYPE_CHECKING
+
+from omkl.papers.compare import METRICS, Compared
+from omkl.reports.asked import Asked
+from omkl.reports.display import MISSING, Column, Display, Line, Spread, display, number
+from omkl.reports.notes import legend
+from omkl.reports.notes import notes as warnings_of
+from omkl.reports.tables import check_format, to_json, write
+from omkl.reports.tasks import least_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_PLACES = {"mistake_pct": 2, "n_sv_sum": 1, "seconds": 2}
+_TERMS = [
+    ("published", "the paper's value"),
+    ("diff", "ours minus published, in published standard deviations; of seconds the ratio published / ours"),
+    ("verdict", "agrees: mistakes and #SV within two published standard deviations"),
+]
+
+
+def render(
+    found: Compared, cells: "pd.DataFrame", asked: Asked, fmt: str, title: str = "", more: str = ""
+) -> str:
+    """Return the table as text; fmt as in reports.tables.render. more: lines under it."""
+    check_format(fmt)
+    if fmt == "json":
+        return to_json({"summary": found.summary, "cells": cells}, warnings_of(found.summary, cells, asked))
+    if fmt == "csv":
+        return found.summary.drop(columns=["shown"]).to_csv(index=False, lineterminator="\n")
+    table, terms = layout(found)
+    warnings = warnings_of(found.summary[found.summary["missing"] == ""], cells, asked)
+    text = write([(title or None, table)], terms, warnings, "", asked.command, fmt)
+    below = [f"[{place}] {note}" for place, note in enumerate(found.notes, 1)]
+    if found.counted:
+        below.insert(
+            0,
+            f"{found.agreeing} of {found.counted} published values (mistakes and #SV of the paper's rows) "
+            + "lie within two published standard deviations.",
+        )
+    below += [more] if more else []
+    if fmt == "latex":
+        return text + "".join(f"% {line}\n" for part in below for line in part.splitlines())
+    gap = "\n\n" if fmt == "markdown" else "\n"
+    return text + ("\n" + gap.join(below) + "\n" if below else "")
+
+
+def layout(found: Compared) -> tuple[Display, list[tuple[str, str]]]:
+    """Return the table's columns and lines, and the terms under it."""
+    plain = display(found.summary)
+    terms = legend(plain, least_of(found.summary), found.cells)
+    summary = found.summary
+    if not any(summary[f"{name}_published"].notna().any() for name, _ in METRICS):
+        return _with_missing(plain, summary), terms
+    places = {"mistakes": "mistake_pct", "n_sv_sum": "n_sv_sum", "seconds": "seconds"}
+    columns: list[Column] = []
+    cells: list[list] = [[] for _ in plain.lines]
+    for at, column in enumerate(plain.columns):
+        if column.name in ("n_sv_union", "n_sv_combined", "settings"):
+            continue
+        columns.append(column)
+        for line, own in zip(plain.lines, cells, strict=True):
+            own.append(line.cells[at])
+        if column.name in places:
+            for header, values in _published(summary, places[column.name]):
+                columns.append(header)
+                for own, value in zip(cells, values, strict=True):
+                    own.append(value)
+    columns.append(Column("verdict", "verdict", "left"))
+    for own, row in zip(cells, summary.to_dict("records"), strict=True):
+        own.append(
+            row["verdict"] + (f" [{row['note']:.0f}]" if row["note"] == row["note"] and row["note"] else "")
+        )
+    lines = [
+        Line(tuple(own), line.rule, line.marked, line.complete, line.is_yardstick)
+        for own, line in zip(cells, plain.lines, strict=True)
+    ]
+    dropped = ("union", "combined")
+    return Display(tuple(columns), tuple(lines)), [t for t in terms if t[0] not in dropped] + _TERMS
+
+
+def _published(summary: "pd.DataFrame", name: str) -> list[tuple[Column, list]]:
+    rows = summary.to_dict("records")
+    means = [_float(row[f"{name}_published"]) for row in rows]
+    stds = [_float(row[f"{name}_published_std"]) for row in rows]
+    if name == "seconds":
+        ratio = [mean / row["seconds_mean"] for mean, row in zip(means, rows, strict=True)]
+        return [
+            (Column("seconds_published", "published"), [number(mean, 2) for mean in means]),
+            (Column("seconds_ratio", "diff"), [f"{r:.0f} x" if r == r else MISSING for r in ratio]),
+        ]
+    places = _PLACES[name]
+    differences = [_float(row[f"{name}_difference"]) for row in rows]
+    return [
+        (
+            Column(f"{name}_published", "published", spread=True),
+            [Spread(number(m, places), number(s, places)) for m, s in zip(means, stds, strict=True)],
+        ),
+        (Column(f"{name}_diff", "diff"), [f"{d:+.1f}" if d == d else MISSING for d in differences]),
+    ]
+
+
+def _float(value: object) -> float:
+    return float("nan") if value is None else float(value)
+
+
+def _with_missing(plain: Display, summary: "pd.DataFrame") -> Display:
+    """Say in the last column which rows have no data, if any."""
+    if not (summary["note"].notna() & (summary["note"] != "")).any():
+        return plain
+    rows = summary.to_dict("records")
+    texts = [
+        f"{row['verdict']} [{row['note']:.0f}]" if row["note"] and row["note"] == row["note"] else ""
+        for row in rows
+    ]
+    lines = tuple(
+        Line((*line.cells, text.strip()), line.rule, line.marked, line.complete, line.is_yardstick)
+        for line, text in zip(plain.lines, texts, strict=True)
+    )
+    return Display((*plain.columns, Column("verdict", "note", "left")), lines)

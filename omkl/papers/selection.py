@@ -1,0 +1,182 @@
+"""Which part of a paper's table or figure is wanted, and the plans that make its cells."""
+
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from omkl.config import Plan, plan
+from omkl.config.compose import one_line
+from omkl.errors import OmklError, UserError, suggest
+from omkl.papers.paper import Item, Paper, Run
+
+QUICK_REPS, QUICK_T, QUICK_DATA = 2, 1500, "wdbc"
+_WORDS = ("store", "seed", "exec", "block")  # settings that a table leaves to its user
+
+
+@dataclass(frozen=True)
+class Selection:
+    """What a command asks of a table.
+
+    reps: in place of the table's own, where that is larger    data: names in place of the table's own;
+    NAME=PATH gives a file to a set that cannot be had otherwise    algos: learners shown beside the paper's
+    quick: two repetitions of the small data sets    words: KEY=VALUE of store, seed, exec, block
+    """
+
+    reps: int | None = None
+    data: tuple[str, ...] = ()
+    algos: tuple[str, ...] = ()
+    quick: bool = False
+    words: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        for word in self.words:
+            key = word.partition("=")[0]
+            if key.partition(".")[0] not in _WORDS:
+                near = suggest(key, ["--data", "--reps", "--algo"])
+                raise UserError(
+                    f"{word}: the paper's conf sets this; {', '.join(_WORDS)} are yours to set"
+                    + (near or ", and the options --data, --reps, --algo")
+                )
+
+
+@dataclass(frozen=True)
+class Part:
+    """One plan of a table: a run, on the data sets that share its settings."""
+
+    run: Run
+    plan: Plan
+
+
+@dataclass(frozen=True)
+class Work:
+    """What a table or figure needs: its parts, and what cannot be had.
+
+    missing: (run, data set) pairs    how: why a data set is not there and how to get it, by its name
+    """
+
+    parts: tuple[Part, ...]
+    missing: tuple[tuple[Run, str], ...]
+    how: Mapping[str, str]
+
+    @property
+    def plans(self) -> list[Plan]:
+        """Return the plans of all parts."""
+        return [part.plan for part in self.parts]
+
+    @property
+    def data(self) -> list[str]:
+        """Return the data sets of all parts in order, with those that cannot be had, each once."""
+        found = [name for part in self.parts for name in part.plan.data]
+        return list(dict.fromkeys([*found, *(name for _, name in self.missing)]))
+
+
+def work_of(paper: Paper, items: Iterable[Item], asked: Selection) -> Work:
+    """Return the plans of these tables, figures or claims, cut to what is asked.
+
+    Raises UserError for a data set or learner that is not there.
+    """
+    runs = list(dict.fromkeys(run.name for item in items for run in item.runs))
+    known = {run.name: run for item in items for run in item.runs}
+    chosen = [known[name] for name in runs]
+    listed = {name for run in chosen for name in listed_data(run)}
+    files = dict(word.split("=", 1) for word in asked.data if "=" in word)
+    for name in files:
+        if name not in paper.unavailable:
+            raise UserError(
+                f"--data {name}=...: a file can stand in for {', '.join(paper.unavailable) or 'no set'} only"
+            )
+    wanted = [word.partition("=")[0] for word in asked.data] or (_small(chosen, paper) if asked.quick else [])
+    parts, missing = [], []
+    how = {name: str(entry["how"]) for name, entry in paper.unavailable.items() if name not in files}
+    for run in [*chosen, *_yours(chosen, asked)]:
+        by_words: dict[str, tuple[dict, list[str]]] = {}
+        for name in _data_of(run, listed, wanted):
+            if name not in how and name not in files and (reason := _reason(name)):
+                how[name] = reason
+            if name in how:
+                missing.append((run, name))
+                continue
+            words = {**run.words, **run.per_data.get(name, {})}
+            by_words.setdefault(repr(words), (words, []))[1].append(files.get(name, name))
+        parts += [Part(run, _plan(words, data, asked)) for words, data in by_words.values()]
+    if not parts and not missing:
+        raise UserError(f"--data {','.join(asked.data)}: nothing of it can be had for {paper.name}")
+    return Work(tuple(parts), tuple(missing), how)
+
+
+def _reason(name: str) -> str:
+    """Return why a registered data set cannot be had on this machine, the empty string where it can."""
+    import omkl.data
+
+    if not omkl.data.registry.is_name(name):
+        return ""  # a file, or a mistake that the plan names
+    try:
+        omkl.data.load(name)
+    except OmklError as error:
+        return f"{one_line(error)}. `omkl data get {name}` fetches it"
+    return ""
+
+
+def listed_data(run: Run) -> list[str]:
+    """Return the data sets that a run names."""
+    data = run.words.get("data", [])
+    return [data] if isinstance(data, str) else list(data)
+
+
+def _data_of(run: Run, listed: set[str], wanted: list[str]) -> list[str]:
+    """Return a run's data sets: its own among those wanted, and any wanted that no run lists."""
+    data = listed_data(run)
+    if not wanted:
+        return data
+    return [name for name in data if name in wanted] + [name for name in wanted if name not in listed]
+
+
+def _small(runs: list[Run], paper: Paper) -> list[str]:
+    """Return the small data sets of these runs; where they have none, one that every machine has."""
+    from omkl.data import registry
+
+    known = {name for run in runs for name in listed_data(run)} - paper.unavailable.keys()
+    entries = [registry.entry(name) for name in sorted(known)]
+    small = [entry.name for entry in entries if entry.T <= QUICK_T]
+    usual = registry.entry(QUICK_DATA)
+    if small or any(entry.task != usual.task for entry in entries):
+        return small or [min(entries, key=lambda entry: entry.T).name]
+    return [usual.name]
+
+
+def _yours(runs: list[Run], asked: Selection) -> list[Run]:
+    """Return a run of the learners asked for beside the paper's, on all its data sets."""
+    if not asked.algos:
+        return []
+    data = dict.fromkeys(name for run in runs for name in listed_data(run))
+    reps = max((int(run.words.get("reps", 0)) for run in runs), default=0)
+    words: dict[str, Any] = {"algo": list(asked.algos), "data": list(data)}
+    return [Run("yours", words | ({"reps": reps} if reps else {}), extra=True)]
+
+
+def _plan(words: dict[str, Any], data: list[str], asked: Selection) -> Plan:
+    words = {**words, "data": data}
+    most = min(n for n in (asked.reps, QUICK_REPS if asked.quick else None, 10**9) if n is not None)
+    if "reps" in words:
+        words["reps"] = min(int(words["reps"]), most)
+    elif most < 10**9 and words.get("order") != "file":
+        words["reps"] = most
+    return plan([*(f"{key}={_word(value)}" for key, value in words.items()), *asked.words], sweep=True)
+
+
+def _word(value: Any) -> str:
+    """Return a value as one types it: lists bare (``a,b``), mappings in braces."""
+    if isinstance(value, (list, tuple)):
+        return ",".join(map(_word, value)) if value else "[]"
+    if isinstance(value, dict):
+        return "{" + ",".join(f"{key}:{_word(part)}" for key, part in value.items()) + "}"
+    if isinstance(value, bool):
+        return str(value).lower()
+    return "null" if value is None else os.fspath(value) if isinstance(value, os.PathLike) else str(value)
+
+
+def command_words(run: Run, data: list[str] | None = None) -> list[str]:
+    """Return the words of the ``omkl run`` that a run stands for."""
+    words = dict(run.words) | ({"data": data} if data else {})
+    return [f"{key}={_word(value)}" for key, value in words.items()]

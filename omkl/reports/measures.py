@@ -1,0 +1,98 @@
+"""What can be drawn against the examples seen: how a cell's curve gives it, and its mean over repetitions."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from omkl.errors import UserError, suggest
+
+WINDOWS = 25  # of a stream, for rates that are to follow its drift
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A measure over time.
+
+    label: of its axis    needs: the list of the curve that it is made from
+    of: (curve, points) -> values at the points    points: the list of the curve that says when
+    kind: "rate" (settles; the first examples say nothing), "count" (starts at 0), "size" (a count that some
+    learners do not have at all), "share" (between 0 and 1)    windowed: over WINDOWS parts of the stream
+    """
+
+    label: str
+    needs: str
+    of: Callable[[Mapping[str, Any], np.ndarray], np.ndarray]
+    points: Literal["t", "weights_t"] = "t"
+    kind: Literal["rate", "count", "size", "share"] = "count"
+    windowed: bool = False
+
+
+def _count(name: str) -> Callable[[Mapping[str, Any], np.ndarray], np.ndarray]:
+    # Nothing is counted before the first example.
+    return lambda curve, points: np.interp(points, [0, *curve["t"]], [0, *curve[name]])
+
+
+def _rate(name: str, scale: float) -> Callable[[Mapping[str, Any], np.ndarray], np.ndarray]:
+    count = _count(name)
+    return lambda curve, points: scale * count(curve, points) / points
+
+
+def _windowed(curve: Mapping[str, Any], points: np.ndarray) -> np.ndarray:
+    """Return the mistake rate (%) of the examples between each point and the one before."""
+    errors = _count("mistakes")(curve, points)
+    return 100.0 * np.diff(errors, prepend=0.0) / np.diff(points, prepend=0.0)
+
+
+def _top_weight(curve: Mapping[str, Any], points: np.ndarray) -> np.ndarray:
+    """Return the normalised weight of the kernel that ends with the largest; all start equal."""
+    weights = np.abs(np.asarray(curve["weights"], dtype=float))
+    weights /= np.maximum(weights.sum(axis=1, keepdims=True), np.finfo(float).tiny)
+    top = weights[:, weights[-1].argmax()]
+    return np.interp(points, [0, *curve["weights_t"]], [1.0 / weights.shape[1], *top])
+
+
+MEASURES = {
+    "mistake_pct": Measure("mistake rate (%)", "mistakes", _rate("mistakes", 100.0), kind="rate"),
+    "windowed_pct": Measure("mistake rate in window (%)", "mistakes", _windowed, kind="rate", windowed=True),
+    "mse_e3": Measure("mean squared error × 1000", "loss", _rate("loss", 1000.0), kind="rate"),
+    "mistakes": Measure("mistakes", "mistakes", _count("mistakes")),
+    "n_sv_sum": Measure("support vectors (#SV)", "n_sv_sum", _count("n_sv_sum"), kind="size"),
+    "n_sv_union": Measure("distinct examples stored", "n_sv_union", _count("n_sv_union"), kind="size"),
+    "n_sv_combined": Measure(
+        "support vectors combined", "n_sv_combined", _count("n_sv_combined"), kind="size"
+    ),
+    "top_weight": Measure("weight of the best kernel", "weights", _top_weight, "weights_t", "share"),
+}
+
+
+def measure_named(name: str) -> Measure:
+    """Return the measure. Raises UserError for an unknown name."""
+    if name not in MEASURES:
+        raise UserError(f"no measure '{name}'{suggest(name, MEASURES)}: choose one of {', '.join(MEASURES)}")
+    return MEASURES[name]
+
+
+def average(curves: Sequence[Mapping[str, Any]], names: Sequence[str]) -> dict[str, np.ndarray]:
+    """Return ``t`` and, for each measure, mean and sample standard deviation (NaN for one) of the curves.
+
+    Where the repetitions' points differ, all are taken at those of the longest list. The measures must have
+    the same points.
+    """
+    measures = [MEASURES[name] for name in names]
+    points = measures[0].points
+    end = min(curve[points][-1] for curve in curves)
+    grid = np.asarray(max((curve[points] for curve in curves), key=len), dtype=float)
+    grid = np.unique(np.append(grid[grid < end], end))
+    if any(measure.windowed for measure in measures):
+        grid = grid[:: -max(1, grid.size // WINDOWS)][::-1]  # the last window ends with the stream
+    if points == "weights_t":
+        grid = np.append(0.0, grid)  # where all kernels weigh the same
+    result = {"t": grid}
+    for name, measure in zip(names, measures, strict=True):
+        values = np.array([measure.of(curve, grid) for curve in curves])
+        result[f"{name}_mean"] = values.mean(axis=0)
+        lone = np.full(grid.size, np.nan)
+        result[f"{name}_std"] = values.std(axis=0, ddof=1) if len(values) > 1 else lone
+    return result

@@ -1,0 +1,145 @@
+"""One measure against the examples seen: a panel per data set, a line per learner."""
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from omkl.errors import UserError
+from omkl.reports import style
+from omkl.reports.asked import Asked
+from omkl.reports.curves import (
+    FIRST,
+    SETTLED,
+    caption,
+    count_panel,
+    draw_lines,
+    is_wide,
+    line_names,
+    mean_curves,
+    rate_panel,
+    thousands,
+    with_any,
+)
+from omkl.reports.measures import measure_named
+from omkl.reports.rows import rows_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+FEW = 12  # points up to which each is marked: between them nothing is known
+
+
+def draw_measure(
+    table: "pd.DataFrame",
+    name: str,
+    *,
+    title: str = "",
+    log: bool | None = None,
+    log_x: bool = False,
+    palette: Iterable[str] = (),
+) -> "Figure":
+    """Draw a measure of the table of ``mean_curves(..., names=(name,))``.
+
+    log: a log axis for the measure; None chooses it for sizes that differ widely. log_x: for the examples.
+    palette: as in style.line_styles.
+
+    Raises UserError for an unknown measure, or sizes of which there are none.
+    """
+    from matplotlib.lines import Line2D
+
+    measure = measure_named(name)
+    yardstick = table["is_yardstick"].astype(bool)
+    learners = list(dict.fromkeys(table.loc[~yardstick, "line"]))
+    yardsticks = [line for line in dict.fromkeys(table.loc[yardstick, "line"]) if line not in learners]
+    styles = style.line_styles(learners, yardsticks, palette)
+    if measure.kind == "size":  # after the styles: a learner's colour is not to depend on the measure
+        table = with_any(table, name)
+        if table.empty:
+            raise UserError(f"no {measure.label} to draw: these learners store none")
+    data = list(dict.fromkeys(table["data"]))
+    log = is_wide(table, name) if log is None and measure.kind == "size" else bool(log)
+    with style.looks():
+        figure, panels = style.panels(len(data), 3.0, 2.5, len(styles))
+        columns = style.grid_shape(len(data))[1]
+        for place, (axes, which) in enumerate(zip(panels, data, strict=True)):
+            part = table[table["data"] == which]
+            if measure.kind in ("count", "size"):
+                count_panel(axes, part, name, styles, log)
+            elif measure.kind == "share":
+                _share_panel(axes, part, name, styles)
+            elif log:
+                _log_panel(axes, part, name, styles)
+            else:
+                rate_panel(axes, part, name, styles)
+            _examples(axes, part["t"].to_numpy(dtype=float), log_x)
+            axes.set_title(which)
+            if place + columns >= len(data):
+                axes.set_xlabel("examples")
+            if place % columns == 0:
+                axes.set_ylabel(measure.label)
+        drawn = set(table["line"])
+        handles = {line: Line2D([], [], **look) for line, look in styles.items() if line in drawn}
+        best = "; best: the kernel that ends with the largest weight" if measure.kind == "share" else ""
+        style.legend_below(figure, handles, caption(table) + best)
+        if title:
+            figure.suptitle(title, fontsize=11)
+    return figure
+
+
+def _share_panel(axes: "Axes", part: "pd.DataFrame", name: str, styles: dict) -> None:
+    draw_lines(axes, part, name, styles)
+    for line in axes.get_lines():
+        if len(line.get_xdata()) <= FEW:
+            line.set(marker="o", markersize=3.0, clip_on=False)
+    axes.set_ylim(-0.02, 1.02)
+
+
+def _log_panel(axes: "Axes", part: "pd.DataFrame", name: str, styles: dict) -> None:
+    """Draw a rate on a log axis, which must show every mean but those of the start."""
+    draw_lines(axes, part[part["t"] >= min(FIRST, part["t"].max())], name, styles)
+    means = part.loc[part["t"] >= SETTLED * part["t"].max(), f"{name}_mean"]
+    axes.set_yscale("log")
+    if (means > 0).any():
+        axes.set_ylim(0.8 * means[means > 0].min(), 1.25 * means.max())
+
+
+def _examples(axes: "Axes", t: np.ndarray, log: bool) -> None:
+    if log:
+        axes.set_xscale("log")
+        # A curve has evenly spaced points: between the first two, a log axis would show a straight line.
+        axes.set_xlim(np.unique(t)[:2].max() if t.max() > t.min() else 0.5 * t.max(), t.max())
+    else:
+        thousands(axes.xaxis)
+
+
+def measure_figure(
+    cells: "pd.DataFrame",
+    curves: Mapping[str, Mapping[str, Any]],
+    name: str,
+    out: str | Path,
+    *,
+    asked: Asked | None = None,
+    title: str = "",
+    log: bool | None = None,
+    log_x: bool = False,
+    palette: Iterable[str] = (),
+) -> list[Path]:
+    """Draw a measure of the cells' curves to files and return these.
+
+    cells, curves, asked: as in curves.mean_curves; name: of measures.MEASURES; out: as in
+    curves.curve_figure; the rest as in draw_measure. Without a palette, colours are those of all learners of
+    the cells, also of those that lack the measure. Raises UserError when no cell has such a curve.
+    """
+    asked = asked or Asked()
+    rows = rows_of(cells, asked)
+    lines = zip(rows, line_names(rows, asked), strict=True)
+    palette = tuple(palette) or [line for row, line in lines if not row.is_yardstick]
+    table = mean_curves(cells, curves, asked, (name,))
+    figure = draw_measure(table, name, title=title, log=log, log_x=log_x, palette=palette)
+    learners = table.loc[~table["is_yardstick"].astype(bool), "algo"].tolist() or table["algo"].tolist()
+    out = style.target(out, name, learners, table["data"].tolist())
+    return style.save(figure, out, title or measure_named(name).label, asked.command)

@@ -1,0 +1,148 @@
+"""Average ranks of learners over data sets, and which of them the data tell apart (Demsar, 2006)."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from omkl.errors import UserError
+from omkl.reports.summary import ALPHA
+from omkl.reports.sweep import grid_table
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True)
+class Ranks:
+    """Average ranks of k learners over N data sets and the tests on them.
+
+    average: rank by learner, best (lowest) first    each: ranks, a row per data set, a column per learner
+    left_out: what is not compared and why, as text    chi2, chi2_p: Friedman's test, corrected for ties
+    F, F_p: Iman and Davenport's correction of it    cd: Nemenyi's critical difference at level alpha
+    groups: learners that are not told apart, best first: ranks within less than cd; maximal, of two or more
+    yardsticks: which of the learners are yardsticks
+    """
+
+    average: dict[str, float]
+    each: "pd.DataFrame"
+    left_out: tuple[str, ...]
+    chi2: float
+    chi2_p: float
+    F: float
+    F_p: float
+    cd: float
+    groups: tuple[tuple[str, ...], ...]
+    alpha: float
+    yardsticks: tuple[str, ...] = ()
+
+    def caption(self) -> str:
+        """Return one line: how many sets and learners, the critical difference, Friedman's test."""
+        n, k = self.each.shape
+        return (
+            f"average ranks of {k} learners over {n} data sets (1: fewest mistakes) · "
+            f"Nemenyi CD {self.cd:.2f} at {100 * self.alpha:g} % · "
+            f"Friedman χ² = {self.chi2:.1f}, {p_text(self.chi2_p)} · "
+            f"Iman-Davenport F = {self.F:.1f}, {p_text(self.F_p)}"
+        )
+
+
+def p_text(p: float) -> str:
+    """Return a p-value as ``p = 0.012``, a tiny one as ``p < 0.001``."""
+    return "p < 0.001" if p < 0.001 else f"p = {p:.3f}"
+
+
+def average_ranks(
+    summary: "pd.DataFrame",
+    *,
+    lines: Iterable[str] = (),
+    yardsticks: bool = True,
+    measure: str = "mistake_pct",
+    alpha: float = ALPHA,
+) -> Ranks:
+    """Rank the rows of a summary (summary.summary_of) on each data set by the mean of a measure.
+
+    lines: the learners to compare, as legends call them; all when empty. yardsticks: whether they take part.
+    A data set counts when all compared learners have finished it (``complete``); a learner that has finished
+    none is left out; both are told in ``left_out``.
+
+    Raises UserError as ``ranks_of`` does, and for a line that is not in the summary.
+    """
+    table = grid_table(summary, {})
+    if not yardsticks:
+        table = table[~table["is_yardstick"].astype(bool)]
+    lines = tuple(lines)
+    known = list(dict.fromkeys(table["line"]))
+    if unknown := [line for line in lines if line not in known]:
+        raise UserError(f"no learner '{unknown[0]}' to rank: choose from {'; '.join(known)}")
+    if lines:
+        table = table[table["line"].isin(lines)]
+    mean = f"{measure}_mean"
+    values = table.assign(value=table[mean].where(table["complete"].astype(bool))).pivot_table(
+        index="data", columns="line", values="value", sort=False, dropna=False
+    )
+    values = values.reindex(index=list(dict.fromkeys(table["data"])), columns=lines or known)
+    absent = [line for line in values.columns if values[line].isna().all()]
+    left_out = [f"{line}: has finished no data set" for line in absent]
+    values = values.drop(columns=absent)
+    for data, row in values[values.isna().any(axis=1)].iterrows():
+        left_out.append(f"{data}: not finished by {', '.join(row.index[row.isna()])}")
+    grey = set(table.loc[table["is_yardstick"].astype(bool), "line"])
+    ranks = ranks_of(values.dropna(), alpha, left_out)
+    return replace(ranks, yardsticks=tuple(line for line in ranks.each if line in grey))
+
+
+def ranks_of(values: "pd.DataFrame", alpha: float = ALPHA, left_out: Iterable[str] = ()) -> Ranks:
+    """Rank learners (columns) on data sets (rows), the lowest value first; ties get the mean of their ranks.
+
+    Source: J. Demsar, Statistical comparisons of classifiers over multiple data sets, JMLR 7 (2006), 3.2.
+    Raises UserError for fewer than two data sets or three learners: the tests need as many.
+    """
+    import pandas as pd
+    from scipy.stats import f, friedmanchisquare, rankdata
+
+    left_out = tuple(left_out)
+    n, k = values.shape
+    if n < 2 or k < 3:
+        why = f" (left out: {'; '.join(left_out)})" if left_out else ""
+        raise UserError(
+            f"ranks need at least 2 data sets that at least 3 learners have finished, not {n} and {k}{why}"
+        )
+    # Means of the same counts may differ in their last bits.
+    rounded = values.to_numpy(dtype=float).round(10)
+    each = pd.DataFrame(rankdata(rounded, axis=1), index=values.index, columns=values.columns)
+    average = each.mean().sort_values(kind="stable").to_dict()
+    if (each == each.iloc[0, 0]).all(axis=None):  # all tie everywhere, which leaves the test 0/0
+        chi2, chi2_p = 0.0, 1.0
+    else:
+        chi2, chi2_p = map(float, friedmanchisquare(*rounded.T))
+    rest = n * (k - 1) - chi2
+    F = (n - 1) * chi2 / rest if rest > 1e-9 else np.inf
+    cd = critical_difference(k, n, alpha)
+    F_p = float(f.sf(F, k - 1, (k - 1) * (n - 1)))
+    return Ranks(average, each, left_out, chi2, chi2_p, F, F_p, cd, _groups(average, cd), alpha)
+
+
+def critical_difference(k: int, n: int, alpha: float = ALPHA) -> float:
+    """Return Nemenyi's critical difference of average ranks of k learners over n data sets."""
+    return nemenyi_q(k, alpha) * float(np.sqrt(k * (k + 1) / (6.0 * n)))
+
+
+def nemenyi_q(k: int, alpha: float = ALPHA) -> float:
+    """Return q_alpha: the Studentized range of k means, infinite degrees of freedom, over sqrt 2."""
+    from scipy.stats import studentized_range
+
+    return float(studentized_range.ppf(1.0 - alpha, k, np.inf)) / float(np.sqrt(2.0))
+
+
+def _groups(average: dict[str, float], cd: float) -> tuple[tuple[str, ...], ...]:
+    names, ranks = list(average), list(average.values())
+    groups: list[tuple[str, ...]] = []
+    reached = 0
+    for first, rank in enumerate(ranks):
+        stop = sum(other - rank < cd for other in ranks)  # ascending: those not told apart stand together
+        if stop > max(reached, first + 1):
+            groups.append(tuple(names[first:stop]))
+            reached = stop
+    return tuple(groups)

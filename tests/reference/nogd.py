@@ -1,0 +1,53 @@
+"""NOGD (Lu, Hoi, Wang, Zhao, Liu 2016), Algorithm 3, with its features and linear weights as printed."""
+
+import math
+
+import numpy as np
+
+from .projectron import Spans
+
+
+class Features(Spans):
+    """Outputs are 0 beside their terms or the largest coefficient, from the map's making on."""
+
+    def f(self, i, t):
+        terms = [a * self.kappa(i, j, t) for a, j in zip(self.a[i], self.held[i], strict=True)]
+        size = max([sum(map(abs, terms)), *map(abs, self.a[i])], default=0) if self.full(i) else 0
+        total = 0.0
+        for term in terms:
+            total += term
+        return 0.0 if abs(total) <= 1e-10 * size else total
+
+
+def bomkc_nogd(X, y, kernels, *, budget, gamma, eta, rank, normalise="none", rng=None):
+    """Until B vectors: on y f < 1 append eta y. Then K = V D V^T, its k = rank B largest eigenvalues;
+    v = D^1/2 V^T a; f = v . z(x), z = D^-1/2 V^T k(x); on y f < 1, v <- v + eta y z.
+
+    Eigenvalues within 1e-6 of the k-th stay too; those below 1e-8 of the largest do not. Losses up to 1e-9
+    are 0, and so is, with features, an output below 1e-10 of its terms a k, a = V D^-1/2 v, or of max |a|.
+    """
+    E = Features(X, y, kernels, normalise, budget)
+    features, v = [None] * E.m, [None] * E.m
+    for t in range(len(y)):
+        f, z = E.predict(t)
+        E.discount(gamma, z)
+        for i in range(E.m):
+            if features[i] is not None:
+                k_t = np.array([E.kappa(i, j, t) for j in E.held[i]])
+                z_t = features[i] @ k_t
+                assert abs(f[i] - v[i] @ z_t) <= 1e-8 * np.abs(E.a[i]).sum()  # the same function
+            if 1 - y[t] * f[i] <= 1e-9:
+                continue
+            if features[i] is None:
+                E.append(i, t, eta * y[t])
+                if not E.full(i):
+                    continue
+                D, V = np.linalg.eigh(E.gram[i])
+                k = max(1, math.floor(rank * budget + 0.5))
+                kept = (D[-k] * (1 - 1e-6) <= D) & (1e-8 * D[-1] <= D)
+                features[i] = V[:, kept].T / np.sqrt(D[kept])[:, None]
+                v[i] = np.sqrt(D[kept])[:, None] * V[:, kept].T @ E.a[i]
+            else:
+                v[i] = v[i] + eta * y[t] * z_t
+            E.a[i] = (features[i].T @ v[i]).tolist()
+    return E.finish()

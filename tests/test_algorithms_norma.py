@@ -1,0 +1,176 @@
+"""NORMA and ALMA: special cases, the window of rounds, the truncation error, the share of margin errors."""
+
+import numpy as np
+import pytest
+from engine_cases import (
+    MIXED,
+    assert_same,
+    clouds,
+    new_learner,
+    one_pass,
+    state,
+    stream_of,
+    ties,
+    traced,
+    wdbc,
+)
+
+from omkl.config import plan
+from omkl.data.dataset import Dataset
+from omkl.engine.budget import make_budget, outputs, put, remove, reserve_slots
+from omkl.engine.pool import make_pool
+from omkl.engine.stream import make_stream
+from omkl.errors import UserError
+
+STREAMS = pytest.mark.parametrize("stream", [wdbc, ties, clouds], ids=lambda f: f.__name__)
+KERNEL = {"kind": "gaussian", "sigma": 2.0}
+WINDOWED = [
+    ("norma", {"tau": 40, "lam": 0.1}),
+    ("norma", {"tau": 1}),
+    ("norma_nu", {"tau": 40, "step": "sqrt", "offset": True}),
+]
+
+
+def gram(data: Dataset, rows, columns):
+    """The Gaussian kernel of KERNEL between two sets of rows, by its definition."""
+    X = np.zeros((data.T, data.d))
+    X[np.repeat(np.arange(data.T), np.diff(data.indptr)), data.indices] = data.values
+    square = ((X[rows][:, None] - X[columns][None]) ** 2).sum(-1)
+    return np.exp(-square / (2 * KERNEL["sigma"] ** 2))
+
+
+@STREAMS
+@pytest.mark.parametrize("kernel", MIXED["kernels"][:7], ids=lambda k: "-".join(map(str, k.values())))
+def test_norma_without_margin_and_regularisation_is_the_perceptron(stream, kernel):
+    data = stream()
+    theirs, perceptron = one_pass("perceptron", data, kernel=kernel)
+    ours, trace = one_pass("norma", data, kernel=kernel, rho=0.0, lam=0.0, eta=1.0)
+    np.testing.assert_array_equal(trace.mistake, perceptron.mistake)
+    np.testing.assert_array_equal(trace.n_sv_sum, perceptron.n_sv_sum)
+    B, E = state(ours), state(theirs)
+    for name in ("A", "indptr", "indices", "values", "norm2", "size", "n_sv"):
+        np.testing.assert_array_equal(B[name], E[name], name)
+
+
+@STREAMS
+@pytest.mark.parametrize("name", ["norma", "norma_nu"])
+def test_a_window_over_the_whole_stream_drops_nothing(stream, name):
+    data = stream()
+    learner, trace = one_pass(name, data, kernel=KERNEL)
+    other, same = one_pass(name, data, kernel=KERNEL, tau=data.T)
+    assert_same(traced(trace), traced(same))
+    np.testing.assert_array_equal(state(learner)["A"], state(other)["A"])
+
+
+@pytest.mark.parametrize(("name", "over"), WINDOWED)
+@STREAMS
+def test_with_a_window_blocks_and_cuts_change_no_bit(stream, name, over):
+    data = stream()
+    over = {"kernel": KERNEL, **over}
+    learner, trace = one_pass(name, data, block=256, **over)
+    for block in (1, 3, 64):
+        other, again = one_pass(name, data, block=block, **over)
+        assert_same(traced(trace), traced(again), f"block {block}")
+        assert_same(state(learner), state(other), f"block {block}")
+    parts, scores = new_learner(name, None, data.d, **over), []
+    for start, stop in ((0, 1), (1, 130), (130, data.T)):
+        some = stream_of(data, np.arange(start, stop))
+        before = state(parts)
+        parts.run(some, learn=False)
+        assert_same(
+            {k: v for k, v in before.items() if v.size},
+            {k: v for k, v in state(parts).items() if before[k].size},
+        )
+        scores.append(parts.run(some)[0].score)
+    np.testing.assert_array_equal(trace.score, np.concatenate(scores))
+    assert_same(state(learner), state(parts))
+
+
+@pytest.mark.parametrize("tau", [1, 7, 100])
+def test_the_terms_kept_are_the_margin_errors_of_the_last_tau_rounds(tau):
+    data = clouds()
+    learner, trace = one_pass("norma", data, kernel=KERNEL, tau=tau)
+    errors = np.concatenate([[0], np.cumsum(data.y * trace.score <= 1.0)])
+    rounds = np.arange(data.T)
+    np.testing.assert_array_equal(trace.n_sv_sum, errors[rounds] - errors[np.maximum(0, rounds - tau)])
+    assert learner.state["B"].A.size <= tau
+
+
+@pytest.mark.parametrize("lam", [0.05, 0.5])
+@pytest.mark.parametrize("tau", [1, 5, 20, 60])
+def test_truncation_error_obeys_proposition_1(lam, tau):
+    """||f - f_trunc|| <= sum_{i dropped} eta (1 - lam eta)^(age) < (1 - lam eta)^tau / lam: C = X = 1.
+
+    f is the expansion of every coefficient that the truncated learner ever made.
+    """
+    data, eta = clouds(T=400), 0.3
+    learner, trace = one_pass("norma", data, kernel=KERNEL, lam=lam, eta=eta, tau=tau)
+    truncated = learner.run(stream_of(data), learn=False)[0].score
+    sigma = data.y * trace.score <= 1.0
+    age = np.arange(data.T)[::-1]  # factors that a coefficient has been multiplied by
+    alpha = eta * sigma * data.y * (1 - lam * eta) ** age
+    K = gram(data, np.arange(data.T), np.arange(data.T))
+    dropped = np.where(age >= tau, alpha, 0.0)
+    error = np.abs(K @ alpha - truncated)
+    np.testing.assert_allclose(error, np.abs(K @ dropped), atol=1e-12)
+    in_norm = np.sqrt(dropped @ K @ dropped)
+    middle = (eta * (1 - lam * eta) ** age[age >= tau]).sum()
+    assert 0 < error.max() <= in_norm * (1 + 1e-9)
+    assert in_norm <= middle <= (1 - lam * eta) ** tau / lam * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("step", ["constant", "sqrt"])
+@pytest.mark.parametrize("nu", [0.1, 0.4])
+def test_the_share_of_margin_errors_approaches_nu(nu, step):
+    """rho moves by eta_t (nu - sigma_t), so that what it has moved is what the share is away from nu."""
+    data = clouds(T=3000)
+    learner, trace = one_pass("norma_nu", data, kernel=KERNEL, nu=nu, step=step, eta=0.2)
+    eta = 0.2 / np.sqrt(np.arange(data.T) + 1) if step == "sqrt" else np.full(data.T, 0.2)
+    rho = np.concatenate([[0.0], np.cumsum(eta * nu)])
+    sigma = np.zeros(data.T)
+    for t in range(data.T):  # rho_t = nu sum eta - what the errors so far took off
+        sigma[t] = data.y[t] * trace.score[t] <= rho[t] - (eta[:t] * sigma[:t]).sum()
+    assert sigma.sum() == learner.state["B"].n_sv[0]
+    assert (eta * (nu - sigma)).sum() == pytest.approx(learner.state["rho"][0], abs=1e-9)
+    assert np.average(sigma, weights=eta) == pytest.approx(nu, abs=0.02)
+
+
+@pytest.mark.parametrize("name", ["alma", "alma0"])
+@STREAMS
+def test_alma_stays_in_the_unit_ball(stream, name):
+    learner, trace = one_pass(name, stream(), kernel=KERNEL)
+    assert learner.state["norm2"][0] <= 1 + 1e-12
+    assert np.abs(trace.score).max() <= 1 + 1e-9
+
+
+def test_alma_without_a_margin_is_alma0():
+    data = clouds()
+    _, trace = one_pass("alma", data, kernel=KERNEL, alpha=1.0)
+    _, same = one_pass("alma0", data, kernel=KERNEL)
+    _, other = one_pass("alma", data, kernel=KERNEL)
+    assert_same(traced(trace), traced(same))
+    assert other.n_sv_sum[-1] > same.n_sv_sum[-1] == same.mistake[:-1].sum()
+
+
+def test_a_step_that_turns_f_around_is_refused():
+    with pytest.raises(UserError, match=r"algo=norma: eta must be below 1 / lam, is 2.0 with lam=0.5"):
+        plan(["algo=norma", "algo.eta=2", "algo.lam=0.5"])
+
+
+def test_removal_by_hand():
+    """Linear kernel on x = 1, 2, 3, -1: the last slot takes the number of the one that is emptied."""
+    x = np.array([1.0, 2.0, 3.0, -1.0])
+    stream = make_stream(np.arange(5), np.zeros(4, np.int32), x, np.ones(4), np.arange(4))
+    B = reserve_slots(make_budget(make_pool([{"kind": "linear"}]), 9, 1), 4, 1)
+    for t, a in enumerate([1.0, -1.0, 5.0]):
+        outputs(B, stream, t)
+        put(B, stream, t, 0, t, a)
+    remove(B, 2, 0, 0)
+    assert outputs(B, stream, 3) == [-(5.0 * 3 - 2)]
+    assert B.A[:3, 0].tolist() == [5.0, -1.0, 0.0]
+    assert B.size.tolist() == [2, 2]
+    remove(B, 3, 0, 1)
+    assert outputs(B, stream, 3) == [-15]
+    remove(B, 3, 0, 0)
+    assert outputs(B, stream, 3) == [0]
+    assert B.n_free[0] == B.users.size

@@ -1,0 +1,307 @@
+"""The papers' tables, figures and claims: their conf, what is selected of them, ours beside the published."""
+
+import csv
+import json
+import math
+import os
+
+import pandas as pd
+import pytest
+
+from omkl.cli import main
+from omkl.errors import UserError
+from omkl.papers import Selection, find, names, read
+from omkl.papers.checks import KINDS as CHECKS
+from omkl.papers.checks import Rows, checker
+from omkl.papers.claims import QUANTIFIERS, Checked, Finding
+from omkl.papers.figures import KINDS as FIGURES
+from omkl.papers.figures import STANDALONE
+from omkl.papers.page import write_page
+from omkl.papers.published import Value, values
+from omkl.papers.selection import work_of
+from omkl.paths import published_folder
+from omkl.reports.rows import Row
+
+PAPERS = pytest.mark.parametrize("name", names())
+GERMAN = pytest.mark.skipif(not os.environ.get("OMKL_DATA"), reason="german is not there: set OMKL_DATA")
+TABLES = ("results", "times", "sizes")
+
+
+# ------------------------------------------------------------------ what the conf says
+
+
+@PAPERS
+def test_a_paper_names_only_what_there_is(name):
+    paper = read(name)
+    for item in paper.tables.values():
+        assert item.kind in TABLES
+    for item in paper.figures.values():
+        assert item.kind in (FIGURES if item.runs else STANDALONE), item.name
+    for item in paper.claims.values():
+        assert item.kind in CHECKS, item.number
+        assert str(item.options.get("sets", "all")) in QUANTIFIERS
+    if paper.published:
+        assert (published_folder() / f"{paper.published}.csv").is_file()
+
+
+@PAPERS
+def test_claims_and_notes_speak_of_rows_that_their_runs_make(name):
+    from omkl.config import algo_spec
+
+    paper = read(name)
+
+    def labels(item):
+        found = set()
+        for run in item.runs:
+            algos = run.words["algo"]
+            for algo in [algos] if isinstance(algos, str) else algos:
+                found.add(run.labels.get(algo, algo_spec(algo).label))
+        return found
+
+    for item in paper.claims.values():
+        for key in ("left", "right", "label", "order"):
+            said = item.options.get(key, [])
+            for label in [said] if isinstance(said, str) else said:
+                assert label in labels(item), (item.number, label)
+    for item in paper.tables.values():
+        for note in item.options.get("notes", []):
+            said = note.get("row", [])
+            assert {said} if isinstance(said, str) else set(said) <= labels(item), note
+
+
+@PAPERS
+def test_the_published_names_of_a_run_stand_in_the_published_table(name):
+    paper = read(name)
+    for item in paper.tables.values():
+        if "published" in item.options:
+            there = {key[2] for key in values(paper.published) if key[0] == str(item.options["published"])}
+            for run in item.runs:
+                assert set(run.published.values()) <= there
+
+
+def test_published_numbers_have_every_metric_of_every_cell():
+    with open(published_folder() / "bomkl.csv", newline="", encoding="utf-8") as file:
+        lines = list(csv.DictReader(file))
+    cells = {(line["table"], line["data"], line["algorithm"]) for line in lines}
+    assert len(lines) == 3 * len(cells)
+    assert len(cells) == 5 * 6 + 5 * 6
+
+
+# ------------------------------------------------------------------ published values
+
+
+@pytest.mark.parametrize(
+    ("value", "ours", "difference", "agrees"),
+    [
+        (Value(35.37, 1.17, 0.01), 36.54, 1.0, True),
+        (Value(35.37, 1.17, 0.01), 32.0, -2.88, False),
+        (Value(50.0, 0.0, 0.01), 50.004, 0.0, True),  # printed as 0: below half the last digit
+        (Value(50.0, 0.0, 0.01), 50.02, 4.0, False),
+        (Value(7088.0, 0.0, 1.0), 7088, 0.0, True),
+        (Value(22.1, None, 0.1), 0.8, None, None),
+    ],
+)
+def test_a_difference_is_told_in_published_standard_deviations(value, ours, difference, agrees):
+    found = value.difference(ours)
+    assert found is None if difference is None else math.isclose(found, difference, abs_tol=0.005)
+    assert value.agrees(ours) is agrees
+
+
+# ------------------------------------------------------------------ selection
+
+
+def test_data_and_repetitions_are_cut():
+    paper, item = find("tables", "omkc/3")
+    work = work_of(paper, [item], Selection(reps=3, data=("wdbc",)))
+    assert {(part.run.name, part.plan.data, part.plan.reps) for part in work.parts} == {
+        ("dd", ("wdbc",), 3),
+        ("rivals", ("wdbc",), 3),
+    }
+    assert work_of(paper, [item], Selection(reps=99, data=("wdbc",))).plans[0].reps == 20
+
+
+def test_quick_takes_small_sets_and_two_repetitions():
+    from omkl.data import registry
+
+    paper, item = find("tables", "omkc/3")
+    work = work_of(paper, [item], Selection(quick=True))
+    assert all(part.plan.reps == 2 for part in work.parts)
+    assert len(work.data) > 5
+    assert max(registry.entry(name).T for name in work.data) <= 1500
+    paper, item = find("figures", "bomkl/1")  # on a9a alone
+    assert work_of(paper, [item], Selection(quick=True)).data == ["wdbc"]
+
+
+def test_a_set_of_ones_own_and_learners_beside_the_papers():
+    paper, item = find("tables", "bomkl/1")
+    work = work_of(paper, [item], Selection(data=("wdbc",), algos=("omkc_ss",), reps=1))
+    assert work.data == ["wdbc"]
+    assert [s.algo for s in work.parts[-1].plan.settings] == ["omkc_ss"]
+
+
+def test_data_that_cannot_be_had_is_told_and_a_file_can_stand_in(tmp_path):
+    paper, item = find("tables", "bomkl/1")
+    work = work_of(paper, [item], Selection(data=("kdd08",)))
+    assert not work.parts
+    assert "registered users" in work.how["kdd08"]
+    file = tmp_path / "mine.libsvm"
+    file.write_text("+1 1:1\n-1 1:-1\n")
+    work = work_of(paper, [item], Selection(data=(f"kdd08={file}",), reps=1))
+    assert not work.missing
+    assert {part.plan.data for part in work.parts} == {(str(file),)}
+    with pytest.raises(UserError, match="can stand in for"):
+        work_of(paper, [item], Selection(data=(f"german={file}",)))
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["table", "bomkl/7"], "no such table"),
+        (["table", "bomkl"], "there is bomkl/1"),
+        (["figure", "omkc/9"], "no such figure"),
+        (["claims", "omck"], "unknown paper"),
+        (["table", "bomkl/1", "algo=omkc_dd"], "the paper's conf sets this"),
+        (["table", "bomkl/1", "--data", "wdcb"], "neither a registered data set nor a file"),
+        (["table", "bomkl/1", "--algo", "omkc_dx"], "unknown learner"),
+        (["table", "bomkl/1", "--reps", "0"], "whole number from 1 up"),
+        (["table", "bomkl/1", "--data", "kdd08"], "cannot be had"),
+        (["figure", "curve", "--quick"], "for a paper's figure"),
+    ],
+)
+def test_a_mistake_ends_with_one_line(words, said, capsys):
+    assert main(words) == 2
+    out, err = capsys.readouterr()
+    assert not out
+    assert said in err
+    assert err.count("\n") == 1
+
+
+# ------------------------------------------------------------------ tables, claims, pages
+
+
+@GERMAN
+def test_a_table_stands_ours_beside_the_published(tmp_path, capsys):
+    words = ["--data", "german,kdd08", "--reps", "2", "--format", "json", f"store={tmp_path}", "-j", "1"]
+    assert main(["table", "bomkl/1", *words]) == 0
+    rows = {(row["data"], row["label"]): row for row in json.loads(capsys.readouterr().out)["summary"]}
+    u = rows["german", "OMKC(U)"]
+    assert u["mistake_pct_published"] == 35.37
+    assert u["n_sv_sum_published_std"] == 87.7
+    assert math.isclose(u["mistake_pct_difference"], (u["mistake_pct_mean"] - 35.37) / 1.17)
+    assert u["verdict"] == "agrees"
+    assert u["reps"] == u["asked"] == 2
+    sd = rows["german", "OMKC(S,D)"]
+    assert "differ" in sd["verdict"]
+    assert sd["note"]
+    assert rows["german", "OMKC(S,D), variant=published"]["verdict"] == "agrees"
+    assert rows["german", "AROW"]["is_yardstick"]
+    lost = rows["kdd08", "OMKC(U)"]
+    assert lost["verdict"] == "no data"
+    assert lost["mistake_pct_published"] == 0.66
+    assert lost["mistake_pct_mean"] is None
+    assert "registered users" in lost["missing"]
+
+
+def test_a_page_holds_every_table_figure_and_claim(tmp_path):
+    paper, told = read("omkc"), []
+    asked = Selection(reps=2, data=("wdbc",), words=(f"store={tmp_path}", "exec=serial"))
+    write_page(paper, asked, tmp_path, progress=False, tell=told.append)
+    page = (tmp_path / "omkc.md").read_text("utf-8")
+    for item in (*paper.tables.values(), *paper.figures.values()):
+        assert f"## {item.title}" in page
+    assert page.count("Not drawn: ranks need at least 2 data sets") == 2
+    for number in (item.number for item in paper.figures.values() if item.kind != "ranks"):
+        assert (tmp_path / "omkc" / f"figure-{number}.png").stat().st_size > 5000
+        assert f"(omkc/figure-{number}.png)" in page
+    for number in paper.tables:
+        assert all((tmp_path / "omkc" / f"table-{number}.{s}").stat().st_size for s in ("md", "csv", "tex"))
+    assert "omkl table omkc/3 --reps 2 --data wdbc" in page
+    table = pd.read_csv(tmp_path / "omkc" / "table-3.csv")
+    assert set(table["label"]) >= {"OMKC(D,D)", "OM-2", "AROW", "Majority class"}
+    again = []
+    write_page(paper, asked, tmp_path, progress=False, tell=again.append)  # all from the store
+    assert again == told
+    assert "0 of them run by this command" in (tmp_path / "omkc.md").read_text("utf-8")
+
+
+@pytest.fixture
+def rows():
+    cells = pd.DataFrame(
+        {
+            "permutation_seed": ["1", "2", "3"] * 2,
+            "mistakes": [10, 12, 14, 13, 15, 17],
+            "weights": [[0.9, 0.1]] * 6,
+        }
+    )
+
+    def record(mistakes, size, beta):
+        return {"mistake_pct_mean": mistakes, "n_sv_sum_mean": size, "params": {"beta": beta}}
+
+    records = {"A": [record(12.0, 100.0, 0.5)], "B": [record(15.0, 50.0, 0.5)]}
+    records["S"] = [record(20.0, 10.0, 0.1), record(12.0, 30.0, 0.8), record(15.0, 60.0, 1.0)]
+    own = {
+        name: [Row("d", "permuted", name, {}, None, False, "classification", at)]
+        for name, at in (("A", [0, 1, 2]), ("B", [3, 4, 5]))
+    }
+    return Rows("d", "classification", records, own, cells)
+
+
+@pytest.mark.parametrize(
+    ("kind", "options", "holds"),
+    [
+        ("less", {"left": "A", "right": "B", "measure": "mistake_pct"}, True),
+        ("less", {"left": "B", "right": ["A", "B"], "measure": "mistake_pct"}, False),
+        ("less", {"left": "A", "right": "gone", "measure": "mistake_pct"}, None),
+        ("comparable", {"left": "A", "right": "B"}, True),
+        ("comparable", {"left": "B", "right": "A"}, False),
+        ("ratio", {"left": "B", "right": "A", "measure": "n_sv_sum", "high": 0.5}, True),
+        ("ratio", {"left": "B", "right": "A", "measure": "n_sv_sum", "high": 0.4}, False),
+        ("ordered", {"order": ["A", "B"], "measure": "mistake_pct"}, True),
+        ("ordered", {"order": ["A", "B"], "measure": "n_sv_sum"}, False),
+        ("best_between", {"label": "S", "key": "beta", "low": 0.7, "high": 0.9}, True),
+        ("best_between", {"label": "S", "key": "beta", "low": 0.85, "high": 0.9}, False),
+        ("trend", {"label": "S", "key": "beta", "measure": "n_sv_sum", "direction": "up"}, True),
+        ("trend", {"label": "S", "key": "beta", "measure": "mistake_pct", "direction": "down"}, False),
+        (
+            "trend",
+            {"label": "S", "key": "beta", "measure": "mistake_pct", "direction": "down", "until": 0.8},
+            True,
+        ),
+        (
+            "step",
+            {"label": "S", "key": "beta", "measure": "n_sv_sum", "start": 0.1, "end": 0.8, "high": 3.0},
+            True,
+        ),
+        (
+            "step",
+            {"label": "S", "key": "beta", "measure": "n_sv_sum", "start": 0.1, "end": 1.0, "high": 3.0},
+            False,
+        ),
+        ("tracks", {"label": "A", "low": 0.9}, True),
+        ("tracks", {"label": "A", "high": 0.8}, False),
+        ("value_within", {"label": "A", "measure": "mistake_pct", "low": 11.0, "high": 13.0}, True),
+        ("value_within", {"label": "A", "measure": "mistake_pct", "high": 11.0}, False),
+    ],
+)
+def test_a_check_says_whether_a_claim_holds(rows, kind, options, holds):
+    finding = checker(kind, "here")(rows, options)
+    assert finding.holds is holds
+    assert finding.numbers
+    assert finding.data == "d"
+
+
+@pytest.mark.parametrize(
+    ("said", "held", "verdict"),
+    [
+        ("all", [True, True], "holds"),
+        ("all", [True, False], "does not hold"),
+        ("nearly all", [True] * 4 + [False], "holds"),
+        ("most", [True, False], "does not hold"),
+        ("most", [True, True, False, None], "holds"),
+        ("all", [None], "cannot be said"),
+    ],
+)
+def test_a_verdict_follows_what_the_claim_says_of_how_many_sets(said, held, verdict):
+    item = next(iter(read("omkc").claims.values()))
+    item = type(item)("p", "n", "t", "less", (), {"sets": said})
+    assert Checked(item, tuple(Finding("d", one, "") for one in held)).verdict == verdict
