@@ -37,11 +37,19 @@ class Outcome:
     interrupted: bool
 
 
-def run_plan(plan: "Plan", *, jobs: int | None = None, fresh: bool = False, progress: bool = True) -> Outcome:
+def run_plan(
+    plan: "Plan",
+    *,
+    jobs: int | None = None,
+    fresh: bool = False,
+    progress: bool = True,
+    fail_fast: bool = False,
+) -> Outcome:
     """Run the cells of a plan that its store does not hold yet, and return all that are finished.
 
     jobs: worker processes (default: the plan's exec, else one per core); results do not depend on it.
     fresh: run every cell anew, the newest result counts. progress: a bar on stderr where that is a terminal.
+    fail_fast: the first cell that fails ends the run.
 
     A cell that fails is recorded and the run goes on. Ctrl-C ends the run with what is finished; the same
     plan goes on from there. Raises UserError before any work for data that cannot be read or do not fit a
@@ -49,11 +57,10 @@ def run_plan(plan: "Plan", *, jobs: int | None = None, fresh: bool = False, prog
     """
     began = time.perf_counter()
     cells = expand(plan)
-    distinct: dict[str, Cell] = {}
-    for cell in cells:
-        distinct.setdefault(cell.key, cell)
+    distinct = by_key(cells)
     with Store(plan.store) as store:
         done = set() if fresh else store.done(distinct)
+        # longest first, so that the workers end together
         missing = sorted((c for k, c in distinct.items() if k not in done), key=lambda cell: -cell.cost)
         failed: list[dict[str, Any]] = []
         ran, interrupted = 0, False
@@ -61,11 +68,13 @@ def run_plan(plan: "Plan", *, jobs: int | None = None, fresh: bool = False, prog
             executor = _executor(plan, missing, jobs)
             store.open()
             try:
-                with closing(_run(missing, executor, store, len(distinct), progress)) as lines:
+                with closing(run_cells(missing, executor, store, len(distinct), progress)) as lines:
                     for line in lines:
                         ran += 1
                         if line["status"] == "failed":
                             failed.append(line)
+                            if fail_fast:
+                                break
             except KeyboardInterrupt:
                 interrupted = True
         table = _table(store, cells)
@@ -81,19 +90,29 @@ def run_plan(plan: "Plan", *, jobs: int | None = None, fresh: bool = False, prog
     )
 
 
+def by_key(cells: list[Cell]) -> dict[str, Cell]:
+    """Return the cells by their keys, the first of each."""
+    distinct: dict[str, Cell] = {}
+    for cell in cells:
+        distinct.setdefault(cell.key, cell)
+    return distinct
+
+
 def _executor(plan: "Plan", missing: list[Cell], jobs: int | None) -> Executor:
-    name = plan.exec.get("name", "loky")
-    jobs = plan.exec.get("jobs") if jobs is None else jobs
     small = len(missing) == 1 or sum(cell.cost for cell in missing) < SMALL_WORK
-    executor = executors.make(name, 1 if small and jobs is None else jobs)
-    return executors.Serial() if name == "loky" and (small or executor.workers == 1) else executor
+    executor = executors.make(plan.exec, jobs)
+    alone = executor.name == "loky" and (small or executor.workers == 1)
+    return executors.Serial() if alone else executor
 
 
-def _run(missing: list[Cell], executor: Executor, store: Store, total: int, progress: bool) -> Iterator[dict]:
-    """Run cells, longest first so that the workers end together, and yield each line once it is stored."""
+def run_cells(
+    missing: list[Cell], executor: Executor, store: Store, total: int, progress: bool
+) -> Iterator[dict[str, Any]]:
+    """Run cells in the order given and yield each line once it is stored."""
     from tqdm import tqdm
 
-    warm_up([cell.job.spec for cell in missing])
+    if not executor.remote:
+        warm_up([cell.job.spec for cell in missing])
     origin = provenance.collect(executor.name, executor.workers)
     waiting = {id(cell.job): cell for cell in missing}
     bar = tqdm(
@@ -112,8 +131,9 @@ def _run(missing: list[Cell], executor: Executor, store: Store, total: int, prog
 
 def _stored(store: Store, line: dict[str, Any], outcome: Any) -> dict[str, Any]:
     if not isinstance(outcome, Failure):
-        figures = {name: value for name, value in outcome.items() if name != "curve"}
+        figures = {name: value for name, value in outcome.items() if name not in ("curve", "provenance")}
         finished = {"status": "ok", **line, **figures}
+        finished["provenance"] |= outcome.get("provenance", {})  # of a worker on another machine
         try:
             store.append(finished, outcome.get("curve"))
             return finished
