@@ -26,7 +26,7 @@ settings (omkl show prints all of them with what they mean and may be):
   order=KIND         permuted, file (as stored), authors (the OMKC authors' permutations)
   yardsticks=[...]   learners run beside the others; [] for none
   store=PATH         folder of the results (else OMKL_STORE, else ./results)
-  exec=NAME          serial or loky
+  exec=NAME          loky (processes of this machine), serial, dask, slurm; exec.KEY=VALUE their options
 """
 RUN = """\
 examples:
@@ -114,6 +114,10 @@ def build_parser() -> Parser:
     sub.add_argument("kind", choices=("curve", "sweep"), metavar="KIND", help="curve or sweep")
     sub.add_argument("--out", metavar="PATH", help="file (.png, .pdf) or folder to write to")
 
+    text = "show how far the cells of these settings are: done, running, queued, failed, missing"
+    sub = command("status", commands.status, text, settings, KEYS)
+    sub.add_argument("--format", choices=FORMATS, default="table", help=format_help)
+
     text = "list learners, data sets or kernel pools"
     sub = command("list", commands.list_, text, "KIND ")
     sub.set_defaults(takes_words=False)
@@ -141,6 +145,7 @@ def _add_run_options(parser: Parser, format_help: str) -> None:
     parser.add_argument("--format", choices=FORMATS, default="table", help=format_help)
     parser.add_argument("-j", "--jobs", type=_count, metavar="N", help="worker processes; else one per core")
     parser.add_argument("--fresh", action="store_true", help="run cells anew that the store holds already")
+    parser.add_argument("--fail-fast", action="store_true", help="end the run at the first cell that fails")
     parser.add_argument("-q", "--quiet", action="store_true", help="no progress bar")
 
 

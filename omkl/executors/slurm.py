@@ -1,24 +1,23 @@
 """Slurm, through submitit: job arrays of chunks of cells, which write to the store themselves.
 
-A submission is a folder ``slurm/TIME-XXXXXXXX`` in the store: a chunk per job (``0.json``: what to run, as
-plain data), submitit's scripts and logs, and, once the jobs are queued, ``jobs.json`` with their ids. What is
-queued or running is what squeue says of these; a job that ended without all its cells is not rerun by itself,
-the next call submits what is missing. submitit pickles one function and a path for each job, nothing else.
+What is queued or running is not submitted again (see omkl.submissions). A job that ended without all its
+cells is not rerun by itself: the next call submits what is missing. submitit pickles one function and a path
+for each job, nothing else; what to run is plain data in the file at that path.
 """
 
-import getpass
 import json
 import os
 import signal
 import subprocess
 import time
 import uuid
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from omkl import submissions
 from omkl.cells import Cell, expand
 from omkl.data import files
 from omkl.errors import OmklError, UserError
@@ -26,12 +25,10 @@ from omkl.executors.loky import Loky
 from omkl.executors.serial import Serial
 from omkl.lines import dumps
 from omkl.results import Store
+from omkl.submissions import begun, write
 
 if TYPE_CHECKING:
     from omkl.config import Plan
-
-FOLDER = "slurm"  # in the store
-WAITING = ("PENDING", "CONFIGURING", "REQUEUED", "REQUEUE_FED", "REQUEUE_HOLD", "SPECIAL_EXIT")
 
 
 @dataclass(frozen=True)
@@ -53,22 +50,27 @@ def submit(plan: "Plan", fresh: bool = False) -> Submitted:
 
     _submitit()
     cells = by_key(expand(plan))
-    with files.locked(plan.store / FOLDER / "lock", "submitting"):
+    with files.locked(plan.store / submissions.FOLDER / "lock", "submitting"):
         with Store(plan.store) as store:
             done = set() if fresh else store.done(cells)
-            ended = set() if fresh else done | {line["key"] for line in store.failed(cells)}
-        live = states(plan.store, strict=True).keys() & cells.keys()
-        missing = {key: cell for key, cell in cells.items() if key not in done and key not in live}
+            ended = done | {line["key"] for line in store.failed(cells)}
+        live = submissions.states(plan.store, strict=True).keys() & cells.keys()
+        waiting = live - done
+        missing = {key: cell for key, cell in cells.items() if key not in done and key not in waiting}
         if not missing:
-            return Submitted([], 0, len(live))
-        suspects = _suspects(plan.store, ended) & missing.keys()
-        folder = plan.store.resolve() / FOLDER / f"{time.strftime('%Y%m%d-%H%M%S')}-{uuid.uuid4().hex[:8]}"
+            return Submitted([], 0, len(waiting))
+        suspects = set() if fresh else submissions.died_at(plan.store, ended).keys() & missing.keys()
+        folder = (
+            plan.store.resolve()
+            / submissions.FOLDER
+            / f"{time.strftime('%Y%m%d-%H%M%S')}-{uuid.uuid4().hex[:8]}"
+        )
         folder.mkdir(parents=True)
         chunks, names = _chunks(plan, missing, suspects), _names(plan)
         for number, keys in enumerate(chunks):
             chunk = _described(plan, [missing[key] for key in keys], names)
-            _write(folder / f"{number}.json", {**chunk, "fresh": fresh})
-        return Submitted(_send(plan, folder, len(chunks)), len(missing), len(live))
+            write(folder / f"{number}.json", {**chunk, "fresh": fresh})
+        return Submitted(_send(plan, folder, len(chunks)), len(missing), len(waiting))
 
 
 def run_chunk(path: str) -> dict[str, int]:
@@ -83,8 +85,8 @@ def run_chunk(path: str) -> dict[str, int]:
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     signal.signal(signal.SIGUSR2, signal.SIG_IGN)
     chunk = json.loads(Path(path).read_text())
-    again = _begun(Path(path)).exists()
-    _begun(Path(path)).touch()
+    again = begun(Path(path)).exists()
+    begun(Path(path)).touch()
     known = by_key([cell for part in chunk["parts"] for cell in expand(_plan(part, chunk))])
     if strange := [key for key in chunk["keys"] if key not in known]:
         raise OmklError(
@@ -100,23 +102,6 @@ def run_chunk(path: str) -> dict[str, int]:
     return {"ran": len(lines), "failed": lines.count("failed")}
 
 
-def states(store: Path, strict: bool = False) -> dict[str, str]:
-    """Return the cells that are queued or running, by key: "queued" or "running" (then their job has begun).
-
-    Without squeue, as on another machine, none are known; strict raises OmklError instead.
-    """
-    found: dict[str, str] = {}
-    known: dict[str, dict[str, str]] = {}
-    for folder, cluster, jobs in _submissions(store):
-        if cluster not in known:
-            known[cluster] = _squeue(strict) if cluster == "slurm" else {}
-        live = known["slurm"] if cluster == "slurm" else _processes(folder, jobs)
-        for number, job in enumerate(jobs):
-            if job in live:
-                found |= dict.fromkeys(_keys(folder / f"{number}.json"), live[job])
-    return found
-
-
 # ------------------------------------------------------------------ chunks
 
 
@@ -127,17 +112,6 @@ def _chunks(plan: "Plan", missing: Iterable[str], suspects: set[str]) -> list[li
     if plan.exec["cluster"] == "local":  # which runs all jobs at once
         size = max(1, -(-len(keys) // (os.cpu_count() or 1)))
     return [keys[i : i + size] for i in range(0, len(keys), size)] + [[key] for key in sorted(suspects)]
-
-
-def _suspects(store: Path, ended: set[str]) -> set[str]:
-    """Return the cells at which jobs died: of a job's cells the first that is neither finished nor failed."""
-    found = set()
-    for folder, _, jobs in _submissions(store):
-        for number in range(len(jobs)):
-            chunk = folder / f"{number}.json"
-            if _begun(chunk).exists():
-                found.update([key for key in _keys(chunk) if key not in ended][:1])
-    return found
 
 
 def _described(plan: "Plan", cells: list[Cell], named: dict[str, str]) -> dict[str, Any]:
@@ -188,14 +162,6 @@ def _names(plan: "Plan") -> dict[str, str]:
     return {omkl.data.load(name).content_hash: lasting(name) for name in plan.data}
 
 
-def _begun(chunk: Path) -> Path:
-    return chunk.with_suffix(".begun")
-
-
-def _keys(chunk: Path) -> list[str]:
-    return json.loads(chunk.read_text())["keys"]
-
-
 # ------------------------------------------------------------------ the cluster
 
 
@@ -218,7 +184,7 @@ def _send(plan: "Plan", folder: Path, count: int) -> list[str]:
         for start in range(0, count, options["array"]):
             sent = executor.map_array(run_chunk, paths[start : start + options["array"]])
             jobs += [job.job_id for job in sent]
-            _write(folder / "jobs.json", {"cluster": options["cluster"], "jobs": jobs})
+            write(folder / "jobs.json", {"cluster": options["cluster"], "jobs": jobs})
     except (RuntimeError, ValueError, OSError, subprocess.SubprocessError) as error:
         text = " ".join(str(error).split())[:500]
         queued = f"; {len(jobs)} of {count} jobs are queued" if jobs else ""
@@ -252,44 +218,3 @@ def parameters(options: dict[str, Any]) -> dict[str, Any]:
         "additional_parameters": extra,
     }
     return given | {f"slurm_{name}": value for name, value in slurm.items() if value not in (None, {})}
-
-
-def _submissions(store: Path) -> Iterator[tuple[Path, str, list[str]]]:
-    """Yield folder, cluster and job ids (of chunk 0, 1, ...) of each submission, oldest first."""
-    for path in sorted((store / FOLDER).glob("*/jobs.json")):
-        record = json.loads(path.read_text())
-        yield path.parent, record["cluster"], record["jobs"]
-
-
-def _squeue(strict: bool) -> dict[str, str]:
-    """Return the user's jobs that are queued or running, array elements one by one, by id."""
-    command = ["squeue", "--noheader", "--array", "--user", getpass.getuser(), "--format=%i %T"]
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
-    except (OSError, subprocess.SubprocessError) as error:
-        if strict:
-            text = " ".join((getattr(error, "stderr", None) or str(error)).split())[:300]
-            raise OmklError(f"exec=slurm: squeue does not say what is queued already: {text}") from error
-        return {}
-    pairs = [line.split() for line in done.stdout.splitlines() if len(line.split()) == 2]
-    return {job: "queued" if state in WAITING else "running" for job, state in pairs}
-
-
-def _processes(folder: Path, jobs: list[str]) -> dict[str, str]:
-    """Return those of a local submission's jobs (process ids) that run."""
-    command = ["ps", "-o", "pid=,stat=,command=", "-p", ",".join(jobs)]
-    try:
-        said = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False).stdout
-    except OSError:
-        return {}
-    found = {}
-    for line in said.splitlines():
-        job, state, words = line.split(None, 2)
-        if not state.startswith("Z") and str(folder.resolve()) in words:
-            found[job] = "running"
-    return found
-
-
-def _write(path: Path, content: dict[str, Any]) -> None:
-    with files.replacing(path) as file:
-        file.write(dumps(content).encode())
