@@ -2,7 +2,8 @@
 
 A submission is a folder ``slurm/TIME-XXXXXXXX`` in the store: a chunk per job (``0.json``: what to run, and
 the keys of its cells), ``0.begun`` once the job has begun, submitit's scripts and logs, and, as the jobs are
-queued, ``jobs.json`` with their ids. Whether a job is queued or runs is what squeue says.
+queued, ``jobs.json`` with their ids (a submission killed just then is not known of: its cells may run twice,
+which costs time and changes nothing). Whether a job is queued or runs is what squeue says.
 """
 
 import getpass

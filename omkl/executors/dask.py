@@ -14,6 +14,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from functools import cache
 from itertools import islice
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -159,7 +160,7 @@ class _Sent:
 
     def _submit(self, job: Any) -> Any:
         data = None
-        if self.settings.remote and isinstance(job, cells.Job):
+        if isinstance(job, cells.Job) and (self.settings.remote or not isinstance(job.data, Path)):
             bare, dataset = cells.detach(job)
             digest = job.content_hash
             if digest not in self.data:
