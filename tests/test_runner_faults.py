@@ -15,7 +15,7 @@ import runner_fakes
 from joblib.externals.loky import get_reusable_executor
 from runner_plans import POOL, faulty, make_plan, without_time
 
-from omkl import runner
+from omkl import config, runner
 from omkl.cli import main
 from omkl.config import Plan, Setting
 from omkl.errors import OmklError, UserError
@@ -130,7 +130,7 @@ DRIVER = """
 import pickle, signal, sys
 sys.path.insert(0, {here!r})
 import runner_fakes
-from omkl import runner
+from omkl import config, runner
 signal.signal(signal.SIGINT, signal.default_int_handler)
 runner.run_cell, runner.warm_up, runner.SMALL_WORK = runner_fakes.run_cell, lambda specs: None, -1.0
 with open(sys.argv[1], "rb") as file:
@@ -139,10 +139,11 @@ print(outcome.interrupted, len(outcome.cells), len(outcome.failed), flush=True)
 """
 
 
-@pytest.mark.parametrize("jobs", [1, 2])
-def test_ctrl_c_keeps_what_is_finished_and_the_same_plan_goes_on(plan, tmp_path, jobs):
+@pytest.mark.parametrize(("name", "jobs"), [("loky", 1), ("loky", 2), ("dask", 2)])
+def test_ctrl_c_keeps_what_is_finished_and_the_same_plan_goes_on(plan, tmp_path, name, jobs):
     slow = [Setting("omkc_u", {"beta": i / 100, "fault": ["spin", 0.15]}, POOL) for i in range(1, 15)]
-    plan = replace(plan, settings=tuple(slow), data=plan.data[:1], reps=1)
+    options = config.plan([f"exec={name}"]).exec
+    plan = replace(plan, settings=tuple(slow), data=plan.data[:1], reps=1, exec=options)
     (tmp_path / "plan").write_bytes(pickle.dumps(plan))
     driver = subprocess.Popen(
         [sys.executable, "-c", DRIVER.format(here=str(HERE)), str(tmp_path / "plan"), str(jobs)],
@@ -156,11 +157,11 @@ def test_ctrl_c_keeps_what_is_finished_and_the_same_plan_goes_on(plan, tmp_path,
     while len(Store(plan.store).done(keys)) < 3 and driver.poll() is None:
         time.sleep(0.01)
     os.killpg(driver.pid, signal.SIGINT)
-    out, err = driver.communicate(timeout=20)
+    out, err = driver.communicate(timeout=60)
     interrupted, cells, failed = out.split()
     assert (interrupted, failed, err) == ("True", "0", "")
     assert 3 <= int(cells) < 15
-    rest = runner.run_plan(plan, jobs=2)
+    rest = runner.run_plan(replace(plan, exec={"name": "serial"}))
     assert (rest.reused, rest.ran, len(rest.cells)) == (int(cells), 15 - int(cells), 15)
 
 

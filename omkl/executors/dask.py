@@ -14,6 +14,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from functools import cache
 from itertools import islice
+from multiprocessing import resource_tracker
 from pathlib import Path
 from typing import Any
 
@@ -84,7 +85,7 @@ class Dask:
         if not self.remote:
             # a cell given to two workers that died is looked at alone, as on loky
             stack.enter_context(dask.config.set({"distributed.scheduler.allowed-failures": 1}))
-            with _deaf():
+            with _ctrl_c_later():
                 cluster = LocalCluster(
                     n_workers=self.workers,
                     threads_per_worker=1,
@@ -244,16 +245,22 @@ def _line(error: BaseException) -> str:
 
 
 @contextmanager
-def _deaf() -> Iterator[None]:
-    """Ignore Ctrl-C: a cluster half made cannot be closed, and the workers made here are to stay deaf."""
-    if threading.current_thread() is not threading.main_thread():  # where signals cannot be set
+def _ctrl_c_later() -> Iterator[None]:
+    """Hold Ctrl-C back: a cluster half made cannot be closed. Its workers are deaf to it for good."""
+    if threading.current_thread() is not threading.main_thread() or not hasattr(signal, "pthread_sigmask"):
         yield
         return
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    resource_tracker.ensure_running()  # starting it later would undo the mask
+    pressed = threading.Event()
+    before = signal.signal(signal.SIGINT, lambda *_: pressed.set())
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # which threads and processes inherit
     try:
         yield
     finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
         signal.signal(signal.SIGINT, before)
+    if pressed.is_set():
+        raise KeyboardInterrupt
 
 
 @contextmanager
