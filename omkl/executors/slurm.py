@@ -30,6 +30,8 @@ from omkl.submissions import begun, write
 if TYPE_CHECKING:
     from omkl.config import Plan
 
+SAME = ("order", "seed", "block")  # of a plan, the same for all of its cells
+
 
 @dataclass(frozen=True)
 class Submitted:
@@ -68,8 +70,9 @@ def submit(plan: "Plan", fresh: bool = False) -> Submitted:
         folder.mkdir(parents=True)
         chunks, names = _chunks(plan, missing, suspects), _names(plan)
         for number, keys in enumerate(chunks):
-            chunk = _described(plan, [missing[key] for key in keys], names)
-            write(folder / f"{number}.json", {**chunk, "fresh": fresh})
+            chunk = {"store": str(plan.store.resolve()), "cpus": plan.exec["cpus"], "fresh": fresh}
+            chunk |= {"parts": _described([missing[key] for key in keys], names), "keys": keys}
+            write(folder / f"{number}.json", chunk)
         return Submitted(_send(plan, folder, len(chunks)), len(missing), len(waiting))
 
 
@@ -87,7 +90,7 @@ def run_chunk(path: str) -> dict[str, int]:
     chunk = json.loads(Path(path).read_text())
     again = begun(Path(path)).exists()
     begun(Path(path)).touch()
-    known = by_key([cell for part in chunk["parts"] for cell in expand(_plan(part, chunk))])
+    known = by_key([cell for part in chunk["parts"] for cell in expand(_plan(part))])
     if strange := [key for key in chunk["keys"] if key not in known]:
         raise OmklError(
             f"{path}: {len(strange)} of its cells have changed since they were submitted (data or learners); "
@@ -114,8 +117,8 @@ def _chunks(plan: "Plan", missing: Iterable[str], suspects: set[str]) -> list[li
     return [keys[i : i + size] for i in range(0, len(keys), size)] + [[key] for key in sorted(suspects)]
 
 
-def _described(plan: "Plan", cells: list[Cell], named: dict[str, str]) -> dict[str, Any]:
-    """Return a chunk as plain data: for each data set what to expand, and which of those cells are meant.
+def _described(cells: list[Cell], named: dict[str, str]) -> list[dict[str, Any]]:
+    """Return a chunk's cells as plain data: small plans, each on one data set, that expand to these and more.
 
     named: the data sets as the user named them, by content hash.
     """
@@ -128,27 +131,24 @@ def _described(plan: "Plan", cells: list[Cell], named: dict[str, str]) -> dict[s
                 "data": named[digest],
                 "settings": list({dumps(setting): setting for setting in settings}.values()),
                 "reps": 1 + max(job.rep for job in jobs),
+                **{name: getattr(jobs[0], name) for name in SAME},
             }
         )
-    shared = {"order": plan.order, "seed": plan.seed, "block": plan.block, "cpus": plan.exec["cpus"]}
-    store = str(plan.store.resolve())
-    return {**shared, "store": store, "parts": parts, "keys": [cell.key for cell in cells]}
+    return parts
 
 
-def _plan(part: dict[str, Any], chunk: dict[str, Any]) -> "Plan":
+def _plan(part: dict[str, Any]) -> "Plan":
     from omkl.config import Plan, Setting
 
     return Plan(
         settings=tuple(Setting(**setting) for setting in part["settings"]),
         data=(part["data"],),
         reps=part["reps"],
-        seed=chunk["seed"],
-        order=chunk["order"],
-        store=Path(chunk["store"]),
-        exec={"name": "serial"},
+        store=Path(),
+        exec={},
         yardsticks=(),
         swept=(),
-        block=chunk["block"],
+        **{name: part[name] for name in SAME},
     )
 
 
