@@ -3,6 +3,7 @@
 joblib's own dask backend waits for ever for a job that always kills its worker; here it becomes a Failure.
 """
 
+import asyncio
 import logging
 import signal
 import threading
@@ -142,10 +143,10 @@ class _Sent:
                 continue
             for future, result in finished.next_batch(block=False):
                 job = self.jobs.pop(future)
-                if future.status == "finished":
-                    yield job, result
-                elif future.status != "error":
+                if future.status == "cancelled" or isinstance(result, asyncio.CancelledError):
                     raise self._gone()
+                if future.status != "error":  # also one that got lost with its worker after we had it
+                    yield job, result
                 elif not isinstance(error := future.exception(), KilledWorker):
                     raise OmklError(f"a dask worker cannot run cells: {_line(error)}")
                 elif together:
