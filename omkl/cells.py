@@ -24,7 +24,8 @@ _KEPT = 16  # data sets a process keeps open
 class Job:
     """All that a worker is told: one learner, its hyperparameters, and where the data are.
 
-    data: the parsed copy to memory-map, or the data themselves where they could not be cached.
+    data: the parsed copy to memory-map, or the data themselves where they could not be cached, or None where
+    they come to the worker on their own (`keep`).
     """
 
     spec: "AlgoSpec"
@@ -33,7 +34,7 @@ class Job:
     name: str
     content_hash: str
     task: str
-    data: "Path | Dataset"
+    data: "Path | Dataset | None"
     order: str
     seed: int
     rep: int
@@ -88,7 +89,7 @@ def expand(plan: "Plan", sizes: Sizes | None = None) -> list[Cell]:
     specs = algo_specs(dict.fromkeys(setting.algo for setting in (*plan.settings, *plan.yardsticks)))
     loaded = {name: omkl.data.load(name, task=plan.task) for name in plan.data}
     for asked, dataset in loaded.items():
-        _keep(dataset)
+        keep(dataset)
         seeds = [omkl.data.order(dataset, plan.order, plan.seed, rep)[1] for rep in range(plan.reps)]
         settings = [*plan.settings, *(s for s in plan.yardsticks if dataset.task in specs[s.algo].tasks)]
         for setting in settings:
@@ -101,6 +102,11 @@ def expand(plan: "Plan", sizes: Sizes | None = None) -> list[Cell]:
                 cell = _cell(plan, setting, params, spec, dataset, rep, seed)
                 cells.setdefault((asked, setting.pool and setting.pool["name"], cell.key), cell)
     return list(cells.values())
+
+
+def detach(job: Job) -> "tuple[Job, Dataset]":
+    """Return a job that names its data by content only, and the data: for a worker without our files."""
+    return dataclasses.replace(job, data=None), dataclasses.replace(_dataset(job), path=None)
 
 
 def run_cell(job: Job) -> dict[str, Any]:
@@ -215,7 +221,8 @@ def warm_up(specs: "list[AlgoSpec]") -> None:
 _open: "OrderedDict[str, Dataset]" = OrderedDict()
 
 
-def _keep(dataset: "Dataset") -> None:
+def keep(dataset: "Dataset") -> None:
+    """Keep a data set open in this process, where jobs that name its content find it."""
     _open[dataset.content_hash] = dataset
     _open.move_to_end(dataset.content_hash)
     while len(_open) > _KEPT:
@@ -228,5 +235,5 @@ def _dataset(job: Job) -> "Dataset":
         import omkl.data
 
         dataset = omkl.data.load_cached(job.data) if isinstance(job.data, Path) else job.data
-        _keep(dataset)
+        keep(dataset)
     return dataclasses.replace(dataset, name=job.name)

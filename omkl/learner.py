@@ -10,6 +10,7 @@ import numpy as np
 
 from omkl import seeds
 from omkl.algorithms import function
+from omkl.compiling import compiling
 from omkl.engine import numba_cache
 from omkl.engine.budget import Budget, make_budget, reserve_slots
 from omkl.engine.expansion import BLOCK, Expansion, close_block, make_expansion, reserve
@@ -247,7 +248,7 @@ def _set_up(spec: Any, params: dict, pool: dict, dataset: Any, order: np.ndarray
 def warm_up(specs: list) -> None:
     """Compile the learners, or load them from the cache on disk, before any clock or worker starts.
 
-    Says so on stderr when it really compiles.
+    Says so on stderr when it really compiles; one process does at a time.
     """
     from types import SimpleNamespace
 
@@ -263,9 +264,10 @@ def warm_up(specs: list) -> None:
     )
     pool = {"normalise": "none", "kernels": [{"kind": "gaussian", "sigma": 1.0}]}
     told = False
-    for spec in specs:
-        compiled = function(spec.function)
-        if not told and not numba_cache.has(compiled):
-            print("compiling the learners (once; kept on disk) ...", file=sys.stderr, flush=True)
-            told = True
-        run_pass(spec, spec.defaults, pool if spec.kernels == "pool" else None, tiny, np.arange(2), 0)
+    with compiling([spec.function for spec in specs]):
+        for spec in specs:
+            if not told and not numba_cache.has(function(spec.function)):
+                print("compiling the learners (once; kept on disk) ...", file=sys.stderr, flush=True)
+                told = True
+            used = pool if spec.kernels == "pool" else None
+            run_pass(spec, spec.defaults, used, tiny, np.arange(2), 0)
