@@ -89,8 +89,8 @@ def stream_of(data, order=None):
 
 
 def fitting(spec, given):
-    """The given pool, of which a learner on random features gets the Gaussians, plain."""
-    if spec.pool != "gaussian":
+    """The given pool, of which a learner with a pool of Gaussians of its own gets the Gaussians, plain."""
+    if spec.usual_pool is None:
         return given
     kernels = [k for k in given["kernels"] if k["kind"] == "gaussian"] or pool("gauss3")["kernels"]
     return {**given, "normalise": "none", "kernels": kernels}

@@ -11,7 +11,7 @@ import pkgutil
 import numpy as np
 import pytest
 import reference
-from engine_cases import dataset, dense, slots_of, stored, ties, wdbc
+from engine_cases import dataset, dense, fitting, slots_of, stored, ties, wdbc
 from numba import vectorize
 from reference import TWINS, kernels
 
@@ -42,6 +42,14 @@ OPTIONS = [
     ("bomkc_bogd", {"budget": 20, "removal": "nonuniform"}),
     ("bomkc_bpas", {"budget": 20}),
     ("bomkc_bpas", {"budget": 20, "normalise": True, "C": 0.5}),
+    ("rff", {"loss": "hinge", "eta": 0.3, "features": "iid"}),
+    ("raker", {"loss": "logistic", "features": "iid", "D": 7}),
+    ("adaraker", {"variant": "authors"}),
+    ("adaraker", {"loss": "logistic", "eta0": 1.0}),
+    ("omkr", {"loss": "logistic"}),
+    ("omkr", {"loss": "hinge", "lam": 0.0}),
+    ("adamkl", {"loss": "hinge", "levels": 4}),
+    ("okr", {"loss": "hinge", "eta": 0.3}),
 ]
 OWN = [
     GAUSSIAN,
@@ -126,7 +134,7 @@ def both(name, data, order, pool_name, monkeypatch, **over):
     """(figures of run_pass, the learner, its trace, the twin's Result) on the same stream and seed."""
     spec = algo_spec(name)
     params = {**spec.defaults, **over}
-    given = pool(pool_name) if spec.kernels == "pool" else None
+    given = fitting(spec, pool(pool_name)) if spec.kernels == "pool" else None
     seen = []
     figures_of = omkl.learner._figures
     monkeypatch.setattr(omkl.learner, "_figures", lambda *all_: (seen.append(all_[:2]), figures_of(*all_))[1])
@@ -222,7 +230,11 @@ def test_options_equal_the_twin(data_name, name, over, streams, request, monkeyp
 @pytest.mark.parametrize("data_name", SETS)
 def test_learner_without_a_pool_equals_its_twin(data_name, name, streams, request, monkeypatch):
     data, order = streams(data_name, request)
-    for kernel in [None, *OWN] if algo_spec(name).kernels == "own" else [None]:
+    spec = algo_spec(name)
+    own = OWN if spec.kernels == "own" else []
+    if "regression" in spec.tasks:  # squared losses of polynomials of unscaled data leave double precision
+        own = OWN[:1] if spec.pool == "gaussian" else OWN[:2]
+    for kernel in [None, *own] if spec.kernels == "own" else [None]:
         over = {"kernel": kernel} if kernel else {}
         with monkeypatch.context() as patch:
             assert_equal(name, data, order, *both(name, data, order, None, patch, **over))

@@ -5,8 +5,9 @@ omkl/engine/intervals.py); W (levels, m) Hedge weights of every instance, each r
 logarithms of the instances' votes; number (1,) rounds learnt so far; eta0 > 0, eta^(I) = min(1/2, eta0 /
 sqrt(|I|)); lam >= 0 regularisation.
 Deviations: with (24) as printed, equation (23) raises the votes of the instances that do worse; the sign is
-put right, h <- h + eta^(I) (l(f) - l(f^(I))), as the proof needs it and the authors' code has it. An instance
-has the vote eta^(I) in its first round already ((23) gives it after that round, and 0 in it).
+put right, h <- h + eta^(I) (l(f) - l(f^(I))), as the proof needs it and the authors' code has it. As printed,
+an instance has no vote in its first round and eta^(I) after it; where no instance has one (all predict 0), the
+prediction is 0. eta0 is not printed: 10 is about the best of 0.1 to 20 over their four streams.
 """
 
 import math
@@ -45,7 +46,7 @@ def adaraker(stream, F, theta, W, h, number, T, trace, learn, eta, eta0, lam, lo
         votes = h[:n].copy()
         for j in range(n):
             if begins(number[0] + 1, j):
-                out[j], f[j], votes[j] = 0.0, 0.0, math.log(rate[j])
+                out[j], f[j], votes[j] = 0.0, 0.0, -np.inf
             else:
                 out[j] = linear_outputs(theta[j], z)
                 f[j] = weighted_output(W[j], out[j])
@@ -56,7 +57,7 @@ def adaraker(stream, F, theta, W, h, number, T, trace, learn, eta, eta0, lam, lo
         number[0] += 1
         for j in range(n):
             if begins(number[0], j):
-                theta[j], W[j] = 0.0, 1.0 / m
+                theta[j], W[j], votes[j] = 0.0, 1.0 / m, math.log(rate[j])
             else:
                 votes[j] += rate[j] * (loss_of(loss, y, score) - loss_of(loss, y, f[j]))
             discount_by(W[j], math.exp(-rate[j]), losses(loss, y, out[j]))
@@ -127,11 +128,11 @@ def adamkl(stream, E, scale, W, h, number, trace, learn, eta0, lam, loss):
     for t in range(stream.T):
         y = stream.y[t]
         n = active(number[0] + 1, levels)
-        out[:] = scale * outputs(E, stream, t).reshape(levels, m)
+        out[:] = (scale * outputs(E, stream, t)).reshape(levels, m)
         votes = h[:n].copy()
         for j in range(n):
             if begins(number[0] + 1, j):
-                out[j], votes[j] = 0.0, math.log(rate[j])
+                out[j], votes[j] = 0.0, -np.inf
             f[j] = weighted_output(W[j], out[j])
         score = vote_of(votes, f[:n])
         record(trace, t, score, y, E)
@@ -145,11 +146,12 @@ def adamkl(stream, E, scale, W, h, number, trace, learn, eta0, lam, loss):
             if begins(number[0], j):
                 for i in range(m):
                     forget(E, j * m + i, 1 << j)
-                scale[j * m : j * m + m], W[j] = 1.0, 1.0 / m
+                scale[j * m : j * m + m], W[j], votes[j] = 1.0, 1.0 / m, math.log(rate[j])
             else:
                 votes[j] += rate[j] * (loss_of(loss, y, score) - loss_of(loss, y, f[j]))
             discount_by(W[j], math.exp(-rate[j]), losses(loss, y, out[j]))
             shrink(E, scale, 1.0 - rate[j] * lam, j * m, j * m + m)
             a[j] = -rate[j] * slopes(loss, y, out[j]) / scale[j * m : j * m + m]
-        add(E, stream, t, a.ravel())
+        if a.any():
+            add(E, stream, t, a.ravel())
         h[:n] = votes

@@ -64,7 +64,11 @@ class AlgoSpec:
     help: dict[str, str] = field(default_factory=dict)
 
     def check_together(self, params: dict[str, Any]) -> None:
-        """Raise UserError when these hyperparameters break one of ``require``."""
+        """Raise UserError when they break one of ``require``, or the kernel is of the wrong kind."""
+        if self.pool and params.get("kernel", {}).get("kind", self.pool) != self.pool:
+            raise UserError(
+                f"algo={self.name}: the kernel must be {self.pool}, is {params['kernel']['kind']}"
+            )
         for rule in self.require:
             low, _, high = rule.split()
             if params[low] > params[high]:

@@ -34,8 +34,13 @@ def rates(levels, eta0):
 
 @njit(cache=True)
 def vote_of(h, f):
-    """sum_j exp(h_j) f_j / sum_j exp(h_j): h holds the votes' logarithms, so that none can overflow."""
+    """sum_j exp(h_j) f_j / sum_j exp(h_j), 0 where all votes are 0.
+
+    h holds the votes' logarithms (that of 0 is -inf), so that none can overflow.
+    """
     largest = h.max()
+    if largest == -np.inf:
+        return 0.0
     total, score = 0.0, 0.0
     for j in range(f.size):
         vote = math.exp(h[j] - largest)
