@@ -6,8 +6,8 @@ logarithms of the instances' votes; number (1,) rounds learnt so far; eta0 > 0, 
 sqrt(|I|)); lam >= 0 regularisation.
 Deviations: with (24) as printed, equation (23) raises the votes of the instances that do worse; the sign is
 put right, h <- h + eta^(I) (l(f) - l(f^(I))), as the proof needs it and the authors' code has it. As printed,
-an instance has no vote in its first round and eta^(I) after it; where no instance has one (all predict 0), the
-prediction is 0. eta0 is not printed: 10 is about the best of 0.1 to 20 over their four streams.
+an instance has no vote in its first round and eta^(I) after it; where no instance has one (all predict 0),
+the prediction is 0. eta0 is not printed: 10 is about the best of 0.1 to 20 over their four streams.
 """
 
 import math
@@ -152,6 +152,5 @@ def adamkl(stream, E, scale, W, h, number, trace, learn, eta0, lam, loss):
             discount_by(W[j], math.exp(-rate[j]), losses(loss, y, out[j]))
             shrink(E, scale, 1.0 - rate[j] * lam, j * m, j * m + m)
             a[j] = -rate[j] * slopes(loss, y, out[j]) / scale[j * m : j * m + m]
-        if a.any():
-            add(E, stream, t, a.ravel())
+        add(E, stream, t, a.ravel())
         h[:n] = votes

@@ -1,8 +1,8 @@
 """Online kernel regression with one kernel and with several (Sahoo, Hoi, Li 2014).
 
 Throughout: m kernels; f (m,) outputs f_i(x_t); scale (m,) with f_i = scale_i E_i; eta > 0 step size; lam >= 0
-regularisation: f_i <- (1 - eta lam) f_i - eta l'(f_i) kappa_i(x_t, .), every example stored unless all its
-coefficients are 0. The squared loss is (y - f)^2.
+regularisation: f_i <- (1 - eta lam) f_i - eta l'(f_i) kappa_i(x_t, .), every example stored. The squared
+loss is (y - f)^2.
 """
 
 import math
@@ -29,9 +29,7 @@ def okr(stream, E, scale, T, trace, learn, eta, lam, loss):
         record(trace, t, f[0], y, E)
         if learn:
             shrink(E, scale, 1.0 - step * lam, 0, scale.size)
-            a = -step * slopes(loss, y, f) / scale
-            if a[0] != 0.0:
-                add(E, stream, t, a)
+            add(E, stream, t, -step * slopes(loss, y, f) / scale)
 
 
 @njit(cache=True)
@@ -47,6 +45,4 @@ def omkr(stream, E, scale, w, trace, learn, eta, lam, beta, loss):
         if learn:
             discount_by(w, beta, losses(loss, y, f))
             shrink(E, scale, 1.0 - eta * lam, 0, scale.size)
-            a = -eta * slopes(loss, y, f) / scale
-            if a.any():
-                add(E, stream, t, a)
+            add(E, stream, t, -eta * slopes(loss, y, f) / scale)

@@ -14,7 +14,7 @@ def learnt(E, t, keep, a):
     """f_i <- keep_i f_i + a_i kappa_i(x_t, .)."""
     E.F = E.F * keep[:, None]
     E.columns = [column * keep for column in E.columns]
-    E.add(t, a)
+    E.add(t, a, np.ones(len(a), bool))  # every example is stored
 
 
 def okr(X, y, kernels, *, eta, lam, loss, normalise="none", rng=None):
