@@ -1,4 +1,4 @@
-"""Regression learners: special cases, limits, the reference figures of the authors' code, what they refuse."""
+"""Regression learners: special cases, limits, the figures of the authors' code, what they refuse."""
 
 import math
 
