@@ -3,6 +3,7 @@
 import math
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 from .expansion import Expansions
 from .losses import loss_of, slope_of
@@ -178,8 +179,9 @@ def ridge_features(X, y, kernels, *, D, features, lam, normalise="none", rng):
     """theta = (lam I + sum z z')^-1 sum y z, solved anew every round."""
     V, E = frequencies(kernels, X.shape[1], D, features, rng), Expansions(None, 0, len(y))
     A, b = lam * np.eye(2 * D), np.zeros(2 * D)
-    for t in range(len(y)):
-        (z,) = lifted(V, X[t])
-        E.record(np.linalg.solve(A, b) @ z, y[t], [])
-        A, b = A + np.outer(z, z), b + y[t] * z
+    with threadpool_limits(1):  # threads for matrices this small wait for one another
+        for t in range(len(y)):
+            (z,) = lifted(V, X[t])
+            E.record(np.linalg.solve(A, b) @ z, y[t], [])
+            A, b = A + np.outer(z, z), b + y[t] * z
     return E.result()
