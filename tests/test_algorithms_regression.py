@@ -111,11 +111,11 @@ def test_predictions_beyond_a_double_are_an_error_not_a_figure():
     [
         (
             ["algo=raker", "pool=paper16"],
-            "raker takes pools of gaussian kernels only, pool=paper16 has polynomial",
+            "raker needs a pool of gaussian kernels alone, .* pool=paper16 has polynomial",
         ),
         (
-            ["algo=raker", "pool.normalise=cosine"],
-            "takes pools of gaussian kernels only, .* has normalise=cosine",
+            ["algo=adaraker", "pool=laplace13"],
+            "needs a pool of gaussian kernels alone, .* has laplacian kernels",
         ),
         (["algo=rff", "algo.kernel={kind:linear}"], "algo=rff: the kernel must be gaussian, is linear"),
         (

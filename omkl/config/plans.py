@@ -174,8 +174,6 @@ def _pools(request: Request, specs: list[AlgoSpec]) -> tuple[dict[str, list[dict
         if spec.kernels == "pool":
             usual = spec.usual_pool and "pool" not in request.given
             chosen[spec.name] = _changed([spec.usual_pool] if usual else asked, changes)
-            for pool in chosen[spec.name]:
-                spec.check_pool(pool)
     return chosen, [f"pool.{part}" for part, values in changes.items() if len(values) > 1]
 
 
@@ -205,6 +203,8 @@ def _grid(
         raise UserError(f"the grid has {total} settings; at most {MOST_SETTINGS} are possible")
     for spec, used, own in grids:
         for pool in used:
+            if pool:
+                spec.check_pool(pool)
             for values in itertools.product(*own.values()):
                 params = {**spec.defaults, **dict(zip(own, values, strict=True))}
                 spec.check_together(params)
