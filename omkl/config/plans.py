@@ -81,9 +81,13 @@ def plan(overrides: list[str], *, sweep: bool = False) -> Plan:
 
 def resolved(overrides: list[str]) -> dict[str, Any]:
     """Return the configuration as plain data: what would run, and for each hyperparameter what it means."""
+    from omkl.data import registry
+
     asked = plan(overrides)
     found: dict[str, Any] = {"data": list(asked.data)}
-    found |= {key: getattr(asked, key) for key in ("order", "reps", "seed", "block", "task", "exec")}
+    found |= {key: getattr(asked, key) for key in ("order", "reps", "seed", "block", "exec")}
+    if not all(registry.is_name(spec) for spec in asked.data):
+        found["task"] = asked.task
     found["store"] = str(asked.store)
     found["yardsticks"] = [setting.algo for setting in asked.yardsticks]
     found["pool"], found["algo"] = {}, {}
