@@ -97,7 +97,7 @@ class Raker:
 def adaraker(X, y, kernels, *, variant, D, features, eta0, lam, loss, eta, normalise="none", rng):
     """Algorithm 2 with h (exp(+eta r)); the intervals of length 2^j are [n 2^j, (n + 1) 2^j - 1], n >= 1."""
     if variant == "authors":
-        return authors(X, y, kernels, D, lam, eta, rng)
+        return authors(kernels, X, y, D, lam, eta, rng)
     V, E = frequencies(kernels, X.shape[1], D, features, rng), Expansions(None, 0, len(y))
     instances, log_h = {}, {}
     for t in range(1, len(y) + 1):
@@ -118,7 +118,7 @@ def adaraker(X, y, kernels, *, variant, D, features, eta0, lam, loss, eta, norma
     return E.result()
 
 
-def authors(X, y, kernels, D, lam, beta, rng):
+def authors(kernels, X, y, D, lam, beta, rng):
     """ALGORITHMS.md section 9: learners k = 1.. of which only the votes start anew."""
     T, m = len(y), len(kernels)
     V, E = frequencies(kernels, X.shape[1], D, "authors", rng), Expansions(None, 0, T)
