@@ -18,14 +18,14 @@ from omkl.engine.stream import Stream, Trace, make_stream, make_trace, part, tra
 from omkl.errors import OmklError
 
 CURVE_POINTS = 100
-LIMITS = ("budget", "tau")  # hyperparameters that bound a Budget; null bounds nothing
+LIMITS = ("budget", "tau")  # hyperparameters that bound what is stored
 
 
 class Learner:
     """A learner and its state: expansion, weights, random generator, and what else its YAML names.
 
-    A function with an argument ``B`` gets a Budget of ``budget`` (or ``tau``) vectors per kernel in place of
-    ``E``.
+    With a hyperparameter ``budget`` (or ``tau``) there is a Budget ``B`` of so many vectors per kernel in
+    place of the Expansion ``E``; a function that takes both, for a limit that may be null, gets None for one.
 
     spec: the learner's AlgoSpec; params: its hyperparameters; pool: ``{"normalise", "kernels"}`` or None;
     d: number of features; seed: of its own randomness; block: rows computed at once (never changes a result).
@@ -47,9 +47,9 @@ class Learner:
             forms = spec.state or {}
             expansions = [name for name in forms if forms[name].get("expansion")]
             plan = make_pool(pool["kernels"], pool["normalise"])
-            if "B" in self.names:
-                limits = (params[name] for name in LIMITS if name in params)
-                self.state["B"] = make_budget(plan, next(limits) or sys.maxsize, d, self.block)
+            limit = next((params[name] for name in LIMITS if name in params), None)
+            if limit is not None:
+                self.state["B"] = make_budget(plan, limit, d, self.block)
             else:
                 expansions = ["E", *expansions]
             self.state |= {name: make_expansion(plan, d, self.block) for name in expansions}
@@ -62,6 +62,8 @@ class Learner:
             for name in self.names
             if name in params
         }
+        if spec.kernels != "none":
+            self.arguments |= {name: None for name in ("E", "B") if name not in self.state}
         missing = set(self.names) - {"stream", "trace", "learn"} - set(self.state) - set(self.arguments)
         if missing:
             raise OmklError(f"learner {spec.name}: nothing provides {sorted(missing)} of its function")

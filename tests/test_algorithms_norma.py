@@ -47,9 +47,12 @@ def test_norma_without_margin_and_regularisation_is_the_perceptron(stream, kerne
     ours, trace = one_pass("norma", data, kernel=kernel, rho=0.0, lam=0.0, eta=1.0)
     np.testing.assert_array_equal(trace.mistake, perceptron.mistake)
     np.testing.assert_array_equal(trace.n_sv_sum, perceptron.n_sv_sum)
-    B, E = state(ours), state(theirs)
-    for name in ("A", "indptr", "indices", "values", "norm2", "size", "n_sv"):
-        np.testing.assert_array_equal(B[name], E[name], name)
+    np.testing.assert_array_equal(trace.score, perceptron.score)
+    B = one_pass("norma", data, kernel=kernel, rho=0.0, lam=0.0, eta=1.0, tau=data.T)[0]
+    for name, array in state(theirs).items():
+        np.testing.assert_array_equal(state(ours)[name], array, name)
+        if name != "stored_by":
+            np.testing.assert_array_equal(state(B)[name], array, name)
 
 
 @STREAMS
@@ -58,7 +61,9 @@ def test_a_window_over_the_whole_stream_drops_nothing(stream, name):
     data = stream()
     learner, trace = one_pass(name, data, kernel=KERNEL)
     other, same = one_pass(name, data, kernel=KERNEL, tau=data.T)
-    assert_same(traced(trace), traced(same))
+    for field in ("mistake", "n_sv_sum"):
+        np.testing.assert_array_equal(getattr(trace, field), getattr(same, field))
+    np.testing.assert_allclose(trace.score, same.score, rtol=1e-9, atol=1e-12)
     np.testing.assert_array_equal(state(learner)["A"], state(other)["A"])
 
 
@@ -130,7 +135,7 @@ def test_the_share_of_margin_errors_approaches_nu(nu, step):
     sigma = np.zeros(data.T)
     for t in range(data.T):  # rho_t = nu sum eta - what the errors so far took off
         sigma[t] = data.y[t] * trace.score[t] <= rho[t] - (eta[:t] * sigma[:t]).sum()
-    assert sigma.sum() == learner.state["B"].n_sv[0]
+    assert sigma.sum() == learner.state["E"].n_sv[0]
     assert (eta * (nu - sigma)).sum() == pytest.approx(learner.state["rho"][0], abs=1e-9)
     assert np.average(sigma, weights=eta) == pytest.approx(nu, abs=0.02)
 

@@ -46,6 +46,7 @@ OPTIONS = [
     ("norma", {"tau": 30, "offset": True, "lam": 0.1}),
     ("norma", {"lam": 1, "rho": 0.1}),  # its scale underflows
     ("norma", {"step": "sqrt", "rho": 0, "eta": 3}),
+    ("norma", {"lam": 1, "rho": 0.1, "tau": 60}),
     ("norma_nu", {"tau": 100, "offset": True, "nu": 0.5}),
     ("norma_nu", {"step": "sqrt", "eta": 1, "kernel": GAUSSIAN}),
 ]
