@@ -29,6 +29,7 @@ class Job:
     pool: dict[str, Any] | None
     name: str
     content_hash: str
+    task: str
     data: "Path | Dataset"
     order: str
     seed: int
@@ -57,6 +58,7 @@ class Cell:
             "pool_spec": pool and {"normalise": pool["normalise"], "kernels": pool["kernels"]},
             "data": job.name,
             "data_hash": job.content_hash,
+            "task": job.task,
             "order": job.order,
             "rep": job.rep,
             "seed": job.seed,
@@ -76,18 +78,14 @@ def expand(plan: "Plan") -> list[Cell]:
 
     cells: dict[tuple, Cell] = {}
     specs = algo_specs(dict.fromkeys(setting.algo for setting in (*plan.settings, *plan.yardsticks)))
-    loaded = {name: omkl.data.load(name) for name in plan.data}
+    loaded = {name: omkl.data.load(name, task=plan.task) for name in plan.data}
     for asked, dataset in loaded.items():
         _keep(dataset)
         seeds = [omkl.data.order(dataset, plan.order, plan.seed, rep)[1] for rep in range(plan.reps)]
-        settings = [*plan.settings, *(s for s in plan.yardsticks if specs[s.algo].task == dataset.task)]
+        settings = [*plan.settings, *(s for s in plan.yardsticks if dataset.task in specs[s.algo].tasks)]
         for setting in settings:
             spec = specs[setting.algo]
-            if spec.task != dataset.task:
-                raise UserError(
-                    f"algo={spec.name} is for {spec.task}, data={asked} for {dataset.task}; "
-                    "choose another learner or another data set"
-                )
+            spec.check_data(setting.params, dataset.task, asked)
             _check_range(setting, dataset)
             for rep, seed in enumerate(seeds):
                 cell = _cell(plan, setting, spec, dataset, rep, seed)
@@ -123,6 +121,7 @@ def _cell(
         order=plan.order,
         permutation_seed=seed,
         revision=spec.revision,
+        task=dataset.task,
     )
     job = Job(
         spec=spec,
@@ -130,6 +129,7 @@ def _cell(
         pool=setting.pool,
         name=dataset.name,
         content_hash=dataset.content_hash,
+        task=dataset.task,
         data=dataset.path or dataset,
         order=plan.order,
         seed=plan.seed,

@@ -151,8 +151,11 @@ def run_pass(
 
     spec: AlgoSpec; params: hyperparameters; pool: for learners with ``kernels: pool``; dataset: Dataset;
     order (T,): rows in order of arrival; permutation_seed: of this order, for the learner's own draws.
-    Keys: T, m, mistakes, mistake_rate, n_sv_sum, n_sv_union, n_sv_combined, n_sv_per_kernel, weights, pairs
-    (stored vectors summed over rounds), seconds, curve (at most 100 points t, weights at points weights_t).
+    Keys: T, m, mistakes, mistake_rate (None of a regression, which has ``mse``, the mean squared error of the
+    predictions before their updates; of a novelty detection the examples told novel), n_sv_sum, n_sv_union,
+    n_sv_combined, n_sv_per_kernel, weights, pairs (stored vectors summed over rounds), seconds, curve (at
+    most 100 points t, weights at points weights_t; ``loss``, the squared errors summed, of a regression in
+    place of mistakes). Raises OmklError when a regression's predictions leave double precision.
     """
     seed = seeds.learner_seed(permutation_seed, spec.name)
     if spec.kernels == "own":
@@ -168,11 +171,16 @@ def run_pass(
             weights[t] = [float(f"{v:.4g}") for v in learner.weights]
 
     trace, seconds = learner.run(stream, on_part=note)
-    return _figures(learner, trace, seconds, weights)
+    return _figures(learner, trace, seconds, weights, stream.y if dataset.task == "regression" else None)
 
 
-def _figures(learner: Learner, trace: Trace, seconds: float, weights: dict[int, list[float]]) -> dict:
-    """Return a cell's figures from the final state and the trace of its rounds."""
+def _figures(
+    learner: Learner, trace: Trace, seconds: float, weights: dict[int, list[float]], target: Any
+) -> dict:
+    """Return a cell's figures from the final state and the trace of its rounds.
+
+    target (T,): what the scores of a regression should have been, None for other tasks.
+    """
     T = trace.score.size
     E = learner.classifiers
     union, total = (int(n) for n in E.size) if E is not None else (0, 0)
@@ -185,9 +193,21 @@ def _figures(learner: Learner, trace: Trace, seconds: float, weights: dict[int, 
         "n_sv_union": union,
         "n_sv_combined": total if combined_all else int(trace.n_sv_combined[-1]),
     }
-    errors = np.cumsum(trace.mistake)
     points = np.unique(np.linspace(1, T, min(T, CURVE_POINTS)).round().astype(int)).tolist()
-    curve = {"t": points, "mistakes": [int(errors[t - 1]) for t in points]}
+    if target is None:
+        errors = np.cumsum(trace.mistake)
+        measured = {"mistakes": int(errors[-1]), "mistake_rate": int(errors[-1]) / T}
+        curve = {"t": points, "mistakes": [int(errors[t - 1]) for t in points]}
+    else:
+        with np.errstate(over="ignore", invalid="ignore"):
+            loss = np.cumsum(np.square(trace.score - target))
+        if not np.isfinite(loss[-1]):
+            t = int(np.argmin(np.isfinite(loss))) + 1
+            raise OmklError(
+                f"the prediction of round {t} left double precision; scale the data, or learn slower"
+            )
+        measured = {"mistakes": None, "mistake_rate": None, "mse": float(loss[-1]) / T}
+        curve = {"t": points, "loss": [float(loss[t - 1]) for t in points]}
     for name, value in final.items():
         stood = getattr(trace, name)  # before round t's update, hence after round t - 1's
         curve[name] = [int(stood[t]) if t < T else value for t in points]
@@ -195,8 +215,7 @@ def _figures(learner: Learner, trace: Trace, seconds: float, weights: dict[int, 
     return {
         "T": T,
         "m": E.f.size if E is not None else 0,
-        "mistakes": int(errors[-1]),
-        "mistake_rate": int(errors[-1]) / T,
+        **measured,
         **final,
         "n_sv_per_kernel": n_sv,
         "weights": None if learner.weights is None else [float(v) for v in learner.weights],
@@ -239,6 +258,7 @@ def warm_up(specs: list) -> None:
         d=1,
         T=2,
         content_hash="",
+        task="classification",
     )
     pool = {"normalise": "none", "kernels": [{"kind": "gaussian", "sigma": 1.0}]}
     told = False

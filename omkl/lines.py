@@ -13,13 +13,13 @@ from pathlib import Path
 from typing import Any
 
 COLUMNS = (
-    *("key", "status", "algo", "params", "pool", "pool_spec", "data", "data_hash", "order", "rep", "seed"),
-    *("permutation_seed", "revision", "T", "mistakes", "mistake_rate", "n_sv_sum", "n_sv_union"),
-    *("n_sv_combined", "n_sv_per_kernel", "weights", "pairs", "m", "seconds", "provenance"),
+    *("key", "status", "algo", "params", "pool", "pool_spec", "data", "data_hash", "task", "order", "rep"),
+    *("seed", "permutation_seed", "revision", "T", "mistakes", "mistake_rate", "mse", "n_sv_sum"),
+    *("n_sv_union", "n_sv_combined", "n_sv_per_kernel", "weights", "pairs", "m", "seconds", "provenance"),
 )
 SHARED = (
-    *("algo", "params", "pool", "pool_spec", "data", "data_hash", "order", "seed", "revision", "T", "m"),
-    "provenance",
+    *("algo", "params", "pool", "pool_spec", "data", "data_hash", "task", "order", "seed", "revision"),
+    *("T", "m", "provenance"),
 )
 _SEAM = b',"algo":'
 _OWN_PROVENANCE = ("time", "load")  # the parts of the provenance that change from cell to cell
@@ -58,7 +58,8 @@ def columns(cells: list[Cell]) -> dict[str, list]:
         if name == "provenance":
             table[name] = [cell.provenance for cell in cells]
         elif name in SHARED:
-            table[name] = [cell.shared.get(name) for cell in cells]
+            usual = "classification" if name == "task" else None  # older lines do not say
+            table[name] = [cell.shared.get(name, usual) for cell in cells]
         else:
             table[name] = [cell.own.get(name) for cell in cells]
     return table

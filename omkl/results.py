@@ -41,12 +41,15 @@ def cell_key(
     order: str,
     permutation_seed: int,
     revision: int,
+    task: str = "classification",
 ) -> str:
     """Return the cell's name: hex sha256 of the canonical JSON of everything its result depends on.
 
     Canonical: keys sorted, no white space, floats as ``repr`` prints them. A float and an int of the same
     value differ (1.0, 1): the configuration has already turned every value into its declared type. Of the
     pool only ``normalise`` and ``kernels`` count, not its name or label; where a cell ran never counts.
+
+    The task counts where it is not classification: the same numbers may be classes or targets.
 
     Raises ValueError for NaN or infinity, TypeError for what JSON cannot hold.
     """
@@ -60,6 +63,8 @@ def cell_key(
         "permutation_seed": str(permutation_seed),
         "revision": revision,
     }
+    if task != "classification":
+        parts["task"] = task
     return hashlib.sha256(dumps(parts, sort_keys=True).encode()).hexdigest()
 
 

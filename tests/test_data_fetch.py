@@ -11,7 +11,7 @@ import pytest
 
 from omkl import data
 from omkl.data import fetch, registry
-from omkl.data.prepare import DataFile, Link
+from omkl.data.forms import DataFile, Link
 from omkl.errors import OmklError, UserError
 
 BODY = b"".join(b"%+d 1:%d 2:0.5\n" % (1 if i % 3 else -1, i) for i in range(1, 4001))

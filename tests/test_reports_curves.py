@@ -39,8 +39,8 @@ def test_mean_curve_by_hand():
     }
     table = mean_curves(cells, curves)
     assert table["t"].tolist() == [5, 10]
-    assert table["mistake_pct_mean"].tolist() == pytest.approx([40.0, 30.0])
-    assert table["mistake_pct_std"].tolist() == pytest.approx([40 / np.sqrt(2), 20 / np.sqrt(2)])
+    assert table["error_mean"].tolist() == pytest.approx([40.0, 30.0])
+    assert table["error_std"].tolist() == pytest.approx([40 / np.sqrt(2), 20 / np.sqrt(2)])
     assert table["n_sv_sum_mean"].tolist() == pytest.approx([20.0, 35.0])
     assert table["reps"].tolist() == [2, 2]
 
@@ -54,7 +54,7 @@ def test_repetitions_with_other_points_are_interpolated_as_counts():
     table = mean_curves(cells, curves)
     assert table["t"].tolist() == [2, 4, 8]
     # the second repetition has 0 mistakes at 2 and at 4, and from (0, 0) to (4, 4) two vectors at 2
-    assert table["mistake_pct_mean"].tolist() == pytest.approx([50.0, 50.0, 100.0])
+    assert table["error_mean"].tolist() == pytest.approx([50.0, 50.0, 100.0])
     assert table["n_sv_sum_mean"].tolist() == pytest.approx([2.0, 4.0, 8.0])
 
 
@@ -62,7 +62,7 @@ def test_cells_without_a_curve_are_left_out_and_none_at_all_is_an_error():
     cells = frame(cell(DD, 0, 4), cell(DD, 1, 2))
     table = mean_curves(cells, {cells["key"][1]: {"t": [10], "mistakes": [1], "n_sv_sum": [2]}})
     assert table["reps"].tolist() == [1]
-    assert table["mistake_pct_std"].isna().all()
+    assert table["error_std"].isna().all()
     with pytest.raises(UserError, match="no learning curve"):
         mean_curves(cells, {})
 
@@ -94,8 +94,8 @@ def test_the_curves_after_the_start_are_inside_the_axis(studied):
     axes = draw_curves(table).axes[0]
     low, high = axes.get_ylim()
     part = table[(table["data"] == "wdbc") & ~table["is_yardstick"] & (table["t"] >= 0.05 * 300)]
-    assert low <= part["mistake_pct_mean"].min()
-    assert part["mistake_pct_mean"].max() <= high
+    assert low <= part["error_mean"].min()
+    assert part["error_mean"].max() <= high
 
 
 def test_lines_on_one_another_are_striped():

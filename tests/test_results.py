@@ -17,13 +17,13 @@ def test_what_is_written_is_read_back(tmp_path):
     curve = {"t": [50, 100], "mistakes": [20, 30], "weights": None}
     with Store(tmp_path / "new" / "store") as store:
         store.append(line(1), curve)
-        store.append(line(2, mse=0.125))
+        store.append(line(2, skill=0.125))
     again = Store(tmp_path / "new" / "store")
     cells = read_quietly(again)
-    assert list(cells.columns) == [*COLUMNS, "mse"]
+    assert list(cells.columns) == [*COLUMNS, "skill"]
     for row, written in zip(cells.to_dict("records"), [line(1), line(2)], strict=True):
         assert {name: row[name] for name in written} == written
-    assert cells["mse"].isna().tolist() == [True, False]
+    assert cells["skill"].isna().tolist() == [True, False]
     assert again.curves([line(1)["key"], line(2)["key"]]) == {line(1)["key"]: curve}
     assert again.done([line(n)["key"] for n in (1, 2, 3)]) == {line(1)["key"], line(2)["key"]}
     assert again.cells([line(2)["key"]])["rep"].tolist() == [2]

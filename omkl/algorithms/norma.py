@@ -9,11 +9,13 @@ The scale is the second way of section II-D: unlike the cache of powers of 1 - l
 
 import math
 
+import numpy as np
 from numba import njit
 
 from omkl.engine.descent import descend, output, record
 
 SQRT = 1  # place in the choices of `step`
+SQUARED, EPS, HUBER = 0, 1, 2  # places in the choices of `loss`
 
 
 @njit(cache=True)
@@ -54,6 +56,58 @@ def norma_nu(stream, E, B, scale, b, rho, now, born, trace, learn, nu, eta, step
         rho[0] += eta_t * (nu - sigma)
         if offset:
             b[0] += eta_t * sigma * y
+
+
+@njit(cache=True)
+def norma_regression(stream, E, B, scale, width, now, born, trace, learn, loss, lam, eta, step, nu, start):
+    """Regression with squared, eps-insensitive or Huber's loss: equations (21), (22), (24).
+
+    delta = y - f(x)   width (1,) the paper's eps or sigma, `start` at first; nu its target share of errors
+    beyond it, not a number for a width that stays
+    Deviations: equation (24) lacks eta in the quadratic part's coefficient, and lam in 1 - eta; both are as
+    equation (9) has them. The adaptive sigma moves by the signs of equation (22), as printed.
+    """
+    for t in range(stream.T):
+        if now[0] == 0 and learn:
+            width[0] = start
+        y = stream.y[t]
+        f = output(E, B, scale, stream, t)
+        record(trace, t, f, y, E, B)
+        if not learn:
+            continue
+        delta = y - f
+        beyond = abs(delta) >= width[0] if loss == HUBER else abs(delta) > width[0]
+        if loss == SQUARED:
+            slope = delta
+        elif beyond:
+            slope = np.sign(delta)
+        else:
+            slope = delta / width[0] if loss == HUBER else 0.0
+        eta_t = _rate(now, eta, step)
+        descend(E, B, scale, now, born, stream, t, 1.0 - eta_t * lam, eta_t * slope)
+        if loss != SQUARED and not math.isnan(nu):
+            width[0] += eta_t * (beyond - nu)
+
+
+@njit(cache=True)
+def norma_novelty(stream, E, B, scale, rho, now, born, trace, learn, nu, eta, step):
+    """Novelty detection, loss max(0, rho - f(x)) - nu rho, lam = 1: equation (20).
+
+    The score is f(x) - rho; an example with f(x) < rho is novel, and counts as the trace's mistake. No label
+    is read. rho (1,) adapts, from 0.
+    Deviations: the signs of rho's update are those of the loss's gradient. As printed, the threshold rises
+    where it is missed already: rho outgrows f, and every example is novel.
+    """
+    for t in range(stream.T):
+        f = output(E, B, scale, stream, t)
+        novel = not f >= rho[0]
+        record(trace, t, f - rho[0], 1.0, E, B)
+        trace.mistake[t] = novel
+        if not learn:
+            continue
+        eta_t = _rate(now, eta, step)
+        descend(E, B, scale, now, born, stream, t, 1.0 - eta_t, eta_t * novel)
+        rho[0] += eta_t * (nu - novel)
 
 
 @njit(cache=True)

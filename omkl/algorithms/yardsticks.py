@@ -21,6 +21,33 @@ def majority(stream, balance, trace, learn):
 
 
 @njit(cache=True)
+def running_mean(stream, total, trace, learn):
+    """Predict the mean of the targets so far, 0 at the start.
+
+    total (2,) their sum and their number
+    """
+    for t in range(stream.T):
+        y = stream.y[t]
+        record_score(trace, t, total[0] / max(total[1], 1.0), y)
+        if learn:
+            total[0] += y
+            total[1] += 1.0
+
+
+@njit(cache=True)
+def last_value(stream, last, trace, learn):
+    """Predict the target of the round before (persistence), 0 at the start.
+
+    last (1,) that target
+    """
+    for t in range(stream.T):
+        y = stream.y[t]
+        record_score(trace, t, last[0], y)
+        if learn:
+            last[0] = y
+
+
+@njit(cache=True)
 def arow(stream, mu, sigma, trace, learn, r):
     """AROW: adaptive regularisation of weights (Crammer, Kulesza, Dredze 2009, Figure 1), linear.
 

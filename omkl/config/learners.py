@@ -7,16 +7,25 @@ from typing import Any
 
 from omkl.config import compose, domains
 from omkl.errors import UserError, suggest
+from omkl.tasks import TASKS
+
+
+def _tasks(value: Any) -> list[str]:
+    check = domains.parse(list(TASKS)).check
+    return [check(task) for task in (value if isinstance(value, list) and value else [value])]
+
 
 _REQUIRED = ("function", "label", "cite", "task", "kernels", "revision", "domains", "help")
 _KINDS = {
     **{name: domains.parse("text") for name in ("function", "label", "cite")},
-    "task": domains.parse(["classification"]),
+    "task": domains.Domain(f"some of {', '.join(TASKS)}", _tasks),
     "kernels": domains.parse(["pool", "own", "none"]),
     "revision": domains.parse("int [1, inf)"),
     **{name: domains.parse("bool") for name in ("yardstick", "stochastic")},
     "setup": domains.parse("text or null"),
     "require": domains.parse("names"),
+    "pool": domains.parse(["gaussian"]),
+    "usual_pool": domains.parse("text or null"),
 }
 
 
@@ -25,10 +34,13 @@ class AlgoSpec:
     """A learner as conf/algo/NAME.yaml describes it.
 
     function: name in omkl.algorithms    label, cite: for tables    revision: part of every cell's key
+    tasks: of the data that it runs on (``task`` in the file, one or a list)
     kernels: ``pool`` (runs on pool=...), ``own`` (its hyperparameter ``kernel``) or ``none``
     yardstick: printed beside the learners    stochastic: draws random numbers of its own
     setup: function that chooses its kernels from the pool, or None    state: arrays the engine provides
     require: what must hold between its hyperparameters, as ``alpha <= beta`` or ``eta * lam < 1``
+    pool: ``gaussian`` where only pools of Gaussians will do    usual_pool: its pool where none is asked for
+    only: the values that a hyperparameter may take on data of a task: ``{task: {name: [value, ...]}}``
     defaults, domains, help: of its hyperparameters, by name (domains as written: an interval, a list, ...)
     """
 
@@ -36,13 +48,16 @@ class AlgoSpec:
     function: str
     label: str
     cite: str
-    task: str
+    tasks: list[str]
     kernels: str
     revision: int
     yardstick: bool = False
     stochastic: bool = False
     setup: str | None = None
     require: list[str] = field(default_factory=list)
+    pool: str | None = None
+    usual_pool: str | None = None
+    only: dict[str, dict[str, list]] = field(default_factory=dict)
     state: dict[str, Any] = field(default_factory=dict)
     domains: dict[str, Any] = field(default_factory=dict)
     defaults: dict[str, Any] = field(default_factory=dict)
@@ -62,6 +77,31 @@ class AlgoSpec:
                 f"algo={self.name}: {must},"
                 f" is {domains.show(params[low])} with {high}={domains.show(params[high])}"
             )
+
+    def check_pool(self, pool: dict[str, Any]) -> None:
+        """Raise UserError when this pool holds kernels that are not for the learner."""
+        others = [kernel["kind"] for kernel in pool["kernels"] if self.pool and kernel["kind"] != self.pool]
+        normalise = self.pool and pool["normalise"] != "none"
+        if others or normalise:
+            found = f"{others[0]} kernels" if others else f"normalise={pool['normalise']}"
+            raise UserError(
+                f"algo={self.name} takes pools of {self.pool} kernels only, pool={pool['name']} has {found};"
+                f" choose one such as pool={self.usual_pool or 'gauss3'}"
+            )
+
+    def check_data(self, params: dict[str, Any], task: str, data: str) -> None:
+        """Raise UserError when data of this task are not for the learner with these hyperparameters."""
+        if task not in self.tasks:
+            raise UserError(
+                f"algo={self.name} is for {' and '.join(self.tasks)}, data={data} for {task}; "
+                "choose another learner or another data set"
+            )
+        for name, allowed in self.only.get(task, {}).items():
+            if params[name] not in allowed:
+                raise UserError(
+                    f"algo={self.name}: {name}={params[name]} is not for {task} (data={data}); "
+                    f"there {name} is {' or '.join(map(str, allowed))}"
+                )
 
 
 def algo_names() -> list[str]:
@@ -117,7 +157,7 @@ def _spec(name: str, content: dict) -> AlgoSpec:
     where = compose.file("algo", name)
     defaults = typed_values(content, where)
     about = content["about"]
-    known = {*_KINDS, "domains", "help", "state"}
+    known = {*_KINDS, "domains", "help", "state", "only"}
     for key in about.keys() - known:
         raise UserError(f"{where}: unknown key 'about.{key}'{suggest(key, known)}")
     for key in _REQUIRED:
@@ -132,6 +172,12 @@ def _spec(name: str, content: dict) -> AlgoSpec:
                 raise UserError(f"{where}: about.{key} {error}") from None
     if not isinstance(about.get("state") or {}, dict):
         raise UserError(f"{where}: about.state must be a mapping of array names to shape and fill")
+    only = about.get("only") or {}
+    if not isinstance(only, dict) or not all(
+        task in values["task"] and isinstance(part, dict) and part.keys() <= defaults.keys()
+        for task, part in only.items()
+    ):
+        raise UserError(f"{where}: about.only must map tasks to hyperparameters and the values they may take")
     if (values["kernels"] == "own") != (about["domains"].get("kernel") == "kernel"):
         raise UserError(f"{where}: 'about.kernels: own' and a hyperparameter 'kernel: kernel' go together")
     for rule in values.get("require", []):
@@ -146,6 +192,8 @@ def _spec(name: str, content: dict) -> AlgoSpec:
         raise UserError(f"{where}: a yardstick has its own kernel or none, not a pool")
     spec = AlgoSpec(
         name=name,
+        tasks=values.pop("task"),
+        only=only,
         **values,
         state=about.get("state") or {},
         domains=about["domains"],

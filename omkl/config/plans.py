@@ -33,6 +33,7 @@ class Plan:
     order: file, permuted or authors    seed: base of the permutation seeds    store: folder of the results
     exec: ``{"name", ...options}``    swept: the keys given several values, such as ("algo.beta",)
     block: examples that the engine computes at once, None for its own choice
+    task: of the data that are files of the user's
     """
 
     settings: tuple[Setting, ...]
@@ -45,6 +46,7 @@ class Plan:
     yardsticks: tuple[Setting, ...]
     swept: tuple[str, ...]
     block: int | None
+    task: str = "classification"
 
 
 def plan(overrides: list[str], *, sweep: bool = False) -> Plan:
@@ -73,6 +75,7 @@ def plan(overrides: list[str], *, sweep: bool = False) -> Plan:
         yardsticks=_yardsticks(request, settings),
         swept=tuple(key for key in request.given if key in swept),
         block=request.value("block"),
+        task=request.value("task"),
     )
 
 
@@ -80,7 +83,7 @@ def resolved(overrides: list[str]) -> dict[str, Any]:
     """Return the configuration as plain data: what would run, and for each hyperparameter what it means."""
     asked = plan(overrides)
     found: dict[str, Any] = {"data": list(asked.data)}
-    found |= {key: getattr(asked, key) for key in ("order", "reps", "seed", "block", "exec")}
+    found |= {key: getattr(asked, key) for key in ("order", "reps", "seed", "block", "task", "exec")}
     found["store"] = str(asked.store)
     found["yardsticks"] = [setting.algo for setting in asked.yardsticks]
     found["pool"], found["algo"] = {}, {}
@@ -88,7 +91,7 @@ def resolved(overrides: list[str]) -> dict[str, Any]:
         spec = algo_spec(setting.algo)
         if setting.pool:
             found["pool"][setting.pool["name"]] = {k: v for k, v in setting.pool.items() if k != "name"}
-        about = ("label", "cite", "function", "task", "kernels", "revision")
+        about = ("label", "cite", "function", "tasks", "kernels", "revision")
         found["algo"][spec.name] = {
             **{key: getattr(spec, key) for key in about},
             "hyperparameters": {
@@ -106,7 +109,13 @@ def _data(request: Request) -> Iterator[str]:
     seen = set()
     for spec in request.names("data", registry.names()):
         if registry.is_name(spec):
-            spec = registry.entry(spec).name
+            item = registry.entry(spec)
+            spec = item.name
+            if "task" in request.given and item.task != request.value("task"):
+                raise UserError(
+                    f"{request.given['task'].text}: data={spec} is registered for {item.task};"
+                    " task=... is for files of your own"
+                )
         elif not os.path.isfile(os.path.expanduser(spec)):
             near = suggest(spec, registry.names()) or "; `omkl list data` shows them"
             raise UserError(
@@ -146,30 +155,47 @@ def _axis(name: str, override: Any, specs: list[AlgoSpec]) -> dict[str, list[Any
     return axis
 
 
-def _pools(request: Request, specs: list[AlgoSpec]) -> tuple[list[dict], list[str]]:
-    """Return the pools asked for, changed as asked, and which ``pool.*`` keys take several values."""
+def _pools(request: Request, specs: list[AlgoSpec]) -> tuple[dict[str, list[dict]], list[str]]:
+    """Return each learner's pools, changed as asked, and which ``pool.*`` keys take several values.
+
+    These are the pools asked for; where none is, a learner's usual one, else that of config.yaml.
+    """
     parts = request.parts("pool")
     if not any(spec.kernels == "pool" for spec in specs):
         for override in [request.given[key] for key in request.given if key == "pool"] + [*parts.values()]:
             names = ",".join(spec.name for spec in specs)
             own = "; its kernel is algo.kernel" if any(spec.kernels == "own" for spec in specs) else ""
             raise UserError(f"{override.text}: algo={names} uses no kernel pool{own}")
-        return [], []
-    found = kernel_pools.pools(request.names("pool", kernel_pools.pool_names()))
+        return {}, []
+    asked = request.names("pool", kernel_pools.pool_names())
     changes = {part: checked(override, kernel_pools.PARTS[part]) for part, override in parts.items()}
-    if changes:
-        named = kernel_pools.pools(kernel_pools.pool_names())
-        choices = [dict(zip(changes, values, strict=True)) for values in itertools.product(*changes.values())]
-        found = [kernel_pools.changed(base, choice, named) for base in found for choice in choices]
-    return found, [f"pool.{part}" for part, values in changes.items() if len(values) > 1]
+    chosen = {}
+    for spec in specs:
+        if spec.kernels == "pool":
+            usual = spec.usual_pool and "pool" not in request.given
+            chosen[spec.name] = _changed([spec.usual_pool] if usual else asked, changes)
+            for pool in chosen[spec.name]:
+                spec.check_pool(pool)
+    return chosen, [f"pool.{part}" for part, values in changes.items() if len(values) > 1]
 
 
-def _grid(specs: list[AlgoSpec], axes: dict[str, dict[str, list]], chosen: list[dict]) -> Iterator[Setting]:
+def _changed(names: list[str], changes: dict[str, list]) -> list[dict]:
+    found = kernel_pools.pools(names)
+    if not changes:
+        return found
+    named = kernel_pools.pools(kernel_pools.pool_names())
+    choices = [dict(zip(changes, values, strict=True)) for values in itertools.product(*changes.values())]
+    return [kernel_pools.changed(base, choice, named) for base in found for choice in choices]
+
+
+def _grid(
+    specs: list[AlgoSpec], axes: dict[str, dict[str, list]], chosen: dict[str, list[dict]]
+) -> Iterator[Setting]:
     """Yield learners × pools (for those that use one) × values of the hyperparameters they have."""
     grids = [
         (
             spec,
-            chosen if spec.kernels == "pool" else [None],
+            chosen.get(spec.name, [None]),
             {name: axis[spec.name] for name, axis in axes.items() if spec.name in axis},
         )
         for spec in specs

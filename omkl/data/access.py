@@ -7,7 +7,9 @@ from pathlib import Path
 
 from omkl.data import cache, files, registry
 from omkl.data.dataset import Dataset, content_hash
-from omkl.data.prepare import Form, Rows, read_form, read_user_file, signs, stem
+from omkl.data.forms import Form
+from omkl.data.parse import Rows
+from omkl.data.prepare import read_form, read_user_file, signs, stem, targets
 from omkl.data.registry import DataEntry
 from omkl.errors import OmklError, UserError, suggest
 from omkl.paths import cache_folder
@@ -27,11 +29,13 @@ class Status:
     downloadable: bool
 
 
-def load(spec: str, *, download: bool = True) -> Dataset:
+def load(spec: str, *, download: bool = True, task: str = "classification") -> Dataset:
     """Return the data set of a registered name or of a file (LIBSVM, .csv, .tsv, .npz; .gz, .bz2, .xz too).
 
     A name comes from OMKL_DATA, the downloads, scikit-learn, or is downloaded now (unless ``download`` is
     false). Its content must be the registered one. Parsed copies are reused while the source is the same.
+    task: what a file is taken for (classification: two labels; regression: the labels are numbers); a
+    registered set has its own.
     Raises UserError for an unknown name, a file not found, broken content, or other content than registered.
     """
     if registry.is_name(spec):
@@ -42,12 +46,12 @@ def load(spec: str, *, download: bool = True) -> Dataset:
             found = _locate(item)
         if found is None:
             raise UserError(_missing(item))
-        return _load(item.name, found[1], found[0], item)
+        return _load(item.name, found[1], found[0], item, item.task)
     path = Path(spec).expanduser()
     if not path.is_file():
         guess = suggest(spec, registry.names())
         raise UserError(f"data={spec}: neither a registered data set{guess} nor a file; see `omkl list data`")
-    return _load(stem(path), [path], None, None)
+    return _load(stem(path), [path], None, None, task)
 
 
 def load_cached(path: str | Path) -> Dataset:
@@ -60,7 +64,7 @@ def status(name: str) -> Status:
     item = registry.entry(name)
     found = _locate(item)
     state = "missing" if found is None else "file" if found[1] else "embedded"
-    cached = cache.parsed_path(item.name, *found) if found else None
+    cached = cache.parsed_path(item.name, *found, item.task) if found else None
     return Status(
         name=item.name,
         title=item.title,
@@ -91,7 +95,7 @@ def verify(name: str) -> str:
     found = _locate(item)
     if found is None:
         raise UserError(_missing(item))
-    return _parse(item.name, found[1], found[0], item).content_hash
+    return _parse(item.name, found[1], found[0], item, item.task).content_hash
 
 
 def get(name: str, force: bool = False) -> list[Path]:
@@ -144,13 +148,13 @@ def _download(item: DataEntry, form: Form) -> list[Path]:
     limit = files.size_limit(item.size_limit(form))
     paths = [fetch(file, incoming, limit, incoming / "archives") for file in form.files]
     try:
-        dataset = _parse(item.name, paths, form, item)
+        dataset = _parse(item.name, paths, form, item, item.task)
     except UserError:
         shutil.rmtree(incoming, ignore_errors=True)
         raise
     files.files_folder().mkdir(parents=True, exist_ok=True)
     final = [path.replace(files.files_folder() / path.name) for path in paths]
-    cache.write(dataset, cache.parsed_path(item.name, form, final))
+    cache.write(dataset, cache.parsed_path(item.name, form, final, item.task))
     shutil.rmtree(incoming, ignore_errors=True)
     return final
 
@@ -168,36 +172,37 @@ def _locate(item: DataEntry) -> tuple[Form, list[Path]] | None:
     return embedded
 
 
-def _load(name: str, paths: list[Path], form: Form | None, item: DataEntry | None) -> Dataset:
-    copy = cache.parsed_path(name, form, paths)
+def _load(name: str, paths: list[Path], form: Form | None, item: DataEntry | None, task: str) -> Dataset:
+    copy = cache.parsed_path(name, form, paths, task)
     if copy.is_file():
         dataset = cache.read_or_none(copy)
         if dataset is not None and (item is None or dataset.content_hash == item.content_hash):
             return dataset
-    dataset = _parse(name, paths, form, item)
+    dataset = _parse(name, paths, form, item, task)
     if cache.write(dataset, copy) is None:
         return replace(dataset, notes=(*dataset.notes, f"not cached: {copy.parent} cannot be written"))
     return cache.read(copy)
 
 
-def _parse(name: str, paths: list[Path], form: Form | None, item: DataEntry | None) -> Dataset:
+def _parse(name: str, paths: list[Path], form: Form | None, item: DataEntry | None, task: str) -> Dataset:
     """Read the source; for a registered set check that the content is the registered one."""
     where = " + ".join(str(path) for path in paths) or f"scikit-learn's copy of {name}"
     if item is None or form is None:
         rows = read_user_file(paths[0])
         if rows.d == 0:
             raise UserError(f"{where}: no features in any example")
-        y, notes = signs(rows.labels, None, where)
-        return _dataset(name, rows, y, rows.d, "classification", notes)
+        y, notes = (
+            signs(rows.labels, None, where) if task == "classification" else targets(rows.labels, where)
+        )
+        return _dataset(name, rows, y, rows.d, task, notes)
     rows = read_form(form, paths, files.size_limit(item.size_limit(form)))
-    y, _ = signs(rows.labels, form.labels, where)
+    y, _ = signs(rows.labels, form.labels, where) if form.labels else targets(rows.labels, where)
     dataset = _dataset(name, rows, y, item.d, item.task, item.notes)
     beyond = int(rows.indices.max(initial=-1)) + 1
     if dataset.content_hash != item.content_hash or beyond > item.d:
         expected = f"expected {item.content_hash} (T={item.T}, d={item.d})"
-        got = (
-            f"found {dataset.content_hash} (T={dataset.T}, d={beyond}, {dataset.positive_share:.6f} positive)"
-        )
+        share = f", {dataset.positive_share:.6f} positive" if item.task == "classification" else ""
+        got = f"found {dataset.content_hash} (T={dataset.T}, d={beyond}{share})"
         raise UserError(f"{where}: not the registered content of {name}: {expected}, {got}")
     return dataset
 

@@ -18,7 +18,7 @@ import numpy as np
 
 from omkl.data.dataset import Dataset
 from omkl.data.files import replacing
-from omkl.data.prepare import Form
+from omkl.data.forms import Form
 from omkl.errors import OmklError
 from omkl.paths import cache_folder
 
@@ -28,10 +28,12 @@ ARRAYS = {"indptr": np.int64, "indices": np.int32, "values": np.float64, "y": np
 KEEP_SECONDS = 86_400.0  # copies of an earlier state of the same file may still be mapped by a run
 
 
-def parsed_path(name: str, form: Form | None, paths: Sequence[Path]) -> Path:
+def parsed_path(name: str, form: Form | None, paths: Sequence[Path], task: str = "classification") -> Path:
     """Return where the parsed copy of these files, prepared in this way, is or would be."""
     files = [(str(path.resolve()), path.stat().st_size, path.stat().st_mtime_ns) for path in paths]
     how = {"parser": PARSER, "form": dataclasses.asdict(form) if form else None, "byteorder": sys.byteorder}
+    if task != "classification":
+        how["task"] = task
     if form and form.format == "sklearn":
         import importlib.metadata
 

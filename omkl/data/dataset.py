@@ -12,7 +12,8 @@ class Dataset:
     """T examples with d features as compressed sparse rows; zeros are not stored, dense data included.
 
     indptr (T+1,) int64   indices (nnz,) int32, from 0, ascending in a row   values (nnz,) float64
-    y (T,) float64, +1 or -1 for classification   content_hash: see `content_hash`
+    y (T,) float64: +1 or -1 for classification, the target of a regression; for novelty, of which no learner
+        reads it, the source's label   content_hash: see `content_hash`
     path: the cached copy that workers memory-map with `load_cached`, None where the cache cannot be written
     notes: what a user should know (label mapping of a file without YAML, traps of a registered set)
     """

@@ -21,7 +21,7 @@ from urllib.parse import quote, urlsplit
 
 from omkl import __version__
 from omkl.data.files import SUFFIXES, find_in, offline, replacing, size_limit
-from omkl.data.prepare import DataFile, Link
+from omkl.data.forms import DataFile, Link
 from omkl.errors import OmklError, UserError
 
 TIMEOUT = 30.0  # seconds without a byte

@@ -76,6 +76,19 @@ def csr(rows: np.ndarray, columns: np.ndarray, values: np.ndarray, labels: np.nd
     return Rows(indptr, columns.astype(np.int32), np.ascontiguousarray(values, dtype=np.float64), labels, d)
 
 
+def dense(X: np.ndarray, labels: np.ndarray) -> Rows:
+    """Return Rows of a dense X (T, d), without its zeros."""
+    rows, columns = np.nonzero(X)
+    return csr(rows, columns, X[rows, columns], labels, X.shape[1])
+
+
+def undense(rows: Rows) -> np.ndarray:
+    """Return the dense X (T, d) of Rows."""
+    X = np.zeros((len(rows.labels), rows.d))
+    X[np.repeat(np.arange(len(X)), np.diff(rows.indptr)), rows.indices] = rows.values
+    return X
+
+
 def _fast_block(data: bytes) -> _Block | None:
     """Return the block's rows, or None when any of its lines breaks a rule."""
     if b"#" in data:

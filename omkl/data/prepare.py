@@ -1,4 +1,4 @@
-"""From a source's own format to rows and ±1 labels, as the set's YAML declares (or as a user's file shows).
+"""From a source's own format to rows and labels or targets, as its YAML declares (or as a user's file shows).
 
 A YAML's ``forms`` list the ways a set is found: LIBSVM text, or the original table with what to do to it.
 All of them must give the same content hash.
@@ -7,70 +7,46 @@ All of them must give the same content hash.
 import itertools
 from array import array
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
-from omkl.data.files import open_binary
-from omkl.data.parse import Rows, csr, read_cells, read_libsvm, read_npz, to_number
+from omkl.data.forms import Affine, Form
+from omkl.data.parse import Rows, csr, dense, read_cells, read_libsvm, read_npz, to_number, undense
+from omkl.data.tables import delimiter, read_table
 from omkl.errors import UserError
 
 COMPRESSION = (".xz", ".bz2", ".gz")
 TEXT = (".libsvm", ".svm", ".txt", ".csv", ".tsv", ".data", ".npz")
 
 
-@dataclass(frozen=True)
-class Link:
-    """Where a file is downloaded from; ``member`` is its name inside a .zip archive."""
-
-    url: str
-    member: str | None = None
-
-
-@dataclass(frozen=True)
-class DataFile:
-    """A file of a form: the name it is looked for under, and where it can be downloaded (none: never)."""
-
-    name: str
-    links: tuple[Link, ...] = ()
-
-
-@dataclass(frozen=True)
-class Form:
-    """One format that a set is found in, and the steps from there to rows and labels.
-
-    format: libsvm (files one after the other) | table | sparse_binary (a line lists the columns that are 1)
-        | sklearn (the copy that scikit-learn embeds)
-    labels: source label -> +1 or -1; other labels are errors
-    label: column of the label: first | last | number from 1 | file (the second file holds one label per line)
-    delimiter: "," or "whitespace"   drop: columns left out, from 1   values: words -> numbers
-    missing: rows with this mark in a kept feature are left out
-    """
-
-    format: str
-    files: tuple[DataFile, ...] = ()
-    labels: dict[str, int] | None = None
-    label: str | int = "last"
-    delimiter: str = ","
-    drop: tuple[int, ...] = ()
-    values: dict[str, float] | None = None
-    missing: str | None = None
-    header: bool | None = False  # None: taken as one where the first line's features are no numbers
-    dataset: str | None = None
-
-
 def read_form(form: Form, paths: Sequence[Path], limit: int | None = None) -> Rows:
-    """Read the form's files into rows with labels still as in the source; UserError for bad content."""
-    paths = list(paths)
+    """Read the form's files into rows with labels still as in the source, or as targets are wanted.
+
+    Raises UserError for bad content.
+    """
+    rows = _read_source(form, list(paths), limit)
+    if form.target is None and form.scale is None:
+        return rows
+    X, raw = undense(rows), targets(rows.labels, str(paths[0]))[0]
+    target, scale = form.target or Affine(), form.scale or Affine()
+    if target.keep:
+        kept = (target.keep[0] <= raw) & (raw <= target.keep[1])
+        X, raw = X[kept], raw[kept]
+    return dense(scale(X), target(raw))
+
+
+def _read_source(form: Form, paths: list[Path], limit: int | None) -> Rows:
     if form.format == "libsvm":
         return read_libsvm(paths, limit)
     if form.format == "sklearn":
         return _read_sklearn(form)
+    if form.format == "npz":
+        return dense(*read_npz(paths[0], limit))
     rows = (
         _read_columns(paths[0], limit)
         if form.format == "sparse_binary"
-        else _read_table(form, paths[0], limit)
+        else read_table(form, paths[0], limit)
     )
     if form.label != "file":
         return rows
@@ -89,7 +65,7 @@ def read_user_file(path: Path) -> Rows:
     if inner.suffix == ".npz":
         return dense(*read_npz(path))
     if inner.suffix in (".csv", ".tsv"):
-        return _read_table(Form("table", delimiter=_delimiter(path), header=None), path, None)
+        return read_table(Form("table", delimiter=delimiter(path), header=None), path, None)
     return read_libsvm([path])
 
 
@@ -114,6 +90,11 @@ def signs(
             shown = ", ".join(texts[:8]) + (", ..." if len(found) > 8 else "")
             raise UserError(
                 f"{where}: {len(found)} different labels ({shown}); classification needs exactly two"
+                + (
+                    "; task=regression takes them as targets"
+                    if found.dtype.kind == "f" and len(found) > 1
+                    else ""
+                )
             )
         y = np.array([-1.0, 1.0])[place.ravel()]
         return y, () if texts == ["-1", "1"] else (f"labels: {texts[0]} -> -1, {texts[1]} -> +1",)
@@ -123,10 +104,15 @@ def signs(
     return np.array([float(mapping[text]) for text in texts])[place.ravel()], ()
 
 
-def dense(X: np.ndarray, labels: np.ndarray) -> Rows:
-    """Return Rows of a dense X (T, d), without its zeros."""
-    rows, columns = np.nonzero(X)
-    return csr(rows, columns, X[rows, columns], labels, X.shape[1])
+def targets(labels: np.ndarray, where: str) -> tuple[np.ndarray, tuple[str, ...]]:
+    """Return y (T,) of labels that are numbers, and no notes. Raises UserError for one that is none."""
+    numbers = _as_numbers(labels)
+    if not np.issubdtype(numbers.dtype, np.floating):
+        for label in labels:
+            to_number(str(label), f"{where}: target")
+    if not np.isfinite(numbers).all():
+        raise UserError(f"{where}: a target is not finite")
+    return numbers, ()
 
 
 def _as_numbers(labels: np.ndarray) -> np.ndarray:
@@ -140,79 +126,6 @@ def _as_numbers(labels: np.ndarray) -> np.ndarray:
 def _text(label: object) -> str:
     """Canonical text of a label: whole numbers without a point."""
     return str(int(label)) if isinstance(label, float) and label.is_integer() else str(label)
-
-
-def _read_table(form: Form, path: Path, limit: int | None) -> Rows:
-    numbers, lines, labels = array("d"), array("q"), []
-    words = {word: repr(value) for word, value in (form.values or {}).items()}
-    width = 0
-    for line, cells in read_cells(path, form.delimiter, limit):
-        if width == 0:
-            width = len(cells)
-            label = _label_column(form.label, width, path)
-            kept = [i for i in range(width) if i != label and i + 1 not in form.drop]
-            if not kept:
-                raise UserError(
-                    f"{path}:{line}: {width} column(s), so no features; is the delimiter {form.delimiter!r}?"
-                )
-            if form.header or (form.header is None and _is_header(cells, kept)):
-                continue
-        if len(cells) != width:
-            raise UserError(f"{path}:{line}: {len(cells)} columns; the lines before have {width}")
-        features = [cells[i] for i in kept]
-        if form.missing is not None and form.missing in features:
-            continue
-        features = [words.get(cell, cell) for cell in features]
-        try:
-            if "_" in "".join(features):
-                raise ValueError("float() would read 1_000")
-            numbers.extend(map(float, features))
-        except ValueError:
-            for column, cell in zip(kept, features, strict=True):
-                to_number(cell, f"{path}:{line}: column {column + 1}")
-            raise
-        lines.append(line)
-        labels.append(cells[label] if label is not None else "")
-    if not lines:
-        raise UserError(f"{path}: no examples in it")
-    X = np.frombuffer(numbers, dtype=np.float64).reshape(len(lines), len(kept))
-    bad = np.flatnonzero(~np.isfinite(X).all(axis=1))
-    if len(bad):
-        column = kept[int(np.argmin(np.isfinite(X[bad[0]])))] + 1
-        raise UserError(f"{path}:{lines[bad[0]]}: column {column} is not finite")
-    empty = next((lines[i] for i, text in enumerate(labels) if not text), None) if label is not None else None
-    if empty is not None:
-        raise UserError(f"{path}:{empty}: the label (column {label + 1}) is empty")
-    return dense(X, np.array(labels))
-
-
-def _label_column(label: str | int, width: int, path: Path) -> int | None:
-    if label == "file":
-        return None
-    column = {"first": 1, "last": width}.get(label, label)
-    if not isinstance(column, int) or not 1 <= column <= width:
-        raise UserError(f"{path}: the label should be column {label} but there are {width} columns")
-    return column - 1
-
-
-def _is_header(cells: list[str], kept: list[int]) -> bool:
-    """Whether none of the features of the first line is a number."""
-
-    def numeric(cell: str) -> bool:
-        try:
-            float(cell)
-        except ValueError:
-            return False
-        return True
-
-    return not any(numeric(cells[i]) for i in kept)
-
-
-def _delimiter(path: Path) -> str:
-    """The delimiter of a user's table: the first of , ; tab that its first line has, else white space."""
-    with open_binary(path) as file:
-        first = file.readline(2**20).decode("utf-8", "replace")
-    return next((mark for mark in (",", ";", "\t") if mark in first), "whitespace")
 
 
 def _read_columns(path: Path, limit: int | None) -> Rows:

@@ -6,11 +6,18 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from omkl.data.prepare import DataFile, Form, Link
+from omkl.data.forms import Affine, DataFile, Form, Link
 from omkl.errors import UserError, suggest
 from omkl.paths import conf_folder
+from omkl.tasks import TASKS
 
-FORMATS = {"libsvm": 1, "table": 1, "sparse_binary": 2, "sklearn": 0}  # format: files it needs at least
+FORMATS = {
+    "libsvm": 1,
+    "table": 1,
+    "sparse_binary": 2,
+    "npz": 1,
+    "sklearn": 0,
+}  # format: files it needs at least
 EMBEDDED = ("breast_cancer",)  # scikit-learn's loaders that a YAML may name
 
 
@@ -25,18 +32,20 @@ class DataEntry:
     T: int
     d: int
     nnz: int
-    positive_share: float
     content_hash: str
     source: str
     licence: str
     forms: tuple[Form, ...]
+    positive_share: float | None = None  # of a classification
     permutations: str | None = None
     aliases: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
     def size_limit(self, form: Form) -> int:
         """Bytes that a file of this form may hold: generous for what the entry declares, no more."""
-        cells = self.nnz + self.T if form.format in ("libsvm", "sparse_binary") else self.T * (self.d + 8)
+        sparse = form.format in ("libsvm", "sparse_binary")
+        rows = form.rows or self.T * (2 if form.target else 1)  # a form may leave rows out
+        cells = self.nnz + self.T if sparse else rows * (self.d + 8)
         return 2**20 + 64 * cells
 
 
@@ -87,7 +96,8 @@ def _entry(path: Path) -> DataEntry:
     data = _read_yaml(path)
     keys = set(DataEntry.__dataclass_fields__) - {"name"}
     optional = {"permutations": None, "aliases": [], "notes": []}
-    _check_keys(path, data, keys, keys - set(optional))
+    classes = data.get("task") == "classification"
+    _check_keys(path, data, keys, keys - set(optional) - (set() if classes else {"positive_share"}))
     kinds = {
         "T": int,
         "d": int,
@@ -100,13 +110,15 @@ def _entry(path: Path) -> DataEntry:
     for key, value in data.items():
         _check_kind(f"{path}: {key}", value, kinds.get(key, str))
     data = optional | data
-    if data["task"] != "classification":
-        raise UserError(f"{path}: task: {data['task']!r}; only 'classification' is known")
+    if data["task"] not in TASKS:
+        raise UserError(
+            f"{path}: task: {data['task']!r}{suggest(data['task'], TASKS)}; one of {', '.join(TASKS)}"
+        )
     if len(data["content_hash"]) != 64 or set(data["content_hash"]) - set("0123456789abcdef"):
         raise UserError(f"{path}: content_hash: should be 64 hexadecimal digits")
     if not data["forms"]:
         raise UserError(f"{path}: forms: at least one is needed")
-    forms = tuple(_form(path, number, form) for number, form in enumerate(data.pop("forms"), 1))
+    forms = tuple(_form(path, number, form, classes) for number, form in enumerate(data.pop("forms"), 1))
     aliases, notes = tuple(data.pop("aliases")), tuple(data.pop("notes"))
     return DataEntry(name=path.stem, forms=forms, aliases=aliases, notes=notes, **data)
 
@@ -136,11 +148,11 @@ def _check_keys(where: str | Path, data: dict, known: set[str], needed: set[str]
         raise UserError(f"{where}: missing {', '.join(missing)}")
 
 
-def _form(path: Path, number: int, data: dict) -> Form:
+def _form(path: Path, number: int, data: dict, classes: bool) -> Form:
     where = f"{path}: forms[{number}]"
     if not isinstance(data, dict):
         raise UserError(f"{where}: should hold keys and values")
-    _check_keys(where, data, set(Form.__dataclass_fields__), {"format", "labels"})
+    _check_keys(where, data, set(Form.__dataclass_fields__), {"format", "labels"} if classes else {"format"})
     if data["format"] not in FORMATS:
         guess = suggest(data["format"], FORMATS)
         raise UserError(f"{where}: format: {data['format']!r}{guess}; one of {', '.join(FORMATS)}")
@@ -152,24 +164,50 @@ def _form(path: Path, number: int, data: dict) -> Form:
         raise UserError(f"{where}: dataset: {data.get('dataset')!r}; one of {', '.join(EMBEDDED)}")
     for key in ("labels", "values"):
         _check_kind(f"{where}: {key}", data.get(key, {}), dict)
-    for key, kind in (("delimiter", str), ("missing", str), ("header", bool), ("drop", list)):
+    kinds = (
+        ("delimiter", str),
+        ("missing", str),
+        ("header", bool),
+        ("drop", list),
+        ("times", list),
+        ("rows", int),
+    )
+    for key, kind in kinds:
         _check_kind(f"{where}: {key}", data.get(key, kind()), kind)
     label = data.get("label", "last")
     if label not in ("first", "last", "file") and not (type(label) is int and label > 0):
         raise UserError(f"{where}: label: {label!r}; first, last, file, or a column number from 1")
-    labels = data["labels"]
-    if {type(sign) for sign in labels.values()} != {int} or set(labels.values()) != {-1, 1}:
+    labels = data.get("labels", {})
+    if not classes and labels:
+        raise UserError(f"{where}: labels: only classification has classes to map")
+    if classes and ({type(sign) for sign in labels.values()} != {int} or set(labels.values()) != {-1, 1}):
         raise UserError(f"{where}: labels: should map the source's labels to -1 and 1")
-    rest = {key: value for key, value in data.items() if key not in ("files", "labels", "drop", "values")}
+    own = ("files", "labels", "drop", "times", "values", "target", "scale")
+    rest = {key: value for key, value in data.items() if key not in own}
     return Form(
         files=files,
-        labels={str(label): sign for label, sign in labels.items()},
+        labels={str(label): sign for label, sign in labels.items()} if classes else None,
         drop=tuple(data.get("drop", ())),
+        times=tuple(data.get("times", ())),
+        target=_affine(f"{where}: target", data["target"]) if "target" in data else None,
+        scale=_affine(f"{where}: scale", data["scale"]) if "scale" in data else None,
         values={str(word): float(value) for word, value in data["values"].items()}
         if "values" in data
         else None,
         **rest,
     )
+
+
+def _affine(where: str, data: dict) -> Affine:
+    _check_kind(where, data, dict)
+    _check_keys(where, data, set(Affine.__dataclass_fields__), set())
+    numbers = {key: value for key, value in data.items() if key != "keep"}
+    keep = data.get("keep", [0, 0])
+    if not isinstance(keep, list) or len(keep) != 2:
+        raise UserError(f"{where}: keep: {keep!r} should be two numbers, the least and the largest")
+    for value in (*numbers.values(), *keep):
+        _check_kind(where, float(value) if type(value) is int else value, float)
+    return Affine(**{k: float(v) for k, v in numbers.items()}, keep=tuple(keep) if "keep" in data else None)
 
 
 def _file(where: str, data: str | dict) -> DataFile:

@@ -43,6 +43,10 @@ class Asked:
             command=command,
         )
 
+    def tasks(self, algo: str) -> list[str]:
+        """Return the learner's tasks, classification where no spec is known."""
+        return getattr(self.specs.get(algo), "tasks", ["classification"])
+
     def label(self, algo: str) -> str:
         """Return the learner's printed name, its plain name where no spec is known."""
         return self.specs[algo].label if algo in self.specs else algo

@@ -9,6 +9,7 @@ import numpy as np
 from omkl.errors import UserError
 from omkl.reports import style
 from omkl.reports.asked import Asked
+from omkl.reports.measures import MEASURES, Measure, axis_of
 from omkl.reports.rows import Row, params_text, rows_of, shown_params
 
 if TYPE_CHECKING:
@@ -36,11 +37,12 @@ def mean_curves(
 ) -> "pd.DataFrame":
     """Average the curves of the cells' repetitions.
 
-    curves: by cell key, with lists ``t``, ``mistakes``, ``n_sv_sum`` of one length. Repetitions whose ``t``
-    differ are interpolated linearly (the counts, not the rates) at the points of the longest list.
+    curves: by cell key, with lists ``t``, ``mistakes`` (``loss``), ``n_sv_sum`` of one length. Repetitions
+    whose ``t`` differ are interpolated linearly (the counts, not the rates) at the points of the longest.
 
-    Returns a long table: data, algo, line (legend text), is_yardstick, reps, t, and mean and sample standard
-    deviation (NaN for one repetition) of ``mistake_pct`` = 100 mistakes / t and of ``n_sv_sum``.
+    Returns a long table: data, task, algo, line (legend text), is_yardstick, reps, t, and mean and sample
+    standard deviation (NaN for one repetition) of ``error``, the mistake rate in percent or the mean squared
+    error x 1000 of the first t examples, and of ``n_sv_sum``.
     Cells without a curve are left out; raises UserError when no cell has one.
     """
     import pandas as pd
@@ -52,18 +54,15 @@ def mean_curves(
     for row, name in zip(rows, line_names(rows, asked), strict=True):
         found = [curves[keys[cell]] for cell in row.cells if keys[cell] in curves]
         if found:
-            frame = pd.DataFrame(_average(found))
-            parts.append(
-                frame.assign(
-                    data=row.data, algo=row.algo, line=name, is_yardstick=row.is_yardstick, reps=len(found)
-                )
-            )
+            frame = pd.DataFrame(_average(found, MEASURES[row.task]))
+            about = {"data": row.data, "task": row.task, "algo": row.algo, "line": name}
+            parts.append(frame.assign(**about, is_yardstick=row.is_yardstick, reps=len(found)))
     if not parts:
         raise UserError("no learning curve in the store for these cells: run them first, or with --fresh")
     return pd.concat(parts, ignore_index=True)
 
 
-def _average(curves: list[Mapping[str, Any]]) -> dict[str, np.ndarray]:
+def _average(curves: list[Mapping[str, Any]], measure: Measure) -> dict[str, np.ndarray]:
     end = min(curve["t"][-1] for curve in curves)
     grid = np.asarray(max((curve["t"] for curve in curves), key=len), dtype=float)
     grid = np.unique(np.append(grid[grid < end], end))
@@ -72,7 +71,7 @@ def _average(curves: list[Mapping[str, Any]]) -> dict[str, np.ndarray]:
         # Nothing is counted before the first example.
         return np.array([np.interp(grid, [0, *curve["t"]], [0, *curve[name]]) for curve in curves])
 
-    measures = {"mistake_pct": 100.0 * on_grid("mistakes") / grid, "n_sv_sum": on_grid("n_sv_sum")}
+    measures = {"error": measure.factor * on_grid(measure.curve) / grid, "n_sv_sum": on_grid("n_sv_sum")}
     result = {"t": grid}
     for name, values in measures.items():
         result[f"{name}_mean"] = values.mean(axis=0)
@@ -82,7 +81,7 @@ def _average(curves: list[Mapping[str, Any]]) -> dict[str, np.ndarray]:
 
 
 def draw_curves(table: "pd.DataFrame", title: str = "") -> "Figure":
-    """Draw the table of ``mean_curves``: per data set a panel of mistake rates above one of #SV.
+    """Draw the table of ``mean_curves``: per data set a panel of errors, and one of #SV where there are any.
 
     Lines that lie on one another are drawn as one line striped in their colours. #SV is on a log axis where
     the learners of some data set differ by a factor above WIDE.
@@ -97,28 +96,31 @@ def draw_curves(table: "pd.DataFrame", title: str = "") -> "Figure":
     finals = table[~yardstick & (table["n_sv_sum_mean"] > 0)].groupby(["data", "line"])["n_sv_sum_mean"].max()
     ratios = finals.groupby(level="data").agg(lambda sizes: sizes.max() / sizes.min())
     log = bool((ratios > WIDE).any())
+    heights = [1.25, 1] if (table["n_sv_sum_mean"] > 0).any() else [1.25]
     rows, columns = style.grid_shape(len(data))
     width = 5.2 if columns == 1 else 3.0 * columns
     with style.looks():
-        figure = style.new_figure(width, 0.6 + 4.3 * rows + 0.1 * len(styles) / columns)
-        panels = figure.subplots(2 * rows, columns, squeeze=False, height_ratios=[1.25, 1] * rows)
+        figure = style.new_figure(width, 0.6 + 1.91 * sum(heights) * rows + 0.1 * len(styles) / columns)
+        panels = figure.subplots(len(heights) * rows, columns, squeeze=False, height_ratios=heights * rows)
         for place in range(rows * columns):
             row, column = divmod(place, columns)
-            top, bottom = panels[2 * row, column], panels[2 * row + 1, column]
+            top, *bottom = panels[len(heights) * row : len(heights) * (row + 1), column]
             if place >= len(data):
-                top.remove()
-                bottom.remove()
+                for panel in (top, *bottom):
+                    panel.remove()
                 continue
             part = table[table["data"] == data[place]]
-            _mistake_panel(top, part, styles)
-            _size_panel(bottom, part, styles, log)
+            _error_panel(top, part, styles)
             top.set_title(data[place])
-            top.sharex(bottom)
-            top.tick_params(labelbottom=False)
-            bottom.set_xlabel("examples")
+            (bottom or [top])[0].set_xlabel("examples")
             if column == 0:
-                top.set_ylabel("mistake rate (%)")
-                bottom.set_ylabel("support vectors (#SV)")
+                top.set_ylabel(axis_of(table))
+            for panel in bottom:
+                _size_panel(panel, part, styles, log)
+                top.sharex(panel)
+                top.tick_params(labelbottom=False)
+                if column == 0:
+                    panel.set_ylabel("support vectors (#SV)")
         figure.align_ylabels()
         style.legend_below(
             figure, {name: Line2D([], [], **look) for name, look in styles.items()}, _caption(table)
@@ -136,15 +138,15 @@ def _caption(table: "pd.DataFrame") -> str:
     return f"mean over {many} permutations; bands: ±1 standard deviation"
 
 
-def _mistake_panel(axes: "Axes", part: "pd.DataFrame", styles: dict) -> None:
+def _error_panel(axes: "Axes", part: "pd.DataFrame", styles: dict) -> None:
     drawn = part[part["t"] >= min(FIRST, part["t"].max())]
-    _lines(axes, drawn, "mistake_pct", styles)
+    _lines(axes, drawn, "error", styles)
     must_see: list[float] = []
     finals: dict[str, float] = {}
     early: dict[str, float] = {}
     for (name, is_yardstick), curve in drawn.groupby(["line", "is_yardstick"], sort=False):
         seen = curve["t"] / curve["t"].max()
-        mean, std = curve["mistake_pct_mean"], curve["mistake_pct_std"].fillna(0.0)
+        mean, std = curve["error_mean"], curve["error_std"].fillna(0.0)
         if is_yardstick:
             finals[name] = float(mean.iloc[-1])
             early[name] = float(mean[seen >= 4 * SETTLED].max())

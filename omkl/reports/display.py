@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from omkl.reports.measures import MEASURES
 from omkl.reports.rows import params_text, value_text
 
 if TYPE_CHECKING:
@@ -24,12 +25,17 @@ class Spread:
 
 @dataclass(frozen=True)
 class Column:
-    """A column of a table: its header and how it is aligned; ``spread`` when it holds Spread cells."""
+    """A column of a table: its header and how it is aligned.
+
+    spread: it holds Spread cells    marks: the best are marked in it    meaning: what the legend says of it
+    """
 
     name: str
     header: str
     align: Literal["left", "right"] = "right"
     spread: bool = False
+    marks: bool = False
+    meaning: str = ""
 
 
 @dataclass(frozen=True)
@@ -80,12 +86,16 @@ def display(summary: "pd.DataFrame", swept: Iterable[str] = ()) -> Display:
     settings = [_without(row, swept) for row in rows]
     if any(settings):
         parts.append((Column("settings", "settings", "left"), list(settings)))
-    parts.append((Column("mistakes", "mistake %", spread=True), _spreads(summary, "mistake_pct", 2)))
+    for task in dict.fromkeys(summary["task"]):
+        measure = MEASURES[task]
+        own = summary[f"{measure.name}_mean"].where(summary["task"] == task)
+        column = Column(measure.name, measure.header, spread=True, marks=True, meaning=measure.meaning)
+        parts.append((column, _spreads(summary.assign(**{f"{measure.name}_mean": own}), measure.name, 2)))
     summary = _without_kernels_blank(summary)
-    parts.append(
-        (Column("n_sv_sum", "#SV", spread=True), _spreads(summary, "n_sv_sum", _count_places(summary)))
-    )
-    parts.append((Column("n_sv_union", "union"), _counts(summary, "n_sv_union_mean")))
+    if summary["n_sv_sum_mean"].notna().any() or (summary["task"] == "classification").all():
+        sums = _spreads(summary, "n_sv_sum", _count_places(summary))
+        parts.append((Column("n_sv_sum", "#SV", spread=True), sums))
+        parts.append((Column("n_sv_union", "union"), _counts(summary, "n_sv_union_mean")))
     if (summary["n_sv_combined_mean"] - summary["n_sv_sum_mean"]).abs().max() > 0:
         parts.append((Column("n_sv_combined", "combined"), _counts(summary, "n_sv_combined_mean")))
     parts.append((Column("seconds", "seconds"), _seconds(summary["seconds_mean"])))
@@ -100,10 +110,11 @@ def display(summary: "pd.DataFrame", swept: Iterable[str] = ()) -> Display:
 
 
 def _without_kernels_blank(summary: "pd.DataFrame") -> "pd.DataFrame":
-    """A learner without kernels has no support vectors to count."""
+    """A learner without kernels, or that runs on random features, has no support vectors to count."""
     summary = summary.copy()
     counts = [name for name in summary.columns if name.startswith("n_sv_")]
-    summary.loc[[m == 0 for m in summary["m"]], counts] = np.nan
+    features = (summary["n_sv_sum_mean"] == 0) & (summary["task"] != "classification")
+    summary.loc[features | np.array([m == 0 for m in summary["m"]], bool), counts] = np.nan
     return summary
 
 

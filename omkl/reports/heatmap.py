@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from omkl.reports import style
+from omkl.reports.measures import measure_of
 from omkl.reports.rows import value_text
 
 if TYPE_CHECKING:
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def matrix(part: "pd.DataFrame", axes: Mapping[str, list[float]]) -> tuple[np.ndarray, list[str], list[str]]:
-    """Return the mean mistake rates (rows, columns) of one panel and the ticks of its rows and columns.
+    """Return the mean errors (rows, columns) of one panel and the ticks of its rows and columns.
 
     The first axis runs over the columns. Values that the learner did not take are left out; a learner without
     one of the axes has a single row or column, without a tick. NaN where no cell has finished.
@@ -31,7 +32,7 @@ def matrix(part: "pd.DataFrame", axes: Mapping[str, list[float]]) -> tuple[np.nd
     for row in part.to_dict("records"):
         j = 0 if np.isnan(row[across]) else columns.index(row[across])
         i = 0 if np.isnan(row[down]) else rows.index(row[down])
-        grid[i, j] = row["mistake_pct_mean"]
+        grid[i, j] = row[f"{measure_of(part).name}_mean"]
     ticks = [["" if np.isnan(v) else value_text(float(v)) for v in values] for values in (rows, columns)]
     return grid, *ticks
 
@@ -60,7 +61,8 @@ def draw_heat_maps(table: "pd.DataFrame", axes: Mapping[str, list[float]]) -> "F
     for number, (which, line) in enumerate((d, n) for n in lines for d in data):
         panel = panels.flat[number]
         part = table[(table["data"] == which) & ~yardstick]
-        rates = part["mistake_pct_mean"].astype(float)
+        measure = measure_of(part)
+        rates = part[f"{measure.name}_mean"].astype(float)
         room = (width, float(heights[number // shape[1]]))
         image = _panel(panel, part[part["line"] == line], axes, (rates.min(), rates.max()), room)
         panel.set_title(f"{which} · {line}", fontsize=9)
@@ -70,7 +72,7 @@ def draw_heat_maps(table: "pd.DataFrame", axes: Mapping[str, list[float]]) -> "F
             bar.outline.set_visible(False)
             bar.ax.tick_params(labelsize=7.5)
             levels = textwrap.fill(_levels(table[yardstick], which), int(14 * width))
-            bar.set_label(f"mistake rate (%)\n{levels}".strip(), fontsize=8)
+            bar.set_label(f"{measure.axis}\n{levels}".strip(), fontsize=8)
     for unused in panels.flat[len(data) * len(lines) :]:
         unused.remove()
     return figure
@@ -78,7 +80,10 @@ def draw_heat_maps(table: "pd.DataFrame", axes: Mapping[str, list[float]]) -> "F
 
 def _levels(yardsticks: "pd.DataFrame", which: str) -> str:
     own = yardsticks[yardsticks["data"] == which]
-    listed = ", ".join(f"{row.label} {row.mistake_pct_mean:.1f}" for row in own.itertuples())
+    if own.empty:
+        return ""
+    error = f"{measure_of(own).name}_mean"
+    listed = ", ".join(f"{row['label']} {row[error]:.1f}" for row in own.to_dict("records"))
     return f"yardsticks: {listed}" if listed else ""
 
 

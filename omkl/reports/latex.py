@@ -81,7 +81,7 @@ def _header(column: Column) -> str:
 
 
 def _cell(cell: str | Spread, column: Column, line: Line) -> str:
-    bold = column.name == "mistakes" and line.marked
+    bold = column.marks and line.marked
     if isinstance(cell, Spread) and cell.mean == MISSING:
         return r"\multicolumn{2}{c}{--}"
     if isinstance(cell, Spread):

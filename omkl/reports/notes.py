@@ -13,32 +13,31 @@ if TYPE_CHECKING:
 _AT_MOST = 5
 
 
-def legend(table: Display) -> list[tuple[str, str]]:
-    """Return (term, meaning) of the columns that the table has."""
-    single = all(line.cells[_place(table, "mistakes")].std == "–" for line in table.lines)
+def legend(table: Display, least: str) -> list[tuple[str, str]]:
+    """Return (term, meaning) of the columns that the table has; least: what the best rows have."""
+    errors = [number for number, column in enumerate(table.columns) if column.marks]
+    single = all(line.cells[number].std == "–" for line in table.lines for number in errors)
     spread = "" if single else ", mean ± sample standard deviation over the permutations"
-    terms = [
-        ("mistake %", f"mistakes of one pass in percent of the examples{spread}"),
-        (
-            "*",
-            "fewest mistakes on the data set (no test: it takes two repetitions); yardsticks compete too"
+    terms = [(table.columns[n].header, f"{table.columns[n].meaning}{spread}") for n in errors]
+    if least:
+        marked = (
+            f"{least} on the data set (no test: it takes two repetitions); yardsticks compete too"
             if single
-            else "fewest mistakes on the data set, and all rows not worse by a paired t-test over the same "
-            "permutations (two-sided, 5 %); yardsticks compete too",
-        ),
-        ("#SV", "support vectors, summed over the kernels (the papers' count)"),
-        ("union", "distinct examples stored"),
-    ]
+            else f"{least} on the data set, and all rows not worse by a paired t-test over the same "
+            "permutations (two-sided, 5 %); yardsticks compete too"
+        )
+        terms.append(("*", marked))
+    if table.has("n_sv_sum"):
+        terms += [
+            ("#SV", "support vectors, summed over the kernels (the papers' count)"),
+            ("union", "distinct examples stored"),
+        ]
     if table.has("n_sv_combined"):
         terms.append(("combined", "support vectors of the classifiers that the last prediction combined"))
     terms.append(("seconds", "learner time of one pass, mean"))
     if any(line.rule == "yardsticks" for line in table.lines):
         terms.append(("yardsticks", "stand below the short rule, on the same permutations"))
     return terms
-
-
-def _place(table: Display, name: str) -> int:
-    return next(number for number, column in enumerate(table.columns) if column.name == name)
 
 
 def notes(summary: "pd.DataFrame", cells: "pd.DataFrame", asked: Asked) -> list[str]:

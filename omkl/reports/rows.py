@@ -18,7 +18,7 @@ _SUFFIXES = re.compile(r"(\.(libsvm|svm|txt|csv|data|npz|xz|gz|bz2))+$")
 class Row:
     """One learner with its settings on one data set: the unit over which repetitions are averaged.
 
-    data: the printed name of the data set    order: of the stream    pool: name or None
+    data: the printed name of the data set    task: its task    order: of the stream    pool: name or None
     cells: positions in the DataFrame, none when nothing has finished
     """
 
@@ -28,6 +28,7 @@ class Row:
     params: dict[str, Any]
     pool: str | None
     is_yardstick: bool
+    task: str = "classification"
     cells: list[int] = field(default_factory=list)
 
 
@@ -55,16 +56,19 @@ def rows_of(cells: "pd.DataFrame", asked: Asked) -> list[Row]:
         if (group, key) not in table:
             _, is_yardstick, setting = known.get(key, (0, False, None))
             pool = setting.pool["name"] if setting and setting.pool else cell["pool"]
-            row = Row(cell["data"], cell["order"], cell["algo"], cell["params"], pool, is_yardstick)
+            row = Row(
+                cell["data"], cell["order"], cell["algo"], cell["params"], pool, is_yardstick, cell["task"]
+            )
             table[group, key] = row
         table[group, key].cells.append(position)
     groups = _groups(table, asked)
     for group in groups:
+        task = _task(group, table, asked)
         for key, (_, is_yardstick, setting) in known.items():
-            if (group, key) not in table:
+            if (group, key) not in table and not (is_yardstick and task not in asked.tasks(setting.algo)):
                 pool = setting.pool["name"] if setting.pool else None
                 table[group, key] = Row(
-                    group[0], group[2], setting.algo, dict(setting.params), pool, is_yardstick
+                    group[0], group[2], setting.algo, dict(setting.params), pool, is_yardstick, task
                 )
     _tell_apart(table, groups)
     last = len(known)
@@ -94,11 +98,11 @@ def _settings(asked: Asked) -> dict[str, tuple[int, bool, Any]]:
 
 def _finished(cells: "pd.DataFrame") -> Iterable[tuple[tuple, str | None, dict]]:
     """Yield (group, identity, named fields) of each cell; identity None for a cell that does not count."""
-    names = ("key", "status", "data", "data_hash", "order", "algo", "params", "pool", "pool_spec")
+    names = ("key", "status", "data", "data_hash", "order", "algo", "params", "pool", "pool_spec", "task")
     columns = [cells[name].tolist() for name in names] if len(cells) else [[] for _ in names]
     seen: set[str] = set()
     memo: dict[tuple, str] = {}  # cells share their params and pool objects: dump each pair once
-    for key, status, data, data_hash, order, algo, params, pool, spec in zip(*columns, strict=True):
+    for key, status, data, data_hash, order, algo, params, pool, spec, task in zip(*columns, strict=True):
         counts = status == "ok" and key not in seen
         seen.add(key)
         spec = spec if isinstance(spec, dict) else None  # pandas may hold None as NaN
@@ -107,7 +111,14 @@ def _finished(cells: "pd.DataFrame") -> Iterable[tuple[tuple, str | None, dict]]
         if counts and which not in memo:
             memo[which] = identity(algo, params, spec)
         cell = {"data": data, "order": order, "algo": algo, "params": params, "pool": pool}
+        cell["task"] = task if isinstance(task, str) else "classification"
         yield (data, data_hash, order), memo[which] if counts else None, cell
+
+
+def _task(group: tuple, table: Mapping[tuple, Row], asked: Asked) -> str:
+    """Return the task of a data set: that of its cells, where there are none the learners' first."""
+    found = [row.task for (where, _), row in table.items() if where == group]
+    return (found or [task for s in asked.settings for task in asked.tasks(s.algo)] or ["classification"])[0]
 
 
 def _groups(table: Mapping[tuple, Row], asked: Asked) -> list[tuple]:

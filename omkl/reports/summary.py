@@ -6,25 +6,40 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from omkl.reports.asked import Asked
+from omkl.reports.measures import MEASURES as BY_TASK
 from omkl.reports.rows import Row, params_text, rows_of, shown_params
 
 if TYPE_CHECKING:
     import pandas as pd
 
 ALPHA = 0.05
-# column of the cells, how often to average it, name of the columns made from it
+# column of the cells, name of the columns made from it, times what
 MEASURES = (
-    ("mistakes", "mistakes"),
-    ("mistake_rate", "mistake_pct"),
-    ("n_sv_sum", "n_sv_sum"),
-    ("n_sv_union", "n_sv_union"),
-    ("n_sv_combined", "n_sv_combined"),
-    ("seconds", "seconds"),
+    ("mistakes", "mistakes", 1.0),
+    ("mistake_rate", "mistake_pct", 100.0),
+    ("mse", "mse_e3", 1000.0),
+    ("n_sv_sum", "n_sv_sum", 1.0),
+    ("n_sv_union", "n_sv_union", 1.0),
+    ("n_sv_combined", "n_sv_combined", 1.0),
+    ("seconds", "seconds", 1.0),
 )
 COLUMNS = (
-    *("data", "order", "T", "m", "pool", "algo", "label", "is_yardstick", "settings", "shown", "params"),
+    *(
+        "data",
+        "task",
+        "order",
+        "T",
+        "m",
+        "pool",
+        "algo",
+        "label",
+        "is_yardstick",
+        "settings",
+        "shown",
+        "params",
+    ),
     *("reps", "asked", "complete", "marked", "best", "p_value", "common"),
-    *(f"{name}_{part}" for _, name in MEASURES for part in ("mean", "std")),
+    *(f"{name}_{part}" for _, name, _ in MEASURES for part in ("mean", "std")),
 )
 
 
@@ -40,12 +55,14 @@ def summarise(
     """Average the cells over their repetitions; the arguments are those of ``Asked``.
 
     Columns (COLUMNS): ``mistake_pct_mean`` and so on are means over the repetitions, ``..._std`` sample
-    standard deviations (ddof 1, NaN for one repetition); rates in percent, seconds of the learner.
+    standard deviations (ddof 1, NaN for one repetition); rates in percent, ``mse_e3`` the mean squared error
+    of a regression times 1000, seconds of the learner.
     ``m`` is the number of kernels, 0 for a kernel-free learner. ``settings`` is the text of the
     hyperparameters worth showing (``shown``), ``params`` all of them. ``reps`` have finished,
     ``asked`` were asked for (the most that any row has, if not told), ``complete`` when these agree.
 
-    ``best``: the lowest mean mistake rate of the data set. ``marked``: the best and every row not worse than
+    ``best``: the lowest mean mistake rate of the data set, of a regression the lowest mean squared error, of
+    a novelty detection none. ``marked``: the best and every row not worse than
     it by a two-sided paired t-test at 0.05 over the permutations that both have run (``common``,
     ``p_value``); fewer than two in common is no test and no mark. Learners and yardsticks compete with one
     another, so that a reader sees where a yardstick wins. Rows compete within one data set and order, over
@@ -78,6 +95,7 @@ def _record(row: Row, shown: dict, cells: "pd.DataFrame", asked: Asked, reps: in
     own = cells.iloc[row.cells]
     record = {
         "data": row.data,
+        "task": row.task,
         "order": row.order,
         "T": int(own["T"].iloc[0]) if len(own) else None,
         "m": int(own["m"].max()) if len(own) else None,
@@ -96,8 +114,8 @@ def _record(row: Row, shown: dict, cells: "pd.DataFrame", asked: Asked, reps: in
         "p_value": np.nan,
         "common": 0,
     }
-    for column, name in MEASURES:
-        values = own[column].to_numpy(dtype=float) * (100.0 if column == "mistake_rate" else 1.0)
+    for column, name, factor in MEASURES:
+        values = own[column].to_numpy(dtype=float) * factor
         record[f"{name}_mean"] = float(values.mean()) if len(values) else np.nan
         record[f"{name}_std"] = float(values.std(ddof=1)) if len(values) > 1 else np.nan
     return record
@@ -106,18 +124,17 @@ def _record(row: Row, shown: dict, cells: "pd.DataFrame", asked: Asked, reps: in
 def _mark(rows: list[tuple[Row, dict]], cells: "pd.DataFrame") -> None:
     """Mark the best rows of one data set in their records."""
     found = [(row, record) for row, record in rows if record["reps"]]
-    if not found:
+    if not found or not BY_TASK[found[0][0].task].least:
         return
-    lowest = min(record["mistake_pct_mean"] for _, record in found)
+    mean = f"{BY_TASK[found[0][0].task].name}_mean"
+    lowest = min(record[mean] for _, record in found)
     # Of rows with equal means, the one with most repetitions is tested against.
-    best, _ = max(
-        (pair for pair in found if pair[1]["mistake_pct_mean"] == lowest), key=lambda pair: pair[1]["reps"]
-    )
+    best, _ = max((pair for pair in found if pair[1][mean] == lowest), key=lambda pair: pair[1]["reps"])
     reference = _by_permutation(best, cells)
     for row, record in found:
         other = _by_permutation(row, cells)
         common = sorted(reference.keys() & other.keys())
-        record["best"] = record["mistake_pct_mean"] == lowest
+        record["best"] = record[mean] == lowest
         record["common"] = len(common)
         difference = np.array([other[p] - reference[p] for p in common])
         record["p_value"] = paired_p(difference)
@@ -127,7 +144,8 @@ def _mark(rows: list[tuple[Row, dict]], cells: "pd.DataFrame") -> None:
 def _by_permutation(row: Row, cells: "pd.DataFrame") -> dict[str, float]:
     own = cells.iloc[row.cells]
     # Counts, not rates: their differences are exact, so that equal is equal.
-    return dict(zip(own["permutation_seed"].astype(str), own["mistakes"].astype(float), strict=True))
+    tested = own[BY_TASK[row.task].tested].astype(float)
+    return dict(zip(own["permutation_seed"].astype(str), tested, strict=True))
 
 
 def paired_p(difference: np.ndarray) -> float:
@@ -145,7 +163,7 @@ def paired_p(difference: np.ndarray) -> float:
 
 
 def not_worse(difference: np.ndarray) -> bool:
-    """Return whether mistakes minus the best's mistakes (n,) show no significantly higher mean."""
+    """Return whether errors minus the best's errors (n,) show no significantly higher mean."""
     if difference.size < 2:
         return False
     return bool(difference.mean() <= 0 or paired_p(difference) >= ALPHA)

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from omkl.reports.asked import Asked
+from omkl.reports.measures import MEASURES
 from omkl.reports.rows import params_text, value_text
 from omkl.reports.summary import summary_of
 from omkl.reports.tables import check_format, render
@@ -83,13 +84,16 @@ def _covered(name: str, value: Any, axes: Mapping[str, Any]) -> bool:
 
 
 def best_settings(summary: "pd.DataFrame") -> "pd.DataFrame":
-    """Return of each data set and learner the row with the lowest mean mistake rate, yardsticks included.
+    """Return of each data set and learner the row with the lowest mean error, yardsticks included.
+
+    The error is the mistake rate, of a regression the mean squared error.
 
     Over all hyperparameters and pools; ties go to fewer support vectors, then to the earlier row. Marks are
     those of the whole grid. Learners of which nothing has finished are left out.
     """
     done = summary[summary["reps"] > 0]
-    order = done.sort_values(["mistake_pct_mean", "n_sv_sum_mean"], kind="stable")
+    errors = [row[f"{MEASURES[row['task']].name}_mean"] for row in done.to_dict("records")]
+    order = done.assign(error=errors).sort_values(["error", "n_sv_sum_mean"], kind="stable")
     chosen = order.drop_duplicates(["data", "algo", "is_yardstick"]).index
     return summary.loc[sorted(chosen)].reset_index(drop=True)
 

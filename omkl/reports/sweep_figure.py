@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from omkl.reports import style
+from omkl.reports.measures import axis_of, least_of, measure_of
 from omkl.reports.rows import value_text
 from omkl.reports.sweep import axes_of, grid_table
 
@@ -76,10 +77,10 @@ def _draw_curves(table: "pd.DataFrame", axis: tuple[str, list[float]]) -> "Figur
         axes.set_title(which)
         axes.set_xlabel(style.symbol(name.split(".")[-1]))
         if number % style.grid_shape(len(data))[1] == 0:
-            axes.set_ylabel("mistake rate (%)")
+            axes.set_ylabel(axis_of(table))
     spread = _SPREAD if (table["reps"] > 1).any() else "one pass in one order"
     ordered = {line: handles[line] for line in styles if line in handles}
-    style.legend_below(figure, ordered, f"{spread}; ring: fewest mistakes")
+    style.legend_below(figure, ordered, f"{spread}; ring: {least_of(table)}")
     return figure
 
 
@@ -89,10 +90,11 @@ def _curve_panel(
     """Draw a data set's panel: a line per learner, level where it lacks the swept number."""
     must_see: list[float] = []
     levels: dict[str, float] = {}
+    name = measure_of(part).name
     for (line, is_yardstick), rows in part.groupby(["line", "is_yardstick"], sort=False):
         rows = rows.sort_values(at)
-        x, mean = rows[at].to_numpy(), rows["mistake_pct_mean"].to_numpy(dtype=float)
-        std = np.nan_to_num(rows["mistake_pct_std"].to_numpy(dtype=float))
+        x, mean = rows[at].to_numpy(), rows[f"{name}_mean"].to_numpy(dtype=float)
+        std = np.nan_to_num(rows[f"{name}_std"].to_numpy(dtype=float))
         look = styles[line]
         if is_yardstick:
             handles[line] = axes.axhline(mean[0], **look)
@@ -155,7 +157,7 @@ def _draw_dots(table: "pd.DataFrame") -> "Figure":
     panels = figure.subplots(len(data), 1, squeeze=False)[:, 0]
     for axes, which in zip(panels, data, strict=True):
         _dot_panel(axes, table[table["data"] == which], styles, several)
-    panels[-1].set_xlabel("mistake rate (%)")
+    panels[-1].set_xlabel(axis_of(table))
     handles: dict[str, Any] = {}
     for line, look in styles.items():
         dot = {"marker": "o", "linestyle": "none"} if line in learners else {"linestyle": look["linestyle"]}
@@ -166,14 +168,15 @@ def _draw_dots(table: "pd.DataFrame") -> "Figure":
 
 def _dot_panel(axes: "Axes", part: "pd.DataFrame", styles: dict, several: bool) -> None:
     yardsticks = part[part["is_yardstick"].astype(bool)]
-    learners = part[~part["is_yardstick"].astype(bool)].sort_values("mistake_pct_mean", kind="stable")
+    mean, std = (f"{measure_of(part).name}_{which}" for which in ("mean", "std"))
+    learners = part[~part["is_yardstick"].astype(bool)].sort_values(mean, kind="stable")
     best = learners.head(MOST_DOTS)
     for place, row in enumerate(best.to_dict("records")):
         colour = styles[row["label"]]["color"]
         axes.errorbar(
-            row["mistake_pct_mean"],
+            row[mean],
             place,
-            xerr=None if np.isnan(row["mistake_pct_std"]) else row["mistake_pct_std"],
+            xerr=None if np.isnan(row[std]) else row[std],
             marker="o",
             markersize=5,
             color=colour,
@@ -186,9 +189,9 @@ def _dot_panel(axes: "Axes", part: "pd.DataFrame", styles: dict, several: bool) 
     ]
     axes.set_yticks(range(len(best)), names)
     axes.set_ylim(len(best) - 0.5, -0.5)
-    reach = np.nan_to_num(best["mistake_pct_std"].to_numpy(dtype=float))
-    means = best["mistake_pct_mean"].to_numpy(dtype=float)
-    levels = dict(zip(yardsticks["line"], yardsticks["mistake_pct_mean"].astype(float), strict=True))
+    reach = np.nan_to_num(best[std].to_numpy(dtype=float))
+    means = best[mean].to_numpy(dtype=float)
+    levels = dict(zip(yardsticks["line"], yardsticks[mean].astype(float), strict=True))
     limits, out = style.robust_limits([*np.maximum(means - reach, 0.0), *(means + reach)], levels)
     axes.set_xlim(*limits)
     for name, level in levels.items():

@@ -10,6 +10,7 @@ from omkl.reports import FORMATS
 from omkl.reports.asked import Asked
 from omkl.reports.display import MISSING, Display, Line, Spread, display
 from omkl.reports.latex import latex
+from omkl.reports.measures import least_of
 from omkl.reports.notes import heading, legend, notes
 
 if TYPE_CHECKING:
@@ -45,9 +46,9 @@ def render(
     warnings = notes(summary, cells, asked)
     shared = heading(summary, asked, cells)
     if fmt == "latex":
-        return latex(tables, legend(tables[0][1]), warnings, shared, asked.command)
+        return latex(tables, legend(tables[0][1], least_of(summary)), warnings, shared, asked.command)
     write = _terminal if fmt == "table" else _markdown
-    return write(tables, legend(tables[0][1]), warnings, shared, asked.command)
+    return write(tables, legend(tables[0][1], least_of(summary)), warnings, shared, asked.command)
 
 
 def check_format(fmt: str) -> None:
@@ -109,7 +110,7 @@ def _aligned(table: Display, number: int) -> list[str]:
     if not spreads:
         return [str(cell) for cell in cells]
     left, right = max(len(s.mean) for s in spreads), max(len(s.std) for s in spreads)
-    marks = table.columns[number].name == "mistakes"
+    marks = table.columns[number].marks
     return [
         f"{'*' if marks and line.marked else ' '} {cell.mean:>{left}} ± {cell.std:>{right}}"
         if cell.mean != MISSING
@@ -146,10 +147,11 @@ def _markdown_table(table: Display) -> str:
 
 
 def _markdown_cell(table: Display, line: Line, number: int) -> str:
-    cell, name = line.cells[number], table.columns[number].name
+    cell, column = line.cells[number], table.columns[number]
+    name = column.name
     if isinstance(cell, Spread):
         text = f"{cell.mean} ± {cell.std}" if cell.mean != MISSING else MISSING
-        return f"**{text}**" if name == "mistakes" and line.marked else text
+        return f"**{text}**" if column.marks and line.marked else text
     if name == "reps" and not line.complete:
         return f"**{cell}**"
     return _safe(cell) + (" (yardstick)" if name == "learner" and line.is_yardstick else "")

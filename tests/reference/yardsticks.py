@@ -19,6 +19,22 @@ def majority(X, y, kernels=(), *, normalise="none", rng=None):
     return E.result()
 
 
+def running_mean(X, y, kernels=(), *, normalise="none", rng=None):
+    """The mean of the earlier targets, 0 at the start."""
+    E = Expansions(None, 0, len(y))
+    for t in range(len(y)):
+        E.record(sum(y[:t]) / t if t else 0.0, y[t], [])
+    return E.result()
+
+
+def last_value(X, y, kernels=(), *, normalise="none", rng=None):
+    """The target of the round before, 0 at the start."""
+    E = Expansions(None, 0, len(y))
+    for t in range(len(y)):
+        E.record(y[t - 1] if t else 0.0, y[t], [])
+    return E.result()
+
+
 def arow(X, y, kernels=(), *, r, covariance, normalise="none", rng=None):
     """AROW (Crammer, Kulesza, Dredze 2009), Fig. 1: mu (d,) mean, S (d, d) covariance or its diagonal (d,).
 

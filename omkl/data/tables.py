@@ -1,0 +1,99 @@
+"""Delimited tables as a form describes them, read into rows."""
+
+from array import array
+from pathlib import Path
+
+import numpy as np
+
+from omkl.data.files import open_binary
+from omkl.data.forms import Form
+from omkl.data.parse import Rows, dense, read_cells, to_number
+from omkl.errors import UserError
+
+
+def read_table(form: Form, path: Path, limit: int | None) -> Rows:
+    numbers, lines, labels = array("d"), array("q"), []
+    words = {word: repr(value) for word, value in (form.values or {}).items()}
+    width = 0
+    for line, cells in read_cells(path, form.delimiter, limit):
+        if width == 0:
+            width = len(cells)
+            label = _label_column(form.label, width, path)
+            kept = [i for i in range(width) if i != label and i + 1 not in form.drop]
+            if not kept:
+                raise UserError(
+                    f"{path}:{line}: {width} column(s), so no features; is the delimiter {form.delimiter!r}?"
+                )
+            if form.header or (form.header is None and _is_header(cells, kept)):
+                continue
+        if len(lines) == form.rows:
+            break
+        if len(cells) != width:
+            raise UserError(f"{path}:{line}: {len(cells)} columns; the lines before have {width}")
+        features = [cells[i] for i in kept]
+        if form.missing is not None and form.missing in features:
+            continue
+        features = [words.get(cell, cell) for cell in features]
+        if form.times:
+            features = [
+                _time_of_day(cell, f"{path}:{line}") if i + 1 in form.times else cell
+                for i, cell in zip(kept, features, strict=True)
+            ]
+        try:
+            if "_" in "".join(features):
+                raise ValueError("float() would read 1_000")
+            numbers.extend(map(float, features))
+        except ValueError:
+            for column, cell in zip(kept, features, strict=True):
+                to_number(cell, f"{path}:{line}: column {column + 1}")
+            raise
+        lines.append(line)
+        labels.append(cells[label] if label is not None else "")
+    if not lines:
+        raise UserError(f"{path}: no examples in it")
+    X = np.frombuffer(numbers, dtype=np.float64).reshape(len(lines), len(kept))
+    bad = np.flatnonzero(~np.isfinite(X).all(axis=1))
+    if len(bad):
+        column = kept[int(np.argmin(np.isfinite(X[bad[0]])))] + 1
+        raise UserError(f"{path}:{lines[bad[0]]}: column {column} is not finite")
+    empty = next((lines[i] for i, text in enumerate(labels) if not text), None) if label is not None else None
+    if empty is not None:
+        raise UserError(f"{path}:{empty}: the label (column {label + 1}) is empty")
+    return dense(X, np.array(labels))
+
+
+def _label_column(label: str | int, width: int, path: Path) -> int | None:
+    if label == "file":
+        return None
+    column = {"first": 1, "last": width}.get(label, label)
+    if not isinstance(column, int) or not 1 <= column <= width:
+        raise UserError(f"{path}: the label should be column {label} but there are {width} columns")
+    return column - 1
+
+
+def _time_of_day(text: str, where: str) -> str:
+    """The fraction of the day that HH:MM is, as text."""
+    hours, _, minutes = text.partition(":")
+    if not (hours.isdecimal() and minutes.isdecimal() and int(hours) < 24 and int(minutes) < 60):
+        raise UserError(f"{where}: {text!r} is not a time of day HH:MM")
+    return repr((int(hours) * 60 + int(minutes)) / 1440)
+
+
+def _is_header(cells: list[str], kept: list[int]) -> bool:
+    """Whether none of the features of the first line is a number."""
+
+    def numeric(cell: str) -> bool:
+        try:
+            float(cell)
+        except ValueError:
+            return False
+        return True
+
+    return not any(numeric(cells[i]) for i in kept)
+
+
+def delimiter(path: Path) -> str:
+    """The delimiter of a user's table: the first of , ; tab that its first line has, else white space."""
+    with open_binary(path) as file:
+        first = file.readline(2**20).decode("utf-8", "replace")
+    return next((mark for mark in (",", ";", "\t") if mark in first), "whitespace")
