@@ -56,7 +56,7 @@ class Learner:
         sizes = {"m": m, "d": d, **{k: v or 0 for k, v in params.items() if v is None or isinstance(v, int)}}
         for name, form in (spec.state or {}).items():
             if name not in expansions:
-                self.state[name] = _array(form, sizes)
+                self.state[name] = _array(form, sizes, params)
         self.arguments = {
             name: _compiled_value(params[name], spec.domains.get(name))
             for name in self.names
@@ -119,13 +119,14 @@ class Learner:
         return None if w is None else w.copy()
 
 
-def _array(form: dict, sizes: dict[str, int]) -> np.ndarray:
+def _array(form: dict, sizes: dict[str, int], params: dict[str, Any]) -> np.ndarray:
     """Return a state array as a learner's YAML describes it: ``{shape: [m], fill: 1/m, dtype: float}``.
 
-    (``{expansion: true}`` is a second expansion over the same pool.)
+    ``fill`` may name a hyperparameter. (``{expansion: true}`` is a second expansion over the same pool.)
     """
     shape = tuple(sizes[side] if isinstance(side, str) else side for side in form["shape"])
     fill = form.get("fill", 0)
+    fill = params.get(fill, fill)
     value = 1.0 / sizes[fill[2:]] if isinstance(fill, str) else fill
     return np.full(shape, value, np.int64 if form.get("dtype") == "int" else np.float64)
 

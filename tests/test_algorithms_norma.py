@@ -140,6 +140,29 @@ def test_the_share_of_margin_errors_approaches_nu(nu, step):
     assert np.average(sigma, weights=eta) == pytest.approx(nu, abs=0.02)
 
 
+@STREAMS
+def test_hubers_loss_within_a_wide_sigma_is_the_squared_loss(stream):
+    data = stream()
+    _, squared = one_pass("norma_regression", data, kernel=KERNEL, eta=0.5, lam=0.0)
+    wide = {"loss": "huber", "start": 64.0, "nu": None, "eta": 32.0}
+    _, huber = one_pass("norma_regression", data, kernel=KERNEL, lam=0.0, **wide)
+    np.testing.assert_allclose(huber.score, squared.score, rtol=1e-12, atol=1e-12)
+    _, narrow = one_pass("norma_regression", data, kernel=KERNEL, **{**wide, "start": 1e-9, "eta": 0.1})
+    _, eps = one_pass("norma_regression", data, kernel=KERNEL, loss="eps", start=1e-9, nu=None, eta=0.1)
+    np.testing.assert_allclose(narrow.score, eps.score, atol=1e-9)
+
+
+@pytest.mark.parametrize(("name", "over"), [("norma_regression", {"loss": "eps"}), ("norma_novelty", {})])
+@pytest.mark.parametrize("nu", [0.1, 0.4])
+def test_the_share_beyond_the_width_or_threshold_approaches_nu(name, over, nu):
+    data = clouds(T=3000)
+    learner, trace = one_pass(name, data, kernel=KERNEL, nu=nu, step="sqrt", **over)
+    stored = np.diff(np.append(trace.n_sv_sum, learner.state["E"].size[0]))
+    if name == "norma_novelty":
+        np.testing.assert_array_equal(stored, trace.mistake)
+    assert stored.mean() == pytest.approx(nu, abs=0.02)
+
+
 @pytest.mark.parametrize("name", ["alma", "alma0"])
 @STREAMS
 def test_alma_stays_in_the_unit_ball(stream, name):
