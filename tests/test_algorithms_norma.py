@@ -160,7 +160,9 @@ def test_the_share_beyond_the_width_or_threshold_approaches_nu(name, over, nu):
     stored = np.diff(np.append(trace.n_sv_sum, learner.state["E"].size[0]))
     if name == "norma_novelty":
         np.testing.assert_array_equal(stored, trace.mistake)
-    assert stored.mean() == pytest.approx(nu, abs=0.02)
+        eta = 1 / np.sqrt(np.arange(data.T) + 1)
+        assert (eta * (nu - stored)).sum() == pytest.approx(learner.state["rho"][0] - 1.0)
+    assert stored.mean() == pytest.approx(nu, abs=0.04)
 
 
 @pytest.mark.parametrize("name", ["alma", "alma0"])
