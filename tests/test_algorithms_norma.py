@@ -94,7 +94,7 @@ def test_with_a_window_blocks_and_cuts_change_no_bit(stream, name, over):
 @pytest.mark.parametrize("tau", [1, 7, 100])
 def test_the_terms_kept_are_the_margin_errors_of_the_last_tau_rounds(tau):
     data = clouds()
-    learner, trace = one_pass("norma", data, kernel=KERNEL, tau=tau)
+    learner, trace = one_pass("norma", data, kernel=KERNEL, rho=1.0, tau=tau)
     errors = np.concatenate([[0], np.cumsum(data.y * trace.score <= 1.0)])
     rounds = np.arange(data.T)
     np.testing.assert_array_equal(trace.n_sv_sum, errors[rounds] - errors[np.maximum(0, rounds - tau)])
@@ -109,7 +109,7 @@ def test_truncation_error_obeys_proposition_1(lam, tau):
     f is the expansion of every coefficient that the truncated learner ever made.
     """
     data, eta = clouds(T=400), 0.3
-    learner, trace = one_pass("norma", data, kernel=KERNEL, lam=lam, eta=eta, tau=tau)
+    learner, trace = one_pass("norma", data, kernel=KERNEL, rho=1.0, lam=lam, eta=eta, tau=tau)
     truncated = learner.run(stream_of(data), learn=False)[0].score
     sigma = data.y * trace.score <= 1.0
     age = np.arange(data.T)[::-1]  # factors that a coefficient has been multiplied by

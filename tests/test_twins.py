@@ -44,9 +44,9 @@ OPTIONS = [
     ("bomkc_bpas", {"budget": 20, "normalise": True, "C": 0.5}),
     ("alma", {"alpha": 0.5, "C": 0.3}),
     ("norma", {"tau": 30, "offset": True, "lam": 0.1}),
-    ("norma", {"lam": 1, "rho": 0.1}),  # its scale underflows
+    ("norma", {"lam": 1, "rho": 0.1, "eta": 0.5}),  # its scale underflows
     ("norma", {"step": "sqrt", "rho": 0, "eta": 3}),
-    ("norma", {"lam": 1, "rho": 0.1, "tau": 60}),
+    ("norma", {"lam": 1, "rho": 0.1, "eta": 0.5, "tau": 60}),
     ("norma_regression", {"loss": "eps", "tau": 60, "eta": 0.1}),
     ("norma_regression", {"loss": "eps", "nu": None, "step": "sqrt"}),
     ("norma_regression", {"loss": "huber", "eta": 0.1}),
