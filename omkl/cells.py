@@ -121,6 +121,8 @@ def run_cell(job: Job) -> dict[str, Any]:
         order, permutation_seed = omkl.data.order(dataset, job.order, job.seed, job.rep)
     if permutation_seed != job.permutation_seed:  # it depends on the data's content
         raise OmklError(f"{job.name} changed while the run went on: run the same command again")
+    if job.order == "file":
+        dataset = omkl.data.realisation(dataset, job.rep)
     return omkl.learner.run_pass(
         job.spec, job.params, job.pool, dataset, order, permutation_seed, block=job.block
     )

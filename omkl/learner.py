@@ -20,7 +20,7 @@ from omkl.engine.stream import Stream, Trace, make_stream, make_trace, part, tra
 from omkl.errors import OmklError
 
 CURVE_POINTS = 100
-LIMITS = ("budget", "tau")  # hyperparameters that bound a Budget; null bounds nothing
+LIMITS = ("budget", "tau")  # hyperparameters that bound what is stored
 
 
 class Learner:
@@ -28,8 +28,8 @@ class Learner:
 
     With a hyperparameter ``budget`` (or ``tau``) there is a Budget ``B`` of so many vectors per kernel in
     place of the Expansion ``E``; a function that takes both, for a limit that may be null, gets None for one.
-    One with ``F`` gets random features, ``D`` frequencies per kernel; one with ``T`` is told the rounds of the
-    pass. A learner with a hyperparameter ``levels`` and an ``E`` has every kernel that many times in it.
+    One with ``F`` gets random features, ``D`` frequencies per kernel; one with ``T`` is told how many rounds
+    the pass has. A learner with a hyperparameter ``levels`` and an ``E`` has every kernel that often in it.
 
     spec: the learner's AlgoSpec; params: its hyperparameters; pool: ``{"normalise", "kernels"}`` or None;
     d: number of features; seed: of its own randomness; block: rows computed at once (never changes a result);
@@ -62,7 +62,6 @@ class Learner:
             forms = spec.state or {}
             expansions = [name for name in forms if forms[name].get("expansion")]
             plan = make_pool(pool["kernels"] * params.get("levels", 1), pool["normalise"])
-            if "B" in self.names:
             limit = next((params[name] for name in LIMITS if name in params), None)
             if "F" in self.names:
                 kind = "authors" if params.get("variant") == "authors" else params["features"]
@@ -78,12 +77,14 @@ class Learner:
         sizes = {"m": m, "d": d, "2D": 2 * whole.get("D", 0), "levels m": whole.get("levels", 1) * m, **whole}
         for name, form in (spec.state or {}).items():
             if name not in expansions:
-                self.state[name] = _array(form, sizes)
+                self.state[name] = _array(form, sizes, params)
         self.arguments = {
             name: _compiled_value(params[name], spec.domains.get(name))
             for name in self.names
             if name in params
         }
+        if spec.kernels != "none":
+            self.arguments |= {name: None for name in ("E", "B") if name not in self.state}
         missing = set(self.names) - {"stream", "trace", "learn"} - set(self.state) - set(self.arguments)
         if missing:
             raise OmklError(f"learner {spec.name}: nothing provides {sorted(missing)} of its function")
@@ -141,13 +142,14 @@ class Learner:
         return None if w is None else w.copy()
 
 
-def _array(form: dict, sizes: dict[str, int]) -> np.ndarray:
+def _array(form: dict, sizes: dict[str, int], params: dict[str, Any]) -> np.ndarray:
     """Return a state array as a learner's YAML describes it: ``{shape: [m], fill: 1/m, dtype: float}``.
 
-    (``{expansion: true}`` is a second expansion over the same pool.)
+    ``fill`` may name a hyperparameter. (``{expansion: true}`` is a second expansion over the same pool.)
     """
     shape = tuple(sizes[side] if isinstance(side, str) else side for side in form["shape"])
     fill = form.get("fill", 0)
+    fill = params.get(fill, fill)
     value = 1.0 / sizes[fill[2:]] if isinstance(fill, str) else fill
     array = np.zeros(shape, np.int64 if form.get("dtype") == "int" else np.float64)
     if value:  # zeros cost memory only where they are written

@@ -89,10 +89,10 @@ def stream_of(data, order=None):
 
 
 def fitting(spec, given):
-    """The pool without the kernels that the learner cannot use; one Gaussian where none is left."""
-    if spec.pool == "any":
+    """The given pool, of which a learner with a pool of Gaussians of its own gets the Gaussians, plain."""
+    if spec.usual_pool is None:
         return given
-    kernels = [k for k in given["kernels"] if k["kind"] == spec.pool] or [{"kind": spec.pool, "sigma": 1.0}]
+    kernels = [k for k in given["kernels"] if k["kind"] == "gaussian"] or pool("gauss3")["kernels"]
     return {**given, "normalise": "none", "kernels": kernels}
 
 

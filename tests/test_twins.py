@@ -47,8 +47,15 @@ OPTIONS = [
     ("bomkc_nogd", {"budget": 12, "rank": 0.5}),
     ("alma", {"alpha": 0.5, "C": 0.3}),
     ("norma", {"tau": 30, "offset": True, "lam": 0.1}),
-    ("norma", {"lam": 1, "rho": 0.1}),  # its scale underflows
+    ("norma", {"lam": 1, "rho": 0.1, "eta": 0.5}),  # its scale underflows
     ("norma", {"step": "sqrt", "rho": 0, "eta": 3}),
+    ("norma", {"lam": 1, "rho": 0.1, "eta": 0.5, "tau": 60}),
+    ("norma_regression", {"loss": "eps", "tau": 60, "eta": 0.1}),
+    ("norma_regression", {"loss": "eps", "nu": None, "step": "sqrt"}),
+    ("norma_regression", {"loss": "huber", "eta": 0.1}),
+    ("norma_regression", {"loss": "huber", "nu": None, "start": 0.4, "kernel": GAUSSIAN}),
+    ("norma_novelty", {"nu": 0.2, "step": "constant", "eta": 0.05, "kernel": GAUSSIAN}),
+    ("norma_novelty", {"nu": 0.1, "tau": 60, "kernel": {"kind": "gaussian", "sigma": 200.0}}),
     ("norma_nu", {"tau": 100, "offset": True, "nu": 0.5}),
     ("norma_nu", {"step": "sqrt", "eta": 1, "kernel": GAUSSIAN}),
     ("rff", {"loss": "hinge", "eta": 0.3, "features": "iid"}),

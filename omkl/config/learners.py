@@ -71,9 +71,10 @@ class AlgoSpec:
                 f"algo={self.name}: the kernel must be {self.pool}, is {params['kernel']['kind']}"
             )
         for rule in self.require:
-            low, sign, high, *_ = rule.split()
-            if sign == "*" and params[low] * params[high] >= 1:
-                must = f"{low} must be below 1 / {high}"
+            low, sign, high, *most = rule.split()
+            product = params[low] * params[high] if sign == "*" else 0
+            if product > 1 or (product == 1 and most[0] == "<"):
+                must = f"{low} must be {'below' if most[0] == '<' else 'at most'} 1 / {high}"
             elif sign == "<=" and params[low] > params[high]:
                 must = f"{low} must be at most {high}"
             else:
@@ -186,7 +187,10 @@ def _spec(name: str, content: dict) -> AlgoSpec:
     for rule in values.get("require", []):
         words = rule.split()
         form = words[1::2] + words[4:]
-        if form not in (["<="], ["*", "<", "1"]) or not {words[0], words[2]} <= defaults.keys():
+        if (
+            form not in (["<="], ["*", "<", "1"], ["*", "<=", "1"])
+            or not {words[0], words[2]} <= defaults.keys()
+        ):
             raise UserError(
                 f"{where}: about.require: {rule!r} is not 'NAME <= NAME' or 'NAME * NAME < 1'"
                 " of two hyperparameters"

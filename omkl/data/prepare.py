@@ -13,6 +13,7 @@ import numpy as np
 
 from omkl.data.forms import Affine, Form
 from omkl.data.parse import Rows, csr, dense, read_cells, read_libsvm, read_npz, to_number, undense
+from omkl.data.streams import generate
 from omkl.data.tables import delimiter, read_table
 from omkl.errors import UserError
 
@@ -41,6 +42,8 @@ def _read_source(form: Form, paths: list[Path], limit: int | None) -> Rows:
         return read_libsvm(paths, limit)
     if form.format == "sklearn":
         return _read_sklearn(form)
+    if form.format == "stream":
+        return generate(form.dataset, 1)
     if form.format == "npz":
         return dense(*read_npz(paths[0], limit))
     rows = (

@@ -7,6 +7,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from omkl.data.forms import Affine, DataFile, Form, Link
+from omkl.data.streams import EVERY
 from omkl.errors import UserError, suggest
 from omkl.paths import conf_folder
 from omkl.tasks import TASKS
@@ -17,8 +18,9 @@ FORMATS = {
     "sparse_binary": 2,
     "npz": 1,
     "sklearn": 0,
+    "stream": 0,
 }  # format: files it needs at least
-EMBEDDED = ("breast_cancer",)  # scikit-learn's loaders that a YAML may name
+EMBEDDED = {"sklearn": ("breast_cancer",), "stream": tuple(EVERY)}  # format: what a YAML may name
 
 
 @dataclass(frozen=True)
@@ -160,8 +162,9 @@ def _form(path: Path, number: int, data: dict, classes: bool) -> Form:
     needed = 2 if data.get("label") == "file" else FORMATS[data["format"]]
     if len(files) < needed:
         raise UserError(f"{where}: files: {needed} needed for format {data['format']}")
-    if data["format"] == "sklearn" and data.get("dataset") not in EMBEDDED:
-        raise UserError(f"{where}: dataset: {data.get('dataset')!r}; one of {', '.join(EMBEDDED)}")
+    embedded = EMBEDDED.get(data["format"])
+    if embedded and data.get("dataset") not in embedded:
+        raise UserError(f"{where}: dataset: {data.get('dataset')!r}; one of {', '.join(embedded)}")
     for key in ("labels", "values"):
         _check_kind(f"{where}: {key}", data.get(key, {}), dict)
     kinds = (
