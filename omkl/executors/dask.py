@@ -3,7 +3,6 @@
 joblib's own dask backend waits for ever for a job that always kills its worker; here it becomes a Failure.
 """
 
-import asyncio
 import logging
 import signal
 import threading
@@ -11,6 +10,7 @@ import time
 import uuid
 import warnings
 from collections.abc import Iterable, Iterator
+from concurrent.futures import CancelledError
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from functools import cache
@@ -143,7 +143,7 @@ class _Sent:
                 continue
             for future, result in finished.next_batch(block=False):
                 job = self.jobs.pop(future)
-                if future.status == "cancelled" or isinstance(result, asyncio.CancelledError):
+                if future.status == "cancelled" or isinstance(result, CancelledError):
                     raise self._gone()
                 if future.status != "error":  # also one that got lost with its worker after we had it
                     yield job, result
