@@ -241,10 +241,10 @@ def test_extreme_features_leave_no_nan_and_an_overflow_is_a_mistake(name, pool, 
     X[10:50:4] *= size
     data = dataset(X, rng.choice([-1.0, 1.0], 60))
     learner, trace = one_pass(name, data, pool)
-    check_finite(data, learner, trace)
+    check_finite(name, data, learner, trace)
 
 
-def check_finite(data, learner, trace):
+def check_finite(name, data, learner, trace):
     """Weights are positive with sum 1, and a score that is no number is a mistake."""
     if learner.weights is not None:
         assert np.isfinite(learner.weights).all()
@@ -271,7 +271,7 @@ def test_extreme_features_leave_every_coefficient_of_a_full_budget_finite(name, 
     X[5::4] *= size
     data = dataset(X, rng.choice([-1.0, 1.0], 120))
     learner, trace = one_pass(name, data, pool, budget=6, **over)
-    check_finite(data, learner, trace)
+    check_finite(name, data, learner, trace)
     B = learner.state["B"]
     assert B.n_sv.max() == 6
     for what, array in {"A": B.A, **{k: learner.state[k] for k in ("Q", "M") if k in learner.state}}.items():
