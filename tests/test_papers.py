@@ -157,7 +157,7 @@ def test_data_that_cannot_be_had_is_told_and_a_file_can_stand_in(tmp_path):
     ("words", "said"),
     [
         (["table", "bomkl/7"], "no such table"),
-        (["table", "bomkl"], "there is bomkl/1"),
+        (["table", "bomkl"], "there is adaraker, bomkl/1"),
         (["figure", "omkc/9"], "no such figure"),
         (["claims", "omck"], "unknown paper"),
         (["table", "bomkl/1", "algo=omkc_dd"], "the paper's conf sets this"),
