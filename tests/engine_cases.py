@@ -88,22 +88,30 @@ def stream_of(data, order=None):
     return make_stream(data.indptr, data.indices, data.values, data.y, order)
 
 
+def fitting(spec, given):
+    """The given pool, of which a learner with a pool of Gaussians of its own gets the Gaussians, plain."""
+    if spec.usual_pool is None:
+        return given
+    kernels = [k for k in given["kernels"] if k["kind"] == "gaussian"] or pool("gauss3")["kernels"]
+    return {**given, "normalise": "none", "kernels": kernels}
+
+
 def pool_for(spec, params, given):
-    """The pool that a learner runs on: the one given, its own kernel, or none."""
+    """The pool that a learner runs on: the one given as far as it fits, its own kernel, or none."""
     if spec.kernels == "own":
         return {"normalise": "none", "kernels": [params["kernel"]]}
     if spec.kernels == "none":
         return None
-    given = pool(given) if isinstance(given, str) else given
+    given = fitting(spec, pool(given) if isinstance(given, str) else given)
     # a learner that chooses one kernel of the pool runs on that one: here on the pool's first
     return {**given, "kernels": given["kernels"][:1]} if spec.setup else given
 
 
-def new_learner(name, given, d, *, seed=1, block=None, **over):
+def new_learner(name, given, d, *, seed=1, block=None, rounds=None, **over):
     """A fresh Learner by its name in conf/algo; over: hyperparameters other than the defaults."""
     spec = algo_spec(name)
     params = {**spec.defaults, **over}
-    return Learner(spec, params, pool_for(spec, params, given), d, seed, block)
+    return Learner(spec, params, pool_for(spec, params, given), d, seed, block, rounds)
 
 
 def one_pass(name, data, given=None, order=None, **how):
@@ -167,6 +175,8 @@ def state(learner):
     for k, v in learner.state.items():
         if isinstance(v, np.ndarray):
             arrays[k] = v
+        elif k == "F":
+            arrays["F.V"] = v.V
         elif k not in ("E", "B", "rng"):
             arrays |= {f"{k}.A": v.A[:, : v.size[0]], f"{k}.size": v.size}
     return {name: array.copy() for name, array in arrays.items()}
