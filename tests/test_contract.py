@@ -44,6 +44,7 @@ NOT_PERCEPTRONS = {
     "bomkc_projectronpp": "stores no example twice",
     "bomkc_spa": "stores at random, by its hinge loss",
     "norma": "stores by its margin, with coefficients that shrink",
+    "norma_novelty": "reads no labels",
     "norma_nu": "stores by a margin that adapts",
     "omklo_da": "stores on mistakes of the ensemble",
     "omklo_sua": "stores on mistakes of the ensemble, one sampled kernel",
