@@ -24,7 +24,8 @@ _KEPT = 16  # data sets a process keeps open
 class Job:
     """All that a worker is told: one learner, its hyperparameters, and where the data are.
 
-    data: the parsed copy to memory-map, or the data themselves where they could not be cached.
+    data: the parsed copy to memory-map, or the data themselves where they could not be cached, or None where
+    they come to the worker on their own (`keep`).
     """
 
     spec: "AlgoSpec"
@@ -33,7 +34,7 @@ class Job:
     name: str
     content_hash: str
     task: str
-    data: "Path | Dataset"
+    data: "Path | Dataset | None"
     order: str
     seed: int
     rep: int
@@ -88,7 +89,7 @@ def expand(plan: "Plan", sizes: Sizes | None = None) -> list[Cell]:
     specs = algo_specs(dict.fromkeys(setting.algo for setting in (*plan.settings, *plan.yardsticks)))
     loaded = {name: omkl.data.load(name, task=plan.task) for name in plan.data}
     for asked, dataset in loaded.items():
-        _keep(dataset)
+        keep(dataset)
         seeds = [omkl.data.order(dataset, plan.order, plan.seed, rep)[1] for rep in range(plan.reps)]
         settings = [*plan.settings, *(s for s in plan.yardsticks if dataset.task in specs[s.algo].tasks)]
         for setting in settings:
@@ -103,6 +104,11 @@ def expand(plan: "Plan", sizes: Sizes | None = None) -> list[Cell]:
     return list(cells.values())
 
 
+def detach(job: Job) -> "tuple[Job, Dataset]":
+    """Return a job that names its data by content only, and the data: for a worker without our files."""
+    return dataclasses.replace(job, data=None), dataclasses.replace(_dataset(job), path=None)
+
+
 def run_cell(job: Job) -> dict[str, Any]:
     """Run one cell wherever this is called and return its figures, as `omkl.learner.run_pass` does."""
     import omkl.data
@@ -115,6 +121,8 @@ def run_cell(job: Job) -> dict[str, Any]:
         order, permutation_seed = omkl.data.order(dataset, job.order, job.seed, job.rep)
     if permutation_seed != job.permutation_seed:  # it depends on the data's content
         raise OmklError(f"{job.name} changed while the run went on: run the same command again")
+    if job.order == "file":
+        dataset = omkl.data.realisation(dataset, job.rep)
     return omkl.learner.run_pass(
         job.spec, job.params, job.pool, dataset, order, permutation_seed, block=job.block
     )
@@ -191,8 +199,10 @@ def _check_range(setting: "Setting", dataset: "Dataset") -> None:
 
 
 def _seconds(setting: "Setting", spec: "AlgoSpec", dataset: "Dataset") -> float:
-    """Estimate a cell's time, as if every example were stored (nanoseconds as measured on a9a)."""
+    """Estimate a cell's time, as if every example were stored (nanoseconds as measured on a9a and tom)."""
     m = len(setting.pool["kernels"]) if setting.pool else int(spec.kernels == "own")
+    if "features" in setting.params:  # random ones: no stored examples to compare with
+        return 1e-3 + 3e-8 * dataset.T * m * setting.params["D"]
     pairs = dataset.T**2 / 2 * (2 if spec.setup else 1) if m else 0
     return 1e-3 + 2e-8 * dataset.nnz + 3e-10 * pairs * (m + dataset.nnz / max(dataset.T, 1) / 2)
 
@@ -215,7 +225,8 @@ def warm_up(specs: "list[AlgoSpec]") -> None:
 _open: "OrderedDict[str, Dataset]" = OrderedDict()
 
 
-def _keep(dataset: "Dataset") -> None:
+def keep(dataset: "Dataset") -> None:
+    """Keep a data set open in this process, where jobs that name its content find it."""
     _open[dataset.content_hash] = dataset
     _open.move_to_end(dataset.content_hash)
     while len(_open) > _KEPT:
@@ -228,5 +239,5 @@ def _dataset(job: Job) -> "Dataset":
         import omkl.data
 
         dataset = omkl.data.load_cached(job.data) if isinstance(job.data, Path) else job.data
-        _keep(dataset)
+        keep(dataset)
     return dataclasses.replace(dataset, name=job.name)

@@ -26,7 +26,7 @@ settings (omkl show prints all of them with what they mean and may be):
   order=KIND         permuted, file (as stored), authors (the OMKC authors' permutations)
   yardsticks=[...]   learners run beside the others; [] for none
   store=PATH         folder of the results (else OMKL_STORE, else ./results)
-  exec=NAME          serial or loky
+  exec=NAME          loky (processes of this machine), serial, dask, slurm; exec.KEY=VALUE their options
 """
 RUN = """\
 examples:
@@ -171,6 +171,10 @@ def build_parser() -> Parser:
     text = "examples (at most) that each batch solution is made of; memory 32 N^2 bytes (2000)"
     sub.add_argument("--rows", type=_count, default=2000, metavar="N", help=text)
 
+    text = "show how far the cells of these settings are: done, running, queued, failed, missing"
+    sub = command("status", commands.status, text, settings, KEYS)
+    sub.add_argument("--format", choices=FORMATS, default="table", help=format_help)
+
     text = "list learners, data sets, kernel pools, or papers with their tables and figures"
     sub = command("list", commands.list_, text, "KIND ")
     sub.set_defaults(takes_words=False)
@@ -223,6 +227,7 @@ def _add_selection(parser: Parser) -> None:
 def _add_work_options(parser: Parser) -> None:
     parser.add_argument("-j", "--jobs", type=_count, metavar="N", help="worker processes; else one per core")
     parser.add_argument("--fresh", action="store_true", help="run cells anew that the store holds already")
+    parser.add_argument("--fail-fast", action="store_true", help="end the run at the first cell that fails")
     parser.add_argument("-q", "--quiet", action="store_true", help="no progress bar")
 
 

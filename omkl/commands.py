@@ -61,9 +61,11 @@ def run(args: Namespace, words: list[str]) -> int:
     from omkl.reports import Asked, report
 
     asked = plan(words)
+    if _submitted(asked, args):
+        return OK
     outcome = _run(asked, args)
     emit(report(outcome.cells, Asked.of(asked, outcome.failed, args.line, outcome.stale), args.format))
-    return end(outcome)
+    return end(outcome, args.fail_fast)
 
 
 def sweep(args: Namespace, words: list[str]) -> int:
@@ -72,12 +74,14 @@ def sweep(args: Namespace, words: list[str]) -> int:
     from omkl.reports import Asked, sweep_report
 
     asked = plan(words, sweep=True)
+    if _submitted(asked, args):
+        return OK
     outcome = _run(asked, args)
     about = Asked.of(asked, outcome.failed, args.line, outcome.stale)
     text, files = sweep_report(outcome.cells, about, args.format, _figures(asked, args))
     emit(text)
     tell(files)
-    return end(outcome)
+    return end(outcome, args.fail_fast)
 
 
 def figure(args: Namespace, words: list[str]) -> int:
@@ -177,6 +181,24 @@ def data(args: Namespace, words: list[str]) -> int:
     return code
 
 
+def status(args: Namespace, words: list[str]) -> int:
+    """``omkl status``: how far the cells of these settings are."""
+    from omkl import listing
+    from omkl.config import plan
+    from omkl.status import status
+
+    found = status(plan(words, sweep=True))
+    emit(listing.render(found.rows, args.format))
+    if found.failed:
+        _tell_failed(found.failed)
+    if found.logs:
+        say(
+            f"{len(found.logs)} jobs died at a cell, which the same command submits alone; "
+            f"the last one's log: {found.logs[-1]}"
+        )
+    return OK
+
+
 def bench(args: Namespace, words: list[str]) -> int:
     """``omkl bench``: speed of the engine on this machine."""
     import json
@@ -202,21 +224,48 @@ def _data_line(args: Namespace, name: str) -> str:
 def _run(plan: "Plan", args: Namespace) -> "Outcome":
     from omkl.runner import run_plan
 
-    return run_plan(plan, jobs=args.jobs, fresh=args.fresh, progress=not args.quiet)
+    return run_plan(plan, jobs=args.jobs, fresh=args.fresh, progress=not args.quiet, fail_fast=args.fail_fast)
 
 
-def end(outcome: "Outcome") -> int:
+def _submitted(plan: "Plan", args: Namespace) -> bool:
+    """With an executor that only submits: do so, say what, and return whether any cell is still to come."""
+    from omkl import executors
+
+    submit = getattr(executors.module(plan.exec["name"]), "submit", None)
+    if submit is None:
+        return False
+    if args.jobs or args.fail_fast:
+        given, name = "--jobs" if args.jobs else "--fail-fast", plan.exec["name"]
+        raise UserError(f"{given} means nothing with exec={name}, which submits the cells and does not wait")
+    found = submit(plan, fresh=args.fresh)
+    if found.jobs:
+        emit("".join(f"{array}\n" for array in dict.fromkeys(job.partition("_")[0] for job in found.jobs)))
+        say(f"submitted {found.cells} cells in {len(found.jobs)} jobs; the ids of their arrays are on stdout")
+    if found.waiting:
+        say(f"{found.waiting} cells are queued or running already")
+    if found.jobs or found.waiting:
+        say("`omkl status` with the same settings shows how far they are, the same command the results")
+        return True
+    return False
+
+
+def end(outcome: "Outcome", fail_fast: bool = False) -> int:
     """Say how a run ended and return its exit code."""
     if outcome.interrupted:
         done = len(outcome.cells)
         say(f"interrupted with {done} of {outcome.asked} cells; the same command goes on from there")
         return INTERRUPTED
     if outcome.failed:
-        first = outcome.failed[0]
-        where = f"{first['algo']} on {first['data']}, repetition {first['rep']}: {first['error']}"
-        say(f"{len(outcome.failed)} cells failed, first {where}; the same command tries them again")
+        _tell_failed(outcome.failed, "; the first ended the run" if fail_fast else "")
         return FAILED
     return OK
+
+
+def _tell_failed(failed: list[dict], how: str = "") -> None:
+    from omkl.status import told
+
+    count = f"{len(failed)} cell{'s' if len(failed) > 1 else ''} failed{how}"
+    say("\n  ".join([f"{count} (the same command tries again):", *told(failed)]))
 
 
 def _figures(plan: "Plan", args: Namespace) -> str | Path:

@@ -51,4 +51,4 @@ def _selection(args: Namespace, words: list[str]) -> "Selection":
 
 
 def _how(args: Namespace) -> dict:
-    return {"jobs": args.jobs, "fresh": args.fresh, "progress": not args.quiet}
+    return {"jobs": args.jobs, "fresh": args.fresh, "progress": not args.quiet, "fail_fast": args.fail_fast}

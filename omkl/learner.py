@@ -10,58 +10,81 @@ import numpy as np
 
 from omkl import seeds
 from omkl.algorithms import function
+from omkl.compiling import compiling
 from omkl.engine import numba_cache
 from omkl.engine.budget import Budget, make_budget, reserve_slots
 from omkl.engine.expansion import BLOCK, Expansion, close_block, make_expansion, reserve
+from omkl.engine.features import make_features
 from omkl.engine.pool import make_pool
 from omkl.engine.stream import Stream, Trace, make_stream, make_trace, part, trace_part
 from omkl.errors import OmklError
 
 CURVE_POINTS = 100
-LIMITS = ("budget", "tau")  # hyperparameters that bound a Budget; null bounds nothing
+LIMITS = ("budget", "tau")  # hyperparameters that bound what is stored
 
 
 class Learner:
     """A learner and its state: expansion, weights, random generator, and what else its YAML names.
 
-    A function with an argument ``B`` gets a Budget of ``budget`` (or ``tau``) vectors per kernel in place of
-    ``E``.
+    With a hyperparameter ``budget`` (or ``tau``) there is a Budget ``B`` of so many vectors per kernel in
+    place of the Expansion ``E``; a function that takes both, for a limit that may be null, gets None for one.
+    One with ``F`` gets random features, ``D`` frequencies per kernel; one with ``T`` is told how many rounds
+    the pass has. A learner with a hyperparameter ``levels`` and an ``E`` has every kernel that often in it.
 
     spec: the learner's AlgoSpec; params: its hyperparameters; pool: ``{"normalise", "kernels"}`` or None;
-    d: number of features; seed: of its own randomness; block: rows computed at once (never changes a result).
+    d: number of features; seed: of its own randomness; block: rows computed at once (never changes a result);
+    rounds: of the whole pass, where ``run`` is first given a part of it; frequencies (m, D, d): those of the
+    random features, in place of drawn ones.
 
     One pass over T examples equals passes over its parts, in any cut: all state is in ``self.state``.
     """
 
     def __init__(
-        self, spec: Any, params: dict, pool: dict | None, d: int, seed: int, block: int | None = None
+        self,
+        spec: Any,
+        params: dict,
+        pool: dict | None,
+        d: int,
+        seed: int,
+        block: int | None = None,
+        rounds: int | None = None,
+        frequencies: np.ndarray | None = None,
     ):
         self.run_compiled = function(spec.function)
         self.names = list(inspect.signature(self.run_compiled.py_func).parameters)
         self.block = block or BLOCK
         self.state: dict[str, Any] = {"rng": np.random.default_rng(seed)}
-        m = 1
+        self.m = len(pool["kernels"]) if pool is not None else 0
         expansions = []
+        if "T" in self.names:
+            self.state["T"] = np.array([rounds or 0])
         if pool is not None:
-            m = len(pool["kernels"])
             forms = spec.state or {}
             expansions = [name for name in forms if forms[name].get("expansion")]
-            plan = make_pool(pool["kernels"], pool["normalise"])
-            if "B" in self.names:
-                limits = (params[name] for name in LIMITS if name in params)
-                self.state["B"] = make_budget(plan, next(limits) or sys.maxsize, d, self.block)
+            plan = make_pool(pool["kernels"] * params.get("levels", 1), pool["normalise"])
+            limit = next((params[name] for name in LIMITS if name in params), None)
+            if "F" in self.names:
+                kind = "authors" if params.get("variant") == "authors" else params["features"]
+                rng = self.state["rng"]
+                self.state["F"] = make_features(pool["kernels"], d, params["D"], kind, rng, frequencies)
+            elif limit is not None:
+                self.state["B"] = make_budget(plan, limit, d, self.block)
             else:
                 expansions = ["E", *expansions]
             self.state |= {name: make_expansion(plan, d, self.block) for name in expansions}
-        sizes = {"m": m, "d": d, **{k: v or 0 for k, v in params.items() if v is None or isinstance(v, int)}}
+        m = max(1, self.m)
+        whole = {k: v or 0 for k, v in params.items() if v is None or isinstance(v, int)}
+        sizes = {"m": m, "d": d, "2D": 2 * whole.get("D", 0), "levels m": whole.get("levels", 1) * m, **whole}
         for name, form in (spec.state or {}).items():
             if name not in expansions:
-                self.state[name] = _array(form, sizes)
+                self.state[name] = _array(form, sizes, params)
         self.arguments = {
             name: _compiled_value(params[name], spec.domains.get(name))
             for name in self.names
             if name in params
         }
+        if spec.kernels != "none":
+            self.arguments |= {name: None for name in ("E", "B") if name not in self.state}
         missing = set(self.names) - {"stream", "trace", "learn"} - set(self.state) - set(self.arguments)
         if missing:
             raise OmklError(f"learner {spec.name}: nothing provides {sorted(missing)} of its function")
@@ -74,6 +97,8 @@ class Learner:
         """
         trace = make_trace(stream.T)
         self._make_room(stream)
+        if "T" in self.state and self.state["T"][0] == 0:
+            self.state["T"][0] = stream.T
         step = max(1, -(-stream.T // (CURVE_POINTS * self.block))) * self.block
         seconds = 0.0
         for start in range(0, stream.T, step):
@@ -117,13 +142,14 @@ class Learner:
         return None if w is None else w.copy()
 
 
-def _array(form: dict, sizes: dict[str, int]) -> np.ndarray:
+def _array(form: dict, sizes: dict[str, int], params: dict[str, Any]) -> np.ndarray:
     """Return a state array as a learner's YAML describes it: ``{shape: [m], fill: 1/m, dtype: float}``.
 
-    (``{expansion: true}`` is a second expansion over the same pool.)
+    ``fill`` may name a hyperparameter. (``{expansion: true}`` is a second expansion over the same pool.)
     """
     shape = tuple(sizes[side] if isinstance(side, str) else side for side in form["shape"])
     fill = form.get("fill", 0)
+    fill = params.get(fill, fill)
     value = 1.0 / sizes[fill[2:]] if isinstance(fill, str) else fill
     array = np.zeros(shape, np.int64 if form.get("dtype") == "int" else np.float64)
     if value:  # zeros cost memory only where they are written
@@ -163,7 +189,7 @@ def run_pass(
         pool = {"normalise": "none", "kernels": [params["kernel"]]}
     if spec.setup:
         pool = _set_up(spec, params, pool, dataset, order, block)
-    learner = Learner(spec, params, pool, dataset.d, seed, block)
+    learner = Learner(spec, params, pool, dataset.d, seed, block, order.size)
     stream = make_stream(dataset.indptr, dataset.indices, dataset.values, dataset.y, order)
     weights: dict[int, list[float]] = {}
 
@@ -215,7 +241,7 @@ def _figures(
     curve |= {"weights_t": list(weights), "weights": list(weights.values()) or None}
     return {
         "T": T,
-        "m": E.f.size if E is not None else 0,
+        "m": learner.m,
         **measured,
         **final,
         "n_sv_per_kernel": n_sv,
@@ -247,7 +273,7 @@ def _set_up(spec: Any, params: dict, pool: dict, dataset: Any, order: np.ndarray
 def warm_up(specs: list) -> None:
     """Compile the learners, or load them from the cache on disk, before any clock or worker starts.
 
-    Says so on stderr when it really compiles.
+    Says so on stderr when it really compiles; one process does at a time.
     """
     from types import SimpleNamespace
 
@@ -263,9 +289,10 @@ def warm_up(specs: list) -> None:
     )
     pool = {"normalise": "none", "kernels": [{"kind": "gaussian", "sigma": 1.0}]}
     told = False
-    for spec in specs:
-        compiled = function(spec.function)
-        if not told and not numba_cache.has(compiled):
-            print("compiling the learners (once; kept on disk) ...", file=sys.stderr, flush=True)
-            told = True
-        run_pass(spec, spec.defaults, pool if spec.kernels == "pool" else None, tiny, np.arange(2), 0)
+    with compiling([spec.function for spec in specs]):
+        for spec in specs:
+            if not told and not numba_cache.has(function(spec.function)):
+                print("compiling the learners (once; kept on disk) ...", file=sys.stderr, flush=True)
+                told = True
+            used = pool if spec.kernels == "pool" else None
+            run_pass(spec, spec.defaults, used, tiny, np.arange(2), 0)

@@ -42,13 +42,18 @@ class Outcome:
     stale: dict[tuple[str, int], int]
 
 
-def run_plan(plan: "Plan", *, jobs: int | None = None, fresh: bool = False, progress: bool = True) -> Outcome:
+def run_plan(plan: "Plan", **how: Any) -> Outcome:
     """As ``run_plans``, for one plan."""
-    return run_plans([plan], jobs=jobs, fresh=fresh, progress=progress)
+    return run_plans([plan], **how)
 
 
 def run_plans(
-    plans: "list[Plan]", *, jobs: int | None = None, fresh: bool = False, progress: bool = True
+    plans: "list[Plan]",
+    *,
+    jobs: int | None = None,
+    fresh: bool = False,
+    progress: bool = True,
+    fail_fast: bool = False,
 ) -> Outcome:
     """Run the cells of these plans that the store does not hold yet, and return all that are finished.
 
@@ -56,6 +61,7 @@ def run_plans(
 
     jobs: worker processes (default: the plan's exec, else one per core); results do not depend on it.
     fresh: run every cell anew, the newest result counts. progress: a bar on stderr where that is a terminal.
+    fail_fast: the first cell that fails ends the run.
 
     A cell that fails is recorded and the run goes on. Ctrl-C ends the run with what is finished; the same
     plan goes on from there. A learner whose size a budget is to match runs first. Raises UserError before
@@ -66,11 +72,10 @@ def run_plans(
     to_match = partial(run_plan, jobs=jobs, progress=progress)
     cells = [cell for plan in plans for cell in expand(plan, sizes(plan, to_match))]
     plan = plans[0]
-    distinct: dict[str, Cell] = {}
-    for cell in cells:
-        distinct.setdefault(cell.key, cell)
+    distinct = by_key(cells)
     with Store(plan.store) as store:
         done = set() if fresh else store.done(distinct)
+        # longest first, so that the workers end together
         missing = sorted((c for k, c in distinct.items() if k not in done), key=lambda cell: -cell.cost)
         failed: list[dict[str, Any]] = []
         ran, interrupted = 0, False
@@ -78,11 +83,13 @@ def run_plans(
             executor = _executor(plan, missing, jobs)
             store.open()
             try:
-                with closing(_run(missing, executor, store, len(distinct), progress)) as lines:
+                with closing(run_cells(missing, executor, store, len(distinct), progress)) as lines:
                     for line in lines:
                         ran += 1
                         if line["status"] == "failed":
                             failed.append(line)
+                            if fail_fast:
+                                break
             except KeyboardInterrupt:
                 interrupted = True
         table = table_of(store, cells)
@@ -101,19 +108,29 @@ def run_plans(
     )
 
 
+def by_key(cells: list[Cell]) -> dict[str, Cell]:
+    """Return the cells by their keys, the first of each."""
+    distinct: dict[str, Cell] = {}
+    for cell in cells:
+        distinct.setdefault(cell.key, cell)
+    return distinct
+
+
 def _executor(plan: "Plan", missing: list[Cell], jobs: int | None) -> Executor:
-    name = plan.exec.get("name", "loky")
-    jobs = plan.exec.get("jobs") if jobs is None else jobs
     small = len(missing) == 1 or sum(cell.cost for cell in missing) < SMALL_WORK
-    executor = executors.make(name, 1 if small and jobs is None else jobs)
-    return executors.Serial() if name == "loky" and (small or executor.workers == 1) else executor
+    executor = executors.make(plan.exec, jobs)
+    alone = executor.name == "loky" and (small or executor.workers == 1)
+    return executors.Serial() if alone else executor
 
 
-def _run(missing: list[Cell], executor: Executor, store: Store, total: int, progress: bool) -> Iterator[dict]:
-    """Run cells, longest first so that the workers end together, and yield each line once it is stored."""
+def run_cells(
+    missing: list[Cell], executor: Executor, store: Store, total: int, progress: bool
+) -> Iterator[dict[str, Any]]:
+    """Run cells in the order given and yield each line once it is stored."""
     from tqdm import tqdm
 
-    warm_up([cell.job.spec for cell in missing])
+    if not executor.remote:
+        warm_up([cell.job.spec for cell in missing])
     origin = provenance.collect(executor.name, executor.workers)
     waiting = {id(cell.job): cell for cell in missing}
     bar = tqdm(
@@ -132,8 +149,9 @@ def _run(missing: list[Cell], executor: Executor, store: Store, total: int, prog
 
 def _stored(store: Store, line: dict[str, Any], outcome: Any) -> dict[str, Any]:
     if not isinstance(outcome, Failure):
-        figures = {name: value for name, value in outcome.items() if name != "curve"}
+        figures = {name: value for name, value in outcome.items() if name not in ("curve", "provenance")}
         finished = {"status": "ok", **line, **figures}
+        finished["provenance"] |= outcome.get("provenance", {})  # of a worker on another machine
         try:
             store.append(finished, outcome.get("curve"))
             return finished

@@ -89,13 +89,15 @@ def stream_of(data, order=None):
 
 
 def fitting(spec, given):
-    """The pool without the kernels that the learner cannot use; one Gaussian where none is left."""
-    kernels = [k for k in given["kernels"] if spec.pool in ("any", k["kind"])]
-    return {**given, "kernels": kernels or [{"kind": spec.pool, "sigma": 1.0}]}
+    """The given pool, of which a learner with a pool of Gaussians of its own gets the Gaussians, plain."""
+    if spec.usual_pool is None:
+        return given
+    kernels = [k for k in given["kernels"] if k["kind"] == "gaussian"] or pool("gauss3")["kernels"]
+    return {**given, "normalise": "none", "kernels": kernels}
 
 
 def pool_for(spec, params, given):
-    """The pool that a learner runs on: the one given, its own kernel, or none."""
+    """The pool that a learner runs on: the one given as far as it fits, its own kernel, or none."""
     if spec.kernels == "own":
         return {"normalise": "none", "kernels": [params["kernel"]]}
     if spec.kernels == "none":
@@ -105,11 +107,11 @@ def pool_for(spec, params, given):
     return {**given, "kernels": given["kernels"][:1]} if spec.setup else given
 
 
-def new_learner(name, given, d, *, seed=1, block=None, **over):
+def new_learner(name, given, d, *, seed=1, block=None, rounds=None, **over):
     """A fresh Learner by its name in conf/algo; over: hyperparameters other than the defaults."""
     spec = algo_spec(name)
     params = {**spec.defaults, **over}
-    return Learner(spec, params, pool_for(spec, params, given), d, seed, block)
+    return Learner(spec, params, pool_for(spec, params, given), d, seed, block, rounds)
 
 
 def one_pass(name, data, given=None, order=None, **how):
@@ -173,6 +175,8 @@ def state(learner):
     for k, v in learner.state.items():
         if isinstance(v, np.ndarray):
             arrays[k] = v
+        elif k == "F":
+            arrays["F.V"] = v.V
         elif k not in ("E", "B", "rng"):
             arrays |= {f"{k}.A": v.A[:, : v.size[0]], f"{k}.size": v.size}
     return {name: array.copy() for name, array in arrays.items()}

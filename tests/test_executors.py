@@ -11,6 +11,7 @@ import pytest
 from runner_fakes import act
 
 from omkl import executors
+from omkl.config import compose
 from omkl.errors import OmklError, UserError
 from omkl.executors import Failure, Loky, Serial
 
@@ -155,14 +156,25 @@ def test_no_worker_outlives_its_driver(how):
 
 
 def test_the_watch_of_other_systems_ends_a_worker_without_its_parent():
-    code = "import omkl.executors as e; e._watch(-1)"
+    code = "import omkl.executors.loky as e; e._watch(-1)"
     done = subprocess.run([sys.executable, "-c", code], cwd=HERE.parent, timeout=20, check=False)
     assert done.returncode == 1
 
 
 def test_unknown_executor_and_bad_number_of_workers():
     with pytest.raises(UserError, match="did you mean 'loky'"):
-        executors.make("lokky", 2)
+        executors.make({"name": "lokky"}, 2)
     with pytest.raises(UserError, match="jobs=0"):
-        executors.make("loky", 0)
-    assert executors.make("loky", None).workers >= 1
+        executors.make({"name": "loky", "jobs": None}, 0)
+    assert executors.make({"name": "loky", "jobs": None}).workers >= 1
+    assert executors.make({"name": "loky", "jobs": 3}).workers == 3
+    assert executors.make({"name": "loky", "jobs": 3}, 2).workers == 2
+    assert executors.make({"name": "serial"}, 2).workers == 1
+
+
+def test_every_executor_has_a_conf_file_and_every_conf_file_an_executor():
+    for name in compose.options("exec"):
+        found = executors.module(name)
+        assert hasattr(found, name.capitalize()) or hasattr(found, "submit")
+    modules = {path.stem for path in Path(executors.__file__).parent.glob("*.py")}
+    assert modules - {"__init__", "base"} == set(compose.options("exec"))

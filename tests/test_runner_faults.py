@@ -11,13 +11,16 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+import runner_fakes
 from joblib.externals.loky import get_reusable_executor
 from runner_plans import POOL, faulty, make_plan, without_time
 
-from omkl import runner
+from omkl import config, runner
+from omkl.cli import main
 from omkl.config import Plan, Setting
 from omkl.errors import OmklError, UserError
 from omkl.results import Store
+from omkl.status import told
 
 HERE = Path(__file__).resolve().parent
 
@@ -72,11 +75,62 @@ def test_a_worker_killed_once_changes_nothing(plan, workers, tmp_path):
     assert (outcome.failed, len(outcome.cells)) == ([], 8)
 
 
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_fail_fast_ends_the_run_at_the_first_failure_and_keeps_what_is_finished(plan, workers, jobs):
+    faults = ["value", "value", "raise", "raise", *["spin"] * 8]
+    slow = [
+        Setting("omkc_u", {"beta": i / 100, "fault": [what, 0.3]}, POOL) for i, what in enumerate(faults, 1)
+    ]
+    plan = replace(plan, settings=tuple(slow), yardsticks=(), data=plan.data[:1], reps=1)
+    outcome = runner.run_plan(plan, jobs=jobs, fail_fast=True)
+    assert [line["error"] for line in outcome.failed] == ["ValueError: 0.3"]
+    assert 1 <= len(outcome.cells) <= 3
+    assert outcome.ran == len(outcome.cells) + 1
+    assert len(Store(plan.store).failed()) == 1
+
+
+def test_the_failed_cells_are_listed_at_the_end_with_exit_code_1(plan, monkeypatch, capsys):
+    def one_failing(job):
+        if job.spec.name == "perceptron" or (job.spec.name == "arow" and job.rep in (0, 1, 2, 5)):
+            raise ValueError(f"no luck with {job.spec.name}")
+        return runner_fakes.run_cell(job)
+
+    monkeypatch.setattr(runner, "run_cell", one_failing)
+    words = ["algo=omkc_dd,perceptron,arow", "yardsticks=[]", f"data={plan.data[0]}", f"store={plan.store}"]
+    assert main(["run", *words, "reps=6", "-j1", "--format", "csv"]) == 1
+    out, err = capsys.readouterr()
+    assert "omkc_dd" in out
+    assert err.splitlines()[-3:] == [
+        "omkl: 10 cells failed (the same command tries again):",
+        "  arow r=10 on one, repetitions 0-2, 5: ValueError: no luck with arow",
+        "  perceptron kernel=linear on one, repetitions 0-5: ValueError: no luck with perceptron",
+    ]
+    assert main(["run", *words, "reps=6", "-j1", "--format", "csv", "--fail-fast"]) == 1
+    assert "omkl: 1 cell failed; the first ended the run" in capsys.readouterr().err
+    assert main(["status", *words, "reps=7", "--format", "csv"]) == 0
+    out, err = capsys.readouterr()
+    assert out.splitlines() == [
+        "data,algo,cells,done,running,queued,failed,missing",
+        "one,omkc_dd,7,6,0,0,0,1",
+        "one,perceptron,7,0,0,0,6,1",
+        "one,arow,7,2,0,0,4,1",
+    ]
+    assert len(err.splitlines()) == 3
+
+
+def test_a_long_list_of_failures_is_cut():
+    line = {"data": "one", "algo": "omkc_u", "pool": None, "params": {}, "rep": 0}
+    lines = told([{**line, "error": f"{number:02}"} for number in range(30)])
+    assert len(lines) == 21
+    assert lines[0] == "omkc_u on one, repetition 0: 00"
+    assert lines[20].startswith("... and 10 more")
+
+
 DRIVER = """
 import pickle, signal, sys
 sys.path.insert(0, {here!r})
 import runner_fakes
-from omkl import runner
+from omkl import config, runner
 signal.signal(signal.SIGINT, signal.default_int_handler)
 runner.run_cell, runner.warm_up, runner.SMALL_WORK = runner_fakes.run_cell, lambda specs: None, -1.0
 with open(sys.argv[1], "rb") as file:
@@ -85,10 +139,11 @@ print(outcome.interrupted, len(outcome.cells), len(outcome.failed), flush=True)
 """
 
 
-@pytest.mark.parametrize("jobs", [1, 2])
-def test_ctrl_c_keeps_what_is_finished_and_the_same_plan_goes_on(plan, tmp_path, jobs):
+@pytest.mark.parametrize(("name", "jobs"), [("loky", 1), ("loky", 2), ("dask", 2)])
+def test_ctrl_c_keeps_what_is_finished_and_the_same_plan_goes_on(plan, tmp_path, name, jobs):
     slow = [Setting("omkc_u", {"beta": i / 100, "fault": ["spin", 0.15]}, POOL) for i in range(1, 15)]
-    plan = replace(plan, settings=tuple(slow), data=plan.data[:1], reps=1)
+    options = config.plan([f"exec={name}"]).exec
+    plan = replace(plan, settings=tuple(slow), data=plan.data[:1], reps=1, exec=options)
     (tmp_path / "plan").write_bytes(pickle.dumps(plan))
     driver = subprocess.Popen(
         [sys.executable, "-c", DRIVER.format(here=str(HERE)), str(tmp_path / "plan"), str(jobs)],
@@ -102,11 +157,11 @@ def test_ctrl_c_keeps_what_is_finished_and_the_same_plan_goes_on(plan, tmp_path,
     while len(Store(plan.store).done(keys)) < 3 and driver.poll() is None:
         time.sleep(0.01)
     os.killpg(driver.pid, signal.SIGINT)
-    out, err = driver.communicate(timeout=20)
+    out, err = driver.communicate(timeout=60)
     interrupted, cells, failed = out.split()
     assert (interrupted, failed, err) == ("True", "0", "")
     assert 3 <= int(cells) < 15
-    rest = runner.run_plan(plan, jobs=2)
+    rest = runner.run_plan(replace(plan, exec={"name": "serial"}))
     assert (rest.reused, rest.ran, len(rest.cells)) == (int(cells), 15 - int(cells), 15)
 
 

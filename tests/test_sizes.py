@@ -7,7 +7,7 @@ from engine_cases import clouds
 
 from omkl import runner
 from omkl.cells import expand
-from omkl.config import algo_spec, plan
+from omkl.config import plan
 from omkl.errors import UserError
 from omkl.results import Store
 from omkl.sizes import sizes
@@ -108,6 +108,6 @@ def test_a_budget_larger_than_the_data_is_refused(asked):
 
 def test_a_pool_that_a_learner_cannot_use_is_refused():
     with pytest.raises(UserError, match=r"bomkc_nogd takes pools of gaussian .* pool=paper16 has polynom"):
-        plan(["algo=bomkc_nogd"])
+        plan(["algo=bomkc_nogd", "pool=paper16"])
     assert plan(["algo=bomkc_nogd", "pool=gauss13"]).settings[0].pool["name"] == "gauss13"
-    assert algo_spec("bomkc_rbp").pool == "any"
+    assert plan(["algo=bomkc_nogd"]).settings[0].pool["name"] == "gauss13"

@@ -2,85 +2,115 @@
 
 f_{t+1} = (1 - eta_t lam) f_t - eta_t l'(f_t(x_t), y_t) kappa(x_t, .), equation (9).
 
-Throughout: one kernel; B the expansion, f_t = scale B; eta_t = eta, or eta / sqrt(t) with step = 1; sigma
-whether the round is a margin error; b (1,) the offset, rho (1,) the margin where it adapts; now (1,) rounds
-learnt; born (tau,) the round of each stored term: f_t keeps those of the last tau rounds, all if tau is 0.
+Throughout: one kernel; f = scale E, or scale B with the terms of the last tau rounds (descent.py); now (1,)
+rounds learnt; eta_t = eta, or eta / sqrt(t); sigma whether the round is a margin error; b (1,) the offset.
+The scale is the second way of section II-D: unlike the cache of powers of 1 - lam eta it serves every eta_t.
 """
 
 import math
 
+import numpy as np
 from numba import njit
 
-from omkl.engine.budget import outputs, put, remove
-from omkl.engine.budget import scale as multiply
-from omkl.engine.trace import record
+from omkl.engine.descent import descend, output, record
 
 SQRT = 1  # place in the choices of `step`
-LEAST_SCALE = 1e-30  # below this the scale goes into the coefficients: new ones are divided by it
+SQUARED, EPS, HUBER = 0, 1, 2  # places in the choices of `loss`
 
 
 @njit(cache=True)
-def norma(stream, B, scale, b, now, born, trace, learn, lam, rho, eta, step, offset):
+def norma(stream, E, B, scale, b, now, born, trace, learn, lam, rho, eta, step, offset):
     """Classification with the soft margin loss max(0, rho - y g(x)), g = f + b: equations (15), (16).
 
-    Deviations: none. (The scale is section II-D's second way, which serves eta / sqrt(t) too; its cache of
-    the powers of 1 - lam eta serves a constant eta only.)
+    Deviations: none.
     """
     for t in range(stream.T):
         y = stream.y[t]
-        g = scale[0] * outputs(B, stream, t)[0] + b[0]
-        record(trace, t, g, y, B)
+        g = output(E, B, scale, stream, t) + b[0]
+        record(trace, t, g, y, E, B)
         if not learn:
             continue
         eta_t = _rate(now, eta, step)
         sigma = not y * g > rho
-        _descend(B, stream, t, scale, now, born, eta_t * lam, eta_t * sigma * y)
+        descend(E, B, scale, now, born, stream, t, 1.0 - eta_t * lam, eta_t * sigma * y)
         if offset:
             b[0] += eta_t * sigma * y
 
 
 @njit(cache=True)
-def norma_nu(stream, B, scale, b, rho, now, born, trace, learn, nu, eta, step, offset):
-    """Classification with the nu trick, loss max(0, rho - y g(x)) - nu rho, lam = 1: below equation (19).
+def norma_nu(stream, E, B, scale, b, rho, now, born, trace, learn, nu, lam, eta, step, offset):
+    """Classification with the nu trick, loss max(0, rho - y g(x)) - nu rho: below equation (19).
 
-    Deviations: none. (The paper leaves rho_1 open: 0.)
+    rho (1,) the margin, which adapts, from 0 (the paper leaves rho_1 open)
+    Deviations: lam, which the paper sets to 1, is free, as its footnote 1 suggests.
     """
     for t in range(stream.T):
         y = stream.y[t]
-        g = scale[0] * outputs(B, stream, t)[0] + b[0]
-        record(trace, t, g, y, B)
+        g = output(E, B, scale, stream, t) + b[0]
+        record(trace, t, g, y, E, B)
         if not learn:
             continue
         eta_t = _rate(now, eta, step)
         sigma = not y * g > rho[0]
-        _descend(B, stream, t, scale, now, born, eta_t, eta_t * sigma * y)
+        descend(E, B, scale, now, born, stream, t, 1.0 - eta_t * lam, eta_t * sigma * y)
         rho[0] += eta_t * (nu - sigma)
         if offset:
             b[0] += eta_t * sigma * y
 
 
 @njit(cache=True)
-def _rate(now, eta, step):
-    """eta_t of the round that is being learnt."""
-    return eta / math.sqrt(now[0] + 1.0) if step == SQRT else eta
+def norma_regression(stream, E, B, scale, width, now, born, trace, learn, loss, lam, eta, step, nu):
+    """Regression with squared, eps-insensitive or Huber's loss: equations (21), (22), (24).
+
+    delta = y - f(x)   width (1,) the paper's eps or sigma   nu the share of errors beyond it that it aims at,
+    not a number for a width that stays
+    Deviations: equation (24) lacks eta in the quadratic part's coefficient, and lam in 1 - eta; both are as
+    equation (9) has them. The adaptive sigma moves by the signs of equation (22), as printed.
+    """
+    for t in range(stream.T):
+        y = stream.y[t]
+        f = output(E, B, scale, stream, t)
+        record(trace, t, f, y, E, B)
+        if not learn:
+            continue
+        delta = y - f
+        beyond = abs(delta) >= width[0] if loss == HUBER else abs(delta) > width[0]
+        if loss == SQUARED:
+            slope = delta
+        elif beyond:
+            slope = np.sign(delta)
+        else:
+            slope = delta / width[0] if loss == HUBER else 0.0
+        eta_t = _rate(now, eta, step)
+        descend(E, B, scale, now, born, stream, t, 1.0 - eta_t * lam, eta_t * slope)
+        if loss != SQUARED and not math.isnan(nu):
+            width[0] += eta_t * (beyond - nu)
 
 
 @njit(cache=True)
-def _descend(B, stream, t, scale, now, born, decay, a):
-    """f <- (1 - decay) f + a kappa(x_t, .), less the term that is tau rounds old."""
-    scale[0] *= 1.0 - decay
-    if scale[0] < LEAST_SCALE:
-        multiply(B, 0, scale[0])
-        scale[0] = 1.0
-    n = B.n_sv[0]
-    for s in range(n if born.size else 0):
-        if born[s] == now[0] - born.size:
-            born[s] = born[n - 1]
-            remove(B, t, 0, s)
-            break
-    if a != 0.0:
-        n = B.n_sv[0]
-        put(B, stream, t, 0, n, a / scale[0])
-        if born.size:
-            born[n] = now[0]
-    now[0] += 1
+def norma_novelty(stream, E, B, scale, rho, now, born, trace, learn, nu, lam, eta, step):
+    """Novelty detection, loss max(0, rho - f(x)) - nu rho: equation (20).
+
+    The score is f(x) - rho; an example with f(x) < rho is novel, and counts as the trace's mistake. No label
+    is read. rho (1,) adapts; where it starts the paper leaves open.
+    Deviations: the signs of rho's update are those of the loss's gradient. As printed, the threshold rises
+    where it is missed already: rho outgrows f, and every example is novel. lam, 1 in (20), is free, as
+    footnote 1 suggests: f holds about nu sqrt(t) / (lam eta) terms, which with nu = 0.01 and lam = 1 is less
+    than one on USPS, and novelties come by the clock.
+    """
+    for t in range(stream.T):
+        f = output(E, B, scale, stream, t)
+        novel = not f >= rho[0]
+        record(trace, t, f - rho[0], 1.0, E, B)
+        trace.mistake[t] = novel
+        if not learn:
+            continue
+        eta_t = _rate(now, eta, step)
+        descend(E, B, scale, now, born, stream, t, 1.0 - eta_t * lam, eta_t * novel)
+        rho[0] += eta_t * (nu - novel)
+
+
+@njit(cache=True)
+def _rate(now, eta, step):
+    """eta_t of the round that is being learnt."""
+    return eta / math.sqrt(now[0] + 1.0) if step == SQRT else eta

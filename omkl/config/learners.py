@@ -20,11 +20,11 @@ _KINDS = {
     **{name: domains.parse("text") for name in ("function", "label", "cite")},
     "task": domains.Domain(f"some of {', '.join(TASKS)}", _tasks),
     "kernels": domains.parse(["pool", "own", "none"]),
+    "pool": domains.parse(["any", "gaussian"]),
     "revision": domains.parse("int [1, inf)"),
     **{name: domains.parse("bool") for name in ("yardstick", "stochastic")},
     "setup": domains.parse("text or null"),
     "require": domains.parse("names"),
-    "pool": domains.parse(["gaussian"]),
     "usual_pool": domains.parse("text or null"),
 }
 
@@ -36,10 +36,11 @@ class AlgoSpec:
     function: name in omkl.algorithms    label, cite: for tables    revision: part of every cell's key
     tasks: of the data that it runs on (``task`` in the file, one or a list)
     kernels: ``pool`` (runs on pool=...), ``own`` (its hyperparameter ``kernel``) or ``none``
+    pool: which kernels a pool (or its own kernel) may be: ``any``, or ``gaussian`` alone
     yardstick: printed beside the learners    stochastic: draws random numbers of its own
     setup: function that chooses its kernels from the pool, or None    state: arrays the engine provides
     require: what must hold between its hyperparameters, as ``alpha <= beta`` or ``eta * lam < 1``
-    pool: ``gaussian`` where only pools of Gaussians will do    usual_pool: its pool where none is asked for
+    usual_pool: its pool where none is asked for
     only: the values that a hyperparameter may take on data of a task: ``{task: {name: [value, ...]}}``
     defaults, domains, help: of its hyperparameters, by name (domains as written: an interval, a list, ...)
     """
@@ -51,11 +52,11 @@ class AlgoSpec:
     tasks: list[str]
     kernels: str
     revision: int
+    pool: str = "any"
     yardstick: bool = False
     stochastic: bool = False
     setup: str | None = None
     require: list[str] = field(default_factory=list)
-    pool: str | None = None
     usual_pool: str | None = None
     only: dict[str, dict[str, list]] = field(default_factory=dict)
     state: dict[str, Any] = field(default_factory=dict)
@@ -64,11 +65,16 @@ class AlgoSpec:
     help: dict[str, str] = field(default_factory=dict)
 
     def check_together(self, params: dict[str, Any]) -> None:
-        """Raise UserError when these hyperparameters break one of ``require``."""
+        """Raise UserError when they break one of ``require``, or the kernel is of the wrong kind."""
+        if self.pool != "any" and params.get("kernel", {}).get("kind", self.pool) != self.pool:
+            raise UserError(
+                f"algo={self.name}: the kernel must be {self.pool}, is {params['kernel']['kind']}"
+            )
         for rule in self.require:
-            low, sign, high, *_ = rule.split()
-            if sign == "*" and params[low] * params[high] >= 1:
-                must = f"{low} must be below 1 / {high}"
+            low, sign, high, *most = rule.split()
+            product = params[low] * params[high] if sign == "*" else 0
+            if product > 1 or (product == 1 and most[0] == "<"):
+                must = f"{low} must be {'below' if most[0] == '<' else 'at most'} 1 / {high}"
             elif sign == "<=" and params[low] > params[high]:
                 must = f"{low} must be at most {high}"
             else:
@@ -79,14 +85,12 @@ class AlgoSpec:
             )
 
     def check_pool(self, pool: dict[str, Any]) -> None:
-        """Raise UserError when this pool holds kernels that are not for the learner."""
-        others = [kernel["kind"] for kernel in pool["kernels"] if self.pool and kernel["kind"] != self.pool]
-        normalise = self.pool and pool["normalise"] != "none"
-        if others or normalise:
-            found = f"{others[0]} kernels" if others else f"normalise={pool['normalise']}"
+        """Raise UserError when the pool holds a kernel that the learner cannot use."""
+        others = [k["kind"] for k in pool["kernels"] if k["kind"] != self.pool]
+        if self.pool != "any" and others:
             raise UserError(
-                f"algo={self.name} takes pools of {self.pool} kernels only, pool={pool['name']} has {found};"
-                f" choose one such as pool={self.usual_pool or 'gauss3'}"
+                f"algo={self.name} needs a pool of {self.pool} kernels alone, such as pool=gauss13;"
+                f" pool={pool['name']} has {', '.join(dict.fromkeys(others))} kernels"
             )
 
     def check_data(self, params: dict[str, Any], task: str, data: str) -> None:
@@ -183,7 +187,10 @@ def _spec(name: str, content: dict) -> AlgoSpec:
     for rule in values.get("require", []):
         words = rule.split()
         form = words[1::2] + words[4:]
-        if form not in (["<="], ["*", "<", "1"]) or not {words[0], words[2]} <= defaults.keys():
+        if (
+            form not in (["<="], ["*", "<", "1"], ["*", "<=", "1"])
+            or not {words[0], words[2]} <= defaults.keys()
+        ):
             raise UserError(
                 f"{where}: about.require: {rule!r} is not 'NAME <= NAME' or 'NAME * NAME < 1'"
                 " of two hyperparameters"

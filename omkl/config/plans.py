@@ -86,9 +86,13 @@ def plan(overrides: list[str], *, sweep: bool = False) -> Plan:
 
 def resolved(overrides: list[str]) -> dict[str, Any]:
     """Return the configuration as plain data: what would run, and for each hyperparameter what it means."""
+    from omkl.data import registry
+
     asked = plan(overrides)
     found: dict[str, Any] = {"data": list(asked.data)}
-    found |= {key: getattr(asked, key) for key in ("order", "reps", "seed", "block", "task", "exec")}
+    found |= {key: getattr(asked, key) for key in ("order", "reps", "seed", "block", "exec")}
+    if not all(registry.is_name(spec) for spec in asked.data):
+        found["task"] = asked.task
     found["store"] = str(asked.store)
     found["yardsticks"] = [setting.algo for setting in asked.yardsticks]
     found["pool"], found["algo"] = {}, {}
@@ -179,8 +183,6 @@ def _pools(request: Request, specs: list[AlgoSpec]) -> tuple[dict[str, list[dict
         if spec.kernels == "pool":
             usual = spec.usual_pool and "pool" not in request.given
             chosen[spec.name] = _changed([spec.usual_pool] if usual else asked, changes)
-            for pool in chosen[spec.name]:
-                spec.check_pool(pool)
     return chosen, [f"pool.{part}" for part, values in changes.items() if len(values) > 1]
 
 
@@ -210,6 +212,8 @@ def _grid(
         raise UserError(f"the grid has {total} settings; at most {MOST_SETTINGS} are possible")
     for spec, used, own in grids:
         for pool in used:
+            if pool:
+                spec.check_pool(pool)
             for values in itertools.product(*own.values()):
                 params = {**spec.defaults, **dict(zip(own, values, strict=True))}
                 spec.check_together(params)

@@ -4,7 +4,7 @@ A registered name stands for one content, whichever format it is found in: see c
 """
 
 from omkl.data import registry
-from omkl.data.access import Status, get, load, load_cached, path, status, verify
+from omkl.data.access import Status, get, load, load_cached, path, realisation, status, verify
 from omkl.data.dataset import Dataset, content_hash
 from omkl.data.orders import order
 
@@ -17,6 +17,7 @@ __all__ = [
     "load_cached",
     "order",
     "path",
+    "realisation",
     "registry",
     "status",
     "verify",

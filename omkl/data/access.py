@@ -11,13 +11,14 @@ from omkl.data.forms import Form
 from omkl.data.parse import Rows
 from omkl.data.prepare import read_form, read_user_file, signs, stem, targets
 from omkl.data.registry import DataEntry
+from omkl.data.streams import generate
 from omkl.errors import OmklError, UserError, suggest
 from omkl.paths import cache_folder
 
 
 @dataclass(frozen=True)
 class Status:
-    """Where a registered data set is: ``state`` is file, embedded (in scikit-learn) or missing."""
+    """Where a registered data set is: ``state`` is file, embedded (or made here) or missing."""
 
     name: str
     title: str
@@ -52,6 +53,21 @@ def load(spec: str, *, download: bool = True, task: str = "classification") -> D
         guess = suggest(spec, registry.names())
         raise UserError(f"data={spec}: neither a registered data set{guess} nor a file; see `omkl list data`")
     return _load(stem(path), [path], None, None, task)
+
+
+def realisation(dataset: Dataset, rep: int) -> Dataset:
+    """Return what repetition ``rep`` (from 0) streams in file order: a stream's realisation of seed rep + 1.
+
+    The data themselves where they are no registered stream. Of a stream the registered content is seed 1's.
+    """
+    item = registry.entry(dataset.name) if registry.is_name(dataset.name) else None
+    if rep == 0 or item is None or item.content_hash != dataset.content_hash:
+        return dataset
+    form = item.forms[0]
+    if form.format != "stream":
+        return dataset
+    rows = generate(form.dataset, rep + 1)
+    return _dataset(item.name, rows, rows.labels, item.d, item.task, item.notes)
 
 
 def load_cached(path: str | Path) -> Dataset:
@@ -117,7 +133,7 @@ def get(name: str, force: bool = False) -> list[Path]:
 
 
 def _get(item: DataEntry) -> list[Path]:
-    forms = [form for form in item.forms if form.format != "sklearn"]
+    forms = [form for form in item.forms if form.needs_files]
     failures = []
     for form in [form for form in forms if _downloadable(form)] or forms[:1]:
         try:
@@ -132,7 +148,7 @@ def _get(item: DataEntry) -> list[Path]:
 def _downloadable(form: Form) -> bool:
     """Whether every file of the form can be asked for: it has an address, or there is a mirror to ask."""
     mirror = os.environ.get("OMKL_MIRROR", "").strip()
-    return form.format != "sklearn" and (bool(mirror) or all(file.links for file in form.files))
+    return form.needs_files and (bool(mirror) or all(file.links for file in form.files))
 
 
 def _can_download(item: DataEntry) -> bool:
@@ -163,7 +179,7 @@ def _locate(item: DataEntry) -> tuple[Form, list[Path]] | None:
     """Return the first form all of whose files are on the search path, else the embedded one, else None."""
     embedded = None
     for form in item.forms:
-        if form.format == "sklearn":
+        if not form.needs_files:
             embedded = form, []
             continue
         paths = [files.find(file.name) for file in form.files]
@@ -186,7 +202,7 @@ def _load(name: str, paths: list[Path], form: Form | None, item: DataEntry | Non
 
 def _parse(name: str, paths: list[Path], form: Form | None, item: DataEntry | None, task: str) -> Dataset:
     """Read the source; for a registered set check that the content is the registered one."""
-    where = " + ".join(str(path) for path in paths) or f"scikit-learn's copy of {name}"
+    where = " + ".join(str(path) for path in paths) or f"what {form.format} gives for {name}"
     if item is None or form is None:
         rows = read_user_file(paths[0])
         if rows.d == 0:

@@ -39,13 +39,14 @@ class Form:
     """One format that a set is found in, and the steps from there to rows and labels.
 
     format: libsvm (files one after the other) | table | sparse_binary (a line lists the columns that are 1)
-        | npz (arrays X and y) | sklearn (the copy that scikit-learn embeds)
+        | npz (arrays X and y) | sklearn (the copy that scikit-learn embeds) | stream (made from a seed)
     labels: source label -> +1 or -1; other labels are errors. None: the labels are numbers, kept as they are
     label: column of the label: first | last | number from 1 | file (the second file holds one label per line)
     delimiter: "," or "whitespace"   drop: columns left out, from 1   values: words -> numbers
     missing: rows with this mark in a kept feature are left out   rows: only the first ones of the file
     times: columns with a time of day, HH:MM, read as a fraction of the day
     target: of the labels, as numbers   scale: of all features alike
+    dataset: name of what is embedded or made
     """
 
     format: str
@@ -62,3 +63,8 @@ class Form:
     times: tuple[int, ...] = ()
     target: Affine | None = None
     scale: Affine | None = None
+
+    @property
+    def needs_files(self) -> bool:
+        """Whether the set is read from files, not embedded or made."""
+        return self.format not in ("sklearn", "stream")

@@ -19,7 +19,8 @@ BLOCKS = 5  # at most so many changes of label: stored class by class
 def order(dataset: Dataset, kind: str, base_seed: int, rep: int) -> tuple[np.ndarray, int]:
     """Return the order (T,) int64 of row numbers from 0, and the permutation seed of this repetition.
 
-    kind: ``file`` as stored (the same for every repetition), ``permuted`` drawn from the seed, ``authors``
+    kind: ``file`` as stored (the same for every repetition; of a generated stream repetition r sees another
+    realisation: `omkl.data.realisation`), ``permuted`` drawn from the seed, ``authors``
     the OMKC authors' own (20 per set). The seed depends on base seed, content and repetition only; the
     learner's own randomness is derived from it, in every kind. Raises UserError for an unknown kind, and
     where the authors' orders do not exist, are not found, or do not fit the data.

@@ -25,6 +25,7 @@ from omkl.data.parse import (
     to_number,
     undense,
 )
+from omkl.data.streams import generate
 from omkl.data.tables import checked_label, delimiter, read_table
 from omkl.errors import UserError, show
 
@@ -57,6 +58,8 @@ def _read_source(form: Form, paths: list[Path], limit: int | None) -> Rows:
         return read_libsvm(paths, limit)
     if form.format == "sklearn":
         return _read_sklearn(form)
+    if form.format == "stream":
+        return generate(form.dataset, 1)
     if form.format == "npz":
         return dense(*read_npz(paths[0], limit))
     rows = (

@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 
 from omkl import plain_yaml
 from omkl.data.forms import Affine, DataFile, Form, Link
+from omkl.data.streams import EVERY
 from omkl.errors import UserError, show, suggest
 from omkl.paths import conf_folder
 from omkl.tasks import TASKS
@@ -19,10 +20,11 @@ FORMATS = {
     "sparse_binary": 2,
     "npz": 1,
     "sklearn": 0,
+    "stream": 0,
 }  # format: files it needs at least
 KINDS = {"format": str, "files": list, "labels": dict, "values": dict, "drop": list, "times": list}
 KINDS |= {"delimiter": str, "missing": str, "header": bool, "rows": int}
-EMBEDDED = ("breast_cancer",)  # scikit-learn's loaders that a YAML may name
+EMBEDDED = {"sklearn": ("breast_cancer",), "stream": tuple(EVERY)}  # format: what a YAML may name
 
 
 @dataclass(frozen=True)
@@ -173,8 +175,9 @@ def _form(path: Path, number: int, data: dict, classes: bool) -> Form:
     needed = 2 if data.get("label") == "file" else FORMATS[data["format"]]
     if len(files) < needed:
         raise UserError(f"{where}: files: {needed} needed for format {data['format']}")
-    if data["format"] == "sklearn" and data.get("dataset") not in EMBEDDED:
-        raise UserError(f"{where}: dataset: {show(data.get('dataset'))}; one of {', '.join(EMBEDDED)}")
+    embedded = EMBEDDED.get(data["format"])
+    if embedded and data.get("dataset") not in embedded:
+        raise UserError(f"{where}: dataset: {show(data.get('dataset'))}; one of {', '.join(embedded)}")
     for word, value in data.get("values", {}).items():
         _check_number(f"{where}: values: {show(word)}", value)
     for key in ("drop", "times"):

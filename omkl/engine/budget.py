@@ -199,9 +199,8 @@ def remove(B, t, i, s):
     _release(B, B.holds[s, i])
     B.holds[s, i], B.A[s, i], B.own[s, i] = B.holds[last, i], B.A[last, i], B.own[last, i]
     B.A[last, i] = 0.0
-    K = B.K
-    for r in range(t - B.block[0], B.block[1] - B.block[0]):
-        K[r, s, i] = K[r, last, i]
+    now, stop = t - B.block[0], B.block[1] - B.block[0]
+    B.K[now:stop, s, i] = B.K[now:stop, last, i]
     B.n_sv[i] = last
     B.size[1] -= 1
 
@@ -247,15 +246,8 @@ def _open_block(B, stream, t):
     """Lay out the block that starts at round t, and fill its kernel values with every slot in use."""
     lay_out(B, stream, t)
     B.now[0] = -1
-    ends, indices, values, slot, rows, dots, users = (
-        B.ends,
-        B.indices,
-        B.values,
-        B.slot,
-        B.rows,
-        B.dots,
-        B.users,
-    )
+    ends, indices, values = B.ends, B.indices, B.values
+    slot, rows, dots, users = B.slot, B.rows, B.dots, B.users
     count = B.block[1] - B.block[0]
     high = -(-count // LANES) * LANES
     for e in range(users.size):

@@ -178,6 +178,28 @@ def multiply(E, i, c):
 
 
 @njit(cache=True)
+def forget(E, i, last):
+    """f_i <- 0, of a kernel whose coefficients are in the `last` vectors stored last."""
+    for j in range(max(0, E.size[0] - last), E.size[0]):
+        E.A[i, j] = 0.0
+    E.size[1] -= E.n_sv[i]
+    E.n_sv[i] = 0
+    E.largest[i] = 0.0
+    E.F[i] = 0.0
+    E.G[i] = 0.0
+    E.exact[i] = 0.0
+
+
+@njit(cache=True)
+def forget_all(E):
+    """f_i <- 0 for all kernels; the room of the vectors stored is free again."""
+    for i in range(E.f.size):
+        forget(E, i, 0)
+    E.size[0] = 0
+    E.block[3] = 0
+
+
+@njit(cache=True)
 def _open_block(E, stream, t):
     """Lay out the block that starts at round t, and compute its outputs against all stored vectors."""
     lay_out(E, stream, t)

@@ -24,3 +24,13 @@ def project(E, scale, norm2, R):
         if scale[i] < LEAST_SCALE:
             multiply(E, i, scale[i])
             scale[i] = 1.0
+
+
+@njit(cache=True)
+def shrink(E, scale, c, start, stop):
+    """f_i <- c f_i for kernels i = start .. stop - 1, c > 0."""
+    for i in range(start, stop):
+        scale[i] *= c
+        if scale[i] < LEAST_SCALE:
+            multiply(E, i, scale[i])
+            scale[i] = 1.0

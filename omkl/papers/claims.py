@@ -50,13 +50,14 @@ def claims(
     jobs: int | None = None,
     fresh: bool = False,
     progress: bool = True,
+    fail_fast: bool = False,
 ) -> Made:
     """Run what a paper's claims need and check each; raises as make.table does."""
     import pandas as pd
 
     items = list(paper.claims.values())
     work = work_of(paper, items, asked)
-    outcome = run(work, jobs=jobs, fresh=fresh, progress=progress)
+    outcome = run(work, jobs=jobs, fresh=fresh, progress=progress, fail_fast=fail_fast)
     checked = []
     for item in items:
         own = work_of(paper, [item], asked)

@@ -51,6 +51,7 @@ def figure(
     jobs: int | None = None,
     fresh: bool = False,
     progress: bool = True,
+    fail_fast: bool = False,
 ) -> Drawn:
     """Run what is missing of a figure and draw it.
 
@@ -60,7 +61,7 @@ def figure(
         return Drawn(kind_of(STANDALONE, item, "figure")(item, _target(item, out, "results"), asked), None)
     draw = kind_of(KINDS, item, "figure")
     work = work_of(paper, [item], asked)
-    outcome = run(work, jobs=jobs, fresh=fresh, progress=progress)
+    outcome = run(work, jobs=jobs, fresh=fresh, progress=progress, fail_fast=fail_fast)
     material = _material(paper, item, work, outcome, command_of("figure", item, asked))
     return Drawn(draw(material, _target(item, out, work.plans[0].store)), outcome)
 

@@ -3,7 +3,7 @@
 import shlex
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from omkl.errors import UserError, suggest
 from omkl.papers.paper import Item, Paper, Run
@@ -33,6 +33,7 @@ def table(
     jobs: int | None = None,
     fresh: bool = False,
     progress: bool = True,
+    fail_fast: bool = False,
     command: str = "",
 ) -> Made:
     """Run what is missing of a table and return it, in the formats of reports.tables.render.
@@ -47,7 +48,7 @@ def table(
     from omkl.papers.render import render
 
     work = work_of(paper, [item], asked)
-    outcome = run(work, jobs=jobs, fresh=fresh, progress=progress)
+    outcome = run(work, jobs=jobs, fresh=fresh, progress=progress, fail_fast=fail_fast)
     about = about_of(work, outcome, command or command_of("table", item, asked))
     found = compare(paper, item, work, outcome.cells, about)
     if item.kind == "times":
@@ -66,14 +67,14 @@ def table(
     return Made(text, found.summary, outcome)
 
 
-def run(work: Work, *, jobs: int | None, fresh: bool, progress: bool) -> "Outcome":
-    """Run the cells of all parts through one executor."""
+def run(work: Work, **how: Any) -> "Outcome":
+    """Run the cells of all parts through one executor; the options are those of runner.run_plans."""
     from omkl.runner import run_plans
 
     if not work.plans:
         names = ", ".join(dict.fromkeys(name for _, name in work.missing))
         raise UserError(f"{names}: the data cannot be had; give a file with --data NAME=PATH")
-    return run_plans(work.plans, jobs=jobs, fresh=fresh, progress=progress)
+    return run_plans(work.plans, **how)
 
 
 def about_of(work: Work, outcome: "Outcome", command: str) -> Asked:

@@ -113,7 +113,7 @@ def _without_kernels_blank(summary: "pd.DataFrame") -> "pd.DataFrame":
     """A learner without kernels, or that runs on random features, has no support vectors to count."""
     summary = summary.copy()
     counts = [name for name in summary.columns if name.startswith("n_sv_")]
-    features = (summary["n_sv_sum_mean"] == 0) & (summary["task"] != "classification")
+    features = summary["n_sv_sum_mean"] == 0
     summary.loc[features | np.array([m == 0 for m in summary["m"]], bool), counts] = np.nan
     return summary
 

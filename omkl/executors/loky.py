@@ -1,8 +1,4 @@
-"""Where cells are computed: in this process, or in worker processes that may die without harm.
-
-An executor takes a function and jobs and yields (job, result) as they finish, in any order. A job that raises
-yields a Failure in place of its result; closing the generator stops everything at once.
-"""
+"""Worker processes on this machine (joblib's loky), which may die without harm."""
 
 import os
 import re
@@ -11,69 +7,19 @@ import sys
 import tempfile
 import threading
 import time
-import traceback
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from concurrent.futures.process import BrokenProcessPool
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
-from omkl.errors import OmklError, UserError, suggest
+from omkl.errors import OmklError
+from omkl.executors.base import Failure, Function, attempt
 
-Function = Callable[[Any], Any]
 CRASHES_TO_ISOLATE = 2
 BARREN_CRASHES = 3  # crashes in a row without one job begun: then the workers themselves cannot start
-
-
-@dataclass(frozen=True)
-class Failure:
-    """What a job left instead of a result: one line, and the end of the traceback if there was one."""
-
-    error: str
-    trace: str = ""
-
-
-class Executor(Protocol):
-    """What the runner needs of a place to compute."""
-
-    name: str
-    workers: int
-
-    def run(self, function: Function, jobs: Iterable[Any]) -> Iterator[tuple[Any, Any]]:
-        """Yield (job, ``function(job)`` or Failure) for each job, as they finish."""
-
-
-def make(name: str, workers: int | None) -> Executor:
-    """Return the executor of this name; workers None means one per core.
-
-    Raises UserError for an unknown name or workers < 1.
-    """
-    kinds = {"serial": Serial, "loky": Loky}
-    if name not in kinds:
-        raise UserError(f"exec={name}: no such executor{suggest(name, kinds)}; one of {', '.join(kinds)}")
-    if workers is not None and workers < 1:
-        raise UserError(f"jobs={workers}: at least 1 worker is needed")
-    return kinds[name](workers)
-
-
-class Serial:
-    """One job after the other in this process, with one BLAS thread as everywhere."""
-
-    name = "serial"
-
-    def __init__(self, workers: int | None = None) -> None:
-        self.workers = 1
-
-    def run(self, function: Function, jobs: Iterable[Any]) -> Iterator[tuple[Any, Any]]:
-        """Yield (job, result or Failure) in the order given."""
-        from threadpoolctl import threadpool_limits
-
-        with threadpool_limits(1):
-            for job in jobs:
-                yield job, attempt(function, job)
 
 
 class Loky:
@@ -84,12 +30,12 @@ class Loky:
     crash there makes it a Failure. Workers ignore Ctrl-C (this process kills them) and die with this process.
     """
 
-    name = "loky"
+    name, remote = "loky", False
 
-    def __init__(self, workers: int | None = None) -> None:
+    def __init__(self, jobs: int | None = None) -> None:
         import joblib
 
-        self.workers = workers or joblib.cpu_count()  # which knows of containers' limits
+        self.workers = jobs or joblib.cpu_count()  # which knows of containers' limits
 
     def run(self, function: Function, jobs: Iterable[Any]) -> Iterator[tuple[Any, Any]]:
         """Yield (job, result or Failure) as they finish.
@@ -148,15 +94,6 @@ class Loky:
                     f"its worker process died {crashes + 1} times{how}, the last time running alone: "
                     "out of memory, or a crash in compiled code"
                 )
-
-
-def attempt(function: Function, job: Any) -> Any:
-    """Return ``function(job)``, or a Failure if it raises anything but Ctrl-C."""
-    try:
-        return function(job)
-    except (Exception, SystemExit) as error:
-        line = " ".join(f"{type(error).__name__}: {error}".split())
-        return Failure(line[:500], traceback.format_exc()[-3000:])
 
 
 def _work(function: Function, job: Any, number: int, begun: str, parent: int) -> tuple[int, Any]:

@@ -1,0 +1,156 @@
+"""AdaRaker and AdaMKL: instances of a multi-kernel learner on intervals of growing length.
+
+Shen, Chen, Giannakis (2018), Algorithm 2. Throughout: m kernels; n levels that are active in the round (see
+omkl/engine/intervals.py); W (levels, m) Hedge weights of every instance, each row of sum 1; h (levels,) the
+logarithms of the instances' votes; number (1,) rounds learnt so far; eta0 > 0, eta^(I) = min(1/2, eta0 /
+sqrt(|I|)); lam >= 0 regularisation.
+Deviations: with (24) as printed, equation (23) raises the votes of the instances that do worse; the sign is
+put right, h <- h + eta^(I) (l(f) - l(f^(I))), as the proof needs it and the authors' code has it. As printed,
+an instance has no vote in its first round and eta^(I) after it; where no instance has one (all predict 0),
+the prediction is 0. eta0 is not printed: 10 is about the best of 0.1 to 20 over their four streams.
+"""
+
+import math
+
+import numpy as np
+from numba import njit
+
+from omkl.engine.expansion import add, forget, forget_all, outputs
+from omkl.engine.experts import discount_by, weighted_output
+from omkl.engine.features import descend, lift, linear_outputs
+from omkl.engine.intervals import active, begins, rates, vote_of
+from omkl.engine.losses import loss_of, losses, slopes
+from omkl.engine.projection import shrink
+from omkl.engine.trace import record, record_score
+
+AUTHORS = 1  # place of `authors` in the choices of `variant`
+
+
+@njit(cache=True)
+def adaraker(stream, F, theta, W, h, number, T, trace, learn, eta, eta0, lam, loss, variant):
+    """AdaRaker: Algorithm 2 of Shen et al. (2018), a Raker on each interval.
+
+    theta (levels, m, 2D) parameters   z (m, 2D) features of x_t
+    variant: paper, or authors, what their code does (adaraker_authors); eta is of the latter's kernel weights
+    """
+    if variant == AUTHORS:
+        _authors(stream, F, theta, W, h, number, T, trace, learn, eta, lam)
+        return
+    levels, m = W.shape
+    rate = rates(levels, eta0)
+    out, f = np.zeros((levels, m)), np.zeros(levels)
+    for t in range(stream.T):
+        y = stream.y[t]
+        z = lift(F, stream, t)
+        n = active(number[0] + 1, levels)
+        votes = h[:n].copy()
+        for j in range(n):
+            if begins(number[0] + 1, j):
+                out[j], f[j], votes[j] = 0.0, 0.0, -np.inf
+            else:
+                out[j] = linear_outputs(theta[j], z)
+                f[j] = weighted_output(W[j], out[j])
+        score = vote_of(votes, f[:n])
+        record_score(trace, t, score, y)
+        if not learn:
+            continue
+        number[0] += 1
+        for j in range(n):
+            if begins(number[0], j):
+                theta[j], W[j], votes[j] = 0.0, 1.0 / m, math.log(rate[j])
+            else:
+                votes[j] += rate[j] * (loss_of(loss, y, score) - loss_of(loss, y, f[j]))
+            discount_by(W[j], math.exp(-rate[j]), losses(loss, y, out[j]))
+            descend(theta[j], z, rate[j], lam, slopes(loss, y, out[j]))
+        h[:n] = votes
+
+
+@njit(cache=True)
+def _authors(stream, F, theta, W, h, number, T, trace, learn, eta, lam):
+    """AdaRaker as the authors' code runs it on squared losses, T rounds in all.
+
+    Levels k = 1 .. n, n = floor(log2(t - 1)) + 1, with steps eta_k = min(0.05, 0.1 / sqrt(2^k)) / 10; their
+    parameters and kernel weights never start anew, only a vote is set to 10 eta_k where (t - 1) mod 2^(k-1)
+    is 0. h holds the votes themselves, of sum 1 over all floor(log2 T) + 1 levels, of which the inactive ones
+    predict 0. Kernel weights W are not held at sum 1. The error of round 1 counts as 1.
+    """
+    created = active(T[0], W.shape[0])
+    out, f, error = np.zeros(W.shape), np.zeros(created), np.zeros(created)
+    for t in range(stream.T):
+        y = stream.y[t]
+        z = lift(F, stream, t)
+        n = min(max(active(number[0], created), 1), created)
+        votes = h[:created].copy()
+        for j in range(n):
+            if begins(number[0], j):
+                votes[j] = _step(j)
+            out[j] = linear_outputs(theta[j], z)
+            f[j] = weighted_output(W[j], out[j]) / W[j].sum()
+            error[j] = np.square(y - f[j])
+        score = y - 1.0 if number[0] == 0 else weighted_output(votes, f) / votes.sum()
+        record_score(trace, t, score, y)
+        if not learn:
+            continue
+        number[0] += 1
+        for j in range(n):
+            kernels = np.square(y - out[j])
+            W[j] = W[j] * eta ** _rescaled(kernels, 1e-12) + 1e-12
+            if W[j].max() > 1e10:
+                W[j] /= W[j].sum()
+            descend(theta[j], z, _step(j) / 10.0, lam, 2.0 * (out[j] - y))
+        votes[:n] = votes[:n] * _step(n - 1) ** _rescaled(error[:n], 1e-10) + 1e-10
+        h[:created] = votes / votes.sum()
+
+
+@njit(cache=True)
+def _step(j):
+    return min(0.05, 0.1 / math.sqrt(2.0 ** (j + 1)))
+
+
+@njit(cache=True)
+def _rescaled(errors, least):
+    """Errors rescaled to [-1, 1]; 1 where they are all the same."""
+    middle, half = (errors.max() + errors.min()) / 2.0, (errors.max() - errors.min()) / 2.0
+    return (errors - middle + least) / (half + least)
+
+
+@njit(cache=True)
+def adamkl(stream, E, scale, W, h, number, trace, learn, eta0, lam, loss):
+    """AdaMKL: AdaRaker's ensemble over instances of OMKR, for comparison (Shen et al. 2018, section 4).
+
+    E holds every kernel `levels` times, its values computed once; f_ji = scale_ji E_(j m + i)
+    Deviations: the paper defines it nowhere. Here its instances are those of AdaRaker with functions in the
+    kernels' spaces in place of random features, each storing every example of its interval.
+    """
+    levels, m = W.shape
+    rate = rates(levels, eta0)
+    out, f = np.zeros((levels, m)), np.zeros(levels)
+    for t in range(stream.T):
+        y = stream.y[t]
+        n = active(number[0] + 1, levels)
+        out[:] = (scale * outputs(E, stream, t)).reshape(levels, m)
+        votes = h[:n].copy()
+        for j in range(n):
+            if begins(number[0] + 1, j):
+                out[j], votes[j] = 0.0, -np.inf
+            f[j] = weighted_output(W[j], out[j])
+        score = vote_of(votes, f[:n])
+        record(trace, t, score, y, E)
+        if not learn:
+            continue
+        number[0] += 1
+        if begins(number[0], n - 1):
+            forget_all(E)
+        a = np.zeros((levels, m))
+        for j in range(n):
+            if begins(number[0], j):
+                for i in range(m):
+                    forget(E, j * m + i, 1 << j)
+                scale[j * m : j * m + m], W[j], votes[j] = 1.0, 1.0 / m, math.log(rate[j])
+            else:
+                votes[j] += rate[j] * (loss_of(loss, y, score) - loss_of(loss, y, f[j]))
+            discount_by(W[j], math.exp(-rate[j]), losses(loss, y, out[j]))
+            shrink(E, scale, 1.0 - rate[j] * lam, j * m, j * m + m)
+            a[j] = -rate[j] * slopes(loss, y, out[j]) / scale[j * m : j * m + m]
+        add(E, stream, t, a.ravel())
+        h[:n] = votes

@@ -1,0 +1,100 @@
+"""Multi-kernel learning on random features: Raker (Shen, Chen, Giannakis 2018) and its relatives.
+
+Throughout: m Gaussian kernels; z (m, 2D) features of x_t; theta (m, 2D) parameters of the kernels' functions
+(levels, m, 2D where there is one for each interval); f (m,) = theta_i . z_i; w (m,) Hedge weights, held at
+sum 1 (the paper's w bar); eta > 0 step size; lam >= 0 regularisation.
+Of all: the squared loss is (y - f)^2, so that its gradient is 2 (f - y) z; the paper prints (f - y) z in an
+example, the authors' code the former. lam enters as the gradient of lam / 2 ||theta||^2, which the paper has
+in its objective (2) and leaves out of its update (16).
+"""
+
+import math
+
+import numpy as np
+from numba import njit
+
+from omkl.engine.experts import discount, discount_by, mistakes, weighted_output, weighted_vote
+from omkl.engine.features import descend, lift, linear_outputs
+from omkl.engine.losses import HINGE, losses, slopes
+from omkl.engine.trace import record_score
+
+
+@njit(cache=True)
+def rff(stream, F, theta, T, trace, learn, eta, lam, loss):
+    """Online gradient descent on one kernel's random features: equations (10) and (11) of Shen et al. (2018).
+
+    eta not a number: 1 / sqrt(T), T rounds of the pass, as in their experiments
+    """
+    step = 1.0 / math.sqrt(T[0]) if math.isnan(eta) else eta
+    for t in range(stream.T):
+        y = stream.y[t]
+        z = lift(F, stream, t)
+        f = linear_outputs(theta, z)
+        record_score(trace, t, f[0], y)
+        if learn:
+            descend(theta, z, step, lam, slopes(loss, y, f))
+
+
+@njit(cache=True)
+def raker(stream, F, theta, w, trace, learn, eta, lam, loss):
+    """Raker: Algorithm 1 of Shen et al. (2018)."""
+    for t in range(stream.T):
+        y = stream.y[t]
+        z = lift(F, stream, t)
+        f = linear_outputs(theta, z)
+        record_score(trace, t, weighted_output(w, f), y)
+        if not learn:
+            continue
+        discount_by(w, math.exp(-eta), losses(loss, y, f))
+        descend(theta, z, eta, lam, slopes(loss, y, f))
+
+
+@njit(cache=True)
+def bomkc_fogd(stream, F, theta, w, trace, learn, gamma, eta):
+    """Fourier online gradient descent (Lu et al. 2016) on the hinge loss, in a Hedge vote of all kernels.
+
+    gamma in (0, 1) discount of a kernel's weight after its mistake
+    """
+    for t in range(stream.T):
+        y = stream.y[t]
+        z = lift(F, stream, t)
+        f = linear_outputs(theta, z)
+        record_score(trace, t, weighted_vote(w, f), y)
+        if not learn:
+            continue
+        discount(w, gamma, mistakes(y, f))
+        descend(theta, z, eta, 0.0, slopes(HINGE, y, f))
+
+
+@njit(cache=True)
+def ridge_features(stream, F, theta, P, trace, learn, lam):
+    """Recursive ridge regression on one kernel's random features: the bar for those who descend on them.
+
+    theta (1, 2D) = P sum_s y_s z_s   P (2D, 2D) the inverse of lam I + sum_s z_s z_s', I / lam at the start
+    k (2D,) gain   (Filled with I / lam in round 1: P arrives as 0.)
+    """
+    n = P.shape[0]
+    if P[0, 0] == 0.0:
+        for i in range(n):
+            P[i, i] = 1.0 / lam
+    for t in range(stream.T):
+        y = stream.y[t]
+        z = lift(F, stream, t)
+        f = linear_outputs(theta, z)
+        record_score(trace, t, f[0], y)
+        if not learn:
+            continue
+        k = np.zeros(n)
+        for j in range(n):
+            x, column = z[0, j], P[j]  # P is symmetric
+            for i in range(n):
+                k[i] += x * column[i]
+        b = 1.0
+        for i in range(n):
+            b += k[i] * z[0, i]
+        step = (y - f[0]) / b
+        for i in range(n):
+            theta[0, i] += step * k[i]
+            c, own = k[i] / b, P[i]
+            for j in range(n):
+                own[j] -= c * k[j]

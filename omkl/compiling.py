@@ -1,0 +1,50 @@
+"""One process compiles at a time.
+
+Two processes that compile different versions of the same helper at the same moment leave numba's index of it
+pointing at the wrong one of the two (``IndexDataCacheFile.save`` writes the index, then the code, and locks
+neither), so whoever may compile holds a lock: workers on a fresh machine do. What has been compiled for this
+kind of CPU is marked, and loading that needs no lock.
+"""
+
+import hashlib
+import os
+import platform
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from functools import cache
+from pathlib import Path
+
+from omkl.data import files
+from omkl.engine import numba_cache
+
+
+@contextmanager
+def compiling(functions: Iterable[str]) -> Iterator[None]:
+    """Hold the lock of the compiled code unless these functions are marked as there; mark them at the end."""
+    folder = Path(os.environ.get("NUMBA_CACHE_DIR") or numba_cache.compiled_folder())
+    marks = [folder / "ready" / f"{name}-{_target()}" for name in functions]
+    if all(mark.exists() for mark in marks):
+        yield
+        return
+    with ExitStack() as stack:
+        try:
+            stack.enter_context(files.locked(folder / "lock", "compiling the learners"))
+        except OSError:  # a folder that cannot be written, or a file system without locks
+            yield
+            return
+        yield
+        with suppress(OSError):
+            (folder / "ready").mkdir(exist_ok=True)
+            for mark in marks:
+                mark.touch()
+
+
+@cache
+def _target() -> str:
+    """A hash of what numba's files depend on beside the sources: interpreter, numba, CPU."""
+    import numba
+    from llvmlite import binding
+
+    cpu = (binding.get_host_cpu_name(), binding.get_host_cpu_features().flatten())
+    parts = (platform.python_implementation(), platform.python_version(), numba.__version__, *cpu)
+    return hashlib.sha256(repr(parts).encode()).hexdigest()[:12]

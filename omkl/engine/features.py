@@ -1,0 +1,132 @@
+"""Random Fourier features: z(x) with z(x).z(x') close to a Gaussian kernel's value, for m kernels at once.
+
+A frequency v is random with E cos(v.(x - x')) = kappa(x, x'); D of them give z(x) (2D,) = scale [sin v_1.x ..
+sin v_D.x, cos v_1.x .. cos v_D.x] (Shen, Chen, Giannakis 2018, equation 9). Every round's z depends on its
+example alone, by one order of additions: blocks and cuts change nothing.
+"""
+
+import math
+from collections import namedtuple
+from typing import Any
+
+import numpy as np
+from numba import njit
+
+from omkl.engine.arith import fma, sincos
+from omkl.engine.stream import row
+from omkl.errors import UserError
+
+KINDS = ("orthogonal", "iid", "authors")
+_SINCOS_LIMIT = 1e5  # up to here sincos has the C library's accuracy
+
+# V (d, m D)    the frequencies as columns, kernel after kernel
+# scale         what every feature is multiplied by
+# p (m D,)      scratch: v.x of all frequencies
+# z (m, 2D)     the features of the round asked for last
+Features = namedtuple("Features", "V scale p z")
+
+
+def make_features(
+    kernels: list[dict], d: int, D: int, kind: str, rng: np.random.Generator, given: Any = None
+) -> Features:
+    """Return features of these Gaussian kernels (mappings with ``sigma`` or ``gamma``) for examples (d,).
+
+    kind: ``iid`` v ~ N(0, I / sigma^2); ``orthogonal`` rows of S Q / sigma, Q Haar-distributed orthonormal
+    (d, d), S diagonal chi_d, as many such blocks as D needs (equation 12); ``authors`` what their code does:
+    chi_1 for chi_d, sigma^2 times the rows where sigma divides them, and no factor D^-1/2.
+    given (m, D, d): the frequencies to use in place of random ones. Raises UserError for another shape.
+    """
+    m = len(kernels)
+    if given is None:
+        V = np.stack([_frequencies(kernel, d, D, kind, rng) for kernel in kernels])
+    else:
+        V = np.array(given, dtype=np.float64)
+        if V.shape != (m, D, d):
+            raise UserError(f"frequencies of shape {V.shape}; {m} kernels, D={D} and d={d} need {(m, D, d)}")
+    columns = np.ascontiguousarray(V.reshape(m * D, d).T)
+    scale = 1.0 if kind == "authors" else 1.0 / math.sqrt(D)
+    return Features(columns, scale, np.zeros(m * D), np.zeros((m, 2 * D)))
+
+
+def _frequencies(kernel: dict, d: int, D: int, kind: str, rng: np.random.Generator) -> np.ndarray:
+    """V (D, d) of one Gaussian."""
+    sigma2 = kernel["sigma"] ** 2 if "sigma" in kernel else 1.0 / (2.0 * kernel["gamma"])
+    if kind == "iid" or d == 0:  # without features there is nothing to make orthogonal
+        return rng.standard_normal((D, d)) / math.sqrt(sigma2)
+    rows = []
+    for start in range(0, D, d):
+        # the first rows of a Haar matrix: orthonormalise as many Gaussian vectors, signs as Gram-Schmidt's
+        Q, R = np.linalg.qr(rng.standard_normal((d, min(d, D - start))))
+        rows.append((Q * np.sign(np.diag(R))).T)
+    S = np.sqrt(rng.chisquare(d if kind == "orthogonal" else 1, D))
+    factor = 1.0 / math.sqrt(sigma2) if kind == "orthogonal" else sigma2
+    return factor * S[:, None] * np.concatenate(rows)
+
+
+@njit(cache=True)
+def lift(F, stream, t):
+    """z (m, 2D) of round t's example. The array is reused by the next call."""
+    _project(F, stream, t)
+    p, D = F.p, F.z.shape[1] // 2
+    for i in range(F.z.shape[0]):
+        own, sines, cosines = p[i * D : (i + 1) * D], F.z[i, :D], F.z[i, D:]
+        for j in range(D):
+            sines[j], cosines[j] = sincos(own[j])
+        for j in range(D):
+            if not abs(own[j]) < _SINCOS_LIMIT:
+                sines[j], cosines[j] = math.sin(own[j]), math.cos(own[j])
+        for j in range(D):
+            sines[j] *= F.scale
+            cosines[j] *= F.scale
+    return F.z
+
+
+@njit(cache=True)
+def _project(F, stream, t):
+    """p <- V' x_t: one chain of fused multiply-adds over the non-zeros in their order, four a pass."""
+    start, stop = row(stream, t)
+    p = F.p
+    p[:] = 0.0
+    k = start
+    while k + 4 <= stop:
+        a, b = F.V[stream.indices[k]], F.V[stream.indices[k + 1]]
+        c, e = F.V[stream.indices[k + 2]], F.V[stream.indices[k + 3]]
+        w, x = stream.values[k], stream.values[k + 1]
+        y, z = stream.values[k + 2], stream.values[k + 3]
+        for j in range(p.size):
+            p[j] = fma(z, e[j], fma(y, c[j], fma(x, b[j], fma(w, a[j], p[j]))))
+        k += 4
+    while k < stop:
+        a, w = F.V[stream.indices[k]], stream.values[k]
+        for j in range(p.size):
+            p[j] = fma(w, a[j], p[j])
+        k += 1
+
+
+@njit(cache=True)
+def linear_outputs(theta, z):
+    """f (m,): theta_i . z_i for theta, z (m, 2D), four partial sums each."""
+    f = np.empty(theta.shape[0])
+    for i in range(f.size):
+        a, b = theta[i], z[i]
+        s0, s1, s2, s3 = 0.0, 0.0, 0.0, 0.0
+        j = 0
+        while j + 4 <= a.size:
+            s0, s1 = fma(a[j], b[j], s0), fma(a[j + 1], b[j + 1], s1)
+            s2, s3 = fma(a[j + 2], b[j + 2], s2), fma(a[j + 3], b[j + 3], s3)
+            j += 4
+        while j < a.size:
+            s0 = fma(a[j], b[j], s0)
+            j += 1
+        f[i] = (s0 + s1) + (s2 + s3)
+    return f
+
+
+@njit(cache=True)
+def descend(theta, z, eta, lam, slope):
+    """theta_i <- (1 - eta lam) theta_i - eta slope_i z_i for theta, z (m, 2D), slope (m,)."""
+    keep = 1.0 - eta * lam
+    for i in range(slope.size):
+        a, b, step = theta[i], z[i], -eta * slope[i]
+        for j in range(a.size):
+            a[j] = fma(step, b[j], keep * a[j])

@@ -1,0 +1,280 @@
+"""Workers of a dask cluster, through Client.submit and as_completed.
+
+joblib's own dask backend waits for ever for a job that always kills its worker; here it becomes a Failure.
+"""
+
+import logging
+import signal
+import threading
+import time
+import uuid
+import warnings
+from collections.abc import Iterable, Iterator
+from concurrent.futures import CancelledError
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+from functools import cache
+from itertools import islice
+from multiprocessing import resource_tracker
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from omkl import cells
+from omkl.data.cache import ARRAYS
+from omkl.data.dataset import Dataset
+from omkl.engine import numba_cache
+from omkl.errors import OmklError, UserError
+from omkl.executors.base import Failure, Function, attempt
+
+POLL = 0.005  # seconds between looks at what has finished
+LOGS = ("distributed", "tornado", "asyncio")
+LOOK = 1.0  # seconds between looks at the workers
+DIED = (
+    "the dask workers that it was given to died, the last times with nothing beside it: "
+    "out of memory, or a crash in compiled code"
+)
+AHEAD = 64  # jobs the scheduler holds beyond one per thread: more only costs it memory
+
+_one_at_a_time = threading.Lock()  # cells hold the interpreter, whatever threads a worker has
+
+
+class Dask:
+    """Jobs on a dask cluster: at ``address``, or made here with ``jobs`` workers and ended after the run.
+
+    Data go to a cluster at an address as tasks of their own that a worker's first job fetches, from a peer if
+    one has them, once each; workers made here map the parsed copy. Of a worker that dies the scheduler reruns
+    what it was given; a job given to too many of them (the scheduler's ``allowed-failures``) runs again with
+    nothing beside it, and when it is given up there as well it is a Failure. Workers may come and go.
+    ``wait``: seconds without an answer, or without any worker, until the run ends with OmklError.
+    """
+
+    name = "dask"
+
+    def __init__(self, address: str | None = None, jobs: int | None = None, wait: float = 60.0) -> None:
+        try:
+            import distributed  # noqa: F401
+        except ImportError:
+            raise UserError("exec=dask needs the package distributed: pip install 'omkl[dask]'") from None
+        from omkl.provenance import cores
+
+        self.address, self.wait = address, wait
+        self.remote = address is not None
+        self.workers = 1 if self.remote else jobs or cores()  # a remote worker computes one at a time
+
+    def run(self, function: Function, jobs: Iterable[Any]) -> Iterator[tuple[Any, Any]]:
+        """Yield (job, result or Failure) as they finish.
+
+        Raises UserError for an address that is none, OmklError when the cluster cannot be reached, goes away,
+        stays without workers, or has workers that cannot run the function.
+        """
+        with _quiet(), ExitStack() as stack:
+            client = stack.enter_context(self._client(stack))
+            sent = _Sent(client, function, self)
+            try:
+                for together in (True, False):
+                    yield from sent.all(jobs, together)
+                    jobs, sent.suspects = sent.suspects, []
+            finally:
+                sent.cancel()
+
+    def _client(self, stack: ExitStack) -> Any:
+        import dask
+        from distributed import Client, LocalCluster
+
+        if not self.remote:
+            # a cell given to two workers that died is looked at alone, as on loky
+            stack.enter_context(dask.config.set({"distributed.scheduler.allowed-failures": 1}))
+            with _ctrl_c_later():
+                cluster = LocalCluster(
+                    n_workers=self.workers,
+                    threads_per_worker=1,
+                    processes=True,
+                    dashboard_address=None,
+                    memory_limit=0,
+                    silence_logs=logging.CRITICAL,
+                )
+                stack.enter_context(cluster)
+            return Client(cluster, set_as_default=False)
+        try:
+            return Client(self.address, timeout=self.wait, set_as_default=False)
+        except (OSError, TimeoutError) as error:
+            raise OmklError(
+                f"exec.address={self.address}: no dask scheduler answers within {self.wait:g} s"
+            ) from error
+        except (ValueError, TypeError) as error:
+            raise UserError(
+                f"exec.address={self.address}: not an address such as tcp://host:8786: {error}"
+            ) from error
+
+
+class _Sent:
+    """The jobs that a cluster has been given and not yet answered."""
+
+    def __init__(self, client: Any, function: Function, settings: Dask) -> None:
+        self.client, self.function, self.settings = client, function, settings
+        self.address = client.scheduler.address
+        self.run = uuid.uuid4().hex[:12]
+        self.jobs: dict[Any, Any] = {}  # by their future
+        self.data: dict[str, Any] = {}  # futures by content hash
+        self.suspects: list[Any] = []
+        self.threads, self.looked = 0, 0.0
+        self.alive = time.monotonic()  # when there was a worker last
+
+    def all(self, jobs: Iterable[Any], together: bool) -> Iterator[tuple[Any, Any]]:
+        """Yield (job, outcome) of jobs given to the cluster many at a time or, not together, one by one.
+
+        What is given up as it killed its workers becomes one of the suspects, or a Failure where alone.
+        """
+        from distributed import KilledWorker, as_completed
+
+        waiting = iter(jobs)
+        finished = as_completed(loop=self.client.loop, with_results=True)
+        while True:
+            room = AHEAD + self.threads if together else 1
+            for job in islice(waiting, max(0, room - len(self.jobs))):
+                finished.add(self._submit(job))
+            if not self.jobs:
+                return
+            if not finished.has_ready():
+                self._look()
+                time.sleep(POLL)
+                continue
+            for future, result in finished.next_batch(block=False):
+                job = self.jobs.pop(future)
+                if future.status == "cancelled" or isinstance(result, CancelledError):
+                    raise self._gone()
+                if future.status != "error":  # also one that got lost with its worker after we had it
+                    yield job, result
+                elif not isinstance(error := future.exception(), KilledWorker):
+                    raise OmklError(f"a dask worker cannot run cells: {_line(error)}")
+                elif together:
+                    self.suspects.append(job)
+                else:
+                    yield job, Failure(DIED)
+
+    def cancel(self) -> None:
+        """Take back what has not begun."""
+        if self.client.status == "running":
+            self.client.cancel([*self.jobs, *self.data.values()], force=True)
+        self.jobs, self.data = {}, {}
+
+    def _submit(self, job: Any) -> Any:
+        data = None
+        if isinstance(job, cells.Job) and (self.settings.remote or not isinstance(job.data, Path)):
+            bare, dataset = cells.detach(job)
+            digest = job.content_hash
+            if digest not in self.data:
+                # a task, not a scattered value: a worker that dies with it can be replaced
+                self.data[digest] = self.client.submit(_given, dataset, key=f"omkl-data-{self.run}-{digest}")
+            data = self.data[digest]
+        else:
+            bare = job
+        future = self.client.submit(_work, self.function, bare, data, _sources(), pure=False)
+        self.jobs[future] = job
+        return future
+
+    def _look(self) -> None:
+        """Count the cluster's threads now and then.
+
+        Raises OmklError when the scheduler is gone, or there has been no worker for too long.
+        """
+        if self.client.status != "running":
+            raise self._gone()
+        now = time.monotonic()
+        if now - self.looked < LOOK:
+            return
+        self.looked = now
+        self.threads = sum(self.client.nthreads().values())
+        if self.threads:
+            self.alive = now
+        elif now - self.alive > self.settings.wait:
+            raise OmklError(
+                f"no dask worker has been there for {self.settings.wait:g} s. "
+                "What was finished before is safe; start workers and run the same command again"
+            )
+
+    def _gone(self) -> OmklError:
+        return OmklError(
+            f"the dask scheduler at {self.address} went away. "
+            "What was finished before is safe; the same command goes on from there"
+        )
+
+
+def _given(dataset: Dataset) -> Dataset:
+    return dataset
+
+
+def _work(function: Function, job: Any, dataset: Dataset | None, sources: str) -> Any:
+    """Run one job in a worker, with data that came with it or were fetched before."""
+    from omkl import provenance
+
+    if _sources() != sources:
+        raise OmklError("its omkl is another version than that of the command; install the same on both")
+    with _one_at_a_time, _pools().limit(limits=1):
+        if dataset is not None:
+            cells.keep(replace(dataset, **_writable(dataset)))
+        outcome = attempt(function, job)
+    if isinstance(outcome, dict):
+        here = provenance.collect("dask", 1) | provenance.stamp()
+        outcome["provenance"] = {name: here[name] for name in ("host", "cpu", "cores", "load")}
+    return outcome
+
+
+@cache
+def _sources() -> str:
+    """A hash of the engine and the learners as they are here."""
+    return numba_cache.compiled_folder().name
+
+
+@cache
+def _pools() -> Any:
+    import scipy.linalg  # noqa: F401 (compiled code calls its BLAS)
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
+
+
+def _writable(dataset: Dataset) -> dict[str, np.ndarray]:
+    """Return the arrays as compiled code has its versions for: what came over the wire may be read-only."""
+    return {name: np.require(getattr(dataset, name), requirements="W") for name in ARRAYS}
+
+
+def _line(error: BaseException) -> str:
+    return " ".join(f"{type(error).__name__}: {error}".split())[:500]
+
+
+@contextmanager
+def _ctrl_c_later() -> Iterator[None]:
+    """Hold Ctrl-C back: a cluster half made cannot be closed. Its workers are deaf to it for good."""
+    if threading.current_thread() is not threading.main_thread() or not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    resource_tracker.ensure_running()  # starting it later would undo the mask
+    pressed = threading.Event()
+    before = signal.signal(signal.SIGINT, lambda *_: pressed.set())
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # which threads and processes inherit
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+        signal.signal(signal.SIGINT, before)
+    if pressed.is_set():
+        raise KeyboardInterrupt
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Keep the library's messages off the terminal: what matters of them becomes an error of ours."""
+    loggers = [logging.getLogger(name) for name in logging.root.manager.loggerDict if name.startswith(LOGS)]
+    levels = [logger.level for logger in loggers]
+    try:
+        for logger in loggers:
+            logger.setLevel(logging.CRITICAL + 1)
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", category=UserWarning, module="distributed")
+            yield
+    finally:
+        for logger, level in zip(loggers, levels, strict=True):
+            logger.setLevel(level)

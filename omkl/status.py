@@ -1,0 +1,87 @@
+"""How far a plan's cells are: per learner and data set, and the failed ones in words."""
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import groupby
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from omkl import submissions
+from omkl.cells import expand
+from omkl.results import Store
+from omkl.sizes import sizes
+
+if TYPE_CHECKING:
+    from omkl.config import Plan
+
+STATES = ("done", "running", "queued", "failed", "missing")
+MOST_LINES = 20
+
+
+@dataclass(frozen=True)
+class Status:
+    """How far a plan is.
+
+    rows: one per learner and data set, its numbers of cells by state; every cell is in one of STATES: in the
+    store, in a job that runs (exec=slurm), in one that waits, failed when it was tried last, or none of these
+    failed: the lines of failed cells    logs: of the jobs that died at a cell that is missing now
+    """
+
+    rows: list[dict[str, Any]]
+    failed: list[dict[str, Any]]
+    logs: list[Path]
+
+
+def status(plan: "Plan") -> Status:
+    """Return how far the cells of a plan are.
+
+    Raises as ``expand`` and the store do.
+    """
+    cells = expand(plan, sizes(plan))
+    keys = {cell.key for cell in cells}
+    with Store(plan.store) as store:
+        done = store.done(keys)
+        failed = {line["key"]: line for line in store.failed(keys)}
+    state = dict.fromkeys(failed, "failed") | submissions.states(plan.store) | dict.fromkeys(done, "done")
+    counts: dict[tuple[str, str], Counter] = {}
+    for cell in cells:
+        place = counts.setdefault((cell.job.name, cell.job.spec.name), Counter())
+        place[state.get(cell.key, "missing")] += 1
+    rows = [
+        {"data": data, "algo": algo, "cells": count.total(), **{name: count[name] for name in STATES}}
+        for (data, algo), count in counts.items()
+    ]
+    died = submissions.died_at(plan.store, done | failed.keys())
+    logs = dict.fromkeys(log for key, log in died.items() if key in keys and key not in state)
+    return Status(rows, [line for key, line in failed.items() if state[key] == "failed"], list(logs))
+
+
+def told(failed: Iterable[dict[str, Any]]) -> list[str]:
+    """Return failed cells as at most 21 lines to read: repetitions with the same error share one."""
+    from omkl.reports.rows import params_text
+
+    def kind(line: dict[str, Any]) -> tuple:
+        pool = f" pool={line['pool']}" if line["pool"] else ""
+        return line["data"], f"{line['algo']}{pool} {params_text(line['params'])}".rstrip(), line["error"]
+
+    lines = []
+    for (data, algo, error), group in groupby(sorted(failed, key=kind), key=kind):
+        reps = sorted(line["rep"] for line in group)
+        many = "s" if len(reps) > 1 else ""
+        lines.append(f"{algo} on {data}, repetition{many} {_ranges(reps)}: {error}")
+    if len(lines) > MOST_LINES:
+        more = f"... and {len(lines) - MOST_LINES} more"
+        return [*lines[:MOST_LINES], f"{more} (all of them: the lines with status failed in the store)"]
+    return lines
+
+
+def _ranges(numbers: list[int]) -> str:
+    """Return ascending numbers in short: ``0-3, 7``."""
+    runs: list[list[int]] = []
+    for number in numbers:
+        if runs and number == runs[-1][1] + 1:
+            runs[-1][1] = number
+        else:
+            runs.append([number, number])
+    return ", ".join(str(a) if a == b else f"{a}-{b}" for a, b in runs)

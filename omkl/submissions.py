@@ -1,0 +1,104 @@
+"""What has been submitted for a store, and what of it is queued or running.
+
+A submission is a folder ``slurm/TIME-XXXXXXXX`` in the store: a chunk per job (``0.json``: what to run, and
+the keys of its cells), ``0.begun`` once the job has begun, submitit's scripts and logs, and, as the jobs are
+queued, ``jobs.json`` with their ids (a submission killed just then is not known of: its cells may run twice,
+which costs time and changes nothing). Whether a job is queued or runs is what squeue says.
+"""
+
+import getpass
+import json
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from omkl.data import files
+from omkl.errors import OmklError
+from omkl.lines import dumps
+
+FOLDER = "slurm"  # in the store
+WAITING = ("PENDING", "CONFIGURING", "REQUEUED", "REQUEUE_FED", "REQUEUE_HOLD", "SPECIAL_EXIT")
+
+
+def states(store: Path, strict: bool = False) -> dict[str, str]:
+    """Return the cells that are queued or running, by key: "queued" or "running" (then their job has begun).
+
+    Without squeue, as on another machine, none are known; strict raises OmklError instead.
+    """
+    found: dict[str, str] = {}
+    known: dict[str, dict[str, str]] = {}
+    for folder, cluster, jobs in _submissions(store):
+        if cluster not in known:
+            known[cluster] = _squeue(strict) if cluster == "slurm" else {}
+        live = known["slurm"] if cluster == "slurm" else _processes(folder, jobs)
+        for number, job in enumerate(jobs):
+            if job in live:
+                found |= dict.fromkeys(_keys(folder / f"{number}.json"), live[job])
+    return found
+
+
+def died_at(store: Path, ended: set[str]) -> dict[str, Path]:
+    """Return the cells at which begun jobs stand or died, with the job's log.
+
+    Of a job's cells it is the first that is not among those that ended, finished or failed.
+    """
+    found = {}
+    for folder, _, jobs in _submissions(store):
+        for number, job in enumerate(jobs):
+            chunk = folder / f"{number}.json"
+            if begun(chunk).exists():
+                rest = [key for key in _keys(chunk) if key not in ended]
+                found |= dict.fromkeys(rest[:1], folder / f"{job}_0_log.err")
+    return found
+
+
+def begun(chunk: Path) -> Path:
+    """Return the file that says that a chunk's job has begun."""
+    return chunk.with_suffix(".begun")
+
+
+def _keys(chunk: Path) -> list[str]:
+    return json.loads(chunk.read_text())["keys"]
+
+
+def _submissions(store: Path) -> Iterator[tuple[Path, str, list[str]]]:
+    """Yield folder, cluster and job ids (of chunk 0, 1, ...) of each submission, oldest first."""
+    for path in sorted((store / FOLDER).glob("*/jobs.json")):
+        record = json.loads(path.read_text())
+        yield path.parent, record["cluster"], record["jobs"]
+
+
+def _squeue(strict: bool) -> dict[str, str]:
+    """Return the user's jobs that are queued or running, array elements one by one, by id."""
+    command = ["squeue", "--noheader", "--array", "--user", getpass.getuser(), "--format=%i %T"]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
+    except (OSError, subprocess.SubprocessError) as error:
+        if strict:
+            text = " ".join((getattr(error, "stderr", None) or str(error)).split())[:300]
+            raise OmklError(f"exec=slurm: squeue does not say what is queued already: {text}") from error
+        return {}
+    pairs = [line.split() for line in done.stdout.splitlines() if len(line.split()) == 2]
+    return {job: "queued" if state in WAITING else "running" for job, state in pairs}
+
+
+def _processes(folder: Path, jobs: list[str]) -> dict[str, str]:
+    """Return those of a local submission's jobs (process ids) that run."""
+    command = ["ps", "-ww", "-o", "pid=,stat=,command=", "-p", ",".join(jobs)]
+    try:
+        said = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False).stdout
+    except OSError:
+        return {}
+    found = {}
+    for line in said.splitlines():
+        job, state, words = line.split(None, 2)
+        if not state.startswith("Z") and str(folder.resolve()) in words:
+            found[job] = "running"
+    return found
+
+
+def write(path: Path, content: dict[str, Any]) -> None:
+    """Write a file of a submission, whole or not at all."""
+    with files.replacing(path) as file:
+        file.write(dumps(content).encode())

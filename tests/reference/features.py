@@ -1,0 +1,187 @@
+"""Learners on random features (Shen, Chen, Giannakis 2018), one plain step after the other."""
+
+import math
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from .expansion import Expansions
+from .losses import loss_of, slope_of
+
+
+def frequencies(kernels, d, D, features, rng):
+    """V (D, d) of each Gaussian: iid N(0, 1 / sigma^2), or blocks S Q / sigma with chi_d lengths S, Q made
+    orthonormal by Gram and Schmidt (twice, for rounding). `authors`: chi_1, sigma^2 in place of 1 / sigma."""
+    found = []
+    for k in kernels:
+        sigma2 = k["sigma"] ** 2 if "sigma" in k else 1 / (2 * k["gamma"])
+        if features == "iid":
+            found.append(rng.standard_normal((D, d)) / math.sqrt(sigma2))
+            continue
+        Q = []
+        while len(Q) < D:
+            G = rng.standard_normal((d, min(d, D - len(Q)))).T
+            block = []
+            for g in G:
+                for _ in range(2):
+                    for q in block:
+                        g = g - (g @ q) * q
+                block.append(g / math.sqrt(g @ g))
+            Q += block
+        S = np.sqrt(rng.chisquare(1 if features == "authors" else d, D))
+        factor = sigma2 if features == "authors" else 1 / math.sqrt(sigma2)
+        found.append(np.array([factor * s * q for s, q in zip(S, Q, strict=True)]))
+    return found
+
+
+def lifted(V, x, scale=True):
+    """z(x) = D^-1/2 [sin Vx, cos Vx] for each kernel."""
+    z = [np.concatenate([np.sin(v @ x), np.cos(v @ x)]) for v in V]
+    return [own / math.sqrt(len(V[0])) for own in z] if scale else z
+
+
+def descended(theta, z, eta, lam, slope):
+    """theta - eta (slope z + lam theta)."""
+    return theta - eta * (slope * z + lam * theta)
+
+
+def hedged(w, eta, losses):
+    """w_i exp(-eta loss_i), of sum 1."""
+    w = [w_i * math.exp(-eta * (loss - min(losses))) for w_i, loss in zip(w, losses, strict=True)]
+    return [max(w_i / sum(w), 2.3e-308) for w_i in w]
+
+
+def rff(X, y, kernels, *, D, features, eta, lam, loss, normalise="none", rng):
+    """One kernel, step eta or 1 / sqrt(T)."""
+    eta = 1 / math.sqrt(len(y)) if eta is None else eta
+    V, theta = frequencies(kernels, X.shape[1], D, features, rng), np.zeros(2 * D)
+    E = Expansions(None, 0, len(y))
+    for t in range(len(y)):
+        (z,) = lifted(V, X[t])
+        f = theta @ z
+        E.record(f, y[t], [])
+        theta = descended(theta, z, eta, lam, slope_of(loss, y[t], f))
+    return E.result()
+
+
+def raker(X, y, kernels, *, D, features, eta, lam, loss, normalise="none", rng):
+    """Algorithm 1: predict by the weights; (14); (16)."""
+    m = len(kernels)
+    V, E = frequencies(kernels, X.shape[1], D, features, rng), Expansions(None, 0, len(y))
+    R = Raker(m, D, eta, lam, loss)
+    for t in range(len(y)):
+        z = lifted(V, X[t])
+        E.record(R.predict(z), y[t], [])
+        R.update(z, y[t])
+    return E.result(np.array(R.w))
+
+
+class Raker:
+    """One Raker with step eta: the black box of AdaRaker."""
+
+    def __init__(self, m, D, eta, lam, loss):
+        self.theta, self.w = [np.zeros(2 * D) for _ in range(m)], [1 / m] * m
+        self.eta, self.lam, self.loss = eta, lam, loss
+
+    def predict(self, z):
+        self.f = [theta @ own for theta, own in zip(self.theta, z, strict=True)]
+        return sum(w * f for w, f in zip(self.w, self.f, strict=True))
+
+    def update(self, z, y):
+        self.w = hedged(self.w, self.eta, [loss_of(self.loss, y, f) for f in self.f])
+        for i, f in enumerate(self.f):
+            slope = slope_of(self.loss, y, f)
+            self.theta[i] = descended(self.theta[i], z[i], self.eta, self.lam, slope)
+
+
+def adaraker(X, y, kernels, *, variant, D, features, eta0, lam, loss, eta, normalise="none", rng):
+    """Algorithm 2 with h (exp(+eta r)); the intervals of length 2^j are [n 2^j, (n + 1) 2^j - 1], n >= 1."""
+    if variant == "authors":
+        return authors(kernels, X, y, D, lam, eta, rng)
+    V, E = frequencies(kernels, X.shape[1], D, features, rng), Expansions(None, 0, len(y))
+    instances, log_h = {}, {}
+    for t in range(1, len(y) + 1):
+        z, target = lifted(V, X[t - 1]), y[t - 1]
+        for j in range(t.bit_length()):
+            if t % 2**j == 0:
+                instances[j] = Raker(len(kernels), D, min(0.5, eta0 / math.sqrt(2**j)), lam, loss)
+                log_h[j] = None  # no vote in its first round
+        f = {j: instance.predict(z) for j, instance in instances.items()}
+        voting = {j: h for j, h in log_h.items() if h is not None}
+        vote = {j: math.exp(h - max(voting.values())) for j, h in voting.items()}
+        score = sum(v * f[j] for j, v in vote.items()) / sum(vote.values()) if vote else 0.0
+        E.record(score, target, [])
+        for j, instance in instances.items():
+            r = loss_of(loss, target, score) - loss_of(loss, target, f[j])
+            log_h[j] = math.log(instance.eta) if log_h[j] is None else log_h[j] + instance.eta * r
+            instance.update(z, target)
+    return E.result()
+
+
+def authors(kernels, X, y, D, lam, beta, rng):
+    """ALGORITHMS.md section 9: learners k = 1.. of which only the votes start anew."""
+    T, m = len(y), len(kernels)
+    V, E = frequencies(kernels, X.shape[1], D, "authors", rng), Expansions(None, 0, T)
+    created = math.floor(math.log2(T)) + 1
+    vote = np.ones(created)
+    weight, theta = np.full((created, m), 1 / m), np.zeros((created, m, 2 * D))
+    for t in range(1, T + 1):
+        z, target = lifted(V, X[t - 1], scale=False), y[t - 1]
+        n = 1 if t <= 2 else math.floor(math.log2(t - 1)) + 1
+        F, error = np.zeros(created), np.zeros(n)
+        for k in range(1, n + 1):
+            eta = min(0.05, 0.1 / math.sqrt(2**k))
+            if (t - 1) % 2 ** (k - 1) == 0:
+                vote[k - 1] = eta
+            f = np.array([theta[k - 1, i] @ z[i] for i in range(m)])
+            F[k - 1] = f @ weight[k - 1] / weight[k - 1].sum()
+            error[k - 1] = (target - F[k - 1]) ** 2
+            weight[k - 1] = weight[k - 1] * beta ** rescaled((target - f) ** 2, 1e-12) + 1e-12
+            if weight[k - 1].max() > 1e10:
+                weight[k - 1] /= weight[k - 1].sum()
+            for i in range(m):
+                step = (eta / 10) * 2 * (target - f[i]) * z[i]
+                theta[k - 1, i] = (1 - eta * lam / 10) * theta[k - 1, i] + step
+        E.record(vote @ F / vote.sum() if t > 1 else target - 1, target, [])
+        vote[:n] = vote[:n] * eta ** rescaled(error, 1e-10) + 1e-10
+        vote /= vote.sum()
+    return E.result()
+
+
+def rescaled(errors, least):
+    """To [-1, 1]; 1 where they do not differ."""
+    middle, half = (max(errors) + min(errors)) / 2, (max(errors) - min(errors)) / 2
+    return (errors - middle + least) / (half + least)
+
+
+def bomkc_fogd(X, y, kernels, *, D, features, gamma, eta, normalise="none", rng):
+    """FOGD: where y f < 1, theta += eta y z. Weights by gamma^[y f <= 0], a vote of signs."""
+    m = len(kernels)
+    V, E = frequencies(kernels, X.shape[1], D, features, rng), Expansions(None, 0, len(y))
+    theta, w = np.zeros((m, 2 * D)), np.full(m, 1 / m)
+    for t in range(len(y)):
+        z = lifted(V, X[t])
+        f = [theta[i] @ z[i] for i in range(m)]
+        score = 0.0
+        for i in range(m):
+            score += w[i] * (1 if f[i] >= 0 else -1)
+        E.record(score, y[t], [])
+        for i in range(m):
+            if y[t] * f[i] <= 0:
+                w[i] *= gamma
+            if y[t] * f[i] < 1:
+                theta[i] += eta * y[t] * z[i]
+        w /= sum(w)
+    return E.result(w)
+
+
+def ridge_features(X, y, kernels, *, D, features, lam, normalise="none", rng):
+    """theta = (lam I + sum z z')^-1 sum y z, solved anew every round."""
+    V, E = frequencies(kernels, X.shape[1], D, features, rng), Expansions(None, 0, len(y))
+    A, b = lam * np.eye(2 * D), np.zeros(2 * D)
+    with threadpool_limits(1):  # threads for matrices this small wait for one another
+        for t in range(len(y)):
+            (z,) = lifted(V, X[t])
+            E.record(np.linalg.solve(A, b) @ z, y[t], [])
+            A, b = A + np.outer(z, z), b + y[t] * z
+    return E.result()

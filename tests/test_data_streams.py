@@ -1,0 +1,66 @@
+"""The streams made from a seed: their changes, their realisations, and the cells that run on them."""
+
+import numpy as np
+import pytest
+
+from omkl import data
+from omkl.cells import expand, run_cell
+from omkl.config import plan
+from omkl.data import registry, streams
+
+BOTH = pytest.mark.parametrize("name", streams.EVERY)
+
+
+@BOTH
+def test_the_registered_content_is_seed_1_and_needs_no_file(name, monkeypatch):
+    monkeypatch.setenv("OMKL_DATA", "")
+    found = data.load(name)
+    rows = streams.generate(name, 1)
+    assert found.content_hash == registry.entry(name).content_hash == data.verify(name)
+    np.testing.assert_array_equal(found.values, rows.values)
+    assert data.status(name).state == "embedded"
+    assert not data.status(name).downloadable
+
+
+@BOTH
+def test_a_repetition_in_file_order_streams_its_own_realisation(name):
+    base = data.load(name)
+    assert data.realisation(base, 0) is base
+    third, again = data.realisation(base, 2), data.realisation(base, 2)
+    np.testing.assert_array_equal(third.values, again.values)
+    np.testing.assert_array_equal(third.values, streams.generate(name, 3).values)
+    assert third.content_hash not in (base.content_hash, data.realisation(base, 1).content_hash)
+    assert (third.T, third.d, third.name, third.task) == (base.T, base.d, base.name, base.task)
+    kernel = "algo.kernel={kind: gaussian, sigma: 0.5}"
+    cells = expand(plan(["algo=perceptron", kernel, f"data={name}", "order=file", "reps=2", "yardsticks=[]"]))
+    first, second = (run_cell(cell.job)["mistakes"] for cell in cells)
+    assert 0 < first != second > 0
+    assert len({cell.key for cell in cells}) == 2
+
+
+@BOTH
+def test_means_move_as_often_as_the_paper_says(name, monkeypatch):
+    """Between two changes the means are one array: what is drawn is drawn from those."""
+    drawn, examples = [], streams._examples
+    monkeypatch.setattr(
+        streams, "_examples", lambda rng, means: drawn.append((means, examples(rng, means))) or drawn[-1][1]
+    )
+    rows = streams.generate(name, 5)
+    assert len(rows.labels) == streams.ROUNDS
+    distinct = list(dict.fromkeys(means.tobytes() for means, _ in drawn))
+    assert len(distinct) == streams.ROUNDS // streams.EVERY[name]
+    steps = np.abs(np.diff([np.frombuffer(means) for means in distinct], axis=0))
+    assert np.abs([np.frombuffer(means) for means in distinct]).max() <= streams.SIDE
+    if name == "drift":
+        assert 0 < np.median(steps) < streams.STEP
+    else:
+        assert np.median(steps) > 5 * streams.STEP
+
+
+def test_no_example_is_left_that_the_bayes_rule_is_unsure_of():
+    rng = np.random.default_rng(0)
+    means = np.array([[[-1.0, 0.0]] * 3, [[1.0, 0.0]] * 3])
+    x, y = streams._examples(rng, means)
+    # one Gaussian each: the log odds are x . (difference of the means) / variance = 8 x_1
+    assert (y * 8 * x[:, 0] >= streams.LEAST_LOG_ODDS).all()
+    assert set(y) == {-1.0, 1.0}
