@@ -74,7 +74,8 @@ def test_odd_data_give_finite_figures_or_a_clear_line(name, task, hostile, tmp_p
     spec = algo_spec(name)
     words = [f"algo={name}", "yardsticks=[]", "exec=serial", "reps=1", "order=file", f"store={tmp_path}"]
     words += [f"pool.kernels={MIXED if spec.pool == 'any' else GAUSSIAN}"] if spec.kernels == "pool" else []
-    words += ["algo.budget=12"] if "budget" in spec.defaults else []
+    own = {"budget": 12, "D": 2}  # of a million columns, D frequencies are D million numbers
+    words += [f"algo.{key}={value}" for key, value in own.items() if key in spec.defaults]
     asked = plan([*words, "data=breast_cancer"])
     monkeypatch.setattr(omkl.data, "load", lambda what, **_: dataclasses.replace(hostile[what], task=task))
     ran = 0
