@@ -197,8 +197,10 @@ def test_a_command_of_the_readme_is_valid(command, tmp_path, monkeypatch):
         words = words[: words.index(">")]
     args, settings = build_parser().parse_known_args(words)
     assert not [word for word in settings if word.startswith("-")]
-    if args.command in ("run", "sweep", "figure", "bounds", "show"):
+    if args.command in ("run", "sweep", "figure", "bounds", "show", "status"):
         assert plan(settings, sweep=args.command in ("sweep", "figure")).reps > 0
+    elif args.command == "results":
+        assert args.action in ("list", "export", "merge", "prune")
     elif args.command == "data":
         assert all(registry.is_name(word) for word in settings)
     else:

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+    from omkl.reports.rows import Row
+
 FEW = 12  # points up to which each is marked: between them nothing is known
 
 
@@ -123,6 +125,7 @@ def measure_figure(
     out: str | Path,
     *,
     asked: Asked | None = None,
+    rows: "list[Row] | None" = None,
     title: str = "",
     log: bool | None = None,
     log_x: bool = False,
@@ -130,7 +133,7 @@ def measure_figure(
 ) -> list[Path]:
     """Draw a measure of the cells' curves to files and return these.
 
-    cells, curves, asked: as in curves.mean_curves; name: of measures.MEASURES; out: as in
+    cells, curves, asked, rows: as in curves.mean_curves; name: of measures.MEASURES; out: as in
     curves.curve_figure; the rest as in draw_measure. Without a palette, colours are those of all learners of
     the cells, also of those that lack the measure. Raises UserError when no cell has such a curve.
     """
@@ -138,7 +141,7 @@ def measure_figure(
     rows = rows_of(cells, asked)
     lines = zip(rows, line_names(rows, asked), strict=True)
     palette = tuple(palette) or [line for row, line in lines if not row.is_yardstick]
-    table = mean_curves(cells, curves, asked, (name,))
+    table = mean_curves(cells, curves, asked, (name,), rows)
     figure = draw_measure(table, name, title=title, log=log, log_x=log_x, palette=palette)
     learners = table.loc[~table["is_yardstick"].astype(bool), "algo"].tolist() or table["algo"].tolist()
     out = style.target(out, name, learners, table["data"].tolist())
