@@ -219,7 +219,7 @@ def test_mistakes_end_with_one_line(plan, tools, monkeypatch):
 
 @pytest.fixture
 def heard_interrupts():
-    """A job is interrupted here; what runs in the background of a shell would pass on that it ignores this."""
+    """A job is interrupted here; tests run in the background of a shell ignore that, and so would the job."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)
