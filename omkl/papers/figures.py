@@ -82,7 +82,11 @@ def _material(paper: Paper, item: Item, work: Work, outcome: "Outcome", command:
     about = about_of(work, outcome, command)
     found = compare(paper, item, work, outcome.cells, about)
     pool = item.options.get("pool")
-    keep = [row.cells != [] and (pool is None or row.pool in (None, pool)) for row in found.rows]
+    beside = item.options.get("yardsticks", True)
+    keep = [
+        bool(row.cells) and (pool is None or row.pool in (None, pool)) and (beside or not row.is_yardstick)
+        for row in found.rows
+    ]
     rows = [row for row, kept in zip(found.rows, keep, strict=True) if kept]
     if not rows:
         raise UserError(f"{item.name}: no cell has finished")
@@ -195,9 +199,12 @@ def digits(item: Item, out: str, asked: Selection) -> list[Path]:
 
     found = novelties()
     shown = {"first margin errors": found.first, "worst of train": found.train, "worst of test": found.test}
-    panels = [Pictures(name, panel.images, panel.scores.tolist()) for name, panel in shown.items()]
+    panels = [
+        Pictures(name, panel.images, (1000 * panel.scores).tolist(), places=1)
+        for name, panel in shown.items()
+    ]
     share, command = 100 * found.fraction, command_of("figure", item, asked)
-    note = f"below: f(x) - rho · {share:.2f} % of the pass were novel (nu = 1 %) · {found.seconds:.2g} s"
+    note = f"below each: 1000 (f(x) - rho) · {share:.2f} % of the pass were novel (nu = 1 %) · {found.seconds:.2g} s"
     return pictures_figure(panels, out, command=command, title=item.title, note=note)
 
 

@@ -138,7 +138,7 @@ def measure_figure(
     the cells, also of those that lack the measure. Raises UserError when no cell has such a curve.
     """
     asked = asked or Asked()
-    rows = rows_of(cells, asked)
+    rows = rows_of(cells, asked) if rows is None else rows
     lines = zip(rows, line_names(rows, asked), strict=True)
     palette = tuple(palette) or [line for row, line in lines if not row.is_yardstick]
     table = mean_curves(cells, curves, asked, (name,), rows)
