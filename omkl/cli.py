@@ -11,7 +11,7 @@ from difflib import get_close_matches
 from typing import Any, NoReturn
 
 from omkl import __version__, commands, commands_papers, commands_results
-from omkl.commands import INTERRUPTED, OutputClosed, say
+from omkl.commands import INTERRUPTED, OutputClosed, complain, printable, say
 from omkl.errors import OmklError, UserError
 
 FORMATS = ("table", "json", "csv", "markdown", "latex")
@@ -245,8 +245,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except OmklError as error:
         if debug:
             raise
-        say(str(error))
-        return error.exit_code
+        return complain(error)
     except KeyboardInterrupt:
         if debug:
             raise
@@ -265,6 +264,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _run_command(argv: list[str]) -> int:
     parser = build_parser()
     args, words = parser.parse_known_args(argv)
+    if args.command is None and words:
+        raise UserError(f"unknown option {words[0]}; see `omkl --help`")
     if args.command is None:
         parser.print_help(sys.stderr)
         return 2
@@ -282,7 +283,7 @@ def _run_command(argv: list[str]) -> int:
 
 
 def _warn(message: Any, *_: Any) -> None:
-    say(f"warning: {message}")
+    say(f"warning: {printable(str(message))}")
 
 
 def _names(text: str) -> tuple[str, ...]:
@@ -290,6 +291,6 @@ def _names(text: str) -> tuple[str, ...]:
 
 
 def _count(text: str) -> int:
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"must be a whole number from 1 up, is {text!r}")
+    if not (text.isascii() and text.isdecimal() and len(text) < 7) or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"must be a whole number from 1 up (to 999999), is {text!r}")
     return int(text)

@@ -28,6 +28,24 @@ def say(text: str) -> None:
     print(f"omkl: {text}", file=sys.stderr, flush=True)
 
 
+def complain(error: OmklError) -> int:
+    """Print an error to stderr, a user's mistake on one line; return its exit code."""
+    text = str(error)
+    say(printable(text.replace("\n", "\\n") if isinstance(error, UserError) else text))
+    return error.exit_code
+
+
+def printable(text: str) -> str:
+    """Return a message whose words came from a user or a file: no control characters, no endless line.
+
+    Line ends stay where the message lists several things; what else is not printable is escaped.
+    """
+    escaped = "".join(c if c.isprintable() or c == "\n" else ascii(c)[1:-1] for c in text)
+    return "\n".join(
+        line if len(line) <= 2000 else f"{line[:1500]} ... {line[-400:]}" for line in escaped.split("\n")
+    )
+
+
 def emit(text: str) -> None:
     """Print a result to stdout, at once, so that a closed pipe shows here."""
     try:
@@ -161,8 +179,7 @@ def data(args: Namespace, words: list[str]) -> int:
         except OmklError as error:
             if args.debug:
                 raise
-            say(str(error))
-            code = max(code, error.exit_code)
+            code = max(code, complain(error))
     return code
 
 

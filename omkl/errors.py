@@ -2,6 +2,7 @@
 
 import difflib
 from collections.abc import Iterable
+from typing import Any
 
 
 class OmklError(Exception):
@@ -20,3 +21,11 @@ def suggest(word: str, known: Iterable[str]) -> str:
     """Return ``" (did you mean 'x'?)"`` for the closest known word, else the empty string."""
     close = difflib.get_close_matches(str(word), list(known), n=1, cutoff=0.5)
     return f" (did you mean '{close[0]}'?)" if close else ""
+
+
+def show(value: Any) -> str:
+    """Return a value as messages print it: one short line, strings quoted."""
+    if value is None or isinstance(value, bool):
+        return {None: "null", True: "true", False: "false"}[value]
+    text = repr(value)
+    return text if len(text) <= 60 else text[:57] + "..."

@@ -134,10 +134,11 @@ def _sealed(fields: dict[str, Any]) -> bytes:
     return b'%s%s","crc32":"%08x",%s\n' % (_HEAD, key, zlib.crc32(body, zlib.crc32(key)), body)
 
 
-def scan(path: Path, wanted: set[str] | None, broken: list[str]) -> Iterator[Line]:
-    """Yield the whole lines of one file that are of the wanted keys (all when None).
+def scan(path: Path, folder: str, wanted: set[str] | None, broken: list[str]) -> Iterator[Line]:
+    """Yield the whole lines of one file of "cells" or "curves" that are of the wanted keys (all when None).
 
-    Lines that cannot be read, or are not as they were written, are noted in ``broken`` as "file:line".
+    Lines that cannot be read, are not as they were written, or belong into the other folder, are noted in
+    ``broken`` as "file:line".
     """
     keys = None if wanted is None else {key.encode() for key in wanted}
     memo: dict[bytes, dict | None] = {}
@@ -148,7 +149,7 @@ def scan(path: Path, wanted: set[str] | None, broken: list[str]) -> Iterator[Lin
             if keyed and raw[_OPEN:_CLOSE] not in keys:
                 continue
             line = _line(raw, number, memo)
-            if line is None:
+            if line is None or (line.status is None) is not (folder == "curves"):
                 if not raw.isspace():
                     broken.append(f"{path}:{number}")
             elif wanted is None or line.key in wanted:
@@ -156,6 +157,11 @@ def scan(path: Path, wanted: set[str] | None, broken: list[str]) -> Iterator[Lin
 
 
 def _line(raw: bytes, number: int, memo: dict[bytes, dict | None]) -> Line | None:
+    if b"\\ud" in raw or b"\\uD" in raw:  # half a character cannot be printed or put into a table
+        try:
+            json.dumps(json.loads(raw), ensure_ascii=False).encode()
+        except (ValueError, RecursionError):
+            return None
     if found := _SEAL.match(raw):
         key, seal, status, time = found.groups()
         if zlib.crc32(raw[_BODY:].rstrip(), zlib.crc32(key)) != int(seal, 16):

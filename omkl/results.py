@@ -240,7 +240,7 @@ class Store:
         try:
             for path in self.files(folder):
                 with contextlib.suppress(FileNotFoundError):  # another process has just removed it
-                    yield from scan(path, wanted, broken)
+                    yield from scan(path, folder, wanted, broken)
         except OSError as error:
             raise OmklError(f"cannot read the store {self.path}: {error.strerror}") from error
         new = [place for place in broken if place not in self._told]

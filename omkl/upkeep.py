@@ -250,7 +250,7 @@ def _spent(store: Store, folder: str, old: bool, torn: bool, removed: set[str]) 
     best: dict[str, tuple[tuple[bool, str], Path, int, bool]] = {}
     for path, lines in spent.items():
         broken: list[str] = []
-        for line in scan(path, None, broken):
+        for line in scan(path, folder, None, broken):
             if revisions:
                 _, shared = decode_cell(line.raw, memo)
                 if shared["revision"] < revisions.get(shared["algo"], 0):

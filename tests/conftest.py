@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+pytest_plugins = ["download_server"]
+
 
 def data_folder() -> Path | None:
     """First folder of OMKL_DATA that exists and holds the manifest, or None."""

@@ -39,7 +39,7 @@ from omkl.cli import main
         ("run reps=true", ["reps=true", "is true"]),
         ("run seed=-1", ["seed=-1", "[0, inf), is -1"]),
         ("run seed=one", ["seed=one", "is 'one'"]),
-        ("run block=0", ["block=0", "[1, inf), is 0"]),
+        ("run block=0", ["block=0", "[1, 65536], is 0"]),
         ("run algo.beta=1.1", ["algo.beta=1.1", "number in (0, 1], is 1.1", "omkc_ss"]),
         ("run algo.beta=0", ["algo.beta=0", "(0, 1], is 0"]),
         ("run algo.beta=nan", ["algo.beta=nan", "is nan"]),

@@ -1,6 +1,5 @@
 """Downloading, against a real HTTP server on loopback: whole, resumed, hostile, mirrored, forbidden."""
 
-import http.server
 import io
 import lzma
 import threading
@@ -8,78 +7,14 @@ import time
 import zipfile
 
 import pytest
+from download_server import BODY
 
 from omkl import data
-from omkl.data import fetch, registry
+from omkl.data import fetch
 from omkl.data.forms import DataFile, Link
 from omkl.errors import OmklError, UserError
 
-BODY = b"".join(b"%+d 1:%d 2:0.5\n" % (1 if i % 3 else -1, i) for i in range(1, 4001))
-
-
-class Handler(http.server.BaseHTTPRequestHandler):
-    """Serves ``server.files``; a path's behaviour is told by ``server.modes``."""
-
-    def do_GET(self):
-        server, path = self.server, self.path
-        server.requests.append((path, self.headers.get("Range")))
-        mode, body = server.modes.get(path, ""), server.files.get(path)
-        if mode.startswith("redirect "):
-            self.send_response(302)
-            self.send_header("Location", mode.partition(" ")[2])
-            self.end_headers()
-            return
-        if mode.isdecimal() or body is None:
-            self.send_error(int(mode or 404))
-            return
-        start, asked = 0, self.headers.get("Range")
-        if asked and mode != "no ranges" and self.headers.get("If-Range") == server.etag:
-            start = int(asked.removeprefix("bytes=").removesuffix("-"))
-            if start >= len(body):
-                self.send_error(416)
-                return
-        self.send_response(206 if start else 200)
-        if start:
-            wrong = 1 if mode == "wrong range" else 0
-            self.send_header("Content-Range", f"bytes {start + wrong}-{len(body) - 1}/{len(body)}")
-        if mode != "no length":
-            self.send_header("Content-Length", str(len(body) - start))
-        self.send_header("ETag", server.etag)
-        self.end_headers()
-        cut = len(body)
-        if mode in ("breaks always", "stalls") or (mode == "breaks once" and len(server.requests) == 1):
-            cut = start + (len(body) - start) // 2
-        self.wfile.write(body[start:cut])
-        if mode == "stalls":
-            self.wfile.flush()
-            server.release.wait(10)
-
-    def log_message(self, *args):
-        """Keep the test's output quiet."""
-
-
-@pytest.fixture
-def server():
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as it:
-        it.files, it.modes, it.requests, it.etag = {"/f": BODY}, {}, [], '"one"'
-        it.release = threading.Event()
-        it.url = f"http://127.0.0.1:{it.server_address[1]}"
-        thread = threading.Thread(target=it.serve_forever, kwargs={"poll_interval": 0.01})
-        thread.start()
-        yield it
-        it.release.set()
-        it.shutdown()
-        thread.join()
-
-
-@pytest.fixture(autouse=True)
-def surroundings(tmp_path, monkeypatch):
-    monkeypatch.setenv("OMKL_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setenv("OMKL_DATA", "")
-    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    for name in ("OMKL_MIRROR", "OMKL_OFFLINE", "OMKL_TIMEOUT", "OMKL_MAX_BYTES"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setattr(fetch.time, "sleep", lambda seconds: None)
+pytestmark = pytest.mark.usefixtures("surroundings")
 
 
 def left(folder):
@@ -252,29 +187,6 @@ def test_links_are_tried_in_turn_and_all_failures_told(server, tmp_path):
 
 
 # --- get: a registered set from a server or a mirror
-
-FORM = """
-  - format: libsvm
-    files: [{{name: {name}, urls: ["{url}"]}}]
-    labels: {{-1: -1, 1: 1}}
-"""
-
-
-@pytest.fixture
-def mine(server, tmp_path, monkeypatch):
-    """A registered set ``mine`` with content BODY, at the server's /f."""
-    from omkl.data import access
-
-    (tmp_path / "given").write_bytes(BODY)
-    d = data.load(str(tmp_path / "given"))
-    lines = ["title: t", "description: d", "task: classification", f"T: {d.T}", "d: 2", f"nnz: {d.nnz}"]
-    lines += ["positive_share: 0.5", f'content_hash: "{d.content_hash}"', "source: s", "licence: l"]
-    (tmp_path / "conf" / "data").mkdir(parents=True)
-    text = "\n".join(lines) + "\nforms:" + FORM.format(name="mine.t", url=f"{server.url}/f")
-    (tmp_path / "conf" / "data" / "mine.yaml").write_text(text)
-    monkeypatch.setattr(registry, "conf_folder", lambda: tmp_path / "conf")
-    assert access.status("mine").state == "missing"
-    return d
 
 
 def test_get_downloads_verifies_and_is_found_afterwards(server, mine, tmp_path):

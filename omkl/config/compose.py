@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from omkl import plain_yaml
 from omkl.errors import UserError, suggest
 from omkl.paths import conf_folder
 
@@ -56,6 +57,7 @@ def read(group: str, names: Iterable[str]) -> dict[str, dict]:
     names = tuple(dict.fromkeys(names))
     known = _kept(group)
     if missing := [name for name in names if name not in known]:
+        _check(group, missing)
         composed = _compose(None, [f"+{group}@{group}.{name}={name}" for name in missing])
         for name in missing:
             known[name] = _plain_data(composed.get(group, {}).get(name), file(group, name))
@@ -66,6 +68,7 @@ def read_config() -> dict:
     """Return the content of conf/config.yaml; keeps and raises as ``read`` does."""
     known = _kept("")
     if "config" not in known:
+        _check("", ["config"])
         known["config"] = _plain_data(_compose("config", []), config_file())
     return known["config"]
 
@@ -84,39 +87,41 @@ def _kept(group: str) -> dict[str, dict]:
     return _cache[folder][1]
 
 
+def _check(folder: str, names: list[str]) -> None:
+    """Refuse files, or shared parts of theirs, that are more than plain data, before Hydra reads any."""
+    seen: set[Path] = set()
+    waiting = [conf_folder() / folder / f"{name}.yaml" for name in names]
+    while waiting:
+        path = waiting.pop()
+        if path not in seen and path.is_file():
+            seen.add(path)
+            waiting += [path.with_name(f"{part}.yaml") for part in plain_yaml.check(path)]
+
+
 def _compose(name: str | None, overrides: list[str]) -> dict:
-    import yaml
     from hydra import compose
-    from hydra.errors import HydraException
     from omegaconf import OmegaConf
-    from omegaconf.errors import OmegaConfBaseException
 
     folder = conf_folder()
+    with _faults_told(folder), _initialised(folder):
+        return OmegaConf.to_container(compose(name, overrides=overrides), resolve=False)
+
+
+@contextmanager
+def _faults_told(folder: Path) -> Iterator[None]:
+    """Turn what Hydra and OmegaConf throw at a file into a UserError of one line."""
+    import yaml
+    from hydra.errors import HydraException
+    from omegaconf.errors import OmegaConfBaseException
+
     try:
-        with _initialised(folder):
-            return OmegaConf.to_container(compose(name, overrides=overrides), resolve=False)
+        yield
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
-        raise UserError(
-            f"{_place(mark, folder)}: malformed YAML: {error.problem or error.context}"
-        ) from error
-    except UnicodeDecodeError as error:
-        broken = next((path for path in sorted(folder.rglob("*.yaml")) if not _is_text(path)), folder)
-        raise UserError(f"{broken}: not UTF-8 text: {error}") from error
-    except (HydraException, OmegaConfBaseException, yaml.YAMLError, OSError) as error:
+        place = f"{mark.name}:{mark.line + 1}" if mark else folder
+        raise UserError(f"{place}: malformed YAML: {error.problem or error.context}") from error
+    except (HydraException, OmegaConfBaseException, yaml.YAMLError, OSError, ValueError) as error:
         raise UserError(f"{folder}: cannot be composed: {one_line(error)}") from error
-
-
-def _place(mark: Any, folder: Path) -> str:
-    return f"{mark.name}:{mark.line + 1}" if mark else str(folder)
-
-
-def _is_text(path: Path) -> bool:
-    try:
-        path.read_text("utf-8")
-    except UnicodeDecodeError:
-        return False
-    return True
 
 
 def one_line(error: object) -> str:

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from omkl.errors import suggest
+from omkl.errors import show, suggest
 
 _INTERVAL = re.compile(r"(int )?([\[(])(-?[\w.+-]+), ?(-?[\w.+-]+)([\])])")
 _LARGEST_INT = 2**63 - 1  # what compiled code can hold
@@ -87,14 +87,6 @@ def canonical(number: float) -> float:
     """
     short = float(f"{number:.12g}")
     return (short if abs(short - number) <= 4 * math.ulp(number) else number) + 0.0
-
-
-def show(value: Any) -> str:
-    """Return a value as messages print it: one short line, strings quoted."""
-    if value is None or isinstance(value, bool):
-        return {None: "null", True: "true", False: "false"}[value]
-    text = repr(value)
-    return text if len(text) <= 60 else text[:57] + "..."
 
 
 def _float(value: Any, text: str) -> float:

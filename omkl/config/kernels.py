@@ -12,7 +12,7 @@ _POSITIVE, _NOT_NEGATIVE = domains.parse("(0, inf)"), domains.parse("[0, inf)")
 KINDS: dict[str, dict[str, tuple[domains.Domain, float | None]]] = {
     "gaussian": {"sigma": (_POSITIVE, None), "gamma": (_POSITIVE, None)},
     "polynomial": {
-        "degree": (domains.parse("int [1, inf)"), None),
+        "degree": (domains.parse("int [1, 1000]"), None),  # computed by so many products
         "scale": (_POSITIVE, 1.0),
         "coef0": (_NOT_NEGATIVE, 0.0),
     },

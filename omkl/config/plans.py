@@ -14,6 +14,7 @@ from omkl.config.request import Request, checked
 from omkl.errors import UserError, suggest
 
 MOST_SETTINGS = 100_000
+MOST_CELLS = 1_000_000  # each takes some kB of memory before the first one runs
 REPS = {"permuted": 20, "authors": 20, "file": 1}  # where reps is null
 
 
@@ -64,7 +65,7 @@ def plan(overrides: list[str], *, sweep: bool = False) -> Plan:
     settings = _distinct(_grid(specs, axes, chosen))
     order = request.value("order")
     store = request.value("store") or os.environ.get("OMKL_STORE") or "results"
-    return Plan(
+    asked = Plan(
         settings=settings,
         data=tuple(_data(request)),
         reps=request.value("reps") or REPS[order],
@@ -77,6 +78,10 @@ def plan(overrides: list[str], *, sweep: bool = False) -> Plan:
         block=request.value("block"),
         task=request.value("task"),
     )
+    total = (len(settings) + len(asked.yardsticks)) * len(asked.data) * asked.reps
+    if total > MOST_CELLS:
+        raise UserError(f"reps={asked.reps}: that makes {total} cells; at most {MOST_CELLS} are possible")
+    return asked
 
 
 def resolved(overrides: list[str]) -> dict[str, Any]:

@@ -7,6 +7,7 @@ is never changed: two processes that write one at the same time write the same, 
 import dataclasses
 import hashlib
 import json
+import math
 import struct
 import sys
 import time
@@ -19,6 +20,7 @@ import numpy as np
 from omkl.data.dataset import Dataset
 from omkl.data.files import replacing
 from omkl.data.forms import Form
+from omkl.data.parse import array_header, decoding, read_array
 from omkl.errors import OmklError
 from omkl.paths import cache_folder
 
@@ -81,22 +83,19 @@ def read(path: Path) -> Dataset:
 
     Raises OmklError when the file is missing, torn or not such a copy.
     """
-    try:
-        with open(path, "rb") as file, zipfile.ZipFile(file) as archive:
-            size = path.stat().st_size
-            with archive.open("meta.npy") as stream:
-                meta = json.loads(str(np.lib.format.read_array(stream, allow_pickle=False)))
-            arrays = {key: _map(path, file, archive.getinfo(f"{key}.npy"), size) for key in ARRAYS}
-            shapes = {"indptr": meta["T"] + 1, "indices": meta["nnz"], "values": meta["nnz"], "y": meta["T"]}
-            for key, dtype in ARRAYS.items():
-                if arrays[key].dtype != dtype or arrays[key].shape != (shapes[key],):
-                    raise ValueError(f"{key} is {arrays[key].dtype} {arrays[key].shape}")
-            if arrays["indptr"][0] != 0 or arrays["indptr"][-1] != meta["nnz"]:
-                raise ValueError("indptr does not fit")
-            fields = {key: meta[key] for key in ("name", "d", "task", "content_hash")}
-            return Dataset(**fields, **arrays, path=path, notes=tuple(meta["notes"]))
-    except (OSError, ValueError, KeyError, TypeError, EOFError, struct.error, zipfile.BadZipFile) as error:
-        raise OmklError(f"{path}: not a readable parsed copy: {error}") from error
+    told = decoding(path, "not a readable parsed copy", OmklError)
+    with told, open(path, "rb") as file, zipfile.ZipFile(file) as archive:
+        size = path.stat().st_size
+        meta = json.loads(str(read_array(archive, "meta")))
+        arrays = {key: _map(path, file, archive.getinfo(f"{key}.npy"), size) for key in ARRAYS}
+        shapes = {"indptr": meta["T"] + 1, "indices": meta["nnz"], "values": meta["nnz"], "y": meta["T"]}
+        for key, dtype in ARRAYS.items():
+            if arrays[key].dtype != dtype or arrays[key].shape != (shapes[key],):
+                raise ValueError(f"{key} is {arrays[key].dtype} {arrays[key].shape}")
+        if arrays["indptr"][0] != 0 or arrays["indptr"][-1] != meta["nnz"]:
+            raise ValueError("indptr does not fit")
+        fields = {key: meta[key] for key in ("name", "d", "task", "content_hash")}
+        return Dataset(**fields, **arrays, path=path, notes=tuple(meta["notes"]))
 
 
 def read_or_none(path: Path) -> Dataset | None:
@@ -117,12 +116,8 @@ def _map(path: Path, file, member: zipfile.ZipInfo, size: int) -> np.ndarray:
         raise ValueError(f"{member.filename}: no local header")
     name, extra = struct.unpack("<HH", header[26:30])
     file.seek(member.header_offset + 30 + name + extra)
-    version = np.lib.format.read_magic(file)
-    read_header = (
-        np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
-    )
-    shape, _, dtype = read_header(file)
-    start, count = file.tell(), int(np.prod(shape))
+    shape, dtype = array_header(file)
+    start, count = file.tell(), math.prod(shape)
     if dtype.hasobject or start + count * dtype.itemsize > size:
         raise ValueError(f"{member.filename} reaches beyond the file")
     if count == 0:

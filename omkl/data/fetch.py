@@ -13,7 +13,6 @@ import time
 import urllib.error
 import urllib.request
 import zipfile
-import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NoReturn
@@ -22,7 +21,9 @@ from urllib.parse import quote, urlsplit
 from omkl import __version__
 from omkl.data.files import SUFFIXES, find_in, offline, replacing, size_limit
 from omkl.data.forms import DataFile, Link
-from omkl.errors import OmklError, UserError
+from omkl.data.parse import decoding
+from omkl.data.watch import SLOWEST, Watch
+from omkl.errors import OmklError, UserError, show
 
 TIMEOUT = 30.0  # seconds without a byte
 ATTEMPTS = 3
@@ -116,8 +117,10 @@ def _from_link(link: Link, target: Path, limit: int, archives: Path) -> Path:
     archive = archives / quote(urlsplit(link.url).path, safe="")
     if not archive.is_file():
         download(link.url, archive, size_limit())
+    told = decoding(archive, f"no readable member {link.member} of {link.url}", OmklError)
     try:
         with (
+            told,
             zipfile.ZipFile(archive) as opened,
             opened.open(link.member) as stream,
             replacing(target) as out,
@@ -128,9 +131,9 @@ def _from_link(link: Link, target: Path, limit: int, archives: Path) -> Path:
                 if copied > limit:
                     raise OmklError(f"{link.url}: its member {link.member} holds more than {limit:,} bytes")
                 out.write(data)
-    except (zipfile.BadZipFile, zlib.error, KeyError, RuntimeError, EOFError) as error:
+    except OmklError:
         archive.unlink()
-        raise OmklError(f"{link.url}: no readable member {link.member}: {error}") from error
+        raise
     return target
 
 
@@ -168,7 +171,11 @@ def _transfer(url: str, part: Path, limit: int, name: str) -> None:
     if have:
         request.add_header("Range", f"bytes={have}-")
         request.add_header("If-Range", validator)
-    with _failures_told(url, part), _opener().open(request, timeout=timeout()) as answer:
+    with (
+        Watch(timeout()) as watch,
+        _failures_told(url, part, watch),
+        _opener(watch).open(request, timeout=timeout()) as answer,
+    ):
         have, total = _agree(answer, have, validator, part, url)
         if total is not None and total > limit:
             _refuse(part, f"{url}: {total:,} bytes offered, more than the {limit:,} that {name} can need")
@@ -181,8 +188,9 @@ def _transfer(url: str, part: Path, limit: int, name: str) -> None:
             "disable": None,
         }
         with open(part, "ab" if have else "wb") as file, tqdm(desc=f"downloading {name}", **bar) as progress:
-            while data := answer.read(BLOCK):
+            while data := answer.read1(BLOCK):
                 have += len(data)
+                watch.count += len(data)
                 if have > limit:
                     _refuse(part, f"{url}: more than the {limit:,} bytes that {name} can need")
                 file.write(data)
@@ -191,27 +199,34 @@ def _transfer(url: str, part: Path, limit: int, name: str) -> None:
         raise _Broken(f"the connection ended after {have:,} of {total:,} bytes")
 
 
-def _opener() -> urllib.request.OpenerDirector:
+def _opener(watch: Watch) -> urllib.request.OpenerDirector:
     """An opener for http and https alone; build_opener would add file: and ftp:."""
     opener, request = urllib.request.OpenerDirector(), urllib.request
-    for handler in (request.ProxyHandler, request.HTTPHandler, request.HTTPSHandler, request.UnknownHandler):
+    for handler in watch.handlers():
+        opener.add_handler(handler)
+    for handler in (request.ProxyHandler, request.UnknownHandler, _SameScheme):
         opener.add_handler(handler())
-    for handler in (_SameScheme, request.HTTPDefaultErrorHandler, request.HTTPErrorProcessor):
+    for handler in (request.HTTPDefaultErrorHandler, request.HTTPErrorProcessor):
         opener.add_handler(handler())
     return opener
 
 
 @contextlib.contextmanager
-def _failures_told(url: str, part: Path) -> Iterator[None]:
+def _failures_told(url: str, part: Path, watch: Watch) -> Iterator[None]:
     """Turn what the network throws into _Broken (worth another attempt) or OmklError (final)."""
     try:
-        yield
+        try:
+            yield
+        finally:
+            if watch.slow:  # whatever the cut line looked like: a short answer, an error of its own
+                raise _Broken(f"less than {SLOWEST} bytes a second for {watch.seconds:g} s")
     except urllib.error.HTTPError as error:
         if error.code == 416:  # our part is longer than the file: it is another one
             part.unlink(missing_ok=True)
             raise _Broken("the server's file has changed") from error
         kind = NotFound if error.code in (404, 410) else OmklError
-        raise kind(f"{url}: the server answered {error.code} {error.reason}") from error
+        reason = " ".join(str(error.reason).split())
+        raise kind(f"{url}: the server answered {error.code} {reason}") from error
     except TimeoutError as error:
         raise _Broken(f"no data for {timeout():g} s") from error
     except urllib.error.URLError as error:
@@ -220,12 +235,15 @@ def _failures_told(url: str, part: Path) -> Iterator[None]:
         raise OmklError(f"{url}: {error.reason}") from error
     except (ConnectionError, http.client.HTTPException) as error:
         raise _Broken(f"the connection broke: {error!r}") from error
+    except ValueError as error:  # such as a redirect to http://[
+        raise OmklError(f"{url}: the server's answer makes no sense: {error}") from error
     except OSError as error:
         raise OmklError(f"{url} to {part}: {error.strerror or error}") from error
 
 
 def _refuse(part: Path, message: str) -> NoReturn:
     part.unlink(missing_ok=True)
+    _state(part).unlink(missing_ok=True)
     raise OmklError(message)
 
 
@@ -237,14 +255,22 @@ def _agree(answer, have: int, validator: str, part: Path, url: str) -> tuple[int
             part.unlink(missing_ok=True)
             raise _Broken("the server's file has changed")
         start, _, total = headers.get("Content-Range", "").removeprefix("bytes ").partition("/")
-        if start.partition("-")[0] != str(have) or not total.isdecimal():
+        if start.partition("-")[0] != str(have) or not _is_count(total):
             part.unlink(missing_ok=True)
             raise _Broken(f"the server sent another range than asked for ({headers.get('Content-Range')!r})")
         return have, int(total)
+    if answer.status != 200:
+        raise OmklError(f"{url}: the server answered {answer.status}, which holds no file")
     part.unlink(missing_ok=True)  # before its new state is noted: never old bytes under a new mark
     _state(part).write_text(json.dumps({"url": url, "validator": _validator(headers)}))
     length = headers.get("Content-Length", "")
-    return 0, int(length) if length.isdecimal() else None
+    if length and not _is_count(length):
+        raise OmklError(f"{url}: the server tells no size that can be: {show(length)}")
+    return 0, int(length) if length else None
+
+
+def _is_count(text: str) -> bool:
+    return text.isascii() and text.isdecimal() and len(text) < 20
 
 
 def _resume_point(url: str, part: Path) -> tuple[int, str]:

@@ -19,7 +19,8 @@ from omkl.paths import cache_folder, data_folders
 SUFFIXES = (".libsvm.xz", ".libsvm.bz2", ".libsvm.gz", ".libsvm", ".xz", ".bz2", ".gz", "")
 OPENERS = {b"\xfd7zXZ\x00": lzma.open, b"BZh": bz2.open, b"\x1f\x8b": gzip.open}
 LIMIT = 4 * 2**30  # bytes after decompression, where nothing narrower is known
-LONGEST_LINE = 256 * 2**20
+RATIO, FLOOR = 50, 64 * 2**20  # sets of data shrink by 3 to 33, a bomb by 1000 and more
+LONGEST_LINE = 64 * 2**20
 BLOCK = 4 * 2**20
 
 
@@ -62,11 +63,15 @@ def offline() -> bool:
 class _Capped(io.RawIOBase):
     """A decompressed stream that stops with a UserError when it outgrows its limit or is damaged."""
 
-    def __init__(self, path: Path, limit: int):
-        self.path, self.limit, self.count = path, limit, 0
+    def __init__(self, path: Path, limit: int | None):
+        self.path, self.count = path, 0
         with open(path, "rb") as file:
             magic = file.read(6)
         opener = next((opener for mark, opener in OPENERS.items() if magic.startswith(mark)), open)
+        small = max(FLOOR, RATIO * path.stat().st_size)
+        self.limit = (
+            size_limit(small if opener is not open and small < LIMIT else None) if limit is None else limit
+        )
         self.stream = opener(path, "rb")
 
     def readable(self) -> bool:
@@ -96,9 +101,10 @@ def open_binary(path: Path, limit: int | None = None) -> io.BufferedReader:
     """Open a plain, .gz, .bz2 or .xz file (told by its first bytes) for reading decompressed bytes.
 
     Reading raises UserError beyond ``limit`` bytes and on a damaged file; a missing file is a UserError too.
+    Without a limit it is OMKL_MAX_BYTES, else LIMIT, and what a bomb would be that RATIO tells from data.
     """
     try:
-        return io.BufferedReader(_Capped(Path(path), size_limit() if limit is None else limit), 2**20)
+        return io.BufferedReader(_Capped(Path(path), limit), 2**20)
     except OSError as error:
         raise UserError(f"{path}: cannot be opened: {error.strerror}") from error
 

@@ -56,7 +56,7 @@ def _authors(dataset: Dataset, rep: int) -> np.ndarray:
         )
     try:
         numbers = np.array(rows[rep].split(), dtype=np.int64)
-    except ValueError as error:
+    except (ValueError, OverflowError) as error:
         raise UserError(f"{path}:{rep + 1}: not whole numbers: {error}") from error
     if not np.array_equal(np.sort(numbers), np.arange(1, dataset.T + 1)):
         raise UserError(

@@ -4,21 +4,25 @@ LIBSVM text is read by whole blocks with numpy; a block that breaks any rule is 
 finds the line to name. scikit-learn's reader is not used: it does not name the line and lets NaN pass.
 """
 
+import contextlib
 import csv
 import io
+import math
 import re
 import warnings
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import IO, NamedTuple
 
 import numpy as np
 
+from omkl.data import files
 from omkl.data.files import line_blocks, open_binary, size_limit
-from omkl.errors import UserError
+from omkl.errors import OmklError, UserError, show
 
 LARGEST_INDEX = 2**31 - 1
+LONGEST_INDEX = 100  # digits; int() refuses some thousands of them
 _SPACE = np.zeros(256, dtype=bool)
 _SPACE[[9, 10, 11, 12, 13, 32]] = True
 
@@ -156,20 +160,21 @@ def _slow_block(data: bytes, line: int, path: Path) -> _Block:
             word = token.decode("utf-8", "replace")
             index, colon, value = word.partition(":")
             if index == "qid":
-                raise UserError(f"{where}: {word!r} marks a ranking file; remove the qid: fields")
+                raise UserError(f"{where}: {show(word)} marks a ranking file; remove the qid: fields")
             if not colon or not (index.isascii() and index.isdecimal()):
                 raise UserError(
-                    f"{where}: {word!r} is not 'index:value' with a whole number before the colon"
+                    f"{where}: {show(word)} is not 'index:value' with a whole number before the colon"
                 )
-            if int(index) == 0:
+            column = int(index) if len(index) <= LONGEST_INDEX else LARGEST_INDEX + 1
+            if column == 0:
                 raise UserError(f"{where}: index 0; LIBSVM indices start at 1")
-            if int(index) > LARGEST_INDEX:
-                raise UserError(f"{where}: index {index} is above {LARGEST_INDEX}")
-            if int(index) <= previous:
+            if column > LARGEST_INDEX:
+                raise UserError(f"{where}: index {index[:LONGEST_INDEX]} is above {LARGEST_INDEX}")
+            if column <= previous:
                 raise UserError(
-                    f"{where}: index {index} after {previous}; indices must ascend, each at most once"
+                    f"{where}: index {column} after {previous}; indices must ascend, each at most once"
                 )
-            previous = int(index)
+            previous = column
             indices.append(previous)
             values.append(to_number(value, f"{where}: value of index {index}"))
     return _Block(
@@ -187,9 +192,9 @@ def to_number(text: str, what: str) -> float:
     except ValueError:
         value = None
     if value is None:
-        raise UserError(f"{what}: {text!r} is not a number")
+        raise UserError(f"{what}: {show(text)} is not a number")
     if not np.isfinite(value):
-        raise UserError(f"{what}: {text!r} is not finite")
+        raise UserError(f"{what}: {show(text)} is not finite")
     return value
 
 
@@ -200,11 +205,11 @@ def read_cells(path: Path, delimiter: str, limit: int | None = None) -> Iterator
     """
     with io.TextIOWrapper(open_binary(path, limit), "utf-8-sig", "replace", newline="") as file:
         if delimiter == "whitespace":
-            for number, line in enumerate(file, 1):
+            for number, line in enumerate(_lines(file, path), 1):
                 if cells := line.split():
                     yield number, cells
             return
-        reader = csv.reader(file, delimiter=delimiter, skipinitialspace=True, strict=True)
+        reader = csv.reader(_lines(file, path), delimiter=delimiter, skipinitialspace=True, strict=True)
         try:
             for cells in reader:
                 if any(cell.strip() for cell in cells):
@@ -213,28 +218,33 @@ def read_cells(path: Path, delimiter: str, limit: int | None = None) -> Iterator
             raise UserError(f"{path}:{reader.line_num}: {error}") from error
 
 
+def _lines(file: IO[str], path: Path) -> Iterator[str]:
+    """Yield the lines of a text whose lines have an end."""
+    number = 1
+    while line := file.readline(files.LONGEST_LINE + 1):
+        if len(line) > files.LONGEST_LINE:
+            raise UserError(f"{path}:{number}: the line is longer than {files.LONGEST_LINE:,} characters")
+        yield line
+        number += 1
+
+
 def read_npz(path: Path, limit: int | None = None) -> tuple[np.ndarray, np.ndarray]:
     """Return X (T, d) and y (T,) of an .npz stream as float64; pickled members are refused.
 
     Raises UserError for a missing member, a wrong shape, NaN or infinite numbers (naming the row).
     """
     limit = size_limit() if limit is None else limit
-    try:
-        with zipfile.ZipFile(path) as archive:
-            size = sum(member.file_size for member in archive.infolist())
+    with decoding(path, "not an .npz file with numeric arrays X and y"), zipfile.ZipFile(path) as archive:
+        names = [name.removesuffix(".npy") for name in archive.namelist()]
+        if missing := {"X", "y"} - set(names):
+            known = show(", ".join(names))
+            raise UserError(f"{path}: has no array {' and '.join(sorted(missing))}, only {known}")
+        size = sum(_size(archive, key) for key in ("X", "y"))
         if size > limit:
             raise UserError(
                 f"{path}: holds {size:,} bytes, more than {limit:,}; set OMKL_MAX_BYTES to read it"
             )
-        with np.load(path, allow_pickle=False) as file:
-            missing = {"X", "y"} - set(file.files)
-            if missing:
-                raise UserError(
-                    f"{path}: has no array {' and '.join(sorted(missing))}, only {', '.join(file.files)}"
-                )
-            X, y = (np.asarray(file[key], dtype=np.float64) for key in ("X", "y"))
-    except (OSError, ValueError, TypeError, zipfile.BadZipFile) as error:
-        raise UserError(f"{path}: not an .npz file with numeric arrays X and y: {error}") from error
+        X, y = (_numeric(read_array(archive, key)) for key in ("X", "y"))
     y = y.ravel() if y.ndim == 2 and 1 in y.shape else y
     if X.ndim != 2 or y.shape != X.shape[:1]:
         raise UserError(f"{path}: X {X.shape} and y {y.shape} should be (T, d) and (T,)")
@@ -242,3 +252,49 @@ def read_npz(path: Path, limit: int | None = None) -> tuple[np.ndarray, np.ndarr
     if len(bad):
         raise UserError(f"{path}: row {bad[0] + 1} holds a number that is not finite")
     return X, y
+
+
+@contextlib.contextmanager
+def decoding(path: Path, fault: str, kind: type[OmklError] = UserError) -> Iterator[None]:
+    """Turn whatever numpy and zipfile throw at a file that is not theirs into one line of this kind."""
+    try:
+        yield
+    except OmklError:
+        raise
+    except Exception as error:  # a dozen kinds, from tokenize.TokenError to NotImplementedError
+        raise kind(f"{path}: {fault}: {' '.join(str(error).split())[:200]}") from error
+
+
+def read_array(archive: zipfile.ZipFile, key: str) -> np.ndarray:
+    """Return the array of an archive's member; pickles, and headers that tell of more than is there, fail."""
+    member = archive.getinfo(f"{key}.npy")
+    with archive.open(member) as stream:
+        shape, dtype = array_header(stream)
+        if math.prod(shape) * dtype.itemsize > member.file_size:  # before room is made for it
+            raise ValueError(f"{key} {shape} is not all there")
+    with archive.open(member) as stream:
+        return np.lib.format.read_array(stream, allow_pickle=False)
+
+
+def array_header(stream: IO[bytes]) -> tuple[tuple[int, ...], np.dtype]:
+    """Return shape and dtype from an .npy header and leave the stream behind it."""
+    version = np.lib.format.read_magic(stream)
+    readers = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
+    shape, _, dtype = readers.get(version, readers[2, 0])(stream)
+    if min(shape, default=0) < 0:
+        raise ValueError(f"a negative shape {shape}")
+    return shape, dtype
+
+
+def _size(archive: zipfile.ZipFile, key: str) -> int:
+    """Return the bytes that a member takes, packed in the file or as float64, whichever is more."""
+    member = archive.getinfo(f"{key}.npy")
+    with archive.open(member) as stream:
+        shape, _ = array_header(stream)
+    return max(member.file_size, 8 * math.prod(shape))
+
+
+def _numeric(array: np.ndarray) -> np.ndarray:
+    if array.dtype.kind not in "biuf":
+        raise ValueError(f"numbers of kind {array.dtype}")
+    return array.astype(np.float64)

@@ -11,11 +11,23 @@ from pathlib import Path
 
 import numpy as np
 
+from omkl.data.files import size_limit
 from omkl.data.forms import Affine, Form
-from omkl.data.parse import Rows, csr, dense, read_cells, read_libsvm, read_npz, to_number, undense
+from omkl.data.parse import (
+    LARGEST_INDEX,
+    LONGEST_INDEX,
+    Rows,
+    csr,
+    dense,
+    read_cells,
+    read_libsvm,
+    read_npz,
+    to_number,
+    undense,
+)
 from omkl.data.streams import generate
-from omkl.data.tables import delimiter, read_table
-from omkl.errors import UserError
+from omkl.data.tables import checked_label, delimiter, read_table
+from omkl.errors import UserError, show
 
 COMPRESSION = (".xz", ".bz2", ".gz")
 TEXT = (".libsvm", ".svm", ".txt", ".csv", ".tsv", ".data", ".npz")
@@ -29,10 +41,14 @@ def read_form(form: Form, paths: Sequence[Path], limit: int | None = None) -> Ro
     rows = _read_source(form, list(paths), limit)
     if form.target is None and form.scale is None:
         return rows
+    if 8 * len(rows.labels) * rows.d > size_limit(limit):
+        raise UserError(f"{paths[0]}: {len(rows.labels)} rows of {rows.d} columns are too many")
     X, raw = undense(rows), targets(rows.labels, str(paths[0]))[0]
     target, scale = form.target or Affine(), form.scale or Affine()
     if target.keep:
         kept = (target.keep[0] <= raw) & (raw <= target.keep[1])
+        if not kept.any():
+            raise UserError(f"{paths[0]}: no example's target lies in {list(target.keep)}")
         X, raw = X[kept], raw[kept]
     return dense(scale(X), target(raw))
 
@@ -88,9 +104,10 @@ def signs(
     """
     found, place = np.unique(_as_numbers(labels), return_inverse=True)
     texts = [_text(label) for label in found]
+    words = [text if text.isprintable() else show(text) for text in texts]
     if mapping is None:
         if len(found) != 2:
-            shown = ", ".join(texts[:8]) + (", ..." if len(found) > 8 else "")
+            shown = ", ".join(words[:8]) + (", ..." if len(found) > 8 else "")
             raise UserError(
                 f"{where}: {len(found)} different labels ({shown}); classification needs exactly two"
                 + (
@@ -100,19 +117,18 @@ def signs(
                 )
             )
         y = np.array([-1.0, 1.0])[place.ravel()]
-        return y, () if texts == ["-1", "1"] else (f"labels: {texts[0]} -> -1, {texts[1]} -> +1",)
+        return y, () if texts == ["-1", "1"] else (f"labels: {words[0]} -> -1, {words[1]} -> +1",)
     unknown = [text for text in texts if text not in mapping]
     if unknown:
-        raise UserError(f"{where}: label {unknown[0]!r}; expected one of {', '.join(mapping)}")
+        raise UserError(f"{where}: label {show(unknown[0])}; expected one of {', '.join(mapping)}")
     return np.array([float(mapping[text]) for text in texts])[place.ravel()], ()
 
 
 def targets(labels: np.ndarray, where: str) -> tuple[np.ndarray, tuple[str, ...]]:
     """Return y (T,) of labels that are numbers, and no notes. Raises UserError for one that is none."""
-    numbers = _as_numbers(labels)
-    if not np.issubdtype(numbers.dtype, np.floating):
-        for label in labels:
-            to_number(str(label), f"{where}: target")
+    numbers = labels
+    if labels.dtype.kind != "f":
+        numbers = np.array([to_number(str(label), f"{where}: target") for label in labels])
     if not np.isfinite(numbers).all():
         raise UserError(f"{where}: a target is not finite")
     return numbers, ()
@@ -135,11 +151,12 @@ def _read_columns(path: Path, limit: int | None) -> Rows:
     """Read lines that list the columns (from 1, ascending) which are 1."""
     indptr, columns = array("q", [0]), array("q")
     for line, cells in read_cells(path, "whitespace", limit):
-        try:
-            row = [int(cell) for cell in cells]
-        except ValueError:
-            bad = next(cell for cell in cells if not cell.isdecimal())
-            raise UserError(f"{path}:{line}: {bad!r} is not a column number") from None
+        bad = next((cell for cell in cells if not (cell.isascii() and cell.isdecimal())), None)
+        if bad is not None:
+            raise UserError(f"{path}:{line}: {show(bad)} is not a column number")
+        row = [int(cell) if len(cell) <= LONGEST_INDEX else LARGEST_INDEX + 1 for cell in cells]
+        if max(row) > LARGEST_INDEX:
+            raise UserError(f"{path}:{line}: a column number is above {LARGEST_INDEX}")
         if row[0] < 1 or any(b <= a for a, b in itertools.pairwise(row)):
             raise UserError(f"{path}:{line}: column numbers must start at 1 and ascend")
         columns.extend(row)
@@ -157,7 +174,7 @@ def _read_labels(path: Path, limit: int | None) -> np.ndarray:
     for line, cells in read_cells(path, "whitespace", limit):
         if len(cells) != 1:
             raise UserError(f"{path}:{line}: {len(cells)} words; a label file has one label per line")
-        labels.append(cells[0])
+        labels.append(checked_label(cells[0], f"{path}:{line}"))
     return np.array(labels)
 
 

@@ -1,14 +1,16 @@
 """The data sets that have names: one YAML each in conf/data, read strictly and only when asked for."""
 
+import sys
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from omkl import plain_yaml
 from omkl.data.forms import Affine, DataFile, Form, Link
 from omkl.data.streams import EVERY
-from omkl.errors import UserError, suggest
+from omkl.errors import UserError, show, suggest
 from omkl.paths import conf_folder
 from omkl.tasks import TASKS
 
@@ -20,6 +22,8 @@ FORMATS = {
     "sklearn": 0,
     "stream": 0,
 }  # format: files it needs at least
+KINDS = {"format": str, "files": list, "labels": dict, "values": dict, "drop": list, "times": list}
+KINDS |= {"delimiter": str, "missing": str, "header": bool, "rows": int}
 EMBEDDED = {"sklearn": ("breast_cancer",), "stream": tuple(EVERY)}  # format: what a YAML may name
 
 
@@ -114,7 +118,7 @@ def _entry(path: Path) -> DataEntry:
     data = optional | data
     if data["task"] not in TASKS:
         raise UserError(
-            f"{path}: task: {data['task']!r}{suggest(data['task'], TASKS)}; one of {', '.join(TASKS)}"
+            f"{path}: task: {show(data['task'])}{suggest(data['task'], TASKS)}; one of {', '.join(TASKS)}"
         )
     if len(data["content_hash"]) != 64 or set(data["content_hash"]) - set("0123456789abcdef"):
         raise UserError(f"{path}: content_hash: should be 64 hexadecimal digits")
@@ -128,10 +132,11 @@ def _entry(path: Path) -> DataEntry:
 def _read_yaml(path: Path) -> dict[str, Any]:
     import yaml
 
+    plain_yaml.check(path)
     try:
         data = yaml.load(path.read_bytes(), Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
-    except yaml.YAMLError as error:
-        raise UserError(f"{path}: not YAML: {error}") from error
+    except (yaml.YAMLError, ValueError) as error:  # ValueError: such as 2001-99-99, a date by its form
+        raise UserError(f"{path}: not YAML: {' '.join(str(error).split())}") from error
     if not isinstance(data, dict):
         raise UserError(f"{path}: should hold keys and values")
     return data
@@ -139,13 +144,18 @@ def _read_yaml(path: Path) -> dict[str, Any]:
 
 def _check_kind(where: str, value: object, kind: type) -> None:
     if not isinstance(value, kind) or isinstance(value, bool) is not (kind is bool):
-        raise UserError(f"{where}: {value!r} should be of type {kind.__name__}")
+        raise UserError(f"{where}: {show(value)} should be of type {kind.__name__}")
+
+
+def _check_number(where: str, value: object) -> None:
+    if not isinstance(value, int | float) or isinstance(value, bool) or not abs(value) <= sys.float_info.max:
+        raise UserError(f"{where}: {show(value)} should be a finite number")
 
 
 def _check_keys(where: str | Path, data: dict, known: set[str], needed: set[str]) -> None:
     for key in data:
         if key not in known:
-            raise UserError(f"{where}: unknown key {key!r}{suggest(key, known)}")
+            raise UserError(f"{where}: unknown key {show(key)}{suggest(key, known)}")
     if missing := sorted(needed - set(data)):
         raise UserError(f"{where}: missing {', '.join(missing)}")
 
@@ -155,31 +165,32 @@ def _form(path: Path, number: int, data: dict, classes: bool) -> Form:
     if not isinstance(data, dict):
         raise UserError(f"{where}: should hold keys and values")
     _check_keys(where, data, set(Form.__dataclass_fields__), {"format", "labels"} if classes else {"format"})
+    for key, kind in KINDS.items():
+        if key in data:
+            _check_kind(f"{where}: {key}", data[key], kind)
     if data["format"] not in FORMATS:
         guess = suggest(data["format"], FORMATS)
-        raise UserError(f"{where}: format: {data['format']!r}{guess}; one of {', '.join(FORMATS)}")
+        raise UserError(f"{where}: format: {show(data['format'])}{guess}; one of {', '.join(FORMATS)}")
     files = tuple(_file(where, file) for file in data.get("files", []))
     needed = 2 if data.get("label") == "file" else FORMATS[data["format"]]
     if len(files) < needed:
         raise UserError(f"{where}: files: {needed} needed for format {data['format']}")
     embedded = EMBEDDED.get(data["format"])
     if embedded and data.get("dataset") not in embedded:
-        raise UserError(f"{where}: dataset: {data.get('dataset')!r}; one of {', '.join(embedded)}")
-    for key in ("labels", "values"):
-        _check_kind(f"{where}: {key}", data.get(key, {}), dict)
-    kinds = (
-        ("delimiter", str),
-        ("missing", str),
-        ("header", bool),
-        ("drop", list),
-        ("times", list),
-        ("rows", int),
-    )
-    for key, kind in kinds:
-        _check_kind(f"{where}: {key}", data.get(key, kind()), kind)
+        raise UserError(f"{where}: dataset: {show(data.get('dataset'))}; one of {', '.join(embedded)}")
+    for word, value in data.get("values", {}).items():
+        _check_number(f"{where}: values: {show(word)}", value)
+    for key in ("drop", "times"):
+        for column in data.get(key, []):
+            _check_kind(f"{where}: {key}", column, int)
+    if data.get("rows", 1) < 1:
+        raise UserError(f"{where}: rows: {data['rows']} should be at least 1")
+    mark = data.get("delimiter", ",")
+    if mark != "whitespace" and (len(mark) != 1 or mark in '\r\n" '):
+        raise UserError(f"{where}: delimiter: {show(mark)}; 'whitespace' or one character")
     label = data.get("label", "last")
     if label not in ("first", "last", "file") and not (type(label) is int and label > 0):
-        raise UserError(f"{where}: label: {label!r}; first, last, file, or a column number from 1")
+        raise UserError(f"{where}: label: {show(label)}; first, last, file, or a column number from 1")
     labels = data.get("labels", {})
     if not classes and labels:
         raise UserError(f"{where}: labels: only classification has classes to map")
@@ -207,31 +218,45 @@ def _affine(where: str, data: dict) -> Affine:
     numbers = {key: value for key, value in data.items() if key != "keep"}
     keep = data.get("keep", [0, 0])
     if not isinstance(keep, list) or len(keep) != 2:
-        raise UserError(f"{where}: keep: {keep!r} should be two numbers, the least and the largest")
+        raise UserError(f"{where}: keep: {show(keep)} should be two numbers, the least and the largest")
     for value in (*numbers.values(), *keep):
-        _check_kind(where, float(value) if type(value) is int else value, float)
+        _check_number(where, value)
+    if numbers.get("divide") == 0:
+        raise UserError(f"{where}: divide: 0 divides nothing")
     return Affine(**{k: float(v) for k, v in numbers.items()}, keep=tuple(keep) if "keep" in data else None)
 
 
 def _file(where: str, data: str | dict) -> DataFile:
     data = {"name": data} if isinstance(data, str) else data
     if not isinstance(data, dict):
-        raise UserError(f"{where}: files: {data!r} should be a name, or name and urls")
+        raise UserError(f"{where}: files: {show(data)} should be a name, or name and urls")
     _check_keys(f"{where}: files", data, {"name", "urls"}, {"name"})
     if not _plain(data["name"]):
-        raise UserError(f"{where}: files: {data['name']!r} should be a plain file name")
-    return DataFile(data["name"], tuple(_link(where, link) for link in data.get("urls", ())))
+        raise UserError(f"{where}: files: {show(data['name'])} should be a plain file name")
+    links = data.get("urls", [])
+    _check_kind(f"{where}: urls", links, list)
+    return DataFile(data["name"], tuple(_link(where, link) for link in links))
 
 
 def _link(where: str, data: str | dict) -> Link:
     data = {"url": data} if isinstance(data, str) else data
+    _check_kind(f"{where}: urls", data, dict)
     _check_keys(f"{where}: urls", data, {"url", "member"}, {"url"})
+    for part in data.values():
+        _check_kind(f"{where}: urls", part, str)
     link = Link(**data)
-    if urlsplit(link.url).scheme not in ("http", "https"):
-        raise UserError(f"{where}: urls: {link.url!r} should begin with https:// or http://")
+    if not _is_http(link.url):
+        raise UserError(f"{where}: urls: {show(link.url)} should begin with https:// or http://")
     if link.member is not None and not all(_plain(part) for part in link.member.split("/")):
-        raise UserError(f"{where}: urls: member {link.member!r} leaves the archive")
+        raise UserError(f"{where}: urls: member {show(link.member)} leaves the archive")
     return link
+
+
+def _is_http(url: str) -> bool:
+    try:
+        return urlsplit(url).scheme in ("http", "https")
+    except ValueError:  # such as http://[
+        return False
 
 
 def _plain(name: object) -> bool:

@@ -1,5 +1,6 @@
 """Delimited tables as a form describes them, read into rows."""
 
+import re
 from array import array
 from pathlib import Path
 
@@ -8,7 +9,10 @@ import numpy as np
 from omkl.data.files import open_binary
 from omkl.data.forms import Form
 from omkl.data.parse import Rows, dense, read_cells, to_number
-from omkl.errors import UserError
+from omkl.errors import UserError, show
+
+LONGEST_LABEL = 100
+_TIME = re.compile(r"([01]?[0-9]|2[0-3]):([0-5]?[0-9])")
 
 
 def read_table(form: Form, path: Path, limit: int | None) -> Rows:
@@ -48,7 +52,7 @@ def read_table(form: Form, path: Path, limit: int | None) -> Rows:
                 to_number(cell, f"{path}:{line}: column {column + 1}")
             raise
         lines.append(line)
-        labels.append(cells[label] if label is not None else "")
+        labels.append(checked_label(cells[label], f"{path}:{line}") if label is not None else "")
     if not lines:
         raise UserError(f"{path}: no examples in it")
     X = np.frombuffer(numbers, dtype=np.float64).reshape(len(lines), len(kept))
@@ -62,6 +66,13 @@ def read_table(form: Form, path: Path, limit: int | None) -> Rows:
     return dense(X, np.array(labels))
 
 
+def checked_label(text: str, where: str) -> str:
+    """Return the label if it is short: numpy makes room for the longest one in every row."""
+    if len(text) > LONGEST_LABEL:
+        raise UserError(f"{where}: the label has {len(text):,} characters; at most {LONGEST_LABEL} are read")
+    return text
+
+
 def _label_column(label: str | int, width: int, path: Path) -> int | None:
     if label == "file":
         return None
@@ -73,10 +84,10 @@ def _label_column(label: str | int, width: int, path: Path) -> int | None:
 
 def _time_of_day(text: str, where: str) -> str:
     """The fraction of the day that HH:MM is, as text."""
-    hours, _, minutes = text.partition(":")
-    if not (hours.isdecimal() and minutes.isdecimal() and int(hours) < 24 and int(minutes) < 60):
-        raise UserError(f"{where}: {text!r} is not a time of day HH:MM")
-    return repr((int(hours) * 60 + int(minutes)) / 1440)
+    found = _TIME.fullmatch(text)
+    if not found:
+        raise UserError(f"{where}: {show(text)} is not a time of day HH:MM")
+    return repr((int(found[1]) * 60 + int(found[2])) / 1440)
 
 
 def _is_header(cells: list[str], kept: list[int]) -> bool:
