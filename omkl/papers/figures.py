@@ -201,9 +201,7 @@ def digits(item: Item, out: str, asked: Selection) -> list[Path]:
     shown = {"first margin errors": found.first, "worst of train": found.train, "worst of test": found.test}
     panels = [Pictures(name, p.images, (1000 * p.scores).tolist(), places=1) for name, p in shown.items()]
     share, command = 100 * found.fraction, command_of("figure", item, asked)
-    note = (
-        f"below each: 1000 (f(x) - rho) · {share:.2f} % of the pass novel · {found.seconds:.2g} s"
-    )
+    note = f"below each: 1000 (f(x) - rho) · {share:.2f} % of the pass novel · {found.seconds:.2g} s"
     return pictures_figure(panels, out, command=command, title=item.title, note=note)
 
 
