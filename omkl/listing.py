@@ -10,7 +10,7 @@ FORMATS = ("table", "json", "csv", "markdown", "latex")
 
 
 def algos() -> list[dict[str, Any]]:
-    """Return one row per learner: name, label, tasks, kernels, hyperparameters with their defaults, citation."""
+    """Return one row per learner: name, label, tasks, kernels, hyperparameters with defaults, citation."""
     from omkl.config import algo_specs
     from omkl.reports.rows import params_text
 
