@@ -102,9 +102,13 @@ def _share_panel(axes: "Axes", part: "pd.DataFrame", name: str, styles: dict) ->
 
 def _log_panel(axes: "Axes", part: "pd.DataFrame", name: str, styles: dict) -> None:
     """Draw a rate on a log axis, which must show every mean but those of the start."""
+    from matplotlib.ticker import LogFormatter
+
     draw_lines(axes, part[part["t"] >= min(FIRST, part["t"].max())], name, styles)
     means = part.loc[part["t"] >= SETTLED * part["t"].max(), f"{name}_mean"]
     axes.set_yscale("log")
+    axes.yaxis.set_major_formatter(LogFormatter())  # plain numbers in place of powers of ten
+    axes.yaxis.set_minor_formatter(LogFormatter(minor_thresholds=(2, 0.5)))
     if (means > 0).any():
         axes.set_ylim(0.8 * means[means > 0].min(), 1.25 * means.max())
 
