@@ -23,7 +23,7 @@ run: $(STAMP) ## a first experiment: the table of omkc_ss on wdbc, and its learn
 	$(BIN)/omkl figure curve algo=omkc_ss data=wdbc
 
 test: $(STAMP) ## the whole test suite (tests on real data need OMKL_DATA)
-	$(BIN)/python -m pytest $(ARGS)
+	$(BIN)/python -m pytest -n auto --dist worksteal $(ARGS)
 
 check: $(STAMP) ## format, lint, and a wheel that works outside the checkout
 	$(BIN)/ruff format --check .

@@ -86,6 +86,8 @@ def sweep(args: Namespace, words: list[str]) -> int:
 
 def figure(args: Namespace, words: list[str]) -> int:
     """``omkl figure``: a picture of what the store holds of these settings, or a paper's figure."""
+    if "=" in args.kind:
+        raise UserError(f"{args.kind}: the KIND of figure comes first: curve, sweep or a paper's (omkc/1)")
     if args.kind not in ("curve", "sweep"):
         from omkl.commands_papers import figure as paper_figure
 

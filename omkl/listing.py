@@ -10,7 +10,7 @@ FORMATS = ("table", "json", "csv", "markdown", "latex")
 
 
 def algos() -> list[dict[str, Any]]:
-    """Return one row per learner: name, label, kernels, hyperparameters with their defaults, citation."""
+    """Return one row per learner: name, label, tasks, kernels, hyperparameters with defaults, citation."""
     from omkl.config import algo_specs
     from omkl.reports.rows import params_text
 
@@ -18,6 +18,7 @@ def algos() -> list[dict[str, Any]]:
         {
             "algo": spec.name,
             "label": spec.label,
+            "task": ", ".join(spec.tasks),
             "kernels": spec.kernels,
             "hyperparameters": params_text(spec.defaults),
             "yardstick": "yes" if spec.yardstick else "",

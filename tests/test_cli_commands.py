@@ -226,7 +226,7 @@ def test_show_is_yaml_that_says_everything(capsys):
     assert main(["show", "algo=omkc_ss", "algo.beta=0.9"]) == 0
     found = yaml.safe_load(capsys.readouterr().out)
     beta = found["algo"]["omkc_ss"]["hyperparameters"]["beta"]
-    assert (beta["value"], beta["domain"]) == (0.9, "(0, 1)")
+    assert (beta["value"], beta["domain"]) == (0.9, "(0, 1]")
     assert found["data"] == ["wdbc"]
     assert main(["show", "algo=omkc_ss", "algo.beta=0.9", "--format", "json"]) == 0
     assert json.loads(capsys.readouterr().out) == found

@@ -40,8 +40,8 @@ from omkl.cli import main
         ("run seed=-1", ["seed=-1", "[0, inf), is -1"]),
         ("run seed=one", ["seed=one", "is 'one'"]),
         ("run block=0", ["block=0", "[1, 65536], is 0"]),
-        ("run algo.beta=1", ["algo.beta=1", "number in (0, 1), is 1", "omkc_ss"]),
-        ("run algo.beta=0", ["algo.beta=0", "(0, 1), is 0"]),
+        ("run algo.beta=1.1", ["algo.beta=1.1", "number in (0, 1], is 1.1", "omkc_ss"]),
+        ("run algo.beta=0", ["algo.beta=0", "(0, 1], is 0"]),
         ("run algo.beta=nan", ["algo.beta=nan", "is nan"]),
         ("run algo.beta=true", ["algo.beta=true", "is true"]),
         ("run algo.beta='0.5'", ["is '0.5'"]),
@@ -59,7 +59,7 @@ from omkl.cli import main
         # lists
         ("run algo.beta=0.1,0.5", ["algo.beta=0.1,0.5", "omkl sweep"]),
         ("sweep reps=1,2", ["reps=1,2", "takes one value"]),
-        ("sweep algo.beta=0.5,1.5", ["number in (0, 1), is 1.5"]),
+        ("sweep algo.beta=0.5,1.5", ["number in (0, 1], is 1.5"]),
         ("sweep algo.beta=range(0,1,0)", ["range"]),
         # code
         ("show store=${oc.env:HOME}", ["interpolations"]),

@@ -192,13 +192,16 @@ def test_a_command_of_the_readme_is_valid(command, tmp_path, monkeypatch):
         )
     monkeypatch.chdir(tmp_path)
     Path("my.libsvm").write_text("1 1:1\n0 1:2\n")
+    Path("targets.csv").write_text("1,0.5\n0,0.2\n")
     words = command.words[1:]
     if ">" in words:
         words = words[: words.index(">")]
     args, settings = build_parser().parse_known_args(words)
     assert not [word for word in settings if word.startswith("-")]
-    if args.command in ("run", "sweep", "figure", "bounds", "show"):
+    if args.command in ("run", "sweep", "figure", "bounds", "show", "status"):
         assert plan(settings, sweep=args.command in ("sweep", "figure")).reps > 0
+    elif args.command == "results":
+        assert args.action in ("list", "export", "merge", "prune")
     elif args.command == "data":
         assert all(registry.is_name(word) for word in settings)
     else:

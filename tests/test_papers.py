@@ -24,7 +24,7 @@ from omkl.reports.rows import Row
 
 PAPERS = pytest.mark.parametrize("name", names())
 GERMAN = pytest.mark.skipif(not os.environ.get("OMKL_DATA"), reason="german is not there: set OMKL_DATA")
-TABLES = ("results", "times", "sizes")
+TABLES = ("results", "times", "sizes", "tuning")
 
 
 # ------------------------------------------------------------------ what the conf says
@@ -157,7 +157,7 @@ def test_data_that_cannot_be_had_is_told_and_a_file_can_stand_in(tmp_path):
     ("words", "said"),
     [
         (["table", "bomkl/7"], "no such table"),
-        (["table", "bomkl"], "there is adaraker, bomkl/1"),
+        (["table", "bomkl"], "there is bomkl/1"),
         (["figure", "omkc/9"], "no such figure"),
         (["claims", "omck"], "unknown paper"),
         (["table", "bomkl/1", "algo=omkc_dd"], "the paper's conf sets this"),

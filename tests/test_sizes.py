@@ -107,7 +107,7 @@ def test_a_budget_larger_than_the_data_is_refused(asked):
 
 
 def test_a_pool_that_a_learner_cannot_use_is_refused():
-    with pytest.raises(UserError, match=r"bomkc_nogd takes pools of gaussian .* pool=paper16 has polynom"):
+    with pytest.raises(UserError, match=r"bomkc_nogd needs a pool of gaussian .* pool=paper16 has polynom"):
         plan(["algo=bomkc_nogd", "pool=paper16"])
     assert plan(["algo=bomkc_nogd", "pool=gauss13"]).settings[0].pool["name"] == "gauss13"
     assert plan(["algo=bomkc_nogd"]).settings[0].pool["name"] == "gauss13"

@@ -11,6 +11,7 @@ from omkl.papers.make import about_of, command_of, kind_of, run
 from omkl.papers.paper import Item, Paper
 from omkl.papers.selection import Selection, Work, work_of
 from omkl.reports.asked import Asked
+from omkl.reports.rows import Row
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -28,10 +29,11 @@ class Drawn:
 
 @dataclass(frozen=True)
 class Material:
-    """What a figure is drawn from: finished cells and their curves, the rows, what was asked for."""
+    """What a figure is drawn from: finished cells and their curves, rows of them, what was asked for."""
 
     item: Item
     cells: "pd.DataFrame"
+    rows: list[Row]
     curves: Mapping[str, Mapping[str, Any]]
     summary: "pd.DataFrame"
     asked: Asked
@@ -79,17 +81,18 @@ def _material(paper: Paper, item: Item, work: Work, outcome: "Outcome", command:
 
     about = about_of(work, outcome, command)
     found = compare(paper, item, work, outcome.cells, about)
-    cells, summary, pool = found.cells, found.summary, item.options.get("pool")
-    if pool:
-        other = cells["pool"].notna() & (cells["pool"] != pool)
-        cells = cells[~other].reset_index(drop=True)
-        summary = summary[summary["pool"].isna() | (summary["pool"] == pool)].reset_index(drop=True)
-    if cells.empty:
+    pool = item.options.get("pool")
+    beside = item.options.get("yardsticks", True)
+    keep = [
+        bool(row.cells) and (pool is None or row.pool in (None, pool)) and (beside or not row.is_yardstick)
+        for row in found.rows
+    ]
+    rows = [row for row, kept in zip(found.rows, keep, strict=True) if kept]
+    if not rows:
         raise UserError(f"{item.name}: no cell has finished")
-    keep = [s for s in about.settings if not pool or not s.pool or s.pool["name"] == pool]
-    about = Asked(None, tuple(keep), about.yardsticks, about.data, about.specs, (), about.swept, command)
-    curves = Store(work.plans[0].store).curves(set(cells["key"]))
-    return Material(item, cells, curves, summary, about)
+    summary = found.summary[keep].reset_index(drop=True)
+    curves = Store(work.plans[0].store).curves(set(found.cells["key"]))
+    return Material(item, found.cells, rows, curves, summary, about)
 
 
 def curves(material: Material, out: str) -> list[Path]:
@@ -103,6 +106,7 @@ def curves(material: Material, out: str) -> list[Path]:
         material.options["measure"],
         out,
         asked=material.asked,
+        rows=material.rows,
         title=material.item.title,
         **looks,
     )
@@ -188,8 +192,21 @@ def spa(material: Material, out: str) -> list[Path]:
     )
 
 
+def digits(item: Item, out: str, asked: Selection) -> list[Path]:
+    """Draw the first novelties of a pass over USPS, and the worst of its two parts (NORMA, Fig. 3)."""
+    from omkl.reports.digits import Pictures, pictures_figure
+    from omkl.reports.novelty import novelties
+
+    found = novelties()
+    shown = {"first margin errors": found.first, "worst of train": found.train, "worst of test": found.test}
+    panels = [Pictures(name, p.images, (1000 * p.scores).tolist(), places=1) for name, p in shown.items()]
+    share, command = 100 * found.fraction, command_of("figure", item, asked)
+    note = f"below each: 1000 (f(x) - rho) · {share:.2f} % of the pass novel · {found.seconds:.2g} s"
+    return pictures_figure(panels, out, command=command, title=item.title, note=note)
+
+
 KINDS: dict[str, Callable[[Material, str], list[Path]]] = {
     draw.__name__: draw for draw in (curves, sensitivity, ranks, times, spa)
 }
 # Figures that are not made of cells.
-STANDALONE: dict[str, Callable[[Item, str, Selection], list[Path]]] = {}
+STANDALONE: dict[str, Callable[[Item, str, Selection], list[Path]]] = {"digits": digits}

@@ -55,6 +55,10 @@ def table(
         from omkl.papers.times import render_times
 
         return Made(lambda fmt: render_times(found, item, about, fmt), found.summary, outcome)
+    if item.kind == "tuning":
+        from omkl.reports.sweep import best_settings
+
+        found.summary = best_settings(found.summary)
     more = ""
     if item.options.get("ranks"):
         from omkl.papers.standing import standing_text

@@ -109,8 +109,8 @@ def find(kind: str, word: str) -> tuple[Paper, Item]:
 
     A paper's name alone will do where it has but one. Raises UserError with what there is.
     """
-    known = {}
-    for paper in map(read, names()):
+    known, own = {}, word.partition("/")[0]
+    for paper in map(read, [own] if own in names() else names()):
         items = getattr(paper, kind).values()
         known |= {item.name: (paper, item) for item in items}
         if len(items) == 1:

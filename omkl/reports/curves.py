@@ -30,6 +30,9 @@ def line_names(rows: list[Row], asked: Asked) -> list[str]:
     several = len({row.pool for row in rows} - {None}) > 1
     names = []
     for row, shown in zip(rows, shown_params(rows, asked), strict=True):
+        if row.label:  # a label of its own says what the row is
+            names.append(row.label)
+            continue
         parts = [asked.label(row.algo), params_text(shown), row.pool if several and row.pool else ""]
         names.append(", ".join(part for part in parts if part))
     return names
@@ -40,13 +43,14 @@ def mean_curves(
     curves: Mapping[str, Mapping[str, Any]],
     asked: Asked | None = None,
     names: Sequence[str] = (ERROR, "n_sv_sum"),
+    rows: list[Row] | None = None,
 ) -> "pd.DataFrame":
     """Average the curves of the cells' repetitions.
 
     curves: by cell key, with lists of one length: ``t`` and ``mistakes``, ``n_sv_sum`` or what else the
     measures need. names: of measures (measures.MEASURES) that have the same points, ERROR for that of the
     row's task. Repetitions whose ``t`` differ are interpolated linearly (the counts, not the rates) at the
-    points of the longest list.
+    points of the longest list. rows: those of the cells that are drawn; all when None.
 
     Returns a long table: data, task, algo, line (legend text), is_yardstick, reps, t, and of each measure the
     mean ``NAME_mean`` and the sample standard deviation ``NAME_std`` (NaN for one repetition).
@@ -55,7 +59,7 @@ def mean_curves(
     import pandas as pd
 
     asked = asked or Asked()
-    rows = rows_of(cells, asked)
+    rows = rows_of(cells, asked) if rows is None else rows
     keys = cells["key"].tolist() if len(cells) else []
     parts = []
     for row, line in zip(rows, line_names(rows, asked), strict=True):

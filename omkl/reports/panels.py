@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+    from omkl.reports.rows import Row
+
 FEW = 12  # points up to which each is marked: between them nothing is known
 
 
@@ -100,9 +102,13 @@ def _share_panel(axes: "Axes", part: "pd.DataFrame", name: str, styles: dict) ->
 
 def _log_panel(axes: "Axes", part: "pd.DataFrame", name: str, styles: dict) -> None:
     """Draw a rate on a log axis, which must show every mean but those of the start."""
+    from matplotlib.ticker import LogFormatter
+
     draw_lines(axes, part[part["t"] >= min(FIRST, part["t"].max())], name, styles)
     means = part.loc[part["t"] >= SETTLED * part["t"].max(), f"{name}_mean"]
     axes.set_yscale("log")
+    axes.yaxis.set_major_formatter(LogFormatter())  # plain numbers in place of powers of ten
+    axes.yaxis.set_minor_formatter(LogFormatter(minor_thresholds=(2, 0.5)))
     if (means > 0).any():
         axes.set_ylim(0.8 * means[means > 0].min(), 1.25 * means.max())
 
@@ -123,6 +129,7 @@ def measure_figure(
     out: str | Path,
     *,
     asked: Asked | None = None,
+    rows: "list[Row] | None" = None,
     title: str = "",
     log: bool | None = None,
     log_x: bool = False,
@@ -130,15 +137,15 @@ def measure_figure(
 ) -> list[Path]:
     """Draw a measure of the cells' curves to files and return these.
 
-    cells, curves, asked: as in curves.mean_curves; name: of measures.MEASURES; out: as in
+    cells, curves, asked, rows: as in curves.mean_curves; name: of measures.MEASURES; out: as in
     curves.curve_figure; the rest as in draw_measure. Without a palette, colours are those of all learners of
     the cells, also of those that lack the measure. Raises UserError when no cell has such a curve.
     """
     asked = asked or Asked()
-    rows = rows_of(cells, asked)
+    rows = rows_of(cells, asked) if rows is None else rows
     lines = zip(rows, line_names(rows, asked), strict=True)
     palette = tuple(palette) or [line for row, line in lines if not row.is_yardstick]
-    table = mean_curves(cells, curves, asked, (name,))
+    table = mean_curves(cells, curves, asked, (name,), rows)
     figure = draw_measure(table, name, title=title, log=log, log_x=log_x, palette=palette)
     learners = table.loc[~table["is_yardstick"].astype(bool), "algo"].tolist() or table["algo"].tolist()
     out = style.target(out, name, learners, table["data"].tolist())

@@ -94,7 +94,7 @@ def best_settings(summary: "pd.DataFrame") -> "pd.DataFrame":
     done = summary[summary["reps"] > 0]
     errors = [row[f"{BY_TASK[row['task']].name}_mean"] for row in done.to_dict("records")]
     order = done.assign(error=errors).sort_values(["error", "n_sv_sum_mean"], kind="stable")
-    chosen = order.drop_duplicates(["data", "algo", "is_yardstick"]).index
+    chosen = order.drop_duplicates(["data", "algo", "label", "is_yardstick"]).index
     return summary.loc[sorted(chosen)].reset_index(drop=True)
 
 
