@@ -56,8 +56,14 @@ def table(
 
         return Made(lambda fmt: render_times(found, item, about, fmt), found.summary, outcome)
     if item.kind == "tuning":
+        from omkl.reports.rows import params_text
         from omkl.reports.sweep import best_settings
 
+        swept = [key.removeprefix("algo.") for key in about.swept]
+        found.summary["settings"] = [
+            params_text({name: params[name] for name in swept if name in params})
+            for params in found.summary["params"]
+        ]
         found.summary = best_settings(found.summary)
     more = ""
     if item.options.get("ranks"):
