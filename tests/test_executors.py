@@ -141,7 +141,9 @@ def test_no_worker_outlives_its_driver(how):
         env={**os.environ, "PYTHONPATH": str(HERE.parent)},
     )
     pids = [int(driver.stdout.readline()) for _ in range(30)]
-    time.sleep(0.3)  # now both workers spin
+    time.sleep(
+        0.3 if len(set(pids)) == 2 else 5
+    )  # now both workers spin; on a crowded machine one starts late
     began = time.monotonic()
     if how == signal.SIGINT:
         os.killpg(driver.pid, how)
