@@ -45,6 +45,7 @@ class Form:
     delimiter: "," or "whitespace"   drop: columns left out, from 1   values: words -> numbers
     missing: rows with this mark in a kept feature are left out   rows: only the first ones of the file
     times: columns with a time of day, HH:MM, read as a fraction of the day
+    unit: each feature is brought to [0, 1] by its own least and largest value
     target: of the labels, as numbers   scale: of all features alike
     dataset: name of what is embedded or made
     """
@@ -61,6 +62,7 @@ class Form:
     dataset: str | None = None
     rows: int | None = None
     times: tuple[int, ...] = ()
+    unit: bool = False
     target: Affine | None = None
     scale: Affine | None = None
 

@@ -39,10 +39,16 @@ def read_form(form: Form, paths: Sequence[Path], limit: int | None = None) -> Ro
     Raises UserError for bad content.
     """
     rows = _read_source(form, list(paths), limit)
-    if form.target is None and form.scale is None:
+    if form.target is None and form.scale is None and not form.unit:
         return rows
     if 8 * len(rows.labels) * rows.d > size_limit(limit):
         raise UserError(f"{paths[0]}: {len(rows.labels)} rows of {rows.d} columns are too many")
+    if form.unit:
+        X = undense(rows)
+        least, range_ = X.min(axis=0), np.ptp(X, axis=0)
+        rows = dense((X - least) / np.where(range_ > 0, range_, 1.0), rows.labels)
+    if form.target is None and form.scale is None:
+        return rows
     X, raw = undense(rows), targets(rows.labels, str(paths[0]))[0]
     target, scale = form.target or Affine(), form.scale or Affine()
     if target.keep:

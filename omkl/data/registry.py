@@ -23,7 +23,7 @@ FORMATS = {
     "stream": 0,
 }  # format: files it needs at least
 KINDS = {"format": str, "files": list, "labels": dict, "values": dict, "drop": list, "times": list}
-KINDS |= {"delimiter": str, "missing": str, "header": bool, "rows": int}
+KINDS |= {"delimiter": str, "missing": str, "header": bool, "rows": int, "unit": bool}
 EMBEDDED = {"sklearn": ("breast_cancer",), "stream": tuple(EVERY)}  # format: what a YAML may name
 
 

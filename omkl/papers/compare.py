@@ -56,11 +56,18 @@ def compare(paper: Paper, item: Item, work: Work, cells: "pd.DataFrame", asked: 
 
 
 def _published(paper: Paper, item: Item) -> dict[tuple[str, str, str], Value]:
-    """Return the published values of a table by (data, algorithm, metric)."""
+    """Return the published values of a table by (data, algorithm, metric).
+
+    ``published_data`` says under which name a data set of ours is published ("": it is not).
+    """
     if not paper.published or "published" not in item.options:
         return {}
-    table = str(item.options["published"])
-    return {key[1:]: value for key, value in values(paper.published).items() if key[0] == table}
+    table, names = str(item.options["published"]), item.options.get("published_data", {})
+    found = {key[1:]: value for key, value in values(paper.published).items() if key[0] == table}
+    renamed = {
+        (own, *key[1:]): v for own, name in names.items() for key, v in found.items() if key[0] == name
+    }
+    return {key: value for key, value in found.items() if key[0] not in names} | renamed
 
 
 def _add_published(
