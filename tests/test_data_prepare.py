@@ -190,3 +190,10 @@ def test_real_set_in_its_source_format_has_the_registered_content(
     assert found.path != expected.path
     for key in ("indptr", "indices", "values", "y"):
         assert np.array_equal(getattr(found, key), getattr(expected, key))
+
+
+def test_unit_brings_each_feature_to_0_1_by_its_own_range(tmp_path):
+    scaled = Form("libsvm", labels={"1": 1, "-1": -1}, unit=True)
+    X, y = read(tmp_path, scaled, "1 1:-5 2:3 3:7\n-1 1:5 3:7\n1 2:1 3:7\n")
+    assert X == [[0.0, 1.0, 0.0], [1.0, 0.0, 0.0], [0.5, 1 / 3, 0.0]]
+    assert y == [1, -1, 1]
