@@ -15,6 +15,8 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import orjson
+
 COLUMNS = (
     *("key", "status", "algo", "params", "pool", "pool_spec", "data", "data_hash", "task", "order", "rep"),
     *("seed", "permutation_seed", "revision", "T", "mistakes", "mistake_rate", "mse", "n_sv_sum"),
@@ -201,11 +203,8 @@ def decode_cell(raw: bytes, memo: dict[bytes, dict | None]) -> Cell | None:
                 if len(memo) >= _MEMO:
                     memo.clear()
                 memo[tail] = _shared(_DECODER.decode("{" + tail.decode()))
-            head = raw[:seam].decode() + "}"
-            own, end = _DECODER.scan_once(head, 0)
-            if end == len(head):
-                return _cell(own, memo[tail])
-        except (ValueError, StopIteration):
+            return _cell(orjson.loads(raw[:seam] + b"}"), memo[tail])
+        except ValueError:
             pass  # the seam was inside another object, or the line is broken: parsing all of it tells which
     line = _DECODER.decode(raw.decode())
     if not isinstance(line, dict):
