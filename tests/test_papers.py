@@ -195,6 +195,15 @@ def test_a_table_stands_ours_beside_the_published(tmp_path, capsys):
     assert sd["note"]
     assert rows["german", "OMKC(S,D), variant=published"]["verdict"] == "agrees"
     assert rows["german", "AROW"]["is_yardstick"]
+    assert main(["table", "bomkl/1", *[word.replace("json", "markdown") for word in words]]) == 0
+    text = capsys.readouterr().out
+    for printed in (
+        "35.37 ± 1.17",
+        "6912.4 ± 87.7",
+        "[1] the authors' code adds",
+        "lie within two published",
+    ):
+        assert printed in text
     lost = rows["kdd08", "OMKC(U)"]
     assert lost["verdict"] == "no data"
     assert lost["mistake_pct_published"] == 0.66

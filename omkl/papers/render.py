@@ -54,7 +54,7 @@ def layout(found: Compared) -> tuple[Display, list[tuple[str, str]]]:
     summary = found.summary
     if not any(summary[f"{name}_published"].notna().any() for name, _ in METRICS):
         return _with_missing(plain, summary), terms
-    places = {"mistakes": "mistake_pct", "n_sv_sum": "n_sv_sum", "seconds": "seconds"}
+    compared = [name for name, _ in METRICS]
     columns: list[Column] = []
     cells: list[list] = [[] for _ in plain.lines]
     for at, column in enumerate(plain.columns):
@@ -63,8 +63,8 @@ def layout(found: Compared) -> tuple[Display, list[tuple[str, str]]]:
         columns.append(column)
         for line, own in zip(plain.lines, cells, strict=True):
             own.append(line.cells[at])
-        if column.name in places:
-            for header, values in _published(summary, places[column.name]):
+        if column.name in compared:
+            for header, values in _published(summary, column.name):
                 columns.append(header)
                 for own, value in zip(cells, values, strict=True):
                     own.append(value)
