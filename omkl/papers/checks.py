@@ -121,12 +121,18 @@ def best_between(rows: Rows, options: Mapping[str, Any]) -> Finding:
 
 
 def trend(rows: Rows, options: Mapping[str, Any]) -> Finding:
-    """``measure`` of the rows called ``label`` goes ``up`` or ``down`` along ``key``, up to ``until``."""
+    """``measure`` of the rows called ``label`` goes ``up`` or ``down`` along ``key``, up to ``until``.
+
+    That is: its rank correlation (Spearman) with the key is at least 0.8 in that direction.
+    """
+    from scipy.stats import spearmanr
+
     grid = [pair for pair in _grid(rows, options) if pair[0] <= options.get("until", np.inf)]
     x, y = np.array(sorted(grid)).T
-    steps = np.diff(y) * (1 if options["direction"] == "up" else -1)
+    rho = float(spearmanr(x, y).statistic)
     ends = f"{_text(y[0], options['measure'])} at {x[0]:g}, {_text(y[-1], options['measure'])} at {x[-1]:g}"
-    return Finding(rows.data, bool((steps >= 0).all()), f"{ends}; {(steps >= 0).sum()} of {steps.size} steps")
+    holds = (rho if options["direction"] == "up" else -rho) >= 0.8
+    return Finding(rows.data, _known(holds, rho), f"{ends}; rank correlation {rho:+.2f}")
 
 
 def step(rows: Rows, options: Mapping[str, Any]) -> Finding:
