@@ -66,7 +66,7 @@ def submit(plan: "Plan", fresh: bool = False) -> Submitted:
         folder = (
             plan.store.resolve()
             / submissions.FOLDER
-            / f"{time.strftime('%Y%m%d-%H%M%S')}-{uuid.uuid4().hex[:8]}"
+            / f"{time.strftime('%Y%m%d-%H%M%S')}-{time.time_ns() % 10**9:09}-{uuid.uuid4().hex[:8]}"
         )
         folder.mkdir(parents=True)
         chunks, names = _chunks(plan, missing, suspects), _names(plan)
