@@ -145,15 +145,78 @@ def test_rbp_with_a_budget_of_t_is_omkc_dd(rows, name, T):
     np.testing.assert_array_equal(rbp.state["B"].n_sv, dd.state["E"].n_sv)
 
 
-def test_one_kernel_with_a_budget_of_t_is_the_perceptron(rows):
+ONE = {"normalise": "none", "kernels": [{"kind": "gaussian", "sigma": 4.0}]}
+
+
+@pytest.mark.parametrize("name", ["bomkc_rbp", "bomkc_forgetron", "bomkc_projectron"])
+def test_one_kernel_with_a_budget_of_t_is_the_perceptron(rows, name):
+    """For projectron of distinct rows, whose Gram matrix has full rank: no mistake is projected."""
     X, _, stream = rows("german", 500)
-    one = {"normalise": "none", "kernels": [{"kind": "gaussian", "sigma": 4.0}]}
-    rbp = compiled("bomkc_rbp", {"budget": 500}, one, X.shape[1])
-    perceptron = compiled("perceptron", {}, one, X.shape[1])
-    ours, theirs = rbp.run(stream)[0], perceptron.run(stream)[0]
-    np.testing.assert_array_equal(rbp.state["B"].n_sv, perceptron.state["E"].n_sv)
+    ours, trace, theirs, perceptron = beside(name, {"budget": 501}, "perceptron", {}, X, stream)
+    np.testing.assert_array_equal(ours.n_sv, theirs.n_sv)
+    np.testing.assert_array_equal(ours.A[: ours.n_sv[0], 0], theirs.A[0, : theirs.n_sv[0]])
     # the vote errs as the output does, but for outputs of exactly 0 with a positive label
-    np.testing.assert_array_equal(ours.mistake, theirs.mistake & ((theirs.score != 0) | (stream.y < 0)))
+    vote = perceptron.mistake & ((perceptron.score != 0) | (stream.y < 0))
+    np.testing.assert_array_equal(trace.mistake, vote)
+
+
+@pytest.mark.parametrize(
+    ("name", "over", "lam"),
+    [
+        ("bomkc_bogd", {"eta": 0.2, "lam": 0.05}, 0.05),
+        ("bomkc_bogd", {"eta": 0.2, "lam": 0.05, "removal": "nonuniform"}, 0.05),
+        ("bomkc_nogd", {"eta": 0.2}, 0.0),
+    ],
+)
+def test_one_kernel_with_a_budget_of_t_is_norma_with_the_hinge_loss(rows, name, over, lam):
+    X, _, stream = rows("german", 500)
+    norma = {"rho": 1.0, "eta": 0.2, "lam": lam}
+    ours, trace, theirs, its = beside(name, {"budget": 501, **over}, "norma", norma, X, stream)
+    n = theirs.n_sv[0]
+    assert ours.n_sv[0] == n > 200
+    scale = (1 - 0.2 * lam) ** 500  # of what NORMA has stored
+    np.testing.assert_allclose(ours.A[:n, 0], theirs.A[0, :n] * scale, rtol=1e-12)
+    np.testing.assert_array_equal(trace.mistake, its.mistake & ((its.score != 0) | (stream.y < 0)))
+
+
+def test_one_kernel_with_a_budget_of_t_is_the_passive_aggressive_algorithm(rows):
+    """PA-I (Crammer et al. 2006) with kernel values from their definition."""
+    X, y, stream = rows("german", 300)
+    learner = compiled("bomkc_bpas", {"budget": 301, "C": 0.4}, ONE, X.shape[1])
+    learner.run(stream)
+    K = np.exp(-((X[:, None] - X[None]) ** 2).sum(-1) / (2 * 4.0**2))
+    a = np.zeros(300)
+    for t in range(300):
+        a[t] = y[t] * min(0.4, max(0.0, 1.0 - y[t] * (a[:t] @ K[:t, t])))
+    B = learner.state["B"]
+    np.testing.assert_allclose(B.A[: B.n_sv[0], 0], a[a != 0], rtol=1e-9)
+
+
+def test_nogd_of_full_rank_projects_on_what_is_stored(rows):
+    """Each step beyond the budget is eta y K^-1 k, whatever the Nystroem map's basis."""
+    X, y, stream = rows("german", 200)
+    over = {"budget": 40, "eta": 0.2, "rank": 1.0}
+    learner = compiled("bomkc_nogd", over, ONE, X.shape[1])
+    learner.run(stream)
+    kernel = lambda U, V: np.exp(-((U[:, None] - V[None]) ** 2).sum(-1) / (2 * 4.0**2))  # noqa: E731
+    held, a = [], np.zeros(0)
+    for t in range(200):
+        k = kernel(X[held], X[t : t + 1])[:, 0]
+        if y[t] * (a @ k) >= 1.0:
+            continue
+        if len(held) < 40:
+            held, a = [*held, t], np.append(a, 0.2 * y[t])
+        else:
+            a = a + 0.2 * y[t] * np.linalg.solve(kernel(X[held], X[held]), k)
+    np.testing.assert_allclose(learner.state["B"].A[:, 0], a, rtol=1e-6, atol=1e-9)
+
+
+def beside(name, over, other, its, X, stream):
+    """Classifiers and trace of a budget learner on one kernel, and those of a learner without a budget."""
+    ours = compiled(name, over, ONE, X.shape[1])
+    theirs = compiled(other, {**its, "kernel": ONE["kernels"][0]}, ONE, X.shape[1])
+    trace, same = ours.run(stream)[0], theirs.run(stream)[0]
+    return ours.state["B"], trace, theirs.state["E"], same
 
 
 def test_figures_of_a_cell(shared_data):

@@ -60,7 +60,7 @@ def test_norma_without_margin_and_regularisation_is_the_perceptron(stream, kerne
 def test_a_window_over_the_whole_stream_drops_nothing(stream, name):
     data = stream()
     learner, trace = one_pass(name, data, kernel=KERNEL)
-    other, same = one_pass(name, data, kernel=KERNEL, tau=data.T)
+    other, same = one_pass(name, data, kernel=KERNEL, tau=data.T + 1)
     for field in ("mistake", "n_sv_sum"):
         np.testing.assert_array_equal(getattr(trace, field), getattr(same, field))
     np.testing.assert_allclose(trace.score, same.score, rtol=1e-9, atol=1e-12)
@@ -99,6 +99,22 @@ def test_the_terms_kept_are_the_margin_errors_of_the_last_tau_rounds(tau):
     rounds = np.arange(data.T)
     np.testing.assert_array_equal(trace.n_sv_sum, errors[rounds] - errors[np.maximum(0, rounds - tau)])
     assert learner.state["B"].A.size <= tau
+
+
+@pytest.mark.parametrize("lam", [0.0, 0.003, 0.5, 3.3])  # the last shrinks by 100 in every round
+@pytest.mark.parametrize("tau", [1, 7, 100])
+def test_with_a_window_and_a_constant_step_every_coefficient_is_picked_from_the_cache_of_powers(lam, tau):
+    """alpha_i (1 - lam eta)^(t - i - 1) of Fig. 1: each a product of two, however many rounds have been."""
+    data, eta = clouds(T=3000), 0.3
+    learner, trace = one_pass("norma", data, kernel=KERNEL, rho=1.0, lam=lam, eta=eta, tau=tau)
+    B, scale, (born, _, powers) = (learner.state[name] for name in ("B", "scale", "window"))
+    born = born[: B.n_sv[0]].astype(int)
+    beta = np.cumprod([1.0] + [1.0 - eta * lam] * (tau - 1))
+    assert sorted(born) == [t for t in range(3000 - tau, 3000) if data.y[t] * trace.score[t] <= 1.0]
+    np.testing.assert_array_equal(powers, beta)
+    np.testing.assert_allclose(
+        scale[0] * B.A[: born.size, 0], eta * data.y[born] * beta[2999 - born], rtol=3e-16 * (tau + 5)
+    )
 
 
 @pytest.mark.parametrize("lam", [0.05, 0.5])

@@ -2,9 +2,9 @@
 
 f_{t+1} = (1 - eta_t lam) f_t - eta_t l'(f_t(x_t), y_t) kappa(x_t, .), equation (9).
 
-Throughout: one kernel; f = scale E, or scale B with the terms of the last tau rounds (descent.py); now (1,)
-rounds learnt; eta_t = eta, or eta / sqrt(t); sigma whether the round is a margin error; b (1,) the offset.
-The scale is the second way of section II-D: unlike the cache of powers of 1 - lam eta it serves every eta_t.
+Throughout: one kernel; f = scale E, or scale B with the terms of the last tau rounds (descent.py); eta_t
+= eta, or eta / sqrt(t); sigma whether the round is a margin error; b (1,) the offset. Both ways of section
+II-D are used: the cache of powers of 1 - lam eta with a window and a constant step (Fig. 1), else the scale.
 """
 
 import math
@@ -19,7 +19,7 @@ SQUARED, EPS, HUBER = 0, 1, 2  # places in the choices of `loss`
 
 
 @njit(cache=True)
-def norma(stream, E, B, scale, b, now, born, trace, learn, lam, rho, eta, step, offset):
+def norma(stream, E, B, scale, b, now, window, trace, learn, lam, rho, eta, step, offset):
     """Classification with the soft margin loss max(0, rho - y g(x)), g = f + b: equations (15), (16).
 
     Deviations: none.
@@ -32,13 +32,13 @@ def norma(stream, E, B, scale, b, now, born, trace, learn, lam, rho, eta, step, 
             continue
         eta_t = _rate(now, eta, step)
         sigma = not y * g > rho
-        descend(E, B, scale, now, born, stream, t, 1.0 - eta_t * lam, eta_t * sigma * y)
+        descend(E, B, scale, now, window, stream, t, 1.0 - eta_t * lam, eta_t * sigma * y, step != SQRT)
         if offset:
             b[0] += eta_t * sigma * y
 
 
 @njit(cache=True)
-def norma_nu(stream, E, B, scale, b, rho, now, born, trace, learn, nu, lam, eta, step, offset):
+def norma_nu(stream, E, B, scale, b, rho, now, window, trace, learn, nu, lam, eta, step, offset):
     """Classification with the nu trick, loss max(0, rho - y g(x)) - nu rho: below equation (19).
 
     rho (1,) the margin, which adapts, from 0 (the paper leaves rho_1 open)
@@ -52,14 +52,14 @@ def norma_nu(stream, E, B, scale, b, rho, now, born, trace, learn, nu, lam, eta,
             continue
         eta_t = _rate(now, eta, step)
         sigma = not y * g > rho[0]
-        descend(E, B, scale, now, born, stream, t, 1.0 - eta_t * lam, eta_t * sigma * y)
+        descend(E, B, scale, now, window, stream, t, 1.0 - eta_t * lam, eta_t * sigma * y, step != SQRT)
         rho[0] += eta_t * (nu - sigma)
         if offset:
             b[0] += eta_t * sigma * y
 
 
 @njit(cache=True)
-def norma_regression(stream, E, B, scale, width, now, born, trace, learn, loss, lam, eta, step, nu):
+def norma_regression(stream, E, B, scale, width, now, window, trace, learn, loss, lam, eta, step, nu):
     """Regression with squared, eps-insensitive or Huber's loss: equations (21), (22), (24).
 
     delta = y - f(x)   width (1,) the paper's eps or sigma   nu the share of errors beyond it that it aims at,
@@ -82,13 +82,13 @@ def norma_regression(stream, E, B, scale, width, now, born, trace, learn, loss, 
         else:
             slope = delta / width[0] if loss == HUBER else 0.0
         eta_t = _rate(now, eta, step)
-        descend(E, B, scale, now, born, stream, t, 1.0 - eta_t * lam, eta_t * slope)
+        descend(E, B, scale, now, window, stream, t, 1.0 - eta_t * lam, eta_t * slope, step != SQRT)
         if loss != SQUARED and not math.isnan(nu):
             width[0] += eta_t * (beyond - nu)
 
 
 @njit(cache=True)
-def norma_novelty(stream, E, B, scale, rho, now, born, trace, learn, nu, lam, eta, step):
+def norma_novelty(stream, E, B, scale, rho, now, window, trace, learn, nu, lam, eta, step):
     """Novelty detection, loss max(0, rho - f(x)) - nu rho: equation (20).
 
     The score is f(x) - rho; an example with f(x) < rho is novel, and counts as the trace's mistake. No label
@@ -106,7 +106,7 @@ def norma_novelty(stream, E, B, scale, rho, now, born, trace, learn, nu, lam, et
         if not learn:
             continue
         eta_t = _rate(now, eta, step)
-        descend(E, B, scale, now, born, stream, t, 1.0 - eta_t * lam, eta_t * novel)
+        descend(E, B, scale, now, window, stream, t, 1.0 - eta_t * lam, eta_t * novel, step != SQRT)
         rho[0] += eta_t * (nu - novel)
 
 

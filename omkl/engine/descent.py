@@ -2,8 +2,11 @@
 
 Without a window it is an Expansion E, with one a Budget B, whose slots are used again; the other is None.
 (Each has an `if` of its own: the compiler leaves out what is inside where the argument's type is None.)
-Throughout: scale (1,); now (1,) rounds learnt; born (tau,) the round of the term in each slot, where tau is
-the window: f has the terms of the last tau rounds.
+Throughout: scale (1,)   now (2,) rounds learnt, and of these those when every coefficient was written last
+window (3, tau)   f has the terms of the last tau rounds; the round of the term in each slot; its coefficient
+when it was new; and, where every round shrinks f by the same c, the powers 1, c, c^2, ...: the cache of
+section II-D and Fig. 1. In round t the term of round i has alpha_i c^(t - i - 1), both taken from there.
+The scale is a power, too; when the cache has no other for it B is written anew.
 """
 
 import numpy as np
@@ -11,6 +14,7 @@ from numba import njit
 
 from omkl.engine import budget, expansion, trace
 
+BORN, ALPHA, POWER = 0, 1, 2  # rows of `window`
 LEAST_SCALE = 1e-30  # below this the scale goes into the coefficients: new ones are divided by it
 
 _add, _outputs, _multiply = expansion.add, expansion.outputs, expansion.multiply
@@ -39,32 +43,57 @@ def record(trace, t, score, y, E, B):
 
 
 @njit(cache=True)
-def descend(E, B, scale, now, born, stream, t, c, a):
-    """f <- c f + a kappa(x_t, .), less the term that leaves the window: the end of a round that is learnt."""
-    scale[0] *= c
-    if scale[0] < LEAST_SCALE:
-        if E is not None:
-            _multiply(E, 0, scale[0])
-        if B is not None:
-            _scale(B, 0, scale[0])
-        scale[0] = 1.0
+def descend(E, B, scale, now, window, stream, t, c, a, alike):
+    """f <- c f + a kappa(x_t, .), less the term that leaves the window: the end of a round that is learnt.
+
+    alike: c is the same in every round.
+    """
     if B is not None:
-        _slide(B, born, now[0], t)
+        _slide(B, now, window, t)
+        if alike:
+            _shrink(B.A, B.n_sv[0], scale, now, window, c)
+    if B is None or not alike:
+        scale[0] *= c
+        if scale[0] < LEAST_SCALE:
+            if E is not None:
+                _multiply(E, 0, scale[0])
+            if B is not None:
+                _scale(B, 0, scale[0])
+            scale[0] = 1.0
     if a != 0.0:
         if E is not None:
             _add(E, stream, t, np.full(1, a / scale[0]))
         if B is not None:
-            born[B.n_sv[0]] = now[0]
-            _put(B, stream, t, 0, B.n_sv[0], a / scale[0])
+            s = B.n_sv[0]
+            window[BORN, s], window[ALPHA, s] = now[0], a
+            _put(B, stream, t, 0, s, a / scale[0])
     now[0] += 1
 
 
 @njit(cache=True)
-def _slide(B, born, now, t):
+def _shrink(A, n, scale, now, window, c):
+    """f <- c f by the cache of powers, f of the coefficients scale A[:n, 0]."""
+    tau = window.shape[1]
+    if now[0] == 0:
+        window[POWER, 0] = 1.0
+        for k in range(1, tau):
+            window[POWER, k] = window[POWER, k - 1] * c
+    coming = now[0] + 1
+    age = coming - now[1]
+    if age < tau and window[POWER, age] >= LEAST_SCALE:
+        scale[0] = window[POWER, age]
+        return
+    scale[0], now[1] = 1.0, coming
+    for s in range(n):
+        A[s, 0] = window[ALPHA, s] * window[POWER, coming - int(window[BORN, s]) - 1]
+
+
+@njit(cache=True)
+def _slide(B, now, window, t):
     """Empty the slot whose term is as old as the window is long."""
     last = B.n_sv[0] - 1
     for s in range(last + 1):
-        if born[s] == now - born.size:
-            born[s] = born[last]
+        if window[BORN, s] == now[0] - window.shape[1]:
+            window[BORN, s], window[ALPHA, s] = window[BORN, last], window[ALPHA, last]
             _remove(B, t, 0, s)
             return
