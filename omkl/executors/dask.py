@@ -10,34 +10,27 @@ import time
 import uuid
 import warnings
 from collections.abc import Iterable, Iterator
-from concurrent.futures import CancelledError
 from contextlib import ExitStack, contextmanager
-from dataclasses import replace
-from functools import cache
 from itertools import islice
 from multiprocessing import resource_tracker
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from omkl import cells
-from omkl.data.cache import ARRAYS
-from omkl.data.dataset import Dataset
-from omkl.engine import numba_cache
 from omkl.errors import OmklError, UserError
-from omkl.executors.base import Failure, Function, attempt
+from omkl.executors import dask_worker
+from omkl.executors.base import Failure, Function
 
 POLL = 0.005  # seconds between looks at what has finished
 LOGS = ("distributed", "tornado", "asyncio")
 LOOK = 1.0  # seconds between looks at the workers
+FETCH = 2.0  # seconds for results to arrive: what is on a worker that has just died never does
 DIED = (
     "the dask workers that it was given to died, the last times with nothing beside it: "
     "out of memory, or a crash in compiled code"
 )
+TRIES = 3  # of a job whose data were lost with the workers that had them
 AHEAD = 64  # jobs the scheduler holds beyond one per thread: more only costs it memory
-
-_one_at_a_time = threading.Lock()  # cells hold the interpreter, whatever threads a worker has
 
 
 class Dask:
@@ -115,8 +108,7 @@ class _Sent:
     def __init__(self, client: Any, function: Function, settings: Dask) -> None:
         self.client, self.function, self.settings = client, function, settings
         self.address = client.scheduler.address
-        self.run = uuid.uuid4().hex[:12]
-        self.jobs: dict[Any, Any] = {}  # by their future
+        self.jobs: dict[Any, tuple[Any, int]] = {}  # and their tries, by their future
         self.data: dict[str, Any] = {}  # futures by content hash
         self.suspects: list[Any] = []
         self.threads, self.looked = 0, 0.0
@@ -127,32 +119,65 @@ class _Sent:
 
         What is given up as it killed its workers becomes one of the suspects, or a Failure where alone.
         """
-        from distributed import KilledWorker, as_completed
+        from distributed import as_completed
 
         waiting = iter(jobs)
-        finished = as_completed(loop=self.client.loop, with_results=True)
+        finished = as_completed(loop=self.client.loop)  # with_results=True would lose what errs as it arrives
         while True:
             room = AHEAD + self.threads if together else 1
             for job in islice(waiting, max(0, room - len(self.jobs))):
-                finished.add(self._submit(job))
+                finished.add(self._submit(job, 1))
             if not self.jobs:
                 return
-            if not finished.has_ready():
-                self._look()
+            self._look()
+            batch = finished.next_batch(block=False)
+            if not batch:
                 time.sleep(POLL)
                 continue
-            for future, result in finished.next_batch(block=False):
-                job = self.jobs.pop(future)
-                if future.status == "cancelled" or isinstance(result, CancelledError):
+            results = self._fetch(batch)
+            for future in batch:
+                if future.status == "cancelled":
                     raise self._gone()
-                if future.status != "error":  # also one that got lost with its worker after we had it
-                    yield job, result
-                elif not isinstance(error := future.exception(), KilledWorker):
-                    raise OmklError(f"a dask worker cannot run cells: {_line(error)}")
-                elif together:
-                    self.suspects.append(job)
-                else:
-                    yield job, Failure(DIED)
+                if future.status == "error":
+                    job, tries = self.jobs.pop(future)
+                    if self._only_its_data_were_lost(future) and tries < TRIES:
+                        finished.add(self._submit(job, tries + 1))
+                    elif together:
+                        self.suspects.append(job)
+                    else:
+                        yield job, Failure(DIED)
+                elif future.key in results:
+                    yield self.jobs.pop(future)[0], results[future.key]
+                else:  # its worker died before we had it: it is being computed again
+                    finished.add(future)
+
+    def _fetch(self, futures: list[Any]) -> dict[str, Any]:
+        """Return by their key those results that could be had."""
+        wanted = {future.key: future for future in futures if future.status == "finished"}
+        if not wanted:
+            return {}
+
+        async def fetch() -> dict[str, Any]:
+            return await self.client.gather(wanted, errors="skip", asynchronous=True)
+
+        try:
+            found = self.client.sync(fetch, callback_timeout=FETCH)
+        except OSError:  # a worker or the scheduler has gone, or it took too long
+            return {}
+        return {key: found[key] for key, future in wanted.items() if future.status == "finished"}
+
+    def _only_its_data_were_lost(self, future: Any) -> bool:
+        """Say whether a job came to nothing since others killed the workers that were to have its data.
+
+        Raises OmklError when it did not kill its workers either, but cannot be run there.
+        """
+        from distributed import KilledWorker
+
+        error = future.exception()
+        if not isinstance(error, KilledWorker):
+            raise OmklError(f"a dask worker cannot run cells: {_line(error)}")
+        self.data = {digest: data for digest, data in self.data.items() if data.key != error.task}
+        return error.task != future.key
 
     def cancel(self) -> None:
         """Take back what has not begun."""
@@ -160,19 +185,20 @@ class _Sent:
             self.client.cancel([*self.jobs, *self.data.values()], force=True)
         self.jobs, self.data = {}, {}
 
-    def _submit(self, job: Any) -> Any:
+    def _submit(self, job: Any, tries: int) -> Any:
         data = None
         if isinstance(job, cells.Job) and (self.settings.remote or not isinstance(job.data, Path)):
             bare, dataset = cells.detach(job)
             digest = job.content_hash
             if digest not in self.data:
-                # a task, not a scattered value: a worker that dies with it can be replaced
-                self.data[digest] = self.client.submit(_given, dataset, key=f"omkl-data-{self.run}-{digest}")
+                key = f"omkl-data-{uuid.uuid4().hex}"
+                self.data[digest] = self.client.submit(dask_worker.given, dataset, key=key)
             data = self.data[digest]
         else:
             bare = job
-        future = self.client.submit(_work, self.function, bare, data, _sources(), pure=False)
-        self.jobs[future] = job
+        sources = dask_worker.sources_hash()
+        future = self.client.submit(dask_worker.work, self.function, bare, data, sources, pure=False)
+        self.jobs[future] = job, tries
         return future
 
     def _look(self) -> None:
@@ -200,45 +226,6 @@ class _Sent:
             f"the dask scheduler at {self.address} went away. "
             "What was finished before is safe; the same command goes on from there"
         )
-
-
-def _given(dataset: Dataset) -> Dataset:
-    return dataset
-
-
-def _work(function: Function, job: Any, dataset: Dataset | None, sources: str) -> Any:
-    """Run one job in a worker, with data that came with it or were fetched before."""
-    from omkl import provenance
-
-    if _sources() != sources:
-        raise OmklError("its omkl is another version than that of the command; install the same on both")
-    with _one_at_a_time, _pools().limit(limits=1):
-        if dataset is not None:
-            cells.keep(replace(dataset, **_writable(dataset)))
-        outcome = attempt(function, job)
-    if isinstance(outcome, dict):
-        here = provenance.collect("dask", 1) | provenance.stamp()
-        outcome["provenance"] = {name: here[name] for name in ("host", "cpu", "cores", "load")}
-    return outcome
-
-
-@cache
-def _sources() -> str:
-    """A hash of the engine and the learners as they are here."""
-    return numba_cache.compiled_folder().name
-
-
-@cache
-def _pools() -> Any:
-    import scipy.linalg  # noqa: F401 (compiled code calls its BLAS)
-    from threadpoolctl import ThreadpoolController
-
-    return ThreadpoolController()
-
-
-def _writable(dataset: Dataset) -> dict[str, np.ndarray]:
-    """Return the arrays as compiled code has its versions for: what came over the wire may be read-only."""
-    return {name: np.require(getattr(dataset, name), requirements="W") for name in ARRAYS}
 
 
 def _line(error: BaseException) -> str:
