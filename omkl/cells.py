@@ -98,6 +98,7 @@ def expand(plan: "Plan", sizes: Sizes | None = None) -> list[Cell]:
             params = with_number(setting, asked, sizes or {})
             _check_range(setting, dataset)
             _check_budget(spec, params, dataset)
+            _check_memory(setting, spec, params, dataset)
             for rep, seed in enumerate(seeds):
                 cell = _cell(plan, setting, params, spec, dataset, rep, seed)
                 cells.setdefault((asked, setting.pool and setting.pool["name"], cell.key), cell)
@@ -173,6 +174,20 @@ def _check_budget(spec: "AlgoSpec", params: dict[str, Any], dataset: "Dataset") 
         raise UserError(
             f"algo.budget={params['budget']}: {spec.name} cannot store more vectors per kernel than "
             f"data={dataset.name} has examples, T = {dataset.T}; choose at most that"
+        )
+
+
+def _check_memory(setting: "Setting", spec: "AlgoSpec", params: dict[str, Any], dataset: "Dataset") -> None:
+    """Raise UserError for a state that this machine could not hold: a learner dies of it late, if ever."""
+    from omkl.state import bytes_needed, memory
+
+    m = len(setting.pool["kernels"]) if setting.pool else 1
+    needed, there = bytes_needed(spec, params, m, dataset.d, dataset.T), memory()
+    if needed > there:
+        large = ", ".join(f"algo.{n}={params[n]}" for n in ("D", "budget", "tau", "levels") if params.get(n))
+        raise UserError(
+            f"{large or f'd = {dataset.d}'}: {spec.name} would take {needed / 2**30:,.0f} GiB on "
+            f"data={dataset.name}, and this machine has {there / 2**30:,.0f} GiB; choose less"
         )
 
 

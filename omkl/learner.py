@@ -18,6 +18,7 @@ from omkl.engine.features import make_features
 from omkl.engine.pool import make_pool
 from omkl.engine.stream import Stream, Trace, make_stream, make_trace, part, trace_part
 from omkl.errors import OmklError
+from omkl.state import Sides
 
 CURVE_POINTS = 100
 LIMITS = ("budget", "tau")  # hyperparameters that bound what is stored
@@ -72,12 +73,10 @@ class Learner:
             else:
                 expansions = ["E", *expansions]
             self.state |= {name: make_expansion(plan, d, self.block) for name in expansions}
-        m = max(1, self.m)
-        whole = {k: v or 0 for k, v in params.items() if v is None or isinstance(v, int)}
-        sizes = {"m": m, "d": d, "2D": 2 * whole.get("D", 0), "levels m": whole.get("levels", 1) * m, **whole}
+        sides = Sides(params, max(1, self.m), d, rounds)
         for name, form in (spec.state or {}).items():
             if name not in expansions:
-                self.state[name] = _array(form, sizes, params)
+                self.state[name] = sides.array(form)
         self.arguments = {
             name: _compiled_value(params[name], spec.domains.get(name))
             for name in self.names
@@ -140,21 +139,6 @@ class Learner:
         """The kernels' weights (m,), None for a learner without."""
         w = self.state.get("w")
         return None if w is None else w.copy()
-
-
-def _array(form: dict, sizes: dict[str, int], params: dict[str, Any]) -> np.ndarray:
-    """Return a state array as a learner's YAML describes it: ``{shape: [m], fill: 1/m, dtype: float}``.
-
-    ``fill`` may name a hyperparameter. (``{expansion: true}`` is a second expansion over the same pool.)
-    """
-    shape = tuple(sizes[side] if isinstance(side, str) else side for side in form["shape"])
-    fill = form.get("fill", 0)
-    fill = params.get(fill, fill)
-    value = 1.0 / sizes[fill[2:]] if isinstance(fill, str) else fill
-    array = np.zeros(shape, np.int64 if form.get("dtype") == "int" else np.float64)
-    if value:  # zeros cost memory only where they are written
-        array[:] = value
-    return array
 
 
 def _compiled_value(value: Any, domain: Any) -> float | int | bool:

@@ -74,11 +74,11 @@ def descend(E, B, scale, now, window, stream, t, c, a, alike):
 def _shrink(A, n, scale, now, window, c):
     """f <- c f by the cache of powers, f of the coefficients scale A[:n, 0]."""
     tau = window.shape[1]
-    if now[0] == 0:
-        window[POWER, 0] = 1.0
-        for k in range(1, tau):
-            window[POWER, k] = window[POWER, k - 1] * c
     coming = now[0] + 1
+    if coming == 1:
+        window[POWER, 0] = 1.0
+    if coming < tau:
+        window[POWER, coming] = window[POWER, coming - 1] * c
     age = coming - now[1]
     if age < tau and window[POWER, age] >= LEAST_SCALE:
         scale[0] = window[POWER, age]

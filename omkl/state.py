@@ -1,0 +1,53 @@
+"""The arrays of a learner's state, as its YAML names them, and how much memory they take."""
+
+import math
+import os
+from typing import Any
+
+import numpy as np
+
+
+class Sides:
+    """The lengths that a learner's YAML may name in a shape.
+
+    m kernels, d features, the learner's whole-number hyperparameters (a window ``tau`` no longer than the
+    pass, where its ``rounds`` are known), ``2D`` and ``levels m``.
+    """
+
+    def __init__(self, params: dict[str, Any], m: int, d: int, rounds: int | None = None) -> None:
+        self.params = params
+        whole = {k: v or 0 for k, v in params.items() if v is None or isinstance(v, int)}
+        if rounds and "tau" in whole:
+            whole["tau"] = min(whole["tau"], rounds + 1)
+        levels = whole.get("levels", 1)
+        self.lengths = {"m": m, "d": d, "2D": 2 * whole.get("D", 0), "levels m": levels * m, **whole}
+
+    def shape(self, form: dict[str, Any]) -> tuple[int, ...]:
+        """The shape that a form like ``{shape: [m, 2D]}`` describes."""
+        return tuple(self.lengths[side] if isinstance(side, str) else side for side in form["shape"])
+
+    def array(self, form: dict[str, Any]) -> np.ndarray:
+        """Return the array that ``{shape: [m], fill: 1/m, dtype: float}`` describes, full of ``fill``.
+
+        ``fill`` is a number, 1 over a length, or a hyperparameter.
+        """
+        fill = form.get("fill", 0)
+        fill = self.params.get(fill, fill)
+        value = 1.0 / self.lengths[fill[2:]] if isinstance(fill, str) else fill
+        array = np.zeros(self.shape(form), np.int64 if form.get("dtype") == "int" else np.float64)
+        if value:  # zeros cost memory only where they are written
+            array[:] = value
+        return array
+
+
+def bytes_needed(spec: Any, params: dict[str, Any], m: int, d: int, rounds: int) -> int:
+    """Return the bytes that a learner's state takes at most, but for the examples that it stores."""
+    sides = Sides(params, m, d, rounds)
+    forms = [form for form in (spec.state or {}).values() if "shape" in form]
+    frequencies = 3 * m * params.get("D", 0) * d  # and their copies while they are made
+    return 8 * (frequencies + sum(math.prod(sides.shape(form)) for form in forms))
+
+
+def memory() -> int:
+    """Return the bytes of this machine's memory."""
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
