@@ -29,6 +29,19 @@ def test_one_kernel_is_its_own_learner(loss):
     np.testing.assert_array_equal(state(alone)["A"], state(learner)["A"])
 
 
+def test_fogd_of_one_kernel_is_descent_on_the_hinge_loss_over_the_same_features():
+    data = clouds(T=150)
+    V = np.random.default_rng(0).normal(size=(1, 30, data.d))
+    learners = []
+    for name, own in (("bomkc_fogd", {"eta": 0.3}), ("rff", {"eta": 0.3, "lam": 0.0, "loss": "hinge"})):
+        spec = algo_spec(name)
+        params = {**spec.defaults, "D": 30, "features": "iid", **own}
+        learners.append(Learner(spec, params, ONE, data.d, 1, frequencies=V))
+    fogd, rff = (learner.run(stream_of(data))[0] for learner in learners)
+    np.testing.assert_array_equal(fogd.mistake[1:], rff.mistake[1:])  # f = 0 votes +1, and is rff's mistake
+    np.testing.assert_array_equal(learners[0].state["theta"], learners[1].state["theta"])
+
+
 def test_the_step_of_a_pass_is_one_over_root_T():
     data = clouds(T=144)
     assert_same(traced(one_pass("okr", data)[1]), traced(one_pass("okr", data, eta=1 / 12)[1]))
