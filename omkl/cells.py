@@ -98,7 +98,6 @@ def expand(plan: "Plan", sizes: Sizes | None = None) -> list[Cell]:
             params = with_number(setting, asked, sizes or {})
             _check_range(setting, dataset)
             _check_budget(spec, params, dataset)
-            _check_memory(setting, spec, params, dataset)
             for rep, seed in enumerate(seeds):
                 cell = _cell(plan, setting, params, spec, dataset, rep, seed)
                 cells.setdefault((asked, setting.pool and setting.pool["name"], cell.key), cell)
@@ -110,11 +109,26 @@ def detach(job: Job) -> "tuple[Job, Dataset]":
     return dataclasses.replace(job, data=None), dataclasses.replace(_dataset(job), path=None)
 
 
+def check_memory(job: Job) -> None:
+    """Raise UserError for a learner whose state this machine could not hold: it would die of it late."""
+    from omkl.state import bytes_needed, memory
+
+    m, d = len(job.pool["kernels"]) if job.pool else 1, _dataset(job).d
+    needed, there = bytes_needed(job.spec, job.params, m, d), memory()
+    if needed > there:
+        large = f"algo.D={job.params['D']}" if "D" in job.params else f"d = {d}"
+        raise UserError(
+            f"{large}: {job.spec.name} takes {needed / 2**30:,.1f} GiB on data={job.name}, and this machine "
+            f"has {there / 2**30:,.1f} GiB; choose less"
+        )
+
+
 def run_cell(job: Job) -> dict[str, Any]:
     """Run one cell wherever this is called and return its figures, as `omkl.learner.run_pass` does."""
     import omkl.data
     import omkl.learner
 
+    check_memory(job)
     warm_up([job.spec])
     dataset = _dataset(job)
     with warnings.catch_warnings():
@@ -174,20 +188,6 @@ def _check_budget(spec: "AlgoSpec", params: dict[str, Any], dataset: "Dataset") 
         raise UserError(
             f"algo.budget={params['budget']}: {spec.name} cannot store more vectors per kernel than "
             f"data={dataset.name} has examples, T = {dataset.T}; choose at most that"
-        )
-
-
-def _check_memory(setting: "Setting", spec: "AlgoSpec", params: dict[str, Any], dataset: "Dataset") -> None:
-    """Raise UserError for a state that this machine could not hold: a learner dies of it late, if ever."""
-    from omkl.state import bytes_needed, memory
-
-    m = len(setting.pool["kernels"]) if setting.pool else 1
-    needed, there = bytes_needed(spec, params, m, dataset.d, dataset.T), memory()
-    if needed > there:
-        large = ", ".join(f"algo.{n}={params[n]}" for n in ("D", "budget", "tau", "levels") if params.get(n))
-        raise UserError(
-            f"{large or f'd = {dataset.d}'}: {spec.name} would take {needed / 2**30:,.0f} GiB on "
-            f"data={dataset.name}, and this machine has {there / 2**30:,.0f} GiB; choose less"
         )
 
 

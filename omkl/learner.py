@@ -18,7 +18,7 @@ from omkl.engine.features import make_features
 from omkl.engine.pool import make_pool
 from omkl.engine.stream import Stream, Trace, make_stream, make_trace, part, trace_part
 from omkl.errors import OmklError
-from omkl.state import Sides
+from omkl.state import Sides, lengthened
 
 CURVE_POINTS = 100
 LIMITS = ("budget", "tau")  # hyperparameters that bound what is stored
@@ -54,6 +54,7 @@ class Learner:
         self.run_compiled = function(spec.function)
         self.names = list(inspect.signature(self.run_compiled.py_func).parameters)
         self.block = block or BLOCK
+        self.tau = params.get("tau")
         self.state: dict[str, Any] = {"rng": np.random.default_rng(seed)}
         self.m = len(pool["kernels"]) if pool is not None else 0
         expansions = []
@@ -73,7 +74,7 @@ class Learner:
             else:
                 expansions = ["E", *expansions]
             self.state |= {name: make_expansion(plan, d, self.block) for name in expansions}
-        sides = Sides(params, max(1, self.m), d, rounds)
+        sides = Sides(params, max(1, self.m), d)
         for name, form in (spec.state or {}).items():
             if name not in expansions:
                 self.state[name] = sides.array(form)
@@ -95,7 +96,7 @@ class Learner:
         after each, with the number of rounds done.
         """
         trace = make_trace(stream.T)
-        self._make_room(stream)
+        self._make_room(stream, learn)
         if "T" in self.state and self.state["T"][0] == 0:
             self.state["T"][0] = stream.T
         step = max(1, -(-stream.T // (CURVE_POINTS * self.block))) * self.block
@@ -117,7 +118,7 @@ class Learner:
                 on_part(stop)
         return trace, seconds
 
-    def _make_room(self, stream: Stream) -> None:
+    def _make_room(self, stream: Stream, learn: bool) -> None:
         lengths = np.diff(stream.indptr)[stream.order]
         nnz, longest = int(lengths.sum()), int(lengths.max(initial=0))
         for name in self._with_blocks():
@@ -125,6 +126,9 @@ class Learner:
                 self.state[name] = reserve_slots(self.state[name], stream.T, longest)
             else:
                 self.state[name] = reserve(self.state[name], stream.T, nnz, longest)
+        if "window" in self.state and learn:
+            rounds = int(self.state["now"][0]) + stream.T
+            self.state["window"] = lengthened(self.state["window"], self.tau, rounds)
 
     def _with_blocks(self) -> list[str]:
         return [name for name, value in self.state.items() if isinstance(value, Expansion | Budget)]

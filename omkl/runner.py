@@ -9,7 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from omkl import executors, provenance
-from omkl.cells import Cell, expand, older_keys, run_cell, warm_up
+from omkl.cells import Cell, check_memory, expand, older_keys, run_cell, warm_up
 from omkl.executors import Executor, Failure
 from omkl.results import Store
 from omkl.sizes import sizes
@@ -81,6 +81,8 @@ def run_plans(
         ran, interrupted = 0, False
         if missing:
             executor = _executor(plan, missing, jobs)
+            if not executor.remote:
+                _check_memory(missing)
             store.open()
             try:
                 with closing(run_cells(missing, executor, store, len(distinct), progress)) as lines:
@@ -121,6 +123,11 @@ def _executor(plan: "Plan", missing: list[Cell], jobs: int | None) -> Executor:
     executor = executors.make(plan.exec, jobs)
     alone = executor.name == "loky" and (small or executor.workers == 1)
     return executors.Serial() if alone else executor
+
+
+def _check_memory(cells: list[Cell]) -> None:
+    for job in {(id(cell.job.params), cell.job.content_hash): cell.job for cell in cells}.values():
+        check_memory(job)
 
 
 def run_cells(

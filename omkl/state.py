@@ -2,6 +2,8 @@
 
 import math
 import os
+from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,15 +12,14 @@ import numpy as np
 class Sides:
     """The lengths that a learner's YAML may name in a shape.
 
-    m kernels, d features, the learner's whole-number hyperparameters (a window ``tau`` no longer than the
-    pass, where its ``rounds`` are known), ``2D`` and ``levels m``.
+    m kernels, d features, the learner's whole-number hyperparameters, ``2D`` and ``levels m``. A window of
+    ``tau`` rounds has no room at first, and gets it as rounds come: ``lengthened``.
     """
 
-    def __init__(self, params: dict[str, Any], m: int, d: int, rounds: int | None = None) -> None:
+    def __init__(self, params: dict[str, Any], m: int, d: int) -> None:
         self.params = params
         whole = {k: v or 0 for k, v in params.items() if v is None or isinstance(v, int)}
-        if rounds and "tau" in whole:
-            whole["tau"] = min(whole["tau"], rounds + 1)
+        whole["tau"] = 0
         levels = whole.get("levels", 1)
         self.lengths = {"m": m, "d": d, "2D": 2 * whole.get("D", 0), "levels m": levels * m, **whole}
 
@@ -40,14 +41,29 @@ class Sides:
         return array
 
 
-def bytes_needed(spec: Any, params: dict[str, Any], m: int, d: int, rounds: int) -> int:
-    """Return the bytes that a learner's state takes at most, but for the examples that it stores."""
-    sides = Sides(params, m, d, rounds)
-    forms = [form for form in (spec.state or {}).values() if "shape" in form]
+def lengthened(window: np.ndarray, tau: int | None, rounds: int) -> np.ndarray:
+    """Return a window (n, length) with the room of tau rounds, of no more than have been, and one."""
+    length = min(tau or 0, rounds + 1)
+    if length <= window.shape[1]:
+        return window
+    longer = np.zeros((window.shape[0], length))
+    longer[:, : window.shape[1]] = window
+    return longer
+
+
+def bytes_needed(spec: Any, params: dict[str, Any], m: int, d: int) -> int:
+    """Return the bytes that a learner's state takes whatever the stream: stored examples not counted."""
+    sides = Sides(params, m, d)
+    forms = [form for form in (spec.state or {}).values() if "budget" not in form.get("shape", ["budget"])]
     frequencies = 3 * m * params.get("D", 0) * d  # and their copies while they are made
     return 8 * (frequencies + sum(math.prod(sides.shape(form)) for form in forms))
 
 
-def memory() -> int:
-    """Return the bytes of this machine's memory."""
-    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+def memory() -> float:
+    """Return the bytes of memory of this machine, or of the container it is; infinity where unknown."""
+    limits = [math.inf]
+    with suppress(AttributeError, ValueError, OSError):  # not on every system
+        limits.append(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
+    with suppress(ValueError, OSError):  # "max" is no limit
+        limits.append(int(Path("/sys/fs/cgroup/memory.max").read_text()))
+    return min(limits)

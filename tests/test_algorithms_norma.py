@@ -104,7 +104,7 @@ def test_the_terms_kept_are_the_margin_errors_of_the_last_tau_rounds(tau):
 @pytest.mark.parametrize("lam", [0.0, 0.003, 0.5, 3.3])  # the last shrinks by 100 in every round
 @pytest.mark.parametrize("tau", [1, 7, 100])
 def test_with_a_window_and_a_constant_step_every_coefficient_is_picked_from_the_cache_of_powers(lam, tau):
-    """alpha_i (1 - lam eta)^(t - i - 1) of Fig. 1: each a product of two, however many rounds have been."""
+    """alpha_i (1 - lam eta)^(t - i - 1) of Fig. 1, as exact after many rounds as after tau of them."""
     data, eta = clouds(T=3000), 0.3
     learner, trace = one_pass("norma", data, kernel=KERNEL, rho=1.0, lam=lam, eta=eta, tau=tau)
     B, scale, (born, _, powers) = (learner.state[name] for name in ("B", "scale", "window"))

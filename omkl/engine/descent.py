@@ -2,11 +2,13 @@
 
 Without a window it is an Expansion E, with one a Budget B, whose slots are used again; the other is None.
 (Each has an `if` of its own: the compiler leaves out what is inside where the argument's type is None.)
-Throughout: scale (1,)   now (2,) rounds learnt, and of these those when every coefficient was written last
-window (3, tau)   f has the terms of the last tau rounds; the round of the term in each slot; its coefficient
-when it was new; and, where every round shrinks f by the same c, the powers 1, c, c^2, ...: the cache of
-section II-D and Fig. 1. In round t the term of round i has alpha_i c^(t - i - 1), both taken from there.
-The scale is a power, too; when the cache has no other for it B is written anew.
+Throughout: scale (1,)   now (2,) rounds learnt; those of them when B was written anew last
+With a window f has the terms of the last tau rounds, tau the length of window (3, tau). Its rows:
+BORN the round of the term in each slot
+ALPHA its coefficient when it was new
+POWER 1, c, c^2, ... where every round shrinks f by the same c: the cache of section II-D and Fig. 1
+There the scale is the power of the rounds since B was written anew: with alpha_i c^(t - i - 1) for the term
+of round i, in the round t that no further power is left for, or none that is not tiny.
 """
 
 import numpy as np

@@ -3,6 +3,7 @@
 joblib's own dask backend waits for ever for a job that always kills its worker; here it becomes a Failure.
 """
 
+import asyncio
 import logging
 import signal
 import threading
@@ -24,7 +25,6 @@ from omkl.executors.base import Failure, Function
 POLL = 0.005  # seconds between looks at what has finished
 LOGS = ("distributed", "tornado", "asyncio")
 LOOK = 1.0  # seconds between looks at the workers
-FETCH = 2.0  # seconds for results to arrive: what is on a worker that has just died never does
 DIED = (
     "the dask workers that it was given to died, the last times with nothing beside it: "
     "out of memory, or a crash in compiled code"
@@ -123,6 +123,7 @@ class _Sent:
 
         waiting = iter(jobs)
         finished = as_completed(loop=self.client.loop)  # with_results=True would lose what errs as it arrives
+        arriving: dict[Any, Any] = {}
         while True:
             room = AHEAD + self.threads if together else 1
             for job in islice(waiting, max(0, room - len(self.jobs))):
@@ -130,50 +131,42 @@ class _Sent:
             if not self.jobs:
                 return
             self._look()
-            batch = finished.next_batch(block=False)
-            if not batch:
+            arriving |= {future: self._fetch(future) for future in finished.next_batch(block=False)}
+            arrived = [future for future, result in arriving.items() if result.done()]
+            if not arrived:
                 time.sleep(POLL)
-                continue
-            results = self._fetch(batch)
-            for future in batch:
-                if future.status == "cancelled":
-                    raise self._gone()
-                if future.status == "error":
-                    job, tries = self.jobs.pop(future)
-                    if self._only_its_data_were_lost(future) and tries < TRIES:
-                        finished.add(self._submit(job, tries + 1))
-                    elif together:
-                        self.suspects.append(job)
-                    else:
-                        yield job, Failure(DIED)
-                elif future.key in results:
-                    yield self.jobs.pop(future)[0], results[future.key]
-                else:  # its worker died before we had it: it is being computed again
-                    finished.add(future)
+            for future in arrived:
+                error, result = _outcome(arriving.pop(future))
+                if error is not None and future.status != "error":
+                    if future.status == "cancelled" or self.client.status != "running":
+                        raise self._gone()
+                    finished.add(future)  # a connection that broke
+                    continue
+                job, tries = self.jobs.pop(future)
+                if error is None:
+                    yield job, result
+                elif self._only_its_data_were_lost(future, error) and tries < TRIES:
+                    finished.add(self._submit(job, tries + 1))
+                elif together:
+                    self.suspects.append(job)
+                else:
+                    yield job, Failure(DIED)
 
-    def _fetch(self, futures: list[Any]) -> dict[str, Any]:
-        """Return by their key those results that could be had."""
-        wanted = {future.key: future for future in futures if future.status == "finished"}
-        if not wanted:
-            return {}
+    def _fetch(self, future: Any) -> Any:
+        """Return a future of the result's arrival: it may be lost before, and be computed again."""
 
-        async def fetch() -> dict[str, Any]:
-            return await self.client.gather(wanted, errors="skip", asynchronous=True)
+        async def fetch() -> Any:
+            return await self.client.gather(future, asynchronous=True)
 
-        try:
-            found = self.client.sync(fetch, callback_timeout=FETCH)
-        except OSError:  # a worker or the scheduler has gone, or it took too long
-            return {}
-        return {key: found[key] for key, future in wanted.items() if future.status == "finished"}
+        return asyncio.run_coroutine_threadsafe(fetch(), self.client.loop.asyncio_loop)
 
-    def _only_its_data_were_lost(self, future: Any) -> bool:
+    def _only_its_data_were_lost(self, future: Any, error: BaseException) -> bool:
         """Say whether a job came to nothing since others killed the workers that were to have its data.
 
         Raises OmklError when it did not kill its workers either, but cannot be run there.
         """
         from distributed import KilledWorker
 
-        error = future.exception()
         if not isinstance(error, KilledWorker):
             raise OmklError(f"a dask worker cannot run cells: {_line(error)}")
         self.data = {digest: data for digest, data in self.data.items() if data.key != error.task}
@@ -226,6 +219,14 @@ class _Sent:
             f"the dask scheduler at {self.address} went away. "
             "What was finished before is safe; the same command goes on from there"
         )
+
+
+def _outcome(arrived: Any) -> tuple[BaseException | None, Any]:
+    """Return what went wrong, and the result where nothing did."""
+    try:
+        return None, arrived.result()
+    except Exception as error:
+        return error, None
 
 
 def _line(error: BaseException) -> str:
