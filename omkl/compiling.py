@@ -7,13 +7,12 @@ kind of CPU is marked, and loading that needs no lock.
 """
 
 import hashlib
-import os
 import platform
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from functools import cache
-from pathlib import Path
 
+from omkl.algorithms import function
 from omkl.data import files
 from omkl.engine import numba_cache
 
@@ -21,8 +20,9 @@ from omkl.engine import numba_cache
 @contextmanager
 def compiling(functions: Iterable[str]) -> Iterator[None]:
     """Hold the lock of the compiled code unless these functions are marked as there; mark them at the end."""
-    folder = Path(os.environ.get("NUMBA_CACHE_DIR") or numba_cache.compiled_folder())
-    marks = [folder / "ready" / f"{name}-{_target()}" for name in functions]
+    folder = numba_cache.base()
+    sources = {name: numba_cache.folder_of(function(name)).name for name in functions}
+    marks = [folder / "ready" / f"{name}-{source}-{_target()}" for name, source in sources.items()]
     if all(mark.exists() for mark in marks):
         yield
         return

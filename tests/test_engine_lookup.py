@@ -11,7 +11,7 @@ import pytest
 from omkl import algorithms
 from omkl.algorithms import function, functions
 from omkl.config import algo_names, algo_spec
-from omkl.engine import numba_cache
+from omkl.engine import descent, expansion, experts, numba_cache
 from omkl.errors import UserError
 
 PACKAGE = Path(numba_cache.__file__).parent.parent
@@ -20,6 +20,20 @@ TRY = """
 import numpy as np
 from omkl.engine.experts import mean_vote
 print(mean_vote(np.zeros(3)))
+"""
+
+MINE = """
+from numba import njit
+from omkl.engine.experts import mean_vote
+
+@njit(cache=True)
+def mine(f):
+    return 2.0 + mean_vote(f)
+"""
+TRY_MINE = """
+import numpy as np
+from omkl.algorithms import function
+print(function("mine")(np.zeros(3)))
 """
 
 
@@ -67,52 +81,104 @@ def test_a_name_defined_twice_is_an_error(added_module):
         functions()
 
 
-def test_the_folder_follows_every_source_of_compiled_code(tmp_path, monkeypatch):
+def test_the_folders_follow_every_source_of_compiled_code(tmp_path, monkeypatch):
     copy = tmp_path / "omkl"
     shutil.copytree(PACKAGE, copy, ignore=shutil.ignore_patterns("__pycache__"))
-    original = numba_cache.compiled_folder()
+    monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
+    original, whole = numba_cache.compiled_folder(), numba_cache.sources_hash()
     monkeypatch.setattr(numba_cache, "_PACKAGE", copy)
-    assert numba_cache.compiled_folder() == original  # the content counts, not the place
+    assert (numba_cache.compiled_folder(), numba_cache.sources_hash()) == (original, whole)  # not the place
+    hashes, learners = {whole}, sorted(copy.glob("algorithms/[!_]*.py"))
+    for path in learners:
+        before = {each: numba_cache.module_folder(each) for each in learners}
+        path.write_text(path.read_text() + "\n# changed\n")
+        hashes.add(numba_cache.sources_hash())
+        assert numba_cache.compiled_folder() == original
+        after = {each: numba_cache.module_folder(each) for each in learners}
+        assert [each for each in learners if after[each] != before[each]] == [path]
     folders = {original}
-    for path in [*sorted(copy.glob("engine/*.py")), *sorted(copy.glob("algorithms/*.py"))]:
+    for path in sorted(copy.glob("engine/*.py")):
         path.write_text(path.read_text() + "\n# changed\n")
         folders.add(numba_cache.compiled_folder())
-    assert len(folders) == 1 + len([*copy.glob("engine/*.py"), *copy.glob("algorithms/*.py")])
+        hashes.add(numba_cache.sources_hash())
+        assert numba_cache.module_folder(learners[0]).parent == numba_cache.compiled_folder()
+    assert len(folders) == 1 + len([*copy.glob("engine/*.py")])
+    assert len(hashes) == len(folders) + len(learners)
     (copy / "engine" / "another.py").write_text("")
     assert numba_cache.compiled_folder() not in folders
 
 
-def test_an_edited_helper_is_compiled_anew_and_an_unchanged_one_is_not(tmp_path):
-    """mean_vote calls vote of another file: numba's own cache would go on with the old one."""
+def test_a_module_of_learners_that_uses_another_follows_all(tmp_path, monkeypatch):
     copy = tmp_path / "omkl"
     shutil.copytree(PACKAGE, copy, ignore=shutil.ignore_patterns("__pycache__"))
+    monkeypatch.setattr(numba_cache, "_PACKAGE", copy)
+    mine = copy / "algorithms" / "mine.py"
+    for line in ("from omkl.algorithms.omkc import omkc_dd\n", "from .omkc import omkc_dd\n"):
+        mine.write_text(line)
+        before = numba_cache.module_folder(mine)
+        (copy / "algorithms" / "omkc.py").write_text(line)
+        assert numba_cache.module_folder(mine) != before
 
-    def mean_vote_of_zeros():
+
+def test_compiled_learners_lie_in_their_module_s_folder_and_the_engine_beside_them():
+    files = {name: Path(function(name)._cache.cache_path).parent for name in ("omkc_dd", "norma", "arow")}
+    assert files == {name: numba_cache.folder_of(function(name)) for name in files}
+    for helper in (descent.descend, expansion.add, experts.discount):
+        assert Path(helper._cache.cache_path).parent == numba_cache.base()
+
+
+@pytest.fixture
+def in_a_copy(tmp_path):
+    """Function: code -> what it prints with a copy of the package and a cache of its own."""
+    shutil.copytree(PACKAGE, tmp_path / "omkl", ignore=shutil.ignore_patterns("__pycache__"))
+
+    def run(code):
         env = {k: v for k, v in os.environ.items() if k != "NUMBA_CACHE_DIR"}
         env |= {"OMKL_CACHE": str(tmp_path / "cache"), "PYTHONPATH": str(tmp_path)}
-        run = [sys.executable, "-c", TRY]
-        done = subprocess.run(run, env=env, cwd=tmp_path, capture_output=True, text=True, check=True)
+        command = [sys.executable, "-c", code]
+        done = subprocess.run(command, env=env, cwd=tmp_path, capture_output=True, text=True, check=True)
         return float(done.stdout)
 
-    def written():
-        return {path: path.stat().st_mtime_ns for path in tmp_path.glob("cache/numba/**/*.nbc")}
+    return run
 
-    assert mean_vote_of_zeros() == 1.0
-    first = written()
+
+def compiled_in(folder):
+    return {path: path.stat().st_mtime_ns for path in folder.glob("cache/numba/**/*.nbc")}
+
+
+def test_an_edited_helper_is_compiled_anew_and_an_unchanged_one_is_not(tmp_path, in_a_copy):
+    """mean_vote calls vote of another file: numba's own cache would go on with the old one."""
+    assert in_a_copy(TRY) == 1.0
+    first = compiled_in(tmp_path)
     assert first
-    assert mean_vote_of_zeros() == 1.0
-    assert written() == first
-    conventions = copy / "engine" / "conventions.py"
+    assert in_a_copy(TRY) == 1.0
+    assert compiled_in(tmp_path) == first
+    conventions = tmp_path / "omkl" / "engine" / "conventions.py"
     conventions.write_text(conventions.read_text().replace("1.0 if f >= 0.0 else -1.0", "-5.0"))
-    assert mean_vote_of_zeros() == -5.0
-    assert len(written()) > len(first)
+    assert in_a_copy(TRY) == -5.0
+    assert len(compiled_in(tmp_path)) > len(first)
+
+
+def test_an_edited_learner_is_compiled_anew_and_the_engine_is_not(tmp_path, in_a_copy):
+    """Even where neither the file's size nor its time changes, which is all that numba looks at."""
+    mine = tmp_path / "omkl" / "algorithms" / "mine.py"
+    mine.write_text(MINE)
+    before = mine.stat()
+    assert in_a_copy(TRY_MINE) == 3.0
+    first = compiled_in(tmp_path)
+    mine.write_text(MINE.replace("2.0", "7.0"))
+    os.utime(mine, ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert in_a_copy(TRY_MINE) == 8.0
+    second = compiled_in(tmp_path)
+    assert {path: second[path] for path in first} == first
+    assert {path.name.split(".")[0] for path in second.keys() - first.keys()} == {"mine"}
 
 
 def test_has_tells_whether_a_function_is_on_disk(tmp_path, monkeypatch):
     learner = function("omkc_dd")
-    folder = tmp_path / "compiled" / "algorithms_0"
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
+    folder = numba_cache.folder_of(learner) / "algorithms_0"
     folder.mkdir(parents=True)
-    monkeypatch.setattr(numba_cache, "compiled_folder", lambda: tmp_path / "compiled")
     assert not numba_cache.has(learner)
     (folder / "omkc.omkc_ddpa-160.py311.nbi").touch()
     assert not numba_cache.has(learner)

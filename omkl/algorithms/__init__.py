@@ -3,7 +3,10 @@
 import importlib
 import pkgutil
 from collections.abc import Callable
+from pathlib import Path
 
+from omkl import engine
+from omkl.engine import numba_cache
 from omkl.errors import UserError, suggest
 
 
@@ -13,8 +16,12 @@ def functions() -> dict[str, Callable]:
     Raises UserError where two modules define the same name.
     """
     found = {}
+    for helper in pkgutil.iter_modules(engine.__path__):
+        importlib.import_module(f"{engine.__name__}.{helper.name}")  # not in the folder of who uses it first
     for module_info in pkgutil.iter_modules(__path__):
-        module = importlib.import_module(f"{__name__}.{module_info.name}")
+        source = Path(module_info.module_finder.path, f"{module_info.name}.py")
+        with numba_cache.apart(source):
+            module = importlib.import_module(f"{__name__}.{module_info.name}")
         for name, value in vars(module).items():
             here = getattr(getattr(value, "py_func", value), "__module__", None) == module.__name__
             if name.startswith("_") or not callable(value) or not here:

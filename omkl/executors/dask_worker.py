@@ -41,7 +41,7 @@ def work(function: Function, job: Any, dataset: Dataset | None, sources: str) ->
 @cache
 def sources_hash() -> str:
     """A hash of the engine and the learners as they are here."""
-    return numba_cache.compiled_folder().name
+    return numba_cache.sources_hash()
 
 
 @cache
