@@ -6,10 +6,11 @@ import numpy as np
 import pandas as pd
 import pytest
 from reports_cells import COSINE, PAPER, YARDSTICKS, Setting, asked, cell, frame, repetitions, setting
+from scipy.stats import ttest_rel
 
 from omkl.reports import summarise
 from omkl.reports.rows import data_name, value_text
-from omkl.reports.summary import not_worse, paired_p, summary_of
+from omkl.reports.summary import not_worse, paired_ps, summary_of
 
 DD, SS, U = setting("omkc_dd"), setting("omkc_ss"), setting("omkc_u")
 
@@ -160,12 +161,16 @@ def test_each_data_set_has_its_own_best():
 
 
 def test_p_values_at_the_edges():
-    assert math.isnan(paired_p(np.array([3.0])))
-    assert paired_p(np.zeros(4)) == 1.0
-    assert paired_p(np.full(4, 2.0)) == 0.0
-    assert not not_worse(np.array([]))
-    assert not_worse(np.array([-5.0, -5.0]))
-    assert not not_worse(np.array([5.0, 5.0]))
+    rng = np.random.default_rng(0)
+    some = [np.array([3.0]), np.zeros(4), np.full(4, 2.0), *(rng.normal(size=n) for n in (4, 5, 4))]
+    found = paired_ps(some)
+    assert math.isnan(found[0])
+    assert found[1:3] == [1.0, 0.0]
+    assert found[3:] == pytest.approx([ttest_rel(d, np.zeros_like(d)).pvalue for d in some[3:]], rel=1e-12)
+    assert not not_worse(np.array([]), math.nan)
+    assert not_worse(np.array([-5.0, -5.0]), 0.0)
+    assert not not_worse(np.array([5.0, 5.0]), 0.0)
+    assert not_worse(np.array([5.0, 6.0]), 0.05)
 
 
 # -------------------------------------------------------------------- rows

@@ -14,7 +14,7 @@ import numpy as np
 from omkl.errors import UserError, suggest
 from omkl.papers.compare import Compared
 from omkl.reports.rows import Row
-from omkl.reports.summary import by_permutation, not_worse
+from omkl.reports.summary import by_permutation, not_worse, paired_ps
 from omkl.reports.tasks import BY_TASK
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ def comparable(rows: Rows, options: Mapping[str, Any]) -> Finding:
         return Finding(rows.data, None, numbers)
     one, other = (by_permutation(rows.rows[label][0], rows.cells) for label in (left, right))
     difference = np.array([one[p] - other[p] for p in sorted(one.keys() & other.keys())])
-    return Finding(rows.data, bool(a <= b or not_worse(difference)), numbers)
+    return Finding(rows.data, bool(a <= b or not_worse(difference, *paired_ps([difference]))), numbers)
 
 
 def ratio(rows: Rows, options: Mapping[str, Any]) -> Finding:

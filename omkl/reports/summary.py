@@ -1,5 +1,6 @@
 """The summary: one row per data set, learner, pool and hyperparameters, averaged over the repetitions."""
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -99,14 +100,16 @@ def summary_of_rows(rows: list[Row], cells: "pd.DataFrame", asked: Asked) -> "pd
 
 
 def _record(row: Row, shown: dict, cells: "pd.DataFrame", asked: Asked, reps: int) -> dict[str, Any]:
-    own = cells.iloc[row.cells]
+    columns = ("T", "m", "provenance", *(column for column, _, _ in MEASURES))
+    own = {column: cells[column].to_numpy()[row.cells] for column in columns}
+    found = len(row.cells)
     reps = reps if row.asked is None else row.asked
     record = {
         "data": row.data,
         "task": row.task,
         "order": row.order,
-        "T": int(own["T"].iloc[0]) if len(own) else None,
-        "m": int(own["m"].max()) if len(own) else None,
+        "T": int(own["T"][0]) if found else None,
+        "m": int(own["m"].max()) if found else None,
         "pool": row.pool,
         "algo": row.algo,
         "label": row.label or asked.label(row.algo),
@@ -114,16 +117,16 @@ def _record(row: Row, shown: dict, cells: "pd.DataFrame", asked: Asked, reps: in
         "settings": "" if row.label else params_text(shown),  # a label of its own says what the row is
         "shown": [] if row.label else list(shown),
         "params": row.params,
-        "reps": len(own),
+        "reps": found,
         "asked": reps,
-        "complete": len(own) >= reps,
+        "complete": found >= reps,
         "marked": False,
         "best": False,
         "p_value": np.nan,
         "common": 0,
     }
     for column, name, factor in MEASURES:
-        values = own[column].to_numpy(dtype=float) * factor
+        values = own[column].astype(float) * factor
         record[f"{name}_mean"] = float(values.mean()) if len(values) else np.nan
         record[f"{name}_std"] = float(values.std(ddof=1)) if len(values) > 1 else np.nan
     return record | origin.columns(own["provenance"])
@@ -139,40 +142,50 @@ def _mark(rows: list[tuple[Row, dict]], cells: "pd.DataFrame") -> None:
     # Of rows with equal means, the one with most repetitions is tested against.
     best, _ = max((pair for pair in found if pair[1][mean] == lowest), key=lambda pair: pair[1]["reps"])
     reference = by_permutation(best, cells)
-    for row, record in found:
-        other = by_permutation(row, cells)
-        common = sorted(reference.keys() & other.keys())
+    others = [by_permutation(row, cells) for row, _ in found]
+    common = [sorted(reference.keys() & other.keys()) for other in others]
+    differences = [
+        np.array([other[p] - reference[p] for p in shared])
+        for other, shared in zip(others, common, strict=True)
+    ]
+    for (_, record), difference, p in zip(found, differences, paired_ps(differences), strict=True):
         record["best"] = record[mean] == lowest
-        record["common"] = len(common)
-        difference = np.array([other[p] - reference[p] for p in common])
-        record["p_value"] = paired_p(difference)
-        record["marked"] = record["best"] or not_worse(difference)
+        record["common"] = difference.size
+        record["p_value"] = p
+        record["marked"] = record["best"] or not_worse(difference, p)
 
 
 def by_permutation(row: Row, cells: "pd.DataFrame") -> dict[str, float]:
     """Return what a row is tested by (mistakes, MSE), by permutation seed."""
-    own = cells.iloc[row.cells]
     # Counts, not rates: their differences are exact, so that equal is equal.
-    tested = own[BY_TASK[row.task].tested].astype(float)
-    return dict(zip(own["permutation_seed"].astype(str), tested, strict=True))
+    tested, seeds = (
+        cells[column].to_numpy()[row.cells] for column in (BY_TASK[row.task].tested, "permutation_seed")
+    )
+    return dict(zip(map(str, seeds), tested.astype(float), strict=True))
 
 
-def paired_p(difference: np.ndarray) -> float:
-    """Return the two-sided p-value of the paired t-test of differences (n,); NaN for n < 2.
+def paired_ps(differences: Iterable[np.ndarray]) -> list[float]:
+    """Return the two-sided p-values of the paired t-tests of differences (n,) each; NaN for n < 2.
 
     Differences that are all equal leave the test without variance: p is 1 where they are 0, else 0.
     """
-    if difference.size < 2:
-        return float("nan")
-    if np.ptp(difference) == 0:
-        return 1.0 if difference[0] == 0 else 0.0
-    from scipy.stats import ttest_rel
+    p_values, varied = [], defaultdict(list)
+    for place, difference in enumerate(differences):
+        if difference.size < 2:
+            p_values.append(float("nan"))
+            continue
+        p_values.append(1.0 if difference[0] == 0 else 0.0)
+        if np.ptp(difference) != 0:
+            varied[difference.size].append((place, difference))
+    for some in varied.values():
+        from scipy.stats import ttest_1samp
 
-    return float(ttest_rel(difference, np.zeros_like(difference)).pvalue)
+        tested = ttest_1samp(np.stack([difference for _, difference in some]), 0.0, axis=1)
+        for (place, _), p in zip(some, tested.pvalue, strict=True):
+            p_values[place] = float(p)
+    return p_values
 
 
-def not_worse(difference: np.ndarray) -> bool:
-    """Return whether errors minus the best's errors (n,) show no significantly higher mean."""
-    if difference.size < 2:
-        return False
-    return bool(difference.mean() <= 0 or paired_p(difference) >= ALPHA)
+def not_worse(difference: np.ndarray, p: float) -> bool:
+    """Return whether errors minus the best's errors (n,), of p-value p, show no significantly higher mean."""
+    return difference.size >= 2 and bool(difference.mean() <= 0 or p >= ALPHA)
