@@ -13,7 +13,7 @@ ROOT = Path(__file__).resolve().parent.parent
 COMPILER = """
 import sys, time
 from omkl.compiling import compiling
-with compiling(["one"]):
+with compiling(["omkc_dd"]):
     print("in", flush=True)
     time.sleep(0.3)
     print("out", flush=True)
@@ -43,23 +43,23 @@ def test_two_processes_compile_one_after_the_other(folder, tmp_path):
 
 
 def test_what_has_been_compiled_needs_no_lock(folder):
-    with compiling(["one"]):
+    with compiling(["omkc_dd"]):
         pass
     (folder / "lock").unlink()
-    with compiling(["one"]):
+    with compiling(["omkc_dd"]):
         assert not (folder / "lock").exists()
-    with compiling(["one", "two"]):
+    with compiling(["omkc_dd", "omkc_ss"]):
         assert (folder / "lock").exists()
 
 
 def test_what_was_not_compiled_to_the_end_is_not_marked(folder):
-    with pytest.raises(KeyboardInterrupt), compiling(["one"]):
+    with pytest.raises(KeyboardInterrupt), compiling(["omkc_dd"]):
         raise KeyboardInterrupt
-    assert not list(folder.rglob("one-*"))
+    assert not list(folder.rglob("omkc_dd-*"))
 
 
 def test_a_folder_that_cannot_be_written_is_no_error(tmp_path, monkeypatch):
     (tmp_path / "file").touch()
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "file" / "below"))
-    with compiling(["one"]):
+    with compiling(["omkc_dd"]):
         pass

@@ -215,7 +215,7 @@ def test_the_scheduler_killed_or_without_workers_ends_the_run_and_the_same_comma
 
 
 def test_another_version_on_the_workers_is_refused(cluster, monkeypatch):
-    from omkl.executors import dask_worker
+    from omkl import dask_worker
 
     monkeypatch.setattr(dask_worker, "sources_hash", lambda: "another")
     with pytest.raises(OmklError, match=r"a dask worker cannot run cells: .*another version"):

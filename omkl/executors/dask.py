@@ -17,9 +17,8 @@ from multiprocessing import resource_tracker
 from pathlib import Path
 from typing import Any
 
-from omkl import cells
+from omkl import cells, dask_worker
 from omkl.errors import OmklError, UserError
-from omkl.executors import dask_worker
 from omkl.executors.base import Failure, Function
 
 POLL = 0.005  # seconds between looks at what has finished
