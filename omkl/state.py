@@ -3,6 +3,7 @@
 import math
 import os
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -59,6 +60,7 @@ def bytes_needed(spec: Any, params: dict[str, Any], m: int, d: int) -> int:
     return 8 * (frequencies + sum(math.prod(sides.shape(form)) for form in forms))
 
 
+@cache
 def memory() -> float:
     """Return the bytes of memory of this machine, or of the container it is; infinity where unknown."""
     limits = [math.inf]

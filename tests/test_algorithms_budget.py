@@ -184,8 +184,7 @@ def test_one_kernel_with_a_budget_of_t_is_the_passive_aggressive_algorithm(rows)
     X, y, stream = rows("german", 300)
     learner = compiled("bomkc_bpas", {"budget": 301, "C": 0.4}, ONE, X.shape[1])
     learner.run(stream)
-    K = np.exp(-((X[:, None] - X[None]) ** 2).sum(-1) / (2 * 4.0**2))
-    a = np.zeros(300)
+    K, a = wide(X, X), np.zeros(300)
     for t in range(300):
         a[t] = y[t] * min(0.4, max(0.0, 1.0 - y[t] * (a[:t] @ K[:t, t])))
     B = learner.state["B"]
@@ -198,17 +197,21 @@ def test_nogd_of_full_rank_projects_on_what_is_stored(rows):
     over = {"budget": 40, "eta": 0.2, "rank": 1.0}
     learner = compiled("bomkc_nogd", over, ONE, X.shape[1])
     learner.run(stream)
-    kernel = lambda U, V: np.exp(-((U[:, None] - V[None]) ** 2).sum(-1) / (2 * 4.0**2))  # noqa: E731
     held, a = [], np.zeros(0)
     for t in range(200):
-        k = kernel(X[held], X[t : t + 1])[:, 0]
+        k = wide(X[held], X[t : t + 1])[:, 0]
         if y[t] * (a @ k) >= 1.0:
             continue
         if len(held) < 40:
             held, a = [*held, t], np.append(a, 0.2 * y[t])
         else:
-            a = a + 0.2 * y[t] * np.linalg.solve(kernel(X[held], X[held]), k)
+            a = a + 0.2 * y[t] * np.linalg.solve(wide(X[held], X[held]), k)
     np.testing.assert_allclose(learner.state["B"].A[:, 0], a, rtol=1e-6, atol=1e-9)
+
+
+def wide(U, V):
+    """The kernel of ONE between two sets of rows, by its definition."""
+    return np.exp(-((U[:, None] - V[None]) ** 2).sum(-1) / (2 * 4.0**2))
 
 
 def beside(name, over, other, its, X, stream):

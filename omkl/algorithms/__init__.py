@@ -2,8 +2,10 @@
 
 import importlib
 import pkgutil
+import sys
 from collections.abc import Callable
 from pathlib import Path
+from types import ModuleType
 
 from omkl import engine
 from omkl.engine import numba_cache
@@ -16,12 +18,8 @@ def functions() -> dict[str, Callable]:
     Raises UserError where two modules define the same name.
     """
     found = {}
-    for helper in pkgutil.iter_modules(engine.__path__):
-        importlib.import_module(f"{engine.__name__}.{helper.name}")  # not in the folder of who uses it first
     for module_info in pkgutil.iter_modules(__path__):
-        source = Path(module_info.module_finder.path, f"{module_info.name}.py")
-        with numba_cache.apart(source):
-            module = importlib.import_module(f"{__name__}.{module_info.name}")
+        module = sys.modules.get(f"{__name__}.{module_info.name}") or _imported(module_info)
         for name, value in vars(module).items():
             here = getattr(getattr(value, "py_func", value), "__module__", None) == module.__name__
             if name.startswith("_") or not callable(value) or not here:
@@ -30,6 +28,13 @@ def functions() -> dict[str, Callable]:
                 raise UserError(f"learner function '{name}' is defined twice in omkl.algorithms")
             found[name] = value
     return found
+
+
+def _imported(module_info: pkgutil.ModuleInfo) -> ModuleType:
+    for helper in pkgutil.iter_modules(engine.__path__):
+        importlib.import_module(f"{engine.__name__}.{helper.name}")  # not in the folder of who uses it first
+    with numba_cache.apart(Path(module_info.module_finder.path, f"{module_info.name}.py")):
+        return importlib.import_module(f"{__name__}.{module_info.name}")
 
 
 def function(name: str) -> Callable:

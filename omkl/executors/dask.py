@@ -144,7 +144,7 @@ class _Sent:
                 job, tries = self.jobs.pop(future)
                 if error is None:
                     yield job, result
-                elif self._only_its_data_were_lost(future, error) and tries < TRIES:
+                elif self._given_up(error) != future.key and tries < TRIES:  # its data, by fault of others
                     finished.add(self._submit(job, tries + 1))
                 elif together:
                     self.suspects.append(job)
@@ -159,17 +159,17 @@ class _Sent:
 
         return asyncio.run_coroutine_threadsafe(fetch(), self.client.loop.asyncio_loop)
 
-    def _only_its_data_were_lost(self, future: Any, error: BaseException) -> bool:
-        """Say whether a job came to nothing since others killed the workers that were to have its data.
+    def _given_up(self, error: BaseException) -> str:
+        """Return the key of what was given to too many workers that died, and make it anew if it was data.
 
-        Raises OmklError when it did not kill its workers either, but cannot be run there.
+        Raises OmklError for another error: the job did not kill its workers, but cannot be run there.
         """
         from distributed import KilledWorker
 
         if not isinstance(error, KilledWorker):
             raise OmklError(f"a dask worker cannot run cells: {_line(error)}")
         self.data = {digest: data for digest, data in self.data.items() if data.key != error.task}
-        return error.task != future.key
+        return error.task
 
     def cancel(self) -> None:
         """Take back what has not begun."""
