@@ -34,6 +34,16 @@ def test_omkc_dd_makes_6208_mistakes_on_a9a_in_file_order(a9a_train):
     assert (curve["mistakes"][-1], curve["n_sv_sum"][-1], curve["n_sv_union"][-1]) == (6208, 159_278, 29_028)
 
 
+@pytest.mark.parametrize(("name", "mistakes"), [("australian", [256, 250, 259]), ("fourclass", [24, 29, 27])])
+def test_omkc_dd_makes_the_mistakes_of_the_authors_code_on_their_permutations(name, mistakes, shared_data):
+    """What the code of Hoi et al. counts on its first three: one tie of 8 votes to 8 decides australian's."""
+    spec, data, found = algo_spec("omkc_dd"), omkl.data.load(name), []
+    for rep in range(3):
+        order, seed = omkl.data.order(data, "authors", 0, rep)
+        found.append(run_pass(spec, spec.defaults, pool("paper16"), data, order, seed)["mistakes"])
+    assert found == mistakes
+
+
 def test_kernel_perceptron_stores_6887_vectors_on_a9a_in_file_order(a9a_train):
     learner, trace = one_pass("perceptron", a9a_train, kernel={"kind": "gaussian", "gamma": 0.01})
     assert learner.state["E"].size.tolist() == [6887, 6887]

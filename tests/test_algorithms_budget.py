@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from engine_cases import fitting
+from engine_cases import csr, fitting, slots_of
 from reference import TWINS
 
 from omkl import data, seeds
@@ -271,3 +271,34 @@ def test_rows_without_any_feature_have_a_place_in_the_store():
     assert outputs(B, stream, 0) == [0]
     put(B, stream, 0, 0, 0, 1.0)
     assert outputs(B, stream, 1) == [1]
+
+
+NARROW = {
+    "normalise": "none",
+    "kernels": [{"kind": "gaussian", "sigma": s} for s in (2.0**-6, 2.0**-4, 0.25)],
+}
+
+
+@pytest.mark.parametrize("block", [1, 16])
+def test_bpas_drops_the_oldest_of_equally_cheap_vectors(block):
+    """No row sees another: each is stored with C = 0.1, and those that came last remain."""
+    T, budget = 40, 7
+    X, y = np.arange(T)[:, None] * 10.0, np.where(np.arange(T) % 3, 1.0, -1.0)
+    learner = compiled("bomkc_bpas", {"budget": budget, "C": 0.1}, NARROW, 1, block)
+    stream = make_stream(*csr(X), y, np.arange(T))
+    for start, stop in ((0, 1), (1, 20), (20, T)):  # ages outlive the end of a part
+        order, labels = stream.order[start:stop], stream.y[start:stop]
+        learner.run(stream._replace(T=stop - start, order=order, y=labels))
+        for i in range(3):
+            held = sorted(values[0] if values else 0.0 for _, values, _ in slots_of(learner.state["B"], i))
+            assert held == [10.0 * t for t in range(max(0, stop - budget), stop)]
+
+
+@pytest.mark.parametrize("over", [{}, {"normalise": True}])
+@pytest.mark.parametrize("seed", range(4))
+def test_bpas_drops_as_the_authors_list_in_order_of_age_does(seed, over):
+    """Whole numbers on a grid: many vectors lie equally far, with equal coefficients."""
+    rng = np.random.default_rng(seed)
+    X, y = rng.integers(0, 4, (200, 2)).astype(float), rng.choice([-1.0, 1.0], 200)
+    stream = make_stream(*csr(X), y, np.arange(200))
+    agree("bomkc_bpas", {"budget": 9, "C": 0.1, **over}, NARROW, X, y, stream)

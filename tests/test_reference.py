@@ -19,7 +19,8 @@ from reference import (
     perceptron_u,
 )
 from reference.kernels import mean_rows, pool_rows
-from reference.omkc import TINY, hedge, smooth
+from reference.omkc import smooth
+from reference.weights import TINY, hedge
 
 from omkl.config import algo_names, algo_spec
 

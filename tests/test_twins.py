@@ -34,6 +34,8 @@ OPTIONS = [
     ("omkc_ss", {"sampling": "sum", "floor": "delta", "beta": 0.5}),
     ("omkc_dd", {"beta": 0.01}),
     ("omkc_ddpa", {"C": 1.0}),
+    ("bomkc_spa", {"predict": "votes"}),
+    ("bomkc_spa", {"predict": "votes", "discount": "zero_one"}),
     ("perceptron_star", {"select": "hindsight"}),
     ("bomkc_rbp", {"budget": 20}),
     ("bomkc_forgetron", {"budget": 20}),

@@ -28,6 +28,7 @@ from omkl.engine.experts import discount, mistakes, weighted_vote
 from omkl.engine.trace import record
 
 FIFO, UNIFORM, NONUNIFORM = 0, 1, 2  # places in the choices of bomkc_bogd's `removal`
+_LATER = np.iinfo(np.int64).max  # than any example's number
 
 
 @njit(cache=True)
@@ -179,7 +180,7 @@ def bomkc_bpas(stream, B, w, trace, learn, gamma, C, normalise):
     ||change||^2 = a_r^2 (kappa(x_r, x_r) - kappa(x_r, x)^2 / kappa(x, x)) + tau^2 kappa(x, x)
     Deviations: kappa(x, x) is taken for 1 with every kernel, as in the authors' code, unless `normalise`.
     With it polynomials of unscaled data multiply their coefficients by kappa again and again: these stay
-    within range. Of equally cheap vectors the one in the first slot goes.
+    within range. Of equally cheap vectors the oldest goes, the first in the authors' list.
     """
     for t in range(stream.T):
         y = stream.y[t]
@@ -190,7 +191,7 @@ def bomkc_bpas(stream, B, w, trace, learn, gamma, C, normalise):
         discount(w, gamma, mistakes(y, f))
         k = kernel_values(B, t)
         own = self_kernels(B, t) if normalise else np.ones(f.size)
-        cheapest = _cheapest(B.A, k, B.own, own, normalise, B.n_sv.max())
+        cheapest = _cheapest(B.A, k, B.own, own, normalise, B.born, B.n_sv.max())
         for i in range(f.size):
             loss = hinge(y, f[i])
             if loss == 0.0 or own[i] == 0.0 or own[i] == math.inf:
@@ -205,14 +206,17 @@ def bomkc_bpas(stream, B, w, trace, learn, gamma, C, normalise):
 
 
 @njit(cache=True, error_model="numpy")
-def _cheapest(A, k, own_r, own, normalise, n):
-    """r (m,): the first slot with the least a_r^2 (kappa(x_r, x_r) - kappa(x_r, x)^2 / kappa(x, x))."""
-    r, least = np.zeros(own.size, np.int64), np.full(own.size, np.inf)
+def _cheapest(A, k, own_r, own, normalise, born, n):
+    """r (m,): the slot with the least a_r^2 (kappa(x_r, x_r) - kappa(x_r, x)^2 / kappa(x, x)), the oldest of
+    several.
+    """
+    r, least, oldest = np.zeros(own.size, np.int64), np.full(own.size, np.inf), np.full(own.size, _LATER)
     for s in range(n):
-        a, k_s, own_s = A[s], k[s], own_r[s]
+        a, k_s, own_s, born_s = A[s], k[s], own_r[s], born[s]
         for i in range(own.size):
             cost = a[i] * a[i] * ((own_s[i] if normalise else 1.0) - k_s[i] * k_s[i] / own[i])
-            better = cost < least[i]
+            better = cost < least[i] or (cost == least[i] and born_s[i] < oldest[i])
             least[i] = cost if better else least[i]
+            oldest[i] = born_s[i] if better else oldest[i]
             r[i] = s if better else r[i]
     return r

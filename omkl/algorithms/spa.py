@@ -15,11 +15,12 @@ from omkl.engine.experts import (
     sampling_share,
     smoothed,
     weighted_output,
+    weighted_vote,
 )
 from omkl.engine.trace import record
 
 HINGE, ZERO_ONE = 0, 1  # places in the choices of `discount`
-CURRENT, AVERAGED = 0, 1  # places in the choices of `predict`
+CURRENT, AVERAGED, VOTES = 0, 1, 2  # places in the choices of `predict`
 
 
 @njit(cache=True)
@@ -34,9 +35,10 @@ def bomkc_spa(
     S the expansion of coefficients s a, s the round that added a: the mean of f_i over rounds 1..t, the
     classifier before learning in each, is sum_s a_s (t - s) / t kappa_i(x_s, .) = f_i - S_i / t
     Deviations: the indentation is ambiguous; every kernel's weight is discounted in every round, by its hinge
-    loss, which gives the published table. Options that differ from print: discount=zero_one (the authors'
-    code) by mistakes; predict=averaged combines the running means, at the cost of S; normalise=false does
-    not divide the loss by kappa_i(x, x) (the authors' code).
+    loss, which gives the published table. Options that differ from print: discount=zero_one by mistakes;
+    predict=votes combines the signs of the outputs (the code that the authors uploaded does both);
+    predict=averaged combines the running means, at the cost of S; normalise=false does not divide the loss
+    by kappa_i(x, x) (the authors' code).
     """
     loss, a = np.empty(w.size), np.empty(w.size)
     for t in range(stream.T):
@@ -44,6 +46,8 @@ def bomkc_spa(
         f = outputs(E, stream, t)
         if predict == AVERAGED:
             score = weighted_output(w, f - outputs(S, stream, t) / (n[0] + 1.0))
+        elif predict == VOTES:
+            score = weighted_vote(w, f)
         else:
             score = weighted_output(w, f)
         record(trace, t, score, y, E)

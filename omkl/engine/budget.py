@@ -28,6 +28,8 @@ BLOCK = 64
 # own (S, m)          kappa_i(x_s, x_s)
 # holds (S, m)        example in each slot, as its number in the store below
 # n_sv (m,)           slots in use, always the first ones
+# born (S, m)         when each slot was filled: the number of examples put before, over all kernels
+# n_put (1,)          examples put so far
 # oldest (m,)         the slot to be overwritten next where the oldest goes first
 # size (2,)           distinct stored examples (the union), slots in use over all kernels (the papers' #SV)
 # ends (2 N,)         first and last-plus-one position of a stored example in
@@ -43,7 +45,7 @@ BLOCK = 64
 # tile (m, R), dense (d,), some_dots (S,)    scratch; dense is 0
 Budget = namedtuple(
     "Budget",
-    "pool limit A own holds n_sv oldest size ends indices values norm2 users free n_free now "
+    "pool limit A own holds born n_put n_sv oldest size ends indices values norm2 users free n_free now "
     "block slot columns rows row_norm2 dots K f g tile dense some_dots",
 )
 
@@ -58,6 +60,8 @@ def make_budget(pool: Pool, budget: int, d: int, block: int = BLOCK) -> Budget:
         A=np.zeros((0, m)),
         own=np.zeros((0, m)),
         holds=np.zeros((0, m), np.int64),
+        born=np.zeros((0, m), np.int64),
+        n_put=np.zeros(1, np.int64),
         n_sv=np.zeros(m, np.int64),
         oldest=np.zeros(m, np.int64),
         size=np.zeros(2, np.int64),
@@ -91,8 +95,9 @@ def reserve_slots(B: Budget, vectors: int, longest: int) -> Budget:
     slots = max(S, min(int(B.limit[0]), int(B.n_sv.max()) + vectors))
     examples = max(N, min(m * slots, int(B.size[0]) + vectors) + 1)
     if slots > S:
-        A, own, holds = (_extended(array, slots) for array in (B.A, B.own, B.holds))
-        B = B._replace(A=A, own=own, holds=holds, K=np.zeros((R, slots, m)), some_dots=np.zeros(slots))
+        A, own, holds, born = (_extended(array, slots) for array in (B.A, B.own, B.holds, B.born))
+        B = B._replace(A=A, own=own, holds=holds, born=born)
+        B = B._replace(K=np.zeros((R, slots, m)), some_dots=np.zeros(slots))
     stride = max(longest, B.values.size // N if N else 0)
     if examples > N or examples * stride > B.values.size:
         ends = (np.arange(examples)[:, None] * stride + [0, 0]).reshape(-1)
@@ -170,7 +175,8 @@ def put(B, stream, t, i, s, a):
         _release(B, B.holds[s, i])
     e = _stored(B, stream, t)
     B.users[e] += 1
-    B.holds[s, i] = e
+    B.holds[s, i], B.born[s, i] = e, B.n_put[0]
+    B.n_put[0] += 1
     B.A[s, i] = a
     B.own[s, i] = value(B.pool, i, B.norm2[e], B.norm2[e], B.norm2[e])
     low, high = t + 1 - B.block[0], B.block[1] - B.block[0]
@@ -197,7 +203,8 @@ def remove(B, t, i, s):
     """Empty slot s of kernel i in round t: the last slot in use takes its number."""
     last = B.n_sv[i] - 1
     _release(B, B.holds[s, i])
-    B.holds[s, i], B.A[s, i], B.own[s, i] = B.holds[last, i], B.A[last, i], B.own[last, i]
+    B.holds[s, i], B.born[s, i] = B.holds[last, i], B.born[last, i]
+    B.A[s, i], B.own[s, i] = B.A[last, i], B.own[last, i]
     B.A[last, i] = 0.0
     now, stop = t - B.block[0], B.block[1] - B.block[0]
     B.K[now:stop, s, i] = B.K[now:stop, last, i]

@@ -12,15 +12,15 @@ SAMPLE_BY_MAX, SAMPLE_BY_SUM = 0, 1
 FLOOR_SHARED, FLOOR_EACH = 0, 1
 
 _LARGEST_LOSS = 1e300
+# Share of the weights up to which a difference of votes is rounding. A weight is multiplied and divided once
+# in each round: equal ones were seen to differ by 7e-13 after a million rounds, and 4e-12 after three.
+_BALANCED = 1e-11
 
 
 @njit(cache=True)
 def weighted_vote(w, f):
-    """sum_i w_i vote(f_i) in the order of the kernels."""
-    score = 0.0
-    for i in range(f.size):
-        score += w[i] * vote(f[i])
-    return score
+    """sum_i w_i vote(f_i), and exactly 0 where the votes tie."""
+    return weighted_vote_of(np.ones(f.size, np.bool_), w, f)
 
 
 @njit(cache=True)
@@ -44,10 +44,28 @@ def mean_vote(f):
 @njit(cache=True)
 def weighted_vote_of(c, w, f):
     """The same over the classifiers with c (m,) true; 0 when none is."""
-    score = 0.0
+    score, size = 0.0, 0.0
     for i in range(f.size):
         if c[i]:
             score += w[i] * vote(f[i])
+            size += w[i]
+    return score if abs(score) > _BALANCED * size else _from_the_heaviest(c, w, f)
+
+
+@njit(cache=True)
+def _from_the_heaviest(c, w, f):
+    """That sum from the largest weight to the smallest, taken for 0 each time that it is rounding.
+
+    So rounding neither makes a winner of a tie nor hides the lighter votes that decide behind one: the sign
+    is that of exact arithmetic.
+    """
+    score, size = 0.0, 0.0
+    for i in np.argsort(-w):
+        if c[i]:
+            score += w[i] * vote(f[i])
+            size += w[i]
+            if abs(score) <= _BALANCED * size:
+                score, size = 0.0, 0.0
     return score
 
 

@@ -112,7 +112,8 @@ def bomkc_bpas(X, y, kernels, *, budget, gamma, C, normalise, pool_normalise="no
 
     f_new(x) = f(x) + tau y kappa(x, x), the same loss for every r, and (f_new - f) = b_r kappa(x, .) -
     a_r kappa(x_r, .) has the squared norm a_r^2 (kappa(x_r, x_r) - kappa(x_r, x)^2 / kappa(x, x)) +
-    tau^2 kappa(x, x): the first r with the least a_r^2 (...), since rounding must not choose between ties.
+    tau^2 kappa(x, x): r has the least a_r^2 (...), in which rounding does not choose between ties, and of
+    several it is the one that arrived first.
     """
     E = Slots(X, y, kernels, pool_normalise, budget)
     for t in range(len(y)):
@@ -130,7 +131,7 @@ def bomkc_bpas(X, y, kernels, *, budget, gamma, C, normalise, pool_normalise="no
             k = [E.kappa(i, j, t) for j in E.held[i]]
             own_r = [E.kappa(i, j, j) if normalise else 1.0 for j in E.held[i]]
             costs = [passive_cost(a, k_r, o, own) for a, k_r, o in zip(E.a[i], k, own_r, strict=True)]
-            s = costs.index(min(costs))
+            s = min(range(budget), key=lambda r, costs=costs, held=E.held[i]: (costs[r], held[r]))
             b = E.a[i][s] * k[s] / own + tau * y[t]
             E.replace(i, s, t, min(max(b, -1e100), 1e100))
     return E.finish()

@@ -7,6 +7,7 @@ from threadpoolctl import threadpool_limits
 
 from .expansion import Expansions
 from .losses import loss_of, slope_of
+from .weights import Weights
 
 
 def frequencies(kernels, d, D, features, rng):
@@ -158,21 +159,16 @@ def bomkc_fogd(X, y, kernels, *, D, features, gamma, eta, normalise="none", rng)
     """FOGD: where y f < 1, theta += eta y z. Weights by gamma^[y f <= 0], a vote of signs."""
     m = len(kernels)
     V, E = frequencies(kernels, X.shape[1], D, features, rng), Expansions(None, 0, len(y))
-    theta, w = np.zeros((m, 2 * D)), np.full(m, 1 / m)
+    theta, W, every = np.zeros((m, 2 * D)), Weights(m), np.ones(m, dtype=bool)
     for t in range(len(y)):
         z = lifted(V, X[t])
         f = [theta[i] @ z[i] for i in range(m)]
-        score = 0.0
+        E.record(W.vote(f, every), y[t], [])
+        W.discount(gamma, [y[t] * f_i <= 0 for f_i in f])
         for i in range(m):
-            score += w[i] * (1 if f[i] >= 0 else -1)
-        E.record(score, y[t], [])
-        for i in range(m):
-            if y[t] * f[i] <= 0:
-                w[i] *= gamma
             if y[t] * f[i] < 1:
                 theta[i] += eta * y[t] * z[i]
-        w /= sum(w)
-    return E.result(w)
+    return E.result(W.w)
 
 
 def ridge_features(X, y, kernels, *, D, features, lam, normalise="none", rng):

@@ -1,7 +1,7 @@
 """Online multiple kernel classification (Hoi, Jin, Zhao, Yang 2013, Machine Learning 90), Algorithms 1-4.
 
-Letters of all twins: f (m,) outputs f_i(x_t); w (m,) Hedge weights, sum 1; z (m,) 1 where kernel i errs
-(y f_i <= 0); beta discount; q, p (m,) sampling probabilities; c, m_ (m,) the Bernoulli draws c_i, m_i;
+Letters of all twins: f (m,) outputs f_i(x_t); W Hedge weights, W.w (m,) of sum 1; z (m,) 1 where kernel i
+errs (y f_i <= 0); beta discount; q, p (m,) sampling probabilities; c, m_ (m,) the Bernoulli draws c_i, m_i;
 delta smoothing. A round is: draw (stochastic twins), predict, record, discount the weights, store.
 """
 
@@ -9,32 +9,13 @@ import numpy as np
 
 from .expansion import Expansions
 from .kernels import pool_rows
-
-TINY = np.finfo(np.float64).tiny
+from .weights import Weights
 
 
 def start(X, y, kernels, normalise):
     """Empty classifiers, weights 1/m, and the draw 'every kernel'."""
     m = len(kernels)
-    return Expansions(pool_rows(X, kernels, normalise), m, len(y)), np.full(m, 1 / m), np.ones(m, dtype=bool)
-
-
-def combine(w, f, used):
-    """Score sum_i w_i vote(f_i) over the used kernels in index order; vote +1 if f >= 0, else -1; none: 0."""
-    score = 0.0
-    for i in range(len(f)):
-        if used[i]:
-            score += w[i] * (1 if f[i] >= 0 else -1)
-    return score
-
-
-def hedge(w, beta, z):
-    """w_i beta^z_i, divided by their sum (taken in index order); an underflow stays at TINY."""
-    w = [max(w[i] * beta, TINY) if z[i] else w[i] for i in range(len(w))]
-    total = 0.0
-    for i in range(len(w)):
-        total += w[i]
-    return np.array([max(w[i] / total, TINY) for i in range(len(w))])
+    return Expansions(pool_rows(X, kernels, normalise), m, len(y)), Weights(m), np.ones(m, dtype=bool)
 
 
 def ratios(w, sampling):
@@ -53,39 +34,39 @@ def bernoulli(rng, p):
 
 
 def omkc_u(X, y, kernels, *, normalise="none", rng=None):
-    """Uniform combination: w_i = 1/m for ever; votes are counted as integers, so a tie is exactly 0."""
-    E, w, every = start(X, y, kernels, normalise)
+    """Uniform combination: w_i = 1/m for ever."""
+    E, W, every = start(X, y, kernels, normalise)
     for t in range(len(y)):
         f = E.F[:, t]
-        E.record(combine(np.ones(len(w)), f, every) / len(w), y[t], every)
+        E.record(W.vote(f, every), y[t], every)
         z = y[t] * f <= 0
         E.add(t, y[t] * z)
-    return E.result(w)
+    return E.result(W.w)
 
 
 def omkc_dd(X, y, kernels, *, beta, normalise="none", rng=None):
     """Algorithm 1: every kernel is combined and every kernel that errs is updated."""
-    E, w, every = start(X, y, kernels, normalise)
+    E, W, every = start(X, y, kernels, normalise)
     for t in range(len(y)):
         f = E.F[:, t]
-        E.record(combine(w, f, every), y[t], every)
+        E.record(W.vote(f, every), y[t], every)
         z = y[t] * f <= 0
-        w = hedge(w, beta, z)
+        W.discount(beta, z)
         E.add(t, y[t] * z)
-    return E.result(w)
+    return E.result(W.w)
 
 
 def omkc_ds(X, y, kernels, *, beta, sampling, normalise="none", rng):
     """Algorithm 2: kernels with c_i ~ Bernoulli(q_i) are combined, all are updated as in Algorithm 1."""
-    E, w, _ = start(X, y, kernels, normalise)
+    E, W, _ = start(X, y, kernels, normalise)
     for t in range(len(y)):
-        c = bernoulli(rng, ratios(w, sampling))
+        c = bernoulli(rng, ratios(W.w, sampling))
         f = E.F[:, t]
-        E.record(combine(w, f, c), y[t], c)
+        E.record(W.vote(f, c), y[t], c)
         z = y[t] * f <= 0
-        w = hedge(w, beta, z)
+        W.discount(beta, z)
         E.add(t, y[t] * z)
-    return E.result(w)
+    return E.result(W.w)
 
 
 def omkc_sd(X, y, kernels, *, beta, delta, sampling, floor, variant, normalise="none", rng):
@@ -95,19 +76,19 @@ def omkc_sd(X, y, kernels, *, beta, delta, sampling, floor, variant, normalise="
     polynomial (a linear kernel is one) goes to the i-th Gaussian, so polynomials stay at 0: they always vote
     +1, always err and are discounted whenever sampled. A Gaussian that errs too lists the vector twice.
     """
-    E, w, every = start(X, y, kernels, normalise)
-    owner = {"standard": list(range(len(w))), "published": shifted_owner(kernels)}[variant]
+    E, W, every = start(X, y, kernels, normalise)
+    owner = {"standard": list(range(E.m)), "published": shifted_owner(kernels)}[variant]
     for t in range(len(y)):
-        m_ = bernoulli(rng, smooth(ratios(w, sampling), delta, floor))
+        m_ = bernoulli(rng, smooth(ratios(W.w, sampling), delta, floor))
         f = E.F[:, t]
-        E.record(combine(w, f, every), y[t], every)
+        E.record(W.vote(f, every), y[t], every)
         z = m_ & (y[t] * f <= 0)
-        w = hedge(w, beta, z)
-        vectors = np.zeros(len(w), dtype=int)
-        for i in range(len(w)):
+        W.discount(beta, z)
+        vectors = np.zeros(E.m, dtype=int)
+        for i in range(E.m):
             vectors[owner[i]] += z[i]
         E.add(t, y[t] * vectors, vectors)
-    return E.result(w)
+    return E.result(W.w)
 
 
 def shifted_owner(kernels):
@@ -124,15 +105,15 @@ def shifted_owner(kernels):
 
 def omkc_ss(X, y, kernels, *, beta, delta, sampling, floor, normalise="none", rng):
     """Algorithm 4: the kernels with m_i ~ Bernoulli(p_i) are combined, and the same ones are updated."""
-    E, w, _ = start(X, y, kernels, normalise)
+    E, W, _ = start(X, y, kernels, normalise)
     for t in range(len(y)):
-        m_ = bernoulli(rng, smooth(ratios(w, sampling), delta, floor))
+        m_ = bernoulli(rng, smooth(ratios(W.w, sampling), delta, floor))
         f = E.F[:, t]
-        E.record(combine(w, f, m_), y[t], m_)
+        E.record(W.vote(f, m_), y[t], m_)
         z = m_ & (y[t] * f <= 0)
-        w = hedge(w, beta, z)
+        W.discount(beta, z)
         E.add(t, y[t] * z)
-    return E.result(w)
+    return E.result(W.w)
 
 
 def omkc_ddpa(X, y, kernels, *, beta, C, normalise="none", rng=None):
@@ -141,11 +122,11 @@ def omkc_ddpa(X, y, kernels, *, beta, C, normalise="none", rng=None):
     Hedge still discounts on y f <= 0. A step ends at y f = 1 exactly, so a repeated example has a loss of 0
     or of rounding noise: losses up to 1e-9 count as 0.
     """
-    E, w, every = start(X, y, kernels, normalise)
+    E, W, every = start(X, y, kernels, normalise)
     for t in range(len(y)):
         f = E.F[:, t]
-        E.record(combine(w, f, every), y[t], every)
+        E.record(W.vote(f, every), y[t], every)
         z = y[t] * f <= 0
-        w = hedge(w, beta, z)
+        W.discount(beta, z)
         E.add(t, np.array([y[t] * min(C, 1 - y[t] * f_i) if 1 - y[t] * f_i > 1e-9 else 0.0 for f_i in f]))
-    return E.result(w)
+    return E.result(W.w)

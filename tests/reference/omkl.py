@@ -10,22 +10,13 @@ import math
 
 import numpy as np
 
-from .omkc import TINY, bernoulli, combine, hedge, omkc_dd, start
+from .omkc import bernoulli, omkc_dd, start
+from .weights import RealWeights, Weights, hedge_by
 
 
 def omklp_da1(X, y, kernels, *, beta, normalise="none", rng=None):
     """Algorithm 1 is Algorithm 1 of the OMKC paper."""
     return omkc_dd(X, y, kernels, beta=beta, normalise=normalise, rng=rng)
-
-
-def hedge_by(w, beta, loss):
-    """w_i beta^(loss_i - least loss), divided by their sum; an underflow stays at TINY."""
-    least = min(loss)
-    w = [max(float(w_i) * float(beta) ** float(l_i - least), TINY) for w_i, l_i in zip(w, loss, strict=True)]
-    total = 0.0
-    for w_i in w:
-        total += w_i
-    return np.array([max(w_i / total, TINY) for w_i in w])
 
 
 def multinomial(rng, p):
@@ -39,61 +30,62 @@ def multinomial(rng, p):
 
 def omklp_da2(X, y, kernels, *, beta, gamma, normalise="none", rng=None):
     """Algorithm 2: nu_i = z_i (1/2 + min(gamma, -y f_i)), w_i beta^nu_i."""
-    E, w, every = start(X, y, kernels, normalise)
+    E, _, every = start(X, y, kernels, normalise)
+    W = RealWeights(E.m)
     for t in range(len(y)):
         f = E.F[:, t]
-        E.record(combine(w, f, every), y[t], every)
+        E.record(W.vote(f, every), y[t], every)
         z = y[t] * f <= 0
         nu = [0.5 + min(gamma, -y[t] * f[i]) if z[i] else 0.0 for i in range(len(f))]
-        w = hedge_by(w, beta, nu)
+        W.discount(beta, nu)
         E.add(t, y[t] * z)
-    return E.result(w)
+    return E.result(W.w)
 
 
 def omklp_da1_doubling(X, y, kernels, *, normalise="none", rng=None):
     """Algorithm 1 with beta_k of equation (5). Segment k ends with the round in which the best kernel makes
     its 2^k-th mistake of the segment; then the weights restart at 1/m.
     """
-    E, w, every = start(X, y, kernels, normalise)
-    m, k, segment = len(w), 0, []
+    E, W, every = start(X, y, kernels, normalise)
+    m, k, segment = E.m, 0, []
     for t in range(len(y)):
         f = E.F[:, t]
-        E.record(combine(w, f, every), y[t], every)
+        E.record(W.vote(f, every), y[t], every)
         z = y[t] * f <= 0
-        w = hedge(w, 2 ** (k / 2) / (math.sqrt(math.log(m)) + 2 ** (k / 2)), z)
+        W.discount(2 ** (k / 2) / (math.sqrt(math.log(m)) + 2 ** (k / 2)), z)
         segment.append(z)
         if min(np.sum(segment, axis=0)) == 2**k:
-            k, segment, w = k + 1, [], np.full(m, 1 / m)
+            k, segment, W = k + 1, [], Weights(m)
         E.add(t, y[t] * z)
-    return E.result(w)
+    return E.result(W.w)
 
 
 def omklp_sua(X, y, kernels, *, beta, delta, normalise="none", rng):
     """Algorithm 3: only the kernel drawn from p = (1 - delta) q + delta/m moves; draw after predicting."""
-    E, w, every = start(X, y, kernels, normalise)
-    m = len(w)
+    E, W, every = start(X, y, kernels, normalise)
+    m = E.m
     for t in range(len(y)):
         f = E.F[:, t]
-        E.record(combine(w, f, every), y[t], every)
-        chosen = multinomial(rng, (1 - delta) * w + delta / m)
+        E.record(W.vote(f, every), y[t], every)
+        chosen = multinomial(rng, (1 - delta) * W.w + delta / m)
         z = (np.arange(m) == chosen) & (y[t] * f <= 0)
-        w = hedge(w, beta, z)
+        W.discount(beta, z)
         E.add(t, y[t] * z)
-    return E.result(w)
+    return E.result(W.w)
 
 
 def omklp_mua(X, y, kernels, *, beta, delta, normalise="none", rng):
     """Algorithm 4: kernels with m_i ~ Bernoulli(p_i) move; p_1 = 1, then p_i = (1 - delta) q_i + delta."""
-    E, w, every = start(X, y, kernels, normalise)
-    p = np.ones(len(w))
+    E, W, every = start(X, y, kernels, normalise)
+    p = np.ones(E.m)
     for t in range(len(y)):
         f = E.F[:, t]
-        E.record(combine(w, f, every), y[t], every)
+        E.record(W.vote(f, every), y[t], every)
         z = bernoulli(rng, p) & (y[t] * f <= 0)
-        w = hedge(w, beta, z)
-        p = (1 - delta) * w + delta
+        W.discount(beta, z)
+        p = (1 - delta) * W.w + delta
         E.add(t, y[t] * z)
-    return E.result(w)
+    return E.result(W.w)
 
 
 def mix(w, f):
@@ -117,7 +109,8 @@ def step_and_project(E, t, a, R):
 
 def omklo_da(X, y, kernels, *, beta, R, normalise="none", rng=None):
     """Algorithm 5: outputs are combined; in a mistake of the ensemble all kernels move."""
-    E, w, every = start(X, y, kernels, normalise)
+    E, W, every = start(X, y, kernels, normalise)
+    w = W.w
     for t in range(len(y)):
         f = E.F[:, t]
         score = mix(w, f)
@@ -133,7 +126,8 @@ def omklo_sua(X, y, kernels, *, beta, R, delta, eta, normalise="none", rng):
 
     eta None: Theorem 10's, sqrt(a / b).
     """
-    E, w, every = start(X, y, kernels, normalise)
+    E, W, every = start(X, y, kernels, normalise)
+    w = W.w
     m = len(w)
     if eta is None:
         a = R**2 / 2 + math.log(m) / math.log(1 / beta)

@@ -10,7 +10,7 @@ import numpy as np
 
 from .expansion import Expansions
 from .kernels import inner, squared_norms
-from .omkc import combine, hedge
+from .weights import Weights
 
 
 class Slots(Expansions):
@@ -24,7 +24,7 @@ class Slots(Expansions):
         self.held = [[] for _ in kernels]
         self.oldest = [0] * self.m
         self.dots = {}
-        self.w = np.full(self.m, 1 / self.m)
+        self.weights = Weights(self.m)
 
     def kappa(self, i, j, t):
         """kappa_i(x_j, x_t)."""
@@ -61,11 +61,11 @@ class Slots(Expansions):
         """Record round t's weighted vote; return f (m,) and which kernels err."""
         f = np.array([self.f(i, t) for i in range(self.m)])
         every = np.ones(self.m, dtype=bool)
-        self.record(combine(self.w, f, every), self.y[t], every)
+        self.record(self.weights.vote(f, every), self.y[t], every)
         return f, self.y[t] * f <= 0
 
     def discount(self, gamma, z):
-        self.w = hedge(self.w, gamma, z)
+        self.weights.discount(gamma, z)
 
     def full(self, i):
         return len(self.a[i]) == self.budget
@@ -94,4 +94,4 @@ class Slots(Expansions):
             for a, j in zip(self.a[i], self.held[i], strict=True):
                 table[i, self.stored.index(j)] += a
         self.columns = list(table.T)
-        return self.result(self.w)
+        return self.result(self.weights.w)

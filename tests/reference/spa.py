@@ -7,7 +7,8 @@ import numpy as np
 from .expansion import Expansions
 from .kernels import kernel as one_kernel
 from .kernels import pool_rows, squared_norms
-from .omkl import hedge_by, mix
+from .omkl import mix
+from .weights import RealWeights, Weights
 
 
 def bomkc_spa(
@@ -19,17 +20,23 @@ def bomkc_spa(
     is Z_i = 1; then f_i + y min(eta / rho_i, loss_i / kappa_i(x, x)) kappa_i(x, .); normalise false:
     min(eta / rho_i, loss_i). Every weight is multiplied by gamma^loss_i in every round (discount 'zero_one':
     by gamma where y f_i <= 0). Losses up to 1e-9 count as 0.
-    predict 'averaged': sum_i w_i times the mean of f_i(x_t) over the classifiers of rounds 1 .. t.
+    predict 'current': sum_i w_i f_i; 'votes': sum_i w_i vote(f_i); 'averaged': sum_i w_i times the mean of
+    f_i(x_t) over the classifiers of rounds 1 .. t.
     """
     m, T = len(kernels), len(y)
     rows = pool_rows(X, kernels, pool_normalise)
-    E, w, every = Expansions(rows, m, T), np.full(m, 1 / m), np.ones(m, dtype=bool)
+    E, every = Expansions(rows, m, T), np.ones(m, dtype=bool)
+    W = {"hinge": RealWeights, "zero_one": Weights}[discount](m)
     n = squared_norms(X)
     sums = np.zeros((m, T))
     for t in range(T):
         f = E.F[:, t]
         sums = sums + E.F
-        E.record(mix(w, {"current": f, "averaged": sums[:, t] / (t + 1)}[predict]), y[t], every)
+        w = W.w
+        if predict == "votes":
+            E.record(W.vote(f, every), y[t], every)
+        else:
+            E.record(mix(w, {"current": f, "averaged": sums[:, t] / (t + 1)}[predict]), y[t], every)
         a, loss = np.zeros(m), np.zeros(m)
         for i in range(m):
             loss[i] = 1 - y[t] * f[i] if 1 - y[t] * f[i] > 1e-9 else 0.0
@@ -40,6 +47,6 @@ def bomkc_spa(
             rho = min(alpha, loss[i]) / beta
             if rng.random() < (1 - delta) * (w[i] / max(w)) + delta and rng.random() < rho:
                 a[i] = y[t] * min(eta / rho, full)
-        w = hedge_by(w, gamma, {"hinge": loss, "zero_one": 1.0 * (y[t] * f <= 0)}[discount])
+        W.discount(gamma, {"hinge": loss, "zero_one": y[t] * f <= 0}[discount])
         E.add(t, a)
-    return E.result(w)
+    return E.result(W.w)
