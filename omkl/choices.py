@@ -1,7 +1,7 @@
 """A learner's choices as compiled code takes them: each is a constant of its module, found by name.
 
-The choice ``loss: eps`` is the constant ``LOSS_EPS``, or ``EPS``, of the learner's module, else of the engine's
-modules whose functions it uses. The order of the choices in conf/algo does not matter.
+The choice ``loss: eps`` is the constant ``LOSS_EPS``, or ``EPS``, of the learner's module, else of the
+engine's modules whose functions it uses. The order of the choices in conf/algo does not matter.
 """
 
 import re
@@ -18,19 +18,20 @@ def codes(compiled: Any, name: str, choices: list, learner: str) -> dict[str, in
     whose file that is. Raises UserError where a choice has no constant, or two choices have the same.
     """
     found: dict[str, int] = {}
+    where = f"conf/algo/{learner}.yaml: about.domains.{name}"
     for choice in (choice for choice in choices if isinstance(choice, str)):
         code = _constant(compiled.py_func.__globals__, name, choice)
         names = " or ".join(_names(name, choice))
         module = compiled.py_func.__module__
         if code is None:
             raise UserError(
-                f"conf/algo/{learner}.yaml: about.domains.{name}: the compiled code does not know '{choice}': "
+                f"{where}: the compiled code does not know '{choice}': "
                 f"{module} has no constant {names}; remove the choice, or write the constant and its code"
             )
         if code in found.values():
             twin = next(other for other, known in found.items() if known == code)
             raise UserError(
-                f"conf/algo/{learner}.yaml: about.domains.{name}: '{twin}' and '{choice}' are the same number, "
+                f"{where}: '{twin}' and '{choice}' are the same number, "
                 f"{code}, in {module}; give each constant its own"
             )
         found[choice] = code

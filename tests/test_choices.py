@@ -1,4 +1,4 @@
-"""Choices reach compiled code by name: their order in conf/algo does not matter, a missing constant is told."""
+"""Choices reach compiled code by name: their order in conf/algo does not matter, a lacking one is told."""
 
 import dataclasses
 from types import SimpleNamespace
