@@ -10,6 +10,7 @@ import numpy as np
 
 from omkl import seeds
 from omkl.algorithms import function
+from omkl.choices import codes
 from omkl.compiling import compiling
 from omkl.engine import numba_cache
 from omkl.engine.budget import Budget, make_budget, reserve_slots
@@ -17,7 +18,7 @@ from omkl.engine.expansion import BLOCK, Expansion, close_block, make_expansion,
 from omkl.engine.features import make_features
 from omkl.engine.pool import make_pool
 from omkl.engine.stream import Stream, Trace, make_stream, make_trace, part, trace_part
-from omkl.errors import OmklError
+from omkl.errors import OmklError, UserError
 from omkl.state import Sides, lengthened
 
 CURVE_POINTS = 100
@@ -79,9 +80,7 @@ class Learner:
             if name not in expansions:
                 self.state[name] = sides.array(form)
         self.arguments = {
-            name: _compiled_value(params[name], spec.domains.get(name))
-            for name in self.names
-            if name in params
+            name: self._compiled_value(spec, name, params[name]) for name in self.names if name in params
         }
         if spec.kernels != "none":
             self.arguments |= {name: None for name in ("E", "B") if name not in self.state}
@@ -133,6 +132,16 @@ class Learner:
     def _with_blocks(self) -> list[str]:
         return [name for name, value in self.state.items() if isinstance(value, Expansion | Budget)]
 
+    def _compiled_value(self, spec: Any, name: str, value: Any) -> float | int | bool:
+        """Return a hyperparameter as compiled code takes it: a choice becomes its constant, null nan."""
+        domain = spec.domains.get(name)
+        known = codes(self.run_compiled, name, domain, spec.name) if isinstance(domain, list) else {}
+        if value is None:
+            return math.nan  # a float, so that numbers and null share one compiled version
+        if isinstance(value, str) and value not in known:
+            raise UserError(f"algo={spec.name}: compiled code cannot take the text {name}={value}")
+        return known[value] if isinstance(value, str) else value
+
     @property
     def classifiers(self) -> Any:
         """The Expansion E or the Budget B, None for a learner without kernels."""
@@ -143,13 +152,6 @@ class Learner:
         """The kernels' weights (m,), None for a learner without."""
         w = self.state.get("w")
         return None if w is None else w.copy()
-
-
-def _compiled_value(value: Any, domain: Any) -> float | int | bool:
-    """Return a hyperparameter as compiled code takes it: a choice becomes its place in the list, null nan."""
-    if value is None:
-        return math.nan  # a float, so that numbers and null share one compiled version
-    return domain.index(value) if isinstance(value, str) else value
 
 
 def run_pass(

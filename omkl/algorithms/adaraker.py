@@ -23,7 +23,7 @@ from omkl.engine.losses import loss_of, losses, slopes
 from omkl.engine.projection import shrink
 from omkl.engine.trace import record, record_score
 
-AUTHORS = 1  # place of `authors` in the choices of `variant`
+PAPER, AUTHORS = 0, 1  # the choices of `variant`
 
 
 @njit(cache=True)

@@ -27,7 +27,7 @@ from omkl.engine.conventions import LARGEST_COEFFICIENT, hinge, within_range
 from omkl.engine.experts import discount, mistakes, weighted_vote
 from omkl.engine.trace import record
 
-FIFO, UNIFORM, NONUNIFORM = 0, 1, 2  # places in the choices of bomkc_bogd's `removal`
+FIFO, UNIFORM, NONUNIFORM = 0, 1, 2  # the choices of bomkc_bogd's `removal`
 _LATER = np.iinfo(np.int64).max  # than any example's number
 
 

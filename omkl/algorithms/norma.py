@@ -14,8 +14,8 @@ from numba import njit
 
 from omkl.engine.descent import descend, output, record
 
-SQRT = 1  # place in the choices of `step`
-SQUARED, EPS, HUBER = 0, 1, 2  # places in the choices of `loss`
+CONSTANT, SQRT = 0, 1  # the choices of `step`
+SQUARED, EPS, HUBER = 0, 1, 2  # the choices of `loss`
 
 
 @njit(cache=True)

@@ -22,7 +22,7 @@ from omkl.engine.experts import (
 from omkl.engine.pool import GAUSSIAN, POLYNOMIAL
 from omkl.engine.trace import record, record_combined
 
-STANDARD, PUBLISHED = 0, 1  # places in the choices of omkc_sd's `variant`
+STANDARD, PUBLISHED = 0, 1  # the choices of omkc_sd's `variant`
 
 
 @njit(cache=True)

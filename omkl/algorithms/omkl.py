@@ -13,8 +13,8 @@ from numba import njit
 from omkl.engine.conventions import is_mistake
 from omkl.engine.expansion import add, outputs, self_kernels
 from omkl.engine.experts import (
-    FLOOR_EACH,
-    FLOOR_SHARED,
+    FLOOR_DELTA,
+    FLOOR_DELTA_M,
     bernoulli,
     discount,
     discount_by,
@@ -85,7 +85,7 @@ def omklp_sua(stream, E, w, trace, rng, learn, beta, delta):
         record(trace, t, weighted_vote(w, f), y, E)
         if not learn:
             continue
-        i = multinomial(rng, smoothed(w, delta, FLOOR_SHARED))
+        i = multinomial(rng, smoothed(w, delta, FLOOR_DELTA_M))
         z = np.zeros(f.size, np.bool_)
         z[i] = is_mistake(y, f[i])
         discount(w, beta, z)
@@ -108,7 +108,7 @@ def omklp_mua(stream, E, w, p, trace, rng, learn, beta, delta):
         c = bernoulli(rng, p)
         z = mistakes(y, f) & c
         discount(w, beta, z)
-        p[:] = smoothed(w, delta, FLOOR_EACH)
+        p[:] = smoothed(w, delta, FLOOR_DELTA)
         if z.any():
             add(E, stream, t, y * z)
 
@@ -153,7 +153,7 @@ def omklo_sua(stream, E, w, scale, norm2, trace, rng, learn, beta, R, delta, eta
         record(trace, t, score, y, E)
         if not learn or not is_mistake(y, score):
             continue
-        p = smoothed(w, delta, FLOOR_SHARED)
+        p = smoothed(w, delta, FLOOR_DELTA_M)
         i = multinomial(rng, p)
         step = np.zeros(m)
         step[i] = eta / p[i]

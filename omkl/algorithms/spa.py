@@ -8,8 +8,8 @@ from numba import njit
 from omkl.engine.conventions import hinge
 from omkl.engine.expansion import add, outputs, self_kernels
 from omkl.engine.experts import (
-    FLOOR_EACH,
-    SAMPLE_BY_MAX,
+    FLOOR_DELTA,
+    SAMPLING_MAX,
     discount_by,
     mistakes,
     sampling_share,
@@ -19,8 +19,8 @@ from omkl.engine.experts import (
 )
 from omkl.engine.trace import record
 
-HINGE, ZERO_ONE = 0, 1  # places in the choices of `discount`
-CURRENT, AVERAGED, VOTES = 0, 1, 2  # places in the choices of `predict`
+HINGE, ZERO_ONE = 0, 1  # the choices of `discount`
+CURRENT, AVERAGED, VOTES = 0, 1, 2  # the choices of `predict`
 
 
 @njit(cache=True)
@@ -54,7 +54,7 @@ def bomkc_spa(
         if not learn:
             continue
         n[0] += 1
-        p = smoothed(sampling_share(w, SAMPLE_BY_MAX), delta, FLOOR_EACH)
+        p = smoothed(sampling_share(w, SAMPLING_MAX), delta, FLOOR_DELTA)
         own = self_kernels(E, t)
         for i in range(w.size):
             a[i], loss[i] = 0.0, hinge(y, f[i])

@@ -7,9 +7,9 @@ from numba import njit
 
 from omkl.engine.conventions import SMALLEST_WEIGHT, is_mistake, normalise, vote
 
-# Choices of a learner's YAML reach compiled code as their place in the list under `domains`.
-SAMPLE_BY_MAX, SAMPLE_BY_SUM = 0, 1
-FLOOR_SHARED, FLOOR_EACH = 0, 1
+# The choices of `sampling` and `floor` (see omkl/choices.py).
+SAMPLING_MAX, SAMPLING_SUM = 0, 1
+FLOOR_DELTA_M, FLOOR_DELTA = 0, 1
 
 _LARGEST_LOSS = 1e300
 # Share of the weights up to which a difference of votes is rounding. A weight is multiplied and divided once
@@ -112,13 +112,13 @@ def _limited(loss):
 @njit(cache=True)
 def sampling_share(w, sampling):
     """q (m,): w_i / max_j w_j, or w_i / sum_j w_j, which is w_i."""
-    return w / w.max() if sampling == SAMPLE_BY_MAX else w / 1.0
+    return w / w.max() if sampling == SAMPLING_MAX else w / 1.0
 
 
 @njit(cache=True)
 def smoothed(q, delta, floor):
     """p (m,): (1 - delta) q_i + delta / m, or + delta."""
-    return (1.0 - delta) * q + (delta / q.size if floor == FLOOR_SHARED else delta)
+    return (1.0 - delta) * q + (delta / q.size if floor == FLOOR_DELTA_M else delta)
 
 
 @njit(cache=True)

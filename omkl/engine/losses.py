@@ -5,7 +5,7 @@ import math
 import numpy as np
 from numba import njit
 
-# Choices of a learner's YAML reach compiled code as their place in the list under `domains`.
+# The choices of `loss` (see omkl/choices.py).
 SQUARED, LOGISTIC, HINGE = 0, 1, 2
 
 

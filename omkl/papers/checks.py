@@ -195,5 +195,6 @@ def _text(value: float, measure: str) -> str:
 def checker(kind: str, where: str) -> Callable[[Rows, Mapping[str, Any]], Finding]:
     """Return the check of this kind. Raises UserError that says where the conf names another."""
     if kind not in KINDS:
-        raise UserError(f"{where}: unknown kind of claim '{kind}'{suggest(kind, KINDS)}")
+        known = ", ".join(KINDS)
+        raise UserError(f"{where}.kind: unknown kind '{kind}'{suggest(kind, KINDS)}; there are {known}")
     return KINDS[kind]

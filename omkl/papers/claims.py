@@ -1,16 +1,13 @@
 """A paper's claims, each checked: holds on k of n data sets, with the numbers."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from omkl.papers.checks import Finding, checker, on_each
 from omkl.papers.compare import compare
 from omkl.papers.make import Made, about_of, command_of, run
 from omkl.papers.paper import Item, Paper
 from omkl.papers.selection import Selection, work_of
-
-if TYPE_CHECKING:
-    pass
+from omkl.reports.notes import failed, incomplete
 
 # What a claim says of how many data sets, and the least share that makes it true.
 QUANTIFIERS = {"all": 1.0, "nearly all": 0.8, "most": 0.5, "some": 0.0}
@@ -18,10 +15,14 @@ QUANTIFIERS = {"all": 1.0, "nearly all": 0.8, "most": 0.5, "some": 0.0}
 
 @dataclass(frozen=True)
 class Checked:
-    """A claim and what was found: data sets it could be checked on, and on how many it holds."""
+    """A claim and what was found: data sets it could be checked on, and on how many it holds.
+
+    warnings: repetitions that its rows lack, cells that failed
+    """
 
     item: Item
     findings: tuple[Finding, ...]
+    warnings: tuple[str, ...] = ()
 
     @property
     def known(self) -> list[Finding]:
@@ -56,16 +57,21 @@ def claims(
     import pandas as pd
 
     items = list(paper.claims.values())
+    for item in items:
+        checker(item.kind, f"conf/paper/{paper.name}.yaml: claims.{item.number}")
     work = work_of(paper, items, asked)
     outcome = run(work, jobs=jobs, fresh=fresh, progress=progress, fail_fast=fail_fast)
     checked = []
     for item in items:
         own = work_of(paper, [item], asked)
         cells = outcome.cells
-        found = compare(paper, item, own, cells, about_of(own, outcome, ""))
+        about = about_of(own, outcome, "")
+        found = compare(paper, item, own, cells, about)
         check = checker(item.kind, f"conf/paper/{paper.name}.yaml: claims.{item.number}")
         each = on_each(found, found.cells, item.options.get("pool"))
-        checked.append(Checked(item, tuple(check(rows, item.options) for rows in each)))
+        findings = tuple(check(rows, item.options) for rows in each)
+        there = found.summary[found.summary["missing"] == ""]
+        checked.append(Checked(item, findings, (*incomplete(there), *failed(about))))
     rows = pd.DataFrame([_record(one) for one in checked])
     command = command_of("claims", items[0], asked)
     return Made(lambda fmt: _text(paper, checked, fmt, command), rows, outcome)
@@ -80,6 +86,7 @@ def _record(one: Checked) -> dict:
         "of": len(one.known),
         "verdict": one.verdict,
         "numbers": "; ".join(_numbers(finding) for finding in one.findings),
+        "incomplete": "; ".join(one.warnings),
     }
 
 
@@ -108,9 +115,11 @@ def _text(paper: Paper, checked: list[Checked], fmt: str, command: str) -> str:
         for row in short:
             row["claim"] = _wrapped(row["claim"], 70)
     table = listing.render(short, fmt)
+    warnings = list(dict.fromkeys(warning for one in checked for warning in one.warnings))
     if fmt == "latex":
-        return table
+        return "".join(f"% {line}\n" for line in (command, *warnings)) + table
     lines = [f"{place}. {record['numbers']}" for place, record in enumerate(records, 1)]
+    lines += [f"! {warning}" for warning in warnings]
     if fmt == "markdown":
         return (
             f"`{command}`\n\n{table}\nNumbers, data set by data set (no: it does not hold there):\n\n"

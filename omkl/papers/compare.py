@@ -25,8 +25,10 @@ class Compared:
     """A table's rows.
 
     summary: columns of reports.summary, one row per data set and learner, and of each METRICS name
-    ``NAME_published``, ``NAME_published_std``, ``NAME_difference`` (in published standard deviations);
-    ``run``, ``extra``, ``missing`` (how to get data that are not there), ``verdict``, ``note`` (its number)
+    ``NAME_published``, ``NAME_published_std``, ``NAME_gap`` (ours minus published), ``NAME_difference`` (the
+    same in published standard deviations, None where there is none or it is 0);
+    ``run``, ``extra``, ``per_data`` (hyperparameters that the run sets per data set), ``missing`` (how to get
+    data that are not there), ``verdict``, ``note`` (its number)
     rows: the same, with their places in ``cells``    notes: what explains the cells that differ, from 1
     agreeing, counted: of published cells
     """
@@ -49,6 +51,7 @@ def compare(paper: Paper, item: Item, work: Work, cells: "pd.DataFrame", asked: 
     summary = summary_of_rows(rows, cells, asked)
     summary["run"] = [run.name for run in runs]
     summary["extra"] = [run.extra for run in runs]
+    summary["per_data"] = [row.per_data for row in rows]
     summary["missing"] = [work.how[row.data] if (run, row.data) in work.missing else "" for row, run in pairs]
     found = Compared(summary, rows, cells)
     _add_published(found, pairs, _published(paper, item), item.options.get("notes", []))
@@ -85,6 +88,7 @@ def _add_published(
             known = value is not None and ours == ours
             columns.setdefault(f"{name}_published", []).append(value.mean if value else None)
             columns.setdefault(f"{name}_published_std", []).append(value.std if value else None)
+            columns.setdefault(f"{name}_gap", []).append(ours - value.mean if known else None)
             columns.setdefault(f"{name}_difference", []).append(value.difference(ours) if known else None)
             if known and name in DECIDING and value.std is not None:
                 agrees = bool(value.agrees(ours))

@@ -1,7 +1,8 @@
 """A paper's figures: one function per kind, found by its name in conf/paper."""
 
+import itertools
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,8 +11,11 @@ from omkl.papers.compare import compare
 from omkl.papers.make import about_of, command_of, kind_of, run
 from omkl.papers.paper import Item, Paper
 from omkl.papers.selection import Selection, Work, work_of
+from omkl.papers.titles import title_of
+from omkl.reports import captions, style
 from omkl.reports.asked import Asked
 from omkl.reports.rows import Row
+from omkl.reports.sweep import grid_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -21,15 +25,22 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Drawn:
-    """The files of a figure, and what the run came to (None where none was needed)."""
+    """The files of a figure, and what the run came to (None where none was needed).
+
+    title: with the data that are drawn
+    """
 
     files: list[Path]
     outcome: "Outcome | None"
+    title: str
 
 
 @dataclass(frozen=True)
 class Material:
-    """What a figure is drawn from: finished cells and their curves, rows of them, what was asked for."""
+    """What a figure is drawn from: finished cells and their curves, rows of them, what was asked for.
+
+    rows, summary: also those of which nothing has finished    absent: data sets that cannot be had
+    """
 
     item: Item
     cells: "pd.DataFrame"
@@ -37,11 +48,22 @@ class Material:
     curves: Mapping[str, Mapping[str, Any]]
     summary: "pd.DataFrame"
     asked: Asked
+    absent: tuple[str, ...] = ()
 
     @property
     def options(self) -> Mapping[str, Any]:
         """What the conf says beside title, kind and runs."""
         return self.item.options
+
+    @property
+    def title(self) -> str:
+        """The figure's title, with the data sets of which something is drawn."""
+        return title_of(self.item, self.summary.loc[self.summary["reps"] > 0, "data"])
+
+    @property
+    def warnings(self) -> list[str]:
+        """Which lines rest on fewer repetitions than they should."""
+        return captions.shortfall_of(grid_table(self.summary, {}))
 
 
 def figure(
@@ -59,13 +81,13 @@ def figure(
 
     out: file or folder (reports.style.target); else a folder in the store. Raises as make.table does.
     """
-    if not item.runs:
-        return Drawn(kind_of(STANDALONE, item, "figure")(item, _target(item, out, "results"), asked), None)
-    draw = kind_of(KINDS, item, "figure")
+    draw = kind_of(figure_kinds(), item, "figures")
+    if item.kind in STANDALONE:
+        return Drawn(draw(item, _target(item, out, "results"), asked), None, title_of(item))
     work = work_of(paper, [item], asked)
     outcome = run(work, jobs=jobs, fresh=fresh, progress=progress, fail_fast=fail_fast)
     material = _material(paper, item, work, outcome, command_of("figure", item, asked))
-    return Drawn(draw(material, _target(item, out, work.plans[0].store)), outcome)
+    return Drawn(draw(material, _target(item, out, work.plans[0].store)), outcome, material.title)
 
 
 def _target(item: Item, out: str | None, store: str | Path) -> str:
@@ -84,15 +106,16 @@ def _material(paper: Paper, item: Item, work: Work, outcome: "Outcome", command:
     pool = item.options.get("pool")
     beside = item.options.get("yardsticks", True)
     keep = [
-        bool(row.cells) and (pool is None or row.pool in (None, pool)) and (beside or not row.is_yardstick)
-        for row in found.rows
+        not missing and (pool is None or row.pool in (None, pool)) and (beside or not row.is_yardstick)
+        for row, missing in zip(found.rows, found.summary["missing"], strict=True)
     ]
     rows = [row for row, kept in zip(found.rows, keep, strict=True) if kept]
-    if not rows:
+    if not any(row.cells for row in rows):
         raise UserError(f"{item.name}: no cell has finished")
     summary = found.summary[keep].reset_index(drop=True)
     curves = Store(work.plans[0].store).curves(set(found.cells["key"]))
-    return Material(item, found.cells, rows, curves, summary, about)
+    absent = tuple(dict.fromkeys(name for _, name in work.missing))
+    return Material(item, found.cells, rows, curves, summary, about, absent)
 
 
 def curves(material: Material, out: str) -> list[Path]:
@@ -107,7 +130,7 @@ def curves(material: Material, out: str) -> list[Path]:
         out,
         asked=material.asked,
         rows=material.rows,
-        title=material.item.title,
+        title=material.title,
         **looks,
     )
 
@@ -119,7 +142,12 @@ def sensitivity(material: Material, out: str) -> list[Path]:
     key = material.options["key"]
     table = sensitivity_table(material.summary, key, material.options.get("measure", "mistake_pct"))
     return sensitivity_figure(
-        table, out, command=material.asked.command, title=material.item.title, x_label=key
+        table,
+        out,
+        command=material.asked.command,
+        title=material.title,
+        x_label=style.symbol(key),
+        warnings=material.warnings,
     )
 
 
@@ -130,7 +158,10 @@ def ranks(material: Material, out: str) -> list[Path]:
     from omkl.reports.tasks import measure_of
 
     found = average_ranks(material.summary, measure=measure_of(material.summary).name)
-    return rank_figure(found, out, title=material.item.title, command=material.asked.command)
+    if material.absent:
+        found = replace(found, left_out=(*found.left_out, f"{captions.some(material.absent)}: no data here"))
+    title = title_of(material.item, found.each.index)
+    return rank_figure(found, out, title=title, command=material.asked.command)
 
 
 def times(material: Material, out: str) -> list[Path]:
@@ -138,20 +169,21 @@ def times(material: Material, out: str) -> list[Path]:
     from omkl.reports.times import times_figure, times_table
 
     table = times_table(material.summary)
-    return times_figure(table, out, command=material.asked.command, title=material.item.title)
+    return times_figure(
+        table, out, command=material.asked.command, title=material.title, warnings=material.warnings
+    )
 
 
 def spa(material: Material, out: str) -> list[Path]:
     """Draw what alpha and beta of SPA do, and the other budget learners at equal size (BOMKL, Fig. 1).
 
-    A budget learner belongs to the beta whose SPA stores as many vectors as it may.
+    A budget learner belongs to the beta whose SPA stores as many vectors as it may. Six panels per data set.
     """
     import pandas as pd
 
     from omkl.reports.sensitivity import sensitivity_figure
 
     done = material.summary[(material.summary["reps"] > 0) & ~material.summary["is_yardstick"].astype(bool)]
-    own = done[done["algo"] == "bomkc_spa"]
     fixed = {"alpha": float(material.options["alpha"]), "beta": float(material.options["beta"])}
     points = []
 
@@ -164,22 +196,28 @@ def spa(material: Material, out: str) -> list[Path]:
                     "learner": rows["label"],
                     "y_mean": rows[f"{measure}_mean"],
                     "y_std": rows[f"{measure}_std"],
-                    "x_label": key,
+                    "reps": rows["reps"],
+                    "order": rows["order"],
+                    "x_label": style.symbol(key),
                     "y_label": label,
                 }
             )
         )
 
     names = {"mistake_pct": "mistake rate (%)", "n_sv_sum": "support vectors (#SV)", "seconds": "seconds"}
-    place = iter("abcdef")
-    for key, other in (("alpha", "beta"), ("beta", "alpha")):
+    data = list(dict.fromkeys(done["data"]))
+    letters = (f"({letter})" for letter in "abcdef" * len(data))
+    for which, (key, other) in itertools.product(data, (("alpha", "beta"), ("beta", "alpha"))):
+        here = done[done["data"] == which]
+        own = here[here["algo"] == "bomkc_spa"]
         swept = own[[params[other] == fixed[other] for params in own["params"]]]
         at = pd.Series([float(params[key]) for params in swept["params"]], index=swept.index)
-        rivals = done[done["algo"] != "bomkc_spa"] if key == "beta" else done.iloc[:0]
+        rivals = here[here["algo"] != "bomkc_spa"] if key == "beta" and len(swept) else here.iloc[:0]
         sizes = swept["n_sv_sum_mean"].to_numpy()
         nearest = [at.iloc[abs(sizes - size).argmin()] for size in rivals["n_sv_sum_mean"]]
         for measure in ("mistake_pct", "n_sv_sum", "seconds"):
-            panel = f"({next(place)}) {key}, {names[measure]}"
+            panel = f"{next(letters)} {style.symbol(key)}, {names[measure]}"
+            panel = f"{which} {panel}" if len(data) > 1 else panel
             add(panel, swept, at, key, measure, names[measure])
             if measure != "n_sv_sum" and len(rivals):
                 add(panel, rivals, pd.Series(nearest, index=rivals.index), key, measure, names[measure])
@@ -187,8 +225,9 @@ def spa(material: Material, out: str) -> list[Path]:
         pd.concat(points, ignore_index=True),
         out,
         command=material.asked.command,
-        title=material.item.title,
+        title=material.title,
         columns=3,
+        warnings=material.warnings,
     )
 
 
@@ -202,7 +241,7 @@ def digits(item: Item, out: str, asked: Selection) -> list[Path]:
     panels = [Pictures(name, p.images, (1000 * p.scores).tolist(), places=1) for name, p in shown.items()]
     share, command = 100 * found.fraction, command_of("figure", item, asked)
     note = f"below each: 1000 (f(x) - rho) · {share:.2f} % of the pass novel · {found.seconds:.2g} s"
-    return pictures_figure(panels, out, command=command, title=item.title, note=note)
+    return pictures_figure(panels, out, command=command, title=title_of(item), note=note)
 
 
 KINDS: dict[str, Callable[[Material, str], list[Path]]] = {
@@ -210,3 +249,8 @@ KINDS: dict[str, Callable[[Material, str], list[Path]]] = {
 }
 # Figures that are not made of cells.
 STANDALONE: dict[str, Callable[[Item, str, Selection], list[Path]]] = {"digits": digits}
+
+
+def figure_kinds() -> dict[str, Callable]:
+    """Return what draws a figure, by its kind in conf/paper."""
+    return KINDS | STANDALONE

@@ -8,21 +8,27 @@ from typing import TYPE_CHECKING, Any
 from omkl.errors import UserError, suggest
 from omkl.papers.paper import Item, Paper, Run
 from omkl.papers.selection import Selection, Work, command_words, work_of
+from omkl.papers.titles import title_of
 from omkl.reports.asked import Asked
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from omkl.papers.compare import Compared
     from omkl.runner import Outcome
 
 
 @dataclass(frozen=True)
 class Made:
-    """A table or the like: its text in a format, its rows, what the run came to (None where nothing ran)."""
+    """A table or the like: its text in a format, its rows, what the run came to (None where nothing ran).
+
+    title: with the data that are in it
+    """
 
     text: Callable[[str], str]
     rows: "pd.DataFrame"
     outcome: "Outcome | None" = None
+    title: str = ""
 
 
 def table(
@@ -40,41 +46,74 @@ def table(
 
     Raises UserError for a selection without data, OmklError when the store cannot be read or written.
     """
-    if item.kind == "sizes":
-        from omkl.papers.sizes import sizes_table
-
-        return sizes_table(paper, item, asked)
+    make = kind_of(table_kinds(), item, "tables")
+    if item.kind in STANDALONE:
+        return make(paper, item, asked)
     from omkl.papers.compare import compare
-    from omkl.papers.render import render
 
     work = work_of(paper, [item], asked)
     outcome = run(work, jobs=jobs, fresh=fresh, progress=progress, fail_fast=fail_fast)
     about = about_of(work, outcome, command or command_of("table", item, asked))
     found = compare(paper, item, work, outcome.cells, about)
-    if item.kind == "times":
-        from omkl.papers.times import render_times
+    title = title_of(item, found.summary["data"])
+    return Made(make(item, found, about, title), found.summary, outcome, title)
 
-        return Made(lambda fmt: render_times(found, item, about, fmt), found.summary, outcome)
-    if item.kind == "tuning":
-        from omkl.reports.rows import params_text
-        from omkl.reports.sweep import best_settings
 
-        swept = [key.removeprefix("algo.") for key in about.swept]
-        found.summary["settings"] = [
+def _results(item: Item, found: "Compared", about: Asked, title: str) -> Callable[[str], str]:
+    """All rows, ours beside the published."""
+    from omkl.papers.render import render
+
+    more = _standing(item, found)
+    return lambda fmt: render(found, found.cells, about, fmt, title, more)
+
+
+def _standing(item: Item, found: "Compared") -> str:
+    if not item.options.get("ranks"):
+        return ""
+    from omkl.papers.standing import standing_text
+
+    return standing_text(found.summary)
+
+
+def _tuning(item: Item, found: "Compared", about: Asked, title: str) -> Callable[[str], str]:
+    """The best setting of each learner of a sweep."""
+    from omkl.papers.render import render
+    from omkl.reports.rows import params_text
+    from omkl.reports.sweep import best_settings
+
+    swept = [key.removeprefix("algo.") for key in about.swept]
+    whole = found.summary.assign(
+        settings=[
             params_text({name: params[name] for name in swept if name in params})
             for params in found.summary["params"]
         ]
-        found.summary = best_settings(found.summary)
-    more = ""
-    if item.options.get("ranks"):
-        from omkl.papers.standing import standing_text
+    )
+    found.summary = best_settings(whole)
+    more = _standing(item, found)
+    return lambda fmt: render(found, found.cells, about, fmt, title, more, whole)
 
-        more = standing_text(found.summary)
 
-    def text(fmt: str) -> str:
-        return render(found, outcome.cells, about, fmt, item.title, more)
+def _times(item: Item, found: "Compared", about: Asked, title: str) -> Callable[[str], str]:
+    """Seconds, and their share of one learner's."""
+    from omkl.papers.times import render_times
 
-    return Made(text, found.summary, outcome)
+    return lambda fmt: render_times(found, item, about, fmt, title)
+
+
+def _sizes(paper: Paper, item: Item, asked: Selection) -> Made:
+    """The data sets: made of the registry, not of cells."""
+    from omkl.papers.sizes import sizes_table
+
+    return sizes_table(paper, item, asked)
+
+
+TABLES: dict[str, Callable] = {"results": _results, "tuning": _tuning, "times": _times}
+STANDALONE: dict[str, Callable] = {"sizes": _sizes}
+
+
+def table_kinds() -> dict[str, Callable]:
+    """Return what makes a table, by its kind in conf/paper."""
+    return TABLES | STANDALONE
 
 
 def run(work: Work, **how: Any) -> "Outcome":
@@ -108,6 +147,7 @@ def command_of(verb: str, item: Item, asked: Selection) -> str:
     words += ["--reps", str(asked.reps)] if asked.reps else []
     for option, given in (("--data", asked.data), ("--algo", asked.algos)):
         words += [option, ",".join(given)] if given else []
+    words += [word for word in asked.words if word.startswith("seed=")]  # the others change no result
     return shlex.join(words)
 
 
@@ -120,11 +160,14 @@ def _swept(run: Run) -> bool:
     return any(isinstance(value, (list, tuple)) for key, value in run.words.items() if "." in key)
 
 
-def kind_of(kinds: dict, item: Item, what: str):
-    """Return the function of an item's kind. Raises UserError that names the conf file's mistake."""
+def kind_of(kinds: dict, item: Item, group: str) -> Callable:
+    """Return the function of an item's kind; group: ``tables``, ``figures`` or ``claims``.
+
+    Raises UserError that names the conf file's mistake and the kinds there are.
+    """
     if item.kind not in kinds:
-        near = suggest(item.kind, kinds)
         raise UserError(
-            f"conf/paper/{item.paper}.yaml: {what} {item.number}: unknown kind '{item.kind}'{near}"
+            f"conf/paper/{item.paper}.yaml: {group}.{item.number or 'only'}.kind: unknown kind "
+            f"'{item.kind}'{suggest(item.kind, kinds)}; there are {', '.join(kinds)}"
         )
     return kinds[item.kind]

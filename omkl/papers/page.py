@@ -1,16 +1,18 @@
 """A paper's page: results/NAME.md with its tables, figures and claims, and the commands that made them."""
 
 import os
+import warnings
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from omkl.errors import OmklError, UserError
 from omkl.papers.claims import claims
-from omkl.papers.figures import figure
-from omkl.papers.make import Made, command_of, run_commands, table
+from omkl.papers.figures import figure, figure_kinds
+from omkl.papers.make import Made, command_of, kind_of, run_commands, table, table_kinds
 from omkl.papers.paper import Paper
 from omkl.papers.selection import Selection
+from omkl.papers.titles import title_of
 
 if TYPE_CHECKING:
     from omkl.runner import Outcome
@@ -33,6 +35,9 @@ def write_page(
     Tables as .md, .csv and .tex, figures as .png and .pdf. ``tell`` hears of each file's stem once it is
     written. Raises OmklError when a cell failed: what was written before stays, and the store keeps the rest.
     """
+    for group, kinds in (("tables", table_kinds()), ("figures", figure_kinds())):
+        for item in getattr(paper, group).values():
+            kind_of(kinds, item, group)  # before anything is run; below, a figure's mistake is only told
     inner = folder / paper.name
     inner.mkdir(parents=True, exist_ok=True)
     how = {"jobs": jobs, "fresh": fresh, "progress": progress}
@@ -47,28 +52,32 @@ def write_page(
     def save(stem: str, made: Made) -> str:
         keep(made.outcome)
         for suffix, fmt in FORMATS.items():
-            _write(inner / f"{stem}.{suffix}", made.text(fmt))
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # of a CSV: the Markdown beside it holds them
+                _write(inner / f"{stem}.{suffix}", made.text(fmt))
         tell(str(inner / stem))
         return made.text("markdown")
 
     for item in paper.tables.values():
         stem = f"table-{item.number or paper.name}"
-        text = save(stem, table(paper, item, asked, **how))
+        made = table(paper, item, asked, **how)
+        text = save(stem, made)
         links = " · ".join(f"[{suffix}]({paper.name}/{stem}.{suffix})" for suffix in FORMATS)
-        parts.append(f"## {item.title}\n\n{links}\n\n{_folded(text)}\n{_commands(item.runs)}")
+        parts.append(f"## {made.title}\n\n{links}\n\n{_folded(text)}\n{_commands(item.runs)}")
     for item in paper.figures.values():
         target = inner / f"figure-{item.number}"
         try:
             drawn = figure(paper, item, asked, str(target), **how | {"fresh": False})
         except UserError as error:  # ranks of a single data set, say
-            parts.append(f"## {item.title}\n\nNot drawn: {error}\n")
+            names = [word.partition("=")[0] for word in asked.data] or None
+            parts.append(f"## {title_of(item, names)}\n\nNot drawn: {error}\n")
             continue
         keep(drawn.outcome)
         tell(str(target))
         links = " · ".join(f"[{file.suffix[1:]}]({paper.name}/{file.name})" for file in drawn.files)
         command = command_of("figure", item, asked)
         parts.append(
-            f"## {item.title}\n\n![{item.title}]({paper.name}/{target.name}.png)\n\n{links} · `{command}`\n"
+            f"## {drawn.title}\n\n![{drawn.title}]({paper.name}/{target.name}.png)\n\n{links} · `{command}`\n"
             + _commands(item.runs)
         )
     if paper.claims:

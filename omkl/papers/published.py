@@ -18,21 +18,17 @@ class Value:
     step: float
 
     def difference(self, ours: float) -> float | None:
-        """Return ours minus published in published standard deviations, None where there is none.
+        """Return ours minus published in published standard deviations, None where there is none, or 0."""
+        return (ours - self.mean) / self.std if self.std else None
 
-        A deviation printed as 0 is one below half the last printed digit.
+    def agrees(self, ours: float) -> bool | None:
+        """Return whether ours lies within two published standard deviations, None without one.
+
+        Where 0 is printed, a count or a constant answer: within one of the last printed digit.
         """
         if self.std is None:
             return None
-        gap = ours - self.mean
-        if self.std == 0.0 and abs(gap) <= self.step / 2:
-            return 0.0
-        return gap / (self.std or self.step / 2)
-
-    def agrees(self, ours: float) -> bool | None:
-        """Return whether ours lies within two published standard deviations, None without one."""
-        difference = self.difference(ours)
-        return None if difference is None else abs(difference) <= WITHIN
+        return bool(abs(ours - self.mean) <= (WITHIN * self.std or self.step * (1.0 + 1e-9)))
 
 
 @cache

@@ -7,7 +7,7 @@ from omkl.reports.asked import Asked
 from omkl.reports.display import MISSING, Column, Display, Line, Spread, display, number
 from omkl.reports.notes import legend
 from omkl.reports.notes import notes as warnings_of
-from omkl.reports.tables import check_format, to_json, write
+from omkl.reports.tables import check_format, to_csv, to_json, write
 from omkl.reports.tasks import least_of
 
 if TYPE_CHECKING:
@@ -19,19 +19,34 @@ _TERMS = [
     ("diff", "ours minus published, in published standard deviations; of seconds the ratio published / ours"),
     ("verdict", "agrees: mistakes and #SV within two published standard deviations"),
 ]
+_WITHOUT = "no sd"
+_WITHOUT_TERM = (
+    _WITHOUT,
+    "the published standard deviation is 0, so the difference cannot be counted in it: diff is ours minus "
+    "published as it is, and the verdict asks for the same value within one of the last printed digit",
+)
 
 
 def render(
-    found: Compared, cells: "pd.DataFrame", asked: Asked, fmt: str, title: str = "", more: str = ""
+    found: Compared,
+    cells: "pd.DataFrame",
+    asked: Asked,
+    fmt: str,
+    title: str = "",
+    more: str = "",
+    whole: "pd.DataFrame | None" = None,
 ) -> str:
-    """Return the table as text; fmt as in reports.tables.render. more: lines under it."""
+    """Return the table as text; fmt as in reports.tables.render. more: lines under it.
+
+    whole: the summary that warnings are made of, where the table shows but a part of it.
+    """
     check_format(fmt)
+    warnings = warnings_for(found.summary if whole is None else whole, cells, asked)
     if fmt == "json":
-        return to_json({"summary": found.summary, "cells": cells}, warnings_of(found.summary, cells, asked))
+        return to_json({"summary": found.summary, "cells": cells}, warnings)
     if fmt == "csv":
-        return found.summary.drop(columns=["shown"]).to_csv(index=False, lineterminator="\n")
+        return to_csv(found.summary.drop(columns=["shown", "per_data"]), warnings)
     table, terms = layout(found)
-    warnings = warnings_of(found.summary[found.summary["missing"] == ""], cells, asked)
     text = write([(title or None, table)], terms, warnings, "", asked.command, fmt)
     below = [f"[{place}] {note}" for place, note in enumerate(found.notes, 1)]
     if found.counted:
@@ -45,6 +60,11 @@ def render(
         return text + "".join(f"% {line}\n" for part in below for line in part.splitlines())
     gap = "\n\n" if fmt == "markdown" else "\n"
     return text + ("\n" + gap.join(below) + "\n" if below else "")
+
+
+def warnings_for(summary: "pd.DataFrame", cells: "pd.DataFrame", asked: Asked) -> list[str]:
+    """Return the warnings of a paper's table; rows whose data cannot be had are not incomplete."""
+    return warnings_of(summary[summary["missing"] == ""], cells, asked)
 
 
 def layout(found: Compared) -> tuple[Display, list[tuple[str, str]]]:
@@ -78,7 +98,9 @@ def layout(found: Compared) -> tuple[Display, list[tuple[str, str]]]:
         for own, line in zip(cells, plain.lines, strict=True)
     ]
     dropped = ("union", "combined")
-    return Display(tuple(columns), tuple(lines)), [t for t in terms if t[0] not in dropped] + _TERMS
+    without = any(str(cell).endswith(_WITHOUT) for line in lines for cell in line.cells)
+    terms = [t for t in terms if t[0] not in dropped] + _TERMS + [_WITHOUT_TERM] * without
+    return Display(tuple(columns), tuple(lines)), terms
 
 
 def _published(summary: "pd.DataFrame", name: str) -> list[tuple[Column, list]]:
@@ -92,14 +114,22 @@ def _published(summary: "pd.DataFrame", name: str) -> list[tuple[Column, list]]:
             (Column("seconds_ratio", "diff"), [f"{r:.0f} x" if r == r else MISSING for r in ratio]),
         ]
     places = _PLACES[name]
-    differences = [_float(row[f"{name}_difference"]) for row in rows]
+    differences = [_difference(row, name, places) for row in rows]
     return [
         (
             Column(f"{name}_published", "published", spread=True),
             [Spread(number(m, places), number(s, places)) for m, s in zip(means, stds, strict=True)],
         ),
-        (Column(f"{name}_diff", "diff"), [f"{d:+.1f}" if d == d else MISSING for d in differences]),
+        (Column(f"{name}_diff", "diff"), differences),
     ]
+
+
+def _difference(row: dict, name: str, places: int) -> str:
+    """Return the text of ours minus published: in published standard deviations, as it is where these are 0."""
+    difference, gap = _float(row[f"{name}_difference"]), _float(row[f"{name}_gap"])
+    if difference == difference:
+        return f"{difference:+.1f}"
+    return f"{gap:+.{places}f} {_WITHOUT}" if row[f"{name}_published_std"] == 0 and gap == gap else MISSING
 
 
 def _float(value: object) -> float:

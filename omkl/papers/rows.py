@@ -41,6 +41,7 @@ def rows_of_work(work: Work, cells: "pd.DataFrame", asked: Asked) -> list[tuple[
         pool = setting.pool["name"] if setting.pool else None
         label = None if is_yardstick else run.labels.get(setting.algo)
         row = Row(data, order, setting.algo, dict(setting.params), pool, is_yardstick, task, own, label, reps)
+        row.per_data = () if is_yardstick else _per_data(run)
         table[key] = (row, run)
     order = {name: place for place, name in enumerate(_data_in_order(work))}
     return sorted(
@@ -75,6 +76,12 @@ def _places(cells: "pd.DataFrame") -> dict[tuple, dict[int, int]]:
 def _algos(run: Run) -> list[str]:
     algos = run.words["algo"]
     return [algos] if isinstance(algos, str) else list(algos)
+
+
+def _per_data(run: Run) -> tuple[str, ...]:
+    """Return the hyperparameters that a run sets for some of its data sets."""
+    keys = dict.fromkeys(key for words in run.per_data.values() for key in words)
+    return tuple(key.removeprefix("algo.") for key in keys if key.startswith("algo."))
 
 
 def _data_in_order(work: Work) -> list[str]:

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from omkl.papers.paper import Item, Paper
 from omkl.papers.published import sizes
 from omkl.papers.selection import Selection
+from omkl.papers.titles import title_of
 
 if TYPE_CHECKING:
     from omkl.papers.make import Made
@@ -16,6 +17,7 @@ def sizes_table(paper: Paper, item: Item, asked: Selection) -> "Made":
 
     from omkl import listing
     from omkl.papers.make import Made
+    from omkl.reports.tables import check_format
 
     names = [word.partition("=")[0] for word in asked.data] or list(item.options["data"])
     printed = {line["data"]: line for line in sizes() if line["paper"] == paper.published}
@@ -24,11 +26,19 @@ def sizes_table(paper: Paper, item: Item, asked: Selection) -> "Made":
     absent = [name for name in names if name in paper.unavailable]
     below = "".join(f"\n{name}: {paper.unavailable[name]['how']}.\n" for name in absent)
 
-    def text(fmt: str) -> str:
-        table = listing.render(rows, fmt)
-        return f"{item.title}\n\n{table}{below}" if fmt in ("table", "markdown") else table
+    title = title_of(item, names)
 
-    return Made(text, pd.DataFrame(rows))
+    def text(fmt: str) -> str:
+        check_format(fmt)
+        if fmt in ("json", "csv"):
+            how = {name: paper.unavailable[name]["how"] for name in absent}
+            return listing.render([row | {"missing": how.get(row["data"], "")} for row in rows], fmt)
+        table = listing.render(rows, fmt)
+        if fmt == "latex":
+            return "".join(f"% {line}\n" for line in f"{title}\n{below}".split("\n") if line) + table
+        return f"{title}\n\n{table}{below}"
+
+    return Made(text, pd.DataFrame(rows), title=title)
 
 
 def _row(paper: Paper, name: str, printed: dict[str, str], compared: bool) -> dict:

@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 from omkl.errors import UserError
+from omkl.reports.captions import some
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -10,7 +11,7 @@ if TYPE_CHECKING:
 
 def standing_text(summary: "pd.DataFrame") -> str:
     """Return one paragraph: average ranks, critical difference, Friedman's test; or why there are none."""
-    from omkl.reports.ranks import average_ranks
+    from omkl.reports.ranks import MOST_REASONS, average_ranks
     from omkl.reports.tasks import measure_of
 
     try:
@@ -18,6 +19,13 @@ def standing_text(summary: "pd.DataFrame") -> str:
     except UserError as error:
         return f"No ranks: {error}."
     ranks = ", ".join(f"{name} {rank:.2f}" for name, rank in found.average.items())
-    groups = "; ".join(" = ".join(group) for group in found.groups)
-    left = f" Left out: {'; '.join(found.left_out)}." if found.left_out else ""
-    return f"Ranks: {ranks} ({found.caption()}). Not told apart: {groups or 'none'}.{left}"
+    groups = "; ".join(_group(group, len(found.average)) for group in found.groups)
+    left = f" Left out: {some(found.left_out, '; ', MOST_REASONS)}." if found.left_out else ""
+    return f"Ranks: {ranks} ({found.caption()}). Not significantly different: {groups or 'none'}.{left}"
+
+
+def _group(names: tuple[str, ...], of: int) -> str:
+    """Return learners that follow one another in rank, in few words."""
+    if len(names) == of:
+        return "all of them"
+    return " = ".join(names) if len(names) <= 3 else f"{names[0]} to {names[-1]} ({len(names)})"

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from omkl.errors import UserError
-from omkl.reports import style
+from omkl.reports import captions, strokes, style
 from omkl.reports.asked import Asked
 from omkl.reports.measures import MEASURES, average, measure_named
 from omkl.reports.rows import Row, params_text, rows_of, shown_params
 from omkl.reports.tasks import BY_TASK, axis_of
+from omkl.reports.ticks import plain_log
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -33,6 +34,7 @@ def line_names(rows: list[Row], asked: Asked) -> list[str]:
         if row.label:  # a label of its own says what the row is
             names.append(row.label)
             continue
+        shown = {name: value for name, value in shown.items() if name not in row.per_data}
         parts = [asked.label(row.algo), params_text(shown), row.pool if several and row.pool else ""]
         names.append(", ".join(part for part in parts if part))
     return names
@@ -52,8 +54,9 @@ def mean_curves(
     row's task. Repetitions whose ``t`` differ are interpolated linearly (the counts, not the rates) at the
     points of the longest list. rows: those of the cells that are drawn; all when None.
 
-    Returns a long table: data, task, algo, line (legend text), is_yardstick, reps, t, and of each measure the
-    mean ``NAME_mean`` and the sample standard deviation ``NAME_std`` (NaN for one repetition).
+    Returns a long table: data, task, order, algo, line (legend text), is_yardstick, reps, asked (repetitions
+    asked for), t, and of each measure the mean ``NAME_mean`` and the sample standard deviation ``NAME_std``
+    (NaN for one repetition).
     Cells without such a curve are left out; raises UserError when no cell has one.
     """
     import pandas as pd
@@ -61,6 +64,7 @@ def mean_curves(
     asked = asked or Asked()
     rows = rows_of(cells, asked) if rows is None else rows
     keys = cells["key"].tolist() if len(cells) else []
+    most = max((len(row.cells) for row in rows), default=0)
     parts = []
     for row, line in zip(rows, line_names(rows, asked), strict=True):
         curves_of_row = [curves[keys[cell]] for cell in row.cells if keys[cell] in curves]
@@ -70,8 +74,9 @@ def mean_curves(
         if found:
             frame = pd.DataFrame(average(found, own))
             columns = {f"{b}_{part}": f"{a}_{part}" for a, b in zip(names, own, strict=True) for part in ENDS}
-            about = {"data": row.data, "task": row.task, "algo": row.algo, "line": line}
+            about = {"data": row.data, "task": row.task, "order": row.order, "algo": row.algo, "line": line}
             about |= {"is_yardstick": row.is_yardstick, "reps": len(found)}
+            about["asked"] = captions.asked_of(row, asked, most)
             parts.append(frame.rename(columns=columns).assign(**about))
     if not parts and any(key in curves for key in keys):
         raise UserError(f"no curve of these cells holds {' and '.join(names)}: nothing to draw")
@@ -80,14 +85,13 @@ def mean_curves(
     return pd.concat(parts, ignore_index=True)
 
 
-def draw_curves(table: "pd.DataFrame", title: str = "") -> "Figure":
+def draw_curves(table: "pd.DataFrame", title: str = "", warnings: Sequence[str] | None = None) -> "Figure":
     """Draw the table of ``mean_curves``: per data set a panel of errors, and one of #SV where there are any.
 
     Lines that lie on one another are drawn as one line striped in their colours. #SV is on a log axis where
-    the learners of some data set differ by a factor above WIDE.
+    the learners of some data set differ by a factor above WIDE. warnings: stand below; of repetitions that
+    the table's lines lack when None.
     """
-    from matplotlib.lines import Line2D
-
     data = list(dict.fromkeys(table["data"]))
     yardstick = table["is_yardstick"].astype(bool)
     learners = list(dict.fromkeys(table.loc[~yardstick, "line"]))
@@ -120,21 +124,28 @@ def draw_curves(table: "pd.DataFrame", title: str = "") -> "Figure":
                 if column == 0:
                     panel.set_ylabel(MEASURES["n_sv_sum"].label)
         figure.align_ylabels()
-        style.legend_below(
-            figure, {name: Line2D([], [], **look) for name, look in styles.items()}, caption(table)
-        )
+        explain(figure, table, styles, warnings)
         if title:
             figure.suptitle(title, fontsize=11)
     return figure
 
 
-def caption(table: "pd.DataFrame") -> str:
-    """Return what the lines and bands of a table of ``mean_curves`` are."""
-    least, most = int(table["reps"].min()), int(table["reps"].max())
-    if most == 1:
-        return "one pass in one order"
-    many = str(most) if least == most else f"{least} to {most}"
-    return f"mean over {many} permutations; bands: ±1 standard deviation"
+def explain(
+    figure: "Figure",
+    table: "pd.DataFrame",
+    styles: dict,
+    warnings: Sequence[str] | None = None,
+    more: str = "",
+) -> None:
+    """Put below a figure of ``mean_curves`` the legend of what is in view, what it shows, and warnings."""
+    from matplotlib.lines import Line2D
+
+    seen = strokes.in_view(figure.axes)
+    handles = {line: Line2D([], [], **look) for line, look in styles.items() if line in seen}
+    counts = table[~table["is_yardstick"].astype(bool)].groupby("data")["line"].nunique()
+    text = captions.caption(table, strokes.spread_name(counts.tolist() or [1])) + more
+    warnings = captions.shortfall_of(table) if warnings is None else warnings
+    style.legend_below(figure, handles, text, warnings)
 
 
 def is_wide(table: "pd.DataFrame", name: str) -> bool:
@@ -170,6 +181,7 @@ def rate_panel(axes: "Axes", part: "pd.DataFrame", name: str, styles: dict) -> N
     low = min([low, *(0.98 * value for value in least.values())])
     axes.set_ylim(low, max([high, *(1.02 * value for line, value in early.items() if line not in out)]))
     style.note_left_out(axes, {line: finals[line] for line in out})
+    strokes.part_lines(axes)
 
 
 def count_panel(axes: "Axes", part: "pd.DataFrame", name: str, styles: dict, log: bool) -> None:
@@ -177,27 +189,24 @@ def count_panel(axes: "Axes", part: "pd.DataFrame", name: str, styles: dict, log
     draw_lines(axes, part, name, styles, start=not log)
     if log:
         axes.set_yscale("log")
+        plain_log(axes.yaxis)
     else:
         axes.set_ylim(bottom=0)
         thousands(axes.yaxis)
     thousands(axes.xaxis)
+    strokes.part_lines(axes)
 
 
 def draw_lines(axes: "Axes", part: "pd.DataFrame", name: str, styles: dict, start: bool = False) -> None:
-    """Draw each line's mean, and the learners' bands; ``start``: all begin with 0 at 0 examples."""
-    means: dict[str, np.ndarray] = {}
-    alpha = 0.15 if part.loc[~part["is_yardstick"].astype(bool), "line"].nunique() <= 4 else 0.09
+    """Draw each line's mean, and the learners' spread; ``start``: all begin with 0 at 0 examples."""
+    learners = list(dict.fromkeys(part.loc[~part["is_yardstick"].astype(bool), "line"]))
     for (line, is_yardstick), curve in part.groupby(["line", "is_yardstick"], sort=False):
         t, mean, std = (curve[c].to_numpy(dtype=float) for c in ("t", f"{name}_mean", f"{name}_std"))
         if start:
             t, mean, std = (np.concatenate([[0.0], values]) for values in (t, mean, std))
-        means[line] = mean
-        look = styles[line]
-        axes.plot(t, mean, label=line, **look)
-        if not is_yardstick and not np.isnan(std).all():
-            band = {"color": look["color"], "alpha": alpha, "linewidth": 0, "zorder": 1.5}
-            axes.fill_between(t, np.maximum(mean - std, 0.0), mean + std, **band)
-    style.stripe({line.get_label(): line for line in axes.get_lines()}, means)
+        axes.plot(t, mean, label=line, **styles[line])
+        if not is_yardstick:
+            strokes.draw_spread(axes, t, mean, std, styles[line], learners.index(line), len(learners))
     if len(part):
         axes.set_xlim(0, part["t"].max())
 
@@ -224,8 +233,9 @@ def curve_figure(
     with or without .png, .pdf, .svg; without, both PNG and PDF are written. Returns the files.
     """
     asked = asked or Asked()
-    table = mean_curves(cells, curves, asked)
-    figure = draw_curves(table, title)
+    rows = rows_of(cells, asked)
+    table = mean_curves(cells, curves, asked, rows=rows)
+    figure = draw_curves(table, title, captions.shortfall_of_rows(rows, line_names(rows, asked), asked))
     learners = table.loc[~table["is_yardstick"], "algo"].tolist() or table["algo"].tolist()
     out = style.target(out, "curve", learners, table["data"].tolist())
     return style.save(figure, out, title or "Learning curves", asked.command)

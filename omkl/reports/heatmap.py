@@ -1,19 +1,22 @@
 """Heat maps of a grid over two numbers: a panel per data set and learner, one colour scale per data set."""
 
 import textwrap
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from omkl.reports import style
+from omkl.reports import captions, style
 from omkl.reports.rows import value_text
+from omkl.reports.sweep_figure import curve_panel
 from omkl.reports.tasks import measure_of
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+_CURVE = 5  # rows of a heat map that are as high as a curve
 
 
 def matrix(part: "pd.DataFrame", axes: Mapping[str, list[float]]) -> tuple[np.ndarray, list[str], list[str]]:
@@ -37,54 +40,88 @@ def matrix(part: "pd.DataFrame", axes: Mapping[str, list[float]]) -> tuple[np.nd
     return grid, *ticks
 
 
-def draw_heat_maps(table: "pd.DataFrame", axes: Mapping[str, list[float]]) -> "Figure":
+def draw_heat_maps(
+    table: "pd.DataFrame", axes: Mapping[str, list[float]], warnings: Sequence[str] = ()
+) -> "Figure":
     """Draw the table of sweep.grid_table; rows of panels are learners, columns are data sets.
 
-    A single learner's data sets, or a single data set's learners, are laid out in rows of four.
+    A learner with several values of only one of the numbers has a curve over these; one with a single
+    setting is named below the panels. A single learner's data sets, or a single data set's learners, are laid
+    out in rows of four. warnings: stand below.
     """
     yardstick = table["is_yardstick"].astype(bool)
-    data = list(dict.fromkeys(table.loc[~yardstick, "data"]))
-    lines = list(dict.fromkeys(table.loc[~yardstick, "line"]))
-    single = len(data) == 1 or len(lines) == 1
-    shape = style.grid_shape(max(len(data), len(lines))) if single else (len(lines), len(data))
+    own = table[~yardstick]
+    data = list(dict.fromkeys(own["data"]))
+    several = {
+        line: [name for name in axes if own.loc[own["line"] == line, f"at.{name}"].nunique() > 1]
+        for line in dict.fromkeys(own["line"])
+    }
+    lines = sorted((line for line in several if several[line]), key=lambda line: -len(several[line]))
     across, down = (f"at.{name}" for name in axes)
     wide = int(table[across].nunique())
-    # A learner without the second axis needs but one row; panels in one row of the figure are equally high.
-    high = [max(1, int(table.loc[table["line"] == line, down].nunique())) for line in lines]
+    single = len(data) == 1 or len(lines) == 1
+    shape = style.grid_shape(max(len(data), len(lines))) if single else (len(lines), len(data))
+    # Panels in one row of the figure are equally high.
+    high = [own.loc[own["line"] == n, down].nunique() if len(several[n]) > 1 else _CURVE for n in lines]
     if single:
         high = [max(high)] * shape[0]
     width = float(np.clip(0.46 * wide, 1.9, 4.2))
     heights = np.clip(0.3 * np.array(high), 0.3, 2.6)
     figure = style.new_figure((width + 0.8) * shape[1], 1.1 + float((heights + 0.75).sum()))
     panels = figure.subplots(*shape, squeeze=False, height_ratios=heights)
+    styles = style.line_styles(lines, [])
     used: dict[str, list[Axes]] = {}
+    images: dict[str, Any] = {}
     for number, (which, line) in enumerate((d, n) for n in lines for d in data):
         panel = panels.flat[number]
-        part = table[(table["data"] == which) & ~yardstick]
-        measure = measure_of(part)
-        rates = part[f"{measure.name}_mean"].astype(float)
-        room = (width, float(heights[number // shape[1]]))
-        image = _panel(panel, part[part["line"] == line], axes, (rates.min(), rates.max()), room)
+        part = own[own["data"] == which]
+        rates = part[f"{measure_of(part).name}_mean"].astype(float)
+        mine = part[part["line"] == line]
+        if mine.empty:
+            panel.set_axis_off()
+        elif len(several[line]) > 1:
+            room = (width, float(heights[number // shape[1]]))
+            images[which] = _panel(panel, mine, axes, (rates.min(), rates.max()), room)
+        else:
+            (name,) = several[line]
+            curve_panel(panel, mine, f"at.{name}", sorted(set(mine[f"at.{name}"])), styles)
+            panel.set_xlabel(style.symbol(name.split(".")[-1]))
+            panel.set_ylabel(measure_of(part).axis)
         panel.set_title(f"{which} · {line}", fontsize=9)
         used.setdefault(which, []).append(panel)
-        if len(used[which]) == len(lines):
-            bar = figure.colorbar(image, ax=used[which], location="bottom", aspect=35, shrink=0.9, pad=0.03)
-            bar.outline.set_visible(False)
-            bar.ax.tick_params(labelsize=7.5)
-            levels = textwrap.fill(_levels(table[yardstick], which), int(14 * width))
-            bar.set_label(f"{measure.axis}\n{levels}".strip(), fontsize=8)
+    for which, image in images.items():
+        bar = figure.colorbar(image, ax=used[which], location="bottom", aspect=35, shrink=0.9, pad=0.03)
+        bar.outline.set_visible(False)
+        bar.ax.tick_params(labelsize=7.5)
+        levels = textwrap.fill(_levels(table, several, which), int(14 * width))
+        bar.set_label(f"{measure_of(own[own['data'] == which]).axis}\n{levels}".strip(), fontsize=8)
+    curves = any(len(names) == 1 for names in several.values())
+    text = captions.caption(own) if curves else captions.basis(int(own["reps"].max()), own["order"])
+    below = [
+        f"{which}: {levels}"
+        for which in data
+        if which not in images and (levels := _levels(table, several, which))
+    ]
+    style.note_below(figure, "\n".join([text, *below]), warnings)
     for unused in panels.flat[len(data) * len(lines) :]:
         unused.remove()
     return figure
 
 
-def _levels(yardsticks: "pd.DataFrame", which: str) -> str:
-    own = yardsticks[yardsticks["data"] == which]
-    if own.empty:
-        return ""
-    error = f"{measure_of(own).name}_mean"
-    listed = ", ".join(f"{row['label']} {row[error]:.1f}" for row in own.to_dict("records"))
-    return f"yardsticks: {listed}" if listed else ""
+def _levels(table: "pd.DataFrame", several: Mapping[str, list[str]], which: str) -> str:
+    """Return the errors on a data set of those that have no panel: learners of one setting, yardsticks."""
+    own = table[table["data"] == which]
+    yardstick = own["is_yardstick"].astype(bool)
+    parts = []
+    for name, rows in (
+        ("one setting", own[~yardstick & ~own["line"].map(lambda line: bool(several.get(line)))]),
+        ("yardsticks", own[yardstick]),
+    ):
+        if len(rows):
+            error = f"{measure_of(rows).name}_mean"
+            listed = ", ".join(f"{row['line']} {row[error]:.1f}" for row in rows.to_dict("records"))
+            parts.append(f"{name}: {listed}")
+    return "; ".join(parts)
 
 
 def _panel(

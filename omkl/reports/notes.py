@@ -3,14 +3,13 @@
 from typing import TYPE_CHECKING
 
 from omkl.reports.asked import Asked
+from omkl.reports.captions import repetitions_of, some
 from omkl.reports.display import Display
 from omkl.reports.origin import doubts, made_with
 from omkl.reports.rows import params_text
 
 if TYPE_CHECKING:
     import pandas as pd
-
-_AT_MOST = 5
 
 
 def legend(table: Display, least: str, cells: "pd.DataFrame") -> list[tuple[str, str]]:
@@ -20,14 +19,15 @@ def legend(table: Display, least: str, cells: "pd.DataFrame") -> list[tuple[str,
     """
     errors = [number for number, column in enumerate(table.columns) if column.marks]
     single = all(line.cells[number].std == "–" for line in table.lines for number in errors)
-    spread = "" if single else ", mean ± sample standard deviation over the permutations"
+    each = repetitions_of(set(cells["order"]) if len(cells) else ())
+    spread = "" if single else f", mean ± sample standard deviation over the {each}"
     terms = [(table.columns[n].header, f"{table.columns[n].meaning}{spread}") for n in errors]
     if least:
         marked = (
             f"{least} on the data set (no test: it takes two repetitions); yardsticks compete too"
             if single
             else f"{least} on the data set, and all rows not worse by a paired t-test over the same "
-            "permutations (two-sided, 5 %); yardsticks compete too"
+            f"{each} (two-sided, 5 %); yardsticks compete too"
         )
         terms.append(("*", marked))
     if table.has("n_sv_sum"):
@@ -37,9 +37,9 @@ def legend(table: Display, least: str, cells: "pd.DataFrame") -> list[tuple[str,
         ]
     if table.has("n_sv_combined"):
         terms.append(("combined", "support vectors of the classifiers that the last prediction combined"))
-    terms.append(("seconds", "learner time of one pass, mean"))
+    terms.append(("seconds", f"learner time of one pass{'' if single else ', mean'}"))
     if any(line.rule == "yardsticks" for line in table.lines):
-        terms.append(("yardsticks", "stand below the short rule, on the same permutations"))
+        terms.append(("yardsticks", f"stand below the short rule, on the same {each}"))
     made = made_with(cells)
     return [*terms, ("made with", made)] if made else terms
 
@@ -47,14 +47,15 @@ def legend(table: Display, least: str, cells: "pd.DataFrame") -> list[tuple[str,
 def notes(summary: "pd.DataFrame", cells: "pd.DataFrame", asked: Asked) -> list[str]:
     """Return warnings: repetitions missing, cells failed, older revisions, times and versions mixed."""
     return [
-        *_incomplete(summary),
-        *_failed(asked),
+        *incomplete(summary),
+        *failed(asked),
         *_stale(asked),
         *doubts(cells),
     ]
 
 
-def _incomplete(summary: "pd.DataFrame") -> list[str]:
+def incomplete(summary: "pd.DataFrame") -> list[str]:
+    """Return a warning of the rows that lack repetitions, none where all are there."""
     missing = summary[~summary["complete"].astype(bool)]
     if missing.empty:
         return []
@@ -63,12 +64,13 @@ def _incomplete(summary: "pd.DataFrame") -> list[str]:
         for row in missing.itertuples()
     ]
     return [
-        f"INCOMPLETE: {_some(names)}. Means and marks rest on the repetitions done; "
+        f"INCOMPLETE: {some(names)}. Means and marks rest on the repetitions done; "
         "the same command runs the missing ones"
     ]
 
 
-def _failed(asked: Asked) -> list[str]:
+def failed(asked: Asked) -> list[str]:
+    """Return a warning of the cells that failed, none where all went well."""
     if not asked.failed:
         return []
     names = []
@@ -81,12 +83,7 @@ def _failed(asked: Asked) -> list[str]:
             f"{asked.label(cell['algo'])}{which} on {cell['data']}, repetition {cell['rep']}: {error}"
         )
     many = len(asked.failed)
-    return [f"FAILED: {many} cell{'s' if many > 1 else ''}, in no mean: {_some(names, '; ')}"]
-
-
-def _some(names: list[str], between: str = ", ") -> str:
-    more = f" and {len(names) - _AT_MOST} more" if len(names) > _AT_MOST else ""
-    return between.join(names[:_AT_MOST]) + more
+    return [f"FAILED: {many} cell{'s' if many > 1 else ''}, in no mean: {some(names, '; ')}"]
 
 
 def _stale(asked: Asked) -> list[str]:

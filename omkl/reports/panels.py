@@ -1,20 +1,20 @@
 """One measure against the examples seen: a panel per data set, a line per learner."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from omkl.errors import UserError
-from omkl.reports import style
+from omkl.reports import captions, strokes, style
 from omkl.reports.asked import Asked
 from omkl.reports.curves import (
     FIRST,
     SETTLED,
-    caption,
     count_panel,
     draw_lines,
+    explain,
     is_wide,
     line_names,
     mean_curves,
@@ -24,6 +24,7 @@ from omkl.reports.curves import (
 )
 from omkl.reports.measures import measure_named
 from omkl.reports.rows import rows_of
+from omkl.reports.ticks import plain_log
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -43,16 +44,15 @@ def draw_measure(
     log: bool | None = None,
     log_x: bool = False,
     palette: Iterable[str] = (),
+    warnings: Sequence[str] | None = None,
 ) -> "Figure":
     """Draw a measure of the table of ``mean_curves(..., names=(name,))``.
 
     log: a log axis for the measure; None chooses it for sizes that differ widely. log_x: for the examples.
-    palette: as in style.line_styles.
+    palette: as in style.line_styles. warnings: as in curves.draw_curves.
 
     Raises UserError for an unknown measure, or sizes of which there are none.
     """
-    from matplotlib.lines import Line2D
-
     measure = measure_named(name)
     yardstick = table["is_yardstick"].astype(bool)
     learners = list(dict.fromkeys(table.loc[~yardstick, "line"]))
@@ -83,10 +83,8 @@ def draw_measure(
                 axes.set_xlabel("examples")
             if place % columns == 0:
                 axes.set_ylabel(measure.label)
-        drawn = set(table["line"])
-        handles = {line: Line2D([], [], **look) for line, look in styles.items() if line in drawn}
         best = "; best: the kernel that ends with the largest weight" if measure.kind == "share" else ""
-        style.legend_below(figure, handles, caption(table) + best)
+        explain(figure, table, styles, warnings, best)
         if title:
             figure.suptitle(title, fontsize=11)
     return figure
@@ -96,26 +94,27 @@ def _share_panel(axes: "Axes", part: "pd.DataFrame", name: str, styles: dict) ->
     draw_lines(axes, part, name, styles)
     for line in axes.get_lines():
         if len(line.get_xdata()) <= FEW:
-            line.set(marker="o", markersize=3.0, clip_on=False)
+            marker = "o" if line.get_marker() == "None" else line.get_marker()
+            line.set(marker=marker, markersize=3.5, markevery=None, clip_on=False)
     axes.set_ylim(-0.02, 1.02)
+    strokes.part_lines(axes)
 
 
 def _log_panel(axes: "Axes", part: "pd.DataFrame", name: str, styles: dict) -> None:
     """Draw a rate on a log axis, which must show every mean but those of the start."""
-    from matplotlib.ticker import LogFormatter
-
     draw_lines(axes, part[part["t"] >= min(FIRST, part["t"].max())], name, styles)
     means = part.loc[part["t"] >= SETTLED * part["t"].max(), f"{name}_mean"]
     axes.set_yscale("log")
-    axes.yaxis.set_major_formatter(LogFormatter())  # plain numbers in place of powers of ten
-    axes.yaxis.set_minor_formatter(LogFormatter(minor_thresholds=(2, 0.5)))
+    plain_log(axes.yaxis)
     if (means > 0).any():
         axes.set_ylim(0.8 * means[means > 0].min(), 1.25 * means.max())
+    strokes.part_lines(axes)
 
 
 def _examples(axes: "Axes", t: np.ndarray, log: bool) -> None:
     if log:
         axes.set_xscale("log")
+        plain_log(axes.xaxis)
         # A curve has evenly spaced points: between the first two, a log axis would show a straight line.
         axes.set_xlim(np.unique(t)[:2].max() if t.max() > t.min() else 0.5 * t.max(), t.max())
     else:
@@ -143,10 +142,13 @@ def measure_figure(
     """
     asked = asked or Asked()
     rows = rows_of(cells, asked) if rows is None else rows
-    lines = zip(rows, line_names(rows, asked), strict=True)
-    palette = tuple(palette) or [line for row, line in lines if not row.is_yardstick]
+    names = line_names(rows, asked)
+    palette = tuple(palette) or [
+        line for row, line in zip(rows, names, strict=True) if row.cells and not row.is_yardstick
+    ]
     table = mean_curves(cells, curves, asked, (name,), rows)
-    figure = draw_measure(table, name, title=title, log=log, log_x=log_x, palette=palette)
+    warnings = captions.shortfall_of_rows(rows, names, asked)
+    figure = draw_measure(table, name, title=title, log=log, log_x=log_x, palette=palette, warnings=warnings)
     learners = table.loc[~table["is_yardstick"].astype(bool), "algo"].tolist() or table["algo"].tolist()
     out = style.target(out, name, learners, table["data"].tolist())
     return style.save(figure, out, title or measure_named(name).label, asked.command)

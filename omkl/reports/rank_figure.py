@@ -6,6 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from omkl.reports import style
+from omkl.reports.captions import some
+from omkl.reports.ranks import MOST_REASONS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -34,8 +36,8 @@ def draw_ranks(ranks: "Ranks", title: str = "", palette: Iterable[str] = ()) -> 
     longest = max(map(len, names)) + 7
     width = _SCALE + 2 * (0.3 + 0.068 * longest)
     caption = _wrapped(ranks.caption(), width)
-    for line in ranks.left_out:
-        caption += _wrapped(f"left out: {line}", width)
+    if ranks.left_out:
+        caption += _wrapped(f"left out: {some(ranks.left_out, '; ', MOST_REASONS)}", width)
     with style.looks():
         figure = style.new_figure(width, _ROW * rows + 0.17 * len(caption) + (0.4 if title else 0.15))
         axes = figure.subplots()
@@ -88,7 +90,7 @@ def _critical(axes: "Axes", cd: float, k: int) -> None:
 
 def _leg(axes: "Axes", rank: float, name: str, row: float, left: bool, k: int, look: dict) -> None:
     side = 1 - 0.02 * (k - 1) if left else k + 0.02 * (k - 1)
-    look = {**look, "linewidth": 1.2, "clip_on": False, "solid_joinstyle": "miter"}
+    look = {**look, "linewidth": 1.2, "clip_on": False, "solid_joinstyle": "miter", "markevery": [2]}
     axes.plot([rank, rank, side], [0, row, row], **look)
     text = f"{name}  {rank:.2f}" if left else f"{rank:.2f}  {name}"
     pad = -0.012 * (k - 1) if left else 0.012 * (k - 1)

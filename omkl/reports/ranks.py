@@ -7,11 +7,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from omkl.errors import UserError
+from omkl.reports.captions import some
 from omkl.reports.summary import ALPHA
 from omkl.reports.sweep import grid_table
+from omkl.reports.tasks import least_of
 
 if TYPE_CHECKING:
     import pandas as pd
+
+MOST_REASONS = 3  # that a message names
 
 
 @dataclass(frozen=True)
@@ -22,7 +26,7 @@ class Ranks:
     left_out: what is not compared and why, as text    chi2, chi2_p: Friedman's test, corrected for ties
     F, F_p: Iman and Davenport's correction of it    cd: Nemenyi's critical difference at level alpha
     groups: learners that are not told apart, best first: ranks within less than cd; maximal, of two or more
-    yardsticks: which of the learners are yardsticks
+    yardsticks: which of the learners are yardsticks    least: what rank 1 has
     """
 
     average: dict[str, float]
@@ -36,12 +40,13 @@ class Ranks:
     groups: tuple[tuple[str, ...], ...]
     alpha: float
     yardsticks: tuple[str, ...] = ()
+    least: str = "fewest mistakes"
 
     def caption(self) -> str:
         """Return one line: how many sets and learners, the critical difference, Friedman's test."""
         n, k = self.each.shape
         return (
-            f"average ranks of {k} learners over {n} data sets (1: fewest mistakes) · "
+            f"average ranks of {k} learners over {n} data sets (1: {self.least}) · "
             f"Nemenyi CD {self.cd:.2f} at {100 * self.alpha:g} % · "
             f"Friedman χ² = {self.chi2:.1f}, {p_text(self.chi2_p)} · "
             f"Iman-Davenport F = {self.F:.1f}, {p_text(self.F_p)}"
@@ -65,9 +70,11 @@ def average_ranks(
 
     lines: the learners to compare, as legends call them; all when empty. yardsticks: whether they take part.
     A data set counts when all compared learners have finished it (``complete``); a learner that has finished
-    none is left out; both are told in ``left_out``.
+    none is left out; both are told in ``left_out``, in a line for all data sets of the same reason. A
+    hyperparameter that is chosen per data set (a column ``per_data`` of names) makes no learner of its own.
 
-    Raises UserError as ``ranks_of`` does, and for a line that is not in the summary.
+    Raises UserError as ``ranks_of`` does, for a line that is not in the summary, and for two rows of the same
+    learner on one data set.
     """
     table = grid_table(summary, {})
     if not yardsticks:
@@ -78,6 +85,9 @@ def average_ranks(
         raise UserError(f"no learner '{unknown[0]}' to rank: choose from {'; '.join(known)}")
     if lines:
         table = table[table["line"].isin(lines)]
+    if (twice := table[table.duplicated(["data", "line"])]).size:
+        first = twice.iloc[0]
+        raise UserError(f"'{first['line']}' has two rows on {first['data']}: a learner is ranked by one")
     mean = f"{measure}_mean"
     values = table.assign(value=table[mean].where(table["complete"].astype(bool))).pivot_table(
         index="data", columns="line", values="value", sort=False, dropna=False
@@ -86,11 +96,16 @@ def average_ranks(
     absent = [line for line in values.columns if values[line].isna().all()]
     left_out = [f"{line}: has finished no data set" for line in absent]
     values = values.drop(columns=absent)
+    if len(absent) > 1:
+        left_out = [f"{some(absent)}: have finished no data set"]
+    reasons: dict[str, list[str]] = {}
     for data, row in values[values.isna().any(axis=1)].iterrows():
-        left_out.append(f"{data}: not finished by {', '.join(row.index[row.isna()])}")
+        reasons.setdefault(some(list(row.index[row.isna()])), []).append(str(data))
+    left_out += [f"{some(sets)}: not finished by {names}" for names, sets in reasons.items()]
     grey = set(table.loc[table["is_yardstick"].astype(bool), "line"])
     ranks = ranks_of(values.dropna(), alpha, left_out)
-    return replace(ranks, yardsticks=tuple(line for line in ranks.each if line in grey))
+    found = tuple(line for line in ranks.each if line in grey)
+    return replace(ranks, yardsticks=found, least=least_of(table) or "lowest")
 
 
 def ranks_of(values: "pd.DataFrame", alpha: float = ALPHA, left_out: Iterable[str] = ()) -> Ranks:
@@ -105,7 +120,7 @@ def ranks_of(values: "pd.DataFrame", alpha: float = ALPHA, left_out: Iterable[st
     left_out = tuple(left_out)
     n, k = values.shape
     if n < 2 or k < 3:
-        why = f" (left out: {'; '.join(left_out)})" if left_out else ""
+        why = f" (left out: {some(left_out, '; ', MOST_REASONS)})" if left_out else ""
         raise UserError(
             f"ranks need at least 2 data sets that at least 3 learners have finished, not {n} and {k}{why}"
         )

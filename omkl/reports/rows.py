@@ -21,6 +21,7 @@ class Row:
     data: the printed name of the data set    task: its task    order: of the stream    pool: name or None
     cells: positions in the DataFrame, none when nothing has finished
     label: printed in place of the learner's    asked: repetitions asked for, where rows differ in that
+    per_data: hyperparameters that are chosen for each data set, which make no learner of its own in a figure
     """
 
     data: str
@@ -33,6 +34,7 @@ class Row:
     cells: list[int] = field(default_factory=list)
     label: str | None = None
     asked: int | None = None
+    per_data: tuple[str, ...] = ()
 
 
 def identity(algo: str, params: Mapping[str, Any], pool: Mapping[str, Any] | None) -> str:

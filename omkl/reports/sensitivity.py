@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from omkl.errors import UserError
-from omkl.reports import style
+from omkl.reports import captions, strokes, style
 from omkl.reports.curves import WIDE
 from omkl.reports.sweep import axes_of, grid_table
 from omkl.reports.sweep_figure import number_axis
+from omkl.reports.ticks import plain_log
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 COLUMNS = ("panel", "x", "learner", "y_mean", "y_std")
+BASIS = ("reps", "order")  # of which the note is made
 
 
 def sensitivity_table(summary: "pd.DataFrame", name: str, measure: str = "mistake_pct") -> "pd.DataFrame":
@@ -33,7 +35,8 @@ def sensitivity_table(summary: "pd.DataFrame", name: str, measure: str = "mistak
     # One value of a learner is a level: it says nothing about the hyperparameter.
     several = table.groupby("line")[f"at.{name}"].transform("nunique") > 1
     table = table.assign(x=table[f"at.{name}"].where(several))
-    columns = {"data": "panel", "x": "x", "line": "learner", "is_yardstick": "is_yardstick", "reps": "reps"}
+    columns = {"data": "panel", "x": "x", "line": "learner", "is_yardstick": "is_yardstick"}
+    columns |= {name: name for name in BASIS}
     columns |= {f"{measure}_mean": "y_mean", f"{measure}_std": "y_std"}
     return table[list(columns)].rename(columns=columns).reset_index(drop=True)
 
@@ -44,7 +47,8 @@ def draw_sensitivity(
     x_label: str = "",
     y_label: str = "mistake rate (%)",
     title: str = "",
-    note: str = "mean and ±1 standard deviation over the permutations",
+    note: str | None = None,
+    warnings: Iterable[str] = (),
     palette: Iterable[str] = (),
     columns: int | None = None,
 ) -> "Figure":
@@ -54,7 +58,8 @@ def draw_sensitivity(
     y_mean, y_std (NaN: no band). A panel may say its own labels in the columns ``x_label``, ``y_label``;
     ``is_yardstick`` (default False) draws a dashed grey level. The y axis is logarithmic in a panel whose
     means, all positive, differ by a factor above curves.WIDE; the x axis where the values are spaced so.
-    note: what the bands are. columns: panels in a row. Raises UserError when a column is missing.
+    note: what lines and bands are; None makes it of the columns of BASIS. warnings: stand above it.
+    columns: panels in a row. Raises UserError when a column is missing.
     """
     from matplotlib.lines import Line2D
 
@@ -80,8 +85,12 @@ def draw_sensitivity(
             if number % wide == 0 or table["y_label"].nunique() > 1:
                 axes.set_ylabel(part["y_label"].iloc[0])
         figure.align_xlabels()
-        handles = {line: Line2D([], [], **look) for line, look in styles.items()}
-        style.legend_below(figure, handles, note)
+        seen = strokes.in_view(figure.axes)
+        handles = {line: Line2D([], [], **look) for line, look in styles.items() if line in seen}
+        counts = table[~yardstick].groupby("panel")["learner"].nunique().tolist() or [1]
+        if note is None:
+            note = captions.caption(table, strokes.spread_name(counts)) if "reps" in table else ""
+        style.legend_below(figure, handles, note, warnings)
         if title:
             figure.suptitle(title, fontsize=11)
     return figure
@@ -92,34 +101,30 @@ def _panel(axes: "Axes", part: "pd.DataFrame", styles: dict[str, dict[str, Any]]
     log = len(positive) > 0 and positive.min() > 0 and positive.max() / positive.min() > WIDE
     must_see: list[float] = []
     levels: dict[str, float] = {}
-    drawn: dict[str, Any] = {}
+    if log:
+        axes.set_yscale("log")
+        plain_log(axes.yaxis)
+    learners = list(dict.fromkeys(part.loc[~part["is_yardstick"].astype(bool), "learner"]))
     for (learner, is_yardstick), rows in part.groupby(["learner", "is_yardstick"], sort=False):
         rows = rows.sort_values("x")
         x, mean, std = (rows[name].to_numpy(dtype=float) for name in ("x", "y_mean", "y_std"))
-        std = np.nan_to_num(std)
         look = styles[learner]
-        band = {"color": look["color"], "alpha": 0.12, "linewidth": 0, "zorder": 1}
-        low = np.maximum(mean - std, 0.5 * mean if log else 0.0)
         if is_yardstick:
             levels[learner] = float(mean[0])
-            axes.axhline(mean[0], **look)
+            axes.axhline(mean[0], label=learner, **look)
             continue
-        must_see += [*low, *(mean + std)]
+        low, high = mean - np.nan_to_num(std), mean + np.nan_to_num(std)
+        must_see += [*np.maximum(low, 0.5 * mean if log else 0.0), *high]
         if np.isnan(x).all():
-            axes.axhline(mean[0], **look)
-            if std.any():
-                axes.axhspan(low[0], mean[0] + std[0], **band)
+            strokes.draw_level(axes, mean[0], std[0], look, learner, len(learners))
         else:
-            (drawn[learner],) = axes.plot(x, mean, marker="o", markersize=3, **look)
-            if std.any():
-                axes.fill_between(x, low, mean + std, **band)
-    style.stripe(drawn, {name: line.get_xydata().ravel() for name, line in drawn.items()})
-    if log:
-        axes.set_yscale("log")
-    else:
+            axes.plot(x, mean, label=learner, **style.with_points(look))
+            strokes.draw_spread(axes, x, mean, std, look, learners.index(learner), len(learners), every=True)
+    if not log:
         limits, out = style.robust_limits(must_see, levels)
         axes.set_ylim(*limits)
         style.note_left_out(axes, {name: levels[name] for name in out})
+    strokes.part_lines(axes)
     if values := sorted(part["x"].dropna().unique().tolist()):
         number_axis(axes, values)
 

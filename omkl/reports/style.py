@@ -2,6 +2,7 @@
 
 import contextlib
 import re
+import textwrap
 from collections.abc import Iterable, Iterator
 from hashlib import sha256
 from pathlib import Path
@@ -15,9 +16,11 @@ if TYPE_CHECKING:
 
 # Okabe and Ito (2008), told apart by colour-blind readers; without their yellow, too pale for a line.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
-STROKES = ("-", (0, (6, 1.2, 1.2, 1.2)), (0, (3, 1, 1, 1, 1, 1)))  # one per round through the colours
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")  # another number than that of the colours
+MARKED = 4  # learners up to which colours alone are enough
 GREYS = ("#404040", "#6e6e6e", "#8c8c8c")
-YARDSTICK_STROKES = ((0, (6, 2)), (0, (3, 1.5)), (0, (1.2, 1.2)))
+YARDSTICK_DASHES = ((6, 2), (3, 1.5), (1.2, 1.2))
+WARNING = "#b00020"
 FORMATS = (".png", ".pdf", ".svg")
 _OTHERS = (".jpg", ".jpeg", ".gif", ".tif", ".tiff", ".webp", ".bmp", ".eps", ".ps")
 PANEL_COLUMNS = 4
@@ -77,8 +80,10 @@ def new_figure(width: float, height: float) -> "Figure":
 def line_styles(
     names: list[str], yardsticks: list[str], palette: Iterable[str] = ()
 ) -> dict[str, dict[str, Any]]:
-    """Return colour and stroke by name: learners in colours, yardsticks in dashed greys below them.
+    """Return colour, stroke and marker by name: learners in colours, yardsticks in dashed greys below them.
 
+    No two have the same colour and stroke: each round through the colours has one dot more between its
+    dashes. More than MARKED learners have markers too, each at its own places along the line.
     palette: names whose colours come first, drawn or not: the same palette gives a learner the same colour
     in each of a paper's figures.
     """
@@ -89,14 +94,22 @@ def line_styles(
         turn, colour = divmod(number, len(COLOURS))
         styles[name] = {
             "color": COLOURS[colour],
-            "linestyle": STROKES[turn % len(STROKES)],
-            "zorder": 3 - number / 1000,
+            "linestyle": (0, (6, 1.2) + (1.2, 1.2) * turn) if turn else "-",
+            # A broken line shows a solid one below it, not the other way round.
+            "zorder": 3 + 0.1 * min(turn, 5) - number / 10000,
         }
+        if len(names) > MARKED:
+            styles[name] |= {
+                "marker": MARKERS[number % len(MARKERS)],
+                "markersize": 4.2,
+                "markeredgewidth": 0,
+                "markevery": (0.03 + 0.21 * (0.618 * number % 1), 0.21),  # shares of the panel's diagonal
+            }
     for number, name in enumerate(yardsticks):
-        which = number % len(GREYS)
+        turn, which = divmod(number, len(GREYS))
         styles[name] = {
             "color": GREYS[which],
-            "linestyle": YARDSTICK_STROKES[which],
+            "linestyle": (0, YARDSTICK_DASHES[which] + (1.2, 2.4) * turn),
             "linewidth": 1.2,
             "zorder": 2,
         }
@@ -119,8 +132,31 @@ def stripe(lines: dict[str, Any], values: dict[str, Any], length: float = 4.0) -
                 lines[name].set_linestyle((offset, (length, length * (len(names) - 1))))
 
 
-def legend_below(figure: "Figure", handles: dict[str, Any], title: str | None = None) -> None:
+def with_points(look: dict[str, Any]) -> dict[str, Any]:
+    """Return the look of a line of which every point is marked."""
+    return {"marker": "o", "markersize": 3.5, **look, "markevery": None}
+
+
+def caption_text(figure: "Figure", caption: str, warnings: Iterable[str]) -> tuple[str, str]:
+    """Return what stands below the panels, warnings first, in lines that fit, and its colour."""
+    room = max(40, int(figure.get_figwidth() / 0.062))
+    parts = [*(f"! {warning}" for warning in warnings), *caption.splitlines()]
+    lines = [line for part in parts for line in textwrap.wrap(part, room, break_long_words=False)]
+    return "\n".join(lines), WARNING if any(warnings) else "#4d4d4d"
+
+
+def note_below(figure: "Figure", caption: str, warnings: Iterable[str] = ()) -> None:
+    """Put a caption below all panels of a figure without a legend."""
+    text, colour = caption_text(figure, caption, warnings)
+    if text:
+        figure.supxlabel(text, fontsize=8, color=colour)
+
+
+def legend_below(
+    figure: "Figure", handles: dict[str, Any], title: str = "", warnings: Iterable[str] = ()
+) -> None:
     """Put one legend for all panels below them, where it hides nothing."""
+    title, colour = caption_text(figure, title, warnings)
     longest = max((len(name) for name in handles), default=1)
     room = max(1, int(figure.get_figwidth() / (0.62 + 0.068 * longest)))
     rows = -(-len(handles) // room)
@@ -133,7 +169,7 @@ def legend_below(figure: "Figure", handles: dict[str, Any], title: str | None = 
         title_fontsize=8,
         columnspacing=1.6,
     )
-    legend.get_title().set_color("#4d4d4d")
+    legend.get_title().set(color=colour, multialignment="center")
 
 
 def robust_limits(

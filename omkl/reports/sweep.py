@@ -56,14 +56,15 @@ def _is_number(value: Any) -> bool:
 def grid_table(summary: "pd.DataFrame", axes: Mapping[str, list[float]]) -> "pd.DataFrame":
     """Return the summary with its place on the axes, for figures.
 
-    Adds ``line``, what the legend says: the learner, its shown hyperparameters that are no axis, the pool if
-    there are several; and a column ``at.NAME`` per axis, NaN for a learner without that hyperparameter.
+    Adds ``line``, what the legend says: the learner, its shown hyperparameters that are no axis and not
+    chosen per data set (a column ``per_data`` of their names), the pool if there are several; and a column
+    ``at.NAME`` per axis, NaN for a learner without that hyperparameter.
     """
     several = summary["pool"].dropna().nunique() > 1
     table = summary.copy()
     lines = []
     for row in summary.to_dict("records"):
-        shown = {name: row["params"][name] for name in row["shown"]}
+        shown = {name: row["params"][name] for name in row["shown"] if name not in row.get("per_data", ())}
         level = row["is_yardstick"]  # has no place on the axes, so that its settings must be told
         rest = {name: value for name, value in shown.items() if level or not _covered(name, value, axes)}
         pool = row["pool"] if several and row["pool"] else ""
@@ -135,4 +136,4 @@ def sweep_report(
 
     learners = done[~done["is_yardstick"].astype(bool)]
     target = style.target(out, "sweep", learners["algo"].tolist(), learners["data"].tolist())
-    return text, style.save(draw_sweep(done), target, "Sweep", asked.command)
+    return text, style.save(draw_sweep(summary), target, "Sweep", asked.command)

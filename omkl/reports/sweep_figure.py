@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from omkl.reports import style
+from omkl.reports import captions, strokes, style
 from omkl.reports.rows import value_text
 from omkl.reports.sweep import axes_of, grid_table
 from omkl.reports.tasks import axis_of, least_of, measure_of
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 MOST_DOTS = 30
-_SPREAD = "mean and ±1 standard deviation over the permutations"
 
 
 def draw_sweep(summary: "pd.DataFrame") -> "Figure":
@@ -25,15 +24,18 @@ def draw_sweep(summary: "pd.DataFrame") -> "Figure":
     more, give one dot per setting, sorted, the MOST_DOTS best of each data set.
     """
     axes = axes_of(summary)
-    table = grid_table(summary[summary["reps"] > 0], axes)
+    table = grid_table(summary, axes)
+    names = table["line"].where(table["settings"] == "", table["label"] + ", " + table["settings"])
+    warnings = captions.shortfall_of(table.assign(line=names))
+    table = table[table["reps"] > 0]
     with style.looks():
         if len(axes) == 1:
-            return _draw_curves(table, *axes.items())
+            return _draw_curves(table, next(iter(axes.items())), warnings)
         if len(axes) == 2:
             from omkl.reports.heatmap import draw_heat_maps
 
-            return draw_heat_maps(table, axes)
-        return _draw_dots(table)
+            return draw_heat_maps(table, axes, warnings)
+        return _draw_dots(table, warnings)
 
 
 def is_log_spaced(values: list[float]) -> bool:
@@ -52,7 +54,9 @@ def is_log_spaced(values: list[float]) -> bool:
 # -------------------------------------------------------------------- one number: curves
 
 
-def _draw_curves(table: "pd.DataFrame", axis: tuple[str, list[float]]) -> "Figure":
+def _draw_curves(table: "pd.DataFrame", axis: tuple[str, list[float]], warnings: list[str]) -> "Figure":
+    from matplotlib.lines import Line2D
+
     name, values = axis
     data = list(dict.fromkeys(table["data"]))
     yardstick = table["is_yardstick"].astype(bool)
@@ -61,25 +65,25 @@ def _draw_curves(table: "pd.DataFrame", axis: tuple[str, list[float]]) -> "Figur
         learners, [n for n in dict.fromkeys(table.loc[yardstick, "line"]) if n not in learners]
     )
     figure, panels = style.panels(len(data), 3.0, 2.9, len(styles))
-    handles: dict[str, Any] = {}
     for number, (axes, which) in enumerate(zip(panels, data, strict=True)):
-        _curve_panel(axes, table[table["data"] == which], f"at.{name}", values, styles, handles)
+        curve_panel(axes, table[table["data"] == which], f"at.{name}", values, styles)
         axes.set_title(which)
         axes.set_xlabel(style.symbol(name.split(".")[-1]))
         if number % style.grid_shape(len(data))[1] == 0:
             axes.set_ylabel(axis_of(table))
-    spread = _SPREAD if (table["reps"] > 1).any() else "one pass in one order"
-    ordered = {line: handles[line] for line in styles if line in handles}
-    style.legend_below(figure, ordered, f"{spread}; ring: {least_of(table)}")
+    seen = strokes.in_view(panels)
+    handles = {line: Line2D([], [], **look) for line, look in styles.items() if line in seen}
+    counts = table[~yardstick].groupby("data")["line"].nunique().tolist()
+    text = captions.caption(table, strokes.spread_name(counts or [1]))
+    style.legend_below(figure, handles, f"{text}; ring: {least_of(table)}", warnings)
     return figure
 
 
-def _curve_panel(
-    axes: "Axes", part: "pd.DataFrame", at: str, values: list[float], styles: dict, handles: dict[str, Any]
-) -> None:
+def curve_panel(axes: "Axes", part: "pd.DataFrame", at: str, values: list[float], styles: dict) -> None:
     """Draw a data set's panel: a line per learner, level where it lacks the swept number."""
     must_see: list[float] = []
     levels: dict[str, float] = {}
+    learners = list(dict.fromkeys(part.loc[~part["is_yardstick"].astype(bool), "line"]))
     name = measure_of(part).name
     for (line, is_yardstick), rows in part.groupby(["line", "is_yardstick"], sort=False):
         rows = rows.sort_values(at)
@@ -87,24 +91,22 @@ def _curve_panel(
         std = np.nan_to_num(rows[f"{name}_std"].to_numpy(dtype=float))
         look = styles[line]
         if is_yardstick:
-            handles[line] = axes.axhline(mean[0], **look)
+            axes.axhline(mean[0], label=line, **look)
             levels[line] = float(mean[0])
             continue
-        band = {"color": look["color"], "alpha": 0.15, "linewidth": 0, "zorder": 1}
         must_see += [*np.maximum(mean - std, 0.0), *(mean + std)]
         if np.isnan(x).all():
-            handles.setdefault(line, axes.axhline(mean[0], **look))
-            axes.axhspan(max(mean[0] - std[0], 0.0), mean[0] + std[0], **band)
+            strokes.draw_level(axes, mean[0], std[0], look, line, len(learners))
             continue
-        (handles[line],) = axes.plot(x, mean, marker="o", markersize=3.5, **look)
-        if std.any():
-            axes.fill_between(x, np.maximum(mean - std, 0.0), mean + std, **band)
+        axes.plot(x, mean, label=line, **style.with_points(look))
+        strokes.draw_spread(axes, x, mean, std, look, learners.index(line), len(learners), every=True)
         lowest = int(mean.argmin())
         ring = {"markerfacecolor": "none", "markeredgecolor": look["color"], "markersize": 9, "zorder": 4}
         axes.plot(x[lowest], mean[lowest], marker="o", linestyle="none", **ring)
     limits, out = style.robust_limits(must_see, levels)
     axes.set_ylim(*limits)
     style.note_left_out(axes, {line: levels[line] for line in out})
+    strokes.part_lines(axes)
     number_axis(axes, values)
 
 
@@ -131,7 +133,7 @@ def number_axis(axes: "Axes", values: list[float]) -> None:
 # -------------------------------------------------------------------- anything else: dots
 
 
-def _draw_dots(table: "pd.DataFrame") -> "Figure":
+def _draw_dots(table: "pd.DataFrame", warnings: list[str]) -> "Figure":
     """Draw a dot per setting, best at the top, filled where marked (not worse than the best)."""
     from matplotlib.lines import Line2D
 
@@ -148,11 +150,15 @@ def _draw_dots(table: "pd.DataFrame") -> "Figure":
     for axes, which in zip(panels, data, strict=True):
         _dot_panel(axes, table[table["data"] == which], styles, several)
     panels[-1].set_xlabel(axis_of(table))
+    seen = {text for axes in panels for text in axes.get_legend_handles_labels()[1]}
     handles: dict[str, Any] = {}
     for line, look in styles.items():
-        dot = {"marker": "o", "linestyle": "none"} if line in learners else {"linestyle": look["linestyle"]}
-        handles[line] = Line2D([], [], color=look["color"], **dot)
-    style.legend_below(figure, handles, f"{_SPREAD}; filled: not worse than the best")
+        if line in seen:
+            dot = {"marker": look.get("marker", "o"), "linestyle": "none"}
+            level = {"linestyle": look["linestyle"]}
+            handles[line] = Line2D([], [], color=look["color"], **(dot if line in learners else level))
+    filled = "; filled: not worse than the best" if (table["reps"] > 1).any() else ""
+    style.legend_below(figure, handles, captions.caption(table, "bars") + filled, warnings)
     return figure
 
 
@@ -162,13 +168,15 @@ def _dot_panel(axes: "Axes", part: "pd.DataFrame", styles: dict, several: bool) 
     learners = part[~part["is_yardstick"].astype(bool)].sort_values(mean, kind="stable")
     best = learners.head(MOST_DOTS)
     for place, row in enumerate(best.to_dict("records")):
-        colour = styles[row["label"]]["color"]
+        look = styles[row["label"]]
+        colour = look["color"]
         axes.errorbar(
             row[mean],
             place,
             xerr=None if np.isnan(row[std]) else row[std],
-            marker="o",
+            marker=look.get("marker", "o"),
             markersize=5,
+            label=row["label"],
             color=colour,
             markerfacecolor=colour if row["marked"] else "white",
             elinewidth=1,
@@ -186,9 +194,8 @@ def _dot_panel(axes: "Axes", part: "pd.DataFrame", styles: dict, several: bool) 
     axes.set_xlim(*limits)
     for name, level in levels.items():
         if name not in out:
-            axes.axvline(
-                level, **{k: styles[name][k] for k in ("color", "linestyle", "zorder")}, linewidth=1.2
-            )
+            look = {key: styles[name][key] for key in ("color", "linestyle", "zorder")}
+            axes.axvline(level, label=name, linewidth=1.2, **look)
     beyond = {name: levels[name] for name in out}
     more = len(learners) - len(best)
     axes.set_title(

@@ -42,9 +42,7 @@ def render(
     if fmt == "json":
         return to_json({"summary": summary, **more, "cells": cells}, notes(summary, cells, asked))
     if fmt == "csv":
-        for note in notes(summary, cells, asked):  # which has no place of its own for them
-            warn(note, stacklevel=2)
-        return _csv(summary, swept)
+        return to_csv(_for_csv(summary, swept), notes(summary, cells, asked))
     tables = [(None, display(summary, swept)), *((name, display(part, swept)) for name, part in more.items())]
     shared = heading(summary, asked, cells)
     terms, warnings = legend(tables[0][1], least_of(summary), cells), notes(summary, cells, asked)
@@ -210,10 +208,17 @@ def _strict(value: Any) -> Any:
     return value if isinstance(value, (str, bool, int, float)) or value is None else str(value)
 
 
-def _csv(summary: "pd.DataFrame", swept: Iterable[str]) -> str:
+def to_csv(table: "pd.DataFrame", warnings: list[str]) -> str:
+    """Return a DataFrame as CSV, which has no place for the warnings: they are given to Python's."""
+    for warning in warnings:
+        warn(warning, stacklevel=2)
+    return table.to_csv(index=False, lineterminator="\n")
+
+
+def _for_csv(summary: "pd.DataFrame", swept: Iterable[str]) -> "pd.DataFrame":
     table = summary.drop(columns="shown")
     for name in swept:
         values = [params.get(name) for params in table["params"]]
         table.insert(table.columns.get_loc("settings"), f"algo.{name}", values)
     table["params"] = [json.dumps(params, sort_keys=True) for params in table["params"]]
-    return table.to_csv(index=False, lineterminator="\n")
+    return table

@@ -5,8 +5,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from omkl.errors import UserError
-from omkl.reports import style
+from omkl.reports import captions, style
 from omkl.reports.sweep import grid_table
+from omkl.reports.ticks import plain_number
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -14,23 +15,31 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _BAR = 0.21  # inches
+HATCHES = (None, "////", "....", "xxxx", "----", "++++")  # of bars of the same colour
 
 
 def times_table(summary: "pd.DataFrame") -> "pd.DataFrame":
     """Return the table that ``draw_times`` takes from a summary: all rows of which something has finished."""
     table = grid_table(summary[summary["reps"] > 0], {})
     columns = {"data": "data", "line": "learner", "seconds_mean": "seconds", "is_yardstick": "is_yardstick"}
+    columns |= {"reps": "reps", "order": "order"}
     return table[list(columns)].rename(columns=columns).reset_index(drop=True)
 
 
 def draw_times(
-    table: "pd.DataFrame", *, title: str = "", palette: Iterable[str] = (), columns: int | None = None
+    table: "pd.DataFrame",
+    *,
+    title: str = "",
+    palette: Iterable[str] = (),
+    columns: int | None = None,
+    warnings: Iterable[str] = (),
 ) -> "Figure":
     """Draw a panel per data set with a bar per learner: its seconds over those of the slowest there.
 
     table: columns data, learner, seconds (one row per pair), optionally is_yardstick (grey). The slowest's
     seconds stand above the panel, each share at its bar; a learner that a data set lacks has a dash.
-    palette: as in style.line_styles. Raises UserError for an empty table or a pair given twice.
+    palette: as in style.line_styles. warnings: stand below, where the columns reps and order also say what
+    the times are means of. Raises UserError for an empty table or a pair given twice.
     """
     if table.empty or table.duplicated(["data", "learner"]).any():
         raise UserError("a figure of times needs one time for each data set and learner")
@@ -59,6 +68,8 @@ def draw_times(
             if number + wide >= len(data):
                 axes.set_xlabel("time / slowest's time")
                 axes.tick_params(labelbottom=True)
+        text = captions.basis(int(table["reps"].max()), table["order"]) if "reps" in table else ""
+        style.note_below(figure, text, warnings)
         if title:
             figure.suptitle(title, fontsize=11)
     return figure
@@ -71,8 +82,11 @@ def _panel(axes: "Axes", seconds: "pd.Series", names: list[str], styles: dict) -
             axes.text(0.01, place, "–", va="center", fontsize=7.5)
             continue
         share = float(seconds[name]) / slowest
-        axes.barh(place, share, height=0.72, color=styles[name]["color"])
-        text = f"{share:.2f}" if share >= 0.01 else f"{share:.1g}"
+        look = styles[name]
+        same = [styles[other]["color"] for other in names[:place]].count(look["color"])
+        hatch = HATCHES[same % len(HATCHES)]
+        axes.barh(place, share, height=0.72, color=look["color"], hatch=hatch, edgecolor="white", linewidth=0)
+        text = f"{share:.2f}" if share >= 0.01 else plain_number(float(f"{share:.1g}"))
         axes.text(share + 0.015, place, text, va="center", fontsize=7.5)
     axes.set_yticks(range(len(names)), names)
     axes.tick_params(axis="y", length=0)

@@ -1,0 +1,79 @@
+"""What stands below a figure: what its lines are means of, and which of them rest on fewer repetitions."""
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from omkl.reports.asked import Asked
+from omkl.reports.rows import Row
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+AT_MOST = 5
+_PLURAL = {"permuted": "permutations", "authors": "of the authors' permutations"}
+_SINGLE = {"file": "one pass in file order", "authors": "one of the authors' permutations"}
+
+
+def some(names: Sequence[str], between: str = ", ", at_most: int = AT_MOST) -> str:
+    """Return the first names, and how many more there are."""
+    more = f" and {len(names) - at_most} more" if len(names) > at_most else ""
+    return between.join(names[:at_most]) + more
+
+
+def repetitions_of(orders: Iterable[str]) -> str:
+    """Return what repetitions are: permutations where the order is permuted, else repetitions."""
+    return "permutations" if set(filter(None, orders)) <= {"permuted", "authors"} else "repetitions"
+
+
+def basis(reps: int, orders: Iterable[str]) -> str:
+    """Return what a line is: ``mean over 20 permutations``, ``one pass in file order``."""
+    known = sorted(set(filter(None, orders)))
+    if reps == 1:
+        return _SINGLE.get(known[0], "one pass in one order") if len(known) == 1 else "one pass"
+    if known == ["file"]:
+        return f"mean over {reps} repetitions in file order"
+    return f"mean over {reps} {_PLURAL.get(known[0], '') if len(known) == 1 else repetitions_of(known)}"
+
+
+def caption(table: "pd.DataFrame", spread: str = "bands") -> str:
+    """Return what the lines of a table with the columns reps and order are.
+
+    spread: how standard deviations are drawn; nothing is said of them where there is but one repetition.
+    """
+    most = int(table["reps"].max())
+    text = basis(most, table.get("order", ()))
+    return text if most == 1 else f"{text}; {spread}: ±1 standard deviation"
+
+
+def shortfall(lines: Iterable[tuple[str, str, int, int]]) -> list[str]:
+    """Return warnings of lines that rest on fewer repetitions than were asked for, or than others have.
+
+    lines: (name, data set, repetitions done, repetitions asked for).
+    """
+    lines = list(dict.fromkeys(lines))
+    most = max((done for _, _, done, _ in lines), default=0)
+    missing = [f"{name} on {data} {done} of {of}" for name, data, done, of in lines if done < of]
+    fewer = [f"{name} on {data} {done}" for name, data, done, of in lines if of <= done < most]
+    warnings = [f"INCOMPLETE, repetitions done: {some(missing)}"] if missing else []
+    return warnings + ([f"unequal repetitions: {some(fewer)}, the most {most}"] if fewer else [])
+
+
+def shortfall_of(table: "pd.DataFrame") -> list[str]:
+    """Return the warnings of a table with the columns line, data, reps and asked."""
+    columns = (table[name] for name in ("line", "data", "reps", "asked"))
+    return shortfall((line, data, int(reps), int(of)) for line, data, reps, of in zip(*columns, strict=True))
+
+
+def shortfall_of_rows(rows: Sequence[Row], names: Sequence[str], asked: Asked) -> list[str]:
+    """Return the warnings of rows, called by these names."""
+    most = max((len(row.cells) for row in rows), default=0)
+    return shortfall(
+        (name, row.data, len(row.cells), asked_of(row, asked, most))
+        for name, row in zip(names, rows, strict=True)
+    )
+
+
+def asked_of(row: Row, asked: Asked, most: int) -> int:
+    """Return how many repetitions a row should have; most: what any row has, where nothing is known."""
+    known = asked.reps if row.asked is None else row.asked
+    return most if known is None else known

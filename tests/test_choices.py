@@ -1,0 +1,66 @@
+"""Choices reach compiled code by name: their order in conf/algo does not matter, a lacking one is told."""
+
+import dataclasses
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from omkl.algorithms import function
+from omkl.choices import codes
+from omkl.config import algo_spec, algo_specs
+from omkl.errors import UserError
+from omkl.learner import run_pass
+
+
+def with_choices(name: str, key: str, choices: list):
+    spec = algo_spec(name)
+    return dataclasses.replace(spec, domains={**spec.domains, key: choices})
+
+
+def passed(spec, **params) -> float:
+    rng = np.random.default_rng(7)
+    data = SimpleNamespace(
+        indptr=np.arange(0, 121, 2),
+        indices=np.tile(np.array([0, 1], np.int32), 60),
+        values=rng.random(120),
+        y=rng.random(60),
+        d=2,
+        T=60,
+        content_hash="",
+        task="regression",
+    )
+    return run_pass(spec, {**spec.defaults, **params}, None, data, np.arange(60), 0)["mse"]
+
+
+@pytest.mark.parametrize("choices", [["huber", "squared", "eps"], ["huber"], ["eps", "huber"]])
+def test_a_choice_keeps_its_meaning_wherever_it_stands_in_the_list(choices):
+    right = passed(algo_spec("norma_regression"), loss="huber")
+    assert right != passed(algo_spec("norma_regression"), loss="squared")
+    assert passed(with_choices("norma_regression", "loss", choices), loss="huber") == right
+
+
+def test_a_choice_that_the_compiled_code_lacks_is_told_whatever_is_chosen():
+    spec = with_choices("norma_regression", "loss", ["squared", "cubic", "eps", "huber"])
+    with pytest.raises(UserError, match=r"norma_regression.yaml: about.domains.loss: .*'cubic'.*LOSS_CUBIC"):
+        passed(spec, loss="squared")
+
+
+def test_two_choices_of_one_number_are_told(monkeypatch):
+    compiled = function("norma_regression")
+    monkeypatch.setitem(compiled.py_func.__globals__, "HUBER", 1)
+    with pytest.raises(UserError, match="'eps' and 'huber' are the same number, 1"):
+        codes(compiled, "loss", ["squared", "eps", "huber"], "norma_regression")
+
+
+def test_every_word_of_every_learner_has_its_constant():
+    known = {}
+    for spec in algo_specs().values():
+        compiled = function(spec.function)
+        code = compiled.py_func.__code__
+        for name, domain in spec.domains.items():
+            if name in code.co_varnames[: code.co_argcount] and isinstance(domain, list):
+                known[spec.name, name] = codes(compiled, name, domain, spec.name)
+    assert known["bomkc_spa", "discount"] == {"hinge": 0, "zero_one": 1}
+    assert known["okr", "loss"] == {"squared": 0, "logistic": 1, "hinge": 2}
+    assert known["omkc_sd", "floor"] == {"delta/m": 0, "delta": 1}
