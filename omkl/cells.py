@@ -93,6 +93,8 @@ def expand(plan: "Plan", sizes: Sizes | None = None) -> list[Cell]:
         seeds = [omkl.data.order(dataset, plan.order, plan.seed, rep)[1] for rep in range(plan.reps)]
         settings = [*plan.settings, *(s for s in plan.yardsticks if dataset.task in specs[s.algo].tasks)]
         for setting in settings:
+            if not setting.fits(dataset.task):
+                continue
             spec = specs[setting.algo]
             spec.check_data(setting.params, dataset.task, asked)
             params = with_number(setting, asked, sizes or {})

@@ -20,6 +20,7 @@ from omkl.engine.pool import make_pool
 from omkl.engine.stream import Stream, Trace, make_stream, make_trace, part, trace_part
 from omkl.errors import OmklError, UserError
 from omkl.state import Sides, lengthened
+from omkl.tasks import by_task, for_task
 
 CURVE_POINTS = 100
 LIMITS = ("budget", "tau")  # hyperparameters that bound what is stored
@@ -52,6 +53,8 @@ class Learner:
         rounds: int | None = None,
         frequencies: np.ndarray | None = None,
     ):
+        for name in filter(lambda name: by_task(params[name]), params):
+            raise OmklError(f"learner {spec.name}: {name} depends on the task; give it spec.usual(task)")
         self.run_compiled = function(spec.function)
         self.names = list(inspect.signature(self.run_compiled.py_func).parameters)
         self.block = block or BLOCK
@@ -175,6 +178,7 @@ def run_pass(
     place of mistakes). Raises OmklError when a regression's predictions leave double precision.
     """
     seed = seeds.learner_seed(permutation_seed, spec.name)
+    params = for_task(params, dataset.task)
     if spec.kernels == "own":
         pool = {"normalise": "none", "kernels": [params["kernel"]]}
     if spec.setup:

@@ -6,13 +6,14 @@ import json
 from collections.abc import Callable
 from typing import Any
 
+from omkl.tasks import by_task
+
 FORMATS = ("table", "json", "csv", "markdown", "latex")
 
 
 def algos() -> list[dict[str, Any]]:
     """Return one row per learner: name, label, tasks, kernels, hyperparameters with defaults, citation."""
     from omkl.config import algo_specs
-    from omkl.reports.rows import params_text
 
     return [
         {
@@ -20,7 +21,7 @@ def algos() -> list[dict[str, Any]]:
             "label": spec.label,
             "task": ", ".join(spec.tasks),
             "kernels": spec.kernels,
-            "hyperparameters": params_text(spec.defaults),
+            "hyperparameters": _defaults_text(spec.defaults),
             "yardstick": "yes" if spec.yardstick else "",
             "source": spec.cite,
         }
@@ -79,6 +80,20 @@ def papers() -> list[dict[str, Any]]:
         if paper.claims:
             rows.append({"command": f"omkl claims {paper.name}", "shows": f"{len(paper.claims)} claims"})
     return rows
+
+
+def _defaults_text(defaults: dict[str, Any]) -> str:
+    """Return defaults as ``D=50 loss=squared (regression), logistic (classification)``."""
+    from omkl.reports.rows import params_text, value_text
+
+    parts = []
+    for name, value in defaults.items():
+        if by_task(value):
+            each = ", ".join(f"{value_text(one)} ({task})" for task, one in value.items())
+            parts.append(f"{name}={each}")
+        else:
+            parts.append(params_text({name: value}))
+    return " ".join(parts)
 
 
 KINDS: dict[str, Callable[[], list[dict[str, Any]]]] = {

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from omkl.errors import UserError, suggest
 from omkl.lines import decode_cell, scan
 from omkl.results import Store, lock, sync_folder
+from omkl.tasks import unusual
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -51,7 +52,7 @@ def contents(store: Store, algos: Iterable[str] = (), data: Iterable[str] = ()) 
     rows = []
     for _, cells in sorted(groups.items()):
         first, spec = cells[0], specs.get(cells[0]["algo"])
-        params = {k: v for k, v in first["params"].items() if spec is None or spec.defaults.get(k) != v}
+        params = unusual(first["params"], spec.defaults if spec else {}, first["task"])
         now = "" if spec is None or spec.revision == first["revision"] else f" (now {spec.revision})"
         finished = [cell for cell in cells if cell["status"] == "ok"]
         origins = [cell["provenance"] for cell in cells]

@@ -110,7 +110,7 @@ def pool_for(spec, params, given):
 def new_learner(name, given, d, *, seed=1, block=None, rounds=None, **over):
     """A fresh Learner by its name in conf/algo; over: hyperparameters other than the defaults."""
     spec = algo_spec(name)
-    params = {**spec.defaults, **over}
+    params = {**spec.usual("classification"), **over}
     return Learner(spec, params, pool_for(spec, params, given), d, seed, block, rounds)
 
 

@@ -39,6 +39,9 @@ class Setting:
     params: dict[str, Any] = field(default_factory=dict)
     pool: dict[str, Any] | None = None
 
+    def fits(self, task: str) -> bool:
+        return True
+
 
 def setting(algo: str, pool: dict | None = PAPER, **params: Any) -> Setting:
     """A setting with the learner's defaults but for ``params``."""

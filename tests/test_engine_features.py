@@ -79,12 +79,12 @@ def test_frequencies_may_be_given_and_must_fit():
     data, spec, given = clouds(T=20), algo_spec("raker"), pool("gauss3")
     V = np.random.default_rng(0).normal(size=(3, 50, data.d))
     first, second = (
-        Learner(spec, spec.defaults, given, data.d, seed, frequencies=V).run(stream_of(data))[0]
+        Learner(spec, spec.usual(data.task), given, data.d, seed, frequencies=V).run(stream_of(data))[0]
         for seed in (1, 2)
     )
     np.testing.assert_array_equal(first.score, second.score)
     with pytest.raises(UserError, match=r"shape \(3, 50, 4\); 3 kernels, D=50 and d=5 need \(3, 50, 5\)"):
-        Learner(spec, spec.defaults, given, data.d, 1, frequencies=V[:, :, :4])
+        Learner(spec, spec.usual(data.task), given, data.d, 1, frequencies=V[:, :, :4])
 
 
 def test_a_pass_of_known_length_may_come_in_parts():

@@ -63,6 +63,16 @@ OPTIONS = [
     ("rff", {"loss": "hinge", "eta": 0.3, "features": "iid"}),
     ("raker", {"loss": "logistic", "features": "iid", "D": 7}),
     ("adaraker", {"variant": "authors"}),
+    ("adaraker", {"variant": "authors", "loss": "squared", "lam": 0.01}),
+    ("raker", {"step": "sqrt", "eta": 1.0}),
+    ("raker", {"loss": "squared", "lam": 0.01}),
+    ("rff", {"loss": "squared", "eta": None}),
+    ("okr", {"loss": "squared", "step": "sqrt"}),
+    ("okr", {"loss": "squared", "eta": None, "step": "sqrt"}),
+    ("okr", {"loss": "squared", "eta": None}),
+    ("omkr", {"loss": "squared", "step": "sqrt", "eta": 1.0, "lam": 0.0}),
+    ("adaraker", {"loss": "squared"}),
+    ("adamkl", {"loss": "squared"}),
     ("adaraker", {"loss": "logistic", "eta0": 1.0}),
     ("omkr", {"loss": "logistic"}),
     ("omkr", {"loss": "hinge", "lam": 0.0}),
@@ -154,7 +164,7 @@ def streams():
 def both(name, data, order, pool_name, monkeypatch, **over):
     """(figures of run_pass, the learner, its trace, the twin's Result) on the same stream and seed."""
     spec = algo_spec(name)
-    params = {**spec.defaults, **over}
+    params = {**spec.usual(data.task), **over}
     given = fitting(spec, pool(pool_name)) if spec.kernels == "pool" else None
     seen = []
     figures_of = omkl.learner._figures

@@ -19,7 +19,7 @@ from omkl.engine.expansion import add, forget, forget_all, outputs
 from omkl.engine.experts import discount_by, weighted_output
 from omkl.engine.features import descend, lift, linear_outputs
 from omkl.engine.intervals import active, begins, rates, vote_of
-from omkl.engine.losses import loss_of, losses, slopes
+from omkl.engine.losses import SQUARED, loss_of, losses, slopes
 from omkl.engine.projection import shrink
 from omkl.engine.trace import record, record_score
 
@@ -31,10 +31,10 @@ def adaraker(stream, F, theta, W, h, number, T, trace, learn, eta, eta0, lam, lo
     """AdaRaker: Algorithm 2 of Shen et al. (2018), a Raker on each interval.
 
     theta (levels, m, 2D) parameters   z (m, 2D) features of x_t
-    variant: paper, or authors, what their code does (adaraker_authors); eta is of the latter's kernel weights
+    variant: paper, or authors, what their code does (_authors); eta is of the latter's kernel weights
     """
     if variant == AUTHORS:
-        _authors(stream, F, theta, W, h, number, T, trace, learn, eta, lam)
+        _authors(stream, F, theta, W, h, number, T, trace, learn, eta, lam, loss)
         return
     levels, m = W.shape
     rate = rates(levels, eta0)
@@ -66,16 +66,18 @@ def adaraker(stream, F, theta, W, h, number, T, trace, learn, eta, eta0, lam, lo
 
 
 @njit(cache=True)
-def _authors(stream, F, theta, W, h, number, T, trace, learn, eta, lam):
-    """AdaRaker as the authors' code runs it on squared losses, T rounds in all.
+def _authors(stream, F, theta, W, h, number, T, trace, learn, eta, lam, loss):
+    """AdaRaker as the authors' code runs it, T rounds in all: on squared losses, or on classes (logistic).
 
-    Levels k = 1 .. n, n = floor(log2(t - 1)) + 1, with steps eta_k = min(0.05, 0.1 / sqrt(2^k)) / 10; their
-    parameters and kernel weights never start anew, only a vote is set to 10 eta_k where (t - 1) mod 2^(k-1)
-    is 0. h holds the votes themselves, of sum 1 over all floor(log2 T) + 1 levels, of which the inactive ones
-    predict 0. Kernel weights W are not held at sum 1. The error of round 1 counts as 1.
+    Levels k = 1 .. n, n = floor(log2(t - 1)) + 1, with votes of eta_k and steps `_step`; their parameters and
+    kernel weights never start anew, only a vote is set to eta_k where (t - 1) mod 2^(k-1) is 0. h holds the
+    votes themselves, of sum 1 over all floor(log2 T) + 1 levels, of which the inactive ones predict 0. Kernel
+    weights W are not held at sum 1. An output, of a kernel or a level, is judged by its `_errors`.
+    Deviations: the authors' code prints 1 as the error of round 1, whatever it predicts, which adds nearly
+    1 / T to the mean squared error. Here it is (y - f)^2, f = 0. On classes a score of 0 is a mistake.
     """
     created = active(T[0], W.shape[0])
-    out, f, error = np.zeros(W.shape), np.zeros(created), np.zeros(created)
+    out, f = np.zeros(W.shape), np.zeros(created)
     for t in range(stream.T):
         y = stream.y[t]
         z = lift(F, stream, t)
@@ -83,28 +85,47 @@ def _authors(stream, F, theta, W, h, number, T, trace, learn, eta, lam):
         votes = h[:created].copy()
         for j in range(n):
             if begins(number[0], j):
-                votes[j] = _step(j)
+                votes[j] = _rate(j, loss)
             out[j] = linear_outputs(theta[j], z)
             f[j] = weighted_output(W[j], out[j]) / W[j].sum()
-            error[j] = np.square(y - f[j])
-        score = y - 1.0 if number[0] == 0 else weighted_output(votes, f) / votes.sum()
-        record_score(trace, t, score, y)
+        record_score(trace, t, weighted_output(votes, f) / votes.sum(), y)
         if not learn:
             continue
         number[0] += 1
         for j in range(n):
-            kernels = np.square(y - out[j])
-            W[j] = W[j] * eta ** _rescaled(kernels, 1e-12) + 1e-12
-            if W[j].max() > 1e10:
-                W[j] /= W[j].sum()
-            descend(theta[j], z, _step(j) / 10.0, lam, 2.0 * (out[j] - y))
-        votes[:n] = votes[:n] * _step(n - 1) ** _rescaled(error[:n], 1e-10) + 1e-10
+            errors = _errors(loss, y, out[j])
+            if loss == SQUARED:
+                W[j] = W[j] * eta ** _rescaled(errors, 1e-12) + 1e-12
+                if W[j].max() > 1e10:
+                    W[j] /= W[j].sum()
+            else:
+                W[j] = W[j] / W[j].sum() * eta**errors + 1e-4
+            descend(theta[j], z, _step(j, loss), lam, slopes(loss, y, out[j]))
+        judged = _rescaled(_errors(loss, y, f[:n]), 1e-10)
+        votes[:n] = votes[:n] * _rate(n - 1, loss) ** judged + 1e-10
         h[:created] = votes / votes.sum()
 
 
 @njit(cache=True)
-def _step(j):
-    return min(0.05, 0.1 / math.sqrt(2.0 ** (j + 1)))
+def _rate(j, loss):
+    """eta_k of level k = j + 1: min(1/2, 1 / sqrt(2^k)) on classes, a tenth of it on squared losses."""
+    c = 0.1 if loss == SQUARED else 1.0
+    return min(0.5 * c, c / math.sqrt(2.0 ** (j + 1)))
+
+
+@njit(cache=True)
+def _step(j, loss):
+    """The step size of that level: eta_k on classes, eta_k / 10 on squared losses."""
+    eta = _rate(j, loss)
+    return eta / 10.0 if loss == SQUARED else eta
+
+
+@njit(cache=True)
+def _errors(loss, y, f):
+    """(y - f)^2, or 1 where the output is of the wrong sign: one of 0 is not."""
+    if loss == SQUARED:
+        return np.square(y - f)
+    return 1.0 * (y * f < 0.0)
 
 
 @njit(cache=True)

@@ -16,6 +16,7 @@ from numba import njit
 from omkl.engine.experts import discount, discount_by, mistakes, weighted_output, weighted_vote
 from omkl.engine.features import descend, lift, linear_outputs
 from omkl.engine.losses import HINGE, losses, slopes
+from omkl.engine.steps import rate
 from omkl.engine.trace import record_score
 
 
@@ -36,8 +37,11 @@ def rff(stream, F, theta, T, trace, learn, eta, lam, loss):
 
 
 @njit(cache=True)
-def raker(stream, F, theta, w, trace, learn, eta, lam, loss):
-    """Raker: Algorithm 1 of Shen et al. (2018)."""
+def raker(stream, F, theta, w, number, trace, learn, eta, step, lam, loss):
+    """Raker: Algorithm 1 of Shen et al. (2018).
+
+    eta_t = eta or eta / sqrt(t), the step size of w and of theta   number (1,) rounds learnt so far
+    """
     for t in range(stream.T):
         y = stream.y[t]
         z = lift(F, stream, t)
@@ -45,8 +49,10 @@ def raker(stream, F, theta, w, trace, learn, eta, lam, loss):
         record_score(trace, t, weighted_output(w, f), y)
         if not learn:
             continue
-        discount_by(w, math.exp(-eta), losses(loss, y, f))
-        descend(theta, z, eta, lam, slopes(loss, y, f))
+        eta_t = rate(number, eta, step)
+        number[0] += 1
+        discount_by(w, math.exp(-eta_t), losses(loss, y, f))
+        descend(theta, z, eta_t, lam, slopes(loss, y, f))
 
 
 @njit(cache=True)

@@ -13,8 +13,8 @@ import numpy as np
 from numba import njit
 
 from omkl.engine.descent import descend, output, record
+from omkl.engine.steps import SQRT, rate
 
-CONSTANT, SQRT = 0, 1  # the choices of `step`
 SQUARED, EPS, HUBER = 0, 1, 2  # the choices of `loss`
 
 
@@ -30,7 +30,7 @@ def norma(stream, E, B, scale, b, now, window, trace, learn, lam, rho, eta, step
         record(trace, t, g, y, E, B)
         if not learn:
             continue
-        eta_t = _rate(now, eta, step)
+        eta_t = rate(now, eta, step)
         sigma = not y * g > rho
         descend(E, B, scale, now, window, stream, t, 1.0 - eta_t * lam, eta_t * sigma * y, step != SQRT)
         if offset:
@@ -50,7 +50,7 @@ def norma_nu(stream, E, B, scale, b, rho, now, window, trace, learn, nu, lam, et
         record(trace, t, g, y, E, B)
         if not learn:
             continue
-        eta_t = _rate(now, eta, step)
+        eta_t = rate(now, eta, step)
         sigma = not y * g > rho[0]
         descend(E, B, scale, now, window, stream, t, 1.0 - eta_t * lam, eta_t * sigma * y, step != SQRT)
         rho[0] += eta_t * (nu - sigma)
@@ -81,7 +81,7 @@ def norma_regression(stream, E, B, scale, width, now, window, trace, learn, loss
             slope = np.sign(delta)
         else:
             slope = delta / width[0] if loss == HUBER else 0.0
-        eta_t = _rate(now, eta, step)
+        eta_t = rate(now, eta, step)
         descend(E, B, scale, now, window, stream, t, 1.0 - eta_t * lam, eta_t * slope, step != SQRT)
         if loss != SQUARED and not math.isnan(nu):
             width[0] += eta_t * (beyond - nu)
@@ -105,12 +105,6 @@ def norma_novelty(stream, E, B, scale, rho, now, window, trace, learn, nu, lam, 
         trace.mistake[t] = novel
         if not learn:
             continue
-        eta_t = _rate(now, eta, step)
+        eta_t = rate(now, eta, step)
         descend(E, B, scale, now, window, stream, t, 1.0 - eta_t * lam, eta_t * novel, step != SQRT)
         rho[0] += eta_t * (nu - novel)
-
-
-@njit(cache=True)
-def _rate(now, eta, step):
-    """eta_t of the round that is being learnt."""
-    return eta / math.sqrt(now[0] + 1.0) if step == SQRT else eta

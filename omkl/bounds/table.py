@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from omkl.bounds.case import MEAN, VECTORS, Bound, Case
 from omkl.bounds.svm import ROWS, Batch
 from omkl.errors import UserError
+from omkl.tasks import unusual
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -104,7 +105,7 @@ def _row(
         notes += (f"f from {case.batch.picked.size} of {case.T} examples (--rows)",)
     return {
         "learner": spec.label,
-        "settings": params_text({k: v for k, v in setting.params.items() if v != spec.defaults[k]}),
+        "settings": params_text(unusual(setting.params, spec.defaults, "classification")),
         "pool": setting.pool and setting.pool["name"],
         "theorem": bound.theorem,
         "counts": bound.counts,

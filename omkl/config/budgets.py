@@ -27,10 +27,10 @@ def check_budget(value: Any) -> int | dict[str, Any]:
     return {name: params.get(name, value[name]) for name in ("match", *sorted(value.keys() - {"match"}))}
 
 
-def matched_params(budget: dict[str, Any]) -> dict[str, Any]:
+def matched_params(budget: dict[str, Any], task: str = "classification") -> dict[str, Any]:
     """Return all hyperparameters of the learner to be matched. Raises ValueError where one is not right."""
     spec = _spec(budget["match"])
-    params = dict(spec.defaults)
+    params = spec.usual(task)
     for name, value in budget.items():
         if name == "match":
             continue

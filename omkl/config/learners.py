@@ -1,13 +1,13 @@
 """What conf/algo says about each learner, checked: `AlgoSpec`."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from omkl.config import compose, domains
 from omkl.errors import UserError, suggest
-from omkl.tasks import TASKS
+from omkl.tasks import TASKS, by_task, for_task
 
 
 def _tasks(value: Any) -> list[str]:
@@ -42,7 +42,9 @@ class AlgoSpec:
     require: what must hold between its hyperparameters, as ``alpha <= beta`` or ``eta * lam < 1``
     usual_pool: its pool where none is asked for
     only: the values that a hyperparameter may take on data of a task: ``{task: {name: [value, ...]}}``
-    defaults, domains, help: of its hyperparameters, by name (domains as written: an interval, a list, ...)
+    refuse: combinations of values that it has no rule for: ``[{name: value, other: value}, ...]``
+    defaults, domains, help: of its hyperparameters, by name (domains as written: an interval, a list, ...); a
+    default may be a value for each task, ``{regression: squared, classification: logistic}``: `usual` has one
     """
 
     name: str
@@ -59,13 +61,18 @@ class AlgoSpec:
     require: list[str] = field(default_factory=list)
     usual_pool: str | None = None
     only: dict[str, dict[str, list]] = field(default_factory=dict)
+    refuse: list[dict[str, Any]] = field(default_factory=list)
     state: dict[str, Any] = field(default_factory=dict)
     domains: dict[str, Any] = field(default_factory=dict)
     defaults: dict[str, Any] = field(default_factory=dict)
     help: dict[str, str] = field(default_factory=dict)
 
+    def usual(self, task: str) -> dict[str, Any]:
+        """Return the defaults on data of this task."""
+        return for_task(self.defaults, task)
+
     def check_together(self, params: dict[str, Any]) -> None:
-        """Raise UserError when they break one of ``require``, or the kernel is of the wrong kind."""
+        """Raise UserError when they break ``require`` or ``refuse``, or the kernel is of the wrong kind."""
         if self.pool != "any" and params.get("kernel", {}).get("kind", self.pool) != self.pool:
             raise UserError(
                 f"algo={self.name}: the kernel must be {self.pool}, is {params['kernel']['kind']}"
@@ -83,6 +90,13 @@ class AlgoSpec:
                 f"algo={self.name}: {must},"
                 f" is {domains.show(params[low])} with {high}={domains.show(params[high])}"
             )
+
+        for values in self.refuse:
+            if all(params[name] == value for name, value in values.items()):
+                first, *others = (f"{name}={value}" for name, value in values.items())
+                raise UserError(
+                    f"algo={self.name}: {first} has no rule for {' and '.join(others)}; choose another"
+                )
 
     def check_pool(self, pool: dict[str, Any]) -> None:
         """Raise UserError when the pool holds a kernel that the learner cannot use."""
@@ -131,11 +145,12 @@ def hyperparameters(specs: Iterable[AlgoSpec]) -> list[str]:
     return sorted({f"algo.{name}" for spec in specs for name in spec.defaults})
 
 
-def typed_values(content: dict, where: Path) -> dict[str, Any]:
+def typed_values(content: dict, where: Path, tasks: Iterable[str] = ()) -> dict[str, Any]:
     """Return the values of a file beside its ``about``, each checked against ``about.domains``.
 
-    Used for learners, executors and config.yaml alike. Raises UserError that names file and key where a
-    value is out of its domain, or a value, a domain or a help text lacks the other two.
+    tasks: a value may be a mapping with one for each of these. Used for learners, executors and config.yaml
+    alike. Raises UserError that names file and key where a value is out of its domain, or a value, a domain
+    or a help text lacks the other two.
     """
     about = content.get("about")
     if not isinstance(about, dict):
@@ -151,17 +166,29 @@ def typed_values(content: dict, where: Path) -> dict[str, Any]:
     checked = {}
     for key, value in values.items():
         try:
-            checked[key] = domains.parse(about["domains"][key]).check(value)
+            check = domains.parse(about["domains"][key]).check
+            if by_task(value) and tasks:
+                checked[key] = _by_task(value, check, list(tasks))
+            else:
+                checked[key] = check(value)
         except ValueError as error:
             raise UserError(f"{where}: {key}: {error}") from None
     return checked
 
 
+def _by_task(values: dict, check: Callable[[Any], Any], tasks: list[str]) -> dict[str, Any]:
+    """Return a default for each task, checked. Raises ValueError where a task has none, or one too many."""
+    if values.keys() != set(tasks):
+        raise ValueError(f"must be one value, or one for each of {', '.join(tasks)}")
+    return {task: check(values[task]) for task in tasks}
+
+
 def _spec(name: str, content: dict) -> AlgoSpec:
     where = compose.file("algo", name)
-    defaults = typed_values(content, where)
-    about = content["about"]
-    known = {*_KINDS, "domains", "help", "state", "only"}
+    about = content.get("about")
+    tasks = about.get("task") if isinstance(about, dict) else None
+    defaults = typed_values(content, where, tasks if isinstance(tasks, list) else [])
+    known = {*_KINDS, "domains", "help", "state", "only", "refuse"}
     for key in about.keys() - known:
         raise UserError(f"{where}: unknown key 'about.{key}'{suggest(key, known)}")
     for key in _REQUIRED:
@@ -182,6 +209,11 @@ def _spec(name: str, content: dict) -> AlgoSpec:
         for task, part in only.items()
     ):
         raise UserError(f"{where}: about.only must map tasks to hyperparameters and the values they may take")
+    refuse = about.get("refuse") or []
+    if not isinstance(refuse, list) or not all(
+        isinstance(part, dict) and len(part) > 1 and part.keys() <= defaults.keys() for part in refuse
+    ):
+        raise UserError(f"{where}: about.refuse must list mappings of two or more hyperparameters to values")
     if (values["kernels"] == "own") != (about["domains"].get("kernel") == "kernel"):
         raise UserError(f"{where}: 'about.kernels: own' and a hyperparameter 'kernel: kernel' go together")
     for rule in values.get("require", []):
@@ -201,11 +233,13 @@ def _spec(name: str, content: dict) -> AlgoSpec:
         name=name,
         tasks=values.pop("task"),
         only=only,
+        refuse=refuse,
         **values,
         state=about.get("state") or {},
         domains=about["domains"],
         defaults=defaults,
         help={key: str(text) for key, text in about["help"].items()},
     )
-    spec.check_together(defaults)
+    for task in spec.tasks:
+        spec.check_together(spec.usual(task))
     return spec

@@ -12,6 +12,7 @@ from omkl.config import compose, domains, kernel_pools
 from omkl.config.learners import AlgoSpec, algo_names, algo_spec, algo_specs, hyperparameters, typed_values
 from omkl.config.request import Request, checked
 from omkl.errors import UserError, suggest
+from omkl.tasks import by_task, for_task
 
 MOST_SETTINGS = 100_000
 MOST_CELLS = 1_000_000  # each takes some kB of memory before the first one runs
@@ -20,11 +21,20 @@ REPS = {"permuted": 20, "authors": 20, "file": 1}  # where reps is null
 
 @dataclass(frozen=True)
 class Setting:
-    """One learner with its hyperparameters, in canonical form, on one pool (None unless it uses one)."""
+    """One learner with its hyperparameters, in canonical form, on one pool (None unless it uses one).
+
+    task: of the data that it is for, where a plan has data of several tasks and the hyperparameters depend on
+    the task; None for all data
+    """
 
     algo: str
     params: dict[str, Any]
     pool: dict[str, Any] | None
+    task: str | None = None
+
+    def fits(self, task: str) -> bool:
+        """Whether it is for data of this task."""
+        return self.task is None or self.task == task
 
 
 @dataclass(frozen=True)
@@ -49,6 +59,10 @@ class Plan:
     block: int | None
     task: str = "classification"
 
+    def task_of(self, data: str) -> str:
+        """Return the task of one of its data sets, as registered, else that of the user's files."""
+        return _task_of(data, self.task)
+
 
 def plan(overrides: list[str], *, sweep: bool = False) -> Plan:
     """Return what the words of a command ask for, every value checked.
@@ -61,19 +75,21 @@ def plan(overrides: list[str], *, sweep: bool = False) -> Plan:
     specs = list(algo_specs(request.names("algo", algo_names())).values())
     axes = {name: _axis(name, override, specs) for name, override in request.parts("algo").items()}
     chosen, swept = _pools(request, specs)
+    data = tuple(_data(request))
+    tasks = list(dict.fromkeys(_task_of(name, request.value("task")) for name in data))
     swept += [f"algo.{name}" for name, axis in axes.items() if max(map(len, axis.values())) > 1]
-    settings = _distinct(_grid(specs, axes, chosen))
+    settings = _distinct(_grid(specs, axes, chosen, tasks))
     order = request.value("order")
     store = request.value("store") or os.environ.get("OMKL_STORE") or "results"
     asked = Plan(
         settings=settings,
-        data=tuple(_data(request)),
+        data=data,
         reps=request.value("reps") or REPS[order],
         seed=request.value("seed"),
         order=order,
         store=Path(os.path.expanduser(store)),
         exec=_exec(request),
-        yardsticks=_yardsticks(request, settings),
+        yardsticks=_yardsticks(request, settings, tasks),
         swept=tuple(key for key in request.given if key in swept),
         block=request.value("block"),
         task=request.value("task"),
@@ -104,11 +120,27 @@ def resolved(overrides: list[str]) -> dict[str, Any]:
         found["algo"][spec.name] = {
             **{key: getattr(spec, key) for key in about},
             "hyperparameters": {
-                name: {"value": value, "domain": spec.domains[name], "help": spec.help[name]}
-                for name, value in setting.params.items()
+                name: {**_value(spec, name, setting), "domain": spec.domains[name], "help": spec.help[name]}
+                for name in setting.params
             },
         }
     return found
+
+
+def _value(spec: AlgoSpec, name: str, setting: Setting) -> dict[str, Any]:
+    """Return what `omkl show` says of a value: with its default where that depends on the task."""
+    value, default = setting.params[name], spec.defaults[name]
+    if not by_task(default):
+        return {"value": value}
+    if setting.task and value == default[setting.task]:
+        value = default  # there are data of several tasks
+    return {"value": value, "default": default}
+
+
+def _task_of(data: str, task: str) -> str:
+    from omkl.data import registry
+
+    return registry.entry(data).task if registry.is_name(data) else task
 
 
 def _data(request: Request) -> Iterator[str]:
@@ -196,7 +228,7 @@ def _changed(names: list[str], changes: dict[str, list]) -> list[dict]:
 
 
 def _grid(
-    specs: list[AlgoSpec], axes: dict[str, dict[str, list]], chosen: dict[str, list[dict]]
+    specs: list[AlgoSpec], axes: dict[str, dict[str, list]], chosen: dict[str, list[dict]], tasks: list[str]
 ) -> Iterator[Setting]:
     """Yield learners × pools (for those that use one) × values of the hyperparameters they have."""
     grids = [
@@ -216,8 +248,17 @@ def _grid(
                 spec.check_pool(pool)
             for values in itertools.product(*own.values()):
                 params = {**spec.defaults, **dict(zip(own, values, strict=True))}
-                spec.check_together(params)
-                yield Setting(spec.name, params, pool)
+                for setting in _by_task(spec, params, pool, tasks):
+                    spec.check_together(setting.params)
+                    yield setting
+
+
+def _by_task(spec: AlgoSpec, params: dict, pool: dict | None, tasks: list[str]) -> Iterator[Setting]:
+    """Yield the settings that these hyperparameters, some of them by task, are on data of these tasks."""
+    fit = [task for task in tasks if task in spec.tasks] or spec.tasks[:1]
+    several = len(fit) > 1 and any(map(by_task, params.values()))
+    for task in fit if several else fit[:1]:
+        yield Setting(spec.name, for_task(params, task), pool, task if several else None)
 
 
 def _distinct(settings: Iterable[Setting]) -> tuple[Setting, ...]:
@@ -227,10 +268,10 @@ def _distinct(settings: Iterable[Setting]) -> tuple[Setting, ...]:
 def _identity(setting: Setting) -> str:
     """Return what makes two settings the same; a pool's name does not count."""
     pool = setting.pool and (setting.pool["normalise"], setting.pool["kernels"])
-    return repr((setting.algo, setting.params, pool))
+    return repr((setting.algo, setting.params, pool, setting.task))
 
 
-def _yardsticks(request: Request, settings: tuple[Setting, ...]) -> tuple[Setting, ...]:
+def _yardsticks(request: Request, settings: tuple[Setting, ...], tasks: list[str]) -> tuple[Setting, ...]:
     """Return the yardsticks with their defaults, less those that are among the settings already."""
     specs = algo_specs(request.names("yardsticks", algo_names())).values()
     for spec in specs:
@@ -238,5 +279,5 @@ def _yardsticks(request: Request, settings: tuple[Setting, ...]) -> tuple[Settin
             fit = [name for name, other in algo_specs().items() if other.yardstick]
             raise UserError(f"yardsticks: {spec.name} is not one; these are: {', '.join(fit)}")
     taken = {_identity(setting) for setting in settings}
-    own = (Setting(spec.name, dict(spec.defaults), None) for spec in specs)
+    own = (setting for spec in specs for setting in _by_task(spec, spec.defaults, None, tasks))
     return tuple(setting for setting in own if _identity(setting) not in taken)

@@ -56,7 +56,8 @@ def _wanted(work: Work) -> "Iterator[tuple[Run, str, str, int, Setting, bool]]":
             plan = part.plan
             for data in plan.data:
                 for setting in plan.yardsticks if is_yardstick else plan.settings:
-                    yield part.run, data, plan.order, plan.reps, setting, is_yardstick
+                    if setting.fits(plan.task_of(data)):
+                        yield part.run, data, plan.order, plan.reps, setting, is_yardstick
 
 
 def _places(cells: "pd.DataFrame") -> dict[tuple, dict[int, int]]:

@@ -7,6 +7,7 @@ from omkl.reports.captions import repetitions_of, some
 from omkl.reports.display import Display
 from omkl.reports.origin import doubts, made_with
 from omkl.reports.rows import params_text
+from omkl.tasks import unusual
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -76,7 +77,7 @@ def failed(asked: Asked) -> list[str]:
     names = []
     for cell in asked.failed:
         spec = asked.specs.get(cell["algo"])
-        params = {k: v for k, v in cell["params"].items() if spec is None or spec.defaults.get(k) != v}
+        params = unusual(cell["params"], spec.defaults if spec else {}, cell.get("task", "classification"))
         which = f" ({params_text(params)})" if params else ""
         error = str(cell.get("error") or "no reason recorded").strip().splitlines()[-1]
         names.append(

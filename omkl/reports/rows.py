@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from omkl.reports.asked import Asked
+from omkl.tasks import for_task
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -70,7 +71,8 @@ def rows_of(cells: "pd.DataFrame", asked: Asked) -> list[Row]:
     for group in groups:
         task = _task(group, table, asked)
         for key, (_, is_yardstick, setting) in known.items():
-            if (group, key) not in table and not (is_yardstick and task not in asked.tasks(setting.algo)):
+            fits = setting.fits(task) and not (is_yardstick and task not in asked.tasks(setting.algo))
+            if (group, key) not in table and fits:
                 pool = setting.pool["name"] if setting.pool else None
                 table[group, key] = Row(
                     group[0], group[2], setting.algo, dict(setting.params), pool, is_yardstick, task
@@ -168,9 +170,10 @@ def shown_params(rows: list[Row], asked: Asked) -> list[dict[str, Any]]:
         for name, value in row.params.items():
             values.setdefault((row.algo, name), set()).add(json.dumps(value, sort_keys=True))
     for algo, spec in asked.specs.items():
-        for name, value in spec.defaults.items():
-            if (algo, name) in values:
-                values[algo, name].add(json.dumps(value, sort_keys=True))
+        for task in {row.task for row in rows if row.algo == algo}:
+            for name, value in for_task(spec.defaults, task).items():
+                if (algo, name) in values:
+                    values[algo, name].add(json.dumps(value, sort_keys=True))
     return [{k: v for k, v in row.params.items() if len(values[row.algo, k]) > 1} for row in rows]
 
 

@@ -7,6 +7,7 @@ from threadpoolctl import threadpool_limits
 
 from .expansion import Expansions
 from .losses import loss_of, slope_of
+from .norma import rate
 from .weights import Weights
 
 
@@ -65,14 +66,15 @@ def rff(X, y, kernels, *, D, features, eta, lam, loss, normalise="none", rng):
     return E.result()
 
 
-def raker(X, y, kernels, *, D, features, eta, lam, loss, normalise="none", rng):
-    """Algorithm 1: predict by the weights; (14); (16)."""
+def raker(X, y, kernels, *, D, features, eta, step, lam, loss, normalise="none", rng):
+    """Algorithm 1: predict by the weights; (14); (16), both with step eta or eta / sqrt(t)."""
     m = len(kernels)
     V, E = frequencies(kernels, X.shape[1], D, features, rng), Expansions(None, 0, len(y))
     R = Raker(m, D, eta, lam, loss)
     for t in range(len(y)):
         z = lifted(V, X[t])
         E.record(R.predict(z), y[t], [])
+        R.eta = rate(eta, step, t)
         R.update(z, y[t])
     return E.result(np.array(R.w))
 
@@ -98,7 +100,8 @@ class Raker:
 def adaraker(X, y, kernels, *, variant, D, features, eta0, lam, loss, eta, normalise="none", rng):
     """Algorithm 2 with h (exp(+eta r)); the intervals of length 2^j are [n 2^j, (n + 1) 2^j - 1], n >= 1."""
     if variant == "authors":
-        return authors(kernels, X, y, D, lam, eta, rng)
+        rules = authors if loss == "squared" else authors_on_classes
+        return rules(kernels, X, y, D, lam, eta, rng)
     V, E = frequencies(kernels, X.shape[1], D, features, rng), Expansions(None, 0, len(y))
     instances, log_h = {}, {}
     for t in range(1, len(y) + 1):
@@ -143,15 +146,46 @@ def authors(kernels, X, y, D, lam, beta, rng):
             for i in range(m):
                 step = (eta / 10) * 2 * (target - f[i]) * z[i]
                 theta[k - 1, i] = (1 - eta * lam / 10) * theta[k - 1, i] + step
-        E.record(vote @ F / vote.sum() if t > 1 else target - 1, target, [])
+        E.record(vote @ F / vote.sum(), target, [])
         vote[:n] = vote[:n] * eta ** rescaled(error, 1e-10) + 1e-10
         vote /= vote.sum()
+    return E.result()
+
+
+def authors_on_classes(kernels, X, y, D, lam, beta, rng):
+    """Their rules on labels +1 and -1: logistic loss, steps 1 / sqrt(2^k), judged by the sign."""
+    T, m = len(y), len(kernels)
+    V, E = frequencies(kernels, X.shape[1], D, "authors", rng), Expansions(None, 0, T)
+    created = math.floor(math.log2(T)) + 1
+    vote = [1.0] * created
+    weight, theta = [[1 / m] * m for _ in range(created)], np.zeros((created, m, 2 * D))
+    for t in range(1, T + 1):
+        z, target = lifted(V, X[t - 1], scale=False), y[t - 1]
+        n = 1 if t <= 2 else math.floor(math.log2(t - 1)) + 1
+        F, wrong = [0.0] * created, []
+        for k in range(n):
+            eta = min(0.5, 1 / math.sqrt(2 ** (k + 1)))
+            if (t - 1) % 2**k == 0:
+                vote[k] = eta
+            f = [theta[k, i] @ z[i] for i in range(m)]
+            share = [w / sum(weight[k]) for w in weight[k]]
+            F[k] = sum(w * f_i for w, f_i in zip(share, f, strict=True))
+            wrong.append(1 if target * F[k] < 0 else 0)
+            for i in range(m):
+                weight[k][i] = share[i] * (beta if target * f[i] < 0 else 1) + 0.0001
+                gradient = -target / (1 + math.exp(min(target * f[i], 700))) * z[i]
+                theta[k, i] = (1 - eta * lam) * theta[k, i] - eta * gradient
+        E.record(sum(v * f for v, f in zip(vote, F, strict=True)) / sum(vote), target, [])
+        ratio = rescaled(wrong, 1e-10)
+        vote = [v * eta**r + 1e-10 for v, r in zip(vote, ratio, strict=False)] + vote[n:]
+        vote = [v / sum(vote) for v in vote]
     return E.result()
 
 
 def rescaled(errors, least):
     """To [-1, 1]; 1 where they do not differ."""
     middle, half = (max(errors) + min(errors)) / 2, (max(errors) - min(errors)) / 2
+    errors = np.asarray(errors)
     return (errors - middle + least) / (half + least)
 
 

@@ -8,6 +8,7 @@ from .expansion import Expansions
 from .features import hedged
 from .kernels import pool_rows
 from .losses import loss_of, slope_of
+from .norma import rate
 
 
 def learnt(E, t, keep, a):
@@ -17,25 +18,28 @@ def learnt(E, t, keep, a):
     E.add(t, a, np.ones(len(a), bool))  # every example is stored
 
 
-def okr(X, y, kernels, *, eta, lam, loss, normalise="none", rng=None):
-    """One kernel, step eta or 1 / sqrt(T)."""
-    eta = 1 / math.sqrt(len(y)) if eta is None else eta
+def okr(X, y, kernels, *, eta, step, lam, loss, normalise="none", rng=None):
+    """One kernel, step eta, or 1 / sqrt(T); or eta / sqrt(t), with 1 for eta where there is none."""
+    first = eta if eta is not None else 1 if step == "sqrt" else 1 / math.sqrt(len(y))
     E = Expansions(pool_rows(X, kernels, normalise), 1, len(y))
     for t in range(len(y)):
         f = E.F[0, t]
         E.record(f, y[t], [True])
+        eta = rate(first, step, t)
         learnt(E, t, np.array([1 - eta * lam]), np.array([-eta * slope_of(loss, y[t], f)]))
     return E.result()
 
 
-def omkr(X, y, kernels, *, eta, lam, beta, loss, normalise="none", rng=None):
+def omkr(X, y, kernels, *, eta, step, lam, beta, loss, normalise="none", rng=None):
     """Every kernel learns by itself; w_i <- w_i beta^loss_i."""
+    first = eta
     m = len(kernels)
     E, w = Expansions(pool_rows(X, kernels, normalise), m, len(y)), [1 / m] * m
     for t in range(len(y)):
         f = E.F[:, t]
         E.record(sum(w_i * f_i for w_i, f_i in zip(w, f, strict=True)), y[t], [True] * m)
         w = hedged(w, -math.log(beta), [loss_of(loss, y[t], f_i) for f_i in f])
+        eta = rate(first, step, t)
         a = np.array([-eta * slope_of(loss, y[t], f_i) for f_i in f])
         learnt(E, t, np.full(m, 1 - eta * lam), a)
     return E.result(np.array(w))
