@@ -9,7 +9,7 @@ from omkl.data import cache, files, registry
 from omkl.data.dataset import Dataset, content_hash
 from omkl.data.forms import Form
 from omkl.data.parse import Rows
-from omkl.data.prepare import read_form, read_user_file, signs, stem, targets
+from omkl.data.prepare import read_form, read_user_file, signs, targets
 from omkl.data.registry import DataEntry
 from omkl.data.streams import generate
 from omkl.errors import OmklError, UserError, suggest
@@ -52,7 +52,7 @@ def load(spec: str, *, download: bool = True, task: str = "classification") -> D
     if not path.is_file():
         guess = suggest(spec, registry.names())
         raise UserError(f"data={spec}: neither a registered data set{guess} nor a file; see `omkl list data`")
-    return _load(stem(path), [path], None, None, task)
+    return _load(files.data_name(path), [path], None, None, task)
 
 
 def realisation(dataset: Dataset, rep: int) -> Dataset:

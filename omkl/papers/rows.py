@@ -3,10 +3,11 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from omkl.data.files import data_name
 from omkl.papers.paper import Run
 from omkl.papers.selection import Work, listed_data
 from omkl.reports.asked import Asked
-from omkl.reports.rows import Row, data_name, identity
+from omkl.reports.rows import Row, identity
 
 if TYPE_CHECKING:
     import pandas as pd
