@@ -71,8 +71,11 @@ def realisation(dataset: Dataset, rep: int) -> Dataset:
 
 
 def load_cached(path: str | Path) -> Dataset:
-    """Return a data set from its parsed copy, memory-mapped, for workers. Raises OmklError if torn."""
-    return cache.read(Path(path))
+    """Return a data set from its parsed copy, memory-mapped, for workers. Raises OmklError if damaged."""
+    try:
+        return cache.read(Path(path))
+    except OmklError as error:
+        raise OmklError(f"{error}; the same command parses the source again") from error
 
 
 def status(name: str) -> Status:
@@ -190,10 +193,9 @@ def _locate(item: DataEntry) -> tuple[Form, list[Path]] | None:
 
 def _load(name: str, paths: list[Path], form: Form | None, item: DataEntry | None, task: str) -> Dataset:
     copy = cache.parsed_path(name, form, paths, task)
-    if copy.is_file():
-        dataset = cache.read_or_none(copy)
-        if dataset is not None and (item is None or dataset.content_hash == item.content_hash):
-            return dataset
+    dataset = cache.read_or_none(copy)
+    if dataset is not None and (item is None or dataset.content_hash == item.content_hash):
+        return dataset
     dataset = _parse(name, paths, form, item, task)
     if cache.write(dataset, copy) is None:
         return replace(dataset, notes=(*dataset.notes, f"not cached: {copy.parent} cannot be written"))
