@@ -11,6 +11,7 @@ import numpy as np
 from omkl import seeds
 from omkl.algorithms import function
 from omkl.compiling import compiling
+from omkl.data.dataset import compact
 from omkl.engine import numba_cache
 from omkl.engine.budget import Budget, make_budget, reserve_slots
 from omkl.engine.expansion import BLOCK, Expansion, close_block, make_expansion, reserve
@@ -172,6 +173,7 @@ def run_pass(
     most 100 points t, weights at points weights_t; ``loss``, the squared errors summed, of a regression in
     place of mistakes). Raises OmklError when a regression's predictions leave double precision.
     """
+    dataset = compact(dataset)
     seed = seeds.learner_seed(permutation_seed, spec.name)
     if spec.kernels == "own":
         pool = {"normalise": "none", "kernels": [params["kernel"]]}

@@ -5,12 +5,13 @@ A registered name stands for one content, whichever format it is found in: see c
 
 from omkl.data import registry
 from omkl.data.access import Status, get, load, load_cached, path, realisation, status, verify
-from omkl.data.dataset import Dataset, content_hash
+from omkl.data.dataset import Dataset, compact, content_hash
 from omkl.data.orders import order
 
 __all__ = [
     "Dataset",
     "Status",
+    "compact",
     "content_hash",
     "get",
     "load",
