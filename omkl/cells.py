@@ -113,12 +113,13 @@ def detach(job: Job) -> "tuple[Job, Dataset]":
 
 def check_memory(job: Job) -> None:
     """Raise UserError for a learner whose state this machine could not hold: it would die of it late."""
+    from omkl.data import compact
     from omkl.state import bytes_needed, memory
 
-    m, d = len(job.pool["kernels"]) if job.pool else 1, _dataset(job).d
+    m, d = len(job.pool["kernels"]) if job.pool else 1, compact(_dataset(job)).d
     needed, there = bytes_needed(job.spec, job.params, m, d), memory()
     if needed > there:
-        large = f"algo.D={job.params['D']}" if "D" in job.params else f"d = {d}"
+        large = f"algo.D={job.params['D']} with d = {d}" if "D" in job.params else f"d = {d}"
         raise UserError(
             f"{large}: {job.spec.name} takes {needed / 2**30:,.1f} GiB on data={job.name}, and this machine "
             f"has {there / 2**30:,.1f} GiB; choose less"

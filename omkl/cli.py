@@ -60,6 +60,7 @@ examples:
   omkl table bomkl/1 --quick
   omkl table omkc/3 --data wdbc,sonar_scale --reps 5 --format markdown
   omkl table bomkl/2 --data german --algo omkc_dd       a learner more, on the same streams
+  omkl table bomkl/1 --data german=my/german.libsvm     the set's own file, checked against its content hash
   omkl claims omkc --quick
 """
 BOUNDS = """\

@@ -12,6 +12,7 @@ from omkl import seeds
 from omkl.algorithms import function
 from omkl.choices import codes
 from omkl.compiling import compiling
+from omkl.data.dataset import compact
 from omkl.engine import numba_cache
 from omkl.engine.budget import Budget, make_budget, reserve_slots
 from omkl.engine.expansion import BLOCK, Expansion, close_block, make_expansion, reserve
@@ -177,6 +178,7 @@ def run_pass(
     most 100 points t, weights at points weights_t; ``loss``, the squared errors summed, of a regression in
     place of mistakes). Raises OmklError when a regression's predictions leave double precision.
     """
+    dataset = compact(dataset)
     seed = seeds.learner_seed(permutation_seed, spec.name)
     params = for_task(params, dataset.task)
     if spec.kernels == "own":

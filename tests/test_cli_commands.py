@@ -13,6 +13,7 @@ import yaml
 
 import omkl
 from omkl.cli import main
+from omkl.data.files import data_name
 
 ROOT = Path(omkl.__file__).resolve().parents[1]
 CHEAP = ["data=wdbc", "reps=2", "yardsticks=[majority]", "algo=arow"]
@@ -74,6 +75,20 @@ def test_options_and_settings_in_any_order(words, capsys):
     assert [(row["algo"], row["reps"]) for row in found["summary"]] == [("arow", 2), ("majority", 2)]
     assert {cell["data"] for cell in found["cells"]} == {"wdbc"}
     assert "omkl:" not in err
+
+
+@pytest.mark.parametrize("name", ["tab.tsv", "tab.tsv.gz", "x.txt.libsvm", "a.b.csv", "plain"])
+def test_a_file_has_one_row_under_one_name(place, capsys, name):
+    import gzip
+
+    table = name.startswith(("tab", "a.b"))
+    text = "1,2,1\n2,1,-1\n" if table else "1 1:1\n-1 2:1\n"
+    text = text.replace(",", "\t") if ".tsv" in name else text
+    (place / name).write_bytes(gzip.compress(text.encode()) if name.endswith("gz") else text.encode())
+    words = [f"data={place / name}", "algo=majority", "yardsticks=[]", "reps=2", "--format", "json"]
+    assert main(["run", *words]) == 0
+    rows = json.loads(capsys.readouterr().out)["summary"]
+    assert [(row["data"], row["reps"]) for row in rows] == [(data_name(name), 2)]
 
 
 def test_json_is_alone_on_stdout_and_the_second_run_reuses_the_cells(place, capsys):

@@ -1,13 +1,16 @@
 """Parsed copies: mapped and aligned, remade when the source changes, safe against torn files and races."""
 
+import json
 import multiprocessing
 import os
+import random
 import zipfile
 
 import numpy as np
 import pytest
 
-from omkl import data
+from omkl import cells, data
+from omkl.cli import main
 from omkl.data import access, cache
 from omkl.errors import OmklError
 
@@ -20,6 +23,14 @@ def source(tmp_path, monkeypatch):
     path = tmp_path / "my.libsvm"
     path.write_text(TEXT)
     return path
+
+
+def overwrite(path, **arrays):
+    """Put another copy in the place of this one, with these arrays and the others as they are."""
+    with np.load(path) as file:
+        arrays = dict(file) | arrays
+    path.unlink()  # another file: changing the mapped one itself would change what is open
+    np.savez(path, **arrays)
 
 
 def same(a, b):
@@ -98,29 +109,165 @@ def test_torn_copies_are_noticed_and_remade(source):
     for content in torn:
         d.path.unlink()  # another file in its place: cutting the mapped one itself would be a bus error
         d.path.write_bytes(content)
-        with pytest.raises(OmklError, match="not a readable parsed copy"):
+        with pytest.raises(OmklError, match="the same command parses the source again"):
             data.load_cached(d.path)
-        assert same(data.load(str(source)), d)
+        with pytest.warns(UserWarning, match="it is deleted and the source is parsed again"):
+            assert same(data.load(str(source)), d)
         assert d.path.read_bytes() == whole
 
 
 def test_copy_that_does_not_fit_its_own_description(source):
     d = data.load(str(source))
     for key, wrong in (("y", d.y[:-1]), ("values", d.values.astype(np.float32)), ("indptr", d.indptr + 1)):
-        arrays = {name: np.array(getattr(d, name)) for name in cache.ARRAYS} | {key: wrong}
-        with np.load(d.path) as file:
-            meta = file["meta"]
-        bad = d.path.with_name("bad.npz")
-        np.savez(bad, meta=meta, **arrays)
-        with pytest.raises(OmklError, match="not a readable parsed copy"):
-            cache.read(bad)
+        overwrite(d.path, **{name: getattr(d, name) for name in cache.ARRAYS} | {key: wrong})
+        with pytest.raises(OmklError, match=f"not a readable parsed copy: {key}"):
+            cache.read(d.path)
 
 
 def test_unaligned_npz_is_read_into_memory(source):
     d = data.load(str(source))
+    overwrite(d.path)
+    assert same(cache.read(d.path), d)
+
+
+DAMAGE = {
+    "values": (np.array([0.5, 2, 1.5]), "another content hash"),
+    "indices": (np.array([0, 2**30, 1], np.int32), "an index lies outside 0..3"),
+    "indptr": (np.array([0, 2**40, 3, 3]), "indptr does not fit"),
+    "y": (np.array([1.0, 1.0, -1.0]), "another content hash"),
+}
+
+
+@pytest.mark.parametrize("key", DAMAGE)
+def test_overwritten_numbers_are_noticed_and_the_source_is_parsed_again(source, key):
+    wrong, said = DAMAGE[key]
+    d = data.load(str(source))
+    whole = d.path.read_bytes()
+    overwrite(d.path, **{key: wrong})
+    with pytest.raises(OmklError, match=said):
+        data.load_cached(d.path)
+    with pytest.warns(UserWarning, match=said):
+        assert same(data.load(str(source)), d)
+    assert d.path.read_bytes() == whole
+
+
+@pytest.mark.parametrize(
+    ("field", "value"), [("d", 3), ("d", 2**40), ("task", "regression"), ("notes", ["x"]), ("name", "other")]
+)
+def test_what_a_copy_says_of_itself_is_sealed(source, field, value):
+    d = data.load(str(source))
     with np.load(d.path) as file:
-        np.savez(d.path.with_name("plain.npz"), **dict(file))
-    assert same(cache.read(d.path.with_name("plain.npz")), d)
+        meta = json.loads(str(file["meta"]))
+    assert meta[field] != value
+    overwrite(d.path, meta=np.array(json.dumps(meta | {field: value})))
+    with pytest.warns(UserWarning, match="its description was changed"):
+        again = data.load(str(source))
+    assert same(again, d)
+    assert (again.d, again.task, again.notes, again.name) == (d.d, d.task, d.notes, d.name)
+
+
+def test_copies_of_two_files_that_changed_places_are_noticed(source):
+    other = source.with_name("other.libsvm")
+    other.write_text(TEXT.replace("0.5", "0.25"))
+    one, two = data.load(str(source)), data.load(str(other))
+    paths = one.path, two.path
+    texts = [path.read_bytes() for path in paths]
+    for path, text in zip(paths, reversed(texts), strict=True):
+        path.unlink()
+        path.write_bytes(text)
+    for file, right in ((source, one), (other, two)):
+        with pytest.warns(UserWarning, match="another file's copy"):
+            assert same(data.load(str(file)), right)
+    assert [path.read_bytes() for path in paths] == texts
+
+
+def test_the_hash_is_computed_once_in_a_process_and_the_bounds_always(source, monkeypatch):
+    d = data.load(str(source))
+    for name in ("content_hash", "_check_bounds"):
+        count(monkeypatch, name)
+    data.load(str(source))
+    data.load_cached(d.path)
+    assert counted == {"_check_bounds": 2}
+    cache._verified.clear()  # another process
+    data.load(str(source))
+    assert counted == {"_check_bounds": 3, "content_hash": 1}
+
+
+counted = {}
+
+
+def count(monkeypatch, name):
+    inner = getattr(cache, name)
+    counted.clear()
+
+    def counting(*args):
+        counted[name] = counted.get(name, 0) + 1
+        return inner(*args)
+
+    monkeypatch.setattr(cache, name, counting)
+
+
+@pytest.mark.filterwarnings("ignore:.*not a readable parsed copy")
+def test_no_damage_is_believed(source):
+    """Bytes flipped, overwritten, cut out or put in, and wrong numbers: the right data or an error."""
+    rng = random.Random(17)
+    source.write_text("".join(f"{'-' * (i % 3 > 0)}1 1:{i} {2 + i % 5}:{i / 7!r}\n" for i in range(20)))
+    d = data.load(str(source))
+    right = {key: np.array(getattr(d, key)) for key in cache.ARRAYS}
+    whole = d.path.read_bytes()
+    refused = 0
+    for number in range(300):
+        content = bytearray(whole)
+        at = rng.randrange(len(content))
+        end = at + rng.choice((1, 4, 8, 64))
+        kind = number % 5
+        if kind < 2:
+            content[at] ^= 1 << rng.randrange(8)
+        elif kind == 2:
+            content[at:end] = rng.randbytes(len(content[at:end]))
+        elif kind == 3:
+            content[at:end] = b"" if number % 2 else content[at:end] * 2
+        cache._verified.clear()
+        d.path.unlink()
+        if kind < 4:
+            d.path.write_bytes(content)
+        else:
+            key = rng.choice(list(right))
+            wrong = right[key].copy()
+            wrong[rng.randrange(len(wrong))] = rng.choice((-1, 0, 3, 2**31 - 1, -(2**31)))
+            d.path.write_bytes(whole)
+            overwrite(d.path, **{key: wrong})
+        try:
+            found = cache.read(d.path)
+            assert all(np.array_equal(getattr(found, key), right[key]) for key in right)
+            assert (found.d, found.name, found.task) == (d.d, d.name, d.task)
+        except OmklError:
+            refused += 1
+            assert data.load(str(source)).content_hash == d.content_hash
+            assert d.path.read_bytes() == whole
+    assert refused > 150
+
+
+def test_a_run_on_a_damaged_copy_counts_the_same_mistakes(source, capsys):
+    rng = np.random.default_rng(3)
+    source.write_text("".join(f"{rng.choice((-1, 1))} 1:{a:.3f} 2:{b:.3f}\n" for a, b in rng.random((40, 2))))
+    words = ["run", "algo=arow", "yardsticks=[]", f"data={source}", "exec=serial", "--format", "json"]
+    words += ["reps=1", "--fresh", f"store={source.with_name('store')}"]
+
+    def mistakes():
+        assert main(words) == 0
+        out, err = capsys.readouterr()
+        return json.loads(out)["cells"][0]["mistakes"], err
+
+    right = mistakes()[0]
+    d = data.load(str(source))
+    for wrong in ({"values": -d.values}, {"indices": np.full(d.nnz, 2**31 - 1, np.int32)}):
+        overwrite(d.path, **{key: np.array(array) for key, array in wrong.items()})
+        cells._open.clear()  # as in another process
+        found, err = mistakes()
+        assert found == right
+        assert err.count("warning: ") == 1
+        assert "is parsed again" in err
 
 
 def test_missing_copy():

@@ -47,6 +47,21 @@ def test_libsvm_text_plain_and_compressed(tmp_path, wrap):
     assert (rows.indptr.dtype, rows.indices.dtype, rows.values.dtype) == (np.int64, np.int32, np.float64)
 
 
+@pytest.mark.parametrize("wrap", [bytes, gzip.compress])
+def test_a_byte_order_mark_is_no_part_of_the_first_label(tmp_path, wrap, monkeypatch):
+    mark = b"\xef\xbb\xbf"
+    plain = parse.read_libsvm([write(tmp_path / "plain", GOOD)])
+    for block in (files.BLOCK, 1):  # by whole blocks, and line by line
+        monkeypatch.setattr(files, "BLOCK", block)
+        rows = parse.read_libsvm([write(tmp_path / str(n), wrap(mark + GOOD)) for n in (1, 2)])
+        assert rows.labels.tolist() == plain.labels.tolist() * 2
+        assert rows.values.tolist() == plain.values.tolist() * 2
+    with pytest.raises(UserError, match=r"x:1: label: .* is not a number"):
+        parse.read_libsvm([write(tmp_path / "x", mark + mark + GOOD)])
+    with pytest.raises(UserError, match="no examples in it"):
+        parse.read_libsvm([write(tmp_path / "empty", mark)])
+
+
 def test_several_files_are_one_after_the_other(tmp_path):
     one, two = write(tmp_path / "1", "1 1:1\n"), write(tmp_path / "2", "-1 2:2")
     assert dense(parse.read_libsvm([one, two])).tolist() == [[1, 0], [0, 2]]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from omkl import data
-from omkl.data import prepare
+from omkl.data import files, prepare
 from omkl.data.forms import DataFile, Form
 from omkl.errors import UserError
 
@@ -123,11 +123,15 @@ def test_labels_written_differently_are_the_same():
         ("a.b.csv", "a.b"),
         ("cod-rna.t", "cod-rna.t"),
         ("x.npz", "x"),
+        ("tab.tsv", "tab"),
+        ("tab.tsv.gz", "tab"),
+        ("x.txt.libsvm", "x.txt"),
+        ("german.numer_scale", "german.numer_scale"),
         (".libsvm", ".libsvm"),
     ],
 )
 def test_stem(tmp_path, name, stem):
-    assert prepare.stem(tmp_path / name) == stem
+    assert files.data_name(tmp_path / name) == files.data_name(str(tmp_path / name)) == stem
 
 
 def as_source(d, form):

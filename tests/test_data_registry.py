@@ -119,7 +119,7 @@ def test_missing_set_says_where_it_was_looked_for(monkeypatch, tmp_path):
             UserError, match=r"a9a not found.*a9a \+ a9a.t.*/no/such/folder \(no such folder\).*OFFLINE"
         ):
             act("a9a")
-    with pytest.raises(UserError, match="put it into a folder of OMKL_DATA"):
+    with pytest.raises(UserError, match="OMKL_DATA name a folder that holds susy_30k"):
         data.load("susy_30k")
     monkeypatch.delenv("OMKL_OFFLINE")
     with pytest.raises(UserError, match="`omkl data get a9a` downloads it"):

@@ -151,8 +151,10 @@ def test_data_that_cannot_be_had_is_told_and_a_file_can_stand_in(tmp_path):
     work = work_of(paper, [item], Selection(data=(f"kdd08={file}",), reps=1))
     assert not work.missing
     assert {part.plan.data for part in work.parts} == {(str(file),)}
-    with pytest.raises(UserError, match="can stand in for"):
+    with pytest.raises(UserError, match="not the registered content of german"):
         work_of(paper, [item], Selection(data=(f"german={file}",)))
+    with pytest.raises(UserError, match="can be given for a registered data set, or for kdd08"):
+        work_of(paper, [item], Selection(data=(f"kdd_08={file}",)))
 
 
 @pytest.mark.parametrize(

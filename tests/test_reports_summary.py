@@ -9,7 +9,7 @@ from reports_cells import COSINE, PAPER, YARDSTICKS, Setting, asked, cell, frame
 from scipy.stats import ttest_rel
 
 from omkl.reports import summarise
-from omkl.reports.rows import data_name, value_text
+from omkl.reports.rows import value_text
 from omkl.reports.summary import not_worse, paired_ps, summary_of
 
 DD, SS, U = setting("omkc_dd"), setting("omkc_ss"), setting("omkc_u")
@@ -243,8 +243,3 @@ def test_no_cells_at_all():
 )
 def test_values_are_shown_as_typed(value, text):
     assert value_text(value) == text
-
-
-def test_the_name_of_a_file():
-    assert data_name("path/to/my.libsvm.gz") == "my"
-    assert data_name("german.numer_scale") == "german.numer_scale"

@@ -51,8 +51,10 @@ class Batch:
     def __init__(self, dataset: "Dataset", pool: dict[str, Any], rows: int = ROWS) -> None:
         from scipy.sparse import csr_matrix
 
+        from omkl.data import compact
         from omkl.engine.pool import make_pool, own_values
 
+        dataset = compact(dataset)
         self.T, self.y = dataset.T, np.asarray(dataset.y)
         self.pool, self.m = make_pool(pool["kernels"], pool["normalise"]), len(pool["kernels"])
         shape = (dataset.T, dataset.d)

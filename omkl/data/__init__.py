@@ -4,13 +4,14 @@ A registered name stands for one content, whichever format it is found in: see c
 """
 
 from omkl.data import registry
-from omkl.data.access import Status, get, load, load_cached, path, realisation, status, verify
-from omkl.data.dataset import Dataset, content_hash
+from omkl.data.access import Status, get, load, load_cached, path, realisation, status, use, verify, ways_out
+from omkl.data.dataset import Dataset, compact, content_hash
 from omkl.data.orders import order
 
 __all__ = [
     "Dataset",
     "Status",
+    "compact",
     "content_hash",
     "get",
     "load",
@@ -20,5 +21,7 @@ __all__ = [
     "realisation",
     "registry",
     "status",
+    "use",
     "verify",
+    "ways_out",
 ]

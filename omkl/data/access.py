@@ -9,11 +9,13 @@ from omkl.data import cache, files, registry
 from omkl.data.dataset import Dataset, content_hash
 from omkl.data.forms import Form
 from omkl.data.parse import Rows
-from omkl.data.prepare import read_form, read_user_file, signs, stem, targets
+from omkl.data.prepare import read_form, read_user_file, signs, targets
 from omkl.data.registry import DataEntry
 from omkl.data.streams import generate
 from omkl.errors import OmklError, UserError, suggest
 from omkl.paths import cache_folder
+
+_given: dict[str, tuple[Form, list[Path]]] = {}  # files that this process was told to take for a set
 
 
 @dataclass(frozen=True)
@@ -52,7 +54,39 @@ def load(spec: str, *, download: bool = True, task: str = "classification") -> D
     if not path.is_file():
         guess = suggest(spec, registry.names())
         raise UserError(f"data={spec}: neither a registered data set{guess} nor a file; see `omkl list data`")
-    return _load(stem(path), [path], None, None, task)
+    return _load(files.data_name(path), [path], None, None, task)
+
+
+def use(name: str, path: str | Path) -> None:
+    """Take the user's file for a registered set, in this process; its content must be the registered one.
+
+    path: the set's file in any of the formats that the set is found in, however it is called, or a folder
+    that holds its files under their usual names. Raises UserError where it is neither, for other content, and
+    for a set that is not read from files.
+    """
+    item, path = registry.entry(name), Path(path).expanduser()
+    forms = [form for form in item.forms if form.needs_files]
+    if not forms:
+        raise UserError(f"{name}={path}: {item.name} is not read from files, and is always there")
+    faults = []
+    for form in forms:
+        paths = [files.find_in(path, file.name) for file in form.files] if path.is_dir() else [path]
+        if len(paths) == len(form.files) and all(found and found.is_file() for found in paths):
+            try:
+                _load(item.name, paths, form, item, item.task)
+            except UserError as error:
+                faults.append(str(error))
+                continue
+            _given[item.name] = form, paths
+            return
+    if faults:
+        raise UserError(faults[0])
+    if path.is_file():
+        raise UserError(
+            f"{name}={path}: {item.name} is read from {_wanted(item)}; name a folder that holds them"
+        )
+    kind = f"holds no {_wanted(item)}" if path.is_dir() else "is neither a file nor a folder"
+    raise UserError(f"{name}={path}: {kind}")
 
 
 def realisation(dataset: Dataset, rep: int) -> Dataset:
@@ -71,8 +105,11 @@ def realisation(dataset: Dataset, rep: int) -> Dataset:
 
 
 def load_cached(path: str | Path) -> Dataset:
-    """Return a data set from its parsed copy, memory-mapped, for workers. Raises OmklError if torn."""
-    return cache.read(Path(path))
+    """Return a data set from its parsed copy, memory-mapped, for workers. Raises OmklError if damaged."""
+    try:
+        return cache.read(Path(path))
+    except OmklError as error:
+        raise OmklError(f"{error}; the same command parses the source again") from error
 
 
 def status(name: str) -> Status:
@@ -142,7 +179,7 @@ def _get(item: DataEntry) -> list[Path]:
             raise
         except OmklError as error:
             failures.append(str(error))
-    raise OmklError("\n".join(failures))
+    raise OmklError("\n".join([*failures, f"  ways out: {ways_out(item.name)}"]))
 
 
 def _downloadable(form: Form) -> bool:
@@ -152,7 +189,8 @@ def _downloadable(form: Form) -> bool:
 
 
 def _can_download(item: DataEntry) -> bool:
-    mirror_folder = "://" not in os.environ.get("OMKL_MIRROR", "://")
+    mirror = os.environ.get("OMKL_MIRROR", "").strip()
+    mirror_folder = mirror and "://" not in mirror
     return any(_downloadable(form) for form in item.forms) and (mirror_folder or not files.offline())
 
 
@@ -176,7 +214,12 @@ def _download(item: DataEntry, form: Form) -> list[Path]:
 
 
 def _locate(item: DataEntry) -> tuple[Form, list[Path]] | None:
-    """Return the first form all of whose files are on the search path, else the embedded one, else None."""
+    """Return the first form all of whose files are there: given with `use`, else on the search path.
+
+    Else the embedded form, else None.
+    """
+    if item.name in _given:
+        return _given[item.name]
     embedded = None
     for form in item.forms:
         if not form.needs_files:
@@ -190,10 +233,9 @@ def _locate(item: DataEntry) -> tuple[Form, list[Path]] | None:
 
 def _load(name: str, paths: list[Path], form: Form | None, item: DataEntry | None, task: str) -> Dataset:
     copy = cache.parsed_path(name, form, paths, task)
-    if copy.is_file():
-        dataset = cache.read_or_none(copy)
-        if dataset is not None and (item is None or dataset.content_hash == item.content_hash):
-            return dataset
+    dataset = cache.read_or_none(copy)
+    if dataset is not None and (item is None or dataset.content_hash == item.content_hash):
+        return dataset
     dataset = _parse(name, paths, form, item, task)
     if cache.write(dataset, copy) is None:
         return replace(dataset, notes=(*dataset.notes, f"not cached: {copy.parent} cannot be written"))
@@ -228,13 +270,23 @@ def _dataset(name: str, rows: Rows, y, d: int, task: str, notes: tuple[str, ...]
     return Dataset(name, rows.indptr, rows.indices, rows.values, y, d, task, digest, None, notes)
 
 
+def ways_out(name: str) -> str:
+    """Return how a registered set that is not here can be had, in one sentence without its end."""
+    item = registry.entry(name)
+    known = any(file.links for form in item.forms for file in form.files)
+    forbidden = " (OMKL_OFFLINE forbids that now)" if files.offline() else ""
+    network = f"with a network, `omkl data get {item.name}` downloads it{forbidden}; or " if known else ""
+    return (
+        f"{network}let OMKL_DATA name a folder that holds {_wanted(item)}, "
+        "or OMKL_MIRROR a URL or folder to fetch it from"
+    )
+
+
+def _wanted(item: DataEntry) -> str:
+    return " or ".join(" + ".join(file.name for file in form.files) for form in item.forms if form.files)
+
+
 def _missing(item: DataEntry) -> str:
-    wanted = " or ".join(" + ".join(file.name for file in form.files) for form in item.forms if form.files)
     folders = ", ".join(f"{f}{'' if f.is_dir() else ' (no such folder)'}" for f in files.search_folders())
-    remedy = "put it into a folder of OMKL_DATA"
-    if _can_download(item):
-        remedy = f"`omkl data get {item.name}` downloads it"
-    elif files.offline():
-        remedy += "; OMKL_OFFLINE forbids a download"
-    looked = f"looked for {wanted} (also .libsvm, .xz, .gz, .bz2) in {folders}"
-    return f"data set {item.name} not found: {looked}; {remedy}"
+    looked = f"looked for {_wanted(item)} (also .libsvm, .xz, .gz, .bz2) in {folders}"
+    return f"data set {item.name} not found: {looked}; {ways_out(item.name)}"

@@ -2,32 +2,43 @@
 
 A copy's name is a hash of what it was made from (files with sizes and times, preparation, parser), so a copy
 is never changed: two processes that write one at the same time write the same, and the later rename wins.
+
+A copy is not trusted, because the disk, or somebody, may have changed it. The bounds that compiled code
+relies on are checked at every opening, the numbers against the content hash when a process first opens the
+copy. A seal over the rest ties a copy to its file name, so that two copies that changed places are noticed.
 """
 
+import contextlib
 import dataclasses
 import hashlib
 import json
 import math
+import os
 import struct
 import sys
 import time
+import warnings
 import zipfile
 from collections.abc import Sequence
 from pathlib import Path
+from typing import IO
 
 import numpy as np
 
-from omkl.data.dataset import Dataset
+from omkl.data.dataset import Dataset, content_hash
 from omkl.data.files import replacing
 from omkl.data.forms import Form
 from omkl.data.parse import array_header, decoding, read_array
 from omkl.errors import OmklError
 from omkl.paths import cache_folder
 
-PARSER = 1  # raised when parsing or preparing the same file gives another result
+PARSER = 2  # raised when parsing or preparing the same file gives another result, or the copy another form
 ALIGNMENT = 64
 ARRAYS = {"indptr": np.int64, "indices": np.int32, "values": np.float64, "y": np.float64}
 KEEP_SECONDS = 86_400.0  # copies of an earlier state of the same file may still be mapped by a run
+
+
+_verified: set[tuple] = set()  # copies whose numbers this process has hashed
 
 
 def parsed_path(name: str, form: Form | None, paths: Sequence[Path], task: str = "classification") -> Path:
@@ -52,6 +63,7 @@ def write(dataset: Dataset, path: Path) -> Path | None:
     """Write the parsed copy in one rename; return its path, or None where the folder cannot be written."""
     meta = {"name": dataset.name, "d": dataset.d, "task": dataset.task, "content_hash": dataset.content_hash}
     meta |= {"notes": list(dataset.notes), "T": dataset.T, "nnz": dataset.nnz}
+    meta["seal"] = _seal(meta, path)
     try:
         with replacing(path) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
             _add(archive, "meta", np.array(json.dumps(meta)))
@@ -64,6 +76,11 @@ def write(dataset: Dataset, path: Path) -> Path | None:
         if old != path and time.time() - old.stat().st_mtime > KEEP_SECONDS:
             old.unlink(missing_ok=True)
     return path
+
+
+def _seal(meta: dict, path: Path) -> str:
+    """Return the hash of a copy's name and of what it says of itself."""
+    return _digest([path.name, {key: value for key, value in meta.items() if key != "seal"}], 32)
 
 
 def _add(archive: zipfile.ZipFile, key: str, array: np.ndarray) -> None:
@@ -81,32 +98,56 @@ def _add(archive: zipfile.ZipFile, key: str, array: np.ndarray) -> None:
 def read(path: Path) -> Dataset:
     """Return the data set of a parsed copy, its arrays memory-mapped (copy on write: never changed on disk).
 
-    Raises OmklError when the file is missing, torn or not such a copy.
+    Raises OmklError when the file is missing, torn, changed, or not the copy that its name says it is.
     """
     told = decoding(path, "not a readable parsed copy", OmklError)
     with told, open(path, "rb") as file, zipfile.ZipFile(file) as archive:
-        size = path.stat().st_size
+        state = os.fstat(file.fileno())
         meta = json.loads(str(read_array(archive, "meta")))
-        arrays = {key: _map(path, file, archive.getinfo(f"{key}.npy"), size) for key in ARRAYS}
+        if meta.get("seal") != _seal(meta, path):
+            raise ValueError("its description was changed, or it is another file's copy")
+        arrays = {key: _map(file, archive.getinfo(f"{key}.npy"), state.st_size) for key in ARRAYS}
         shapes = {"indptr": meta["T"] + 1, "indices": meta["nnz"], "values": meta["nnz"], "y": meta["T"]}
         for key, dtype in ARRAYS.items():
             if arrays[key].dtype != dtype or arrays[key].shape != (shapes[key],):
                 raise ValueError(f"{key} is {arrays[key].dtype} {arrays[key].shape}")
-        if arrays["indptr"][0] != 0 or arrays["indptr"][-1] != meta["nnz"]:
-            raise ValueError("indptr does not fit")
+        _check_bounds(arrays["indptr"], arrays["indices"], meta["d"])
+        opened = (str(path), state.st_dev, state.st_ino, state.st_size, state.st_ctime_ns)
+        if opened not in _verified:
+            if content_hash(*(arrays[key] for key in ARRAYS)) != meta["content_hash"]:
+                raise ValueError("its numbers were changed: they have another content hash")
+            _verified.add(opened)
         fields = {key: meta[key] for key in ("name", "d", "task", "content_hash")}
         return Dataset(**fields, **arrays, path=path, notes=tuple(meta["notes"]))
 
 
+def _check_bounds(indptr: np.ndarray, indices: np.ndarray, d: int) -> None:
+    """Raise ValueError for rows or columns out of bounds: compiled code does not look before it reads."""
+    if indptr[0] != 0 or indptr[-1] != len(indices) or (indptr[1:] < indptr[:-1]).any():
+        raise ValueError("indptr does not fit")
+    if len(indices) and not 0 <= indices.min() <= indices.max() < d:
+        raise ValueError(f"an index lies outside 0..{d - 1}")
+
+
 def read_or_none(path: Path) -> Dataset | None:
-    """Return the data set of a parsed copy, or None when it is torn (a crash, a full disk)."""
+    """Return the data set of a parsed copy, or None where there is none.
+
+    One that cannot be believed (a crash, a full disk, somebody's edit) is deleted, with a warning.
+    """
+    if not path.is_file():
+        return None
     try:
         return read(path)
-    except OmklError:
+    except OmklError as error:
+        warnings.warn(f"{error}; it is deleted and the source is parsed again", stacklevel=2)
+        with contextlib.suppress(
+            OSError
+        ):  # a cache that cannot be written: the copy is not used all the same
+            path.unlink()
         return None
 
 
-def _map(path: Path, file, member: zipfile.ZipInfo, size: int) -> np.ndarray:
+def _map(file: IO[bytes], member: zipfile.ZipInfo, size: int) -> np.ndarray:
     """Map one stored member: its place follows from the zip's local header and the .npy header."""
     if member.compress_type != zipfile.ZIP_STORED:
         raise ValueError(f"{member.filename} is compressed")
@@ -122,5 +163,5 @@ def _map(path: Path, file, member: zipfile.ZipInfo, size: int) -> np.ndarray:
         raise ValueError(f"{member.filename} reaches beyond the file")
     if count == 0:
         return np.empty(shape, dtype)
-    mapped = np.asarray(np.memmap(path, dtype=dtype, mode="c", offset=start, shape=shape))
+    mapped = np.asarray(np.memmap(file, dtype=dtype, mode="c", offset=start, shape=shape))
     return mapped if start % ALIGNMENT == 0 else mapped.copy()

@@ -1,10 +1,12 @@
 """A data set in memory: sparse rows in time order, labels, and the hash of its content."""
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
+
+MANY = 2**24  # columns; more than a learner can hold state for, more than any registered set has
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,6 +45,18 @@ class Dataset:
     def positive_share(self) -> float:
         """Share of the examples with label +1."""
         return float(np.mean(self.y == 1.0))
+
+
+def compact(dataset: Dataset) -> Dataset:
+    """Return what a learner sees of a set: of more than MANY columns those in use alone, in their order.
+
+    A learner's state has the room of d columns, and one example may name column 2^31 - 1. No kernel value
+    depends on columns that no example uses; random features are drawn for the columns kept.
+    """
+    if dataset.d <= MANY:
+        return dataset
+    used, indices = np.unique(dataset.indices, return_inverse=True)
+    return replace(dataset, indices=indices.astype(np.int32), d=max(1, len(used)), path=None)
 
 
 def content_hash(indptr: np.ndarray, indices: np.ndarray, values: np.ndarray, y: np.ndarray) -> str:

@@ -1,6 +1,7 @@
 """Data files on disk: finding them under their usual names, and reading them without trusting them."""
 
 import bz2
+import codecs
 import contextlib
 import gzip
 import io
@@ -17,11 +18,23 @@ from omkl.errors import UserError
 from omkl.paths import cache_folder, data_folders
 
 SUFFIXES = (".libsvm.xz", ".libsvm.bz2", ".libsvm.gz", ".libsvm", ".xz", ".bz2", ".gz", "")
+COMPRESSION = (".xz", ".bz2", ".gz")
+FORMATS = (".libsvm", ".svm", ".txt", ".csv", ".tsv", ".data", ".npz")
 OPENERS = {b"\xfd7zXZ\x00": lzma.open, b"BZh": bz2.open, b"\x1f\x8b": gzip.open}
 LIMIT = 4 * 2**30  # bytes after decompression, where nothing narrower is known
 RATIO, FLOOR = 50, 64 * 2**20  # sets of data shrink by 3 to 33, a bomb by 1000 and more
 LONGEST_LINE = 64 * 2**20
 BLOCK = 4 * 2**20
+
+
+def data_name(path: str | Path) -> str:
+    """Return the name of a file's data set: the file's without the endings of compression and format.
+
+    ``my.libsvm.xz`` -> ``my``. Whoever names a user's file asks here, so that a run and its table agree.
+    """
+    whole = Path(path).name
+    name = whole.removesuffix(next((end for end in COMPRESSION if whole.endswith(end)), ""))
+    return name.removesuffix(next((end for end in FORMATS if name.endswith(end)), "")) or whole
 
 
 def files_folder() -> Path:
@@ -110,8 +123,10 @@ def open_binary(path: Path, limit: int | None = None) -> io.BufferedReader:
 
 
 def line_blocks(path: Path, limit: int | None = None) -> Iterator[tuple[int, bytes]]:
-    """Yield (number of the first line, bytes of whole lines) in blocks of about 4 MiB."""
+    """Yield (number of the first line, bytes of whole lines) in blocks of about 4 MiB, no byte order mark."""
     with open_binary(path, limit) as file:
+        if file.peek(3)[:3] == codecs.BOM_UTF8:  # editors on Windows put it first
+            file.read(3)
         line, rest = 1, []
         while data := file.read(BLOCK):
             cut = data.rfind(b"\n") + 1

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from omkl.data.files import size_limit
+from omkl.data.files import COMPRESSION, size_limit
 from omkl.data.forms import Affine, Form
 from omkl.data.parse import (
     LARGEST_INDEX,
@@ -28,9 +28,6 @@ from omkl.data.parse import (
 from omkl.data.streams import generate
 from omkl.data.tables import checked_label, delimiter, read_table
 from omkl.errors import UserError, show
-
-COMPRESSION = (".xz", ".bz2", ".gz")
-TEXT = (".libsvm", ".svm", ".txt", ".csv", ".tsv", ".data", ".npz")
 
 
 def read_form(form: Form, paths: Sequence[Path], limit: int | None = None) -> Rows:
@@ -92,12 +89,6 @@ def read_user_file(path: Path) -> Rows:
     if inner.suffix in (".csv", ".tsv"):
         return read_table(Form("table", delimiter=delimiter(path), header=None), path, None)
     return read_libsvm([path])
-
-
-def stem(path: Path) -> str:
-    """Return the file's name without the suffixes of compression and format: ``my.libsvm.xz`` -> ``my``."""
-    name = path.name.removesuffix(next((s for s in COMPRESSION if path.name.endswith(s)), ""))
-    return name.removesuffix(next((s for s in TEXT if name.endswith(s)), "")) or path.name
 
 
 def signs(

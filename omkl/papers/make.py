@@ -121,8 +121,10 @@ def run(work: Work, **how: Any) -> "Outcome":
     from omkl.runner import run_plans
 
     if not work.plans:
-        names = ", ".join(dict.fromkeys(name for _, name in work.missing))
-        raise UserError(f"{names}: the data cannot be had; give a file with --data NAME=PATH")
+        first, *others = dict.fromkeys(name for _, name in work.missing)
+        names, about = ", ".join([first, *others]), f"{first}: " if others else ""
+        more = "; --data NAME tells the same of each other set" if others else ""
+        raise UserError(f"{names}: the data cannot be had: {about}{work.how[first]}{more}")
     return run_plans(work.plans, **how)
 
 

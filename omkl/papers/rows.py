@@ -3,10 +3,11 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from omkl.data.files import data_name
 from omkl.papers.paper import Run
 from omkl.papers.selection import Work, listed_data
 from omkl.reports.asked import Asked
-from omkl.reports.rows import Row, data_name, identity
+from omkl.reports.rows import Row, identity
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -28,7 +29,7 @@ def rows_of_work(work: Work, cells: "pd.DataFrame", asked: Asked) -> list[tuple[
             row = Row(data, "", algo, {}, None, False, asked.tasks(algo)[0], [], run.labels.get(algo), 0)
             table[data, run.name, algo] = (row, run)
     for run, data, order, reps, setting, is_yardstick in _wanted(work):
-        data = data if data in tasks else data_name(data)
+        shown, data = work.stands_in.get(data), data if data in tasks else data_name(data)
         key = (data, order, identity(setting.algo, setting.params, setting.pool))
         known = table.get(key)
         if known and (is_yardstick or known[0].asked >= reps):
@@ -40,7 +41,18 @@ def rows_of_work(work: Work, cells: "pd.DataFrame", asked: Asked) -> list[tuple[
         own = [at for rep, at in sorted(places.get(key, {}).items()) if rep < reps]
         pool = setting.pool["name"] if setting.pool else None
         label = None if is_yardstick else run.labels.get(setting.algo)
-        row = Row(data, order, setting.algo, dict(setting.params), pool, is_yardstick, task, own, label, reps)
+        row = Row(
+            shown or data,
+            order,
+            setting.algo,
+            dict(setting.params),
+            pool,
+            is_yardstick,
+            task,
+            own,
+            label,
+            reps,
+        )
         row.per_data = () if is_yardstick else _per_data(run)
         table[key] = (row, run)
     order = {name: place for place, name in enumerate(_data_in_order(work))}

@@ -1,12 +1,12 @@
 """Which part of a paper's table or figure is wanted, and the plans that make its cells."""
 
 import os
+import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from omkl.config import Plan, plan
-from omkl.config.compose import one_line
 from omkl.errors import OmklError, UserError, suggest
 from omkl.papers.paper import Item, Paper, Run
 
@@ -19,7 +19,8 @@ class Selection:
     """What a command asks of a table.
 
     reps: in place of the table's own, where that is larger    data: names in place of the table's own;
-    NAME=PATH gives a file to a set that cannot be had otherwise    algos: learners shown beside the paper's
+    NAME=PATH gives a file to a set that is not there: to a registered one its own, checked against the
+    content hash, to one that cannot be had here any file    algos: learners shown beside the paper's
     quick: two repetitions of the small data sets    words: KEY=VALUE of store, seed, exec, block
     """
 
@@ -53,11 +54,13 @@ class Work:
     """What a table or figure needs: its parts, and what cannot be had.
 
     missing: (run, data set) pairs    how: why a data set is not there and how to get it, by its name
+    stands_in: the paper's name of the set that a file of the user's stands in for, by the file
     """
 
     parts: tuple[Part, ...]
     missing: tuple[tuple[Run, str], ...]
     how: Mapping[str, str]
+    stands_in: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def plans(self) -> list[Plan]:
@@ -67,7 +70,7 @@ class Work:
     @property
     def data(self) -> list[str]:
         """Return the data sets of all parts in order, with those that cannot be had, each once."""
-        found = [name for part in self.parts for name in part.plan.data]
+        found = [self.stands_in.get(name, name) for part in self.parts for name in part.plan.data]
         return list(dict.fromkeys([*found, *(name for _, name in self.missing)]))
 
 
@@ -80,12 +83,7 @@ def work_of(paper: Paper, items: Iterable[Item], asked: Selection) -> Work:
     known = {run.name: run for item in items for run in item.runs}
     chosen = [known[name] for name in runs]
     listed = {name for run in chosen for name in listed_data(run)}
-    files = dict(word.split("=", 1) for word in asked.data if "=" in word)
-    for name in files:
-        if name not in paper.unavailable:
-            raise UserError(
-                f"--data {name}=...: a file can stand in for {', '.join(paper.unavailable) or 'no set'} only"
-            )
+    files = _files(paper, asked)
     wanted = [word.partition("=")[0] for word in asked.data] or (_small(chosen, paper) if asked.quick else [])
     parts, missing = [], []
     how = {name: str(entry["how"]) for name, entry in paper.unavailable.items() if name not in files}
@@ -102,7 +100,24 @@ def work_of(paper: Paper, items: Iterable[Item], asked: Selection) -> Work:
         parts += [Part(run, _plan(words, data, asked)) for words, data in by_words.values()]
     if not parts and not missing:
         raise UserError(f"--data {','.join(asked.data)}: nothing of it can be had for {paper.name}")
-    return Work(tuple(parts), tuple(missing), how)
+    return Work(tuple(parts), tuple(missing), how, {path: name for name, path in files.items()})
+
+
+def _files(paper: Paper, asked: Selection) -> dict[str, str]:
+    """Return the files that stand in for sets that cannot be had; those of registered sets are put to use."""
+    from omkl import data
+
+    files = dict(word.split("=", 1) for word in asked.data if "=" in word)
+    for name, path in files.items():
+        if name not in paper.unavailable and not data.registry.is_name(name):
+            known = [*paper.unavailable, *data.registry.names()]
+            raise UserError(
+                f"--data {name}={path}: a file can be given for a registered data set"
+                f"{''.join(f', or for {other}' for other in paper.unavailable)}{suggest(name, known)}"
+            )
+        if name not in paper.unavailable:
+            data.use(name, path)
+    return {name: path for name, path in files.items() if name in paper.unavailable}
 
 
 def _reason(name: str) -> str:
@@ -114,7 +129,11 @@ def _reason(name: str) -> str:
     try:
         omkl.data.load(name)
     except OmklError as error:
-        return f"{one_line(error)}. `omkl data get {name}` fetches it"
+        told = re.sub(r"(?<!:)\n\s*", "; ", str(error))
+        return (
+            f"{' '.join(told.split())}; or give the set's own file with --data {name}=PATH, "
+            "which is checked against the set's content hash"
+        )
     return ""
 
 

@@ -1,18 +1,16 @@
 """Cells to rows: which cells are repetitions of one row, how rows are ordered, what they are called."""
 
 import json
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from omkl.data.files import data_name
 from omkl.reports.asked import Asked
 from omkl.tasks import for_task
 
 if TYPE_CHECKING:
     import pandas as pd
-
-_SUFFIXES = re.compile(r"(\.(libsvm|svm|txt|csv|data|npz|xz|gz|bz2))+$")
 
 
 @dataclass
@@ -136,11 +134,6 @@ def _groups(table: Mapping[tuple, Row], asked: Asked) -> list[tuple]:
         matching = [group for group in found if group[0] == name] or [(name, None, "")]
         groups += [group for group in matching if group not in groups]
     return groups + [group for group in found if group not in groups]
-
-
-def data_name(spec: str) -> str:
-    """Return the name of a data set given by name or as a path: the file's name without its endings."""
-    return _SUFFIXES.sub("", re.split(r"[/\\]", spec)[-1])
 
 
 def _tell_apart(table: Mapping[tuple, Row], groups: list[tuple]) -> None:
