@@ -24,7 +24,7 @@ def compiling(functions: Iterable[str]) -> Iterator[None]:
     compiled = {name: function(name) for name in functions}
     sources = {name: numba_cache.folder_of(each).name for name, each in compiled.items()}
     marks = [folder / "ready" / f"{name}-{source}-{_target()}" for name, source in sources.items()]
-    sound = all([numba_cache.intact(each) for each in compiled.values()])  # else it is compiled here
+    sound = not [each for each in compiled.values() if not numba_cache.intact(each)]  # else compile here
     if sound and all(mark.exists() for mark in marks):
         yield
         return

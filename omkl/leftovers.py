@@ -1,8 +1,8 @@
 """What a run puts outside its store while it lasts, and removing what killed runs left there.
 
-A run that starts workers has a folder ``omkl-…`` in the folder for temporary files. In it ``owner`` names its
-machine and process, which holds a lock on that file as long as it lives: no process number that is used
-again, and no other container, can be taken for it. Its workers' semaphores and shared arrays carry its number.
+A run that starts workers has a folder ``omkl-…`` in the folder for temporary files. In it ``owner`` names the
+run's machine and process, which holds a lock on that file as long as it lives: no process number that is used
+again, and no other container, can be taken for it. Its semaphores and shared arrays carry its number.
 """
 
 import contextlib
@@ -24,7 +24,7 @@ _SHARED = Path("/dev/shm")  # where Linux keeps named semaphores
 
 @contextlib.contextmanager
 def scratch() -> Iterator[Path]:
-    """A folder of this process for temporary files, removed in the end, or by a later run if this is killed."""
+    """A folder for temporary files, removed in the end, or by a later run if this process is killed."""
     with tempfile.TemporaryDirectory(prefix=PREFIX, ignore_cleanup_errors=True) as name:
         owner = Path(name, "owner")
         with open(owner, "w") as file:

@@ -166,6 +166,7 @@ def _stored(store: Store, line: dict[str, Any], outcome: Any) -> dict[str, Any]:
         except (ValueError, TypeError) as error:
             outcome = Failure(f"its figures cannot be stored: {error}")
     broken = {"status": "failed", **line, "error": outcome.error, "traceback": outcome.trace}
+    broken["provenance"] |= outcome.provenance
     store.append(broken)
     return broken
 

@@ -115,7 +115,8 @@ def test_compiled_code_of_other_packages_is_left_as_numba_has_it(tmp_path):
     (tmp_path / "theirs.py").write_text(
         "from numba import njit\n\n@njit(cache=True)\ndef double(x):\n    return x + x\n"
     )
-    code = "import sys; sys.path.insert(0, '.'); import theirs; print(theirs.double(2))"
-    alone = run(f"import numba, os; numba.config.CACHE_DIR = os.environ['OMKL_CACHE']\n{code}", tmp_path / "c")
-    beside = run(f"import omkl.engine, numba, os; numba.config.CACHE_DIR = os.environ['OMKL_CACHE']\n{code}", tmp_path / "c")
+    code = "numba.config.CACHE_DIR = os.environ['OMKL_CACHE']; sys.path.insert(0, '.'); "
+    code += "import theirs; print(theirs.double(2))"
+    alone = run(f"import numba, os, sys; {code}", tmp_path / "c")
+    beside = run(f"import omkl.engine, numba, os, sys; {code}", tmp_path / "c")
     assert (alone.stdout, beside.stdout, beside.stderr) == ("4\n", "4\n", "")

@@ -21,7 +21,8 @@ import sys
 sys.path.insert(0, {here!r})
 from runner_fakes import act
 from omkl import executors
-for job, outcome in executors.make({options!r}).run(act, [("pid", i) for i in range(8)] + [("spin", 600)] * 4):
+jobs = [("pid", i) for i in range(8)] + [("spin", 600)] * 4
+for job, outcome in executors.make({options!r}).run(act, jobs):
     print(outcome, flush=True)
 """
 OPTIONS = {

@@ -74,7 +74,7 @@ def intact(compiled: Any) -> bool:
     """Whether nothing that the cache holds of a compiled function is damaged; what is has been deleted."""
     folder = compiled.stats.cache_path  # None of a function that is not to be cached
     paths = Path(folder).glob(f"*.{compiled.py_func.__name__}-*.nb?") if folder else []
-    return all([sealed_files.intact(path) for path in paths])
+    return not [path for path in paths if not sealed_files.intact(path)]
 
 
 if "NUMBA_CACHE_DIR" not in os.environ and "numba" not in sys.modules:
