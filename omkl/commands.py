@@ -184,7 +184,7 @@ def data(args: Namespace, words: list[str]) -> int:
 
 
 def status(args: Namespace, words: list[str]) -> int:
-    """``omkl status``: how far the cells of these settings are."""
+    """``omkl status``: how far the cells of these settings are; FAILED where that cannot be told."""
     from omkl import listing
     from omkl.config import plan
     from omkl.status import status
@@ -198,6 +198,9 @@ def status(args: Namespace, words: list[str]) -> int:
             f"{len(found.logs)} jobs died at a cell, which the same command submits alone; "
             f"the last one's log: {found.logs[-1]}"
         )
+    if found.silence:
+        say(f"what is queued or running is unknown, as squeue does not answer: {found.silence}")
+        return FAILED
     return OK
 
 

@@ -21,9 +21,11 @@ from omkl.engine import numba_cache
 def compiling(functions: Iterable[str]) -> Iterator[None]:
     """Hold the lock of the compiled code unless these functions are marked as there; mark them at the end."""
     folder = numba_cache.base()
-    sources = {name: numba_cache.folder_of(function(name)).name for name in functions}
+    compiled = {name: function(name) for name in functions}
+    sources = {name: numba_cache.folder_of(each).name for name, each in compiled.items()}
     marks = [folder / "ready" / f"{name}-{source}-{_target()}" for name, source in sources.items()]
-    if all(mark.exists() for mark in marks):
+    sound = not [each for each in compiled.values() if not numba_cache.intact(each)]  # else compile here
+    if sound and all(mark.exists() for mark in marks):
         yield
         return
     with ExitStack() as stack:

@@ -1,5 +1,6 @@
 """What runs in the workers of a dask cluster."""
 
+import socket
 import threading
 from dataclasses import replace
 from functools import cache
@@ -7,12 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from omkl import cells
+from omkl import cells, provenance
 from omkl.data.cache import ARRAYS
 from omkl.data.dataset import Dataset
-from omkl.engine import numba_cache
 from omkl.errors import OmklError
-from omkl.executors.base import Function, attempt
+from omkl.executors.base import Failure, Function, attempt
 
 _one_at_a_time = threading.Lock()  # cells hold the interpreter, whatever threads a worker has
 
@@ -22,26 +22,42 @@ def given(dataset: Dataset) -> Dataset:
     return dataset
 
 
-def work(function: Function, job: Any, dataset: Dataset | None, sources: str) -> Any:
-    """Run one job in a worker, with data that came with it or were fetched before."""
-    from omkl import provenance
+def work(function: Function, job: Any, dataset: Dataset | None, deciding: dict[str, str]) -> Any:
+    """Run one job in a worker, with data that came with it or were fetched before.
 
-    if sources_hash() != sources:
-        raise OmklError("its omkl is another version than that of the command; install the same on both")
+    deciding: of the command, see `omkl.provenance.deciding`. Raises OmklError where it is another here.
+    """
+    _check(deciding)
     with _one_at_a_time, _pools().limit(limits=1):
         if dataset is not None:
             cells.keep(replace(dataset, **_writable(dataset)))
         outcome = attempt(function, job)
     if isinstance(outcome, dict):
-        here = provenance.collect("dask", 1) | provenance.stamp()
-        outcome["provenance"] = {name: here[name] for name in ("host", "cpu", "cores", "load")}
+        outcome["provenance"] = _origin()
+    elif isinstance(outcome, Failure):
+        outcome = replace(outcome, provenance=_origin())
     return outcome
 
 
-@cache
-def sources_hash() -> str:
-    """A hash of the engine and the learners as they are here."""
-    return numba_cache.sources_hash()
+def _check(deciding: dict[str, str]) -> None:
+    """Raise OmklError unless what decides a result is here what it is where the command runs."""
+    here = provenance.deciding()
+    if here == deciding:
+        return
+    names = [name for name in deciding | here if deciding.get(name) != here.get(name)]
+    differ = "; ".join(
+        f"{name} {here.get(name, 'unknown')} there, {deciding.get(name, 'unknown')} here" for name in names
+    )
+    raise OmklError(
+        f"the one on {socket.gethostname()} has another version of what decides results, {differ}; "
+        "install the same on both and start the worker again"
+    )
+
+
+def _origin() -> dict[str, Any]:
+    """Return the provenance that is this worker's own."""
+    here = provenance.collect("dask", 1) | provenance.stamp()
+    return {name: here[name] for name in ("versions", "commit", "dirty", "host", "cpu", "cores", "load")}
 
 
 @cache

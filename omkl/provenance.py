@@ -1,5 +1,6 @@
 """Where a result came from: versions, commit, machine. Stored with every cell, never part of its key."""
 
+import hashlib
 import importlib.metadata
 import os
 import platform
@@ -13,6 +14,12 @@ from typing import Any
 from omkl import __version__
 
 _PACKAGES = ("numpy", "numba")
+_DECIDING = ("numpy", "scipy", "numba", "llvmlite")  # whose versions may decide the last bits
+_PACKAGE = Path(__file__).resolve().parent
+_SHOWS = {  # parts of omkl that print, draw, ask or keep what others computed
+    *("reports", "papers", "bounds", "cli.py", "commands.py", "commands_papers.py", "commands_results.py"),
+    *("__main__.py", "listing.py", "status.py", "bench.py", "upkeep.py"),
+}
 
 
 def collect(backend: str, jobs: int) -> dict[str, Any]:
@@ -28,6 +35,22 @@ def stamp() -> dict[str, Any]:
     """Return what changes from cell to cell: time (UTC, ISO 8601 to the microsecond) and load (1 minute)."""
     load = round(os.getloadavg()[0], 2) if hasattr(os, "getloadavg") else None
     return {"time": datetime.now(UTC).isoformat(timespec="microseconds"), "load": load}
+
+
+@cache
+def deciding() -> dict[str, str]:
+    """Return all beside a cell and its data that decides its result, in words that can be compared.
+
+    A hash of omkl's sources as they were when first asked for, all but those that only show results, and the
+    versions of the numeric libraries. Of the machine nothing: results must not depend on it.
+    """
+    digest = hashlib.sha256()
+    for path in sorted(_PACKAGE.rglob("*.py")):
+        name = path.relative_to(_PACKAGE)
+        if name.parts[0] not in _SHOWS:
+            digest.update(name.as_posix().encode() + b"\0" + path.read_bytes() + b"\0")
+    versions = {name: importlib.metadata.version(name) for name in _DECIDING}
+    return {"omkl": f"{__version__} ({digest.hexdigest()[:12]})", **versions}
 
 
 @cache

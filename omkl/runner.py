@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from omkl import executors, provenance
+from omkl import executors, leftovers, provenance
 from omkl.cells import Cell, check_memory, expand, older_keys, run_cell, warm_up
 from omkl.executors import Executor, Failure
 from omkl.results import Store
@@ -136,6 +136,7 @@ def run_cells(
     """Run cells in the order given and yield each line once it is stored."""
     from tqdm import tqdm
 
+    leftovers.sweep()
     if not executor.remote:
         warm_up([cell.job.spec for cell in missing])
     origin = provenance.collect(executor.name, executor.workers)
@@ -165,6 +166,7 @@ def _stored(store: Store, line: dict[str, Any], outcome: Any) -> dict[str, Any]:
         except (ValueError, TypeError) as error:
             outcome = Failure(f"its figures cannot be stored: {error}")
     broken = {"status": "failed", **line, "error": outcome.error, "traceback": outcome.trace}
+    broken["provenance"] |= outcome.provenance
     store.append(broken)
     return broken
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from omkl.config import Plan
 
 STATES = ("done", "running", "queued", "failed", "missing")
+UNKNOWN = "unknown"  # a further state, where Slurm does not answer
 MOST_LINES = 20
 
 
@@ -26,11 +27,14 @@ class Status:
     rows: one per learner and data set, its numbers of cells by state; every cell is in one of STATES: in the
     store, in a job that runs (exec=slurm), in one that waits, failed when it was tried last, or none of these
     failed: the lines of failed cells    logs: of the jobs that died at a cell that is missing now
+    silence: why Slurm does not answer; then cells that were submitted and did not end are UNKNOWN, a further
+    column; empty where there are none
     """
 
     rows: list[dict[str, Any]]
     failed: list[dict[str, Any]]
     logs: list[Path]
+    silence: str = ""
 
 
 def status(plan: "Plan") -> Status:
@@ -43,18 +47,24 @@ def status(plan: "Plan") -> Status:
     with Store(plan.store) as store:
         done = store.done(keys)
         failed = {line["key"]: line for line in store.failed(keys)}
-    state = dict.fromkeys(failed, "failed") | submissions.states(plan.store) | dict.fromkeys(done, "done")
+    live, silence = submissions.look(plan.store)
+    submitted = {key for key, what in live.items() if what == UNKNOWN}
+    state = dict.fromkeys(submitted, UNKNOWN) | dict.fromkeys(failed, "failed")
+    state |= {key: what for key, what in live.items() if key not in submitted} | dict.fromkeys(done, "done")
+    unknown = any(state.get(key) == UNKNOWN for key in keys)
     counts: dict[tuple[str, str], Counter] = {}
     for cell in cells:
         place = counts.setdefault((cell.job.name, cell.job.spec.name), Counter())
         place[state.get(cell.key, "missing")] += 1
+    columns = (*STATES, UNKNOWN) if unknown else STATES
     rows = [
-        {"data": data, "algo": algo, "cells": count.total(), **{name: count[name] for name in STATES}}
+        {"data": data, "algo": algo, "cells": count.total(), **{name: count[name] for name in columns}}
         for (data, algo), count in counts.items()
     ]
     died = submissions.died_at(plan.store, done | failed.keys())
     logs = dict.fromkeys(log for key, log in died.items() if key in keys and key not in state)
-    return Status(rows, [line for key, line in failed.items() if state[key] == "failed"], list(logs))
+    tried = [line for key, line in failed.items() if state[key] == "failed"]
+    return Status(rows, tried, list(logs), silence if unknown else "")
 
 
 def told(failed: Iterable[dict[str, Any]]) -> list[str]:

@@ -24,18 +24,30 @@ WAITING = ("PENDING", "CONFIGURING", "REQUEUED", "REQUEUE_FED", "REQUEUE_HOLD", 
 def states(store: Path, strict: bool = False) -> dict[str, str]:
     """Return the cells that are queued or running, by key: "queued" or "running" (then their job has begun).
 
-    Without squeue, as on another machine, none are known; strict raises OmklError instead.
+    Where squeue does not answer, as on another machine, they are "unknown", and so is whatever else was
+    submitted; strict raises OmklError instead.
     """
+    found, silence = look(store)
+    if strict and silence:
+        raise OmklError(f"exec=slurm: squeue does not say what is queued already: {silence}")
+    return found
+
+
+def look(store: Path) -> tuple[dict[str, str], str]:
+    """Return what `states` returns, and why squeue does not answer, empty where it does or nobody asked."""
     found: dict[str, str] = {}
-    known: dict[str, dict[str, str]] = {}
+    queue: dict[str, str] | None = None
+    silence = ""
     for folder, cluster, jobs in _submissions(store):
-        if cluster not in known:
-            known[cluster] = _squeue(strict) if cluster == "slurm" else {}
-        live = known["slurm"] if cluster == "slurm" else _processes(folder, jobs)
+        if cluster == "slurm" and queue is None:
+            queue, silence = _squeue()
+        live = (queue or {}) if cluster == "slurm" else _processes(folder, jobs)
+        if cluster == "slurm" and silence:
+            live = dict.fromkeys(jobs, "unknown")
         for number, job in enumerate(jobs):
             if job in live:
                 found |= dict.fromkeys(_keys(folder / f"{number}.json"), live[job])
-    return found
+    return found, silence
 
 
 def died_at(store: Path, ended: set[str]) -> dict[str, Path]:
@@ -69,18 +81,18 @@ def _submissions(store: Path) -> Iterator[tuple[Path, str, list[str]]]:
         yield path.parent, record["cluster"], record["jobs"]
 
 
-def _squeue(strict: bool) -> dict[str, str]:
-    """Return the user's jobs that are queued or running, array elements one by one, by id."""
+def _squeue() -> tuple[dict[str, str], str]:
+    """Return the user's jobs that are queued or running, array elements one by one, by id.
+
+    And why that is not known, else the empty string.
+    """
     command = ["squeue", "--noheader", "--array", "--user", getpass.getuser(), "--format=%i %T"]
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
     except (OSError, subprocess.SubprocessError) as error:
-        if strict:
-            text = " ".join((getattr(error, "stderr", None) or str(error)).split())[:300]
-            raise OmklError(f"exec=slurm: squeue does not say what is queued already: {text}") from error
-        return {}
+        return {}, " ".join((getattr(error, "stderr", None) or str(error)).split())[:300]
     pairs = [line.split() for line in done.stdout.splitlines() if len(line.split()) == 2]
-    return {job: "queued" if state in WAITING else "running" for job, state in pairs}
+    return {job: "queued" if state in WAITING else "running" for job, state in pairs}, ""
 
 
 def _processes(folder: Path, jobs: list[str]) -> dict[str, str]:

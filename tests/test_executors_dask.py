@@ -2,7 +2,10 @@
 
 import json
 import os
+import re
+import shutil
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -14,7 +17,8 @@ import pytest
 from runner_fakes import act
 from runner_plans import POOL, faulty, make_plan, without_time, write_data
 
-from omkl import config, executors, runner
+from omkl import config, executors, provenance, runner
+from omkl.cli import main
 from omkl.config import Setting
 from omkl.engine import numba_cache
 from omkl.errors import OmklError, UserError
@@ -26,9 +30,10 @@ HERE = Path(__file__).resolve().parent
 
 
 class Cluster:
-    """A scheduler, and workers as they are asked for."""
+    """A scheduler, and workers as they are asked for; options: of both."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *options: str, protocol: str = "tcp") -> None:
+        self.both = options
         self.folder, self.file, self.workers = folder, folder / "scheduler.json", []
         inherited = {k: v for k, v in os.environ.items() if not k.startswith("OMKL_")}
         self.environment = inherited | {
@@ -37,30 +42,34 @@ class Cluster:
             "NUMBA_CACHE_DIR": str(numba_cache.compiled_folder()),  # but compiling takes too long for a test
             "DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES": "1",
         }
-        self.scheduler = self._start("scheduler", "--host", "127.0.0.1", "--port", "0", "--no-show")
+        place = ("--protocol", protocol, "--host", "127.0.0.1", "--port", "0")
+        self.scheduler = self._start("scheduler", *place, "--no-show")
         for _ in range(600):
             if self.file.exists() or self.scheduler.poll() is not None:
                 break
             time.sleep(0.1)
         self.address = json.loads(self.file.read_text())["address"]
 
-    def _start(self, what: str, *options: str) -> subprocess.Popen:
-        command = [sys.executable, "-m", "dask", what, *options, "--no-dashboard"]
+    def _start(self, what: str, *options: str, package: Path | None = None) -> subprocess.Popen:
+        command = [sys.executable, "-m", "dask", what, *options, *self.both, "--no-dashboard"]
+        environment = dict(self.environment)
+        if package is not None:
+            environment["PYTHONPATH"] = f"{package}{os.pathsep}{environment['PYTHONPATH']}"
         command += ["--scheduler-file", str(self.file)]
         log = open(self.folder / "log", "ab")  # noqa: SIM115 (the process keeps it)
         return subprocess.Popen(
             command,
             cwd=self.folder,
-            env=self.environment,
+            env=environment,
             stdout=log,
             stderr=log,
             start_new_session=True,
         )
 
-    def add_worker(self, *options: str) -> subprocess.Popen:
-        self.workers.append(
-            self._start("worker", "--nthreads", "1", "--local-directory", str(self.folder), *options)
-        )
+    def add_worker(self, *options: str, package: Path | None = None) -> subprocess.Popen:
+        """Start a worker; package: a folder with the omkl that it imports, in place of this one."""
+        options = ("--nthreads", "1", "--local-directory", str(self.folder), *options)
+        self.workers.append(self._start("worker", *options, package=package))
         return self.workers[-1]
 
     def wait_for(self, count: int) -> None:
@@ -81,10 +90,10 @@ class Cluster:
 def make_cluster(tmp_path):
     made = []
 
-    def make() -> Cluster:
+    def make(*options: str, **how: str) -> Cluster:
         folder = tmp_path / f"cluster{len(made)}"
         folder.mkdir()
-        made.append(Cluster(folder))
+        made.append(Cluster(folder, *options, **how))
         return made[-1]
 
     yield make
@@ -214,12 +223,175 @@ def test_the_scheduler_killed_or_without_workers_ends_the_run_and_the_same_comma
     assert (rest.reused, rest.ran, len(rest.cells), rest.failed) == (done, 30 - done, 30, [])
 
 
-def test_another_version_on_the_workers_is_refused(cluster, monkeypatch):
-    from omkl import dask_worker
-
-    monkeypatch.setattr(dask_worker, "sources_hash", lambda: "another")
-    with pytest.raises(OmklError, match=r"a dask worker cannot run cells: .*another version"):
+@pytest.mark.parametrize("name", ["omkl", "numpy", "scipy", "numba", "llvmlite"])
+def test_another_version_on_the_workers_is_refused(cluster, monkeypatch, name):
+    here = provenance.deciding()
+    monkeypatch.setattr(provenance, "deciding", lambda: {**here, name: "0.1"})
+    refused = (
+        rf"a dask worker cannot run cells: the one on {re.escape(socket.gethostname())} has another version "
+        rf"of what decides results, {name} {re.escape(here[name])} there, 0\.1 here; install the same on both"
+    )
+    with pytest.raises(OmklError, match=refused):
         list(executors.make(cluster.options()).run(act, [("value", 1)]))
+
+
+OTHER = """
+
+_before = learner_seed
+
+
+def learner_seed(*words):
+    return _before(*words) + 1
+"""
+
+
+def test_a_worker_whose_omkl_would_store_other_numbers_stores_none(make_cluster, tmp_path, capsys):
+    """Another learner_seed: not in the engine, and not among the learners."""
+    copy = tmp_path / "other"
+    shutil.copytree(HERE.parent / "omkl", copy / "omkl", ignore=shutil.ignore_patterns("__pycache__"))
+    (copy / "conf").symlink_to(HERE.parent / "conf")
+    with open(copy / "omkl" / "seeds.py", "a") as file:
+        file.write(OTHER)
+    cluster = make_cluster()
+    cluster.add_worker("--no-nanny", package=copy)
+    cluster.wait_for(1)
+    path = write_data(tmp_path / "mine.libsvm", 40)
+    words = ["algo=omkc_ss", "yardsticks=[]", f"data={path}", "reps=2", f"store={tmp_path / 'store'}"]
+    assert main(["run", *words, "exec=dask", f"exec.address={cluster.address}"]) == 1
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.count("\n") == 1
+    assert "a dask worker cannot run cells" in err
+    assert "install the same on both" in err
+    plan = config.plan(words)
+    assert Store(plan.store).done([cell.key for cell in runner.expand(plan)]) == set()
+
+
+def test_the_provenance_is_the_worker_s_own(cluster, tmp_path, monkeypatch):
+    own = {**provenance.collect("dask", 1)}
+    software = {"versions": {"omkl": "of the command"}, "commit": "of the command", "dirty": True}
+    machine = {"host": "of the command", "cpu": "of the command", "cores": 999}
+    plan = replace(make_plan(tmp_path, monkeypatch), exec=cluster.options())
+    monkeypatch.setattr(provenance, "_software", lambda: software)
+    monkeypatch.setattr(provenance, "_machine", lambda: machine)
+    outcome = runner.run_plan(faulty(plan, "raise", "no luck"))
+    found = [*outcome.cells["provenance"], *(line["provenance"] for line in outcome.failed)]
+    assert (len(outcome.cells), len(outcome.failed)) == (6, 2)
+    for line in found:
+        assert [line[name] for name in (*software, *machine)] == [own[name] for name in (*software, *machine)]
+        assert line["backend"] == "dask"
+
+
+def test_a_frozen_scheduler_ends_the_run_after_exec_wait(make_cluster):
+    cluster = make_cluster()
+    cluster.add_worker("--no-nanny")
+    cluster.wait_for(1)
+    executor = executors.make(cluster.options(wait=4.0))
+    run = executor.run(act, [("value", 0)] + [("spin", 0.2 + i / 1e6) for i in range(500)])
+    next(run)
+    try:
+        cluster.scheduler.send_signal(signal.SIGSTOP)
+        began = time.monotonic()
+        with pytest.raises(OmklError, match=r"scheduler at .* has not answered for 4 s"):
+            list(run)
+        with pytest.raises(OmklError, match=r"exec\.address=.*: no dask scheduler answers within 4 s"):
+            list(executor.run(act, [("value", 1)]))
+        assert time.monotonic() - began < 90
+    finally:
+        cluster.scheduler.send_signal(signal.SIGCONT)
+
+
+@pytest.fixture(scope="module")
+def certificates(tmp_path_factory):
+    """Two authorities, and a certificate of each: paths of "ca.pem", "node.pem" and "node.key" by folder."""
+    if shutil.which("openssl") is None:
+        pytest.skip("needs the program openssl")
+    folder = tmp_path_factory.mktemp("certificates")
+
+    def openssl(*words: str) -> None:
+        subprocess.run(["openssl", *words], cwd=folder, check=True, capture_output=True)
+
+    for name in ("ours", "theirs"):
+        (folder / name).mkdir()
+        ca, node = f"{name}/ca", f"{name}/node"
+        new = ("-newkey", "rsa:2048", "-nodes")
+        openssl(
+            "req", "-x509", *new, "-subj", "/CN=ca", "-days", "2", "-keyout", f"{ca}.key", "-out", f"{ca}.pem"
+        )
+        openssl("req", *new, "-subj", "/CN=node", "-keyout", f"{node}.key", "-out", f"{node}.csr")
+        signed = ("-CA", f"{ca}.pem", "-CAkey", f"{ca}.key", "-CAcreateserial", "-days", "2")
+        openssl("x509", "-req", "-in", f"{node}.csr", *signed, "-out", f"{node}.pem")
+    return folder
+
+
+def test_tls_with_certificates_of_one_authority(make_cluster, certificates, tmp_path, monkeypatch):
+    def files(authority: str, client: str, key: str) -> dict[str, str]:
+        paths = (f"{authority}/ca.pem", f"{client}/node.pem", f"{key}/node.key")
+        names = ("tls_ca_file", "tls_cert", "tls_key")
+        return {name: str(certificates / path) for name, path in zip(names, paths, strict=True)}
+
+    ours = files("ours", "ours", "ours")
+    flags = [word for name, path in ours.items() for word in (f"--{name.replace('_', '-')}", path)]
+    cluster = make_cluster(*flags, protocol="tls")
+    assert cluster.address.startswith("tls://")
+    cluster.add_worker("--no-nanny")
+    path = write_data(tmp_path / "mine.libsvm", 40)
+    words = ["algo=arow", "yardsticks=[]", f"data={path}", "reps=2"]
+    words += ["exec=dask", f"exec.address={cluster.address}"]
+    words += [f"exec.{name}={path}" for name, path in ours.items()]
+    outcome = runner.run_plan(config.plan([*words, f"store={tmp_path / 'store'}"]))
+    assert (outcome.failed, outcome.ran, outcome.reused) == ([], len(outcome.cells), 0)
+
+    def refused(error: type[Exception], text: str, address: str = cluster.address, **tls: str) -> None:
+        options = {**cluster.options(wait=20.0), "address": address, **tls}
+        with pytest.raises(error, match=text):
+            list(executors.make(options).run(act, [("value", 1)]))
+
+    refused(UserError, r"TLS needs exec\.tls_ca_file and exec\.tls_cert and exec\.tls_key")
+    refused(UserError, r"exec\.tls_key=nowhere: there is no such file", **{**ours, "tls_key": "nowhere"})
+    refused(UserError, "certificates are for", "tcp://127.0.0.1:9", **ours)
+    refused(UserError, "KEY_VALUES_MISMATCH", **files("ours", "ours", "theirs"))
+    refused(OmklError, "CERTIFICATE_VERIFY_FAILED", **files("theirs", "ours", "ours"))
+    refused(OmklError, r"no dask scheduler answers", **files("ours", "theirs", "theirs"))
+    for name, path in zip(("CA_FILE", "CLIENT__CERT", "CLIENT__KEY"), ours.values(), strict=True):
+        monkeypatch.setenv(f"DASK_DISTRIBUTED__COMM__TLS__{name}", path)
+    code = "import sys; sys.path.insert(0, sys.argv[1]); from runner_fakes import act\n"
+    code += "from omkl import executors\n"
+    code += "print(list(executors.make({'name': 'dask', 'address': sys.argv[2]}).run(act, [('value', 7)])))"
+    words = [sys.executable, "-c", code, str(HERE), cluster.address]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=120, check=False)
+    assert (done.stdout, done.stderr) == ("[(('value', 7), 7)]\n", "")  # dask's own configuration
+
+
+@pytest.fixture
+def listeners():
+    """Ports of this machine: closed, and open but without a word."""
+    with socket.socket() as silent, socket.socket() as closed:
+        silent.bind(("127.0.0.1", 0))
+        silent.listen()
+        closed.bind(("127.0.0.1", 0))
+        yield {"closed": closed.getsockname()[1], "silent": silent.getsockname()[1]}
+
+
+@pytest.mark.parametrize("who", ["closed", "silent", "tls"])
+def test_a_failure_to_connect_is_one_line(listeners, certificates, tmp_path, who):
+    """In a process of its own: what is printed as it ends counts too."""
+    path = write_data(tmp_path / "mine.libsvm", 40)
+    words = ["algo=arow", f"data={path}", "exec=dask", "exec.wait=2", f"store={tmp_path / 'store'}"]
+    if who == "tls":
+        folder = certificates / "ours"
+        words += [f"exec.tls_ca_file={folder / 'ca.pem'}", f"exec.tls_cert={folder / 'node.pem'}"]
+        words += [
+            f"exec.tls_key={folder / 'node.key'}",
+            f"exec.address=tls://127.0.0.1:{listeners['closed']}",
+        ]
+    else:
+        words += [f"exec.address=tcp://127.0.0.1:{listeners[who]}"]
+    command = [sys.executable, "-c", "import sys; from omkl.cli import main; sys.exit(main(sys.argv[1:]))"]
+    done = subprocess.run([*command, "run", *words], capture_output=True, text=True, timeout=120, check=False)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.count("\n") == 1
+    assert "no dask scheduler answers within 2 s" in done.stderr
 
 
 def test_a_cluster_of_this_machine_stops_when_closed():

@@ -193,12 +193,36 @@ def test_a_chunk_whose_cells_have_changed_is_refused(plan, tools):
         slurm.run_chunk(str(folder / "0.json"))
 
 
+def test_with_the_controller_down_what_is_queued_is_unknown(plan, tools, capsys):
+    words = [f"store={plan.store}", f"data={','.join(plan.data)}", "reps=4", "algo=omkc_u", "yardsticks=[]"]
+    plan = replace(plan, settings=config.plan(words).settings, yardsticks=())
+    slurm.submit(plan)  # 5, 3 cells
+    folder = next(plan.store.glob("slurm/*/jobs.json")).parent
+    assert slurm.run_chunk(str(folder / "0.json")) == {"ran": 5, "failed": 0}
+    down = "slurm_load_jobs error: Unable to contact slurm controller (connect failure)"
+    (tools / "squeue").write_text(f"#!/bin/sh\necho '{down}' >&2\nexit 1\n")
+    assert main(["status", *words, "--format", "json"]) == 1
+    out, err = capsys.readouterr()
+    rows = json.loads(out)
+    assert [sum(row[name] for row in rows) for name in ("done", "unknown", "missing", "cells")] == [
+        5,
+        3,
+        0,
+        8,
+    ]
+    assert err == f"omkl: what is queued or running is unknown, as squeue does not answer: {down}\n"
+    assert slurm.run_chunk(str(folder / "1.json")) == {"ran": 3, "failed": 0}
+    assert main(["status", *words, "--format", "json"]) == 0  # all are done, whatever is queued
+    out, err = capsys.readouterr()
+    assert (["unknown" in row for row in json.loads(out)], err) == ([False] * 2, "")
+
+
 def test_mistakes_end_with_one_line(plan, tools, monkeypatch):
     slurm.submit(plan)
     (tools / "queue").unlink()  # squeue fails
     with pytest.raises(OmklError, match=r"squeue does not say what is queued already: cat: .*queue"):
         slurm.submit(plan)
-    assert [row["missing"] for row in status(plan).rows] == [4] * 6
+    assert [row["unknown"] for row in status(plan).rows] == [4] * 6
     (tools / "sbatch").write_text("#!/bin/sh\necho 'sbatch: error: invalid partition' >&2\nexit 1\n")
     (tools / "queue").touch()
     with pytest.raises(OmklError, match="cannot submit: sbatch: error: invalid partition"):
@@ -215,6 +239,36 @@ def test_mistakes_end_with_one_line(plan, tools, monkeypatch):
         main(["run", "exec=slurm", "--fail-fast", "--debug"])
     with pytest.raises(UserError, match="exec=slurm submits to a queue"):
         runner.run_plan(plan)
+
+
+def test_local_jobs_have_a_session_and_a_log_of_their_own(tmp_path):
+    """Whoever reads the command's output, or logs off, is done when the command is."""
+    path, store = write_data(tmp_path / "mine.libsvm", 40), tmp_path / "store"
+    words = ["algo=arow", f"data={path}", f"store={store}", "exec=slurm", "exec.cluster=local"]
+    code = "import sys; from omkl.cli import main; sys.exit(main(sys.argv[1:]))"
+    command = [sys.executable, "-c", code, "run", *words, "exec.setup=[sleep 100,exit 1]"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=90, check=False)
+    jobs = [int(line) for line in done.stdout.split()]
+    try:
+        assert (done.returncode, bool(jobs)) == (0, True), done.stderr
+        assert set(submissions.states(store).values()) == {"running"}  # the pipe is closed all the same
+        for job in jobs:
+            assert os.getsid(job) not in (os.getsid(0), 0)
+            assert os.getpgid(job) != os.getpgid(0)
+        if sys.platform == "linux":
+            log = next(store.glob("slurm/*/jobs.log"))
+            fds = [os.readlink(f"/proc/{jobs[0]}/fd/{fd}") for fd in range(3)]
+            assert fds == [os.devnull, str(log), str(log)]
+    finally:
+        for group in {os.getpgid(job) for job in jobs}:
+            os.killpg(group, signal.SIGKILL)
+
+
+def test_local_jobs_that_cannot_be_started_end_with_one_line(plan, monkeypatch):
+    plan = replace(plan, exec={**OPTIONS, "cluster": "local", "setup": []})
+    monkeypatch.setattr(sys, "executable", "/bin/false")
+    with pytest.raises(OmklError, match=r"exec=slurm: no jobs were started, see .*jobs\.log"):
+        slurm.submit(plan)
 
 
 @pytest.fixture

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 from datetime import UTC, datetime
 from pathlib import Path
@@ -66,3 +67,23 @@ def test_what_is_collected_can_be_stored():
     stamp = provenance.stamp()
     assert abs((datetime.now(UTC) - datetime.fromisoformat(stamp["time"])).total_seconds()) < 60
     assert len(stamp["time"]) == 32  # of fixed width, so that times sort as text
+
+
+def test_what_decides_results_follows_every_source_but_those_that_show(tmp_path, monkeypatch):
+    package = Path(provenance.__file__).parent
+    copy = tmp_path / "omkl"
+    shutil.copytree(package, copy, ignore=shutil.ignore_patterns("__pycache__"))
+    before = provenance.deciding()
+    assert list(before) == ["omkl", "numpy", "scipy", "numba", "llvmlite"]
+    monkeypatch.setattr(provenance, "_PACKAGE", copy)
+    asked = provenance.deciding.__wrapped__
+    assert asked() == before  # not the place
+    assert {name for name in provenance._SHOWS if not (copy / name).exists()} == set()
+    seen = {before["omkl"]}
+    for path in sorted(copy.rglob("*.py")):
+        path.write_text(path.read_text() + "\n# changed\n")
+        shows = path.relative_to(copy).parts[0] in provenance._SHOWS
+        assert (asked()["omkl"] in seen) == shows, path
+        seen.add(asked()["omkl"])
+    for name in ("learner.py", "seeds.py", "cells.py", "state.py", "data", "config", "engine", "algorithms"):
+        assert name not in provenance._SHOWS

@@ -29,11 +29,6 @@ def _hash(paths: Iterable[Path]) -> str:
     return digest.hexdigest()[:16]
 
 
-def sources_hash() -> str:
-    """A hash of the engine and all learners as they are now."""
-    return _hash([*_sources("engine"), *_sources("algorithms")])
-
-
 def compiled_folder() -> Path:
     """The folder of compiled code for the engine as it is now."""
     return cache_folder() / "numba" / _hash(_sources("engine"))
@@ -75,5 +70,13 @@ def has(compiled: Any) -> bool:
     return any(folder_of(compiled).rglob(f"*.{name}-*.nbi"))
 
 
+def intact(compiled: Any) -> bool:
+    """Whether nothing that the cache holds of a compiled function is damaged; what is has been deleted."""
+    folder = compiled.stats.cache_path  # None of a function that is not to be cached
+    paths = Path(folder).glob(f"*.{compiled.py_func.__name__}-*.nb?") if folder else []
+    return not [path for path in paths if not sealed_files.intact(path)]
+
+
 if "NUMBA_CACHE_DIR" not in os.environ and "numba" not in sys.modules:
     os.environ["NUMBA_CACHE_DIR"] = str(compiled_folder())
+from omkl.engine import sealed_files as sealed_files  # noqa: E402 (it imports numba)

@@ -2,7 +2,7 @@
 
 import traceback
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 Function = Callable[[Any], Any]
@@ -10,10 +10,14 @@ Function = Callable[[Any], Any]
 
 @dataclass(frozen=True)
 class Failure:
-    """What a job left instead of a result: one line, and the end of the traceback if there was one."""
+    """What a job left instead of a result: one line, and the end of the traceback if there was one.
+
+    provenance: where it failed, as far as that is not where the command runs.
+    """
 
     error: str
     trace: str = ""
+    provenance: dict[str, Any] = field(default_factory=dict)
 
 
 class Executor(Protocol):

@@ -17,13 +17,13 @@ from multiprocessing import resource_tracker
 from pathlib import Path
 from typing import Any
 
-from omkl import cells, dask_worker
+from omkl import cells, dask_worker, leftovers, provenance
+from omkl.dask_client import Pulse, close, connect
 from omkl.errors import OmklError, UserError
 from omkl.executors.base import Failure, Function
 
 POLL = 0.005  # seconds between looks at what has finished
 LOGS = ("distributed", "tornado", "asyncio")
-LOOK = 1.0  # seconds between looks at the workers
 DIED = (
     "the dask workers that it was given to died, the last times with nothing beside it: "
     "out of memory, or a crash in compiled code"
@@ -40,18 +40,23 @@ class Dask:
     what it was given; a job given to too many of them (the scheduler's ``allowed-failures``) runs again with
     nothing beside it, and when it is given up there as well it is a Failure. Workers may come and go.
     ``wait``: seconds without an answer, or without any worker, until the run ends with OmklError.
+    ``tls``: the certificates for an address with TLS, see conf/exec/dask.yaml.
     """
 
     name = "dask"
 
-    def __init__(self, address: str | None = None, jobs: int | None = None, wait: float = 60.0) -> None:
+    def __init__(
+        self, address: str | None = None, jobs: int | None = None, wait: float = 60.0, **tls: str | None
+    ) -> None:
         try:
             import distributed  # noqa: F401
         except ImportError:
             raise UserError("exec=dask needs the package distributed: pip install 'omkl[dask]'") from None
         from omkl.provenance import cores
 
-        self.address, self.wait = address, wait
+        self.address, self.wait, self.tls = address, wait, tls
+        if address is None and any(tls.values()):
+            raise UserError("exec.tls_…: certificates are for a cluster at exec.address=tls://host:8786")
         self.remote = address is not None
         self.workers = 1 if self.remote else jobs or cores()  # a remote worker computes one at a time
 
@@ -62,7 +67,8 @@ class Dask:
         stays without workers, or has workers that cannot run the function.
         """
         with _quiet(), ExitStack() as stack:
-            client = stack.enter_context(self._client(stack))
+            client = self._client(stack)
+            stack.callback(close, client)
             sent = _Sent(client, function, self)
             try:
                 for together in (True, False):
@@ -76,6 +82,8 @@ class Dask:
         from distributed import Client, LocalCluster
 
         if not self.remote:
+            stack.enter_context(leftovers.scratch())
+            leftovers.mark_semaphores()
             # a cell given to two workers that died is looked at alone, as on loky
             stack.enter_context(dask.config.set({"distributed.scheduler.allowed-failures": 1}))
             with _ctrl_c_later():
@@ -89,16 +97,7 @@ class Dask:
                 )
                 stack.enter_context(cluster)
             return Client(cluster, set_as_default=False)
-        try:
-            return Client(self.address, timeout=self.wait, set_as_default=False)
-        except (OSError, TimeoutError) as error:
-            raise OmklError(
-                f"exec.address={self.address}: no dask scheduler answers within {self.wait:g} s"
-            ) from error
-        except (ValueError, TypeError) as error:
-            raise UserError(
-                f"exec.address={self.address}: not an address such as tcp://host:8786: {error}"
-            ) from error
+        return connect(self.address, self.wait, self.tls)
 
 
 class _Sent:
@@ -110,8 +109,7 @@ class _Sent:
         self.jobs: dict[Any, tuple[Any, int]] = {}  # and their tries, by their future
         self.data: dict[str, Any] = {}  # futures by content hash
         self.suspects: list[Any] = []
-        self.threads, self.looked = 0, 0.0
-        self.alive = time.monotonic()  # when there was a worker last
+        self.pulse = Pulse(client)
 
     def all(self, jobs: Iterable[Any], together: bool) -> Iterator[tuple[Any, Any]]:
         """Yield (job, outcome) of jobs given to the cluster many at a time or, not together, one by one.
@@ -124,7 +122,7 @@ class _Sent:
         finished = as_completed(loop=self.client.loop)  # with_results=True would lose what errs as it arrives
         arriving: dict[Any, Any] = {}
         while True:
-            room = AHEAD + self.threads if together else 1
+            room = AHEAD + self.pulse.threads if together else 1
             for job in islice(waiting, max(0, room - len(self.jobs))):
                 finished.add(self._submit(job, 1))
             if not self.jobs:
@@ -167,7 +165,8 @@ class _Sent:
         from distributed import KilledWorker
 
         if not isinstance(error, KilledWorker):
-            raise OmklError(f"a dask worker cannot run cells: {_line(error)}")
+            what = str(error) if isinstance(error, OmklError) else _line(error)
+            raise OmklError(f"a dask worker cannot run cells: {what}")
         self.data = {digest: data for digest, data in self.data.items() if data.key != error.task}
         return error.task
 
@@ -188,28 +187,25 @@ class _Sent:
             data = self.data[digest]
         else:
             bare = job
-        sources = dask_worker.sources_hash()
-        future = self.client.submit(dask_worker.work, self.function, bare, data, sources, pure=False)
+        deciding = provenance.deciding()
+        future = self.client.submit(dask_worker.work, self.function, bare, data, deciding, pure=False)
         self.jobs[future] = job, tries
         return future
 
     def _look(self) -> None:
-        """Count the cluster's threads now and then.
-
-        Raises OmklError when the scheduler is gone, or there has been no worker for too long.
-        """
+        """Raise OmklError when the scheduler is gone or silent, or there has been no worker for too long."""
         if self.client.status != "running":
             raise self._gone()
-        now = time.monotonic()
-        if now - self.looked < LOOK:
-            return
-        self.looked = now
-        self.threads = sum(self.client.nthreads().values())
-        if self.threads:
-            self.alive = now
-        elif now - self.alive > self.settings.wait:
+        self.pulse.look()
+        wait = self.settings.wait
+        if self.pulse.silent > wait:
             raise OmklError(
-                f"no dask worker has been there for {self.settings.wait:g} s. "
+                f"the dask scheduler at {self.address} has not answered for {wait:g} s. "
+                "What was finished before is safe; the same command goes on from there"
+            )
+        if self.pulse.idle > wait:
+            raise OmklError(
+                f"no dask worker has been there for {wait:g} s. "
                 "What was finished before is safe; start workers and run the same command again"
             )
 

@@ -4,7 +4,6 @@ import os
 import re
 import signal
 import sys
-import tempfile
 import threading
 import time
 import warnings
@@ -15,6 +14,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from omkl import leftovers
 from omkl.errors import OmklError
 from omkl.executors.base import Failure, Function, attempt
 
@@ -46,8 +46,8 @@ class Loky:
         crashes: Counter[int] = Counter()
         barren = 0
         while waiting:
-            with tempfile.TemporaryDirectory(prefix="omkl-") as folder:
-                begun = Path(folder, "begun")
+            with leftovers.scratch() as folder:
+                begun = folder / "begun"
                 try:
                     for number, outcome in self._pool(function, waiting, begun):
                         barren = 0
@@ -84,9 +84,9 @@ class Loky:
                 results.close()
 
     def _alone(self, function: Function, job: Any, crashes: int) -> Any:
-        with tempfile.TemporaryDirectory(prefix="omkl-") as folder:
+        with leftovers.scratch() as folder:
             try:
-                return next(outcome for _, outcome in self._pool(function, {0: job}, Path(folder, "begun")))
+                return next(outcome for _, outcome in self._pool(function, {0: job}, folder / "begun"))
             except BrokenProcessPool as error:
                 codes = re.findall(r"SIG\w+|EXIT\w*\(-?\d+\)", str(error))
                 how = f" ({', '.join(dict.fromkeys(codes))})" if codes else ""

@@ -17,7 +17,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from omkl import submissions
+from omkl import local_jobs, submissions
 from omkl.cells import Cell, expand
 from omkl.data import files
 from omkl.errors import OmklError, UserError
@@ -74,7 +74,8 @@ def submit(plan: "Plan", fresh: bool = False) -> Submitted:
             chunk = {"store": str(plan.store.resolve()), "cpus": plan.exec["cpus"], "fresh": fresh}
             chunk |= {"parts": _described([missing[key] for key in keys], names), "keys": keys}
             write(folder / f"{number}.json", chunk)
-        return Submitted(_send(plan, folder, len(chunks)), len(missing), len(waiting))
+        start = local_jobs.launch if plan.exec["cluster"] == "local" else send
+        return Submitted(start(plan.exec, folder, len(chunks)), len(missing), len(waiting))
 
 
 def run_chunk(path: str) -> dict[str, int]:
@@ -174,9 +175,12 @@ def _submitit() -> Any:
     return submitit
 
 
-def _send(plan: "Plan", folder: Path, count: int) -> list[str]:
-    """Queue the chunks of a submission, in arrays; record and return their job ids."""
-    submitit, options = _submitit(), plan.exec
+def send(options: dict[str, Any], folder: Path, count: int) -> list[str]:
+    """Queue the chunks of a submission, in arrays; record and return their job ids.
+
+    options: of conf/exec/slurm.yaml. Raises OmklError when the cluster refuses.
+    """
+    submitit = _submitit()
     jobs: list[str] = []
     try:
         executor = submitit.AutoExecutor(folder=folder, cluster=options["cluster"])
