@@ -4,7 +4,6 @@ Absolute figures of a shared machine mean little. Beside each stands something t
 own exp, and the learner written naively in numpy.
 """
 
-import resource
 import sys
 import time
 from collections.abc import Callable
@@ -82,7 +81,7 @@ def render(found: dict) -> str:
             f"{naive['ratio']:.0f} x slower at T = {naive['T']} "
             f"({naive['naive_seconds']:.3f} s against {naive['seconds']:.4f} s)",
         ),
-        ("peak memory", f"{found['peak_mib']:.0f} MiB"),
+        ("peak memory", "unknown" if found["peak_mib"] is None else f"{found['peak_mib']:.0f} MiB"),
     ]
     if "authors_seconds" in found:
         ratio = found["authors_seconds"] / found["seconds"]
@@ -190,6 +189,11 @@ def _kernel(kernel: dict, dot: np.ndarray, square: np.ndarray) -> np.ndarray:
     return dot ** kernel["degree"]
 
 
-def _peak_mib() -> float:
+def _peak_mib() -> float | None:
+    """The most memory that this process has had, None on systems without getrusage (Windows)."""
+    try:
+        import resource
+    except ImportError:
+        return None
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return peak / 2**20 if sys.platform == "darwin" else peak / 2**10

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from omkl.errors import OmklError, UserError
-from omkl.results import cell_key
+from omkl.keys import cell_key
 from omkl.sizes import Sizes, with_number
 
 if TYPE_CHECKING:

@@ -88,6 +88,7 @@ RESULTS = """\
   export  all cells as one flat table: CSV to stdout, or --out FILE.csv or FILE.parquet (needs pyarrow)
   merge   copy from other stores (folders) what this one lacks; the newest of two results counts
   prune   remove what no table uses: superseded lines, failures that finished since; --yes does it
+  reseal  seal the lines of an old store that have no checksum, where key and figures agree; says how many
 
 settings: store=PATH (else OMKL_STORE, else ./results); list and export: algo=NAME,... data=NAME,...
 
@@ -194,10 +195,10 @@ def build_parser() -> Parser:
     sub.add_argument("--force", action="store_true", help="get: download again what is there")
     sub.add_argument("--format", choices=FORMATS, default="table", help="list: " + format_help)
 
-    text = "list, export, merge or prune stored results"
-    actions = ("list", "export", "merge", "prune")
+    text = "list, export, merge, prune or reseal stored results"
+    actions = ("list", "export", "merge", "prune", "reseal")
     sub = command("results", commands_results.results, text, "ACTION [FOLDER ...] [KEY=VALUE ...] ", RESULTS)
-    sub.add_argument("action", choices=actions, metavar="ACTION", help="list, export, merge or prune")
+    sub.add_argument("action", choices=actions, metavar="ACTION", help=", ".join(actions))
     sub.add_argument("--format", choices=FORMATS, default="table", help="list, prune: " + format_help)
     sub.add_argument("--out", metavar="FILE", help="export: file to write, .csv or .parquet")
     sub.add_argument("--old", action="store_true", help="prune: cells of older revisions of a learner too")

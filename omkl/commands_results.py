@@ -1,4 +1,7 @@
-"""What ``omkl results`` does: list, export, merge and prune stores; the work itself is in upkeep.py."""
+"""What ``omkl results`` does: list, export, merge, prune and reseal stores.
+
+The work itself is in upkeep.py and rewrite.py.
+"""
 
 import os
 from argparse import Namespace
@@ -16,8 +19,8 @@ FILTERS = ("store", "algo", "data")
 
 def results(args: Namespace, words: list[str]) -> int:
     """``omkl results``: look after the store."""
-    from omkl import listing, upkeep
-    from omkl.results import Store
+    from omkl import listing, rewrite, upkeep
+    from omkl.results import Store, listed
 
     folders = [word for word in words if "=" not in word] if args.action == "merge" else []
     chosen = _chosen([word for word in words if word not in folders], args.action)
@@ -26,7 +29,7 @@ def results(args: Namespace, words: list[str]) -> int:
     if args.action == "merge":
         if not folders:
             raise UserError("omkl results merge FOLDER ...: which stores are to be copied from?")
-        copied = upkeep.merge(store, [Path(folder).expanduser() for folder in folders])
+        copied = rewrite.merge(store, [Path(folder).expanduser() for folder in folders])
         emit(f"{store.path}: {copied['cells']} lines of cells and {copied['curves']} curves copied\n")
         return OK
     if not (store.path / "cells").is_dir():
@@ -35,17 +38,27 @@ def results(args: Namespace, words: list[str]) -> int:
         emit(listing.render(upkeep.contents(store, chosen["algo"], chosen["data"]), args.format))
     elif args.action == "export":
         _export(upkeep.flat_table(store, chosen["algo"], chosen["data"]), args.out)
+    elif args.action == "reseal":
+        sealed, left, busy = rewrite.reseal(store)
+        emit(f"{store.path}: {sealed['cells']} lines of cells and {sealed['curves']} curves sealed\n")
+        _left_alone(busy)
+        if left:
+            say(f"key or figures do not agree in {listed(left)}; prune --torn removes them")
     else:
-        rows, busy = upkeep.prune(store, old=args.old, torn=args.torn, really=args.yes)
+        rows, busy = rewrite.prune(store, old=args.old, torn=args.torn, really=args.yes)
         emit(listing.render(rows, args.format))
-        for path in busy:
-            say(f"{path}: left alone, a run is writing to it (or the file system has no locks)")
+        _left_alone(busy)
         say("these lines are removed" if args.yes else "nothing is removed yet; with --yes these lines are")
     return OK
 
 
+def _left_alone(busy: list[Path]) -> None:
+    for path in busy:
+        say(f"{path}: left alone, a run is writing to it")
+
+
 def _chosen(words: list[str], action: str) -> dict[str, list[str]]:
-    known = ("store",) if action in ("merge", "prune") else FILTERS
+    known = ("store",) if action in ("merge", "prune", "reseal") else FILTERS
     chosen: dict[str, list[str]] = {key: [] for key in FILTERS}
     for word in words:
         key, equals, value = word.partition("=")

@@ -13,8 +13,8 @@ from contextlib import ExitStack, contextmanager, suppress
 from functools import cache
 
 from omkl.algorithms import function
-from omkl.data import files
 from omkl.engine import numba_cache
+from omkl.locks import locked
 
 
 @contextmanager
@@ -30,7 +30,7 @@ def compiling(functions: Iterable[str]) -> Iterator[None]:
         return
     with ExitStack() as stack:
         try:
-            stack.enter_context(files.locked(folder / "lock", "compiling the learners"))
+            stack.enter_context(locked(folder / "lock", "compiling the learners"))
         except OSError:  # a folder that cannot be written, or a file system without locks
             yield
             return

@@ -1,21 +1,27 @@
-"""What one line of the store looks like, and how 100,000 of them are read in under two seconds.
+"""What one line of the store looks like, and how 100,000 of them are read in some two seconds.
 
-A line begins with its key and a CRC-32 of the key and of all that follows, so that a torn or edited line is
-told without parsing. Cells of one setting on one data set differ in a few fields only, so a line says first
-what is the cell's own (status, time, repetition, mistakes, ...) and then, from ``"algo"`` on, what it shares
-with many others: a reader parses each distinct shared part once and lets the cells hold the same object.
-Lines without a CRC (older stores, or written by hand) are parsed as a whole and count if they are a cell.
+A line begins with its key and a CRC-32 of the key and of all that follows, its seal, so that a torn or edited
+line is told without parsing. Lines without a seal are not read (`omkl results reseal` seals those of old
+stores). Cells of one setting on one data set differ in a few fields only, so a line says first what is the
+cell's own (status, time, repetition, mistakes, ...) and then, from ``"algo"`` on, what it shares with many
+others: a reader parses each distinct shared part once and lets the cells hold the same object. What a line
+must say to be believed is in sound.py.
 """
 
 import json
+import os
 import re
+import stat
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from operator import itemgetter
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 import orjson
+
+from omkl.keys import dumps
+from omkl.sound import Shared, is_cell, is_curve, shared_part
 
 COLUMNS = (
     *("key", "status", "algo", "params", "pool", "pool_spec", "data", "data_hash", "task", "order", "rep"),
@@ -34,36 +40,41 @@ _OWN_PROVENANCE = ("time", "load")  # the parts of the provenance that change fr
 _FIRST = ("key", "status", "time")
 _HEAD = b'{"key":"'
 _OPEN, _CLOSE = len(_HEAD), len(_HEAD) + 64  # where the key's 64 digits are
-_SEAL = re.compile(
-    rb'\{"key":"([0-9a-f]{64})","crc32":"([0-9a-f]{8})",(?:"status":"(ok|failed)",)?(?:"time":"([^"\\]*)",)?'
-)
+_SEAL = re.compile(rb'\{"key":"([0-9a-f]{64})","crc32":"([0-9a-f]{8})",')
 _BODY = _CLOSE + len('","crc32":"01234567",')  # where what the CRC covers begins, the key apart
 _SEAM = b',"algo":'
 _MEMO = 4096  # shared parts remembered at a time, some 8 kB each
-
-# What the shared part must hold to be believed; `_cell` says it for the cell's own part.
-_SHARED_KINDS = {
-    "algo": str,
-    "params": dict,
-    "data": str,
-    "data_hash": str,
-    "provenance": dict,
-    "revision": int,
-}
-
+_BUFFER = 2**18
+LONGEST = 2**26  # bytes of a line that is read
 
 Cell = tuple[dict[str, Any], dict[str, Any]]  # a line's own fields, and those it shares, not to be changed
+Memo = dict[bytes, Shared | None]
 
 
 class Line(NamedTuple):
-    """A whole line: status None for a curve's; time (UTC, ISO 8601) empty where it does not say."""
+    """A line that is whole and sound: of a cell, or of a curve, whose status is None.
+
+    time (UTC, ISO 8601) is empty where the line does not say.
+    """
 
     key: str
     status: str | None
     time: str
     raw: bytes
     number: int  # in its file, from 1
-    cell: Cell | None = None  # where it had to be parsed
+    cell: Cell
+    curve: dict[str, Any]
+
+
+class Broken(NamedTuple):
+    """A line that is not read, by its number; number 0: the file is a FIFO, a device or a folder."""
+
+    path: Path
+    number: int
+    unsealed: bool = False  # it is JSON, but has no seal
+
+    def __str__(self) -> str:
+        return f"{self.path}:{self.number}" if self.number else f"{self.path} (not a file)"
 
 
 class Rows:
@@ -107,27 +118,37 @@ def _provenance(own: dict[str, Any], shared: dict[str, Any]) -> dict[str, Any]:
     return shared["provenance"] | {name: own[name] for name in _OWN_PROVENANCE if name in own}
 
 
-def dumps(value: Any, *, sort_keys: bool = False) -> str:
-    """Compact JSON. Raises ValueError for NaN or infinity, TypeError for what JSON cannot hold."""
-    return json.dumps(value, sort_keys=sort_keys, separators=(",", ":"), allow_nan=False, default=_plain)
-
-
 def encode_cell(line: dict[str, Any]) -> bytes:
-    """Return a cell's line as it stands in the file; raises as ``dumps`` does, ValueError for no cell."""
+    """Return a cell's line as it stands in the file.
+
+    Raises as ``dumps`` does, and ValueError for what a reader would not believe.
+    """
     own = {name: value for name, value in line.items() if name not in SHARED}
     shared = {name: line[name] for name in SHARED if name in line}
-    if "provenance" in shared:
+    if isinstance(shared.get("provenance"), dict):
         provenance = dict(shared["provenance"])
         own |= {name: provenance.pop(name) for name in _OWN_PROVENANCE if name in provenance}
         shared["provenance"] = provenance
-    if _cell(own, _shared(shared)) is None:  # what has a seal is a cell
-        raise ValueError("a field that every cell has is missing or of another type")
-    return _sealed({name: own[name] for name in _FIRST if name in own} | own | shared)
+    raw = _sealed({name: own[name] for name in _FIRST if name in own} | own | shared)
+    if _line(raw, 0, "cells", {}) is None:  # what has a seal is a cell
+        raise ValueError(
+            "a field is missing, of another type, out of its range, or not what its key was made of"
+        )
+    return raw
 
 
 def encode_curve(key: str, time: str, curve: dict[str, Any]) -> bytes:
-    """Return a curve's line as it stands in the file; raises as ``dumps`` does."""
-    return _sealed({"key": key, "time": time, "curve": curve})
+    """Return a curve's line as it stands in the file; raises as ``encode_cell`` does."""
+    raw = _sealed({"key": key, "time": time, "curve": curve})
+    if _line(raw, 0, "curves", {}) is None:
+        raise ValueError("its curve is not one of lists of the same length over ascending rounds t")
+    return raw
+
+
+def _checksum(raw: bytes) -> int:
+    """Return the CRC-32 of a line's key and of what follows its seal, white space at the end apart."""
+    body = memoryview(raw)[_BODY:-1] if raw.endswith(b"}\n") else raw[_BODY:].rstrip()
+    return zlib.crc32(body, zlib.crc32(raw[_OPEN:_CLOSE]))
 
 
 def _sealed(fields: dict[str, Any]) -> bytes:
@@ -136,62 +157,89 @@ def _sealed(fields: dict[str, Any]) -> bytes:
     return b'%s%s","crc32":"%08x",%s\n' % (_HEAD, key, zlib.crc32(body, zlib.crc32(key)), body)
 
 
-def scan(path: Path, folder: str, wanted: set[str] | None, broken: list[str]) -> Iterator[Line]:
-    """Yield the whole lines of one file of "cells" or "curves" that are of the wanted keys (all when None).
+def scan(path: Path, folder: str, wanted: set[str] | None, broken: list[Broken]) -> Iterator[Line]:
+    """Yield the sound lines of one file of "cells" or "curves" that are of the wanted keys (all when None).
 
-    Lines that cannot be read, are not as they were written, or belong into the other folder, are noted in
-    ``broken`` as "file:line".
+    Noted in ``broken`` are lines that cannot be read, are not as they were written, are longer than LONGEST,
+    belong into the other folder, or say what no cell or curve can. Raises OSError.
     """
     keys = None if wanted is None else {key.encode() for key in wanted}
-    memo: dict[bytes, dict | None] = {}
-    with open(path, "rb") as file:
-        for number, raw in enumerate(file, 1):
+    memo: Memo = {}
+    file = open_regular(path)
+    if file is None:
+        broken.append(Broken(path, 0))
+        return
+    with file:
+        long = 0
+        for number, raw in pieces(file):
+            if len(raw) > LONGEST or number == long:
+                if number != long:
+                    broken.append(Broken(path, number))
+                long = number
+                continue
             # the lines of other cells are told by their first bytes and never looked at
             keyed = keys is not None and raw[:_OPEN] == _HEAD and raw[_CLOSE : _CLOSE + 1] == b'"'
             if keyed and raw[_OPEN:_CLOSE] not in keys:
                 continue
-            line = _line(raw, number, memo)
-            if line is None or (line.status is None) is not (folder == "curves"):
+            line = _line(raw, number, folder, memo)
+            if line is None:
                 if not raw.isspace():
-                    broken.append(f"{path}:{number}")
+                    broken.append(Broken(path, number, is_unsealed(raw)))
             elif wanted is None or line.key in wanted:
                 yield line
 
 
-def _line(raw: bytes, number: int, memo: dict[bytes, dict | None]) -> Line | None:
-    if b"\\ud" in raw or b"\\uD" in raw:  # half a character cannot be printed or put into a table
-        try:
-            json.dumps(json.loads(raw), ensure_ascii=False).encode()
-        except (ValueError, RecursionError):
-            return None
-    if found := _SEAL.match(raw):
-        key, seal, status, time = found.groups()
-        if zlib.crc32(raw[_BODY:].rstrip(), zlib.crc32(key)) != int(seal, 16):
-            return None
-        return Line(key.decode(), status and status.decode(), time.decode() if time else "", raw, number)
+def pieces(file: BinaryIO) -> Iterator[tuple[int, bytes]]:
+    """Yield a file's lines with their numbers from 1; one longer than LONGEST comes in several pieces."""
+    number = 1
+    while piece := file.readline(LONGEST + 1):
+        yield number, piece
+        number += piece.endswith(b"\n")
+
+
+def open_regular(path: Path) -> BinaryIO | None:
+    """Open a file for reading; None, at once, for a FIFO, a device or a folder. Raises OSError."""
+    if not stat.S_ISREG(os.stat(path).st_mode):  # to open some devices does something already
+        return None
+    flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+    file = os.fdopen(os.open(path, flags), "rb", _BUFFER)
+    if stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+        return file
+    file.close()
+    return None
+
+
+def is_unsealed(raw: bytes) -> bool:
+    """Return whether a line that is not read is a JSON object without a seal, as old stores have them."""
+    if not raw.startswith(b"{") or b'"crc32"' in raw[: _BODY + 2]:
+        return False
     try:
-        cell = decode_cell(raw, memo)
-        if cell is not None:
-            own, _ = cell
-            if "crc32" in own:
-                return None
-            return Line(own["key"], own["status"], str(own.get("time", "")), raw, number, cell)
-        line = _DECODER.decode(raw.decode())
+        line = decoded(raw)
     except (ValueError, RecursionError):
+        return False
+    return "key" in line and "crc32" not in line
+
+
+def _line(raw: bytes, number: int, folder: str, memo: Memo) -> Line | None:
+    found = _SEAL.match(raw)
+    if found is None or _checksum(raw) != int(found[2], 16):
         return None
-    if not isinstance(line, dict) or not isinstance(line.get("curve"), dict) or "crc32" in line:
+    try:
+        if folder == "curves":
+            line = orjson.loads(raw)
+            curve, time = line["curve"], line.get("time", "")
+            good = type(time) is str and is_curve(curve)
+            return Line(line["key"], None, time, raw, number, ({}, {}), curve) if good else None
+        own, shared = _parts(raw, memo)
+        if not is_cell(own, shared):
+            return None
+    except (ValueError, KeyError, RecursionError):
         return None
-    key = line.get("key")
-    return Line(key, None, str(line.get("time", "")), raw, number) if isinstance(key, str) else None
+    return Line(own["key"], own["status"], own.get("time", ""), raw, number, (own, shared[0]), {})
 
 
-def decode_curve(raw: bytes) -> dict[str, Any]:
-    """Return the curve of a line that ``scan`` found whole."""
-    return _DECODER.decode(raw.decode())["curve"]
-
-
-def decode_cell(raw: bytes, memo: dict[bytes, dict | None]) -> Cell | None:
-    """Return the line's cell, None if it is JSON but not a cell. Raises ValueError if it is not JSON.
+def _parts(raw: bytes, memo: Memo) -> tuple[dict[str, Any], Shared | None]:
+    """Return a cell's own fields, and what it shares. Raises ValueError if the line is not JSON.
 
     memo: shared parts parsed before, to be given again with the next line.
     """
@@ -202,46 +250,18 @@ def decode_cell(raw: bytes, memo: dict[bytes, dict | None]) -> Cell | None:
             if tail not in memo:
                 if len(memo) >= _MEMO:
                     memo.clear()
-                memo[tail] = _shared(_DECODER.decode("{" + tail.decode()))
-            return _cell(orjson.loads(raw[:seam] + b"}"), memo[tail])
+                memo[tail] = shared_part(decoded(b"{" + tail))
+            return orjson.loads(raw[:seam] + b"}"), memo[tail]
         except ValueError:
             pass  # the seam was inside another object, or the line is broken: parsing all of it tells which
-    line = _DECODER.decode(raw.decode())
-    if not isinstance(line, dict):
-        return None
+    line = decoded(raw)
     shared = {name: line.pop(name) for name in SHARED if name in line}
-    return _cell(line, _shared(shared))
+    return line, shared_part(shared)
 
 
-def _shared(part: dict) -> dict | None:
-    pool = part.get("pool_spec")
-    good = pool is None or (isinstance(pool, dict) and {"normalise", "kernels"} <= pool.keys())
-    kinds = _SHARED_KINDS.items()
-    return part if good and all(isinstance(part.get(name), kind) for name, kind in kinds) else None
-
-
-def _cell(own: Any, shared: dict | None) -> Cell | None:
-    """Return the cell if its own fields are there and of their types, else None."""
-    get = own.get
-    if shared is None or not isinstance(get("key"), str) or not isinstance(get("rep"), int):
-        return None
-    if get("status") == "ok":
-        if not (isinstance(get("seconds"), (int, float)) and isinstance(get("permutation_seed"), str)):
-            return None
-    elif get("status") != "failed":
-        return None
-    return own, shared
-
-
-def _refuse(name: str) -> None:
-    raise ValueError(f"{name} is not a number")
-
-
-_DECODER = json.JSONDecoder(parse_constant=_refuse)
-
-
-def _plain(value: Any) -> Any:
-    """Turn numpy arrays and scalars into lists and numbers; anything else is refused."""
-    if hasattr(value, "tolist"):
-        return value.tolist()
-    raise TypeError(f"a line of the store cannot hold {type(value).__name__}")
+def decoded(raw: bytes) -> dict[str, Any]:
+    """Return a JSON object. Raises ValueError if it is none or holds NaN, infinity or half a character."""
+    found = orjson.loads(raw)
+    if not isinstance(found, dict):
+        raise ValueError("not an object")
+    return json.loads(raw) if type(found.get("seed")) is float else found  # orjson rounds beyond 64 bits

@@ -6,6 +6,7 @@ import os
 import platform
 import socket
 import subprocess
+import sys
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
@@ -104,11 +105,12 @@ def cores() -> int:
 
 
 def _cpu_model() -> str:
-    try:
-        text = Path("/proc/cpuinfo").read_text(errors="replace")
-    except OSError:
-        text = ""
-    for line in text.splitlines():
-        if line.startswith("model name"):
-            return line.partition(":")[2].strip()
+    if sys.platform == "linux":
+        try:
+            text = Path("/proc/cpuinfo").read_text(errors="replace")
+        except OSError:
+            text = ""
+        for line in text.splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
     return platform.processor() or platform.machine()

@@ -2,14 +2,15 @@
 
 A store is a folder. ``cells/*.jsonl`` holds one line per cell that finished or failed, ``curves/*.jsonl``
 its learning curve, written first, so that a cell's line implies its curve. Every writer (process) has
-files of its own, locked while it lives, so that two runs at once never touch each other's lines. A line is
-one ``write``, so that a kill at any moment costs at most the line being written; ``fsync`` follows at most
-once a second, so that a power cut costs the tiny cells of the last second, or what the system still held.
+files of its own, so that two runs at once never touch each other's lines, and a lock of the files' name in
+``locks/`` while it lives, so that no prune touches them (see rewrite.py). A line is one ``write``, so that a
+kill at any moment costs at most the line being written; ``fsync`` follows at most once a second, so that a
+power cut costs the tiny cells of the last second, or what the system still held. What a line must say to be
+read is in lines.py and sound.py.
 """
 
 import contextlib
 import gc
-import hashlib
 import os
 import socket
 import time
@@ -21,54 +22,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from omkl.errors import OmklError
-from omkl.lines import OBJECTS, Line, Rows, decode_cell, decode_curve, dumps, encode_cell, encode_curve, scan
+from omkl.lines import OBJECTS, Broken, Line, Rows, encode_cell, encode_curve, scan
+from omkl.locks import Lock, hold
 
 if TYPE_CHECKING:
     import pandas as pd
 
-SCHEMA = 1
 SYNC_SECONDS = 1.0  # of tiny cells, fsync would take most of the time
 _BATCH = 50  # lines parsed at a time: few, so that they stay in the processor's cache
 
 
 class StoreWarning(UserWarning):
     """A line of the store could not be read; it counts as not there."""
-
-
-def cell_key(
-    *,
-    algo: str,
-    params: dict[str, Any],
-    pool: dict[str, Any] | None,
-    data_hash: str,
-    order: str,
-    permutation_seed: int,
-    revision: int,
-    task: str = "classification",
-) -> str:
-    """Return the cell's name: hex sha256 of the canonical JSON of everything its result depends on.
-
-    Canonical: keys sorted, no white space, floats as ``repr`` prints them. A float and an int of the same
-    value differ (1.0, 1): the configuration has already turned every value into its declared type. Of the
-    pool only ``normalise`` and ``kernels`` count, not its name or label; where a cell ran never counts.
-
-    The task counts where it is not classification: the same numbers may be classes or targets.
-
-    Raises ValueError for NaN or infinity, TypeError for what JSON cannot hold.
-    """
-    parts = {
-        "schema": SCHEMA,
-        "algo": algo,
-        "params": params,
-        "pool": pool and {"normalise": pool["normalise"], "kernels": pool["kernels"]},
-        "data": data_hash,
-        "order": order,
-        "permutation_seed": str(permutation_seed),
-        "revision": revision,
-    }
-    if task != "classification":
-        parts["task"] = task
-    return hashlib.sha256(dumps(parts, sort_keys=True).encode()).hexdigest()
 
 
 class Store:
@@ -83,8 +48,9 @@ class Store:
         self.path = Path(path)
         self._files: dict[str, int] = {}
         self._name, self._owner = "", 0
+        self._lock: Lock | None = None
         self._synced = 0.0  # when the files were last made durable
-        self._told: set[str] = set()  # broken lines that were warned of
+        self._told: set[Broken] = set()  # broken lines that were warned of
 
     def __enter__(self) -> "Store":
         return self
@@ -108,15 +74,17 @@ class Store:
         """Open this process's files now, so that an unwritable store is known before any work."""
         if self._files and self._owner == os.getpid():
             return
-        self._files, self._owner = {}, os.getpid()
+        self._files, self._lock, self._owner = {}, None, os.getpid()
         host = "".join(c if c.isalnum() else "-" for c in socket.gethostname())[:40]
         self._name = f"{host}-{os.getpid()}-{uuid.uuid4().hex[:8]}.jsonl"
+        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
         try:
-            for folder in ("curves", "cells"):
+            for folder in ("locks", "curves", "cells"):
                 (self.path / folder).mkdir(parents=True, exist_ok=True)
-                flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0)
+            with contextlib.suppress(OSError):  # without locks nothing can be pruned, but all be written
+                self._lock = hold(writer_lock(self.path, self._name))
+            for folder in ("curves", "cells"):
                 self._files[folder] = os.open(self.path / folder / self._name, flags, 0o644)
-                lock(self._files[folder])
                 sync_folder(self.path / folder)
         except OSError as error:
             self._shut()
@@ -144,6 +112,10 @@ class Store:
             os.close(file)
             if empty and self._owner == os.getpid():
                 (self.path / folder / self._name).unlink(missing_ok=True)
+        lock, self._lock = self._lock, None
+        if lock is not None and self._owner == os.getpid():
+            lock.release()
+            writer_lock(self.path, self._name).unlink(missing_ok=True)
 
     def _write(self, folder: str, line: bytes) -> None:
         self.open()
@@ -183,7 +155,8 @@ class Store:
 
     def done(self, keys: Iterable[str]) -> set[str]:
         """Return those of the keys that have finished. A failed cell is not done."""
-        return {line.key for line in self.lines("cells", keys) if line.status == "ok"}
+        with _no_collection():
+            return {line.key for line in self.lines("cells", keys) if line.status == "ok"}
 
     def failed(self, keys: Iterable[str] | None = None) -> list[dict[str, Any]]:
         """Return the newest failed line of each key that has no finished line."""
@@ -195,7 +168,7 @@ class Store:
             elif line.key not in newest or line.time >= newest[line.key].time:
                 newest[line.key] = line
         rows = Rows()
-        rows.add([decode_cell(line.raw, {}) for key, line in newest.items() if key not in done])
+        rows.add([line.cell for key, line in newest.items() if key not in done])
         table = rows.columns()
         return [dict(zip(table, row, strict=True)) for row in zip(*table.values(), strict=True)]
 
@@ -207,7 +180,7 @@ class Store:
         """
         import pandas as pd
 
-        rows, memo = Rows(), {}
+        rows = Rows()
         newest: dict[str, tuple[str, int]] = {}  # of each key its time and row
         with _no_collection():
             finished = (line for line in self.lines("cells", keys) if line.status == "ok")
@@ -215,7 +188,7 @@ class Store:
                 for row, line in enumerate(some, rows.count):
                     if line.key not in newest or line.time >= newest[line.key][0]:
                         newest[line.key] = line.time, row
-                rows.add([line.cell or decode_cell(line.raw, memo) for line in some])
+                rows.add([line.cell for line in some])
             chosen = [row for _, row in newest.values()]
             columns = rows.columns(None if len(chosen) == rows.count else chosen)
             # pandas need not look for types where there are only objects
@@ -228,7 +201,7 @@ class Store:
         for line in self.lines("curves", keys):
             if line.key not in newest or line.time >= newest[line.key].time:
                 newest[line.key] = line
-        return {key: decode_curve(line.raw) for key, line in newest.items()}
+        return {key: line.curve for key, line in newest.items()}
 
     def lines(self, folder: str, keys: Iterable[str] | None = None) -> Iterator[Line]:
         """Yield the whole lines of "cells" or "curves" that are of the keys (all when None), file by file.
@@ -236,7 +209,7 @@ class Store:
         Raises OmklError when the store cannot be read. Of broken lines each is warned of once.
         """
         wanted = None if keys is None else set(keys)
-        broken: list[str] = []
+        broken: list[Broken] = []
         try:
             for path in self.files(folder):
                 with contextlib.suppress(FileNotFoundError):  # another process has just removed it
@@ -246,9 +219,7 @@ class Store:
         new = [place for place in broken if place not in self._told]
         if new:
             self._told.update(new)
-            more = f" and {len(new) - 3} more" if len(new) > 3 else ""
-            text = f"unreadable lines of the store skipped: {', '.join(new[:3])}{more}"
-            warnings.warn(text, StoreWarning, stacklevel=3)
+            warnings.warn(f"unreadable lines of the store skipped: {listed(new)}", StoreWarning, stacklevel=3)
 
     def files(self, folder: str) -> list[Path]:
         """Return the files of "cells" or "curves", by name."""
@@ -285,15 +256,14 @@ def sync_folder(path: Path) -> None:
             os.close(file)
 
 
-def lock(file: int) -> bool:
-    """Lock an open file until it is closed or the process ends; False where another holds it.
+def writer_lock(store: Path, name: str) -> Path:
+    """Return the lock file that the writer of ``cells/NAME`` and ``curves/NAME`` holds."""
+    return store / "locks" / f"{name}.lock"
 
-    False too on systems and file systems that have no locks.
-    """
-    try:
-        import fcntl
 
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except (ImportError, OSError):
-        return False
-    return True
+def listed(broken: list[Broken]) -> str:
+    """Return which lines are not read, the first three by file and number, and what can be done."""
+    more = f" and {len(broken) - 3} more" if len(broken) > 3 else ""
+    unsealed = sum(line.unsealed for line in broken)
+    seal = f"; {unsealed} without a seal, see `omkl results reseal`" if unsealed else ""
+    return ", ".join(map(str, broken[:3])) + more + seal

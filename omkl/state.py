@@ -2,6 +2,7 @@
 
 import math
 import os
+import sys
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -66,6 +67,7 @@ def memory() -> float:
     limits = [math.inf]
     with suppress(AttributeError, ValueError, OSError):  # not on every system
         limits.append(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
-    with suppress(ValueError, OSError):  # "max" is no limit
-        limits.append(int(Path("/sys/fs/cgroup/memory.max").read_text()))
+    if sys.platform == "linux":
+        with suppress(ValueError, OSError):  # "max" is no limit
+            limits.append(int(Path("/sys/fs/cgroup/memory.max").read_text()))
     return min(limits)

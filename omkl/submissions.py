@@ -7,17 +7,24 @@ which costs time and changes nothing). Whether a job is queued or runs is what s
 """
 
 import getpass
+import io
 import json
+import re
 import subprocess
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from omkl.data import files
 from omkl.errors import OmklError
-from omkl.lines import dumps
+from omkl.keys import dumps
+from omkl.lines import LONGEST, open_regular
+from omkl.results import StoreWarning
 
 FOLDER = "slurm"  # in the store
+CLUSTERS = ("slurm", "local")
+JOB, KEY = re.compile(r"[0-9]+(_[0-9]+)?"), re.compile(r"[0-9a-f]{64}")
 WAITING = ("PENDING", "CONFIGURING", "REQUEUED", "REQUEUE_FED", "REQUEUE_HOLD", "SPECIAL_EXIT")
 
 
@@ -71,14 +78,37 @@ def begun(chunk: Path) -> Path:
 
 
 def _keys(chunk: Path) -> list[str]:
-    return json.loads(chunk.read_text())["keys"]
+    record = _read(chunk)
+    return record["keys"] if record and _texts(record.get("keys"), KEY) else _skipped(chunk)
 
 
 def _submissions(store: Path) -> Iterator[tuple[Path, str, list[str]]]:
     """Yield folder, cluster and job ids (of chunk 0, 1, ...) of each submission, oldest first."""
     for path in sorted((store / FOLDER).glob("*/jobs.json")):
-        record = json.loads(path.read_text())
-        yield path.parent, record["cluster"], record["jobs"]
+        record = _read(path)
+        if record and record.get("cluster") in CLUSTERS and _texts(record.get("jobs"), JOB):
+            yield path.parent, record["cluster"], record["jobs"]
+        else:
+            _skipped(path)
+
+
+def _read(path: Path) -> dict[str, Any] | None:
+    """Return what a file of a submission says, None where that cannot be read."""
+    try:
+        with open_regular(path) or io.BytesIO() as file:
+            found = json.loads(file.read(LONGEST))
+    except (OSError, ValueError, RecursionError):
+        return None
+    return found if isinstance(found, dict) else None
+
+
+def _texts(values: Any, form: re.Pattern[str]) -> bool:
+    return isinstance(values, list) and all(isinstance(v, str) and form.fullmatch(v) for v in values)
+
+
+def _skipped(path: Path) -> list[str]:
+    warnings.warn(f"unreadable file of the store skipped: {path}", StoreWarning, stacklevel=2)
+    return []
 
 
 def _squeue() -> tuple[dict[str, str], str]:

@@ -255,7 +255,8 @@ class Store(Target):
     """
 
     def valid(self) -> list[bytes]:
-        from omkl.lines import dumps, encode_cell
+        from omkl.keys import dumps
+        from omkl.lines import encode_cell
 
         cells = [encode_cell(line(n, status=status)) for n in (0, 1) for status in ("ok", "failed")]
         curve = dumps({"key": line(0)["key"], "time": "2026", "curve": {"t": [1], "mistakes": [0]}}).encode()

@@ -2,18 +2,22 @@
 
 import warnings
 from pathlib import Path
+from unittest import mock
 
+import numpy as np
 import pandas as pd
 
+from omkl import lines
+from omkl.keys import cell_key
 from omkl.results import Store
 
 
 def line(
     number: int = 0, status: str = "ok", time: str = "2026-01-01T00:00:00.000000+00:00", **changes
 ) -> dict:
-    """A cell's line as the runner writes it."""
+    """A cell's line as the runner writes it, with the key and the mistake rate of its other fields."""
     base = {
-        "key": f"{number:064x}",
+        "key": "",
         "status": status,
         "algo": "omkc_dd",
         "params": {"beta": 0.8, "sampling": "max"},
@@ -38,7 +42,31 @@ def line(
         }
     else:
         base["error"] = "ValueError: no"
-    return base | {"provenance": {"time": time, "load": 0.5, "host": "here", "jobs": 2}} | changes
+    made = base | {"provenance": {"time": time, "load": 0.5, "host": "here", "jobs": 2}} | changes
+    if (
+        "mistakes" in changes
+        and "mistake_rate" not in changes
+        and isinstance(made["mistakes"], (int, np.integer))
+    ):
+        made["mistake_rate"] = made["mistakes"] / made["T"]
+    return made if "key" in changes else made | {"key": key_of(made)}
+
+
+def key_of(line: dict) -> str:
+    """The key of a line's fields; some digits where they are none of a cell."""
+    parts = {name: line.get(name) for name in ("algo", "params", "data_hash", "order", "revision")}
+    try:
+        task = line.get("task", "classification")
+        seed = line.get("permutation_seed")
+        return cell_key(**parts, pool=line.get("pool_spec"), permutation_seed=seed, task=task)
+    except (TypeError, KeyError, ValueError):
+        return "0" * 64
+
+
+def sealed(line: dict, key: str | None = None) -> bytes:
+    """A line as the store's own writer forms it, which checks first, whatever this one says."""
+    with mock.patch.object(lines, "_line", return_value=True):
+        return lines.encode_cell({"key": key or key_of(line)} | {k: v for k, v in line.items() if k != "key"})
 
 
 def cell_files(store: Store) -> list[Path]:

@@ -188,13 +188,11 @@ def test_an_archive_of_an_unknown_kind(tmp_path):
 
 
 def test_half_a_character_in_a_line_of_the_store(tmp_path):
-    from results_lines import line
-
-    from omkl.lines import encode_cell
+    from results_lines import line, sealed
 
     (tmp_path / "cells").mkdir()
-    whole, sealed = encode_cell(line(1, data="\N{GRINNING FACE}")), encode_cell(line(2, data="\ud83d"))
-    for half in (sealed, json.dumps(line(2, data="\ud83d")).encode() + b"\n"):
+    whole = sealed(line(1, data="\N{GRINNING FACE}"))
+    for half in (sealed(line(2, data="\ud83d")), json.dumps(line(2, data="\ud83d")).encode() + b"\n"):
         (tmp_path / "cells" / "a.jsonl").write_bytes(whole + half)
         with pytest.warns(StoreWarning, match=r"a\.jsonl:2"):
             found = Store(tmp_path).cells()

@@ -13,6 +13,7 @@ from omkl.data.prepare import read_form, read_user_file, signs, targets
 from omkl.data.registry import DataEntry
 from omkl.data.streams import generate
 from omkl.errors import OmklError, UserError, suggest
+from omkl.locks import locked
 from omkl.paths import cache_folder
 
 _given: dict[str, tuple[Form, list[Path]]] = {}  # files that this process was told to take for a set
@@ -160,7 +161,7 @@ def get(name: str, force: bool = False) -> list[Path]:
     item = registry.entry(name)
     incoming = cache_folder() / "incoming"
     try:
-        with files.locked(incoming / f"{item.name}.lock", f"downloading {item.name}"):
+        with locked(incoming / f"{item.name}.lock", f"downloading {item.name}"):
             found = None if force else _locate(item)
             return found[1] if found else _get(item)
     except OSError as error:

@@ -7,7 +7,6 @@ import gzip
 import io
 import lzma
 import os
-import sys
 import tempfile
 import zlib
 from collections.abc import Iterator
@@ -157,21 +156,3 @@ def replacing(target: Path) -> Iterator[IO[bytes]]:
     except BaseException:
         Path(name).unlink(missing_ok=True)
         raise
-
-
-@contextlib.contextmanager
-def locked(path: Path, what: str) -> Iterator[None]:
-    """Hold a lock file; a second process waits (and says so) until the first is done."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    try:
-        import fcntl
-    except ImportError:  # Windows has no such locks: two downloads at once may disturb each other there
-        yield
-        return
-    with open(path, "w") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            print(f"waiting: another process is {what}", file=sys.stderr)
-            fcntl.flock(lock, fcntl.LOCK_EX)
-        yield

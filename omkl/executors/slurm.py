@@ -19,11 +19,11 @@ from typing import TYPE_CHECKING, Any
 
 from omkl import local_jobs, submissions
 from omkl.cells import Cell, expand
-from omkl.data import files
 from omkl.errors import OmklError, UserError
 from omkl.executors.loky import Loky
 from omkl.executors.serial import Serial
-from omkl.lines import dumps
+from omkl.keys import dumps
+from omkl.locks import locked
 from omkl.results import Store
 from omkl.sizes import sizes
 from omkl.submissions import begun, write
@@ -53,7 +53,7 @@ def submit(plan: "Plan", fresh: bool = False) -> Submitted:
 
     _submitit()
     cells = by_key(expand(plan, sizes(plan)))
-    with files.locked(plan.store / submissions.FOLDER / "lock", "submitting"):
+    with locked(plan.store / submissions.FOLDER / "lock", "submitting"):
         with Store(plan.store) as store:
             done = set() if fresh else store.done(cells)
             ended = done | {line["key"] for line in store.failed(cells)}

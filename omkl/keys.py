@@ -1,0 +1,81 @@
+"""The name of a cell: a hash of everything that its result depends on."""
+
+import hashlib
+import json
+from typing import Any
+
+SCHEMA = 1
+_SEED = "permutation_seed"
+
+
+def cell_key(
+    *,
+    algo: str,
+    params: dict[str, Any],
+    pool: dict[str, Any] | None,
+    data_hash: str,
+    order: str,
+    permutation_seed: int,
+    revision: int,
+    task: str = "classification",
+) -> str:
+    """Return the cell's name: hex sha256 of the canonical JSON of everything its result depends on.
+
+    Canonical: keys sorted, no white space, floats as ``repr`` prints them. A float and an int of the same
+    value differ (1.0, 1): the configuration has already turned every value into its declared type. Of the
+    pool only ``normalise`` and ``kernels`` count, not its name or label; where a cell ran never counts.
+
+    The task counts where it is not classification: the same numbers may be classes or targets.
+
+    Raises ValueError for NaN or infinity, TypeError for what JSON cannot hold.
+    """
+    before, after = key_text(
+        algo=algo, params=params, pool=pool, data_hash=data_hash, order=order, revision=revision, task=task
+    )
+    return hashlib.sha256(before + str(permutation_seed).encode() + after).hexdigest()
+
+
+def key_text(
+    *,
+    algo: str,
+    params: dict[str, Any],
+    pool: dict[str, Any] | None,
+    data_hash: str,
+    order: str,
+    revision: int,
+    task: str,
+) -> tuple[bytes, bytes]:
+    """Return the text that `cell_key` hashes, before and after the digits of the permutation's seed.
+
+    Cells of one setting on one data set differ in that seed only. Raises as `cell_key` does.
+    """
+    parts = {
+        "schema": SCHEMA,
+        "algo": algo,
+        "params": params,
+        "pool": pool and {"normalise": pool["normalise"], "kernels": pool["kernels"]},
+        "data": data_hash,
+        "order": order,
+        "revision": revision,
+    }
+    if task != "classification":
+        parts["task"] = task
+    before = dumps({name: parts[name] for name in parts if name < _SEED}, sort_keys=True)
+    after = dumps({name: parts[name] for name in parts if name > _SEED}, sort_keys=True)
+    return f'{before[:-1]},"{_SEED}":"'.encode(), f'",{after[1:]}'.encode()
+
+
+def dumps(value: Any, *, sort_keys: bool = False) -> str:
+    """Compact JSON. Raises ValueError for NaN or infinity, TypeError for what JSON cannot hold."""
+    return (_SORTED if sort_keys else _AS_IS).encode(value)
+
+
+def _plain(value: Any) -> Any:
+    """Turn numpy arrays and scalars into lists and numbers; anything else is refused."""
+    if hasattr(value, "tolist"):
+        return value.tolist()
+    raise TypeError(f"a line of the store cannot hold {type(value).__name__}")
+
+
+_COMPACT = {"separators": (",", ":"), "allow_nan": False, "default": _plain}
+_AS_IS, _SORTED = json.JSONEncoder(**_COMPACT), json.JSONEncoder(sort_keys=True, **_COMPACT)
