@@ -46,7 +46,6 @@ def sources_hash() -> str:
 
 @cache
 def _pools() -> Any:
-    import scipy.linalg  # noqa: F401 (compiled code calls its BLAS)
     from threadpoolctl import ThreadpoolController
 
     return ThreadpoolController()

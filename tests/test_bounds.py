@@ -131,8 +131,8 @@ def dual_optimum(K, y, gap=1e-7):
     """min_f ||f||^2 + 2 sum loss by its dual, max 2 sum a - (a y)' K (a y) over 0 <= a <= 1.
 
     Exact steps in one coordinate after the other, until the primal value of the f that belongs to a is within
-    this share of the dual one. The dual value of any such a is at most the minimum, so the certificate is true
-    whatever the rounding, and nothing rests on a stopping rule.
+    this share of the dual one. The dual value of any such a is at most the minimum: a certificate that holds
+    on every machine, where a solver's stopping rule does not.
     """
     Q = K * np.outer(y, y)
     a = np.full(len(y), 0.5)
