@@ -62,7 +62,6 @@ def _origin() -> dict[str, Any]:
 
 @cache
 def _pools() -> Any:
-    import scipy.linalg  # noqa: F401 (compiled code calls its BLAS)
     from threadpoolctl import ThreadpoolController
 
     return ThreadpoolController()

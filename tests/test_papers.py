@@ -8,6 +8,7 @@ import os
 import pandas as pd
 import pytest
 
+import omkl.data
 from omkl.cli import main
 from omkl.errors import UserError
 from omkl.papers import Selection, find, names, read
@@ -67,7 +68,7 @@ def test_claims_and_notes_speak_of_rows_that_their_runs_make(name):
     for item in paper.tables.values():
         for note in item.options.get("notes", []):
             said = note.get("row", [])
-            assert {said} if isinstance(said, str) else set(said) <= labels(item), note
+            assert ({said} if isinstance(said, str) else set(said)) <= labels(item), note
 
 
 @PAPERS
@@ -176,6 +177,26 @@ def test_a_mistake_ends_with_one_line(words, said, capsys):
     assert main(words) == 2
     out, err = capsys.readouterr()
     assert not out
+    assert said in err
+    assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize("verb", [["table", "bomkl/1"], ["table", "bomkl/2"], ["figure", "bomkl/1"]])
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--algo", "omkc_dx"], "unknown learner"),
+        (["--data", "kdd08", "--algo", "omkc_dx"], "unknown learner"),
+        (["exec=lokky"], "did you mean 'loky'"),
+        (["seed=-1"], "seed=-1"),
+    ],
+)
+def test_words_are_checked_before_the_data_are_looked_for(verb, words, said, monkeypatch, capsys):
+    looked_for = []
+    monkeypatch.setattr(omkl.data, "load", looked_for.append)
+    assert main([*verb, *words]) == 2
+    out, err = capsys.readouterr()
+    assert (out, looked_for) == ("", [])
     assert said in err
     assert err.count("\n") == 1
 

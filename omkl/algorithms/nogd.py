@@ -11,6 +11,7 @@ from numba import njit
 
 from omkl.engine.budget import has_room, kernel_values, outputs, put
 from omkl.engine.conventions import hinge
+from omkl.engine.eigen import times
 from omkl.engine.experts import discount, mistakes, weighted_vote
 from omkl.engine.gram import gram, move, nystroem, rounded
 from omkl.engine.trace import record
@@ -52,7 +53,7 @@ def bomkc_nogd(stream, B, w, M, N, r, trace, learn, gamma, eta, rank):
                 r[i] = len(made)
                 M[i, : r[i]], N[i, :, : r[i]] = made, made.T
                 B.A[:, i] = 0.0
-                _step(B, i, made, made.T, K @ a, 1.0)  # v = D^1/2 V^T a = M K a
+                _step(B, i, made, made.T, times(K, a), 1.0)  # v = D^1/2 V^T a = M K a
 
 
 @njit(cache=True)

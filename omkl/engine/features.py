@@ -13,6 +13,7 @@ import numpy as np
 from numba import njit
 
 from omkl.engine.arith import fma, sincos
+from omkl.engine.eigen import orthonormal
 from omkl.engine.stream import row
 from omkl.errors import UserError
 
@@ -55,9 +56,9 @@ def _frequencies(kernel: dict, d: int, D: int, kind: str, rng: np.random.Generat
         return rng.standard_normal((D, d)) / math.sqrt(sigma2)
     rows = []
     for start in range(0, D, d):
-        # the first rows of a Haar matrix: orthonormalise as many Gaussian vectors, signs as Gram-Schmidt's
-        Q, R = np.linalg.qr(rng.standard_normal((d, min(d, D - start))))
-        rows.append((Q * np.sign(np.diag(R))).T)
+        # the first rows of a Haar matrix: as many Gaussian vectors, made orthonormal
+        rows.append(np.ascontiguousarray(rng.standard_normal((d, min(d, D - start))).T))
+        orthonormal(rows[-1])
     S = np.sqrt(rng.chisquare(d if kind == "orthogonal" else 1, D))
     factor = 1.0 / math.sqrt(sigma2) if kind == "orthogonal" else sigma2
     return factor * S[:, None] * np.concatenate(rows)

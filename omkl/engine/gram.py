@@ -9,6 +9,7 @@ import numpy as np
 from numba import njit
 
 from omkl.engine.conventions import within_range
+from omkl.engine.eigen import eigh
 from omkl.engine.values import dots_with, value
 
 LEAST_RESIDUAL = 1e-8  # what of ||kappa(x, .)||^2 lies outside the span, as a share, for x to be outside
@@ -105,7 +106,7 @@ def nystroem(K, rank):
     r is `rank`; more where eigenvalues equal the last one up to rounding, since no rank of these is better
     than another, and fewer where eigenvalues are rounding.
     """
-    values, V = np.linalg.eigh(K)
+    values, V = eigh(K)
     n = values.size
     least = max(values[n - rank] * (1.0 - SAME_EIGENVALUE), values[n - 1] * LEAST_EIGENVALUE)
     first = 0
@@ -113,5 +114,5 @@ def nystroem(K, rank):
         first += 1
     M = np.empty((n - first, n))
     for j in range(first, n):
-        M[j - first] = V[:, j] / np.sqrt(values[j])
+        M[j - first] = V[j] / np.sqrt(values[j])
     return M

@@ -85,19 +85,24 @@ def work_of(paper: Paper, items: Iterable[Item], asked: Selection) -> Work:
     listed = {name for run in chosen for name in listed_data(run)}
     files = _files(paper, asked)
     wanted = [word.partition("=")[0] for word in asked.data] or (_small(chosen, paper) if asked.quick else [])
-    parts, missing = [], []
     how = {name: str(entry["how"]) for name, entry in paper.unavailable.items() if name not in files}
+    groups: list[tuple[Run, dict, list[str]]] = []  # data sets of a run that share its settings
     for run in [*chosen, *_yours(chosen, asked)]:
         by_words: dict[str, tuple[dict, list[str]]] = {}
         for name in _data_of(run, listed, wanted):
+            words = {**run.words, **run.per_data.get(name, {})}
+            by_words.setdefault(repr(words), (words, []))[1].append(name)
+        groups += [(run, words, names) for words, names in by_words.values()]
+    for _, words, names in groups:  # every mistake in the words is told before data are looked for
+        _plan(words, [files.get(name, name) for name in names if name not in how] or [QUICK_DATA], asked)
+    parts, missing = [], []
+    for run, words, names in groups:
+        for name in names:
             if name not in how and name not in files and (reason := _reason(name)):
                 how[name] = reason
-            if name in how:
-                missing.append((run, name))
-                continue
-            words = {**run.words, **run.per_data.get(name, {})}
-            by_words.setdefault(repr(words), (words, []))[1].append(files.get(name, name))
-        parts += [Part(run, _plan(words, data, asked)) for words, data in by_words.values()]
+        missing += [(run, name) for name in names if name in how]
+        if data := [files.get(name, name) for name in names if name not in how]:
+            parts.append(Part(run, _plan(words, data, asked)))
     if not parts and not missing:
         raise UserError(f"--data {','.join(asked.data)}: nothing of it can be had for {paper.name}")
     return Work(tuple(parts), tuple(missing), how, {path: name for name, path in files.items()})
