@@ -4,7 +4,7 @@ import math
 
 from numba import njit
 
-# Choices of a learner's YAML reach compiled code as their place in the list under `domains`.
+# The choices of `step`.
 CONSTANT, SQRT = 0, 1
 
 
