@@ -18,24 +18,29 @@ from omkl.engine import numba_cache
 
 
 @contextmanager
-def compiling(functions: Iterable[str]) -> Iterator[None]:
-    """Hold the lock of the compiled code unless these functions are marked as there; mark them at the end."""
+def compiling(versions: Iterable[str]) -> Iterator[list[str]]:
+    """Hold the lock of the compiled code unless these versions are marked as there; mark them at the end.
+
+    versions: functions of learners, with -SOMETHING after the name for another compiled version of one.
+    Yields those that are not marked.
+    """
     folder = numba_cache.base()
-    sources = {name: numba_cache.folder_of(function(name)).name for name in functions}
-    marks = [folder / "ready" / f"{name}-{source}-{_target()}" for name, source in sources.items()]
-    if all(mark.exists() for mark in marks):
-        yield
+    sources = {name: numba_cache.folder_of(function(name.partition("-")[0])).name for name in versions}
+    marks = {name: folder / "ready" / f"{name}-{source}-{_target()}" for name, source in sources.items()}
+    missing = [name for name, mark in marks.items() if not mark.exists()]
+    if not missing:
+        yield missing
         return
     with ExitStack() as stack:
         try:
             stack.enter_context(files.locked(folder / "lock", "compiling the learners"))
         except OSError:  # a folder that cannot be written, or a file system without locks
-            yield
+            yield missing
             return
-        yield
+        yield missing
         with suppress(OSError):
             (folder / "ready").mkdir(exist_ok=True)
-            for mark in marks:
+            for mark in marks.values():
                 mark.touch()
 
 

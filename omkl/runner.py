@@ -137,7 +137,7 @@ def run_cells(
     from tqdm import tqdm
 
     if not executor.remote:
-        warm_up([cell.job.spec for cell in missing])
+        warm_up((cell.job.spec, cell.job.params) for cell in missing)
     origin = provenance.collect(executor.name, executor.workers)
     waiting = {id(cell.job): cell for cell in missing}
     bar = tqdm(
