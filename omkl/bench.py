@@ -33,7 +33,7 @@ def measure(progress: bool = True) -> dict:
     spec, kernels = algo_spec("omkc_dd"), pool("paper16")
     params = {**spec.defaults, "beta": 0.99}
     order = np.arange(dataset.T)
-    warm_up([spec])
+    warm_up([(spec, params)])
     seconds, exp_seconds, figures = np.inf, np.inf, {}
     for _ in range(_REPEATS):
         exp_seconds = min(exp_seconds, _exp_seconds())

@@ -132,7 +132,7 @@ def run_cell(job: Job) -> dict[str, Any]:
     import omkl.learner
 
     check_memory(job)
-    warm_up([job.spec])
+    warm_up([(job.spec, job.params)])
     dataset = _dataset(job)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # said once already, when the plan was expanded
@@ -227,14 +227,22 @@ def _seconds(setting: "Setting", spec: "AlgoSpec", dataset: "Dataset") -> float:
 
 # ------------------------------------------------------------------ what a process does once
 
-_warm: set[str] = set()
+_warm: set[tuple] = set()
 
 
-def warm_up(specs: "list[AlgoSpec]") -> None:
-    """Load compiled learners before their first clock starts; this process compiles what is not on disk."""
+def warm_up(settings: "Iterable[tuple[AlgoSpec, dict[str, Any]]]") -> None:
+    """Load compiled learners before their first clock starts; this process compiles what is not on disk.
+
+    settings: as of `omkl.learner.warm_up`.
+    """
     import omkl.learner
+    from omkl.state import limited
 
-    cold = {spec.name: spec for spec in specs if spec.name not in _warm}
+    cold = {}
+    for spec, params in settings:
+        which = (spec.name, limited(params))
+        if which not in _warm:
+            cold.setdefault(which, (spec, params))
     if cold:
         omkl.learner.warm_up(list(cold.values()))
         _warm.update(cold)

@@ -18,26 +18,33 @@ from omkl.locks import locked
 
 
 @contextmanager
-def compiling(functions: Iterable[str]) -> Iterator[None]:
-    """Hold the lock of the compiled code unless these functions are marked as there; mark them at the end."""
+def compiling(versions: Iterable[str]) -> Iterator[list[str]]:
+    """Hold the lock of the compiled code unless these versions are marked as there; mark them at the end.
+
+    versions: functions of learners, with -SOMETHING after the name for another compiled version of one.
+    Yields those that are not marked.
+    """
     folder = numba_cache.base()
-    compiled = {name: function(name) for name in functions}
+    compiled = {name: function(name.partition("-")[0]) for name in versions}
     sources = {name: numba_cache.folder_of(each).name for name, each in compiled.items()}
-    marks = [folder / "ready" / f"{name}-{source}-{_target()}" for name, source in sources.items()]
-    sound = not [each for each in compiled.values() if not numba_cache.intact(each)]  # else compile here
-    if sound and all(mark.exists() for mark in marks):
-        yield
+    marks = {name: folder / "ready" / f"{name}-{source}-{_target()}" for name, source in sources.items()}
+    # what is damaged is deleted by `intact`, and compiled here
+    missing = [
+        name for name, mark in marks.items() if not (numba_cache.intact(compiled[name]) and mark.exists())
+    ]
+    if not missing:
+        yield missing
         return
     with ExitStack() as stack:
         try:
             stack.enter_context(locked(folder / "lock", "compiling the learners"))
         except OSError:  # a folder that cannot be written, or a file system without locks
-            yield
+            yield missing
             return
-        yield
+        yield missing
         with suppress(OSError):
             (folder / "ready").mkdir(exist_ok=True)
-            for mark in marks:
+            for mark in marks.values():
                 mark.touch()
 
 

@@ -20,11 +20,10 @@ from omkl.engine.features import make_features
 from omkl.engine.pool import make_pool
 from omkl.engine.stream import Stream, Trace, make_stream, make_trace, part, trace_part
 from omkl.errors import OmklError, UserError
-from omkl.state import Sides, lengthened
+from omkl.state import LIMITS, Sides, lengthened, limited
 from omkl.tasks import by_task, for_task
 
 CURVE_POINTS = 100
-LIMITS = ("budget", "tau")  # hyperparameters that bound what is stored
 
 
 class Learner:
@@ -137,14 +136,23 @@ class Learner:
         return [name for name, value in self.state.items() if isinstance(value, Expansion | Budget)]
 
     def _compiled_value(self, spec: Any, name: str, value: Any) -> float | int | bool:
-        """Return a hyperparameter as compiled code takes it: a choice becomes its constant, null nan."""
+        """Return a hyperparameter as compiled code takes it: a choice becomes its constant, null nan.
+
+        Its type is that of the domain, whatever the value, so that all settings share one compiled version.
+        """
         domain = spec.domains.get(name)
         known = codes(self.run_compiled, name, domain, spec.name) if isinstance(domain, list) else {}
+        if isinstance(value, str):
+            if value not in known:
+                raise UserError(f"algo={spec.name}: compiled code cannot take the text {name}={value}")
+            return known[value]
         if value is None:
-            return math.nan  # a float, so that numbers and null share one compiled version
-        if isinstance(value, str) and value not in known:
-            raise UserError(f"algo={spec.name}: compiled code cannot take the text {name}={value}")
-        return known[value] if isinstance(value, str) else value
+            return math.nan
+        if isinstance(domain, str) and domain[0] in "([":
+            return float(value)
+        if isinstance(domain, str) and domain.startswith("int"):
+            return float(value) if domain.endswith("null") else int(value)
+        return value
 
     @property
     def classifiers(self) -> Any:
@@ -266,29 +274,31 @@ def _set_up(spec: Any, params: dict, pool: dict, dataset: Any, order: np.ndarray
     return function(spec.setup)(run, pool, params, order.size)
 
 
-def warm_up(specs: list) -> None:
-    """Compile the learners, or load them from the cache on disk, before any clock or worker starts.
+def version(spec: Any, params: dict) -> str:
+    """Return the name of what is compiled: of a function that takes either E or B there are two versions."""
+    both = {"E", "B"} <= inspect.signature(function(spec.function).py_func).parameters.keys()
+    return f"{spec.function}-limited" if both and limited(params) else spec.function
 
-    Says so on stderr when it really compiles; one process does at a time.
+
+def warm_up(settings: list[tuple[Any, dict]]) -> None:
+    """Compile what will run, or load it from the cache on disk, before any clock or worker starts.
+
+    settings: (AlgoSpec, hyperparameters). Says on stderr when it really compiles; one process does at a time.
     """
-    from types import SimpleNamespace
+    from omkl.data import Dataset
 
-    tiny = SimpleNamespace(
-        indptr=np.array([0, 1, 2]),
-        indices=np.zeros(2, np.int32),
-        values=np.array([1.0, 2.0]),
-        y=np.array([1.0, -1.0]),
-        d=1,
-        T=2,
-        content_hash="",
-        task="classification",
-    )
+    rows = (np.array([0, 1, 2]), np.zeros(2, np.int32), np.array([1.0, 2.0]), np.array([1.0, -1.0]))
+    tiny = Dataset("", *rows, 1, "classification", "")
     pool = {"normalise": "none", "kernels": [{"kind": "gaussian", "sigma": 1.0}]}
+    versions = {version(spec, params): (spec, params) for spec, params in settings}
     told = False
-    with compiling([spec.function for spec in specs]):
-        for spec in specs:
-            if not told and not numba_cache.has(function(spec.function)):
+    with compiling(versions) as missing:
+        for name, (spec, params) in versions.items():
+            new = name != spec.function or not numba_cache.has(function(spec.function))
+            if not told and new and name in missing:
                 print("compiling the learners (once; kept on disk) ...", file=sys.stderr, flush=True)
                 told = True
-            used = pool if spec.kernels == "pool" else None
-            run_pass(spec, spec.defaults, used, tiny, np.arange(2), 0)
+            usual = spec.usual(tiny.task)
+            if limited(usual) != limited(params):
+                usual |= {limit: 2 if limited(params) else None for limit in LIMITS if limit in usual}
+            run_pass(spec, usual, pool if spec.kernels == "pool" else None, tiny, np.arange(2), 0)

@@ -138,7 +138,7 @@ def run_cells(
 
     leftovers.sweep()
     if not executor.remote:
-        warm_up([cell.job.spec for cell in missing])
+        warm_up((cell.job.spec, cell.job.params) for cell in missing)
     origin = provenance.collect(executor.name, executor.workers)
     waiting = {id(cell.job): cell for cell in missing}
     bar = tqdm(

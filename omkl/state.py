@@ -10,6 +10,13 @@ from typing import Any
 
 import numpy as np
 
+LIMITS = ("budget", "tau")  # hyperparameters that bound what is stored
+
+
+def limited(params: dict[str, Any]) -> bool:
+    """Whether a hyperparameter bounds what is stored."""
+    return any(params.get(name) is not None for name in LIMITS)
+
 
 class Sides:
     """The lengths that a learner's YAML may name in a shape.

@@ -53,7 +53,7 @@ def novelties(train: str = "usps_train", test: str = "usps_test", **over: object
 
     spec = algo_spec("norma_novelty")
     params = {**spec.defaults, **SETTING, **over}
-    warm_up([spec])
+    warm_up([(spec, params)])
     learned, unseen = data.load(train), data.load(test)
     pool = {"normalise": "none", "kernels": [params["kernel"]]}
     learner = Learner(spec, params, pool, max(learned.d, unseen.d), seed=0)
