@@ -94,7 +94,7 @@ def limited(target: Target, data: bytes) -> str | None:
     now = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
     resource.setrlimit(resource.RLIMIT_AS, (now + MEMORY, resource.RLIM_INFINITY))
     # the end of a process that is stuck in C, where no signal is heard
-    faulthandler.dump_traceback_later(6 * SECONDS, exit=True, file=sys.__stderr__)
+    faulthandler.dump_traceback_later(max(600, 6 * SECONDS), exit=True, file=sys.__stderr__)
     signal.setitimer(signal.ITIMER_PROF, SECONDS)  # of computing: the machine may be busy
     try:
         return finding(target, data)

@@ -46,7 +46,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.wfile.write(body[start:cut])
         if mode == "stalls":
             self.wfile.flush()
-            server.release.wait(10)
+            server.release.wait()
 
     def log_message(self, *args):
         """Keep the test's output quiet."""

@@ -17,7 +17,7 @@ from pathlib import Path
 from omkl import cli, runner
 
 KINDS = ("moment", "write", "moment", "write", "worker", "moment", "write", "driver")
-LONGEST = 60.0  # seconds that one run may take
+LONGEST = 600.0  # seconds that one run may take
 
 
 def launch(words: list[str], store: Path, jobs: int, torn_write: int = 0) -> int:

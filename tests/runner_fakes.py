@@ -13,9 +13,11 @@ from unittest import mock
 import omkl
 from omkl import cells
 
+SPIN = 1.0  # what the seconds of "spin" are multiplied by
+
 
 def act(job: tuple[str, Any]) -> Any:
-    """Do what the job says, such as ("value", v), ("raise", text), ("kill", None), ("spin", seconds)."""
+    """Do what the job says, such as ("value", v), ("raise", text), ("kill", None), ("spin", CPU seconds)."""
     what, argument = job
     if what == "raise":
         raise ValueError(argument)
@@ -23,15 +25,25 @@ def act(job: tuple[str, Any]) -> Any:
         raise SystemExit(argument)
     if what == "kill":
         _kill()
+    if what == "kill_marked":  # ("kill_marked", path): the file tells others that it has begun
+        Path(argument).touch()
+        _kill()
+    if what == "kill_once_told":  # when the file with ".now" is there
+        while not Path(f"{argument}.now").exists():
+            time.sleep(0.01)
+        what = "kill_once"
     if what == "kill_once":
         marker = Path(argument)
         if not marker.exists():
             marker.touch()
             _kill()
         return "survived"
-    if what == "spin":  # busy, as compiled code is
-        end = time.monotonic() + argument
-        while time.monotonic() < end:
+    if what == "await":
+        while not Path(argument).exists():
+            time.sleep(0.2)
+    if what == "spin":  # busy, as compiled code is; by this process's own clock, not the machine's
+        end = time.process_time() + argument * SPIN
+        while time.process_time() < end:
             sum(range(1000))
     if what == "pid":
         return os.getpid()

@@ -32,31 +32,24 @@ def run(words, **options):
     """Run the command in a process of its own, as a user does."""
     environment = os.environ | {"PYTHONPATH": str(ROOT)} | options.pop("env", {})
     command = [sys.executable, "-m", "omkl", *words]
-    return subprocess.run(command, capture_output=True, text=True, timeout=120, env=environment, **options)
+    return subprocess.run(command, capture_output=True, text=True, env=environment, **options)
 
 
 @pytest.mark.parametrize("command", ["--help", "run --help", "data --help", "results --help", "--version"])
-def test_help_is_instant_and_imports_nothing_slow(command):
-    heavy = (
-        "numpy pandas numba hydra omegaconf yaml matplotlib sklearn scipy joblib tqdm omkl.config omkl.data"
-    )
+def test_help_imports_nothing_but_the_standard_library(command):
     code = (
-        "import sys\nfrom omkl.cli import main\n"
+        "import sys\nbefore = set(sys.modules)\nfrom omkl.cli import main\n"
         f"try: main({command.split()!r})\n"
-        "finally: print(sorted(set(sys.modules) & set(sys.argv[1].split())), file=sys.stderr)"
+        "finally: print(*sorted(set(sys.modules) - before), file=sys.stderr)"
     )
     environment = os.environ | {"PYTHONPATH": str(ROOT)}
-    seconds = []
-    for _ in range(3):
-        began = time.perf_counter()
-        done = subprocess.run(
-            [sys.executable, "-c", code, heavy], capture_output=True, text=True, timeout=60, env=environment
-        )
-        seconds.append(time.perf_counter() - began)
-        assert done.returncode == 0
-        assert done.stderr == "[]\n"
-        assert "omkl" in done.stdout
-    assert min(seconds) < 0.5  # 0.04 s where nothing else runs
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment)
+    assert done.returncode == 0
+    assert "omkl" in done.stdout
+    modules = done.stderr.split()
+    assert "omkl.cli" in modules
+    assert {name.partition(".")[0] for name in modules} - sys.stdlib_module_names == {"omkl"}
+    assert not [name for name in modules if name.startswith(("omkl.config", "omkl.data"))]
 
 
 @pytest.mark.parametrize(
@@ -177,13 +170,11 @@ def test_ctrl_c_in_a_real_process(place):
         # a shell's background job hands down an ignored SIGINT, which Python would leave ignored
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
-    until = time.monotonic() + 60
     while not any(path.stat().st_size for path in place.glob("results/cells/*.jsonl")):
         assert process.poll() is None, process.communicate()
-        assert time.monotonic() < until
         time.sleep(0.05)
     os.killpg(process.pid, signal.SIGINT)
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate()
     assert process.returncode == 130, err
     assert "Traceback" not in err
     assert "of 20000 cells; the same command goes on from there" in err
@@ -199,7 +190,6 @@ def test_a_closed_pipe_is_no_error():
         stdout=writer,
         stderr=subprocess.PIPE,
         text=True,
-        timeout=60,
         env=os.environ | {"PYTHONPATH": str(ROOT)},
     )
     os.close(writer)

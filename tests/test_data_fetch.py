@@ -3,7 +3,6 @@
 import io
 import lzma
 import threading
-import time
 import zipfile
 
 import pytest
@@ -119,10 +118,8 @@ def test_redirect_loop_ends(server, tmp_path):
 def test_stalled_server(server, tmp_path, monkeypatch):
     monkeypatch.setenv("OMKL_TIMEOUT", "0.2")
     server.modes["/f"] = "stalls"
-    began = time.monotonic()
     with pytest.raises(OmklError, match=r"no data for 0.2 s"):
         fetch.download(f"{server.url}/f", tmp_path / "x", 10**6)
-    assert time.monotonic() - began < 5
     monkeypatch.setenv("OMKL_TIMEOUT", "soon")
     with pytest.raises(UserError, match="OMKL_TIMEOUT='soon'"):
         fetch.download(f"{server.url}/f", tmp_path / "x", 10**6)

@@ -3,7 +3,6 @@
 import csv
 import json
 import math
-import os
 
 import pandas as pd
 import pytest
@@ -26,7 +25,7 @@ from omkl.paths import published_folder
 from omkl.reports.rows import Row
 
 PAPERS = pytest.mark.parametrize("name", names())
-GERMAN = pytest.mark.skipif(not os.environ.get("OMKL_DATA"), reason="german is not there: set OMKL_DATA")
+GERMAN = pytest.mark.usefixtures("shared_data")
 
 
 # ------------------------------------------------------------------ what the conf says
