@@ -13,6 +13,7 @@ from typing import Any, NoReturn
 from omkl import __version__, commands, commands_papers, commands_results
 from omkl.commands import INTERRUPTED, OutputClosed, complain, printable, say
 from omkl.errors import OmklError, UserError
+from omkl.paths import out_path
 
 FORMATS = ("table", "json", "csv", "markdown", "latex")
 
@@ -146,12 +147,12 @@ def build_parser() -> Parser:
     text = "run a grid of settings; print the table and the best settings, draw them"
     sub = command("sweep", commands.sweep, text, settings, f"{KEYS}\n{SWEEP}")
     _add_run_options(sub, format_help)
-    sub.add_argument("--out", metavar="PATH", help="file (.png, .pdf) or folder of the figure")
+    sub.add_argument("--out", type=out_path, metavar="PATH", help="file (.png, .pdf) or folder of the figure")
 
     text = "draw what the store holds, or a paper's figure"
     sub = command("figure", commands.figure, text, f"KIND|NAME {settings}", f"{KEYS}\n{FIGURE}")
     sub.add_argument("kind", metavar="KIND", help="curve, sweep, or a paper's figure such as omkc/1")
-    sub.add_argument("--out", metavar="PATH", help="file (.png, .pdf) or folder to write to")
+    sub.add_argument("--out", type=out_path, metavar="PATH", help="file (.png, .pdf) or folder to write to")
     _add_selection(sub)
     _add_work_options(sub)
 
@@ -200,7 +201,7 @@ def build_parser() -> Parser:
     sub = command("results", commands_results.results, text, "ACTION [FOLDER ...] [KEY=VALUE ...] ", RESULTS)
     sub.add_argument("action", choices=actions, metavar="ACTION", help=", ".join(actions))
     sub.add_argument("--format", choices=FORMATS, default="table", help="list, prune: " + format_help)
-    sub.add_argument("--out", metavar="FILE", help="export: file to write, .csv or .parquet")
+    sub.add_argument("--out", type=out_path, metavar="FILE", help="export: file to write, .csv or .parquet")
     sub.add_argument("--old", action="store_true", help="prune: cells of older revisions of a learner too")
     sub.add_argument("--torn", action="store_true", help="prune: lines that cannot be read too")
     sub.add_argument("--yes", action="store_true", help="prune: remove, rather than say what would be")

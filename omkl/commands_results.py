@@ -3,6 +3,7 @@
 The work itself is in upkeep.py and rewrite.py.
 """
 
+import contextlib
 import os
 from argparse import Namespace
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from omkl.commands import OK, emit, say
 from omkl.errors import OmklError, UserError, suggest
+from omkl.paths import given, store_folder
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -24,12 +26,11 @@ def results(args: Namespace, words: list[str]) -> int:
 
     folders = [word for word in words if "=" not in word] if args.action == "merge" else []
     chosen = _chosen([word for word in words if word not in folders], args.action)
-    given = [*chosen["store"], os.environ.get("OMKL_STORE"), "results"]
-    store = Store(os.path.expanduser(next(path for path in given if path)))
+    store = Store(store_folder(next(iter(chosen["store"]), None)))
     if args.action == "merge":
         if not folders:
             raise UserError("omkl results merge FOLDER ...: which stores are to be copied from?")
-        copied = rewrite.merge(store, [Path(folder).expanduser() for folder in folders])
+        copied = rewrite.merge(store, [given(folder, "") for folder in folders])
         emit(f"{store.path}: {copied['cells']} lines of cells and {copied['curves']} curves copied\n")
         return OK
     if not (store.path / "cells").is_dir():
@@ -75,21 +76,24 @@ def _export(table: "pd.DataFrame", out: str | None) -> None:
     if out is None:
         emit(_csv(table))
         return
-    path = Path(out).expanduser()
-    part = path.with_name(f".{path.name}.part")
+    path = Path(out)
+    if path.suffix not in (".csv", ".parquet"):
+        raise UserError(f"--out {out}: the file's name must end in .csv or .parquet")
+    part = path.with_name(f".omkl-{os.getpid()}.part")  # short: the name may be as long as names can be
     try:
         if path.suffix == ".csv":
             part.write_text(_csv(table), encoding="utf-8")
-        elif path.suffix == ".parquet":
-            _parquet(table, part)
         else:
-            raise UserError(f"--out {out}: the file's name must end in .csv or .parquet")
+            _parquet(table, part)
         os.replace(part, path)
     except OSError as error:
-        raise OmklError(f"cannot write {path}: {error.strerror or error}") from error
+        wrong = isinstance(error, (FileNotFoundError, NotADirectoryError, IsADirectoryError))
+        raise (UserError if wrong else OmklError)(
+            f"cannot write {path}: {error.strerror or error}"
+        ) from error
     finally:
-        if part.exists():
-            part.unlink()
+        with contextlib.suppress(OSError):
+            part.unlink(missing_ok=True)
     say(f"wrote {path}: {len(table)} cells, {len(table.columns)} columns")
 
 

@@ -4,7 +4,7 @@ import os
 import sys
 from pathlib import Path
 
-from omkl.errors import OmklError
+from omkl.errors import OmklError, UserError, show
 
 
 def conf_folder() -> Path:
@@ -36,17 +36,46 @@ def published_folder() -> Path:
     raise OmklError(f"the published numbers are missing: looked for {candidates[0]} and {candidates[1]}")
 
 
+def given(text: str | Path, what: str) -> Path:
+    """Return a path that a user gave, ~ replaced, whether or not it exists.
+
+    what: what it was given as, such as ``store=``. Raises UserError for one that cannot exist: too long, say.
+    """
+    path = Path(os.path.expanduser(text))
+    try:
+        path.stat()
+    except (FileNotFoundError, NotADirectoryError, PermissionError):
+        pass  # whoever reads or writes there says so
+    except (OSError, ValueError) as error:
+        raise UserError(f"{what}{show(str(text))}: {getattr(error, 'strerror', None) or error}") from error
+    return path
+
+
+def out_path(text: str) -> str:
+    """Return the value of ``--out``; a slash at its end, which says that it is a folder, stays."""
+    if not text.strip():
+        raise UserError("--out: the path is missing")
+    given(text, "--out ")
+    return os.path.expanduser(text)
+
+
+def store_folder(text: str | None) -> Path:
+    """Return the folder of the results: the one given, else OMKL_STORE, else ./results."""
+    if text:
+        return given(text, "store=")
+    return given(os.environ.get("OMKL_STORE") or "results", "OMKL_STORE=")
+
+
 def data_folders() -> list[Path]:
     """Return the folders listed in OMKL_DATA (separated as in PATH), in order, existing or not."""
-    return [
-        Path(part).expanduser() for part in os.environ.get("OMKL_DATA", "").split(os.pathsep) if part.strip()
-    ]
+    parts = os.environ.get("OMKL_DATA", "").split(os.pathsep)
+    return [given(part, "OMKL_DATA: ") for part in parts if part.strip()]
 
 
 def cache_folder() -> Path:
     """Return the folder for downloads and parsed copies: OMKL_CACHE, else the platform's cache folder."""
-    if given := os.environ.get("OMKL_CACHE", "").strip():
-        return Path(given).expanduser()
+    if text := os.environ.get("OMKL_CACHE", "").strip():
+        return given(text, "OMKL_CACHE=")
     if sys.platform == "win32":
         base = Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
     elif sys.platform == "darwin":

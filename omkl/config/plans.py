@@ -12,6 +12,7 @@ from omkl.config import compose, domains, kernel_pools
 from omkl.config.learners import AlgoSpec, algo_names, algo_spec, algo_specs, hyperparameters, typed_values
 from omkl.config.request import Request, checked
 from omkl.errors import UserError, suggest
+from omkl.paths import store_folder
 from omkl.tasks import by_task, for_task
 
 MOST_SETTINGS = 100_000
@@ -80,14 +81,13 @@ def plan(overrides: list[str], *, sweep: bool = False) -> Plan:
     swept += [f"algo.{name}" for name, axis in axes.items() if max(map(len, axis.values())) > 1]
     settings = _distinct(_grid(specs, axes, chosen, tasks))
     order = request.value("order")
-    store = request.value("store") or os.environ.get("OMKL_STORE") or "results"
     asked = Plan(
         settings=settings,
         data=data,
         reps=request.value("reps") or REPS[order],
         seed=request.value("seed"),
         order=order,
-        store=Path(os.path.expanduser(store)),
+        store=store_folder(request.value("store")),
         exec=_exec(request),
         yardsticks=_yardsticks(request, settings, tasks),
         swept=tuple(key for key in request.given if key in swept),

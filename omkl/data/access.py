@@ -14,7 +14,7 @@ from omkl.data.registry import DataEntry
 from omkl.data.streams import generate
 from omkl.errors import OmklError, UserError, suggest
 from omkl.locks import locked
-from omkl.paths import cache_folder
+from omkl.paths import cache_folder, given
 
 _given: dict[str, tuple[Form, list[Path]]] = {}  # files that this process was told to take for a set
 
@@ -51,7 +51,7 @@ def load(spec: str, *, download: bool = True, task: str = "classification") -> D
         if found is None:
             raise UserError(_missing(item))
         return _load(item.name, found[1], found[0], item, item.task)
-    path = Path(spec).expanduser()
+    path = given(spec, "data=")
     if not path.is_file():
         guess = suggest(spec, registry.names())
         raise UserError(f"data={spec}: neither a registered data set{guess} nor a file; see `omkl list data`")
@@ -65,7 +65,7 @@ def use(name: str, path: str | Path) -> None:
     that holds its files under their usual names. Raises UserError where it is neither, for other content, and
     for a set that is not read from files.
     """
-    item, path = registry.entry(name), Path(path).expanduser()
+    item, path = registry.entry(name), given(path, f"{name}=")
     forms = [form for form in item.forms if form.needs_files]
     if not forms:
         raise UserError(f"{name}={path}: {item.name} is not read from files, and is always there")

@@ -24,6 +24,7 @@ from omkl.data.forms import DataFile, Link
 from omkl.data.parse import decoding
 from omkl.data.watch import SLOWEST, Watch
 from omkl.errors import OmklError, UserError, show
+from omkl.paths import given
 
 TIMEOUT = 30.0  # seconds without a byte
 ATTEMPTS = 3
@@ -94,7 +95,7 @@ def _check_online(name: str) -> None:
 
 def _from_mirror(file: DataFile, folder: Path, limit: int, mirror: str) -> Path:
     if urlsplit(mirror).scheme not in ("http", "https"):
-        source = Path(mirror).expanduser()
+        source = given(mirror, "OMKL_MIRROR=")
         if not source.is_dir():
             raise UserError(f"OMKL_MIRROR={mirror!r} is neither an http(s) URL nor a folder")
         found = find_in(source, file.name)

@@ -46,7 +46,7 @@ class Rows:
     def mean(self, label: str, measure: str) -> float:
         """Return a row's mean of a measure (ERROR: of the task's); NaN where it has not finished."""
         found = self.records.get(label)
-        return float(found[0][f"{self.measure(measure)}_mean"]) if found else float("nan")
+        return _mean(found[0], self.measure(measure)) if found else float("nan")
 
     def measure(self, name: str) -> str:
         """Return a measure's name, for ERROR that of the task."""
@@ -138,6 +138,9 @@ def trend(rows: Rows, options: Mapping[str, Any]) -> Finding:
 def step(rows: Rows, options: Mapping[str, Any]) -> Finding:
     """From ``key`` = ``start`` to ``end``, ``measure`` of ``label`` changes by a factor in [low, high]."""
     grid = dict(_grid(rows, options))
+    if missing := [end for end in ("start", "end") if float(options[end]) not in grid]:
+        has = ", ".join(f"{value:g}" for value in sorted(grid))
+        raise UserError(f"{missing[0]}: {options['key']} = {options[missing[0]]} was not run; there is {has}")
     a, b = grid[float(options["start"])], grid[float(options["end"])]
     holds = options.get("low", 0.0) <= b / a <= options.get("high", np.inf)
     numbers = f"{_text(a, options['measure'])} to {_text(b, options['measure'])}, {b / a:.3g} x"
@@ -175,7 +178,18 @@ def _grid(rows: Rows, options: Mapping[str, Any]) -> list[tuple[float, float]]:
     measure = options.get("measure", "mistake_pct")
     if len(records) < 2:
         raise UserError(f"{options['label']} has {len(records)} rows on {rows.data}; a sweep is needed")
-    return [(float(record["params"][options["key"]]), float(record[f"{measure}_mean"])) for record in records]
+    key = options["key"]
+    if lacking := [record for record in records if not isinstance(record["params"].get(key), (int, float))]:
+        known = lacking[0]["params"]
+        raise UserError(f"key: {options['label']} has no number '{key}'{suggest(key, known)}")
+    return [(float(record["params"][key]), _mean(record, measure)) for record in records]
+
+
+def _mean(record: Mapping[str, Any], measure: str) -> float:
+    if f"{measure}_mean" not in record:
+        known = [name.removesuffix("_mean") for name in record if name.endswith("_mean")]
+        raise UserError(f"measure: {measure} is none{suggest(measure, known)}; there is {', '.join(known)}")
+    return float(record[f"{measure}_mean"])
 
 
 def _list(value: Any) -> list[str]:

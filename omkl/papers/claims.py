@@ -2,15 +2,14 @@
 
 from dataclasses import dataclass
 
+from omkl.errors import UserError
 from omkl.papers.checks import Finding, checker, on_each
 from omkl.papers.compare import compare
 from omkl.papers.make import Made, about_of, command_of, run
 from omkl.papers.paper import Item, Paper
+from omkl.papers.schema import QUANTIFIERS
 from omkl.papers.selection import Selection, work_of
 from omkl.reports.notes import failed, incomplete
-
-# What a claim says of how many data sets, and the least share that makes it true.
-QUANTIFIERS = {"all": 1.0, "nearly all": 0.8, "most": 0.5, "some": 0.0}
 
 
 @dataclass(frozen=True)
@@ -69,7 +68,10 @@ def claims(
         found = compare(paper, item, own, cells, about)
         check = checker(item.kind, f"conf/paper/{paper.name}.yaml: claims.{item.number}")
         each = on_each(found, found.cells, item.options.get("pool"))
-        findings = tuple(check(rows, item.options) for rows in each)
+        try:
+            findings = tuple(check(rows, item.options) for rows in each)
+        except UserError as error:
+            raise UserError(f"conf/paper/{paper.name}.yaml: claims.{item.number}: {error}") from error
         there = found.summary[found.summary["missing"] == ""]
         checked.append(Checked(item, findings, (*incomplete(there), *failed(about))))
     rows = pd.DataFrame([_record(one) for one in checked])

@@ -6,6 +6,7 @@ from typing import Any
 
 from omkl.config import compose
 from omkl.errors import UserError, suggest
+from omkl.papers.schema import check_paper
 
 
 @dataclass(frozen=True)
@@ -80,12 +81,11 @@ def read(name: str) -> Paper:
     content = compose.read("paper", [name])[name]
     where = compose.file("paper", name)
     _check_keys(content, _KEYS | {_SHARED}, where)
+    check_paper(content, str(where))
     runs = {}
     for key, parts in (content.get("runs") or {}).items():
         _check_keys(parts, _RUN_KEYS, f"{where}: runs.{key}")
-        if not isinstance(parts.get("words"), dict) or "algo" not in parts["words"]:
-            raise UserError(f"{where}: runs.{key}: 'words' with an 'algo' is missing")
-        runs[key] = Run(key, **parts)
+        runs[key] = Run(key, **{name: part for name, part in parts.items() if part is not None})
     groups = {
         group: {
             str(number): _item(name, str(number), parts, runs, f"{where}: {group}.{number}")
@@ -123,11 +123,7 @@ def find(kind: str, word: str) -> tuple[Paper, Item]:
 
 
 def _item(paper: str, number: str, parts: Any, runs: dict[str, Run], where: str) -> Item:
-    _check_keys(parts, None, where)
-    options = dict(parts)
-    for key in ("title", "kind"):
-        if not isinstance(options.get(key), str):
-            raise UserError(f"{where}: '{key}' is missing")
+    options = {key: value for key, value in parts.items() if value is not None}
     wanted = options.pop("runs", [])
     for name in wanted:
         if name not in runs:
@@ -137,8 +133,6 @@ def _item(paper: str, number: str, parts: Any, runs: dict[str, Run], where: str)
     return Item(paper, number, title, kind, tuple(runs[name] for name in wanted), options)
 
 
-def _check_keys(content: Any, known: set[str] | None, where: Any) -> None:
-    if not isinstance(content, dict):
-        raise UserError(f"{where}: must be a mapping")
-    for key in content.keys() - (known or content.keys()):
+def _check_keys(content: Mapping[str, Any], known: set[str], where: Any) -> None:
+    for key in sorted(content.keys() - known):
         raise UserError(f"{where}: unknown key '{key}'{suggest(key, known)}")

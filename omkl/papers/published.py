@@ -4,6 +4,7 @@ import csv
 from dataclasses import dataclass
 from functools import cache
 
+from omkl.errors import UserError, show, suggest
 from omkl.paths import published_folder
 
 WITHIN = 2.0  # published standard deviations
@@ -35,7 +36,11 @@ class Value:
 def values(stem: str) -> dict[tuple[str, str, str, str], Value]:
     """Return the published values of a CSV by (table, data, algorithm, metric)."""
     found = {}
-    with open(published_folder() / f"{stem}.csv", newline="", encoding="utf-8") as file:
+    path = published_folder() / f"{stem}.csv"
+    if not path.is_file():
+        known = [other.stem for other in path.parent.glob("*.csv")]
+        raise UserError(f"published: {show(stem)}: there is no {path}{suggest(stem, known)}")
+    with open(path, newline="", encoding="utf-8") as file:
         for line in csv.DictReader(file):
             digits = line["mean"].partition(".")[2]
             key = (line["table"], line["data"], line["algorithm"], line["metric"])

@@ -1,0 +1,75 @@
+"""Paths that cannot be, wherever a user may give one: exit code 2 and one line that names what was given."""
+
+import pytest
+
+from omkl.cli import main
+
+LONG = "a" * 300
+RUN = ["data=wdbc", "algo=majority", "yardsticks=[]", "reps=1"]
+
+
+@pytest.fixture(autouse=True)
+def place(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in ("OMKL_STORE", "OMKL_MIRROR"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("OMKL_OFFLINE", "1")
+    (tmp_path / "st" / "cells").mkdir(parents=True)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["results", "export", "--out=", "store=st"], "--out: the path is missing"),
+        (["results", "export", "--out=.", "store=st"], "--out .: the file's name must end in .csv"),
+        (["results", "export", "--out=/", "store=st"], "--out /: the file's name must end in .csv"),
+        (["results", "export", "--out=..", "store=st"], "--out ..: the file's name must end in .csv"),
+        (["results", "export", f"--out={LONG}.csv", "store=st"], "--out 'aaa"),
+        (["results", "export", "--out=no/x.csv", "store=st"], "cannot write no/x.csv"),
+        (["results", "list", f"store={LONG}"], "store='aaa"),
+        (["results", "prune", f"store={LONG}"], "store='aaa"),
+        (["results", "merge", LONG, "store=st"], "File name too long"),
+        (["results", "merge", "~nobody-here/x", "store=st"], "~nobody-here/x is no store"),
+        (["run", *RUN, f"store={LONG}"], "store='aaa"),
+        (["sweep", *RUN, f"store={LONG}"], "store='aaa"),
+        (["status", *RUN, f"store={LONG}"], "store='aaa"),
+        (["figure", "curve", *RUN, f"store={LONG}"], "store='aaa"),
+        (["table", "bomkl/1", "--data", "wdbc", f"store={LONG}"], "store='aaa"),
+        (["figure", "curve", *RUN, f"--out={LONG}"], "--out 'aaa"),
+        (["figure", "curve", *RUN, f"--out={LONG}/"], "--out 'aaa"),
+        (["figure", "curve", *RUN, "--out="], "--out: the path is missing"),
+        (["sweep", *RUN, f"--out={LONG}.png"], "--out 'aaa"),
+        (["figure", "omkc/1", f"--out={LONG}"], "--out 'aaa"),
+        (["run", f"data={LONG}"], "data=aaa"),
+        (["table", "bomkl/1", "--data", f"german={LONG}"], "german='aaa"),
+        (["table", "bomkl/1", "--data", "german=~nobody-here/x"], "is neither a file nor a folder"),
+        (["table", "bomkl/1", "--data", f"kdd08={LONG}"], "data=aaa"),
+    ],
+)
+def test_a_path_that_cannot_be(words, said, capsys):
+    assert_refused(words, said, capsys)
+
+
+def test_the_longest_name_that_can_be(tmp_path, capsys):
+    name = "b" * 251 + ".csv"
+    assert main(["results", "export", f"--out={name}", "store=st"]) == 0
+    assert sorted(path.name for path in tmp_path.iterdir()) == [name, "st"]
+
+
+@pytest.mark.parametrize("text", [LONG, "~nobody-here"])
+@pytest.mark.parametrize("name", ["OMKL_STORE", "OMKL_CACHE", "OMKL_DATA", "OMKL_MIRROR"])
+def test_one_in_the_environment(name, text, monkeypatch, capsys, tmp_path):
+    words = {"OMKL_STORE": ["results", "list"], "OMKL_CACHE": ["data", "get", "a9a"]}
+    monkeypatch.setenv("OMKL_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("OMKL_DATA", "")
+    monkeypatch.setenv(name, text)
+    assert_refused(words.get(name, ["data", "get", "a9a"]), f"{name}" if text == LONG else "", capsys)
+
+
+def assert_refused(words, said, capsys):
+    assert main(words) == 2
+    out, err = capsys.readouterr()
+    assert not out
+    assert err.count("\n") == 1
+    assert "unexpected" not in err
+    assert said in err
