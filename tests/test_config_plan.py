@@ -30,7 +30,7 @@ def test_every_learner_and_pool_of_conf_is_read_and_planned():
     assert {"omkc_dd", "omkc_ss", "perceptron", "majority", "arow"} <= set(algo_names())
     for name, spec in algo_specs().items():
         suitable = ["pool=gauss13"] if spec.pool == "gaussian" and spec.kernels == "pool" else []
-        assert plan([f"algo={name}", *suitable]).settings[0].params == spec.defaults
+        assert plan([f"algo={name}", *suitable]).settings[0].params == spec.usual("classification")
     for name in pool_names():
         found = plan([f"pool={name}"]).settings[0].pool
         assert found == pool(name)
