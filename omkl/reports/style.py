@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-# Okabe and Ito (2008), told apart by colour-blind readers; without their yellow, too pale for a line. The last
-# two are not theirs: so many lines have markers too.
+# Okabe and Ito (2008), told apart by colour-blind readers; without their yellow, too pale for a line.
+# The last two are not theirs: so many lines have markers too.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#8C510A", "#7A3E9D")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")  # another number than that of the colours
 MARKED = 4  # learners up to which colours alone are enough
