@@ -125,7 +125,7 @@ def _published(summary: "pd.DataFrame", name: str) -> list[tuple[Column, list]]:
 
 
 def _difference(row: dict, name: str, places: int) -> str:
-    """Return the text of ours minus published: in published deviations, as it is where these are 0."""
+    """Return ours minus published as text: in published standard deviations, as it is where these are 0."""
     difference, gap = _float(row[f"{name}_difference"]), _float(row[f"{name}_gap"])
     if difference == difference:
         return f"{difference:+.1f}"

@@ -35,14 +35,17 @@ def basis(reps: int, orders: Iterable[str]) -> str:
     return f"mean over {reps} {_PLURAL.get(known[0], '') if len(known) == 1 else repetitions_of(known)}"
 
 
-def caption(table: "pd.DataFrame", spread: str = "bands") -> str:
+def caption(table: "pd.DataFrame", spread: str = "bands", of: Iterable[str] = ()) -> str:
     """Return what the lines of a table with the columns reps and order are.
 
-    spread: how standard deviations are drawn; nothing is said of them where there is but one repetition.
+    spread: how standard deviations are drawn    of: their columns; nothing is said of them where all are 0 or
+    there is but one repetition
     """
     most = int(table["reps"].max())
     text = basis(most, table.get("order", ()))
-    return text if most == 1 else f"{text}; {spread}: ±1 standard deviation"
+    own = table[~table["is_yardstick"].astype(bool)] if "is_yardstick" in table else table
+    varied = any((own[name].astype(float) > 0).any() for name in of)
+    return f"{text}; {spread}: ±1 standard deviation" if varied else text
 
 
 def shortfall(lines: Iterable[tuple[str, str, int, int]]) -> list[str]:
@@ -54,8 +57,8 @@ def shortfall(lines: Iterable[tuple[str, str, int, int]]) -> list[str]:
     most = max((done for _, _, done, _ in lines), default=0)
     missing = [f"{name} on {data} {done} of {of}" for name, data, done, of in lines if done < of]
     fewer = [f"{name} on {data} {done}" for name, data, done, of in lines if of <= done < most]
-    warnings = [f"INCOMPLETE, repetitions done: {some(missing)}"] if missing else []
-    return warnings + ([f"unequal repetitions: {some(fewer)}, the most {most}"] if fewer else [])
+    warnings = [f"INCOMPLETE, repetitions done: {some(missing, '; ')}"] if missing else []
+    return warnings + ([f"unequal repetitions: {some(fewer, '; ')}, the most {most}"] if fewer else [])
 
 
 def shortfall_of(table: "pd.DataFrame") -> list[str]:

@@ -143,7 +143,8 @@ def explain(
     seen = strokes.in_view(figure.axes)
     handles = {line: Line2D([], [], **look) for line, look in styles.items() if line in seen}
     counts = table[~table["is_yardstick"].astype(bool)].groupby("data")["line"].nunique()
-    text = captions.caption(table, strokes.spread_name(counts.tolist() or [1])) + more
+    stds = [name for name in table if name.endswith("_std")]
+    text = captions.caption(table, strokes.spread_name(counts.tolist() or [1]), stds) + more
     warnings = captions.shortfall_of(table) if warnings is None else warnings
     style.legend_below(figure, handles, text, warnings)
 

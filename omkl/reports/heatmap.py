@@ -9,7 +9,7 @@ import numpy as np
 from omkl.reports import captions, style
 from omkl.reports.rows import value_text
 from omkl.reports.sweep_figure import curve_panel
-from omkl.reports.tasks import measure_of
+from omkl.reports.tasks import deviations_of, measure_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -75,7 +75,8 @@ def draw_heat_maps(
     for number, (which, line) in enumerate((d, n) for n in lines for d in data):
         panel = panels.flat[number]
         part = own[own["data"] == which]
-        rates = part[f"{measure_of(part).name}_mean"].astype(float)
+        mapped = part[part["line"].map(lambda name: len(several[name]) > 1)]
+        rates = mapped[f"{measure_of(part).name}_mean"].astype(float)
         mine = part[part["line"] == line]
         if mine.empty:
             panel.set_axis_off()
@@ -96,7 +97,7 @@ def draw_heat_maps(
         levels = textwrap.fill(_levels(table, several, which), int(14 * width))
         bar.set_label(f"{measure_of(own[own['data'] == which]).axis}\n{levels}".strip(), fontsize=8)
     curves = any(len(names) == 1 for names in several.values())
-    text = captions.caption(own) if curves else captions.basis(int(own["reps"].max()), own["order"])
+    text = captions.caption(own, of=deviations_of(own) if curves else ())
     below = [
         f"{which}: {levels}"
         for which in data

@@ -100,7 +100,7 @@ def average_ranks(
         left_out = [f"{some(absent)}: have finished no data set"]
     reasons: dict[str, list[str]] = {}
     for data, row in values[values.isna().any(axis=1)].iterrows():
-        reasons.setdefault(some(list(row.index[row.isna()])), []).append(str(data))
+        reasons.setdefault(some(list(row.index[row.isna()]), at_most=MOST_REASONS), []).append(str(data))
     left_out += [f"{some(sets)}: not finished by {names}" for names, sets in reasons.items()]
     grey = set(table.loc[table["is_yardstick"].astype(bool), "line"])
     ranks = ranks_of(values.dropna(), alpha, left_out)

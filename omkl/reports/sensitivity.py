@@ -89,7 +89,7 @@ def draw_sensitivity(
         handles = {line: Line2D([], [], **look) for line, look in styles.items() if line in seen}
         counts = table[~yardstick].groupby("panel")["learner"].nunique().tolist() or [1]
         if note is None:
-            note = captions.caption(table, strokes.spread_name(counts)) if "reps" in table else ""
+            note = captions.caption(table, strokes.spread_name(counts), ("y_std",)) if "reps" in table else ""
         style.legend_below(figure, handles, note, warnings)
         if title:
             figure.suptitle(title, fontsize=11)

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 # Okabe and Ito (2008), told apart by colour-blind readers; without their yellow, too pale for a line.
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+# The last two are not theirs: so many lines have markers too.
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#8C510A", "#7A3E9D")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")  # another number than that of the colours
 MARKED = 4  # learners up to which colours alone are enough
 GREYS = ("#404040", "#6e6e6e", "#8c8c8c")
@@ -101,7 +102,7 @@ def line_styles(
         if len(names) > MARKED:
             styles[name] |= {
                 "marker": MARKERS[number % len(MARKERS)],
-                "markersize": 4.2,
+                "markersize": 6.5 if MARKERS[number % len(MARKERS)] in "PX*" else 4.2,
                 "markeredgewidth": 0,
                 "markevery": (0.03 + 0.21 * (0.618 * number % 1), 0.21),  # shares of the panel's diagonal
             }

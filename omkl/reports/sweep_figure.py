@@ -7,7 +7,7 @@ import numpy as np
 from omkl.reports import captions, strokes, style
 from omkl.reports.rows import value_text
 from omkl.reports.sweep import axes_of, grid_table
-from omkl.reports.tasks import axis_of, least_of, measure_of
+from omkl.reports.tasks import axis_of, deviations_of, least_of, measure_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -74,7 +74,7 @@ def _draw_curves(table: "pd.DataFrame", axis: tuple[str, list[float]], warnings:
     seen = strokes.in_view(panels)
     handles = {line: Line2D([], [], **look) for line, look in styles.items() if line in seen}
     counts = table[~yardstick].groupby("data")["line"].nunique().tolist()
-    text = captions.caption(table, strokes.spread_name(counts or [1]))
+    text = captions.caption(table, strokes.spread_name(counts or [1]), deviations_of(table))
     style.legend_below(figure, handles, f"{text}; ring: {least_of(table)}", warnings)
     return figure
 
@@ -158,7 +158,9 @@ def _draw_dots(table: "pd.DataFrame", warnings: list[str]) -> "Figure":
             level = {"linestyle": look["linestyle"]}
             handles[line] = Line2D([], [], color=look["color"], **(dot if line in learners else level))
     filled = "; filled: not worse than the best" if (table["reps"] > 1).any() else ""
-    style.legend_below(figure, handles, captions.caption(table, "bars") + filled, warnings)
+    style.legend_below(
+        figure, handles, captions.caption(table, "bars", deviations_of(table)) + filled, warnings
+    )
     return figure
 
 

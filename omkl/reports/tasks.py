@@ -53,6 +53,11 @@ def axis_of(table: "pd.DataFrame") -> str:
     return " or ".join(BY_TASK[task].axis for task in dict.fromkeys(table["task"]))
 
 
+def deviations_of(table: "pd.DataFrame") -> list[str]:
+    """Return the columns of the standard deviations that figures of a summary draw."""
+    return list(dict.fromkeys(f"{BY_TASK[task].name}_std" for task in table["task"]))
+
+
 def least_of(table: "pd.DataFrame") -> str:
     """Return what the best rows of the table's data sets have."""
     return " or ".join(filter(None, (BY_TASK[task].least for task in dict.fromkeys(table["task"]))))

@@ -1,0 +1,247 @@
+"""Each kind of a paper's table in each format, complete or not; kinds and titles that conf/paper names."""
+
+import csv
+import dataclasses
+import io
+import json
+import shutil
+import warnings
+
+import pytest
+
+from omkl.cli import main
+from omkl.config import compose
+from omkl.errors import UserError
+from omkl.papers import Selection, find, names, read
+from omkl.papers.claims import claims
+from omkl.papers.figures import figure
+from omkl.papers.make import STANDALONE, TABLES, table
+from omkl.papers.page import write_page
+from omkl.papers.render import layout
+from omkl.papers.titles import title_of
+from omkl.paths import conf_folder
+from omkl.reports import FORMATS
+
+PAPER = """
+title: A paper
+cite: by someone
+published: null
+unavailable: {lost: {title: lost data, how: "ask the authors"}}
+runs:
+  two: {words: {algo: [omkc_dd, omkc_ss], data: [wdbc, lost], reps: 3}}
+  swept: {words: {algo: omkc_dd, data: wdbc, reps: 3, algo.beta: [0.5, 0.8]}}
+  budgets:
+    words: {algo: [bomkc_rbp, bomkc_bogd], data: [wdbc, drift], reps: 2, algo.budget: 40}
+    per_data: {wdbc: {algo.budget: 30}}
+tables:
+  "1": {title: "Results on {data}", kind: results, runs: [two]}
+  "2": {title: "Times on {data}", kind: times, runs: [two], base: "OMKC(D,D)"}
+  "3": {title: "Tuned on {data}", kind: tuning, runs: [swept]}
+  "4": {title: "Sizes of {data}", kind: sizes, data: [wdbc, lost]}
+figures:
+  "1": {title: "Mistakes on {data}", kind: curves, runs: [two], measure: mistake_pct}
+  "ranks": {title: "Ranks over {data}", kind: ranks, runs: [budgets]}
+claims:
+  first: {title: "one", kind: less, runs: [two], left: "OMKC(D,D)", right: "OMKC(S,S)", measure: mistake_pct}
+"""
+ITEMS = {"results": "mine/1", "times": "mine/2", "tuning": "mine/3", "sizes": "mine/4"}
+
+
+@pytest.fixture
+def conf(tmp_path, monkeypatch):
+    """A conf folder of the test's own, with a paper ``mine``."""
+    folder = shutil.copytree(conf_folder(), tmp_path / "conf")
+    monkeypatch.setattr(compose, "conf_folder", lambda: folder)
+    (folder / "paper" / "mine.yaml").write_text(PAPER)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory):
+    return tmp_path_factory.mktemp("store")
+
+
+def selection(store, **more) -> Selection:
+    return Selection(data=("wdbc",), words=(f"store={store}", "exec=serial"), **more)
+
+
+def test_every_kind_is_tried_here():
+    assert ITEMS.keys() == TABLES.keys() | STANDALONE.keys()
+
+
+@pytest.mark.parametrize("fmt", FORMATS)
+@pytest.mark.parametrize("kind", ITEMS)
+def test_every_kind_of_table_takes_every_format(conf, store, kind, fmt):
+    made = table(*find("tables", ITEMS[kind]), selection(store), progress=False)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # a crowded machine
+        text = made.text(fmt)
+    assert text.endswith("\n")
+    if fmt == "json":
+        found = json.loads(text)
+        assert "wdbc" in json.dumps(found)
+        assert kind == "sizes" or "notes" in found
+    elif fmt == "csv":
+        lines = list(csv.DictReader(io.StringIO(text)))
+        assert {line["data"] for line in lines} == {"wdbc"}
+    else:
+        assert "wdbc" in text
+        assert made.title in text
+    with pytest.raises(UserError, match="unknown format 'xml'"):
+        made.text("xml")
+
+
+@pytest.mark.parametrize("fmt", FORMATS)
+@pytest.mark.parametrize("kind", [kind for kind in ITEMS if kind != "sizes"])
+def test_every_kind_of_table_says_that_it_is_incomplete(conf, store, kind, fmt, monkeypatch):
+    from omkl.papers import make
+
+    def partly(work, **how):
+        outcome = run(work, **how)
+        lost = outcome.cells[(outcome.cells["algo"] == "omkc_dd") & (outcome.cells["rep"] == 2)].index
+        return dataclasses.replace(outcome, cells=outcome.cells.drop(lost).reset_index(drop=True))
+
+    run = make.run
+    monkeypatch.setattr(make, "run", partly)
+    made = table(*find("tables", ITEMS[kind]), selection(store), progress=False)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        text = made.text(fmt)
+    if fmt == "csv":
+        text = " ".join(str(warning.message) for warning in caught)
+    assert "INCOMPLETE: OMKC(D,D)" in " ".join(text.replace("\\", "").split())
+    assert "on wdbc 2 of 3" in " ".join(text.replace("\n%", "").split())
+
+
+@pytest.mark.parametrize("fmt", FORMATS)
+def test_sizes_tell_of_data_that_are_not_there(conf, fmt):
+    paper, item = find("tables", "mine/4")
+    assert "ask the authors" in table(paper, item, Selection()).text(fmt)
+
+
+def test_claims_say_that_they_are_incomplete(conf, store, monkeypatch):
+    from omkl.papers import claims as module
+
+    run = module.run
+
+    def partly(work, **how):
+        outcome = run(work, **how)
+        cells = outcome.cells[outcome.cells["rep"] != 2].reset_index(drop=True)
+        return dataclasses.replace(outcome, cells=cells)
+
+    complete = claims(read("mine"), selection(store), progress=False)
+    assert "INCOMPLETE" not in "".join(complete.text(fmt) for fmt in FORMATS)
+    monkeypatch.setattr(module, "run", partly)
+    made = claims(read("mine"), selection(store), progress=False)
+    for fmt in FORMATS:
+        assert "INCOMPLETE: OMKC(D,D) on wdbc 2 of 3" in " ".join(made.text(fmt).split())
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words", "where"),
+    [
+        ("kind: results", "kind: result", ["table", "mine/1"], "tables.1.kind: unknown kind 'result'"),
+        ("kind: curves", "kind: curve", ["figure", "mine/1"], "figures.1.kind: unknown kind 'curve'"),
+        ("kind: less", "kind: lesser", ["claims", "mine"], "claims.first.kind: unknown kind 'lesser'"),
+    ],
+)
+def test_an_unknown_kind_is_told_with_file_key_and_the_kinds_there_are(conf, old, new, words, where, capsys):
+    (conf / "paper" / "mine.yaml").write_text(PAPER.replace(old, new))
+    assert main(words) == 2
+    out, err = capsys.readouterr()
+    assert not out
+    assert f"conf/paper/mine.yaml: {where}" in err
+    assert "did you mean" in err
+    assert "there are " in err
+    assert err.count("\n") == 1
+
+
+def test_a_page_stops_at_an_unknown_kind(conf, tmp_path):
+    (conf / "paper" / "mine.yaml").write_text(PAPER.replace("kind: curves", "kind: curve"))
+    with pytest.raises(UserError, match=r"figures.1.kind"):
+        write_page(read("mine"), selection(tmp_path), tmp_path, progress=False)
+
+
+# ------------------------------------------------------------------ titles
+
+
+def test_a_title_names_the_data_that_are_shown(conf, store, tmp_path):
+    from PIL import Image
+
+    paper, item = find("figures", "mine/1")
+    drawn = figure(paper, item, selection(store), str(tmp_path / "one.png"), progress=False)
+    assert drawn.title == "Mistakes on wdbc"
+    with Image.open(drawn.files[0]) as picture:
+        assert picture.text["Title"] == "Mistakes on wdbc"
+        assert picture.text["Description"] == "omkl figure mine/1 --data wdbc"
+    assert title_of(item, ["a", "b"]) == "Mistakes on a and b"
+    assert title_of(item, ["a", "b", "c"]) == "Mistakes on a, b and c"
+    assert title_of(item, "abcd") == "Mistakes on 4 data sets"
+    assert title_of(item) == "Mistakes on wdbc and lost"
+
+
+def test_the_seed_is_part_of_the_command(conf, store, tmp_path):
+    from PIL import Image
+
+    chosen = Selection(reps=1, data=("wdbc",), words=(f"store={store}", "exec=serial", "seed=7"))
+    drawn = figure(*find("figures", "mine/1"), chosen, str(tmp_path / "one.png"), progress=False)
+    with Image.open(drawn.files[0]) as picture:
+        assert picture.text["Description"] == "omkl figure mine/1 --reps 1 --data wdbc seed=7"
+
+
+@pytest.mark.parametrize("name", names())
+def test_no_title_of_a_paper_counts_or_names_data_by_hand(name):
+    paper = read(name)
+    for item in (*paper.tables.values(), *paper.figures.values()):
+        known = {data for run in item.runs for data in run.words.get("data", ())}
+        words = item.title.replace(",", " ").split()
+        assert not known & set(words), item.name
+        assert "sets" not in words or not item.runs or item.kind == "sizes", item.name
+
+
+def test_a_budget_per_data_set_is_one_learner_of_the_ranks(conf, store, tmp_path):
+    paper, item = find("figures", "mine/ranks")
+    chosen = Selection(words=(f"store={store}", "exec=serial"))
+    drawn = figure(paper, item, chosen, str(tmp_path / "ranks.svg"), progress=False)
+    assert drawn.title == "Ranks over wdbc and drift"
+    text = drawn.files[0].read_text()
+    assert "BOMKC(RBP)  " in text
+    assert "budget=" not in text
+
+
+def test_the_ranks_of_bomkl_compare_five_budget_learners():
+    from omkl.papers.rows import _per_data
+
+    _, item = find("figures", "bomkl/ranks")
+    assert [_per_data(run) for run in item.runs] == [("budget",), ("beta",)]
+
+
+# ------------------------------------------------------------------ a published deviation of 0
+
+
+def test_a_difference_without_a_published_deviation_has_a_word(conf, store, tmp_path, monkeypatch):
+    from omkl.papers import published
+    from omkl.papers.compare import compare
+    from omkl.papers.make import about_of, run
+    from omkl.papers.selection import work_of
+
+    (tmp_path / "mine.csv").write_text(
+        "table,data,algorithm,metric,mean,std\n"
+        "1,wdbc,DD,mistake_percent,50.00,0.00\n1,wdbc,DD,n_sv,100,1\n1,wdbc,DD,seconds,1.00,\n"
+    )
+    monkeypatch.setattr(published, "published_folder", lambda: tmp_path)
+    text = PAPER.replace("published: null", "published: mine", 1)
+    text = text.replace("kind: results,", 'kind: results, published: "1",')
+    text = text.replace("reps: 3}}\n  swept", "reps: 3}, published: {omkc_dd: DD}}\n  swept")
+    (conf / "paper" / "mine.yaml").write_text(text)
+    paper, item = find("tables", "mine/1")
+    work = work_of(paper, [item], selection(store))
+    outcome = run(work, progress=False)
+    found = compare(paper, item, work, outcome.cells, about_of(work, outcome, ""))
+    shown, terms = layout(found)
+    place = [column.name for column in shown.columns].index("mistake_pct_diff")
+    ours = found.summary["mistake_pct_mean"].iloc[0]
+    assert shown.lines[0].cells[place] == f"{ours - 50:+.2f} no sd"
+    assert "the published standard deviation is 0" in dict(terms)["no sd"]
+    assert "mistakes" in found.summary["verdict"].iloc[0]
+    assert found.summary["mistake_pct_difference"].isna().all()
