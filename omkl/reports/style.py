@@ -102,7 +102,7 @@ def line_styles(
         if len(names) > MARKED:
             styles[name] |= {
                 "marker": MARKERS[number % len(MARKERS)],
-                "markersize": 6.5 if MARKERS[number % len(MARKERS)] in "PX*" else 4.2,
+                "markersize": 5.5 if MARKERS[number % len(MARKERS)] in "PX*" else 4.2,
                 "markeredgewidth": 0,
                 "markevery": (0.03 + 0.21 * (0.618 * number % 1), 0.21),  # shares of the panel's diagonal
             }
