@@ -1,11 +1,21 @@
-"""Shared fixtures: real data is found through OMKL_DATA, and a test without it skips with the reason."""
+"""Shared fixtures and marks. Real data are found through OMKL_DATA; without them a test skips and says so.
 
+Two marks are set here, so that nobody has to think of them: ``data`` where a test uses real data, ``blas``
+where its expected values come from BLAS, whose last digits depend on the processor (OPENBLAS_CORETYPE).
+"""
+
+import inspect
 import os
+import re
+from functools import cache
 from pathlib import Path
 
 import pytest
 
 pytest_plugins = ["download_server"]
+NOT_FOUND = "real data not found: set OMKL_DATA to the folder that holds MANIFEST.csv"
+MADE_HERE = ("wdbc", "ties")  # sets of test_twins and test_bounds that every machine has
+BLAS = re.compile(r" @ |\blinalg\b|\.dot\(|einsum|omkl\.bounds|\bSVC\b")
 
 
 def data_folder() -> Path | None:
@@ -21,5 +31,39 @@ def shared_data() -> Path:
     """Folder with the real data sets; skips the test where it is not."""
     folder = data_folder()
     if folder is None:
-        pytest.skip("real data not found: set OMKL_DATA to the folder that holds MANIFEST.csv")
+        pytest.skip(NOT_FOUND)
     return folder
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Set the marks ``data`` and ``blas``."""
+    for item in items:
+        params = item.callspec.params if hasattr(item, "callspec") else {}
+        if "shared_data" in item.fixturenames or params.get("data_name", "wdbc") not in MADE_HERE:
+            item.add_marker("data")
+        if BLAS.search(_source(_oracle(item, params))):
+            item.add_marker("blas")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item, call):
+    """Fail a test that asked for real data without the mark: `pytest -m data` would never run it."""
+    report = yield
+    if report.skipped and NOT_FOUND in str(report.longrepr) and not item.get_closest_marker("data"):
+        report.outcome, report.longrepr = "failed", "this test uses real data: it needs the mark `data`"
+    return report
+
+
+def _oracle(item: pytest.Item, params: dict) -> Path:
+    """Return the file that a test's expected values come from: its own, or its learner's twin."""
+    if item.path.name == "test_twins.py":
+        from reference import TWINS
+
+        twin = TWINS.get(params.get("name"))
+        return Path(inspect.getsourcefile(twin)) if twin else item.path.parent / "reference" / "__init__.py"
+    return item.path
+
+
+@cache
+def _source(path: Path) -> str:
+    return path.read_text(encoding="utf-8")

@@ -64,13 +64,13 @@ def case(dataset, pool="paper16_cosine", **more):
 # ------------------------------------------------------------------ observed counts
 
 
-@pytest.mark.parametrize("name", ["wdbc", "sonar_scale", "votes84", "ionosphere"])
-def test_no_count_exceeds_its_bound(name, capsys, request):
-    if name != "wdbc":  # which comes with scikit-learn
+@pytest.mark.parametrize("data_name", ["wdbc", "sonar_scale", "votes84", "ionosphere"])
+def test_no_count_exceeds_its_bound(data_name, capsys, request):
+    if data_name != "wdbc":  # which comes with scikit-learn
         request.getfixturevalue("shared_data")
     words = (
         f"algo={LEARNERS}",
-        f"data={name}",
+        f"data={data_name}",
         "reps=5",
         "pool=paper16_cosine",
         "algo.R=1",
@@ -91,12 +91,12 @@ def test_no_count_exceeds_its_bound(name, capsys, request):
         assert row["gap"] < 1e-4
 
 
-@pytest.mark.parametrize("name", ["wdbc", "german"])
-def test_no_count_exceeds_its_bound_with_raw_polynomials(name, capsys, request):
-    if name != "wdbc":
+@pytest.mark.parametrize("data_name", ["wdbc", "german"])
+def test_no_count_exceeds_its_bound_with_raw_polynomials(data_name, capsys, request):
+    if data_name != "wdbc":
         request.getfixturevalue("shared_data")
     rows = bounds(
-        capsys, "algo=omkc_dd,omklp_da2,bomkc_spa,perceptron", f"data={name}", "reps=2", "pool=paper16"
+        capsys, "algo=omkc_dd,omklp_da2,bomkc_spa,perceptron", f"data={data_name}", "reps=2", "pool=paper16"
     )
     assert all(row["max"] <= row["bound"] for row in rows if row["bound"] is not None)
     assert [row["learner"] for row in rows if row["bound"] is None] == ["BOMKC(SPA)"]  # Theorem 1
