@@ -20,9 +20,10 @@ from typing import Any
 
 import numpy as np
 
-from omkl import cells, executors
+from omkl import executors
 from omkl.config import Plan, plan
-from omkl.runner import run_plan
+from omkl.run import cells
+from omkl.run.runner import run_plan
 
 REPS = 20
 

@@ -249,8 +249,8 @@ class Command(Target):
         self.patches = contextlib.ExitStack()
         for patch in (
             mock.patch.dict(os.environ, out),
-            mock.patch("omkl.runner.run_plan", refuse),
-            mock.patch("omkl.bench.measure", refuse),
+            mock.patch("omkl.run.runner.run_plan", refuse),
+            mock.patch("omkl.run.bench.measure", refuse),
             contextlib.chdir(folder),
         ):
             self.patches.enter_context(patch)
@@ -270,7 +270,7 @@ class Command(Target):
         return b"\n".join([rng.choice([*tokens_of(self.commands), b""]), *words])
 
     def attempt(self, data: bytes) -> None:
-        from omkl.cli import main
+        from omkl.cli.parser import main
 
         argv = data.decode("utf-8", "surrogateescape").split("\n")
         argv = [word for word in argv if word != "--debug"]  # which asks for the traceback

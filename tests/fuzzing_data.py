@@ -255,8 +255,8 @@ class Store(Target):
     """
 
     def valid(self) -> list[bytes]:
-        from omkl.keys import dumps
-        from omkl.lines import encode_cell
+        from omkl.store.keys import dumps
+        from omkl.store.lines import encode_cell
 
         cells = [encode_cell(line(n, status=status)) for n in (0, 1) for status in ("ok", "failed")]
         curve = dumps({"key": line(0)["key"], "time": "2026", "curve": {"t": [1], "mistakes": [0]}}).encode()
@@ -276,8 +276,8 @@ class Store(Target):
         return "\n".join(lines).encode("utf-8", "surrogatepass")
 
     def attempt(self, data: bytes) -> None:
-        from omkl.results import Store as Real
-        from omkl.results import StoreWarning
+        from omkl.store.store import Store as Real
+        from omkl.store.store import StoreWarning
 
         for name in ("cells", "curves"):
             (self.folder / name).mkdir(exist_ok=True)

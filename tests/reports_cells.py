@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from omkl.lines import COLUMNS
 from omkl.reports.asked import Asked
+from omkl.store.lines import COLUMNS
 
 PAPER = {
     "name": "paper16",

@@ -7,9 +7,10 @@ from unittest import mock
 import numpy as np
 import pandas as pd
 
-from omkl import lines
-from omkl.keys import cell_key
-from omkl.results import Store
+from omkl.config import algo_spec
+from omkl.store import lines
+from omkl.store.keys import cell_key
+from omkl.store.store import Store
 
 
 def line(
@@ -29,7 +30,7 @@ def line(
         "rep": number,
         "seed": 1,
         "permutation_seed": str(2**100 + number),
-        "revision": 1,
+        "revision": algo_spec("omkc_dd").revision,
     }
     if status == "ok":
         base |= {"T": 100, "mistakes": 30, "mistake_rate": 0.3, "n_sv_sum": 40, "n_sv_union": 35, "m": 1}

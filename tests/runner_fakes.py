@@ -6,12 +6,13 @@ import signal
 import sys
 import time
 import types
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 from unittest import mock
 
-import omkl
-from omkl import cells
+from omkl import learner
+from omkl.learner import job as jobs
 
 SPIN = 1.0  # what the seconds of "spin" are multiplied by
 
@@ -60,7 +61,7 @@ def _kill() -> None:
 
 
 def run_pass(spec, params, pool, dataset, order, permutation_seed, *, block=None) -> dict[str, Any]:
-    """Stands for omkl.learner.run_pass: figures that depend on all that a pass may depend on.
+    """Stands for omkl.learner.one_pass.run_pass: figures that depend on all that a pass may depend on.
 
     The hyperparameter ``fault``, a job for `act`, makes it misbehave first.
     """
@@ -85,19 +86,13 @@ def run_pass(spec, params, pool, dataset, order, permutation_seed, *, block=None
 
 
 def run_cell(job: Any) -> dict[str, Any]:
-    """Run the real `omkl.cells.run_cell` on the learner above, in whatever process this is."""
-    learner = types.ModuleType("omkl.learner")
-    learner.run_pass = run_pass
-    learner.warm_up = lambda specs: None
-    real = sys.modules.pop("omkl.learner", None)
-    sys.modules["omkl.learner"] = learner
-    try:
-        with (
-            mock.patch.object(omkl, "learner", learner, create=True),
-            mock.patch.object(cells, "_warm", set()),
-        ):
-            return cells.run_cell(job)
-    finally:
-        del sys.modules["omkl.learner"]
-        if real is not None:
-            sys.modules["omkl.learner"] = real
+    """Run the real `omkl.learner.job.run_cell` on the learner above, in whatever process this is."""
+    fakes = {name: types.ModuleType(f"omkl.learner.{name}") for name in ("one_pass", "warming")}
+    fakes["one_pass"].run_pass = run_pass
+    fakes["warming"].warm_up = lambda settings: None
+    with ExitStack() as stack:
+        stack.enter_context(mock.patch.dict(sys.modules, {fake.__name__: fake for fake in fakes.values()}))
+        for name, fake in fakes.items():
+            stack.enter_context(mock.patch.object(learner, name, fake, create=True))
+        stack.enter_context(mock.patch.object(jobs, "_warm", set()))
+        return jobs.run_cell(job)

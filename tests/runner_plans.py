@@ -7,8 +7,8 @@ import numpy as np
 import pandas as pd
 import runner_fakes
 
-from omkl import runner
 from omkl.config import Plan, Setting
+from omkl.run import runner
 
 POOL = {
     "name": "two",

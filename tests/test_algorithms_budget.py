@@ -7,10 +7,10 @@ from reference import TWINS
 
 from omkl import data, seeds
 from omkl.config import algo_spec, pool
-from omkl.engine.budget import make_budget, outputs, put, reserve_slots, scale
+from omkl.engine.budgeted import make_budget, outputs, put, reserve_slots, scale
 from omkl.engine.pool import make_pool
 from omkl.engine.stream import make_stream
-from omkl.learner import Learner, run_pass
+from omkl.learner.learner import Learner, run_pass
 
 LEARNERS = [
     ("bomkc_rbp", {}),
@@ -234,12 +234,12 @@ def test_figures_of_a_cell(shared_data):
 
 
 def test_budget_is_a_positive_whole_number():
-    from omkl.config import domains
+    from omkl.config.hyperparameters import domain
 
-    domain = domains.parse(algo_spec("bomkc_rbp").domains["budget"])
+    budget = domain(algo_spec("bomkc_rbp").domains["budget"])
     for wrong in (0, -3, 2.5):
         with pytest.raises(ValueError, match="whole number"):
-            domain.check(wrong)
+            budget.check(wrong)
 
 
 def test_slots_by_hand():

@@ -17,7 +17,7 @@ from engine_cases import (
 
 from omkl.config import plan
 from omkl.data.dataset import Dataset
-from omkl.engine.budget import make_budget, outputs, put, remove, reserve_slots
+from omkl.engine.budgeted import make_budget, outputs, put, remove, reserve_slots
 from omkl.engine.pool import make_pool
 from omkl.engine.stream import make_stream
 from omkl.errors import UserError

@@ -7,10 +7,10 @@ import pytest
 from engine_cases import assert_same, clouds, new_learner, one_pass, state, stream_of, traced
 
 import omkl.data
-from omkl.cells import expand
 from omkl.config import algo_spec, plan, pool
 from omkl.errors import OmklError, UserError
-from omkl.learner import Learner, run_pass
+from omkl.learner.learner import Learner, run_pass
+from omkl.run.cells import expand
 
 GAUSSIAN = {"kind": "gaussian", "sigma": 1.3}
 ONE = {"normalise": "none", "kernels": [GAUSSIAN]}

@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 import omkl
-from omkl.cli import main
+from omkl.cli.parser import main
 from omkl.data.files import data_name
 
 ROOT = Path(omkl.__file__).resolve().parents[1]
@@ -114,31 +114,31 @@ def test_formats(fmt, sign, capsys):
 
 
 def test_a_failed_cell_ends_with_1_and_is_tried_again(monkeypatch, capsys):
-    import omkl.learner
+    from omkl.learner import one_pass
 
-    honest = omkl.learner.run_pass
+    honest = one_pass.run_pass
 
     def broken(spec, *args, **kwargs):
         if spec.name == "arow":
             raise FloatingPointError("weights overflow")
         return honest(spec, *args, **kwargs)
 
-    monkeypatch.setattr(omkl.learner, "run_pass", broken)
+    monkeypatch.setattr(one_pass, "run_pass", broken)
     assert main(["run", *CHEAP, "-j", "1"]) == 1
     out, err = capsys.readouterr()
     assert "0/2" in out
     assert "2 cells failed" in err
     assert "weights overflow" in err
     assert "Traceback" not in err
-    monkeypatch.setattr(omkl.learner, "run_pass", honest)
+    monkeypatch.setattr(one_pass, "run_pass", honest)
     assert main(["run", *CHEAP, "-j", "1"]) == 0
     assert "2/2" in capsys.readouterr().out
 
 
 def test_ctrl_c_prints_what_is_finished_and_the_same_command_goes_on(monkeypatch, capsys):
-    import omkl.learner
+    from omkl.learner import one_pass, warming
 
-    honest, passes = omkl.learner.run_pass, []
+    honest, passes = one_pass.run_pass, []
 
     def interrupted(*args, **kwargs):
         passes.append(args)
@@ -146,8 +146,8 @@ def test_ctrl_c_prints_what_is_finished_and_the_same_command_goes_on(monkeypatch
             raise KeyboardInterrupt
         return honest(*args, **kwargs)
 
-    monkeypatch.setattr(omkl.learner, "run_pass", interrupted)
-    monkeypatch.setattr(omkl.learner, "warm_up", lambda specs: None)
+    monkeypatch.setattr(one_pass, "run_pass", interrupted)
+    monkeypatch.setattr(warming, "warm_up", lambda specs: None)
     assert main(["run", *CHEAP, "-j", "1"]) == 130
     out, err = capsys.readouterr()
     assert "mistake %" in out

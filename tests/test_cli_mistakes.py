@@ -2,7 +2,7 @@
 
 import pytest
 
-from omkl.cli import main
+from omkl.cli.parser import main
 
 
 @pytest.mark.parametrize(
@@ -107,12 +107,12 @@ def test_no_command_shows_the_help_on_stderr(capsys):
 
 
 def test_an_unforeseen_error_has_no_traceback_and_says_how_to_see_it(monkeypatch, capsys):
-    import omkl.listing
+    import omkl.cli.listing
 
     def broken():
         raise ZeroDivisionError("oh")
 
-    monkeypatch.setitem(omkl.listing.KINDS, "algos", broken)
+    monkeypatch.setitem(omkl.cli.listing.KINDS, "algos", broken)
     assert main(["list", "algos"]) == 1
     assert capsys.readouterr().err == (
         "omkl: unexpected ZeroDivisionError: oh; with --debug it shows where, please report it\n"

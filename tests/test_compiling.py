@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from omkl.compiling import compiling
+from omkl.learner.compiling import compiling
 
 ROOT = Path(__file__).resolve().parent.parent
 COMPILER = """
 import sys, time
-from omkl.compiling import compiling
+from omkl.learner.compiling import compiling
 with compiling(["omkc_dd"]):
     print("in", flush=True)
     time.sleep(0.3)

@@ -9,10 +9,11 @@ import zipfile
 import numpy as np
 import pytest
 
-from omkl import cells, data
-from omkl.cli import main
+from omkl import data
+from omkl.cli.parser import main
 from omkl.data import access, cache
 from omkl.errors import OmklError
+from omkl.run import cells
 
 TEXT = "1 1:0.5 4:2\n-1 2:1\n1\n"
 

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 from omkl import data
-from omkl.cells import expand
 from omkl.config import plan
 from omkl.data import registry
 from omkl.data.parse import undense
 from omkl.errors import UserError
+from omkl.run.cells import expand
 
 OTHERS = [name for name in registry.names() if registry.entry(name).task != "classification"]
 

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from omkl import data
-from omkl.cells import expand, run_cell
 from omkl.config import plan
 from omkl.data import registry, streams
+from omkl.run.cells import expand, run_cell
 
 BOTH = pytest.mark.parametrize("name", streams.EVERY)
 

@@ -11,7 +11,7 @@ import pytest
 from omkl import algorithms
 from omkl.algorithms import function, functions
 from omkl.config import algo_names, algo_spec
-from omkl.engine import descent, expansion, experts, numba_cache
+from omkl.engine import expansion, experts, kernel_descent, numba_cache
 from omkl.errors import UserError
 
 PACKAGE = Path(numba_cache.__file__).parent.parent
@@ -120,7 +120,7 @@ def test_a_module_of_learners_that_uses_another_follows_all(tmp_path, monkeypatc
 def test_compiled_learners_lie_in_their_module_s_folder_and_the_engine_beside_them():
     files = {name: Path(function(name)._cache.cache_path).parent for name in ("omkc_dd", "norma", "arow")}
     assert files == {name: numba_cache.folder_of(function(name)) for name in files}
-    for helper in (descent.descend, expansion.add, experts.discount):
+    for helper in (kernel_descent.descend, expansion.add, experts.discount):
         assert Path(helper._cache.cache_path).parent == numba_cache.base()
 
 

@@ -17,13 +17,15 @@ import pytest
 from runner_fakes import act
 from runner_plans import POOL, faulty, make_plan, without_time, write_data
 
-from omkl import config, executors, provenance, runner
-from omkl.cli import main
+from omkl import config, executors
+from omkl.cli.parser import main
 from omkl.config import Setting
 from omkl.engine import numba_cache
 from omkl.errors import OmklError, UserError
 from omkl.executors import Failure
-from omkl.results import Store
+from omkl.run import runner
+from omkl.store import provenance
+from omkl.store.store import Store
 
 distributed = pytest.importorskip("distributed")
 HERE = Path(__file__).resolve().parent

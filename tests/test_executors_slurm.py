@@ -14,16 +14,17 @@ from pathlib import Path
 import pytest
 from runner_plans import POOL, make_plan, without_time, write_data
 
-from omkl import config, runner, submissions
-from omkl.cli import main
+from omkl import config
+from omkl.cli.parser import main
 from omkl.config import Setting
 from omkl.engine import numba_cache
 from omkl.errors import OmklError, UserError
-from omkl.results import Store
-from omkl.status import status
+from omkl.run import runner, submitted_jobs
+from omkl.run.status import status
+from omkl.store.store import Store
 
 pytest.importorskip("submitit")
-from omkl.executors import slurm
+from omkl.run import slurm, slurm_job
 
 HERE = Path(__file__).resolve().parent
 OPTIONS = {
@@ -77,7 +78,7 @@ def chunks(plan) -> list[list[str]]:
     """The keys of each job submitted so far."""
     return [
         json.loads((folder / f"{number}.json").read_text())["keys"]
-        for folder, _, jobs in submissions._submissions(plan.store)
+        for folder, _, jobs in submitted_jobs._submissions(plan.store)
         for number in range(len(jobs))
     ]
 
@@ -113,7 +114,7 @@ def test_a_job_s_pickle_names_one_function_and_holds_a_path(plan, tools):
     for path in folder.glob("*_submitted.pkl"):
         words |= {arg for _, arg, _ in pickletools.genops(path.read_bytes()) if isinstance(arg, str)}
     modules = {word for word in words if word.startswith(("omkl", "submitit"))}
-    assert modules == {"omkl.executors.slurm", "submitit.core.utils"}
+    assert modules == {"omkl.run.slurm_job", "submitit.core.utils"}
     assert {"run_chunk", "DelayedSubmission", str(folder / "0.json")} <= words
 
 
@@ -122,7 +123,7 @@ def test_only_what_is_neither_done_nor_queued_nor_running_is_submitted(plan, too
     (tools / "queue").write_text("7001_0 RUNNING\n7001_1 PENDING\n1234 RUNNING\n")
     first = chunks(plan)
     folder = next(plan.store.glob("slurm/*/jobs.json")).parent
-    assert slurm.run_chunk(str(folder / "2.json")) == {"ran": 5, "failed": 0}
+    assert slurm_job.run_chunk(str(folder / "2.json")) == {"ran": 5, "failed": 0}
     rows = status(plan).rows
     assert [sum(row[name] for row in rows) for name in ("cells", "done", "running", "queued", "missing")] == [
         *(24, 5, 5, 5, 9),
@@ -143,10 +144,9 @@ DRIVER = """
 import sys
 sys.path.insert(0, {here!r})
 import runner_fakes
-from omkl import runner
-from omkl.executors import slurm
+from omkl.run import runner, slurm_job
 runner.run_cell, runner.warm_up = runner_fakes.run_cell, lambda specs: None
-slurm.run_chunk(sys.argv[1])
+slurm_job.run_chunk(sys.argv[1])
 """
 
 
@@ -195,7 +195,7 @@ def test_a_chunk_whose_cells_have_changed_is_refused(plan, tools):
     folder = next(plan.store.glob("slurm/*/jobs.json")).parent
     write_data(Path(plan.data[0]), seed=7)
     with pytest.raises(OmklError, match="5 of its cells have changed since they were submitted"):
-        slurm.run_chunk(str(folder / "0.json"))
+        slurm_job.run_chunk(str(folder / "0.json"))
 
 
 def test_with_the_controller_down_what_is_queued_is_unknown(plan, tools, capsys):
@@ -203,7 +203,7 @@ def test_with_the_controller_down_what_is_queued_is_unknown(plan, tools, capsys)
     plan = replace(plan, settings=config.plan(words).settings, yardsticks=())
     slurm.submit(plan)  # 5, 3 cells
     folder = next(plan.store.glob("slurm/*/jobs.json")).parent
-    assert slurm.run_chunk(str(folder / "0.json")) == {"ran": 5, "failed": 0}
+    assert slurm_job.run_chunk(str(folder / "0.json")) == {"ran": 5, "failed": 0}
     down = "slurm_load_jobs error: Unable to contact slurm controller (connect failure)"
     (tools / "squeue").write_text(f"#!/bin/sh\necho '{down}' >&2\nexit 1\n")
     assert main(["status", *words, "--format", "json"]) == 1
@@ -216,7 +216,7 @@ def test_with_the_controller_down_what_is_queued_is_unknown(plan, tools, capsys)
         8,
     ]
     assert err == f"omkl: what is queued or running is unknown, as squeue does not answer: {down}\n"
-    assert slurm.run_chunk(str(folder / "1.json")) == {"ran": 3, "failed": 0}
+    assert slurm_job.run_chunk(str(folder / "1.json")) == {"ran": 3, "failed": 0}
     assert main(["status", *words, "--format", "json"]) == 0  # all are done, whatever is queued
     out, err = capsys.readouterr()
     assert (["unknown" in row for row in json.loads(out)], err) == ([False] * 2, "")
@@ -256,7 +256,7 @@ def test_local_jobs_have_a_session_and_a_log_of_their_own(tmp_path):
     jobs = [int(line) for line in done.stdout.split()]
     try:
         assert (done.returncode, bool(jobs)) == (0, True), done.stderr
-        assert set(submissions.states(store).values()) == {"running"}  # the pipe is closed all the same
+        assert set(submitted_jobs.states(store).values()) == {"running"}  # the pipe is closed all the same
         for job in jobs:
             assert os.getsid(job) not in (os.getsid(0), 0)
             assert os.getpgid(job) != os.getpgid(0)
@@ -299,7 +299,7 @@ def test_jobs_of_this_machine_one_killed_and_the_same_command_to_the_end(tmp_pat
         return [int(line) for line in capsys.readouterr().out.split()]
 
     def wait() -> None:
-        while submissions.states(plan.store):
+        while submitted_jobs.states(plan.store):
             time.sleep(0.1)
 
     def counts() -> dict:

@@ -19,7 +19,7 @@ from omkl import data
 from omkl.config import plan
 from omkl.data import cache, forms, parse, prepare, registry
 from omkl.errors import OmklError, UserError
-from omkl.results import Store, StoreWarning
+from omkl.store.store import Store, StoreWarning
 
 TARGETS = targets()
 EXAMPLES = {"config": 8, "command": 40, "words": 100, "spec": 100, "store": 100}

@@ -12,7 +12,8 @@ from engine_cases import dataset, sparse
 import omkl.data
 from omkl.config import algo_names, algo_spec, plan
 from omkl.errors import UserError
-from omkl.runner import run_plan
+from omkl.run.runner import run_plan
+from omkl.tasks import by_task
 
 GAUSSIAN = "[{kind:gaussian,sigma:1},{kind:gaussian,sigma:0.1}]"
 MIXED = "[{kind:gaussian,sigma:1},{kind:laplacian,sigma:0.5},{kind:linear},{kind:polynomial,degree:3}]"
@@ -77,6 +78,10 @@ def test_odd_data_give_finite_figures_or_a_clear_line(name, task, hostile, tmp_p
     own = {"budget": 12, "D": 2}  # of a million columns, D frequencies are D million numbers
     words += [f"algo.{key}={value}" for key, value in own.items() if key in spec.defaults]
     asked = plan([*words, "data=breast_cancer"])
+    (setting,) = asked.settings
+    usual = {key: spec.usual(task)[key] for key, value in spec.defaults.items() if by_task(value)}
+    setting = dataclasses.replace(setting, params={**setting.params, **usual})
+    asked = dataclasses.replace(asked, settings=(setting,))
     monkeypatch.setattr(omkl.data, "load", lambda what, **_: dataclasses.replace(hostile[what], task=task))
     ran = 0
     for what, data in hostile.items():

@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 from runner_plans import make_plan
 
-from omkl import leftovers, runner
+from omkl.executors import leftovers
+from omkl.run import runner
 
 HERE = Path(__file__).resolve().parent
 DRIVER = """

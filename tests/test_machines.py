@@ -18,18 +18,18 @@ import sys
 sys.path[:0] = {path!r}
 import numpy as np
 from engine_cases import digest, fitting, state, traced, wdbc
-import omkl.learner
+import omkl.learner.one_pass
 from omkl.config import algo_names, algo_spec, pool
 
 data, seen = wdbc(), []
 order = np.random.default_rng(4).permutation(data.T)[:200]
-figures_of = omkl.learner._figures
-omkl.learner._figures = lambda *all_: (seen.append(all_[:2]), figures_of(*all_))[1]
+figures_of = omkl.learner.one_pass._figures
+omkl.learner.one_pass._figures = lambda *all_: (seen.append(all_[:2]), figures_of(*all_))[1]
 for name in algo_names():
     spec = algo_spec(name)
     given = fitting(spec, pool(spec.usual_pool or "paper16_cosine")) if spec.kernels == "pool" else None
     small = {{"budget": 12}} if "budget" in spec.defaults else {{}}
-    omkl.learner.run_pass(spec, {{**spec.defaults, **small}}, given, data, order, 20)
+    omkl.learner.one_pass.run_pass(spec, {{**spec.defaults, **small}}, given, data, order, 20)
     learner, trace = seen.pop()
     print(name, digest(traced(trace) | state(learner)))
 """

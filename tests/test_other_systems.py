@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from runner_plans import write_data
 
-from omkl.results import Store
+from omkl.store.store import Store
 
 HERE = Path(__file__).resolve().parent
 
@@ -74,7 +74,8 @@ def bare(tmp_path) -> dict[str, str]:
 
 
 def omkl(environment: dict[str, str], *words: str) -> subprocess.CompletedProcess:
-    code = "from omkl import cli, runner; runner.SMALL_WORK = 0.0; raise SystemExit(cli.main())"
+    code = "from omkl.cli import main; from omkl.run import runner; "
+    code += "runner.SMALL_WORK = 0.0; raise SystemExit(main())"
     command = [sys.executable, "-c", code, *words]  # workers even for this little work
     return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=500)
 
@@ -112,7 +113,7 @@ def test_a_sweep_runs_without_fcntl_resource_and_proc(tmp_path, bare):
 
 def test_without_locks_of_the_system_a_killed_writer_s_lock_is_broken(tmp_path, bare):
     code = (
-        "import os, signal, sys; from pathlib import Path; from omkl.locks import hold\n"
+        "import os, signal, sys; from pathlib import Path; from omkl.files import hold\n"
         "lock = hold(Path(sys.argv[1]))\n"
         "os.kill(os.getpid(), signal.SIGKILL)"
     )
@@ -121,7 +122,7 @@ def test_without_locks_of_the_system_a_killed_writer_s_lock_is_broken(tmp_path, 
     assert killed.returncode == -9, killed.stderr
     assert Path(path).exists()
     code = (
-        "import sys; from pathlib import Path; from omkl.locks import locked\n"
+        "import sys; from pathlib import Path; from omkl.files import locked\n"
         "with locked(Path(sys.argv[1]), 'testing'): print('held')"
     )
     after = subprocess.run(
@@ -131,7 +132,7 @@ def test_without_locks_of_the_system_a_killed_writer_s_lock_is_broken(tmp_path, 
 
 
 def test_bench_says_that_the_memory_is_unknown(monkeypatch):
-    from omkl import bench
+    from omkl.run import bench
 
     monkeypatch.setitem(sys.modules, "resource", None)
     assert bench._peak_mib() is None

@@ -9,7 +9,7 @@ import warnings
 
 import pytest
 
-from omkl.cli import main
+from omkl.cli.parser import main
 from omkl.config import compose
 from omkl.errors import UserError
 from omkl.papers import Selection, find, names, read
@@ -20,7 +20,7 @@ from omkl.papers.page import write_page
 from omkl.papers.render import layout
 from omkl.papers.titles import title_of
 from omkl.paths import conf_folder
-from omkl.reports import FORMATS
+from omkl.reports.formats import FORMATS
 
 PAPER = """
 title: A paper

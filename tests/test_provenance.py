@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from omkl import provenance
+from omkl.store import provenance
 
 
 def git(folder: Path, *words: str) -> str:

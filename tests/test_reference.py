@@ -633,7 +633,8 @@ def test_every_twin_leaves_its_inputs_alone_and_reports_consistently():
         if name in algo_names() and name not in settings and (spec := algo_spec(name)).kernels != "none":
             if spec.pool == "gaussian" or spec.usual_pool or (spec.kernels == "own" and name != "perceptron"):
                 pool = [{"kind": "gaussian", "sigma": 1.0}]
-            settings[name] = {key: value for key, value in spec.defaults.items() if key != "kernel"}
+            usual = spec.usual("classification")
+            settings[name] = {key: value for key, value in usual.items() if key != "kernel"}
         run = [twin(X, y, pool, **settings.get(name, {}), rng=np.random.default_rng(7)) for _ in range(2)]
         same(*run)
         result = run[0]

@@ -18,7 +18,7 @@ from omkl.reports.sensitivity import draw_sensitivity, sensitivity_table
 from omkl.reports.summary import summary_of
 from omkl.reports.sweep_figure import draw_sweep
 from omkl.reports.ticks import plain_log
-from omkl.reports.times import draw_times, times_table
+from omkl.reports.time_figure import draw_times, times_table
 
 DD, SS, U = setting("omkc_dd"), setting("omkc_ss"), setting("omkc_u")
 BETAS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)

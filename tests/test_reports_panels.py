@@ -14,7 +14,7 @@ from omkl.reports.measures import MEASURES, WINDOWS
 from omkl.reports.panels import draw_measure, measure_figure
 from omkl.reports.sensitivity import draw_sensitivity, sensitivity_figure, sensitivity_table
 from omkl.reports.summary import summary_of
-from omkl.reports.times import draw_times, times_figure, times_table
+from omkl.reports.time_figure import draw_times, times_figure, times_table
 
 DD, SS, U = setting("omkc_dd"), setting("omkc_ss"), setting("omkc_u")
 

@@ -8,8 +8,8 @@ import pytest
 from reports_cells import COSINE, PAPER, YARDSTICKS, Setting, asked, cell, frame, repetitions, setting
 from scipy.stats import ttest_rel
 
+from omkl.config.settings_text import value_text
 from omkl.reports import summarise
-from omkl.reports.rows import value_text
 from omkl.reports.summary import not_worse, paired_ps, summary_of
 
 DD, SS, U = setting("omkc_dd"), setting("omkc_ss"), setting("omkc_u")

@@ -13,7 +13,8 @@ from omkl.errors import UserError
 from omkl.reports import report, sweep_report
 from omkl.reports.latex import escape
 from omkl.reports.summary import summary_of
-from omkl.reports.sweep import axes_of, best_settings
+from omkl.reports.sweep import best_settings
+from omkl.reports.sweep_grid import axes_of
 
 DD, SS = setting("omkc_dd"), setting("omkc_ss")
 SPREAD_1 = frame(

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from results_lines import cell_files, line, read_quietly
 
-from omkl.keys import cell_key
-from omkl.lines import COLUMNS, encode_cell
-from omkl.results import Store
+from omkl.store.keys import cell_key
+from omkl.store.lines import COLUMNS, encode_cell
+from omkl.store.store import Store
 
 
 def test_what_is_written_is_read_back(tmp_path):

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from results_lines import cell_files, line, read_quietly
 
 from omkl.errors import OmklError
-from omkl.results import Store, StoreWarning
+from omkl.store.store import Store, StoreWarning
 
 HERE = Path(__file__).resolve().parent
 
@@ -205,7 +205,7 @@ WRITER = """
 import sys
 sys.path.insert(0, {here!r})
 from results_lines import line
-from omkl.results import Store
+from omkl.store import Store
 first, count, path = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
 with Store(path) as store:
     for number in range(first, first + count):

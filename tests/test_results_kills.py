@@ -11,10 +11,11 @@ from pathlib import Path
 import pytest
 from runner_plans import write_data
 
-from omkl import runner
 from omkl.config import plan
-from omkl.reports import FORMATS, Asked, report
-from omkl.results import Store, StoreWarning
+from omkl.reports import Asked, report
+from omkl.reports.formats import FORMATS
+from omkl.run import runner
+from omkl.store.store import Store, StoreWarning
 
 HERE = Path(__file__).resolve().parent
 KILLS = 50 if os.environ.get("OMKL_SLOW") else 8

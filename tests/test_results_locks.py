@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 from results_lines import line, read_quietly
 
-from omkl import rewrite
 from omkl.errors import OmklError
-from omkl.locks import hold, locked
-from omkl.results import Store
+from omkl.files import hold, locked
+from omkl.store import rewrite
+from omkl.store.store import Store
 
 HERE = Path(__file__).resolve().parent
 DAYS = [f"2026-01-0{day}T00:00:00.000000+00:00" for day in (1, 2, 3)]
@@ -120,7 +120,7 @@ def test_a_file_that_changed_since_the_scan_is_left_alone(tmp_path, monkeypatch)
 HOLDER = """
 import sys
 from pathlib import Path
-from omkl.locks import hold
+from omkl.files import hold
 lock = hold(Path(sys.argv[1]))
 print(lock is not None, flush=True)
 sys.stdin.read()
@@ -162,8 +162,8 @@ def test_a_store_that_cannot_be_locked_can_be_written_but_not_pruned(tmp_path, m
     def no_locks(path, wait=False):
         raise OSError(37, "No locks available")
 
-    monkeypatch.setattr("omkl.results.hold", no_locks)
-    monkeypatch.setattr("omkl.locks.hold", no_locks)
+    monkeypatch.setattr("omkl.store.store.hold", no_locks)
+    monkeypatch.setattr("omkl.files.hold", no_locks)
     with Store(tmp_path) as store:
         store.append(line(1))
     with pytest.raises(OmklError, match=r"cannot lock the store .*: No locks available"):

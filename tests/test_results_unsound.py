@@ -10,10 +10,11 @@ from pathlib import Path
 import pytest
 from results_lines import cell_files, line, read_quietly, sealed
 
-from omkl import rewrite, submissions
-from omkl.cli import main
-from omkl.lines import encode_curve
-from omkl.results import Store, StoreWarning
+from omkl.cli.parser import main
+from omkl.run import submitted_jobs
+from omkl.store import rewrite
+from omkl.store.lines import encode_curve
+from omkl.store.store import Store, StoreWarning
 
 GOOD = {"t": [50, 100], "mistakes": [20, 30], "n_sv_sum": [5, 40], "weights_t": [50], "weights": [[1.0]]}
 
@@ -83,7 +84,7 @@ def read_all(path: Path, capsys) -> dict[str, str]:
     return said
 
 
-@pytest.mark.filterwarnings("ignore::omkl.results.StoreWarning")
+@pytest.mark.filterwarnings("ignore::omkl.store.store.StoreWarning")
 def test_one_well_sealed_line_of_wrong_types_disables_no_reader_and_prune_removes_it(tmp_path, capsys):
     good = sealed(line(1)) + sealed(line(2, "failed"))
     alone = read_all(store_of(tmp_path / "alone", good).path, capsys)
@@ -161,7 +162,7 @@ def test_the_writer_refuses_what_no_reader_would_believe(tmp_path):
 
 
 def test_what_a_learner_returns_wrong_is_a_failed_cell(tmp_path):
-    from omkl.runner import _stored
+    from omkl.run.runner import _stored
 
     with Store(tmp_path) as store:
         base = {k: v for k, v in line(1, "failed").items() if k not in ("status", "error")}
@@ -175,7 +176,7 @@ def test_what_a_learner_returns_wrong_is_a_failed_cell(tmp_path):
 
 
 def test_a_line_over_the_limit_is_skipped_and_takes_no_memory(tmp_path, monkeypatch):
-    monkeypatch.setattr("omkl.lines.LONGEST", 4096)
+    monkeypatch.setattr("omkl.store.lines.LONGEST", 4096)
     long = sealed(line(0, extra="x" * 20_000))
     good = sealed(line(1))
     store = store_of(tmp_path, long, good, long, sealed(line(2)))
@@ -213,12 +214,12 @@ def test_fifos_devices_and_folders_in_a_store_never_block(tmp_path, capsys):
 
 @pytest.mark.filterwarnings("error")
 def test_a_submission_that_cannot_be_read_is_skipped_with_a_warning(tmp_path, monkeypatch):
-    monkeypatch.setattr(submissions, "_squeue", lambda strict: {"7": "running"})
+    monkeypatch.setattr(submitted_jobs, "_squeue", lambda: ({"7": "running"}, ""))
     good = tmp_path / "slurm" / "b"
     good.mkdir(parents=True)
     (good / "jobs.json").write_text('{"cluster":"slurm","jobs":["7"]}')
     (good / "0.json").write_text(json.dumps({"keys": ["a" * 64]}))
-    assert submissions.states(tmp_path) == {"a" * 64: "running"}
+    assert submitted_jobs.states(tmp_path) == {"a" * 64: "running"}
     bad = tmp_path / "slurm" / "a"
     bad.mkdir()
     texts = [
@@ -236,20 +237,20 @@ def test_a_submission_that_cannot_be_read_is_skipped_with_a_warning(tmp_path, mo
     for text in texts:
         (bad / "jobs.json").write_text(text, "latin-1")
         with pytest.warns(StoreWarning, match=r"a.jobs\.json"):
-            assert submissions.states(tmp_path) == {"a" * 64: "running"}, text
+            assert submitted_jobs.states(tmp_path) == {"a" * 64: "running"}, text
     (bad / "jobs.json").unlink()
     if hasattr(os, "mkfifo"):
         os.mkfifo(bad / "jobs.json")
         with pytest.warns(StoreWarning):
-            assert submissions.died_at(tmp_path, set()) == {}
+            assert submitted_jobs.died_at(tmp_path, set()) == {}
         (bad / "jobs.json").unlink()
     for text in ("", "{", "{}", '{"keys":3}', '{"keys":[3]}', '{"keys":["x"]}'):
         (good / "0.json").write_text(text)
         (good / "0.begun").touch()
         with pytest.warns(StoreWarning, match=r"0\.json"):
-            assert submissions.states(tmp_path) == {}
+            assert submitted_jobs.states(tmp_path) == {}
         with pytest.warns(StoreWarning, match=r"0\.json"):
-            assert submissions.died_at(tmp_path, set()) == {}
+            assert submitted_jobs.died_at(tmp_path, set()) == {}
 
 
 # -------------------------------------------------------------------- reseal
@@ -292,8 +293,8 @@ def test_real_cells_of_every_task_have_the_key_of_their_fields(tmp_path):
     """What the runner writes is read back: nothing of a true cell is taken for unsound."""
     from runner_plans import write_data
 
-    from omkl import runner
     from omkl.config import plan
+    from omkl.run import runner
 
     data = write_data(tmp_path / "tiny.libsvm", 40)
     words = ["algo=omkc_dd,bomkc_spa", f"data={data}", "reps=2", f"store={tmp_path / 's'}", "exec=serial"]

@@ -12,10 +12,11 @@ import runner_fakes
 from joblib.externals.loky import get_reusable_executor
 from runner_plans import POOL, make_plan, without_time
 
-from omkl import cells as cells_module
-from omkl import config, executors, runner
+from omkl import config, executors
 from omkl.config import Plan, Setting, algo_spec
-from omkl.results import Store
+from omkl.run import cells as cells_module
+from omkl.run import runner
+from omkl.store.store import Store
 
 
 @pytest.fixture(scope="module", autouse=True)

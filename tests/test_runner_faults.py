@@ -15,12 +15,13 @@ import runner_fakes
 from joblib.externals.loky import get_reusable_executor
 from runner_plans import POOL, faulty, make_plan, without_time
 
-from omkl import config, runner
-from omkl.cli import main
+from omkl import config
+from omkl.cli.parser import main
 from omkl.config import Plan, Setting
 from omkl.errors import OmklError, UserError
-from omkl.results import Store
-from omkl.status import told
+from omkl.run import runner
+from omkl.run.status import told
+from omkl.store.store import Store
 
 HERE = Path(__file__).resolve().parent
 
@@ -130,7 +131,8 @@ DRIVER = """
 import pickle, signal, sys
 sys.path.insert(0, {here!r})
 import runner_fakes
-from omkl import config, runner
+from omkl import config
+from omkl.run import runner
 signal.signal(signal.SIGINT, signal.default_int_handler)
 runner.run_cell, runner.warm_up, runner.SMALL_WORK = runner_fakes.run_cell, lambda specs: None, -1.0
 with open(sys.argv[1], "rb") as file:

@@ -5,12 +5,12 @@ from dataclasses import replace
 import pytest
 from engine_cases import clouds
 
-from omkl import runner
-from omkl.cells import expand
 from omkl.config import plan
 from omkl.errors import UserError
-from omkl.results import Store
-from omkl.sizes import sizes
+from omkl.run import runner
+from omkl.run.cells import expand
+from omkl.run.matched_budgets import sizes
+from omkl.store.store import Store
 
 MATCH = "algo.budget={match:bomkc_spa}"
 

@@ -14,11 +14,13 @@ import pytest
 from runner_plans import write_data
 from slurm_machine import Slurm, lacking, wait_until
 
-from omkl import config, runner
+from omkl import config
 from omkl.engine import numba_cache
-from omkl.results import Store
+from omkl.run import runner
+from omkl.store.store import Store
 
 pytestmark = [
+    pytest.mark.slurm_real,
     pytest.mark.skipif(os.environ.get("OMKL_SLURM") != "1", reason="set OMKL_SLURM=1 to try a real Slurm"),
     pytest.mark.timeout(1200),
 ]

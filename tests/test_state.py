@@ -8,16 +8,16 @@ import pytest
 from engine_cases import assert_same, clouds, state, stream_of
 
 import omkl.data
-from omkl import runner
-from omkl import state as arrays
 from omkl.bounds.svm import Batch
-from omkl.cells import expand, run_cell
 from omkl.config import algo_spec, plan, pool
 from omkl.data import compact, registry
 from omkl.data.dataset import MANY
 from omkl.errors import UserError
-from omkl.learner import Learner, run_pass
-from omkl.state import Sides
+from omkl.learner import resources as arrays
+from omkl.learner.learner import Learner, run_pass
+from omkl.learner.resources import Sides
+from omkl.run import runner
+from omkl.run.cells import expand, run_cell
 
 
 def test_shapes_and_fills():

@@ -15,8 +15,9 @@ from engine_cases import dataset, dense, fitting, slots_of, stored, ties, wdbc
 from numba import vectorize
 from reference import TWINS, kernels
 
-import omkl.learner
+import omkl.learner.one_pass
 from omkl import seeds
+from omkl.algorithms.adaraker import AUTHORS
 from omkl.config import algo_names, algo_spec, pool
 
 POOLS = ("paper16", "paper16_cosine", "laplace13")
@@ -167,9 +168,11 @@ def both(name, data, order, pool_name, monkeypatch, **over):
     params = {**spec.usual(data.task), **over}
     given = fitting(spec, pool(pool_name)) if spec.kernels == "pool" else None
     seen = []
-    figures_of = omkl.learner._figures
-    monkeypatch.setattr(omkl.learner, "_figures", lambda *all_: (seen.append(all_[:2]), figures_of(*all_))[1])
-    figures = omkl.learner.run_pass(spec, params, given, data, order, SEED)
+    figures_of = omkl.learner.one_pass._figures
+    monkeypatch.setattr(
+        omkl.learner.one_pass, "_figures", lambda *all_: (seen.append(all_[:2]), figures_of(*all_))[1]
+    )
+    figures = omkl.learner.one_pass.run_pass(spec, params, given, data, order, SEED)
     (learner, trace) = seen[0]
 
     hyper = {k: v for k, v in params.items() if k not in {"kernel", *LEFT_OUT.get(name, ())}}
@@ -196,7 +199,9 @@ def assert_equal(name, data, order, figures, learner, trace, result, given):
         differ &= np.abs(result.scores) > 1e-9 * np.abs(result.scores).max()
     np.testing.assert_array_equal(np.flatnonzero(differ), [], "rounds that differ")
     assert figures["mistakes"] == trace.mistake.sum()
-    np.testing.assert_allclose(trace.score, result.scores, rtol=1e-9, atol=1e-9 * np.abs(result.scores).max())
+    # AdaRaker's authors divide errors by their differences, which may be of the size of rounding
+    near = 1e-6 if name == "adaraker" and learner.arguments["variant"] == AUTHORS else 1e-9
+    np.testing.assert_allclose(trace.score, result.scores, rtol=near, atol=near * np.abs(result.scores).max())
     if result.weights is not None and figures["weights"] is not None:
         np.testing.assert_allclose(figures["weights"], result.weights, rtol=1e-9, atol=1e-300)
     else:
@@ -248,7 +253,8 @@ def assert_same_functions(data, order, B, result, given):
     """Every kernel of a Budget holds the twin's vectors, and is the same function of every example.
 
     Coefficients that solve a linear system are as exact as it is well conditioned, and nearly dependent
-    vectors share one value in many ways; outputs are exact. Theirs are 0 up to 1e-10 of their terms.
+    vectors share one value in many ways; outputs are exact. Theirs are 0 up to 1e-10 of their terms, or of
+    the largest coefficient.
     """
     rows = kernels.pool_rows(dense(data)[order], given["kernels"], given["normalise"])
     K = np.array([rows(t) for t in result.stored])  # (n, m, T)
@@ -261,7 +267,8 @@ def assert_same_functions(data, order, B, result, given):
         for indices, values, a in slots_of(B, i):
             mine[place[tuple(indices), tuple(values)]] += a
         terms = (np.abs(mine) + np.abs(coefficients)) @ np.abs(K[:, i])
-        assert (np.abs((mine - coefficients) @ K[:, i]) <= 1e-9 * terms).all()
+        largest = np.abs(coefficients).max(initial=0)
+        assert (np.abs((mine - coefficients) @ K[:, i]) <= 1e-9 * terms + 1e-10 * largest).all()
 
 
 def test_every_learner_has_a_twin():
@@ -320,7 +327,9 @@ def test_learner_without_a_pool_equals_its_twin(data_name, name, streams, reques
 def test_star_chooses_the_kernel_that_the_twin_chooses(data_name, select, streams, request, monkeypatch):
     data, order = streams(data_name, request)
     spec, given = algo_spec("perceptron_star"), pool("paper16")
-    chosen = omkl.learner._set_up(spec, {**spec.defaults, "select": select}, given, data, order, None)
+    chosen = omkl.learner.one_pass._set_up(
+        spec, {**spec.defaults, "select": select}, given, data, order, None
+    )
     result = both("perceptron_star", data, order, "paper16", monkeypatch, select=select)[3]
     assert chosen["kernels"] == [given["kernels"][result.chosen]]
 

@@ -14,11 +14,12 @@ import pandas as pd
 import pytest
 from results_lines import cell_files, line, read_quietly
 
-from omkl import rewrite, upkeep
-from omkl.cli import main
+from omkl.cli.parser import main
 from omkl.config import algo_spec
 from omkl.errors import OmklError, UserError
-from omkl.results import Store, StoreWarning
+from omkl.reports import store_contents
+from omkl.store import rewrite
+from omkl.store.store import Store, StoreWarning
 
 EARLY, LATE = (f"2026-01-0{day}T00:00:00.000000+00:00" for day in (1, 2))
 HERE = Path(__file__).resolve().parent
@@ -49,17 +50,17 @@ def test_list_counts_what_the_store_holds(tmp_path):
         line(3, params={"beta": 0.5, "sampling": "max"}, revision=0),
         line(4, algo="gone", params={"eta": 1.5}, pool=None, pool_spec=None, provenance={"host": "there"}),
     )
-    rows = upkeep.contents(Store(tmp_path))
+    rows = store_contents.contents(Store(tmp_path))
     keep = ("algo", "settings", "pool", "revision", "cells", "failed", "seconds", "dates", "machines")
     now = algo_spec("omkc_dd").revision
     assert [tuple(row[name] for name in keep) for row in rows] == [
         ("gone", "eta=1.5", "", "1", 1, 0, 0.25, "", "there"),
         ("omkc_dd", "beta=0.5 sampling=max", "paper16", f"0 (now {now})", 1, 0, 0.25, "2026-01-01", "here"),
-        ("omkc_dd", "sampling=max", "paper16", "1", 2, 1, 1.0, "2026-01-01 to 2026-01-02", "here"),
+        ("omkc_dd", "sampling=max", "paper16", f"{now}", 2, 1, 1.0, "2026-01-01 to 2026-01-02", "here"),
     ]
-    assert [row["algo"] for row in upkeep.contents(Store(tmp_path), ["gone"], ["toy"])] == ["gone"]
+    assert [row["algo"] for row in store_contents.contents(Store(tmp_path), ["gone"], ["toy"])] == ["gone"]
     with pytest.raises(UserError, match=r"algo=gine: the store holds none \(did you mean 'gone'\?\)"):
-        upkeep.contents(Store(tmp_path), ["gine"])
+        store_contents.contents(Store(tmp_path), ["gine"])
 
 
 def test_export_has_one_value_per_column(tmp_path, capsys):
@@ -207,7 +208,7 @@ def test_prune_old_removes_cells_of_older_revisions_with_their_curves(tmp_path):
 def test_prune_leaves_files_alone_that_a_run_writes_to(tmp_path, capsys):
     code = (
         f"import sys; sys.path.insert(0, {str(HERE)!r})\n"
-        "from results_lines import line\nfrom omkl.results import Store\n"
+        "from results_lines import line\nfrom omkl.store import Store\n"
         "store = Store(sys.argv[1]); store.append(line(1)); print('ready', flush=True)\n"
         "sys.stdin.read(); store.append(line(2)); store.close()"
     )

@@ -9,7 +9,7 @@ from omkl import seeds
 from omkl.config import algo_names, algo_spec
 from omkl.engine.experts import discount, weighted_vote, weighted_vote_of
 from omkl.engine.stream import make_stream
-from omkl.learner import Learner
+from omkl.learner.learner import Learner
 
 VOTING = [
     *(
@@ -19,6 +19,7 @@ VOTING = [
     ),
     *((name, {"budget": 6}) for name in algo_names() if "budget" in algo_spec(name).defaults),
     ("omklp_sua", {"beta": 0.5, "delta": 0.5}),
+    ("omklp_mua", {"delta": 0.5}),
     ("omkc_ds", {"sampling": "sum"}),
     ("bomkc_fogd", {"D": 4}),
     ("bomkc_spa", {"predict": "votes", "beta": 1.0, "eta": 1.0}),

@@ -10,10 +10,11 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-import omkl.cells
-import omkl.learner
-from omkl.compiling import compiling
+import omkl.learner.job
+import omkl.learner.warming
 from omkl.config import algo_names, algo_spec
+from omkl.learner.choices import compiled_value
+from omkl.learner.compiling import compiling
 
 ROOT = Path(__file__).resolve().parent.parent
 # In a process of its own, where nothing has been compiled yet, or loaded.
@@ -98,9 +99,9 @@ def test_no_first_pass_of_any_learner_and_setting_compiles():
 def test_a_window_is_a_version_with_a_mark_of_its_own(tmp_path, monkeypatch):
     spec = algo_spec("norma")
     both = [(spec, spec.defaults), (spec, {**spec.defaults, "tau": 50}), (spec, {**spec.defaults, "tau": 9})]
-    versions = [omkl.learner.version(*setting) for setting in both]
+    versions = [omkl.learner.warming.version(*setting) for setting in both]
     assert versions == ["norma", "norma-limited", "norma-limited"]
-    assert omkl.learner.version(algo_spec("omkc_dd"), {"beta": 0.5}) == "omkc_dd"
+    assert omkl.learner.warming.version(algo_spec("omkc_dd"), {"beta": 0.5}) == "omkc_dd"
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
     with compiling(versions[:1]) as missing:
         assert missing == ["norma"]
@@ -113,26 +114,25 @@ def test_a_window_is_a_version_with_a_mark_of_its_own(tmp_path, monkeypatch):
 def test_what_will_run_is_warmed_up_in_every_process(monkeypatch):
     """By the command before its workers start, and by a worker before its cell."""
     spec, seen = algo_spec("norma"), []
-    monkeypatch.setattr(omkl.cells, "_warm", set())
-    monkeypatch.setattr(omkl.learner, "warm_up", seen.append)
-    monkeypatch.setattr(omkl.cells, "check_memory", lambda job: None)
-    monkeypatch.setattr(omkl.cells, "_dataset", lambda job: 1 / 0)  # no data are needed
+    monkeypatch.setattr(omkl.learner.job, "_warm", set())
+    monkeypatch.setattr(omkl.learner.warming, "warm_up", seen.append)
+    monkeypatch.setattr(omkl.learner.job, "check_memory", lambda job: None)
+    monkeypatch.setattr(omkl.learner.job, "_dataset", lambda job: 1 / 0)  # no data are needed
     windows = [None, None, 50, 7, None]
     for tau in windows:
         with pytest.raises(ZeroDivisionError):
-            omkl.cells.run_cell(SimpleNamespace(spec=spec, params={**spec.defaults, "tau": tau}))
+            omkl.learner.job.run_cell(SimpleNamespace(spec=spec, params={**spec.defaults, "tau": tau}))
     assert [[params["tau"] for _, params in settings] for settings in seen] == [[None], [50]]
     seen.clear()
-    monkeypatch.setattr(omkl.cells, "_warm", set())
-    omkl.cells.warm_up((spec, {**spec.defaults, "tau": tau}) for tau in windows)
+    monkeypatch.setattr(omkl.learner.job, "_warm", set())
+    omkl.learner.job.warm_up((spec, {**spec.defaults, "tau": tau}) for tau in windows)
     assert [[params["tau"] for _, params in settings] for settings in seen] == [[None, 50]]
 
 
 def test_a_hyperparameter_has_the_type_of_its_domain():
-    as_compiled = omkl.learner._compiled_value
     for value in (1, 1.0, 0.5, None):
-        assert isinstance(as_compiled(value, "(0, inf) or null"), float)
-        assert isinstance(as_compiled(value, "int [1, inf) or null"), float)
-    assert isinstance(as_compiled(np.int64(3), "int [1, inf)"), int)
-    assert as_compiled("sqrt", ["constant", "sqrt"]) == 1
-    assert as_compiled(True, "bool") is True
+        assert isinstance(compiled_value(value, "(0, inf) or null", {}), float)
+        assert isinstance(compiled_value(value, "int [1, inf) or null", {}), float)
+    assert isinstance(compiled_value(np.int64(3), "int [1, inf)", {}), int)
+    assert compiled_value("sqrt", ["constant", "sqrt"], {"constant": 0, "sqrt": 1}) == 1
+    assert compiled_value(True, "bool", {}) is True

@@ -6,12 +6,12 @@ import pytest
 from download_server import BODY
 
 from omkl import data
-from omkl.cells import expand
-from omkl.cli import main
+from omkl.cli.parser import main
 from omkl.data import access, registry
 from omkl.errors import UserError
 from omkl.papers import Selection, find
 from omkl.papers.selection import work_of
+from omkl.run.cells import expand
 
 TABLE = ["table", "bomkl/1", "--reps", "1"]
 WAYS = ("`omkl data get mine` downloads it", "OMKL_DATA", "OMKL_MIRROR", "--data mine=PATH", "content hash")

@@ -1,9 +1,9 @@
 """AdaRaker and AdaMKL: instances of a multi-kernel learner on intervals of growing length.
 
 Shen, Chen, Giannakis (2018), Algorithm 2. Throughout: m kernels; n levels that are active in the round (see
-omkl/engine/intervals.py); W (levels, m) Hedge weights of every instance, each row of sum 1; h (levels,) the
-logarithms of the instances' votes; number (1,) rounds learnt so far; eta0 > 0, eta^(I) = min(1/2, eta0 /
-sqrt(|I|)); lam >= 0 regularisation.
+omkl/engine/growing_intervals.py); W (levels, m) Hedge weights of every instance, each row of sum 1; h
+(levels,) the logarithms of the instances' votes; number (1,) rounds learnt so far; eta0 > 0, eta^(I) =
+min(1/2, eta0 / sqrt(|I|)); lam >= 0 regularisation.
 Deviations: with (24) as printed, equation (23) raises the votes of the instances that do worse; the sign is
 put right, h <- h + eta^(I) (l(f) - l(f^(I))), as the proof needs it and the authors' code has it. As printed,
 an instance has no vote in its first round and eta^(I) after it; where no instance has one (all predict 0),
@@ -18,7 +18,7 @@ from numba import njit
 from omkl.engine.expansion import add, forget, forget_all, outputs
 from omkl.engine.experts import discount_by, weighted_output
 from omkl.engine.features import descend, lift, linear_outputs
-from omkl.engine.intervals import active, begins, rates, vote_of
+from omkl.engine.growing_intervals import active, begins, rates, vote_of
 from omkl.engine.losses import SQUARED, loss_of, losses, slopes
 from omkl.engine.projection import shrink
 from omkl.engine.trace import record, record_score

@@ -16,7 +16,7 @@ from numba import njit
 from omkl.engine.experts import discount, discount_by, mistakes, weighted_output, weighted_vote
 from omkl.engine.features import descend, lift, linear_outputs
 from omkl.engine.losses import HINGE, losses, slopes
-from omkl.engine.steps import rate
+from omkl.engine.step_sizes import rate
 from omkl.engine.trace import record_score
 
 

@@ -1,7 +1,7 @@
 """Nystroem online gradient descent as components of online multiple kernel classification.
 
 Lu, Hoi, Wang, Zhao, Liu, "Large scale online kernel learning" (2016), Algorithm 3; as in
-omkl/algorithms/budget.py every kernel has a budget of its own, and Hedge's weighted vote predicts.
+omkl/algorithms/budget_hedge.py every kernel has a budget of its own, and Hedge's weighted vote predicts.
 """
 
 import math
@@ -9,11 +9,11 @@ import math
 import numpy as np
 from numba import njit
 
-from omkl.engine.budget import has_room, kernel_values, outputs, put
+from omkl.engine.budgeted import has_room, kernel_values, outputs, put
 from omkl.engine.conventions import hinge
 from omkl.engine.eigen import times
 from omkl.engine.experts import discount, mistakes, weighted_vote
-from omkl.engine.gram import gram, move, nystroem, rounded
+from omkl.engine.gram_matrix import gram, move, nystroem, rounded
 from omkl.engine.trace import record
 
 NEGLIGIBLE = 1e-25

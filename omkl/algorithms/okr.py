@@ -11,7 +11,7 @@ from omkl.engine.expansion import add, outputs
 from omkl.engine.experts import discount_by, weighted_output
 from omkl.engine.losses import losses, slopes
 from omkl.engine.projection import shrink
-from omkl.engine.steps import rate, rate_of_pass
+from omkl.engine.step_sizes import rate, rate_of_pass
 from omkl.engine.trace import record
 
 

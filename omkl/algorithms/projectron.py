@@ -1,7 +1,8 @@
 """Projectron with a budget as components of online multiple kernel classification.
 
-Orabona, Keshet, Caputo, "Bounded kernel-based online learning" (2009); as in omkl/algorithms/budget.py every
-kernel is updated in every round, with a budget of its own, and Hedge's weighted vote predicts.
+Orabona, Keshet, Caputo, "Bounded kernel-based online learning" (2009); as in
+omkl/algorithms/budget_hedge.py every kernel is updated in every round, with a budget of its own, and Hedge's
+weighted vote predicts.
 
 Throughout: m kernels; B the classifiers; G (m, slots, slots) their factored Gram matrices; f (m,) outputs;
 z (m,) true where kernel i errs; w (m,) Hedge weights, gamma in (0, 1) their discount; d (n,) coefficients of
@@ -16,10 +17,10 @@ import math
 
 from numba import njit
 
-from omkl.engine.budget import has_room, kernel_values, outputs, put, self_kernels
+from omkl.engine.budgeted import has_room, kernel_values, outputs, put, self_kernels
 from omkl.engine.conventions import hinge
 from omkl.engine.experts import discount, mistakes, weighted_vote
-from omkl.engine.gram import grow, move, projection, rounded
+from omkl.engine.gram_matrix import grow, move, projection, rounded
 from omkl.engine.trace import record
 
 

@@ -101,7 +101,7 @@ class Batch:
 
     def _kernel(self, i: int, rows: np.ndarray) -> np.ndarray:
         """kappa_i of these rows (r,) with the picked ones (n,), shape (r, n), by the engine's definition."""
-        from omkl.engine.values import fill
+        from omkl.engine.kernel_values import fill
 
         dots = (self.X[rows] @ self.X[self.picked].T).toarray()
         K, row, norm2, pool = (

@@ -79,7 +79,7 @@ def _bounds(spec: "AlgoSpec", setting: "Setting", case: Case) -> list[Bound]:
 
 
 def _cells(asked: "Plan", name: str, setting: "Setting", cells: "pd.DataFrame") -> "pd.DataFrame":
-    from omkl.cells import expand
+    from omkl.run.cells import expand
 
     one = expand(dataclasses.replace(asked, data=(name,), settings=(setting,)))
     return cells[cells["key"].isin([cell.key for cell in one])].drop_duplicates("key")
@@ -93,7 +93,7 @@ def _row(
     cells: "pd.DataFrame",
     case: Case,
 ) -> dict[str, Any]:
-    from omkl.reports.rows import params_text, value_text
+    from omkl.config.settings_text import params_text, value_text
 
     counts = cells[_COUNTS[bound.counts]].astype(float)
     mean = float(counts.mean()) if len(counts) else None
@@ -127,20 +127,20 @@ def _short(kernel: dict[str, Any]) -> dict[str, Any]:
 
 
 def render(rows: list[dict[str, Any]], fmt: str, command: str = "") -> str:
-    """Return the rows as text; fmt is one of omkl.listing.FORMATS, json and csv with plain numbers."""
-    from omkl import listing
+    """Return the rows as text; fmt is one of reports.formats.FORMATS, json and csv with plain numbers."""
+    from omkl.reports import plain_table
 
     if fmt == "json":
-        return listing.render(rows, fmt)
+        return plain_table.render(rows, fmt)
     if fmt == "csv":
-        return listing.render([row | {"notes": "; ".join(row["notes"])} for row in rows], fmt)
+        return plain_table.render([row | {"notes": "; ".join(row["notes"])} for row in rows], fmt)
     notes = list(dict.fromkeys(note for row in rows for note in row["notes"]))
     shown = [_shown(row, notes) for row in rows]
     for name in ("pool", "settings", "printed"):  # a column that says nothing is left out
         if not any(row[name] for row in shown):
             for row in shown:
                 del row[name]
-    table = listing.render(shown, fmt)
+    table = plain_table.render(shown, fmt)
     comment = "% " if fmt == "latex" else ""
     gaps = [row["gap"] for row in rows if row["gap"] is not None]
     parts = ["".join(f"{comment}{number}. {note}\n" for number, note in enumerate(notes, 1))]

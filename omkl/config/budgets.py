@@ -2,13 +2,9 @@
 
 from typing import Any
 
-from omkl.config import domains
+from omkl.config.hyperparameters import domain
+from omkl.config.learners import AlgoSpec, algo_spec
 from omkl.errors import UserError
-
-TEXT = (
-    "a whole number in [1, inf), or {match: LEARNER} for the size that this learner has on the same streams"
-)
-_NUMBER = domains.parse("int [1, inf)")
 
 
 def check_budget(value: Any) -> int | dict[str, Any]:
@@ -16,13 +12,9 @@ def check_budget(value: Any) -> int | dict[str, Any]:
 
     Raises ValueError that says what would be right.
     """
+    value = domain("budget").check(value)
     if not isinstance(value, dict):
-        try:
-            return _NUMBER.check(value)
-        except ValueError as error:
-            raise ValueError(f"{error}; or write {{match:bomkc_spa}}") from None
-    if not isinstance(value.get("match"), str):
-        raise ValueError(f"must be {TEXT}, is {domains.show(value)}")
+        return value
     params = matched_params(value)
     return {name: params.get(name, value[name]) for name in ("match", *sorted(value.keys() - {"match"}))}
 
@@ -37,7 +29,7 @@ def matched_params(budget: dict[str, Any], task: str = "classification") -> dict
         if name not in params:
             raise ValueError(f"{spec.name} has no hyperparameter '{name}'; it has {', '.join(params)}")
         try:
-            params[name] = domains.parse(spec.domains[name]).check(value)
+            params[name] = domain(spec.domains[name]).check(value)
         except ValueError as error:
             raise ValueError(f"{name} of {spec.name} {error}") from None
     try:
@@ -47,9 +39,7 @@ def matched_params(budget: dict[str, Any], task: str = "classification") -> dict
     return params
 
 
-def _spec(name: str) -> Any:
-    from omkl.config.learners import algo_spec  # which reads this domain
-
+def _spec(name: str) -> AlgoSpec:
     try:
         spec = algo_spec(name)
     except UserError as error:

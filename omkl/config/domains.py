@@ -4,15 +4,16 @@
 "int [1, inf)"             a whole number in it
 [max, sum]                 one of these
 "bool"  "text"  "names"    true or false, a string, a list of words (a single word is a list of one)
-"kernel"                   a kernel (see kernels.py)
-"budget"                   vectors per kernel, or whose size to match (see budgets.py)
 "int [1, inf) or null"     any of the above, or nothing
+
+Hyperparameters have two more: see hyperparameters.py.
 """
 
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 from omkl.errors import show, suggest
@@ -36,8 +37,14 @@ class Domain:
         return self.accepts(value)
 
 
-def parse(form: Any) -> Domain:
-    """Return the domain written as in a conf file. Raises ValueError when it cannot be read."""
+Words = Mapping[str, tuple[str, Callable[[Any], Any]]]  # what a word means, and the check of a value
+
+
+def parse(form: Any, words: Words = MappingProxyType({})) -> Domain:
+    """Return the domain written as in a conf file, with these words beside those above.
+
+    Raises ValueError when it cannot be read.
+    """
     if isinstance(form, list) and form and all(isinstance(item, str | int | float) for item in form):
         return Domain(f"one of {', '.join(map(show, form))}", lambda value: _choice(value, form))
     if not isinstance(form, str):
@@ -45,22 +52,19 @@ def parse(form: Any) -> Domain:
     body, _, rest = form.partition(" or ")
     if rest not in ("", "null"):
         raise ValueError(f"{form!r} is not a domain: only 'or null' may follow")
-    text, accepts = _simple(body.strip())
+    text, accepts = _simple(body.strip(), words)
     return Domain(text + (" or null" if rest else ""), accepts, nullable=bool(rest))
 
 
-def _simple(body: str) -> tuple[str, Callable[[Any], Any]]:
-    words = {"bool": ("true or false", _bool), "text": ("text", _text), "names": ("a list of names", _names)}
+def _simple(body: str, words: Words) -> tuple[str, Callable[[Any], Any]]:
+    words = {
+        "bool": ("true or false", _bool),
+        "text": ("text", _text),
+        "names": ("a list of names", _names),
+        **words,
+    }
     if body in words:
         return words[body]
-    if body == "kernel":
-        from omkl.config.kernels import check_kernel  # which reads its own parameters' domains from here
-
-        return "a kernel such as {kind: gaussian, sigma: 1}", check_kernel
-    if body == "budget":
-        from omkl.config.budgets import TEXT, check_budget
-
-        return TEXT, check_budget
     match = _INTERVAL.fullmatch(body)
     if not match:
         raise ValueError(f"{body!r} is not a domain such as '(0, 1)', 'int [1, inf)', 'bool' or 'kernel'")

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from omkl.config import compose, domains
+from omkl.config.hyperparameters import domain
 from omkl.errors import UserError, suggest
 from omkl.tasks import TASKS, by_task, for_task
 
@@ -166,7 +167,7 @@ def typed_values(content: dict, where: Path, tasks: Iterable[str] = ()) -> dict[
     checked = {}
     for key, value in values.items():
         try:
-            check = domains.parse(about["domains"][key]).check
+            check = domain(about["domains"][key]).check
             if by_task(value) and tasks:
                 checked[key] = _by_task(value, check, list(tasks))
             else:
@@ -195,10 +196,10 @@ def _spec(name: str, content: dict) -> AlgoSpec:
         if key not in about:
             raise UserError(f"{where}: 'about.{key}' is missing")
     values = {}
-    for key, domain in _KINDS.items():
+    for key, kind in _KINDS.items():
         if key in about:
             try:
-                values[key] = domain.check(about[key])
+                values[key] = kind.check(about[key])
             except ValueError as error:
                 raise UserError(f"{where}: about.{key} {error}") from None
     if not isinstance(about.get("state") or {}, dict):

@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from omkl.config import compose, domains, kernel_pools
+from omkl.config.budgets import check_budget
+from omkl.config.hyperparameters import domain
 from omkl.config.learners import AlgoSpec, algo_names, algo_spec, algo_specs, hyperparameters, typed_values
 from omkl.config.request import Request, checked
 from omkl.errors import UserError, suggest
@@ -185,7 +187,8 @@ def _axis(name: str, override: Any, specs: list[AlgoSpec]) -> dict[str, list[Any
     axis = {}
     for spec in specs:
         if name in spec.defaults:
-            check = domains.parse(spec.domains[name]).check
+            form = spec.domains[name]
+            check = check_budget if form == "budget" else domain(form).check
             axis[spec.name] = checked(override, check, f" ({spec.name}: {spec.help[name]})")
     if not axis:
         chosen, known = ",".join(spec.name for spec in specs), hyperparameters(specs)

@@ -13,7 +13,7 @@ from omkl.data.prepare import read_form, read_user_file, signs, targets
 from omkl.data.registry import DataEntry
 from omkl.data.streams import generate
 from omkl.errors import OmklError, UserError, suggest
-from omkl.locks import locked
+from omkl.files import locked
 from omkl.paths import cache_folder, given
 
 _given: dict[str, tuple[Form, list[Path]]] = {}  # files that this process was told to take for a set

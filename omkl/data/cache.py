@@ -26,10 +26,10 @@ from typing import IO
 import numpy as np
 
 from omkl.data.dataset import Dataset, content_hash
-from omkl.data.files import replacing
 from omkl.data.forms import Form
 from omkl.data.parse import array_header, decoding, read_array
 from omkl.errors import OmklError
+from omkl.files import replacing
 from omkl.paths import cache_folder
 
 PARSER = 2  # raised when parsing or preparing the same file gives another result, or the copy another form

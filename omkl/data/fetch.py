@@ -19,11 +19,12 @@ from typing import NoReturn
 from urllib.parse import quote, urlsplit
 
 from omkl import __version__
-from omkl.data.files import SUFFIXES, find_in, offline, replacing, size_limit
+from omkl.data.files import SUFFIXES, find_in, offline, size_limit
 from omkl.data.forms import DataFile, Link
 from omkl.data.parse import decoding
 from omkl.data.watch import SLOWEST, Watch
 from omkl.errors import OmklError, UserError, show
+from omkl.files import replacing
 from omkl.paths import given
 
 TIMEOUT = 30.0  # seconds without a byte

@@ -2,16 +2,13 @@
 
 import bz2
 import codecs
-import contextlib
 import gzip
 import io
 import lzma
 import os
-import tempfile
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO
 
 from omkl.errors import UserError
 from omkl.paths import cache_folder, data_folders
@@ -140,19 +137,3 @@ def line_blocks(path: Path, limit: int | None = None) -> Iterator[tuple[int, byt
             line += block.count(b"\n")
         if last := b"".join(rest):
             yield line, last
-
-
-@contextlib.contextmanager
-def replacing(target: Path) -> Iterator[IO[bytes]]:
-    """A new file that takes the target's place when the block ends well, and vanishes when it does not."""
-    target.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(name, target)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise

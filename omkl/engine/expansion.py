@@ -11,12 +11,12 @@ from collections import namedtuple
 import numpy as np
 from numba import njit
 
-from omkl.engine.block import block_room, lay_out
+from omkl.engine.dot_products import LANES, dot_products
+from omkl.engine.kernel_sums import Scratch, accumulate, bit
+from omkl.engine.open_block import block_room, lay_out
 from omkl.engine.pool import Pool, own_values
 from omkl.engine.stream import row
-from omkl.engine.sums import Scratch, accumulate, bit
 from omkl.engine.ties import doubts, settle, settle_block, track
-from omkl.engine.tiles import LANES, dot_products
 
 BLOCK = 128
 _TILE_PAIRS = 2048  # stored vectors x rows of a tile: its kernel values stay in the first-level cache

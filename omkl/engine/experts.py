@@ -7,7 +7,7 @@ from numba import njit
 
 from omkl.engine.conventions import SMALLEST_WEIGHT, is_mistake, normalise, vote
 
-# The choices of `sampling` and `floor` (see omkl/choices.py).
+# The choices of `sampling` and `floor` (see omkl/learner/choices.py).
 SAMPLING_MAX, SAMPLING_SUM = 0, 1
 FLOOR_DELTA_M, FLOOR_DELTA = 0, 1
 

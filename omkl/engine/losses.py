@@ -5,7 +5,7 @@ import math
 import numpy as np
 from numba import njit
 
-# The choices of `loss` (see omkl/choices.py).
+# The choices of `loss` (see omkl/learner/choices.py).
 SQUARED, LOGISTIC, HINGE = 0, 1, 2
 
 

@@ -11,8 +11,8 @@ import math
 import numpy as np
 from numba import njit
 
+from omkl.engine.dot_products import LANES, dot_products
 from omkl.engine.pool import GAUSSIAN, POLYNOMIAL, plain, plain_cosine
-from omkl.engine.tiles import LANES, dot_products
 
 LADDER_ERROR = 2e-12  # relative error of a kernel value against the C library's exp
 _ROUNDING = 4.5e-16  # of each of n additions in both sums

@@ -3,42 +3,33 @@
 An executor takes a function and jobs and yields (job, result) as they finish, in any order. A job that raises
 yields a Failure in place of its result; closing the generator stops everything at once. ``exec=NAME`` is the
 class ``Name`` of the module ``NAME`` here, made with the options of conf/exec/NAME.yaml; no list is kept.
-A module with a function ``submit`` in place of the class hands the cells to a queue and does not wait.
+What hands cells to a queue and does not wait is no executor: see omkl/run/slurm.py.
 """
 
 import importlib
-import pkgutil
-from types import ModuleType
+import importlib.util
 from typing import Any
 
-from omkl.errors import UserError, suggest
+from omkl.errors import UserError
 from omkl.executors.base import Executor, Failure, attempt
 from omkl.executors.loky import Loky
 from omkl.executors.serial import Serial
 
-__all__ = ["Executor", "Failure", "Loky", "Serial", "attempt", "make", "module"]
-
-
-def module(name: str) -> ModuleType:
-    """Return the module of an executor. Raises UserError for an unknown name."""
-    known = [info.name for info in pkgutil.iter_modules(__path__) if info.name != "base"]
-    if name not in known:
-        raise UserError(f"exec={name}: no such executor{suggest(name, known)}; one of {', '.join(known)}")
-    return importlib.import_module(f"{__name__}.{name}")
+__all__ = ["Executor", "Failure", "Loky", "Serial", "attempt", "make"]
 
 
 def make(options: dict[str, Any], jobs: int | None = None) -> Executor:
     """Return the executor of a plan's ``exec``; jobs, unless None, takes the place of its option ``jobs``.
 
-    Raises UserError for an unknown name, jobs < 1, or an executor that only submits.
+    Raises UserError for jobs < 1, or for a name that only submits.
     """
     options = dict(options)
     name = options.pop("name")
-    found = module(name)
-    if not hasattr(found, name.capitalize()):
+    if importlib.util.find_spec(f"{__name__}.{name}") is None:
         raise UserError(f"exec={name} submits to a queue and does not wait: `omkl run` and `omkl sweep` can")
+    made = getattr(importlib.import_module(f"{__name__}.{name}"), name.capitalize())
     if jobs is not None:
         if jobs < 1:
             raise UserError(f"jobs={jobs}: at least 1 worker is needed")
         options |= {"jobs": jobs} if "jobs" in options else {}
-    return getattr(found, name.capitalize())(**options)
+    return made(**options)

@@ -17,10 +17,12 @@ from multiprocessing import resource_tracker
 from pathlib import Path
 from typing import Any
 
-from omkl import cells, dask_worker, leftovers, provenance
-from omkl.dask_client import Pulse, close, connect
 from omkl.errors import OmklError, UserError
+from omkl.executors import dask_worker, leftovers
 from omkl.executors.base import Failure, Function
+from omkl.executors.dask_client import Pulse, close, connect
+from omkl.learner.job import Job, detach
+from omkl.store import provenance
 
 POLL = 0.005  # seconds between looks at what has finished
 LOGS = ("distributed", "tornado", "asyncio")
@@ -52,7 +54,7 @@ class Dask:
             import distributed  # noqa: F401
         except ImportError:
             raise UserError("exec=dask needs the package distributed: pip install 'omkl[dask]'") from None
-        from omkl.provenance import cores
+        from omkl.store.provenance import cores
 
         self.address, self.wait, self.tls = address, wait, tls
         if address is None and any(tls.values()):
@@ -178,8 +180,8 @@ class _Sent:
 
     def _submit(self, job: Any, tries: int) -> Any:
         data = None
-        if isinstance(job, cells.Job) and (self.settings.remote or not isinstance(job.data, Path)):
-            bare, dataset = cells.detach(job)
+        if isinstance(job, Job) and (self.settings.remote or not isinstance(job.data, Path)):
+            bare, dataset = detach(job)
             digest = job.content_hash
             if digest not in self.data:
                 key = f"omkl-data-{uuid.uuid4().hex}"

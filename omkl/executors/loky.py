@@ -14,8 +14,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from omkl import leftovers
 from omkl.errors import OmklError
+from omkl.executors import leftovers
 from omkl.executors.base import Failure, Function, attempt
 
 CRASHES_TO_ISOLATE = 2

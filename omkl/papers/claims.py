@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from omkl.errors import UserError
 from omkl.papers.checks import Finding, checker, on_each
 from omkl.papers.compare import compare
-from omkl.papers.make import Made, about_of, command_of, run
+from omkl.papers.made import Made
+from omkl.papers.make import about_of, command_of, run
 from omkl.papers.paper import Item, Paper
 from omkl.papers.schema import QUANTIFIERS
 from omkl.papers.selection import Selection, work_of
@@ -98,11 +99,11 @@ def _numbers(finding: Finding) -> str:
 
 
 def _text(paper: Paper, checked: list[Checked], fmt: str, command: str) -> str:
-    from omkl import listing
+    from omkl.reports import plain_table
 
     records = [_record(one) for one in checked]
     if fmt in ("json", "csv"):
-        return listing.render(records, fmt)
+        return plain_table.render(records, fmt)
     short = [
         {
             "#": str(place),
@@ -116,7 +117,7 @@ def _text(paper: Paper, checked: list[Checked], fmt: str, command: str) -> str:
     if fmt == "table":
         for row in short:
             row["claim"] = _wrapped(row["claim"], 70)
-    table = listing.render(short, fmt)
+    table = plain_table.render(short, fmt)
     warnings = list(dict.fromkeys(warning for one in checked for warning in one.warnings))
     if fmt == "latex":
         return "".join(f"% {line}\n" for line in (command, *warnings)) + table

@@ -15,12 +15,12 @@ from omkl.papers.titles import title_of
 from omkl.reports import captions, style
 from omkl.reports.asked import Asked
 from omkl.reports.rows import Row
-from omkl.reports.sweep import grid_table
+from omkl.reports.sweep_grid import grid_table
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from omkl.runner import Outcome
+    from omkl.run.runner import Outcome
 
 
 @dataclass(frozen=True)
@@ -99,7 +99,7 @@ def _target(item: Item, out: str | None, store: str | Path) -> str:
 
 
 def _material(paper: Paper, item: Item, work: Work, outcome: "Outcome", command: str) -> Material:
-    from omkl.results import Store
+    from omkl.store.store import Store
 
     about = about_of(work, outcome, command)
     found = compare(paper, item, work, outcome.cells, about)
@@ -155,7 +155,7 @@ def ranks(material: Material, out: str) -> list[Path]:
     """Draw the critical-difference diagram of average ranks over the data sets."""
     from omkl.reports.rank_figure import rank_figure
     from omkl.reports.ranks import average_ranks
-    from omkl.reports.tasks import measure_of
+    from omkl.reports.task_measures import measure_of
 
     found = average_ranks(material.summary, measure=measure_of(material.summary).name)
     if material.absent:
@@ -166,7 +166,7 @@ def ranks(material: Material, out: str) -> list[Path]:
 
 def times(material: Material, out: str) -> list[Path]:
     """Draw each learner's time over the slowest's, a panel per data set."""
-    from omkl.reports.times import times_figure, times_table
+    from omkl.reports.time_figure import times_figure, times_table
 
     table = times_table(material.summary)
     return times_figure(
@@ -233,8 +233,8 @@ def spa(material: Material, out: str) -> list[Path]:
 
 def digits(item: Item, out: str, asked: Selection) -> list[Path]:
     """Draw the first novelties of a pass over USPS, and the worst of its two parts (NORMA, Fig. 3)."""
+    from omkl.papers.novelty import novelties
     from omkl.reports.digits import Pictures, pictures_figure
-    from omkl.reports.novelty import novelties
 
     found = novelties()
     shown = {"first margin errors": found.first, "worst of train": found.train, "worst of test": found.test}

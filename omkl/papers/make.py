@@ -2,33 +2,18 @@
 
 import shlex
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from omkl.errors import UserError, suggest
+from omkl.papers.made import Made
 from omkl.papers.paper import Item, Paper, Run
 from omkl.papers.selection import Selection, Work, command_words, work_of
 from omkl.papers.titles import title_of
 from omkl.reports.asked import Asked
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from omkl.papers.compare import Compared
-    from omkl.runner import Outcome
-
-
-@dataclass(frozen=True)
-class Made:
-    """A table or the like: its text in a format, its rows, what the run came to (None where nothing ran).
-
-    title: with the data that are in it
-    """
-
-    text: Callable[[str], str]
-    rows: "pd.DataFrame"
-    outcome: "Outcome | None" = None
-    title: str = ""
+    from omkl.run.runner import Outcome
 
 
 def table(
@@ -77,8 +62,8 @@ def _standing(item: Item, found: "Compared") -> str:
 
 def _tuning(item: Item, found: "Compared", about: Asked, title: str) -> Callable[[str], str]:
     """The best setting of each learner of a sweep."""
+    from omkl.config.settings_text import params_text
     from omkl.papers.render import render
-    from omkl.reports.rows import params_text
     from omkl.reports.sweep import best_settings
 
     swept = [key.removeprefix("algo.") for key in about.swept]
@@ -95,14 +80,14 @@ def _tuning(item: Item, found: "Compared", about: Asked, title: str) -> Callable
 
 def _times(item: Item, found: "Compared", about: Asked, title: str) -> Callable[[str], str]:
     """Seconds, and their share of one learner's."""
-    from omkl.papers.times import render_times
+    from omkl.papers.time_table import render_times
 
     return lambda fmt: render_times(found, item, about, fmt, title)
 
 
 def _sizes(paper: Paper, item: Item, asked: Selection) -> Made:
     """The data sets: made of the registry, not of cells."""
-    from omkl.papers.sizes import sizes_table
+    from omkl.papers.data_table import sizes_table
 
     return sizes_table(paper, item, asked)
 
@@ -118,7 +103,7 @@ def table_kinds() -> dict[str, Callable]:
 
 def run(work: Work, **how: Any) -> "Outcome":
     """Run the cells of all parts through one executor; the options are those of runner.run_plans."""
-    from omkl.runner import run_plans
+    from omkl.run.runner import run_plans
 
     if not work.plans:
         first, *others = dict.fromkeys(name for _, name in work.missing)

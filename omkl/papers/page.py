@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any
 from omkl.errors import OmklError, UserError
 from omkl.papers.claims import claims
 from omkl.papers.figures import figure, figure_kinds
-from omkl.papers.make import Made, command_of, kind_of, run_commands, table, table_kinds
+from omkl.papers.made import Made
+from omkl.papers.make import command_of, kind_of, run_commands, table, table_kinds
 from omkl.papers.paper import Paper
 from omkl.papers.selection import Selection
 from omkl.papers.titles import title_of
 
 if TYPE_CHECKING:
-    from omkl.runner import Outcome
+    from omkl.run.runner import Outcome
 
 FORMATS = {"md": "markdown", "csv": "csv", "tex": "latex"}
 

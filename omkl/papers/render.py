@@ -8,7 +8,7 @@ from omkl.reports.display import MISSING, Column, Display, Line, Spread, display
 from omkl.reports.notes import legend
 from omkl.reports.notes import notes as warnings_of
 from omkl.reports.tables import check_format, to_csv, to_json, write
-from omkl.reports.tasks import least_of
+from omkl.reports.task_measures import least_of
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -17,15 +17,15 @@ from omkl.reports.asked import Asked
 if TYPE_CHECKING:
     import pandas as pd
 
-FORMATS = ("table", "json", "csv", "markdown", "latex")
 
 __all__ = ["FORMATS", "Asked", "curve_figure", "report", "summarise", "sweep_report"]
 
 
 def report(cells: "pd.DataFrame", asked: Asked, fmt: str = "table") -> str:
     """Return the table of the cells as text; see tables.render (formats), summary.summarise (rows)."""
+    from omkl.reports.formats import check_format
     from omkl.reports.summary import summary_of
-    from omkl.reports.tables import check_format, render
+    from omkl.reports.tables import render
 
     check_format(fmt)
     return render(summary_of(cells, asked), cells, asked, fmt)

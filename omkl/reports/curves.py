@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from omkl.config.settings_text import params_text
 from omkl.errors import UserError
 from omkl.reports import captions, strokes, style
 from omkl.reports.asked import Asked
 from omkl.reports.measures import MEASURES, average, measure_named
-from omkl.reports.rows import Row, params_text, rows_of, shown_params
-from omkl.reports.tasks import BY_TASK, axis_of
+from omkl.reports.rows import Row, rows_of, shown_params
+from omkl.reports.task_measures import BY_TASK, axis_of
 from omkl.reports.ticks import plain_log
 
 if TYPE_CHECKING:

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from omkl.reports.rows import params_text, value_text
-from omkl.reports.tasks import BY_TASK
+from omkl.config.settings_text import params_text, value_text
+from omkl.reports.task_measures import BY_TASK
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from omkl.config.settings_text import value_text
 from omkl.reports import captions, style
-from omkl.reports.rows import value_text
-from omkl.reports.sweep_figure import curve_panel
-from omkl.reports.tasks import deviations_of, measure_of
+from omkl.reports.sweep_panels import curve_panel
+from omkl.reports.task_measures import deviations_of, measure_of
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -2,11 +2,11 @@
 
 from typing import TYPE_CHECKING
 
+from omkl.config.settings_text import params_text
 from omkl.reports.asked import Asked
 from omkl.reports.captions import repetitions_of, some
 from omkl.reports.display import Display
 from omkl.reports.origin import doubts, made_with
-from omkl.reports.rows import params_text
 from omkl.tasks import unusual
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ import numpy as np
 from omkl.errors import UserError
 from omkl.reports.captions import some
 from omkl.reports.summary import ALPHA
-from omkl.reports.sweep import grid_table
-from omkl.reports.tasks import least_of
+from omkl.reports.sweep_grid import grid_table
+from omkl.reports.task_measures import least_of
 
 if TYPE_CHECKING:
     import pandas as pd

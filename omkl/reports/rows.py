@@ -168,25 +168,3 @@ def shown_params(rows: list[Row], asked: Asked) -> list[dict[str, Any]]:
                 if (algo, name) in values:
                     values[algo, name].add(json.dumps(value, sort_keys=True))
     return [{k: v for k, v in row.params.items() if len(values[row.algo, k]) > 1} for row in rows]
-
-
-def value_text(value: Any) -> str:
-    """Return a hyperparameter's value as one would type it, a kernel as ``gaussian(sigma=1)``."""
-    if value is None:
-        return "null"
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, float):
-        short = f"{value:.6g}"
-        return short if float(short) == value else repr(value)
-    if isinstance(value, Mapping):
-        inner = ", ".join(f"{k}={value_text(v)}" for k, v in value.items() if k != "kind")
-        return f"{value['kind']}({inner})" if "kind" in value and inner else str(value.get("kind", inner))
-    if isinstance(value, (list, tuple)):
-        return f"[{', '.join(map(value_text, value))}]"
-    return str(value)
-
-
-def params_text(params: Mapping[str, Any]) -> str:
-    """Return hyperparameters as ``beta=0.9 delta=0.1``."""
-    return " ".join(f"{name}={value_text(value)}" for name, value in params.items())

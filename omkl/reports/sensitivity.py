@@ -9,8 +9,8 @@ import numpy as np
 from omkl.errors import UserError
 from omkl.reports import captions, strokes, style
 from omkl.reports.curves import WIDE
-from omkl.reports.sweep import axes_of, grid_table
-from omkl.reports.sweep_figure import number_axis
+from omkl.reports.sweep_grid import axes_of, grid_table
+from omkl.reports.sweep_panels import number_axis
 from omkl.reports.ticks import plain_log
 
 if TYPE_CHECKING:

@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from omkl.config.settings_text import params_text
 from omkl.reports import origin
 from omkl.reports.asked import Asked
-from omkl.reports.rows import Row, params_text, rows_of, shown_params
-from omkl.reports.tasks import BY_TASK
+from omkl.reports.rows import Row, rows_of, shown_params
+from omkl.reports.task_measures import BY_TASK
 
 if TYPE_CHECKING:
     import pandas as pd

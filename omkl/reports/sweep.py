@@ -1,87 +1,19 @@
 """A grid of settings: its axes, the best setting of each learner on each data set, its report."""
 
-from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from omkl.reports.asked import Asked
-from omkl.reports.rows import params_text, value_text
+from omkl.reports.formats import check_format
 from omkl.reports.summary import summary_of
-from omkl.reports.tables import check_format, render
-from omkl.reports.tasks import BY_TASK
+from omkl.reports.sweep_grid import axes_of
+from omkl.reports.tables import render
+from omkl.reports.task_measures import BY_TASK
 
 if TYPE_CHECKING:
     import pandas as pd
 
 BEST_TITLE = "best setting per data set and learner (chosen on these permutations, hence optimistic)"
-
-
-def flat(params: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
-    """Yield hyperparameters with those of a kernel as ``kernel.sigma``."""
-    for name, value in params.items():
-        if isinstance(value, Mapping):
-            yield from flat(value, f"{prefix}{name}.")
-        else:
-            yield prefix + name, value
-
-
-def axes_of(summary: "pd.DataFrame") -> dict[str, list[float]]:
-    """Return the swept numbers: hyperparameters of which some learner has several values, all numbers.
-
-    By name, with all values of all learners in ascending order; the longest axis first.
-    """
-    learners = summary[~summary["is_yardstick"].astype(bool)]
-    values: dict[tuple[str, str], set] = {}
-    for algo, params in zip(learners["algo"], learners["params"], strict=True):
-        for name, value in flat(params):
-            values.setdefault((algo, name), set()).add(value_text(value) if _is_text(value) else value)
-    axes: dict[str, set] = {}
-    for (_, name), found in values.items():
-        if len(found) > 1 and all(_is_number(value) for value in found):
-            axes.setdefault(name, set()).update(found)
-    for (_, name), found in values.items():
-        if name in axes and all(_is_number(value) for value in found):
-            axes[name].update(found)
-    return {name: sorted(found) for name, found in sorted(axes.items(), key=lambda axis: -len(axis[1]))}
-
-
-def _is_text(value: Any) -> bool:
-    return isinstance(value, (list, tuple))
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool)
-
-
-def grid_table(summary: "pd.DataFrame", axes: Mapping[str, list[float]]) -> "pd.DataFrame":
-    """Return the summary with its place on the axes, for figures.
-
-    Adds ``line``, what the legend says: the learner, its shown hyperparameters that are no axis and not
-    chosen per data set (a column ``per_data`` of their names), the pool if there are several; and a column
-    ``at.NAME`` per axis, NaN for a learner without that hyperparameter.
-    """
-    several = summary["pool"].dropna().nunique() > 1
-    table = summary.copy()
-    lines = []
-    for row in summary.to_dict("records"):
-        shown = {name: row["params"][name] for name in row["shown"] if name not in row.get("per_data", ())}
-        level = row["is_yardstick"]  # has no place on the axes, so that its settings must be told
-        rest = {name: value for name, value in shown.items() if level or not _covered(name, value, axes)}
-        pool = row["pool"] if several and row["pool"] else ""
-        lines.append(", ".join(part for part in (row["label"], params_text(rest), pool) if part))
-    table["line"] = lines
-    for name in axes:
-        places = [dict(flat(params)).get(name) for params in summary["params"]]
-        table[f"at.{name}"] = [float(place) if _is_number(place) else float("nan") for place in places]
-    return table
-
-
-def _covered(name: str, value: Any, axes: Mapping[str, Any]) -> bool:
-    """Whether the axes say all about a hyperparameter; a kernel's kind is never on an axis."""
-    return name in axes or (
-        isinstance(value, Mapping)
-        and all(part == f"{name}.kind" or part in axes for part, _ in flat({name: value}))
-    )
 
 
 def best_settings(summary: "pd.DataFrame") -> "pd.DataFrame":

@@ -6,13 +6,12 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 from warnings import warn
 
-from omkl.errors import UserError, suggest
-from omkl.reports import FORMATS
 from omkl.reports.asked import Asked
 from omkl.reports.display import MISSING, Display, Line, Spread, display
+from omkl.reports.formats import check_format
 from omkl.reports.latex import latex
 from omkl.reports.notes import heading, legend, notes
-from omkl.reports.tasks import least_of
+from omkl.reports.task_measures import least_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -64,12 +63,6 @@ def write(
     """
     form = {"table": _terminal, "markdown": _markdown, "latex": latex}[fmt]
     return form(tables, terms, warnings, shared, command)
-
-
-def check_format(fmt: str) -> None:
-    """Raise UserError unless ``render`` knows the format."""
-    if fmt not in FORMATS:
-        raise UserError(f"unknown format '{fmt}'{suggest(fmt, FORMATS)}: choose one of {', '.join(FORMATS)}")
 
 
 # -------------------------------------------------------------------- terminal

@@ -1,0 +1,222 @@
+"""Budget kernel learners as components of online multiple kernel classification: Lu et al., section 4.3.
+
+Every kernel is updated in every round by the same single-kernel learner, with a budget of its own; the
+prediction is Hedge's weighted vote. With a pool of one kernel they are the single-kernel learners.
+
+Throughout: m kernels; B the classifiers, at most `budget` stored vectors in each, kernel i's in slots s;
+f (m,) outputs f_i(x_t); z (m,) true where kernel i errs; w (m,) Hedge weights; gamma in (0, 1) their
+discount; a coefficients; k (slots, m) kernel values kappa_i(x_s, x_t).
+"""
+
+import math
+
+import numpy as np
+from numba import njit
+
+from omkl.engine.budgeted import (
+    has_room,
+    kernel_values,
+    outputs,
+    put,
+    put_over_oldest,
+    scale,
+    scale_all,
+    self_kernels,
+)
+from omkl.engine.conventions import LARGEST_COEFFICIENT, hinge, within_range
+from omkl.engine.experts import discount, mistakes, weighted_vote
+from omkl.engine.trace import record
+
+FIFO, UNIFORM, NONUNIFORM = 0, 1, 2  # the choices of bomkc_bogd's `removal`
+_LATER = np.iinfo(np.int64).max  # than any example's number
+
+
+@njit(cache=True)
+def bomkc_rbp(stream, B, w, trace, rng, learn, gamma):
+    """Randomised budget perceptron (Cavallanti, Cesa-Bianchi, Gentile 2007): a random vector makes room."""
+    for t in range(stream.T):
+        y = stream.y[t]
+        f = outputs(B, stream, t)
+        record(trace, t, weighted_vote(w, f), y, B)
+        if not learn:
+            continue
+        z = mistakes(y, f)
+        discount(w, gamma, z)
+        for i in range(f.size):
+            if z[i]:
+                s = B.n_sv[i] if has_room(B, i) else int(rng.random() * B.limit[0])
+                put(B, stream, t, i, s, y)
+
+
+@njit(cache=True)
+def bomkc_forgetron(stream, B, w, Q, M, H, trace, learn, gamma):
+    """Self-tuned Forgetron (Dekel, Shalev-Shwartz, Singer 2008, section 5): shrink, then drop the oldest.
+
+    Q (m,) damage of all removals   M (m,) mistakes   r the oldest vector's slot, s that of the new one
+    H (m, slots, slots) kernel values: H[i, s] of the vector in slot s with those that were stored before it
+    delta = |a_r|, mu = y_r f'(x_r) with f' after the addition   phi factor, the largest in (0, 1] with
+    (delta^2 - 2 delta mu) phi^2 + 2 delta phi + Q - (15/32) M <= 0
+    Deviations: polynomials are shrunk by the same rule, although it supposes kappa(x, x) <= 1.
+    """
+    for t in range(stream.T):
+        y = stream.y[t]
+        f = outputs(B, stream, t)
+        record(trace, t, weighted_vote(w, f), y, B)
+        if not learn:
+            continue
+        z = mistakes(y, f)
+        discount(w, gamma, z)
+        k = kernel_values(B, t)
+        for i in range(f.size):
+            if not z[i]:
+                continue
+            M[i] += 1
+            phi, s = 1.0, B.n_sv[i]
+            if not has_room(B, i):
+                r = s = B.oldest[i]
+                delta, y_r = abs(B.A[r, i]), math.copysign(1.0, B.A[r, i])
+                mu = within_range(y_r * (_output_at_oldest(B, H[i], i) + y * k[r, i]))
+                phi = _shrinking(delta * delta - 2.0 * delta * mu, 2.0 * delta, Q[i] - 15.0 / 32.0 * M[i])
+                damage = delta * phi
+                Q[i] += damage * damage + 2.0 * damage * (1.0 - phi * mu)
+                Q[i] = min(Q[i], 15.0 / 32.0 * M[i])  # as it is but for rounding
+                if phi < 1.0:
+                    scale(B, i, phi)
+            for q in range(B.n_sv[i]):
+                H[i, s, q] = k[q, i]
+            put_over_oldest(B, stream, t, i, y * phi)
+
+
+@njit(cache=True)
+def _output_at_oldest(B, H, i):
+    """f_i at its own oldest vector: every other one was stored later, and knows its kernel value with it."""
+    r, total = B.oldest[i], 0.0
+    for s in range(B.n_sv[i]):
+        total += B.A[s, i] * (H[s, r] if s != r else B.own[r, i])
+    return total
+
+
+@njit(cache=True)
+def _shrinking(a, b, c):
+    """The largest phi in (0, 1] with a phi^2 + b phi + c <= 0, where b > 0 and c < 0."""
+    if a + b + c <= 0.0:
+        return 1.0
+    return -2.0 * c / (b + math.sqrt(b * b - 4.0 * a * c))
+
+
+@njit(cache=True)
+def bomkc_bogd(stream, B, w, trace, rng, learn, gamma, eta, lam, removal, clip):
+    """Bounded online gradient descent (Zhao, Wang, Wu, Jin, Hoi 2012) on the hinge loss, lam/2 ||f||^2.
+
+    eta step size   p (slots,) probabilities of removal   clip bound of |a| in steps (gamma in that paper)
+    Deviations: removal=fifo drops the oldest vector, without rescaling or clipping, as the BOMKL authors did.
+    uniform and nonuniform are the paper's: survivors are divided by 1 - p_s; uniform clips.
+    """
+    for t in range(stream.T):
+        y = stream.y[t]
+        f = outputs(B, stream, t)
+        record(trace, t, weighted_vote(w, f), y, B)
+        if not learn:
+            continue
+        discount(w, gamma, mistakes(y, f))
+        scale_all(B, 1.0 - eta * lam)
+        for i in range(f.size):
+            if y * f[i] > 1.0:
+                continue
+            if removal == FIFO or has_room(B, i):
+                put_over_oldest(B, stream, t, i, eta * y)
+                continue
+            a = B.A[:, i]
+            p = _removal_probabilities(a, B.own[:, i], removal)
+            s = _drawn(rng.random(), p)
+            for j in range(p.size):
+                if j != s and p[j] < 1.0:
+                    a[j] = within_range(a[j] / (1.0 - p[j]))
+                if removal == UNIFORM:
+                    a[j] = min(max(a[j], -eta * clip), eta * clip)
+            put(B, stream, t, i, s, eta * y)
+
+
+@njit(cache=True)
+def _removal_probabilities(a, own, removal):
+    """p (slots,): 1 / B each, or 1 - (B - 1) |a_s| sqrt(kappa_ss) / sum_j |a_j| sqrt(kappa_jj).
+
+    Deviations: where the second is negative it is 0, and the others are scaled to the sum 1 again.
+    """
+    p = np.full(a.size, 1.0 / a.size)
+    if removal == UNIFORM:
+        return p
+    norm = np.abs(a) * np.sqrt(np.minimum(own, LARGEST_COEFFICIENT))
+    total = 0.0
+    for j in range(a.size):
+        total += norm[j]
+    if total == 0.0:
+        return p
+    share = (a.size - 1) / total
+    rest = 0.0
+    for j in range(a.size):
+        p[j] = max(1.0 - share * norm[j], 0.0)
+        rest += p[j]
+    return p / rest
+
+
+@njit(cache=True)
+def _drawn(u, p):
+    """The first place at which the cumulated probabilities exceed u."""
+    cumulated = 0.0
+    for j in range(p.size):
+        cumulated += p[j]
+        if u < cumulated:
+            return j
+    return p.size - 1
+
+
+@njit(cache=True)
+def bomkc_bpas(stream, B, w, trace, learn, gamma, C, normalise):
+    """Budgeted passive-aggressive "simple" (Wang and Vucetic 2010): the cheapest vector makes room.
+
+    tau step   a_r coefficients, b_r = a_r kappa(x_r, x) / kappa(x, x) + y tau that of x in place of r
+    cost_r = 1/2 ||change||^2 + C loss after it: that loss is the same for every r, and
+    ||change||^2 = a_r^2 (kappa(x_r, x_r) - kappa(x_r, x)^2 / kappa(x, x)) + tau^2 kappa(x, x)
+    Deviations: kappa(x, x) is taken for 1 with every kernel, as in the authors' code, unless `normalise`.
+    With it polynomials of unscaled data multiply their coefficients by kappa again and again: these stay
+    within range. Of equally cheap vectors the oldest goes, the first in the authors' list.
+    """
+    for t in range(stream.T):
+        y = stream.y[t]
+        f = outputs(B, stream, t)
+        record(trace, t, weighted_vote(w, f), y, B)
+        if not learn:
+            continue
+        discount(w, gamma, mistakes(y, f))
+        k = kernel_values(B, t)
+        own = self_kernels(B, t) if normalise else np.ones(f.size)
+        cheapest = _cheapest(B.A, k, B.own, own, normalise, B.born, B.n_sv.max())
+        for i in range(f.size):
+            loss = hinge(y, f[i])
+            if loss == 0.0 or own[i] == 0.0 or own[i] == math.inf:
+                continue
+            tau = min(C, loss / own[i])
+            if has_room(B, i):
+                put(B, stream, t, i, B.n_sv[i], tau * y)
+            else:
+                r = cheapest[i]
+                b = B.A[r, i] * k[r, i] / own[i] + tau * y
+                put(B, stream, t, i, r, within_range(b))
+
+
+@njit(cache=True, error_model="numpy")
+def _cheapest(A, k, own_r, own, normalise, born, n):
+    """r (m,): the slot with the least a_r^2 (kappa(x_r, x_r) - kappa(x_r, x)^2 / kappa(x, x)), the oldest of
+    several.
+    """
+    r, least, oldest = np.zeros(own.size, np.int64), np.full(own.size, np.inf), np.full(own.size, _LATER)
+    for s in range(n):
+        a, k_s, own_s, born_s = A[s], k[s], own_r[s], born[s]
+        for i in range(own.size):
+            cost = a[i] * a[i] * ((own_s[i] if normalise else 1.0) - k_s[i] * k_s[i] / own[i])
+            better = cost < least[i] or (cost == least[i] and born_s[i] < oldest[i])
+            least[i] = cost if better else least[i]
+            oldest[i] = born_s[i] if better else oldest[i]
+            r[i] = s if better else r[i]
+    return r

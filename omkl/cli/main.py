@@ -1,0 +1,69 @@
+"""The ``omkl`` command: from the words of the command line to an exit code."""
+
+import os
+import re
+import shlex
+import sys
+import warnings
+from collections.abc import Sequence
+from difflib import get_close_matches
+from typing import Any
+
+from omkl.cli.messages import INTERRUPTED, OutputClosed, complain, printable, say
+from omkl.cli.parser import build_parser
+from omkl.errors import OmklError, UserError
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit code: 0 ok, 1 failed, 2 the user's mistake, 130 Ctrl-C."""
+    argv = list(sys.argv[1:] if argv is None else argv)
+    debug = "--debug" in argv
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="replace")  # a terminal without ± still gets its table
+    try:
+        with warnings.catch_warnings():
+            warnings.showwarning = _warn
+            return _run_command(argv)
+    except OmklError as error:
+        if debug:
+            raise
+        return complain(error)
+    except KeyboardInterrupt:
+        if debug:
+            raise
+        say("interrupted")
+        return INTERRUPTED
+    except OutputClosed:  # by `omkl list data | head`, say: nothing is left to do but to go quietly
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    except Exception as error:
+        if debug:
+            raise
+        say(f"unexpected {type(error).__name__}: {error}; with --debug it shows where, please report it")
+        return 1
+
+
+def _run_command(argv: list[str]) -> int:
+    parser = build_parser()
+    args, words = parser.parse_known_args(argv)
+    if args.command is None and words:
+        raise UserError(f"unknown option {words[0]}; see `omkl --help`")
+    if args.command is None:
+        parser.print_help(sys.stderr)
+        return 2
+    words = [word for word in words if word != "--"]
+    for word in words:
+        if word.startswith("-"):
+            known = re.findall(r"(?<!\S)--?\w+", args.parser.format_help())
+            near = get_close_matches(word.partition("=")[0], known, n=1, cutoff=0.5)
+            hint = f" (did you mean '{near[0]}'?)" if near else ""
+            raise UserError(f"unknown option {word}{hint}; see `{args.parser.prog} --help`")
+    if words and not args.takes_words:
+        raise UserError(f"omkl {args.command} takes no {words[0]!r}; see `{args.parser.prog} --help`")
+    args.line = shlex.join(["omkl", *argv])
+    return args.does(args, words)
+
+
+def _warn(message: Any, *_: Any) -> None:
+    say(f"warning: {printable(str(message))}")

@@ -1,0 +1,74 @@
+"""What commands say, and how they end: results go to stdout, everything else to stderr."""
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from omkl.errors import OmklError, UserError
+
+if TYPE_CHECKING:
+    from omkl.run.runner import Outcome
+
+OK, FAILED, INTERRUPTED = 0, 1, 130
+
+
+class OutputClosed(Exception):
+    """Whoever read stdout has gone."""
+
+
+def say(text: str) -> None:
+    """Print a message to stderr."""
+    print(f"omkl: {text}", file=sys.stderr, flush=True)
+
+
+def complain(error: OmklError) -> int:
+    """Print an error to stderr, a user's mistake on one line; return its exit code."""
+    text = str(error)
+    say(printable(text.replace("\n", "\\n") if isinstance(error, UserError) else text))
+    return error.exit_code
+
+
+def printable(text: str) -> str:
+    """Return a message whose words came from a user or a file: no control characters, no endless line.
+
+    Line ends stay where the message lists several things; what else is not printable is escaped.
+    """
+    escaped = "".join(c if c.isprintable() or c == "\n" else ascii(c)[1:-1] for c in text)
+    return "\n".join(
+        line if len(line) <= 2000 else f"{line[:1500]} ... {line[-400:]}" for line in escaped.split("\n")
+    )
+
+
+def emit(text: str) -> None:
+    """Print a result to stdout, at once, so that a closed pipe shows here."""
+    try:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    except BrokenPipeError as error:
+        raise OutputClosed from error
+
+
+def tell(files: list[Path]) -> None:
+    """Say which files were written."""
+    for file in files:
+        say(f"wrote {file}")
+
+
+def end(outcome: "Outcome", fail_fast: bool = False) -> int:
+    """Say how a run ended and return its exit code."""
+    if outcome.interrupted:
+        done = len(outcome.cells)
+        say(f"interrupted with {done} of {outcome.asked} cells; the same command goes on from there")
+        return INTERRUPTED
+    if outcome.failed:
+        tell_failed(outcome.failed, "; the first ended the run" if fail_fast else "")
+        return FAILED
+    return OK
+
+
+def tell_failed(failed: list[dict], how: str = "") -> None:
+    """Say which cells failed, and that the same command tries them again."""
+    from omkl.run.status import told
+
+    count = f"{len(failed)} cell{'s' if len(failed) > 1 else ''} failed{how}"
+    say("\n  ".join([f"{count} (the same command tries again):", *told(failed)]))

@@ -1,0 +1,237 @@
+"""The parser of the command line: commands, options, and their help."""
+
+import argparse
+from collections.abc import Callable
+from typing import NoReturn
+
+from omkl import __version__
+from omkl.cli import commands, paper_commands, store_commands
+from omkl.errors import UserError
+from omkl.paths import out_path
+from omkl.reports.formats import FORMATS
+
+KEYS = """\
+settings (omkl show prints all of them with what they mean and may be):
+  algo=NAME,...      learners (omkl list algos)    algo.KEY=VALUE   their hyperparameters
+  data=NAME,...      data sets (omkl list data) or paths of LIBSVM files
+  pool=NAME,...      kernel pools (omkl list pools)
+                     pool.normalise=none|cosine   'pool.kernels=[{kind:gaussian,sigma:[1,2]},{kind:linear}]'
+  reps=N  seed=N     repetitions, and the base seed of their permutations
+  order=KIND         permuted, file (as stored), authors (the OMKC authors' permutations)
+  yardsticks=[...]   learners run beside the others; [] for none
+  store=PATH         folder of the results (else OMKL_STORE, else ./results)
+  exec=NAME          loky (processes of this machine), serial, dask, slurm; exec.KEY=VALUE their options
+"""
+RUN = """\
+examples:
+  omkl run algo=omkc_ss data=a9a
+  omkl run algo=omkc_dd data=german reps=10 pool=paper16 algo.beta=0.99 seed=1
+  omkl run algo=omkc_dd data=a9a_train order=file algo.beta=0.99 --format json
+  omkl run algo=omkc_ss data=path/to/my.libsvm -j 4
+  omkl run algo=perceptron 'algo.kernel={kind:gaussian,gamma:0.01}' data=a9a_train order=file
+"""
+SWEEP = """\
+Hyperparameters and parts of the pool take lists here: 0.1,0.5  range(0.1,1,0.1)  choice(max,sum).
+A hyperparameter applies to those of the learners that have it.
+
+examples:
+  omkl sweep algo=omkc_dd,omkc_ss data=wdbc,svmguide3 algo.beta=0.1,0.3,0.5,0.8,0.95 algo.delta=0.01,0.1
+  omkl sweep algo=omkc_dd data=german 'algo.beta=range(0.1,1,0.1)' reps=10
+"""
+FIGURE = """\
+examples:
+  omkl figure curve algo=omkc_ss data=wdbc
+  omkl figure curve algo=omkc_dd,omkc_ss data=german,a9a --out figures/
+  omkl figure sweep algo=omkc_dd data=wdbc 'algo.beta=range(0.1,1,0.1)' --out beta.pdf
+  omkl figure omkc/1 --quick            runs what is missing, then draws the paper's figure
+"""
+PAPER = """\
+NAME is PAPER/NUMBER (or PAPER where it has but one); `omkl list papers` shows what there is. Cells are kept
+in the store and shared between tables; what is missing is run, an interrupted command goes on from there.
+Words KEY=VALUE set store, seed, exec and block; everything else is the paper's.
+
+examples:
+  omkl table bomkl/1 --quick
+  omkl table omkc/3 --data wdbc,sonar_scale --reps 5 --format markdown
+  omkl table bomkl/2 --data german --algo omkc_dd       a learner more, on the same streams
+  omkl table bomkl/1 --data german=my/german.libsvm     the set's own file, checked against its content hash
+  omkl claims omkc --quick
+"""
+BOUNDS = """\
+Runs what is missing as omkl run does, then evaluates each theorem's right-hand side at a batch support vector
+machine; yardsticks are left out.
+
+examples:
+  omkl bounds algo=omkc_dd data=wdbc
+  omkl bounds algo=omkc_dd,omklp_da2,bomkc_spa data=wdbc,german pool=paper16_cosine --format markdown
+"""
+DATA = """\
+OMKL_DATA lists folders to look in, as PATH does; what is not there is downloaded to the cache and verified.
+OMKL_MIRROR (a URL or folder) is asked in place of the sets' own addresses, OMKL_OFFLINE=1 forbids downloads.
+
+examples:
+  omkl data list
+  omkl data get german a9a
+  omkl data verify          all that are found
+  omkl data path wdbc
+"""
+
+
+RESULTS = """\
+  list    what the store holds: learners x data x settings, cells, revisions, dates, machines
+  export  all cells as one flat table: CSV to stdout, or --out FILE.csv or FILE.parquet (needs pyarrow)
+  merge   copy from other stores (folders) what this one lacks; the newest of two results counts
+  prune   remove what no table uses: superseded lines, failures that finished since; --yes does it
+  reseal  seal the lines of an old store that have no checksum, where key and figures agree; says how many
+
+settings: store=PATH (else OMKL_STORE, else ./results); list and export: algo=NAME,... data=NAME,...
+
+examples:
+  omkl results list
+  omkl results list store=/mnt/big/results algo=omkc_dd --format csv
+  omkl results export data=wdbc,german --out cells.parquet
+  omkl results merge /mnt/node1/results /mnt/node2/results store=all
+  omkl results prune --old
+"""
+
+
+class Parser(argparse.ArgumentParser):
+    """An argument parser whose complaints are one line each, without the usage."""
+
+    def error(self, message: str) -> NoReturn:
+        """Raise UserError instead of printing the usage and exiting."""
+        raise UserError(f"{message}; see `{self.prog} --help`")
+
+
+def build_parser() -> Parser:
+    """Return the parser of all commands. Settings (KEY=VALUE) are what it leaves unparsed."""
+    parser = Parser(
+        prog="omkl",
+        description="Online learning with kernels: run, sweep and compare learners on data streams.",
+        epilog=RUN + "\nomkl COMMAND --help says more. Exit codes: 0 ok, 1 something failed, 2 a mistake in "
+        "the command, 130 Ctrl-C.",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument("--version", action="version", version=f"omkl {__version__}")
+    parser.add_argument("--debug", action="store_true", help="show the traceback of an error")
+    subparsers = parser.add_subparsers(metavar="COMMAND", dest="command")
+
+    def command(name: str, does: Callable, text: str, usage: str, epilog: str = "") -> Parser:
+        sub = subparsers.add_parser(
+            name,
+            help=text,
+            description=text.capitalize() + ".",
+            usage=f"omkl {name} {usage}[options]",
+            epilog=epilog,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+            allow_abbrev=False,
+        )
+        sub.add_argument("--debug", action="store_true", default=argparse.SUPPRESS, help="show tracebacks")
+        sub.set_defaults(does=does, takes_words=bool(usage), parser=sub)
+        return sub
+
+    settings, format_help = "[KEY=VALUE ...] ", "what goes to stdout (default: %(default)s)"
+
+    text = "run learners on data sets and print the table beside the yardsticks"
+    sub = command("run", commands.run, text, settings, f"{KEYS}\n{RUN}")
+    _add_run_options(sub, format_help)
+
+    text = "run a grid of settings; print the table and the best settings, draw them"
+    sub = command("sweep", commands.sweep, text, settings, f"{KEYS}\n{SWEEP}")
+    _add_run_options(sub, format_help)
+    sub.add_argument("--out", type=out_path, metavar="PATH", help="file (.png, .pdf) or folder of the figure")
+
+    text = "draw what the store holds, or a paper's figure"
+    sub = command("figure", commands.figure, text, f"KIND|NAME {settings}", f"{KEYS}\n{FIGURE}")
+    sub.add_argument("kind", metavar="KIND", help="curve, sweep, or a paper's figure such as omkc/1")
+    sub.add_argument("--out", type=out_path, metavar="PATH", help="file (.png, .pdf) or folder to write to")
+    _add_selection(sub)
+    _add_work_options(sub)
+
+    text = "make a paper's table anew, ours beside the published values"
+    sub = command("table", paper_commands.table, text, "NAME [KEY=VALUE ...] ", PAPER)
+    sub.add_argument("name", metavar="NAME", help="such as bomkl/1")
+    _add_selection(sub)
+    _add_run_options(sub, format_help)
+
+    text = "check a paper's claims by numbers"
+    sub = command("claims", paper_commands.claims, text, "PAPER [KEY=VALUE ...] ", PAPER)
+    sub.add_argument("paper", metavar="PAPER", help="such as omkc")
+    _add_selection(sub)
+    _add_run_options(sub, format_help)
+
+    text = "print the theorems' mistake bounds beside the observed counts"
+    sub = command("bounds", commands.bounds, text, settings, f"{KEYS}\n{BOUNDS}")
+    _add_run_options(sub, format_help)
+    text = "examples (at most) that each batch solution is made of; memory 32 N^2 bytes (2000)"
+    sub.add_argument("--rows", type=_count, default=2000, metavar="N", help=text)
+
+    text = "show how far the cells of these settings are: done, running, queued, failed, missing"
+    sub = command("status", commands.status, text, settings, KEYS)
+    sub.add_argument("--format", choices=FORMATS, default="table", help=format_help)
+
+    text = "list learners, data sets, kernel pools, or papers with their tables and figures"
+    sub = command("list", commands.list_, text, "KIND ")
+    sub.set_defaults(takes_words=False)
+    kinds = ("algos", "data", "pools", "papers")
+    sub.add_argument("kind", choices=kinds, metavar="KIND", help=", ".join(kinds))
+    sub.add_argument("--format", choices=FORMATS, default="table", help=format_help)
+
+    text = "print the resolved configuration, with help and domains"
+    sub = command("show", commands.show, text, settings, KEYS)
+    sub.add_argument("--format", choices=("yaml", "json"), default="yaml", help=format_help)
+
+    text = "list, download, verify or locate data sets"
+    actions = ("list", "get", "verify", "path")
+    sub = command("data", commands.data, text, "ACTION [NAME ...] ", DATA)
+    sub.add_argument("action", choices=actions, metavar="ACTION", help="list, get, verify or path")
+    sub.add_argument("--force", action="store_true", help="get: download again what is there")
+    sub.add_argument("--format", choices=FORMATS, default="table", help="list: " + format_help)
+
+    text = "list, export, merge, prune or reseal stored results"
+    actions = ("list", "export", "merge", "prune", "reseal")
+    sub = command("results", store_commands.results, text, "ACTION [FOLDER ...] [KEY=VALUE ...] ", RESULTS)
+    sub.add_argument("action", choices=actions, metavar="ACTION", help=", ".join(actions))
+    sub.add_argument("--format", choices=FORMATS, default="table", help="list, prune: " + format_help)
+    sub.add_argument("--out", type=out_path, metavar="FILE", help="export: file to write, .csv or .parquet")
+    sub.add_argument("--old", action="store_true", help="prune: cells of older revisions of a learner too")
+    sub.add_argument("--torn", action="store_true", help="prune: lines that cannot be read too")
+    sub.add_argument("--yes", action="store_true", help="prune: remove, rather than say what would be")
+
+    text = "measure the engine on this machine, beside np.exp and the naive twin"
+    sub = command("bench", commands.bench, text, "")
+    sub.add_argument("--format", choices=("table", "json"), default="table", help=format_help)
+    return parser
+
+
+def _add_run_options(parser: Parser, format_help: str) -> None:
+    parser.add_argument("--format", choices=FORMATS, default="table", help=format_help)
+    _add_work_options(parser)
+
+
+def _add_selection(parser: Parser) -> None:
+    own = "(of a paper's table, figure or claims) "
+    parser.add_argument("--reps", type=_count, metavar="N", help=own + "at most N repetitions")
+    parser.add_argument("--data", type=_names, default=(), metavar="A,B", help=own + "these data sets only")
+    parser.add_argument(
+        "--algo", type=_names, default=(), metavar="A,B", help=own + "learners beside its own"
+    )
+    parser.add_argument("--quick", action="store_true", help=own + "two repetitions of the small data sets")
+
+
+def _add_work_options(parser: Parser) -> None:
+    parser.add_argument("-j", "--jobs", type=_count, metavar="N", help="worker processes; else one per core")
+    parser.add_argument("--fresh", action="store_true", help="run cells anew that the store holds already")
+    parser.add_argument("--fail-fast", action="store_true", help="end the run at the first cell that fails")
+    parser.add_argument("-q", "--quiet", action="store_true", help="no progress bar")
+
+
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(name for part in text.split(",") if (name := part.strip()))
+
+
+def _count(text: str) -> int:
+    if not (text.isascii() and text.isdecimal() and len(text) < 7) or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"must be a whole number from 1 up (to 999999), is {text!r}")
+    return int(text)

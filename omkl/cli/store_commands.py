@@ -1,0 +1,117 @@
+"""What ``omkl results`` does: list, export, merge, prune and reseal stores.
+
+The work itself is in upkeep.py and rewrite.py.
+"""
+
+import contextlib
+import os
+from argparse import Namespace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from omkl.cli.messages import OK, emit, say
+from omkl.errors import OmklError, UserError, suggest
+from omkl.paths import given, store_folder
+from omkl.reports import plain_table
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+FILTERS = ("store", "algo", "data")
+
+
+def results(args: Namespace, words: list[str]) -> int:
+    """``omkl results``: look after the store."""
+    from omkl.reports import store_contents
+    from omkl.store import rewrite
+    from omkl.store.store import Store, listed
+
+    folders = [word for word in words if "=" not in word] if args.action == "merge" else []
+    chosen = _chosen([word for word in words if word not in folders], args.action)
+    store = Store(store_folder(next(iter(chosen["store"]), None)))
+    if args.action == "merge":
+        if not folders:
+            raise UserError("omkl results merge FOLDER ...: which stores are to be copied from?")
+        copied = rewrite.merge(store, [given(folder, "") for folder in folders])
+        emit(f"{store.path}: {copied['cells']} lines of cells and {copied['curves']} curves copied\n")
+        return OK
+    if not (store.path / "cells").is_dir():
+        raise UserError(f"{store.path} is no store: it has no folder cells; name one with store=PATH")
+    if args.action == "list":
+        emit(plain_table.render(store_contents.contents(store, chosen["algo"], chosen["data"]), args.format))
+    elif args.action == "export":
+        _export(store_contents.flat_table(store, chosen["algo"], chosen["data"]), args.out)
+    elif args.action == "reseal":
+        sealed, left, busy = rewrite.reseal(store)
+        emit(f"{store.path}: {sealed['cells']} lines of cells and {sealed['curves']} curves sealed\n")
+        _left_alone(busy)
+        if left:
+            say(f"key or figures do not agree in {listed(left)}; prune --torn removes them")
+    else:
+        rows, busy = rewrite.prune(store, old=args.old, torn=args.torn, really=args.yes)
+        emit(plain_table.render(rows, args.format))
+        _left_alone(busy)
+        say("these lines are removed" if args.yes else "nothing is removed yet; with --yes these lines are")
+    return OK
+
+
+def _left_alone(busy: list[Path]) -> None:
+    for path in busy:
+        say(f"{path}: left alone, a run is writing to it")
+
+
+def _chosen(words: list[str], action: str) -> dict[str, list[str]]:
+    known = ("store",) if action in ("merge", "prune", "reseal") else FILTERS
+    chosen: dict[str, list[str]] = {key: [] for key in FILTERS}
+    for word in words:
+        key, equals, value = word.partition("=")
+        if not equals or key not in known:
+            raise UserError(f"{word}: omkl results {action} takes {', '.join(known)}{suggest(key, known)}")
+        if not value or chosen[key]:
+            raise UserError(f"{word}: " + ("given twice" if chosen[key] else "the value is missing"))
+        chosen[key] = [value] if key == "store" else [part for part in value.split(",") if part]
+    return chosen
+
+
+def _export(table: "pd.DataFrame", out: str | None) -> None:
+    """Write CSV to stdout, or to a file CSV or Parquet, which gets its name when it is whole."""
+    if out is None:
+        emit(_csv(table))
+        return
+    path = Path(out)
+    if path.suffix not in (".csv", ".parquet"):
+        raise UserError(f"--out {out}: the file's name must end in .csv or .parquet")
+    part = path.with_name(f".omkl-{os.getpid()}.part")  # short: the name may be as long as names can be
+    try:
+        if path.suffix == ".csv":
+            part.write_text(_csv(table), encoding="utf-8")
+        else:
+            _parquet(table, part)
+        os.replace(part, path)
+    except OSError as error:
+        wrong = isinstance(error, (FileNotFoundError, NotADirectoryError, IsADirectoryError))
+        raise (UserError if wrong else OmklError)(
+            f"cannot write {path}: {error.strerror or error}"
+        ) from error
+    finally:
+        with contextlib.suppress(OSError):
+            part.unlink(missing_ok=True)
+    say(f"wrote {path}: {len(table)} cells, {len(table.columns)} columns")
+
+
+def _csv(table: "pd.DataFrame") -> str:
+    import json
+
+    lists = [name for name in table if any(isinstance(value, list) for value in table[name])]
+    text = {name: [json.dumps(v) if isinstance(v, list) else None for v in table[name]] for name in lists}
+    return table.assign(**text).to_csv(index=False, lineterminator="\n")
+
+
+def _parquet(table: "pd.DataFrame", path: Path) -> None:
+    try:
+        import pyarrow  # noqa: F401 (pandas would name fastparquet too, in three lines)
+    except ImportError:
+        raise UserError(
+            "Parquet needs pyarrow: pip install pyarrow, or let the file's name end in .csv"
+        ) from None
+    table.to_parquet(path, engine="pyarrow", index=False)

@@ -1,0 +1,42 @@
+"""Hyperparameters and kernels as tables and messages print them."""
+
+from collections.abc import Mapping
+from typing import Any
+
+
+def value_text(value: Any) -> str:
+    """Return a hyperparameter's value as one would type it, a kernel as ``gaussian(sigma=1)``."""
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, float):
+        short = f"{value:.6g}"
+        return short if float(short) == value else repr(value)
+    if isinstance(value, Mapping):
+        inner = ", ".join(f"{k}={value_text(v)}" for k, v in value.items() if k != "kind")
+        return f"{value['kind']}({inner})" if "kind" in value and inner else str(value.get("kind", inner))
+    if isinstance(value, (list, tuple)):
+        return f"[{', '.join(map(value_text, value))}]"
+    return str(value)
+
+
+def params_text(params: Mapping[str, Any]) -> str:
+    """Return hyperparameters as ``beta=0.9 delta=0.1``."""
+    return " ".join(f"{name}={value_text(value)}" for name, value in params.items())
+
+
+def kernels_text(kernels: list[dict[str, Any]]) -> str:
+    """Return kernels in short: ``13 gaussian (sigma 0.015625 to 64), linear``."""
+    parts = []
+    for kind in dict.fromkeys(kernel["kind"] for kernel in kernels):
+        same = [kernel for kernel in kernels if kernel["kind"] == kind]
+        ranges = []
+        for name in dict.fromkeys(key for kernel in same for key in kernel if key != "kind"):
+            values = sorted(kernel[name] for kernel in same if name in kernel)
+            ends = f"{values[0]:.6g}" + (f" to {values[-1]:.6g}" if values[0] != values[-1] else "")
+            if (name, ends) not in (("scale", "1"), ("coef0", "0")):
+                ranges.append(f"{name} {ends}")
+        count = f"{len(same)} " if len(same) > 1 else ""
+        parts.append(f"{count}{kind}" + (f" ({', '.join(ranges)})" if ranges else ""))
+    return ", ".join(parts)

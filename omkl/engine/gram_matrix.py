@@ -1,0 +1,118 @@
+"""Gram matrices of stored vectors: factored as they grow, for projections on the vectors' span.
+
+Throughout: n stored vectors of one kernel; k (n,) its values with an example x, own = kappa(x, x); G (slots,
+slots) holds L D L^T = K, the factors of their Gram matrix: D on the diagonal, L (of unit diagonal) below it
+and its transpose above, so that both substitutions run along rows.
+"""
+
+import numpy as np
+from numba import njit
+
+from omkl.engine.conventions import within_range
+from omkl.engine.eigen import eigh
+from omkl.engine.kernel_values import dots_with, value
+
+LEAST_RESIDUAL = 1e-8  # what of ||kappa(x, .)||^2 lies outside the span, as a share, for x to be outside
+LEAST_SUM = 1e-10  # share of its terms below which a sum is rounding: coefficients are solutions
+LEAST_EIGENVALUE = 1e-8  # share of the largest below which an eigenvector is noise
+SAME_EIGENVALUE = 1e-6  # relative difference of eigenvalues that belong together
+
+
+@njit(cache=True)
+def rounded(f, g):
+    """f (m,), in place 0 where it is so small beside g (m,), the sums of its terms' absolute values.
+
+    Coefficients that were projected cancel up to rounding only, and rounding must not decide a mistake.
+    """
+    for i in range(f.size):
+        if abs(f[i]) <= LEAST_SUM * g[i]:
+            f[i] = 0.0
+    return f
+
+
+@njit(cache=True)
+def projection(G, k, own, own_s):
+    """x's projection on the span: d, u (n,), norm2, residual.
+
+    d its coefficients K^-1 k    u = D^-1 L^-1 k, for ``grow``    norm2 its squared norm k^T K^-1 k
+    residual its squared distance from x    own_s (n,): kappa(x_s, x_s)
+    A residual or coefficient of no more than rounding is 0. A vector stored already is its own projection.
+    """
+    n = k.size
+    d, u = np.zeros(n), k.copy()
+    for s in range(n):
+        if k[s] == own and own_s[s] == own:
+            d[s] = 1.0
+            return d, u, own, 0.0
+    norm2 = 0.0
+    for s in range(n):
+        z = u[s]
+        if z != 0.0:
+            rest, below = u[s + 1 :], G[s, s + 1 : n]
+            for j in range(rest.size):
+                rest[j] -= z * below[j]
+            u[s] = z / G[s, s]
+            norm2 += z * u[s]
+    d[:] = u
+    for s in range(n - 1, 0, -1):
+        if d[s] != 0.0:
+            rest, before = d[:s], G[s, :s]
+            for j in range(s):
+                rest[j] -= d[s] * before[j]
+    largest = 0.0
+    for s in range(n):
+        largest = max(largest, abs(d[s]) * np.sqrt(own_s[s]))
+    for s in range(n):
+        if abs(d[s]) * np.sqrt(own_s[s]) <= LEAST_SUM * largest:
+            d[s] = 0.0
+    residual = own - norm2
+    return d, u, norm2, residual if residual > LEAST_RESIDUAL * own else 0.0
+
+
+@njit(cache=True)
+def grow(G, u, residual):
+    """Take x among the stored vectors, by what ``projection`` returned of it."""
+    n = u.size
+    G[n, :n] = u
+    G[:n, n] = u
+    G[n, n] = residual
+
+
+@njit(cache=True)
+def move(B, i, c, d):
+    """f_i <- f_i + c sum_s d_s kappa_i(x_s, .); a coefficient that cancels up to rounding is 0."""
+    for s in range(d.size):
+        a = B.A[s, i] + c * d[s]
+        B.A[s, i] = within_range(a) if abs(a) > LEAST_SUM * abs(B.A[s, i]) else 0.0
+
+
+@njit(cache=True)
+def gram(B, i):
+    """K (n, n) of kernel i's stored vectors."""
+    n = B.n_sv[i]
+    K = np.empty((n, n))
+    for q in range(n):
+        there = B.holds[q, i]
+        dots_with(B.ends, B.indices, B.values, B.holds[:n, i], there, B.dense, B.some_dots)
+        for s in range(n):
+            K[q, s] = value(B.pool, i, B.some_dots[s], B.norm2[B.holds[s, i]], B.norm2[there])
+    return K
+
+
+@njit(cache=True)
+def nystroem(K, rank):
+    """M (r, n): the feature map z(x) = M k(x), M = D^-1/2 V^T of the largest eigenvalues D, eigenvectors V.
+
+    r is `rank`; more where eigenvalues equal the last one up to rounding, since no rank of these is better
+    than another, and fewer where eigenvalues are rounding.
+    """
+    values, V = eigh(K)
+    n = values.size
+    least = max(values[n - rank] * (1.0 - SAME_EIGENVALUE), values[n - 1] * LEAST_EIGENVALUE)
+    first = 0
+    while values[first] < least:
+        first += 1
+    M = np.empty((n - first, n))
+    for j in range(first, n):
+        M[j - first] = V[j] / np.sqrt(values[j])
+    return M

@@ -1,0 +1,101 @@
+"""One classifier f = scale (what is stored) that shrinks in every round and forgets: NORMA's expansion.
+
+Without a window it is an Expansion E, with one a Budget B, whose slots are used again; the other is None.
+(Each has an `if` of its own: the compiler leaves out what is inside where the argument's type is None.)
+Throughout: scale (1,)   now (2,) rounds learnt; those of them when B was written anew last
+With a window f has the terms of the last tau rounds, tau the length of window (3, tau). Its rows:
+BORN the round of the term in each slot
+ALPHA its coefficient when it was new
+POWER 1, c, c^2, ... where every round shrinks f by the same c: the cache of section II-D and Fig. 1
+There the scale is the power of the rounds since B was written anew: with alpha_i c^(t - i - 1) for the term
+of round i, in the round t that no further power is left for, or none that is not tiny.
+"""
+
+import numpy as np
+from numba import njit
+
+from omkl.engine import budgeted, expansion, trace
+
+BORN, ALPHA, POWER = 0, 1, 2  # rows of `window`
+LEAST_SCALE = 1e-30  # below this the scale goes into the coefficients: new ones are divided by it
+
+_add, _outputs, _multiply = expansion.add, expansion.outputs, expansion.multiply
+_put, _remove, _slot_outputs, _scale = budgeted.put, budgeted.remove, budgeted.outputs, budgeted.scale
+_record = trace.record
+
+
+@njit(cache=True)
+def output(E, B, scale, stream, t):
+    """f(x_t)."""
+    f = 0.0
+    if E is not None:
+        f = _outputs(E, stream, t)[0]
+    if B is not None:
+        f = _slot_outputs(B, stream, t)[0]
+    return scale[0] * f
+
+
+@njit(cache=True)
+def record(trace, t, score, y, E, B):
+    """Note round t of f."""
+    if E is not None:
+        _record(trace, t, score, y, E)
+    if B is not None:
+        _record(trace, t, score, y, B)
+
+
+@njit(cache=True)
+def descend(E, B, scale, now, window, stream, t, c, a, alike):
+    """f <- c f + a kappa(x_t, .), less the term that leaves the window: the end of a round that is learnt.
+
+    alike: c is the same in every round.
+    """
+    if B is not None:
+        _slide(B, now, window, t)
+        if alike:
+            _shrink(B.A, B.n_sv[0], scale, now, window, c)
+    if B is None or not alike:
+        scale[0] *= c
+        if scale[0] < LEAST_SCALE:
+            if E is not None:
+                _multiply(E, 0, scale[0])
+            if B is not None:
+                _scale(B, 0, scale[0])
+            scale[0] = 1.0
+    if a != 0.0:
+        if E is not None:
+            _add(E, stream, t, np.full(1, a / scale[0]))
+        if B is not None:
+            s = B.n_sv[0]
+            window[BORN, s], window[ALPHA, s] = now[0], a
+            _put(B, stream, t, 0, s, a / scale[0])
+    now[0] += 1
+
+
+@njit(cache=True)
+def _shrink(A, n, scale, now, window, c):
+    """f <- c f by the cache of powers, f of the coefficients scale A[:n, 0]."""
+    tau = window.shape[1]
+    coming = now[0] + 1
+    if coming == 1:
+        window[POWER, 0] = 1.0
+    if coming < tau:
+        window[POWER, coming] = window[POWER, coming - 1] * c
+    age = coming - now[1]
+    if age < tau and window[POWER, age] >= LEAST_SCALE:
+        scale[0] = window[POWER, age]
+        return
+    scale[0], now[1] = 1.0, coming
+    for s in range(n):
+        A[s, 0] = window[ALPHA, s] * window[POWER, coming - int(window[BORN, s]) - 1]
+
+
+@njit(cache=True)
+def _slide(B, now, window, t):
+    """Empty the slot whose term is as old as the window is long."""
+    last = B.n_sv[0] - 1
+    for s in range(last + 1):
+        if window[BORN, s] == now[0] - window.shape[1]:
+            window[BORN, s], window[ALPHA, s] = window[BORN, last], window[ALPHA, last]
+            _remove(B, t, 0, s)
+            return

@@ -1,0 +1,124 @@
+"""A pass as a job that can be sent to a worker: what it needs, and how a process runs it."""
+
+import dataclasses
+import warnings
+from collections import OrderedDict
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from omkl.errors import OmklError, UserError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from omkl.config import AlgoSpec
+    from omkl.data import Dataset
+
+_KEPT = 16  # data sets a process keeps open
+
+
+@dataclass(frozen=True)
+class Job:
+    """All that a worker is told: one learner, its hyperparameters, and where the data are.
+
+    data: the parsed copy to memory-map, or the data themselves where they could not be cached, or None where
+    they come to the worker on their own (`keep`).
+    """
+
+    spec: "AlgoSpec"
+    params: dict[str, Any]
+    pool: dict[str, Any] | None
+    name: str
+    content_hash: str
+    task: str
+    data: "Path | Dataset | None"
+    order: str
+    seed: int
+    rep: int
+    permutation_seed: int
+    block: int | None
+
+
+def detach(job: Job) -> "tuple[Job, Dataset]":
+    """Return a job that names its data by content only, and the data: for a worker without our files."""
+    return dataclasses.replace(job, data=None), dataclasses.replace(_dataset(job), path=None)
+
+
+def check_memory(job: Job) -> None:
+    """Raise UserError for a learner whose state this machine could not hold: it would die of it late."""
+    from omkl.data import compact
+    from omkl.learner.resources import bytes_needed, memory
+
+    m, d = len(job.pool["kernels"]) if job.pool else 1, compact(_dataset(job)).d
+    needed, there = bytes_needed(job.spec, job.params, m, d), memory()
+    if needed > there:
+        large = f"algo.D={job.params['D']} with d = {d}" if "D" in job.params else f"d = {d}"
+        raise UserError(
+            f"{large}: {job.spec.name} takes {needed / 2**30:,.1f} GiB on data={job.name}, and this machine "
+            f"has {there / 2**30:,.1f} GiB; choose less"
+        )
+
+
+def run_cell(job: Job) -> dict[str, Any]:
+    """Run one cell wherever this is called and return its figures, as `omkl.learner.run_pass` does."""
+    import omkl.data
+    from omkl.learner import one_pass
+
+    check_memory(job)
+    warm_up([(job.spec, job.params)])
+    dataset = _dataset(job)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # said once already, when the plan was expanded
+        order, permutation_seed = omkl.data.order(dataset, job.order, job.seed, job.rep)
+    if permutation_seed != job.permutation_seed:  # it depends on the data's content
+        raise OmklError(f"{job.name} changed while the run went on: run the same command again")
+    if job.order == "file":
+        dataset = omkl.data.realisation(dataset, job.rep)
+    return one_pass.run_pass(
+        job.spec, job.params, job.pool, dataset, order, permutation_seed, block=job.block
+    )
+
+
+# ------------------------------------------------------------------ what a process does once
+
+_warm: set[tuple] = set()
+
+
+def warm_up(settings: "Iterable[tuple[AlgoSpec, dict[str, Any]]]") -> None:
+    """Load compiled learners before their first clock starts; this process compiles what is not on disk.
+
+    settings: as of `omkl.learner.warm_up`.
+    """
+    from omkl.learner import warming
+    from omkl.learner.resources import limited
+
+    cold = {}
+    for spec, params in settings:
+        which = (spec.name, limited(params))
+        if which not in _warm:
+            cold.setdefault(which, (spec, params))
+    if cold:
+        warming.warm_up(list(cold.values()))
+        _warm.update(cold)
+
+
+_open: "OrderedDict[str, Dataset]" = OrderedDict()
+
+
+def keep(dataset: "Dataset") -> None:
+    """Keep a data set open in this process, where jobs that name its content find it."""
+    _open[dataset.content_hash] = dataset
+    _open.move_to_end(dataset.content_hash)
+    while len(_open) > _KEPT:
+        _open.popitem(last=False)
+
+
+def _dataset(job: Job) -> "Dataset":
+    dataset = _open.get(job.content_hash)
+    if dataset is None:
+        import omkl.data
+
+        dataset = omkl.data.load_cached(job.data) if isinstance(job.data, Path) else job.data
+        keep(dataset)
+    return dataclasses.replace(dataset, name=job.name)

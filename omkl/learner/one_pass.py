@@ -1,0 +1,124 @@
+"""One pass of a learner over a data set: from hyperparameters and an order to the figures of a cell."""
+
+import inspect
+from typing import Any
+
+import numpy as np
+
+from omkl import seeds
+from omkl.algorithms import function
+from omkl.data.dataset import compact
+from omkl.engine.expansion import BLOCK, make_expansion, reserve
+from omkl.engine.pool import make_pool
+from omkl.engine.stream import Trace, make_stream
+from omkl.errors import OmklError
+from omkl.learner.learner import CURVE_POINTS, Learner
+from omkl.tasks import for_task
+
+
+def run_pass(
+    spec: Any,
+    params: dict,
+    pool: dict | None,
+    dataset: Any,
+    order: np.ndarray,
+    permutation_seed: int,
+    *,
+    block: int | None = None,
+) -> dict:
+    """Run a learner once over a data set in this order and return its cell's figures.
+
+    spec: AlgoSpec; params: hyperparameters; pool: for learners with ``kernels: pool``; dataset: Dataset;
+    order (T,): rows in order of arrival; permutation_seed: of this order, for the learner's own draws.
+    Keys: T, m, mistakes, mistake_rate (None of a regression, which has ``mse``, the mean squared error of the
+    predictions before their updates; of a novelty detection the examples told novel), n_sv_sum, n_sv_union,
+    n_sv_combined, n_sv_per_kernel, weights, pairs (stored vectors summed over rounds), seconds, curve (at
+    most 100 points t, weights at points weights_t; ``loss``, the squared errors summed, of a regression in
+    place of mistakes). Raises OmklError when a regression's predictions leave double precision.
+    """
+    dataset = compact(dataset)
+    seed = seeds.learner_seed(permutation_seed, spec.name)
+    params = for_task(params, dataset.task)
+    if spec.kernels == "own":
+        pool = {"normalise": "none", "kernels": [params["kernel"]]}
+    if spec.setup:
+        pool = _set_up(spec, params, pool, dataset, order, block)
+    learner = Learner(spec, params, pool, dataset.d, seed, block, order.size)
+    stream = make_stream(dataset.indptr, dataset.indices, dataset.values, dataset.y, order)
+    weights: dict[int, list[float]] = {}
+
+    def note(t: int) -> None:
+        if learner.weights is not None:
+            weights[t] = [float(f"{v:.4g}") for v in learner.weights]
+
+    trace, seconds = learner.run(stream, on_part=note)
+    return _figures(learner, trace, seconds, weights, stream.y if dataset.task == "regression" else None)
+
+
+def _figures(
+    learner: Learner, trace: Trace, seconds: float, weights: dict[int, list[float]], target: Any
+) -> dict:
+    """Return a cell's figures from the final state and the trace of its rounds.
+
+    target (T,): what the scores of a regression should have been, None for other tasks.
+    """
+    T = trace.score.size
+    E = learner.classifiers
+    union, total = (int(n) for n in E.size) if E is not None else (0, 0)
+    n_sv = [int(n) for n in E.n_sv] if E is not None else []
+    if sum(n_sv) != total:  # kernels that share one list
+        n_sv = [total]
+    combined_all = trace.n_sv_combined[-1] == trace.n_sv_sum[-1]
+    final = {
+        "n_sv_sum": total,
+        "n_sv_union": union,
+        "n_sv_combined": total if combined_all else int(trace.n_sv_combined[-1]),
+    }
+    points = np.unique(np.linspace(1, T, min(T, CURVE_POINTS)).round().astype(int)).tolist()
+    if target is None:
+        errors = np.cumsum(trace.mistake)
+        measured = {"mistakes": int(errors[-1]), "mistake_rate": int(errors[-1]) / T}
+        curve = {"t": points, "mistakes": [int(errors[t - 1]) for t in points]}
+    else:
+        with np.errstate(over="ignore", invalid="ignore"):
+            loss = np.cumsum(np.square(trace.score - target))
+        if not np.isfinite(loss[-1]):
+            t = int(np.argmin(np.isfinite(loss))) + 1
+            raise OmklError(
+                f"the prediction of round {t} left double precision; scale the data, or learn slower"
+            )
+        measured = {"mistakes": None, "mistake_rate": None, "mse": float(loss[-1]) / T}
+        curve = {"t": points, "loss": [float(loss[t - 1]) for t in points]}
+    for name, value in final.items():
+        stood = getattr(trace, name)  # before round t's update, hence after round t - 1's
+        curve[name] = [int(stood[t]) if t < T else value for t in points]
+    curve |= {"weights_t": list(weights), "weights": list(weights.values()) or None}
+    return {
+        "T": T,
+        "m": learner.m,
+        **measured,
+        **final,
+        "n_sv_per_kernel": n_sv,
+        "weights": None if learner.weights is None else [float(v) for v in learner.weights],
+        "pairs": int(trace.n_sv_union.sum()),
+        "seconds": seconds,
+        "curve": curve,
+    }
+
+
+def _set_up(spec: Any, params: dict, pool: dict, dataset: Any, order: np.ndarray, block: int | None) -> dict:
+    """Let the learner's setup function choose its kernels; its time is not the learner's."""
+
+    def run(compiled: Any, state: dict, stop: int, apart: bool) -> None:
+        rows = order
+        if apart:
+            seed = seeds.derive("apart", dataset.content_hash)
+            rows = np.random.default_rng(seed).permutation(dataset.T)
+        stream = make_stream(dataset.indptr, dataset.indices, dataset.values, dataset.y, rows[:stop])
+        lengths = np.diff(stream.indptr)[stream.order]
+        E = make_expansion(make_pool(pool["kernels"], pool["normalise"]), dataset.d, block or BLOCK)
+        E = reserve(E, stream.T, int(lengths.sum()), int(lengths.max(initial=0)))
+        given = {"stream": stream, "E": E, "learn": True, **state}
+        compiled(*(given[name] for name in inspect.signature(compiled.py_func).parameters))
+
+    return function(spec.setup)(run, pool, params, order.size)

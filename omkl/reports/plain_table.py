@@ -1,0 +1,32 @@
+"""Rows of plain values as text: what lists and small tables print."""
+
+import csv
+import io
+import json
+from typing import Any
+
+
+def render(rows: list[dict[str, Any]], fmt: str) -> str:
+    """Return rows as text that ends with a newline; fmt is one of FORMATS."""
+    if fmt == "json":
+        return json.dumps(rows, ensure_ascii=False, indent=1) + "\n"
+    if fmt == "csv":
+        text = io.StringIO()
+        writer = csv.DictWriter(text, rows[0].keys() if rows else [], lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+        return text.getvalue()
+    from tabulate import tabulate
+
+    styles = {"table": "simple", "markdown": "pipe", "latex": "latex_booktabs"}
+    numbers = [isinstance(value, int) for value in rows[0].values()] if rows else []
+    return (
+        tabulate(
+            [list(row.values()) for row in rows],
+            headers=list(rows[0]) if rows else [],
+            tablefmt=styles[fmt],
+            disable_numparse=True,
+            colalign=["right" if number else "left" for number in numbers] or None,
+        )
+        + "\n"
+    )

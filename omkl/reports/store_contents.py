@@ -1,0 +1,138 @@
+"""Looking into stores: what one holds, its cells as a flat table. What changes one is in rewrite.py."""
+
+import json
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from omkl.errors import UserError, suggest
+from omkl.store.store import Store
+from omkl.tasks import unusual
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+# -------------------------------------------------------------------- what is there
+
+
+def contents(store: Store, algos: Iterable[str] = (), data: Iterable[str] = ()) -> list[dict[str, Any]]:
+    """Return one row per learner, settings, pool, data set, order and revision: what the store holds of it.
+
+    ``cells`` are finished, ``failed`` have only failed; ``seconds`` is the learner's time of all of them.
+    algos, data: names to keep (all when empty). Raises UserError for a name that the store does not hold.
+    """
+    from omkl.config import algo_specs
+    from omkl.config.settings_text import params_text
+    from omkl.reports.rows import identity
+
+    specs = algo_specs()
+    groups: dict[tuple, list[dict]] = {}
+    memo: dict[tuple, str] = {}  # cells share their params and pools: dump each pair once
+    for cell in [*_chosen(store.cells(), algos, data).to_dict("records"), *_failed(store, algos, data)]:
+        pool = cell["pool_spec"] if isinstance(cell["pool_spec"], dict) else None
+        which = (cell["algo"], id(cell["params"]), id(pool))
+        if which not in memo:
+            memo[which] = identity(cell["algo"], cell["params"], pool)
+        place = (cell["algo"], cell["data"], cell["data_hash"], cell["order"], cell["revision"])
+        groups.setdefault((*map(str, place), memo[which]), []).append(cell)
+    rows = []
+    for _, cells in sorted(groups.items()):
+        first, spec = cells[0], specs.get(cells[0]["algo"])
+        params = unusual(first["params"], spec.defaults if spec else {}, first["task"])
+        now = "" if spec is None or spec.revision == first["revision"] else f" (now {spec.revision})"
+        finished = [cell for cell in cells if cell["status"] == "ok"]
+        origins = [cell["provenance"] for cell in cells]
+        rows.append(
+            {
+                "algo": first["algo"],
+                "settings": params_text(params),
+                "pool": first["pool"] if isinstance(first["pool"], str) else "",
+                "data": first["data"],
+                "order": first["order"],
+                "revision": f"{first['revision']}{now}",
+                "cells": len(finished),
+                "failed": len(cells) - len(finished),
+                "seconds": round(sum(cell["seconds"] for cell in finished), 3),
+                "dates": _ends(str(origin.get("time", ""))[:10] for origin in origins),
+                "machines": ", ".join(sorted({str(origin.get("host", "?")) for origin in origins})),
+            }
+        )
+    return rows
+
+
+def _ends(dates: Iterable[str]) -> str:
+    known = sorted({date for date in dates if date})
+    return " to ".join(dict.fromkeys((known[0], known[-1]))) if known else ""
+
+
+def _chosen(cells: "pd.DataFrame", algos: Iterable[str], data: Iterable[str]) -> "pd.DataFrame":
+    for column, names in (("algo", list(algos)), ("data", list(data))):
+        held = set(cells[column])
+        for name in names:
+            if name not in held:
+                has = f"it has {', '.join(sorted(held))}" if held else "it is empty"
+                raise UserError(f"{column}={name}: the store holds none{suggest(name, held)}; {has}")
+        cells = cells[cells[column].isin(names)] if names else cells
+    return cells
+
+
+def _failed(store: Store, algos: Iterable[str], data: Iterable[str]) -> list[dict[str, Any]]:
+    algos, data = set(algos), set(data)
+    return [
+        line
+        for line in store.failed()
+        if (not algos or line["algo"] in algos) and (not data or line["data"] in data)
+    ]
+
+
+# -------------------------------------------------------------------- one flat table
+
+
+def flat_table(store: Store, algos: Iterable[str] = (), data: Iterable[str] = ()) -> "pd.DataFrame":
+    """Return the finished cells with one value per column; algos and data choose as in ``contents``.
+
+    Hyperparameters stand under ``algo.NAME`` (those of a kernel under ``algo.kernel.NAME``), the pool's parts
+    under ``pool.normalise`` and ``pool.kernels`` (JSON), where it ran under ``provenance.NAME``. Lists of
+    numbers, one per kernel, stay lists. A hyperparameter that some learner lacks is empty there.
+    """
+    import pandas as pd
+
+    cells = _chosen(store.cells(), algos, data)
+    table: dict[str, list] = {}
+    for name in cells:
+        values = cells[name].tolist()
+        if name in ("params", "provenance"):
+            table |= _spread(values, "algo." if name == "params" else "provenance.")
+        elif name == "pool_spec":
+            specs = [value if isinstance(value, dict) else {} for value in values]
+            table["pool.normalise"] = [spec.get("normalise") for spec in specs]
+            table["pool.kernels"] = [json.dumps(spec["kernels"]) if spec else None for spec in specs]
+        else:
+            table[name] = values
+    return pd.DataFrame({name: _one_kind(values) for name, values in table.items()})
+
+
+def _spread(values: list[dict[str, Any]], prefix: str) -> dict[str, list]:
+    from omkl.reports.sweep_grid import flat
+
+    rows = [dict(flat(value, prefix)) for value in values]
+    return {
+        name: [row.get(name) for row in rows] for name in dict.fromkeys(key for row in rows for key in row)
+    }
+
+
+def _one_kind(values: list) -> list:
+    """Return values of which some are numbers and some are not as text, so that a column has one type."""
+    from omkl.config.settings_text import value_text
+
+    kinds = {bool if isinstance(v, bool) else float if isinstance(v, int) else type(v) for v in values}
+    kinds.discard(type(None))
+    if len(kinds) > 1:
+        return [None if value is None else value_text(value) for value in values]
+    return (
+        [list(map(float, v)) if v else v for v in values] if kinds == {list} and _floats(values) else values
+    )
+
+
+def _floats(lists: list) -> bool:
+    numbers = [number for some in lists for number in some or ()]
+    return any(isinstance(n, float) for n in numbers) and all(isinstance(n, (int, float)) for n in numbers)

@@ -1,0 +1,199 @@
+"""`omkl bench`: how fast the engine is on this machine, as ratios measured in one run.
+
+Absolute figures of a shared machine mean little. Beside each stands something timed in the same run: numpy's
+own exp, and the learner written naively in numpy.
+"""
+
+import sys
+import time
+from collections.abc import Callable
+
+import numpy as np
+
+from omkl.errors import OmklError
+from omkl.store import provenance
+
+_REPEATS = 3
+_NAIVE_T = 1000  # examples for the naive learner, whose cost grows with their square
+# The BOMKL authors' C++ on this kind of machine (DESIGN.md): the same run, 573 s.
+AUTHORS_SECONDS = 573.0
+
+
+def measure(progress: bool = True) -> dict:
+    """Time omkc_dd (beta = 0.99, paper16) on a9a_train in file order, one core, best of three passes.
+
+    Without those data (OMKL_DATA or a download) a made-up stream of the same shape stands in, and the result
+    says so. Keys: data, T, mistakes, pairs, m, seconds, evals_per_second (pairs x m / seconds),
+    exp_per_second (np.exp), evals_per_exp, naive (seconds and ratio at a small size), peak_mib, machine.
+    """
+    from omkl.config import algo_spec, pool
+    from omkl.learner.learner import run_pass, warm_up
+
+    dataset, made_up = _data()
+    spec, kernels = algo_spec("omkc_dd"), pool("paper16")
+    params = {**spec.defaults, "beta": 0.99}
+    order = np.arange(dataset.T)
+    warm_up([(spec, params)])
+    seconds, exp_seconds, figures = np.inf, np.inf, {}
+    for _ in range(_REPEATS):
+        exp_seconds = min(exp_seconds, _exp_seconds())
+        figures = run_pass(spec, params, kernels, dataset, order, 0)
+        seconds = min(seconds, figures["seconds"])
+        if progress:
+            print(f"omkl: bench: one pass in {figures['seconds']:.2f} s", file=sys.stderr, flush=True)
+    exp_seconds = min(exp_seconds, _exp_seconds())
+    evaluations = figures["pairs"] * figures["m"]
+    found = {
+        "data": "made up, in the shape of a9a_train" if made_up else "a9a_train",
+        "T": dataset.T,
+        "mistakes": figures["mistakes"],
+        "n_sv_sum": figures["n_sv_sum"],
+        "n_sv_union": figures["n_sv_union"],
+        "pairs": figures["pairs"],
+        "m": figures["m"],
+        "seconds": seconds,
+        "evals_per_second": evaluations / seconds,
+        "exp_per_second": 1.0 / exp_seconds,
+        "evals_per_exp": evaluations / seconds * exp_seconds,
+        "naive": _naive(spec, params, kernels, dataset),
+        "peak_mib": _peak_mib(),
+        "machine": provenance.collect("serial", 1),
+    }
+    if not made_up:
+        found["authors_seconds"] = AUTHORS_SECONDS
+    return found
+
+
+def render(found: dict) -> str:
+    """Return the measured figures as text for a screen."""
+    naive = found["naive"]
+    rows = [
+        (
+            "data",
+            f"{found['data']}, {found['T']} examples, {found['n_sv_union']} stored, {found['m']} kernels",
+        ),
+        ("learner time", f"{found['seconds']:.2f} s (omkc_dd, beta = 0.99, {found['mistakes']} mistakes)"),
+        ("kernel evaluations", f"{found['evals_per_second'] / 1e9:.2f}e9 per second"),
+        ("np.exp", f"{found['exp_per_second'] / 1e9:.2f}e9 per second"),
+        ("evals_per_exp", f"{found['evals_per_exp']:.2f} kernel evaluations in the time of one np.exp"),
+        (
+            "naive numpy",
+            f"{naive['ratio']:.0f} x slower at T = {naive['T']} "
+            f"({naive['naive_seconds']:.3f} s against {naive['seconds']:.4f} s)",
+        ),
+        ("peak memory", "unknown" if found["peak_mib"] is None else f"{found['peak_mib']:.0f} MiB"),
+    ]
+    if "authors_seconds" in found:
+        ratio = found["authors_seconds"] / found["seconds"]
+        rows.append(
+            (
+                "authors' C++",
+                f"{found['authors_seconds']:.0f} s when measured on such a machine: {ratio:.0f} x",
+            )
+        )
+    width = max(len(name) for name, _ in rows)
+    return "".join(f"{name:<{width}}  {text}\n" for name, text in rows)
+
+
+def _data() -> tuple:
+    """Return a9a_train, or a made-up binary stream of its shape where it cannot be had, and which."""
+    from types import SimpleNamespace
+
+    import omkl.data
+
+    try:
+        return omkl.data.load("a9a_train"), False
+    except OmklError as error:
+        print(f"omkl: bench: {error}; a made-up stream stands in", file=sys.stderr)
+    rng = np.random.default_rng(0)
+    T, d, length = 32561, 123, 14
+    indices = np.sort(np.argsort(rng.random((T, d)), axis=1)[:, :length], axis=1)
+    y = np.where(indices[:, 0] + rng.normal(0, 4, T) < 8, -1.0, 1.0)
+    made = SimpleNamespace(
+        T=T,
+        d=d,
+        indptr=np.arange(0, T * length + 1, length),
+        indices=indices.ravel().astype(np.int32),
+        values=np.ones(T * length),
+        y=y,
+        content_hash="made up",
+    )
+    return made, True
+
+
+def _exp_seconds() -> float:
+    """Seconds that numpy's exp takes for one number, in the first-level cache; best of many."""
+    x = -np.abs(np.random.default_rng(0).normal(0, 3, 4096))
+    out = np.empty_like(x)
+    return _best(lambda: np.exp(x, out=out), 300) / x.size
+
+
+def _best(work: Callable[[], object], repeats: int) -> float:
+    shortest = np.inf
+    for _ in range(repeats):
+        began = time.thread_time()
+        work()
+        shortest = min(shortest, time.thread_time() - began)
+    return shortest
+
+
+def _naive(spec: object, params: dict, kernels: dict, dataset: object) -> dict:
+    """Time the same algorithm in plain numpy on the first examples, and check that it errs as often."""
+    from omkl.learner.learner import run_pass
+
+    T = min(_NAIVE_T, dataset.T)
+    order = np.arange(T)
+    X = np.zeros((T, dataset.d))
+    for t in range(T):
+        row = slice(dataset.indptr[t], dataset.indptr[t + 1])
+        X[t, dataset.indices[row]] = dataset.values[row]
+    figures = [run_pass(spec, params, kernels, dataset, order, 0) for _ in range(_REPEATS)]
+    seconds = min(f["seconds"] for f in figures)
+    began = time.thread_time()
+    mistakes = _naive_omkc_dd(X, dataset.y[:T], kernels["kernels"], params["beta"])
+    naive_seconds = time.thread_time() - began
+    return {
+        "T": T,
+        "seconds": seconds,
+        "naive_seconds": naive_seconds,
+        "ratio": naive_seconds / seconds,
+        "mistakes": figures[0]["mistakes"],
+        "naive_mistakes": mistakes,
+    }
+
+
+def _naive_omkc_dd(X: np.ndarray, y: np.ndarray, kernels: list[dict], beta: float) -> int:
+    """Algorithm 1 of Hoi et al. (2013), written as one would in numpy; returns its mistakes."""
+    norm2 = (X * X).sum(1)
+    w = np.full(len(kernels), 1.0 / len(kernels))
+    stored: list[int] = []
+    A = np.zeros((len(kernels), len(y)))
+    mistakes = 0
+    for t in range(len(y)):
+        dot = X[stored] @ X[t]
+        square = np.maximum(norm2[stored] + norm2[t] - 2.0 * dot, 0.0)
+        f = np.array([A[i, : len(stored)] @ _kernel(k, dot, square) for i, k in enumerate(kernels)])
+        mistakes += y[t] * (w @ np.where(f >= 0, 1.0, -1.0)) <= 0
+        z = y[t] * f <= 0
+        w = w * beta**z
+        w /= w.sum()
+        if z.any():
+            A[:, len(stored)] = y[t] * z
+            stored.append(t)
+    return int(mistakes)
+
+
+def _kernel(kernel: dict, dot: np.ndarray, square: np.ndarray) -> np.ndarray:
+    if kernel["kind"] == "gaussian":
+        return np.exp(-square / (2.0 * kernel["sigma"] ** 2))
+    return dot ** kernel["degree"]
+
+
+def _peak_mib() -> float | None:
+    """The most memory that this process has had, None on systems without getrusage (Windows)."""
+    try:
+        import resource
+    except ImportError:
+        return None
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak / 2**20 if sys.platform == "darwin" else peak / 2**10

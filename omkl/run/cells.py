@@ -1,0 +1,183 @@
+"""A cell is one learner on one data set in one order: which ones a plan asks for, and how one is run."""
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from omkl.errors import UserError
+from omkl.learner.job import Job, keep
+from omkl.store.keys import cell_key
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from omkl.config import AlgoSpec, Plan, Setting
+    from omkl.data import Dataset
+
+Sizes = dict[tuple[str, str], int]  # budgets by data set as asked and by what is matched on which pool
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One asked cell: its key in the store, how it is run, and an estimate of its seconds.
+
+    params: the hyperparameters as asked for; those of the job have a number where a budget matches a size.
+    """
+
+    key: str
+    job: Job
+    cost: float
+    params: dict[str, Any]
+
+    @property
+    def line(self) -> dict[str, Any]:
+        """What the cell's line in the store says of it, results and provenance apart."""
+        job, pool = self.job, self.job.pool
+        return {
+            "key": self.key,
+            "algo": job.spec.name,
+            "params": job.params,
+            "pool": pool and pool["name"],
+            "pool_spec": pool and {"normalise": pool["normalise"], "kernels": pool["kernels"]},
+            "data": job.name,
+            "data_hash": job.content_hash,
+            "task": job.task,
+            "order": job.order,
+            "rep": job.rep,
+            "seed": job.seed,
+            "permutation_seed": str(job.permutation_seed),
+            "revision": job.spec.revision,
+        }
+
+
+def expand(plan: "Plan", sizes: Sizes | None = None) -> list[Cell]:
+    """Return the cells of a plan: data sets × (settings, then yardsticks) × repetitions, none twice.
+
+    sizes: what ``matched_budgets.sizes`` returned, where a budget is to match another learner's size.
+    Loads each data set (a yardstick that does not fit its task is left out). Raises UserError for data
+    that cannot be read or do not fit a learner.
+    """
+    import omkl.data
+    from omkl.config import algo_specs
+
+    cells: dict[tuple, Cell] = {}
+    specs = algo_specs(dict.fromkeys(setting.algo for setting in (*plan.settings, *plan.yardsticks)))
+    loaded = {name: omkl.data.load(name, task=plan.task) for name in plan.data}
+    for asked, dataset in loaded.items():
+        keep(dataset)
+        seeds = [omkl.data.order(dataset, plan.order, plan.seed, rep)[1] for rep in range(plan.reps)]
+        settings = [*plan.settings, *(s for s in plan.yardsticks if dataset.task in specs[s.algo].tasks)]
+        for setting in settings:
+            if not setting.fits(dataset.task):
+                continue
+            spec = specs[setting.algo]
+            spec.check_data(setting.params, dataset.task, asked)
+            params = with_number(setting, asked, sizes or {})
+            _check_range(setting, dataset)
+            _check_budget(spec, params, dataset)
+            for rep, seed in enumerate(seeds):
+                cell = _cell(plan, setting, params, spec, dataset, rep, seed)
+                cells.setdefault((asked, setting.pool and setting.pool["name"], cell.key), cell)
+    return list(cells.values())
+
+
+def _cell(
+    plan: "Plan", setting: "Setting", params: dict, spec: "AlgoSpec", dataset: "Dataset", rep: int, seed: int
+) -> Cell:
+    job = Job(
+        spec=spec,
+        params=params,
+        pool=setting.pool,
+        name=dataset.name,
+        content_hash=dataset.content_hash,
+        task=dataset.task,
+        data=dataset.path or dataset,
+        order=plan.order,
+        seed=plan.seed,
+        rep=rep,
+        permutation_seed=seed,
+        block=plan.block,
+    )
+    return Cell(_key(job, spec.revision), job, _seconds(setting, spec, dataset), setting.params)
+
+
+def _key(job: Job, revision: int) -> str:
+    return cell_key(
+        algo=job.spec.name,
+        params=job.params,
+        pool=job.pool,
+        data_hash=job.content_hash,
+        order=job.order,
+        permutation_seed=job.permutation_seed,
+        revision=revision,
+        task=job.task,
+    )
+
+
+def older_keys(cells: "Iterable[Cell]") -> dict[str, tuple[str, int]]:
+    """Return the keys that cells had under older revisions of their learners: learner and revision by key."""
+    specs = ((cell.job, cell.job.spec) for cell in cells)
+    return {_key(job, old): (spec.name, old) for job, spec in specs for old in range(1, spec.revision)}
+
+
+def _check_budget(spec: "AlgoSpec", params: dict[str, Any], dataset: "Dataset") -> None:
+    """Raise UserError for a budget that no stream of the data set could fill."""
+    if params.get("budget", 0) > dataset.T:
+        raise UserError(
+            f"algo.budget={params['budget']}: {spec.name} cannot store more vectors per kernel than "
+            f"data={dataset.name} has examples, T = {dataset.T}; choose at most that"
+        )
+
+
+def _check_range(setting: "Setting", dataset: "Dataset") -> None:
+    """Raise UserError where kernel values would leave double precision: NaN must never reach a weight."""
+    import numpy as np
+
+    if dataset.nnz == 0:
+        return
+    own = [setting.params["kernel"]] if "kernel" in setting.params else []
+    kernels = setting.pool["kernels"] if setting.pool else own
+    degree = max((kernel.get("degree", 1) for kernel in kernels), default=1)
+    scale = max((kernel.get("scale", 1.0) for kernel in kernels), default=1.0)
+    largest = float(np.abs(dataset.values).max())
+    longest = int(np.diff(dataset.indptr).max())
+    digits = degree * (2.0 * np.log10(largest) + np.log10(longest * max(scale, 1.0))) + np.log10(dataset.T)
+    if digits > 300.0:
+        kind = f"kernel values of degree {degree}" if degree > 1 else "squared distances"
+        raise UserError(
+            f"data={dataset.name}: a feature of size {largest:.3g} makes {kind} overflow "
+            f"(algo={setting.algo}); "
+            "scale the features" + (", or choose a pool without polynomials" if degree > 1 else "")
+        )
+
+
+def _seconds(setting: "Setting", spec: "AlgoSpec", dataset: "Dataset") -> float:
+    """Estimate a cell's time, as if every example were stored (nanoseconds as measured on a9a and tom)."""
+    m = len(setting.pool["kernels"]) if setting.pool else int(spec.kernels == "own")
+    if "features" in setting.params:  # random ones: no stored examples to compare with
+        return 1e-3 + 3e-8 * dataset.T * m * setting.params["D"]
+    pairs = dataset.T**2 / 2 * (2 if spec.setup else 1) if m else 0
+    return 1e-3 + 2e-8 * dataset.nnz + 3e-10 * pairs * (m + dataset.nnz / max(dataset.T, 1) / 2)
+
+
+def with_number(setting: "Setting", data: str, sizes: Sizes) -> dict[str, Any]:
+    """Return a setting's hyperparameters with the number in place of a budget that matches a size."""
+    other = matched(setting)
+    return setting.params if other is None else {**setting.params, "budget": sizes[data, matched_name(other)]}
+
+
+def matched(setting: "Setting") -> "Setting | None":
+    """Return the learner, on the setting's own pool, whose size a setting's budget is to match."""
+    from omkl.config import Setting
+    from omkl.config.budgets import matched_params
+
+    budget = setting.params.get("budget")
+    if not isinstance(budget, dict):
+        return None
+    return Setting(budget["match"], matched_params(budget), setting.pool)
+
+
+def matched_name(setting: "Setting") -> str:
+    """Return what stands for the learner to be matched in `Sizes`."""
+    pool = {"normalise": setting.pool["normalise"], "kernels": setting.pool["kernels"]}
+    return json.dumps([setting.algo, setting.params, pool], sort_keys=True)

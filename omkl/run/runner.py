@@ -1,0 +1,188 @@
+"""From a plan to its finished cells: which are missing, run those, store each one at once."""
+
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from omkl import executors
+from omkl.executors import Executor, Failure, leftovers
+from omkl.learner.job import check_memory, run_cell, warm_up
+from omkl.run.cells import Cell, expand, older_keys
+from omkl.run.matched_budgets import sizes
+from omkl.store import provenance
+from omkl.store.store import Store
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from omkl.config import Plan
+
+SMALL_WORK = 3.0  # seconds of work below which starting workers (2 s) costs more than it saves
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of a plan.
+
+    cells: one row per finished cell that was asked for (learners and yardsticks), in the plan's order,
+    columns as of ``Store.cells``; failed: the lines of cells that failed in this run; asked, ran, reused:
+    numbers of cells; seconds: of this call; interrupted: ended by Ctrl-C; stale: cells that the store holds
+    of older revisions, which do not count, by (learner, revision).
+    """
+
+    cells: "pd.DataFrame"
+    failed: list[dict[str, Any]]
+    asked: int
+    ran: int
+    reused: int
+    seconds: float
+    interrupted: bool
+    stale: dict[tuple[str, int], int]
+
+
+def run_plan(plan: "Plan", **how: Any) -> Outcome:
+    """As ``run_plans``, for one plan."""
+    return run_plans([plan], **how)
+
+
+def run_plans(
+    plans: "list[Plan]",
+    *,
+    jobs: int | None = None,
+    fresh: bool = False,
+    progress: bool = True,
+    fail_fast: bool = False,
+) -> Outcome:
+    """Run the cells of these plans that the store does not hold yet, and return all that are finished.
+
+    The plans go to one store through one executor, those of the first; a cell that several ask for runs once.
+
+    jobs: worker processes (default: the plan's exec, else one per core); results do not depend on it.
+    fresh: run every cell anew, the newest result counts. progress: a bar on stderr where that is a terminal.
+    fail_fast: the first cell that fails ends the run.
+
+    A cell that fails is recorded and the run goes on. Ctrl-C ends the run with what is finished; the same
+    plan goes on from there. A learner whose size a budget is to match runs first. Raises UserError before
+    any work for data that cannot be read or do not fit a learner, OmklError when the store cannot be read or
+    written, or when a learner that is to be matched fails.
+    """
+    began = time.perf_counter()
+    to_match = partial(run_plan, jobs=jobs, progress=progress)
+    cells = [cell for plan in plans for cell in expand(plan, sizes(plan, to_match))]
+    plan = plans[0]
+    distinct = by_key(cells)
+    with Store(plan.store) as store:
+        done = set() if fresh else store.done(distinct)
+        # longest first, so that the workers end together
+        missing = sorted((c for k, c in distinct.items() if k not in done), key=lambda cell: -cell.cost)
+        failed: list[dict[str, Any]] = []
+        ran, interrupted = 0, False
+        if missing:
+            executor = _executor(plan, missing, jobs)
+            if not executor.remote:
+                _check_memory(missing)
+            store.open()
+            try:
+                with closing(run_cells(missing, executor, store, len(distinct), progress)) as lines:
+                    for line in lines:
+                        ran += 1
+                        if line["status"] == "failed":
+                            failed.append(line)
+                            if fail_fast:
+                                break
+            except KeyboardInterrupt:
+                interrupted = True
+        table = table_of(store, cells)
+        older = older_keys(distinct.values())
+        stale = Counter(older[key] for key in store.done(older)) if older else {}
+    place = {key: number for number, key in enumerate(distinct)}
+    return Outcome(
+        cells=table,
+        failed=sorted(failed, key=lambda line: place[line["key"]]),
+        asked=len(cells),
+        ran=ran,
+        reused=sum(cell.key in done for cell in cells),
+        seconds=time.perf_counter() - began,
+        interrupted=interrupted,
+        stale=dict(stale),
+    )
+
+
+def by_key(cells: list[Cell]) -> dict[str, Cell]:
+    """Return the cells by their keys, the first of each."""
+    distinct: dict[str, Cell] = {}
+    for cell in cells:
+        distinct.setdefault(cell.key, cell)
+    return distinct
+
+
+def _executor(plan: "Plan", missing: list[Cell], jobs: int | None) -> Executor:
+    small = len(missing) == 1 or sum(cell.cost for cell in missing) < SMALL_WORK
+    executor = executors.make(plan.exec, jobs)
+    alone = executor.name == "loky" and (small or executor.workers == 1)
+    return executors.Serial() if alone else executor
+
+
+def _check_memory(cells: list[Cell]) -> None:
+    for job in {(id(cell.job.params), cell.job.content_hash): cell.job for cell in cells}.values():
+        check_memory(job)
+
+
+def run_cells(
+    missing: list[Cell], executor: Executor, store: Store, total: int, progress: bool
+) -> Iterator[dict[str, Any]]:
+    """Run cells in the order given and yield each line once it is stored."""
+    from tqdm import tqdm
+
+    leftovers.sweep()
+    if not executor.remote:
+        warm_up((cell.job.spec, cell.job.params) for cell in missing)
+    origin = provenance.collect(executor.name, executor.workers)
+    waiting = {id(cell.job): cell for cell in missing}
+    bar = tqdm(
+        total=total,
+        initial=total - len(missing),
+        unit="cell",
+        disable=None if progress else True,
+        leave=False,
+    )
+    with bar, closing(executor.run(run_cell, [cell.job for cell in missing])) as outcomes:
+        for job, outcome in outcomes:
+            cell = waiting.pop(id(job))
+            yield _stored(store, cell.line | {"provenance": origin | provenance.stamp()}, outcome)
+            bar.update()
+
+
+def _stored(store: Store, line: dict[str, Any], outcome: Any) -> dict[str, Any]:
+    if not isinstance(outcome, Failure):
+        figures = {name: value for name, value in outcome.items() if name not in ("curve", "provenance")}
+        finished = {"status": "ok", **line, **figures}
+        finished["provenance"] |= outcome.get("provenance", {})  # of a worker on another machine
+        try:
+            store.append(finished, outcome.get("curve"))
+            return finished
+        except (ValueError, TypeError) as error:
+            outcome = Failure(f"its figures cannot be stored: {error}")
+    broken = {"status": "failed", **line, "error": outcome.error, "traceback": outcome.trace}
+    broken["provenance"] |= outcome.provenance
+    store.append(broken)
+    return broken
+
+
+def table_of(store: Store, cells: list[Cell]) -> "pd.DataFrame":
+    """Return the finished cells in the order asked, under the names asked: a result may have been stored
+    under another name of the same data or pool, for another base seed that led to the same order, or with
+    the number of a budget that was asked for as another learner's size."""
+    found = store.cells({cell.key for cell in cells})
+    place = {key: number for number, key in enumerate(found["key"])}
+    finished = [cell for cell in cells if cell.key in place]
+    table = found.iloc[[place[cell.key] for cell in finished]].reset_index(drop=True)
+    lines = [cell.line for cell in finished]
+    for name in ("data", "pool", "rep", "seed"):
+        table[name] = [line[name] for line in lines]
+    table["params"] = [cell.params for cell in finished]
+    return table

@@ -1,0 +1,5 @@
+"""The store of results: one line per finished cell, sealed, appended, checked when it is read."""
+
+from omkl.store.store import Store
+
+__all__ = ["Store"]

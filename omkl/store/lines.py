@@ -1,0 +1,267 @@
+"""What one line of the store looks like, and how 100,000 of them are read in some two seconds.
+
+A line begins with its key and a CRC-32 of the key and of all that follows, its seal, so that a torn or edited
+line is told without parsing. Lines without a seal are not read (`omkl results reseal` seals those of old
+stores). Cells of one setting on one data set differ in a few fields only, so a line says first what is the
+cell's own (status, time, repetition, mistakes, ...) and then, from ``"algo"`` on, what it shares with many
+others: a reader parses each distinct shared part once and lets the cells hold the same object. What a line
+must say to be believed is in sound.py.
+"""
+
+import json
+import os
+import re
+import stat
+import zlib
+from collections.abc import Iterable, Iterator, Sequence
+from operator import itemgetter
+from pathlib import Path
+from typing import Any, BinaryIO, NamedTuple
+
+import orjson
+
+from omkl.store.keys import dumps
+from omkl.store.soundness import Shared, is_cell, is_curve, shared_part
+
+COLUMNS = (
+    *("key", "status", "algo", "params", "pool", "pool_spec", "data", "data_hash", "task", "order", "rep"),
+    *("seed", "permutation_seed", "revision", "T", "mistakes", "mistake_rate", "mse", "n_sv_sum"),
+    *("n_sv_union", "n_sv_combined", "n_sv_per_kernel", "weights", "pairs", "m", "seconds", "provenance"),
+)
+SHARED = (
+    *("algo", "params", "pool", "pool_spec", "data", "data_hash", "task", "order", "seed", "revision"),
+    *("T", "m", "provenance"),
+)
+OBJECTS = (  # columns of text, lists and dicts; the others hold numbers
+    *("key", "status", "algo", "params", "pool", "pool_spec", "data", "data_hash", "order"),
+    *("permutation_seed", "n_sv_per_kernel", "weights", "provenance"),
+)
+_OWN_PROVENANCE = ("time", "load")  # the parts of the provenance that change from cell to cell
+_FIRST = ("key", "status", "time")
+_HEAD = b'{"key":"'
+_OPEN, _CLOSE = len(_HEAD), len(_HEAD) + 64  # where the key's 64 digits are
+_SEAL = re.compile(rb'\{"key":"([0-9a-f]{64})","crc32":"([0-9a-f]{8})",')
+_BODY = _CLOSE + len('","crc32":"01234567",')  # where what the CRC covers begins, the key apart
+_SEAM = b',"algo":'
+_MEMO = 4096  # shared parts remembered at a time, some 8 kB each
+_BUFFER = 2**18
+LONGEST = 2**26  # bytes of a line that is read
+
+Cell = tuple[dict[str, Any], dict[str, Any]]  # a line's own fields, and those it shares, not to be changed
+Memo = dict[bytes, Shared | None]
+
+
+class Line(NamedTuple):
+    """A line that is whole and sound: of a cell, or of a curve, whose status is None.
+
+    time (UTC, ISO 8601) is empty where the line does not say.
+    """
+
+    key: str
+    status: str | None
+    time: str
+    raw: bytes
+    number: int  # in its file, from 1
+    cell: Cell
+    curve: dict[str, Any]
+
+
+class Broken(NamedTuple):
+    """A line that is not read, by its number; number 0: the file is a FIFO, a device or a folder."""
+
+    path: Path
+    number: int
+    unsealed: bool = False  # it is JSON, but has no seal
+
+    def __str__(self) -> str:
+        return f"{self.path}:{self.number}" if self.number else f"{self.path} (not a file)"
+
+
+class Rows:
+    """Cells as columns, filled a few at a time, so that parsed lines do not pile up in memory."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self._columns: dict[str, list] = {name: [] for name in COLUMNS}
+
+    def add(self, cells: list[Cell]) -> None:
+        """Append one row per cell."""
+        found = set().union(*(own for own, _ in cells))
+        for name in found.difference(self._columns, _OWN_PROVENANCE, ("crc32",)):
+            self._columns[name] = [None] * self.count
+        names = [name for name in self._columns if name not in SHARED]
+        for parts, some in (([own for own, _ in cells], names), ([shared for _, shared in cells], SHARED)):
+            for name, values in zip(some, _fields(parts, some), strict=True):
+                usual = "classification" if name == "task" else None  # older lines do not say
+                self._columns[name] += [usual if v is None else v for v in values] if usual else values
+        self._columns["provenance"][self.count :] = [_provenance(*cell) for cell in cells]
+        self.count += len(cells)
+
+    def columns(self, rows: list[int] | None = None) -> dict[str, list]:
+        """Return the columns by name, COLUMNS first, with the rows asked for (all when None)."""
+        names = [*COLUMNS, *sorted(self._columns.keys() - set(COLUMNS))]
+        if rows is None:
+            return {name: self._columns[name] for name in names}
+        return {name: [self._columns[name][row] for row in rows] for name in names}
+
+
+def _fields(parts: list[dict[str, Any]], names: Sequence[str]) -> Iterable[Sequence]:
+    try:  # twice as fast where every part has all of them
+        return list(zip(*map(itemgetter(*names), parts), strict=True)) or [()] * len(names)
+    except KeyError:
+        return [[part.get(name) for part in parts] for name in names]
+
+
+def _provenance(own: dict[str, Any], shared: dict[str, Any]) -> dict[str, Any]:
+    if "time" in own and "load" in own:  # the common case, fast
+        return {**shared["provenance"], "time": own["time"], "load": own["load"]}
+    return shared["provenance"] | {name: own[name] for name in _OWN_PROVENANCE if name in own}
+
+
+def encode_cell(line: dict[str, Any]) -> bytes:
+    """Return a cell's line as it stands in the file.
+
+    Raises as ``dumps`` does, and ValueError for what a reader would not believe.
+    """
+    own = {name: value for name, value in line.items() if name not in SHARED}
+    shared = {name: line[name] for name in SHARED if name in line}
+    if isinstance(shared.get("provenance"), dict):
+        provenance = dict(shared["provenance"])
+        own |= {name: provenance.pop(name) for name in _OWN_PROVENANCE if name in provenance}
+        shared["provenance"] = provenance
+    raw = _sealed({name: own[name] for name in _FIRST if name in own} | own | shared)
+    if _line(raw, 0, "cells", {}) is None:  # what has a seal is a cell
+        raise ValueError(
+            "a field is missing, of another type, out of its range, or not what its key was made of"
+        )
+    return raw
+
+
+def encode_curve(key: str, time: str, curve: dict[str, Any]) -> bytes:
+    """Return a curve's line as it stands in the file; raises as ``encode_cell`` does."""
+    raw = _sealed({"key": key, "time": time, "curve": curve})
+    if _line(raw, 0, "curves", {}) is None:
+        raise ValueError("its curve is not one of lists of the same length over ascending rounds t")
+    return raw
+
+
+def _checksum(raw: bytes) -> int:
+    """Return the CRC-32 of a line's key and of what follows its seal, white space at the end apart."""
+    body = memoryview(raw)[_BODY:-1] if raw.endswith(b"}\n") else raw[_BODY:].rstrip()
+    return zlib.crc32(body, zlib.crc32(raw[_OPEN:_CLOSE]))
+
+
+def _sealed(fields: dict[str, Any]) -> bytes:
+    text = dumps(fields).encode()
+    key, body = text[_OPEN:_CLOSE], text[_CLOSE + len('",') :]
+    return b'%s%s","crc32":"%08x",%s\n' % (_HEAD, key, zlib.crc32(body, zlib.crc32(key)), body)
+
+
+def scan(path: Path, folder: str, wanted: set[str] | None, broken: list[Broken]) -> Iterator[Line]:
+    """Yield the sound lines of one file of "cells" or "curves" that are of the wanted keys (all when None).
+
+    Noted in ``broken`` are lines that cannot be read, are not as they were written, are longer than LONGEST,
+    belong into the other folder, or say what no cell or curve can. Raises OSError.
+    """
+    keys = None if wanted is None else {key.encode() for key in wanted}
+    memo: Memo = {}
+    file = open_regular(path)
+    if file is None:
+        broken.append(Broken(path, 0))
+        return
+    with file:
+        long = 0
+        for number, raw in pieces(file):
+            if len(raw) > LONGEST or number == long:
+                if number != long:
+                    broken.append(Broken(path, number))
+                long = number
+                continue
+            # the lines of other cells are told by their first bytes and never looked at
+            keyed = keys is not None and raw[:_OPEN] == _HEAD and raw[_CLOSE : _CLOSE + 1] == b'"'
+            if keyed and raw[_OPEN:_CLOSE] not in keys:
+                continue
+            line = _line(raw, number, folder, memo)
+            if line is None:
+                if not raw.isspace():
+                    broken.append(Broken(path, number, is_unsealed(raw)))
+            elif wanted is None or line.key in wanted:
+                yield line
+
+
+def pieces(file: BinaryIO) -> Iterator[tuple[int, bytes]]:
+    """Yield a file's lines with their numbers from 1; one longer than LONGEST comes in several pieces."""
+    number = 1
+    while piece := file.readline(LONGEST + 1):
+        yield number, piece
+        number += piece.endswith(b"\n")
+
+
+def open_regular(path: Path) -> BinaryIO | None:
+    """Open a file for reading; None, at once, for a FIFO, a device or a folder. Raises OSError."""
+    if not stat.S_ISREG(os.stat(path).st_mode):  # to open some devices does something already
+        return None
+    flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+    file = os.fdopen(os.open(path, flags), "rb", _BUFFER)
+    if stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+        return file
+    file.close()
+    return None
+
+
+def is_unsealed(raw: bytes) -> bool:
+    """Return whether a line that is not read is a JSON object without a seal, as old stores have them."""
+    if not raw.startswith(b"{") or b'"crc32"' in raw[: _BODY + 2]:
+        return False
+    try:
+        line = decoded(raw)
+    except (ValueError, RecursionError):
+        return False
+    return "key" in line and "crc32" not in line
+
+
+def _line(raw: bytes, number: int, folder: str, memo: Memo) -> Line | None:
+    found = _SEAL.match(raw)
+    if found is None or _checksum(raw) != int(found[2], 16):
+        return None
+    try:
+        if folder == "curves":
+            line = orjson.loads(raw)
+            curve, time = line["curve"], line.get("time", "")
+            good = type(time) is str and is_curve(curve)
+            return Line(line["key"], None, time, raw, number, ({}, {}), curve) if good else None
+        own, shared = _parts(raw, memo)
+        if not is_cell(own, shared):
+            return None
+    except (ValueError, KeyError, RecursionError):
+        return None
+    return Line(own["key"], own["status"], own.get("time", ""), raw, number, (own, shared[0]), {})
+
+
+def _parts(raw: bytes, memo: Memo) -> tuple[dict[str, Any], Shared | None]:
+    """Return a cell's own fields, and what it shares. Raises ValueError if the line is not JSON.
+
+    memo: shared parts parsed before, to be given again with the next line.
+    """
+    seam = raw.find(_SEAM)
+    if seam > 0:
+        tail = raw[seam + 1 :]
+        try:
+            if tail not in memo:
+                if len(memo) >= _MEMO:
+                    memo.clear()
+                memo[tail] = shared_part(decoded(b"{" + tail))
+            return orjson.loads(raw[:seam] + b"}"), memo[tail]
+        except ValueError:
+            pass  # the seam was inside another object, or the line is broken: parsing all of it tells which
+    line = decoded(raw)
+    shared = {name: line.pop(name) for name in SHARED if name in line}
+    return line, shared_part(shared)
+
+
+def decoded(raw: bytes) -> dict[str, Any]:
+    """Return a JSON object. Raises ValueError if it is none or holds NaN, infinity or half a character."""
+    found = orjson.loads(raw)
+    if not isinstance(found, dict):
+        raise ValueError("not an object")
+    return json.loads(raw) if type(found.get("seed")) is float else found  # orjson rounds beyond 64 bits

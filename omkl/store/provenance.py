@@ -1,0 +1,115 @@
+"""Where a result came from: versions, commit, machine. Stored with every cell, never part of its key."""
+
+import hashlib
+import importlib.metadata
+import os
+import platform
+import socket
+import subprocess
+import sys
+from datetime import UTC, datetime
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from omkl import __version__
+
+_PACKAGES = ("numpy", "numba")
+_DECIDING = ("numpy", "scipy", "numba", "llvmlite")  # whose versions may decide the last bits
+_PACKAGE = Path(__file__).resolve().parent.parent
+_SHOWS = {  # parts of omkl that print, draw, ask or keep what others computed
+    *("reports", "papers", "bounds", "cli", "__main__.py", "run/status.py", "run/bench.py"),
+}
+
+
+def collect(backend: str, jobs: int) -> dict[str, Any]:
+    """Return what all cells of one run share.
+
+    Keys: versions {omkl, python, numpy, numba}, commit and dirty (None outside a git checkout), host, cpu
+    (model), cores (that this process may use), backend, jobs.
+    """
+    return {**_software(), **_machine(), "backend": backend, "jobs": jobs}
+
+
+def stamp() -> dict[str, Any]:
+    """Return what changes from cell to cell: time (UTC, ISO 8601 to the microsecond) and load (1 minute)."""
+    load = round(os.getloadavg()[0], 2) if hasattr(os, "getloadavg") else None
+    return {"time": datetime.now(UTC).isoformat(timespec="microseconds"), "load": load}
+
+
+@cache
+def deciding() -> dict[str, str]:
+    """Return all beside a cell and its data that decides its result, in words that can be compared.
+
+    A hash of omkl's sources as they were when first asked for, all but those that only show results, and the
+    versions of the numeric libraries. Of the machine nothing: results must not depend on it.
+    """
+    digest = hashlib.sha256()
+    for path in sorted(_PACKAGE.rglob("*.py")):
+        name = path.relative_to(_PACKAGE)
+        if not {name.parts[0], name.as_posix()} & _SHOWS:
+            digest.update(name.as_posix().encode() + b"\0" + path.read_bytes() + b"\0")
+    versions = {name: importlib.metadata.version(name) for name in _DECIDING}
+    return {"omkl": f"{__version__} ({digest.hexdigest()[:12]})", **versions}
+
+
+@cache
+def _software() -> dict[str, Any]:
+    versions = {"omkl": __version__, "python": platform.python_version()}
+    versions |= {name: importlib.metadata.version(name) for name in _PACKAGES}
+    commit, dirty = checkout(_PACKAGE.parent)
+    return {"versions": versions, "commit": commit, "dirty": dirty}
+
+
+@cache
+def _machine() -> dict[str, Any]:
+    return {"host": socket.gethostname(), "cpu": _cpu_model(), "cores": cores()}
+
+
+def checkout(folder: Path) -> tuple[str | None, bool | None]:
+    """Return the commit of a git checkout, and whether its code or conf differ from that commit.
+
+    (None, None) where the folder is no checkout (an installed package), git is missing, or does not answer.
+    """
+    if not (folder / ".git").exists():  # a package installed below someone else's checkout is not ours
+        return None, None
+    command = ["git", "-C", str(folder), "status", "--porcelain=v2", "--branch", "--", "omkl", "conf"]
+    # without locks a run never disturbs a commit made meanwhile; a hook's GIT_DIR would name another checkout
+    environment = {k: v for k, v in os.environ.items() if not k.startswith("GIT_")}
+    environment["GIT_OPTIONAL_LOCKS"] = "0"
+    try:
+        answer = subprocess.run(
+            command,
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=5,
+            check=True,
+            stdin=subprocess.DEVNULL,
+        )
+    except (OSError, subprocess.SubprocessError):
+        return None, None
+    lines = answer.stdout.splitlines()
+    commits = [line.split()[2] for line in lines if line.startswith("# branch.oid ")]
+    if not commits or commits[0] == "(initial)":
+        return None, None
+    return commits[0], any(not line.startswith("#") for line in lines)
+
+
+def cores() -> int:
+    """Return the number of cores that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def _cpu_model() -> str:
+    if sys.platform == "linux":
+        try:
+            text = Path("/proc/cpuinfo").read_text(errors="replace")
+        except OSError:
+            text = ""
+        for line in text.splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    return platform.processor() or platform.machine()

@@ -1,0 +1,283 @@
+"""What changes stores: merging several, removing what is spent, sealing the lines of old ones.
+
+Each holds the store's one lock from before its first look to its last rename, so that two never work at once.
+A new file is written beside the others and renamed when it is whole, so that all can be ended at any moment.
+Files that a running sweep writes to are never changed: it holds a lock of their name.
+"""
+
+import contextlib
+import hashlib
+import math
+import os
+import stat
+import uuid
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from omkl.errors import OmklError, UserError
+from omkl.files import hold, locked
+from omkl.store.lines import Broken, decoded, encode_cell, encode_curve, pieces, scan
+from omkl.store.store import Store, sync_folder, writer_lock
+
+FOLDERS = ("curves", "cells")  # in the order in which they are written: a cell implies its curve
+SUPERSEDED, SINCE_FINISHED = "computed again since", "failed, finished since"
+OLD, TORN, UNFINISHED = "of an older revision", "unreadable", "left by an interrupted merge or prune"
+
+Places = dict[Path, dict[int, str]]  # numbers of lines by file, and why they go
+
+
+@contextlib.contextmanager
+def alone(store: Store, what: str) -> Iterator[None]:
+    """Hold the store's lock, waiting for it; say of any OSError that the store cannot be written."""
+    with contextlib.ExitStack() as stack:
+        try:
+            stack.enter_context(locked(store.path / "locks" / "store.lock", f"{what} {store.path}"))
+        except OSError as error:
+            raise OmklError(
+                f"cannot lock the store {store.path}: {error.strerror}; "
+                "work on a copy of it on a file system that has locks, in a folder that you may write to"
+            ) from error
+        try:
+            yield
+        except OSError as error:
+            raise store.refused(error) from error
+
+
+# -------------------------------------------------------------------- merge
+
+
+def merge(target: Store, sources: Iterable[Path]) -> Counter:
+    """Copy the lines of other stores that the target lacks, and return how many of each folder.
+
+    Of two lines of one cell the newest counts, as always. What is broken is skipped with a StoreWarning.
+    Raises UserError where a source is no store, OmklError where one cannot be read or the target written.
+    """
+    stores = [Store(source) for source in sources]
+    for source in stores:
+        if not (source.path / "cells").is_dir():
+            raise UserError(f"{source.path} is no store: it has no folder cells")
+        if (target.path / "cells").exists() and os.path.samefile(source.path, target.path):
+            raise UserError(f"{source.path} is the store itself; name the stores to copy from")
+    copied: Counter = Counter()
+    with alone(target, "changing"), contextlib.ExitStack() as whole:
+        for folder in reversed(FOLDERS):  # read the cells first: a sweep may be writing
+            (target.path / folder).mkdir(parents=True, exist_ok=True)
+            name = target.path / folder / f"merged-{os.getpid()}-{uuid.uuid4().hex[:8]}.jsonl"
+            write = whole.enter_context(
+                _whole(name)
+            )  # they get their names in reverse order, the curves first
+            known = {_digest(line.raw) for line in target.lines(folder)}
+            for source in stores:
+                for line in source.lines(folder):
+                    if (digest := _digest(line.raw)) not in known:
+                        known.add(digest)
+                        write(line.raw.rstrip() + b"\n")
+                        copied[folder] += 1
+    return copied
+
+
+def _digest(raw: bytes) -> bytes:
+    return hashlib.blake2b(raw.rstrip(), digest_size=16).digest()
+
+
+@contextlib.contextmanager
+def _whole(path: Path) -> Iterator[Any]:
+    """Give a function that writes a file, which takes its name when it is whole, none when empty."""
+    part = path.with_name(f".{path.name}.part")
+    try:
+        with open(part, "wb") as file:
+            yield file.write
+            file.flush()
+            os.fsync(file.fileno())
+            empty = not file.tell()
+        if empty:
+            path.unlink(missing_ok=True)
+        else:
+            os.replace(part, path)
+        sync_folder(path.parent)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+# -------------------------------------------------------------------- prune
+
+
+def prune(store: Store, *, old: bool, torn: bool, really: bool) -> tuple[list[dict[str, Any]], list[Path]]:
+    """Remove lines that no table uses; return rows of what (folder, what, lines), and the files left alone.
+
+    These are the lines of a cell that was computed again, and its failures once it has finished; with ``old``
+    the cells of learners whose revision is now higher; with ``torn`` the lines that are not read, and FIFOs
+    and devices. Nothing changes unless ``really``. Files that a running sweep writes to are left alone.
+    Raises OmklError where the store cannot be locked, read or written.
+    """
+    found: Counter = Counter()
+    busy = []
+    removed_keys: set[str] = set()
+    with alone(store, "changing") if really else contextlib.nullcontext():
+        for folder in reversed(FOLDERS):
+            seen = {path: state for path in store.files(folder) if (state := _state(path))}
+            spent = _spent(list(seen), folder, old, torn, removed_keys)
+            for path, lines in spent.items():
+                if really and lines and not _rewrite(store, path, seen[path], dict.fromkeys(lines, b"")):
+                    busy.append(path)
+                else:
+                    found.update((folder, what) for what in lines.values())
+            for part in (store.path / folder).glob(".*.part"):
+                if really:
+                    part.unlink()  # whoever wrote it held the lock
+                found[folder, UNFINISHED] += 1
+        if really:
+            _forget_writers(store)
+    rows = [
+        {"folder": folder, "what": what, "lines": count} for (folder, what), count in sorted(found.items())
+    ]
+    return rows, busy
+
+
+def _state(path: Path) -> tuple[int, ...] | None:
+    """Return what tells a file from another of its name or from itself with other content; None if gone."""
+    try:
+        found = os.stat(path)
+    except FileNotFoundError:
+        return None
+    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
+
+
+def _spent(paths: list[Path], folder: str, old: bool, torn: bool, removed: set[str]) -> Places:
+    """Return by file the numbers of the lines to remove, and why; adds old cells' keys to ``removed``."""
+    revisions = _revisions() if old and folder == "cells" else {}
+    spent: Places = {path: {} for path in paths}
+    best: dict[str, tuple[tuple[bool, str], Path, int, bool]] = {}
+    for path, lines in spent.items():
+        broken: list[Broken] = []
+        with contextlib.suppress(FileNotFoundError):  # a run that wrote nothing has just ended
+            for line in scan(path, folder, None, broken):
+                _, shared = line.cell
+                if revisions and shared["revision"] < revisions.get(shared["algo"], 0):
+                    removed.add(line.key)
+                if line.key in removed:
+                    lines[line.number] = OLD
+                    continue
+                failed = line.status == "failed"
+                mine = ((not failed, line.time), path, line.number, failed)
+                last = best.get(line.key, mine)
+                winner, loser = (mine, last) if mine[0] >= last[0] else (last, mine)
+                best[line.key] = winner
+                if winner is not loser:
+                    since = SINCE_FINISHED if loser[3] and not winner[3] else SUPERSEDED
+                    spent[loser[1]][loser[2]] = since
+        if torn:
+            lines |= {place.number: TORN for place in broken if place.number or not path.is_dir()}
+    return spent
+
+
+def _revisions() -> dict[str, int]:
+    from omkl.config import algo_specs
+
+    return {spec.name: spec.revision for spec in algo_specs().values()}
+
+
+def _rewrite(store: Store, path: Path, seen: tuple[int, ...], changes: dict[int, bytes]) -> bool:
+    """Write a file anew with other lines in place of some, by number, none for b"".
+
+    seen: the file's `_state` before the scan. False where a run writes to the file, or did since then.
+    """
+    lock = hold(writer_lock(store.path, path.name))
+    if lock is None:
+        return False
+    try:
+        if _state(path) != seen:
+            return False
+        if 0 in changes:  # a FIFO or device
+            path.unlink()
+            return True
+        with open(path, "rb") as file, _whole(path) as write:
+            for number, piece in pieces(file):
+                write(changes.get(number, piece))
+            file.close()  # some systems rename onto no open file
+            return True
+    finally:
+        lock.release()
+        writer_lock(store.path, path.name).unlink(missing_ok=True)
+
+
+def _forget_writers(store: Store) -> None:
+    """Remove the lock files of writers that were killed: of those nobody holds one."""
+    for path in (store.path / "locks").glob("*.jsonl.lock"):
+        if not stat.S_ISREG(path.lstat().st_mode):
+            continue
+        lock = hold(path)
+        if lock is not None:
+            lock.release()
+            path.unlink(missing_ok=True)
+
+
+# -------------------------------------------------------------------- reseal
+
+
+def reseal(store: Store) -> tuple[Counter, list[Broken], list[Path]]:
+    """Seal the lines of an old store that have no seal (CRC) but are sound otherwise.
+
+    A cell is when its key is that of its fields and its figures agree; a curve when it ends in the figures of
+    a cell of its key. A line whose seal does not fit was edited and stays unread. Returns how many lines of
+    each folder were sealed, which without a seal were left, and the files left alone as a run writes to them.
+    Raises OmklError as `prune` does.
+    """
+    sealed: Counter = Counter()
+    left: list[Broken] = []
+    busy: list[Path] = []
+    ends: dict[str, list[tuple]] = {}  # of each key the figures that its curve may end in
+    with alone(store, "changing"):
+        for folder in reversed(FOLDERS):
+            seen = {path: state for path in store.files(folder) if (state := _state(path))}
+            for path, state in seen.items():
+                broken: list[Broken] = []
+                with contextlib.suppress(FileNotFoundError):  # a run that wrote nothing has just ended
+                    for line in scan(path, folder, None, broken):
+                        _note(ends, {**line.cell[0], **line.cell[1]})
+                old = [place for place in broken if place.unsealed]
+                changes = _resealed(path, folder, {place.number for place in old}, ends) if old else {}
+                if changes and not _rewrite(store, path, state, changes):
+                    busy.append(path)
+                    continue
+                sealed[folder] += len(changes)
+                left += [place for place in old if place.number not in changes]
+    return sealed, left, busy
+
+
+def _resealed(path: Path, folder: str, numbers: set[int], ends: dict[str, list[tuple]]) -> dict[int, bytes]:
+    """Return those of a file's lines, by number, that are sound, with a seal."""
+    found = {}
+    with open(path, "rb") as file:
+        for number, raw in pieces(file):
+            if number not in numbers:
+                continue
+            line = decoded(raw)
+            try:
+                if folder == "cells":
+                    found[number] = encode_cell(line)
+                    _note(ends, line)
+                else:
+                    made = encode_curve(line["key"], line.get("time", ""), line["curve"])
+                    if _is_end(line["curve"], ends.get(line["key"], [])):
+                        found[number] = made
+            except (ValueError, TypeError, KeyError):
+                continue
+    return found
+
+
+def _note(ends: dict[str, list[tuple]], cell: dict[str, Any]) -> None:
+    if cell.get("status") == "ok":
+        ends.setdefault(cell["key"], []).append((cell["T"], cell["mistakes"], cell.get("mse")))
+
+
+def _is_end(curve: dict[str, Any], figures: list[tuple]) -> bool:
+    for T, mistakes, mse in figures:
+        if curve["t"][-1:] == [T]:
+            if mse is None and curve.get("mistakes", [])[-1:] == [mistakes]:
+                return True
+            if mse is not None and any(math.isclose(end / T, mse) for end in curve.get("loss", [])[-1:]):
+                return True
+    return False

@@ -1,0 +1,143 @@
+"""The layout of omkl/: which folder may import which, drawn from the sources."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import omkl
+
+PACKAGE = Path(omkl.__file__).resolve().parent
+GROUND = {"errors", "files", "paths", "plain_yaml", "seeds", "tasks"}
+# Imports point downwards: a folder may import itself and what stands in a line above its own.
+LAYERS = (
+    {"ground"},
+    {"data", "engine"},
+    {"algorithms", "config"},
+    {"learner", "store"},
+    {"executors"},
+    {"reports", "run"},
+    {"bounds", "papers"},
+    {"cli"},
+)
+# reports reads cells and never runs one; config and data know nothing of what runs; nothing below compiles.
+FORBIDDEN = {
+    "algorithms": {"data", "config"},
+    "config": {"engine", "algorithms"},
+    "reports": {"executors", "learner", "algorithms", "engine"},
+    "store": {"engine", "algorithms", "data"},
+}
+
+
+def modules() -> dict[str, Path]:
+    """Return every module of the package by its dotted name."""
+    found = {}
+    for path in sorted(PACKAGE.rglob("*.py")):
+        parts = ("omkl", *path.relative_to(PACKAGE).with_suffix("").parts)
+        found[".".join(parts).removesuffix(".__init__")] = path
+    return found
+
+
+MODULES = modules()
+
+
+def module_of(name: str) -> str:
+    """Return the module that a dotted name lies in, "" where it is none of ours."""
+    while name and name not in MODULES:
+        name = name.rpartition(".")[0]
+    return name
+
+
+def imports(path: Path) -> Iterator[tuple[str, int]]:
+    """Yield the modules of omkl that a file imports, at the top or inside a function, with the line."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}:{node.lineno}: imports are written with the whole name"
+            names = [f"{node.module}.{alias.name}" for alias in node.names]
+        else:
+            continue
+        for name in names:
+            if name.split(".")[0] == "omkl" and (module := module_of(name)) != "omkl":
+                yield module, node.lineno
+
+
+def folder_of(module: str) -> str:
+    """Return the folder that a module stands in, ``ground`` for those that stand in none."""
+    parts = module.split(".")
+    return parts[1] if (PACKAGE / parts[1]).is_dir() else "ground"
+
+
+def arrows() -> Iterator[tuple[str, str, str]]:
+    """Yield (place, importing module, imported module) of all imports between our modules."""
+    for module, path in MODULES.items():
+        if module in ("omkl", "omkl.__main__"):
+            continue
+        for target, line in imports(path):
+            if target != module:
+                yield f"{path.relative_to(PACKAGE.parent)}:{line}", module, target
+
+
+RANK = {folder: rank for rank, layer in enumerate(LAYERS) for folder in layer}
+
+
+def points_up(module: str, target: str) -> bool:
+    """Whether an import goes to a folder beside or above its own, or to one that its folder must not use."""
+    one, other = folder_of(module), folder_of(target)
+    return one != other and (RANK[other] >= RANK[one] or other in FORBIDDEN.get(one, ()))
+
+
+def test_the_folders_are_those_of_the_layout():
+    folders = {path.name for path in PACKAGE.iterdir() if (path / "__init__.py").exists()}
+    loose = {path.stem for path in PACKAGE.glob("*.py")} - {"__init__", "__main__"}
+    assert folders == set(RANK) - {"ground"}
+    assert loose == GROUND
+
+
+def test_imports_point_downwards():
+    upward = [
+        f"{place}: {module} imports {target}"
+        for place, module, target in arrows()
+        if points_up(module, target)
+    ]
+    assert not upward, "these imports point up:\n  " + "\n  ".join(upward)
+
+
+def test_no_modules_import_one_another_in_a_circle():
+    graph: dict[str, set[str]] = {module: set() for module in MODULES}
+    for _, module, target in arrows():
+        graph[module].add(target)
+    circles = circles_of(graph)
+    assert not circles, "import circles:\n  " + "\n  ".join(" -> ".join(circle) for circle in circles)
+
+
+def circles_of(graph: dict[str, set[str]]) -> list[list[str]]:
+    """Return for each module that can reach itself a shortest way back, each circle once."""
+    circles: dict[frozenset[str], list[str]] = {}
+    for start in graph:
+        ways, seen = [[start]], {start}
+        while ways:
+            way = ways.pop(0)
+            if start in graph[way[-1]]:
+                circles.setdefault(frozenset(way), [*way, start])
+                break
+            for target in sorted(graph[way[-1]] - seen):
+                seen.add(target)
+                ways.append([*way, target])
+    return list(circles.values())
+
+
+def test_no_file_is_longer_than_300_lines():
+    lines = {
+        str(path.relative_to(PACKAGE)): len(path.read_text(encoding="utf-8").splitlines())
+        for path in MODULES.values()
+    }
+    assert not {name: count for name, count in lines.items() if count > 300}
+
+
+def test_a_circle_and_an_upward_arrow_are_found():
+    assert circles_of({"a": {"b"}, "b": {"c"}, "c": {"a"}, "d": {"a"}}) == [["a", "b", "c", "a"]]
+    assert points_up("omkl.engine.pool", "omkl.data.parse")
+    assert points_up("omkl.reports.curves", "omkl.run.cells")
+    assert points_up("omkl.store.lines", "omkl.run.cells")
+    assert not points_up("omkl.cli.parser", "omkl.run.cells")
