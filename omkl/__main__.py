@@ -2,7 +2,7 @@
 
 import sys
 
-from omkl.cli.parser import main
+from omkl.cli import main
 
 if __name__ == "__main__":
     sys.exit(main())

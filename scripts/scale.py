@@ -22,7 +22,8 @@ import numpy as np
 
 from omkl import executors
 from omkl.config import Plan, plan
-from omkl.run import cells
+from omkl.learner.job import run_cell
+from omkl.run.cells import expand
 from omkl.run.runner import run_plan
 
 REPS = 20
@@ -88,7 +89,7 @@ def tiny_cells(tiny: Plan, jobs: int) -> dict[str, Any]:
 def memory(tiny: Plan, jobs: int) -> dict[str, Any]:
     """Return the resident memory of a worker early and late in the run, the worst worker of them."""
     seen = defaultdict(list)
-    work = executors.make(tiny.exec, jobs).run(with_memory, [cell.job for cell in cells.expand(tiny)])
+    work = executors.make(tiny.exec, jobs).run(with_memory, [cell.job for cell in expand(tiny)])
     for _, (process, size) in work:
         seen[process].append(size / 2**20)
     grown = {}
@@ -102,7 +103,7 @@ def memory(tiny: Plan, jobs: int) -> dict[str, Any]:
 
 def with_memory(job: Any) -> tuple[int, int]:
     """Run a cell; return the worker's process id and resident bytes."""
-    cells.run_cell(job)
+    run_cell(job)
     pages = int(Path("/proc/self/statm").read_text().split()[1])
     return os.getpid(), pages * os.sysconf("SC_PAGE_SIZE")
 

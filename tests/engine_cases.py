@@ -7,7 +7,7 @@ import numpy as np
 from omkl.config import algo_spec, pool
 from omkl.data.dataset import Dataset, content_hash
 from omkl.engine.stream import make_stream
-from omkl.learner.learner import Learner
+from omkl.learner import Learner
 
 # Every kind of kernel and of step between kernels: ladders of ratio 4 and 16, an irregular width, polynomials
 # whose degrees lie 1 and 2 apart, a duplicate.

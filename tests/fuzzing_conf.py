@@ -270,7 +270,7 @@ class Command(Target):
         return b"\n".join([rng.choice([*tokens_of(self.commands), b""]), *words])
 
     def attempt(self, data: bytes) -> None:
-        from omkl.cli.parser import main
+        from omkl.cli import main
 
         argv = data.decode("utf-8", "surrogateescape").split("\n")
         argv = [word for word in argv if word != "--debug"]  # which asks for the traceback

@@ -9,7 +9,7 @@ from engine_cases import one_pass, state
 import omkl.data
 from omkl.config import algo_spec, pool
 from omkl.data import registry
-from omkl.learner.learner import run_pass
+from omkl.learner import run_pass
 
 LARGEST = 20_000
 

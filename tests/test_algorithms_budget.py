@@ -10,7 +10,7 @@ from omkl.config import algo_spec, pool
 from omkl.engine.budgeted import make_budget, outputs, put, reserve_slots, scale
 from omkl.engine.pool import make_pool
 from omkl.engine.stream import make_stream
-from omkl.learner.learner import Learner, run_pass
+from omkl.learner import Learner, run_pass
 
 LEARNERS = [
     ("bomkc_rbp", {}),

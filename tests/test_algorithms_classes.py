@@ -9,14 +9,14 @@ import pytest
 from engine_cases import clouds, dataset, dense, new_learner, one_pass, stream_of
 
 import omkl.data
-from omkl.cli.parser import main
+from omkl.cli import main
 from omkl.config import algo_names, algo_spec, algo_specs, plan, pool, resolved
 from omkl.errors import OmklError, UserError
-from omkl.learner.learner import Learner, run_pass
+from omkl.learner import Learner, run_pass
 from omkl.reports.asked import Asked
 from omkl.reports.rows import rows_of
 from omkl.run.cells import expand
-from omkl.store.store import cell_key
+from omkl.store.keys import cell_key
 from omkl.tasks import by_task
 
 BY_TASK = [name for name in algo_names() if any(map(by_task, algo_spec(name).defaults.values()))]

@@ -12,7 +12,7 @@ from omkl.engine.expansion import close_block, make_expansion, outputs, reserve,
 from omkl.engine.pool import make_pool
 from omkl.engine.stream import make_stream
 from omkl.errors import UserError
-from omkl.learner.learner import Learner
+from omkl.learner import Learner
 
 POOL = [
     *({"kind": "gaussian", "sigma": s} for s in (0.25, 0.5, 1.0, 2.0, 4.0)),

@@ -9,7 +9,7 @@ from engine_cases import assert_same, clouds, new_learner, one_pass, state, stre
 import omkl.data
 from omkl.config import algo_spec, plan, pool
 from omkl.errors import OmklError, UserError
-from omkl.learner.learner import Learner, run_pass
+from omkl.learner import Learner, run_pass
 from omkl.run.cells import expand
 
 GAUSSIAN = {"kind": "gaussian", "sigma": 1.3}

@@ -16,7 +16,7 @@ from omkl.bounds.omkl import omklo_da, omklo_sua, omklp_da1_doubling, omklp_da2
 from omkl.bounds.spa import bomkc_spa
 from omkl.bounds.svm import MEAN, Batch
 from omkl.bounds.table import function_of
-from omkl.cli.parser import main
+from omkl.cli import main
 from omkl.config import algo_specs, pools
 from tests.reference.kernels import pool_rows
 

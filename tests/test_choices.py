@@ -9,8 +9,8 @@ import pytest
 from omkl.algorithms import function
 from omkl.config import algo_spec, algo_specs
 from omkl.errors import UserError
+from omkl.learner import run_pass
 from omkl.learner.choices import codes
-from omkl.learner.learner import run_pass
 
 
 def with_choices(name: str, key: str, choices: list):

@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 import omkl
-from omkl.cli.parser import main
+from omkl.cli import main
 from omkl.data.files import data_name
 
 ROOT = Path(omkl.__file__).resolve().parents[1]

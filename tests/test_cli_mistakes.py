@@ -2,7 +2,7 @@
 
 import pytest
 
-from omkl.cli.parser import main
+from omkl.cli import main
 
 
 @pytest.mark.parametrize(

@@ -29,7 +29,7 @@ from hypothesis import strategies as st
 from omkl.config import algo_names, algo_spec
 from omkl.data import order as data_order
 from omkl.engine.stream import make_stream
-from omkl.learner.learner import run_pass
+from omkl.learner import run_pass
 
 EVERY = pytest.mark.parametrize("name", algo_names())
 STOCHASTIC = [n for n in algo_names() if algo_spec(n).stochastic]

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 from omkl import data
-from omkl.cli.parser import main
+from omkl.cli import main
 from omkl.data import access, cache
 from omkl.errors import OmklError
-from omkl.run import cells
+from omkl.learner import job
 
 TEXT = "1 1:0.5 4:2\n-1 2:1\n1\n"
 
@@ -264,7 +264,7 @@ def test_a_run_on_a_damaged_copy_counts_the_same_mistakes(source, capsys):
     d = data.load(str(source))
     for wrong in ({"values": -d.values}, {"indices": np.full(d.nnz, 2**31 - 1, np.int32)}):
         overwrite(d.path, **{key: np.array(array) for key, array in wrong.items()})
-        cells._open.clear()  # as in another process
+        job._open.clear()  # as in another process
         found, err = mistakes()
         assert found == right
         assert err.count("warning: ") == 1

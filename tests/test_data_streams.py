@@ -6,7 +6,8 @@ import pytest
 from omkl import data
 from omkl.config import plan
 from omkl.data import registry, streams
-from omkl.run.cells import expand, run_cell
+from omkl.learner.job import run_cell
+from omkl.run.cells import expand
 
 BOTH = pytest.mark.parametrize("name", streams.EVERY)
 

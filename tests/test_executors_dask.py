@@ -18,7 +18,7 @@ from runner_fakes import act
 from runner_plans import POOL, faulty, make_plan, without_time, write_data
 
 from omkl import config, executors
-from omkl.cli.parser import main
+from omkl.cli import main
 from omkl.config import Setting
 from omkl.engine import numba_cache
 from omkl.errors import OmklError, UserError

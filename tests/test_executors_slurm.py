@@ -15,7 +15,7 @@ import pytest
 from runner_plans import POOL, make_plan, without_time, write_data
 
 from omkl import config
-from omkl.cli.parser import main
+from omkl.cli import main
 from omkl.config import Setting
 from omkl.engine import numba_cache
 from omkl.errors import OmklError, UserError

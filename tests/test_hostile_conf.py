@@ -12,7 +12,7 @@ import pytest
 import yaml
 from fuzzing import finding, targets
 
-from omkl.cli.parser import main
+from omkl.cli import main
 from omkl.config import algo_spec, compose, plan, pool, resolved
 from omkl.data import registry
 from omkl.errors import UserError

@@ -6,7 +6,7 @@ import shutil
 import pytest
 import yaml
 
-from omkl.cli.parser import main
+from omkl.cli import main
 from omkl.config import compose
 from omkl.errors import UserError
 from omkl.papers import names, read

@@ -14,7 +14,8 @@ from pathlib import Path
 import pytest
 
 import omkl
-from omkl.cli.parser import build_parser, main
+from omkl.cli import main
+from omkl.cli.parser import build_parser
 from omkl.config import plan
 from omkl.data import registry
 from omkl.paths import conf_folder

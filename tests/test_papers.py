@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 import omkl.data
-from omkl.cli.parser import main
+from omkl.cli import main
 from omkl.errors import UserError
 from omkl.papers import Selection, find, names, read
 from omkl.papers.checks import KINDS as CHECKS

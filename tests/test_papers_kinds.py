@@ -9,7 +9,7 @@ import warnings
 
 import pytest
 
-from omkl.cli.parser import main
+from omkl.cli import main
 from omkl.config import compose
 from omkl.errors import UserError
 from omkl.papers import Selection, find, names, read

@@ -7,7 +7,7 @@ import pytest
 
 import omkl.data
 from omkl.config import algo_spec, pool
-from omkl.learner.learner import run_pass
+from omkl.learner import run_pass
 from omkl.papers import read
 from omkl.papers.paper import Paper
 

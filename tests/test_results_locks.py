@@ -40,7 +40,7 @@ def assert_whole(store: Store, cells: int = 120) -> None:
 # The first process stops between its scan and its first rewrite until it is told to go on.
 STOPS = """
 import sys
-from omkl import rewrite
+from omkl.store import rewrite
 from omkl.cli import main
 real, told = rewrite._rewrite, []
 def rewrites(*args):

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from results_lines import cell_files, line, read_quietly, sealed
 
-from omkl.cli.parser import main
+from omkl.cli import main
 from omkl.run import submitted_jobs
 from omkl.store import rewrite
 from omkl.store.lines import encode_curve

@@ -14,7 +14,7 @@ from runner_plans import POOL, make_plan, without_time
 
 from omkl import config, executors
 from omkl.config import Plan, Setting, algo_spec
-from omkl.run import cells as cells_module
+from omkl.learner import job as jobs
 from omkl.run import runner
 from omkl.store.store import Store
 
@@ -162,7 +162,7 @@ def test_workers_read_the_cached_copy_and_notice_other_content(plan, workers, tm
     job = cells[0].job
     assert isinstance(job.data, Path)  # so the data are not in the job
     get_reusable_executor().shutdown(kill_workers=True)  # workers that have not opened it yet
-    cells_module._open.clear()
+    jobs._open.clear()
     wrong = replace(job, data=next(cell.job.data for cell in cells if cell.job.name == "two"))
     ((_, outcome),) = executors.Loky(2).run(runner_fakes.run_cell, [wrong])
     assert "changed while the run went on" in outcome.error

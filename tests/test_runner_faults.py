@@ -16,7 +16,7 @@ from joblib.externals.loky import get_reusable_executor
 from runner_plans import POOL, faulty, make_plan, without_time
 
 from omkl import config
-from omkl.cli.parser import main
+from omkl.cli import main
 from omkl.config import Plan, Setting
 from omkl.errors import OmklError, UserError
 from omkl.run import runner

@@ -13,11 +13,12 @@ from omkl.config import algo_spec, plan, pool
 from omkl.data import compact, registry
 from omkl.data.dataset import MANY
 from omkl.errors import UserError
+from omkl.learner import Learner, run_pass
 from omkl.learner import resources as arrays
-from omkl.learner.learner import Learner, run_pass
+from omkl.learner.job import run_cell
 from omkl.learner.resources import Sides
 from omkl.run import runner
-from omkl.run.cells import expand, run_cell
+from omkl.run.cells import expand
 
 
 def test_shapes_and_fills():

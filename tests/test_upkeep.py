@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 from results_lines import cell_files, line, read_quietly
 
-from omkl.cli.parser import main
+from omkl.cli import main
 from omkl.config import algo_spec
 from omkl.errors import OmklError, UserError
 from omkl.reports import store_contents

@@ -2,7 +2,7 @@
 
 import pytest
 
-from omkl.cli.parser import main
+from omkl.cli import main
 
 LONG = "a" * 300
 RUN = ["data=wdbc", "algo=majority", "yardsticks=[]", "reps=1"]

@@ -9,7 +9,7 @@ from omkl import seeds
 from omkl.config import algo_names, algo_spec
 from omkl.engine.experts import discount, weighted_vote, weighted_vote_of
 from omkl.engine.stream import make_stream
-from omkl.learner.learner import Learner
+from omkl.learner import Learner
 
 VOTING = [
     *(

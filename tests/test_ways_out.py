@@ -6,7 +6,7 @@ import pytest
 from download_server import BODY
 
 from omkl import data
-from omkl.cli.parser import main
+from omkl.cli import main
 from omkl.data import access, registry
 from omkl.errors import UserError
 from omkl.papers import Selection, find

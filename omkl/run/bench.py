@@ -27,7 +27,7 @@ def measure(progress: bool = True) -> dict:
     exp_per_second (np.exp), evals_per_exp, naive (seconds and ratio at a small size), peak_mib, machine.
     """
     from omkl.config import algo_spec, pool
-    from omkl.learner.learner import run_pass, warm_up
+    from omkl.learner import run_pass, warm_up
 
     dataset, made_up = _data()
     spec, kernels = algo_spec("omkc_dd"), pool("paper16")
@@ -139,7 +139,7 @@ def _best(work: Callable[[], object], repeats: int) -> float:
 
 def _naive(spec: object, params: dict, kernels: dict, dataset: object) -> dict:
     """Time the same algorithm in plain numpy on the first examples, and check that it errs as often."""
-    from omkl.learner.learner import run_pass
+    from omkl.learner import run_pass
 
     T = min(_NAIVE_T, dataset.T)
     order = np.arange(T)
