@@ -220,3 +220,20 @@ def test_removal_by_hand():
     remove(B, 3, 0, 0)
     assert outputs(B, stream, 3) == [0]
     assert B.n_free[0] == B.users.size
+
+
+def test_a_scale_that_shrinks_for_thousands_of_rounds_stays_exact():
+    """0.9 per round falls below the smallest double after 7,000 rounds; the scale must not."""
+    T, c, last = 9000, 0.9, 400
+    x = np.random.default_rng(5).normal(size=T)
+    y = np.where(np.sin(3 * x) > 0, 1.0, -1.0)
+    data = Dataset("line", np.arange(T + 1), np.zeros(T, np.int32), x, y, 1, "classification", "line")
+    kernel = {"kind": "gaussian", "sigma": 0.5}
+    _, trace = one_pass("norma", data, order=np.arange(T), kernel=kernel, rho=0.5, lam=0.1, eta=1.0)
+    a, scores = np.zeros(T), np.zeros(T)
+    for t in range(T):
+        kept = slice(max(0, t - last), t)  # older terms are below 0.9 ** 400 = 5e-19 of a new one
+        scores[t] = a[kept] @ np.exp(-2.0 * (x[kept] - x[t]) ** 2)
+        a[kept] *= c
+        a[t] = y[t] if y[t] * scores[t] <= 0.5 else 0.0
+    np.testing.assert_allclose(trace.score, scores, rtol=1e-9, atol=1e-12)

@@ -30,8 +30,6 @@ def test_entry_is_valid_and_complete(name):
     assert (item.positive_share is None) == (item.task != "classification")
     assert item.positive_share is None or 0 < item.positive_share <= 1
     assert item.source.startswith(("http", "data/"))
-    described = registry.describe(name)
-    assert described["T"] == item.T
     downloadable = any(form.files and all(file.links for file in form.files) for form in item.forms)
     assert downloadable or any("no download" in note for note in item.notes)
 

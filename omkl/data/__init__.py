@@ -6,7 +6,7 @@ A registered name stands for one content, whichever format it is found in: see c
 from omkl.data import registry
 from omkl.data.access import Status, get, load, load_cached, path, realisation, status, use, verify, ways_out
 from omkl.data.dataset import Dataset, compact, content_hash
-from omkl.data.orders import order
+from omkl.data.orders import order, order_seed
 
 __all__ = [
     "Dataset",
@@ -17,6 +17,7 @@ __all__ = [
     "load",
     "load_cached",
     "order",
+    "order_seed",
     "path",
     "realisation",
     "registry",

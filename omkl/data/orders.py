@@ -41,6 +41,13 @@ def order(dataset: Dataset, kind: str, base_seed: int, rep: int) -> tuple[np.nda
     return np.arange(dataset.T, dtype=np.int64), seed
 
 
+def order_seed(dataset: Dataset, kind: str, base_seed: int, rep: int) -> int:
+    """Return the permutation seed of this repetition as ``order`` does, without drawing a permutation."""
+    if kind == "permuted":
+        return permutation_seed(base_seed, dataset.content_hash, rep)
+    return order(dataset, kind, base_seed, rep)[1]
+
+
 def _authors(dataset: Dataset, rep: int) -> np.ndarray:
     item = registry.entry(dataset.name) if registry.is_name(dataset.name) else None
     if item is None or item.permutations is None or item.content_hash != dataset.content_hash:

@@ -78,19 +78,6 @@ def entry(name: str) -> DataEntry:
     return _entry(conf_folder() / "data" / f"{name}.yaml")
 
 
-def describe(name: str) -> dict[str, Any]:
-    """Return what a list of data sets shows of one: plain values by field name."""
-    item = entry(name)
-    fields = ("name", "title", "T", "d", "nnz", "positive_share", "source", "licence", "permutations")
-    files = sorted({file.name for form in item.forms for file in form.files})
-    return {field: getattr(item, field) for field in fields} | {
-        "aliases": list(item.aliases),
-        "files": files,
-        "notes": list(item.notes),
-        "description": item.description,
-    }
-
-
 @cache
 def _aliases(folder: Path) -> dict[str, str]:
     entries = [_entry(path) for path in (folder / "data").glob("*.yaml")]

@@ -17,7 +17,6 @@ from omkl.engine.eigen import orthonormal
 from omkl.engine.stream import row
 from omkl.errors import UserError
 
-KINDS = ("orthogonal", "iid", "authors")
 _SINCOS_LIMIT = 1e5  # up to here sincos has the C library's accuracy
 
 # V (d, m D)    the frequencies as columns, kernel after kernel

@@ -65,7 +65,7 @@ def expand(plan: "Plan", sizes: Sizes | None = None) -> list[Cell]:
     loaded = {name: omkl.data.load(name, task=plan.task) for name in plan.data}
     for asked, dataset in loaded.items():
         keep(dataset)
-        seeds = [omkl.data.order(dataset, plan.order, plan.seed, rep)[1] for rep in range(plan.reps)]
+        seeds = [omkl.data.order_seed(dataset, plan.order, plan.seed, rep) for rep in range(plan.reps)]
         settings = [*plan.settings, *(s for s in plan.yardsticks if dataset.task in specs[s.algo].tasks)]
         for setting in settings:
             if not setting.fits(dataset.task):
