@@ -3,7 +3,7 @@
     python scripts/tables.py                         every paper of conf/paper, cells kept in results/
     python scripts/tables.py bomkl --quick --out /tmp/tables        a small one to look at
 
-Ctrl-C leaves the finished cells in the store; the same command goes on from there.
+Ctrl-C leaves the finished cells in the store; run the same command again to continue.
 """
 
 import argparse
@@ -30,7 +30,7 @@ def main() -> int:
     parser.add_argument(
         "--out", type=Path, default=ROOT / "results", help="folder of the pages and the store"
     )
-    parser.add_argument("--fresh", action="store_true", help="run cells anew that the store holds already")
+    parser.add_argument("--fresh", action="store_true", help="run cells again that the store already holds")
     parser.add_argument("-j", "--jobs", type=int, help="worker processes; else one per core")
     args = parser.parse_args()
     asked = Selection(
@@ -47,7 +47,7 @@ def main() -> int:
         print(f"tables: {error}", file=sys.stderr)
         return error.exit_code
     except KeyboardInterrupt:
-        print("tables: interrupted; the same command goes on from there", file=sys.stderr)
+        print("tables: interrupted; run the same command again to continue", file=sys.stderr)
         return 130
     print(f"{time.perf_counter() - began:.0f} s")
     return 0

@@ -151,7 +151,7 @@ def test_ctrl_c_prints_what_is_finished_and_the_same_command_goes_on(monkeypatch
     assert main(["run", *CHEAP, "-j", "1"]) == 130
     out, err = capsys.readouterr()
     assert "mistake %" in out
-    assert "interrupted with 2 of 4 cells; the same command goes on from there" in err
+    assert "interrupted with 2 of 4 cells; run the same command again to continue" in err
     assert main(["run", *CHEAP, "-j", "1"]) == 0
     assert len(passes) == 5  # two finished, one interrupted, two more
     assert "2/2" in capsys.readouterr().out
@@ -177,7 +177,7 @@ def test_ctrl_c_in_a_real_process(place):
     out, err = process.communicate()
     assert process.returncode == 130, err
     assert "Traceback" not in err
-    assert "of 20000 cells; the same command goes on from there" in err
+    assert "of 20000 cells; run the same command again to continue" in err
     assert "/20000" in out
 
 

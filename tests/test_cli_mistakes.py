@@ -20,7 +20,7 @@ from omkl.cli import main
         ("run exec=dask exec.adress=tcp://here:1", ["exec=dask has no option", "did you mean 'address'"]),
         ("run exec=slurm exec.cluster=pbs", ["exec.cluster=pbs", "one of slurm, local"]),
         ("run exec=slurm exec.time=1.5", ["exec.time=1.5", "whole number"]),
-        ("run exec=slurm -j 2", ["--jobs means nothing with exec=slurm"]),
+        ("run exec=slurm -j 2", ["--jobs has no effect with exec=slurm"]),
         ("run wdbc", ["wdbc", "did you mean 'data=wdbc'"]),
         ("run +reps=3", ["+reps=3", "never added"]),
         # names

@@ -240,7 +240,7 @@ def test_mistakes_end_with_one_line(plan, tools, monkeypatch):
     monkeypatch.setitem(sys.modules, "submitit", None)
     with pytest.raises(UserError, match=r"pip install 'omkl\[slurm\]'"):
         slurm.submit(plan)
-    with pytest.raises(UserError, match="--fail-fast means nothing with exec=slurm"):
+    with pytest.raises(UserError, match="--fail-fast has no effect with exec=slurm"):
         main(["run", "exec=slurm", "--fail-fast", "--debug"])
     with pytest.raises(UserError, match="exec=slurm submits to a queue"):
         runner.run_plan(plan)

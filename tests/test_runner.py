@@ -165,7 +165,7 @@ def test_workers_read_the_cached_copy_and_notice_other_content(plan, workers, tm
     jobs._open.clear()
     wrong = replace(job, data=next(cell.job.data for cell in cells if cell.job.name == "two"))
     ((_, outcome),) = executors.Loky(2).run(runner_fakes.run_cell, [wrong])
-    assert "changed while the run went on" in outcome.error
+    assert "changed during the run" in outcome.error
     ((_, outcome),) = executors.Loky(2).run(runner_fakes.run_cell, [job])
     assert outcome["T"] == 30
 

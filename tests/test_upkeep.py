@@ -134,7 +134,10 @@ def test_merge_copies_what_is_missing_and_the_newest_counts(tmp_path):
 
 def test_merge_refuses_what_is_no_other_store(tmp_path):
     store = fill(tmp_path / "s", line(1))
-    for source, message in ((tmp_path / "none", "is no store"), (tmp_path / "s", "the store itself")):
+    for source, message in (
+        (tmp_path / "none", "is not a results store"),
+        (tmp_path / "s", "the store itself"),
+    ):
         with pytest.raises(UserError, match=message):
             rewrite.merge(store, [source])
 
@@ -255,14 +258,14 @@ def test_a_prune_killed_at_any_moment_loses_nothing(tmp_path):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["list", "store=nowhere"], "nowhere is no store"),
+        (["list", "store=nowhere"], "nowhere is not a results store"),
         (["list", "stoer=x"], "did you mean 'store'?"),
         (["list", "beta"], "takes store, algo, data"),
         (["prune", "algo=x"], "takes store"),
         (["list", "store=a", "store=b"], "given twice"),
         (["list", "algo="], "the value is missing"),
         (["merge"], "which stores"),
-        (["merge", "nowhere"], "nowhere is no store"),
+        (["merge", "nowhere"], "nowhere is not a results store"),
         (["prun"], "prun"),
     ],
 )

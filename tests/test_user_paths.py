@@ -29,7 +29,7 @@ def place(tmp_path, monkeypatch):
         (["results", "list", f"store={LONG}"], "store='aaa"),
         (["results", "prune", f"store={LONG}"], "store='aaa"),
         (["results", "merge", LONG, "store=st"], "File name too long"),
-        (["results", "merge", "~nobody-here/x", "store=st"], "~nobody-here/x is no store"),
+        (["results", "merge", "~nobody-here/x", "store=st"], "~nobody-here/x is not a results store"),
         (["run", *RUN, f"store={LONG}"], "store='aaa"),
         (["sweep", *RUN, f"store={LONG}"], "store='aaa"),
         (["status", *RUN, f"store={LONG}"], "store='aaa"),

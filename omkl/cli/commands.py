@@ -157,7 +157,7 @@ def status(args: Namespace, words: list[str]) -> int:
         tell_failed(found.failed)
     if found.logs:
         say(
-            f"{len(found.logs)} jobs died at a cell, which the same command submits alone; "
+            f"{len(found.logs)} jobs crashed; run the command again to resubmit each such cell separately; "
             f"the last one's log: {found.logs[-1]}"
         )
     if found.silence:
@@ -202,7 +202,7 @@ def _submitted(plan: "Plan", args: Namespace) -> bool:
 
     if args.jobs or args.fail_fast:
         given, name = "--jobs" if args.jobs else "--fail-fast", plan.exec["name"]
-        raise UserError(f"{given} means nothing with exec={name}, which submits the cells and does not wait")
+        raise UserError(f"{given} has no effect with exec={name}, which submits the cells and does not wait")
     found = submit(plan, fresh=args.fresh)
     if found.jobs:
         emit("".join(f"{array}\n" for array in dict.fromkeys(job.partition("_")[0] for job in found.jobs)))

@@ -58,7 +58,7 @@ def end(outcome: "Outcome", fail_fast: bool = False) -> int:
     """Say how a run ended and return its exit code."""
     if outcome.interrupted:
         done = len(outcome.cells)
-        say(f"interrupted with {done} of {outcome.asked} cells; the same command goes on from there")
+        say(f"interrupted with {done} of {outcome.asked} cells; run the same command again to continue")
         return INTERRUPTED
     if outcome.failed:
         tell_failed(outcome.failed, "; the first ended the run" if fail_fast else "")

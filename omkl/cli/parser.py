@@ -47,7 +47,7 @@ examples:
 """
 PAPER = """\
 NAME is PAPER/NUMBER (or PAPER where it has but one); `omkl list papers` shows what there is. Cells are kept
-in the store and shared between tables; what is missing is run, an interrupted command goes on from there.
+in the store and shared between tables; what is missing is run, run an interrupted command again to continue.
 Words KEY=VALUE set store, seed, exec and block; everything else is the paper's.
 
 examples:
@@ -149,7 +149,7 @@ def build_parser() -> Parser:
     _add_selection(sub)
     _add_work_options(sub)
 
-    text = "make a paper's table anew, ours beside the published values"
+    text = "reproduce a paper's table, our values next to the published ones"
     sub = command("table", paper_commands.table, text, "NAME [KEY=VALUE ...] ", PAPER)
     sub.add_argument("name", metavar="NAME", help="such as bomkl/1")
     _add_selection(sub)
@@ -167,7 +167,7 @@ def build_parser() -> Parser:
     text = "examples (at most) that each batch solution is made of; memory 32 N^2 bytes (2000)"
     sub.add_argument("--rows", type=_count, default=2000, metavar="N", help=text)
 
-    text = "show how far the cells of these settings are: done, running, queued, failed, missing"
+    text = "show progress: cells that are done, running, queued, failed, missing"
     sub = command("status", commands.status, text, settings, KEYS)
     sub.add_argument("--format", choices=FORMATS, default="table", help=format_help)
 
@@ -222,7 +222,7 @@ def _add_selection(parser: Parser) -> None:
 
 def _add_work_options(parser: Parser) -> None:
     parser.add_argument("-j", "--jobs", type=_count, metavar="N", help="worker processes; else one per core")
-    parser.add_argument("--fresh", action="store_true", help="run cells anew that the store holds already")
+    parser.add_argument("--fresh", action="store_true", help="run cells again that the store already holds")
     parser.add_argument("--fail-fast", action="store_true", help="end the run at the first cell that fails")
     parser.add_argument("-q", "--quiet", action="store_true", help="no progress bar")
 

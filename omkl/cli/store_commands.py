@@ -36,7 +36,9 @@ def results(args: Namespace, words: list[str]) -> int:
         emit(f"{store.path}: {copied['cells']} lines of cells and {copied['curves']} curves copied\n")
         return OK
     if not (store.path / "cells").is_dir():
-        raise UserError(f"{store.path} is no store: it has no folder cells; name one with store=PATH")
+        raise UserError(
+            f"{store.path} is not a results store (it has no cells/ folder); name one with store=PATH"
+        )
     if args.action == "list":
         emit(plain_table.render(store_contents.contents(store, chosen["algo"], chosen["data"]), args.format))
     elif args.action == "export":

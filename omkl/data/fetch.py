@@ -143,7 +143,7 @@ def download(url: str, target: Path, limit: int) -> Path:
     """Download ``url`` to ``target``: a complete file or none, at most ``limit`` bytes.
 
     A connection that breaks is taken up again where it broke, here and in a later call, from the ``.part``
-    file beside the target; the server must confirm that its file is still the same, else it begins anew.
+    file beside the target; the server must confirm that its file is still the same, else it starts again.
     Raises NotFound for 404 and 410, OmklError for everything else that fails.
     """
     target.parent.mkdir(parents=True, exist_ok=True)
@@ -154,7 +154,7 @@ def download(url: str, target: Path, limit: int) -> Path:
             break
         except _Broken as error:
             if attempt == ATTEMPTS:
-                tried = f"after {ATTEMPTS} attempts; the same command goes on from there"
+                tried = f"after {ATTEMPTS} attempts; run the same command again to continue"
                 raise OmklError(f"{url}: {error}, {tried}") from error
             time.sleep(0.2 * attempt)
     with open(part, "rb+") as file:

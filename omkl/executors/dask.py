@@ -203,7 +203,7 @@ class _Sent:
         if self.pulse.silent > wait:
             raise OmklError(
                 f"the dask scheduler at {self.address} has not answered for {wait:g} s. "
-                "What was finished before is safe; the same command goes on from there"
+                "What was finished before is safe; run the same command again to continue"
             )
         if self.pulse.idle > wait:
             raise OmklError(
@@ -214,7 +214,7 @@ class _Sent:
     def _gone(self) -> OmklError:
         return OmklError(
             f"the dask scheduler at {self.address} went away. "
-            "What was finished before is safe; the same command goes on from there"
+            "What was finished before is safe; run the same command again to continue"
         )
 
 

@@ -72,7 +72,7 @@ def run_cell(job: Job) -> dict[str, Any]:
         warnings.simplefilter("ignore")  # said once already, when the plan was expanded
         order, permutation_seed = omkl.data.order(dataset, job.order, job.seed, job.rep)
     if permutation_seed != job.permutation_seed:  # it depends on the data's content
-        raise OmklError(f"{job.name} changed while the run went on: run the same command again")
+        raise OmklError(f"{job.name} changed during the run: run the same command again")
     if job.order == "file":
         dataset = omkl.data.realisation(dataset, job.rep)
     return one_pass.run_pass(

@@ -31,10 +31,10 @@ def run_pass(
     spec: AlgoSpec; params: hyperparameters; pool: for learners with ``kernels: pool``; dataset: Dataset;
     order (T,): rows in order of arrival; permutation_seed: of this order, for the learner's own draws.
     Keys: T, m, mistakes, mistake_rate (None of a regression, which has ``mse``, the mean squared error of the
-    predictions before their updates; of a novelty detection the examples told novel), n_sv_sum, n_sv_union,
-    n_sv_combined, n_sv_per_kernel, weights, pairs (stored vectors summed over rounds), seconds, curve (at
-    most 100 points t, weights at points weights_t; ``loss``, the squared errors summed, of a regression in
-    place of mistakes). Raises OmklError when a regression's predictions leave double precision.
+    predictions before their updates; of a novelty detection the examples flagged as novel), n_sv_sum,
+    n_sv_union, n_sv_combined, n_sv_per_kernel, weights, pairs (stored vectors summed over rounds), seconds,
+    curve (at most 100 points t, weights at points weights_t; ``loss``, the squared errors summed, of a
+    regression in place of mistakes). Raises OmklError when a regression's predictions overflow.
     """
     dataset = compact(dataset)
     seed = seeds.learner_seed(permutation_seed, spec.name)
@@ -85,7 +85,7 @@ def _figures(
         if not np.isfinite(loss[-1]):
             t = int(np.argmin(np.isfinite(loss))) + 1
             raise OmklError(
-                f"the prediction of round {t} left double precision; scale the data, or learn slower"
+                f"the prediction of round {t} overflowed; rescale the data or reduce the step size"
             )
         measured = {"mistakes": None, "mistake_rate": None, "mse": float(loss[-1]) / T}
         curve = {"t": points, "loss": [float(loss[t - 1]) for t in points]}

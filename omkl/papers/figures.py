@@ -39,7 +39,7 @@ class Drawn:
 class Material:
     """What a figure is drawn from: finished cells and their curves, rows of them, what was asked for.
 
-    rows, summary: also those of which nothing has finished    absent: data sets that cannot be had
+    rows, summary: also those of which nothing has finished    absent: data sets that are not available
     """
 
     item: Item

@@ -109,7 +109,7 @@ def run(work: Work, **how: Any) -> "Outcome":
         first, *others = dict.fromkeys(name for _, name in work.missing)
         names, about = ", ".join([first, *others]), f"{first}: " if others else ""
         more = "; --data NAME tells the same of each other set" if others else ""
-        raise UserError(f"{names}: the data cannot be had: {about}{work.how[first]}{more}")
+        raise UserError(f"{names}: the data are not available: {about}{work.how[first]}{more}")
     return run_plans(work.plans, **how)
 
 

@@ -29,7 +29,7 @@ class Panel:
 @dataclass(frozen=True)
 class Novelties:
     """first: the margin errors in order of arrival, with the scores they had then; train, test: the worst at
-    the end, worst first; novelties: rows of the pass that were told novel; fraction: their share;
+    the end, worst first; novelties: rows of the pass that were flagged as novel; fraction: their share;
     seconds: of the pass, learner time.
     """
 

@@ -50,8 +50,8 @@ class Item:
 class Paper:
     """A paper as conf/paper/NAME.yaml describes it.
 
-    unavailable: data sets that cannot be had here, by name: ``{title, how}``    published: stem of the CSV
-    with its numbers, or None    deviations: what differs from the paper, and why, for results/NAME.md
+    unavailable: data sets that are not available here, by name: ``{title, how}``    published: stem of the
+    CSV with its numbers, or None    deviations: what differs from the paper, and why, for results/NAME.md
     """
 
     name: str

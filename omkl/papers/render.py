@@ -63,7 +63,7 @@ def render(
 
 
 def warnings_for(summary: "pd.DataFrame", cells: "pd.DataFrame", asked: Asked) -> list[str]:
-    """Return the warnings of a paper's table; rows whose data cannot be had are not incomplete."""
+    """Return the warnings of a paper's table; rows whose data are not available are not incomplete."""
     return warnings_of(summary[summary["missing"] == ""], cells, asked)
 
 

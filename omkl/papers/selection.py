@@ -20,7 +20,7 @@ class Selection:
 
     reps: in place of the table's own, where that is larger    data: names in place of the table's own;
     NAME=PATH gives a file to a set that is not there: to a registered one its own, checked against the
-    content hash, to one that cannot be had here any file    algos: learners shown beside the paper's
+    content hash, to one that is not available here any file    algos: learners shown beside the paper's
     quick: two repetitions of the small data sets    words: KEY=VALUE of store, seed, exec, block
     """
 
@@ -51,7 +51,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Work:
-    """What a table or figure needs: its parts, and what cannot be had.
+    """What a table or figure needs: its parts, and what is not available.
 
     missing: (run, data set) pairs    how: why a data set is not there and how to get it, by its name
     stands_in: the paper's name of the set that a file of the user's stands in for, by the file
@@ -69,7 +69,7 @@ class Work:
 
     @property
     def data(self) -> list[str]:
-        """Return the data sets of all parts in order, with those that cannot be had, each once."""
+        """Return the data sets of all parts in order, with those that are not available, each once."""
         found = [self.stands_in.get(name, name) for part in self.parts for name in part.plan.data]
         return list(dict.fromkeys([*found, *(name for _, name in self.missing)]))
 
@@ -109,7 +109,7 @@ def work_of(paper: Paper, items: Iterable[Item], asked: Selection) -> Work:
 
 
 def _files(paper: Paper, asked: Selection) -> dict[str, str]:
-    """Return the files that stand in for sets that cannot be had; those of registered sets are put to use."""
+    """Return the files that stand in for sets that are not available, and use those of registered sets."""
     from omkl import data
 
     files = dict(word.split("=", 1) for word in asked.data if "=" in word)
@@ -126,7 +126,7 @@ def _files(paper: Paper, asked: Selection) -> dict[str, str]:
 
 
 def _reason(name: str) -> str:
-    """Return why a registered data set cannot be had on this machine, the empty string where it can."""
+    """Return why a registered data set is not available on this machine, the empty string where it can."""
     import omkl.data
 
     if not omkl.data.registry.is_name(name):

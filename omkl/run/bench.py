@@ -96,7 +96,7 @@ def render(found: dict) -> str:
 
 
 def _data() -> tuple:
-    """Return a9a_train, or a made-up binary stream of its shape where it cannot be had, and which."""
+    """Return a9a_train, or a made-up binary stream of its shape where it is not available, and which."""
     from types import SimpleNamespace
 
     import omkl.data

@@ -66,7 +66,7 @@ def run_plans(
     fail_fast: the first cell that fails ends the run.
 
     A cell that fails is recorded and the run goes on. Ctrl-C ends the run with what is finished; the same
-    plan goes on from there. A learner whose size a budget is to match runs first. Raises UserError before
+    plan continues from there. A learner whose size a budget is to match runs first. Raises UserError before
     any work for data that cannot be read or do not fit a learner, OmklError when the store cannot be read or
     written, or when a learner that is to be matched fails.
     """

@@ -57,7 +57,7 @@ def merge(target: Store, sources: Iterable[Path]) -> Counter:
     stores = [Store(source) for source in sources]
     for source in stores:
         if not (source.path / "cells").is_dir():
-            raise UserError(f"{source.path} is no store: it has no folder cells")
+            raise UserError(f"{source.path} is not a results store (it has no cells/ folder)")
         if (target.path / "cells").exists() and os.path.samefile(source.path, target.path):
             raise UserError(f"{source.path} is the store itself; name the stores to copy from")
     copied: Counter = Counter()
