@@ -14,7 +14,7 @@ import time
 from collections import Counter
 from pathlib import Path
 
-from omkl.cli import parser
+from omkl import cli
 from omkl.run import runner
 
 KINDS = ("moment", "write", "moment", "write", "worker", "moment", "write", "driver")
@@ -36,7 +36,7 @@ def launch(words: list[str], store: Path, jobs: int, torn_write: int = 0) -> int
             runner.SMALL_WORK = -1.0
         if torn_write:
             tear(torn_write)
-        code = parser.main(["run", *words, f"store={store}", "-q", "-j", str(jobs)])
+        code = cli.main(["run", *words, f"store={store}", "-q", "-j", str(jobs)])
     finally:
         os._exit(code)
 

@@ -117,7 +117,7 @@ def test_keys_of_regression_are_those_of_the_values(tmp_path):
         data_hash=cell.job.content_hash,
         order="permuted",
         permutation_seed=cell.job.permutation_seed,
-        revision=1,
+        revision=algo_spec("rff").revision,
         task="regression",
     )
 

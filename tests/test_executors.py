@@ -1,6 +1,8 @@
 """Executors: the same results in this process and in workers, whatever happens to the workers."""
 
+import importlib
 import os
+import pkgutil
 import signal
 import subprocess
 import sys
@@ -174,7 +176,13 @@ def test_unknown_executor_and_bad_number_of_workers():
 
 def test_every_executor_has_a_conf_file_and_every_conf_file_an_executor():
     for name in compose.options("exec"):
-        found = executors.module(name)
-        assert hasattr(found, name.capitalize()) or hasattr(found, "submit")
-    modules = {path.stem for path in Path(executors.__file__).parent.glob("*.py")}
-    assert modules - {"__init__", "base"} == set(compose.options("exec"))
+        if name == "slurm":  # which submits, and does not wait
+            with pytest.raises(UserError, match="submits to a queue"):
+                executors.make({"name": name})
+        else:
+            module = importlib.import_module(f"omkl.executors.{name}")
+            assert hasattr(module, name.capitalize())
+    names = [info.name for info in pkgutil.iter_modules(executors.__path__)]
+    modules = {name: importlib.import_module(f"omkl.executors.{name}") for name in names}
+    classes = {name for name, module in modules.items() if hasattr(module, name.capitalize())}
+    assert classes | {"slurm"} == set(compose.options("exec"))

@@ -48,7 +48,15 @@ def test_list_counts_what_the_store_holds(tmp_path):
         *(line(n, seconds=0.5, time=time) for n, time in enumerate((EARLY, LATE))),
         line(2, "failed"),
         line(3, params={"beta": 0.5, "sampling": "max"}, revision=0),
-        line(4, algo="gone", params={"eta": 1.5}, pool=None, pool_spec=None, provenance={"host": "there"}),
+        line(
+            4,
+            algo="gone",
+            revision=1,
+            params={"eta": 1.5},
+            pool=None,
+            pool_spec=None,
+            provenance={"host": "there"},
+        ),
     )
     rows = store_contents.contents(Store(tmp_path))
     keep = ("algo", "settings", "pool", "revision", "cells", "failed", "seconds", "dates", "machines")

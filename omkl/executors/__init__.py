@@ -10,7 +10,8 @@ import importlib
 import importlib.util
 from typing import Any
 
-from omkl.errors import UserError
+from omkl.config import compose
+from omkl.errors import UserError, suggest
 from omkl.executors.base import Executor, Failure, attempt
 from omkl.executors.loky import Loky
 from omkl.executors.serial import Serial
@@ -21,10 +22,13 @@ __all__ = ["Executor", "Failure", "Loky", "Serial", "attempt", "make"]
 def make(options: dict[str, Any], jobs: int | None = None) -> Executor:
     """Return the executor of a plan's ``exec``; jobs, unless None, takes the place of its option ``jobs``.
 
-    Raises UserError for jobs < 1, or for a name that only submits.
+    Raises UserError for an unknown name, one that only submits, or jobs < 1.
     """
     options = dict(options)
     name = options.pop("name")
+    known = compose.options("exec")
+    if name not in known:
+        raise UserError(f"exec={name}: no such executor{suggest(name, known)}; one of {', '.join(known)}")
     if importlib.util.find_spec(f"{__name__}.{name}") is None:
         raise UserError(f"exec={name} submits to a queue and does not wait: `omkl run` and `omkl sweep` can")
     made = getattr(importlib.import_module(f"{__name__}.{name}"), name.capitalize())
