@@ -7,6 +7,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 from collections import Counter
 from pathlib import Path
 
@@ -86,7 +87,10 @@ def test_200_cells_in_10_jobs_one_cancelled_and_the_controller_killed(slurm, tmp
     wait_until(
         lambda: f"{array}_9" not in slurm.call("squeue", "--array", "--noheader", "--format=%i"), 60, "9"
     )
+    cancelled = time.time()
     wait_until(lambda: done() > 0, 300, "no cell was computed")
+    state = slurm.folder / "state" / "job_state"  # what is not saved yet a killed controller forgets
+    wait_until(lambda: state.exists() and state.stat().st_mtime > cancelled + 1, 120, "no state is saved")
 
     slurm.kill_controller()
     down = omkl("status", "--format", "json")
