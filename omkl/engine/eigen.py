@@ -10,6 +10,7 @@ import numpy as np
 from numba import njit
 
 _MOST_STEPS = 60  # of QL for one eigenvalue; 2 are usual
+_PATIENCE = 20  # after so many, what is rounding beside the largest element counts as 0
 
 
 @njit(cache=True)
@@ -87,12 +88,19 @@ def _tridiagonal(A, d, e, V):
 
 @njit(cache=True)
 def _ql(d, e, V):
-    """Eigenvalues of the tridiagonal matrix into d, its rotations into the rows of V."""
+    """Eigenvalues of the tridiagonal matrix into d, its rotations into the rows of V.
+
+    An element e that is rounding beside its neighbours is 0. Where a block has a rank below its size, its
+    eigenvalues are rounding themselves, and no element may ever become small beside them: there it is compared
+    with the largest element of the matrix.
+    """
     n = d.size
+    rounding = 2e-16 * max(np.abs(d).max(), np.abs(e).max())
     for low in range(n):
         for step in range(_MOST_STEPS + 1):
             high = low
-            while high < n - 1 and abs(e[high]) > 2e-16 * (abs(d[high]) + abs(d[high + 1])):
+            least = rounding if step >= _PATIENCE else 0.0
+            while high < n - 1 and abs(e[high]) > max(2e-16 * (abs(d[high]) + abs(d[high + 1])), least):
                 high += 1
             if high == low:
                 break
