@@ -90,9 +90,9 @@ def _tridiagonal(A, d, e, V):
 def _ql(d, e, V):
     """Eigenvalues of the tridiagonal matrix into d, its rotations into the rows of V.
 
-    An element e that is rounding beside its neighbours is 0. Where a block has a rank below its size, its
-    eigenvalues are rounding themselves, and no element may ever become small beside them: there it is compared
-    with the largest element of the matrix.
+    An element e that is rounding beside its neighbours is 0. In a block of a rank below its size these are
+    rounding themselves, and e may never become small beside them: after a while the measure is the largest
+    element of the matrix.
     """
     n = d.size
     rounding = 2e-16 * max(np.abs(d).max(), np.abs(e).max())
