@@ -17,9 +17,3 @@ def for_task(values: Mapping[str, Any], task: str) -> dict[str, Any]:
         name: value.get(task, next(iter(value.values()))) if by_task(value) else value
         for name, value in values.items()
     }
-
-
-def unusual(params: Mapping[str, Any], defaults: Mapping[str, Any], task: str) -> dict[str, Any]:
-    """Return the hyperparameters that differ from these defaults on data of this task."""
-    usual = for_task(defaults, task)
-    return {name: value for name, value in params.items() if name not in usual or usual[name] != value}

@@ -117,7 +117,7 @@ class Spec(Target):
         from omegaconf import OmegaConf
 
         from omkl import plain_yaml
-        from omkl.config import compose, kernel_pools, learners
+        from omkl.config import compose, kernel_pools, learners, parameters
 
         path = self.folder / "name.yaml"
         path.write_bytes(text)
@@ -130,7 +130,7 @@ class Spec(Target):
         elif group == "pool":
             kernel_pools._checked("name", content)
         else:
-            learners.typed_values(content, path)
+            parameters.parameters(content, path)
 
 
 class Config(Spec):

@@ -234,9 +234,7 @@ def test_figures_of_a_cell(shared_data):
 
 
 def test_budget_is_a_positive_whole_number():
-    from omkl.config.hyperparameters import domain
-
-    budget = domain(algo_spec("bomkc_rbp").domains["budget"])
+    budget = algo_spec("bomkc_rbp").hyperparameters["budget"]
     for wrong in (0, -3, 2.5):
         with pytest.raises(ValueError, match="whole number"):
             budget.check(wrong)

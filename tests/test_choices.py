@@ -15,7 +15,8 @@ from omkl.learner.choices import codes
 
 def with_choices(name: str, key: str, choices: list):
     spec = algo_spec(name)
-    return dataclasses.replace(spec, domains={**spec.domains, key: choices})
+    own = dataclasses.replace(spec.hyperparameters[key], domain=choices)
+    return dataclasses.replace(spec, hyperparameters={**spec.hyperparameters, key: own})
 
 
 def passed(spec, **params) -> float:
@@ -42,7 +43,7 @@ def test_a_choice_keeps_its_meaning_wherever_it_stands_in_the_list(choices):
 
 def test_a_choice_that_the_compiled_code_lacks_is_told_whatever_is_chosen():
     spec = with_choices("norma_regression", "loss", ["squared", "cubic", "eps", "huber"])
-    with pytest.raises(UserError, match=r"norma_regression.yaml: about.domains.loss: .*'cubic'.*LOSS_CUBIC"):
+    with pytest.raises(UserError, match=r"norma_regression.yaml: loss.domain: .*'cubic'.*LOSS_CUBIC"):
         passed(spec, loss="squared")
 
 
@@ -58,7 +59,8 @@ def test_every_word_of_every_learner_has_its_constant():
     for spec in algo_specs().values():
         compiled = function(spec.function)
         code = compiled.py_func.__code__
-        for name, domain in spec.domains.items():
+        for name, own in spec.hyperparameters.items():
+            domain = own.domain
             if name in code.co_varnames[: code.co_argcount] and isinstance(domain, list):
                 known[spec.name, name] = codes(compiled, name, domain, spec.name)
     assert known["bomkc_spa", "discount"] == {"hinge": 0, "zero_one": 1}

@@ -10,7 +10,7 @@ from omkl.errors import UserError
 from omkl.paths import conf_folder
 
 LEARNER = {
-    "beta": 0.8,
+    "beta": {"value": 0.8, "domain": "(0, 1)", "help": "discount"},
     "about": {
         "function": "omkc_dd",
         "label": "Mine",
@@ -18,8 +18,6 @@ LEARNER = {
         "task": "classification",
         "kernels": "pool",
         "revision": 1,
-        "domains": {"beta": "(0, 1)"},
-        "help": {"beta": "discount"},
     },
 }
 
@@ -53,14 +51,14 @@ def test_a_new_file_is_a_new_learner(conf):
     assert "_shared" not in algo_names()
     spec = algo_spec("mine")
     assert (spec.function, spec.defaults, spec.yardstick) == ("omkc_dd", {"beta": 0.8}, False)
-    (conf / "algo" / "mine.yaml").write_text(yaml.safe_dump(changed("beta", 0.25)))
+    (conf / "algo" / "mine.yaml").write_text(yaml.safe_dump(changed("beta.value", 0.25)))
     assert algo_spec("mine").defaults == {"beta": 0.25}
 
 
 def test_a_learner_can_build_on_a_shared_part(conf):
     (conf / "algo" / "_base.yaml").write_text(yaml.safe_dump(LEARNER))
     (conf / "algo" / "mine.yaml").write_text(
-        "defaults: [_base, _self_]\nbeta: 0.5\nabout: {label: Derived}\n"
+        "defaults: [_base, _self_]\nbeta: {value: 0.5}\nabout: {label: Derived}\n"
     )
     spec = algo_spec("mine")
     assert (spec.defaults, spec.label, spec.cite) == ({"beta": 0.5}, "Derived", "nobody (2026)")
@@ -70,20 +68,22 @@ def test_a_learner_can_build_on_a_shared_part(conf):
     ("path", "value", "said"),
     [
         ("about", None, "'about' is missing"),
-        ("about.function", None, "'about.function' is missing"),
         ("about.label", None, "'about.label' is missing"),
         ("about.cite", None, "'about.cite' is missing"),
         ("about.task", None, "'about.task' is missing"),
         ("about.kernels", None, "'about.kernels' is missing"),
         ("about.revision", None, "'about.revision' is missing"),
-        ("about.domains", None, "'about.domains' is missing"),
-        ("about.help", None, "'about.help' is missing"),
-        ("about.domains.beta", None, "'beta' must stand both as a value and in 'about.domains'"),
-        ("about.help.beta", None, "'beta' must stand both as a value and in 'about.help'"),
-        ("about.domains.gamma", "(0, 1)", "'gamma' must stand both"),
-        ("beta", 1.5, "beta: must be a number in (0, 1), is 1.5"),
-        ("beta", "high", "beta: must be a number in (0, 1), is 'high'"),
-        ("about.domains.beta", "0 to 1", "beta: '0 to 1' is not a domain"),
+        ("beta.domain", None, "'beta.domain' is missing"),
+        ("beta.help", None, "'beta.help' is missing"),
+        ("beta.value", None, "'beta.value' is missing"),
+        ("beta.defalt", 1, "unknown key 'beta.defalt'"),
+        ("gamma", 0.5, "gamma: must be a block of value, domain and help"),
+        ("beta.value", 1.5, "beta: must be a number in (0, 1), is 1.5"),
+        ("beta.value", "high", "beta: must be a number in (0, 1), is 'high'"),
+        ("beta.domain", "0 to 1", "beta: '0 to 1' is not a domain"),
+        ("about.domains", {"beta": "(0, 1)"}, "unknown key 'about.domains'"),
+        ("about.former", {"beta": 1}, "about.former must map names that are no hyperparameters"),
+        ("about.renamed", {"beta": {"a": "b"}}, "about.renamed must map a former hyperparameter's values"),
         ("about.revision", "first", "about.revision must be a whole number in [1, inf), is 'first'"),
         (
             "about.kernels",
@@ -95,7 +95,7 @@ def test_a_learner_can_build_on_a_shared_part(conf):
         ("about.lable", "x", "unknown key 'about.lable' (did you mean 'label'?)"),
         ("about.kernels", "own", "'about.kernels: own' and a hyperparameter 'kernel: kernel' go together"),
         ("about.yardstick", True, "a yardstick has its own kernel or none"),
-        ("about.state", ["w"], "about.state must be a mapping"),
+        ("about.state", ["w"], "about.state: must be a mapping"),
         ("_target_", "os.system", "'_target_' asks for code"),
         ("about.label", "${oc.env:HOME}", "'label' asks for code or an interpolation"),
         ("about.cite", ["${beta}"], "'cite' asks for code or an interpolation"),
@@ -168,6 +168,6 @@ def test_a_faulty_pool_names_file_and_key(conf, change, said):
 
 def test_a_faulty_config_names_file_and_key(conf):
     file = conf / "config.yaml"
-    file.write_text(file.read_text().replace("seed: 1", "seed: one"))
+    file.write_text(file.read_text().replace("  value: 1\n", "  value: one\n", 1))
     with pytest.raises(UserError, match=r"config\.yaml: seed: must be a whole number .* is 'one'"):
         plan([])

@@ -177,7 +177,7 @@ def test_resolved_says_what_runs_and_what_it_means():
     beta = found["algo"]["omkc_sd"]["hyperparameters"]["beta"]
     assert beta["value"] == 0.9
     assert beta["domain"] == "(0, 1]"
-    assert beta["help"] == algo_spec("omkc_sd").help["beta"]
+    assert beta["help"] == algo_spec("omkc_sd").hyperparameters["beta"].help
 
 
 def test_a_program_with_its_own_hydra_keeps_it(tmp_path):

@@ -60,7 +60,7 @@ CLASSIFIERS = [
     n for n in algo_names() if algo_spec(n).kernels != "none" and "classification" in algo_spec(n).tasks
 ]
 REGRESSION = [n for n in algo_names() if "regression" in algo_spec(n).tasks]
-FEATURES = [n for n in algo_names() if "features" in algo_spec(n).defaults]  # random ones, no stored vectors
+FEATURES = [n for n in algo_names() if "F" in algo_spec(n).state]  # random ones, no stored vectors
 CHEAP = {"normalise": "none", "kernels": [{"kind": "gaussian", "sigma": s} for s in (0.1, 0.2, 1.0)]}
 STREAMS = {"wdbc": wdbc, "ties": ties, "clouds": clouds}
 POOLS = {"mixed": MIXED, "cosine": COSINE, "paper16": "paper16"}

@@ -1,6 +1,7 @@
 """A learner's arrays: their shapes from its YAML, and the memory that they would take."""
 
 import dataclasses
+import re
 import tracemalloc
 
 import numpy as np
@@ -10,24 +11,66 @@ from engine_cases import assert_same, clouds, state, stream_of
 import omkl.data
 from omkl.bounds.svm import Batch
 from omkl.config import algo_spec, plan, pool
+from omkl.config.state import parse
 from omkl.data import compact, registry
 from omkl.data.dataset import MANY
 from omkl.errors import UserError
-from omkl.learner import Learner, run_pass
-from omkl.learner import resources as arrays
+from omkl.learner import Learner, resources, run_pass
 from omkl.learner.job import run_cell
-from omkl.learner.resources import Sides
+from omkl.learner.resources import Setup, bytes_needed, make
 from omkl.run import runner
 from omkl.run.cells import expand
 
+HYPER = {"D": 7, "levels": 3, "tau": 9, "start": 0.25, "lam": 4.0}
+
+
+def made(**forms):
+    """The resources that these forms describe, for two kernels and five features."""
+    pool = {"normalise": "none", "kernels": [{"kind": "linear"}] * 2}
+    return make(parse(forms, HYPER), Setup(HYPER, pool, 5, block=8))
+
 
 def test_shapes_and_fills():
-    sides = Sides({"D": 7, "levels": 3, "tau": 9, "start": 0.25}, m=2, d=5)
-    assert sides.shape({"shape": ["m", "2D", 4]}) == (2, 14, 4)
-    assert sides.shape({"shape": ["levels m", "tau", "d"]}) == (6, 0, 5)
-    np.testing.assert_array_equal(sides.array({"shape": ["m"], "fill": "1/m"}), [0.5, 0.5])
-    np.testing.assert_array_equal(sides.array({"shape": [1], "fill": "start"}), [0.25])
-    assert sides.array({"shape": [2], "dtype": "int"}).dtype == np.int64
+    arrays = made(
+        a={"shape": ["m", "2D", 4]},
+        b={"shape": ["levels m", "d"], "fill": "1/m"},
+        c={"shape": [1], "fill": "start"},
+        e={"shape": [2], "dtype": "int"},
+        f={"shape": ["m", "m"], "diagonal": "1/lam"},
+        g={"shape": [3, "tau"], "grows": "e"},
+    )
+    assert [arrays[name].shape for name in "abg"] == [(2, 14, 4), (6, 5), (3, 0)]
+    assert (set(arrays["b"].ravel()), arrays["c"][0], arrays["e"].dtype) == ({0.5}, 0.25, np.int64)
+    np.testing.assert_array_equal(arrays["f"], [[0.25, 0.0], [0.0, 0.25]])
+
+
+def test_what_hyperparameters_leave_out_is_not_there():
+    forms = {"E": {"expansion": True, "unless": "tau", "copies": "levels"}, "B": {"slots": "tau"}}
+    assert made(**forms)["B"].limit[0] == 9
+    assert "E" not in made(**forms)
+    assert made(E={"expansion": True, "copies": "levels"})["E"].A.shape[0] == 6
+
+
+@pytest.mark.parametrize(
+    ("form", "said"),
+    [
+        ("round", "E: must be 'rounds' or have exactly one of the keys shape, expansion, slots, features"),
+        ({"shape": ["n"]}, "E: 'n' is no hyperparameter"),
+        ({"shape": ["2 D"]}, "E: '2 D' is no length such as m, 2D"),
+        ({"shape": [1.5]}, "E: shape: 1.5 is no length"),
+        ({"shape": []}, "E: shape must be a list"),
+        ({"shape": [1], "fil": 1}, "E: unknown key 'fil' (did you mean 'fill'?)"),
+        ({"shape": [1], "fill": "1/n"}, "E: 'n' is no hyperparameter"),
+        ({"shape": [1], "dtype": "text"}, "E: dtype must be float or int, got 'text'"),
+        ({"shape": ["tau"], "grows": "now"}, "E: grows: there is no array 'now'"),
+        ({"slots": "budgt"}, "E: 'budgt' is no hyperparameter"),
+        ({"features": "D"}, "E: kind is missing"),
+        ({"expansion": True, "slots": "tau"}, "E: must be 'rounds' or have exactly one of the keys"),
+    ],
+)
+def test_a_faulty_form_is_told(form, said):
+    with pytest.raises(ValueError, match=re.escape(said)):
+        parse({"E": form}, HYPER)
 
 
 @pytest.mark.parametrize("tau", [150, 10**15])
@@ -77,9 +120,10 @@ def test_a_state_larger_than_the_memory_is_refused_before_any_work(tmp_path, wor
 def test_what_fits_is_run_and_what_is_there_needs_no_memory(tmp_path, monkeypatch):
     asked = _plan(tmp_path, "algo=rff", "algo.D=10", "reps=1")
     assert len(runner.run_plan(asked).cells) == 1
-    monkeypatch.setattr(arrays, "memory", lambda: 0)
+    monkeypatch.setattr(resources, "memory", lambda: 0)
     assert runner.run_plan(asked).reused == 1
-    assert arrays.bytes_needed(algo_spec("rff"), {"D": 10}, 1, 2) == 8 * (3 * 10 * 2 + 20)
+    needed = bytes_needed(algo_spec("rff").state, Setup({"D": 10}, d=2))
+    assert needed == {"F": 8 * 3 * 10 * 2, "theta": 8 * 20, "T": 0}
 
 
 LEARNERS = ("perceptron", "arow", "omkc_dd", "bomkc_rbp", "bomkc_spa", "bomkc_fogd", "perceptron_star")

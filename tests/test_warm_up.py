@@ -51,8 +51,8 @@ def values(domain, spec):
 
 def settings(spec, usual):
     yield usual
-    for name, domain in spec.domains.items():
-        for value in values(domain, spec):
+    for name, own in spec.hyperparameters.items():
+        for value in values(own.domain, spec):
             params = {**usual, name: value}
             if params not in [usual] and not any(v.items() <= params.items() for v in spec.refuse):
                 yield params
@@ -100,13 +100,13 @@ def test_a_window_is_a_version_with_a_mark_of_its_own(tmp_path, monkeypatch):
     spec = algo_spec("norma")
     both = [(spec, spec.defaults), (spec, {**spec.defaults, "tau": 50}), (spec, {**spec.defaults, "tau": 9})]
     versions = [omkl.learner.warming.version(*setting) for setting in both]
-    assert versions == ["norma", "norma-limited", "norma-limited"]
+    assert versions == ["norma-without_B", "norma-without_E", "norma-without_E"]
     assert omkl.learner.warming.version(algo_spec("omkc_dd"), {"beta": 0.5}) == "omkc_dd"
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
     with compiling(versions[:1]) as missing:
-        assert missing == ["norma"]
+        assert missing == ["norma-without_B"]
     with compiling(versions) as missing:  # holds the lock for what is new
-        assert missing == ["norma-limited"]
+        assert missing == ["norma-without_E"]
     with compiling(versions) as missing:
         assert missing == []
 

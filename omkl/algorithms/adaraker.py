@@ -23,19 +23,13 @@ from omkl.engine.losses import SQUARED, loss_of, losses, slopes
 from omkl.engine.projection import shrink
 from omkl.engine.trace import record, record_score
 
-PAPER, AUTHORS = 0, 1  # the choices of `variant`
-
 
 @njit(cache=True)
-def adaraker(stream, F, theta, W, h, number, T, trace, learn, eta, eta0, lam, loss, variant):
+def adaraker(stream, F, theta, W, h, number, trace, learn, eta0, lam, loss):
     """AdaRaker: Algorithm 2 of Shen et al. (2018), a Raker on each interval.
 
     theta (levels, m, 2D) parameters   z (m, 2D) features of x_t
-    variant: paper, or authors, what their code does (_authors); eta is of the latter's kernel weights
     """
-    if variant == AUTHORS:
-        _authors(stream, F, theta, W, h, number, T, trace, learn, eta, lam, loss)
-        return
     levels, m = W.shape
     rate = rates(levels, eta0)
     out, f = np.zeros((levels, m)), np.zeros(levels)
@@ -66,13 +60,14 @@ def adaraker(stream, F, theta, W, h, number, T, trace, learn, eta, eta0, lam, lo
 
 
 @njit(cache=True)
-def _authors(stream, F, theta, W, h, number, T, trace, learn, eta, lam, loss):
+def adaraker_authors(stream, F, theta, W, h, number, T, trace, learn, eta, lam, loss):
     """AdaRaker as the authors' code runs it, T rounds in all: on squared losses, or on classes (logistic).
 
     Levels k = 1 .. n, n = floor(log2(t - 1)) + 1, with votes of eta_k and steps `_step`; their parameters and
     kernel weights never start anew, only a vote is set to eta_k where (t - 1) mod 2^(k-1) is 0. h holds the
     votes themselves, of sum 1 over all floor(log2 T) + 1 levels, of which the inactive ones predict 0. Kernel
-    weights W are not held at sum 1. An output, of a kernel or a level, is judged by its `_errors`.
+    weights W, discounted by eta, are not held at sum 1. An output, of a kernel or a level, is judged by its
+    `_errors`.
     Deviations: the authors' code prints 1 as the error of round 1, whatever it predicts, which adds nearly
     1 / T to the mean squared error. Here it is (y - f)^2, f = 0. On classes a score of 0 is a mistake.
     """

@@ -77,12 +77,9 @@ def ridge_features(stream, F, theta, P, trace, learn, lam):
     """Recursive ridge regression on one kernel's random features: the bar for those who descend on them.
 
     theta (1, 2D) = P sum_s y_s z_s   P (2D, 2D) the inverse of lam I + sum_s z_s z_s', I / lam at the start
-    k (2D,) gain   (Filled with I / lam in round 1: P arrives as 0.)
+    k (2D,) gain
     """
     n = P.shape[0]
-    if P[0, 0] == 0.0:
-        for i in range(n):
-            P[i, i] = 1.0 / lam
     for t in range(stream.T):
         y = stream.y[t]
         z = lift(F, stream, t)

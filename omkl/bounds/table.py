@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 from omkl.bounds.case import MEAN, VECTORS, Bound, Case
 from omkl.bounds.svm import ROWS, Batch
 from omkl.errors import UserError
-from omkl.tasks import unusual
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -60,7 +59,7 @@ def evaluate(asked: "Plan", cells: "pd.DataFrame", rows: int = ROWS) -> list[dic
         batches: dict[str, Batch] = {}
         for setting in asked.settings:
             spec = algo_spec(setting.algo)
-            pool = setting.pool or {"normalise": "none", "kernels": [setting.params["kernel"]]}
+            pool = setting.kernel_pool
             key = repr((pool["normalise"], pool["kernels"]))
             if key not in batches:
                 batches[key] = Batch(dataset, pool, rows)
@@ -105,7 +104,7 @@ def _row(
         notes += (f"f from {case.batch.picked.size} of {case.T} examples (--rows)",)
     return {
         "learner": spec.label,
-        "settings": params_text(unusual(setting.params, spec.defaults, "classification")),
+        "settings": params_text(spec.unusual(setting.params, "classification")),
         "pool": setting.pool and setting.pool["name"],
         "theorem": bound.theorem,
         "counts": bound.counts,

@@ -1,13 +1,15 @@
 """Configuration: the conf folder and the words of a command, checked strictly, become a `Plan`.
 
 compose reads YAML through Hydra; domains, kernels, kernel_pools and learners say what values are allowed;
-grammar reads the words of a command, request puts them over conf/config.yaml, plans makes the grid.
+grammar reads the words of a command, request puts them over conf/config.yaml, settings makes the grid and
+plans the rest.
 Everything wrong is a UserError of one line.
 """
 
 from omkl.config.kernel_pools import pool, pool_names, pools
 from omkl.config.learners import AlgoSpec, algo_names, algo_spec, algo_specs
-from omkl.config.plans import Plan, Setting, plan, resolved
+from omkl.config.plans import Plan, plan, resolved
+from omkl.config.settings import Setting
 
 __all__ = [
     "AlgoSpec",

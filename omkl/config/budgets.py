@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from omkl.config.hyperparameters import domain
 from omkl.config.learners import AlgoSpec, algo_spec
+from omkl.config.parameters import domain
 from omkl.errors import UserError
 
 
@@ -19,6 +19,11 @@ def check_budget(value: Any) -> int | dict[str, Any]:
     return {name: params.get(name, value[name]) for name in ("match", *sorted(value.keys() - {"match"}))}
 
 
+def to_match(value: Any) -> bool:
+    """Whether a hyperparameter's value is the size of another learner, still without its number."""
+    return isinstance(value, dict) and "match" in value
+
+
 def matched_params(budget: dict[str, Any], task: str = "classification") -> dict[str, Any]:
     """Return all hyperparameters of the learner to be matched. Raises ValueError where one is not right."""
     spec = _spec(budget["match"])
@@ -29,7 +34,7 @@ def matched_params(budget: dict[str, Any], task: str = "classification") -> dict
         if name not in params:
             raise ValueError(f"{spec.name} has no hyperparameter '{name}'; it has {', '.join(params)}")
         try:
-            params[name] = domain(spec.domains[name]).check(value)
+            params[name] = spec.hyperparameters[name].check(value)
         except ValueError as error:
             raise ValueError(f"{name} of {spec.name} {error}") from None
     try:
@@ -44,6 +49,6 @@ def _spec(name: str) -> AlgoSpec:
         spec = algo_spec(name)
     except UserError as error:
         raise ValueError(str(error)) from None
-    if spec.kernels != "pool" or "budget" in spec.defaults:
+    if spec.kernels != "pool" or spec.budget:
         raise ValueError(f"match: {name} has no size to match; take a learner of a pool without a budget")
     return spec

@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from omkl.config import compose, domains
@@ -29,6 +29,14 @@ def pools(names: Iterable[str]) -> list[dict[str, Any]]:
     """Return several pools in the order given, as ``pool`` does."""
     names = [compose.known_option("pool", name, "kernel pool") for name in names]
     return [_checked(name, content) for name, content in compose.read("pool", names).items()]
+
+
+def kernel_pool(params: Mapping[str, Any], pool: dict[str, Any] | None) -> dict[str, Any] | None:
+    """Return the kernels that a learner runs on, ``{"normalise", "kernels"}``: its own, the pool's, or None.
+
+    params: its hyperparameters; pool: of a learner with ``kernels: pool``.
+    """
+    return {"normalise": "none", "kernels": [params["kernel"]]} if "kernel" in params else pool
 
 
 def changed(pool: dict, changes: dict[str, Any], named: list[dict]) -> dict[str, Any]:

@@ -1,51 +1,37 @@
-"""What conf/algo says about each learner, checked: `AlgoSpec`."""
+"""What conf/algo says about each learner: `AlgoSpec`, read and checked."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from omkl.config import compose, domains
-from omkl.config.hyperparameters import domain
+from omkl.config.parameters import Parameter, parameters
+from omkl.config.state import Form
+from omkl.config.state import parse as parse_state
 from omkl.errors import UserError, suggest
-from omkl.tasks import TASKS, by_task, for_task
-
-
-def _tasks(value: Any) -> list[str]:
-    check = domains.parse(list(TASKS)).check
-    return [check(task) for task in (value if isinstance(value, list) and value else [value])]
-
-
-_REQUIRED = ("function", "label", "cite", "task", "kernels", "revision", "domains", "help")
-_KINDS = {
-    **{name: domains.parse("text") for name in ("function", "label", "cite")},
-    "task": domains.Domain(f"some of {', '.join(TASKS)}", _tasks),
-    "kernels": domains.parse(["pool", "own", "none"]),
-    "pool": domains.parse(["any", "gaussian"]),
-    "revision": domains.parse("int [1, inf)"),
-    **{name: domains.parse("bool") for name in ("yardstick", "stochastic")},
-    "setup": domains.parse("text or null"),
-    "require": domains.parse("names"),
-    "usual_pool": domains.parse("text or null"),
-}
+from omkl.tasks import TASKS, for_task
 
 
 @dataclass(frozen=True)
 class AlgoSpec:
     """A learner as conf/algo/NAME.yaml describes it.
 
-    function: name in omkl.algorithms    label, cite: for tables    revision: part of every cell's key
+    hyperparameters: each with its default, domain and meaning, by name
+    label, cite: for tables    revision: part of every cell's key
+    function: name in omkl.algorithms, where it is not the learner's
     tasks: of the data that it runs on (``task`` in the file, one or a list)
     kernels: ``pool`` (runs on pool=...), ``own`` (its hyperparameter ``kernel``) or ``none``
     pool: which kernels a pool (or its own kernel) may be: ``any``, or ``gaussian`` alone
-    yardstick: printed beside the learners    stochastic: draws random numbers of its own
-    setup: function that chooses its kernels from the pool, or None    state: arrays the engine provides
+    usual_pool: its pool where none is given
+    yardstick: printed below the learners    stochastic: draws random numbers of its own
+    setup: function that chooses its kernels from the pool, or None    state: its resources by name (state.py)
     require: what must hold between its hyperparameters, as ``alpha <= beta`` or ``eta * lam < 1``
-    usual_pool: its pool where none is asked for
     only: the values that a hyperparameter may take on data of a task: ``{task: {name: [value, ...]}}``
     refuse: combinations of values that it has no rule for: ``[{name: value, other: value}, ...]``
-    defaults, domains, help: of its hyperparameters, by name (domains as written: an interval, a list, ...); a
-    default may be a value for each task, ``{regression: squared, classification: logistic}``: `usual` has one
+    former: hyperparameters that it no longer has, with their values: part of its cells' keys, so that the
+    cells of older versions count    renamed: the learners that a former hyperparameter's values stand for,
+    ``{name: {value: learner}}``    draws_as: the learner whose random numbers it draws, where not its own
     """
 
     name: str
@@ -55,22 +41,38 @@ class AlgoSpec:
     tasks: list[str]
     kernels: str
     revision: int
+    hyperparameters: dict[str, Parameter] = field(default_factory=dict)
     pool: str = "any"
+    usual_pool: str | None = None
     yardstick: bool = False
     stochastic: bool = False
     setup: str | None = None
+    state: dict[str, Form] = field(default_factory=dict)
     require: list[str] = field(default_factory=list)
-    usual_pool: str | None = None
     only: dict[str, dict[str, list]] = field(default_factory=dict)
     refuse: list[dict[str, Any]] = field(default_factory=list)
-    state: dict[str, Any] = field(default_factory=dict)
-    domains: dict[str, Any] = field(default_factory=dict)
-    defaults: dict[str, Any] = field(default_factory=dict)
-    help: dict[str, str] = field(default_factory=dict)
+    former: dict[str, Any] = field(default_factory=dict)
+    renamed: dict[str, dict[str, str]] = field(default_factory=dict)
+    draws_as: str | None = None
+
+    @property
+    def defaults(self) -> dict[str, Any]:
+        """The hyperparameters' defaults; one that depends on the task is a value for each."""
+        return {name: parameter.value for name, parameter in self.hyperparameters.items()}
+
+    @property
+    def budget(self) -> str | None:
+        """The hyperparameter that says how many vectors each kernel may store, None without."""
+        return next((name for name, own in self.hyperparameters.items() if own.domain == "budget"), None)
 
     def usual(self, task: str) -> dict[str, Any]:
         """Return the defaults on data of this task."""
         return for_task(self.defaults, task)
+
+    def unusual(self, params: dict[str, Any], task: str) -> dict[str, Any]:
+        """Return the hyperparameters that differ from the defaults on data of this task."""
+        usual = {**self.former, **self.usual(task)}
+        return {name: value for name, value in params.items() if name not in usual or usual[name] != value}
 
     def check_together(self, params: dict[str, Any]) -> None:
         """Raise UserError when they break ``require`` or ``refuse``, or the kernel is of the wrong kind."""
@@ -91,7 +93,6 @@ class AlgoSpec:
                 f"algo={self.name}: {must},"
                 f" is {domains.show(params[low])} with {high}={domains.show(params[high])}"
             )
-
         for values in self.refuse:
             if all(params[name] == value for name, value in values.items()):
                 first, *others = (f"{name}={value}" for name, value in values.items())
@@ -143,104 +144,96 @@ def algo_specs(names: Iterable[str] | None = None) -> dict[str, AlgoSpec]:
 
 def hyperparameters(specs: Iterable[AlgoSpec]) -> list[str]:
     """Return the keys of all hyperparameters that these learners have: ``algo.beta``, ..."""
-    return sorted({f"algo.{name}" for spec in specs for name in spec.defaults})
+    return sorted({f"algo.{name}" for spec in specs for name in spec.hyperparameters})
 
 
-def typed_values(content: dict, where: Path, tasks: Iterable[str] = ()) -> dict[str, Any]:
-    """Return the values of a file beside its ``about``, each checked against ``about.domains``.
-
-    tasks: a value may be a mapping with one for each of these. Used for learners, executors and config.yaml
-    alike. Raises UserError that names file and key where a value is out of its domain, or a value, a domain
-    or a help text lacks the other two.
-    """
-    about = content.get("about")
-    if not isinstance(about, dict):
-        raise UserError(f"{where}: 'about' is missing (a mapping with domains and help)")
-    values = {key: value for key, value in content.items() if key != "about"}
-    for part in ("domains", "help"):
-        if not isinstance(about.get(part), dict):
-            raise UserError(
-                f"{where}: 'about.{part}' is missing (a mapping; {{}} when there is nothing to say)"
-            )
-        for key in sorted(values.keys() ^ about[part].keys()):
-            raise UserError(f"{where}: '{key}' must stand both as a value and in 'about.{part}'")
-    checked = {}
-    for key, value in values.items():
-        try:
-            check = domain(about["domains"][key]).check
-            if by_task(value) and tasks:
-                checked[key] = _by_task(value, check, list(tasks))
-            else:
-                checked[key] = check(value)
-        except ValueError as error:
-            raise UserError(f"{where}: {key}: {error}") from None
-    return checked
+# ------------------------------------------------------------------ a file, checked
 
 
-def _by_task(values: dict, check: Callable[[Any], Any], tasks: list[str]) -> dict[str, Any]:
-    """Return a default for each task, checked. Raises ValueError where a task has none, or one too many."""
-    if values.keys() != set(tasks):
-        raise ValueError(f"must be one value, or one for each of {', '.join(tasks)}")
-    return {task: check(values[task]) for task in tasks}
+def _tasks(value: Any) -> list[str]:
+    check = domains.parse(list(TASKS)).check
+    return [check(task) for task in (value if isinstance(value, list) and value else [value])]
+
+
+_REQUIRED = ("label", "cite", "task", "kernels", "revision")
+_KINDS = {
+    **{name: domains.parse("text") for name in ("function", "label", "cite", "setup", "draws_as")},
+    "task": domains.Domain(f"some of {', '.join(TASKS)}", _tasks),
+    "kernels": domains.parse(["pool", "own", "none"]),
+    "pool": domains.parse(["any", "gaussian"]),
+    "usual_pool": domains.parse("text"),
+    "revision": domains.parse("int [1, inf)"),
+    **{name: domains.parse("bool") for name in ("yardstick", "stochastic")},
+    "require": domains.parse("names"),
+}
+_KNOWN = {*_KINDS, "state", "only", "refuse", "former", "renamed"}
 
 
 def _spec(name: str, content: dict) -> AlgoSpec:
     where = compose.file("algo", name)
     about = content.get("about")
-    tasks = about.get("task") if isinstance(about, dict) else None
-    defaults = typed_values(content, where, tasks if isinstance(tasks, list) else [])
-    known = {*_KINDS, "domains", "help", "state", "only", "refuse"}
-    for key in about.keys() - known:
-        raise UserError(f"{where}: unknown key 'about.{key}'{suggest(key, known)}")
+    if not isinstance(about, dict):
+        raise UserError(f"{where}: 'about' is missing (a mapping)")
+    tasks = about.get("task")
+    hyper = parameters(content, where, tasks if isinstance(tasks, list) else [])
+    for key in about.keys() - _KNOWN:
+        raise UserError(f"{where}: unknown key 'about.{key}'{suggest(key, _KNOWN)}")
     for key in _REQUIRED:
         if key not in about:
             raise UserError(f"{where}: 'about.{key}' is missing")
-    values = {}
+    values = {"function": name}
     for key, kind in _KINDS.items():
         if key in about:
             try:
                 values[key] = kind.check(about[key])
             except ValueError as error:
                 raise UserError(f"{where}: about.{key} {error}") from None
-    if not isinstance(about.get("state") or {}, dict):
-        raise UserError(f"{where}: about.state must be a mapping of array names to shape and fill")
-    only = about.get("only") or {}
-    if not isinstance(only, dict) or not all(
-        task in values["task"] and isinstance(part, dict) and part.keys() <= defaults.keys()
-        for task, part in only.items()
+    try:
+        forms = parse_state(about.get("state", {}), {key: own.value for key, own in hyper.items()})
+    except ValueError as error:
+        raise UserError(f"{where}: about.state: {error}") from None
+    spec = AlgoSpec(
+        name=name,
+        tasks=values.pop("task"),
+        hyperparameters=hyper,
+        state=forms,
+        **values,
+        **{key: about[key] for key in ("only", "refuse", "former", "renamed") if key in about},
+    )
+    _check_rules(spec, where)
+    for task in spec.tasks:
+        spec.check_together(spec.usual(task))
+    return spec
+
+
+def _check_rules(spec: AlgoSpec, where: Path) -> None:
+    """Raise UserError for rules of a file that do not fit its hyperparameters or one another."""
+    known = spec.hyperparameters.keys()
+    if not isinstance(spec.only, dict) or not all(
+        task in spec.tasks and isinstance(part, dict) and part.keys() <= known
+        for task, part in spec.only.items()
     ):
         raise UserError(f"{where}: about.only must map tasks to hyperparameters and the values they may take")
-    refuse = about.get("refuse") or []
-    if not isinstance(refuse, list) or not all(
-        isinstance(part, dict) and len(part) > 1 and part.keys() <= defaults.keys() for part in refuse
+    if not isinstance(spec.refuse, list) or not all(
+        isinstance(part, dict) and len(part) > 1 and part.keys() <= known for part in spec.refuse
     ):
         raise UserError(f"{where}: about.refuse must list mappings of two or more hyperparameters to values")
-    if (values["kernels"] == "own") != (about["domains"].get("kernel") == "kernel"):
+    if not isinstance(spec.former, dict) or spec.former.keys() & known:
+        raise UserError(f"{where}: about.former must map names that are no hyperparameters to values")
+    if not isinstance(spec.renamed, dict) or not all(
+        isinstance(part, dict) and part.keys() and not {key} & known for key, part in spec.renamed.items()
+    ):
+        raise UserError(f"{where}: about.renamed must map a former hyperparameter's values to learners")
+    own = "kernel" in known and spec.hyperparameters["kernel"].domain == "kernel"
+    if (spec.kernels == "own") != own:
         raise UserError(f"{where}: 'about.kernels: own' and a hyperparameter 'kernel: kernel' go together")
-    for rule in values.get("require", []):
+    for rule in spec.require:
         words = rule.split()
         form = words[1::2] + words[4:]
-        if (
-            form not in (["<="], ["*", "<", "1"], ["*", "<=", "1"])
-            or not {words[0], words[2]} <= defaults.keys()
-        ):
+        if form not in (["<="], ["*", "<", "1"], ["*", "<=", "1"]) or not {words[0], words[2]} <= known:
             raise UserError(
                 f"{where}: about.require: {rule!r} is not 'NAME <= NAME' or 'NAME * NAME < 1'"
                 " of two hyperparameters"
             )
-    if values.get("yardstick") and values["kernels"] == "pool":
+    if spec.yardstick and spec.kernels == "pool":
         raise UserError(f"{where}: a yardstick has its own kernel or none, not a pool")
-    spec = AlgoSpec(
-        name=name,
-        tasks=values.pop("task"),
-        only=only,
-        refuse=refuse,
-        **values,
-        state=about.get("state") or {},
-        domains=about["domains"],
-        defaults=defaults,
-        help={key: str(text) for key, text in about["help"].items()},
-    )
-    for task in spec.tasks:
-        spec.check_together(spec.usual(task))
-    return spec

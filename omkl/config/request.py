@@ -5,7 +5,8 @@ from typing import Any
 
 from omkl.config import compose, domains, grammar
 from omkl.config.kernel_pools import PARTS
-from omkl.config.learners import algo_specs, hyperparameters, typed_values
+from omkl.config.learners import algo_specs, hyperparameters
+from omkl.config.parameters import parameters
 from omkl.errors import UserError, suggest
 
 LISTS = ("algo", "data", "pool", "yardsticks")  # keys that take a list of names in every command
@@ -20,8 +21,7 @@ class Request:
 
     def __init__(self, words: list[str], sweep: bool) -> None:
         content = compose.read_config()
-        self.usual = typed_values(content, compose.config_file())
-        self.domains = content["about"]["domains"]
+        self.known = parameters(content, compose.config_file())
         self.given = grammar.parse(words)
         for key, override in self.given.items():
             self._check_key(key, override)
@@ -30,9 +30,9 @@ class Request:
 
     def _check_key(self, key: str, override: grammar.Override) -> None:
         group, _, part = key.partition(".")
-        if key in self.usual or (part and group in ("algo", "exec")) or (group == "pool" and part in PARTS):
+        if key in self.known or (part and group in ("algo", "exec")) or (group == "pool" and part in PARTS):
             return  # the parts of algo and exec are looked at with the learners and the executor chosen
-        known = [*self.usual, *(f"pool.{name}" for name in PARTS)]
+        known = [*self.known, *(f"pool.{name}" for name in PARTS)]
         everything = [*known, *hyperparameters(algo_specs().values())]
         meant = [full for full in everything if full.endswith(f".{key}")]
         near = f" (did you mean '{meant[0]}'?)" if meant else suggest(key, everything)
@@ -46,13 +46,13 @@ class Request:
     def value(self, key: str) -> Any:
         """Return the checked value of a key of config.yaml that takes one."""
         if key not in self.given:
-            return self.usual[key]
-        return checked(self.given[key], domains.parse(self.domains[key]).check)[0]
+            return self.known[key].value
+        return checked(self.given[key], self.known[key].check)[0]
 
     def names(self, key: str, known: list[str]) -> list[str]:
         """Return the names that a key asks for, each once: ``a,b``, ``[a,b]``, ``a``, ``glob(a*)``."""
         if key not in self.given:
-            return list(self.usual[key])
+            return list(self.known[key].value)
         override = self.given[key]
         names: list[str] = []
         for value in override.values:

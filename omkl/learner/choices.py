@@ -19,7 +19,7 @@ def codes(compiled: Any, name: str, choices: list, learner: str) -> dict[str, in
     whose file that is. Raises UserError where a choice has no constant, or two choices have the same.
     """
     found: dict[str, int] = {}
-    where = f"conf/algo/{learner}.yaml: about.domains.{name}"
+    where = f"conf/algo/{learner}.yaml: {name}.domain"
     for choice in (choice for choice in choices if isinstance(choice, str)):
         code = _constant(compiled.py_func.__globals__, name, choice)
         names = " or ".join(_names(name, choice))

@@ -39,6 +39,13 @@ class Job:
     permutation_seed: int
     block: int | None
 
+    @property
+    def kernel_pool(self) -> dict[str, Any] | None:
+        """The kernels that the learner runs on, see `omkl.config.kernel_pools.kernel_pool`."""
+        from omkl.config.kernel_pools import kernel_pool
+
+        return kernel_pool(self.params, self.pool)
+
 
 def detach(job: Job) -> "tuple[Job, Dataset]":
     """Return a job that names its data by content only, and the data: for a worker without our files."""
@@ -47,15 +54,19 @@ def detach(job: Job) -> "tuple[Job, Dataset]":
 
 def check_memory(job: Job) -> None:
     """Raise UserError for a learner whose state this machine could not hold: it would die of it late."""
+    from omkl.config.state import names
     from omkl.data import compact
-    from omkl.learner.resources import bytes_needed, memory
+    from omkl.learner.resources import Setup, bytes_needed, memory
 
-    m, d = len(job.pool["kernels"]) if job.pool else 1, compact(_dataset(job)).d
-    needed, there = bytes_needed(job.spec, job.params, m, d), memory()
-    if needed > there:
-        large = f"algo.D={job.params['D']} with d = {d}" if "D" in job.params else f"d = {d}"
+    d, state = compact(_dataset(job)).d, job.spec.state
+    needed, there = bytes_needed(state, Setup(job.params, job.kernel_pool, d)), memory()
+    total = sum(needed.values())
+    if total > there:
+        largest = max(needed, key=lambda name: needed[name])
+        sizes = [f"algo.{name}={job.params[name]}" for name in names(state[largest]) if name in job.params]
         raise UserError(
-            f"{large}: {job.spec.name} takes {needed / 2**30:,.1f} GiB on data={job.name}, and this machine "
+            f"{' with '.join([*dict.fromkeys(sizes), f'd = {d}'])}: {job.spec.name} takes "
+            f"{total / 2**30:,.1f} GiB on data={job.name}, and this machine "
             f"has {there / 2**30:,.1f} GiB; choose less"
         )
 
@@ -91,11 +102,11 @@ def warm_up(settings: "Iterable[tuple[AlgoSpec, dict[str, Any]]]") -> None:
     settings: as of `omkl.learner.warm_up`.
     """
     from omkl.learner import warming
-    from omkl.learner.resources import limited
+    from omkl.learner.resources import absent
 
     cold = {}
     for spec, params in settings:
-        which = (spec.name, limited(params))
+        which = (spec.name, absent(spec.state, params))
         if which not in _warm:
             cold.setdefault(which, (spec, params))
     if cold:

@@ -7,6 +7,7 @@ import numpy as np
 
 from omkl import seeds
 from omkl.algorithms import function
+from omkl.config.kernel_pools import kernel_pool
 from omkl.data.dataset import compact
 from omkl.engine.expansion import BLOCK, make_expansion, reserve
 from omkl.engine.pool import make_pool
@@ -37,10 +38,9 @@ def run_pass(
     regression in place of mistakes). Raises OmklError when a regression's predictions overflow.
     """
     dataset = compact(dataset)
-    seed = seeds.learner_seed(permutation_seed, spec.name)
+    seed = seeds.learner_seed(permutation_seed, spec.draws_as or spec.name)
     params = for_task(params, dataset.task)
-    if spec.kernels == "own":
-        pool = {"normalise": "none", "kernels": [params["kernel"]]}
+    pool = kernel_pool(params, pool)
     if spec.setup:
         pool = _set_up(spec, params, pool, dataset, order, block)
     learner = Learner(spec, params, pool, dataset.d, seed, block, order.size)

@@ -1,6 +1,5 @@
 """Compiled code is made, or loaded from disk, before a clock or a worker starts."""
 
-import inspect
 import sys
 from typing import Any
 
@@ -10,13 +9,12 @@ from omkl.algorithms import function
 from omkl.engine import numba_cache
 from omkl.learner.compiling import compiling
 from omkl.learner.one_pass import run_pass
-from omkl.learner.resources import LIMITS, limited
+from omkl.learner.resources import absent, limits
 
 
 def version(spec: Any, params: dict) -> str:
-    """Return the name of what is compiled: of a function that takes either E or B there are two versions."""
-    both = {"E", "B"} <= inspect.signature(function(spec.function).py_func).parameters.keys()
-    return f"{spec.function}-limited" if both and limited(params) else spec.function
+    """Return the name of what is compiled: of a function, one for each set of resources that it lacks."""
+    return "-without_".join((spec.function, *absent(spec.state, params)))
 
 
 def warm_up(settings: list[tuple[Any, dict]]) -> None:
@@ -33,11 +31,11 @@ def warm_up(settings: list[tuple[Any, dict]]) -> None:
     told = False
     with compiling(versions) as missing:
         for name, (spec, params) in versions.items():
-            new = name != spec.function or not numba_cache.has(function(spec.function))
+            new = "-" in name or not numba_cache.has(function(spec.function))
             if not told and new and name in missing:
                 print("compiling the learners (once; kept on disk) ...", file=sys.stderr, flush=True)
                 told = True
             usual = spec.usual(tiny.task)
-            if limited(usual) != limited(params):
-                usual |= {limit: 2 if limited(params) else None for limit in LIMITS if limit in usual}
+            if version(spec, usual) != version(spec, params):
+                usual |= {limit: params[limit] and 2 for limit in limits(spec.state)}
             run_pass(spec, usual, pool if spec.kernels == "pool" else None, tiny, np.arange(2), 0)

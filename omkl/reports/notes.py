@@ -7,7 +7,6 @@ from omkl.reports.asked import Asked
 from omkl.reports.captions import repetitions_of, some
 from omkl.reports.display import Display
 from omkl.reports.origin import doubts, made_with
-from omkl.tasks import unusual
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -77,7 +76,7 @@ def failed(asked: Asked) -> list[str]:
     names = []
     for cell in asked.failed:
         spec = asked.specs.get(cell["algo"])
-        params = unusual(cell["params"], spec.defaults if spec else {}, cell.get("task", "classification"))
+        params = spec.unusual(cell["params"], cell.get("task", "classification")) if spec else cell["params"]
         which = f" ({params_text(params)})" if params else ""
         error = str(cell.get("error") or "no reason recorded").strip().splitlines()[-1]
         names.append(

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 from omkl.errors import UserError, suggest
 from omkl.store.store import Store
-from omkl.tasks import unusual
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -37,7 +36,7 @@ def contents(store: Store, algos: Iterable[str] = (), data: Iterable[str] = ()) 
     rows = []
     for _, cells in sorted(groups.items()):
         first, spec = cells[0], specs.get(cells[0]["algo"])
-        params = unusual(first["params"], spec.defaults if spec else {}, first["task"])
+        params = spec.unusual(first["params"], first["task"]) if spec else first["params"]
         now = "" if spec is None or spec.revision == first["revision"] else f" (now {spec.revision})"
         finished = [cell for cell in cells if cell["status"] == "ok"]
         origins = [cell["provenance"] for cell in cells]

@@ -36,7 +36,7 @@ class Cell:
         return {
             "key": self.key,
             "algo": job.spec.name,
-            "params": job.params,
+            "params": {**job.spec.former, **job.params},
             "pool": pool and pool["name"],
             "pool_spec": pool and {"normalise": pool["normalise"], "kernels": pool["kernels"]},
             "data": job.name,
@@ -104,7 +104,7 @@ def _cell(
 def _key(job: Job, revision: int) -> str:
     return cell_key(
         algo=job.spec.name,
-        params=job.params,
+        params={**job.spec.former, **job.params},
         pool=job.pool,
         data_hash=job.content_hash,
         order=job.order,
@@ -122,10 +122,10 @@ def older_keys(cells: "Iterable[Cell]") -> dict[str, tuple[str, int]]:
 
 def _check_budget(spec: "AlgoSpec", params: dict[str, Any], dataset: "Dataset") -> None:
     """Raise UserError for a budget that no stream of the data set could fill."""
-    if params.get("budget", 0) > dataset.T:
+    if spec.budget and params[spec.budget] > dataset.T:
         raise UserError(
-            f"algo.budget={params['budget']}: {spec.name} cannot store more vectors per kernel than "
-            f"data={dataset.name} has examples, T = {dataset.T}; choose at most that"
+            f"algo.{spec.budget}={params[spec.budget]}: {spec.name} cannot store more vectors per kernel "
+            f"than data={dataset.name} has examples, T = {dataset.T}; choose at most that"
         )
 
 
@@ -135,8 +135,7 @@ def _check_range(setting: "Setting", dataset: "Dataset") -> None:
 
     if dataset.nnz == 0:
         return
-    own = [setting.params["kernel"]] if "kernel" in setting.params else []
-    kernels = setting.pool["kernels"] if setting.pool else own
+    kernels = setting.kernels
     degree = max((kernel.get("degree", 1) for kernel in kernels), default=1)
     scale = max((kernel.get("scale", 1.0) for kernel in kernels), default=1.0)
     largest = float(np.abs(dataset.values).max())
@@ -152,29 +151,31 @@ def _check_range(setting: "Setting", dataset: "Dataset") -> None:
 
 
 def _seconds(setting: "Setting", spec: "AlgoSpec", dataset: "Dataset") -> float:
-    """Estimate a cell's time, as if every example were stored (nanoseconds as measured on a9a and tom)."""
-    m = len(setting.pool["kernels"]) if setting.pool else int(spec.kernels == "own")
-    if "features" in setting.params:  # random ones: no stored examples to compare with
-        return 1e-3 + 3e-8 * dataset.T * m * setting.params["D"]
-    pairs = dataset.T**2 / 2 * (2 if spec.setup else 1) if m else 0
-    return 1e-3 + 2e-8 * dataset.nnz + 3e-10 * pairs * (m + dataset.nnz / max(dataset.T, 1) / 2)
+    """Estimate a cell's time; a learner that chooses its kernels looks at the stream once more."""
+    from omkl.learner.resources import Setup, pass_seconds
+
+    setup = Setup(setting.params, setting.kernel_pool)
+    return pass_seconds(spec.state, setup, dataset.T, dataset.nnz) * (2 if spec.setup else 1)
 
 
 def with_number(setting: "Setting", data: str, sizes: Sizes) -> dict[str, Any]:
     """Return a setting's hyperparameters with the number in place of a budget that matches a size."""
-    other = matched(setting)
-    return setting.params if other is None else {**setting.params, "budget": sizes[data, matched_name(other)]}
+    name, other = matched(setting)
+    return {**setting.params, name: sizes[data, matched_name(other)]} if name else setting.params
 
 
-def matched(setting: "Setting") -> "Setting | None":
-    """Return the learner, on the setting's own pool, whose size a setting's budget is to match."""
+def matched(setting: "Setting") -> "tuple[str, Setting | None]":
+    """Return which hyperparameter is to match a size, and the learner of that size on the setting's own pool.
+
+    ("", None) where none is.
+    """
     from omkl.config import Setting
-    from omkl.config.budgets import matched_params
+    from omkl.config.budgets import matched_params, to_match
 
-    budget = setting.params.get("budget")
-    if not isinstance(budget, dict):
-        return None
-    return Setting(budget["match"], matched_params(budget), setting.pool)
+    for name, value in setting.params.items():
+        if to_match(value):
+            return name, Setting(value["match"], matched_params(value), setting.pool)
+    return "", None
 
 
 def matched_name(setting: "Setting") -> str:

@@ -23,7 +23,7 @@ def sizes(plan: "Plan", run: "Callable[[Plan], Any] | None" = None) -> Sizes:
     run: runs the cells of the learners to be matched that the store lacks (``run_plan``). Raises OmklError
     when one of these fails, UserError without ``run`` when one is missing, KeyboardInterrupt on Ctrl-C.
     """
-    others = {matched_name(other): other for setting in plan.settings if (other := matched(setting))}
+    others = {matched_name(other): other for setting in plan.settings if (other := matched(setting)[1])}
     found: Sizes = {}
     if not others:
         return found

@@ -97,11 +97,8 @@ class Raker:
             self.theta[i] = descended(self.theta[i], z[i], self.eta, self.lam, slope)
 
 
-def adaraker(X, y, kernels, *, variant, D, features, eta0, lam, loss, eta, normalise="none", rng):
+def adaraker(X, y, kernels, *, D, features, eta0, lam, loss, normalise="none", rng):
     """Algorithm 2 with h (exp(+eta r)); the intervals of length 2^j are [n 2^j, (n + 1) 2^j - 1], n >= 1."""
-    if variant == "authors":
-        rules = authors if loss == "squared" else authors_on_classes
-        return rules(kernels, X, y, D, lam, eta, rng)
     V, E = frequencies(kernels, X.shape[1], D, features, rng), Expansions(None, 0, len(y))
     instances, log_h = {}, {}
     for t in range(1, len(y) + 1):
@@ -120,6 +117,12 @@ def adaraker(X, y, kernels, *, variant, D, features, eta0, lam, loss, eta, norma
             log_h[j] = math.log(instance.eta) if log_h[j] is None else log_h[j] + instance.eta * r
             instance.update(z, target)
     return E.result()
+
+
+def adaraker_authors(X, y, kernels, *, D, lam, loss, eta, normalise="none", rng):
+    """What the authors' code does, on squared errors or on classes."""
+    rules = authors if loss == "squared" else authors_on_classes
+    return rules(kernels, X, y, D, lam, eta, rng)
 
 
 def authors(kernels, X, y, D, lam, beta, rng):

@@ -1,0 +1,160 @@
+"""A learner's state as conf/algo declares it under ``about.state``: one form for each resource.
+
+{shape: [m, 2D], fill: 1/m, dtype: int, diagonal: 1/lam, grows: now}   an array
+{expansion: true, copies: levels, unless: tau}   an Expansion: all stored vectors, every kernel so often in it
+{slots: budget}                                  a Budget: at most that many vectors per kernel
+{features: D, kind: features}                    random Fourier features, D frequencies per kernel
+rounds                                           how many rounds the pass has
+
+Sides of a shape: a number, ``m`` kernels, ``d`` features, a whole-number hyperparameter, or a product of them
+such as ``2D`` or ``levels m``. A fill or diagonal: a number, a hyperparameter, 1 over one or over m or d.
+``grows``: the last side, a hyperparameter that may be null, gets its room as rounds come; they are counted in
+the array named. A resource is None where ``unless`` is given, or ``slots`` is null.
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from omkl.errors import suggest
+
+_FACTOR = re.compile(r"(\d*)([A-Za-z_]\w*)")
+
+
+@dataclass(frozen=True)
+class ArrayForm:
+    """An array of this shape: full of ``fill``, with ``diagonal`` on its diagonal."""
+
+    shape: tuple[int | str, ...]
+    fill: float | str = 0
+    dtype: str = "float"
+    diagonal: float | str | None = None
+    grows: str | None = None
+
+
+@dataclass(frozen=True)
+class ExpansionForm:
+    """An Expansion; copies: how often it holds every kernel; unless: None where this is not null."""
+
+    copies: str | None = None
+    unless: str | None = None
+
+
+@dataclass(frozen=True)
+class SlotsForm:
+    """A Budget of this many slots per kernel, None where that is null."""
+
+    slots: str
+
+
+@dataclass(frozen=True)
+class FeaturesForm:
+    """Random features: their number, and how they are drawn: a hyperparameter, or the kind itself."""
+
+    features: str
+    kind: str
+
+
+@dataclass(frozen=True)
+class RoundsForm:
+    """The number of rounds of the pass, in an array (1,)."""
+
+
+Form = ArrayForm | ExpansionForm | SlotsForm | FeaturesForm | RoundsForm
+_KINDS: dict[str, tuple[type, set[str]]] = {
+    "shape": (ArrayForm, {"shape", "fill", "dtype", "diagonal", "grows"}),
+    "expansion": (ExpansionForm, {"expansion", "copies", "unless"}),
+    "slots": (SlotsForm, {"slots"}),
+    "features": (FeaturesForm, {"features", "kind"}),
+}
+
+
+def parse(state: Any, defaults: Mapping[str, Any]) -> dict[str, Form]:
+    """Return the form of each resource. Raises ValueError that names the resource and says what is wrong.
+
+    defaults: of the learner's hyperparameters, whose names the forms may use.
+    """
+    if not isinstance(state, Mapping):
+        raise ValueError("must be a mapping of names to forms such as {shape: [m], fill: 1/m}")
+    forms = {}
+    for name, written in state.items():
+        try:
+            forms[name] = _form(written, defaults, state)
+        except ValueError as error:
+            raise ValueError(f"{name}: {error}") from None
+    return forms
+
+
+def factors(side: str) -> list[tuple[int, str]]:
+    """Return the factors of a side: ``levels m`` is [(1, "levels"), (1, "m")], ``2D`` is [(2, "D")].
+
+    Raises ValueError where it is not a product of names.
+    """
+    found = [_FACTOR.fullmatch(word) for word in side.split()]
+    if not found or None in found:
+        raise ValueError(f"{side!r} is no length such as m, 2D or 'levels m'")
+    return [(int(match[1] or 1), match[2]) for match in found if match]
+
+
+def names(form: Form) -> list[str]:
+    """Return the names of all hyperparameters and lengths that decide how large a resource is."""
+    match form:
+        case ArrayForm():
+            return [name for side in form.shape if isinstance(side, str) for _, name in factors(side)]
+        case ExpansionForm():
+            return [form.copies] if form.copies else []
+        case SlotsForm():
+            return [form.slots]
+        case FeaturesForm():
+            return [form.features]
+    return []
+
+
+def _form(written: Any, defaults: Mapping[str, Any], state: Mapping[str, Any]) -> Form:
+    if written == "rounds":
+        return RoundsForm()
+    kinds = [kind for kind in _KINDS if isinstance(written, Mapping) and kind in written]
+    if len(kinds) != 1:
+        raise ValueError(f"must be 'rounds' or have exactly one of the keys {', '.join(_KINDS)}")
+    form, keys = _KINDS[kinds[0]]
+    for key in written.keys() - keys:
+        raise ValueError(f"unknown key {key!r}{suggest(str(key), keys)}")
+    given = {key: value for key, value in written.items() if key != "expansion"}
+    if form is ArrayForm:
+        return _array(given, defaults, state)
+    if form is FeaturesForm and "kind" not in given:
+        raise ValueError("kind is missing: a hyperparameter, or how the frequencies are drawn")
+    for key, value in given.items():
+        if key != "kind":
+            _known(value, defaults)
+    return form(**given)
+
+
+def _array(given: dict[str, Any], defaults: Mapping[str, Any], state: Mapping[str, Any]) -> ArrayForm:
+    shape = given["shape"]
+    if not isinstance(shape, list) or not shape:
+        raise ValueError("shape must be a list of lengths such as [m, 2D]")
+    for side in shape:
+        if isinstance(side, str):
+            for _, name in factors(side):
+                _known(name, {**defaults, "m": 1, "d": 1})
+        elif not isinstance(side, int) or side < 0:
+            raise ValueError(f"shape: {side!r} is no length")
+    for key in ("fill", "diagonal"):
+        value = given.get(key, 0)
+        if isinstance(value, str):
+            _known(value.removeprefix("1/"), {**defaults, "m": 1, "d": 1})
+        elif not isinstance(value, int | float):
+            raise ValueError(f"{key} must be a number, a hyperparameter, or 1 over one of these")
+    if given.get("dtype", "float") not in ("float", "int"):
+        raise ValueError(f"dtype must be float or int, got {given['dtype']!r}")
+    if given.get("grows") is not None and given["grows"] not in state:
+        raise ValueError(f"grows: there is no array {given['grows']!r} that counts the rounds")
+    return ArrayForm(**{**given, "shape": tuple(shape)})
+
+
+def _known(name: Any, known: Iterable[str]) -> None:
+    known = list(known)
+    if name not in known:
+        raise ValueError(f"{name!r} is no hyperparameter{suggest(str(name), known)}")

@@ -1,0 +1,49 @@
+"""A store that the version before wrote: what it holds is read, and nothing of it is run again.
+
+tests/store_of_before holds every learner on its two little files, as `omkl run` of the commit before left it.
+"""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from omkl.config import algo_specs, plan
+from omkl.run import runner
+from omkl.run.cells import expand
+
+STORE = Path(__file__).with_name("store_of_before")
+NEW = {"adaraker_authors"}  # a variant of adaraker in that store
+
+
+@pytest.fixture
+def store(tmp_path):
+    """A copy of that store."""
+    return shutil.copytree(STORE, tmp_path / "store")
+
+
+def words(task: str) -> list[str]:
+    """Every learner for data of this task that the version before had."""
+    names = [spec.name for spec in algo_specs().values() if task in spec.tasks and spec.name not in NEW]
+    file = STORE / ("targets.csv" if task == "regression" else "classes.libsvm")
+    own = [f"task={task}", f"data={file}", "reps=1", "yardsticks=[]", "exec=serial"]
+    return [f"algo={','.join(names)}", *own, *(["algo.budget=4"] if task == "classification" else [])]
+
+
+@pytest.mark.parametrize("task", ["classification", "regression"])
+def test_nothing_that_it_holds_is_run_again(store, task):
+    asked = plan([*words(task), f"store={store}"])
+    outcome = runner.run_plan(asked)
+    assert (outcome.ran, outcome.stale) == (0, {})
+    assert outcome.reused == len(expand(asked)) == len(asked.settings)
+
+
+def test_a_former_hyperparameter_names_the_learner_that_it_became(store):
+    data = [f"data={STORE / 'classes.libsvm'}", "reps=1", "yardsticks=[]", "exec=serial", f"store={store}"]
+    with pytest.warns(UserWarning, match=r"algo.variant=authors is now algo=adaraker_authors;"):
+        new = plan(["algo=adaraker", "algo.variant=authors", "algo.eta=0.5", "algo.eta0=3", *data])
+    assert [(s.algo, s.params["eta"]) for s in new.settings] == [("adaraker_authors", 0.5)]
+    with pytest.warns(UserWarning, match=r"is now algo=adaraker;"):
+        same = plan(["algo=adaraker", "algo.variant=paper", *data])
+    assert same.settings == plan(["algo=adaraker", *data]).settings
+    assert runner.run_plan(same).ran == 0
