@@ -24,6 +24,8 @@ MIXED = {
         {"kind": "gaussian", "sigma": 0.25},
         {"kind": "gaussian", "sigma": 2.0},
         {"kind": "polynomial", "degree": 5, "scale": 0.5, "coef0": 1.0},
+        {"kind": "matern32", "sigma": 1.5},
+        {"kind": "rational_quadratic", "sigma": 0.5, "alpha": 2.0},
     ],
 }
 COSINE = {**MIXED, "normalise": "cosine"}

@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from omkl.config import domains
-from omkl.config.kernels import KINDS, check_kernel, check_kernels
+from omkl.config.kernels import check_kernel, check_kernels, kinds
+from omkl.engine.kernels import EITHER, KINDS, constants
 
 FINITE = st.floats(allow_nan=False, allow_infinity=False)
 
@@ -95,12 +96,15 @@ def test_kernels_in_canonical_form(kernel, expected):
         ({"kind": 3}, "unknown kernel kind 3"),
         ({"kind": "gaussian"}, "exactly one of sigma and gamma, has neither"),
         ({"kind": "gaussian", "sigma": 1, "gamma": 1}, "exactly one of sigma and gamma, has both"),
-        ({"kind": "gaussian", "sigma": 0}, "sigma of a gaussian kernel must be a number in (0, inf), is 0"),
+        (
+            {"kind": "gaussian", "sigma": 0},
+            "sigma of a gaussian kernel must be a number in [1e-150, 1",
+        ),
         ({"kind": "gaussian", "sigma": -1}, "is -1"),
         ({"kind": "gaussian", "gamma": math.inf}, "is inf"),
-        ({"kind": "gaussian", "sigma": 1e-170}, "beyond double precision"),
-        ({"kind": "gaussian", "sigma": 1e170}, "beyond double precision"),
-        ({"kind": "laplacian", "sigma": 1e-309}, "beyond double precision"),
+        ({"kind": "gaussian", "sigma": 1e-170}, "number in [1e-150, 1e150], is 1e-170"),
+        ({"kind": "gaussian", "sigma": 1e170}, "is 1e+170"),
+        ({"kind": "laplacian", "sigma": 1e-309}, "is 1e-309"),
         ({"kind": "laplacian"}, "needs sigma"),
         ({"kind": "polynomial"}, "needs degree"),
         ({"kind": "polynomial", "degree": 0}, "whole number in [1, 1000], is 0"),
@@ -120,21 +124,16 @@ def test_a_bad_kernel_is_refused(kernel, said):
     assert said in str(error.value)
 
 
-PARTS = st.sampled_from(["sigma", "gamma", "degree", "scale", "coef0"])
+PARTS = st.sampled_from(["sigma", "gamma", "degree", "scale", "coef0", "alpha"])
 
 
-@given(st.sampled_from(sorted(KINDS)), st.dictionaries(PARTS, FINITE | st.integers(), max_size=3))
+@given(st.sampled_from(sorted(kinds()[0])), st.dictionaries(PARTS, FINITE | st.integers(), max_size=3))
 def test_an_accepted_kernel_has_a_usable_rate(kind, parameters):
     try:
         kernel = check_kernel({"kind": kind, **parameters})
     except ValueError:
         return
-    rate = kernel.get("gamma", 1.0)
-    if kind == "gaussian" and "sigma" in kernel:
-        rate = 1.0 / (2.0 * kernel["sigma"] ** 2)
-    if kind == "laplacian":
-        rate = 1.0 / kernel["sigma"]
-    assert 0.0 < rate < math.inf
+    assert 0.0 < constants(kernel)[1] < math.inf
     assert check_kernel(kernel) == kernel
 
 
@@ -150,3 +149,9 @@ def test_lists_in_a_pool_become_several_kernels():
 def test_a_bad_list_of_kernels_is_refused(value):
     with pytest.raises(ValueError, match=r"list|kernel 1"):
         check_kernels(value)
+
+
+def test_kinds_are_those_of_the_engine():
+    parameters, either = kinds()
+    assert {kind: list(own) for kind, own in parameters.items()} == {k: list(v) for k, v in KINDS.items()}
+    assert either == EITHER

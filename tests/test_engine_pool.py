@@ -5,10 +5,12 @@ import math
 import numpy as np
 import pytest
 from engine_cases import COSINE, MIXED, csr
+from reference.kernels import cosine, kernel
 
 from omkl.config import pool
 from omkl.engine.expansion import add, close_block, make_expansion, outputs, reserve
-from omkl.engine.pool import LADDER_ERROR, MAX_SQUARINGS, make_pool
+from omkl.engine.kernels import KINDS, MAX_SQUARINGS, VALUE_ERROR, constants, decay, plain, reach, row_values
+from omkl.engine.pool import make_pool
 from omkl.engine.stream import make_stream
 
 LADDERS = {
@@ -49,22 +51,11 @@ def values(E, X):
     return found
 
 
-def direct(kernel, X, Z, normalise="none"):
+def direct(one, X, Z, normalise="none"):
     """Kernel matrix (T, n) by the definition."""
-    dot, norms = X @ Z.T, [(V * V).sum(1) for V in (X, Z)]
-    square = np.maximum(norms[0][:, None] + norms[1][None] - 2 * dot, 0)
-    if kernel["kind"] == "gaussian":
-        rate = kernel["gamma"] if "gamma" in kernel else 1 / (2 * kernel["sigma"] ** 2)
-        return np.exp(-rate * square)
-    if kernel["kind"] == "laplacian":
-        return np.exp(-np.sqrt(square) / kernel["sigma"])
-    scale, coef0, degree = kernel.get("scale", 1), kernel.get("coef0", 0), kernel.get("degree", 1)
-    k = (scale * dot + coef0) ** degree
-    if normalise == "cosine":
-        own = [(scale * n + coef0) ** degree for n in norms]
-        root = np.sqrt(own[0][:, None] * own[1][None])
-        k = np.divide(k, root, out=np.zeros_like(k), where=root > 0)
-    return k
+    norms = [(V * V).sum(1) for V in (X, Z)]
+    by = {"none": kernel, "cosine": cosine}[normalise]
+    return by(one, X @ Z.T, norms[0][:, None], norms[1][None])
 
 
 @pytest.mark.parametrize(
@@ -86,7 +77,7 @@ def test_every_step_of_a_ladder_is_exp_to_its_error_bound(kernels):
         exact = np.array([math.exp(-rate * v * v) for v in X[:, 0]])
         normal = exact > 1e-290
         assert normal.any()
-        assert (np.abs(found[normal, i] / exact[normal] - 1) < LADDER_ERROR).all()
+        assert (np.abs(found[normal, i] / exact[normal] - 1) < VALUE_ERROR).all()
         np.testing.assert_array_equal(found[exact == 0, i], 0)
         np.testing.assert_allclose(found[~normal, i], exact[~normal], rtol=1e-9, atol=5e-323)
 
@@ -115,13 +106,13 @@ def test_sums_over_stored_vectors_equal_the_formula(block, n, normalise):
     Z, X = (rng.normal(size=(k, 6)) * (rng.random((k, 6)) < 0.7) for k in (n, 45))
     A = rng.normal(size=(m, n)) * (rng.random((m, n)) < 0.5)
     found = values(expansion(given, Z, A, block), X)
-    for i, kernel in enumerate(given["kernels"]):
-        K = direct(kernel, X, Z, normalise)
+    for i, one in enumerate(given["kernels"]):
+        K = direct(one, X, Z, normalise)
         error = np.abs(found[:, i] - K @ A[i])
-        assert (error <= 3e-12 * (np.abs(K) @ np.abs(A[i])) + 1e-300).all(), kernel
+        assert (error <= 3e-12 * (np.abs(K) @ np.abs(A[i])) + 1e-300).all(), one
 
 
-@pytest.mark.parametrize("name", ["paper16", "paper16_cosine", "laplace13", "gauss3"])
+@pytest.mark.parametrize("name", ["paper16", "paper16_cosine", "laplace13", "gauss3", "matern7", "rational7"])
 def test_the_pools_of_conf_equal_the_formula(name):
     rng = np.random.default_rng(0)
     given = pool(name)
@@ -129,11 +120,11 @@ def test_the_pools_of_conf_equal_the_formula(name):
     Z, X = rng.normal(size=(60, 5)) * 3, rng.normal(size=(150, 5)) * 3
     A = rng.choice([-1.0, 0.0, 1.0], (m, 60))
     found = values(expansion(given, Z, A, 128), X)
-    for i, kernel in enumerate(given["kernels"]):
-        K = direct(kernel, X, Z, given["normalise"])
+    for i, one in enumerate(given["kernels"]):
+        K = direct(one, X, Z, given["normalise"])
         # d2 is a difference of norms: at the narrowest width its rounding is multiplied by 2048
         bound = 1e-10 * (np.abs(K) @ np.abs(A[i])) + 1e-300
-        assert (np.abs(found[:, i] - K @ A[i]) <= bound).all(), kernel
+        assert (np.abs(found[:, i] - K @ A[i]) <= bound).all(), one
 
 
 def test_more_kernels_than_bits_of_a_set():
@@ -187,3 +178,36 @@ def test_room_grows_without_losing_what_is_stored():
         np.testing.assert_array_equal(new[..., : old.shape[-1]][..., :n], old[..., :n])
     np.testing.assert_array_equal(values(larger, X), before)
     assert reserve(larger, 1000, 5000, 4) is larger  # room enough: nothing is copied
+
+
+OF_DISTANCE = [
+    {"kind": "gaussian", "sigma": 1.7},
+    {"kind": "laplacian", "sigma": 0.6},
+    {"kind": "matern32", "sigma": 1.3},
+    {"kind": "rational_quadratic", "sigma": 0.9, "alpha": 0.5},
+    {"kind": "rational_quadratic", "sigma": 2.0, "alpha": 3.0},
+]
+
+
+def test_every_kind_has_a_case_here():
+    assert {one["kind"] for one in OF_DISTANCE} == KINDS.keys() - {"linear", "polynomial"}
+
+
+@pytest.mark.parametrize("one", OF_DISTANCE, ids=lambda one: f"{one['kind']} {one.get('alpha', '')}")
+def test_a_kernel_of_the_distance_by_its_five_functions(one):
+    """The definition, the fast values, the decay and its inverse agree from distance 0 to underflow."""
+    kind, rate, shape, _ = constants(one)
+    square = np.concatenate([[0.0], np.geomspace(1e-12, 1e9, 2000), [1e300]])
+    exact = kernel(one, 0.0, square, 0.0)
+    found = np.array([plain(kind, rate, shape, s) for s in square])
+    np.testing.assert_allclose(found, exact, rtol=1e-12, atol=1e-300)  # rate s is rounded otherwise
+    assert (found[0], np.isfinite(found).all()) == (1.0, True)
+    fast = np.empty(square.size)
+    row_values(kind, rate, shape, np.inf, square, square.size, fast)
+    np.testing.assert_allclose(fast, exact, rtol=VALUE_ERROR, atol=1e-300)
+    normal = exact > 1e-290
+    falls = np.array([decay(kind, rate, shape, s) for s in square])
+    np.testing.assert_allclose(falls[normal], -np.log(exact[normal]), rtol=1e-9, atol=1e-12)
+    for level in (0.5, 5.0, 38.0, 700.0):
+        far = reach(kind, rate, shape, level)
+        assert np.isinf(far) or decay(kind, rate, shape, far) >= level * (1 - 1e-9)

@@ -82,6 +82,8 @@ OWN = [
     GAUSSIAN,
     {"kind": "laplacian", "sigma": 4.0},
     {"kind": "polynomial", "degree": 4, "scale": 0.5, "coef0": 1.0},
+    {"kind": "matern32", "sigma": 4.0},
+    {"kind": "rational_quadratic", "sigma": 8.0, "alpha": 0.5},
 ]
 # Learners whose coefficients solve linear systems, as exact as these are well conditioned, and that are slow
 # in plain steps: they meet every set and pool with a smaller budget.
@@ -113,10 +115,16 @@ class Rows:
         return self.values.__getitem__
 
 
-class NumpyWithLibm:
-    """numpy, but for exp."""
+@vectorize(["float64(float64, float64)"])
+def libm_power(x, y):
+    """pow of the C library."""
+    return math.pow(x, y)
 
-    exp = staticmethod(libm_exp)
+
+class NumpyWithLibm:
+    """numpy, but for exp and power."""
+
+    exp, power = staticmethod(libm_exp), staticmethod(libm_power)
 
     def __getattr__(self, name):
         return getattr(np, name)

@@ -104,15 +104,11 @@ class Batch:
         from omkl.engine.kernel_values import fill
 
         dots = (self.X[rows] @ self.X[self.picked].T).toarray()
-        K, row, norm2, pool = (
-            np.zeros_like(dots),
-            np.empty(len(self.picked)),
-            self.norm2[self.picked],
-            self.pool,
-        )
+        K, norm2, pool = np.zeros_like(dots), self.norm2[self.picked], self.pool
+        row, squares = np.empty(norm2.size), np.empty(norm2.size)
         for k in range(self.m) if i == MEAN else [i]:
-            form = (pool.kind[k], pool.rate[k], pool.coef0[k], pool.degree[k], pool.cosine[0])
+            form = (pool.kind[k], pool.rate[k], pool.shape[k], pool.degree[k], pool.cosine[0])
             for r, t in enumerate(rows):
-                fill(*form, self.norm2[t], norm2, dots[r], row.size, row)
+                fill(*form, self.norm2[t], norm2, dots[r], row.size, squares, row)
                 K[r] += row
         return K / self.m if i == MEAN else K

@@ -1,51 +1,61 @@
 """Kernels as they are written in conf and on the command line: checks and canonical form."""
 
+import ast
 import itertools
-import math
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 from omkl.config import domains
 from omkl.errors import suggest
 
-# kind -> its parameters: (domain, default); a parameter without default must be given
-_POSITIVE, _NOT_NEGATIVE = domains.parse("(0, inf)"), domains.parse("[0, inf)")
-KINDS: dict[str, dict[str, tuple[domains.Domain, float | None]]] = {
-    "gaussian": {"sigma": (_POSITIVE, None), "gamma": (_POSITIVE, None)},
-    "polynomial": {
-        "degree": (domains.parse("int [1, 1000]"), None),  # computed by so many products
-        "scale": (_POSITIVE, 1.0),
-        "coef0": (_NOT_NEGATIVE, 0.0),
-    },
-    "linear": {},
-    "laplacian": {"sigma": (_POSITIVE, None)},
-}
+Parameters = dict[str, tuple[domains.Domain, float | None]]  # domain and default; None: must be given
+
+
+@cache
+def kinds() -> tuple[dict[str, Parameters], dict[str, list[str]]]:
+    """Return the parameters of each kind of kernel, and for some kinds those of which exactly one is given.
+
+    These are KINDS and EITHER of omkl/engine/kernels.py, read there without importing numba (0.3 s).
+    """
+    tree = ast.parse((Path(__file__).parents[1] / "engine" / "kernels.py").read_text(encoding="utf-8"))
+    written = {
+        node.targets[0].id: ast.literal_eval(node.value)
+        for node in tree.body
+        if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") in ("KINDS", "EITHER")
+    }
+    parsed = {
+        kind: {name: (domains.parse(form), default) for name, (form, default) in parameters.items()}
+        for kind, parameters in written["KINDS"].items()
+    }
+    return parsed, written["EITHER"]
 
 
 def check_kernel(value: Any) -> dict[str, Any]:
     """Return one kernel in canonical form: kind first, every parameter present, numbers in their type.
 
-    Gaussian: exp(-||x - x'||^2 / (2 sigma^2)) = exp(-gamma ||x - x'||^2), exactly one of sigma and gamma.
-    Laplacian: exp(-||x - x'|| / sigma). Polynomial: (scale x.x' + coef0)^degree. Linear: x.x'.
-    Raises ValueError that says what would be right.
+    What each kind computes stands in omkl/engine/kernels.py. Raises ValueError that says what would be right.
     """
     if not isinstance(value, dict):
         hint = "; quote the braces, the shell expands them" if isinstance(value, str) and ":" in value else ""
         raise ValueError(
             f"must be a kernel such as '{{kind:gaussian,sigma:1}}', is {domains.show(value)}{hint}"
         )
+    known_kinds, either = kinds()
     kind = value.get("kind")
-    if not isinstance(kind, str) or kind not in KINDS:
-        hint = suggest(kind, KINDS) if isinstance(kind, str) else ""
+    if not isinstance(kind, str) or kind not in known_kinds:
+        hint = suggest(kind, known_kinds) if isinstance(kind, str) else ""
         said = f"unknown kernel kind {domains.show(kind)}" if "kind" in value else "a kernel needs a kind"
-        raise ValueError(f"{said}{hint}; kinds are {', '.join(KINDS)}")
-    known = KINDS[kind]
+        raise ValueError(f"{said}{hint}; kinds are {', '.join(known_kinds)}")
+    known, one_of = known_kinds[kind], either.get(kind, [])
     for name in value.keys() - {"kind"} - known.keys():
         raise ValueError(
             f"a {kind} kernel has no {domains.show(name)}{suggest(str(name), known)}; "
             f"it has {' and '.join(known) or 'no parameters'}"
         )
-    if kind == "gaussian" and len(value.keys() & known.keys()) != 1:
-        raise ValueError(f"a gaussian kernel takes exactly one of sigma and gamma, has {_given(value)}")
+    if one_of and len(value.keys() & set(one_of)) != 1:
+        given = "both" if value.keys() & set(one_of) else "neither"
+        raise ValueError(f"a {kind} kernel takes exactly one of {' and '.join(one_of)}, has {given}")
     kernel: dict[str, Any] = {"kind": kind}
     for name, (domain, default) in known.items():
         if name in value:
@@ -55,24 +65,9 @@ def check_kernel(value: Any) -> dict[str, Any]:
                 raise ValueError(f"{name} of a {kind} kernel {error}") from None
         elif default is not None:
             kernel[name] = default
-        elif kind != "gaussian":
+        elif name not in one_of:
             raise ValueError(f"a {kind} kernel needs {name}")
-    _check_rate(kernel)
     return kernel
-
-
-def _given(value: dict) -> str:
-    return "both" if {"sigma", "gamma"} <= value.keys() else "neither"
-
-
-def _check_rate(kernel: dict[str, Any]) -> None:
-    """Refuse a width so extreme that 1/(2 sigma^2) or 1/sigma is 0 or infinite in double precision."""
-    sigma = kernel.get("sigma")
-    if sigma is None:
-        return
-    scale = 2.0 * sigma * sigma if kernel["kind"] == "gaussian" else sigma
-    if not (0.0 < scale < math.inf and 0.0 < 1.0 / scale < math.inf):
-        raise ValueError(f"sigma of a {kernel['kind']} kernel is beyond double precision: {sigma!r}")
 
 
 def expand(value: Any) -> list[dict[str, Any]]:

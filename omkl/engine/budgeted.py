@@ -14,9 +14,10 @@ import numpy as np
 from numba import njit
 
 from omkl.engine.dot_products import LANES, dot_products
-from omkl.engine.kernel_values import fill, fill_all, plain_sum, value
+from omkl.engine.kernel_values import fill, fill_all, plain_sum, pool_value
+from omkl.engine.kernels import of_distance
 from omkl.engine.open_block import block_room, lay_out
-from omkl.engine.pool import POLYNOMIAL, Pool
+from omkl.engine.pool import Pool
 from omkl.engine.stream import row
 from omkl.engine.ties import doubtful
 
@@ -42,7 +43,7 @@ BLOCK = 64
 # dots (N, R)         dot products of the stored examples with its rows
 # K (R, S, m)         kernel values of its rows with the slots
 # f, g (m,)           outputs of the last round that was asked for, and sums of their terms' absolute values
-# tile (m, R), dense (d,), some_dots (S,)    scratch; dense is 0
+# tile (m + 1, R), dense (d,), some_dots (S,)    scratch; dense is 0
 Budget = namedtuple(
     "Budget",
     "pool limit A own holds born n_put n_sv oldest size ends indices values norm2 users free n_free now "
@@ -82,7 +83,7 @@ def make_budget(pool: Pool, budget: int, d: int, block: int = BLOCK) -> Budget:
         K=np.zeros((R, 0, m)),
         f=np.zeros(m),
         g=np.zeros(m),
-        tile=np.zeros((m, R)),
+        tile=np.zeros((m + 1, R)),
         dense=np.zeros(d),
         some_dots=np.zeros(0),
     )
@@ -138,7 +139,7 @@ def outputs(B, stream, t):
             f[i] += term
             g[i] += abs(term)
     for i in range(f.size):
-        if B.pool.kind[i] != POLYNOMIAL and doubtful(f[i], n_sv[i], g[i]):
+        if of_distance(B.pool.kind[i]) and doubtful(f[i], n_sv[i], g[i]):
             f[i] = _settled(B, t, i)
     return f
 
@@ -155,7 +156,7 @@ def self_kernels(B, t):
     own = np.empty(B.f.size)
     norm2 = B.row_norm2[t - B.block[0]]
     for i in range(own.size):
-        own[i] = value(B.pool, i, norm2, norm2, norm2)
+        own[i] = pool_value(B.pool, i, norm2, norm2, norm2)
     return own
 
 
@@ -178,19 +179,20 @@ def put(B, stream, t, i, s, a):
     B.holds[s, i], B.born[s, i] = e, B.n_put[0]
     B.n_put[0] += 1
     B.A[s, i] = a
-    B.own[s, i] = value(B.pool, i, B.norm2[e], B.norm2[e], B.norm2[e])
+    B.own[s, i] = pool_value(B.pool, i, B.norm2[e], B.norm2[e], B.norm2[e])
     low, high = t + 1 - B.block[0], B.block[1] - B.block[0]
     pool, values = B.pool, B.tile[0]
     fill(
         pool.kind[i],
         pool.rate[i],
-        pool.coef0[i],
+        pool.shape[i],
         pool.degree[i],
         pool.cosine[0],
         B.norm2[e],
         B.row_norm2[low:],
         B.dots[e, low:],
         high - low,
+        B.tile[1],
         values,
     )
     K = B.K

@@ -10,7 +10,7 @@ from numba import njit
 
 from omkl.engine.conventions import within_range
 from omkl.engine.eigen import eigh
-from omkl.engine.kernel_values import dots_with, value
+from omkl.engine.kernel_values import dots_with, pool_value
 
 LEAST_RESIDUAL = 1e-8  # what of ||kappa(x, .)||^2 lies outside the span, as a share, for x to be outside
 LEAST_SUM = 1e-10  # share of its terms below which a sum is rounding: coefficients are solutions
@@ -95,7 +95,7 @@ def gram(B, i):
         there = B.holds[q, i]
         dots_with(B.ends, B.indices, B.values, B.holds[:n, i], there, B.dense, B.some_dots)
         for s in range(n):
-            K[q, s] = value(B.pool, i, B.some_dots[s], B.norm2[B.holds[s, i]], B.norm2[there])
+            K[q, s] = pool_value(B.pool, i, B.some_dots[s], B.norm2[B.holds[s, i]], B.norm2[there])
     return K
 
 

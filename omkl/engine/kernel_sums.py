@@ -5,8 +5,8 @@ from collections import namedtuple
 import numpy as np
 from numba import njit
 
-from omkl.engine.arith import EXP_ZERO, exp_neg, exp_neg_normal, fma
-from omkl.engine.pool import GAUSSIAN, LAPLACIAN
+from omkl.engine.arith import fma
+from omkl.engine.kernels import of_distance, row_values, vanishes
 
 # Room for one tile: squares, K (J, R), nearest (R,), and the vectors picked from it, chosen (J,)
 Scratch = namedtuple("Scratch", "squares K nearest chosen")
@@ -23,7 +23,7 @@ def accumulate(pool, A, stored_by, first, count, norm2, row_norm2, dots, scratch
     G (m, R) += sum_j |A[i, j]| kappa_i(x_j, x_r) for the kernels that are tracked (m,)
 
     Each F[i, r] is one left-to-right sum over j, however the stored vectors are cut into tiles. What adds
-    exactly 0 is skipped: Gaussians that have underflowed on the whole tile, and vectors that no kernel
+    exactly 0 is skipped: kernels that have underflowed on the whole tile, and vectors that no kernel
     of a chain has stored.
     """
     squares, K, chosen = scratch.squares, scratch.K, scratch.chosen
@@ -32,18 +32,18 @@ def accumulate(pool, A, stored_by, first, count, norm2, row_norm2, dots, scratch
     place = 0
     while place < pool.order.size:
         stop = pool.group_end[place]
-        i = pool.order[place]
-        if pool.kind[i] == GAUSSIAN:
-            while stop > place and -pool.rate[pool.order[stop - 1]] * nearest < EXP_ZERO - 1e-9:
+        if of_distance(pool.kind[pool.order[place]]):
+            while stop > place and _vanishes(pool, pool.order[stop - 1], nearest):
                 stop -= 1
         picked = _pick(pool.order, place, stop, stored_by, first, count, chosen)
         for at in range(place, stop if picked else place):
             i = pool.order[at]
             chain = pool.chain[at]
             f, g = F[i, low : low + rows], G[i, low : low + rows]
-            if pool.kind[i] == GAUSSIAN:
+            if of_distance(pool.kind[i]):
                 if chain < 0:
-                    _gaussians(pool.rate[i], picked, chosen, rows, farthest, squares, K)
+                    form = (pool.kind[i], pool.rate[i], pool.shape[i])
+                    _values(form, picked, chosen, rows, farthest, squares, K)
                 elif chain == 2 and tracked[i]:
                     _fourth_powers_add_both(A[i], first, picked, chosen, rows, K, f, g)
                     continue
@@ -52,8 +52,6 @@ def accumulate(pool, A, stored_by, first, count, norm2, row_norm2, dots, scratch
                     continue
                 else:
                     _square(chain, picked, rows, K)
-            elif pool.kind[i] == LAPLACIAN:
-                _laplacians(pool.rate[i], picked, chosen, rows, squares, K)
             elif chain < 0:
                 _bases(pool, i, first, picked, norm2, row_norm2, dots, scratch)
                 _times(pool.degree[i] - 1, picked, rows, squares, K)
@@ -120,25 +118,15 @@ def _distances(first, count, norm2, row_norm2, dots, scratch):
 
 
 @njit(cache=True)
-def _gaussians(gamma, picked, chosen, rows, farthest, squares, K):
-    if gamma * farthest < 690.0:
-        for q in range(picked):
-            square, k = squares[chosen[q]], K[q]
-            for r in range(rows):
-                k[r] = exp_neg_normal(-gamma * square[r])
-    else:
-        for q in range(picked):
-            square, k = squares[chosen[q]], K[q]
-            for r in range(rows):
-                k[r] = exp_neg(-gamma * square[r])
+def _vanishes(pool, i, nearest):
+    return vanishes(pool.kind[i], pool.rate[i], pool.shape[i], nearest)
 
 
 @njit(cache=True)
-def _laplacians(rate, picked, chosen, rows, squares, K):
+def _values(form, picked, chosen, rows, farthest, squares, K):
+    kind, rate, shape = form
     for q in range(picked):
-        square, k = squares[chosen[q]], K[q]
-        for r in range(rows):
-            k[r] = exp_neg(-rate * np.sqrt(square[r]))
+        row_values(kind, rate, shape, farthest, squares[chosen[q]], rows, K[q])
 
 
 @njit(cache=True)
@@ -238,7 +226,7 @@ def _add_absolute(a, first, picked, chosen, rows, K, out):
 @njit(cache=True)
 def _bases(pool, i, first, picked, norm2, row_norm2, dots, scratch):
     """squares, K <- scale x_j.x_r + coef0; for cosine divided by the roots of its values at x_j and x_r."""
-    scale, constant = pool.rate[i], pool.coef0[i]
+    scale, constant = pool.rate[i], pool.shape[i]
     rows = row_norm2.size
     roots = scratch.nearest
     for r in range(rows):

@@ -12,11 +12,10 @@ import numpy as np
 from numba import njit
 
 from omkl.engine.dot_products import LANES, dot_products
-from omkl.engine.pool import GAUSSIAN, POLYNOMIAL, plain, plain_cosine
+from omkl.engine.kernels import VALUE_ERROR, decay, of_distance, plain, plain_cosine, reach
 
-LADDER_ERROR = 2e-12  # relative error of a kernel value against the C library's exp
 _ROUNDING = 4.5e-16  # of each of n additions in both sums
-_NARROW = 20.0  # rate x squared norm above which a kernel sees only its nearest vectors
+_NARROW = 20.0  # decay at the distance of two such vectors above which only the nearest are seen
 _CHUNK = 8  # stored vectors whose nearest is looked at before they are
 _TILE = 4096  # stored vectors x rows of a tile
 _TINY = 1e-290  # near the subnormals relative errors mean nothing
@@ -30,13 +29,13 @@ def track(E):
     """
     largest = E.row_norm2.max()
     for i in range(E.f.size):
-        E.tracked[i] = E.pool.kind[i] != POLYNOMIAL and _narrow(E.pool, i, largest)
+        E.tracked[i] = of_distance(E.pool.kind[i]) and _narrow(E.pool, i, largest)
 
 
 @njit(cache=True)
 def doubtful(f, n, absolute):
     """Whether the sign of f, a sum of n terms of these absolute values in all, is within rounding error."""
-    error = (LADDER_ERROR + n * _ROUNDING) * absolute
+    error = (VALUE_ERROR + n * _ROUNDING) * absolute
     return abs(f) <= max(error, _TINY) and absolute > 0.0
 
 
@@ -50,18 +49,17 @@ def doubts(pool, F, G, n_sv, largest, own, r, doubt):
     found = False
     for i in range(pool.kind.size):
         absolute = n_sv[i] * largest[i]
-        if pool.kind[i] != POLYNOMIAL and _narrow(pool, i, own):
+        if of_distance(pool.kind[i]) and _narrow(pool, i, own):
             absolute = G[i, r]
-        doubt[i, r] = (pool.kind[i] != POLYNOMIAL or pool.cosine[0]) and doubtful(F[i, r], n_sv[i], absolute)
+        doubt[i, r] = (of_distance(pool.kind[i]) or pool.cosine[0]) and doubtful(F[i, r], n_sv[i], absolute)
         found |= doubt[i, r]
     return found
 
 
 @njit(cache=True)
 def _narrow(pool, i, norm2):
-    """Whether a Gaussian or Laplacian sees only the nearest of the vectors with norms like this one."""
-    spread = 2.0 * norm2
-    return pool.rate[i] * (spread if pool.kind[i] == GAUSSIAN else math.sqrt(spread)) > _NARROW
+    """Whether a kernel of the distance sees only the nearest of the vectors with norms like this one."""
+    return decay(pool.kind[i], pool.rate[i], pool.shape[i], 2.0 * norm2) > _NARROW
 
 
 @njit(cache=True)
@@ -121,7 +119,7 @@ def _plain_sums(E, rows, low, high, row_of, start, wanted):
     """
     A, norm2, exact, stop = E.A, E.norm2, E.exact, E.size[0]
     indptr, indices, values, slot = E.indptr, E.indices, E.values, E.slot
-    kind, rate, largest, row_norm2 = E.pool.kind, E.pool.rate, E.largest, E.row_norm2
+    kind, rate, shape, largest, row_norm2 = E.pool.kind, E.pool.rate, E.pool.shape, E.largest, E.row_norm2
     lanes = high - low
     J = min(_TILE // lanes // _CHUNK * _CHUNK, -(-(stop - start) // _CHUNK) * _CHUNK)
     dots, squares, nearest = np.empty((J, lanes)), np.empty((J, lanes)), np.empty((J // _CHUNK, lanes))
@@ -136,14 +134,14 @@ def _plain_sums(E, rows, low, high, row_of, start, wanted):
         for q in range(row_of.size):
             r = row_of[q]
             for i in range(kind.size):
-                if wanted[i, r] and kind[i] == POLYNOMIAL:
+                if wanted[i, r] and not of_distance(kind[i]):
                     exact[i, r] = _continued_cosine(
                         E.pool, i, A[i], first, count, dots, q, norm2, row_norm2[r], exact[i, r]
                     )
                 elif wanted[i, r]:
-                    gaussian = kind[i] == GAUSSIAN
+                    form = (kind[i], rate[i], shape[i])
                     exact[i, r] = _continued(
-                        gaussian, rate[i], largest[i], A[i], first, count, squares, nearest, q, exact[i, r]
+                        form, largest[i], A[i], first, count, squares, nearest, q, exact[i, r]
                     )
         first += count
 
@@ -163,19 +161,20 @@ def _chunk_distances(norm2, own, dots, squares, nearest):
 
 
 @njit(cache=True)
-def _continued(gaussian, rate, largest, a, first, count, squares, nearest, q, total):
+def _continued(form, largest, a, first, count, squares, nearest, q, total):
     """total + sum_j a[first + j] kappa(squares[j, q]), left to right, with the C library's exp.
 
-    Vectors beyond ``reach`` are passed over: their terms are below a quarter of total's last place.
+    form: the kernel's kind, rate and shape. Vectors beyond ``_reach`` are passed over: their terms are below
+    a quarter of total's last place.
     """
-    reach = _reach(gaussian, rate, largest, total)
+    far = _reach(form, largest, total)
     for chunk in range(0, count, _CHUNK):
-        if nearest[chunk // _CHUNK, q] > reach:
+        if nearest[chunk // _CHUNK, q] > far:
             continue
         for j in range(chunk, min(chunk + _CHUNK, count)):
-            if squares[j, q] <= reach and a[first + j] != 0.0:
-                total += a[first + j] * plain(gaussian, rate, squares[j, q])
-                reach = _reach(gaussian, rate, largest, total)
+            if squares[j, q] <= far and a[first + j] != 0.0:
+                total += a[first + j] * plain(form[0], form[1], form[2], squares[j, q])
+                far = _reach(form, largest, total)
     return total
 
 
@@ -185,15 +184,14 @@ def _continued_cosine(pool, i, a, first, count, dots, q, norm2, row_norm2, total
     for j in range(count):
         if a[first + j] != 0.0:
             total += a[first + j] * plain_cosine(
-                pool.rate[i], pool.coef0[i], pool.degree[i], dots[j, q], norm2[first + j], row_norm2
+                pool.rate[i], pool.shape[i], pool.degree[i], dots[j, q], norm2[first + j], row_norm2
             )
     return total
 
 
 @njit(cache=True)
-def _reach(gaussian, rate, largest, total):
+def _reach(form, largest, total):
     """Squared distance beyond which no term can change a sum of this size."""
     if total == 0.0:
         return np.inf
-    reach = (38.0 - math.log(abs(total) / largest)) / rate  # exp(-38) < 2**-54
-    return reach if gaussian else reach * reach
+    return reach(form[0], form[1], form[2], 38.0 - math.log(abs(total) / largest))  # exp(-38) < 2**-54

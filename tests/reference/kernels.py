@@ -32,6 +32,11 @@ def kernel(k, xz, nx, nz):
         return np.exp(-squared_distance / (2 * k["sigma"] ** 2))
     if k["kind"] == "laplacian":
         return np.exp(-np.sqrt(squared_distance) / k["sigma"])
+    if k["kind"] == "matern32":
+        u = np.sqrt(3.0) / k["sigma"] * np.sqrt(squared_distance)
+        return (1.0 + u) * np.exp(-u)
+    if k["kind"] == "rational_quadratic":
+        return np.power(1.0 + 1 / (2 * k["alpha"] * k["sigma"] ** 2) * squared_distance, -k["alpha"])
     if k["kind"] == "linear":
         return xz + np.zeros_like(nx)
     if k["kind"] == "polynomial":

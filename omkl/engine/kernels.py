@@ -1,0 +1,211 @@
+"""Every formula of a kernel: whoever adds a kind of kernel writes it here, and nowhere else.
+
+A kernel is a function of the squared distance s = ||x - x'||^2, or of the dot product:
+
+gaussian             exp(-rate s), rate = 1 / (2 sigma^2) = gamma
+laplacian            exp(-rate sqrt(s)), rate = 1 / sigma
+matern32             (1 + u) exp(-u), u = rate sqrt(s), rate = sqrt(3) / sigma
+rational_quadratic   (1 + rate s)^-shape, rate = 1 / (2 alpha sigma^2), shape = alpha
+polynomial           (rate x.x' + shape)^degree, rate = scale, shape = coef0; linear is x.x'
+
+To add one: its parameters in KINDS, its number below, its constants in `constants`, and its line in each of
+the functions of a squared distance: its definition `plain`, the fast `row_values`, `decay` and `reach`.
+"""
+
+import math
+
+import numpy as np
+from numba import njit
+
+from omkl.engine.arith import EXP_ZERO, exp_neg, exp_neg_normal
+
+# The parameters of each kind: (domain, default), None where it must be given; of those in EITHER exactly one.
+# Plain literals: omkl/config/kernels.py reads them without importing this module, since numba takes 0.3 s.
+KINDS = {
+    "gaussian": {"sigma": ("[1e-150, 1e150]", None), "gamma": ("(0, inf)", None)},
+    "polynomial": {
+        "degree": ("int [1, 1000]", None),  # computed by that many products
+        "scale": ("(0, inf)", 1.0),
+        "coef0": ("[0, inf)", 0.0),
+    },
+    "linear": {},
+    "laplacian": {"sigma": ("[1e-150, 1e150]", None)},
+    "matern32": {"sigma": ("[1e-150, 1e150]", None)},
+    "rational_quadratic": {"sigma": ("[1e-100, 1e100]", None), "alpha": ("[1e-3, 1e6]", 1.0)},
+}
+EITHER = {"gaussian": ["sigma", "gamma"]}
+
+GAUSSIAN, LAPLACIAN, POLYNOMIAL, MATERN32, RATIONAL_QUADRATIC = range(5)
+
+VALUE_ERROR = 2e-12  # relative error of a fast value of any kind against the plain one; a ladder's is 9e-13
+MAX_SQUARINGS = 12  # each squaring doubles the relative error: 2**12 (exp 2**-53, rounding 2**-53) = 9e-13
+_ZERO = EXP_ZERO - 1e-9  # below this exponent exp is 0 in the fast and in the plain definition
+
+
+def constants(kernel: dict) -> tuple[int, float, float, int]:
+    """Return (number of the kind, rate, shape, degree) of a kernel as conf/pool writes it.
+
+    Raises ValueError for an unknown kind.
+    """
+    match kernel["kind"]:
+        case "gaussian":
+            rate = kernel["gamma"] if "gamma" in kernel else 1.0 / (2.0 * kernel["sigma"] ** 2)
+            return GAUSSIAN, rate, 0.0, 1
+        case "laplacian":
+            return LAPLACIAN, 1.0 / kernel["sigma"], 0.0, 1
+        case "matern32":
+            return MATERN32, math.sqrt(3.0) / kernel["sigma"], 0.0, 1
+        case "rational_quadratic":
+            return (
+                RATIONAL_QUADRATIC,
+                1.0 / (2.0 * kernel["alpha"] * kernel["sigma"] ** 2),
+                kernel["alpha"],
+                1,
+            )
+        case "linear" | "polynomial":
+            shape = kernel.get("coef0", 0.0)
+            return POLYNOMIAL, kernel.get("scale", 1.0), shape, kernel.get("degree", 1)
+    raise ValueError(f"unknown kernel kind {kernel['kind']!r}")
+
+
+# ------------------------------------------------------------------ a ladder: kernels that follow from others
+
+
+def place(kind: int, rate: float, shape: float, degree: int) -> tuple:
+    """Sort key of a kernel: kinds apart, Gaussians from wide to narrow, polynomials by base and degree."""
+    return (kind, float(rate), float(shape), int(degree))
+
+
+def step(before: tuple, after: tuple) -> int:
+    """Return how a kernel follows from the one before it, both as ``constants`` says; -1 where it does not.
+
+    A Gaussian of half the width is the fourth power of the wider: the number of squarings. A polynomial of
+    the same base has further factors: their number.
+    """
+    (kind, rate, shape, degree), (other, wider, base, lower) = after, before
+    if kind != other:
+        return -1
+    if kind == GAUSSIAN:
+        mantissa, exponent = np.frexp(rate / wider)
+        power = int(exponent) - 1
+        exact = mantissa == 0.5 and wider * 2.0**power == rate
+        return power if exact and 0 <= power <= 4 else -1
+    if kind == POLYNOMIAL and (rate, shape) == (wider, base):
+        return int(degree - lower)
+    return -1
+
+
+# ------------------------------------------------------------------ functions of a squared distance
+
+
+@njit(cache=True)
+def of_distance(kind):
+    """Whether a kernel is a function of the squared distance, 1 at x = x' and falling to 0."""
+    return kind != POLYNOMIAL
+
+
+@njit(cache=True)
+def plain(kind, rate, shape, square):
+    """The kernel by its definition, with the C library's functions: what decides where signs are in doubt."""
+    if kind == RATIONAL_QUADRATIC:
+        return math.pow(1.0 + rate * square, -shape)
+    exponent = -rate * (square if kind == GAUSSIAN else math.sqrt(square))
+    if not exponent > _ZERO:
+        return 0.0
+    return (1.0 - exponent) * math.exp(exponent) if kind == MATERN32 else math.exp(exponent)
+
+
+@njit(cache=True)
+def decay(kind, rate, shape, square):
+    """-log of the kernel's value."""
+    if kind == RATIONAL_QUADRATIC:
+        return shape * math.log1p(rate * square)
+    exponent = rate * (square if kind == GAUSSIAN else math.sqrt(square))
+    return exponent - math.log1p(min(exponent, 1e300)) if kind == MATERN32 else exponent
+
+
+@njit(cache=True)
+def vanishes(kind, rate, shape, square):
+    """Whether the kernel's value is exactly 0 from this squared distance on."""
+    return -decay(kind, rate, shape, square) < _ZERO
+
+
+@njit(cache=True)
+def reach(kind, rate, shape, level):
+    """A squared distance from which on `decay` is at least this level."""
+    if kind == RATIONAL_QUADRATIC:
+        return math.expm1(min(level / shape, 700.0)) / rate if level < 700.0 * shape else np.inf
+    if kind == MATERN32:  # u - log(1 + u) is at least the level at u = level + 2 log(2 + level)
+        level = level + 2.0 * math.log(2.0 + max(level, 0.0))
+    distance = level / rate
+    return distance if kind == GAUSSIAN else distance * distance
+
+
+# Loops over rows that LLVM turns into vector code: one for each kind, without a branch inside.
+
+
+@njit(cache=True)
+def row_values(kind, rate, shape, largest, square, rows, out):
+    """out[r] <- the kernel at squared distance square[r], r < rows; none is above `largest`."""
+    if kind == GAUSSIAN:
+        if rate * largest < 690.0:
+            for r in range(rows):
+                out[r] = exp_neg_normal(-rate * square[r])
+        else:
+            for r in range(rows):
+                out[r] = exp_neg(-rate * square[r])
+    elif kind == LAPLACIAN:
+        for r in range(rows):
+            out[r] = exp_neg(-rate * np.sqrt(square[r]))
+    elif kind == MATERN32:
+        for r in range(rows):
+            u = min(rate * np.sqrt(square[r]), 800.0)  # exp(-800) is 0
+            out[r] = (1.0 + u) * exp_neg(-u)
+    else:
+        for r in range(rows):
+            out[r] = exp_neg(-shape * math.log1p(rate * square[r]))
+
+
+# ------------------------------------------------------------------ functions of the dot product
+
+
+@njit(cache=True)
+def polynomial(scale, coef0, degree, dot):
+    """(scale dot + coef0)^degree, by products from left to right."""
+    base = scale * dot + coef0
+    power = base
+    for _ in range(degree - 1):
+        power *= base
+    return power
+
+
+@njit(cache=True)
+def plain_cosine(scale, coef0, degree, dot, self_j, self_r):
+    """kappa(x, x') / sqrt(kappa(x, x) kappa(x', x')) of a polynomial kappa; 0 where a self-kernel is 0."""
+    power = polynomial(scale, coef0, degree, dot)
+    product = polynomial(scale, coef0, degree, self_j) * polynomial(scale, coef0, degree, self_r)
+    return power / math.sqrt(product) if product > 0.0 else 0.0
+
+
+# ------------------------------------------------------------------ of either
+
+
+@njit(cache=True)
+def value(kind, rate, shape, degree, cosine, dot, norm2, other_norm2):
+    """kappa of two vectors from their dot product and squared norms, by its definition."""
+    if of_distance(kind):
+        distance = norm2 + other_norm2 - 2.0 * dot
+        return plain(kind, rate, shape, distance if distance > 0.0 else 0.0)
+    if cosine:
+        return plain_cosine(rate, shape, degree, dot, norm2, other_norm2)
+    return polynomial(rate, shape, degree, dot)
+
+
+@njit(cache=True)
+def own_value(kind, rate, shape, degree, cosine, norm2):
+    """kappa(x, x) of an example with this squared norm; with cosine 1, or 0 where kappa(x, x) is 0."""
+    if of_distance(kind):
+        return 1.0
+    if cosine:
+        return 1.0 if rate * norm2 + shape > 0.0 else 0.0
+    return polynomial(rate, shape, degree, norm2)
