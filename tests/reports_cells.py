@@ -18,8 +18,17 @@ PAPER = {
 }
 COSINE = {**PAPER, "name": "paper16_cosine", "normalise": "cosine"}
 LINEAR = {"kind": "linear"}
+
+
+class Spec(SimpleNamespace):
+    """Stands for omkl.config.AlgoSpec."""
+
+    def unusual(self, params: dict[str, Any], task: str) -> dict[str, Any]:
+        return {name: value for name, value in params.items() if self.defaults.get(name) != value}
+
+
 SPECS = {
-    name: SimpleNamespace(label=label, defaults=defaults)
+    name: Spec(label=label, defaults=defaults)
     for name, label, defaults in [
         ("omkc_dd", "OMKC(D,D)", {"beta": 0.8}),
         ("omkc_ss", "OMKC(S,S)", {"beta": 0.8, "delta": 0.01, "sampling": "max"}),
