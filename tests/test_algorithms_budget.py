@@ -7,7 +7,8 @@ from reference import TWINS
 
 from omkl import data, seeds
 from omkl.config import algo_spec, pool
-from omkl.engine.budgeted import make_budget, outputs, put, reserve_slots, scale
+from omkl.engine.budget_record import make_budget, reserve_slots
+from omkl.engine.budgeted import add, outputs, scale
 from omkl.engine.pool import make_pool
 from omkl.engine.stream import make_stream
 from omkl.learner import Learner, run_pass
@@ -246,13 +247,13 @@ def test_slots_by_hand():
     stream = make_stream(np.arange(5), np.zeros(4, np.int32), x, np.ones(4), np.arange(4))
     B = reserve_slots(make_budget(make_pool([{"kind": "linear"}]), 2, 1), 4, 1)
     assert outputs(B, stream, 0) == [0]
-    put(B, stream, 0, 0, 0, 1.0)
+    add(B, stream, 0, 0, 0, 1.0)
     assert outputs(B, stream, 1) == [2]
-    put(B, stream, 1, 0, 1, -1.0)
+    add(B, stream, 1, 0, 1, -1.0)
     assert outputs(B, stream, 2) == [1 * 3 - 2 * 3]
     scale(B, 0, 0.5)
     assert outputs(B, stream, 2) == [-1.5]
-    put(B, stream, 2, 0, 0, 1.0)  # over x = 1
+    add(B, stream, 2, 0, 0, 1.0)  # over x = 1
     assert outputs(B, stream, 3) == [-3 + 0.5 * 2]
     assert B.size.tolist() == [2, 2]
 
@@ -267,7 +268,7 @@ def test_rows_without_any_feature_have_a_place_in_the_store():
         B = reserve_slots(B, T, 0)
         assert B.ends.size == 2 * B.norm2.size
     assert outputs(B, stream, 0) == [0]
-    put(B, stream, 0, 0, 0, 1.0)
+    add(B, stream, 0, 0, 0, 1.0)
     assert outputs(B, stream, 1) == [1]
 
 

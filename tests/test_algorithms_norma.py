@@ -17,7 +17,8 @@ from engine_cases import (
 
 from omkl.config import plan
 from omkl.data.dataset import Dataset
-from omkl.engine.budgeted import make_budget, outputs, put, remove, reserve_slots
+from omkl.engine.budget_record import make_budget, reserve_slots
+from omkl.engine.budgeted import add, outputs, remove
 from omkl.engine.pool import make_pool
 from omkl.engine.stream import make_stream
 from omkl.errors import UserError
@@ -210,7 +211,7 @@ def test_removal_by_hand():
     B = reserve_slots(make_budget(make_pool([{"kind": "linear"}]), 9, 1), 4, 1)
     for t, a in enumerate([1.0, -1.0, 5.0]):
         outputs(B, stream, t)
-        put(B, stream, t, 0, t, a)
+        add(B, stream, t, 0, t, a)
     remove(B, 2, 0, 0)
     assert outputs(B, stream, 3) == [-(5.0 * 3 - 2)]
     assert B.A[:3, 0].tolist() == [5.0, -1.0, 0.0]

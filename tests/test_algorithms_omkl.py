@@ -8,7 +8,8 @@ from reference import TWINS
 from reference.kernels import pool_rows
 
 from omkl.config import algo_spec, plan
-from omkl.engine.expansion import close_block, make_expansion, outputs, reserve, self_kernels
+from omkl.engine.expansion import make_expansion, outputs, reserve, self_kernels
+from omkl.engine.open_block import close
 from omkl.engine.pool import make_pool
 from omkl.engine.stream import make_stream
 from omkl.errors import UserError
@@ -264,7 +265,7 @@ def test_self_kernels(normalise):
     X[2] = 0.0
     kernels = [*POOL, {"kind": "polynomial", "degree": 2, "scale": 0.5, "coef0": 1.0}]
     E = reserve(make_expansion(make_pool(kernels, normalise), 4, 8), 5, 20, 4)
-    close_block(E)
+    close(E.open)
     stream = make_stream(np.arange(6) * 4, np.tile(np.arange(4), 5), X.ravel(), y, np.arange(5))
     rows = pool_rows(X, kernels, normalise)
     for t in range(5):

@@ -8,8 +8,9 @@ from engine_cases import COSINE, MIXED, csr
 from reference.kernels import cosine, kernel
 
 from omkl.config import pool
-from omkl.engine.expansion import add, close_block, make_expansion, outputs, reserve
+from omkl.engine.expansion import add, make_expansion, outputs, reserve
 from omkl.engine.kernels import KINDS, MAX_SQUARINGS, VALUE_ERROR, constants, decay, plain, reach, row_values
+from omkl.engine.open_block import close
 from omkl.engine.pool import make_pool
 from omkl.engine.stream import make_stream
 
@@ -37,7 +38,7 @@ def expansion(given, X_stored, A, block):
     for t in range(len(X_stored)):
         outputs(E, stream, t)
         add(E, stream, t, np.ascontiguousarray(A[:, t]))
-    close_block(E)
+    close(E.open)
     return E
 
 
@@ -47,7 +48,7 @@ def values(E, X):
     E = reserve(E, 0, 0, X.shape[1])
     stream = make_stream(*arrays, np.ones(len(X)), np.arange(len(X)))
     found = np.array([outputs(E, stream, t).copy() for t in range(len(X))])
-    close_block(E)
+    close(E.open)
     return found
 
 

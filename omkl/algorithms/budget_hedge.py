@@ -14,14 +14,20 @@ import numpy as np
 from numba import njit
 
 from omkl.engine.budgeted import (
+    add,
+    add_over_oldest,
+    budget,
+    coefficients,
     has_room,
     kernel_values,
+    oldest,
     outputs,
-    put,
-    put_over_oldest,
+    own_kernels,
     scale,
     scale_all,
     self_kernels,
+    slots,
+    used,
 )
 from omkl.engine.conventions import LARGEST_COEFFICIENT, hinge, within_range
 from omkl.engine.experts import discount, mistakes, weighted_vote
@@ -44,8 +50,8 @@ def bomkc_rbp(stream, B, w, trace, rng, learn, gamma):
         discount(w, gamma, z)
         for i in range(f.size):
             if z[i]:
-                s = B.n_sv[i] if has_room(B, i) else int(rng.random() * B.limit[0])
-                put(B, stream, t, i, s, y)
+                s = used(B, i) if has_room(B, i) else int(rng.random() * budget(B))
+                add(B, stream, t, i, s, y)
 
 
 @njit(cache=True)
@@ -71,10 +77,11 @@ def bomkc_forgetron(stream, B, w, Q, M, H, trace, learn, gamma):
             if not z[i]:
                 continue
             M[i] += 1
-            phi, s = 1.0, B.n_sv[i]
+            phi, s = 1.0, used(B, i)
             if not has_room(B, i):
-                r = s = B.oldest[i]
-                delta, y_r = abs(B.A[r, i]), math.copysign(1.0, B.A[r, i])
+                r = s = oldest(B, i)
+                a_r = coefficients(B, i)[r]
+                delta, y_r = abs(a_r), math.copysign(1.0, a_r)
                 mu = within_range(y_r * (_output_at_oldest(B, H[i], i) + y * k[r, i]))
                 phi = _shrinking(delta * delta - 2.0 * delta * mu, 2.0 * delta, Q[i] - 15.0 / 32.0 * M[i])
                 damage = delta * phi
@@ -82,17 +89,17 @@ def bomkc_forgetron(stream, B, w, Q, M, H, trace, learn, gamma):
                 Q[i] = min(Q[i], 15.0 / 32.0 * M[i])  # as it is but for rounding
                 if phi < 1.0:
                     scale(B, i, phi)
-            for q in range(B.n_sv[i]):
+            for q in range(used(B, i)):
                 H[i, s, q] = k[q, i]
-            put_over_oldest(B, stream, t, i, y * phi)
+            add_over_oldest(B, stream, t, i, y * phi)
 
 
 @njit(cache=True)
 def _output_at_oldest(B, H, i):
     """f_i at its own oldest vector: every other one was stored later, and knows its kernel value with it."""
-    r, total = B.oldest[i], 0.0
-    for s in range(B.n_sv[i]):
-        total += B.A[s, i] * (H[s, r] if s != r else B.own[r, i])
+    r, total, a = oldest(B, i), 0.0, coefficients(B, i)
+    for s in range(a.size):
+        total += a[s] * (H[s, r] if s != r else own_kernels(B, i)[r])
     return total
 
 
@@ -124,17 +131,17 @@ def bomkc_bogd(stream, B, w, trace, rng, learn, gamma, eta, lam, removal, clip):
             if y * f[i] > 1.0:
                 continue
             if removal == FIFO or has_room(B, i):
-                put_over_oldest(B, stream, t, i, eta * y)
+                add_over_oldest(B, stream, t, i, eta * y)
                 continue
-            a = B.A[:, i]
-            p = _removal_probabilities(a, B.own[:, i], removal)
+            a = coefficients(B, i)
+            p = _removal_probabilities(a, own_kernels(B, i), removal)
             s = _drawn(rng.random(), p)
             for j in range(p.size):
                 if j != s and p[j] < 1.0:
                     a[j] = within_range(a[j] / (1.0 - p[j]))
                 if removal == UNIFORM:
                     a[j] = min(max(a[j], -eta * clip), eta * clip)
-            put(B, stream, t, i, s, eta * y)
+            add(B, stream, t, i, s, eta * y)
 
 
 @njit(cache=True)
@@ -191,27 +198,28 @@ def bomkc_bpas(stream, B, w, trace, learn, gamma, C, normalise):
         discount(w, gamma, mistakes(y, f))
         k = kernel_values(B, t)
         own = self_kernels(B, t) if normalise else np.ones(f.size)
-        cheapest = _cheapest(B.A, k, B.own, own, normalise, B.born, B.n_sv.max())
+        cheapest = _cheapest(B, k, own, normalise)
         for i in range(f.size):
             loss = hinge(y, f[i])
             if loss == 0.0 or own[i] == 0.0 or own[i] == math.inf:
                 continue
             tau = min(C, loss / own[i])
             if has_room(B, i):
-                put(B, stream, t, i, B.n_sv[i], tau * y)
+                add(B, stream, t, i, used(B, i), tau * y)
             else:
                 r = cheapest[i]
-                b = B.A[r, i] * k[r, i] / own[i] + tau * y
-                put(B, stream, t, i, r, within_range(b))
+                b = coefficients(B, i)[r] * k[r, i] / own[i] + tau * y
+                add(B, stream, t, i, r, within_range(b))
 
 
 @njit(cache=True, error_model="numpy")
-def _cheapest(A, k, own_r, own, normalise, born, n):
+def _cheapest(B, k, own, normalise):
     """r (m,): the slot with the least a_r^2 (kappa(x_r, x_r) - kappa(x_r, x)^2 / kappa(x, x)), the oldest of
     several.
     """
     r, least, oldest = np.zeros(own.size, np.int64), np.full(own.size, np.inf), np.full(own.size, _LATER)
-    for s in range(n):
+    A, own_r, born = slots(B)
+    for s in range(len(A)):
         a, k_s, own_s, born_s = A[s], k[s], own_r[s], born[s]
         for i in range(own.size):
             cost = a[i] * a[i] * ((own_s[i] if normalise else 1.0) - k_s[i] * k_s[i] / own[i])

@@ -9,7 +9,17 @@ import math
 import numpy as np
 from numba import njit
 
-from omkl.engine.budgeted import has_room, kernel_values, outputs, put
+from omkl.engine.budgeted import (
+    add,
+    budget,
+    coefficients,
+    forget,
+    has_room,
+    kernel_values,
+    outputs,
+    term_sums,
+    used,
+)
 from omkl.engine.conventions import hinge
 from omkl.engine.eigen import times
 from omkl.engine.experts import discount, mistakes, weighted_vote
@@ -31,7 +41,7 @@ def bomkc_nogd(stream, B, w, M, N, r, trace, learn, gamma, eta, rank):
     map keeps also what ties with its last eigenvalue, and nothing below 1e-8 of the largest. From then on an
     output of at most 1e-10 of its terms, or of a vote of its largest coefficient, is 0: it is rounding.
     """
-    budget = B.limit[0]
+    slots = budget(B)
     for t in range(stream.T):
         y = stream.y[t]
         f = rounded(outputs(B, stream, t), _sizes(B, r))
@@ -44,15 +54,15 @@ def bomkc_nogd(stream, B, w, M, N, r, trace, learn, gamma, eta, rank):
             if hinge(y, f[i]) == 0.0:
                 continue
             if not has_room(B, i):
-                _step(B, i, M[i, : r[i]], N[i, :, : r[i]], k[:budget, i].copy(), eta * y)
+                _step(B, i, M[i, : r[i]], N[i, :, : r[i]], k[:slots, i].copy(), eta * y)
                 continue
-            put(B, stream, t, i, B.n_sv[i], eta * y)
+            add(B, stream, t, i, used(B, i), eta * y)
             if not has_room(B, i):
-                K, a = gram(B, i), B.A[:, i].copy()
-                made = nystroem(K, max(1, math.floor(rank * budget + 0.5)))
+                K, a = gram(B, i), coefficients(B, i).copy()
+                made = nystroem(K, max(1, math.floor(rank * slots + 0.5)))
                 r[i] = len(made)
                 M[i, : r[i]], N[i, :, : r[i]] = made, made.T
-                B.A[:, i] = 0.0
+                forget(B, i)
                 _step(B, i, made, made.T, times(K, a), 1.0)  # v = D^1/2 V^T a = M K a
 
 
@@ -60,10 +70,9 @@ def bomkc_nogd(stream, B, w, M, N, r, trace, learn, gamma, eta, rank):
 def _sizes(B, r):
     """g (m,): what outputs are known relative to, once coefficients are solutions."""
     g = np.zeros(r.size)
-    for s in range(B.n_sv.max()):
-        for i in range(g.size):
-            if r[i] > 0:
-                g[i] = max(g[i], abs(B.A[s, i]), B.g[i])
+    for i in range(g.size):
+        if r[i] > 0:
+            g[i] = max(np.abs(coefficients(B, i)).max(), term_sums(B)[i])
     return g
 
 

@@ -5,7 +5,7 @@ import math
 import numpy as np
 from numba import njit
 
-from omkl.engine.expansion import add, outputs, self_kernels
+from omkl.engine.expansion import add, count_once, outputs, self_kernels
 from omkl.engine.trace import record
 
 EPSILON = np.finfo(np.float64).eps  # all ||theta_j||^2 at the start
@@ -37,7 +37,7 @@ def om2(stream, E, u, norm2, trace, learn, p, aggressive):
         eta = min(1.0, 1.0 - margin / m ** (2.0 / q)) if aggressive else 1.0
         norm2 += 4.0 * eta * y * f + 2.0 * eta * eta * self_kernels(E, t)
         add(E, stream, t, np.full(m, eta * y))
-        E.size[1] = E.size[0]
+        count_once(E)
         u[:] = _weights(norm2, q)
 
 

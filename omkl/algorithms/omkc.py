@@ -8,7 +8,7 @@ import numpy as np
 from numba import njit
 
 from omkl.engine.conventions import hinge
-from omkl.engine.expansion import add, outputs
+from omkl.engine.expansion import add, count_twice, outputs
 from omkl.engine.experts import (
     bernoulli,
     discount,
@@ -152,5 +152,4 @@ def _add_as_published(E, stream, t, y, z):
     add(E, stream, t, y * vectors)
     for i in range(z.size):
         if vectors[i] > 1.0:
-            E.n_sv[i] += 1
-            E.size[1] += 1
+            count_twice(E, i)

@@ -6,7 +6,7 @@ import numpy as np
 from numba import njit
 
 from omkl.engine.conventions import is_mistake
-from omkl.engine.expansion import add, outputs
+from omkl.engine.expansion import add, count_once, outputs
 from omkl.engine.trace import record
 
 
@@ -40,7 +40,7 @@ def perceptron_u(stream, E, trace, learn):
         record(trace, t, score, y, E)
         if learn and is_mistake(y, score):
             add(E, stream, t, np.full(f.size, y))
-            E.size[1] = E.size[0]
+            count_once(E)
 
 
 @njit(cache=True)

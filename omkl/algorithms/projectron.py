@@ -17,7 +17,17 @@ import math
 
 from numba import njit
 
-from omkl.engine.budgeted import has_room, kernel_values, outputs, put, self_kernels
+from omkl.engine.budgeted import (
+    add,
+    budget,
+    has_room,
+    kernel_values,
+    outputs,
+    own_kernels,
+    self_kernels,
+    term_sums,
+    used,
+)
 from omkl.engine.conventions import hinge
 from omkl.engine.experts import discount, mistakes, weighted_vote
 from omkl.engine.gram_matrix import grow, move, projection, rounded
@@ -29,7 +39,7 @@ def bomkc_projectron(stream, B, w, G, trace, learn, gamma):
     """Projectron: a mistake is stored while there is room, and projected on what is stored after that."""
     for t in range(stream.T):
         y = stream.y[t]
-        f = rounded(outputs(B, stream, t), B.g)
+        f = rounded(outputs(B, stream, t), term_sums(B))
         record(trace, t, weighted_vote(w, f), y, B)
         if not learn:
             continue
@@ -38,11 +48,11 @@ def bomkc_projectron(stream, B, w, G, trace, learn, gamma):
         k, own = kernel_values(B, t), self_kernels(B, t)
         for i in range(f.size):
             if z[i] and own[i] < math.inf:
-                n = B.n_sv[i]
-                d, u, _, residual = projection(G[i], k[:n, i], own[i], B.own[:n, i])
+                n = used(B, i)
+                d, u, _, residual = projection(G[i], k[:n, i], own[i], own_kernels(B, i))
                 if has_room(B, i) and residual > 0.0:
                     grow(G[i], u, residual)
-                    put(B, stream, t, i, n, y)
+                    add(B, stream, t, i, n, y)
                 else:
                     move(B, i, y, d)
 
@@ -55,11 +65,11 @@ def bomkc_projectronpp(stream, B, w, G, trace, learn, gamma):
     U = 1/4 sqrt((budget + 1) / ln(budget + 1)) norm of the classifiers that it competes with: the step is
     taken if it goes nearer to all of these, tau (2 loss - tau norm2 - 2 U sqrt(residual)) >= 0
     """
-    budget = B.limit[0]
-    U = 0.25 * math.sqrt((budget + 1.0) / math.log(budget + 1.0))
+    n = budget(B) + 1.0
+    U = 0.25 * math.sqrt(n / math.log(n))
     for t in range(stream.T):
         y = stream.y[t]
-        f = rounded(outputs(B, stream, t), B.g)
+        f = rounded(outputs(B, stream, t), term_sums(B))
         record(trace, t, weighted_vote(w, f), y, B)
         if not learn:
             continue
@@ -70,14 +80,14 @@ def bomkc_projectronpp(stream, B, w, G, trace, learn, gamma):
             loss = hinge(y, f[i])
             if own[i] == math.inf or not (z[i] or loss > 0.0):
                 continue
-            n = B.n_sv[i]
-            d, u, norm2, residual = projection(G[i], k[:n, i], own[i], B.own[:n, i])
+            n = used(B, i)
+            d, u, norm2, residual = projection(G[i], k[:n, i], own[i], own_kernels(B, i))
             if not z[i]:
                 tau = min(1.0, loss / norm2) if norm2 > 0.0 else 0.0
                 if 2.0 * loss - tau * norm2 >= 2.0 * U * math.sqrt(residual):
                     move(B, i, y * tau, d)
             elif has_room(B, i) and residual > 0.0:
                 grow(G[i], u, residual)
-                put(B, stream, t, i, n, y)
+                add(B, stream, t, i, n, y)
             else:
                 move(B, i, y, d)

@@ -13,7 +13,7 @@ from numba import njit
 
 from omkl.engine.dot_products import LANES, dot_products
 from omkl.engine.kernel_sums import Scratch, accumulate, bit
-from omkl.engine.open_block import block_room, lay_out
+from omkl.engine.open_block import end, is_open, lay_out, live, make_block, row_of, whole_lanes, with_room
 from omkl.engine.pool import Pool, own_values
 from omkl.engine.stream import row
 from omkl.engine.ties import doubts, settle, settle_block, track
@@ -28,12 +28,7 @@ _TILE_PAIRS = 2048  # stored vectors x rows of a tile: its kernel values stay in
 # norm2 (capacity,)   their squared norms
 # size (2,)           stored vectors (the union), non-zero coefficients over all kernels (the papers' #SV)
 # n_sv (m,)           non-zero coefficients per kernel
-# block (5,)          first round of the open block, last plus one, columns in use, vectors stored before
-#                     it, and how many rounds a block has
-# slot (d,)           row of `rows` that holds a column's values in the open block; 0: absent
-# columns (S,)        the columns in use
-# rows (S+1, R)       the open block, feature-major; row 0 stays 0
-# row_norm2 (R,)      squared norms of its rows
+# open                the open block: open_block.py
 # dots (J, R) scratch                                    one tile
 # F (m, R)            outputs of the block's rows so far
 # G (m, R)            the same with absolute coefficients, for the kernels that are tracked (m,) for ties
@@ -43,14 +38,14 @@ _TILE_PAIRS = 2048  # stored vectors x rows of a tile: its kernel values stay in
 Expansion = namedtuple(
     "Expansion",
     "pool A stored_by indptr indices values norm2 size n_sv largest "
-    "block slot columns rows row_norm2 dots scratch F G tracked f few few_of settled doubt exact",
+    "open dots scratch F G tracked f few few_of settled doubt exact",
 )
 
 
 def make_expansion(pool: Pool, d: int, block: int = BLOCK) -> Expansion:
     """Return an empty expansion for vectors of d features; ``reserve`` gives it room."""
     m = pool.kind.size
-    R = -(-block // LANES) * LANES
+    R = whole_lanes(block)
     J = max(4, _TILE_PAIRS // R // 4 * 4)
     return Expansion(
         pool=pool,
@@ -63,11 +58,7 @@ def make_expansion(pool: Pool, d: int, block: int = BLOCK) -> Expansion:
         size=np.zeros(2, np.int64),
         n_sv=np.zeros(m, np.int64),
         largest=np.zeros(m),
-        block=np.array([0, 0, 0, 0, block]),
-        slot=np.zeros(d, np.int32),
-        columns=np.empty(0, np.int32),
-        rows=np.zeros((1, R)),
-        row_norm2=np.zeros(R),
+        open=make_block(d, block, R),
         dots=np.zeros((J, R)),
         scratch=Scratch(np.zeros((J, R)), np.zeros((J, R)), np.zeros(R), np.zeros(J, np.int64)),
         F=np.zeros((m, R)),
@@ -100,15 +91,10 @@ def reserve(E: Expansion, vectors: int, nnz: int, longest: int) -> Expansion:
         )
     if used + nnz > E.values.size:
         E = E._replace(indices=_grown(E.indices, used, nnz), values=_grown(E.values, used, nnz))
-    larger = block_room(E, longest)
-    if larger:
-        E = E._replace(**larger, few=np.zeros_like(larger["rows"]))
+    larger = with_room(E.open, longest)
+    if larger is not E.open:
+        E = E._replace(open=larger, few=np.zeros_like(larger.rows))
     return E
-
-
-def close_block(E: Expansion) -> None:
-    """Forget the open block: the next round belongs to another stream."""
-    E.block[0] = E.block[1] = 0
 
 
 def _grown(array: np.ndarray, used: int, more: int) -> np.ndarray:
@@ -124,12 +110,12 @@ def outputs(E, stream, t):
     The sign of each is that of the plain sum over the stored vectors in their order, kernels by the C
     library's exp: where rounding could decide it, the plain sum is what is returned (ties.py).
     """
-    if not E.block[0] <= t < E.block[1]:
+    if not is_open(E.open, t):
         _open_block(E, stream, t)
-    r = t - E.block[0]
+    r = row_of(E.open, t)
     for i in range(E.f.size):
         E.f[i] = E.F[i, r]
-    if doubts(E.pool, E.F, E.G, E.n_sv, E.largest, E.row_norm2[r], r, E.doubt):
+    if doubts(E.pool, E.F, E.G, E.n_sv, E.largest, E.open.row_norm2[r], r, E.doubt):
         settle(E, r)
     return E.f
 
@@ -137,7 +123,7 @@ def outputs(E, stream, t):
 @njit(cache=True)
 def self_kernels(E, t):
     """kappa_i(x_t, x_t) (m,) of the round whose outputs were asked for last."""
-    return own_values(E.pool, E.row_norm2[t - E.block[0]])
+    return own_values(E.pool, E.open.row_norm2[row_of(E.open, t)])
 
 
 @njit(cache=True)
@@ -151,7 +137,7 @@ def add(E, stream, t, a):
         E.values[at] = stream.values[k]
         at += 1
     E.indptr[n + 1] = at
-    E.norm2[n] = E.row_norm2[t - E.block[0]]
+    E.norm2[n] = E.open.row_norm2[row_of(E.open, t)]
     E.stored_by[n] = 0
     for i in range(a.size):
         E.A[i, n] = a[i]
@@ -161,12 +147,25 @@ def add(E, stream, t, a):
             E.largest[i] = max(E.largest[i], abs(a[i]))
             E.size[1] += 1
     E.size[0] = n + 1
-    if t + 1 < E.block[1]:
-        _serve(E, n, n + 1, t + 1 - E.block[0])
+    if t + 1 < E.open.rounds[1]:
+        _serve(E, n, n + 1, row_of(E.open, t) + 1)
 
 
 @njit(cache=True)
-def multiply(E, i, c):
+def count_once(E):
+    """Count every stored vector once in #SV: the kernels of this learner share one list."""
+    E.size[1] = E.size[0]
+
+
+@njit(cache=True)
+def count_twice(E, i):
+    """Count the vector stored last twice for kernel i, as a learner that lists it twice does."""
+    E.n_sv[i] += 1
+    E.size[1] += 1
+
+
+@njit(cache=True)
+def scale(E, i, c):
     """f_i <- c f_i in the coefficients themselves, c > 0: dear, since it ends the open block.
 
     The next round's outputs are summed afresh, so that where blocks begin decides no rounding.
@@ -174,7 +173,7 @@ def multiply(E, i, c):
     for j in range(E.size[0]):
         E.A[i, j] *= c
     E.largest[i] *= c
-    E.block[1] = E.block[0]
+    end(E.open)
 
 
 @njit(cache=True)
@@ -196,17 +195,17 @@ def forget_all(E):
     for i in range(E.f.size):
         forget(E, i, 0)
     E.size[0] = 0
-    E.block[3] = 0
+    E.open.rounds[3] = 0
 
 
 @njit(cache=True)
 def _open_block(E, stream, t):
     """Lay out the block that starts at round t, and compute its outputs against all stored vectors."""
-    lay_out(E, stream, t)
+    lay_out(E.open, stream, t)
     E.F[:] = 0.0
     E.G[:] = 0.0
     track(E)
-    E.block[3] = E.size[0]
+    E.open.rounds[3] = E.size[0]
     _serve(E, 0, E.size[0], 0)
     settle_block(E)
 
@@ -214,14 +213,13 @@ def _open_block(E, stream, t):
 @njit(cache=True)
 def _serve(E, start, stop, low):
     """Add the share of stored vectors start .. stop - 1 to the outputs of the open block, from row low on."""
-    live = E.block[1] - E.block[0]
-    low, high = low // LANES * LANES, -(-live // LANES) * LANES
-    row_norm2 = E.row_norm2[low:high]
+    low, high = low // LANES * LANES, whole_lanes(live(E.open))
+    row_norm2 = E.open.row_norm2[low:high]
     J = E.dots.shape[0]
     first = start
     while first < stop:
         count = min(J, stop - first)
-        dot_products(E.indptr, E.indices, E.values, E.slot, E.rows, low, high, first, count, E.dots)
+        dot_products(E.indptr, E.indices, E.values, E.open.slot, E.open.rows, low, high, first, count, E.dots)
         accumulate(
             E.pool,
             E.A,

@@ -19,8 +19,9 @@ from omkl.engine import budgeted, expansion, trace
 BORN, ALPHA, POWER = 0, 1, 2  # rows of `window`
 LEAST_SCALE = 1e-30  # below this the scale goes into the coefficients: new ones are divided by it
 
-_add, _outputs, _multiply = expansion.add, expansion.outputs, expansion.multiply
-_put, _remove, _slot_outputs, _scale = budgeted.put, budgeted.remove, budgeted.outputs, budgeted.scale
+_add, _outputs, _scale = expansion.add, expansion.outputs, expansion.scale
+_add_slot, _remove, _slot_outputs = budgeted.add, budgeted.remove, budgeted.outputs
+_scale_slots = budgeted.scale
 _record = trace.record
 
 
@@ -58,9 +59,9 @@ def descend(E, B, scale, now, window, stream, t, c, a, alike):
         scale[0] *= c
         if scale[0] < LEAST_SCALE:
             if E is not None:
-                _multiply(E, 0, scale[0])
+                _scale(E, 0, scale[0])
             if B is not None:
-                _scale(B, 0, scale[0])
+                _scale_slots(B, 0, scale[0])
             scale[0] = 1.0
     if a != 0.0:
         if E is not None:
@@ -68,7 +69,7 @@ def descend(E, B, scale, now, window, stream, t, c, a, alike):
         if B is not None:
             s = B.n_sv[0]
             window[BORN, s], window[ALPHA, s] = now[0], a
-            _put(B, stream, t, 0, s, a / scale[0])
+            _add_slot(B, stream, t, 0, s, a / scale[0])
     now[0] += 1
 
 

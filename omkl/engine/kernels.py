@@ -72,8 +72,11 @@ def constants(kernel: dict) -> tuple[int, float, float, int]:
 
 
 def place(kind: int, rate: float, shape: float, degree: int) -> tuple:
-    """Sort key of a kernel: kinds apart, Gaussians from wide to narrow, polynomials by base and degree."""
-    return (kind, float(rate), float(shape), int(degree))
+    """Sort key of a kernel: kinds apart, Gaussians from wide to narrow, polynomials by base and degree.
+
+    Polynomials come last, since they are computed in the room of the squared distances.
+    """
+    return (kind == POLYNOMIAL, kind, float(rate), float(shape), int(degree))
 
 
 def step(before: tuple, after: tuple) -> int:

@@ -13,6 +13,7 @@ from numba import njit
 
 from omkl.engine.dot_products import LANES, dot_products
 from omkl.engine.kernels import VALUE_ERROR, decay, of_distance, plain, plain_cosine, reach
+from omkl.engine.open_block import live, whole_lanes
 
 _ROUNDING = 4.5e-16  # of each of n additions in both sums
 _NARROW = 20.0  # decay at the distance of two such vectors above which only the nearest are seen
@@ -27,7 +28,7 @@ def track(E):
 
     For the others the number of coefficients bounds that sum well enough.
     """
-    largest = E.row_norm2.max()
+    largest = E.open.row_norm2.max()
     for i in range(E.f.size):
         E.tracked[i] = of_distance(E.pool.kind[i]) and _narrow(E.pool, i, largest)
 
@@ -71,18 +72,18 @@ def settle_block(E):
     few_of, settled = E.few_of, E.settled
     pool, F, G, n_sv, largest = E.pool, E.F, E.G, E.n_sv, E.largest
     R = 0
-    for r in range(E.block[1] - E.block[0]):
-        if doubts(pool, F, G, n_sv, largest, E.row_norm2[r], r, settled):
+    for r in range(live(E.open)):
+        if doubts(pool, F, G, n_sv, largest, E.open.row_norm2[r], r, settled):
             few_of[R] = r
             R += 1
     if R == 0:
         return
     E.exact[:] = 0.0
-    few, rows = E.few, E.rows
-    for s in range(E.block[2] + 1):
+    few, rows = E.few, E.open.rows
+    for s in range(E.open.rounds[2] + 1):
         for q in range(R):
             few[s, q] = rows[s, few_of[q]]
-    _plain_sums(E, few, 0, -(-R // LANES) * LANES, few_of[:R], 0, settled)
+    _plain_sums(E, few, 0, whole_lanes(R), few_of[:R], 0, settled)
 
 
 @njit(cache=True)
@@ -93,7 +94,7 @@ def settle(E, r):
     low = r // LANES * LANES
     lanes = np.arange(low, low + LANES)
     at_opening = np.empty(m)
-    wanted = np.zeros((m, E.row_norm2.size), np.bool_)
+    wanted = np.zeros((m, E.open.row_norm2.size), np.bool_)
     late = False
     for i in range(m):
         at_opening[i] = exact[i, r]
@@ -101,10 +102,10 @@ def settle(E, r):
             wanted[i, r], late = True, True
             exact[i, r] = 0.0
     if late:  # not doubtful when the block was opened: from the first stored vector on
-        _plain_sums(E, E.rows, low, low + LANES, lanes, 0, wanted)
+        _plain_sums(E, E.open.rows, low, low + LANES, lanes, 0, wanted)
     for i in range(m):
         wanted[i, r] = doubt[i, r] and settled[i, r]
-    _plain_sums(E, E.rows, low, low + LANES, lanes, E.block[3], wanted)
+    _plain_sums(E, E.open.rows, low, low + LANES, lanes, E.open.rounds[3], wanted)
     for i in range(m):
         if doubt[i, r]:
             E.f[i] = exact[i, r]
@@ -118,8 +119,14 @@ def _plain_sums(E, rows, low, high, row_of, start, wanted):
     block's rows row_of.
     """
     A, norm2, exact, stop = E.A, E.norm2, E.exact, E.size[0]
-    indptr, indices, values, slot = E.indptr, E.indices, E.values, E.slot
-    kind, rate, shape, largest, row_norm2 = E.pool.kind, E.pool.rate, E.pool.shape, E.largest, E.row_norm2
+    indptr, indices, values, slot = E.indptr, E.indices, E.values, E.open.slot
+    kind, rate, shape, largest, row_norm2 = (
+        E.pool.kind,
+        E.pool.rate,
+        E.pool.shape,
+        E.largest,
+        E.open.row_norm2,
+    )
     lanes = high - low
     J = min(_TILE // lanes // _CHUNK * _CHUNK, -(-(stop - start) // _CHUNK) * _CHUNK)
     dots, squares, nearest = np.empty((J, lanes)), np.empty((J, lanes)), np.empty((J // _CHUNK, lanes))

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 
 from omkl.algorithms import function
-from omkl.engine.budgeted import Budget
-from omkl.engine.expansion import BLOCK, Expansion, close_block
+from omkl.engine.budget_record import Budget
+from omkl.engine.expansion import BLOCK, Expansion
+from omkl.engine.open_block import close
 from omkl.engine.stream import Stream, Trace, make_trace, part, trace_part
 from omkl.errors import OmklError
 from omkl.learner import resources
@@ -72,7 +73,7 @@ class Learner:
         for start in range(0, stream.T, step):
             stop = min(start + step, stream.T)
             for name in self._with_blocks():
-                close_block(self.state[name])
+                close(self.state[name].open)
             given = {
                 "stream": part(stream, start, stop),
                 "trace": trace_part(trace, start, stop),

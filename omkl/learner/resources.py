@@ -179,13 +179,13 @@ def _larger_expansion(E: Any, coming: Coming) -> Any:
 
 
 def _slots(form: SlotsForm, setup: Setup) -> Any:
-    from omkl.engine.budgeted import make_budget
+    from omkl.engine.budget_record import make_budget
 
     return make_budget(_plan(setup, None), setup.params[form.slots], setup.d, setup.block)
 
 
 def _more_slots(B: Any, coming: Coming) -> Any:
-    from omkl.engine.budgeted import reserve_slots
+    from omkl.engine.budget_record import reserve_slots
 
     return reserve_slots(B, coming.rounds, coming.longest)
 

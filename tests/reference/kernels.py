@@ -4,6 +4,8 @@ Conventions: ||x - x'||^2 = n_x + n_x' - 2 x.x', clipped at 0; the three inner p
 order, so equal vectors are at distance exactly 0. exp underflows to exactly 0.
 """
 
+import math
+
 import numpy as np
 
 
@@ -52,6 +54,35 @@ def cosine(k, xz, nx, nz):
     """kappa(x, z) / sqrt(kappa(x, x) kappa(z, z)), and 0 where a self-kernel is 0."""
     product = kernel(k, nx, nx, nx) * kernel(k, nz, nz, nz)
     return np.where(product == 0, 0.0, kernel(k, xz, nx, nz) / np.sqrt(np.where(product == 0, 1.0, product)))
+
+
+def one_value(k, dot, n, nt):
+    """`kernel` of one pair, in Python's arithmetic."""
+    if k["kind"] in ("linear", "polynomial"):
+        base = k.get("scale", 1.0) * dot + k.get("coef0", 0.0)
+        power = base
+        for _ in range(k.get("degree", 1) - 1):
+            power = power * base
+        return power
+    square = max(n + nt - 2 * dot, 0.0)
+    if k["kind"] == "gaussian":
+        return math.exp(-(k["gamma"] if "gamma" in k else 1 / (2 * k["sigma"] ** 2)) * square)
+    if k["kind"] == "laplacian":
+        return math.exp(-(1 / k["sigma"]) * math.sqrt(square))
+    if k["kind"] == "matern32":
+        u = math.sqrt(3.0) / k["sigma"] * math.sqrt(square)
+        return (1.0 + u) * math.exp(-u)
+    if k["kind"] == "rational_quadratic":
+        return math.pow(1.0 + 1 / (2 * k["alpha"] * k["sigma"] ** 2) * square, -k["alpha"])
+    raise ValueError(f"unknown kernel kind {k['kind']!r}")
+
+
+def one_cosine(k, dot, n, nt):
+    """`cosine` of one pair, in Python's arithmetic; a kernel of the distance is 1 at x = x'."""
+    if k["kind"] not in ("linear", "polynomial"):
+        return one_value(k, dot, n, nt)
+    both = one_value(k, n, n, n) * one_value(k, nt, nt, nt)
+    return one_value(k, dot, n, nt) / math.sqrt(both) if both > 0 else 0.0
 
 
 def pool_rows(X, kernels, normalise="none"):

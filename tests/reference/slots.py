@@ -4,12 +4,10 @@ Everything is Python arithmetic, one number at a time: an output is the sum over
 of their numbers, a kernel value is its definition with math.exp.
 """
 
-import math
-
 import numpy as np
 
 from .expansion import Expansions
-from .kernels import inner, squared_norms
+from .kernels import inner, one_cosine, one_value, squared_norms
 from .weights import Weights
 
 
@@ -31,24 +29,7 @@ class Slots(Expansions):
         if j not in self.dots:
             self.dots[j] = inner(self.X, self.X[j])
         dot, n, nt = self.dots[j][t], self.norms[j], self.norms[t]
-        k = self.kernels[i]
-        if k["kind"] in ("gaussian", "laplacian"):
-            square = max(n + nt - 2 * dot, 0.0)
-            if k["kind"] == "laplacian":
-                return math.exp(-(1 / k["sigma"]) * math.sqrt(square))
-            return math.exp(-(k["gamma"] if "gamma" in k else 1 / (2 * k["sigma"] ** 2)) * square)
-
-        def power(dot):
-            base = k.get("scale", 1.0) * dot + k.get("coef0", 0.0)
-            product = base
-            for _ in range(k.get("degree", 1) - 1):
-                product = product * base
-            return product
-
-        if not self.cosine:
-            return power(dot)
-        both = power(n) * power(nt)
-        return power(dot) / math.sqrt(both) if both > 0 else 0.0
+        return (one_cosine if self.cosine else one_value)(self.kernels[i], dot, n, nt)
 
     def f(self, i, t):
         """f_i(x_t)."""

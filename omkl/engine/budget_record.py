@@ -1,0 +1,106 @@
+"""The record of m budgeted classifiers, see budgeted.py: its fields, how it is made, and how it gets room."""
+
+from collections import namedtuple
+
+import numpy as np
+
+from omkl.engine.open_block import make_block, whole_lanes, with_room
+from omkl.engine.pool import Pool
+
+BLOCK = 64
+
+# pool                the kernels
+# limit (1,)          the budget: slots per kernel; arrays over slots have S <= limit, as many as needed
+# A (S, m)            coefficients, 0 in empty slots
+# own (S, m)          kappa_i(x_s, x_s)
+# holds (S, m)        example in each slot, as its number in the store below
+# n_sv (m,)           slots in use, always the first ones
+# born (S, m)         when each slot was filled: the number of examples put before, over all kernels
+# n_put (1,)          examples put so far
+# oldest (m,)         the slot to be overwritten next where the oldest goes first
+# size (2,)           distinct stored examples (the union), slots in use over all kernels (the papers' #SV)
+# ends (2 N,)         first and last-plus-one position of a stored example in
+# indices, values (N stride,)    the stored examples, sparse; each has the room of the longest
+# norm2 (N,)          squared norms
+# users (N,)          slots that hold the example
+# free (N,) n_free (1,)   the examples without a user, as a stack
+# now (2,)            the round whose example was stored last, and its number
+# open                the open block: open_block.py
+# dots (N, R)         dot products of the stored examples with its rows
+# K (R, S, m)         kernel values of its rows with the slots
+# f, g (m,)           outputs of the last round that was asked for, and sums of their terms' absolute values
+# tile (m + 1, R), dense (d,), some_dots (S,)    scratch; dense is 0
+Budget = namedtuple(
+    "Budget",
+    "pool limit A own holds born n_put n_sv oldest size ends indices values norm2 users free n_free now "
+    "open dots K f g tile dense some_dots",
+)
+
+
+def make_budget(pool: Pool, budget: int, d: int, block: int = BLOCK) -> Budget:
+    """Return empty classifiers of at most `budget` vectors each; ``reserve`` gives them room."""
+    m = pool.kind.size
+    R = whole_lanes(block)
+    return Budget(
+        pool=pool,
+        limit=np.array([budget]),
+        A=np.zeros((0, m)),
+        own=np.zeros((0, m)),
+        holds=np.zeros((0, m), np.int64),
+        born=np.zeros((0, m), np.int64),
+        n_put=np.zeros(1, np.int64),
+        n_sv=np.zeros(m, np.int64),
+        oldest=np.zeros(m, np.int64),
+        size=np.zeros(2, np.int64),
+        ends=np.zeros(0, np.int64),
+        indices=np.zeros(0, np.int32),
+        values=np.zeros(0),
+        norm2=np.zeros(0),
+        users=np.zeros(0, np.int64),
+        free=np.zeros(0, np.int64),
+        n_free=np.zeros(1, np.int64),
+        now=np.full(2, -1),
+        open=make_block(d, block, R),
+        dots=np.zeros((0, R)),
+        K=np.zeros((R, 0, m)),
+        f=np.zeros(m),
+        g=np.zeros(m),
+        tile=np.zeros((m + 1, R)),
+        dense=np.zeros(d),
+        some_dots=np.zeros(0),
+    )
+
+
+def reserve_slots(B: Budget, vectors: int, longest: int) -> Budget:
+    """Return B with room for so many more vectors within the budget, and for examples this long."""
+    R, S, m = B.K.shape
+    N = B.norm2.size
+    slots = max(S, min(int(B.limit[0]), int(B.n_sv.max()) + vectors))
+    examples = max(N, min(m * slots, int(B.size[0]) + vectors) + 1)
+    if slots > S:
+        A, own, holds, born = (_extended(array, slots) for array in (B.A, B.own, B.holds, B.born))
+        B = B._replace(A=A, own=own, holds=holds, born=born)
+        B = B._replace(K=np.zeros((R, slots, m)), some_dots=np.zeros(slots))
+    stride = max(longest, B.values.size // N if N else 0)
+    if examples > N or examples * stride > B.values.size:
+        ends = (np.arange(examples)[:, None] * stride + [0, 0]).reshape(-1)
+        indices, values = np.empty(examples * stride, np.int32), np.empty(examples * stride)
+        for e in range(N):
+            start, stop = B.ends[2 * e : 2 * e + 2]
+            ends[2 * e + 1] += stop - start
+            indices[ends[2 * e] : ends[2 * e + 1]] = B.indices[start:stop]
+            values[ends[2 * e] : ends[2 * e + 1]] = B.values[start:stop]
+        B = B._replace(ends=ends, indices=indices, values=values)
+    if examples > N:
+        norm2, users, free = (_extended(array, examples) for array in (B.norm2, B.users, B.free))
+        more = np.arange(examples - 1, N - 1, -1)
+        free[B.n_free[0] : B.n_free[0] + more.size] = more
+        B.n_free[0] += more.size
+        B = B._replace(norm2=norm2, users=users, free=free, dots=np.empty((examples, R)))
+    return B._replace(open=with_room(B.open, longest))
+
+
+def _extended(array: np.ndarray, size: int) -> np.ndarray:
+    larger = np.zeros((size, *array.shape[1:]), array.dtype)
+    larger[: len(array)] = array
+    return larger
