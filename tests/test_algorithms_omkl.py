@@ -1,7 +1,5 @@
 """The learners of Jin et al. (2010), OM-2 and SPA: their twins, special cases, projections, options."""
 
-import inspect
-
 import numpy as np
 import pytest
 from reference import TWINS
@@ -89,24 +87,6 @@ CASES = [
     ("bomkc_spa", {"normalise": True, "predict": "averaged"}),
     ("bomkc_spa", {"discount": "zero_one", "alpha": 0.5, "beta": 0.5}),
 ]
-
-
-@pytest.mark.parametrize("pool", ["none", "cosine"])
-@pytest.mark.parametrize("whole", [False, True])
-@pytest.mark.parametrize(("name", "hyper"), CASES)
-def test_as_the_naive_twin_round_by_round(name, hyper, whole, pool):
-    X, y = data(whole=whole)
-    run = Run(name, X, y, pool_normalise=pool, **hyper)
-    twin = TWINS[name]
-    key = "pool_normalise" if "pool_normalise" in inspect.signature(twin).parameters else "normalise"
-    expected = twin(X, y, POOL, **run.params, rng=np.random.default_rng(SEED), **{key: pool})
-    np.testing.assert_array_equal(run.mistakes, expected.mistakes)
-    np.testing.assert_allclose(run.scores, expected.scores, rtol=1e-9, atol=1e-9)
-    if name != "om2":
-        np.testing.assert_allclose(run.w, expected.weights, rtol=0, atol=1e-9)
-    coefficients = np.broadcast_to(expected.coefficients, run.coefficients.shape)  # om2: one list for all
-    np.testing.assert_allclose(run.coefficients, coefficients, rtol=1e-7, atol=1e-9)
-    assert run.n_sv == expected.n_sv_per_kernel.sum()
 
 
 @pytest.mark.parametrize(("name", "hyper"), CASES)
