@@ -3,17 +3,17 @@
 import importlib
 import pkgutil
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 from omkl import engine
 from omkl.engine import numba_cache
 from omkl.errors import UserError, suggest
 
 
-def functions() -> dict[str, Callable]:
-    """Return every public function of the package's modules by name.
+def functions() -> dict[str, Any]:
+    """Return every public function of the package's modules by name: compiled ones, and the setups.
 
     Raises UserError where two modules define the same name.
     """
@@ -33,11 +33,12 @@ def functions() -> dict[str, Callable]:
 def _imported(module_info: pkgutil.ModuleInfo) -> ModuleType:
     for helper in pkgutil.iter_modules(engine.__path__):
         importlib.import_module(f"{engine.__name__}.{helper.name}")  # not in the folder of who uses it first
-    with numba_cache.apart(Path(module_info.module_finder.path, f"{module_info.name}.py")):
+    finder: Any = module_info.module_finder
+    with numba_cache.apart(Path(finder.path, f"{module_info.name}.py")):
         return importlib.import_module(f"{__name__}.{module_info.name}")
 
 
-def function(name: str) -> Callable:
+def function(name: str) -> Any:
     """Return the function of this name. Raises UserError when no module defines it."""
     known = functions()
     if name not in known:

@@ -46,8 +46,8 @@ class Case:
     @property
     def gap(self) -> float | None:
         """The largest relative duality gap of the solutions used, None where it is not known."""
-        gaps = [fit.gap for fit in self.used]
-        return max(gaps) if gaps and None not in gaps else None
+        gaps = [fit.gap for fit in self.used if fit.gap is not None]
+        return max(gaps) if gaps and len(gaps) == len(self.used) else None
 
     @property
     def T(self) -> int:

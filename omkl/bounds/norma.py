@@ -20,7 +20,7 @@ def norma(
     """Theorems 2 and 3 with a constant step, 4 (all terms kept) or 6 (tau terms) with eta / sqrt(t)."""
     paper = "Kivinen et al. (2004), Theorem"
     kept = tau is None or tau >= case.T
-    names = ((f"{paper} 2", VECTORS), (f"{paper} 3", "mistakes"))
+    names: tuple[tuple[str, str], ...] = ((f"{paper} 2", VECTORS), (f"{paper} 3", "mistakes"))
     if step == "sqrt":
         names = ((f"{paper} {4 if kept else 6}", "mistakes"),)
     wrong = _wrong(case, lam, rho, eta, step, tau if not kept else None, offset)

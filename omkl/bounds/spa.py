@@ -76,7 +76,7 @@ def _vectors(case: Case, alpha: float, beta: float, eta: float) -> Bound:
     unit = [i for i in range(case.m) if _unit(case, i)]
     value = sum(min(most, _regret(case, i, alpha, beta, eta) / beta) for i in unit)
     value += most * (case.m - len(unit))
-    notes = ("summed over the kernels",)
+    notes: tuple[str, ...] = ("summed over the kernels",)
     if len(unit) < case.m:
         notes += (f"only alpha T / beta for kernels without {_KAPPA}",)
     return Bound("Lu et al., Theorem 2", value, VECTORS, notes=notes)

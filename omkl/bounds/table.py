@@ -59,22 +59,23 @@ def evaluate(asked: "Plan", cells: "pd.DataFrame", rows: int = ROWS) -> list[dic
         batches: dict[str, Batch] = {}
         for setting in asked.settings:
             spec = algo_spec(setting.algo)
-            pool = setting.kernel_pool
+            pool, bound_of = setting.kernel_pool, function_of(spec)
+            if pool is None or bound_of is None:
+                continue  # `omkl bounds` has said which learners have bounds
             key = repr((pool["normalise"], pool["kernels"]))
             if key not in batches:
                 batches[key] = Batch(dataset, pool, rows)
             counted = _cells(asked, name, setting, cells)
             case = Case(batches[key])
-            for bound in _bounds(spec, setting, case):
+            for bound in _bounds(bound_of, setting, case):
                 row = _row(spec, setting, pool, bound, counted, case)
                 found.append({"data": dataset.name} | row | {"asked": asked.reps})
     return found
 
 
-def _bounds(spec: "AlgoSpec", setting: "Setting", case: Case) -> list[Bound]:
-    bound = function_of(spec)
-    names = [name for name in inspect.signature(bound).parameters if name != "case"]
-    return bound(case, **{name: setting.params[name] for name in names})
+def _bounds(bound_of: Callable[..., list[Bound]], setting: "Setting", case: Case) -> list[Bound]:
+    names = [name for name in inspect.signature(bound_of).parameters if name != "case"]
+    return bound_of(case, **{name: setting.params[name] for name in names})
 
 
 def _cells(asked: "Plan", name: str, setting: "Setting", cells: "pd.DataFrame") -> "pd.DataFrame":
@@ -96,9 +97,10 @@ def _row(
 
     counts = cells[_COUNTS[bound.counts]].astype(float)
     mean = float(counts.mean()) if len(counts) else None
-    kernel = bound.kernel
-    if kernel is not None:
-        kernel = "mean of all" if kernel == MEAN else value_text(_short(pool["kernels"][kernel]))
+    kernel = None
+    if bound.kernel is not None:
+        own = bound.kernel != MEAN
+        kernel = value_text(_short(pool["kernels"][bound.kernel])) if own else "mean of all"
     notes = bound.notes + (("in expectation",) if spec.stochastic and bound.value is not None else ())
     if case.batch.picked.size < case.T:
         notes += (f"f from {case.batch.picked.size} of {case.T} examples (--rows)",)

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from omkl import plain_yaml
 from omkl.errors import UserError, suggest
@@ -98,13 +98,14 @@ def _check(folder: str, names: list[str]) -> None:
             waiting += [path.with_name(f"{part}.yaml") for part in plain_yaml.check(path)]
 
 
-def _compose(name: str | None, overrides: list[str]) -> dict:
+def _compose(name: str | None, overrides: list[str]) -> dict[str, Any]:
     from hydra import compose
     from omegaconf import OmegaConf
 
     folder = conf_folder()
     with _faults_told(folder), _initialised(folder):
-        return OmegaConf.to_container(compose(name, overrides=overrides), resolve=False)
+        content = OmegaConf.to_container(compose(name, overrides=overrides), resolve=False)
+    return cast("dict[str, Any]", content)
 
 
 @contextmanager

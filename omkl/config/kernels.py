@@ -19,11 +19,11 @@ def kinds() -> tuple[dict[str, Parameters], dict[str, list[str]]]:
     These are KINDS and EITHER of omkl/engine/kernels.py, read there without importing numba (0.3 s).
     """
     tree = ast.parse((Path(__file__).parents[1] / "engine" / "kernels.py").read_text(encoding="utf-8"))
-    written = {
-        node.targets[0].id: ast.literal_eval(node.value)
-        for node in tree.body
-        if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") in ("KINDS", "EITHER")
-    }
+    written = {}
+    for node in tree.body:
+        target = node.targets[0] if isinstance(node, ast.Assign) else None
+        if isinstance(node, ast.Assign) and isinstance(target, ast.Name) and target.id in ("KINDS", "EITHER"):
+            written[target.id] = ast.literal_eval(node.value)
     parsed = {
         kind: {name: (domains.parse(form), default) for name, (form, default) in parameters.items()}
         for kind, parameters in written["KINDS"].items()

@@ -181,7 +181,7 @@ def _spec(name: str, content: dict) -> AlgoSpec:
     for key in _REQUIRED:
         if key not in about:
             raise UserError(f"{where}: 'about.{key}' is missing")
-    values = {"function": name}
+    values: dict[str, Any] = {"function": name}
     for key, kind in _KINDS.items():
         if key in about:
             try:

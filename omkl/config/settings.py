@@ -129,8 +129,8 @@ def _pools(request: Request, specs: list[AlgoSpec]) -> tuple[dict[str, list[dict
     chosen = {}
     for spec in specs:
         if spec.kernels == "pool":
-            usual = spec.usual_pool and "pool" not in request.given
-            chosen[spec.name] = _changed([spec.usual_pool] if usual else asked, changes)
+            usual = [spec.usual_pool] if spec.usual_pool and "pool" not in request.given else asked
+            chosen[spec.name] = _changed(usual, changes)
     return chosen, [f"pool.{part}" for part, values in changes.items() if len(values) > 1]
 
 

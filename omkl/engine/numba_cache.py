@@ -54,14 +54,15 @@ def folder_of(compiled: Any) -> Path:
 @contextmanager
 def apart(module: Path) -> Iterator[None]:
     """Give what is compiled in a module that is imported meanwhile the module's own folder."""
-    from numba import config
+    import numba
 
-    before = config.CACHE_DIR
-    config.CACHE_DIR = str(module_folder(module))
+    settings: Any = numba.config
+    before = settings.CACHE_DIR
+    settings.CACHE_DIR = str(module_folder(module))
     try:
         yield
     finally:
-        config.CACHE_DIR = before
+        settings.CACHE_DIR = before
 
 
 def has(compiled: Any) -> bool:

@@ -73,4 +73,4 @@ class SealedFiles(caching.IndexDataCacheFile):
             file.write(written.getvalue() + _seal(Path(filepath), written.getvalue()))
 
 
-caching.IndexDataCacheFile = SealedFiles  # numba's caches look it up there
+setattr(caching, "IndexDataCacheFile", SealedFiles)  # noqa: B010  numba's caches look it up there

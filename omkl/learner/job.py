@@ -104,7 +104,7 @@ def warm_up(settings: "Iterable[tuple[AlgoSpec, dict[str, Any]]]") -> None:
     from omkl.learner import warming
     from omkl.learner.resources import absent
 
-    cold = {}
+    cold: dict[tuple, tuple[AlgoSpec, dict[str, Any]]] = {}
     for spec, params in settings:
         which = (spec.name, absent(spec.state, params))
         if which not in _warm:
@@ -130,6 +130,8 @@ def _dataset(job: Job) -> "Dataset":
     if dataset is None:
         import omkl.data
 
+        if job.data is None:
+            raise OmklError(f"{job.name}: its data did not reach this worker; run the same command again")
         dataset = omkl.data.load_cached(job.data) if isinstance(job.data, Path) else job.data
         keep(dataset)
     return dataclasses.replace(dataset, name=job.name)

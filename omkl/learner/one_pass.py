@@ -41,7 +41,7 @@ def run_pass(
     seed = seeds.learner_seed(permutation_seed, spec.draws_as or spec.name)
     params = for_task(params, dataset.task)
     pool = kernel_pool(params, pool)
-    if spec.setup:
+    if spec.setup and pool is not None:
         pool = _set_up(spec, params, pool, dataset, order, block)
     learner = Learner(spec, params, pool, dataset.d, seed, block, order.size)
     stream = make_stream(dataset.indptr, dataset.indices, dataset.values, dataset.y, order)

@@ -161,7 +161,7 @@ def _seconds(setting: "Setting", spec: "AlgoSpec", dataset: "Dataset") -> float:
 def with_number(setting: "Setting", data: str, sizes: Sizes) -> dict[str, Any]:
     """Return a setting's hyperparameters with the number in place of a budget that matches a size."""
     name, other = matched(setting)
-    return {**setting.params, name: sizes[data, matched_name(other)]} if name else setting.params
+    return {**setting.params, name: sizes[data, matched_name(other)]} if other else setting.params
 
 
 def matched(setting: "Setting") -> "tuple[str, Setting | None]":
@@ -180,5 +180,5 @@ def matched(setting: "Setting") -> "tuple[str, Setting | None]":
 
 def matched_name(setting: "Setting") -> str:
     """Return what stands for the learner to be matched in `Sizes`."""
-    pool = {"normalise": setting.pool["normalise"], "kernels": setting.pool["kernels"]}
+    pool = setting.pool and {key: setting.pool[key] for key in ("normalise", "kernels")}
     return json.dumps([setting.algo, setting.params, pool], sort_keys=True)
