@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from omkl.reports.asked import Asked
+from omkl.reports.expected import Expected
 from omkl.store.lines import COLUMNS
 
 PAPER = {
@@ -18,8 +18,17 @@ PAPER = {
 }
 COSINE = {**PAPER, "name": "paper16_cosine", "normalise": "cosine"}
 LINEAR = {"kind": "linear"}
+
+
+class Spec(SimpleNamespace):
+    """Stands for omkl.config.AlgoSpec."""
+
+    def unusual(self, params: dict, task: str) -> dict:
+        return {name: value for name, value in params.items() if value != self.defaults.get(name)}
+
+
 SPECS = {
-    name: SimpleNamespace(label=label, defaults=defaults)
+    name: Spec(label=label, defaults=defaults)
     for name, label, defaults in [
         ("omkc_dd", "OMKC(D,D)", {"beta": 0.8}),
         ("omkc_ss", "OMKC(S,S)", {"beta": 0.8, "delta": 0.01, "sampling": "max"}),
@@ -95,10 +104,10 @@ def repetitions(which: Setting, mistakes: list[int], data: str = "wdbc", **more:
     return [cell(which, rep, count, data, **more) for rep, count in enumerate(mistakes)]
 
 
-def asked(settings: tuple, data: tuple = ("wdbc",), reps: int = 3, **more: Any) -> Asked:
+def expected(settings: tuple, data: tuple = ("wdbc",), reps: int = 3, **more: Any) -> Expected:
     """What was asked for, with the three yardsticks."""
     given = {"yardsticks": YARDSTICKS, "specs": SPECS, "command": "omkl run algo=x data=wdbc", **more}
-    return Asked(reps=reps, settings=settings, data=data, **given)
+    return Expected(reps=reps, settings=settings, data=data, **given)
 
 
 # -------------------------------------------------------------------- plausible curves, for pictures

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from matplotlib.figure import Figure
-from reports_cells import YARDSTICKS, asked, cell, frame, setting, study
+from reports_cells import YARDSTICKS, cell, expected, frame, setting, study
 
 from omkl.errors import UserError
 from omkl.reports import style
@@ -76,7 +76,7 @@ def test_fifteen_sets_have_a_panel_each_and_one_legend():
     settings = (DD, SS)
     cells, curves = study((*settings, YARDSTICKS[0]), data, 2)
     table = mean_curves(
-        cells, curves, asked(settings, tuple(data), 2, yardsticks=YARDSTICKS[:1]), ("mistake_pct",)
+        cells, curves, expected(settings, tuple(data), 2, yardsticks=YARDSTICKS[:1]), ("mistake_pct",)
     )
     figure = draw_measure(table, "mistake_pct")
     assert [axes.get_title(loc="left") for axes in figure.axes] == list(data)
@@ -89,7 +89,7 @@ def test_fifteen_sets_have_a_panel_each_and_one_legend():
 def test_a_palette_keeps_a_learners_colour():
     cells, curves = study((DD, SS), {"wdbc": 60}, 1)
     palette = ("OMKC(U)", "OMKC(S,S)", "OMKC(D,D)")
-    table = mean_curves(cells, curves, asked((DD, SS), reps=1, yardsticks=()), ("mistakes",))
+    table = mean_curves(cells, curves, expected((DD, SS), reps=1, yardsticks=()), ("mistakes",))
     colours = {}
     for part in (table, table[table["algo"] == "omkc_ss"]):
         (axes,) = draw_measure(part, "mistakes", palette=palette).axes
@@ -102,7 +102,7 @@ def test_a_yardstick_that_wins_is_inside_the_axis_in_every_window():
     cells, curves = study((DD, YARDSTICKS[2]), {"wdbc": 200}, 1)
     yardstick = next(key for key in curves if key.startswith("arow"))
     curves[yardstick]["mistakes"] = [max(0, t - 150) for t in curves[yardstick]["t"]]  # none up to 150
-    table = mean_curves(cells, curves, asked((DD,), reps=1, yardsticks=YARDSTICKS[2:]), ("windowed_pct",))
+    table = mean_curves(cells, curves, expected((DD,), reps=1, yardsticks=YARDSTICKS[2:]), ("windowed_pct",))
     assert draw_measure(table, "windowed_pct").axes[0].get_ylim()[0] <= 0
 
 
@@ -112,7 +112,7 @@ def test_scales():
         curve["loss"] = [0.0001 * t for t in curve["t"]]
         curve["n_sv_sum"] = [n // (100 if "omkc_u" in key else 1) for n in curve["n_sv_sum"]]
     table = mean_curves(
-        cells, curves, asked((DD, U), reps=2, yardsticks=YARDSTICKS[:1]), ("n_sv_sum", "mse_e3")
+        cells, curves, expected((DD, U), reps=2, yardsticks=YARDSTICKS[:1]), ("n_sv_sum", "mse_e3")
     )
     (axes,) = draw_measure(table, "n_sv_sum").axes
     assert axes.get_yscale() == "log"
@@ -138,7 +138,7 @@ def test_every_measure_is_drawn_to_files(tmp_path, name):
     lists = {"n_sv_union": [2, 3, 4], "n_sv_combined": [2, 3, 4], "loss": [1.0, 2.0, 3.0]}
     cells, curves = one_curve(**lists, weights_t=[4, 8], weights=[[9, 3], [2, 6]])
     (file,) = measure_figure(
-        cells, curves, name, tmp_path / "x.svg", asked=asked((DD,), reps=1, yardsticks=())
+        cells, curves, name, tmp_path / "x.svg", expected=expected((DD,), reps=1, yardsticks=())
     )
     assert MEASURES[name].label in file.read_text()
 
@@ -151,7 +151,7 @@ SWEPT = (U, *(setting(name, beta=beta) for name in ("omkc_dd", "omkc_ss") for be
 
 def test_a_sweep_becomes_a_sensitivity_table():
     cells, _ = study((*SWEPT, YARDSTICKS[0]), {"wdbc": 60, "sonar": 60}, 2)
-    summary = summary_of(cells, asked(SWEPT, ("wdbc", "sonar"), 2, yardsticks=YARDSTICKS[:1]))
+    summary = summary_of(cells, expected(SWEPT, ("wdbc", "sonar"), 2, yardsticks=YARDSTICKS[:1]))
     table = sensitivity_table(summary, "beta")
     assert list(dict.fromkeys(table["panel"])) == ["wdbc", "sonar"]
     own = table[(table["panel"] == "sonar") & (table["learner"] == "OMKC(S,S)")]
@@ -212,7 +212,7 @@ def test_bars_are_shares_of_the_slowest_and_a_missing_time_is_a_dash(tmp_path):
 
 def test_times_of_a_summary():
     cells, _ = study((DD, YARDSTICKS[0]), {"wdbc": 60}, 2)
-    table = times_table(summary_of(cells, asked((DD, SS), reps=2, yardsticks=YARDSTICKS[:1])))
+    table = times_table(summary_of(cells, expected((DD, SS), reps=2, yardsticks=YARDSTICKS[:1])))
     assert table["learner"].tolist() == ["OMKC(D,D)", "majority"]  # nothing of the other has finished
     assert table["is_yardstick"].tolist() == [False, True]
     assert table["seconds"].tolist() == pytest.approx([60 * 1.7e-4, 60 * 1e-5])

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
-from reports_cells import YARDSTICKS, asked, frame, repetitions, setting
+from reports_cells import YARDSTICKS, expected, frame, repetitions, setting
 
 from omkl.errors import UserError
 from omkl.reports.rank_figure import draw_ranks, rank_figure
@@ -71,7 +71,7 @@ def studied() -> pd.DataFrame:
         for which, count in zip((DD, SS, *YARDSTICKS), row, strict=True):
             done = 1 if (data, which) == ("c", SS) else 2
             cells += repetitions(which, [count, count + 2][:done], data)
-    return summary_of(frame(*cells), asked((DD, SS, U), tuple(counts), 2))
+    return summary_of(frame(*cells), expected((DD, SS, U), tuple(counts), 2))
 
 
 def test_only_sets_that_all_have_finished_count_and_the_rest_is_told():

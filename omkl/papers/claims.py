@@ -46,7 +46,7 @@ class Checked:
 
 def claims(
     paper: Paper,
-    asked: Selection,
+    selection: Selection,
     *,
     jobs: int | None = None,
     fresh: bool = False,
@@ -59,11 +59,11 @@ def claims(
     items = list(paper.claims.values())
     for item in items:
         checker(item.kind, f"conf/paper/{paper.name}.yaml: claims.{item.number}")
-    work = work_of(paper, items, asked)
+    work = work_of(paper, items, selection)
     outcome = run(work, jobs=jobs, fresh=fresh, progress=progress, fail_fast=fail_fast)
     checked = []
     for item in items:
-        own = work_of(paper, [item], asked)
+        own = work_of(paper, [item], selection)
         cells = outcome.cells
         about = about_of(own, outcome, "")
         found = compare(paper, item, own, cells, about)
@@ -76,7 +76,7 @@ def claims(
         there = found.summary[found.summary["missing"] == ""]
         checked.append(Checked(item, findings, (*incomplete(there), *failed(about))))
     rows = pd.DataFrame([_record(one) for one in checked])
-    command = command_of("claims", items[0], asked)
+    command = command_of("claims", items[0], selection)
     return Made(lambda fmt: _text(paper, checked, fmt, command), rows, outcome)
 
 

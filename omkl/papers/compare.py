@@ -7,7 +7,7 @@ from omkl.papers.paper import Item, Paper, Run
 from omkl.papers.published import Value, values
 from omkl.papers.rows import rows_of_work
 from omkl.papers.selection import Work
-from omkl.reports.asked import Asked
+from omkl.reports.expected import Expected
 from omkl.reports.rows import Row
 from omkl.reports.summary import summary_of_rows
 
@@ -41,14 +41,14 @@ class Compared:
     counted: int = 0
 
 
-def compare(paper: Paper, item: Item, work: Work, cells: "pd.DataFrame", asked: Asked) -> Compared:
+def compare(paper: Paper, item: Item, work: Work, cells: "pd.DataFrame", expected: Expected) -> Compared:
     """Return the rows of a table: data sets in order, in each the runs' learners, then the yardsticks.
 
-    cells: as of ``Outcome.cells``; asked: for labels and failed cells.
+    cells: as of ``Outcome.cells``; expected: for labels and failed cells.
     """
-    pairs = rows_of_work(work, cells, asked)
+    pairs = rows_of_work(work, cells, expected)
     rows, runs = [row for row, _ in pairs], [run for _, run in pairs]
-    summary = summary_of_rows(rows, cells, asked)
+    summary = summary_of_rows(rows, cells, expected)
     summary["run"] = [run.name for run in runs]
     summary["extra"] = [run.extra for run in runs]
     summary["per_data"] = [row.per_data for row in rows]

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from omkl.papers.made import Made
 
 
-def sizes_table(paper: Paper, item: Item, asked: Selection) -> "Made":
+def sizes_table(paper: Paper, item: Item, selection: Selection) -> "Made":
     """Return the table of an item of kind ``sizes``: rows, features, share of the positive class, source."""
     import pandas as pd
 
@@ -19,7 +19,7 @@ def sizes_table(paper: Paper, item: Item, asked: Selection) -> "Made":
     from omkl.reports import plain_table
     from omkl.reports.formats import check_format
 
-    names = [word.partition("=")[0] for word in asked.data] or list(item.options["data"])
+    names = [word.partition("=")[0] for word in selection.data] or list(item.options["data"])
     printed = {line["data"]: line for line in sizes() if line["paper"] == paper.published}
     rows = [_row(paper, name, printed.get(name, {}), bool(printed)) for name in names]
 

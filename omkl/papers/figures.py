@@ -13,7 +13,7 @@ from omkl.papers.paper import Item, Paper
 from omkl.papers.selection import Selection, Work, work_of
 from omkl.papers.titles import title_of
 from omkl.reports import captions, style
-from omkl.reports.asked import Asked
+from omkl.reports.expected import Expected
 from omkl.reports.rows import Row
 from omkl.reports.sweep_grid import grid_table
 
@@ -47,7 +47,7 @@ class Material:
     rows: list[Row]
     curves: Mapping[str, Mapping[str, Any]]
     summary: "pd.DataFrame"
-    asked: Asked
+    expected: Expected
     absent: tuple[str, ...] = ()
 
     @property
@@ -69,7 +69,7 @@ class Material:
 def figure(
     paper: Paper,
     item: Item,
-    asked: Selection,
+    selection: Selection,
     out: str | None = None,
     *,
     jobs: int | None = None,
@@ -83,10 +83,10 @@ def figure(
     """
     draw = kind_of(figure_kinds(), item, "figures")
     if item.kind in STANDALONE:
-        return Drawn(draw(item, _target(item, out, "results"), asked), None, title_of(item))
-    work = work_of(paper, [item], asked)
+        return Drawn(draw(item, _target(item, out, "results"), selection), None, title_of(item))
+    work = work_of(paper, [item], selection)
     outcome = run(work, jobs=jobs, fresh=fresh, progress=progress, fail_fast=fail_fast)
-    material = _material(paper, item, work, outcome, command_of("figure", item, asked))
+    material = _material(paper, item, work, outcome, command_of("figure", item, selection))
     return Drawn(draw(material, _target(item, out, work.plans[0].store)), outcome, material.title)
 
 
@@ -128,7 +128,7 @@ def curves(material: Material, out: str) -> list[Path]:
         material.curves,
         material.options["measure"],
         out,
-        asked=material.asked,
+        expected=material.expected,
         rows=material.rows,
         title=material.title,
         **looks,
@@ -144,7 +144,7 @@ def sensitivity(material: Material, out: str) -> list[Path]:
     return sensitivity_figure(
         table,
         out,
-        command=material.asked.command,
+        command=material.expected.command,
         title=material.title,
         x_label=style.symbol(key),
         warnings=material.warnings,
@@ -161,7 +161,7 @@ def ranks(material: Material, out: str) -> list[Path]:
     if material.absent:
         found = replace(found, left_out=(*found.left_out, f"{captions.some(material.absent)}: no data here"))
     title = title_of(material.item, found.each.index)
-    return rank_figure(found, out, title=title, command=material.asked.command)
+    return rank_figure(found, out, title=title, command=material.expected.command)
 
 
 def times(material: Material, out: str) -> list[Path]:
@@ -170,7 +170,7 @@ def times(material: Material, out: str) -> list[Path]:
 
     table = times_table(material.summary)
     return times_figure(
-        table, out, command=material.asked.command, title=material.title, warnings=material.warnings
+        table, out, command=material.expected.command, title=material.title, warnings=material.warnings
     )
 
 
@@ -224,14 +224,14 @@ def spa(material: Material, out: str) -> list[Path]:
     return sensitivity_figure(
         pd.concat(points, ignore_index=True),
         out,
-        command=material.asked.command,
+        command=material.expected.command,
         title=material.title,
         columns=3,
         warnings=material.warnings,
     )
 
 
-def digits(item: Item, out: str, asked: Selection) -> list[Path]:
+def digits(item: Item, out: str, selection: Selection) -> list[Path]:
     """Draw the first novelties of a pass over USPS, and the worst of its two parts (NORMA, Fig. 3)."""
     from omkl.papers.novelty import novelties
     from omkl.reports.digits import Pictures, pictures_figure
@@ -239,7 +239,7 @@ def digits(item: Item, out: str, asked: Selection) -> list[Path]:
     found = novelties()
     shown = {"first margin errors": found.first, "worst of train": found.train, "worst of test": found.test}
     panels = [Pictures(name, p.images, (1000 * p.scores).tolist(), places=1) for name, p in shown.items()]
-    share, command = 100 * found.fraction, command_of("figure", item, asked)
+    share, command = 100 * found.fraction, command_of("figure", item, selection)
     note = f"below each: 1000 (f(x) - rho) · {share:.2f} % of the pass novel · {found.seconds:.2g} s"
     return pictures_figure(panels, out, command=command, title=title_of(item), note=note)
 

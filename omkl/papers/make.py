@@ -9,7 +9,7 @@ from omkl.papers.made import Made
 from omkl.papers.paper import Item, Paper, Run
 from omkl.papers.selection import Selection, Work, command_words, work_of
 from omkl.papers.titles import title_of
-from omkl.reports.asked import Asked
+from omkl.reports.expected import Expected
 
 if TYPE_CHECKING:
     from omkl.papers.compare import Compared
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def table(
     paper: Paper,
     item: Item,
-    asked: Selection,
+    selection: Selection,
     *,
     jobs: int | None = None,
     fresh: bool = False,
@@ -33,18 +33,18 @@ def table(
     """
     make = kind_of(table_kinds(), item, "tables")
     if item.kind in STANDALONE:
-        return make(paper, item, asked)
+        return make(paper, item, selection)
     from omkl.papers.compare import compare
 
-    work = work_of(paper, [item], asked)
+    work = work_of(paper, [item], selection)
     outcome = run(work, jobs=jobs, fresh=fresh, progress=progress, fail_fast=fail_fast)
-    about = about_of(work, outcome, command or command_of("table", item, asked))
+    about = about_of(work, outcome, command or command_of("table", item, selection))
     found = compare(paper, item, work, outcome.cells, about)
     title = title_of(item, found.summary["data"])
     return Made(make(item, found, about, title), found.summary, outcome, title)
 
 
-def _results(item: Item, found: "Compared", about: Asked, title: str) -> Callable[[str], str]:
+def _results(item: Item, found: "Compared", about: Expected, title: str) -> Callable[[str], str]:
     """All rows, ours beside the published."""
     from omkl.papers.render import render
 
@@ -60,7 +60,7 @@ def _standing(item: Item, found: "Compared") -> str:
     return standing_text(found.summary)
 
 
-def _tuning(item: Item, found: "Compared", about: Asked, title: str) -> Callable[[str], str]:
+def _tuning(item: Item, found: "Compared", about: Expected, title: str) -> Callable[[str], str]:
     """The best setting of each learner of a sweep."""
     from omkl.config.settings_text import params_text
     from omkl.papers.render import render
@@ -78,18 +78,18 @@ def _tuning(item: Item, found: "Compared", about: Asked, title: str) -> Callable
     return lambda fmt: render(found, found.cells, about, fmt, title, more, whole)
 
 
-def _times(item: Item, found: "Compared", about: Asked, title: str) -> Callable[[str], str]:
+def _times(item: Item, found: "Compared", about: Expected, title: str) -> Callable[[str], str]:
     """Seconds, and their share of one learner's."""
     from omkl.papers.time_table import render_times
 
     return lambda fmt: render_times(found, item, about, fmt, title)
 
 
-def _sizes(paper: Paper, item: Item, asked: Selection) -> Made:
+def _sizes(paper: Paper, item: Item, selection: Selection) -> Made:
     """The data sets: made of the registry, not of cells."""
     from omkl.papers.data_table import sizes_table
 
-    return sizes_table(paper, item, asked)
+    return sizes_table(paper, item, selection)
 
 
 TABLES: dict[str, Callable] = {"results": _results, "tuning": _tuning, "times": _times}
@@ -113,10 +113,10 @@ def run(work: Work, **how: Any) -> "Outcome":
     return run_plans(work.plans, **how)
 
 
-def about_of(work: Work, outcome: "Outcome", command: str) -> Asked:
+def about_of(work: Work, outcome: "Outcome", command: str) -> Expected:
     """Return what reports need to know of the plans together."""
-    parts = [Asked.of(plan) for plan in work.plans]
-    return Asked(
+    parts = [Expected.of(plan) for plan in work.plans]
+    return Expected(
         settings=tuple(setting for part in parts for setting in part.settings),
         yardsticks=tuple(setting for part in parts for setting in part.yardsticks),
         data=tuple(work.data),
@@ -127,14 +127,14 @@ def about_of(work: Work, outcome: "Outcome", command: str) -> Asked:
     )
 
 
-def command_of(verb: str, item: Item, asked: Selection) -> str:
+def command_of(verb: str, item: Item, selection: Selection) -> str:
     """Return the command that makes a table, figure or claims anew."""
     words = ["omkl", verb, item.name if verb != "claims" else item.paper]
-    words += ["--quick"] if asked.quick else []
-    words += ["--reps", str(asked.reps)] if asked.reps else []
-    for option, given in (("--data", asked.data), ("--algo", asked.algos)):
+    words += ["--quick"] if selection.quick else []
+    words += ["--reps", str(selection.reps)] if selection.reps else []
+    for option, given in (("--data", selection.data), ("--algo", selection.algos)):
         words += [option, ",".join(given)] if given else []
-    words += [word for word in asked.words if word.startswith("seed=")]  # the others change no result
+    words += [word for word in selection.words if word.startswith("seed=")]  # the others change no result
     return shlex.join(words)
 
 

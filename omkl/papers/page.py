@@ -23,7 +23,7 @@ FORMATS = {"md": "markdown", "csv": "csv", "tex": "latex"}
 
 def write_page(
     paper: Paper,
-    asked: Selection,
+    selection: Selection,
     folder: Path,
     *,
     jobs: int | None = None,
@@ -61,28 +61,28 @@ def write_page(
 
     for item in paper.tables.values():
         stem = f"table-{item.number or paper.name}"
-        made = table(paper, item, asked, **how)
+        made = table(paper, item, selection, **how)
         text = save(stem, made)
         links = " · ".join(f"[{suffix}]({paper.name}/{stem}.{suffix})" for suffix in FORMATS)
         parts.append(f"## {made.title}\n\n{links}\n\n{_folded(text)}\n{_commands(item.runs)}")
     for item in paper.figures.values():
         target = inner / f"figure-{item.number}"
         try:
-            drawn = figure(paper, item, asked, str(target), **how | {"fresh": False})
+            drawn = figure(paper, item, selection, str(target), **how | {"fresh": False})
         except UserError as error:  # ranks of a single data set, say
-            names = [word.partition("=")[0] for word in asked.data] or None
+            names = [word.partition("=")[0] for word in selection.data] or None
             parts.append(f"## {title_of(item, names)}\n\nNot drawn: {error}\n")
             continue
         keep(drawn.outcome)
         tell(str(target))
         links = " · ".join(f"[{file.suffix[1:]}]({paper.name}/{file.name})" for file in drawn.files)
-        command = command_of("figure", item, asked)
+        command = command_of("figure", item, selection)
         parts.append(
             f"## {drawn.title}\n\n![{drawn.title}]({paper.name}/{target.name}.png)\n\n{links} · `{command}`\n"
             + _commands(item.runs)
         )
     if paper.claims:
-        text = save("claims", claims(paper, asked, **how | {"fresh": False}))
+        text = save("claims", claims(paper, selection, **how | {"fresh": False}))
         parts.append(f"## Claims\n\n{text}")
     head = f"# {paper.title}\n\n{paper.cite}\n\n{_origin(outcomes)}\n\n{_deviations(paper)}"
     _write(folder / f"{paper.name}.md", head + "\n".join(parts))

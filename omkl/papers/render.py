@@ -3,8 +3,8 @@
 from typing import TYPE_CHECKING
 
 from omkl.papers.compare import METRICS, Compared
-from omkl.reports.asked import Asked
 from omkl.reports.display import MISSING, Column, Display, Line, Spread, display, number
+from omkl.reports.expected import Expected
 from omkl.reports.notes import legend
 from omkl.reports.notes import notes as warnings_of
 from omkl.reports.tables import check_format, to_csv, to_json, write
@@ -30,7 +30,7 @@ _WITHOUT_TERM = (
 def render(
     found: Compared,
     cells: "pd.DataFrame",
-    asked: Asked,
+    expected: Expected,
     fmt: str,
     title: str = "",
     more: str = "",
@@ -41,13 +41,13 @@ def render(
     whole: the summary that warnings are made of, where the table shows but a part of it.
     """
     check_format(fmt)
-    warnings = warnings_for(found.summary if whole is None else whole, cells, asked)
+    warnings = warnings_for(found.summary if whole is None else whole, cells, expected)
     if fmt == "json":
         return to_json({"summary": found.summary, "cells": cells}, warnings)
     if fmt == "csv":
         return to_csv(found.summary.drop(columns=["shown", "per_data"]), warnings)
     table, terms = layout(found)
-    text = write([(title or None, table)], terms, warnings, "", asked.command, fmt)
+    text = write([(title or None, table)], terms, warnings, "", expected.command, fmt)
     below = [f"[{place}] {note}" for place, note in enumerate(found.notes, 1)]
     if found.counted:
         below.insert(
@@ -62,9 +62,9 @@ def render(
     return text + ("\n" + gap.join(below) + "\n" if below else "")
 
 
-def warnings_for(summary: "pd.DataFrame", cells: "pd.DataFrame", asked: Asked) -> list[str]:
+def warnings_for(summary: "pd.DataFrame", cells: "pd.DataFrame", expected: Expected) -> list[str]:
     """Return the warnings of a paper's table; rows whose data are not available are not incomplete."""
-    return warnings_of(summary[summary["missing"] == ""], cells, asked)
+    return warnings_of(summary[summary["missing"] == ""], cells, expected)
 
 
 def layout(found: Compared) -> tuple[Display, list[tuple[str, str]]]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from omkl.data.files import data_name
 from omkl.papers.paper import Run
 from omkl.papers.selection import Work, listed_data
-from omkl.reports.asked import Asked
+from omkl.reports.expected import Expected
 from omkl.reports.rows import Row, identity
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from omkl.config import Setting
 
 
-def rows_of_work(work: Work, cells: "pd.DataFrame", asked: Asked) -> list[tuple[Row, Run]]:
+def rows_of_work(work: Work, cells: "pd.DataFrame", expected: Expected) -> list[tuple[Row, Run]]:
     """Return the rows with the run that each belongs to: data sets in the order the runs list them.
 
     In a data set the learners come in the order of the runs, then the yardsticks. A setting that two runs
@@ -26,17 +26,17 @@ def rows_of_work(work: Work, cells: "pd.DataFrame", asked: Asked) -> list[tuple[
     table: dict[tuple, tuple[Row, Run]] = {}
     for run, data in work.missing:
         for algo in [] if run.extra else _algos(run):
-            row = Row(data, "", algo, {}, None, False, asked.tasks(algo)[0], [], run.labels.get(algo), 0)
+            row = Row(data, "", algo, {}, None, False, expected.tasks(algo)[0], [], run.labels.get(algo), 0)
             table[data, run.name, algo] = (row, run)
     for run, data, order, reps, setting, is_yardstick in _wanted(work):
         shown, data = work.stands_in.get(data), data if data in tasks else data_name(data)
         key = (data, order, identity(setting.algo, setting.params, setting.pool))
         known = table.get(key)
-        if known and (is_yardstick or known[0].asked >= reps):
+        if known and (is_yardstick or known[0].planned >= reps):
             continue
         task = tasks.get(data)
         task = task if isinstance(task, str) else "classification"
-        if is_yardstick and task not in asked.tasks(setting.algo):
+        if is_yardstick and task not in expected.tasks(setting.algo):
             continue
         own = [at for rep, at in sorted(places.get(key, {}).items()) if rep < reps]
         pool = setting.pool["name"] if setting.pool else None

@@ -74,8 +74,8 @@ class Work:
         return list(dict.fromkeys([*found, *(name for _, name in self.missing)]))
 
 
-def work_of(paper: Paper, items: Iterable[Item], asked: Selection) -> Work:
-    """Return the plans of these tables, figures or claims, cut to what is asked.
+def work_of(paper: Paper, items: Iterable[Item], selection: Selection) -> Work:
+    """Return the plans of these tables, figures or claims, cut to the selection.
 
     Raises UserError for a data set or learner that is not there.
     """
@@ -83,18 +83,20 @@ def work_of(paper: Paper, items: Iterable[Item], asked: Selection) -> Work:
     known = {run.name: run for item in items for run in item.runs}
     chosen = [known[name] for name in runs]
     listed = {name for run in chosen for name in listed_data(run)}
-    files = _files(paper, asked)
-    wanted = [word.partition("=")[0] for word in asked.data] or (_small(chosen, paper) if asked.quick else [])
+    files = _files(paper, selection)
+    wanted = [word.partition("=")[0] for word in selection.data] or (
+        _small(chosen, paper) if selection.quick else []
+    )
     how = {name: str(entry["how"]) for name, entry in paper.unavailable.items() if name not in files}
     groups: list[tuple[Run, dict, list[str]]] = []  # data sets of a run that share its settings
-    for run in [*chosen, *_yours(chosen, asked)]:
+    for run in [*chosen, *_yours(chosen, selection)]:
         by_words: dict[str, tuple[dict, list[str]]] = {}
         for name in _data_of(run, listed, wanted):
             words = {**run.words, **run.per_data.get(name, {})}
             by_words.setdefault(repr(words), (words, []))[1].append(name)
         groups += [(run, words, names) for words, names in by_words.values()]
     for _, words, names in groups:  # every mistake in the words is told before data are looked for
-        _plan(words, [files.get(name, name) for name in names if name not in how] or [QUICK_DATA], asked)
+        _plan(words, [files.get(name, name) for name in names if name not in how] or [QUICK_DATA], selection)
     parts, missing = [], []
     for run, words, names in groups:
         for name in names:
@@ -102,17 +104,17 @@ def work_of(paper: Paper, items: Iterable[Item], asked: Selection) -> Work:
                 how[name] = reason
         missing += [(run, name) for name in names if name in how]
         if data := [files.get(name, name) for name in names if name not in how]:
-            parts.append(Part(run, _plan(words, data, asked)))
+            parts.append(Part(run, _plan(words, data, selection)))
     if not parts and not missing:
-        raise UserError(f"--data {','.join(asked.data)}: nothing of it can be had for {paper.name}")
+        raise UserError(f"--data {','.join(selection.data)}: nothing of it can be had for {paper.name}")
     return Work(tuple(parts), tuple(missing), how, {path: name for name, path in files.items()})
 
 
-def _files(paper: Paper, asked: Selection) -> dict[str, str]:
+def _files(paper: Paper, selection: Selection) -> dict[str, str]:
     """Return the files that stand in for sets that are not available, and use those of registered sets."""
     from omkl import data
 
-    files = dict(word.split("=", 1) for word in asked.data if "=" in word)
+    files = dict(word.split("=", 1) for word in selection.data if "=" in word)
     for name, path in files.items():
         if name not in paper.unavailable and not data.registry.is_name(name):
             known = [*paper.unavailable, *data.registry.names()]
@@ -169,24 +171,24 @@ def _small(runs: list[Run], paper: Paper) -> list[str]:
     return [usual.name]
 
 
-def _yours(runs: list[Run], asked: Selection) -> list[Run]:
+def _yours(runs: list[Run], selection: Selection) -> list[Run]:
     """Return a run of the learners asked for beside the paper's, on all its data sets."""
-    if not asked.algos:
+    if not selection.algos:
         return []
     data = dict.fromkeys(name for run in runs for name in listed_data(run))
     reps = max((int(run.words.get("reps", 0)) for run in runs), default=0)
-    words: dict[str, Any] = {"algo": list(asked.algos), "data": list(data)}
+    words: dict[str, Any] = {"algo": list(selection.algos), "data": list(data)}
     return [Run("yours", words | ({"reps": reps} if reps else {}), extra=True)]
 
 
-def _plan(words: dict[str, Any], data: list[str], asked: Selection) -> Plan:
+def _plan(words: dict[str, Any], data: list[str], selection: Selection) -> Plan:
     words = {**words, "data": data}
-    most = min(n for n in (asked.reps, QUICK_REPS if asked.quick else None, 10**9) if n is not None)
+    most = min(n for n in (selection.reps, QUICK_REPS if selection.quick else None, 10**9) if n is not None)
     if "reps" in words:
         words["reps"] = min(int(words["reps"]), most)
     elif most < 10**9 and words.get("order") != "file":
         words["reps"] = most
-    return plan([*(f"{key}={_word(value)}" for key, value in words.items()), *asked.words], sweep=True)
+    return plan([*(f"{key}={_word(value)}" for key, value in words.items()), *selection.words], sweep=True)
 
 
 def _word(value: Any) -> str:

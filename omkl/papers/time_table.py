@@ -6,9 +6,9 @@ from omkl.errors import UserError
 from omkl.papers.compare import Compared
 from omkl.papers.paper import Item
 from omkl.papers.render import warnings_for
-from omkl.reports.asked import Asked
 from omkl.reports.captions import basis
 from omkl.reports.display import MISSING, Column, Display, Line, number
+from omkl.reports.expected import Expected
 from omkl.reports.tables import check_format, to_csv, to_json, write
 
 if TYPE_CHECKING:
@@ -27,11 +27,11 @@ def times_of(summary: "pd.DataFrame", base: str) -> "pd.DataFrame":
     return table[[base, *(name for name in table if name != base)]]
 
 
-def render_times(found: Compared, item: Item, asked: Asked, fmt: str, title: str = "") -> str:
+def render_times(found: Compared, item: Item, expected: Expected, fmt: str, title: str = "") -> str:
     """Return the table as text; fmt as in reports.tables.render."""
     check_format(fmt)
     base = item.options["base"]
-    warnings = warnings_for(found.summary, found.cells, asked)
+    warnings = warnings_for(found.summary, found.cells, expected)
     times = times_of(found.summary, base)
     ratios = times.div(times[base], axis=0)
     flat = times.join(ratios.drop(columns=base).add_suffix(" ratio")).reset_index()
@@ -54,7 +54,7 @@ def render_times(found: Compared, item: Item, asked: Asked, fmt: str, title: str
     of = basis(int(done["reps"].max()), done["order"])
     table = Display(tuple(columns), tuple(lines))
     terms = [("s", f"learner time of one pass, {of}"), _SHARE]
-    return write([(title or item.title, table)], terms, warnings, "", asked.command, fmt)
+    return write([(title or item.title, table)], terms, warnings, "", expected.command, fmt)
 
 
 def _summary_line(ratios: "pd.DataFrame", blank: int) -> Line:

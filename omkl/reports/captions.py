@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from omkl.reports.asked import Asked
+from omkl.reports.expected import Expected
 from omkl.reports.rows import Row
 
 if TYPE_CHECKING:
@@ -67,16 +67,16 @@ def shortfall_of(table: "pd.DataFrame") -> list[str]:
     return shortfall((line, data, int(reps), int(of)) for line, data, reps, of in zip(*columns, strict=True))
 
 
-def shortfall_of_rows(rows: Sequence[Row], names: Sequence[str], asked: Asked) -> list[str]:
+def shortfall_of_rows(rows: Sequence[Row], names: Sequence[str], expected: Expected) -> list[str]:
     """Return the warnings of rows, called by these names."""
     most = max((len(row.cells) for row in rows), default=0)
     return shortfall(
-        (name, row.data, len(row.cells), asked_of(row, asked, most))
+        (name, row.data, len(row.cells), asked_of(row, expected, most))
         for name, row in zip(names, rows, strict=True)
     )
 
 
-def asked_of(row: Row, asked: Asked, most: int) -> int:
+def asked_of(row: Row, expected: Expected, most: int) -> int:
     """Return how many repetitions a row should have; most: what any row has, where nothing is known."""
-    known = asked.reps if row.asked is None else row.asked
+    known = expected.reps if row.planned is None else row.planned
     return most if known is None else known

@@ -9,7 +9,7 @@ import numpy as np
 from omkl.config.settings_text import params_text
 from omkl.errors import UserError
 from omkl.reports import captions, strokes, style
-from omkl.reports.asked import Asked
+from omkl.reports.expected import Expected
 from omkl.reports.measures import MEASURES, average, measure_named
 from omkl.reports.rows import Row, rows_of, shown_params
 from omkl.reports.task_measures import BY_TASK, axis_of
@@ -27,16 +27,16 @@ ENDS = ("mean", "std")
 SETTLED = 0.05  # the share of a stream after which the mistake rate's axis must show every curve
 
 
-def line_names(rows: list[Row], asked: Asked) -> list[str]:
+def line_names(rows: list[Row], expected: Expected) -> list[str]:
     """Return what each row is called in a legend: learner, what tells its settings apart, pool if several."""
     several = len({row.pool for row in rows} - {None}) > 1
     names = []
-    for row, shown in zip(rows, shown_params(rows, asked), strict=True):
+    for row, shown in zip(rows, shown_params(rows, expected), strict=True):
         if row.label:  # a label of its own says what the row is
             names.append(row.label)
             continue
         shown = {name: value for name, value in shown.items() if name not in row.per_data}
-        parts = [asked.label(row.algo), params_text(shown), row.pool if several and row.pool else ""]
+        parts = [expected.label(row.algo), params_text(shown), row.pool if several and row.pool else ""]
         names.append(", ".join(part for part in parts if part))
     return names
 
@@ -44,7 +44,7 @@ def line_names(rows: list[Row], asked: Asked) -> list[str]:
 def mean_curves(
     cells: "pd.DataFrame",
     curves: Mapping[str, Mapping[str, Any]],
-    asked: Asked | None = None,
+    expected: Expected | None = None,
     names: Sequence[str] = (ERROR, "n_sv_sum"),
     rows: list[Row] | None = None,
 ) -> "pd.DataFrame":
@@ -62,12 +62,12 @@ def mean_curves(
     """
     import pandas as pd
 
-    asked = asked or Asked()
-    rows = rows_of(cells, asked) if rows is None else rows
+    expected = expected or Expected()
+    rows = rows_of(cells, expected) if rows is None else rows
     keys = cells["key"].tolist() if len(cells) else []
     most = max((len(row.cells) for row in rows), default=0)
     parts = []
-    for row, line in zip(rows, line_names(rows, asked), strict=True):
+    for row, line in zip(rows, line_names(rows, expected), strict=True):
         curves_of_row = [curves[keys[cell]] for cell in row.cells if keys[cell] in curves]
         own = [BY_TASK[row.task].name if name == ERROR else name for name in names]
         needs = [measure_named(name).needs for name in own]
@@ -77,7 +77,7 @@ def mean_curves(
             columns = {f"{b}_{part}": f"{a}_{part}" for a, b in zip(names, own, strict=True) for part in ENDS}
             about = {"data": row.data, "task": row.task, "order": row.order, "algo": row.algo, "line": line}
             about |= {"is_yardstick": row.is_yardstick, "reps": len(found)}
-            about["asked"] = captions.asked_of(row, asked, most)
+            about["asked"] = captions.asked_of(row, expected, most)
             parts.append(frame.rename(columns=columns).assign(**about))
     if not parts and any(key in curves for key in keys):
         raise UserError(f"no curve of these cells holds {' and '.join(names)}: nothing to draw")
@@ -226,7 +226,7 @@ def curve_figure(
     curves: Mapping[str, Mapping[str, Any]],
     out: str | Path,
     *,
-    asked: Asked | None = None,
+    expected: Expected | None = None,
     title: str = "",
 ) -> list[Path]:
     """Draw the cells' learning curves to files; the arguments are those of mean_curves, style.save.
@@ -234,10 +234,10 @@ def curve_figure(
     out: a folder (it exists, or ends in "/"), where the file is named after learners and data sets, or a file
     with or without .png, .pdf, .svg; without, both PNG and PDF are written. Returns the files.
     """
-    asked = asked or Asked()
-    rows = rows_of(cells, asked)
-    table = mean_curves(cells, curves, asked, rows=rows)
-    figure = draw_curves(table, title, captions.shortfall_of_rows(rows, line_names(rows, asked), asked))
+    expected = expected or Expected()
+    rows = rows_of(cells, expected)
+    table = mean_curves(cells, curves, expected, rows=rows)
+    figure = draw_curves(table, title, captions.shortfall_of_rows(rows, line_names(rows, expected), expected))
     learners = table.loc[~table["is_yardstick"], "algo"].tolist() or table["algo"].tolist()
     out = style.target(out, "curve", learners, table["data"].tolist())
-    return style.save(figure, out, title or "Learning curves", asked.command)
+    return style.save(figure, out, title or "Learning curves", expected.command)

@@ -3,9 +3,9 @@
 from typing import TYPE_CHECKING
 
 from omkl.config.settings_text import params_text
-from omkl.reports.asked import Asked
 from omkl.reports.captions import repetitions_of, some
 from omkl.reports.display import Display
+from omkl.reports.expected import Expected
 from omkl.reports.origin import doubts, made_with
 
 if TYPE_CHECKING:
@@ -44,12 +44,12 @@ def legend(table: Display, least: str, cells: "pd.DataFrame") -> list[tuple[str,
     return [*terms, ("made with", made)] if made else terms
 
 
-def notes(summary: "pd.DataFrame", cells: "pd.DataFrame", asked: Asked) -> list[str]:
+def notes(summary: "pd.DataFrame", cells: "pd.DataFrame", expected: Expected) -> list[str]:
     """Return warnings: repetitions missing, cells failed, older revisions, times and versions mixed."""
     return [
         *incomplete(summary),
-        *failed(asked),
-        *_stale(asked),
+        *failed(expected),
+        *_stale(expected),
         *doubts(cells),
     ]
 
@@ -69,34 +69,34 @@ def incomplete(summary: "pd.DataFrame") -> list[str]:
     ]
 
 
-def failed(asked: Asked) -> list[str]:
+def failed(expected: Expected) -> list[str]:
     """Return a warning of the cells that failed, none where all went well."""
-    if not asked.failed:
+    if not expected.failed:
         return []
     names = []
-    for cell in asked.failed:
-        spec = asked.specs.get(cell["algo"])
+    for cell in expected.failed:
+        spec = expected.specs.get(cell["algo"])
         params = spec.unusual(cell["params"], cell.get("task", "classification")) if spec else cell["params"]
         which = f" ({params_text(params)})" if params else ""
         error = str(cell.get("error") or "no reason recorded").strip().splitlines()[-1]
         names.append(
-            f"{asked.label(cell['algo'])}{which} on {cell['data']}, repetition {cell['rep']}: {error}"
+            f"{expected.label(cell['algo'])}{which} on {cell['data']}, repetition {cell['rep']}: {error}"
         )
-    many = len(asked.failed)
+    many = len(expected.failed)
     return [f"FAILED: {many} cell{'s' if many > 1 else ''}, in no mean: {some(names, '; ')}"]
 
 
-def _stale(asked: Asked) -> list[str]:
+def _stale(expected: Expected) -> list[str]:
     """Say what the store holds of older revisions: it is in no mean."""
     return [
         f"{count} cell{'s' if count > 1 else ''} of revision {revision} of {algo} in the store "
         f"{'are' if count > 1 else 'is'} not used: its results have changed since; "
         "`omkl results prune --old` removes such cells"
-        for (algo, revision), count in sorted(asked.stale.items())
+        for (algo, revision), count in sorted(expected.stale.items())
     ]
 
 
-def heading(summary: "pd.DataFrame", asked: Asked, cells: "pd.DataFrame") -> str:
+def heading(summary: "pd.DataFrame", expected: Expected, cells: "pd.DataFrame") -> str:
     """Return one line on what all rows share: pool, order, repetitions."""
     parts = []
     pools = sorted({pool for pool in summary["pool"] if isinstance(pool, str)})

@@ -8,7 +8,6 @@ import numpy as np
 
 from omkl.errors import UserError
 from omkl.reports import captions, strokes, style
-from omkl.reports.asked import Asked
 from omkl.reports.curves import (
     FIRST,
     SETTLED,
@@ -22,6 +21,7 @@ from omkl.reports.curves import (
     thousands,
     with_any,
 )
+from omkl.reports.expected import Expected
 from omkl.reports.measures import measure_named
 from omkl.reports.rows import rows_of
 from omkl.reports.ticks import plain_log
@@ -127,7 +127,7 @@ def measure_figure(
     name: str,
     out: str | Path,
     *,
-    asked: Asked | None = None,
+    expected: Expected | None = None,
     rows: "list[Row] | None" = None,
     title: str = "",
     log: bool | None = None,
@@ -136,19 +136,19 @@ def measure_figure(
 ) -> list[Path]:
     """Draw a measure of the cells' curves to files and return these.
 
-    cells, curves, asked, rows: as in curves.mean_curves; name: of measures.MEASURES; out: as in
+    cells, curves, expected, rows: as in curves.mean_curves; name: of measures.MEASURES; out: as in
     curves.curve_figure; the rest as in draw_measure. Without a palette, colours are those of all learners of
     the cells, also of those that lack the measure. Raises UserError when no cell has such a curve.
     """
-    asked = asked or Asked()
-    rows = rows_of(cells, asked) if rows is None else rows
-    names = line_names(rows, asked)
+    expected = expected or Expected()
+    rows = rows_of(cells, expected) if rows is None else rows
+    names = line_names(rows, expected)
     palette = tuple(palette) or [
         line for row, line in zip(rows, names, strict=True) if row.cells and not row.is_yardstick
     ]
-    table = mean_curves(cells, curves, asked, (name,), rows)
-    warnings = captions.shortfall_of_rows(rows, names, asked)
+    table = mean_curves(cells, curves, expected, (name,), rows)
+    warnings = captions.shortfall_of_rows(rows, names, expected)
     figure = draw_measure(table, name, title=title, log=log, log_x=log_x, palette=palette, warnings=warnings)
     learners = table.loc[~table["is_yardstick"].astype(bool), "algo"].tolist() or table["algo"].tolist()
     out = style.target(out, name, learners, table["data"].tolist())
-    return style.save(figure, out, title or measure_named(name).label, asked.command)
+    return style.save(figure, out, title or measure_named(name).label, expected.command)

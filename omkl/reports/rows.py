@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from omkl.data.files import data_name
-from omkl.reports.asked import Asked
+from omkl.reports.expected import Expected
 from omkl.tasks import for_task
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ class Row:
 
     data: the printed name of the data set    task: its task    order: of the stream    pool: name or None
     cells: positions in the DataFrame, none when nothing has finished
-    label: printed in place of the learner's    asked: repetitions asked for, where rows differ in that
+    label: printed in place of the learner's    planned: repetitions asked for, where rows differ in that
     per_data: hyperparameters that are chosen for each data set, which make no learner of its own in a figure
     """
 
@@ -32,7 +32,7 @@ class Row:
     task: str = "classification"
     cells: list[int] = field(default_factory=list)
     label: str | None = None
-    asked: int | None = None
+    planned: int | None = None
     per_data: tuple[str, ...] = ()
 
 
@@ -45,14 +45,14 @@ def identity(algo: str, params: Mapping[str, Any], pool: Mapping[str, Any] | Non
     return json.dumps([algo, params, kernels], sort_keys=True)
 
 
-def rows_of(cells: "pd.DataFrame", asked: Asked) -> list[Row]:
+def rows_of(cells: "pd.DataFrame", expected: Expected) -> list[Row]:
     """Return the rows: data sets in order, in each the learners and then the yardsticks, in order.
 
     Only finished cells count, each key once. What was asked for stands in the order of ``asked``, with an
     empty row where nothing has finished; cells that were not asked for come after, sorted by name. A setting
     asked for as learner and as yardstick is a learner.
     """
-    known = _settings(asked)
+    known = _settings(expected)
     table: dict[tuple, Row] = {}
     for position, (group, key, cell) in enumerate(_finished(cells)):
         if key is None:
@@ -65,11 +65,11 @@ def rows_of(cells: "pd.DataFrame", asked: Asked) -> list[Row]:
             )
             table[group, key] = row
         table[group, key].cells.append(position)
-    groups = _groups(table, asked)
+    groups = _groups(table, expected)
     for group in groups:
-        task = _task(group, table, asked)
+        task = _task(group, table, expected)
         for key, (_, is_yardstick, setting) in known.items():
-            fits = setting.fits(task) and not (is_yardstick and task not in asked.tasks(setting.algo))
+            fits = setting.fits(task) and not (is_yardstick and task not in expected.tasks(setting.algo))
             if (group, key) not in table and fits:
                 pool = setting.pool["name"] if setting.pool else None
                 table[group, key] = Row(
@@ -92,11 +92,11 @@ def rows_of(cells: "pd.DataFrame", asked: Asked) -> list[Row]:
     return [row for _, row in sorted(table.items(), key=place)]
 
 
-def _settings(asked: Asked) -> dict[str, tuple[int, bool, Any]]:
+def _settings(expected: Expected) -> dict[str, tuple[int, bool, Any]]:
     known: dict[str, tuple[int, bool, Any]] = {}
-    for setting in asked.settings:
+    for setting in expected.settings:
         known.setdefault(identity(setting.algo, setting.params, setting.pool), (len(known), False, setting))
-    for setting in asked.yardsticks:
+    for setting in expected.yardsticks:
         known.setdefault(identity(setting.algo, setting.params, setting.pool), (len(known), True, setting))
     return known
 
@@ -120,16 +120,18 @@ def _finished(cells: "pd.DataFrame") -> Iterable[tuple[tuple, str | None, dict]]
         yield (data, data_hash, order), memo[which] if counts else None, cell
 
 
-def _task(group: tuple, table: Mapping[tuple, Row], asked: Asked) -> str:
+def _task(group: tuple, table: Mapping[tuple, Row], expected: Expected) -> str:
     """Return the task of a data set: that of its cells, where there are none the learners' first."""
     found = [row.task for (where, _), row in table.items() if where == group]
-    return (found or [task for s in asked.settings for task in asked.tasks(s.algo)] or ["classification"])[0]
+    return (
+        found or [task for s in expected.settings for task in expected.tasks(s.algo)] or ["classification"]
+    )[0]
 
 
-def _groups(table: Mapping[tuple, Row], asked: Asked) -> list[tuple]:
+def _groups(table: Mapping[tuple, Row], expected: Expected) -> list[tuple]:
     found = sorted({group for group, _ in table}, key=lambda group: tuple(map(str, group)))
     groups = []
-    for spec in asked.data:
+    for spec in expected.data:
         name = spec if any(group[0] == spec for group in found) else data_name(spec)
         matching = [group for group in found if group[0] == name] or [(name, None, "")]
         groups += [group for group in matching if group not in groups]
@@ -153,7 +155,7 @@ def _tell_apart(table: Mapping[tuple, Row], groups: list[tuple]) -> None:
                 row.data = f"{group[0]} ({', '.join(marks)})"
 
 
-def shown_params(rows: list[Row], asked: Asked) -> list[dict[str, Any]]:
+def shown_params(rows: list[Row], expected: Expected) -> list[dict[str, Any]]:
     """Return for each row the hyperparameters worth showing.
 
     Of a learner these are the ones that differ between its rows, or from its defaults; in all its rows alike.
@@ -162,7 +164,7 @@ def shown_params(rows: list[Row], asked: Asked) -> list[dict[str, Any]]:
     for row in rows:
         for name, value in row.params.items():
             values.setdefault((row.algo, name), set()).add(json.dumps(value, sort_keys=True))
-    for algo, spec in asked.specs.items():
+    for algo, spec in expected.specs.items():
         for task in {row.task for row in rows if row.algo == algo}:
             for name, value in for_task(spec.defaults, task).items():
                 if (algo, name) in values:

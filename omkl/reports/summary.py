@@ -8,7 +8,7 @@ import numpy as np
 
 from omkl.config.settings_text import params_text
 from omkl.reports import origin
-from omkl.reports.asked import Asked
+from omkl.reports.expected import Expected
 from omkl.reports.rows import Row, rows_of, shown_params
 from omkl.reports.task_measures import BY_TASK
 
@@ -56,7 +56,7 @@ def summarise(
     data: Iterable[str] = (),
     specs: Mapping[str, Any] | None = None,
 ) -> "pd.DataFrame":
-    """Average the cells over their repetitions; the arguments are those of ``Asked``.
+    """Average the cells over their repetitions; the arguments are those of ``Expected``.
 
     Columns (COLUMNS): ``mistake_pct_mean`` and so on are means over the repetitions, ``..._std`` sample
     standard deviations (ddof 1, NaN for one repetition); rates in percent, ``mse_e3`` the mean squared error
@@ -73,23 +73,23 @@ def summarise(
     another, so that a reader sees where a yardstick wins. Rows compete within one data set and order, over
     all pools and hyperparameters.
     """
-    asked = Asked(asked_reps, tuple(settings), tuple(yardsticks), tuple(data), specs or {})
-    return summary_of(cells, asked)
+    expected = Expected(asked_reps, tuple(settings), tuple(yardsticks), tuple(data), specs or {})
+    return summary_of(cells, expected)
 
 
-def summary_of(cells: "pd.DataFrame", asked: Asked) -> "pd.DataFrame":
+def summary_of(cells: "pd.DataFrame", expected: Expected) -> "pd.DataFrame":
     """As ``summarise``, with the arguments in one object."""
-    return summary_of_rows(rows_of(cells, asked), cells, asked)
+    return summary_of_rows(rows_of(cells, expected), cells, expected)
 
 
-def summary_of_rows(rows: list[Row], cells: "pd.DataFrame", asked: Asked) -> "pd.DataFrame":
+def summary_of_rows(rows: list[Row], cells: "pd.DataFrame", expected: Expected) -> "pd.DataFrame":
     """As ``summarise``, of rows that are chosen already."""
     import pandas as pd
 
     most = max((len(row.cells) for row in rows), default=0)
-    shown = shown_params(rows, asked)
+    shown = shown_params(rows, expected)
     records = [
-        _record(row, some, cells, asked, most if asked.reps is None else asked.reps)
+        _record(row, some, cells, expected, most if expected.reps is None else expected.reps)
         for row, some in zip(rows, shown, strict=True)
     ]
     for name in dict.fromkeys(row.data for row in rows):
@@ -100,11 +100,11 @@ def summary_of_rows(rows: list[Row], cells: "pd.DataFrame", asked: Asked) -> "pd
     return summary
 
 
-def _record(row: Row, shown: dict, cells: "pd.DataFrame", asked: Asked, reps: int) -> dict[str, Any]:
+def _record(row: Row, shown: dict, cells: "pd.DataFrame", expected: Expected, reps: int) -> dict[str, Any]:
     columns = ("T", "m", "provenance", *(column for column, _, _ in MEASURES))
     own = {column: cells[column].to_numpy()[row.cells] for column in columns}
     found = len(row.cells)
-    reps = reps if row.asked is None else row.asked
+    reps = reps if row.planned is None else row.planned
     record = {
         "data": row.data,
         "task": row.task,
@@ -113,7 +113,7 @@ def _record(row: Row, shown: dict, cells: "pd.DataFrame", asked: Asked, reps: in
         "m": int(own["m"].max()) if found else None,
         "pool": row.pool,
         "algo": row.algo,
-        "label": row.label or asked.label(row.algo),
+        "label": row.label or expected.label(row.algo),
         "is_yardstick": row.is_yardstick,
         "settings": "" if row.label else params_text(shown),  # a label of its own says what the row is
         "shown": [] if row.label else list(shown),

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from omkl.reports.asked import Asked
+from omkl.reports.expected import Expected
 from omkl.reports.formats import check_format
 from omkl.reports.summary import summary_of
 from omkl.reports.sweep_grid import axes_of
@@ -31,15 +31,15 @@ def best_settings(summary: "pd.DataFrame") -> "pd.DataFrame":
     return summary.loc[sorted(chosen)].reset_index(drop=True)
 
 
-def swept_names(summary: "pd.DataFrame", asked: Asked) -> list[str]:
+def swept_names(summary: "pd.DataFrame", expected: Expected) -> list[str]:
     """Return the hyperparameters that get columns of their own: the swept ones, as told or as found."""
-    told = [key.split(".")[1] for key in asked.swept if key.startswith("algo.")]
+    told = [key.split(".")[1] for key in expected.swept if key.startswith("algo.")]
     names = dict.fromkeys(told or [name.split(".")[0] for name in axes_of(summary)])
     return [name for name in names if any(name in params for params in summary["params"])]
 
 
 def sweep_report(
-    cells: "pd.DataFrame", asked: Asked, fmt: str = "table", out: str | Path | None = None
+    cells: "pd.DataFrame", expected: Expected, fmt: str = "table", out: str | Path | None = None
 ) -> tuple[str, list[Path]]:
     """Return the text of a sweep and the figure files written.
 
@@ -50,14 +50,14 @@ def sweep_report(
     Raises UserError for an unknown format, OmklError when the figure cannot be written.
     """
     check_format(fmt)
-    summary = summary_of(cells, asked)
+    summary = summary_of(cells, expected)
     name = "best" if fmt == "json" else BEST_TITLE
     text = render(
         summary,
         cells,
-        asked,
+        expected,
         fmt,
-        swept=swept_names(summary, asked),
+        swept=swept_names(summary, expected),
         more={name: best_settings(summary)},
     )
     done = summary[summary["reps"] > 0]
@@ -68,4 +68,4 @@ def sweep_report(
 
     learners = done[~done["is_yardstick"].astype(bool)]
     target = style.target(out, "sweep", learners["algo"].tolist(), learners["data"].tolist())
-    return text, style.save(draw_sweep(summary), target, "Sweep", asked.command)
+    return text, style.save(draw_sweep(summary), target, "Sweep", expected.command)

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 from warnings import warn
 
-from omkl.reports.asked import Asked
 from omkl.reports.display import MISSING, Display, Line, Spread, display
+from omkl.reports.expected import Expected
 from omkl.reports.formats import check_format
 from omkl.reports.latex import latex
 from omkl.reports.notes import heading, legend, notes
@@ -22,7 +22,7 @@ _WIDTH = 100
 def render(
     summary: "pd.DataFrame",
     cells: "pd.DataFrame",
-    asked: Asked,
+    expected: Expected,
     fmt: str = "table",
     *,
     swept: Iterable[str] = (),
@@ -39,13 +39,13 @@ def render(
     check_format(fmt)
     more = more or {}
     if fmt == "json":
-        return to_json({"summary": summary, **more, "cells": cells}, notes(summary, cells, asked))
+        return to_json({"summary": summary, **more, "cells": cells}, notes(summary, cells, expected))
     if fmt == "csv":
-        return to_csv(_for_csv(summary, swept), notes(summary, cells, asked))
+        return to_csv(_for_csv(summary, swept), notes(summary, cells, expected))
     tables = [(None, display(summary, swept)), *((name, display(part, swept)) for name, part in more.items())]
-    shared = heading(summary, asked, cells)
-    terms, warnings = legend(tables[0][1], least_of(summary), cells), notes(summary, cells, asked)
-    return write(tables, terms, warnings, shared, asked.command, fmt)
+    shared = heading(summary, expected, cells)
+    terms, warnings = legend(tables[0][1], least_of(summary), cells), notes(summary, cells, expected)
+    return write(tables, terms, warnings, shared, expected.command, fmt)
 
 
 def write(

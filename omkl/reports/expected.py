@@ -6,7 +6,7 @@ from typing import Any
 
 
 @dataclass(frozen=True)
-class Asked:
+class Expected:
     """The rows a report should have, and how it was asked for.
 
     reps: repetitions asked for per row    settings, yardsticks: objects with ``algo``, ``params``, ``pool``
@@ -29,7 +29,7 @@ class Asked:
     command: str = ""
 
     @classmethod
-    def of(cls, plan: Any, failed: Any = (), command: str = "", stale: Any = None) -> "Asked":
+    def of(cls, plan: Any, failed: Any = (), command: str = "", stale: Any = None) -> "Expected":
         """Build it from an omkl.config.Plan, and the failed lines and stale cells of its Outcome."""
         from omkl.config import algo_spec
 
