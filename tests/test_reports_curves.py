@@ -114,7 +114,7 @@ def test_stripes_take_turns():
             self.stroke = stroke
 
     lines = {name: Line() for name in ("a", "b", "c", "alone")}
-    style.stripe(lines, {"a": [1, 2], "b": [1, 2], "c": [1, 2], "alone": [1, 3]}, length=1.0)
+    style.stripe([[lines[name] for name in "abc"], [lines["alone"]]], length=1.0)
 
     def drawn(stroke: tuple, place: float) -> bool:
         offset, (dash, gap) = stroke

@@ -12,13 +12,13 @@ from reports_cells import YARDSTICKS, cell, expected, frame, repetitions, settin
 from omkl.errors import UserError
 from omkl.reports import report, style
 from omkl.reports.curves import curve_figure, draw_curves, mean_curves
-from omkl.reports.panels import draw_measure
+from omkl.reports.lines import plain_log
 from omkl.reports.ranks import average_ranks
 from omkl.reports.sensitivity import draw_sensitivity, sensitivity_table
 from omkl.reports.summary import summary_of
 from omkl.reports.sweep_figure import draw_sweep
-from omkl.reports.ticks import plain_log
-from omkl.reports.time_figure import draw_times, times_table
+from omkl.reports.sweep_grid import grid_table
+from omkl.reports.time_figure import draw_times
 
 DD, SS, U = setting("omkc_dd"), setting("omkc_ss"), setting("omkc_u")
 BETAS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
@@ -58,7 +58,7 @@ def test_few_learners_have_no_markers():
 
 def test_the_bars_of_two_learners_do_not_look_alike():
     table = pd.DataFrame(
-        [("x", f"learner {n}", 1.0 + n) for n in range(20)], columns=["data", "learner", "seconds"]
+        [("x", f"learner {n}", 1.0 + n) for n in range(20)], columns=["data", "line", "seconds_mean"]
     )
     (axes,) = draw_times(table).axes
     looks = {(bar.get_facecolor(), bar.get_hatch()) for bar in axes.patches}
@@ -87,7 +87,7 @@ def test_a_line_that_another_nearly_hides_takes_turns_with_it():
         }
     )
     for log in (False, True):
-        (axes,) = draw_measure(table, "mse_e3", log=log).axes
+        (axes,) = draw_curves(table, ("mse_e3",), log=log).axes
         strokes_of = {line.get_label(): line.get_linestyle() for line in axes.get_lines()}
         assert strokes_of == {"below": "--", "above": "--", "apart": "-"}
 
@@ -115,9 +115,7 @@ def test_an_axis_has_plain_numbers():
 
 
 def test_a_log_axis_of_a_sensitivity_figure_has_plain_numbers():
-    rows = [
-        {"panel": "p", "x": x, "learner": "a", "y_mean": 0.05 * 40**x, "y_std": np.nan} for x in (0.0, 1.0)
-    ]
+    rows = [{"panel": "p", "x": x, "line": "a", "y_mean": 0.05 * 40**x, "y_std": np.nan} for x in (0.0, 1.0)]
     figure = draw_sensitivity(pd.DataFrame(rows))
     FigureCanvasAgg(figure).draw()
     (axes,) = figure.axes
@@ -157,7 +155,7 @@ def test_the_caption_says_what_was_drawn(order, reps, text):
     summary = summary_of(cells.assign(order=order), expected(settings, ("wdbc",), reps))
     assert below(draw_sensitivity(sensitivity_table(summary, "beta"))) == text
     assert below(draw_sweep(summary)).startswith(f"{text}; ring")
-    assert below(draw_times(times_table(summary))) == text.partition(";")[0]
+    assert below(draw_times(grid_table(summary))) == text.partition(";")[0]
 
 
 def test_equal_repetitions_have_no_deviation_to_tell_of():

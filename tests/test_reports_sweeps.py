@@ -19,10 +19,10 @@ from reports_cells import (
 
 from omkl.reports import sweep_report
 from omkl.reports.heatmap import matrix
+from omkl.reports.lines import is_log_spaced
 from omkl.reports.summary import summary_of
 from omkl.reports.sweep_figure import draw_sweep
 from omkl.reports.sweep_grid import axes_of, grid_table
-from omkl.reports.sweep_panels import is_log_spaced
 
 DD, SS, U = setting("omkc_dd"), setting("omkc_ss"), setting("omkc_u")
 DATA = {"wdbc": 300, "sonar": 200}

@@ -13,9 +13,9 @@ import numpy as np
 
 from omkl.errors import UserError, suggest
 from omkl.papers.compare import Compared
+from omkl.reports.measures import BY_TASK
 from omkl.reports.rows import Row
 from omkl.reports.summary import by_permutation, not_worse, paired_ps
-from omkl.reports.task_measures import BY_TASK
 
 if TYPE_CHECKING:
     import pandas as pd

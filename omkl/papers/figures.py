@@ -14,6 +14,7 @@ from omkl.papers.selection import Selection, Work, work_of
 from omkl.papers.titles import title_of
 from omkl.reports import captions, style
 from omkl.reports.expected import Expected
+from omkl.reports.measures import learners_of, measure_of
 from omkl.reports.rows import Row
 from omkl.reports.sweep_grid import grid_table
 
@@ -63,7 +64,7 @@ class Material:
     @property
     def warnings(self) -> list[str]:
         """Which lines rest on fewer repetitions than they should."""
-        return captions.shortfall_of(grid_table(self.summary, {}))
+        return captions.shortfall_of(grid_table(self.summary))
 
 
 def figure(
@@ -120,14 +121,14 @@ def _material(paper: Paper, item: Item, work: Work, outcome: "Outcome", command:
 
 def curves(material: Material, out: str) -> list[Path]:
     """Draw ``measure`` of the cells' curves against the examples seen, a panel per data set."""
-    from omkl.reports.panels import measure_figure
+    from omkl.reports.curves import curve_figure
 
     looks = {key: material.options[key] for key in ("log", "log_x") if key in material.options}
-    return measure_figure(
+    return curve_figure(
         material.cells,
         material.curves,
-        material.options["measure"],
         out,
+        (material.options["measure"],),
         expected=material.expected,
         rows=material.rows,
         title=material.title,
@@ -155,7 +156,6 @@ def ranks(material: Material, out: str) -> list[Path]:
     """Draw the critical-difference diagram of average ranks over the data sets."""
     from omkl.reports.rank_figure import rank_figure
     from omkl.reports.ranks import average_ranks
-    from omkl.reports.task_measures import measure_of
 
     found = average_ranks(material.summary, measure=measure_of(material.summary).name)
     if material.absent:
@@ -166,9 +166,9 @@ def ranks(material: Material, out: str) -> list[Path]:
 
 def times(material: Material, out: str) -> list[Path]:
     """Draw each learner's time over the slowest's, a panel per data set."""
-    from omkl.reports.time_figure import times_figure, times_table
+    from omkl.reports.time_figure import times_figure
 
-    table = times_table(material.summary)
+    table = grid_table(material.summary[material.summary["reps"] > 0])
     return times_figure(
         table, out, command=material.expected.command, title=material.title, warnings=material.warnings
     )
@@ -183,7 +183,7 @@ def spa(material: Material, out: str) -> list[Path]:
 
     from omkl.reports.sensitivity import sensitivity_figure
 
-    done = material.summary[(material.summary["reps"] > 0) & ~material.summary["is_yardstick"].astype(bool)]
+    done = learners_of(material.summary[material.summary["reps"] > 0])
     fixed = {"alpha": float(material.options["alpha"]), "beta": float(material.options["beta"])}
     points = []
 
@@ -193,7 +193,8 @@ def spa(material: Material, out: str) -> list[Path]:
                 {
                     "panel": panel,
                     "x": x,
-                    "learner": rows["label"],
+                    "line": rows["label"],
+                    "is_yardstick": False,
                     "y_mean": rows[f"{measure}_mean"],
                     "y_std": rows[f"{measure}_std"],
                     "reps": rows["reps"],

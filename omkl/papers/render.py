@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING
 from omkl.papers.compare import METRICS, Compared
 from omkl.reports.display import MISSING, Column, Display, Line, Spread, display, number
 from omkl.reports.expected import Expected
+from omkl.reports.measures import least_of
 from omkl.reports.notes import legend
 from omkl.reports.notes import notes as warnings_of
 from omkl.reports.tables import check_format, to_csv, to_json, write
-from omkl.reports.task_measures import least_of
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -11,8 +11,8 @@ if TYPE_CHECKING:
 
 def standing_text(summary: "pd.DataFrame") -> str:
     """Return one paragraph: average ranks, critical difference, Friedman's test; or why there are none."""
+    from omkl.reports.measures import measure_of
     from omkl.reports.ranks import MOST_REASONS, average_ranks
-    from omkl.reports.task_measures import measure_of
 
     try:
         found = average_ranks(summary, measure=measure_of(summary).name)

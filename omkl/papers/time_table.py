@@ -9,6 +9,7 @@ from omkl.papers.render import warnings_for
 from omkl.reports.captions import basis
 from omkl.reports.display import MISSING, Column, Display, Line, number
 from omkl.reports.expected import Expected
+from omkl.reports.measures import learners_of
 from omkl.reports.tables import check_format, to_csv, to_json, write
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ _SHARE = ("%", "of the first learner's time on the same data set and pool")
 
 def times_of(summary: "pd.DataFrame", base: str) -> "pd.DataFrame":
     """Return seconds by data set and pool (rows) and learner (columns), the base first."""
-    own = summary[~summary["is_yardstick"].astype(bool)]
+    own = learners_of(summary)
     own = own.assign(pool=own["pool"].fillna(MISSING))
     table = own.pivot_table(index=["data", "pool"], columns="label", values="seconds_mean", sort=False)
     if base not in table:

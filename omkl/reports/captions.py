@@ -3,8 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from omkl.reports.expected import Expected
-from omkl.reports.rows import Row
+from omkl.reports.measures import learners_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -43,7 +42,7 @@ def caption(table: "pd.DataFrame", spread: str = "bands", of: Iterable[str] = ()
     """
     most = int(table["reps"].max())
     text = basis(most, table.get("order", ()))
-    own = table[~table["is_yardstick"].astype(bool)] if "is_yardstick" in table else table
+    own = learners_of(table)
     varied = any((own[name].astype(float) > 0).any() for name in of)
     return f"{text}; {spread}: ±1 standard deviation" if varied else text
 
@@ -65,18 +64,3 @@ def shortfall_of(table: "pd.DataFrame") -> list[str]:
     """Return the warnings of a table with the columns line, data, reps and asked."""
     columns = (table[name] for name in ("line", "data", "reps", "asked"))
     return shortfall((line, data, int(reps), int(of)) for line, data, reps, of in zip(*columns, strict=True))
-
-
-def shortfall_of_rows(rows: Sequence[Row], names: Sequence[str], expected: Expected) -> list[str]:
-    """Return the warnings of rows, called by these names."""
-    most = max((len(row.cells) for row in rows), default=0)
-    return shortfall(
-        (name, row.data, len(row.cells), asked_of(row, expected, most))
-        for name, row in zip(names, rows, strict=True)
-    )
-
-
-def asked_of(row: Row, expected: Expected, most: int) -> int:
-    """Return how many repetitions a row should have; most: what any row has, where nothing is known."""
-    known = expected.reps if row.planned is None else row.planned
-    return most if known is None else known

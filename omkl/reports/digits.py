@@ -62,9 +62,8 @@ def draw_pictures(
             _panel(axes, panel, across, rows, (low, high))
             axes.set_title(panel.title if len(panel.values) else f"{panel.title}: none")
         if note:
-            figure.supxlabel(note, fontsize=7.5, color="#4d4d4d")
-        if title:
-            figure.suptitle(title, fontsize=11)
+            figure.supxlabel(note, fontsize=7.5, color=style.GREY)
+        style.put_title(figure, title)
     return figure
 
 
@@ -85,6 +84,6 @@ def _panel(axes: "Axes", panel: Pictures, across: int, rows: int, limits: tuple[
 def pictures_figure(
     panels: Sequence[Pictures], out: str | Path, *, command: str = "", title: str = "", **looks: Any
 ) -> list[Path]:
-    """Draw the panels to files and return these; ``looks`` as in draw_pictures, out as in style.target."""
+    """Draw the panels to files and return these; ``looks`` as in draw_pictures, out as in style.save."""
     figure = draw_pictures(panels, title=title, **looks)
-    return style.save(figure, style.target(out, "pictures", [], []), title or "Pictures", command)
+    return style.save(figure, out, ("pictures", (), ()), title or "Pictures", command)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from omkl.config.settings_text import params_text, value_text
-from omkl.reports.task_measures import BY_TASK
+from omkl.reports.measures import BY_TASK
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -56,7 +56,7 @@ def notes(summary: "pd.DataFrame", cells: "pd.DataFrame", expected: Expected) ->
 
 def incomplete(summary: "pd.DataFrame") -> list[str]:
     """Return a warning of the rows that lack repetitions, none where all are there."""
-    missing = summary[~summary["complete"].astype(bool)]
+    missing = summary[~summary["complete"]]
     if missing.empty:
         return []
     names = [

@@ -1,7 +1,6 @@
 """The critical-difference diagram (Demsar, 2006, Figure 1): average ranks, and bars over equals."""
 
 import textwrap
-from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,15 +19,15 @@ _BAR = 0.42  # rows between bars
 _SCALE = 4.4  # inches
 
 
-def draw_ranks(ranks: "Ranks", title: str = "", palette: Iterable[str] = ()) -> "Figure":
+def draw_ranks(ranks: "Ranks", title: str = "") -> "Figure":
     """Draw the ranks on a scale, best at the left; a thick bar joins learners that are not told apart.
 
-    palette: as in style.line_styles. The labels stand in rows at both sides, the better half at the left.
+    The labels stand in rows at both sides, the better half at the left.
     """
     names = list(ranks.average)
     # In the order of the table, so that colours are those of the learners' curves.
     learners = [name for name in ranks.each if name not in ranks.yardsticks]
-    styles = style.line_styles(learners, list(ranks.yardsticks), palette)
+    styles = style.line_styles(learners, list(ranks.yardsticks))
     half = (len(names) + 1) // 2
     bars = len(ranks.groups)
     deep = 0.9 + _BAR * bars  # rows from the scale to the first label
@@ -52,9 +51,8 @@ def draw_ranks(ranks: "Ranks", title: str = "", palette: Iterable[str] = ()) -> 
             row = deep + (number if left else len(names) - 1 - number)
             _leg(axes, ranks.average[name], name, row, left, k, styles[name])
         _bars(axes, ranks)
-        figure.supxlabel("\n".join(caption), fontsize=7.5, color="#4d4d4d", x=0.5)
-        if title:
-            figure.suptitle(title, fontsize=11)
+        figure.supxlabel("\n".join(caption), fontsize=7.5, color=style.GREY, x=0.5)
+        style.put_title(figure, title)
     return figure
 
 
@@ -105,10 +103,9 @@ def _bars(axes: "Axes", ranks: "Ranks") -> None:
         axes.plot(ends, [y, y], color="#222222", linewidth=3.5, solid_capstyle="butt", zorder=4)
 
 
-def rank_figure(
-    ranks: "Ranks", out: str | Path, *, title: str = "", palette: Iterable[str] = (), command: str = ""
-) -> list[Path]:
+def rank_figure(ranks: "Ranks", out: str | Path, *, title: str = "", command: str = "") -> list[Path]:
     """Draw the diagram to files and return them; see draw_ranks, and style.save for ``out``, ``command``."""
-    learners, data = list(ranks.average), [str(name) for name in ranks.each.index]
-    out = style.target(out, "ranks", learners, data)
-    return style.save(draw_ranks(ranks, title, palette), out, title or "Average ranks", command)
+    figure = draw_ranks(ranks, title)
+    return style.save(
+        figure, out, ("ranks", ranks.average, ranks.each.index), title or "Average ranks", command
+    )

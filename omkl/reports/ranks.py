@@ -8,9 +8,9 @@ import numpy as np
 
 from omkl.errors import UserError
 from omkl.reports.captions import some
+from omkl.reports.measures import learners_of, least_of, yardsticks_of
 from omkl.reports.summary import ALPHA
 from omkl.reports.sweep_grid import grid_table
-from omkl.reports.task_measures import least_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -76,9 +76,9 @@ def average_ranks(
     Raises UserError as ``ranks_of`` does, for a line that is not in the summary, and for two rows of the same
     learner on one data set.
     """
-    table = grid_table(summary, {})
+    table = grid_table(summary)
     if not yardsticks:
-        table = table[~table["is_yardstick"].astype(bool)]
+        table = learners_of(table)
     lines = tuple(lines)
     known = list(dict.fromkeys(table["line"]))
     if unknown := [line for line in lines if line not in known]:
@@ -89,7 +89,7 @@ def average_ranks(
         first = twice.iloc[0]
         raise UserError(f"'{first['line']}' has two rows on {first['data']}: a learner is ranked by one")
     mean = f"{measure}_mean"
-    values = table.assign(value=table[mean].where(table["complete"].astype(bool))).pivot_table(
+    values = table.assign(value=table[mean].where(table["complete"])).pivot_table(
         index="data", columns="line", values="value", sort=False, dropna=False
     )
     values = values.reindex(index=list(dict.fromkeys(table["data"])), columns=lines or known)
@@ -102,7 +102,7 @@ def average_ranks(
     for data, row in values[values.isna().any(axis=1)].iterrows():
         reasons.setdefault(some(list(row.index[row.isna()]), at_most=MOST_REASONS), []).append(str(data))
     left_out += [f"{some(sets)}: not finished by {names}" for names, sets in reasons.items()]
-    grey = set(table.loc[table["is_yardstick"].astype(bool), "line"])
+    grey = set(yardsticks_of(table)["line"])
     ranks = ranks_of(values.dropna(), alpha, left_out)
     found = tuple(line for line in ranks.each if line in grey)
     return replace(ranks, yardsticks=found, least=least_of(table) or "lowest")

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from omkl.config.settings_text import params_text
 from omkl.data.files import data_name
 from omkl.reports.expected import Expected
 from omkl.tasks import for_task
@@ -32,7 +33,7 @@ class Row:
     task: str = "classification"
     cells: list[int] = field(default_factory=list)
     label: str | None = None
-    planned: int | None = None
+    planned: int = 0
     per_data: tuple[str, ...] = ()
 
 
@@ -89,7 +90,11 @@ def rows_of(cells: "pd.DataFrame", expected: Expected) -> list[Row]:
             key,
         )
 
-    return [row for _, row in sorted(table.items(), key=place)]
+    rows = [row for _, row in sorted(table.items(), key=place)]
+    most = max((len(row.cells) for row in rows), default=0)
+    for row in rows:
+        row.planned = most if expected.reps is None else expected.reps
+    return rows
 
 
 def _settings(expected: Expected) -> dict[str, tuple[int, bool, Any]]:
@@ -170,3 +175,17 @@ def shown_params(rows: list[Row], expected: Expected) -> list[dict[str, Any]]:
                 if (algo, name) in values:
                     values[algo, name].add(json.dumps(value, sort_keys=True))
     return [{k: v for k, v in row.params.items() if len(values[row.algo, k]) > 1} for row in rows]
+
+
+def line_names(rows: list[Row], expected: Expected) -> list[str]:
+    """Return what each row is called in a legend: learner, what tells its settings apart, pool if several."""
+    several = len({row.pool for row in rows} - {None}) > 1
+    names = []
+    for row, shown in zip(rows, shown_params(rows, expected), strict=True):
+        if row.label:  # a label of its own says what the row is
+            names.append(row.label)
+            continue
+        shown = {name: value for name, value in shown.items() if name not in row.per_data}
+        parts = [expected.label(row.algo), params_text(shown), row.pool if several and row.pool else ""]
+        names.append(", ".join(part for part in parts if part))
+    return names

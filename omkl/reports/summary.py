@@ -9,8 +9,8 @@ import numpy as np
 from omkl.config.settings_text import params_text
 from omkl.reports import origin
 from omkl.reports.expected import Expected
+from omkl.reports.measures import BY_TASK
 from omkl.reports.rows import Row, rows_of, shown_params
-from omkl.reports.task_measures import BY_TASK
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -86,25 +86,22 @@ def summary_of_rows(rows: list[Row], cells: "pd.DataFrame", expected: Expected) 
     """As ``summarise``, of rows that are chosen already."""
     import pandas as pd
 
-    most = max((len(row.cells) for row in rows), default=0)
     shown = shown_params(rows, expected)
-    records = [
-        _record(row, some, cells, expected, most if expected.reps is None else expected.reps)
-        for row, some in zip(rows, shown, strict=True)
-    ]
+    records = [_record(row, some, cells, expected) for row, some in zip(rows, shown, strict=True)]
     for name in dict.fromkeys(row.data for row in rows):
         _mark([(row, record) for row, record in zip(rows, records, strict=True) if row.data == name], cells)
     summary = pd.DataFrame(records, columns=list(COLUMNS))
+    flags = dict.fromkeys(("is_yardstick", "complete", "marked", "best"), bool)
+    summary = summary.astype(flags)
     for name in ("T", "m", "pool"):  # whole numbers and None, which pandas would turn into floats and NaN
         summary[name] = pd.Series([record[name] for record in records], dtype=object)
     return summary
 
 
-def _record(row: Row, shown: dict, cells: "pd.DataFrame", expected: Expected, reps: int) -> dict[str, Any]:
+def _record(row: Row, shown: dict, cells: "pd.DataFrame", expected: Expected) -> dict[str, Any]:
     columns = ("T", "m", "provenance", *(column for column, _, _ in MEASURES))
     own = {column: cells[column].to_numpy()[row.cells] for column in columns}
     found = len(row.cells)
-    reps = reps if row.planned is None else row.planned
     record = {
         "data": row.data,
         "task": row.task,
@@ -119,8 +116,8 @@ def _record(row: Row, shown: dict, cells: "pd.DataFrame", expected: Expected, re
         "shown": [] if row.label else list(shown),
         "params": row.params,
         "reps": found,
-        "asked": reps,
-        "complete": found >= reps,
+        "asked": row.planned,
+        "complete": found >= row.planned,
         "marked": False,
         "best": False,
         "p_value": np.nan,

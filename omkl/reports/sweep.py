@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING
 
 from omkl.reports.expected import Expected
 from omkl.reports.formats import check_format
+from omkl.reports.measures import BY_TASK, learners_of
 from omkl.reports.summary import summary_of
 from omkl.reports.sweep_grid import axes_of
 from omkl.reports.tables import render
-from omkl.reports.task_measures import BY_TASK
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -66,6 +66,6 @@ def sweep_report(
     from omkl.reports import style
     from omkl.reports.sweep_figure import draw_sweep
 
-    learners = done[~done["is_yardstick"].astype(bool)]
-    target = style.target(out, "sweep", learners["algo"].tolist(), learners["data"].tolist())
-    return text, style.save(draw_sweep(summary), target, "Sweep", expected.command)
+    own = learners_of(done)
+    named = ("sweep", own["algo"], own["data"])
+    return text, style.save(draw_sweep(summary), out, named, "Sweep", expected.command)

@@ -1,9 +1,10 @@
 """The grid of a sweep: its axes, and the rows of the summary placed on them."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from omkl.config.settings_text import params_text, value_text
+from omkl.reports.measures import BY_TASK, learners_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -23,7 +24,7 @@ def axes_of(summary: "pd.DataFrame") -> dict[str, list[float]]:
 
     By name, with all values of all learners in ascending order; the longest axis first.
     """
-    learners = summary[~summary["is_yardstick"].astype(bool)]
+    learners = learners_of(summary)
     values: dict[tuple[str, str], set] = {}
     for algo, params in zip(learners["algo"], learners["params"], strict=True):
         for name, value in flat(params):
@@ -46,7 +47,7 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
-def grid_table(summary: "pd.DataFrame", axes: Mapping[str, list[float]]) -> "pd.DataFrame":
+def grid_table(summary: "pd.DataFrame", axes: Iterable[str] = ()) -> "pd.DataFrame":
     """Return the summary with its place on the axes, for figures.
 
     Adds ``line``, what the legend says: the learner, its shown hyperparameters that are no axis and not
@@ -69,7 +70,14 @@ def grid_table(summary: "pd.DataFrame", axes: Mapping[str, list[float]]) -> "pd.
     return table
 
 
-def _covered(name: str, value: Any, axes: Mapping[str, Any]) -> bool:
+def points(table: "pd.DataFrame", axis: str) -> "pd.DataFrame":
+    """Return a ``grid_table`` as points along one axis, for sensitivity.draw_sensitivity: task errors."""
+    rows = table.to_dict("records")
+    errors = {f"y_{p}": [row[f"{BY_TASK[row['task']].name}_{p}"] for row in rows] for p in ("mean", "std")}
+    return table.assign(panel=table["data"], x=table[f"at.{axis}"], **errors)
+
+
+def _covered(name: str, value: Any, axes: Iterable[str]) -> bool:
     """Whether the axes say all about a hyperparameter; a kernel's kind is never on an axis."""
     return name in axes or (
         isinstance(value, Mapping)

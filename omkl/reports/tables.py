@@ -10,8 +10,8 @@ from omkl.reports.display import MISSING, Display, Line, Spread, display
 from omkl.reports.expected import Expected
 from omkl.reports.formats import check_format
 from omkl.reports.latex import latex
+from omkl.reports.measures import least_of
 from omkl.reports.notes import heading, legend, notes
-from omkl.reports.task_measures import least_of
 
 if TYPE_CHECKING:
     import pandas as pd
