@@ -45,8 +45,8 @@ class Rows:
 
     def mean(self, label: str, measure: str) -> float:
         """Return a row's mean of a measure (ERROR: of the task's); NaN where it has not finished."""
-        found = self.records.get(label)
-        return _mean(found[0], self.measure(measure)) if found else float("nan")
+        records = self.records.get(label)
+        return _mean(records[0], self.measure(measure)) if records else float("nan")
 
     def measure(self, name: str) -> str:
         """Return a measure's name, for ERROR that of the task."""
@@ -57,18 +57,18 @@ class Rows:
         return min(labels, key=lambda label: (np.nan_to_num(self.mean(label, measure), nan=np.inf), label))
 
 
-def on_each(found: Compared, cells: "pd.DataFrame", pool: str | None) -> Iterator[Rows]:
+def on_each(compared: Compared, pool: str | None) -> Iterator[Rows]:
     """Yield the finished rows per data set, those with a pool only of this one."""
-    records = found.summary.to_dict("records")
+    records = compared.summary.to_dict("records")
     table: dict[str, tuple[dict, dict]] = {}
-    for row, record in zip(found.rows, records, strict=True):
+    for row, record in zip(compared.rows, records, strict=True):
         if record["reps"] and (pool is None or record["pool"] in (None, pool)):
             by_label, rows = table.setdefault(record["data"], ({}, {}))
             by_label.setdefault(record["label"], []).append(record)
             rows.setdefault(record["label"], []).append(row)
     for data, (by_label, rows) in table.items():
         task = next(iter(by_label.values()))[0]["task"]
-        yield Rows(data, task, by_label, rows, cells)
+        yield Rows(data, task, by_label, rows, compared.cells)
 
 
 def less(rows: Rows, options: Mapping[str, Any]) -> Finding:
@@ -204,11 +204,3 @@ def _text(value: float, measure: str) -> str:
     if np.isnan(value):
         return "–"
     return _FORMS.get(measure, "{:.0f}").format(value)
-
-
-def checker(kind: str, where: str) -> Callable[[Rows, Mapping[str, Any]], Finding]:
-    """Return the check of this kind. Raises UserError that says where the conf names another."""
-    if kind not in KINDS:
-        known = ", ".join(KINDS)
-        raise UserError(f"{where}.kind: unknown kind '{kind}'{suggest(kind, KINDS)}; there are {known}")
-    return KINDS[kind]

@@ -47,10 +47,10 @@ class Line:
     """
 
     cells: tuple[str | Spread, ...]
-    rule: Literal["data", "yardsticks"] | None
-    marked: bool
-    complete: bool
-    is_yardstick: bool
+    rule: Literal["data", "yardsticks"] | None = None
+    marked: bool = False
+    complete: bool = True
+    is_yardstick: bool = False
 
 
 @dataclass(frozen=True)
