@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from omkl.reports.expected import Expected
+from omkl.reports.summary import summary_of
 from omkl.store.lines import COLUMNS
 
 PAPER = {
@@ -108,6 +109,13 @@ def expected(settings: tuple, data: tuple = ("wdbc",), reps: int = 3, **more: An
     """What was asked for, with the three yardsticks."""
     given = {"yardsticks": YARDSTICKS, "specs": SPECS, "command": "omkl run algo=x data=wdbc", **more}
     return Expected(reps=reps, settings=settings, data=data, **given)
+
+
+def summarise(
+    cells: pd.DataFrame, reps: int | None = None, yardsticks: tuple = (), **more: Any
+) -> pd.DataFrame:
+    """The summary of cells of which little is expected."""
+    return summary_of(cells, Expected(reps, yardsticks=yardsticks, **more))
 
 
 # -------------------------------------------------------------------- plausible curves, for pictures

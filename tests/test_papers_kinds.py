@@ -19,7 +19,7 @@ from omkl.papers.make import STANDALONE, TABLES, table
 from omkl.papers.page import write_page
 from omkl.papers.render import layout
 from omkl.paths import conf_folder
-from omkl.reports.formats import FORMATS
+from omkl.reports.plain_table import FORMATS
 
 PAPER = """
 title: A paper

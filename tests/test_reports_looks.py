@@ -10,14 +10,15 @@ from matplotlib.figure import Figure
 from reports_cells import YARDSTICKS, cell, expected, frame, repetitions, setting, study
 
 from omkl.errors import UserError
-from omkl.reports import report, style
+from omkl.reports import style
 from omkl.reports.curves import curve_figure, draw_curves, mean_curves
+from omkl.reports.grid import grid_table
 from omkl.reports.lines import plain_log
 from omkl.reports.ranks import average_ranks
+from omkl.reports.report import report
 from omkl.reports.sensitivity import draw_sensitivity, sensitivity_table
 from omkl.reports.summary import summary_of
 from omkl.reports.sweep_figure import draw_sweep
-from omkl.reports.sweep_grid import grid_table
 from omkl.reports.time_figure import draw_times
 
 DD, SS, U = setting("omkc_dd"), setting("omkc_ss"), setting("omkc_u")

@@ -10,10 +10,10 @@ from omkl.errors import UserError
 from omkl.reports import style
 from omkl.reports.curves import curve_figure, draw_curves, mean_curves
 from omkl.reports.digits import Pictures, draw_pictures, pictures_figure
+from omkl.reports.grid import grid_table
 from omkl.reports.measures import MEASURES, WINDOWS
 from omkl.reports.sensitivity import draw_sensitivity, sensitivity_figure, sensitivity_table
 from omkl.reports.summary import summary_of
-from omkl.reports.sweep_grid import grid_table
 from omkl.reports.time_figure import draw_times, times_figure
 
 DD, SS, U = setting("omkc_dd"), setting("omkc_ss"), setting("omkc_u")

@@ -4,12 +4,10 @@ import math
 
 import numpy as np
 import pytest
-from reports_cells import SPECS, cell, expected, frame, repetitions, setting
+from reports_cells import SPECS, cell, expected, frame, repetitions, setting, summarise
 
-from omkl.reports import report
 from omkl.reports.curves import mean_curves
-from omkl.reports.summary import summarise
-from omkl.reports.sweep import best_settings
+from omkl.reports.report import best_settings, report
 
 DD, SS = setting("omkc_dd"), setting("omkc_ss")
 

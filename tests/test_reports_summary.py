@@ -5,11 +5,21 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
-from reports_cells import COSINE, PAPER, YARDSTICKS, Setting, cell, expected, frame, repetitions, setting
+from reports_cells import (
+    COSINE,
+    PAPER,
+    YARDSTICKS,
+    Setting,
+    cell,
+    expected,
+    frame,
+    repetitions,
+    setting,
+    summarise,
+)
 from scipy.stats import ttest_rel
 
 from omkl.config.settings_text import value_text
-from omkl.reports import summarise
 from omkl.reports.summary import not_worse, paired_ps, summary_of
 
 DD, SS, U = setting("omkc_dd"), setting("omkc_ss"), setting("omkc_u")

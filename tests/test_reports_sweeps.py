@@ -17,12 +17,12 @@ from reports_cells import (
     study,
 )
 
-from omkl.reports import sweep_report
+from omkl.reports.grid import axes_of, grid_table
 from omkl.reports.heatmap import matrix
 from omkl.reports.lines import is_log_spaced
+from omkl.reports.report import sweep_report
 from omkl.reports.summary import summary_of
 from omkl.reports.sweep_figure import draw_sweep
-from omkl.reports.sweep_grid import axes_of, grid_table
 
 DD, SS, U = setting("omkc_dd"), setting("omkc_ss"), setting("omkc_u")
 DATA = {"wdbc": 300, "sonar": 200}

@@ -10,11 +10,10 @@ import pytest
 from reports_cells import COSINE, YARDSTICKS, Setting, cell, expected, frame, repetitions, setting
 
 from omkl.errors import UserError
-from omkl.reports import report, sweep_report
+from omkl.reports.grid import axes_of
 from omkl.reports.latex import escape
+from omkl.reports.report import best_settings, report, sweep_report
 from omkl.reports.summary import summary_of
-from omkl.reports.sweep import best_settings
-from omkl.reports.sweep_grid import axes_of
 
 DD, SS = setting("omkc_dd"), setting("omkc_ss")
 SPREAD_1 = frame(

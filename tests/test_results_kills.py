@@ -12,8 +12,9 @@ import pytest
 from runner_plans import write_data
 
 from omkl.config import plan
-from omkl.reports import Expected, report
-from omkl.reports.formats import FORMATS
+from omkl.reports.expected import Expected
+from omkl.reports.plain_table import FORMATS
+from omkl.reports.report import report
 from omkl.run import runner
 from omkl.store.store import Store, StoreWarning
 

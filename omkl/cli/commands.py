@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 def run(args: Namespace, words: list[str]) -> int:
     """``omkl run``: the cells that are missing, then the table."""
     from omkl.config import plan
-    from omkl.reports import Expected, report
+    from omkl.reports.expected import Expected
+    from omkl.reports.report import report
 
     asked = plan(words)
     if _submitted(asked, args):
@@ -34,7 +35,8 @@ def run(args: Namespace, words: list[str]) -> int:
 def sweep(args: Namespace, words: list[str]) -> int:
     """``omkl sweep``: the grid, the best setting per data set and learner, and a figure."""
     from omkl.config import plan
-    from omkl.reports import Expected, sweep_report
+    from omkl.reports.expected import Expected
+    from omkl.reports.report import sweep_report
 
     asked = plan(words, sweep=True)
     if _submitted(asked, args):
@@ -59,7 +61,9 @@ def figure(args: Namespace, words: list[str]) -> int:
         if getattr(args, option):
             raise UserError(f"--{option} is for a paper's figure; figure {args.kind} takes KEY=VALUE words")
     from omkl.config import plan
-    from omkl.reports import Expected, curve_figure, sweep_report
+    from omkl.reports.curves import curve_figure
+    from omkl.reports.expected import Expected
+    from omkl.reports.report import sweep_report
     from omkl.run.cells import expand
     from omkl.run.matched_budgets import sizes
     from omkl.run.runner import table_of

@@ -15,7 +15,7 @@ from omkl.errors import UserError, suggest
 from omkl.papers.compare import Compared
 from omkl.reports.measures import BY_TASK
 from omkl.reports.rows import Row
-from omkl.reports.summary import by_permutation, not_worse, paired_ps
+from omkl.reports.summary import difference, not_worse, paired_ps
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -88,9 +88,8 @@ def comparable(rows: Rows, options: Mapping[str, Any]) -> Finding:
     numbers = f"{_text(a, measure)} : {_text(b, measure)}"
     if np.isnan(a) or np.isnan(b):
         return Finding(rows.data, None, numbers)
-    one, other = (by_permutation(rows.rows[label][0], rows.cells) for label in (left, right))
-    difference = np.array([one[p] - other[p] for p in sorted(one.keys() & other.keys())])
-    return Finding(rows.data, bool(a <= b or not_worse(difference, *paired_ps([difference]))), numbers)
+    more = difference(rows.rows[left][0], rows.rows[right][0], rows.cells)
+    return Finding(rows.data, bool(a <= b or not_worse(more, *paired_ps([more]))), numbers)
 
 
 def ratio(rows: Rows, options: Mapping[str, Any]) -> Finding:

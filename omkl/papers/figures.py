@@ -13,9 +13,9 @@ from omkl.papers.paper import Item, Paper
 from omkl.papers.selection import Selection, Work, work_of
 from omkl.reports import captions, style
 from omkl.reports.expected import Expected
+from omkl.reports.grid import grid_table
 from omkl.reports.measures import learners_of, measure_of
 from omkl.reports.rows import Row
-from omkl.reports.sweep_grid import grid_table
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -61,7 +61,7 @@ def _tuning(item: Item, compared: "Compared", expected: Expected, title: str) ->
     """The best setting of each learner of a sweep."""
     from omkl.config.settings_text import params_text
     from omkl.papers.render import render, standing_text
-    from omkl.reports.sweep import best_settings
+    from omkl.reports.report import best_settings
 
     swept = [key.removeprefix("algo.") for key in expected.swept]
     texts = [

@@ -12,7 +12,8 @@ from omkl.reports.captions import basis
 from omkl.reports.display import MISSING, Column, Display, Line, number
 from omkl.reports.expected import Expected
 from omkl.reports.measures import learners_of
-from omkl.reports.tables import check_format, to_csv, to_json, write
+from omkl.reports.plain_table import check_format
+from omkl.reports.tables import to_csv, to_json, write
 
 if TYPE_CHECKING:
     import pandas as pd

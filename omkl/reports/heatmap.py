@@ -8,9 +8,9 @@ import numpy as np
 
 from omkl.config.settings_text import value_text
 from omkl.reports import captions, style
+from omkl.reports.grid import points
 from omkl.reports.measures import deviations_of, learners_of, measure_of, yardsticks_of
 from omkl.reports.sensitivity import draw_panel
-from omkl.reports.sweep_grid import points
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -8,7 +8,7 @@ import numpy as np
 
 from omkl.errors import UserError
 from omkl.reports import lines, style
-from omkl.reports.sweep_grid import axes_of, grid_table
+from omkl.reports.grid import axes_of, grid_table
 
 if TYPE_CHECKING:
     import pandas as pd

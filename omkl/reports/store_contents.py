@@ -111,7 +111,7 @@ def flat_table(store: Store, algos: Iterable[str] = (), data: Iterable[str] = ()
 
 
 def _spread(values: list[dict[str, Any]], prefix: str) -> dict[str, list]:
-    from omkl.reports.sweep_grid import flat
+    from omkl.reports.grid import flat
 
     rows = [dict(flat(value, prefix)) for value in values]
     return {

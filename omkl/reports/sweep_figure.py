@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from omkl.reports import captions, lines, style
+from omkl.reports.grid import axes_of, grid_table, points
 from omkl.reports.measures import axis_of, deviations_of, learners_of, least_of, measure_of, yardsticks_of
 from omkl.reports.sensitivity import draw_sensitivity
-from omkl.reports.sweep_grid import axes_of, grid_table, points
 
 if TYPE_CHECKING:
     import pandas as pd
