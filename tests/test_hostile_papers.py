@@ -113,13 +113,13 @@ def test_every_check_says_what_it_needs():
 @pytest.mark.parametrize(
     ("kind", "options", "said"),
     [
-        ("less", {"left": "A", "right": "A", "measure": "mistakes"}, "measure: mistakes is none"),
+        ("less", {"left": "A", "right": "A", "measure": "mistakes"}, "measure: there is no mistakes"),
         (
             "trend",
             {"label": "A", "key": "bta", "measure": "seconds", "direction": "up"},
             "did you mean 'beta'",
         ),
-        ("trend", {"label": "A", "key": "beta", "measure": "x", "direction": "up"}, "measure: x is none"),
+        ("trend", {"label": "A", "key": "beta", "measure": "x", "direction": "up"}, "measure: there is no x"),
         (
             "step",
             {"label": "A", "key": "beta", "measure": "seconds", "start": 7, "end": 1},

@@ -330,7 +330,7 @@ def test_a_check_says_whether_a_claim_holds(rows, kind, options, holds):
         ("nearly all", [True] * 4 + [False], "holds"),
         ("most", [True, False], "does not hold"),
         ("most", [True, True, False, None], "holds"),
-        ("all", [None], "cannot be said"),
+        ("all", [None], "undecided"),
     ],
 )
 def test_a_verdict_follows_what_the_claim_says_of_how_many_sets(said, held, verdict):

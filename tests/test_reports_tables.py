@@ -113,7 +113,7 @@ def test_missing_repetitions_and_failures_are_told(fmt):
 def test_times_of_different_machines_are_told():
     one, two = cell(DD, 0, 1), cell(DD, 1, 2, provenance={"cpu": "B", "versions": {"omkl": "0.2"}})
     text = " ".join(report(frame(one, two), expected((DD,), reps=2, yardsticks=())).split())
-    assert "seconds were taken on different CPUs: A (1 cells), B (1 cells)" in text
+    assert "seconds were measured on different CPUs: A (1 cells), B (1 cells)" in text
     assert "different versions of omkl: 0.1 (1 cells), 0.2 (1 cells)" in text
     assert "CPU" not in report(frame(one), expected((DD,), reps=1, yardsticks=()))
 

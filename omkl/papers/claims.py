@@ -39,7 +39,7 @@ class Checked:
     def verdict(self) -> str:
         """Return "holds" or "does not hold", as often as the claim says it does."""
         if not self.known:
-            return "cannot be said"
+            return "undecided"
         share, said = self.count / len(self.known), str(self.item.options.get("sets", "all"))
         least = QUANTIFIERS[said]
         return "holds" if (share > least if least < 0.8 else share >= least) else "does not hold"

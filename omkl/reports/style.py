@@ -86,8 +86,7 @@ def line_styles(
 
     No two have the same colour and stroke: each round through the colours has one dot more between its
     dashes. More than MARKED learners have markers too, each at its own places along the line.
-    palette: names whose colours come first, drawn or not: the same palette gives a learner the same colour
-    in each of a paper's figures.
+    palette: names whose colours come first, drawn or not, so that a learner keeps its colour.
     """
     styles = {}
     places = {name: number for number, name in enumerate(dict.fromkeys([*palette, *names]))}
