@@ -240,7 +240,7 @@ def test_pictures_stand_row_by_row_with_their_scores(tmp_path):
 @pytest.mark.parametrize(
     ("values", "notes", "message"),
     [
-        (np.zeros((2, 15)), [1, 2], "n notes, not"),
+        (np.zeros((2, 15)), [1, 2], "n scores, not"),
         (np.zeros((2, 16)), [1], r"not \(2, 16\) and 1"),
         (np.zeros((0, 16)), [], "no pictures"),
     ],

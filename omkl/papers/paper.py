@@ -101,10 +101,7 @@ class Paper:
     deviations: tuple[str, ...]
 
 
-_KEYS = {"title", "cite", "published", "unavailable", "runs", "tables", "figures", "claims", "deviations"}
-_RUN_KEYS = {"words", "per_data", "published", "labels", "extra"}
 FEW = 3  # data sets up to which a title names them
-_SHARED = "sets"  # a place for YAML anchors
 
 
 def names() -> list[str]:
@@ -117,12 +114,11 @@ def read(name: str) -> Paper:
     compose.known_option("paper", name, "paper")
     content = compose.read("paper", [name])[name]
     where = compose.file("paper", name)
-    _check_keys(content, _KEYS | {_SHARED}, where)
     check_paper(content, str(where))
-    runs = {}
-    for key, parts in (content.get("runs") or {}).items():
-        _check_keys(parts, _RUN_KEYS, f"{where}: runs.{key}")
-        runs[key] = Run(key, **{name: part for name, part in parts.items() if part is not None})
+    runs = {
+        key: Run(key, **{name: part for name, part in parts.items() if part is not None})
+        for key, parts in (content.get("runs") or {}).items()
+    }
     groups = {
         group: {
             str(number): _item(name, str(number), parts, runs, f"{where}: {group}.{number}")
@@ -172,8 +168,3 @@ def _item(paper: str, number: str, parts: Any, runs: dict[str, Run], where: str)
 
 def _list(value: Any) -> list[str]:
     return [value] if isinstance(value, str) else list(value)
-
-
-def _check_keys(content: Mapping[str, Any], known: set[str], where: Any) -> None:
-    for key in sorted(content.keys() - known):
-        raise UserError(f"{where}: unknown key '{key}'{suggest(key, known)}")

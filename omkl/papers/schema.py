@@ -75,10 +75,12 @@ def check_paper(content: Mapping[str, Any], where: str) -> None:
 
     An empty optional key (``claims:``) counts as left out.
     """
+    _check_keys(content, {*PAPER, "sets"}, where)  # sets: a place for YAML anchors
     check(content, PAPER, where, ("title", "cite"))
     for name, entry in (content.get("unavailable") or {}).items():
         check(entry, UNAVAILABLE, f"{where}: unavailable.{name}", UNAVAILABLE)
     for name, run in (content.get("runs") or {}).items():
+        _check_keys(run, set(RUN), f"{where}: runs.{name}")
         check(run, RUN, f"{where}: runs.{name}", ("words",))
         check(run["words"], RUN_WORDS, f"{where}: runs.{name}.words", ("algo",))
         for data, words in (run.get("per_data") or {}).items():
@@ -86,6 +88,11 @@ def check_paper(content: Mapping[str, Any], where: str) -> None:
     for group, types in GROUPS.items():
         for number, item in (content.get(group) or {}).items():
             _check_item(item, group, types, f"{where}: {group}.{number}")
+
+
+def _check_keys(content: Mapping[str, Any], known: set[str], where: str) -> None:
+    for key in sorted(content.keys() - known):
+        raise UserError(f"{where}: unknown key '{key}'{suggest(key, known)}")
 
 
 def _check_item(item: Mapping[str, Any], group: str, types: Mapping[str, Any], where: str) -> None:
