@@ -1,4 +1,4 @@
-"""What stands below a figure: what its lines are means of, and which of them rest on fewer repetitions."""
+"""The text below a figure: what its lines are means of, and which of them have fewer repetitions."""
 
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
@@ -35,10 +35,10 @@ def basis(reps: int, orders: Iterable[str]) -> str:
 
 
 def caption(table: "pd.DataFrame", spread: str = "bands", of: Iterable[str] = ()) -> str:
-    """Return what the lines of a table with the columns reps and order are.
+    """Return what the lines of a table with the columns reps and order are means of.
 
-    spread: how standard deviations are drawn    of: their columns; nothing is said of them where all are 0 or
-    there is but one repetition
+    spread: how standard deviations are drawn    of: their columns; left out where all are 0 or there is
+    only one repetition
     """
     most = int(table["reps"].max())
     text = basis(most, table.get("order", ()))
@@ -48,9 +48,9 @@ def caption(table: "pd.DataFrame", spread: str = "bands", of: Iterable[str] = ()
 
 
 def shortfall(lines: Iterable[tuple[str, str, int, int]]) -> list[str]:
-    """Return warnings of lines that rest on fewer repetitions than were asked for, or than others have.
+    """Return warnings about lines with fewer repetitions than expected, or than others have.
 
-    lines: (name, data set, repetitions done, repetitions asked for).
+    lines: (name, data set, repetitions done, repetitions expected).
     """
     lines = list(dict.fromkeys(lines))
     most = max((done for _, _, done, _ in lines), default=0)

@@ -44,11 +44,11 @@ def matrix(part: "pd.DataFrame", axes: Mapping[str, list[float]]) -> tuple[np.nd
 def draw_heat_maps(
     table: "pd.DataFrame", axes: Mapping[str, list[float]], warnings: Sequence[str] = ()
 ) -> "Figure":
-    """Draw the table of sweep.grid_table; rows of panels are learners, columns are data sets.
+    """Draw the table of grid.grid_table; rows of panels are learners, columns are data sets.
 
     A learner with several values of only one of the numbers has a curve over these; one with a single
     setting is named below the panels. A single learner's data sets, or a single data set's learners, are laid
-    out in rows of four. warnings: stand below.
+    out in rows of four. warnings: shown below.
     """
     own = learners_of(table)
     data = list(dict.fromkeys(own["data"]))
