@@ -237,7 +237,7 @@ def test_a_table_stands_ours_beside_the_published(tmp_path, capsys):
 def test_a_page_holds_every_table_figure_and_claim(tmp_path):
     paper, told = read("omkc"), []
     asked = Selection(reps=2, data=("wdbc",), words=(f"store={tmp_path}", "exec=serial"))
-    write_page(paper, asked, tmp_path, progress=False, tell=told.append)
+    write_page(paper, asked, tmp_path, progress=False, report=told.append)
     page = (tmp_path / "omkc.md").read_text("utf-8")
     for item in (*paper.tables.values(), *paper.figures.values()):
         assert f"## {item.titled(['wdbc'] if item.runs else item.options['data'])}" in page
@@ -251,7 +251,7 @@ def test_a_page_holds_every_table_figure_and_claim(tmp_path):
     table = pd.read_csv(tmp_path / "omkc" / "table-3.csv")
     assert set(table["label"]) >= {"OMKC(D,D)", "OM-2", "AROW", "Majority class"}
     again = []
-    write_page(paper, asked, tmp_path, progress=False, tell=again.append)  # all from the store
+    write_page(paper, asked, tmp_path, progress=False, report=again.append)  # all from the store
     assert again == told
     assert "0 of them run by this command" in (tmp_path / "omkc.md").read_text("utf-8")
 

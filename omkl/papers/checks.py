@@ -118,7 +118,7 @@ def best_between(rows: Rows, options: Options) -> Finding:
 
 
 def trend(rows: Rows, options: Options) -> Finding:
-    """``measure`` of the rows called ``label`` goes ``up`` or ``down`` along ``key``, up to ``until``.
+    """``measure`` of the rows called ``label`` rises or falls (``up``, ``down``) along ``key`` to ``until``.
 
     That is: its rank correlation (Spearman) with the key is at least 0.8 in that direction.
     """

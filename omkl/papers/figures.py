@@ -37,7 +37,7 @@ class Drawn:
 
 @dataclass(frozen=True)
 class Material:
-    """What a figure is drawn from: finished cells and their curves, rows of them, what was asked for.
+    """What a figure is drawn from: finished cells and their curves, rows of them, what was expected.
 
     rows, summary: also those of which nothing has finished    absent: data sets that are not available
     """
@@ -52,7 +52,7 @@ class Material:
 
     @property
     def options(self) -> Mapping[str, Any]:
-        """What the conf says beside title, kind and runs."""
+        """What the conf says besides title, kind and runs."""
         return self.item.options
 
     @property
@@ -86,7 +86,7 @@ def figure(paper: Paper, item: Item, selection: Selection, out: str | None = Non
 
 
 def _target(item: Item, out: str | None, store: str | Path) -> str:
-    """Return where the figure goes: the file asked for, else one named after it."""
+    """Return where the figure goes: ``out``, else a file named after it."""
     stem = item.name.replace("/", "-")
     if out is None:
         return str(Path(store) / "figures" / "local" / stem)

@@ -45,7 +45,7 @@ class Novelties:
 def novelties(train: str = "usps_train", test: str = "usps_test", **over: Any) -> Novelties:
     """Return what norma_novelty finds in one pass over ``train``, and what is left on both sets after it.
 
-    over: hyperparameters other than those of ``SETTING``. Raises UserError for data that are not found.
+    over: hyperparameters other than those of ``SETTING``. Raises UserError for data that are not available.
     """
     from omkl import data
     from omkl.config import algo_spec

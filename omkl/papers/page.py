@@ -27,16 +27,16 @@ def write_page(
     jobs: int | None = None,
     fresh: bool = False,
     progress: bool = True,
-    tell: Callable[[str], None] = print,
+    report: Callable[[str], None] = print,
 ) -> None:
     """Make all of a paper and write folder/NAME.md and, in folder/NAME/, every table, figure and the claims.
 
-    Tables as .md, .csv and .tex, figures as .png and .pdf. ``tell`` hears of each file's stem once it is
+    Tables as .md, .csv and .tex, figures as .png and .pdf. ``report`` gets each file's stem once it is
     written. Raises OmklError when a cell failed: what was written before stays, and the store keeps the rest.
     """
     for group, kinds in (("tables", table_kinds()), ("figures", figure_kinds())):
         for item in getattr(paper, group).values():
-            kind_of(kinds, item, group)  # before anything is run; below, a figure's mistake is only told
+            kind_of(kinds, item, group)  # before anything is run; below, a figure's mistake is only reported
     inner = folder / paper.name
     inner.mkdir(parents=True, exist_ok=True)
     how = {"jobs": jobs, "fresh": fresh, "progress": progress}
@@ -54,7 +54,7 @@ def write_page(
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # of a CSV: the Markdown next to it has them
                 _write(inner / f"{stem}.{suffix}", made.text(fmt))
-        tell(str(inner / stem))
+        report(str(inner / stem))
         return made.text("markdown")
 
     for item in paper.tables.values():
@@ -71,7 +71,7 @@ def write_page(
             parts.append(f"## {item.titled(selection.names or None)}\n\nNot drawn: {error}\n")
             continue
         keep(drawn.outcome)
-        tell(str(target))
+        report(str(target))
         links = " · ".join(f"[{file.suffix[1:]}]({paper.name}/{file.name})" for file in drawn.files)
         command = command_of("figure", item, selection)
         parts.append(
@@ -83,7 +83,7 @@ def write_page(
         parts.append(f"## Claims\n\n{text}")
     head = f"# {paper.title}\n\n{paper.cite}\n\n{_origin(outcomes)}\n\n{_deviations(paper)}"
     _write(folder / f"{paper.name}.md", head + "\n".join(parts))
-    tell(str(folder / f"{paper.name}.md"))
+    report(str(folder / f"{paper.name}.md"))
 
 
 def _deviations(paper: Paper) -> str:

@@ -16,7 +16,7 @@ class Run:
 
     words: KEY to value    per_data: words that hold for one data set only, by its name
     published: name in the published table of a learner's row, by learner    labels: what a row is called
-    here, by learner    extra: beside the paper's rows, so not counted among the cells that should agree
+    here, by learner    extra: added to the paper's rows, so not counted among the cells that should agree
     """
 
     name: str

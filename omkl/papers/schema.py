@@ -52,7 +52,7 @@ GROUPS = {
     | dict.fromkeys(("direction", "measure", "left_measure", "right_measure"), TEXT)
     | dict.fromkeys(("low", "high", "until", "start", "end"), NUMBER),
 }
-NEEDED = {  # by group and kind, beside title and kind; a claim needs runs
+NEEDED = {  # by group and kind, besides title and kind; a claim needs runs
     ("tables", "sizes"): ("data",),
     ("tables", "times"): ("base",),
     ("figures", "curves"): ("measure",),

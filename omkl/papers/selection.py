@@ -147,9 +147,9 @@ def _reason(name: str) -> str:
     try:
         omkl.data.load(name)
     except OmklError as error:
-        told = re.sub(r"(?<!:)\n\s*", "; ", str(error))
+        text = re.sub(r"(?<!:)\n\s*", "; ", str(error))
         return (
-            f"{' '.join(told.split())}; or give the set's own file with --data {name}=PATH, "
+            f"{' '.join(text.split())}; or give the set's own file with --data {name}=PATH, "
             "which is checked against the set's content hash"
         )
     return ""

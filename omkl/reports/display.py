@@ -45,7 +45,7 @@ class Line:
     """A line of a table: one cell per column.
 
     rule: what is drawn above it ("data": another data set begins, "yardsticks": the yardsticks begin)
-    marked: best or not worse    complete: every repetition asked for has finished
+    marked: best or not worse    complete: every expected repetition has finished
     """
 
     cells: tuple[str | Spread, ...]

@@ -1,4 +1,4 @@
-"""What a report should hold: the rows, how they are called, and what is known beside the cells."""
+"""What a report should hold: the rows, how they are called, and what is known besides the cells."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

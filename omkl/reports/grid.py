@@ -28,19 +28,14 @@ def axes_of(summary: "pd.DataFrame") -> dict[str, list[float]]:
     values: dict[tuple[str, str], set] = {}
     for algo, params in zip(learners["algo"], learners["params"], strict=True):
         for name, value in flat(params):
-            values.setdefault((algo, name), set()).add(value_text(value) if _is_text(value) else value)
-    axes: dict[str, set] = {}
-    for (_, name), found in values.items():
-        if len(found) > 1 and all(_is_number(value) for value in found):
-            axes.setdefault(name, set()).update(found)
-    for (_, name), found in values.items():
-        if name in axes and all(_is_number(value) for value in found):
-            axes[name].update(found)
-    return {name: sorted(found) for name, found in sorted(axes.items(), key=lambda axis: -len(axis[1]))}
-
-
-def _is_text(value: Any) -> bool:
-    return isinstance(value, (list, tuple))
+            value = value_text(value) if isinstance(value, (list, tuple)) else value
+            values.setdefault((algo, name), set()).add(value)
+    numbers = [(name, taken) for (_, name), taken in values.items() if all(map(_is_number, taken))]
+    axes: dict[str, set] = {name: set() for name, taken in numbers if len(taken) > 1}
+    for name, taken in numbers:
+        if name in axes:
+            axes[name] |= taken
+    return {name: sorted(taken) for name, taken in sorted(axes.items(), key=lambda axis: -len(axis[1]))}
 
 
 def _is_number(value: Any) -> bool:
@@ -59,7 +54,7 @@ def grid_table(summary: "pd.DataFrame", axes: Iterable[str] = ()) -> "pd.DataFra
     lines = []
     for row in summary.to_dict("records"):
         shown = {name: row["params"][name] for name in row["shown"] if name not in row.get("per_data", ())}
-        level = row["is_yardstick"]  # has no place on the axes, so that its settings must be told
+        level = row["is_yardstick"]  # has no place on the axes, so the legend has its settings
         rest = {name: value for name, value in shown.items() if level or not _covered(name, value, axes)}
         pool = row["pool"] if several and row["pool"] else ""
         lines.append(", ".join(part for part in (row["label"], params_text(rest), pool) if part))

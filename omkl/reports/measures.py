@@ -19,7 +19,7 @@ WINDOWS = 25  # of a stream, for rates that are to follow its drift
 
 @dataclass(frozen=True)
 class TaskMeasure:
-    """What stands for a learner's error in tables and figures.
+    """How a learner's error is measured in tables and figures.
 
     name: of the summary's columns NAME_mean, NAME_std    tested: column of the cells that the t-test takes
     header: in tables    axis: in figures    meaning: in legends    least: what the best has, "" where no

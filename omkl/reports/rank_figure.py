@@ -20,9 +20,9 @@ _SCALE = 4.4  # inches
 
 
 def draw_ranks(ranks: "Ranks", title: str = "") -> "Figure":
-    """Draw the ranks on a scale, best at the left; a thick bar joins learners that are not told apart.
+    """Draw the ranks on a scale, best at the left; the labels are in rows at both sides.
 
-    The labels stand in rows at both sides, the better half at the left.
+    A thick bar joins learners that do not differ significantly. The better half is at the left.
     """
     names = list(ranks.average)
     # In the order of the table, so that colours are those of the learners' curves.

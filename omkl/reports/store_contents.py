@@ -84,7 +84,7 @@ def _failed(store: Store, algos: Iterable[str], data: Iterable[str]) -> list[dic
 def flat_table(store: Store, algos: Iterable[str] = (), data: Iterable[str] = ()) -> "pd.DataFrame":
     """Return the finished cells with one value per column; algos and data choose as in ``contents``.
 
-    Hyperparameters stand under ``algo.NAME`` (those of a kernel under ``algo.kernel.NAME``), the pool's parts
+    Hyperparameters are in the columns ``algo.NAME`` (a kernel's: ``algo.kernel.NAME``), the pool's parts
     under ``pool.normalise`` and ``pool.kernels`` (JSON), where it ran under ``provenance.NAME``. Lists of
     numbers, one per kernel, stay lists. A hyperparameter that some learner lacks is empty there.
     """

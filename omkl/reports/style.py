@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
 
-# Okabe and Ito (2008), told apart by colour-blind readers; without their yellow, too pale for a line.
-# The last two are not theirs: so many lines have markers too.
+# Okabe and Ito (2008), which colour-blind readers can distinguish; without their yellow, too pale for a line.
+# The last two are not theirs: a figure with that many lines has markers too.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#8C510A", "#7A3E9D")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")  # another number than that of the colours
 MARKED = 4  # learners up to which colours alone are enough
@@ -231,7 +231,7 @@ def panels(
 
 
 def grid_shape(count: int) -> tuple[int, int]:
-    """Return (rows, columns) for so many panels, at most PANEL_COLUMNS in a row, rows evenly filled."""
+    """Return (rows, columns) for a number of panels, at most PANEL_COLUMNS in a row, rows evenly filled."""
     rows = -(-count // PANEL_COLUMNS)
     return rows, -(-count // rows)
 

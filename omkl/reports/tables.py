@@ -158,7 +158,7 @@ def _safe(text: str) -> str:
 def to_json(tables: dict[str, "pd.DataFrame"], warnings: list[str]) -> str:
     """Return DataFrames by name as strict JSON: lists of records; NaN and infinity become null.
 
-    The warnings stand under "notes".
+    The warnings are in "notes".
     """
     parts = []
     for name, table in tables.items():
