@@ -82,7 +82,7 @@ def display(summary: "pd.DataFrame", swept: Iterable[str] = ()) -> Display:
     ) -> None:
         parts.append((Column(name, header, align, **more), cells))
 
-    above = [None, *rows[:-1]]
+    above = [None, *rows][: len(rows)]
     repeated = [up is not None and up["data"] == row["data"] for up, row in zip(above, rows, strict=True)]
     add(
         "data",
