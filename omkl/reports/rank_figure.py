@@ -68,22 +68,25 @@ def _wrapped(text: str, width: float) -> list[str]:
     return lines
 
 
+def _stroke(axes: "Axes", x: list[float], y: list[float]) -> None:
+    axes.plot(x, y, color="black", linewidth=1.0, clip_on=False)
+
+
 def _scale(axes: "Axes", k: int) -> None:
-    axes.plot([1, k], [0, 0], color="black", linewidth=1.0, clip_on=False)
+    _stroke(axes, [1, k], [0, 0])
     for rank in range(1, k + 1):
-        axes.plot([rank, rank], [0, -0.35], color="black", linewidth=1.0, clip_on=False)
+        _stroke(axes, [rank, rank], [0, -0.35])
         axes.text(rank, -0.5, str(rank), ha="center", va="bottom", fontsize=8)
 
 
 def _critical(axes: "Axes", cd: float, k: int) -> None:
-    """Draw the critical difference above the scale, from the best rank; beyond it where it is longer."""
-    end = 1 + cd
-    axes.plot([1, min(end, k)], [-2.0, -2.0], color="black", linewidth=1.0, clip_on=False)
-    for place in (1, end):
-        if place <= k:
-            axes.plot([place, place], [-2.2, -1.8], color="black", linewidth=1.0, clip_on=False)
-    arrow = " →" if end > k else ""
-    axes.text((1 + min(end, k)) / 2, -2.3, f"CD = {cd:.2f}{arrow}", ha="center", va="bottom", fontsize=8)
+    """Draw the critical difference above the scale, from the best rank; with an arrow where it is longer."""
+    end = min(1 + cd, k)
+    _stroke(axes, [1, end], [-2.0, -2.0])
+    for place in (1, end) if 1 + cd <= k else (1,):
+        _stroke(axes, [place, place], [-2.2, -1.8])
+    arrow = " →" if 1 + cd > k else ""
+    axes.text((1 + end) / 2, -2.3, f"CD = {cd:.2f}{arrow}", ha="center", va="bottom", fontsize=8)
 
 
 def _leg(axes: "Axes", rank: float, name: str, row: float, left: bool, k: int, look: dict) -> None:
