@@ -9,12 +9,12 @@ from reports_cells import YARDSTICKS, cell, expected, frame, setting, study
 from omkl.errors import UserError
 from omkl.reports import style
 from omkl.reports.curves import curve_figure, draw_curves, mean_curves
-from omkl.reports.digits import Pictures, draw_pictures, pictures_figure
+from omkl.reports.digits import Pictures, draw_pictures
 from omkl.reports.grid import grid_table
 from omkl.reports.measures import MEASURES, WINDOWS
-from omkl.reports.sensitivity import draw_sensitivity, sensitivity_figure, sensitivity_table
+from omkl.reports.sensitivity import draw_sensitivity, sensitivity_table
 from omkl.reports.summary import summary_of
-from omkl.reports.time_figure import draw_times, times_figure
+from omkl.reports.time_figure import draw_times
 
 DD, SS, U = setting("omkc_dd"), setting("omkc_ss"), setting("omkc_u")
 
@@ -186,7 +186,7 @@ def test_panels_of_other_measures_have_their_own_labels_and_scales(tmp_path):
     assert [axes.get_ylabel() for axes in figure.axes] == ["#SV", "seconds", "mistake rate (%)"]
     assert [axes.get_yscale() for axes in figure.axes] == ["linear", "log", "linear"]
     assert [axes.get_xlabel() for axes in figure.axes] == [r"$\alpha$", r"$\alpha$", r"$\beta$"]
-    files = sensitivity_figure(table, tmp_path / "one.pdf", command="omkl figure bomkl/1", columns=3)
+    files = style.save(figure, tmp_path / "one.pdf", "one", "omkl figure bomkl/1")
     assert b"/Subject (omkl figure bomkl/1)" in files[0].read_bytes()
     with pytest.raises(UserError, match="lacks the column y_std"):
         draw_sensitivity(table.drop(columns="y_std"))
@@ -205,7 +205,7 @@ def test_bars_are_shares_of_the_slowest_and_a_missing_time_is_a_dash(tmp_path):
     assert widths == [[1.0, 0.25], [1.0]]
     assert [text.get_text() for text in figure.axes[1].texts] == ["1.00", "–"]
     assert [axes.get_title(loc="right") for axes in figure.axes] == ["slowest: 8 s", "slowest: 0.5 s"]
-    files = times_figure(table, tmp_path / "two.pdf", command="omkl figure adaraker/2")
+    files = style.save(figure, tmp_path / "two.pdf", "two", "omkl figure adaraker/2")
     assert b"/Subject (omkl figure adaraker/2)" in files[0].read_bytes()
     with pytest.raises(UserError, match="one time for each"):
         draw_times(pd.concat([table, table]))
@@ -233,7 +233,7 @@ def test_pictures_stand_row_by_row_with_their_scores(tmp_path):
     assert shown[:8] == [0, 1, 2, 3, 16, 17, 18, 19]  # the first rows of the first two pictures
     assert [text.get_text() for text in figure.axes[0].texts] == ["0.50", "−0.25", "1.00"]
     assert [axes.get_title(loc="left") for axes in figure.axes] == ["first", "late: none"]
-    files = pictures_figure(panels, tmp_path / "digits.png", command="omkl figure norma/3")
+    files = style.save(figure, tmp_path / "digits.png", "digits", "omkl figure norma/3")
     assert files[0].stat().st_size > 1000
 
 

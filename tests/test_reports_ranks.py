@@ -7,7 +7,8 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from reports_cells import YARDSTICKS, expected, frame, repetitions, setting
 
 from omkl.errors import UserError
-from omkl.reports.rank_figure import draw_ranks, rank_figure
+from omkl.reports import style
+from omkl.reports.rank_figure import draw_ranks
 from omkl.reports.ranks import average_ranks, critical_difference, nemenyi_q, ranks_of
 from omkl.reports.summary import summary_of
 
@@ -124,6 +125,6 @@ def test_the_diagram_has_the_best_at_the_left_and_a_bar_per_group():
 
 
 def test_the_diagram_is_written_with_the_command(tmp_path):
-    files = rank_figure(ranks_of(DEMSAR), tmp_path, command="omkl figure omkc/ranks")
+    files = style.save(draw_ranks(ranks_of(DEMSAR)), tmp_path, "ranks", "omkl figure omkc/ranks")
     assert [file.suffix for file in files] == [".png", ".pdf"]
     assert b"/Subject (omkl figure omkc/ranks)" in files[1].read_bytes()

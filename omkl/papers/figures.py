@@ -19,6 +19,7 @@ from omkl.reports.rows import Row
 
 if TYPE_CHECKING:
     import pandas as pd
+    from matplotlib.figure import Figure
 
     from omkl.run.runner import Outcome
 
@@ -62,8 +63,12 @@ class Material:
 
     @property
     def said(self) -> dict[str, Any]:
-        """What is written on the figure and in its file."""
-        return {"command": self.expected.command, "title": self.title, "warnings": self.warnings}
+        """What is written on the figure."""
+        return {"title": self.title, "warnings": self.warnings}
+
+    def save(self, figure: "Figure", out: str) -> list[Path]:
+        """Write the figure to files with its title and command, and return these."""
+        return style.save(figure, out, self.title, self.expected.command)
 
     @property
     def warnings(self) -> list[str]:
@@ -123,30 +128,31 @@ def curves(material: Material, out: str) -> list[Path]:
 
 def sensitivity(material: Material, out: str) -> list[Path]:
     """Draw ``measure`` against the swept hyperparameter ``key``, a panel per data set."""
-    from omkl.reports.sensitivity import sensitivity_figure, sensitivity_table
+    from omkl.reports.sensitivity import draw_sensitivity, sensitivity_table
 
     key = material.options["key"]
     table = sensitivity_table(material.summary, key, material.options.get("measure", "mistake_pct"))
-    return sensitivity_figure(table, out, x_label=style.symbol(key), **material.said)
+    return material.save(draw_sensitivity(table, x_label=style.symbol(key), **material.said), out)
 
 
 def ranks(material: Material, out: str) -> list[Path]:
     """Draw the critical-difference diagram of average ranks over the data sets."""
-    from omkl.reports.rank_figure import rank_figure
+    from omkl.reports.rank_figure import draw_ranks
     from omkl.reports.ranks import average_ranks
 
     drawn = average_ranks(material.summary, measure=measure_of(material.summary).name)
     if material.absent:
         drawn = replace(drawn, left_out=(*drawn.left_out, f"{captions.some(material.absent)}: no data here"))
     title = material.item.titled(drawn.each.index)
-    return rank_figure(drawn, out, title=title, command=material.expected.command)
+    return style.save(draw_ranks(drawn, title), out, title, material.expected.command)
 
 
 def times(material: Material, out: str) -> list[Path]:
     """Draw each learner's time over the slowest's, a panel per data set."""
-    from omkl.reports.time_figure import times_figure
+    from omkl.reports.time_figure import draw_times
 
-    return times_figure(grid_table(material.summary[material.summary["reps"] > 0]), out, **material.said)
+    table = grid_table(material.summary[material.summary["reps"] > 0])
+    return material.save(draw_times(table, **material.said), out)
 
 
 def spa(material: Material, out: str) -> list[Path]:
@@ -156,7 +162,7 @@ def spa(material: Material, out: str) -> list[Path]:
     """
     import pandas as pd
 
-    from omkl.reports.sensitivity import sensitivity_figure
+    from omkl.reports.sensitivity import draw_sensitivity
 
     done = learners_of(material.summary[material.summary["reps"] > 0])
     done = done.assign(line=done["label"])
@@ -180,20 +186,21 @@ def spa(material: Material, out: str) -> list[Path]:
             part = part.assign(panel=f"{which} {panel}" if len(data) > 1 else panel, y_label=label)
             part = part.assign(y_mean=part[f"{measure}_mean"], y_std=part[f"{measure}_std"])
             points.append(part.assign(x_label=style.symbol(key)))
-    return sensitivity_figure(pd.concat(points, ignore_index=True), out, columns=3, **material.said)
+    table = pd.concat(points, ignore_index=True)
+    return material.save(draw_sensitivity(table, columns=3, **material.said), out)
 
 
 def digits(item: Item, out: str, selection: Selection) -> list[Path]:
     """Draw the first novelties of a pass over USPS, and the worst of its two parts (NORMA, Fig. 3)."""
     from omkl.papers.novelty import novelties
-    from omkl.reports.digits import Pictures, pictures_figure
+    from omkl.reports.digits import Pictures, draw_pictures
 
     drawn = novelties()
     shown = {"first margin errors": drawn.first, "worst of train": drawn.train, "worst of test": drawn.test}
     panels = [Pictures(name, p.images, (1000 * p.scores).tolist(), places=1) for name, p in shown.items()]
     share, command = 100 * drawn.fraction, command_of("figure", item, selection)
     note = f"below each: 1000 (f(x) - rho) · {share:.2f} % of the pass novel · {drawn.seconds:.2g} s"
-    return pictures_figure(panels, out, command=command, title=item.titled(), note=note)
+    return style.save(draw_pictures(panels, title=item.titled(), note=note), out, item.titled(), command)
 
 
 KINDS: dict[str, Callable[[Material, str], list[Path]]] = {

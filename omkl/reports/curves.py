@@ -227,4 +227,4 @@ def curve_figure(
     figure = draw_curves(table, names, title=title, warnings=missing, **looks)
     kind, usual = ("curve", "Learning curves") if len(names) > 1 else (names[0], MEASURES[names[0]].label)
     drawn = learners_of(table)["algo"].tolist() or table["algo"].tolist()
-    return style.save(figure, out, (kind, drawn, table["data"].tolist()), title or usual, expected.command)
+    return style.save(figure, out, title or usual, expected.command, (kind, drawn, table["data"].tolist()))

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -74,11 +73,3 @@ def _panel(axes: "Axes", panel: Pictures, across: int, rows: int, limits: tuple[
         axes.text(left + side / 2, top + side, text, ha="center", va="top", fontsize=6)
     axes.imshow(sheet, cmap="gray_r", vmin=limits[0], vmax=limits[1], interpolation="nearest")
     axes.set_axis_off()
-
-
-def pictures_figure(
-    panels: Sequence[Pictures], out: str | Path, *, command: str = "", title: str = "", note: str = ""
-) -> list[Path]:
-    """Draw the panels to files and return these; see draw_pictures, and style.save for ``out``."""
-    figure = draw_pictures(panels, title=title, note=note)
-    return style.save(figure, out, ("pictures", (), ()), title or "Pictures", command)

@@ -1,7 +1,6 @@
 """The critical-difference diagram (Demsar, 2006, Figure 1): average ranks, and bars over equals."""
 
 import textwrap
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from omkl.reports import style
@@ -104,11 +103,3 @@ def _bars(axes: "Axes", ranks: "Ranks") -> None:
         out = 0.006 * (len(ranks.average) - 1)
         ends = [ranks.average[group[0]] - out, ranks.average[group[-1]] + out]
         axes.plot(ends, [y, y], color="#222222", linewidth=3.5, solid_capstyle="butt", zorder=4)
-
-
-def rank_figure(ranks: "Ranks", out: str | Path, *, title: str = "", command: str = "") -> list[Path]:
-    """Draw the diagram to files and return them; see draw_ranks, and style.save for ``out``, ``command``."""
-    figure = draw_ranks(ranks, title)
-    return style.save(
-        figure, out, ("ranks", ranks.average, ranks.each.index), title or "Average ranks", command
-    )

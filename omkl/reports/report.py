@@ -60,4 +60,4 @@ def sweep_report(
     from omkl.reports.sweep_figure import draw_sweep
 
     named = ("sweep", own["algo"], own["data"])
-    return text, style.save(draw_sweep(summary), out, named, "Sweep", expected.command)
+    return text, style.save(draw_sweep(summary), out, "Sweep", expected.command, named)

@@ -1,7 +1,6 @@
 """What a hyperparameter does: a measure against its values, a panel per data set or measure."""
 
 from collections.abc import Iterable
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -120,13 +119,3 @@ def draw_panel(
     lines.part_lines(axes)
     if shown := values or sorted(part["x"].dropna().unique().tolist()):
         lines.number_axis(axes, shown)
-
-
-def sensitivity_figure(
-    table: "pd.DataFrame", out: str | Path, *, command: str = "", title: str = "", **looks: Any
-) -> list[Path]:
-    """Draw the table to files and return these; ``looks`` as in draw_sensitivity, out as in style.save."""
-    figure = draw_sensitivity(table, title=title, **looks)
-    return style.save(
-        figure, out, ("sensitivity", table["line"], table["panel"]), title or "Sensitivity", command
-    )

@@ -258,9 +258,9 @@ def file_stem(kind: str, learners: Iterable[str], data: Iterable[str]) -> str:
 def save(
     figure: "Figure",
     out: str | Path,
-    named: tuple[str, Iterable[str], Iterable[str]],
     title: str,
     command: str,
+    named: tuple[str, Iterable[str], Iterable[str]] = ("figure", (), ()),
 ) -> list[Path]:
     """Write a figure and return its files: a PNG and a PDF, or just the one format that ``out`` ends in.
 

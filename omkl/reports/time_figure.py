@@ -1,7 +1,6 @@
 """How long learners take: bars of each one's time as a share of the slowest's, per data set."""
 
 from collections.abc import Iterable
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from omkl.errors import UserError
@@ -75,16 +74,3 @@ def _panel(axes: "Axes", seconds: "pd.Series", names: list[str], styles: dict) -
 
 def _seconds(value: float) -> str:
     return f"{value:.3g} s" if value < 1000 else f"{value:,.0f} s"
-
-
-def times_figure(
-    table: "pd.DataFrame",
-    out: str | Path,
-    *,
-    command: str = "",
-    title: str = "",
-    warnings: Iterable[str] = (),
-) -> list[Path]:
-    """Draw the table to files and return these; see draw_times, and style.save for ``out``."""
-    figure = draw_times(table, title=title, warnings=warnings)
-    return style.save(figure, out, ("times", table["line"], table["data"]), title or "Times", command)
