@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from omkl.reports.asked import Asked
+from omkl.reports.expected import Expected
+from omkl.reports.summary import summary_of
 from omkl.store.lines import COLUMNS
 
 PAPER = {
@@ -23,8 +24,8 @@ LINEAR = {"kind": "linear"}
 class Spec(SimpleNamespace):
     """Stands for omkl.config.AlgoSpec."""
 
-    def unusual(self, params: dict[str, Any], task: str) -> dict[str, Any]:
-        return {name: value for name, value in params.items() if self.defaults.get(name) != value}
+    def unusual(self, params: dict, task: str) -> dict:
+        return {name: value for name, value in params.items() if value != self.defaults.get(name)}
 
 
 SPECS = {
@@ -104,10 +105,17 @@ def repetitions(which: Setting, mistakes: list[int], data: str = "wdbc", **more:
     return [cell(which, rep, count, data, **more) for rep, count in enumerate(mistakes)]
 
 
-def asked(settings: tuple, data: tuple = ("wdbc",), reps: int = 3, **more: Any) -> Asked:
+def expected(settings: tuple, data: tuple = ("wdbc",), reps: int = 3, **more: Any) -> Expected:
     """What was asked for, with the three yardsticks."""
     given = {"yardsticks": YARDSTICKS, "specs": SPECS, "command": "omkl run algo=x data=wdbc", **more}
-    return Asked(reps=reps, settings=settings, data=data, **given)
+    return Expected(reps=reps, settings=settings, data=data, **given)
+
+
+def summarise(
+    cells: pd.DataFrame, reps: int | None = None, yardsticks: tuple = (), **more: Any
+) -> pd.DataFrame:
+    """The summary of cells of which little is expected."""
+    return summary_of(cells, Expected(reps, yardsticks=yardsticks, **more))
 
 
 # -------------------------------------------------------------------- plausible curves, for pictures

@@ -13,7 +13,7 @@ from omkl.cli import main
 from omkl.config import algo_names, algo_spec, algo_specs, plan, pool, resolved
 from omkl.errors import OmklError, UserError
 from omkl.learner import Learner, run_pass
-from omkl.reports.asked import Asked
+from omkl.reports.expected import Expected
 from omkl.reports.rows import rows_of
 from omkl.run.cells import expand
 from omkl.store.keys import cell_key
@@ -84,7 +84,7 @@ def test_data_of_two_tasks_in_one_plan(monkeypatch):
     asked = plan(["algo=raker", "data=wdbc,air", "reps=1", "yardsticks=[]"])
     cells = expand(asked)
     assert [(c.job.name, c.job.params["loss"]) for c in cells] == [("wdbc", "logistic"), ("air", "squared")]
-    rows = rows_of(pd_frame(cells), Asked.of(asked))
+    rows = rows_of(pd_frame(cells), Expected.of(asked))
     assert [(row.data, row.params["loss"], len(row.cells)) for row in rows] == [
         ("wdbc", "logistic", 1),
         ("air", "squared", 1),

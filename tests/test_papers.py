@@ -12,7 +12,7 @@ from omkl.cli import main
 from omkl.errors import UserError
 from omkl.papers import Selection, find, names, read
 from omkl.papers.checks import KINDS as CHECKS
-from omkl.papers.checks import Rows, checker
+from omkl.papers.checks import Rows
 from omkl.papers.claims import QUANTIFIERS, Checked, Finding
 from omkl.papers.figures import KINDS as FIGURES
 from omkl.papers.figures import STANDALONE
@@ -20,7 +20,6 @@ from omkl.papers.make import table_kinds
 from omkl.papers.page import write_page
 from omkl.papers.published import Value, values
 from omkl.papers.selection import work_of
-from omkl.papers.titles import title_of
 from omkl.paths import published_folder
 from omkl.reports.rows import Row
 
@@ -238,10 +237,10 @@ def test_a_table_stands_ours_beside_the_published(tmp_path, capsys):
 def test_a_page_holds_every_table_figure_and_claim(tmp_path):
     paper, told = read("omkc"), []
     asked = Selection(reps=2, data=("wdbc",), words=(f"store={tmp_path}", "exec=serial"))
-    write_page(paper, asked, tmp_path, progress=False, tell=told.append)
+    write_page(paper, asked, tmp_path, progress=False, report=told.append)
     page = (tmp_path / "omkc.md").read_text("utf-8")
     for item in (*paper.tables.values(), *paper.figures.values()):
-        assert f"## {title_of(item, ['wdbc'] if item.runs else item.options['data'])}" in page
+        assert f"## {item.titled(['wdbc'] if item.runs else item.options['data'])}" in page
     assert page.count("Not drawn: ranks need at least 2 data sets") == 2
     for number in (item.number for item in paper.figures.values() if item.kind != "ranks"):
         assert (tmp_path / "omkc" / f"figure-{number}.png").stat().st_size > 5000
@@ -252,7 +251,7 @@ def test_a_page_holds_every_table_figure_and_claim(tmp_path):
     table = pd.read_csv(tmp_path / "omkc" / "table-3.csv")
     assert set(table["label"]) >= {"OMKC(D,D)", "OM-2", "AROW", "Majority class"}
     again = []
-    write_page(paper, asked, tmp_path, progress=False, tell=again.append)  # all from the store
+    write_page(paper, asked, tmp_path, progress=False, report=again.append)  # all from the store
     assert again == told
     assert "0 of them run by this command" in (tmp_path / "omkc.md").read_text("utf-8")
 
@@ -317,7 +316,7 @@ def rows():
     ],
 )
 def test_a_check_says_whether_a_claim_holds(rows, kind, options, holds):
-    finding = checker(kind, "here")(rows, options)
+    finding = CHECKS[kind](rows, options)
     assert finding.holds is holds
     assert finding.numbers
     assert finding.data == "d"
@@ -331,7 +330,7 @@ def test_a_check_says_whether_a_claim_holds(rows, kind, options, holds):
         ("nearly all", [True] * 4 + [False], "holds"),
         ("most", [True, False], "does not hold"),
         ("most", [True, True, False, None], "holds"),
-        ("all", [None], "cannot be said"),
+        ("all", [None], "undecided"),
     ],
 )
 def test_a_verdict_follows_what_the_claim_says_of_how_many_sets(said, held, verdict):

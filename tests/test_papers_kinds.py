@@ -18,9 +18,8 @@ from omkl.papers.figures import figure
 from omkl.papers.make import STANDALONE, TABLES, table
 from omkl.papers.page import write_page
 from omkl.papers.render import layout
-from omkl.papers.titles import title_of
 from omkl.paths import conf_folder
-from omkl.reports.formats import FORMATS
+from omkl.reports.plain_table import FORMATS
 
 PAPER = """
 title: A paper
@@ -174,10 +173,10 @@ def test_a_title_names_the_data_that_are_shown(conf, store, tmp_path):
     with Image.open(drawn.files[0]) as picture:
         assert picture.text["Title"] == "Mistakes on wdbc"
         assert picture.text["Description"] == "omkl figure mine/1 --data wdbc"
-    assert title_of(item, ["a", "b"]) == "Mistakes on a and b"
-    assert title_of(item, ["a", "b", "c"]) == "Mistakes on a, b and c"
-    assert title_of(item, "abcd") == "Mistakes on 4 data sets"
-    assert title_of(item) == "Mistakes on wdbc and lost"
+    assert item.titled(["a", "b"]) == "Mistakes on a and b"
+    assert item.titled(["a", "b", "c"]) == "Mistakes on a, b and c"
+    assert item.titled("abcd") == "Mistakes on 4 data sets"
+    assert item.titled() == "Mistakes on wdbc and lost"
 
 
 def test_the_seed_is_part_of_the_command(conf, store, tmp_path):
@@ -210,10 +209,8 @@ def test_a_budget_per_data_set_is_one_learner_of_the_ranks(conf, store, tmp_path
 
 
 def test_the_ranks_of_bomkl_compare_five_budget_learners():
-    from omkl.papers.rows import _per_data
-
     _, item = find("figures", "bomkl/ranks")
-    assert [_per_data(run) for run in item.runs] == [("budget",), ("beta",)]
+    assert [run.per_data_params for run in item.runs] == [("budget",), ("beta",)]
 
 
 # ------------------------------------------------------------------ a published deviation of 0

@@ -8,15 +8,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 from matplotlib.figure import Figure
-from reports_cells import YARDSTICKS, asked, cell, frame, setting, study
+from reports_cells import YARDSTICKS, cell, expected, frame, setting, study
 
 from omkl.errors import OmklError, UserError
-from omkl.reports import curve_figure, style
-from omkl.reports.curves import draw_curves, mean_curves
+from omkl.reports import style
+from omkl.reports.curves import curve_figure, draw_curves, mean_curves
 
 DD, SS, U = setting("omkc_dd"), setting("omkc_ss"), setting("omkc_u")
 DATA = {"wdbc": 300, "sonar": 200}
-ASKED = asked((DD, SS), tuple(DATA), 3)
+EXPECTED = expected((DD, SS), tuple(DATA), 3)
 
 
 @pytest.fixture(scope="module")
@@ -68,7 +68,7 @@ def test_cells_without_a_curve_are_left_out_and_none_at_all_is_an_error():
 
 
 def test_curve_figure_has_a_pair_of_panels_per_data_set_and_a_line_per_learner(studied):
-    figure = draw_curves(mean_curves(*studied, ASKED))
+    figure = draw_curves(mean_curves(*studied, EXPECTED))
     assert len(figure.axes) == 4
     titles = [axes.get_title(loc="left") for axes in figure.axes]
     assert [title for title in titles if title] == ["wdbc", "sonar"]
@@ -83,14 +83,14 @@ def test_curve_figure_has_a_pair_of_panels_per_data_set_and_a_line_per_learner(s
 
 def test_one_repetition_has_no_band():
     cells, curves = study((DD,), {"wdbc": 200}, 1)
-    figure = draw_curves(mean_curves(cells, curves, asked((DD,), reps=1, yardsticks=())))
+    figure = draw_curves(mean_curves(cells, curves, expected((DD,), reps=1, yardsticks=())))
     assert len(figure.axes) == 2
     assert not figure.axes[0].collections
     assert figure.legends[0].get_title().get_text() == "one pass in one order"
 
 
 def test_the_curves_after_the_start_are_inside_the_axis(studied):
-    table = mean_curves(*studied, ASKED)
+    table = mean_curves(*studied, EXPECTED)
     axes = draw_curves(table).axes[0]
     low, high = axes.get_ylim()
     part = table[(table["data"] == "wdbc") & ~table["is_yardstick"] & (table["t"] >= 0.05 * 300)]
@@ -103,7 +103,7 @@ def test_lines_on_one_another_are_striped():
     for line in cells.to_dict("records"):
         twin = cells[(cells["algo"] == "omkc_dd") & (cells["rep"] == line["rep"])]["key"].iloc[0]
         curves[line["key"]] = curves[twin]
-    figure = draw_curves(mean_curves(cells, curves, asked((DD, SS), reps=2, yardsticks=())))
+    figure = draw_curves(mean_curves(cells, curves, expected((DD, SS), reps=2, yardsticks=())))
     for axes in figure.axes:
         assert [line.get_linestyle() for line in axes.get_lines()] == ["--", "--"]
 
@@ -114,7 +114,7 @@ def test_stripes_take_turns():
             self.stroke = stroke
 
     lines = {name: Line() for name in ("a", "b", "c", "alone")}
-    style.stripe(lines, {"a": [1, 2], "b": [1, 2], "c": [1, 2], "alone": [1, 3]}, length=1.0)
+    style.stripe([[lines[name] for name in "abc"], [lines["alone"]]], length=1.0)
 
     def drawn(stroke: tuple, place: float) -> bool:
         offset, (dash, gap) = stroke
@@ -148,8 +148,8 @@ def test_a_far_yardstick_is_named_above_the_panel():
 def test_files_carry_the_command_and_are_the_same_each_time(tmp_path, studied):
     from PIL import Image
 
-    first = curve_figure(*studied, tmp_path / "a", asked=ASKED)
-    again = curve_figure(*studied, tmp_path / "b", asked=ASKED)
+    first = curve_figure(*studied, tmp_path / "a", expected=EXPECTED)
+    again = curve_figure(*studied, tmp_path / "b", expected=EXPECTED)
     assert [file.suffix for file in first] == [".png", ".pdf"]
     for one, two in zip(first, again, strict=True):
         assert one.read_bytes() == two.read_bytes()
@@ -163,31 +163,31 @@ def test_files_carry_the_command_and_are_the_same_each_time(tmp_path, studied):
 
 
 def test_an_ending_chooses_one_format(tmp_path, studied):
-    (file,) = curve_figure(*studied, tmp_path / "deep" / "figure.svg", asked=ASKED)
+    (file,) = curve_figure(*studied, tmp_path / "deep" / "figure.svg", expected=EXPECTED)
     assert file == tmp_path / "deep" / "figure.svg"
     assert "<svg" in file.read_text()
 
 
 def test_a_format_that_is_not_written_is_refused(tmp_path, studied):
     with pytest.raises(UserError, match=r"\.png, \.pdf, \.svg, not \.jpg"):
-        curve_figure(*studied, tmp_path / "figure.jpg", asked=ASKED)
+        curve_figure(*studied, tmp_path / "figure.jpg", expected=EXPECTED)
 
 
 def test_a_folder_that_cannot_be_made_is_told(tmp_path, studied):
     (tmp_path / "file").write_text("")
     with pytest.raises(OmklError, match="cannot write the figure"):
-        curve_figure(*studied, tmp_path / "file" / "figure", asked=ASKED)
+        curve_figure(*studied, tmp_path / "file" / "figure", expected=EXPECTED)
 
 
 def test_a_name_with_dots_keeps_them(tmp_path, studied):
-    files = curve_figure(*studied, tmp_path / "beta0.5", asked=ASKED)
+    files = curve_figure(*studied, tmp_path / "beta0.5", expected=EXPECTED)
     assert [file.name for file in files] == ["beta0.5.png", "beta0.5.pdf"]
 
 
 def test_names_do_not_escape_their_folder(tmp_path):
     cells = frame(cell(DD, 0, 4, "../../etc/pass wd"))
     curves = {cells["key"][0]: {"t": [500, 1000], "mistakes": [3, 4], "n_sv_sum": [30, 40]}}
-    files = curve_figure(cells, curves, tmp_path, asked=asked((DD,), (), 1, yardsticks=()))
+    files = curve_figure(cells, curves, tmp_path, expected=expected((DD,), (), 1, yardsticks=()))
     assert [file.parent for file in files] == [tmp_path, tmp_path]
     assert files[0].name == "curve-omkc_dd-etc-pass-wd.png"
 
@@ -217,13 +217,13 @@ def test_drawing_leaves_matplotlib_as_it_was(tmp_path, studied):
     import matplotlib
 
     before = dict(matplotlib.rcParams)
-    curve_figure(*studied, tmp_path / "a.png", asked=ASKED)
+    curve_figure(*studied, tmp_path / "a.png", expected=EXPECTED)
     assert dict(matplotlib.rcParams) == before
 
 
 def test_importing_reports_is_cheap():
     code = (
-        "import sys, omkl.reports; "
+        "import sys, omkl.reports.expected, omkl.reports.plain_table; "
         "print([m for m in ('pandas', 'matplotlib', 'scipy', 'tabulate', 'numpy') if m in sys.modules])"
     )
     root = Path(__file__).resolve().parent.parent

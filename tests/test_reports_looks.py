@@ -7,18 +7,19 @@ import pandas as pd
 import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
-from reports_cells import YARDSTICKS, asked, cell, frame, repetitions, setting, study
+from reports_cells import YARDSTICKS, cell, expected, frame, repetitions, setting, study
 
 from omkl.errors import UserError
-from omkl.reports import report, style
+from omkl.reports import style
 from omkl.reports.curves import curve_figure, draw_curves, mean_curves
-from omkl.reports.panels import draw_measure
+from omkl.reports.grid import grid_table
+from omkl.reports.lines import plain_log
 from omkl.reports.ranks import average_ranks
+from omkl.reports.report import report
 from omkl.reports.sensitivity import draw_sensitivity, sensitivity_table
 from omkl.reports.summary import summary_of
 from omkl.reports.sweep_figure import draw_sweep
-from omkl.reports.ticks import plain_log
-from omkl.reports.time_figure import draw_times, times_table
+from omkl.reports.time_figure import draw_times
 
 DD, SS, U = setting("omkc_dd"), setting("omkc_ss"), setting("omkc_u")
 BETAS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
@@ -35,7 +36,7 @@ def table_of(settings: tuple, reps: int, data: dict | None = None, **more):
     data = data or {"wdbc": 200}
     cells, curves = study((*settings, *YARDSTICKS), data, reps)
     cells = cells.assign(**more)
-    return mean_curves(cells, curves, asked(settings, tuple(data), reps))
+    return mean_curves(cells, curves, expected(settings, tuple(data), reps))
 
 
 # -------------------------------------------------------------------- looks
@@ -58,7 +59,7 @@ def test_few_learners_have_no_markers():
 
 def test_the_bars_of_two_learners_do_not_look_alike():
     table = pd.DataFrame(
-        [("x", f"learner {n}", 1.0 + n) for n in range(20)], columns=["data", "learner", "seconds"]
+        [("x", f"learner {n}", 1.0 + n) for n in range(20)], columns=["data", "line", "seconds_mean"]
     )
     (axes,) = draw_times(table).axes
     looks = {(bar.get_facecolor(), bar.get_hatch()) for bar in axes.patches}
@@ -87,7 +88,7 @@ def test_a_line_that_another_nearly_hides_takes_turns_with_it():
         }
     )
     for log in (False, True):
-        (axes,) = draw_measure(table, "mse_e3", log=log).axes
+        (axes,) = draw_curves(table, ("mse_e3",), log=log).axes
         strokes_of = {line.get_label(): line.get_linestyle() for line in axes.get_lines()}
         assert strokes_of == {"below": "--", "above": "--", "apart": "-"}
 
@@ -115,9 +116,7 @@ def test_an_axis_has_plain_numbers():
 
 
 def test_a_log_axis_of_a_sensitivity_figure_has_plain_numbers():
-    rows = [
-        {"panel": "p", "x": x, "learner": "a", "y_mean": 0.05 * 40**x, "y_std": np.nan} for x in (0.0, 1.0)
-    ]
+    rows = [{"panel": "p", "x": x, "line": "a", "y_mean": 0.05 * 40**x, "y_std": np.nan} for x in (0.0, 1.0)]
     figure = draw_sensitivity(pd.DataFrame(rows))
     FigureCanvasAgg(figure).draw()
     (axes,) = figure.axes
@@ -130,7 +129,7 @@ def test_a_log_axis_of_a_sensitivity_figure_has_plain_numbers():
 def test_the_legend_names_what_is_in_view():
     cells, _ = study((*NINE[:3], *YARDSTICKS), {"wdbc": 200}, 2)
     cells.loc[cells["algo"] == "majority", ["mistakes", "mistake_rate"]] = [190, 0.95]
-    summary = summary_of(cells, asked(NINE[:3], ("wdbc",), 2))
+    summary = summary_of(cells, expected(NINE[:3], ("wdbc",), 2))
     for figure in (draw_sweep(summary), draw_sensitivity(sensitivity_table(summary, "beta"))):
         (axes,) = figure.axes
         assert "majority 95.0 ↑" in axes.get_title(loc="right")
@@ -154,22 +153,22 @@ def test_the_caption_says_what_was_drawn(order, reps, text):
     settings = (*(setting("omkc_ss", beta=beta) for beta in (0.3, 0.8)), DD)
     assert below(draw_curves(table_of(settings, reps, order=order))) == text
     cells, _ = study((*settings, *YARDSTICKS), {"wdbc": 200}, reps)
-    summary = summary_of(cells.assign(order=order), asked(settings, ("wdbc",), reps))
+    summary = summary_of(cells.assign(order=order), expected(settings, ("wdbc",), reps))
     assert below(draw_sensitivity(sensitivity_table(summary, "beta"))) == text
     assert below(draw_sweep(summary)).startswith(f"{text}; ring")
-    assert below(draw_times(times_table(summary))) == text.partition(";")[0]
+    assert below(draw_times(grid_table(summary))) == text.partition(";")[0]
 
 
 def test_equal_repetitions_have_no_deviation_to_tell_of():
     cells = frame(*repetitions(DD, [4, 4, 4], order="file", T=10))
     curves = {key: {"t": [5, 10], "mistakes": [3, 4], "n_sv_sum": [3, 4]} for key in cells["key"]}
-    figure = draw_curves(mean_curves(cells, curves, asked((DD,), reps=3, yardsticks=())))
+    figure = draw_curves(mean_curves(cells, curves, expected((DD,), reps=3, yardsticks=())))
     assert below(figure) == "mean over 3 repetitions in file order"
 
 
 def test_a_table_of_one_order_speaks_of_no_permutations():
     cells = frame(*repetitions(DD, [4, 6, 5], order="file"))
-    text = " ".join(report(cells, asked((DD,), reps=3, yardsticks=())).split())
+    text = " ".join(report(cells, expected((DD,), reps=3, yardsticks=())).split())
     assert "standard deviation over the repetitions" in text
     assert "over the same repetitions" in text
     assert "permutation" not in text
@@ -181,7 +180,7 @@ def test_the_ranks_of_a_regression_are_those_of_its_error():
         for data in "ab"
         for which, mse in ((DD, 0.1), (SS, 0.2), (U, 0.3))
     ]
-    summary = summary_of(frame(*cells), asked((DD, SS, U), ("a", "b"), 1, yardsticks=()))
+    summary = summary_of(frame(*cells), expected((DD, SS, U), ("a", "b"), 1, yardsticks=()))
     assert "(1: least MSE)" in average_ranks(summary, measure="mse_e3").caption()
 
 
@@ -191,7 +190,7 @@ def test_the_ranks_of_a_regression_are_those_of_its_error():
 def incomplete(settings: tuple = (DD, SS), lost: int = 2):
     cells, curves = study((*settings, *YARDSTICKS), {"wdbc": 100, "sonar": 100}, 4)
     own = cells[(cells["algo"] == settings[0].algo) & (cells["data"] == "sonar")].index[:lost]
-    return cells.drop(own).reset_index(drop=True), curves, asked(settings, ("wdbc", "sonar"), 4)
+    return cells.drop(own).reset_index(drop=True), curves, expected(settings, ("wdbc", "sonar"), 4)
 
 
 def test_a_curve_of_fewer_repetitions_is_a_warning_on_the_figure(tmp_path):
@@ -200,13 +199,13 @@ def test_a_curve_of_fewer_repetitions_is_a_warning_on_the_figure(tmp_path):
     assert "! INCOMPLETE, repetitions done: OMKC(D,D) on sonar 2 of 4" in below(figure)
     assert "mean over 4 permutations" in below(figure)
     assert figure.legends[0].get_title().get_color() == style.WARNING
-    (file,) = curve_figure(cells, curves, tmp_path / "x.svg", asked=about)
+    (file,) = curve_figure(cells, curves, tmp_path / "x.svg", expected=about)
     assert "OMKC(D,D) on sonar 2 of 4" in file.read_text()
 
 
 def test_a_learner_of_which_nothing_has_finished_is_told_on_the_figure(tmp_path):
     cells, curves, about = incomplete(lost=4)
-    (file,) = curve_figure(cells, curves, tmp_path / "x.svg", asked=about)
+    (file,) = curve_figure(cells, curves, tmp_path / "x.svg", expected=about)
     assert "OMKC(D,D) on sonar 0 of 4" in file.read_text()
 
 
@@ -220,7 +219,7 @@ def test_a_sweep_of_fewer_repetitions_is_a_warning_on_the_figure():
 def test_repetitions_that_differ_by_design_are_told():
     cells, curves = study((DD, SS), {"wdbc": 100}, 4)
     cells = cells[(cells["algo"] == "omkc_dd") | (cells["rep"] == 0)].reset_index(drop=True)
-    table = mean_curves(cells, curves, asked((DD, SS), reps=4, yardsticks=()))
+    table = mean_curves(cells, curves, expected((DD, SS), reps=4, yardsticks=()))
     table.loc[table["algo"] == "omkc_ss", "asked"] = 1
     assert "! unequal repetitions: OMKC(S,S) on wdbc 1, the most 4" in below(draw_curves(table))
 
@@ -234,7 +233,7 @@ def test_a_complete_figure_has_no_warning():
 def test_a_warning_of_many_lines_is_short():
     cells, curves = study(NINE, {f"set{n}": 40 for n in range(9)}, 2)
     cells = cells[cells["rep"] == 0].reset_index(drop=True)
-    figure = draw_curves(mean_curves(cells, curves, asked(NINE, reps=2, yardsticks=())))
+    figure = draw_curves(mean_curves(cells, curves, expected(NINE, reps=2, yardsticks=())))
     assert "and 76 more" in below(figure)
     assert len(below(figure)) < 400
 
@@ -250,7 +249,7 @@ def matched(budgets: dict[str, int]) -> pd.DataFrame:
         settings.append(own)
         for which, count in ((own, 10 + place), (SS, 20), (U, 30)):
             cells += repetitions(which, [count], data)
-    summary = summary_of(frame(*cells), asked((*settings, SS, U), (), 1, yardsticks=()))
+    summary = summary_of(frame(*cells), expected((*settings, SS, U), (), 1, yardsticks=()))
     return summary[summary["reps"] > 0]
 
 

@@ -4,10 +4,11 @@ import numpy as np
 import pandas as pd
 import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
-from reports_cells import YARDSTICKS, asked, frame, repetitions, setting
+from reports_cells import YARDSTICKS, expected, frame, repetitions, setting
 
 from omkl.errors import UserError
-from omkl.reports.rank_figure import draw_ranks, rank_figure
+from omkl.reports import style
+from omkl.reports.rank_figure import draw_ranks
 from omkl.reports.ranks import average_ranks, critical_difference, nemenyi_q, ranks_of
 from omkl.reports.summary import summary_of
 
@@ -71,7 +72,7 @@ def studied() -> pd.DataFrame:
         for which, count in zip((DD, SS, *YARDSTICKS), row, strict=True):
             done = 1 if (data, which) == ("c", SS) else 2
             cells += repetitions(which, [count, count + 2][:done], data)
-    return summary_of(frame(*cells), asked((DD, SS, U), tuple(counts), 2))
+    return summary_of(frame(*cells), expected((DD, SS, U), tuple(counts), 2))
 
 
 def test_only_sets_that_all_have_finished_count_and_the_rest_is_told():
@@ -83,24 +84,12 @@ def test_only_sets_that_all_have_finished_count_and_the_rest_is_told():
     assert ranks.yardsticks == ("majority", "Perceptron", "AROW")
 
 
-def test_chosen_learners():
-    ranks = average_ranks(studied(), lines=("OMKC(D,D)", "majority", "AROW"))
-    assert list(ranks.each.index) == ["a", "b", "c"]
-    assert ranks.average == {
-        "AROW": pytest.approx(5 / 3),
-        "OMKC(D,D)": pytest.approx(5 / 3),
-        "majority": 8 / 3,
-    }
-    assert ranks.left_out == ()
-
-
 def test_too_few_to_rank_is_told_with_the_reason():
+    summary = studied()
     with pytest.raises(
         UserError, match=r"not 2 and 2 \(left out: OMKC\(U\): has finished no data set; c: not"
     ):
-        average_ranks(studied(), yardsticks=False)
-    with pytest.raises(UserError, match="no learner 'OMKC' to rank: choose from OMKC"):
-        average_ranks(studied(), lines=("OMKC", "AROW"))
+        average_ranks(summary[~summary["is_yardstick"]])
 
 
 @pytest.mark.parametrize("k", [3, 8, 16])
@@ -136,6 +125,6 @@ def test_the_diagram_has_the_best_at_the_left_and_a_bar_per_group():
 
 
 def test_the_diagram_is_written_with_the_command(tmp_path):
-    files = rank_figure(ranks_of(DEMSAR), tmp_path, command="omkl figure omkc/ranks")
+    files = style.save(draw_ranks(ranks_of(DEMSAR)), tmp_path, "ranks", "omkl figure omkc/ranks")
     assert [file.suffix for file in files] == [".png", ".pdf"]
     assert b"/Subject (omkl figure omkc/ranks)" in files[1].read_bytes()

@@ -4,12 +4,10 @@ import math
 
 import numpy as np
 import pytest
-from reports_cells import SPECS, asked, cell, frame, repetitions, setting
+from reports_cells import SPECS, cell, expected, frame, repetitions, setting, summarise
 
-from omkl.reports import report
 from omkl.reports.curves import mean_curves
-from omkl.reports.summary import summarise
-from omkl.reports.sweep import best_settings
+from omkl.reports.report import best_settings, report
 
 DD, SS = setting("omkc_dd"), setting("omkc_ss")
 
@@ -40,7 +38,7 @@ def test_a_sweep_chooses_by_mean_squared_error():
 
 def test_a_table_of_both_kinds_has_both_columns():
     cells = frame(*repetitions(DD, [50, 60]), *regression(DD, [0.01, 0.02]))
-    text = report(cells, asked((DD,), ("wdbc", "air"), reps=2, yardsticks=()))
+    text = report(cells, expected((DD,), ("wdbc", "air"), reps=2, yardsticks=()))
     head, _, wdbc, _, air = text.split("\n")[2:7]
     assert head.index("mistake %") < head.index("MSE x 1e3")
     assert "* 5.50 ± 0.71" in wdbc
@@ -49,7 +47,7 @@ def test_a_table_of_both_kinds_has_both_columns():
 
 
 def test_regression_alone_has_no_column_of_mistakes_nor_of_vectors():
-    text = report(frame(*regression(DD, [0.01, 0.02])), asked((DD,), ("air",), reps=2, yardsticks=()))
+    text = report(frame(*regression(DD, [0.01, 0.02])), expected((DD,), ("air",), reps=2, yardsticks=()))
     assert "mistake" not in text
     assert "#SV" not in text
 
@@ -62,7 +60,7 @@ def test_yardsticks_of_another_task_have_no_row():
 
 def test_novelty_has_no_best():
     cells = frame(*(line | {"task": "novelty"} for line in repetitions(DD, [50, 60])))
-    text = report(cells, asked((DD,), ("wdbc",), reps=2, yardsticks=()))
+    text = report(cells, expected((DD,), ("wdbc",), reps=2, yardsticks=()))
     assert "novel %" in text
     assert "*" not in text
 
@@ -70,7 +68,7 @@ def test_novelty_has_no_best():
 @pytest.mark.parametrize("fmt", ["json", "csv", "markdown", "latex"])
 def test_every_format_takes_both_kinds(fmt):
     cells = frame(*repetitions(DD, [50, 60]), *regression(SS, [0.01, 0.02]))
-    text = report(cells, asked((DD, SS), ("wdbc", "air"), reps=2), fmt)
+    text = report(cells, expected((DD, SS), ("wdbc", "air"), reps=2), fmt)
     assert "15.0" in text
     assert "5.5" in text
 

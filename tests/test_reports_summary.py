@@ -5,11 +5,21 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
-from reports_cells import COSINE, PAPER, YARDSTICKS, Setting, asked, cell, frame, repetitions, setting
+from reports_cells import (
+    COSINE,
+    PAPER,
+    YARDSTICKS,
+    Setting,
+    cell,
+    expected,
+    frame,
+    repetitions,
+    setting,
+    summarise,
+)
 from scipy.stats import ttest_rel
 
 from omkl.config.settings_text import value_text
-from omkl.reports import summarise
 from omkl.reports.summary import not_worse, paired_ps, summary_of
 
 DD, SS, U = setting("omkc_dd"), setting("omkc_ss"), setting("omkc_u")
@@ -178,21 +188,21 @@ def test_p_values_at_the_edges():
 
 def test_rows_stand_in_the_order_asked_for_with_yardsticks_last():
     cells = frame(*[cell(which, 0, 5) for which in (*YARDSTICKS, SS, U, DD)])
-    table = summary_of(cells, asked((U, SS, DD), reps=1))
+    table = summary_of(cells, expected((U, SS, DD), reps=1))
     assert table["algo"].tolist() == ["omkc_u", "omkc_ss", "omkc_dd", "majority", "perceptron", "arow"]
     assert table["label"].tolist()[:3] == ["OMKC(U)", "OMKC(S,S)", "OMKC(D,D)"]
 
 
 def test_a_learner_that_is_also_a_yardstick_is_a_learner():
     perceptron = setting("perceptron")
-    table = summary_of(frame(cell(perceptron, 0, 5)), asked((perceptron,), reps=1))
+    table = summary_of(frame(cell(perceptron, 0, 5)), expected((perceptron,), reps=1))
     chosen = table[table["algo"] == "perceptron"]
     assert chosen["is_yardstick"].tolist() == [False]
 
 
 def test_a_yardstick_with_other_settings_stands_beside_the_learner():
     own = Setting("perceptron", {"kernel": {"kind": "gaussian", "sigma": 2.0}})
-    table = summary_of(frame(cell(own, 0, 5), cell(YARDSTICKS[1], 0, 6)), asked((own,), reps=1))
+    table = summary_of(frame(cell(own, 0, 5), cell(YARDSTICKS[1], 0, 6)), expected((own,), reps=1))
     chosen = table[table["algo"] == "perceptron"]
     assert chosen["settings"].tolist() == ["kernel=gaussian(sigma=2)", "kernel=linear"]
     assert chosen["is_yardstick"].tolist() == [False, True]
@@ -200,20 +210,20 @@ def test_a_yardstick_with_other_settings_stands_beside_the_learner():
 
 def test_only_hyperparameters_that_differ_are_shown():
     grid = (setting("omkc_ss", beta=0.5), setting("omkc_ss"), DD, setting("omkc_u"))
-    table = summary_of(frame(*[cell(which, 0, 5) for which in grid]), asked(grid, reps=1, yardsticks=()))
+    table = summary_of(frame(*[cell(which, 0, 5) for which in grid]), expected(grid, reps=1, yardsticks=()))
     assert table["settings"].tolist() == ["beta=0.5", "beta=0.8", "", ""]
 
 
 def test_a_lone_setting_that_is_not_the_default_is_shown():
     odd = setting("omkc_ss", delta=0.25)
-    table = summary_of(frame(cell(odd, 0, 5)), asked((odd,), reps=1, yardsticks=()))
+    table = summary_of(frame(cell(odd, 0, 5)), expected((odd,), reps=1, yardsticks=()))
     assert table["settings"].tolist() == ["delta=0.25"]
 
 
 def test_pools_make_rows_of_their_own_but_a_pools_name_does_not():
     cosine, alias = setting("omkc_dd", COSINE), setting("omkc_dd", {**PAPER, "name": "other"})
     cells = frame(cell(DD, 0, 5), cell(cosine, 0, 6), cell(alias, 1, 7))
-    table = summary_of(cells, asked((DD, cosine), reps=2, yardsticks=()))
+    table = summary_of(cells, expected((DD, cosine), reps=2, yardsticks=()))
     assert table["pool"].tolist() == ["paper16", "paper16_cosine"]
     assert table["reps"].tolist() == [2, 1]
 
@@ -231,7 +241,7 @@ def test_orders_are_never_averaged_together():
 
 
 def test_no_cells_at_all():
-    table = summary_of(frame(), asked((DD,), reps=2))
+    table = summary_of(frame(), expected((DD,), reps=2))
     assert table["reps"].tolist() == [0, 0, 0, 0]
     assert not table["marked"].any()
     assert summarise(frame()).empty

@@ -9,24 +9,24 @@ from reports_cells import (
     SPECS,
     YARDSTICKS,
     Setting,
-    asked,
     cell,
+    expected,
     frame,
     repetitions,
     setting,
     study,
 )
 
-from omkl.reports import sweep_report
+from omkl.reports.grid import axes_of, grid_table
 from omkl.reports.heatmap import matrix
+from omkl.reports.lines import is_log_spaced
+from omkl.reports.report import sweep_report
 from omkl.reports.summary import summary_of
 from omkl.reports.sweep_figure import draw_sweep
-from omkl.reports.sweep_grid import axes_of, grid_table
-from omkl.reports.sweep_panels import is_log_spaced
 
 DD, SS, U = setting("omkc_dd"), setting("omkc_ss"), setting("omkc_u")
 DATA = {"wdbc": 300, "sonar": 200}
-ASKED = asked((DD, SS), tuple(DATA), 3)
+EXPECTED = expected((DD, SS), tuple(DATA), 3)
 
 
 def legend_names(figure: Figure) -> list[str]:
@@ -38,7 +38,7 @@ def legend_names(figure: Figure) -> list[str]:
 
 def swept(settings: tuple, reps: int = 3, data: dict = DATA):
     cells, _ = study((*settings, *YARDSTICKS), data, reps)
-    return summary_of(cells, asked(settings, tuple(data), reps))
+    return summary_of(cells, expected(settings, tuple(data), reps))
 
 
 def test_one_swept_number_gives_curves():
@@ -131,7 +131,7 @@ def test_heat_map_values_stand_in_their_places():
     grid = [setting("omkc_ss", beta=b, delta=d) for b in (0.3, 0.5, 0.8) for d in (0.01, 0.1)]
     counts = dict(zip([(0, 0), (1, 0), (0, 1), (1, 1), (0, 2)], (10, 20, 30, 40, 50), strict=True))
     cells = frame(*[cell(which, 0, count) for which, count in zip(grid, counts.values(), strict=False)])
-    table = summary_of(cells, asked(tuple(grid[:5]), reps=1, yardsticks=()))
+    table = summary_of(cells, expected(tuple(grid[:5]), reps=1, yardsticks=()))
     axes = axes_of(table)
     values, rows, columns = matrix(grid_table(table, axes), axes)
     assert (rows, columns) == (["0.01", "0.1"], ["0.3", "0.5", "0.8"])
@@ -164,7 +164,7 @@ def test_three_swept_numbers_show_the_best_dots_in_order():
         for e in (1.0, 2.0, 3.0)
     )
     cells = frame(*[cell(which, 0, 500 - n) for n, which in enumerate(grid)])
-    figure = draw_sweep(summary_of(cells, asked(grid, reps=1, yardsticks=())))
+    figure = draw_sweep(summary_of(cells, expected(grid, reps=1, yardsticks=())))
     (axes,) = figure.axes
     assert len(axes.get_yticks()) == 30
     assert "best 30 of 36" in axes.get_title(loc="left")
@@ -184,9 +184,9 @@ def test_a_yardstick_of_a_learners_name_is_told_apart():
 def test_sweep_report_writes_the_figure_or_none_when_nothing_is_finished(tmp_path):
     settings = (setting("omkc_dd", beta=0.3), setting("omkc_dd", beta=0.8))
     cells = frame(*[line for which in settings for line in repetitions(which, [10, 12])])
-    _, files = sweep_report(cells, asked(settings, reps=2, yardsticks=()), out=tmp_path)
+    _, files = sweep_report(cells, expected(settings, reps=2, yardsticks=()), out=tmp_path)
     assert [file.name for file in files] == ["sweep-omkc_dd-wdbc.png", "sweep-omkc_dd-wdbc.pdf"]
     assert all(file.stat().st_size > 2000 for file in files)
-    text, files = sweep_report(frame(), asked(settings, reps=2), out=tmp_path)
+    text, files = sweep_report(frame(), expected(settings, reps=2), out=tmp_path)
     assert files == []
     assert "0/2" in text

@@ -7,14 +7,13 @@ import re
 from dataclasses import replace
 
 import pytest
-from reports_cells import COSINE, YARDSTICKS, Setting, asked, cell, frame, repetitions, setting
+from reports_cells import COSINE, YARDSTICKS, Setting, cell, expected, frame, repetitions, setting
 
 from omkl.errors import UserError
-from omkl.reports import report, sweep_report
+from omkl.reports.grid import axes_of
 from omkl.reports.latex import escape
+from omkl.reports.report import best_settings, report, sweep_report
 from omkl.reports.summary import summary_of
-from omkl.reports.sweep import best_settings
-from omkl.reports.sweep_grid import axes_of
 
 DD, SS = setting("omkc_dd"), setting("omkc_ss")
 SPREAD_1 = frame(
@@ -24,7 +23,7 @@ SPREAD_1 = frame(
     *repetitions(YARDSTICKS[1], [200, 210, 220]),
     *repetitions(YARDSTICKS[2], [150, 155, 150]),
 )
-ASKED = asked((DD, SS))
+EXPECTED = expected((DD, SS))
 
 
 def line_of(text: str, label: str) -> str:
@@ -33,7 +32,7 @@ def line_of(text: str, label: str) -> str:
 
 
 def test_terminal_table():
-    text = report(SPREAD_1, ASKED)
+    text = report(SPREAD_1, EXPECTED)
     assert line_of(text, "OMKC(D,D)").split() == [
         *("wdbc", "OMKC(D,D)", "10.10", "±", "0.10", "1010.0", "±", "10.0", "202.0", "1010.0"),
         *("0.500", "3/3"),
@@ -58,14 +57,14 @@ def test_terminal_table():
 
 
 def test_plus_minus_signs_stand_below_one_another():
-    lines = [line for line in report(SPREAD_1, ASKED).splitlines() if line.count("±") == 2]
+    lines = [line for line in report(SPREAD_1, EXPECTED).splitlines() if line.count("±") == 2]
     assert len(lines) == 4
     assert len({tuple(m.start() for m in re.finditer("±", line)) for line in lines}) == 1
 
 
 def test_a_short_rule_divides_learners_from_yardsticks_and_a_full_one_the_data_sets():
     cells = frame(*[cell(which, 0, 5, data) for data in ("wdbc", "sonar") for which in (DD, SS, *YARDSTICKS)])
-    lines = report(cells, asked((DD, SS), ("wdbc", "sonar"), 1)).splitlines()
+    lines = report(cells, expected((DD, SS), ("wdbc", "sonar"), 1)).splitlines()
     rules = [number for number, line in enumerate(lines) if re.fullmatch(r"[- ]*-{3}[- ]*", line)]
     header = rules[0] - 1
     # header rule, 2 learners, short rule, 3 yardsticks, full rule, 2 learners, short rule, 3 yardsticks
@@ -75,10 +74,10 @@ def test_a_short_rule_divides_learners_from_yardsticks_and_a_full_one_the_data_s
 
 
 def test_columns_without_content_are_left_out():
-    head = next(line for line in report(SPREAD_1, ASKED).splitlines() if "learner" in line)
+    head = next(line for line in report(SPREAD_1, EXPECTED).splitlines() if "learner" in line)
     assert "pool" not in head
     assert "settings" not in head
-    both = asked((DD, setting("omkc_dd", COSINE, beta=0.5)), reps=1, yardsticks=())
+    both = expected((DD, setting("omkc_dd", COSINE, beta=0.5)), reps=1, yardsticks=())
     text = report(frame(*[cell(which, 0, 5) for which in both.settings]), both)
     head = next(line for line in text.splitlines() if "learner" in line)
     assert re.split(" {2,}", head) == [
@@ -87,7 +86,7 @@ def test_columns_without_content_are_left_out():
 
 
 def test_one_repetition_shows_a_dash_for_the_deviation():
-    text = report(frame(cell(DD, 0, 100)), asked((DD,), reps=1, yardsticks=()))
+    text = report(frame(cell(DD, 0, 100)), expected((DD,), reps=1, yardsticks=()))
     assert "10.00 ± –" in text
     assert " 1000 ± –" in text  # a count of one repetition is whole
     assert "nan" not in text.lower()
@@ -104,7 +103,7 @@ def test_missing_repetitions_and_failures_are_told(fmt):
         "error": "Trace\nMemoryError: 3 GB",
     }
     cells = frame(*repetitions(DD, [1, 2, 3]), *repetitions(SS, [1, 2]))
-    text = " ".join(report(cells, asked((DD, SS), yardsticks=(), failed=(failed,)), fmt).split())
+    text = " ".join(report(cells, expected((DD, SS), yardsticks=(), failed=(failed,)), fmt).split())
     assert "! 2/3" in text
     assert "INCOMPLETE: OMKC(S,S) on wdbc 2 of 3." in text.replace("\\", "")
     assert "FAILED: 1 cell" in text
@@ -113,10 +112,10 @@ def test_missing_repetitions_and_failures_are_told(fmt):
 
 def test_times_of_different_machines_are_told():
     one, two = cell(DD, 0, 1), cell(DD, 1, 2, provenance={"cpu": "B", "versions": {"omkl": "0.2"}})
-    text = " ".join(report(frame(one, two), asked((DD,), reps=2, yardsticks=())).split())
-    assert "seconds were taken on different CPUs: A (1 cells), B (1 cells)" in text
+    text = " ".join(report(frame(one, two), expected((DD,), reps=2, yardsticks=())).split())
+    assert "seconds were measured on different CPUs: A (1 cells), B (1 cells)" in text
     assert "different versions of omkl: 0.1 (1 cells), 0.2 (1 cells)" in text
-    assert "CPU" not in report(frame(one), asked((DD,), reps=1, yardsticks=()))
+    assert "CPU" not in report(frame(one), expected((DD,), reps=1, yardsticks=()))
 
 
 ORIGIN = {
@@ -135,7 +134,7 @@ ORIGIN = {
 @pytest.mark.parametrize("fmt", ["table", "markdown", "latex"])
 def test_every_table_says_what_made_its_cells(fmt):
     here = [cell(DD, rep, 5, provenance={**ORIGIN, "load": 0.5 + rep}) for rep in range(3)]
-    text = " ".join(report(frame(*here), asked((DD,), yardsticks=()), fmt).replace("\\", "").split())
+    text = " ".join(report(frame(*here), expected((DD,), yardsticks=()), fmt).replace("\\", "").split())
     for part in (
         "omkl 0.1, numpy 2.0, commit a1b2a1b2a1b2",
         "my_vm (A, 4 cores)",
@@ -146,7 +145,7 @@ def test_every_table_says_what_made_its_cells(fmt):
     assert "too long" not in text
     there = {**ORIGIN, "host": "other", "dirty": True, "versions": {"omkl": "0.1", "numpy": "2.1"}}
     cells = frame(*here[:2], cell(DD, 2, 5, provenance=there))
-    text = " ".join(report(cells, asked((DD,), yardsticks=()), fmt).replace("\\", "").split())
+    text = " ".join(report(cells, expected((DD,), yardsticks=()), fmt).replace("\\", "").split())
     for part in (
         "numpy 2.0; omkl 0.1, numpy 2.1",
         "a1b2a1b2a1b2; commit a1b2a1b2a1b2 with changes",
@@ -157,9 +156,9 @@ def test_every_table_says_what_made_its_cells(fmt):
 
 def test_rows_of_csv_and_json_say_it_too():
     cells = frame(cell(DD, 0, 5, provenance=ORIGIN), cell(DD, 1, 5, provenance=None))
-    rows = strict(report(cells, asked((DD,), reps=2, yardsticks=()), "json"))["summary"]
+    rows = strict(report(cells, expected((DD,), reps=2, yardsticks=()), "json"))["summary"]
     assert (rows[0]["commit"], rows[0]["load_max"]) == ("commit a1b2a1b2a1b2", 5.0)
-    (row,) = csv.DictReader(io.StringIO(report(cells, asked((DD,), reps=2, yardsticks=()), "csv")))
+    (row,) = csv.DictReader(io.StringIO(report(cells, expected((DD,), reps=2, yardsticks=()), "csv")))
     assert (row["machines"], row["versions"]) == ("my_vm (A, 4 cores)", "omkl 0.1, numpy 2.0")
 
 
@@ -175,14 +174,14 @@ def test_rows_of_csv_and_json_say_it_too():
 )
 def test_times_of_crowded_machines_are_doubted(change, warning):
     cells = frame(cell(DD, 0, 5, provenance=ORIGIN), cell(DD, 1, 5, provenance={**ORIGIN, **change}))
-    text = " ".join(report(cells, asked((DD,), reps=2, yardsticks=())).split())
+    text = " ".join(report(cells, expected((DD,), reps=2, yardsticks=())).split())
     assert ("seconds may be too long" in text) == bool(warning)
     assert warning in text
 
 
 @pytest.mark.parametrize("fmt", ["table", "markdown", "latex", "json", "csv"])
 def test_cells_of_an_older_revision_are_told_and_not_mixed(fmt, recwarn):
-    text = report(frame(cell(DD, 0, 5)), asked((DD,), reps=1, stale={("omkc_dd", 1): 3}), fmt)
+    text = report(frame(cell(DD, 0, 5)), expected((DD,), reps=1, stale={("omkc_dd", 1): 3}), fmt)
     if fmt == "csv":  # has no place of its own for notes
         text += " ".join(str(warning.message) for warning in recwarn)
     plain = " ".join(text.replace("\\", "").split())
@@ -190,14 +189,14 @@ def test_cells_of_an_older_revision_are_told_and_not_mixed(fmt, recwarn):
 
 
 def test_nothing_finished_is_a_table_of_dashes():
-    text = report(frame(), ASKED)
+    text = report(frame(), EXPECTED)
     assert text.count("! 0/3") == 5
     assert "INCOMPLETE" in text
 
 
 def test_unknown_format():
     with pytest.raises(UserError, match="did you mean 'markdown'"):
-        report(SPREAD_1, ASKED, "markdwon")
+        report(SPREAD_1, EXPECTED, "markdwon")
 
 
 # -------------------------------------------------------------------- JSON and CSV
@@ -212,7 +211,7 @@ def strict(text: str) -> dict:
 
 def test_json_is_strict_and_complete():
     cells = frame(cell(DD, 0, 100, weights=[float("nan"), 1.0]), cell(YARDSTICKS[0], 0, 200))
-    found = strict(report(cells, asked((DD,), reps=1, yardsticks=YARDSTICKS[:1]), "json"))
+    found = strict(report(cells, expected((DD,), reps=1, yardsticks=YARDSTICKS[:1]), "json"))
     assert list(found) == ["summary", "cells", "notes"]
     row, yardstick = found["summary"]
     assert row["mistake_pct_mean"] == 10.0
@@ -228,7 +227,7 @@ def test_json_is_strict_and_complete():
 
 
 def test_json_without_cells():
-    assert strict(report(frame(), asked((), yardsticks=()), "json")) == {
+    assert strict(report(frame(), expected((), yardsticks=()), "json")) == {
         "summary": [],
         "cells": [],
         "notes": [],
@@ -236,7 +235,7 @@ def test_json_without_cells():
 
 
 def test_csv_has_full_precision():
-    rows = list(csv.DictReader(io.StringIO(report(SPREAD_1, ASKED, "csv"))))
+    rows = list(csv.DictReader(io.StringIO(report(SPREAD_1, EXPECTED, "csv"))))
     assert len(rows) == 5
     assert float(rows[1]["mistake_pct_mean"]) == pytest.approx(5.1, abs=1e-12)
     assert json.loads(rows[0]["params"]) == {"beta": 0.8}
@@ -247,7 +246,7 @@ def test_csv_has_full_precision():
 
 
 def test_markdown():
-    text = report(SPREAD_1, ASKED, "markdown")
+    text = report(SPREAD_1, EXPECTED, "markdown")
     table = [line for line in text.splitlines() if line.startswith("|")]
     assert len(table) == 2 + 5
     assert {line.count("|") for line in table} == {table[0].count("|")}
@@ -257,7 +256,7 @@ def test_markdown():
 
 
 def test_markdown_escapes_names():
-    odd = replace(ASKED, settings=(DD,), yardsticks=(), data=(), reps=1)
+    odd = replace(EXPECTED, settings=(DD,), yardsticks=(), data=(), reps=1)
     text = report(frame(cell(DD, 0, 5, "a|b*c_d")), odd, "markdown")
     assert r"a\|b\*c\_d" in text
 
@@ -267,7 +266,7 @@ def unescaped(text: str, sign: str) -> int:
 
 
 def test_latex_is_balanced_and_escaped():
-    odd = replace(ASKED, command="omkl run data=my_data#1 algo=50%&{x}^~\\")
+    odd = replace(EXPECTED, command="omkl run data=my_data#1 algo=50%&{x}^~\\")
     text = report(SPREAD_1, odd, "latex")
     body = "\n".join(line for line in text.splitlines() if not line.startswith("%"))
     assert unescaped(body, "{") == unescaped(body, "}")
@@ -290,7 +289,7 @@ def test_latex_is_balanced_and_escaped():
 @pytest.mark.parametrize(("sets", "environment"), [(8, "table"), (9, "longtable")])
 def test_a_table_longer_than_a_page_is_a_longtable(sets, environment):
     names = tuple(f"set{number}" for number in range(sets))
-    text = report(frame(), asked((DD, SS), names), "latex")  # 5 lines per set
+    text = report(frame(), expected((DD, SS), names), "latex")  # 5 lines per set
     lines = text.splitlines()
     assert lines[0] == rf"% needs \usepackage{{booktabs{',longtable' * (environment == 'longtable')}}}"
     assert rf"\begin{{{environment}}}" in text
@@ -318,7 +317,7 @@ def test_latex_escape():
 # -------------------------------------------------------------------- sweeps
 
 GRID = tuple(setting("omkc_ss", beta=b, delta=d) for b in (0.5, 0.8) for d in (0.01, 0.1))
-SWEEP = asked((DD, *GRID), reps=2, swept=("algo.beta", "algo.delta"), yardsticks=YARDSTICKS[:1])
+SWEEP = expected((DD, *GRID), reps=2, swept=("algo.beta", "algo.delta"), yardsticks=YARDSTICKS[:1])
 SWEEP_CELLS = frame(
     *repetitions(DD, [50, 52]),
     *[line for n, which in enumerate(GRID) for line in repetitions(which, [40 - 10 * (n == 2), 44])],
@@ -343,14 +342,14 @@ def test_best_settings_break_ties_by_support_vectors():
         *repetitions(GRID[1], [10, 10], n_sv_sum=80),
         *repetitions(GRID[2], [11, 11], n_sv_sum=1),
     )
-    (best,) = best_settings(summary_of(cells, asked(GRID[:3], reps=2, yardsticks=()))).to_dict("records")
+    (best,) = best_settings(summary_of(cells, expected(GRID[:3], reps=2, yardsticks=()))).to_dict("records")
     assert best["params"] == GRID[1].params
 
 
 def test_the_best_of_a_learner_does_not_hide_the_yardstick_of_that_name():
     own = tuple(Setting("perceptron", {"kernel": {"kind": "gaussian", "sigma": s}}) for s in (1.0, 2.0))
     cells = frame(cell(own[0], 0, 9), cell(own[1], 0, 8), cell(YARDSTICKS[1], 0, 5))
-    best = best_settings(summary_of(cells, asked(own, reps=1, yardsticks=YARDSTICKS[1:2])))
+    best = best_settings(summary_of(cells, expected(own, reps=1, yardsticks=YARDSTICKS[1:2])))
     assert best["mistakes_mean"].tolist() == [8.0, 5.0]
     assert best["is_yardstick"].tolist() == [False, True]
 
@@ -365,6 +364,6 @@ def test_sweep_json_and_csv():
 
 def test_axes_are_the_swept_numbers_the_longest_first():
     three = (*GRID, setting("omkc_ss", beta=0.5, delta=0.5, sampling="sum"))
-    table = summary_of(frame(*[cell(which, 0, 5) for which in three]), asked(three, reps=1))
+    table = summary_of(frame(*[cell(which, 0, 5) for which in three]), expected(three, reps=1))
     assert axes_of(table) == {"delta": [0.01, 0.1, 0.5], "beta": [0.5, 0.8]}
     assert list(axes_of(table)) == ["delta", "beta"]

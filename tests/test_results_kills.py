@@ -12,8 +12,9 @@ import pytest
 from runner_plans import write_data
 
 from omkl.config import plan
-from omkl.reports import Asked, report
-from omkl.reports.formats import FORMATS
+from omkl.reports.expected import Expected
+from omkl.reports.plain_table import FORMATS
+from omkl.reports.report import report
 from omkl.run import runner
 from omkl.store.store import Store, StoreWarning
 
@@ -28,7 +29,7 @@ def tables(asked) -> tuple[int, dict[str, str]]:
         warnings.simplefilter("ignore", StoreWarning)  # lines torn by the kills
         outcome = runner.run_plan(asked, jobs=1, progress=False)
     cells = outcome.cells.assign(seconds=0.5, provenance=[{}] * len(outcome.cells))
-    about = Asked.of(asked, outcome.failed, "omkl run")
+    about = Expected.of(asked, outcome.failed, "omkl run")
     return outcome.ran, {fmt: report(cells, about, fmt) for fmt in FORMATS}
 
 

@@ -1,4 +1,4 @@
-"""What ``omkl bounds`` prints: for every learner and data set its theorems beside the observed counts."""
+"""What ``omkl bounds`` prints: for every learner and data set its theorems next to the observed counts."""
 
 import dataclasses
 import importlib.util
@@ -18,15 +18,15 @@ if TYPE_CHECKING:
 _COUNTS = {"mistakes": "mistakes", VECTORS: "n_sv_sum"}  # columns of the store
 
 
-def bounded(asked: "Plan") -> "Plan":
+def bounded(plan: "Plan") -> "Plan":
     """Return the plan without yardsticks. Raises UserError for a learner that has no theorem."""
     from omkl.config import algo_spec, algo_specs
 
-    for setting in asked.settings:
+    for setting in plan.settings:
         if function_of(algo_spec(setting.algo)) is None:
             known = [name for name, spec in algo_specs().items() if function_of(spec)]
             raise UserError(f"algo={setting.algo} has no mistake bound; these have: {', '.join(known)}")
-    return dataclasses.replace(asked, yardsticks=())
+    return dataclasses.replace(plan, yardsticks=())
 
 
 def function_of(spec: "AlgoSpec") -> Callable[..., list[Bound]] | None:
@@ -42,10 +42,10 @@ def function_of(spec: "AlgoSpec") -> Callable[..., list[Bound]] | None:
     return getattr(importlib.import_module(f"omkl.bounds.{module}"), spec.function, None)
 
 
-def evaluate(asked: "Plan", cells: "pd.DataFrame", rows: int = ROWS) -> list[dict[str, Any]]:
+def evaluate(plan: "Plan", cells: "pd.DataFrame", rows: int = ROWS) -> list[dict[str, Any]]:
     """Return one row per data set, learner and theorem; what is not known is None.
 
-    asked: as `bounded` returns it    cells: finished ones, as of `run_plan`    rows: see `Batch`
+    plan: as `bounded` returns it    cells: finished ones, as of `run_plan`    rows: see `Batch`
     Keys: data, learner, settings, pool, theorem, counts, bound, printed, mean, max, std,
     ratio (bound / mean), kernel, reps, asked (repetitions), gap (largest relative duality gap of the
     learner's batch solutions), notes.
@@ -53,11 +53,11 @@ def evaluate(asked: "Plan", cells: "pd.DataFrame", rows: int = ROWS) -> list[dic
     import omkl.data
     from omkl.config import algo_spec
 
-    found = []
-    for name in asked.data:
+    evaluated = []
+    for name in plan.data:
         dataset = omkl.data.load(name)
         batches: dict[str, Batch] = {}
-        for setting in asked.settings:
+        for setting in plan.settings:
             spec = algo_spec(setting.algo)
             pool, bound_of = setting.kernel_pool, function_of(spec)
             if pool is None or bound_of is None:
@@ -65,12 +65,12 @@ def evaluate(asked: "Plan", cells: "pd.DataFrame", rows: int = ROWS) -> list[dic
             key = repr((pool["normalise"], pool["kernels"]))
             if key not in batches:
                 batches[key] = Batch(dataset, pool, rows)
-            counted = _cells(asked, name, setting, cells)
+            counted = _cells(plan, name, setting, cells)
             case = Case(batches[key])
             for bound in _bounds(bound_of, setting, case):
                 row = _row(spec, setting, pool, bound, counted, case)
-                found.append({"data": dataset.name} | row | {"asked": asked.reps})
-    return found
+                evaluated.append({"data": dataset.name} | row | {"asked": plan.reps})
+    return evaluated
 
 
 def _bounds(bound_of: Callable[..., list[Bound]], setting: "Setting", case: Case) -> list[Bound]:
@@ -78,10 +78,10 @@ def _bounds(bound_of: Callable[..., list[Bound]], setting: "Setting", case: Case
     return bound_of(case, **{name: setting.params[name] for name in names})
 
 
-def _cells(asked: "Plan", name: str, setting: "Setting", cells: "pd.DataFrame") -> "pd.DataFrame":
+def _cells(plan: "Plan", name: str, setting: "Setting", cells: "pd.DataFrame") -> "pd.DataFrame":
     from omkl.run.cells import expand
 
-    one = expand(dataclasses.replace(asked, data=(name,), settings=(setting,)))
+    one = expand(dataclasses.replace(plan, data=(name,), settings=(setting,)))
     return cells[cells["key"].isin([cell.key for cell in one])].drop_duplicates("key")
 
 
@@ -128,7 +128,7 @@ def _short(kernel: dict[str, Any]) -> dict[str, Any]:
 
 
 def render(rows: list[dict[str, Any]], fmt: str, command: str = "") -> str:
-    """Return the rows as text; fmt is one of reports.formats.FORMATS, json and csv with plain numbers."""
+    """Return the rows as text; fmt is one of plain_table.FORMATS, json and csv with plain numbers."""
     from omkl.reports import plain_table
 
     if fmt == "json":
@@ -137,38 +137,34 @@ def render(rows: list[dict[str, Any]], fmt: str, command: str = "") -> str:
         return plain_table.render([row | {"notes": "; ".join(row["notes"])} for row in rows], fmt)
     notes = list(dict.fromkeys(note for row in rows for note in row["notes"]))
     shown = [_shown(row, notes) for row in rows]
-    for name in ("pool", "settings", "printed"):  # a column that says nothing is left out
-        if not any(row[name] for row in shown):
-            for row in shown:
-                del row[name]
+    empty = [name for name in ("pool", "settings", "printed") if not any(row[name] for row in shown)]
+    shown = [{name: text for name, text in row.items() if name not in empty} for row in shown]
     table = plain_table.render(shown, fmt)
-    comment = "% " if fmt == "latex" else ""
-    gaps = [row["gap"] for row in rows if row["gap"] is not None]
-    parts = ["".join(f"{comment}{number}. {note}\n" for number, note in enumerate(notes, 1))]
-    if gaps:
-        parts.append(f"{comment}Batch solutions: relative duality gap at most {max(gaps):.1g}.\n")
     if fmt == "markdown":
         table = f"Mistake bounds and observed counts (mean ± std), made by `{command}`.\n\n{table}"
-    return "\n".join(part for part in [table, *parts] if part)
+    lines = [f"{number}. {note}\n" for number, note in enumerate(notes, 1)]
+    gaps = [row["gap"] for row in rows if row["gap"] is not None]
+    certain = [f"Batch solutions: relative duality gap at most {max(gaps):.1g}.\n"] if gaps else []
+    comment = "% " if fmt == "latex" else ""
+    parts = [table, *("".join(comment + line for line in part) for part in (lines, certain))]
+    return "\n".join(part for part in parts if part)
 
 
 def _shown(row: dict[str, Any], notes: list[str]) -> dict[str, str]:
     """Return a row as text: bounds to five digits, the observed count as mean ± std."""
-    observed = "–" if row["mean"] is None else f"{row['mean']:.1f}"
-    observed += "" if row["std"] is None else f" ± {row['std']:.1f}"
+
+    def text(name: str, form: str, missing: str = "–") -> str:
+        return missing if row[name] is None else format(row[name], form)
+
+    observed = text("mean", ".1f") + (f" ± {row['std']:.1f}" if row["std"] is not None else "")
     if row["reps"] < row["asked"]:
         observed += f" ({row['reps']} of {row['asked']} repetitions)"
     return {
-        "data": row["data"],
-        "learner": row["learner"],
-        "settings": row["settings"],
-        "pool": row["pool"] or "",
-        "theorem": row["theorem"],
-        "counts": row["counts"],
-        "bound": "–" if row["bound"] is None else f"{row['bound']:.5g}",
-        "printed": "" if row["printed"] is None else f"{row['printed']:.5g}",
+        **{name: row[name] or "" for name in ("data", "learner", "settings", "pool", "theorem", "counts")},
+        "bound": text("bound", ".5g"),
+        "printed": text("printed", ".5g", ""),
         "observed": observed,
-        "bound / observed": "–" if row["ratio"] is None else f"{row['ratio']:.3g}",
+        "bound / observed": text("ratio", ".3g"),
         "kernel": row["kernel"] or "",
         "notes": ", ".join(str(notes.index(note) + 1) for note in row["notes"]),
     }

@@ -21,26 +21,28 @@ if TYPE_CHECKING:
 def run(args: Namespace, words: list[str]) -> int:
     """``omkl run``: the cells that are missing, then the table."""
     from omkl.config import plan
-    from omkl.reports import Asked, report
+    from omkl.reports.expected import Expected
+    from omkl.reports.report import report
 
     asked = plan(words)
     if _submitted(asked, args):
         return OK
     outcome = _run(asked, args)
-    emit(report(outcome.cells, Asked.of(asked, outcome.failed, args.line, outcome.stale), args.format))
+    emit(report(outcome.cells, Expected.of(asked, outcome.failed, args.line, outcome.stale), args.format))
     return end(outcome, args.fail_fast)
 
 
 def sweep(args: Namespace, words: list[str]) -> int:
     """``omkl sweep``: the grid, the best setting per data set and learner, and a figure."""
     from omkl.config import plan
-    from omkl.reports import Asked, sweep_report
+    from omkl.reports.expected import Expected
+    from omkl.reports.report import sweep_report
 
     asked = plan(words, sweep=True)
     if _submitted(asked, args):
         return OK
     outcome = _run(asked, args)
-    about = Asked.of(asked, outcome.failed, args.line, outcome.stale)
+    about = Expected.of(asked, outcome.failed, args.line, outcome.stale)
     text, files = sweep_report(outcome.cells, about, args.format, _figures(asked, args))
     emit(text)
     tell(files)
@@ -59,7 +61,9 @@ def figure(args: Namespace, words: list[str]) -> int:
         if getattr(args, option):
             raise UserError(f"--{option} is for a paper's figure; figure {args.kind} takes KEY=VALUE words")
     from omkl.config import plan
-    from omkl.reports import Asked, curve_figure, sweep_report
+    from omkl.reports.curves import curve_figure
+    from omkl.reports.expected import Expected
+    from omkl.reports.report import sweep_report
     from omkl.run.cells import expand
     from omkl.run.matched_budgets import sizes
     from omkl.run.runner import table_of
@@ -76,9 +80,9 @@ def figure(args: Namespace, words: list[str]) -> int:
         if not {setting.algo for setting in asked.settings} <= set(cells["algo"]):
             raise UserError(f"{missing}; `omkl {shlex.join([verb, *words])}` computes them")
         say(f"warning: {missing}")
-    about, out = Asked.of(asked, command=args.line), _figures(asked, args)
+    about, out = Expected.of(asked, command=args.line), _figures(asked, args)
     if args.kind == "curve":
-        files = curve_figure(cells, store.curves(keys), out, asked=about)
+        files = curve_figure(cells, store.curves(keys), out, expected=about)
     else:
         _, files = sweep_report(cells, about, out=out)
     tell(files)

@@ -65,13 +65,12 @@ def pools() -> list[dict[str, Any]]:
 def papers() -> list[dict[str, Any]]:
     """Return one row per table, figure or set of claims: the command that makes it, and what it shows."""
     from omkl.papers import names, read
-    from omkl.papers.titles import title_of
 
     rows = []
     for paper in map(read, names()):
         for verb, items in (("table", paper.tables), ("figure", paper.figures)):
             rows += [
-                {"command": f"omkl {verb} {item.name}", "shows": title_of(item)} for item in items.values()
+                {"command": f"omkl {verb} {item.name}", "shows": item.titled()} for item in items.values()
             ]
         if paper.claims:
             rows.append({"command": f"omkl claims {paper.name}", "shows": f"{len(paper.claims)} claims"})

@@ -8,7 +8,7 @@ from omkl import __version__
 from omkl.cli import commands, paper_commands, store_commands
 from omkl.errors import UserError
 from omkl.paths import out_path
-from omkl.reports.formats import FORMATS
+from omkl.reports.plain_table import FORMATS
 
 KEYS = """\
 settings (omkl show prints all of them with what they mean and may be):

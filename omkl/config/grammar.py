@@ -3,6 +3,7 @@
 import math
 import os
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from difflib import get_close_matches
@@ -50,6 +51,27 @@ def parse(words: list[str]) -> dict[str, Override]:
             raise UserError(f"{override.text}: '{override.key}' is given twice{hint}")
         found[override.key] = override
     return found
+
+
+def of_values(values: Mapping[str, Any]) -> dict[str, Override]:
+    """Return the overrides that YAML gives as plain values by key; a list holds several values."""
+    return {
+        key: Override(key, tuple(value) if isinstance(value, (list, tuple)) else (value,), word(key, value))
+        for key, value in values.items()
+    }
+
+
+def word(key: str, value: Any) -> str:
+    """Return the KEY=VALUE word of a plain value: lists bare (``a,b``), mappings in braces."""
+    return f"{key}={_typed(value)}"
+
+
+def _typed(value: Any) -> str:
+    if isinstance(value, (list, tuple)):
+        return ",".join(map(_typed, value)) if value else "[]"
+    if isinstance(value, dict):
+        return "{" + ",".join(f"{key}:{_typed(part)}" for key, part in value.items()) + "}"
+    return "null" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _parse_word(word: str) -> Override:

@@ -1,7 +1,7 @@
 """From the words of a command to what is to be run: `plan`, and to what `omkl show` prints: `resolved`."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -46,14 +46,15 @@ class Plan:
         return _task_of(data, self.task)
 
 
-def plan(overrides: list[str], *, sweep: bool = False) -> Plan:
+def plan(overrides: list[str], *, sweep: bool = False, values: Mapping[str, Any] | None = None) -> Plan:
     """Return what the words of a command ask for, every value checked.
 
     overrides: KEY=VALUE words. ``algo``, ``data``, ``pool`` and ``yardsticks`` take lists; a list of values
-    for another key needs ``sweep``. A hyperparameter applies to those of the learners that have it; settings
-    that come out equal are kept once. Raises UserError, one line, for whatever is not right.
+    for another key needs ``sweep``. values: plain values by key, in place of words; a word goes before them.
+    A hyperparameter applies to those of the learners that have it; settings that come out equal are kept
+    once. Raises UserError, one line, for whatever is not right.
     """
-    request = Request(overrides, sweep)
+    request = Request(overrides, sweep, values)
     specs = list(algo_specs(request.names("algo", algo_names())).values())
     data = tuple(_data(request))
     tasks = list(dict.fromkeys(_task_of(name, request.value("task")) for name in data))

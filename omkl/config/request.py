@@ -1,6 +1,6 @@
 """What a command asks for, key by key: its words over the values of conf/config.yaml."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from omkl.config import compose, domains, grammar
@@ -19,10 +19,10 @@ class Request:
     parts of the pool take lists in a sweep only.
     """
 
-    def __init__(self, words: list[str], sweep: bool) -> None:
+    def __init__(self, words: list[str], sweep: bool, values: Mapping[str, Any] | None = None) -> None:
         content = compose.read_config()
         self.known = parameters(content, compose.config_file())
-        self.given = grammar.parse(words)
+        self.given = grammar.of_values(values or {}) | grammar.parse(words)
         for key, override in self.given.items():
             self._check_key(key, override)
             if len(override.values) > 1 and key not in LISTS:

@@ -1,4 +1,4 @@
-"""Rows of a paper's table: ours beside the published values, and what does not agree."""
+"""Rows of a paper's table: ours next to the published values, and what does not agree."""
 
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -7,7 +7,7 @@ from omkl.papers.paper import Item, Paper, Run
 from omkl.papers.published import Value, values
 from omkl.papers.rows import rows_of_work
 from omkl.papers.selection import Work
-from omkl.reports.asked import Asked
+from omkl.reports.expected import Expected
 from omkl.reports.rows import Row
 from omkl.reports.summary import summary_of_rows
 
@@ -41,21 +41,21 @@ class Compared:
     counted: int = 0
 
 
-def compare(paper: Paper, item: Item, work: Work, cells: "pd.DataFrame", asked: Asked) -> Compared:
+def compare(paper: Paper, item: Item, work: Work, cells: "pd.DataFrame", expected: Expected) -> Compared:
     """Return the rows of a table: data sets in order, in each the runs' learners, then the yardsticks.
 
-    cells: as of ``Outcome.cells``; asked: for labels and failed cells.
+    cells: as of ``Outcome.cells``; expected: for labels and failed cells.
     """
-    pairs = rows_of_work(work, cells, asked)
+    pairs = rows_of_work(work, cells, expected)
     rows, runs = [row for row, _ in pairs], [run for _, run in pairs]
-    summary = summary_of_rows(rows, cells, asked)
+    summary = summary_of_rows(rows, cells, expected)
     summary["run"] = [run.name for run in runs]
     summary["extra"] = [run.extra for run in runs]
     summary["per_data"] = [row.per_data for row in rows]
     summary["missing"] = [work.how[row.data] if (run, row.data) in work.missing else "" for row, run in pairs]
-    found = Compared(summary, rows, cells)
-    _add_published(found, pairs, _published(paper, item), item.options.get("notes", []))
-    return found
+    compared = Compared(summary, rows, cells)
+    _add_published(compared, runs, _published(paper, item), item.options.get("notes", []))
+    return compared
 
 
 def _published(paper: Paper, item: Item) -> dict[tuple[str, str, str], Value]:
@@ -66,72 +66,65 @@ def _published(paper: Paper, item: Item) -> dict[tuple[str, str, str], Value]:
     if not paper.published or "published" not in item.options:
         return {}
     table, names = str(item.options["published"]), item.options.get("published_data", {})
-    found = {key[1:]: value for key, value in values(paper.published).items() if key[0] == table}
+    known = {key[1:]: value for key, value in values(paper.published).items() if key[0] == table}
     renamed = {
-        (own, *key[1:]): v for own, name in names.items() for key, v in found.items() if key[0] == name
+        (own, *key[1:]): v for own, name in names.items() for key, v in known.items() if key[0] == name
     }
-    return {key: value for key, value in found.items() if key[0] not in names} | renamed
+    return {key: value for key, value in known.items() if key[0] not in names} | renamed
 
 
 def _add_published(
-    found: Compared, pairs: list[tuple[Row, Run]], published: dict[tuple, Value], notes: list[dict]
+    compared: Compared, runs: list[Run], published: dict[tuple, Value], notes: list[dict]
 ) -> None:
     """Add the published columns, the verdicts, and the notes that explain what differs."""
-    summary, used = found.summary, []
-    columns: dict[str, list[Any]] = {}
-    verdicts, marks = [], []
-    for place, (row, run) in enumerate(pairs):
-        own = {m: published.get((row.data, run.published.get(row.algo, ""), csv)) for m, csv in METRICS}
-        out = []
-        for name, value in own.items():
-            ours = float(summary[f"{name}_mean"].iloc[place])
-            known = value is not None and ours == ours
-            columns.setdefault(f"{name}_published", []).append(value.mean if value else None)
-            columns.setdefault(f"{name}_published_std", []).append(value.std if value else None)
-            columns.setdefault(f"{name}_gap", []).append(ours - value.mean if known else None)
-            columns.setdefault(f"{name}_difference", []).append(value.difference(ours) if known else None)
+    summary, used = compared.summary, compared.notes
+    records: list[dict[str, Any]] = []
+    for ours, run in zip(summary.to_dict("records"), runs, strict=True):
+        algorithm, missing = run.published.get(ours["algo"], ""), ours["missing"]
+        record: dict[str, Any] = {}
+        printed, out = False, []
+        for name, metric in METRICS:
+            value, mean = published.get((ours["data"], algorithm, metric)), float(ours[f"{name}_mean"])
+            known = value is not None and mean == mean
+            printed |= value is not None
+            record[f"{name}_published"] = value.mean if value else None
+            record[f"{name}_published_std"] = value.std if value else None
+            record[f"{name}_gap"] = mean - value.mean if known else None
+            record[f"{name}_difference"] = value.difference(mean) if known else None
             if known and name in DECIDING and value.std is not None:
-                agrees = bool(value.agrees(ours))
-                found.counted += not run.extra
-                found.agreeing += agrees and not run.extra
+                agrees = bool(value.agrees(mean))
+                compared.counted += not run.extra
+                compared.agreeing += agrees and not run.extra
                 out += [] if agrees else [name]
-        label = str(summary["label"].iloc[place])
-        note = _note(row.data, label, out, notes, summary["missing"].iloc[place])
+        about = f"{ours['data']}: {missing}" if missing else ""
+        note = about or _note({"data": ours["data"], "row": ours["label"], "of": out}, notes)
         if note and note not in used:
             used.append(note)
-        compared = any(value is not None for value in own.values())
-        verdicts.append(_verdict(compared, bool(summary["missing"].iloc[place]), out, bool(note)))
-        marks.append(used.index(note) + 1 if note else None)
-    for name, column in columns.items():
-        summary[name] = column
-    summary["verdict"], summary["note"] = verdicts, marks
-    found.notes = used
+        record["verdict"] = "no data" if missing else _verdict(out, bool(note)) if printed else ""
+        record["note"] = used.index(note) + 1 if note else None
+        records.append(record)
+    for name in records[0] if records else ():
+        summary[name] = [record[name] for record in records]
 
 
-def _verdict(compared: bool, missing: bool, out: list[str], explained: bool) -> str:
-    if missing:
-        return "no data"
-    if not compared:
-        return ""
-    if not out:
-        return "agrees"
+def _verdict(out: list[str], explained: bool) -> str:
     names = {"mistake_pct": "mistakes", "n_sv_sum": "#SV"}
-    return " and ".join(names[name] for name in out) + (" differ" if explained else " differ, unexplained")
+    differ = "differ" if explained else "differ, unexplained"
+    return f"{' and '.join(names[name] for name in out)} {differ}" if out else "agrees"
 
 
-def _note(data: str, label: str, out: list[str], notes: list[dict], missing: str) -> str:
-    """Return the first note that speaks of this row.
+def _note(row: dict[str, str | list[str]], notes: list[dict]) -> str:
+    """Return the first note that is about this row.
 
     A note's ``data``, ``row`` and ``of`` (a column) say what it is about, each a name or several, all where
-    left out; it stands under a row that differs, and with ``always`` under one that agrees too.
+    left out; it is shown under a row that differs, and with ``always`` under one that agrees too.
     """
-    if missing:
-        return f"{data}: {missing}"
     for note in notes:
-        about = all(
-            key not in note or set(have) & set([note[key]] if isinstance(note[key], str) else note[key])
-            for key, have in (("data", [data]), ("row", [label]), ("of", out))
-        )
-        if about and (out or note.get("always")):
+        about = all(key not in note or set(_list(have)) & set(_list(note[key])) for key, have in row.items())
+        if about and (row["of"] or note.get("always")):
             return str(note["text"])
     return ""
+
+
+def _list(value: str | list[str]) -> list[str]:
+    return [value] if isinstance(value, str) else value

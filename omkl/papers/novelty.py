@@ -4,12 +4,13 @@ One pass over the training part as stored, then both parts scored without learni
 """
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 if TYPE_CHECKING:
     from omkl.data import Dataset
+    from omkl.engine.stream import Stream
     from omkl.learner.learner import Learner
 
 SHOWN = 50
@@ -41,10 +42,10 @@ class Novelties:
     seconds: float
 
 
-def novelties(train: str = "usps_train", test: str = "usps_test", **over: object) -> Novelties:
+def novelties(train: str = "usps_train", test: str = "usps_test", **over: Any) -> Novelties:
     """Return what norma_novelty finds in one pass over ``train``, and what is left on both sets after it.
 
-    over: hyperparameters other than those of ``SETTING``. Raises UserError for data that are not found.
+    over: hyperparameters other than those of ``SETTING``. Raises UserError for data that are not available.
     """
     from omkl import data
     from omkl.config import algo_spec
@@ -69,7 +70,7 @@ def novelties(train: str = "usps_train", test: str = "usps_test", **over: object
     )
 
 
-def _stream(dataset: "Dataset"):
+def _stream(dataset: "Dataset") -> "Stream":
     from omkl.engine.stream import make_stream
 
     rows = np.arange(dataset.T)

@@ -1,44 +1,42 @@
 """A paper's page: results/NAME.md with its tables, figures and claims, and the commands that made them."""
 
-import os
 import warnings
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from omkl.errors import OmklError, UserError
+from omkl.files import replacing
 from omkl.papers.claims import claims
 from omkl.papers.figures import figure, figure_kinds
-from omkl.papers.made import Made
-from omkl.papers.make import command_of, kind_of, run_commands, table, table_kinds
-from omkl.papers.paper import Paper
+from omkl.papers.make import Made, command_of, kind_of, table, table_kinds
+from omkl.papers.paper import Paper, Run
 from omkl.papers.selection import Selection
-from omkl.papers.titles import title_of
 
 if TYPE_CHECKING:
     from omkl.run.runner import Outcome
 
-FORMATS = {"md": "markdown", "csv": "csv", "tex": "latex"}
+SUFFIXES = {"md": "markdown", "csv": "csv", "tex": "latex"}
 
 
 def write_page(
     paper: Paper,
-    asked: Selection,
+    selection: Selection,
     folder: Path,
     *,
     jobs: int | None = None,
     fresh: bool = False,
     progress: bool = True,
-    tell: Callable[[str], None] = print,
+    report: Callable[[str], None] = print,
 ) -> None:
     """Make all of a paper and write folder/NAME.md and, in folder/NAME/, every table, figure and the claims.
 
-    Tables as .md, .csv and .tex, figures as .png and .pdf. ``tell`` hears of each file's stem once it is
+    Tables as .md, .csv and .tex, figures as .png and .pdf. ``report`` gets each file's stem once it is
     written. Raises OmklError when a cell failed: what was written before stays, and the store keeps the rest.
     """
     for group, kinds in (("tables", table_kinds()), ("figures", figure_kinds())):
         for item in getattr(paper, group).values():
-            kind_of(kinds, item, group)  # before anything is run; below, a figure's mistake is only told
+            kind_of(kinds, item, group)  # before anything is run; below, a figure's mistake is only reported
     inner = folder / paper.name
     inner.mkdir(parents=True, exist_ok=True)
     how = {"jobs": jobs, "fresh": fresh, "progress": progress}
@@ -52,41 +50,40 @@ def write_page(
 
     def save(stem: str, made: Made) -> str:
         keep(made.outcome)
-        for suffix, fmt in FORMATS.items():
+        for suffix, fmt in SUFFIXES.items():
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # of a CSV: the Markdown beside it holds them
+                warnings.simplefilter("ignore")  # of a CSV: the Markdown next to it has them
                 _write(inner / f"{stem}.{suffix}", made.text(fmt))
-        tell(str(inner / stem))
+        report(str(inner / stem))
         return made.text("markdown")
 
     for item in paper.tables.values():
         stem = f"table-{item.number or paper.name}"
-        made = table(paper, item, asked, **how)
+        made = table(paper, item, selection, **how)
         text = save(stem, made)
-        links = " · ".join(f"[{suffix}]({paper.name}/{stem}.{suffix})" for suffix in FORMATS)
+        links = " · ".join(f"[{suffix}]({paper.name}/{stem}.{suffix})" for suffix in SUFFIXES)
         parts.append(f"## {made.title}\n\n{links}\n\n{_folded(text)}\n{_commands(item.runs)}")
     for item in paper.figures.values():
         target = inner / f"figure-{item.number}"
         try:
-            drawn = figure(paper, item, asked, str(target), **how | {"fresh": False})
+            drawn = figure(paper, item, selection, str(target), **how | {"fresh": False})
         except UserError as error:  # ranks of a single data set, say
-            names = [word.partition("=")[0] for word in asked.data] or None
-            parts.append(f"## {title_of(item, names)}\n\nNot drawn: {error}\n")
+            parts.append(f"## {item.titled(selection.names or None)}\n\nNot drawn: {error}\n")
             continue
         keep(drawn.outcome)
-        tell(str(target))
+        report(str(target))
         links = " · ".join(f"[{file.suffix[1:]}]({paper.name}/{file.name})" for file in drawn.files)
-        command = command_of("figure", item, asked)
+        command = command_of("figure", item, selection)
         parts.append(
             f"## {drawn.title}\n\n![{drawn.title}]({paper.name}/{target.name}.png)\n\n{links} · `{command}`\n"
             + _commands(item.runs)
         )
     if paper.claims:
-        text = save("claims", claims(paper, asked, **how | {"fresh": False}))
+        text = save("claims", claims(paper, selection, **how | {"fresh": False}))
         parts.append(f"## Claims\n\n{text}")
     head = f"# {paper.title}\n\n{paper.cite}\n\n{_origin(outcomes)}\n\n{_deviations(paper)}"
     _write(folder / f"{paper.name}.md", head + "\n".join(parts))
-    tell(str(folder / f"{paper.name}.md"))
+    report(str(folder / f"{paper.name}.md"))
 
 
 def _deviations(paper: Paper) -> str:
@@ -103,10 +100,8 @@ def _folded(text: str) -> str:
     return f"<details><summary>the table</summary>\n\n{text}\n</details>\n"
 
 
-def _commands(runs: tuple) -> str:
-    if not runs:
-        return ""
-    return "Cells: " + " · ".join(f"`{command}`" for command in run_commands(runs)) + "\n"
+def _commands(runs: tuple[Run, ...]) -> str:
+    return "Cells: " + " · ".join(f"`{run.command}`" for run in runs) + "\n" if runs else ""
 
 
 def _check(paper: Paper, outcome: "Outcome") -> None:
@@ -119,11 +114,10 @@ def _check(paper: Paper, outcome: "Outcome") -> None:
 
 
 def _write(path: Path, text: str) -> None:
-    """Write a file whole or not at all."""
-    part = path.with_name(path.name + ".part")
     try:
-        part.write_text(text, encoding="utf-8")
-        os.replace(part, path)
+        with replacing(path) as file:
+            file.write(text.encode())
+        path.chmod(0o644)  # readable as any other file, unlike the temporary one
     except OSError as error:
         raise OmklError(f"cannot write {path}: {error.strerror}") from error
 

@@ -1,10 +1,11 @@
 """What conf/paper says of each paper: its runs, and the tables, figures and claims made from them."""
 
-from collections.abc import Mapping
+import shlex
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from omkl.config import compose
+from omkl.config import compose, grammar
 from omkl.errors import UserError, suggest
 from omkl.papers.schema import check_paper
 
@@ -15,7 +16,7 @@ class Run:
 
     words: KEY to value    per_data: words that hold for one data set only, by its name
     published: name in the published table of a learner's row, by learner    labels: what a row is called
-    here, by learner    extra: beside the paper's rows, so not counted among the cells that should agree
+    here, by learner    extra: added to the paper's rows, so not counted among the cells that should agree
     """
 
     name: str
@@ -24,6 +25,29 @@ class Run:
     published: Mapping[str, str] = field(default_factory=dict)
     labels: Mapping[str, str] = field(default_factory=dict)
     extra: bool = False
+
+    @property
+    def algos(self) -> list[str]:
+        """The learners that it names."""
+        return _list(self.words["algo"])
+
+    @property
+    def data(self) -> list[str]:
+        """The data sets that it names."""
+        return _list(self.words.get("data", []))
+
+    @property
+    def per_data_params(self) -> tuple[str, ...]:
+        """The hyperparameters that it sets for some of its data sets."""
+        keys = dict.fromkeys(key for words in self.per_data.values() for key in words)
+        return tuple(key.removeprefix("algo.") for key in keys if key.startswith("algo."))
+
+    @property
+    def command(self) -> str:
+        """The `omkl run` or sweep that makes its cells."""
+        swept = any(isinstance(value, list) for key, value in self.words.items() if "." in key)
+        words = [grammar.word(key, value) for key, value in self.words.items()]
+        return f"omkl {'sweep' if swept else 'run'} {shlex.join(words)}"
 
 
 @dataclass(frozen=True)
@@ -45,6 +69,18 @@ class Item:
         """How a command names it: ``bomkl/1``."""
         return f"{self.paper}/{self.number}" if self.number else self.paper
 
+    def titled(self, data: Iterable[str] | None = None) -> str:
+        """Return the title with the names of the data sets, or their number, in place of ``{data}``.
+
+        data: those that the table or figure shows; None takes all that conf/paper lists.
+        """
+        listed = [name for run in self.runs for name in run.data]
+        names = list(dict.fromkeys(listed if data is None else data))
+        text = " and ".join(part for part in (", ".join(names[:-1]), *names[-1:]) if part)
+        if len(names) > FEW:
+            text = f"{len(names)} data sets"
+        return self.title.replace("{data}", text or "no data")
+
 
 @dataclass(frozen=True)
 class Paper:
@@ -65,9 +101,7 @@ class Paper:
     deviations: tuple[str, ...]
 
 
-_KEYS = {"title", "cite", "published", "unavailable", "runs", "tables", "figures", "claims", "deviations"}
-_RUN_KEYS = {"words", "per_data", "published", "labels", "extra"}
-_SHARED = "sets"  # a place for YAML anchors
+FEW = 3  # data sets up to which a title names them
 
 
 def names() -> list[str]:
@@ -80,12 +114,11 @@ def read(name: str) -> Paper:
     compose.known_option("paper", name, "paper")
     content = compose.read("paper", [name])[name]
     where = compose.file("paper", name)
-    _check_keys(content, _KEYS | {_SHARED}, where)
     check_paper(content, str(where))
-    runs = {}
-    for key, parts in (content.get("runs") or {}).items():
-        _check_keys(parts, _RUN_KEYS, f"{where}: runs.{key}")
-        runs[key] = Run(key, **{name: part for name, part in parts.items() if part is not None})
+    runs = {
+        key: Run(key, **{name: part for name, part in parts.items() if part is not None})
+        for key, parts in (content.get("runs") or {}).items()
+    }
     groups = {
         group: {
             str(number): _item(name, str(number), parts, runs, f"{where}: {group}.{number}")
@@ -133,6 +166,5 @@ def _item(paper: str, number: str, parts: Any, runs: dict[str, Run], where: str)
     return Item(paper, number, title, kind, tuple(runs[name] for name in wanted), options)
 
 
-def _check_keys(content: Mapping[str, Any], known: set[str], where: Any) -> None:
-    for key in sorted(content.keys() - known):
-        raise UserError(f"{where}: unknown key '{key}'{suggest(key, known)}")
+def _list(value: Any) -> list[str]:
+    return [value] if isinstance(value, str) else list(value)

@@ -35,7 +35,7 @@ class Value:
 @cache
 def values(stem: str) -> dict[tuple[str, str, str, str], Value]:
     """Return the published values of a CSV by (table, data, algorithm, metric)."""
-    found = {}
+    table = {}
     path = published_folder() / f"{stem}.csv"
     if not path.is_file():
         known = [other.stem for other in path.parent.glob("*.csv")]
@@ -45,8 +45,8 @@ def values(stem: str) -> dict[tuple[str, str, str, str], Value]:
             digits = line["mean"].partition(".")[2]
             key = (line["table"], line["data"], line["algorithm"], line["metric"])
             std = float(line["std"]) if line["std"] else None
-            found[key] = Value(float(line["mean"]), std, 10.0 ** -len(digits))
-    return found
+            table[key] = Value(float(line["mean"]), std, 10.0 ** -len(digits))
+    return table
 
 
 @cache

@@ -1,14 +1,19 @@
 """A paper's table as text: ours, published, and the difference, in the formats of every other table."""
 
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from omkl.errors import UserError
 from omkl.papers.compare import METRICS, Compared
-from omkl.reports.asked import Asked
-from omkl.reports.display import MISSING, Column, Display, Line, Spread, display, number
+from omkl.reports.captions import some
+from omkl.reports.display import MISSING, Column, Display, Spread, display, number
+from omkl.reports.expected import Expected
+from omkl.reports.measures import least_of, measure_of
 from omkl.reports.notes import legend
 from omkl.reports.notes import notes as warnings_of
-from omkl.reports.tables import check_format, to_csv, to_json, write
-from omkl.reports.task_measures import least_of
+from omkl.reports.plain_table import check_format
+from omkl.reports.tables import to_csv, to_json, write
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -25,12 +30,12 @@ _WITHOUT_TERM = (
     "the published standard deviation is 0, so the difference cannot be counted in it: diff is ours minus "
     "published as it is, and the verdict asks for the same value within one of the last printed digit",
 )
+_LEFT_OUT = ("n_sv_union", "n_sv_combined", "settings")  # columns that make room for the published ones
 
 
 def render(
-    found: Compared,
-    cells: "pd.DataFrame",
-    asked: Asked,
+    compared: Compared,
+    expected: Expected,
     fmt: str,
     title: str = "",
     more: str = "",
@@ -41,86 +46,82 @@ def render(
     whole: the summary that warnings are made of, where the table shows but a part of it.
     """
     check_format(fmt)
-    warnings = warnings_for(found.summary if whole is None else whole, cells, asked)
+    summary, cells = compared.summary, compared.cells
+    warnings = warnings_for(summary if whole is None else whole, cells, expected)
     if fmt == "json":
-        return to_json({"summary": found.summary, "cells": cells}, warnings)
+        return to_json({"summary": summary, "cells": cells}, warnings)
     if fmt == "csv":
-        return to_csv(found.summary.drop(columns=["shown", "per_data"]), warnings)
-    table, terms = layout(found)
-    text = write([(title or None, table)], terms, warnings, "", asked.command, fmt)
-    below = [f"[{place}] {note}" for place, note in enumerate(found.notes, 1)]
-    if found.counted:
-        below.insert(
-            0,
-            f"{found.agreeing} of {found.counted} published values (mistakes and #SV of the paper's rows) "
-            + "lie within two published standard deviations.",
-        )
-    below += [more] if more else []
+        return to_csv(summary.drop(columns=["shown", "per_data"]), warnings)
+    table, terms = layout(compared)
+    text = write([(title or None, table)], terms, warnings, "", expected.command, fmt)
+    below = [f"[{place}] {note}" for place, note in enumerate(compared.notes, 1)] + ([more] if more else [])
+    if compared.counted:
+        count = f"{compared.agreeing} of {compared.counted} published values (mistakes and #SV of the paper's"
+        below.insert(0, f"{count} rows) lie within two published standard deviations.")
     if fmt == "latex":
         return text + "".join(f"% {line}\n" for part in below for line in part.splitlines())
     gap = "\n\n" if fmt == "markdown" else "\n"
     return text + ("\n" + gap.join(below) + "\n" if below else "")
 
 
-def warnings_for(summary: "pd.DataFrame", cells: "pd.DataFrame", asked: Asked) -> list[str]:
+def warnings_for(summary: "pd.DataFrame", cells: "pd.DataFrame", expected: Expected) -> list[str]:
     """Return the warnings of a paper's table; rows whose data are not available are not incomplete."""
-    return warnings_of(summary[summary["missing"] == ""], cells, asked)
+    return warnings_of(summary[summary["missing"] == ""], cells, expected)
 
 
-def layout(found: Compared) -> tuple[Display, list[tuple[str, str]]]:
+def layout(compared: Compared) -> tuple[Display, list[tuple[str, str]]]:
     """Return the table's columns and lines, and the terms under it."""
-    plain = display(found.summary)
-    terms = legend(plain, least_of(found.summary), found.cells)
-    summary = found.summary
-    if not any(summary[f"{name}_published"].notna().any() for name, _ in METRICS):
-        return _with_missing(plain, summary), terms
-    compared = [name for name, _ in METRICS]
-    columns: list[Column] = []
-    cells: list[list] = [[] for _ in plain.lines]
-    for at, column in enumerate(plain.columns):
-        if column.name in ("n_sv_union", "n_sv_combined", "settings"):
-            continue
-        columns.append(column)
-        for line, own in zip(plain.lines, cells, strict=True):
-            own.append(line.cells[at])
-        if column.name in compared:
-            for header, values in _published(summary, column.name):
-                columns.append(header)
-                for own, value in zip(cells, values, strict=True):
-                    own.append(value)
-    columns.append(Column("verdict", "verdict", "left"))
-    for own, row in zip(cells, summary.to_dict("records"), strict=True):
-        own.append(
-            row["verdict"] + (f" [{row['note']:.0f}]" if row["note"] == row["note"] and row["note"] else "")
-        )
-    lines = [
-        Line(tuple(own), line.rule, line.marked, line.complete, line.is_yardstick)
-        for own, line in zip(cells, plain.lines, strict=True)
-    ]
-    dropped = ("union", "combined")
-    without = any(str(cell).endswith(_WITHOUT) for line in lines for cell in line.cells)
-    terms = [t for t in terms if t[0] not in dropped] + _TERMS + [_WITHOUT_TERM] * without
-    return Display(tuple(columns), tuple(lines)), terms
-
-
-def _published(summary: "pd.DataFrame", name: str) -> list[tuple[Column, list]]:
+    summary = compared.summary
+    plain = display(summary)
+    terms = legend(plain, least_of(summary), compared.cells)
     rows = summary.to_dict("records")
-    means = [_float(row[f"{name}_published"]) for row in rows]
-    stds = [_float(row[f"{name}_published_std"]) for row in rows]
+    if not any(summary[f"{name}_published"].notna().any() for name, _ in METRICS):
+        noted = [f"{row['verdict']}{_mark(row)}" if _mark(row) else "" for row in rows]
+        return (_with(plain, (Column("verdict", "note", "left"), noted)) if any(noted) else plain), terms
+    parts: list[tuple[Column, Sequence[str | Spread]]] = []
+    for at, column in enumerate(plain.columns):
+        if column.name not in _LEFT_OUT:
+            parts.append((column, [line.cells[at] for line in plain.lines]))
+        if column.name in dict(METRICS):
+            parts += _published(rows, column.name)
+    parts.append((Column("verdict", "verdict", "left"), [f"{row['verdict']}{_mark(row)}" for row in rows]))
+    table = _with(
+        replace(plain, columns=(), lines=tuple(replace(line, cells=()) for line in plain.lines)), *parts
+    )
+    without = any(str(cell).endswith(_WITHOUT) for line in table.lines for cell in line.cells)
+    terms = [term for term in terms if term[0] not in ("union", "combined")]
+    return table, terms + _TERMS + [_WITHOUT_TERM] * without
+
+
+def _with(table: Display, *parts: tuple[Column, Sequence[str | Spread]]) -> Display:
+    """Return a table with more columns."""
+    columns, contents = zip(*parts, strict=True)
+    lines = [
+        replace(line, cells=(*line.cells, *cells))
+        for line, *cells in zip(table.lines, *contents, strict=True)
+    ]
+    return Display((*table.columns, *columns), tuple(lines))
+
+
+def _mark(row: dict) -> str:
+    """Return the number of a row's note, as it is printed behind the verdict."""
+    return f" [{row['note']:.0f}]" if row["note"] and row["note"] == row["note"] else ""
+
+
+def _published(rows: list[dict], name: str) -> list[tuple[Column, Sequence[str | Spread]]]:
+    """Return the columns of a metric's published values, and of the differences."""
+    means, stds = ([_float(row[f"{name}_{part}"]) for row in rows] for part in ("published", "published_std"))
     if name == "seconds":
-        ratio = [mean / row["seconds_mean"] for mean, row in zip(means, rows, strict=True)]
+        ratios = [mean / row["seconds_mean"] for mean, row in zip(means, rows, strict=True)]
         return [
             (Column("seconds_published", "published"), [number(mean, 2) for mean in means]),
-            (Column("seconds_ratio", "diff"), [f"{r:.0f} x" if r == r else MISSING for r in ratio]),
+            (Column("seconds_ratio", "diff"), [f"{r:.0f} x" if r == r else MISSING for r in ratios]),
         ]
     places = _PLACES[name]
-    differences = [_difference(row, name, places) for row in rows]
+    values = [Spread(number(m, places), number(s, places)) for m, s in zip(means, stds, strict=True)]
     return [
-        (
-            Column(f"{name}_published", "published", spread=True),
-            [Spread(number(m, places), number(s, places)) for m, s in zip(means, stds, strict=True)],
-        ),
-        (Column(f"{name}_diff", "diff"), differences),
+        (Column(f"{name}_published", "published", spread=True), values),
+        (Column(f"{name}_diff", "diff"), [_difference(row, name, places) for row in rows]),
     ]
 
 
@@ -132,21 +133,26 @@ def _difference(row: dict, name: str, places: int) -> str:
     return f"{gap:+.{places}f} {_WITHOUT}" if row[f"{name}_published_std"] == 0 and gap == gap else MISSING
 
 
-def _float(value: object) -> float:
+def _float(value: float | None) -> float:
     return float("nan") if value is None else float(value)
 
 
-def _with_missing(plain: Display, summary: "pd.DataFrame") -> Display:
-    """Say in the last column which rows have no data, if any."""
-    if not (summary["note"].notna() & (summary["note"] != "")).any():
-        return plain
-    rows = summary.to_dict("records")
-    texts = [
-        f"{row['verdict']} [{row['note']:.0f}]" if row["note"] and row["note"] == row["note"] else ""
-        for row in rows
-    ]
-    lines = tuple(
-        Line((*line.cells, text.strip()), line.rule, line.marked, line.complete, line.is_yardstick)
-        for line, text in zip(plain.lines, texts, strict=True)
-    )
-    return Display((*plain.columns, Column("verdict", "note", "left")), lines)
+def standing_text(summary: "pd.DataFrame") -> str:
+    """Return one paragraph: average ranks, critical difference, Friedman's test; or why there are none."""
+    from omkl.reports.ranks import MOST_REASONS, average_ranks
+
+    try:
+        ranks = average_ranks(summary, measure=measure_of(summary).name)
+    except UserError as error:
+        return f"No ranks: {error}."
+    averages = ", ".join(f"{name} {rank:.2f}" for name, rank in ranks.average.items())
+    groups = "; ".join(_group(group, len(ranks.average)) for group in ranks.groups)
+    left = f" Left out: {some(ranks.left_out, '; ', MOST_REASONS)}." if ranks.left_out else ""
+    return f"Ranks: {averages} ({ranks.caption()}). Not significantly different: {groups or 'none'}.{left}"
+
+
+def _group(names: tuple[str, ...], of: int) -> str:
+    """Return learners that follow one another in rank, in few words."""
+    if len(names) == of:
+        return "all of them"
+    return " = ".join(names) if len(names) <= 3 else f"{names[0]} to {names[-1]} ({len(names)})"

@@ -14,98 +14,45 @@ def _is_text(value: Any) -> bool:
     return isinstance(value, str) and bool(value.strip())
 
 
-def _is_name(value: Any) -> bool:
-    return _is_text(value) or (type(value) is int)
+def _all(check: Callable[[Any], bool], values: Any, kind: type) -> bool:
+    return isinstance(values, kind) and all(map(check, values.values() if kind is dict else values))
 
 
-def _is_number(value: Any) -> bool:
-    return type(value) in (int, float)
-
-
-def _is_flag(value: Any) -> bool:
-    return isinstance(value, bool)
-
-
-def _is_names(value: Any) -> bool:
-    return _is_text(value) or (isinstance(value, list) and bool(value) and all(map(_is_text, value)))
-
-
-def _is_texts(value: Any) -> bool:
-    return isinstance(value, list) and all(map(_is_text, value))
-
-
-def _is_mapping(value: Any) -> bool:
-    return isinstance(value, dict)
-
-
-def _is_mappings(value: Any) -> bool:
-    return isinstance(value, list) and all(map(_is_mapping, value))
-
-
-def _is_mapping_to_mappings(value: Any) -> bool:
-    return isinstance(value, dict) and all(map(_is_mapping, value.values()))
-
-
-def _is_mapping_to_texts(value: Any) -> bool:
-    return isinstance(value, dict) and all(isinstance(text, str) for text in value.values())
-
-
-def _is_count(value: Any) -> bool:
-    return type(value) is int and value > 0
-
-
-WORDS: dict[Callable[[Any], bool], str] = {
-    _is_text: "a text",
-    _is_name: "a text or a whole number",
-    _is_number: "a number",
-    _is_flag: "true or false",
-    _is_names: "a name or a list of names",
-    _is_texts: "a list of texts",
-    _is_mapping: "keys and values",
-    _is_mappings: "a list of keys and values",
-    _is_mapping_to_mappings: "names, each with keys and values",
-    _is_mapping_to_texts: "names, each with a text",
-    _is_count: "a whole number from 1 up",
+TEXT, NAME, NUMBER, FLAG = "a text", "a text or a whole number", "a number", "true or false"
+NAMES, TEXTS, COUNT = "a name or a list of names", "a list of texts", "a whole number from 1 up"
+MAPPING, MAPPINGS = "keys and values", "a list of keys and values"
+NAMED_MAPPINGS, NAMED_TEXTS = "names, each with keys and values", "names, each with a text"
+KINDS: dict[str, Callable[[Any], bool]] = {
+    TEXT: _is_text,
+    NAME: lambda value: _is_text(value) or type(value) is int,
+    NUMBER: lambda value: type(value) in (int, float),
+    FLAG: lambda value: isinstance(value, bool),
+    NAMES: lambda value: _is_text(value) or (bool(value) and _all(_is_text, value, list)),
+    TEXTS: lambda value: _all(_is_text, value, list),
+    MAPPING: lambda value: isinstance(value, dict),
+    MAPPINGS: lambda value: _all(KINDS[MAPPING], value, list),
+    NAMED_MAPPINGS: lambda value: _all(KINDS[MAPPING], value, dict),
+    NAMED_TEXTS: lambda value: _all(lambda text: isinstance(text, str), value, dict),
+    COUNT: lambda value: type(value) is int and value > 0,
 }
-PAPER = {"title": _is_text, "cite": _is_text, "published": _is_text, "deviations": _is_texts}
-PAPER |= dict.fromkeys(("unavailable", "runs", "tables", "figures", "claims"), _is_mapping_to_mappings)
-UNAVAILABLE = {"title": _is_text, "how": _is_text}
-RUN = {"words": _is_mapping, "per_data": _is_mapping_to_mappings, "extra": _is_flag}
-RUN |= {"published": _is_mapping_to_texts, "labels": _is_mapping_to_texts}
-RUN_WORDS = {"algo": _is_names, "data": _is_names, "reps": _is_count}
-NOTE = {"data": _is_names, "row": _is_names, "of": _is_names, "text": _is_text, "always": _is_flag}
-ITEM = {"title": _is_text, "kind": _is_text, "runs": _is_texts, "pool": _is_text}
+PAPER = {"title": TEXT, "cite": TEXT, "published": TEXT, "deviations": TEXTS}
+PAPER |= dict.fromkeys(("unavailable", "runs", "tables", "figures", "claims"), NAMED_MAPPINGS)
+UNAVAILABLE = {"title": TEXT, "how": TEXT}
+RUN = {"words": MAPPING, "per_data": NAMED_MAPPINGS, "extra": FLAG}
+RUN |= {"published": NAMED_TEXTS, "labels": NAMED_TEXTS}
+RUN_WORDS = {"algo": NAMES, "data": NAMES, "reps": COUNT}
+NOTE = {"data": NAMES, "row": NAMES, "of": NAMES, "text": TEXT, "always": FLAG}
+ITEM = {"title": TEXT, "kind": TEXT, "runs": TEXTS, "pool": TEXT}
 GROUPS = {
-    "tables": {
-        "published": _is_name,
-        "published_data": _is_mapping_to_texts,
-        "notes": _is_mappings,
-        "ranks": _is_flag,
-        "data": _is_names,
-        "base": _is_text,
-    },
-    "figures": {
-        "measure": _is_text,
-        "key": _is_text,
-        "yardsticks": _is_flag,
-        "log": _is_flag,
-        "log_x": _is_flag,
-        "alpha": _is_number,
-        "beta": _is_number,
-    },
-    "claims": {
-        "sets": _is_text,
-        "left": _is_text,
-        "right": _is_names,
-        "order": _is_texts,
-        "label": _is_text,
-        "key": _is_text,
-        "direction": _is_text,
-        **dict.fromkeys(("measure", "left_measure", "right_measure"), _is_text),
-        **dict.fromkeys(("low", "high", "until", "start", "end"), _is_number),
-    },
+    "tables": {"published": NAME, "published_data": NAMED_TEXTS, "notes": MAPPINGS, "ranks": FLAG}
+    | {"data": NAMES, "base": TEXT},
+    "figures": {"measure": TEXT, "key": TEXT, "yardsticks": FLAG, "log": FLAG, "log_x": FLAG}
+    | {"alpha": NUMBER, "beta": NUMBER},
+    "claims": {"sets": TEXT, "left": TEXT, "right": NAMES, "order": TEXTS, "label": TEXT, "key": TEXT}
+    | dict.fromkeys(("direction", "measure", "left_measure", "right_measure"), TEXT)
+    | dict.fromkeys(("low", "high", "until", "start", "end"), NUMBER),
 }
-NEEDED = {  # by group and kind, beside title and kind; a claim needs runs
+NEEDED = {  # by group and kind, besides title and kind; a claim needs runs
     ("tables", "sizes"): ("data",),
     ("tables", "times"): ("base",),
     ("figures", "curves"): ("measure",),
@@ -124,14 +71,16 @@ NEEDED = {  # by group and kind, beside title and kind; a claim needs runs
 
 
 def check_paper(content: Mapping[str, Any], where: str) -> None:
-    """Raise UserError, one line that names file and key, for what no paper can say.
+    """Raise UserError, one line that names file and key, for what no paper can have.
 
-    An empty optional key (``claims:``) is as good as none.
+    An empty optional key (``claims:``) counts as left out.
     """
+    _check_keys(content, {*PAPER, "sets"}, where)  # sets: a place for YAML anchors
     check(content, PAPER, where, ("title", "cite"))
     for name, entry in (content.get("unavailable") or {}).items():
         check(entry, UNAVAILABLE, f"{where}: unavailable.{name}", UNAVAILABLE)
     for name, run in (content.get("runs") or {}).items():
+        _check_keys(run, set(RUN), f"{where}: runs.{name}")
         check(run, RUN, f"{where}: runs.{name}", ("words",))
         check(run["words"], RUN_WORDS, f"{where}: runs.{name}.words", ("algo",))
         for data, words in (run.get("per_data") or {}).items():
@@ -139,6 +88,11 @@ def check_paper(content: Mapping[str, Any], where: str) -> None:
     for group, types in GROUPS.items():
         for number, item in (content.get(group) or {}).items():
             _check_item(item, group, types, f"{where}: {group}.{number}")
+
+
+def _check_keys(content: Mapping[str, Any], known: set[str], where: str) -> None:
+    for key in sorted(content.keys() - known):
+        raise UserError(f"{where}: unknown key '{key}'{suggest(key, known)}")
 
 
 def _check_item(item: Mapping[str, Any], group: str, types: Mapping[str, Any], where: str) -> None:
@@ -158,12 +112,12 @@ def _check_item(item: Mapping[str, Any], group: str, types: Mapping[str, Any], w
 
 
 def check(
-    content: Mapping[str, Any], types: Mapping[str, Callable], where: str, needed: Iterable[str] = ()
+    content: Mapping[str, Any], types: Mapping[str, str], where: str, needed: Iterable[str] = ()
 ) -> None:
-    """Raise UserError for a key of the wrong type, and for one that is missing. Other keys are let be."""
+    """Raise UserError for a key of the wrong type, and for one that is missing. Other keys are ignored."""
     for key in needed:
         if content.get(key) is None:
             raise UserError(f"{where}: '{key}' is missing")
-    for key, fits in types.items():
-        if content.get(key) is not None and not fits(content[key]):
-            raise UserError(f"{where}: {key}: must be {WORDS[fits]}, is {reprlib.repr(content[key])}")
+    for key, kind in types.items():
+        if content.get(key) is not None and not KINDS[kind](content[key]):
+            raise UserError(f"{where}: {key}: must be {kind}, is {reprlib.repr(content[key])}")

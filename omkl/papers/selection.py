@@ -1,10 +1,9 @@
 """Which part of a paper's table or figure is wanted, and the plans that make its cells."""
 
-import os
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from omkl.config import Plan, plan
 from omkl.errors import OmklError, UserError, suggest
@@ -16,11 +15,11 @@ _WORDS = ("store", "seed", "exec", "block")  # settings that a table leaves to i
 
 @dataclass(frozen=True)
 class Selection:
-    """What a command asks of a table.
+    """The part of a table, figure or paper that a command wants.
 
     reps: in place of the table's own, where that is larger    data: names in place of the table's own;
     NAME=PATH gives a file to a set that is not there: to a registered one its own, checked against the
-    content hash, to one that is not available here any file    algos: learners shown beside the paper's
+    content hash, to one that is not available here any file    algos: learners shown next to the paper's
     quick: two repetitions of the small data sets    words: KEY=VALUE of store, seed, exec, block
     """
 
@@ -40,9 +39,18 @@ class Selection:
                     + (near or ", and the options --data, --reps, --algo")
                 )
 
+    @property
+    def names(self) -> list[str]:
+        """The names of the data sets."""
+        return [word.partition("=")[0] for word in self.data]
 
-@dataclass(frozen=True)
-class Part:
+    @property
+    def files(self) -> dict[str, str]:
+        """The files given for data sets, by name."""
+        return dict(word.split("=", 1) for word in self.data if "=" in word)
+
+
+class Part(NamedTuple):
     """One plan of a table: a run, on the data sets that share its settings."""
 
     run: Run
@@ -64,69 +72,74 @@ class Work:
 
     @property
     def plans(self) -> list[Plan]:
-        """Return the plans of all parts."""
+        """The plans of all parts."""
         return [part.plan for part in self.parts]
 
     @property
+    def runs(self) -> list[Run]:
+        """The runs of all parts and of what is missing, each once."""
+        runs = [*(part.run for part in self.parts), *(run for run, _ in self.missing)]
+        return list({run.name: run for run in runs}.values())
+
+    @property
     def data(self) -> list[str]:
-        """Return the data sets of all parts in order, with those that are not available, each once."""
-        found = [self.stands_in.get(name, name) for part in self.parts for name in part.plan.data]
-        return list(dict.fromkeys([*found, *(name for _, name in self.missing)]))
+        """The data sets of all parts in order, with those that are not available, each once."""
+        names = [self.stands_in.get(name, name) for part in self.parts for name in part.plan.data]
+        return list(dict.fromkeys([*names, *(name for _, name in self.missing)]))
 
 
-def work_of(paper: Paper, items: Iterable[Item], asked: Selection) -> Work:
-    """Return the plans of these tables, figures or claims, cut to what is asked.
+def work_of(paper: Paper, items: Iterable[Item], selection: Selection) -> Work:
+    """Return the plans of these tables, figures or claims, cut to the selection.
 
     Raises UserError for a data set or learner that is not there.
     """
-    runs = list(dict.fromkeys(run.name for item in items for run in item.runs))
-    known = {run.name: run for item in items for run in item.runs}
-    chosen = [known[name] for name in runs]
-    listed = {name for run in chosen for name in listed_data(run)}
-    files = _files(paper, asked)
-    wanted = [word.partition("=")[0] for word in asked.data] or (_small(chosen, paper) if asked.quick else [])
+    chosen = list({run.name: run for item in items for run in item.runs}.values())
+    listed = {name for run in chosen for name in run.data}
+    files = _files(paper, selection)
+    wanted = selection.names or (_small(listed - paper.unavailable.keys()) if selection.quick else [])
     how = {name: str(entry["how"]) for name, entry in paper.unavailable.items() if name not in files}
-    groups: list[tuple[Run, dict, list[str]]] = []  # data sets of a run that share its settings
-    for run in [*chosen, *_yours(chosen, asked)]:
-        by_words: dict[str, tuple[dict, list[str]]] = {}
-        for name in _data_of(run, listed, wanted):
-            words = {**run.words, **run.per_data.get(name, {})}
-            by_words.setdefault(repr(words), (words, []))[1].append(name)
-        groups += [(run, words, names) for words, names in by_words.values()]
-    for _, words, names in groups:  # every mistake in the words is told before data are looked for
-        _plan(words, [files.get(name, name) for name in names if name not in how] or [QUICK_DATA], asked)
+    groups: list[tuple[Run, dict[str, Any], list[str]]] = []  # data sets of a run that share its settings
+    for run in [*chosen, *_yours(chosen, selection)]:
+        alike: dict[str, tuple[dict[str, Any], list[str]]] = {}
+        others = [name for name in wanted if name not in listed]  # any set can take the place of the run's
+        for name in [name for name in run.data if not wanted or name in wanted] + others:
+            values = {**run.words, **run.per_data.get(name, {})}
+            alike.setdefault(repr(values), (values, []))[1].append(name)
+        groups += [(run, values, names) for values, names in alike.values()]
+    for _, values, names in groups:  # every mistake in the values is reported before data are looked for
+        _plan(values, [files.get(name, name) for name in names if name not in how] or [QUICK_DATA], selection)
     parts, missing = [], []
-    for run, words, names in groups:
+    for run, values, names in groups:
         for name in names:
             if name not in how and name not in files and (reason := _reason(name)):
                 how[name] = reason
         missing += [(run, name) for name in names if name in how]
         if data := [files.get(name, name) for name in names if name not in how]:
-            parts.append(Part(run, _plan(words, data, asked)))
+            parts.append(Part(run, _plan(values, data, selection)))
     if not parts and not missing:
-        raise UserError(f"--data {','.join(asked.data)}: nothing of it can be had for {paper.name}")
+        raise UserError(f"--data {','.join(selection.data)}: {paper.name} has no such data")
     return Work(tuple(parts), tuple(missing), how, {path: name for name, path in files.items()})
 
 
-def _files(paper: Paper, asked: Selection) -> dict[str, str]:
+def _files(paper: Paper, selection: Selection) -> dict[str, str]:
     """Return the files that stand in for sets that are not available, and use those of registered sets."""
     from omkl import data
 
-    files = dict(word.split("=", 1) for word in asked.data if "=" in word)
-    for name, path in files.items():
-        if name not in paper.unavailable and not data.registry.is_name(name):
+    for name, path in selection.files.items():
+        if name in paper.unavailable:
+            continue
+        if not data.registry.is_name(name):
             known = [*paper.unavailable, *data.registry.names()]
             raise UserError(
                 f"--data {name}={path}: a file can be given for a registered data set"
                 f"{''.join(f', or for {other}' for other in paper.unavailable)}{suggest(name, known)}"
             )
-        if name not in paper.unavailable:
-            data.use(name, path)
-    return {name: path for name, path in files.items() if name in paper.unavailable}
+        data.use(name, path)
+    return {name: path for name, path in selection.files.items() if name in paper.unavailable}
 
 
 def _reason(name: str) -> str:
-    """Return why a registered data set is not available on this machine, the empty string where it can."""
+    """Return why a registered data set is not available on this machine, "" where it is."""
     import omkl.data
 
     if not omkl.data.registry.is_name(name):
@@ -134,34 +147,19 @@ def _reason(name: str) -> str:
     try:
         omkl.data.load(name)
     except OmklError as error:
-        told = re.sub(r"(?<!:)\n\s*", "; ", str(error))
+        text = re.sub(r"(?<!:)\n\s*", "; ", str(error))
         return (
-            f"{' '.join(told.split())}; or give the set's own file with --data {name}=PATH, "
+            f"{' '.join(text.split())}; or give the set's own file with --data {name}=PATH, "
             "which is checked against the set's content hash"
         )
     return ""
 
 
-def listed_data(run: Run) -> list[str]:
-    """Return the data sets that a run names."""
-    data = run.words.get("data", [])
-    return [data] if isinstance(data, str) else list(data)
-
-
-def _data_of(run: Run, listed: set[str], wanted: list[str]) -> list[str]:
-    """Return a run's data sets: its own among those wanted, and any wanted that no run lists."""
-    data = listed_data(run)
-    if not wanted:
-        return data
-    return [name for name in data if name in wanted] + [name for name in wanted if name not in listed]
-
-
-def _small(runs: list[Run], paper: Paper) -> list[str]:
-    """Return the small data sets of these runs; where they have none, one that every machine has."""
+def _small(names: set[str]) -> list[str]:
+    """Return the small ones of these data sets; where there are none, one that every machine has."""
     from omkl.data import registry
 
-    known = {name for run in runs for name in listed_data(run)} - paper.unavailable.keys()
-    entries = [registry.entry(name) for name in sorted(known)]
+    entries = [registry.entry(name) for name in sorted(names)]
     small = [entry.name for entry in entries if entry.T <= QUICK_T]
     usual = registry.entry(QUICK_DATA)
     if small or any(entry.task != usual.task for entry in entries):
@@ -169,38 +167,22 @@ def _small(runs: list[Run], paper: Paper) -> list[str]:
     return [usual.name]
 
 
-def _yours(runs: list[Run], asked: Selection) -> list[Run]:
-    """Return a run of the learners asked for beside the paper's, on all its data sets."""
-    if not asked.algos:
+def _yours(runs: list[Run], selection: Selection) -> list[Run]:
+    """Return a run of the learners wanted next to the paper's, on all its data sets."""
+    if not selection.algos:
         return []
-    data = dict.fromkeys(name for run in runs for name in listed_data(run))
+    data = list(dict.fromkeys(name for run in runs for name in run.data))
     reps = max((int(run.words.get("reps", 0)) for run in runs), default=0)
-    words: dict[str, Any] = {"algo": list(asked.algos), "data": list(data)}
-    return [Run("yours", words | ({"reps": reps} if reps else {}), extra=True)]
+    values: dict[str, Any] = {"algo": list(selection.algos), "data": data}
+    return [Run("yours", values | ({"reps": reps} if reps else {}), extra=True)]
 
 
-def _plan(words: dict[str, Any], data: list[str], asked: Selection) -> Plan:
-    words = {**words, "data": data}
-    most = min(n for n in (asked.reps, QUICK_REPS if asked.quick else None, 10**9) if n is not None)
-    if "reps" in words:
-        words["reps"] = min(int(words["reps"]), most)
-    elif most < 10**9 and words.get("order") != "file":
-        words["reps"] = most
-    return plan([*(f"{key}={_word(value)}" for key, value in words.items()), *asked.words], sweep=True)
-
-
-def _word(value: Any) -> str:
-    """Return a value as one types it: lists bare (``a,b``), mappings in braces."""
-    if isinstance(value, (list, tuple)):
-        return ",".join(map(_word, value)) if value else "[]"
-    if isinstance(value, dict):
-        return "{" + ",".join(f"{key}:{_word(part)}" for key, part in value.items()) + "}"
-    if isinstance(value, bool):
-        return str(value).lower()
-    return "null" if value is None else os.fspath(value) if isinstance(value, os.PathLike) else str(value)
-
-
-def command_words(run: Run, data: list[str] | None = None) -> list[str]:
-    """Return the words of the ``omkl run`` that a run stands for."""
-    words = dict(run.words) | ({"data": data} if data else {})
-    return [f"{key}={_word(value)}" for key, value in words.items()]
+def _plan(values: dict[str, Any], data: list[str], selection: Selection) -> Plan:
+    values = {**values, "data": data}
+    limits = [selection.reps] if selection.reps is not None else []
+    limits += [QUICK_REPS] if selection.quick else []
+    if "reps" in values:
+        values["reps"] = min(int(values["reps"]), *limits) if limits else int(values["reps"])
+    elif limits and values.get("order") != "file":
+        values["reps"] = min(limits)
+    return plan(list(selection.words), sweep=True, values=values)

@@ -1,10 +1,9 @@
-"""What stands below a figure: what its lines are means of, and which of them rest on fewer repetitions."""
+"""The text below a figure: what its lines are means of, and which of them have fewer repetitions."""
 
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from omkl.reports.asked import Asked
-from omkl.reports.rows import Row
+from omkl.reports.measures import learners_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -36,22 +35,22 @@ def basis(reps: int, orders: Iterable[str]) -> str:
 
 
 def caption(table: "pd.DataFrame", spread: str = "bands", of: Iterable[str] = ()) -> str:
-    """Return what the lines of a table with the columns reps and order are.
+    """Return what the lines of a table with the columns reps and order are means of.
 
-    spread: how standard deviations are drawn    of: their columns; nothing is said of them where all are 0 or
-    there is but one repetition
+    spread: how standard deviations are drawn    of: their columns; left out where all are 0 or there is
+    only one repetition
     """
     most = int(table["reps"].max())
     text = basis(most, table.get("order", ()))
-    own = table[~table["is_yardstick"].astype(bool)] if "is_yardstick" in table else table
+    own = learners_of(table)
     varied = any((own[name].astype(float) > 0).any() for name in of)
     return f"{text}; {spread}: ±1 standard deviation" if varied else text
 
 
 def shortfall(lines: Iterable[tuple[str, str, int, int]]) -> list[str]:
-    """Return warnings of lines that rest on fewer repetitions than were asked for, or than others have.
+    """Return warnings about lines with fewer repetitions than expected, or than others have.
 
-    lines: (name, data set, repetitions done, repetitions asked for).
+    lines: (name, data set, repetitions done, repetitions expected).
     """
     lines = list(dict.fromkeys(lines))
     most = max((done for _, _, done, _ in lines), default=0)
@@ -65,18 +64,3 @@ def shortfall_of(table: "pd.DataFrame") -> list[str]:
     """Return the warnings of a table with the columns line, data, reps and asked."""
     columns = (table[name] for name in ("line", "data", "reps", "asked"))
     return shortfall((line, data, int(reps), int(of)) for line, data, reps, of in zip(*columns, strict=True))
-
-
-def shortfall_of_rows(rows: Sequence[Row], names: Sequence[str], asked: Asked) -> list[str]:
-    """Return the warnings of rows, called by these names."""
-    most = max((len(row.cells) for row in rows), default=0)
-    return shortfall(
-        (name, row.data, len(row.cells), asked_of(row, asked, most))
-        for name, row in zip(names, rows, strict=True)
-    )
-
-
-def asked_of(row: Row, asked: Asked, most: int) -> int:
-    """Return how many repetitions a row should have; most: what any row has, where nothing is known."""
-    known = asked.reps if row.asked is None else row.asked
-    return most if known is None else known

@@ -1,177 +1,184 @@
-"""Learning curves: errors and number of support vectors against the examples seen."""
+"""Learning curves: measures against the examples seen, a panel per data set, a line per learner."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from omkl.config.settings_text import params_text
 from omkl.errors import UserError
-from omkl.reports import captions, strokes, style
-from omkl.reports.asked import Asked
-from omkl.reports.measures import MEASURES, average, measure_named
-from omkl.reports.rows import Row, rows_of, shown_params
-from omkl.reports.task_measures import BY_TASK, axis_of
-from omkl.reports.ticks import plain_log
+from omkl.reports import captions, lines, style
+from omkl.reports.expected import Expected
+from omkl.reports.measures import BY_TASK, MEASURES, average, axis_of, learners_of, measure_named
+from omkl.reports.rows import Row, line_names, rows_of
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-ERROR = "error"  # the measure that a row's task is judged by
+ERROR = "error"  # the measure of the row's task
 FIRST = 10  # a rate over fewer examples says nothing and is not drawn
-WIDE = 30.0
-ENDS = ("mean", "std")
-SETTLED = 0.05  # the share of a stream after which the mistake rate's axis must show every curve
-
-
-def line_names(rows: list[Row], asked: Asked) -> list[str]:
-    """Return what each row is called in a legend: learner, what tells its settings apart, pool if several."""
-    several = len({row.pool for row in rows} - {None}) > 1
-    names = []
-    for row, shown in zip(rows, shown_params(rows, asked), strict=True):
-        if row.label:  # a label of its own says what the row is
-            names.append(row.label)
-            continue
-        shown = {name: value for name, value in shown.items() if name not in row.per_data}
-        parts = [asked.label(row.algo), params_text(shown), row.pool if several and row.pool else ""]
-        names.append(", ".join(part for part in parts if part))
-    return names
+SETTLED = 0.05  # the share of a stream after which the axis of a rate must show every curve
+FEW = 12  # points up to which each is marked, because nothing is known between them
+_PAIR, _SINGLE = (2.3875, 1.91), 2.5  # heights of panels in inches
 
 
 def mean_curves(
     cells: "pd.DataFrame",
     curves: Mapping[str, Mapping[str, Any]],
-    asked: Asked | None = None,
+    expected: Expected | None = None,
     names: Sequence[str] = (ERROR, "n_sv_sum"),
     rows: list[Row] | None = None,
 ) -> "pd.DataFrame":
     """Average the curves of the cells' repetitions.
 
     curves: by cell key, with lists of one length: ``t`` and ``mistakes``, ``n_sv_sum`` or what else the
-    measures need. names: of measures (measures.MEASURES) that have the same points, ERROR for that of the
-    row's task. Repetitions whose ``t`` differ are interpolated linearly (the counts, not the rates) at the
-    points of the longest list. rows: those of the cells that are drawn; all when None.
+    measures need. names: of measures (measures.MEASURES) that have the same points, or ERROR. rows: those to
+    draw; all when None. Curves whose points differ are interpolated, see measures.average.
 
     Returns a long table: data, task, order, algo, line (legend text), is_yardstick, reps, asked (repetitions
-    asked for), t, and of each measure the mean ``NAME_mean`` and the sample standard deviation ``NAME_std``
-    (NaN for one repetition).
-    Cells without such a curve are left out; raises UserError when no cell has one.
+    expected), t, and of each measure the mean ``NAME_mean`` and the sample standard deviation ``NAME_std``
+    (NaN for one repetition). Rows without such a curve are left out; UserError when that leaves none.
     """
     import pandas as pd
 
-    asked = asked or Asked()
-    rows = rows_of(cells, asked) if rows is None else rows
+    expected = expected or Expected()
+    rows = rows_of(cells, expected) if rows is None else rows
     keys = cells["key"].tolist() if len(cells) else []
-    most = max((len(row.cells) for row in rows), default=0)
     parts = []
-    for row, line in zip(rows, line_names(rows, asked), strict=True):
-        curves_of_row = [curves[keys[cell]] for cell in row.cells if keys[cell] in curves]
+    for row, line in zip(rows, line_names(rows, expected), strict=True):
         own = [BY_TASK[row.task].name if name == ERROR else name for name in names]
         needs = [measure_named(name).needs for name in own]
-        found = [curve for curve in curves_of_row if all(curve.get(need) for need in needs)]
-        if found:
-            frame = pd.DataFrame(average(found, own))
-            columns = {f"{b}_{part}": f"{a}_{part}" for a, b in zip(names, own, strict=True) for part in ENDS}
+        stored = [curves[keys[cell]] for cell in row.cells if keys[cell] in curves]
+        complete = [curve for curve in stored if all(curve.get(need) for need in needs)]
+        if complete:
+            frame = pd.DataFrame(average(complete, own)).rename(
+                columns={
+                    f"{b}_{p}": f"{a}_{p}" for a, b in zip(names, own, strict=True) for p in ("mean", "std")
+                }
+            )
             about = {"data": row.data, "task": row.task, "order": row.order, "algo": row.algo, "line": line}
-            about |= {"is_yardstick": row.is_yardstick, "reps": len(found)}
-            about["asked"] = captions.asked_of(row, asked, most)
-            parts.append(frame.rename(columns=columns).assign(**about))
+            about |= {"is_yardstick": row.is_yardstick, "reps": len(complete), "asked": row.planned}
+            parts.append(frame.assign(**about))
     if not parts and any(key in curves for key in keys):
         raise UserError(f"no curve of these cells holds {' and '.join(names)}: nothing to draw")
     if not parts:
-        raise UserError("no learning curve in the store for these cells: run them first, or with --fresh")
+        raise UserError("the store has no learning curve of these cells: run them first, or with --fresh")
     return pd.concat(parts, ignore_index=True)
 
 
-def draw_curves(table: "pd.DataFrame", title: str = "", warnings: Sequence[str] | None = None) -> "Figure":
-    """Draw the table of ``mean_curves``: per data set a panel of errors, and one of #SV where there are any.
+def draw_curves(
+    table: "pd.DataFrame",
+    names: Sequence[str] = (ERROR, "n_sv_sum"),
+    *,
+    title: str = "",
+    log: bool | None = None,
+    log_x: bool = False,
+    palette: Iterable[str] = (),
+    warnings: Sequence[str] | None = None,
+) -> "Figure":
+    """Draw measures of the table of ``mean_curves``, one below the other for each data set.
 
-    Lines that lie on one another are drawn as one line striped in their colours. #SV is on a log axis where
-    the learners of some data set differ by a factor above WIDE. warnings: stand below; of repetitions that
-    the table's lines lack when None.
+    Overlapping lines are striped in their colours. Support vectors that no learner stores are left out; a
+    UserError says so when nothing else is drawn. log: a log axis for the measure; None chooses it for sizes
+    that differ by a factor above lines.WIDE. log_x: for the examples. palette: as in style.line_styles.
+    warnings: shown below; None makes them of the repetitions that the table's lines lack.
     """
+    styles = lines.styles_of(table, palette=palette)  # of all lines: colours do not depend on the measure
+    drawn = {name: _counted(table, name) if _kind(name) == "size" else table for name in names}
+    shown = [name for name in names if len(drawn[name])]
+    if not shown:
+        raise UserError(f"no {MEASURES[names[0]].label} to draw: these learners store none")
+    table = drawn[shown[0]]
+    logs = {n: _is_wide(drawn[n], n) if log is None and _kind(n) == "size" else bool(log) for n in shown}
     data = list(dict.fromkeys(table["data"]))
-    yardstick = table["is_yardstick"].astype(bool)
-    learners = list(dict.fromkeys(table.loc[~yardstick, "line"]))
-    yardsticks = [name for name in dict.fromkeys(table.loc[yardstick, "line"]) if name not in learners]
-    styles = style.line_styles(learners, yardsticks)
-    log = is_wide(table, "n_sv_sum")
-    heights = [1.25, 1] if (table["n_sv_sum_mean"] > 0).any() else [1.25]
-    rows, columns = style.grid_shape(len(data))
-    width = 5.2 if columns == 1 else 3.0 * columns
+    heights = [_SINGLE] if len(names) == 1 else list(_PAIR[: len(shown)])
     with style.looks():
-        figure = style.new_figure(width, 0.6 + 1.91 * sum(heights) * rows + 0.1 * len(styles) / columns)
-        panels = figure.subplots(len(heights) * rows, columns, squeeze=False, height_ratios=heights * rows)
-        for place in range(rows * columns):
-            row, column = divmod(place, columns)
-            top, *bottom = panels[len(heights) * row : len(heights) * (row + 1), column]
-            if place >= len(data):
-                for panel in (top, *bottom):
-                    panel.remove()
-                continue
-            part = table[table["data"] == data[place]]
-            rate_panel(top, part, ERROR, styles)
-            top.set_title(data[place])
-            (bottom or [top])[0].set_xlabel("examples")
-            if column == 0:
-                top.set_ylabel(axis_of(table))
-            for panel in bottom:
-                count_panel(panel, with_any(part, "n_sv_sum"), "n_sv_sum", styles, log)
-                top.sharex(panel)
+        figure, panels = style.panels(len(data), 3.0, heights, len(styles))
+        columns = style.grid_shape(len(data))[1]
+        for place, (stack, which) in enumerate(zip(panels, data, strict=True)):
+            for axes, name in zip(stack, shown, strict=True):
+                part = drawn[name][drawn[name]["data"] == which]
+                _panel(axes, part, name, styles, logs[name])
+                if len(part):
+                    _examples(axes, part["t"].to_numpy(dtype=float), log_x)
+                if place % columns == 0:
+                    axes.set_ylabel(axis_of(table) if name == ERROR else MEASURES[name].label)
+            top, *below = stack
+            for axes in below:
+                top.sharex(axes)
                 top.tick_params(labelbottom=False)
-                if column == 0:
-                    panel.set_ylabel(MEASURES["n_sv_sum"].label)
-        figure.align_ylabels()
-        explain(figure, table, styles, warnings)
-        if title:
-            figure.suptitle(title, fontsize=11)
+            top.set_title(which)
+            if len(names) > 1 or place + columns >= len(data):
+                stack[-1].set_xlabel("examples")
+        if len(shown) > 1:
+            figure.align_ylabels()
+        more = "; best: the kernel that ends with the largest weight" if _kind(shown[0]) == "share" else ""
+        warnings = captions.shortfall_of(table) if warnings is None else warnings
+        stds = [name for name in table if name.endswith("_std")]
+        lines.finish(figure, table, styles, stds=stds, more=more, warnings=warnings, title=title)
     return figure
 
 
-def explain(
-    figure: "Figure",
-    table: "pd.DataFrame",
-    styles: dict,
-    warnings: Sequence[str] | None = None,
-    more: str = "",
-) -> None:
-    """Put below a figure of ``mean_curves`` the legend of what is in view, what it shows, and warnings."""
-    from matplotlib.lines import Line2D
-
-    seen = strokes.in_view(figure.axes)
-    handles = {line: Line2D([], [], **look) for line, look in styles.items() if line in seen}
-    counts = table[~table["is_yardstick"].astype(bool)].groupby("data")["line"].nunique()
-    stds = [name for name in table if name.endswith("_std")]
-    text = captions.caption(table, strokes.spread_name(counts.tolist() or [1]), stds) + more
-    warnings = captions.shortfall_of(table) if warnings is None else warnings
-    style.legend_below(figure, handles, text, warnings)
+def _kind(name: str) -> str:
+    return "rate" if name == ERROR else measure_named(name).kind
 
 
-def is_wide(table: "pd.DataFrame", name: str) -> bool:
-    """Return whether the learners' largest values on some data set differ by a factor above WIDE."""
-    mean = f"{name}_mean"
-    counted = table[~table["is_yardstick"].astype(bool) & (table[mean] > 0)]
-    largest = counted.groupby(["data", "line"])[mean].max().groupby(level="data")
-    return bool((largest.max() / largest.min() > WIDE).any())
-
-
-def with_any(table: "pd.DataFrame", name: str) -> "pd.DataFrame":
+def _counted(table: "pd.DataFrame", name: str) -> "pd.DataFrame":
     """Return the table without lines that count nothing at all, as a learner without support vectors."""
     return table[table.groupby("line")[f"{name}_mean"].transform("max") > 0]
 
 
-def rate_panel(axes: "Axes", part: "pd.DataFrame", name: str, styles: dict) -> None:
-    """Draw a measure that settles; the axis must show all of it but the start, and far yardsticks."""
-    drawn = part[part["t"] >= min(FIRST, part["t"].max())]
-    draw_lines(axes, drawn, name, styles)
+def _is_wide(table: "pd.DataFrame", name: str) -> bool:
+    """Return whether the learners' largest values on some data set differ by a factor above WIDE."""
+    own = learners_of(table)
+    largest = (
+        own[own[f"{name}_mean"] > 0].groupby(["data", "line"])[f"{name}_mean"].max().groupby(level="data")
+    )
+    return bool((largest.max() / largest.min() > lines.WIDE).any())
+
+
+def _panel(axes: "Axes", part: "pd.DataFrame", name: str, styles: dict, log: bool) -> None:
+    """Draw one measure of one data set and set the limits of its axis."""
+    kind, whole = _kind(name), part
+    if kind == "rate":
+        part = part[part["t"] >= min(FIRST, part["t"].max())]
+    start = kind in ("count", "size") and not log
+    learners = lines.names_of(part)[0]
+    for (line, _), curve in part.groupby(["line", "is_yardstick"], sort=False):
+        values = (curve[c].to_numpy(dtype=float) for c in ("t", f"{name}_mean", f"{name}_std"))
+        xyz = [np.concatenate([[0.0], v]) for v in values] if start else list(values)  # counts start at 0
+        lines.draw_line(axes, *xyz, line, styles[line], learners)
+    if len(part):
+        axes.set_xlim(0, part["t"].max())
+    if kind == "share":
+        axes.set_ylim(-0.02, 1.02)
+        for line in axes.get_lines():
+            if len(line.get_xdata()) <= FEW:
+                marker = "o" if line.get_marker() == "None" else line.get_marker()
+                line.set(marker=marker, markersize=3.5, markevery=None, clip_on=False)
+    elif log:
+        axes.set_yscale("log")
+        lines.plain_log(axes.yaxis)
+        means = whole.loc[whole["t"] >= SETTLED * whole["t"].max(), f"{name}_mean"]
+        if kind == "rate" and (means > 0).any():
+            axes.set_ylim(0.8 * means[means > 0].min(), 1.25 * means.max())
+    elif kind == "rate":
+        _limit_rate(axes, part, name)
+    else:
+        axes.set_ylim(bottom=0)
+        lines.thousands(axes.yaxis)
+    lines.part_lines(axes)
+
+
+def _limit_rate(axes: "Axes", part: "pd.DataFrame", name: str) -> None:
+    """Show all of the learners' curves but the start, and name yardsticks that are far away."""
     must_see: list[float] = []
     finals: dict[str, float] = {}
     least: dict[str, float] = {}
     early: dict[str, float] = {}
-    for (line, is_yardstick), curve in drawn.groupby(["line", "is_yardstick"], sort=False):
+    for (line, is_yardstick), curve in part.groupby(["line", "is_yardstick"], sort=False):
         seen = curve["t"] / curve["t"].max()
         mean, std = curve[f"{name}_mean"], curve[f"{name}_std"].fillna(0.0)
         if is_yardstick:
@@ -183,61 +190,41 @@ def rate_panel(axes: "Axes", part: "pd.DataFrame", name: str, styles: dict) -> N
     low = min([low, *(0.98 * value for value in least.values())])
     axes.set_ylim(low, max([high, *(1.02 * value for line, value in early.items() if line not in out)]))
     style.note_left_out(axes, {line: finals[line] for line in out})
-    strokes.part_lines(axes)
 
 
-def count_panel(axes: "Axes", part: "pd.DataFrame", name: str, styles: dict, log: bool) -> None:
-    """Draw a count, which starts at 0."""
-    draw_lines(axes, part, name, styles, start=not log)
+def _examples(axes: "Axes", t: np.ndarray, log: bool) -> None:
     if log:
-        axes.set_yscale("log")
-        plain_log(axes.yaxis)
+        axes.set_xscale("log")
+        lines.plain_log(axes.xaxis)
+        # A curve has evenly spaced points: between the first two, a log axis would show a straight line.
+        axes.set_xlim(np.unique(t)[:2].max() if t.max() > t.min() else 0.5 * t.max(), t.max())
     else:
-        axes.set_ylim(bottom=0)
-        thousands(axes.yaxis)
-    thousands(axes.xaxis)
-    strokes.part_lines(axes)
-
-
-def draw_lines(axes: "Axes", part: "pd.DataFrame", name: str, styles: dict, start: bool = False) -> None:
-    """Draw each line's mean, and the learners' spread; ``start``: all begin with 0 at 0 examples."""
-    learners = list(dict.fromkeys(part.loc[~part["is_yardstick"].astype(bool), "line"]))
-    for (line, is_yardstick), curve in part.groupby(["line", "is_yardstick"], sort=False):
-        t, mean, std = (curve[c].to_numpy(dtype=float) for c in ("t", f"{name}_mean", f"{name}_std"))
-        if start:
-            t, mean, std = (np.concatenate([[0.0], values]) for values in (t, mean, std))
-        axes.plot(t, mean, label=line, **styles[line])
-        if not is_yardstick:
-            strokes.draw_spread(axes, t, mean, std, styles[line], learners.index(line), len(learners))
-    if len(part):
-        axes.set_xlim(0, part["t"].max())
-
-
-def thousands(axis: Any) -> None:
-    """Put few ticks on an axis of counts, with commas."""
-    from matplotlib.ticker import FuncFormatter, MaxNLocator
-
-    axis.set_major_locator(MaxNLocator(5, steps=[1, 2, 2.5, 5, 10], integer=True))
-    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
+        lines.thousands(axes.xaxis)
 
 
 def curve_figure(
     cells: "pd.DataFrame",
     curves: Mapping[str, Mapping[str, Any]],
     out: str | Path,
+    names: Sequence[str] = (ERROR, "n_sv_sum"),
     *,
-    asked: Asked | None = None,
+    expected: Expected | None = None,
+    rows: list[Row] | None = None,
     title: str = "",
+    **looks: Any,
 ) -> list[Path]:
-    """Draw the cells' learning curves to files; the arguments are those of mean_curves, style.save.
+    """Draw the cells' learning curves to files and return these.
 
-    out: a folder (it exists, or ends in "/"), where the file is named after learners and data sets, or a file
-    with or without .png, .pdf, .svg; without, both PNG and PDF are written. Returns the files.
+    The arguments are those of mean_curves and draw_curves (``looks``); out: as in style.save. A learner has
+    the same colour in the figure of each measure.
     """
-    asked = asked or Asked()
-    rows = rows_of(cells, asked)
-    table = mean_curves(cells, curves, asked, rows=rows)
-    figure = draw_curves(table, title, captions.shortfall_of_rows(rows, line_names(rows, asked), asked))
-    learners = table.loc[~table["is_yardstick"], "algo"].tolist() or table["algo"].tolist()
-    out = style.target(out, "curve", learners, table["data"].tolist())
-    return style.save(figure, out, title or "Learning curves", asked.command)
+    expected = expected or Expected()
+    rows = rows_of(cells, expected) if rows is None else rows
+    named = list(zip(rows, line_names(rows, expected), strict=True))
+    looks.setdefault("palette", [line for row, line in named if row.cells and not row.is_yardstick])
+    table = mean_curves(cells, curves, expected, names, rows)
+    missing = captions.shortfall((line, row.data, len(row.cells), row.planned) for row, line in named)
+    figure = draw_curves(table, names, title=title, warnings=missing, **looks)
+    kind, usual = ("curve", "Learning curves") if len(names) > 1 else (names[0], MEASURES[names[0]].label)
+    drawn = learners_of(table)["algo"].tolist() or table["algo"].tolist()
+    return style.save(figure, out, title or usual, expected.command, (kind, drawn, table["data"].tolist()))

@@ -2,8 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -20,51 +19,45 @@ _TEXT = 7  # pixels below it, for the score
 
 @dataclass(frozen=True)
 class Pictures:
-    """A panel: its title, the pictures' values (n, side * side) row by row, and what stands under each.
+    """A panel: its title, the pictures' values (n, side * side) row by row, and the score below each.
 
-    notes: texts, or scores that are written with ``places`` decimals
+    places: decimals of the scores
     """
 
     title: str
     values: np.ndarray
-    notes: Sequence[float | str]
+    scores: Sequence[float]
     places: int = 2
 
 
 def draw_pictures(
-    panels: Sequence[Pictures],
-    *,
-    across: int = 5,
-    title: str = "",
-    note: str = "",
-    limits: tuple[float, float] | None = None,
+    panels: Sequence[Pictures], *, across: int = 5, title: str = "", note: str = ""
 ) -> "Figure":
-    """Draw panels of square pictures side by side, ``across`` pictures in a row, low values white.
+    """Draw panels of square pictures side by side, ``across`` pictures in a row, the least value white.
 
-    limits: (white, black); None takes the least and largest value of all panels. note: a line below.
-    Raises UserError for no pictures, pictures that are not square, or another number of notes.
+    note: a line below. Raises UserError for no pictures, pictures that are not square, or another number of
+    scores.
     """
     for panel in panels:
         side = round(np.sqrt(panel.values.shape[1])) if panel.values.ndim == 2 else 0
-        if side * side != panel.values.shape[-1] or len(panel.notes) != len(panel.values):
+        if side * side != panel.values.shape[-1] or len(panel.scores) != len(panel.values):
             raise UserError(
-                f"'{panel.title}': pictures need values (n, side * side) and n notes, "
-                f"not {panel.values.shape} and {len(panel.notes)}"
+                f"'{panel.title}': pictures need values (n, side * side) and n scores, "
+                f"not {panel.values.shape} and {len(panel.scores)}"
             )
     filled = [panel.values for panel in panels if panel.values.size]
     if not filled:
         raise UserError("no pictures to draw")
-    low, high = limits or (min(v.min() for v in filled), max(v.max() for v in filled))
+    limits = min(values.min() for values in filled), max(values.max() for values in filled)
     rows = max(-(-len(panel.values) // across) for panel in panels)
     with style.looks():
         figure = style.new_figure(len(panels) * (0.48 * across + 0.3), 0.55 * rows + 0.7)
         for axes, panel in zip(figure.subplots(1, len(panels), squeeze=False)[0], panels, strict=True):
-            _panel(axes, panel, across, rows, (low, high))
+            _panel(axes, panel, across, rows, limits)
             axes.set_title(panel.title if len(panel.values) else f"{panel.title}: none")
         if note:
-            figure.supxlabel(note, fontsize=7.5, color="#4d4d4d")
-        if title:
-            figure.suptitle(title, fontsize=11)
+            figure.supxlabel(note, fontsize=7.5, color=style.GREY)
+        style.put_title(figure, title)
     return figure
 
 
@@ -72,19 +65,11 @@ def _panel(axes: "Axes", panel: Pictures, across: int, rows: int, limits: tuple[
     side = round(np.sqrt(panel.values.shape[1]))
     wide, high = side + 2 * _GAP, side + _GAP + _TEXT
     sheet = np.full((rows * high, across * wide), np.nan)
-    for number, (values, text) in enumerate(zip(panel.values, panel.notes, strict=True)):
+    for number, (values, score) in enumerate(zip(panel.values, panel.scores, strict=True)):
         row, column = divmod(number, across)
         top, left = row * high + _GAP, column * wide + _GAP
         sheet[top : top + side, left : left + side] = values.reshape(side, side)
-        text = text if isinstance(text, str) else f"{text:.{panel.places}f}".replace("-", "−")
+        text = f"{score:.{panel.places}f}".replace("-", "−")
         axes.text(left + side / 2, top + side, text, ha="center", va="top", fontsize=6)
     axes.imshow(sheet, cmap="gray_r", vmin=limits[0], vmax=limits[1], interpolation="nearest")
     axes.set_axis_off()
-
-
-def pictures_figure(
-    panels: Sequence[Pictures], out: str | Path, *, command: str = "", title: str = "", **looks: Any
-) -> list[Path]:
-    """Draw the panels to files and return these; ``looks`` as in draw_pictures, out as in style.target."""
-    figure = draw_pictures(panels, title=title, **looks)
-    return style.save(figure, style.target(out, "pictures", [], []), title or "Pictures", command)

@@ -1,18 +1,20 @@
 """A summary as lines of text cells, the same for terminal, Markdown and LaTeX."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from omkl.config.settings_text import params_text, value_text
-from omkl.reports.task_measures import BY_TASK
+from omkl.reports.measures import BY_TASK
 
 if TYPE_CHECKING:
     import pandas as pd
 
 MISSING = "–"
+Side = Literal["left", "right"]
+Rule = Literal["data", "yardsticks"]
 
 
 @dataclass(frozen=True)
@@ -32,7 +34,7 @@ class Column:
 
     name: str
     header: str
-    align: Literal["left", "right"] = "right"
+    align: Side = "right"
     spread: bool = False
     marks: bool = False
     meaning: str = ""
@@ -43,14 +45,14 @@ class Line:
     """A line of a table: one cell per column.
 
     rule: what is drawn above it ("data": another data set begins, "yardsticks": the yardsticks begin)
-    marked: best or not worse    complete: every repetition asked for has finished
+    marked: best or not worse    complete: every expected repetition has finished
     """
 
     cells: tuple[str | Spread, ...]
-    rule: Literal["data", "yardsticks"] | None
-    marked: bool
-    complete: bool
-    is_yardstick: bool
+    rule: Rule | None = None
+    marked: bool = False
+    complete: bool = True
+    is_yardstick: bool = False
 
 
 @dataclass(frozen=True)
@@ -72,53 +74,57 @@ def display(summary: "pd.DataFrame", swept: Iterable[str] = ()) -> Display:
     defaults, the combined count where it is #SV everywhere.
     """
     rows = summary.to_dict("records")
-    swept = [name for name in swept if any(name in row["params"] for row in rows)]
-    parts: list[tuple[Column, list[str | Spread]]] = [
-        (Column("data", "data", "left"), _once([row["data"] for row in rows])),
-    ]
+    names = [name for name in swept if any(name in row["params"] for row in rows)]
+    parts: list[tuple[Column, Sequence[str | Spread]]] = []
+
+    def add(
+        name: str, header: str, cells: Sequence[str | Spread], align: Side = "right", **more: Any
+    ) -> None:
+        parts.append((Column(name, header, align, **more), cells))
+
+    above = [None, *rows][: len(rows)]
+    repeated = [up is not None and up["data"] == row["data"] for up, row in zip(above, rows, strict=True)]
+    add(
+        "data",
+        "data",
+        ["" if same else row["data"] for same, row in zip(repeated, rows, strict=True)],
+        "left",
+    )
     pools = [row["pool"] if isinstance(row["pool"], str) else None for row in rows]
     if len(set(pools) - {None}) > 1:
-        parts.append((Column("pool", "pool", "left"), [pool or MISSING for pool in pools]))
-    parts.append((Column("learner", "learner", "left"), [row["label"] for row in rows]))
-    for name in swept:
-        texts = [value_text(row["params"][name]) if name in row["params"] else MISSING for row in rows]
-        parts.append((Column(f"algo.{name}", name), texts))
-    settings = [_without(row, swept) for row in rows]
+        add("pool", "pool", [pool or MISSING for pool in pools], "left")
+    add("learner", "learner", [row["label"] for row in rows], "left")
+    for name in names:
+        add(f"algo.{name}", name, [_param(row, name) for row in rows])
+    settings = [_settings(row, names) for row in rows]
     if any(settings):
-        parts.append((Column("settings", "settings", "left"), list(settings)))
+        add("settings", "settings", settings, "left")
     for task in dict.fromkeys(summary["task"]):
         measure = BY_TASK[task]
-        own = summary[f"{measure.name}_mean"].where(summary["task"] == task)
-        column = Column(measure.name, measure.header, spread=True, marks=True, meaning=measure.meaning)
-        parts.append((column, _spreads(summary.assign(**{f"{measure.name}_mean": own}), measure.name, 2)))
-    summary = _without_kernels_blank(summary)
-    if summary["n_sv_sum_mean"].notna().any() or (summary["task"] == "classification").all():
-        sums = _spreads(summary, "n_sv_sum", _count_places(summary))
-        parts.append((Column("n_sv_sum", "#SV", spread=True), sums))
-        parts.append((Column("n_sv_union", "union"), _counts(summary, "n_sv_union_mean")))
-    if (summary["n_sv_combined_mean"] - summary["n_sv_sum_mean"]).abs().max() > 0:
-        parts.append((Column("n_sv_combined", "combined"), _counts(summary, "n_sv_combined_mean")))
-    parts.append((Column("seconds", "seconds"), _seconds(summary["seconds_mean"])))
-    parts.append((Column("reps", "reps"), [_reps(row) for row in rows]))
+        own = summary[[f"{measure.name}_mean", f"{measure.name}_std"]].where(summary["task"] == task)
+        texts = _spreads(own, measure.name, 2)
+        add(measure.name, measure.header, texts, spread=True, marks=True, meaning=measure.meaning)
+    # A learner without kernels, or that runs on random features, has no support vectors to count.
+    no_vectors = (summary["n_sv_sum_mean"] == 0) | (summary["m"] == 0)
+    counts = summary[[name for name in summary.columns if name.startswith("n_sv_")]].mask(no_vectors)
+    if counts["n_sv_sum_mean"].notna().any() or (summary["task"] == "classification").all():
+        spreads = counts["n_sv_sum_std"].astype(float).max() > 0
+        places = 1 if spreads else _places(counts["n_sv_sum_mean"])
+        add("n_sv_sum", "#SV", _spreads(counts, "n_sv_sum", places), spread=True)
+        add("n_sv_union", "union", _counts(counts["n_sv_union_mean"]))
+    if (counts["n_sv_combined_mean"] - counts["n_sv_sum_mean"]).abs().max() > 0:
+        add("n_sv_combined", "combined", _counts(counts["n_sv_combined_mean"]))
+    add("seconds", "seconds", _seconds(summary["seconds_mean"].astype(float)))
+    add("reps", "reps", [f"{'' if row['complete'] else '! '}{row['reps']}/{row['asked']}" for row in rows])
     columns, contents = zip(*parts, strict=True)
-    lines = []
-    for number, row in enumerate(rows):
-        cells = tuple(content[number] for content in contents)
-        above = rows[number - 1] if number else None
-        lines.append(Line(cells, _rule(above, row), row["marked"], row["complete"], row["is_yardstick"]))
-    return Display(tuple(columns), tuple(lines))
+    lines = tuple(
+        Line(tuple(cells), _rule(up, row), row["marked"], row["complete"], row["is_yardstick"])
+        for up, row, *cells in zip(above, rows, *contents, strict=True)
+    )
+    return Display(tuple(columns), lines)
 
 
-def _without_kernels_blank(summary: "pd.DataFrame") -> "pd.DataFrame":
-    """A learner without kernels, or that runs on random features, has no support vectors to count."""
-    summary = summary.copy()
-    counts = [name for name in summary.columns if name.startswith("n_sv_")]
-    features = summary["n_sv_sum_mean"] == 0
-    summary.loc[features | np.array([m == 0 for m in summary["m"]], bool), counts] = np.nan
-    return summary
-
-
-def _rule(above: dict | None, row: dict) -> Literal["data", "yardsticks"] | None:
+def _rule(above: dict | None, row: dict) -> Rule | None:
     if above is None:
         return None
     if above["data"] != row["data"]:
@@ -126,42 +132,33 @@ def _rule(above: dict | None, row: dict) -> Literal["data", "yardsticks"] | None
     return "yardsticks" if row["is_yardstick"] and not above["is_yardstick"] else None
 
 
-def _once(names: list[str]) -> list[str | Spread]:
-    """Blank a name that repeats the one above."""
-    return [name if number == 0 or names[number - 1] != name else "" for number, name in enumerate(names)]
+def _param(row: dict[str, Any], name: str) -> str:
+    return value_text(row["params"][name]) if name in row["params"] else MISSING
 
 
-def _without(row: dict[str, Any], swept: list[str]) -> str:
-    if not swept:
-        return row["settings"]
-    return params_text({k: row["params"][k] for k in row["shown"] if k not in swept})
+def _settings(row: dict[str, Any], swept: Sequence[str]) -> str:
+    """Return the text of the hyperparameters that have no column of their own."""
+    rest = {name: row["params"][name] for name in row["shown"] if name not in swept}
+    return params_text(rest) if swept else row["settings"]
 
 
-def _reps(row: dict[str, Any]) -> str:
-    return f"{'' if row['complete'] else '! '}{row['reps']}/{row['asked']}"
+def _spreads(table: "pd.DataFrame", name: str, places: int) -> list[Spread]:
+    pairs = zip(table[f"{name}_mean"].astype(float), table[f"{name}_std"].astype(float), strict=True)
+    return [Spread(number(mean, places), number(std, places)) for mean, std in pairs]
 
 
-def _spreads(summary: "pd.DataFrame", name: str, places: int) -> list[str | Spread]:
-    means, stds = summary[f"{name}_mean"].astype(float), summary[f"{name}_std"].astype(float)
-    return [Spread(number(m, places), number(s, places)) for m, s in zip(means, stds, strict=True)]
+def _places(values: "pd.Series") -> int:
+    """Return the decimals of a column of counts: none where all are whole numbers."""
+    values = values.astype(float).dropna()
+    return 0 if (values == values.round()).all() else 1
 
 
-def _count_places(summary: "pd.DataFrame") -> int:
-    """Decimals of a column of counts: none where all means are whole numbers and nothing spreads."""
-    means = summary["n_sv_sum_mean"].astype(float).dropna()
-    whole = bool((means == means.round()).all()) and not summary["n_sv_sum_std"].astype(float).max() > 0
-    return 0 if whole else 1
+def _counts(values: "pd.Series") -> list[str]:
+    return [number(value, _places(values)) for value in values.astype(float)]
 
 
-def _counts(summary: "pd.DataFrame", name: str) -> list[str | Spread]:
-    values = summary[name].astype(float)
-    places = 0 if (values.dropna() == values.dropna().round()).all() else 1
-    return [number(value, places) for value in values]
-
-
-def _seconds(values: "pd.Series") -> list[str | Spread]:
-    """Seconds with the decimals that the column's largest needs; what would read 0 as ``<0.001``."""
-    values = values.astype(float)
+def _seconds(values: "pd.Series") -> list[str]:
+    """Return seconds with the decimals that the column's largest needs; what would read 0 as ``<0.001``."""
     largest = values.max()
     places = 3 if not largest >= 10 else 2 if largest < 1000 else 1
     least = 10.0**-places

@@ -8,8 +8,9 @@ import numpy as np
 
 from omkl.config.settings_text import value_text
 from omkl.reports import captions, style
-from omkl.reports.sweep_panels import curve_panel
-from omkl.reports.task_measures import deviations_of, measure_of
+from omkl.reports.grid import points
+from omkl.reports.measures import deviations_of, learners_of, measure_of, yardsticks_of
+from omkl.reports.sensitivity import draw_panel
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -43,36 +44,35 @@ def matrix(part: "pd.DataFrame", axes: Mapping[str, list[float]]) -> tuple[np.nd
 def draw_heat_maps(
     table: "pd.DataFrame", axes: Mapping[str, list[float]], warnings: Sequence[str] = ()
 ) -> "Figure":
-    """Draw the table of sweep.grid_table; rows of panels are learners, columns are data sets.
+    """Draw the table of grid.grid_table; rows of panels are learners, columns are data sets.
 
     A learner with several values of only one of the numbers has a curve over these; one with a single
     setting is named below the panels. A single learner's data sets, or a single data set's learners, are laid
-    out in rows of four. warnings: stand below.
+    out in rows of four. warnings: shown below.
     """
-    yardstick = table["is_yardstick"].astype(bool)
-    own = table[~yardstick]
+    own = learners_of(table)
     data = list(dict.fromkeys(own["data"]))
     several = {
         line: [name for name in axes if own.loc[own["line"] == line, f"at.{name}"].nunique() > 1]
         for line in dict.fromkeys(own["line"])
     }
-    lines = sorted((line for line in several if several[line]), key=lambda line: -len(several[line]))
+    drawn = sorted((line for line in several if several[line]), key=lambda line: -len(several[line]))
     across, down = (f"at.{name}" for name in axes)
     wide = int(table[across].nunique())
-    single = len(data) == 1 or len(lines) == 1
-    shape = style.grid_shape(max(len(data), len(lines))) if single else (len(lines), len(data))
+    single = len(data) == 1 or len(drawn) == 1
+    shape = style.grid_shape(max(len(data), len(drawn))) if single else (len(drawn), len(data))
     # Panels in one row of the figure are equally high.
-    high = [own.loc[own["line"] == n, down].nunique() if len(several[n]) > 1 else _CURVE for n in lines]
+    high = [own.loc[own["line"] == n, down].nunique() if len(several[n]) > 1 else _CURVE for n in drawn]
     if single:
         high = [max(high)] * shape[0]
     width = float(np.clip(0.46 * wide, 1.9, 4.2))
     heights = np.clip(0.3 * np.array(high), 0.3, 2.6)
     figure = style.new_figure((width + 0.8) * shape[1], 1.1 + float((heights + 0.75).sum()))
     panels = figure.subplots(*shape, squeeze=False, height_ratios=heights)
-    styles = style.line_styles(lines, [])
+    styles = style.line_styles(drawn, [])
     used: dict[str, list[Axes]] = {}
     images: dict[str, Any] = {}
-    for number, (which, line) in enumerate((d, n) for n in lines for d in data):
+    for number, (which, line) in enumerate((d, n) for n in drawn for d in data):
         panel = panels.flat[number]
         part = own[own["data"] == which]
         mapped = part[part["line"].map(lambda name: len(several[name]) > 1)]
@@ -85,8 +85,8 @@ def draw_heat_maps(
             images[which] = _panel(panel, mine, axes, (rates.min(), rates.max()), room)
         else:
             (name,) = several[line]
-            curve_panel(panel, mine, f"at.{name}", sorted(set(mine[f"at.{name}"])), styles)
-            panel.set_xlabel(style.symbol(name.split(".")[-1]))
+            draw_panel(panel, points(mine, name), styles, ring=True)
+            panel.set_xlabel(style.axis_symbol(name))
             panel.set_ylabel(measure_of(part).axis)
         panel.set_title(f"{which} · {line}", fontsize=9)
         used.setdefault(which, []).append(panel)
@@ -104,7 +104,7 @@ def draw_heat_maps(
         if which not in images and (levels := _levels(table, several, which))
     ]
     style.note_below(figure, "\n".join([text, *below]), warnings)
-    for unused in panels.flat[len(data) * len(lines) :]:
+    for unused in panels.flat[len(data) * len(drawn) :]:
         unused.remove()
     return figure
 
@@ -112,11 +112,11 @@ def draw_heat_maps(
 def _levels(table: "pd.DataFrame", several: Mapping[str, list[str]], which: str) -> str:
     """Return the errors on a data set of those that have no panel: learners of one setting, yardsticks."""
     own = table[table["data"] == which]
-    yardstick = own["is_yardstick"].astype(bool)
+    drawn = own["line"].map(lambda line: bool(several.get(line)))
     parts = []
     for name, rows in (
-        ("one setting", own[~yardstick & ~own["line"].map(lambda line: bool(several.get(line)))]),
-        ("yardsticks", own[yardstick]),
+        ("one setting", learners_of(own[~drawn])),
+        ("yardsticks", yardsticks_of(own)),
     ):
         if len(rows):
             error = f"{measure_of(rows).name}_mean"
@@ -146,7 +146,7 @@ def _panel(
     step = -(-len(columns) // 10), -(-len(rows) // 10)
     panel.set_xticks(range(0, len(columns), step[0]), columns[:: step[0]])
     panel.set_yticks(range(0, len(rows), step[1]), rows[:: step[1]])
-    across, down = (style.symbol(name.split(".")[-1]) for name in axes)
+    across, down = (style.axis_symbol(name) for name in axes)
     panel.set_xlabel(across if any(columns) else "")
     panel.set_ylabel(down if any(rows) else "")
     best = np.unravel_index(np.nanargmin(grid), grid.shape)
@@ -159,15 +159,6 @@ def _panel(
             panel.text(
                 j, i, f"{rate:.1f}", ha="center", va="center", fontsize=7.5, color=colour, weight=weight
             )
-    frame = Rectangle(
-        (best[1] - 0.5, best[0] - 0.5),
-        1,
-        1,
-        fill=False,
-        edgecolor="black",
-        linewidth=2,
-        zorder=4,
-        clip_on=False,
-    )
-    panel.add_patch(frame)
+    look = {"fill": False, "edgecolor": "black", "linewidth": 2, "zorder": 4, "clip_on": False}
+    panel.add_patch(Rectangle((best[1] - 0.5, best[0] - 0.5), 1, 1, **look))
     return image

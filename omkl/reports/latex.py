@@ -56,41 +56,27 @@ def _caption(title: str | None, terms: list, warnings: list[str], shared: str, c
 
 def _short(table: Display, caption: str) -> str:
     lines = [
-        r"\begin{table}",
-        r"\centering",
-        r"\small",
-        rf"\caption{{{caption}}}",
+        *(r"\begin{table}", r"\centering", r"\small", rf"\caption{{{caption}}}"),
         rf"\begin{{tabular}}{{{_forms(table)}}}",
         *_head(table),
         *_body(table, [r" \\"] * len(table.lines)),
-        r"\bottomrule",
-        r"\end{tabular}",
-        r"\end{table}",
+        *(r"\bottomrule", r"\end{tabular}", r"\end{table}"),
     ]
     return "\n".join(lines)
 
 
 def _long(table: Display, caption: str) -> str:
     """Return a table that goes over pages, its header on each; a short data set's lines stay together."""
-    width = _width(table)
-    head = _head(table)
+    head, more = _head(table), "continued on the next page"
     lines = [
-        r"\begingroup",
-        r"\small",
-        r"\setlength{\LTcapwidth}{\linewidth}",
+        *(r"\begingroup", r"\small", r"\setlength{\LTcapwidth}{\linewidth}"),
         rf"\begin{{longtable}}{{{_forms(table)}}}",
         rf"\caption{{{caption}}} \\",
-        *head,
-        r"\endfirsthead",
-        *head,
-        r"\endhead",
-        rf"\midrule \multicolumn{{{width}}}{{r}}{{continued on the next page}} \\",
-        r"\endfoot",
-        r"\bottomrule",
-        r"\endlastfoot",
+        *(*head, r"\endfirsthead", *head, r"\endhead"),
+        rf"\midrule \multicolumn{{{_width(table)}}}{{r}}{{{more}}} \\",
+        *(r"\endfoot", r"\bottomrule", r"\endlastfoot"),
         *_body(table, _ends(table)),
-        r"\end{longtable}",
-        r"\endgroup",
+        *(r"\end{longtable}", r"\endgroup"),
     ]
     return "\n".join(lines)
 
@@ -125,13 +111,8 @@ def _width(table: Display) -> int:
 
 
 def _forms(table: Display) -> str:
-    return "".join(_form(column) for column in table.columns)
-
-
-def _form(column: Column) -> str:
-    if column.spread:
-        return r"r@{\,$\pm$\,}l"
-    return "l" if column.align == "left" else "r"
+    plain = {"left": "l", "right": "r"}
+    return "".join(r"r@{\,$\pm$\,}l" if column.spread else plain[column.align] for column in table.columns)
 
 
 def _header(column: Column) -> str:

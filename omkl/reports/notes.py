@@ -1,11 +1,11 @@
-"""What stands under a table: what the columns mean, and what a reader must know before trusting the rows."""
+"""The text under a table: what the columns mean, and what a reader must know before trusting the rows."""
 
 from typing import TYPE_CHECKING
 
 from omkl.config.settings_text import params_text
-from omkl.reports.asked import Asked
 from omkl.reports.captions import repetitions_of, some
-from omkl.reports.display import Display
+from omkl.reports.display import MISSING, Display
+from omkl.reports.expected import Expected
 from omkl.reports.origin import doubts, made_with
 
 if TYPE_CHECKING:
@@ -13,102 +13,77 @@ if TYPE_CHECKING:
 
 
 def legend(table: Display, least: str, cells: "pd.DataFrame") -> list[tuple[str, str]]:
-    """Return (term, meaning) of the columns that the table has; what made the cells.
+    """Return (term, meaning) of the columns that the table has, and what made the cells.
 
     least: what the best rows have.
     """
     errors = [number for number, column in enumerate(table.columns) if column.marks]
-    single = all(line.cells[number].std == "–" for line in table.lines for number in errors)
+    single = all(line.cells[number].std == MISSING for line in table.lines for number in errors)
     each = repetitions_of(set(cells["order"]) if len(cells) else ())
     spread = "" if single else f", mean ± sample standard deviation over the {each}"
     terms = [(table.columns[n].header, f"{table.columns[n].meaning}{spread}") for n in errors]
+    test = f", and all rows not significantly worse (paired t-test over the same {each}, two-sided, 5 %)"
+    if single:
+        test = " (no test: it needs two repetitions)"
     if least:
-        marked = (
-            f"{least} on the data set (no test: it takes two repetitions); yardsticks compete too"
-            if single
-            else f"{least} on the data set, and all rows not worse by a paired t-test over the same "
-            f"{each} (two-sided, 5 %); yardsticks compete too"
-        )
-        terms.append(("*", marked))
+        terms.append(("*", f"{least} on the data set{test}; yardsticks compete too"))
     if table.has("n_sv_sum"):
-        terms += [
-            ("#SV", "support vectors, summed over the kernels (the papers' count)"),
-            ("union", "distinct examples stored"),
-        ]
+        terms.append(("#SV", "support vectors, summed over the kernels (the papers' count)"))
+        terms.append(("union", "distinct examples stored"))
     if table.has("n_sv_combined"):
         terms.append(("combined", "support vectors of the classifiers that the last prediction combined"))
     terms.append(("seconds", f"learner time of one pass{'' if single else ', mean'}"))
     if any(line.rule == "yardsticks" for line in table.lines):
-        terms.append(("yardsticks", f"stand below the short rule, on the same {each}"))
+        terms.append(("yardsticks", f"are listed below the short rule, on the same {each}"))
     made = made_with(cells)
     return [*terms, ("made with", made)] if made else terms
 
 
-def notes(summary: "pd.DataFrame", cells: "pd.DataFrame", asked: Asked) -> list[str]:
+def notes(summary: "pd.DataFrame", cells: "pd.DataFrame", expected: Expected) -> list[str]:
     """Return warnings: repetitions missing, cells failed, older revisions, times and versions mixed."""
-    return [
-        *incomplete(summary),
-        *failed(asked),
-        *_stale(asked),
-        *doubts(cells),
-    ]
+    return [*incomplete(summary), *failed(expected), *_stale(expected), *doubts(cells)]
 
 
 def incomplete(summary: "pd.DataFrame") -> list[str]:
-    """Return a warning of the rows that lack repetitions, none where all are there."""
-    missing = summary[~summary["complete"].astype(bool)]
-    if missing.empty:
-        return []
+    """Return a warning about the rows that lack repetitions, none where all are there."""
     names = [
         f"{row.label}{f' ({row.settings})' if row.settings else ''} on {row.data} {row.reps} of {row.asked}"
-        for row in missing.itertuples()
+        for row in summary[~summary["complete"]].itertuples()
     ]
-    return [
-        f"INCOMPLETE: {some(names)}. Means and marks rest on the repetitions done; "
-        "the same command runs the missing ones"
-    ]
+    basis = "Means and marks are of the finished repetitions; the same command runs the missing ones"
+    return [f"INCOMPLETE: {some(names)}. {basis}"] if names else []
 
 
-def failed(asked: Asked) -> list[str]:
-    """Return a warning of the cells that failed, none where all went well."""
-    if not asked.failed:
-        return []
+def failed(expected: Expected) -> list[str]:
+    """Return a warning about the cells that failed, none where all went well."""
     names = []
-    for cell in asked.failed:
-        spec = asked.specs.get(cell["algo"])
+    for cell in expected.failed:
+        spec = expected.specs.get(cell["algo"])
         params = spec.unusual(cell["params"], cell.get("task", "classification")) if spec else cell["params"]
-        which = f" ({params_text(params)})" if params else ""
+        which = f"{expected.label(cell['algo'])}{f' ({params_text(params)})' if params else ''}"
         error = str(cell.get("error") or "no reason recorded").strip().splitlines()[-1]
-        names.append(
-            f"{asked.label(cell['algo'])}{which} on {cell['data']}, repetition {cell['rep']}: {error}"
-        )
-    many = len(asked.failed)
-    return [f"FAILED: {many} cell{'s' if many > 1 else ''}, in no mean: {some(names, '; ')}"]
+        names.append(f"{which} on {cell['data']}, repetition {cell['rep']}: {error}")
+    return [f"FAILED: {_cells(len(names))}, not in the means: {some(names, '; ')}"] if names else []
 
 
-def _stale(asked: Asked) -> list[str]:
-    """Say what the store holds of older revisions: it is in no mean."""
+def _cells(count: int) -> str:
+    return f"{count} cell{'s' if count > 1 else ''}"
+
+
+def _stale(expected: Expected) -> list[str]:
     return [
-        f"{count} cell{'s' if count > 1 else ''} of revision {revision} of {algo} in the store "
-        f"{'are' if count > 1 else 'is'} not used: its results have changed since; "
-        "`omkl results prune --old` removes such cells"
-        for (algo, revision), count in sorted(asked.stale.items())
+        f"{_cells(count)} of revision {revision} of {algo} in the store {'are' if count > 1 else 'is'} not "
+        "used: its results have changed since; `omkl results prune --old` removes such cells"
+        for (algo, revision), count in sorted(expected.stale.items())
     ]
 
 
-def heading(summary: "pd.DataFrame", asked: Asked, cells: "pd.DataFrame") -> str:
-    """Return one line on what all rows share: pool, order, repetitions."""
-    parts = []
-    pools = sorted({pool for pool in summary["pool"] if isinstance(pool, str)})
-    if len(pools) == 1:
-        parts.append(f"pool {pools[0]}")
-    orders = sorted({order for order in summary["order"] if order})
-    if len(orders) == 1:
-        parts.append(f"order {orders[0]}")
-    seeds = sorted(set(cells["seed"])) if "seed" in cells and len(cells) else []
-    if len(seeds) == 1 and orders != ["file"]:
-        parts.append(f"seed {seeds[0]}")
+def heading(summary: "pd.DataFrame", expected: Expected, cells: "pd.DataFrame") -> str:
+    """Return one line about what all rows share: pool, order, seed; and the sizes of a few data sets."""
+    pools = {f"pool {pool}" for pool in summary["pool"] if isinstance(pool, str)}
+    orders = {f"order {order}" for order in summary["order"] if order}
+    seeds = {f"seed {seed}" for seed in cells.get("seed", ()) if orders != {"order file"}}
+    shared = [text for texts in (pools, orders, seeds) if len(texts) == 1 for text in texts]
     sizes = {row.data: row.T for row in summary.itertuples() if row.T == row.T and row.T is not None}
-    if 0 < len(sizes) <= 4:
-        parts.append(", ".join(f"{name}: {int(T)} examples" for name, T in sizes.items()))
-    return " · ".join(parts)
+    few = [f"{name}: {int(T)} examples" for name, T in sizes.items()] if len(sizes) <= 4 else []
+    return " · ".join([*shared, *filter(None, [", ".join(few)])])

@@ -1,9 +1,19 @@
-"""Rows of plain values as text: what lists and small tables print."""
+"""The formats of a table, and rows of plain values as text: what lists and small tables print."""
 
 import csv
 import io
 import json
 from typing import Any
+
+from omkl.errors import UserError, suggest
+
+FORMATS = ("table", "json", "csv", "markdown", "latex")
+
+
+def check_format(fmt: str) -> None:
+    """Raise UserError for an unknown format."""
+    if fmt not in FORMATS:
+        raise UserError(f"unknown format '{fmt}'{suggest(fmt, FORMATS)}: choose one of {', '.join(FORMATS)}")
 
 
 def render(rows: list[dict[str, Any]], fmt: str) -> str:

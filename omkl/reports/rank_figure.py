@@ -1,8 +1,6 @@
 """The critical-difference diagram (Demsar, 2006, Figure 1): average ranks, and bars over equals."""
 
 import textwrap
-from collections.abc import Iterable
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from omkl.reports import style
@@ -20,15 +18,15 @@ _BAR = 0.42  # rows between bars
 _SCALE = 4.4  # inches
 
 
-def draw_ranks(ranks: "Ranks", title: str = "", palette: Iterable[str] = ()) -> "Figure":
-    """Draw the ranks on a scale, best at the left; a thick bar joins learners that are not told apart.
+def draw_ranks(ranks: "Ranks", title: str = "") -> "Figure":
+    """Draw the ranks on a scale, best at the left; the labels are in rows at both sides.
 
-    palette: as in style.line_styles. The labels stand in rows at both sides, the better half at the left.
+    A thick bar joins learners that do not differ significantly. The better half is at the left.
     """
     names = list(ranks.average)
     # In the order of the table, so that colours are those of the learners' curves.
     learners = [name for name in ranks.each if name not in ranks.yardsticks]
-    styles = style.line_styles(learners, list(ranks.yardsticks), palette)
+    styles = style.line_styles(learners, list(ranks.yardsticks))
     half = (len(names) + 1) // 2
     bars = len(ranks.groups)
     deep = 0.9 + _BAR * bars  # rows from the scale to the first label
@@ -52,9 +50,8 @@ def draw_ranks(ranks: "Ranks", title: str = "", palette: Iterable[str] = ()) -> 
             row = deep + (number if left else len(names) - 1 - number)
             _leg(axes, ranks.average[name], name, row, left, k, styles[name])
         _bars(axes, ranks)
-        figure.supxlabel("\n".join(caption), fontsize=7.5, color="#4d4d4d", x=0.5)
-        if title:
-            figure.suptitle(title, fontsize=11)
+        figure.supxlabel("\n".join(caption), fontsize=7.5, color=style.GREY, x=0.5)
+        style.put_title(figure, title)
     return figure
 
 
@@ -70,22 +67,25 @@ def _wrapped(text: str, width: float) -> list[str]:
     return lines
 
 
+def _stroke(axes: "Axes", x: list[float], y: list[float]) -> None:
+    axes.plot(x, y, color="black", linewidth=1.0, clip_on=False)
+
+
 def _scale(axes: "Axes", k: int) -> None:
-    axes.plot([1, k], [0, 0], color="black", linewidth=1.0, clip_on=False)
+    _stroke(axes, [1, k], [0, 0])
     for rank in range(1, k + 1):
-        axes.plot([rank, rank], [0, -0.35], color="black", linewidth=1.0, clip_on=False)
+        _stroke(axes, [rank, rank], [0, -0.35])
         axes.text(rank, -0.5, str(rank), ha="center", va="bottom", fontsize=8)
 
 
 def _critical(axes: "Axes", cd: float, k: int) -> None:
-    """Draw the critical difference above the scale, from the best rank; beyond it where it is longer."""
-    end = 1 + cd
-    axes.plot([1, min(end, k)], [-2.0, -2.0], color="black", linewidth=1.0, clip_on=False)
-    for place in (1, end):
-        if place <= k:
-            axes.plot([place, place], [-2.2, -1.8], color="black", linewidth=1.0, clip_on=False)
-    arrow = " →" if end > k else ""
-    axes.text((1 + min(end, k)) / 2, -2.3, f"CD = {cd:.2f}{arrow}", ha="center", va="bottom", fontsize=8)
+    """Draw the critical difference above the scale, from the best rank; with an arrow where it is longer."""
+    end = min(1 + cd, k)
+    _stroke(axes, [1, end], [-2.0, -2.0])
+    for place in (1, end) if 1 + cd <= k else (1,):
+        _stroke(axes, [place, place], [-2.2, -1.8])
+    arrow = " →" if 1 + cd > k else ""
+    axes.text((1 + end) / 2, -2.3, f"CD = {cd:.2f}{arrow}", ha="center", va="bottom", fontsize=8)
 
 
 def _leg(axes: "Axes", rank: float, name: str, row: float, left: bool, k: int, look: dict) -> None:
@@ -103,12 +103,3 @@ def _bars(axes: "Axes", ranks: "Ranks") -> None:
         out = 0.006 * (len(ranks.average) - 1)
         ends = [ranks.average[group[0]] - out, ranks.average[group[-1]] + out]
         axes.plot(ends, [y, y], color="#222222", linewidth=3.5, solid_capstyle="butt", zorder=4)
-
-
-def rank_figure(
-    ranks: "Ranks", out: str | Path, *, title: str = "", palette: Iterable[str] = (), command: str = ""
-) -> list[Path]:
-    """Draw the diagram to files and return them; see draw_ranks, and style.save for ``out``, ``command``."""
-    learners, data = list(ranks.average), [str(name) for name in ranks.each.index]
-    out = style.target(out, "ranks", learners, data)
-    return style.save(draw_ranks(ranks, title, palette), out, title or "Average ranks", command)

@@ -1,4 +1,4 @@
-"""Average ranks of learners over data sets, and which of them the data tell apart (Demsar, 2006)."""
+"""Average ranks of learners over data sets, and which of them differ significantly (Demsar, 2006)."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -8,9 +8,9 @@ import numpy as np
 
 from omkl.errors import UserError
 from omkl.reports.captions import some
+from omkl.reports.grid import grid_table
+from omkl.reports.measures import least_of, yardsticks_of
 from omkl.reports.summary import ALPHA
-from omkl.reports.sweep_grid import grid_table
-from omkl.reports.task_measures import least_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -25,7 +25,8 @@ class Ranks:
     average: rank by learner, best (lowest) first    each: ranks, a row per data set, a column per learner
     left_out: what is not compared and why, as text    chi2, chi2_p: Friedman's test, corrected for ties
     F, F_p: Iman and Davenport's correction of it    cd: Nemenyi's critical difference at level alpha
-    groups: learners that are not told apart, best first: ranks within less than cd; maximal, of two or more
+    groups: learners that do not differ significantly, best first: ranks within less than cd; maximal,
+    of two or more
     yardsticks: which of the learners are yardsticks    least: what rank 1 has
     """
 
@@ -58,54 +59,36 @@ def p_text(p: float) -> str:
     return "p < 0.001" if p < 0.001 else f"p = {p:.3f}"
 
 
-def average_ranks(
-    summary: "pd.DataFrame",
-    *,
-    lines: Iterable[str] = (),
-    yardsticks: bool = True,
-    measure: str = "mistake_pct",
-    alpha: float = ALPHA,
-) -> Ranks:
+def average_ranks(summary: "pd.DataFrame", *, measure: str = "mistake_pct") -> Ranks:
     """Rank the rows of a summary (summary.summary_of) on each data set by the mean of a measure.
 
-    lines: the learners to compare, as legends call them; all when empty. yardsticks: whether they take part.
-    A data set counts when all compared learners have finished it (``complete``); a learner that has finished
-    none is left out; both are told in ``left_out``, in a line for all data sets of the same reason. A
-    hyperparameter that is chosen per data set (a column ``per_data`` of names) makes no learner of its own.
+    A data set counts when all learners have finished it (``complete``); a learner that has finished none is
+    left out; ``left_out`` says both, in a line for all data sets of the same reason. A hyperparameter that is
+    chosen per data set (a column ``per_data`` of names) makes no learner of its own.
 
-    Raises UserError as ``ranks_of`` does, for a line that is not in the summary, and for two rows of the same
-    learner on one data set.
+    Raises UserError as ``ranks_of`` does, and for two rows of the same learner on one data set.
     """
-    table = grid_table(summary, {})
-    if not yardsticks:
-        table = table[~table["is_yardstick"].astype(bool)]
-    lines = tuple(lines)
-    known = list(dict.fromkeys(table["line"]))
-    if unknown := [line for line in lines if line not in known]:
-        raise UserError(f"no learner '{unknown[0]}' to rank: choose from {'; '.join(known)}")
-    if lines:
-        table = table[table["line"].isin(lines)]
+    table = grid_table(summary)
     if (twice := table[table.duplicated(["data", "line"])]).size:
         first = twice.iloc[0]
         raise UserError(f"'{first['line']}' has two rows on {first['data']}: a learner is ranked by one")
-    mean = f"{measure}_mean"
-    values = table.assign(value=table[mean].where(table["complete"].astype(bool))).pivot_table(
+    values = table.assign(value=table[f"{measure}_mean"].where(table["complete"])).pivot_table(
         index="data", columns="line", values="value", sort=False, dropna=False
     )
-    values = values.reindex(index=list(dict.fromkeys(table["data"])), columns=lines or known)
-    absent = [line for line in values.columns if values[line].isna().all()]
-    left_out = [f"{line}: has finished no data set" for line in absent]
+    data, lines = (list(dict.fromkeys(table[column])) for column in ("data", "line"))
+    values = values.reindex(index=data, columns=lines)
+    absent = [line for line in lines if values[line].isna().all()]
+    have = "have" if len(absent) > 1 else "has"
+    left_out = [f"{some(absent)}: {have} finished no data set"] if absent else []
     values = values.drop(columns=absent)
-    if len(absent) > 1:
-        left_out = [f"{some(absent)}: have finished no data set"]
     reasons: dict[str, list[str]] = {}
-    for data, row in values[values.isna().any(axis=1)].iterrows():
-        reasons.setdefault(some(list(row.index[row.isna()]), at_most=MOST_REASONS), []).append(str(data))
+    for name, row in values[values.isna().any(axis=1)].iterrows():
+        reasons.setdefault(some(list(row.index[row.isna()]), at_most=MOST_REASONS), []).append(str(name))
     left_out += [f"{some(sets)}: not finished by {names}" for names, sets in reasons.items()]
-    grey = set(table.loc[table["is_yardstick"].astype(bool), "line"])
-    ranks = ranks_of(values.dropna(), alpha, left_out)
-    found = tuple(line for line in ranks.each if line in grey)
-    return replace(ranks, yardsticks=found, least=least_of(table) or "lowest")
+    ranks = ranks_of(values.dropna(), left_out=left_out)
+    grey = set(yardsticks_of(table)["line"])
+    yardsticks = tuple(line for line in ranks.each if line in grey)
+    return replace(ranks, yardsticks=yardsticks, least=least_of(table) or "lowest")
 
 
 def ranks_of(values: "pd.DataFrame", alpha: float = ALPHA, left_out: Iterable[str] = ()) -> Ranks:
@@ -156,7 +139,7 @@ def _groups(average: dict[str, float], cd: float) -> tuple[tuple[str, ...], ...]
     groups: list[tuple[str, ...]] = []
     reached = 0
     for first, rank in enumerate(ranks):
-        stop = sum(other - rank < cd for other in ranks)  # ascending: those not told apart stand together
+        stop = sum(other - rank < cd for other in ranks)  # ascending: a group is a run of names
         if stop > max(reached, first + 1):
             groups.append(tuple(names[first:stop]))
             reached = stop

@@ -1,25 +1,20 @@
 """What a hyperparameter does: a measure against its values, a panel per data set or measure."""
 
 from collections.abc import Iterable
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from omkl.errors import UserError
-from omkl.reports import captions, strokes, style
-from omkl.reports.curves import WIDE
-from omkl.reports.sweep_grid import axes_of, grid_table
-from omkl.reports.sweep_panels import number_axis
-from omkl.reports.ticks import plain_log
+from omkl.reports import lines, style
+from omkl.reports.grid import axes_of, grid_table
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-COLUMNS = ("panel", "x", "learner", "y_mean", "y_std")
-BASIS = ("reps", "order")  # of which the note is made
+COLUMNS = ("panel", "x", "line", "y_mean", "y_std")
 
 
 def sensitivity_table(summary: "pd.DataFrame", name: str, measure: str = "mistake_pct") -> "pd.DataFrame":
@@ -34,11 +29,9 @@ def sensitivity_table(summary: "pd.DataFrame", name: str, measure: str = "mistak
     table = grid_table(summary[summary["reps"] > 0], axes)
     # One value of a learner is a level: it says nothing about the hyperparameter.
     several = table.groupby("line")[f"at.{name}"].transform("nunique") > 1
-    table = table.assign(x=table[f"at.{name}"].where(several))
-    columns = {"data": "panel", "x": "x", "line": "learner", "is_yardstick": "is_yardstick"}
-    columns |= {name: name for name in BASIS}
-    columns |= {f"{measure}_mean": "y_mean", f"{measure}_std": "y_std"}
-    return table[list(columns)].rename(columns=columns).reset_index(drop=True)
+    table = table.assign(panel=table["data"], x=table[f"at.{name}"].where(several))
+    table = table.assign(y_mean=table[f"{measure}_mean"], y_std=table[f"{measure}_std"])
+    return table[[*COLUMNS, "is_yardstick", "reps", "order"]].reset_index(drop=True)
 
 
 def draw_sensitivity(
@@ -47,94 +40,82 @@ def draw_sensitivity(
     x_label: str = "",
     y_label: str = "mistake rate (%)",
     title: str = "",
-    note: str | None = None,
+    ring: str = "",
+    values: list[float] | None = None,
+    height: float = 2.6,
     warnings: Iterable[str] = (),
-    palette: Iterable[str] = (),
     columns: int | None = None,
 ) -> "Figure":
     """Draw y against x: a panel per value of ``panel``, in order, a line per learner.
 
-    table: a row per point, with the columns panel (its title), x (a number; NaN: a level line), learner,
+    table: a row per point, with the columns panel (its title), x (a number; NaN: a level line), line,
     y_mean, y_std (NaN: no band). A panel may say its own labels in the columns ``x_label``, ``y_label``;
-    ``is_yardstick`` (default False) draws a dashed grey level. The y axis is logarithmic in a panel whose
-    means, all positive, differ by a factor above curves.WIDE; the x axis where the values are spaced so.
-    note: what lines and bands are; None makes it of the columns of BASIS. warnings: stand above it.
+    ``is_yardstick`` (default False) draws a dashed grey level; the caption is made of ``reps`` and ``order``.
+    ring: what the ring around each line's lowest point says; without it there is none, and the y axis is
+    logarithmic in a panel whose means, all positive, differ by a factor above lines.WIDE. The x axis is
+    where the values are spaced so. values: its ticks; None takes those of the panel. warnings: shown below.
     columns: panels in a row. Raises UserError when a column is missing.
     """
-    from matplotlib.lines import Line2D
-
     if missing := [name for name in COLUMNS if name not in table]:
         raise UserError(f"the table of a sensitivity figure lacks the column {', '.join(missing)}")
     for name, default in (("x_label", x_label), ("y_label", y_label), ("is_yardstick", False)):
         if name not in table:
             table = table.assign(**{name: default})
     names = list(dict.fromkeys(table["panel"]))
-    yardstick = table["is_yardstick"].astype(bool)
-    learners = list(dict.fromkeys(table.loc[~yardstick, "learner"]))
-    yardsticks = [name for name in dict.fromkeys(table.loc[yardstick, "learner"]) if name not in learners]
-    styles = style.line_styles(learners, yardsticks, palette)
+    styles = lines.styles_of(table)
     with style.looks():
-        figure, panels = style.panels(len(names), 3.0, 2.6, len(styles), columns)
+        figure, panels = style.panels(len(names), 3.0, [height], len(styles), columns)
         wide = columns or style.grid_shape(len(names))[1]
-        for number, (axes, which) in enumerate(zip(panels, names, strict=True)):
+        for number, ((axes,), which) in enumerate(zip(panels, names, strict=True)):
             part = table[table["panel"] == which]
-            _panel(axes, part, styles)
+            draw_panel(axes, part, styles, bool(ring), values)
             axes.set_title(which)
             axes.set_xlabel(part["x_label"].iloc[0])
             # Left of each panel where the panels measure different things.
             if number % wide == 0 or table["y_label"].nunique() > 1:
                 axes.set_ylabel(part["y_label"].iloc[0])
         figure.align_xlabels()
-        seen = strokes.in_view(figure.axes)
-        handles = {line: Line2D([], [], **look) for line, look in styles.items() if line in seen}
-        counts = table[~yardstick].groupby("panel")["learner"].nunique().tolist() or [1]
-        if note is None:
-            note = captions.caption(table, strokes.spread_name(counts), ("y_std",)) if "reps" in table else ""
-        style.legend_below(figure, handles, note, warnings)
-        if title:
-            figure.suptitle(title, fontsize=11)
+        more = f"; ring: {ring}" if ring else ""
+        std = ("y_std",)
+        lines.finish(figure, table, styles, by="panel", stds=std, more=more, warnings=warnings, title=title)
     return figure
 
 
-def _panel(axes: "Axes", part: "pd.DataFrame", styles: dict[str, dict[str, Any]]) -> None:
-    positive = part["y_mean"].dropna()
-    log = len(positive) > 0 and positive.min() > 0 and positive.max() / positive.min() > WIDE
+def draw_panel(
+    axes: "Axes",
+    part: "pd.DataFrame",
+    styles: dict[str, dict[str, Any]],
+    ring: bool = False,
+    values: list[float] | None = None,
+) -> None:
+    """Draw one panel of ``draw_sensitivity``: points, spread, levels, and far yardsticks by name."""
+    means = part["y_mean"].dropna()
+    log = not ring and len(means) > 0 and means.min() > 0 and means.max() / means.min() > lines.WIDE
     must_see: list[float] = []
     levels: dict[str, float] = {}
     if log:
         axes.set_yscale("log")
-        plain_log(axes.yaxis)
-    learners = list(dict.fromkeys(part.loc[~part["is_yardstick"].astype(bool), "learner"]))
-    for (learner, is_yardstick), rows in part.groupby(["learner", "is_yardstick"], sort=False):
+        lines.plain_log(axes.yaxis)
+    learners = lines.names_of(part)[0]
+    for (line, is_yardstick), rows in part.groupby(["line", "is_yardstick"], sort=False):
         rows = rows.sort_values("x")
         x, mean, std = (rows[name].to_numpy(dtype=float) for name in ("x", "y_mean", "y_std"))
-        look = styles[learner]
+        look = styles[line]
         if is_yardstick:
-            levels[learner] = float(mean[0])
-            axes.axhline(mean[0], label=learner, **look)
+            levels[line] = float(mean[0])
+            axes.axhline(mean[0], label=line, **look)
             continue
-        low, high = mean - np.nan_to_num(std), mean + np.nan_to_num(std)
-        must_see += [*np.maximum(low, 0.5 * mean if log else 0.0), *high]
-        if np.isnan(x).all():
-            strokes.draw_level(axes, mean[0], std[0], look, learner, len(learners))
-        else:
-            axes.plot(x, mean, label=learner, **style.with_points(look))
-            strokes.draw_spread(axes, x, mean, std, look, learners.index(learner), len(learners), every=True)
+        reach = np.nan_to_num(std)
+        must_see += [*np.maximum(mean - reach, 0.5 * mean if log else 0.0), *(mean + reach)]
+        lines.draw_line(axes, x, mean, std, line, look, learners, points=True)
+        if ring and not np.isnan(x).all():
+            mark = {"markerfacecolor": "none", "markeredgecolor": look["color"], "markersize": 9, "zorder": 4}
+            lowest = int(mean.argmin())
+            axes.plot(x[lowest], mean[lowest], marker="o", linestyle="none", **mark)
     if not log:
         limits, out = style.robust_limits(must_see, levels)
         axes.set_ylim(*limits)
         style.note_left_out(axes, {name: levels[name] for name in out})
-    strokes.part_lines(axes)
-    if values := sorted(part["x"].dropna().unique().tolist()):
-        number_axis(axes, values)
-
-
-def sensitivity_figure(
-    table: "pd.DataFrame", out: str | Path, *, command: str = "", title: str = "", **looks: Any
-) -> list[Path]:
-    """Draw the table to files and return these; ``looks`` as in draw_sensitivity, out as in style.target."""
-    figure = draw_sensitivity(table, title=title, **looks)
-    learners, panels = (table[name].astype(str).tolist() for name in ("learner", "panel"))
-    return style.save(
-        figure, style.target(out, "sensitivity", learners, panels), title or "Sensitivity", command
-    )
+    lines.part_lines(axes)
+    if shown := values or sorted(part["x"].dropna().unique().tolist()):
+        lines.number_axis(axes, shown)

@@ -10,8 +10,6 @@ from omkl.store.store import Store
 if TYPE_CHECKING:
     import pandas as pd
 
-# -------------------------------------------------------------------- what is there
-
 
 def contents(store: Store, algos: Iterable[str] = (), data: Iterable[str] = ()) -> list[dict[str, Any]]:
     """Return one row per learner, settings, pool, data set, order and revision: what the store holds of it.
@@ -21,18 +19,15 @@ def contents(store: Store, algos: Iterable[str] = (), data: Iterable[str] = ()) 
     """
     from omkl.config import algo_specs
     from omkl.config.settings_text import params_text
-    from omkl.reports.rows import identity
+    from omkl.reports.rows import identities
 
     specs = algo_specs()
     groups: dict[tuple, list[dict]] = {}
-    memo: dict[tuple, str] = {}  # cells share their params and pools: dump each pair once
-    for cell in [*_chosen(store.cells(), algos, data).to_dict("records"), *_failed(store, algos, data)]:
-        pool = cell["pool_spec"] if isinstance(cell["pool_spec"], dict) else None
-        which = (cell["algo"], id(cell["params"]), id(pool))
-        if which not in memo:
-            memo[which] = identity(cell["algo"], cell["params"], pool)
+    lines = [*_chosen(store.cells(), algos, data).to_dict("records"), *_failed(store, algos, data)]
+    columns = {name: [line[name] for line in lines] for name in ("algo", "params", "pool_spec")}
+    for cell, setting in zip(lines, identities(columns), strict=True):
         place = (cell["algo"], cell["data"], cell["data_hash"], cell["order"], cell["revision"])
-        groups.setdefault((*map(str, place), memo[which]), []).append(cell)
+        groups.setdefault((*map(str, place), setting), []).append(cell)
     rows = []
     for _, cells in sorted(groups.items()):
         first, spec = cells[0], specs.get(cells[0]["algo"])
@@ -89,7 +84,7 @@ def _failed(store: Store, algos: Iterable[str], data: Iterable[str]) -> list[dic
 def flat_table(store: Store, algos: Iterable[str] = (), data: Iterable[str] = ()) -> "pd.DataFrame":
     """Return the finished cells with one value per column; algos and data choose as in ``contents``.
 
-    Hyperparameters stand under ``algo.NAME`` (those of a kernel under ``algo.kernel.NAME``), the pool's parts
+    Hyperparameters are in the columns ``algo.NAME`` (a kernel's: ``algo.kernel.NAME``), the pool's parts
     under ``pool.normalise`` and ``pool.kernels`` (JSON), where it ran under ``provenance.NAME``. Lists of
     numbers, one per kernel, stay lists. A hyperparameter that some learner lacks is empty there.
     """
@@ -111,7 +106,7 @@ def flat_table(store: Store, algos: Iterable[str] = (), data: Iterable[str] = ()
 
 
 def _spread(values: list[dict[str, Any]], prefix: str) -> dict[str, list]:
-    from omkl.reports.sweep_grid import flat
+    from omkl.reports.grid import flat
 
     rows = [dict(flat(value, prefix)) for value in values]
     return {

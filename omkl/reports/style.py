@@ -3,7 +3,7 @@
 import contextlib
 import re
 import textwrap
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,16 +13,17 @@ from omkl.errors import OmklError, UserError
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
 
-# Okabe and Ito (2008), told apart by colour-blind readers; without their yellow, too pale for a line.
-# The last two are not theirs: so many lines have markers too.
+# Okabe and Ito (2008), which colour-blind readers can distinguish; without their yellow, too pale for a line.
+# The last two are not theirs: a figure with that many lines has markers too.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#8C510A", "#7A3E9D")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")  # another number than that of the colours
 MARKED = 4  # learners up to which colours alone are enough
 GREYS = ("#404040", "#6e6e6e", "#8c8c8c")
 YARDSTICK_DASHES = ((6, 2), (3, 1.5), (1.2, 1.2))
-WARNING = "#b00020"
-FORMATS = (".png", ".pdf", ".svg")
+WARNING, GREY = "#b00020", "#4d4d4d"  # of what is written below
+ENDINGS = (".png", ".pdf", ".svg")
 _OTHERS = (".jpg", ".jpeg", ".gif", ".tif", ".tiff", ".webp", ".bmp", ".eps", ".ps")
 PANEL_COLUMNS = 4
 # The symbols that the papers use for hyperparameters, on axes and in legends.
@@ -85,8 +86,7 @@ def line_styles(
 
     No two have the same colour and stroke: each round through the colours has one dot more between its
     dashes. More than MARKED learners have markers too, each at its own places along the line.
-    palette: names whose colours come first, drawn or not: the same palette gives a learner the same colour
-    in each of a paper's figures.
+    palette: names whose colours come first, drawn or not, so that a learner keeps its colour.
     """
     styles = {}
     places = {name: number for number, name in enumerate(dict.fromkeys([*palette, *names]))}
@@ -117,20 +117,17 @@ def line_styles(
     return styles
 
 
-def stripe(lines: dict[str, Any], values: dict[str, Any], length: float = 4.0) -> None:
-    """Give matplotlib lines of equal values dashes that take turns, so that each one's colour shows.
+def stripe(groups: "Iterable[list[Line2D]]", length: float = 4.0) -> None:
+    """Give the lines of each group dashes that take turns, so that the colour of each shows.
 
-    lines: Line2D by name; values: what they draw, arrays by name; length: of a dash in line widths.
+    length: of a dash in line widths.
     """
-    groups: dict[tuple, list[str]] = {}
-    for name, drawn in values.items():
-        groups.setdefault(tuple(drawn), []).append(name)
-    for names in groups.values():
-        for number, name in enumerate(names):
-            if len(names) > 1:
+    for group in groups:
+        for number, line in enumerate(group):
+            if len(group) > 1:
                 # A positive offset starts inside the pattern: later lines start with a longer gap.
-                offset = length * (len(names) - number) % (length * len(names))
-                lines[name].set_linestyle((offset, (length, length * (len(names) - 1))))
+                offset = length * (len(group) - number) % (length * len(group))
+                line.set_linestyle((offset, (length, length * (len(group) - 1))))
 
 
 def with_points(look: dict[str, Any]) -> dict[str, Any]:
@@ -138,26 +135,32 @@ def with_points(look: dict[str, Any]) -> dict[str, Any]:
     return {"marker": "o", "markersize": 3.5, **look, "markevery": None}
 
 
-def caption_text(figure: "Figure", caption: str, warnings: Iterable[str]) -> tuple[str, str]:
-    """Return what stands below the panels, warnings first, in lines that fit, and its colour."""
-    room = max(40, int(figure.get_figwidth() / 0.062))
+def put_title(figure: "Figure", title: str) -> None:
+    """Put a title above all panels; none when empty."""
+    if title:
+        figure.suptitle(title, fontsize=11)
+
+
+def _caption(figure: "Figure", caption: str, warnings: Iterable[str]) -> tuple[str, str]:
+    """Return what is shown below the panels, warnings first, in lines that fit, and its colour."""
+    room, warnings = max(40, int(figure.get_figwidth() / 0.062)), list(warnings)
     parts = [*(f"! {warning}" for warning in warnings), *caption.splitlines()]
-    lines = [line for part in parts for line in textwrap.wrap(part, room, break_long_words=False)]
-    return "\n".join(lines), WARNING if any(warnings) else "#4d4d4d"
+    text = "\n".join(textwrap.fill(part, room, break_long_words=False) for part in parts if part)
+    return text, WARNING if warnings else GREY
 
 
 def note_below(figure: "Figure", caption: str, warnings: Iterable[str] = ()) -> None:
     """Put a caption below all panels of a figure without a legend."""
-    text, colour = caption_text(figure, caption, warnings)
+    text, colour = _caption(figure, caption, warnings)
     if text:
         figure.supxlabel(text, fontsize=8, color=colour)
 
 
 def legend_below(
-    figure: "Figure", handles: dict[str, Any], title: str = "", warnings: Iterable[str] = ()
+    figure: "Figure", handles: dict[str, Any], caption: str = "", warnings: Iterable[str] = ()
 ) -> None:
-    """Put one legend for all panels below them, where it hides nothing."""
-    title, colour = caption_text(figure, title, warnings)
+    """Put one legend for all panels below them, where it hides nothing, with the caption as its title."""
+    caption, colour = _caption(figure, caption, warnings)
     longest = max((len(name) for name in handles), default=1)
     room = max(1, int(figure.get_figwidth() / (0.62 + 0.068 * longest)))
     rows = -(-len(handles) // room)
@@ -166,7 +169,7 @@ def legend_below(
         list(handles),
         loc="outside lower center",
         ncols=-(-len(handles) // rows) if rows else 1,
-        title=title,
+        title=caption,
         title_fontsize=8,
         columnspacing=1.6,
     )
@@ -203,24 +206,32 @@ def symbol(name: str) -> str:
     return SYMBOLS.get(name, name.replace("_", " "))
 
 
-def panels(
-    count: int, width: float, height: float, legend: int, columns: int | None = None
-) -> tuple["Figure", list["Axes"]]:
-    """Return a figure of so many panels (inches each) with room for a legend of so many lines below.
+def axis_symbol(name: str) -> str:
+    """Return the symbol of a hyperparameter that may be a kernel's: ``kernel.sigma``."""
+    return symbol(name.split(".")[-1])
 
-    columns: panels in a row; None leaves it to grid_shape.
+
+def panels(
+    count: int, width: float, heights: Sequence[float], legend: int, columns: int | None = None
+) -> tuple["Figure", "list[list[Axes]]"]:
+    """Return a figure of ``count`` stacks of panels (inches each) with room for ``legend`` names below.
+
+    heights: of the panels of a stack, from the top    columns: stacks in a row; None: as in grid_shape
     """
     rows, columns = (-(-count // columns), columns) if columns else grid_shape(count)
     wide = 5.2 if columns == 1 else width * columns
-    figure = new_figure(wide, 0.6 + height * rows + 0.1 * legend / columns)
-    grid = list(figure.subplots(rows, columns, squeeze=False).flat)
-    for unused in grid[count:]:
-        unused.remove()
-    return figure, grid[:count]
+    figure = new_figure(wide, 0.6 + sum(heights) * rows + 0.1 * legend / columns)
+    n = len(heights)
+    grid = figure.subplots(n * rows, columns, squeeze=False, height_ratios=list(heights) * rows)
+    stacks = [list(grid[n * row : n * (row + 1), column]) for row in range(rows) for column in range(columns)]
+    for unused in stacks[count:]:
+        for axes in unused:
+            axes.remove()
+    return figure, stacks[:count]
 
 
 def grid_shape(count: int) -> tuple[int, int]:
-    """Return (rows, columns) for so many panels, at most PANEL_COLUMNS in a row, rows evenly filled."""
+    """Return (rows, columns) for a number of panels, at most PANEL_COLUMNS in a row, rows evenly filled."""
     rows = -(-count // PANEL_COLUMNS)
     return rows, -(-count // rows)
 
@@ -233,43 +244,46 @@ def safe_name(text: str, limit: int = 80) -> str:
     return name or "figure"
 
 
-def file_stem(kind: str, learners: list[str], data: list[str]) -> str:
+def file_stem(kind: str, learners: Iterable[str], data: Iterable[str]) -> str:
     """Return a name for a figure: its kind, learners and data sets; counts and a hash when they are many."""
-    parts = []
+    parts = [kind]
     for names, word in ((learners, "learners"), (data, "sets")):
-        names = list(dict.fromkeys(names))
-        if len(names) <= 3:
-            parts.append("+".join(safe_name(name) for name in names))
-        else:
-            parts.append(f"{len(names)}-{word}-{sha256(chr(0).join(names).encode()).hexdigest()[:6]}")
-    return "-".join([kind, *(part.replace("+", "_") for part in parts)])
+        names = list(dict.fromkeys(map(str, names)))
+        few = "_".join(safe_name(name) for name in names)
+        many = f"{len(names)}-{word}-{sha256(chr(0).join(names).encode()).hexdigest()[:6]}"
+        parts.append(few if len(names) <= 3 else many)
+    return "-".join(parts)
 
 
-def save(figure: "Figure", out: str | Path, title: str, command: str) -> list[Path]:
+def save(
+    figure: "Figure",
+    out: str | Path,
+    title: str,
+    command: str,
+    named: tuple[str, Iterable[str], Iterable[str]] = ("figure", (), ()),
+) -> list[Path]:
     """Write a figure and return its files: a PNG and a PDF, or just the one format that ``out`` ends in.
 
-    The command stands in the PNG's ``Description`` and the PDF's ``Subject``. No time is written: the same
-    figure gives the same bytes. Raises UserError for an ending such as .jpg, OmklError when the files cannot
-    be written.
+    out: a file, or a folder (it exists, or ends in a slash) in which the file is named after ``named``: kind,
+    learners and data sets. The command is written to the PNG's ``Description`` and the PDF's ``Subject``. No
+    time is written: the same figure gives the same bytes. Raises UserError for an ending such as .jpg,
+    OmklError when the files cannot be written.
     """
     from omkl import __version__
 
-    out = Path(out)
+    folder = Path(out).is_dir() or str(out).endswith(("/", "\\"))
+    out = Path(out) / file_stem(*named) if folder else Path(out)
     if out.suffix.lower() in _OTHERS:
-        raise UserError(f"{out}: figures are written as {', '.join(FORMATS)}, not {out.suffix}")
-    single = out.suffix.lower() in FORMATS
+        raise UserError(f"{out}: figures are written as {', '.join(ENDINGS)}, not {out.suffix}")
+    single = out.suffix.lower() in ENDINGS
     paths = [out] if single else [out.with_name(out.name + suffix) for suffix in (".png", ".pdf")]
+    about = {"Title": title, "Description": command}
     creator = f"omkl {__version__}"
+    undated = {"Creator": creator, "Producer": None, "CreationDate": None}
     metadata = {
-        ".png": {"Title": title, "Description": command, "Software": creator},
-        ".pdf": {
-            "Title": title,
-            "Subject": command,
-            "Creator": creator,
-            "Producer": None,
-            "CreationDate": None,
-        },
-        ".svg": {"Title": title, "Description": command, "Creator": creator, "Date": None},
+        ".png": about | {"Software": creator},
+        ".pdf": {"Title": title, "Subject": command} | undated,
+        ".svg": about | {"Creator": creator, "Date": None},
     }
     with looks():
         for path in paths:
@@ -279,10 +293,3 @@ def save(figure: "Figure", out: str | Path, title: str, command: str) -> list[Pa
             except OSError as error:
                 raise OmklError(f"cannot write the figure {path}: {error.strerror or error}") from error
     return paths
-
-
-def target(out: str | Path, kind: str, learners: list[str], data: list[str]) -> Path:
-    """Return where to write: ``out`` itself, or a named file in it when it is a folder or ends in a slash."""
-    if Path(out).is_dir() or str(out).endswith(("/", "\\")):
-        return Path(out) / file_stem(kind, learners, data)
-    return Path(out)

@@ -1,23 +1,22 @@
 """The summary: one row per data set, learner, pool and hyperparameters, averaged over the repetitions."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from omkl.config.settings_text import params_text
 from omkl.reports import origin
-from omkl.reports.asked import Asked
+from omkl.reports.expected import Expected
+from omkl.reports.measures import BY_TASK
 from omkl.reports.rows import Row, rows_of, shown_params
-from omkl.reports.task_measures import BY_TASK
 
 if TYPE_CHECKING:
     import pandas as pd
 
 ALPHA = 0.05
-# column of the cells, name of the columns made from it, times what
-MEASURES = (
+MEASURES = (  # column of the cells, name of the columns made from it, times what
     ("mistakes", "mistakes", 1.0),
     ("mistake_rate", "mistake_pct", 100.0),
     ("mse", "mse_e3", 1000.0),
@@ -26,101 +25,63 @@ MEASURES = (
     ("n_sv_combined", "n_sv_combined", 1.0),
     ("seconds", "seconds", 1.0),
 )
+_FLAGS = ("is_yardstick", "complete", "marked", "best")
 COLUMNS = (
-    *(
-        "data",
-        "task",
-        "order",
-        "T",
-        "m",
-        "pool",
-        "algo",
-        "label",
-        "is_yardstick",
-        "settings",
-        "shown",
-        "params",
-    ),
-    *("reps", "asked", "complete", "marked", "best", "p_value", "common"),
+    *("data", "task", "order", "T", "m", "pool", "algo", "label", "is_yardstick", "settings", "shown"),
+    *("params", "reps", "asked", "complete", "marked", "best", "p_value", "common"),
     *(f"{name}_{part}" for _, name, _ in MEASURES for part in ("mean", "std")),
     *origin.COLUMNS,
 )
 
 
-def summarise(
-    cells: "pd.DataFrame",
-    asked_reps: int | None = None,
-    yardsticks: Iterable[Any] = (),
-    *,
-    settings: Iterable[Any] = (),
-    data: Iterable[str] = (),
-    specs: Mapping[str, Any] | None = None,
-) -> "pd.DataFrame":
-    """Average the cells over their repetitions; the arguments are those of ``Asked``.
+def summary_of(cells: "pd.DataFrame", expected: Expected) -> "pd.DataFrame":
+    """Average the cells over their repetitions.
 
     Columns (COLUMNS): ``mistake_pct_mean`` and so on are means over the repetitions, ``..._std`` sample
     standard deviations (ddof 1, NaN for one repetition); rates in percent, ``mse_e3`` the mean squared error
-    of a regression times 1000, seconds of the learner.
-    ``m`` is the number of kernels, 0 for a kernel-free learner. ``settings`` is the text of the
-    hyperparameters worth showing (``shown``), ``params`` all of them. ``reps`` have finished,
-    ``asked`` were asked for (the most that any row has, if not told), ``complete`` when these agree. The
-    last columns are those of origin.columns.
+    of a regression times 1000, seconds of the learner. ``m`` is the number of kernels, 0 for a kernel-free
+    learner. ``settings`` is the text of the hyperparameters worth showing (``shown``), ``params`` all of
+    them. ``reps`` repetitions have finished, ``asked`` are expected; ``complete`` when these agree. The last
+    columns are those of origin.columns.
 
     ``best``: the lowest mean mistake rate of the data set, of a regression the lowest mean squared error, of
-    a novelty detection none. ``marked``: the best and every row not worse than
-    it by a two-sided paired t-test at 0.05 over the permutations that both have run (``common``,
-    ``p_value``); fewer than two in common is no test and no mark. Learners and yardsticks compete with one
-    another, so that a reader sees where a yardstick wins. Rows compete within one data set and order, over
-    all pools and hyperparameters.
+    a novelty detection none. ``marked``: the best, and every row not worse than it by a two-sided paired
+    t-test at 0.05 over the permutations that both have run (``common``, ``p_value``); fewer than two in
+    common is no test and no mark. Learners and yardsticks compete, so that a reader sees where a yardstick
+    wins. Rows compete within one data set and order, over all pools and hyperparameters.
     """
-    asked = Asked(asked_reps, tuple(settings), tuple(yardsticks), tuple(data), specs or {})
-    return summary_of(cells, asked)
+    return summary_of_rows(rows_of(cells, expected), cells, expected)
 
 
-def summary_of(cells: "pd.DataFrame", asked: Asked) -> "pd.DataFrame":
-    """As ``summarise``, with the arguments in one object."""
-    return summary_of_rows(rows_of(cells, asked), cells, asked)
-
-
-def summary_of_rows(rows: list[Row], cells: "pd.DataFrame", asked: Asked) -> "pd.DataFrame":
-    """As ``summarise``, of rows that are chosen already."""
+def summary_of_rows(rows: list[Row], cells: "pd.DataFrame", expected: Expected) -> "pd.DataFrame":
+    """As ``summary_of``, of rows that are chosen already."""
     import pandas as pd
 
-    most = max((len(row.cells) for row in rows), default=0)
-    shown = shown_params(rows, asked)
-    records = [
-        _record(row, some, cells, asked, most if asked.reps is None else asked.reps)
-        for row, some in zip(rows, shown, strict=True)
-    ]
+    shown = shown_params(rows, expected)
+    records = [_averages(row, some, cells, expected) for row, some in zip(rows, shown, strict=True)]
     for name in dict.fromkeys(row.data for row in rows):
         _mark([(row, record) for row, record in zip(rows, records, strict=True) if row.data == name], cells)
-    summary = pd.DataFrame(records, columns=list(COLUMNS))
+    summary = pd.DataFrame(records, columns=list(COLUMNS)).astype(dict.fromkeys(_FLAGS, bool))
     for name in ("T", "m", "pool"):  # whole numbers and None, which pandas would turn into floats and NaN
         summary[name] = pd.Series([record[name] for record in records], dtype=object)
     return summary
 
 
-def _record(row: Row, shown: dict, cells: "pd.DataFrame", asked: Asked, reps: int) -> dict[str, Any]:
+def _averages(row: Row, shown: dict[str, Any], cells: "pd.DataFrame", expected: Expected) -> dict[str, Any]:
     columns = ("T", "m", "provenance", *(column for column, _, _ in MEASURES))
     own = {column: cells[column].to_numpy()[row.cells] for column in columns}
-    found = len(row.cells)
-    reps = reps if row.asked is None else row.asked
-    record = {
-        "data": row.data,
-        "task": row.task,
-        "order": row.order,
-        "T": int(own["T"][0]) if found else None,
-        "m": int(own["m"].max()) if found else None,
-        "pool": row.pool,
-        "algo": row.algo,
-        "label": row.label or asked.label(row.algo),
+    reps = len(row.cells)
+    record: dict[str, Any] = {
+        **{key: getattr(row, key) for key in ("data", "task", "order", "pool", "algo", "params")},
         "is_yardstick": row.is_yardstick,
+        "T": int(own["T"][0]) if reps else None,
+        "m": int(own["m"].max()) if reps else None,
+        "label": row.label or expected.label(row.algo),
         "settings": "" if row.label else params_text(shown),  # a label of its own says what the row is
         "shown": [] if row.label else list(shown),
-        "params": row.params,
-        "reps": found,
-        "asked": reps,
-        "complete": found >= reps,
+        "reps": reps,
+        "asked": row.planned,
+        "complete": reps >= row.planned,
         "marked": False,
         "best": False,
         "p_value": np.nan,
@@ -128,41 +89,37 @@ def _record(row: Row, shown: dict, cells: "pd.DataFrame", asked: Asked, reps: in
     }
     for column, name, factor in MEASURES:
         values = own[column].astype(float) * factor
-        record[f"{name}_mean"] = float(values.mean()) if len(values) else np.nan
-        record[f"{name}_std"] = float(values.std(ddof=1)) if len(values) > 1 else np.nan
+        record[f"{name}_mean"] = float(values.mean()) if reps else np.nan
+        record[f"{name}_std"] = float(values.std(ddof=1)) if reps > 1 else np.nan
     return record | origin.columns(own["provenance"])
 
 
-def _mark(rows: list[tuple[Row, dict]], cells: "pd.DataFrame") -> None:
+def _mark(rows: list[tuple[Row, dict[str, Any]]], cells: "pd.DataFrame") -> None:
     """Mark the best rows of one data set in their records."""
-    found = [(row, record) for row, record in rows if record["reps"]]
-    if not found or not BY_TASK[found[0][0].task].least:
+    rows = [(row, record) for row, record in rows if record["reps"]]
+    if not rows or not BY_TASK[rows[0][0].task].least:
         return
-    mean = f"{BY_TASK[found[0][0].task].name}_mean"
-    lowest = min(record[mean] for _, record in found)
+    mean = f"{BY_TASK[rows[0][0].task].name}_mean"
+    lowest = min(record[mean] for _, record in rows)
     # Of rows with equal means, the one with most repetitions is tested against.
-    best, _ = max((pair for pair in found if pair[1][mean] == lowest), key=lambda pair: pair[1]["reps"])
-    reference = by_permutation(best, cells)
-    others = [by_permutation(row, cells) for row, _ in found]
-    common = [sorted(reference.keys() & other.keys()) for other in others]
-    differences = [
-        np.array([other[p] - reference[p] for p in shared])
-        for other, shared in zip(others, common, strict=True)
-    ]
-    for (_, record), difference, p in zip(found, differences, paired_ps(differences), strict=True):
-        record["best"] = record[mean] == lowest
-        record["common"] = difference.size
-        record["p_value"] = p
-        record["marked"] = record["best"] or not_worse(difference, p)
+    best, _ = max((pair for pair in rows if pair[1][mean] == lowest), key=lambda pair: pair[1]["reps"])
+    differences = [difference(row, best, cells) for row, _ in rows]
+    for (_, record), own, p in zip(rows, differences, paired_ps(differences), strict=True):
+        record |= {"best": record[mean] == lowest, "common": own.size, "p_value": p}
+        record["marked"] = record["best"] or not_worse(own, p)
 
 
-def by_permutation(row: Row, cells: "pd.DataFrame") -> dict[str, float]:
-    """Return what a row is tested by (mistakes, MSE), by permutation seed."""
-    # Counts, not rates: their differences are exact, so that equal is equal.
-    tested, seeds = (
-        cells[column].to_numpy()[row.cells] for column in (BY_TASK[row.task].tested, "permutation_seed")
+def difference(one: Row, other: Row, cells: "pd.DataFrame") -> np.ndarray:
+    """Return the errors of one row minus those of another, (n,), over the permutations both have run."""
+    errors = []
+    for row in (one, other):
+        # Counts, not rates: their differences are exact, so that equal is equal.
+        tested = cells[BY_TASK[row.task].tested].to_numpy()[row.cells].astype(float)
+        seeds = cells["permutation_seed"].to_numpy()[row.cells]
+        errors.append(dict(zip(map(str, seeds), tested, strict=True)))
+    return np.array(
+        [errors[0][seed] - errors[1][seed] for seed in sorted(errors[0].keys() & errors[1].keys())]
     )
-    return dict(zip(map(str, seeds), tested.astype(float), strict=True))
 
 
 def paired_ps(differences: Iterable[np.ndarray]) -> list[float]:

@@ -1,17 +1,18 @@
 """Tables as text: terminal, Markdown, JSON, CSV; LaTeX is in latex.py."""
 
 import json
+import re
 import textwrap
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 from warnings import warn
 
-from omkl.reports.asked import Asked
-from omkl.reports.display import MISSING, Display, Line, Spread, display
-from omkl.reports.formats import check_format
+from omkl.reports.display import MISSING, Column, Display, Line, Spread, display
+from omkl.reports.expected import Expected
 from omkl.reports.latex import latex
+from omkl.reports.measures import least_of
 from omkl.reports.notes import heading, legend, notes
-from omkl.reports.task_measures import least_of
+from omkl.reports.plain_table import check_format
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -22,7 +23,7 @@ _WIDTH = 100
 def render(
     summary: "pd.DataFrame",
     cells: "pd.DataFrame",
-    asked: Asked,
+    expected: Expected,
     fmt: str = "table",
     *,
     swept: Iterable[str] = (),
@@ -39,13 +40,13 @@ def render(
     check_format(fmt)
     more = more or {}
     if fmt == "json":
-        return to_json({"summary": summary, **more, "cells": cells}, notes(summary, cells, asked))
+        return to_json({"summary": summary, **more, "cells": cells}, notes(summary, cells, expected))
     if fmt == "csv":
-        return to_csv(_for_csv(summary, swept), notes(summary, cells, asked))
+        return to_csv(_for_csv(summary, swept), notes(summary, cells, expected))
     tables = [(None, display(summary, swept)), *((name, display(part, swept)) for name, part in more.items())]
-    shared = heading(summary, asked, cells)
-    terms, warnings = legend(tables[0][1], least_of(summary), cells), notes(summary, cells, asked)
-    return write(tables, terms, warnings, shared, asked.command, fmt)
+    shared = heading(summary, expected, cells)
+    terms, warnings = legend(tables[0][1], least_of(summary), cells), notes(summary, cells, expected)
+    return write(tables, terms, warnings, shared, expected.command, fmt)
 
 
 def write(
@@ -70,42 +71,34 @@ def write(
 
 def _terminal(tables: list, terms: list, warnings: list[str], shared: str, command: str) -> str:
     blocks = [shared] if shared else []
-    for title, table in tables:
-        blocks.append((f"{title}\n" if title else "") + _plain_table(table))
+    blocks += [(f"{title}\n" if title else "") + _plain_table(table) for title, table in tables]
     wide = max(len(term) for term, _ in terms)
     lines = [_hang(f"{term:<{wide}}  ", meaning) for term, meaning in terms]
     lines += [_hang("! ", warning) for warning in warnings]
-    blocks.append("\n".join(lines))
-    return "\n\n".join(blocks) + "\n"
+    return "\n\n".join([*blocks, "\n".join(lines)]) + "\n"
 
 
 def _hang(start: str, text: str) -> str:
-    return textwrap.fill(
-        text, _WIDTH, initial_indent=start, subsequent_indent=" " * len(start), break_long_words=False
-    )
+    hang = {"initial_indent": start, "subsequent_indent": " " * len(start)}
+    return textwrap.fill(text, _WIDTH, break_long_words=False, **hang)
 
 
 def _plain_table(table: Display) -> str:
+    columns = [_aligned(table, number) for number in range(len(table.columns))]
+    head, rule, *body = _tabulated(table, list(zip(*columns, strict=True)), "simple").split("\n")
+    first = len(rule.split(" ")[0])
+    above = {"data": [rule], "yardsticks": [" " * first + rule[first:]], None: []}
+    lines = [head.rstrip(), rule]
+    for text, line in zip(body, table.lines, strict=True):
+        lines += [*above[line.rule], text.rstrip()]
+    return "\n".join(lines)
+
+
+def _tabulated(table: Display, contents: list, style: str) -> str:
     from tabulate import tabulate
 
-    columns = [_aligned(table, number) for number in range(len(table.columns))]
-    text = tabulate(
-        list(zip(*columns, strict=True)),
-        headers=[column.header for column in table.columns],
-        colalign=[column.align for column in table.columns],
-        tablefmt="simple",
-        disable_numparse=True,
-    )
-    head, rule, *body = text.split("\n")
-    first = len(rule.split(" ")[0])
-    lines = [head.rstrip(), rule]
-    for line, row in zip(body, table.lines, strict=True):
-        if row.rule == "data":
-            lines.append(rule)
-        elif row.rule == "yardsticks":
-            lines.append(" " * first + rule[first:])
-        lines.append(line.rstrip())
-    return "\n".join(lines)
+    headers, sides = [c.header for c in table.columns], [c.align for c in table.columns]
+    return tabulate(contents, headers=headers, colalign=sides, tablefmt=style, disable_numparse=True)
 
 
 def _aligned(table: Display, number: int) -> list[str]:
@@ -115,16 +108,14 @@ def _aligned(table: Display, number: int) -> list[str]:
     """
     cells = [line.cells[number] for line in table.lines]
     spreads = [cell for cell in cells if isinstance(cell, Spread)]
-    if not spreads:
-        return [str(cell) for cell in cells]
-    left, right = max(len(s.mean) for s in spreads), max(len(s.std) for s in spreads)
-    marks = table.columns[number].marks
-    return [
-        f"{'*' if marks and line.marked else ' '} {cell.mean:>{left}} ± {cell.std:>{right}}"
-        if cell.mean != MISSING
-        else MISSING
-        for cell, line in zip(cells, table.lines, strict=True)
-    ]
+    left, right = (max((len(getattr(s, part)) for s in spreads), default=0) for part in ("mean", "std"))
+    texts = []
+    for cell, line in zip(cells, table.lines, strict=True):
+        if isinstance(cell, Spread) and cell.mean != MISSING:
+            mark = "*" if table.columns[number].marks and line.marked else " "
+            cell = f"{mark} {cell.mean:>{left}} ± {cell.std:>{right}}"
+        texts.append(cell.mean if isinstance(cell, Spread) else str(cell))
+    return texts
 
 
 # -------------------------------------------------------------------- Markdown
@@ -133,43 +124,32 @@ def _aligned(table: Display, number: int) -> list[str]:
 def _markdown(tables: list, terms: list, warnings: list[str], shared: str, command: str) -> str:
     blocks = [f"`{command}`" if command else "", shared]
     for title, table in tables:
-        blocks += [f"**{title}**" if title else "", _markdown_table(table)]
-    terms = [
-        ("**bold**" if term == "*" else term, meaning) for term, meaning in terms if term != "yardsticks"
-    ]
+        cells = [
+            [
+                _markdown_cell(cell, column, line)
+                for cell, column in zip(line.cells, table.columns, strict=True)
+            ]
+            for line in table.lines
+        ]
+        blocks += [f"**{title}**" if title else "", _tabulated(table, cells, "pipe")]
+    terms = [("**bold**" if term == "*" else term, text) for term, text in terms if term != "yardsticks"]
     blocks.append("\n".join(f"* {term}: {_safe(meaning)}" for term, meaning in terms))
     blocks.append("\n".join(f"* **{_safe(warning)}**" for warning in warnings))
     return "\n\n".join(block for block in blocks if block) + "\n"
 
 
-def _markdown_table(table: Display) -> str:
-    from tabulate import tabulate
-
-    return tabulate(
-        [[_markdown_cell(table, line, number) for number in range(len(line.cells))] for line in table.lines],
-        headers=[column.header for column in table.columns],
-        colalign=[column.align for column in table.columns],
-        tablefmt="pipe",
-        disable_numparse=True,
-    )
-
-
-def _markdown_cell(table: Display, line: Line, number: int) -> str:
-    cell, column = line.cells[number], table.columns[number]
-    name = column.name
+def _markdown_cell(cell: str | Spread, column: Column, line: Line) -> str:
     if isinstance(cell, Spread):
         text = f"{cell.mean} ± {cell.std}" if cell.mean != MISSING else MISSING
         return f"**{text}**" if column.marks and line.marked else text
-    if name == "reps" and not line.complete:
+    if column.name == "reps" and not line.complete:
         return f"**{cell}**"
-    return _safe(cell) + (" (yardstick)" if name == "learner" and line.is_yardstick else "")
+    return _safe(cell) + (" (yardstick)" if column.name == "learner" and line.is_yardstick else "")
 
 
 def _safe(text: str) -> str:
     """Escape what Markdown would take for markup in names and messages."""
-    for sign in "\\|*_`<[":
-        text = text.replace(sign, "\\" + sign)
-    return text
+    return re.sub(r"([\\|*_`<\[])", r"\\\1", text)
 
 
 # -------------------------------------------------------------------- JSON, CSV
@@ -178,7 +158,7 @@ def _safe(text: str) -> str:
 def to_json(tables: dict[str, "pd.DataFrame"], warnings: list[str]) -> str:
     """Return DataFrames by name as strict JSON: lists of records; NaN and infinity become null.
 
-    The warnings stand under "notes".
+    The warnings are in "notes".
     """
     parts = []
     for name, table in tables.items():

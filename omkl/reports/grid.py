@@ -1,9 +1,10 @@
 """The grid of a sweep: its axes, and the rows of the summary placed on them."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from omkl.config.settings_text import params_text, value_text
+from omkl.reports.measures import BY_TASK, learners_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -23,30 +24,25 @@ def axes_of(summary: "pd.DataFrame") -> dict[str, list[float]]:
 
     By name, with all values of all learners in ascending order; the longest axis first.
     """
-    learners = summary[~summary["is_yardstick"].astype(bool)]
+    learners = learners_of(summary)
     values: dict[tuple[str, str], set] = {}
     for algo, params in zip(learners["algo"], learners["params"], strict=True):
         for name, value in flat(params):
-            values.setdefault((algo, name), set()).add(value_text(value) if _is_text(value) else value)
-    axes: dict[str, set] = {}
-    for (_, name), found in values.items():
-        if len(found) > 1 and all(_is_number(value) for value in found):
-            axes.setdefault(name, set()).update(found)
-    for (_, name), found in values.items():
-        if name in axes and all(_is_number(value) for value in found):
-            axes[name].update(found)
-    return {name: sorted(found) for name, found in sorted(axes.items(), key=lambda axis: -len(axis[1]))}
-
-
-def _is_text(value: Any) -> bool:
-    return isinstance(value, (list, tuple))
+            value = value_text(value) if isinstance(value, (list, tuple)) else value
+            values.setdefault((algo, name), set()).add(value)
+    numbers = [(name, taken) for (_, name), taken in values.items() if all(map(_is_number, taken))]
+    axes: dict[str, set] = {name: set() for name, taken in numbers if len(taken) > 1}
+    for name, taken in numbers:
+        if name in axes:
+            axes[name] |= taken
+    return {name: sorted(taken) for name, taken in sorted(axes.items(), key=lambda axis: -len(axis[1]))}
 
 
 def _is_number(value: Any) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
-def grid_table(summary: "pd.DataFrame", axes: Mapping[str, list[float]]) -> "pd.DataFrame":
+def grid_table(summary: "pd.DataFrame", axes: Iterable[str] = ()) -> "pd.DataFrame":
     """Return the summary with its place on the axes, for figures.
 
     Adds ``line``, what the legend says: the learner, its shown hyperparameters that are no axis and not
@@ -58,7 +54,7 @@ def grid_table(summary: "pd.DataFrame", axes: Mapping[str, list[float]]) -> "pd.
     lines = []
     for row in summary.to_dict("records"):
         shown = {name: row["params"][name] for name in row["shown"] if name not in row.get("per_data", ())}
-        level = row["is_yardstick"]  # has no place on the axes, so that its settings must be told
+        level = row["is_yardstick"]  # has no place on the axes, so the legend has its settings
         rest = {name: value for name, value in shown.items() if level or not _covered(name, value, axes)}
         pool = row["pool"] if several and row["pool"] else ""
         lines.append(", ".join(part for part in (row["label"], params_text(rest), pool) if part))
@@ -69,7 +65,14 @@ def grid_table(summary: "pd.DataFrame", axes: Mapping[str, list[float]]) -> "pd.
     return table
 
 
-def _covered(name: str, value: Any, axes: Mapping[str, Any]) -> bool:
+def points(table: "pd.DataFrame", axis: str) -> "pd.DataFrame":
+    """Return a ``grid_table`` as points along one axis, for sensitivity.draw_sensitivity: task errors."""
+    rows = table.to_dict("records")
+    errors = {f"y_{p}": [row[f"{BY_TASK[row['task']].name}_{p}"] for row in rows] for p in ("mean", "std")}
+    return table.assign(panel=table["data"], x=table[f"at.{axis}"], **errors)
+
+
+def _covered(name: str, value: Any, axes: Iterable[str]) -> bool:
     """Whether the axes say all about a hyperparameter; a kernel's kind is never on an axis."""
     return name in axes or (
         isinstance(value, Mapping)

@@ -1,4 +1,4 @@
-"""What was asked for: all that a report needs to know beside the cells themselves."""
+"""What a report should hold: the rows, how they are called, and what is known besides the cells."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -6,12 +6,12 @@ from typing import Any
 
 
 @dataclass(frozen=True)
-class Asked:
-    """The rows a report should have, and how it was asked for.
+class Expected:
+    """The rows a report should have, and how they came about.
 
-    reps: repetitions asked for per row    settings, yardsticks: objects with ``algo``, ``params``, ``pool``
+    reps: repetitions of each row    settings, yardsticks: objects with ``algo``, ``params``, ``pool``
     (omkl.config.Setting), in the order of the rows    data: names or paths of the data sets, in order
-    specs: AlgoSpec by learner name (``label`` and ``defaults`` are read)    failed: lines of failed cells
+    specs: AlgoSpec by learner name    failed: lines of failed cells
     stale: number of cells of older revisions in the store by (learner, revision)
     swept: keys given several values, such as "algo.beta"    command: as typed, for captions and metadata
 
@@ -29,8 +29,8 @@ class Asked:
     command: str = ""
 
     @classmethod
-    def of(cls, plan: Any, failed: Any = (), command: str = "", stale: Any = None) -> "Asked":
-        """Build it from an omkl.config.Plan, and the failed lines and stale cells of its Outcome."""
+    def of(cls, plan: Any, failed: Any = (), command: str = "", stale: Any = None) -> "Expected":
+        """Return that of an omkl.config.Plan; failed, stale: lines and cells of its Outcome."""
         from omkl.config import algo_spec
 
         names = dict.fromkeys(setting.algo for setting in (*plan.settings, *plan.yardsticks))

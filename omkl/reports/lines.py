@@ -1,0 +1,217 @@
+"""Lines of figures: whose they are, how each stays visible, their spread, axes and legend."""
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from omkl.config.settings_text import value_text
+from omkl.reports import captions, style
+from omkl.reports.measures import learners_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
+
+FEW_BANDS = 4  # learners of a panel up to which each has a band; the bands of more would mix to one brown
+NEAR = 0.012  # of a panel's height: about the width of a line
+MOSTLY = 0.8  # share of two lines that must overlap before they are striped
+WIDE = 30.0  # ratio of values from which on an axis is logarithmic
+_POINTS = 60
+_BARS = 5  # on each line, where bars replace bands
+
+
+# -------------------------------------------------------------------- learners and yardsticks
+
+
+def names_of(table: "pd.DataFrame", column: str = "line") -> tuple[list[str], list[str]]:
+    """Return the names of the learners and those of the yardsticks, in order; a learner is no yardstick."""
+    learners = list(dict.fromkeys(learners_of(table)[column]))
+    return learners, [name for name in dict.fromkeys(table[column]) if name not in learners]
+
+
+def styles_of(
+    table: "pd.DataFrame", column: str = "line", palette: Iterable[str] = ()
+) -> dict[str, dict[str, Any]]:
+    """Return the style of each learner and yardstick; palette: as in style.line_styles."""
+    return style.line_styles(*names_of(table, column), palette)
+
+
+def finish(
+    figure: "Figure",
+    table: "pd.DataFrame",
+    styles: dict[str, dict[str, Any]],
+    *,
+    by: str = "data",
+    stds: Sequence[str] = (),
+    more: str = "",
+    warnings: Iterable[str] = (),
+    title: str = "",
+) -> None:
+    """Add the title, and below the panels the legend of the lines in view, a caption and the warnings.
+
+    table: a row per point, panels in its column ``by``; stds: its columns of standard deviations that are
+    drawn; without a column ``reps`` the caption is ``more`` alone.
+    """
+    from matplotlib.lines import Line2D
+
+    seen = {line.get_label() for axes in figure.axes for line in labelled(axes) if _visible(axes, line)}
+    handles = {name: Line2D([], [], **look) for name, look in styles.items() if name in seen}
+    counts = learners_of(table).groupby(by)["line"].nunique().tolist() or [1]
+    few = {"bands" if count <= FEW_BANDS else "bars" for count in counts}
+    caption = captions.caption(table, " or ".join(sorted(few)), stds) if "reps" in table else ""
+    style.legend_below(figure, handles, caption + more, warnings)
+    style.put_title(figure, title)
+
+
+# -------------------------------------------------------------------- spread
+
+
+def draw_line(
+    axes: "Axes",
+    x: np.ndarray,
+    mean: np.ndarray,
+    std: np.ndarray,
+    name: str,
+    look: dict[str, Any],
+    learners: Sequence[str],
+    *,
+    points: bool = False,
+) -> None:
+    """Draw a line (n,), and if it is one of ``learners``, its standard deviation (NaN where there is none).
+
+    The spread is a band, or bars at places of the line's own where the panel has many learners. A line whose
+    x are all NaN is level. points: mark all points, and give each a bar.
+    """
+    std = np.nan_to_num(std)
+    band = {"color": look["color"], "alpha": 0.15, "linewidth": 0, "zorder": 1.5}
+    few = len(learners) <= FEW_BANDS
+    if np.isnan(x).all():
+        axes.axhline(mean[0], label=name, **(look | {"marker": "None"} if name in learners else look))
+        if name in learners and std[0] > 0 and few:
+            axes.axhspan(max(mean[0] - std[0], 0.0), mean[0] + std[0], **band | {"zorder": 1})
+        return
+    axes.plot(x, mean, label=name, **(style.with_points(look) if points else look))
+    if name not in learners or not std.any():
+        return
+    low = np.maximum(mean - std, 0.5 * mean if axes.get_yscale() == "log" else 0.0)
+    if few:
+        axes.fill_between(x, low, mean + std, **band)
+        return
+    step = 1 if points else max(1, x.size // _BARS)
+    some = slice(list(learners).index(name) * step // len(learners), None, step)
+    bar = {"color": look["color"], "alpha": 0.7, "linewidth": 0.9, "zorder": look["zorder"]}
+    axes.vlines(x[some], low[some], (mean + std)[some], **bar)
+
+
+# -------------------------------------------------------------------- lines that overlap, or are out of view
+
+
+def part_lines(axes: "Axes") -> None:
+    """Stripe labelled lines that overlap over most of their length; call it once the limits are set."""
+    drawn = {line.get_label(): line for line in labelled(axes)}
+    seen = {name: _in_panel(axes, line) for name, line in drawn.items()}
+    groups: list[list[str]] = []
+    for name, own in seen.items():
+        group = next((group for group in groups if _near(seen[group[0]], own)), None)
+        if group is None:
+            groups.append([name])
+        else:
+            group.append(name)
+    style.stripe([[drawn[name] for name in group] for group in groups])
+
+
+def labelled(axes: "Axes") -> "list[Line2D]":
+    """Return the lines of a panel that a legend may name."""
+    return [line for line in axes.get_lines() if not str(line.get_label()).startswith("_")]
+
+
+def _visible(axes: "Axes", line: "Line2D") -> bool:
+    return _inside(_in_panel(axes, line)[1])
+
+
+def _inside(y: np.ndarray) -> bool:
+    y = y[np.isfinite(y)]
+    return bool(y.size) and bool(y.min() <= 1.0 and y.max() >= 0.0)
+
+
+def _in_panel(axes: "Axes", line: "Line2D") -> tuple[np.ndarray, np.ndarray]:
+    """Return a line's points as shares of the panel, (n,) and (n,); a level line spans the panel."""
+    xy = np.array(line.get_xydata(), dtype=float)
+    scale = axes.transScale + axes.transLimits
+    if line.get_transform() == axes.get_yaxis_transform(which="grid"):
+        return xy[:, 0], scale.transform(np.column_stack([[axes.get_xlim()[0]] * 2, xy[:, 1]]))[:, 1]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return tuple(scale.transform(xy).T)
+
+
+def _near(one: tuple[np.ndarray, np.ndarray], other: tuple[np.ndarray, np.ndarray]) -> bool:
+    start, stop = max(one[0].min(), other[0].min()), min(one[0].max(), other[0].max())
+    wide = max(np.ptp(one[0]), np.ptp(other[0]))
+    if stop - start < MOSTLY * wide or not (_inside(one[1]) and _inside(other[1])):
+        return False
+    x = np.linspace(start, stop, _POINTS)
+    gaps = np.abs(np.interp(x, *one) - np.interp(x, *other))
+    return bool((gaps <= NEAR).mean() >= MOSTLY)
+
+
+# -------------------------------------------------------------------- axes
+
+
+def plain_number(value: float) -> str:
+    """Return a number of an axis without an exponent: ``0.6``, ``10,000``."""
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.6f}".rstrip("0").rstrip(".")
+
+
+def plain_log(axis: Any) -> None:
+    """Label an axis of a log scale with plain numbers: 0.6 and 10,000, not 6e-01 and 10^4."""
+    from matplotlib.ticker import LogFormatter
+
+    class Plain(LogFormatter):
+        def __call__(self, x: float, pos: int | None = None) -> str:
+            return plain_number(x) if super().__call__(x, pos) else ""  # says where a label has room
+
+    axis.set_major_formatter(Plain())
+    axis.set_minor_formatter(Plain(minor_thresholds=(2, 0.5)))
+
+
+def thousands(axis: Any) -> None:
+    """Put few ticks on an axis of counts, with commas."""
+    from matplotlib.ticker import FuncFormatter, MaxNLocator
+
+    axis.set_major_locator(MaxNLocator(5, steps=[1, 2, 2.5, 5, 10], integer=True))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
+
+
+def is_log_spaced(values: Iterable[float]) -> bool:
+    """Return whether positive values are spread more evenly on a log axis, over a factor of 8 at least."""
+    values = sorted(set(values))
+    if len(values) < 2 or values[0] <= 0 or values[-1] / values[0] < 8:
+        return False
+
+    def unevenness(steps: np.ndarray) -> float:
+        return float(steps.std() / steps.mean())
+
+    # Two values over such a factor say nothing about their spacing; 0.01 and 0.1 are meant as decades.
+    return len(values) == 2 or unevenness(np.diff(np.log(values))) < unevenness(np.diff(values))
+
+
+def number_axis(axes: "Axes", values: list[float]) -> None:
+    """Put ticks at the swept values (ascending), as many as have room."""
+    from matplotlib.ticker import FixedFormatter, FixedLocator, NullLocator
+
+    log = is_log_spaced(values)
+    if log:
+        axes.set_xscale("log")
+    places = np.log(values) if log else np.asarray(values, dtype=float)
+    shown, last = [], -np.inf
+    span = places[-1] - places[0]
+    for value, place in zip(values, places, strict=True):
+        if place - last >= span * 0.019 * (2 + len(value_text(value))):
+            shown.append(value)
+            last = place
+    axes.xaxis.set_major_locator(FixedLocator(shown))
+    axes.xaxis.set_major_formatter(FixedFormatter([value_text(float(value)) for value in shown]))
+    axes.xaxis.set_minor_locator(NullLocator())

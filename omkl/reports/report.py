@@ -1,0 +1,63 @@
+"""The text of a run and of a sweep, with its best settings and its figure."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from omkl.reports.expected import Expected
+from omkl.reports.grid import axes_of
+from omkl.reports.measures import BY_TASK, learners_of
+from omkl.reports.plain_table import check_format
+from omkl.reports.summary import summary_of
+from omkl.reports.tables import render
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+BEST_TITLE = "best setting per data set and learner (chosen on these permutations, hence optimistic)"
+
+
+def report(cells: "pd.DataFrame", expected: Expected, fmt: str = "table") -> str:
+    """Return the table of the cells as text; see tables.render for formats, summary.summary_of for rows."""
+    check_format(fmt)
+    return render(summary_of(cells, expected), cells, expected, fmt)
+
+
+def best_settings(summary: "pd.DataFrame") -> "pd.DataFrame":
+    """Return of each data set and learner the row with the lowest mean error of its task, and the yardsticks.
+
+    Over all hyperparameters and pools; ties go to fewer support vectors, then to the earlier row. Marks are
+    those of the whole grid. Learners of which nothing has finished are left out.
+    """
+    done = summary[summary["reps"] > 0]
+    errors = [row[f"{BY_TASK[row['task']].name}_mean"] for row in done.to_dict("records")]
+    order = done.assign(error=errors).sort_values(["error", "n_sv_sum_mean"], kind="stable")
+    chosen = order.drop_duplicates(["data", "algo", "label", "is_yardstick"]).index
+    return summary.loc[sorted(chosen)].reset_index(drop=True)
+
+
+def sweep_report(
+    cells: "pd.DataFrame", expected: Expected, fmt: str = "table", out: str | Path | None = None
+) -> tuple[str, list[Path]]:
+    """Return the text of a sweep and the figure files written.
+
+    Text: the long table (a row per setting, a column per swept hyperparameter), then the best settings; in
+    JSON under "summary", "best", "cells"; CSV holds the long table. out: as in style.save, None for no
+    figure; there is none either when no learner has finished a cell.
+
+    Raises UserError for an unknown format, OmklError when the figure cannot be written.
+    """
+    check_format(fmt)
+    summary = summary_of(cells, expected)
+    swept = [key.split(".")[1] for key in expected.swept if key.startswith("algo.")]
+    swept = swept or [name.split(".")[0] for name in axes_of(summary)]
+    more = {"best" if fmt == "json" else BEST_TITLE: best_settings(summary)}
+    swept = [name for name in dict.fromkeys(swept) if any(name in params for params in summary["params"])]
+    text = render(summary, cells, expected, fmt, swept=swept, more=more)
+    own = learners_of(summary[summary["reps"] > 0])
+    if out is None or own.empty:
+        return text, []
+    from omkl.reports import style
+    from omkl.reports.sweep_figure import draw_sweep
+
+    named = ("sweep", own["algo"], own["data"])
+    return text, style.save(draw_sweep(summary), out, "Sweep", expected.command, named)
