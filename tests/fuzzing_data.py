@@ -287,9 +287,9 @@ class Store(Target):
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             warnings.simplefilter("ignore", StoreWarning)
-            found = store.cells()
+            found = store.finished()
             assert len(found) == found["key"].nunique()
             assert store.done(keys) <= keys
-            store.cells(keys)
+            store.finished(keys)
             store.failed()
             store.curves()

@@ -195,7 +195,7 @@ def test_half_a_character_in_a_line_of_the_store(tmp_path):
     for half in (sealed(line(2, data="\ud83d")), json.dumps(line(2, data="\ud83d")).encode() + b"\n"):
         (tmp_path / "cells" / "a.jsonl").write_bytes(whole + half)
         with pytest.warns(StoreWarning, match=r"a\.jsonl:2"):
-            found = Store(tmp_path).cells()
+            found = Store(tmp_path).finished()
     assert found["data"].tolist() == ["\N{GRINNING FACE}"]
 
 

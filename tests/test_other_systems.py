@@ -96,7 +96,7 @@ def test_a_sweep_runs_without_fcntl_resource_and_proc(tmp_path, bare):
             tuple(row[k] for k in ("algo", "settings", "reps", "mistakes_mean", "n_sv_sum_mean"))
             for row in json.loads(done.stdout)["summary"]
         ]
-        (used,) = {origin["backend"] for origin in Store(tmp_path / name).cells()["provenance"]}
+        (used,) = {origin["backend"] for origin in Store(tmp_path / name).finished()["provenance"]}
         assert used == ("loky" if name == "workers" else "serial")
     assert len(tables["here"]) > 2
     assert tables["here"] == tables["serial"] == tables["workers"]

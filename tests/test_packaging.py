@@ -276,7 +276,7 @@ def test_tables_are_made_of_real_cells(tmp_path, monkeypatch, capsys):
     text = (tmp_path / "omkl.md").read_text(encoding="utf-8")
     assert "`omkl table omkl --reps 2 --data wdbc`" in text
     assert f"omkl {omkl.__version__}" in text
-    made = Store(tmp_path).cells()
+    made = Store(tmp_path).finished()
     assert re.search(
         rf"; {len(made)} of them run by this command, in \d+ s; learner time .* \d+ s$", text, re.M
     )

@@ -26,12 +26,12 @@ def test_what_is_written_is_read_back(tmp_path):
     assert cells["skill"].isna().tolist() == [True, False]
     assert again.curves([line(1)["key"], line(2)["key"]]) == {line(1)["key"]: curve}
     assert again.done([line(n)["key"] for n in (1, 2, 3)]) == {line(1)["key"], line(2)["key"]}
-    assert again.cells([line(2)["key"]])["rep"].tolist() == [2]
+    assert again.finished([line(2)["key"]])["rep"].tolist() == [2]
 
 
 def test_an_empty_or_missing_store_has_the_same_columns(tmp_path):
     store = Store(tmp_path / "none")
-    assert list(store.cells().columns) == list(COLUMNS)
+    assert list(store.finished().columns) == list(COLUMNS)
     assert (store.done(["x"]), store.failed(), store.curves()) == (set(), [], {})
     assert not store.path.exists()  # asking makes nothing
     with store:
@@ -42,7 +42,7 @@ def test_an_empty_or_missing_store_has_the_same_columns(tmp_path):
 def test_numpy_values_are_written_as_numbers(tmp_path):
     with Store(tmp_path) as store:
         store.append(line(1, weights=np.array([0.5, 0.5]), mistakes=np.int64(3)), {"t": np.arange(2)})
-    row = store.cells().iloc[0]
+    row = store.finished().iloc[0]
     assert (row["weights"], row["mistakes"]) == ([0.5, 0.5], 3)
     assert store.curves() == {line(1)["key"]: {"t": [0, 1]}}
 
@@ -52,14 +52,14 @@ def test_the_latest_finished_line_of_a_key_counts(tmp_path):
     for time_, mistakes in ((late, 2), (early, 1)):  # in two files, whose names say nothing about time
         with Store(tmp_path) as store:
             store.append(line(1, time=time_, mistakes=mistakes), {"t": [9], "mistakes": [mistakes]})
-    assert store.cells()["mistakes"].tolist() == [2]
+    assert store.finished()["mistakes"].tolist() == [2]
     assert store.curves() == {line(1)["key"]: {"t": [9], "mistakes": [2]}}
     with Store(tmp_path) as store:
         later = "2026-01-02T00:00:00.000001+00:00"
         store.append(line(1, time=later, mistakes=3))
         store.append(line(1, time=later, mistakes=4))  # same moment: the later line of the file
         store.append(line(1, "failed", time="2026-01-03T00:00:00.000000+00:00"))
-    assert store.cells()["mistakes"].tolist() == [4]
+    assert store.finished()["mistakes"].tolist() == [4]
     assert store.failed() == []  # it has finished once
 
 
@@ -68,7 +68,7 @@ def test_a_failed_cell_is_never_done(tmp_path):
         store.append(line(1, "failed"))
         store.append(line(2))
     assert store.done([line(1)["key"], line(2)["key"]]) == {line(2)["key"]}
-    assert store.cells()["rep"].tolist() == [2]
+    assert store.finished()["rep"].tolist() == [2]
     (failed,) = store.failed()
     assert (failed["rep"], failed["error"], failed["provenance"]["host"]) == (1, "ValueError: no", "here")
     with Store(tmp_path) as store:

@@ -31,7 +31,7 @@ def test_a_torn_line_is_skipped_with_a_warning_that_names_it(tmp_path, cut):
     lines = path.read_bytes().splitlines(keepends=True)
     path.write_bytes(lines[0] + lines[1][:cut] + b"\n" + lines[2])
     with pytest.warns(StoreWarning, match=rf"{path.name}:2$"):
-        assert store.cells()["rep"].tolist() == [0, 2]
+        assert store.finished()["rep"].tolist() == [0, 2]
     assert read_quietly(store)["rep"].tolist() == [0, 2]  # told once
     path.write_bytes(lines[0] + lines[1][:cut])  # torn by a kill: nothing after it
     with pytest.warns(StoreWarning, match=rf"{path.name}:2$"):
@@ -49,7 +49,7 @@ def test_a_line_edited_by_hand_is_skipped_although_it_can_be_read(tmp_path, was,
     (path,) = cell_files(store)
     path.write_bytes(path.read_bytes().replace(was, now, 1))
     with pytest.warns(StoreWarning, match=rf"{path.name}:1$"):
-        assert store.cells()["rep"].tolist() == [1]
+        assert store.finished()["rep"].tolist() == [1]
     sorted_by_hand = json.dumps(json.loads(path.read_bytes().splitlines()[1]), sort_keys=True)
     path.write_text(sorted_by_hand)
     with pytest.warns(StoreWarning, match=rf"{path.name}:1$"):
@@ -80,7 +80,7 @@ def test_a_line_broken_by_hand_is_skipped_with_a_warning(tmp_path, name):
     (path,) = cell_files(store)
     path.write_bytes(BROKEN[name] + b"\n\n" + path.read_bytes())  # an empty line is no line
     with pytest.warns(StoreWarning, match=rf"{path.name}:1(; 1 without a seal.*)?$"):
-        assert store.cells()["rep"].tolist() == [5]
+        assert store.finished()["rep"].tolist() == [5]
 
 
 @settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -96,7 +96,7 @@ def test_any_bytes_in_the_store_cost_at_most_their_own_lines(tmp_path, data):
     (tmp_path / "cells" / "zy.jsonl").write_bytes(damaged)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", StoreWarning)
-        assert line(1)["key"] in set(store.cells()["key"])
+        assert line(1)["key"] in set(store.finished()["key"])
         assert store.curves([line(1)["key"]]) == {line(1)["key"]: {"t": [1]}}
         store.failed()
     for path in cell_files(store):
@@ -143,7 +143,7 @@ def test_a_disk_that_is_full_is_a_clear_error_and_the_store_goes_on_with_more_ro
     path, enlarge = small_disk
     store, curve = Store(path), {"t": list(range(300))}
     written = 0
-    with pytest.raises(OmklError, match=r"cannot write to the store .*No space left on device.*is safe"):  # noqa: PT012
+    with pytest.raises(OmklError, match=r"cannot write to the store .*No space left on device.*are safe"):  # noqa: PT012
         while True:
             store.append(line(written), curve)
             written += 1
@@ -188,7 +188,7 @@ def test_a_half_written_line_that_cannot_be_taken_back_does_not_spoil_the_next(t
         store.append(line(3))
     assert len(calls) == 4
     with pytest.warns(StoreWarning, match=r":2$"):
-        assert sorted(store.cells()["rep"]) == [1, 3]
+        assert sorted(store.finished()["rep"]) == [1, 3]
 
 
 @pytest.mark.parametrize("place", ["file", "file/below", "/proc/omkl-store"])
@@ -245,7 +245,7 @@ def test_a_writer_killed_at_any_moment_loses_nothing_it_had_finished(tmp_path):
     store = Store(tmp_path)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", StoreWarning)  # the line being written may be torn
-        found = set(store.cells()["rep"])
+        found = set(store.finished()["rep"])
         assert acknowledged <= found
         assert {line(n)["key"] for n in found} <= store.curves().keys()  # a cell implies its curve
     assert len(acknowledged) > 6  # so kills came between and inside writes, not only before

@@ -92,13 +92,13 @@ def test_one_well_sealed_line_of_wrong_types_disables_no_reader_and_prune_remove
         made = line(0) | wrong
         store = store_of(tmp_path / str(number), sealed(made), good)
         with pytest.warns(StoreWarning, match=r"skipped: .*a\.jsonl:1$"):
-            assert store.cells()["rep"].tolist() == [1], wrong
+            assert store.finished()["rep"].tolist() == [1], wrong
         assert read_all(store.path, capsys) == alone, wrong
         assert main(["results", "merge", str(store.path), f"store={tmp_path / 'merged'}"]) == 0
         assert main(["results", "prune", f"store={store.path}", "--torn", "--yes"]) == 0
         capsys.readouterr()
         assert cell_files(store)[0].read_bytes() == good, wrong
-    assert len(Store(tmp_path / "merged").cells()) == 1
+    assert len(Store(tmp_path / "merged").finished()) == 1
 
 
 def test_a_failed_cell_says_why_in_words(tmp_path):
@@ -113,7 +113,7 @@ def test_a_line_filed_under_another_key_is_not_read(tmp_path):
     edited = sealed(line(1, params={"beta": 0.5, "sampling": "max"}), key=line(1)["key"])
     store = store_of(tmp_path, moved, edited, sealed(line(3)))
     with pytest.warns(StoreWarning, match=r"a\.jsonl:1, .*a\.jsonl:2$"):
-        assert store.cells()["rep"].tolist() == [3]
+        assert store.finished()["rep"].tolist() == [3]
     assert store.done([line(n)["key"] for n in (1, 2, 3)]) == {line(3)["key"]}
 
 
@@ -121,7 +121,7 @@ def test_a_line_without_its_seal_is_not_read_whatever_it_says(tmp_path):
     edited = line(1, mistakes=1)
     store = store_of(tmp_path, unsealed(sealed(edited)), sealed(line(2)))
     with pytest.warns(StoreWarning, match=r"a\.jsonl:1; 1 without a seal, see `omkl results reseal`$"):
-        assert store.cells()["rep"].tolist() == [2]
+        assert store.finished()["rep"].tolist() == [2]
     assert store.done([edited["key"]]) == set()
 
 
@@ -154,11 +154,11 @@ def test_a_curve_that_is_none_is_not_read_and_prune_removes_it(tmp_path):
 def test_the_writer_refuses_what_no_reader_would_believe(tmp_path):
     with Store(tmp_path) as store:
         for wrong in (line(1, key="0" * 64), line(1) | {"mistakes": 200}, line(1) | {"seconds": -1.0}):
-            with pytest.raises(ValueError, match="a field is missing, of another type, out of its range"):
+            with pytest.raises(ValueError, match="a field is missing, has a wrong type or range"):
                 store.append(wrong)
         with pytest.raises(ValueError, match="curve"):
             store.append(line(1), {"t": [2, 1]})
-    assert len(Store(tmp_path).cells()) == 0
+    assert len(Store(tmp_path).finished()) == 0
 
 
 def test_what_a_learner_returns_wrong_is_a_failed_cell(tmp_path):
@@ -181,7 +181,7 @@ def test_a_line_over_the_limit_is_skipped_and_takes_no_memory(tmp_path, monkeypa
     good = sealed(line(1))
     store = store_of(tmp_path, long, good, long, sealed(line(2)))
     with pytest.warns(StoreWarning, match=r"a\.jsonl:1, .*a\.jsonl:3$"):
-        assert store.cells()["rep"].tolist() == [1, 2]
+        assert store.finished()["rep"].tolist() == [1, 2]
     rewrite.prune(store, old=False, torn=True, really=True)
     assert cell_files(store)[0].read_bytes() == good + sealed(line(2))
 
@@ -196,7 +196,7 @@ def test_fifos_devices_and_folders_in_a_store_never_block(tmp_path, capsys):
         (tmp_path / folder / "c.jsonl").symlink_to(os.devnull)
         (tmp_path / folder / "d.jsonl").mkdir()
     with pytest.warns(StoreWarning, match=r"b\.jsonl \(not a file\), .*c\.jsonl .*, .*d\.jsonl"):
-        assert store.cells()["rep"].tolist() == [1]
+        assert store.finished()["rep"].tolist() == [1]
     with pytest.warns(StoreWarning):
         store.curves()
     rows, _ = rewrite.prune(store, old=False, torn=True, really=True)
@@ -270,7 +270,7 @@ def test_reseal_seals_what_is_sound_in_an_old_store_and_says_how_many(tmp_path, 
     curves.append(unsealed(forged_curve(line(2)["key"], GOOD | {"mistakes": [20, 29]})))
     store_of(tmp_path, *curves, folder="curves")
     with pytest.warns(StoreWarning, match="5 without a seal"):
-        assert store.cells()["rep"].tolist() == [8]
+        assert store.finished()["rep"].tolist() == [8]
     assert main(["results", "reseal", f"store={tmp_path}"]) == 0
     out, err = capsys.readouterr()
     assert out == f"{tmp_path}: 3 lines of cells and 3 curves sealed\n"
@@ -278,7 +278,7 @@ def test_reseal_seals_what_is_sound_in_an_old_store_and_says_how_many(tmp_path, 
     assert "4 without a seal" in err  # cells 4 and 6, curves 4 and 5
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", StoreWarning)
-        cells = Store(tmp_path).cells()
+        cells = Store(tmp_path).finished()
         assert sorted(cells["rep"]) == [1, 2, 8]
         assert [failed["rep"] for failed in Store(tmp_path).failed()] == [3]
         assert Store(tmp_path).curves().keys() == {line(n)["key"] for n in (1, 2, 8)}

@@ -53,7 +53,7 @@ def test_the_budget_is_nearest_to_the_size_on_each_data_set(asked):
         assert set(numbers.cells["key"]) == set(outcome.cells.loc[outcome.cells["data"] == name, "key"])
     # shown as asked, stored as run
     assert all(params["budget"] == {"match": "bomkc_spa"} for params in outcome.cells["params"])
-    stored = Store(asked().store).cells()["params"]
+    stored = Store(asked().store).finished()["params"]
     assert all(isinstance(params.get("budget", 1), int) for params in stored)
 
 

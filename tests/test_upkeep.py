@@ -128,7 +128,7 @@ def test_merge_copies_what_is_missing_and_the_newest_counts(tmp_path):
     with pytest.warns(StoreWarning, match=rf"{torn.name}:3$"):
         copied = rewrite.merge(target, [tmp_path / "a", tmp_path / "b"])
     assert copied == {"cells": 4, "curves": 3}  # of cell 1 the two machines have the same line
-    assert sorted(zip(read_quietly(target)["rep"], target.cells()["mistakes"], strict=True)) == [
+    assert sorted(zip(read_quietly(target)["rep"], target.finished()["mistakes"], strict=True)) == [
         *((1, 11), (2, 20), (4, 30)),
     ]
     assert len(target.curves()) == 3
@@ -187,7 +187,7 @@ def test_prune_removes_what_no_table_uses(tmp_path, capsys):
     with cell_files(store)[0].open("ab") as file:
         file.write(b"torn\n")
     with pytest.warns(StoreWarning):
-        was = store.cells().sort_values("key", ignore_index=True), store.failed(), store.curves()
+        was = store.finished().sort_values("key", ignore_index=True), store.failed(), store.curves()
     before = content(store)
     assert main(["results", "prune", f"store={tmp_path}", "--format", "csv"]) == 0
     out, err = capsys.readouterr()

@@ -26,7 +26,7 @@ def contents(store: Store, algos: Iterable[str] = (), data: Iterable[str] = ()) 
     specs = algo_specs()
     groups: dict[tuple, list[dict]] = {}
     memo: dict[tuple, str] = {}  # cells share their params and pools: dump each pair once
-    for cell in [*_chosen(store.cells(), algos, data).to_dict("records"), *_failed(store, algos, data)]:
+    for cell in [*_chosen(store.finished(), algos, data).to_dict("records"), *_failed(store, algos, data)]:
         pool = cell["pool_spec"] if isinstance(cell["pool_spec"], dict) else None
         which = (cell["algo"], id(cell["params"]), id(pool))
         if which not in memo:
@@ -95,7 +95,7 @@ def flat_table(store: Store, algos: Iterable[str] = (), data: Iterable[str] = ()
     """
     import pandas as pd
 
-    cells = _chosen(store.cells(), algos, data)
+    cells = _chosen(store.finished(), algos, data)
     table: dict[str, list] = {}
     for name in cells:
         values = cells[name].tolist()

@@ -40,7 +40,7 @@ def sizes(plan: "Plan", run: "Callable[[Plan], Any] | None" = None) -> Sizes:
     for data in plan.data:
         for name, other in others.items():
             keys = {cell.key for cell in expand(replace(asked, settings=(other,), data=(data,)))}
-            cells = Store(plan.store).cells(keys)
+            cells = Store(plan.store).finished(keys)
             if len(cells) < len(keys):
                 found_of = f"{len(cells)} of {len(keys)} cells of {other.algo} on {data}"
                 raise UserError(

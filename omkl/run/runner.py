@@ -177,7 +177,7 @@ def table_of(store: Store, cells: list[Cell]) -> "pd.DataFrame":
     """Return the finished cells in the order asked, under the names asked: a result may have been stored
     under another name of the same data or pool, for another base seed that led to the same order, or with
     the number of a budget that was asked for as another learner's size."""
-    found = store.cells({cell.key for cell in cells})
+    found = store.finished({cell.key for cell in cells})
     place = {key: number for number, key in enumerate(found["key"])}
     finished = [cell for cell in cells if cell.key in place]
     table = found.iloc[[place[cell.key] for cell in finished]].reset_index(drop=True)
