@@ -192,7 +192,7 @@ forms:
         ("task: classification", "task: regression", "labels: only classification has classes"),
         ("    labels: {-1: -1, 1: 1}", "", r"forms\[1\]: missing labels"),
         ("format: libsvm", "format: libsvm\n    scale: {time: 2}", "scale: unknown key 'time'"),
-        ("format: libsvm", "format: libsvm\n    scale: {add: one}", "scale: add: 'one' should be a finite number"),
+        ("format: libsvm", "format: libsvm\n    scale: {add: one}", "add: 'one' should be a finite number"),
         ("format: libsvm", "format: libsvm\n    target: {keep: 3}", "keep: 3 should be two numbers"),
         ("format: libsvm", f"format: libsvm\n    target: {{add: 1{'0' * 400}}}", "should be a finite number"),
         ("format: libsvm", "format: libsvm\n    scale: {divide: 0}", "scale: divide: must not be 0"),
