@@ -154,9 +154,7 @@ def test_a_poison_cell_fails_and_the_others_finish(cluster, tmp_path, monkeypatc
     plan = replace(make_plan(tmp_path, monkeypatch), exec=cluster.options())
     outcome = runner.run_plan(faulty(plan, "kill", None))
     assert len(outcome.cells) == 6
-    assert ["dask workers that ran it died" in line["error"] for line in outcome.failed] == [
-        True
-    ] * 2
+    assert ["dask workers that ran it died" in line["error"] for line in outcome.failed] == [True] * 2
 
 
 def test_innocent_cells_outlive_many_poison_ones_that_take_their_data_with_them(
@@ -230,8 +228,8 @@ def test_another_version_on_the_workers_is_refused(cluster, monkeypatch, name):
     here = provenance.deciding()
     monkeypatch.setattr(provenance, "deciding", lambda: {**here, name: "0.1"})
     refused = (
-        rf"a dask worker cannot run cells: the one on {re.escape(socket.gethostname())} has other versions that "
-        rf"decide results: {name} {re.escape(here[name])} there, 0\.1 here; install the same versions on both"
+        rf"a dask worker cannot run cells: the one on {re.escape(socket.gethostname())} has other versions "
+        rf"that decide results: {name} {re.escape(here[name])} there, 0\.1 here; install the same versions"
     )
     with pytest.raises(OmklError, match=refused):
         list(executors.make(cluster.options()).run(act, [("value", 1)]))
