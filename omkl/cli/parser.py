@@ -1,7 +1,7 @@
 """The parser of the command line: commands, options, and their help."""
 
 import argparse
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NoReturn
 
 from omkl import __version__
@@ -131,15 +131,15 @@ def build_parser() -> Parser:
         sub.set_defaults(does=does, takes_words=bool(usage), parser=sub)
         return sub
 
-    settings, format_help = "[KEY=VALUE ...] ", "what goes to stdout (default: %(default)s)"
+    settings = "[KEY=VALUE ...] "
 
     text = "run learners on data sets and print the table, next to the yardsticks"
     sub = command("run", commands.run, text, settings, f"{KEYS}\n{RUN}")
-    _add_run_options(sub, format_help)
+    _add_run_options(sub)
 
     text = "run a grid of settings, print the table and the best settings, and draw them"
     sub = command("sweep", commands.sweep, text, settings, f"{KEYS}\n{SWEEP}")
-    _add_run_options(sub, format_help)
+    _add_run_options(sub)
     sub.add_argument("--out", type=out_path, metavar="PATH", help="file (.png, .pdf) or folder of the figure")
 
     text = "draw what the store holds, or a figure of a paper"
@@ -153,47 +153,47 @@ def build_parser() -> Parser:
     sub = command("table", paper_commands.table, text, "NAME [KEY=VALUE ...] ", PAPER)
     sub.add_argument("name", metavar="NAME", help="such as bomkl/1")
     _add_selection(sub)
-    _add_run_options(sub, format_help)
+    _add_run_options(sub)
 
     text = "check the claims of a paper by numbers"
     sub = command("claims", paper_commands.claims, text, "PAPER [KEY=VALUE ...] ", PAPER)
     sub.add_argument("paper", metavar="PAPER", help="such as omkc")
     _add_selection(sub)
-    _add_run_options(sub, format_help)
+    _add_run_options(sub)
 
     text = "print the theorems' mistake bounds next to the observed mistakes"
     sub = command("bounds", commands.bounds, text, settings, f"{KEYS}\n{BOUNDS}")
-    _add_run_options(sub, format_help)
+    _add_run_options(sub)
     text = "use at most N examples for each batch solution (default: 2000); memory: 32 N^2 bytes"
     sub.add_argument("--rows", type=_count, default=2000, metavar="N", help=text)
 
     text = "show progress: the cells that are done, running, queued, failed or missing"
     sub = command("status", commands.status, text, settings, KEYS)
-    sub.add_argument("--format", choices=FORMATS, default="table", help=format_help)
+    _add_format(sub)
 
     text = "list learners, data sets, kernel pools, or papers with their tables and figures"
     sub = command("list", commands.list_, text, "KIND ")
     sub.set_defaults(takes_words=False)
     kinds = ("algos", "data", "pools", "papers")
     sub.add_argument("kind", choices=kinds, metavar="KIND", help=", ".join(kinds))
-    sub.add_argument("--format", choices=FORMATS, default="table", help=format_help)
+    _add_format(sub)
 
     text = "print the resolved configuration, with help and domains"
     sub = command("show", commands.show, text, settings, KEYS)
-    sub.add_argument("--format", choices=("yaml", "json"), default="yaml", help=format_help)
+    _add_format(sub, ("yaml", "json"))
 
     text = "list, download, verify or locate data sets"
     actions = ("list", "get", "verify", "path")
     sub = command("data", commands.data, text, "ACTION [NAME ...] ", DATA)
     sub.add_argument("action", choices=actions, metavar="ACTION", help="list, get, verify or path")
     sub.add_argument("--force", action="store_true", help="get: download again what is present")
-    sub.add_argument("--format", choices=FORMATS, default="table", help="list: " + format_help)
+    _add_format(sub, of="list: ")
 
     text = "list, export, merge, prune or reseal stored results"
     actions = ("list", "export", "merge", "prune", "reseal")
     sub = command("results", store_commands.results, text, "ACTION [FOLDER ...] [KEY=VALUE ...] ", RESULTS)
     sub.add_argument("action", choices=actions, metavar="ACTION", help=", ".join(actions))
-    sub.add_argument("--format", choices=FORMATS, default="table", help="list, prune: " + format_help)
+    _add_format(sub, of="list, prune: ")
     sub.add_argument("--out", type=out_path, metavar="FILE", help="export: file to write, .csv or .parquet")
     sub.add_argument("--old", action="store_true", help="prune: cells of older revisions of a learner too")
     sub.add_argument("--torn", action="store_true", help="prune: lines that cannot be read too")
@@ -203,12 +203,17 @@ def build_parser() -> Parser:
 
     text = "measure the engine on this machine, against np.exp and the naive twin"
     sub = command("bench", commands.bench, text, "")
-    sub.add_argument("--format", choices=("table", "json"), default="table", help=format_help)
+    _add_format(sub, ("table", "json"))
     return parser
 
 
-def _add_run_options(parser: Parser, format_help: str) -> None:
-    parser.add_argument("--format", choices=FORMATS, default="table", help=format_help)
+def _add_format(parser: Parser, formats: Sequence[str] = FORMATS, of: str = "") -> None:
+    text = of + "what goes to stdout (default: %(default)s)"
+    parser.add_argument("--format", choices=formats, default=formats[0], help=text)
+
+
+def _add_run_options(parser: Parser) -> None:
+    _add_format(parser)
     _add_work_options(parser)
 
 
