@@ -6,13 +6,13 @@ from typing import Any
 
 
 class OmklError(Exception):
-    """A run that failed: the command ends with exit code 1."""
+    """A run failed: the command ends with exit code 1."""
 
     exit_code = 1
 
 
 class UserError(OmklError):
-    """Bad input: says what was wrong, where, and what would be right. Exit code 2."""
+    """A mistake in the input: the message says what is wrong, where, and what to do. Exit code 2."""
 
     exit_code = 2
 

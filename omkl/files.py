@@ -1,14 +1,14 @@
-"""Files that several processes share: written whole or not at all, and locks.
+"""Files that several processes share: they are written as a whole or not at all, and locked.
 
-The locks are those of the system (by filelock), which end with the process that held them. Where there are
-none, filelock takes the existence of the lock's file in their place, and breaks a lock whose process has died
-on the same machine.
+The locks come from the system (through filelock) and end with the process that held them. On a file system
+without locks, filelock uses the existence of the lock file instead, and breaks the lock of a dead process of
+the same machine.
 """
 
 import contextlib
 import os
 import sys
-import tempfile
+import uuid
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
@@ -22,9 +22,9 @@ else:
 
 @contextlib.contextmanager
 def locked(path: Path, what: str) -> Iterator[None]:
-    """Hold a lock file; a second process waits (and says so) until the first is done.
+    """Hold a lock file. A second process says that it waits, and waits until the first is done.
 
-    what: what the holder does, such as "submitting". Raises OSError where it cannot be locked.
+    what: what the holder does, such as "submitting". Raises OSError where the file cannot be locked.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     lock = hold(path)
@@ -38,12 +38,14 @@ def locked(path: Path, what: str) -> Iterator[None]:
 
 
 def hold(path: Path, wait: bool = False) -> Lock | None:
-    """Take a lock file and return its lock, to be released; None where another process holds it.
+    """Take a lock file and return its lock, which the caller releases. None if another process holds it.
 
-    Raises OSError where it cannot be locked.
+    The content of the file is lost. Raises OSError where the file cannot be locked.
     """
     with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message=".*[sS]oft.*", category=UserWarning)  # as said above
+        warnings.filterwarnings(
+            "ignore", message=".*[sS]oft.*", category=UserWarning
+        )  # see the module's text
         from filelock import FileLock, Timeout
 
         lock = FileLock(path, thread_local=False)
@@ -56,15 +58,25 @@ def hold(path: Path, wait: bool = False) -> Lock | None:
 
 @contextlib.contextmanager
 def replacing(target: Path) -> Iterator[IO[bytes]]:
-    """A new file that takes the target's place when the block ends well, and vanishes when it does not."""
+    """Yield a new file. It replaces the target, durably, when the block succeeds; else it is removed."""
     target.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+    part = target.with_name(f".{uuid.uuid4().hex[:12]}.part")  # short: the target's name may be of any length
     try:
-        with os.fdopen(handle, "wb") as file:
+        with open(part, "xb") as file:
             yield file
             file.flush()
             os.fsync(file.fileno())
-        os.replace(name, target)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
+        os.replace(part, target)
+        sync_folder(target.parent)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def sync_folder(path: Path) -> None:
+    """Make the name of a new file durable (POSIX; other systems have no such call)."""
+    if os.name == "posix":
+        file = os.open(path, os.O_RDONLY)
+        try:
+            os.fsync(file)
+        finally:
+            os.close(file)

@@ -37,22 +37,22 @@ def published_folder() -> Path:
 
 
 def given(text: str | Path, what: str) -> Path:
-    """Return a path that a user gave, ~ replaced, whether or not it exists.
+    """Return a path that a user gave, with ~ replaced, whether or not it exists.
 
-    what: what it was given as, such as ``store=``. Raises UserError for one that cannot exist: too long, say.
+    what: the option, such as ``store=``. Raises UserError for a path that cannot exist, such as one too long.
     """
     path = Path(os.path.expanduser(text))
     try:
         path.stat()
     except (FileNotFoundError, NotADirectoryError, PermissionError):
-        pass  # whoever reads or writes there says so
+        pass  # reading or writing there will say so
     except (OSError, ValueError) as error:
         raise UserError(f"{what}{show(str(text))}: {getattr(error, 'strerror', None) or error}") from error
     return path
 
 
 def out_path(text: str) -> str:
-    """Return the value of ``--out``; a slash at its end, which says that it is a folder, stays."""
+    """Return the value of ``--out``, with the slash at its end that marks a folder."""
     if not text.strip():
         raise UserError("--out: the path is missing")
     given(text, "--out ")

@@ -1,7 +1,7 @@
-"""Whether a YAML file is plain data, told before anything builds objects from it.
+"""Checks that a YAML file is plain data, before anything builds objects from it.
 
-Aliases are counted as what they stand for, because nine levels of them are a billion items. Tags are refused
-because they name types, Hydra's own directives because they reach beyond the file.
+An alias counts as much as what it stands for, because nine levels of aliases are a billion items. Tags are
+refused because they name types, Hydra's own directives because they change more than the file.
 """
 
 import re
@@ -18,24 +18,22 @@ _PART = re.compile(r"\w+", re.ASCII)
 
 
 class _Node(NamedTuple):
-    """A node's event, its depth and the deepest level in it, the nodes up to its own, where it is.
+    """A node of the file: its event, its deepest level, and the number of nodes up to it.
 
-    An alias has the depth and the count of what it stands for. top: the key of the root mapping whose value
-    the node belongs to    is_key: the node is itself such a key
+    An alias has the levels and the nodes of what it stands for.
     """
 
     event: Any
-    depth: int
     deepest: int
     count: int
-    top: str | None
-    is_key: bool
+    top: str | None  # the key of the root mapping whose value the node belongs to
+    is_key: bool  # it is itself such a key
 
 
 def check(path: Path) -> list[str]:
-    """Return the names in the file's defaults list: the shared parts that Hydra puts before it.
+    """Return the names in the file's defaults list: the shared parts that Hydra reads before it.
 
-    Raises UserError naming file and line for what is not plain, small YAML.
+    Raises UserError with file and line unless the file is plain, small YAML.
     """
     import yaml
 
@@ -50,7 +48,7 @@ def check(path: Path) -> list[str]:
     if len(text) > LARGEST:
         raise UserError(f"{path}: larger than {LARGEST:,} bytes")
     if re.search(rb"^\s*#\s*@package", text, re.MULTILINE):
-        raise UserError(f"{path}: asks for another @package; a conf file stays in its place")
+        raise UserError(f"{path}: @package is refused; a conf file cannot move to another place")
     parts = []
     try:
         # PyYAML may have been built without libyaml's parser, which is ten times as fast
@@ -69,7 +67,7 @@ def check(path: Path) -> list[str]:
 
 
 def _nodes(events: Iterable[Any]) -> Iterator[_Node]:
-    """Yield every node. Raises MarkedYAMLError for an alias of nothing, or of what it is in itself."""
+    """Yield every node. Raises MarkedYAMLError for an alias of nothing, or of a node that contains it."""
     import yaml
 
     depth, count, top, key_next = 0, 0, None, True
@@ -99,7 +97,7 @@ def _nodes(events: Iterable[Any]) -> Iterator[_Node]:
             count += size
             if depth and opened[-1][2] < depth + levels:
                 opened[-1][2] = depth + levels
-            yield _Node(event, depth, depth + levels, count, None if is_key else top, is_key)
+            yield _Node(event, depth + levels, count, None if is_key else top, is_key)
             if depth == 1:
                 top = getattr(event, "value", None) if is_key else top
                 key_next = not key_next

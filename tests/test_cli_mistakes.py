@@ -67,7 +67,7 @@ from omkl.cli import main
         # options and commands
         ("run --foramt json", ["unknown option --foramt", "did you mean '--format'", "omkl run --help"]),
         ("run --format jsn", ["--format", "'jsn'", "json"]),
-        ("run -j 0", ["--jobs", "whole number from 1 up", "'0'"]),
+        ("run -j 0", ["--jobs", "whole number from 1 to 999999", "'0'"]),
         ("run -j two", ["'two'"]),
         ("run --form json", ["unknown option --form", "--format"]),
         ("runn algo=omkc_dd", ["'runn'", "run"]),
@@ -115,7 +115,7 @@ def test_an_unforeseen_error_has_no_traceback_and_says_how_to_see_it(monkeypatch
     monkeypatch.setitem(omkl.cli.listing.KINDS, "algos", broken)
     assert main(["list", "algos"]) == 1
     assert capsys.readouterr().err == (
-        "omkl: unexpected ZeroDivisionError: oh; with --debug it shows where, please report it\n"
+        "omkl: unexpected ZeroDivisionError: oh; please report it, with the output of --debug\n"
     )
     with pytest.raises(ZeroDivisionError):
         main(["list", "algos", "--debug"])

@@ -72,7 +72,7 @@ def test_stored_hash_is_that_of_the_arrays(source):
 
 def test_second_load_does_not_parse(source, monkeypatch):
     first = data.load(str(source))
-    monkeypatch.setattr(access, "_parse", lambda *a: pytest.fail("parsed again"))
+    monkeypatch.setattr(access, "parse", lambda *a: pytest.fail("parsed again"))
     assert same(data.load(str(source)), first)
 
 
@@ -177,7 +177,7 @@ def test_copies_of_two_files_that_changed_places_are_noticed(source):
         path.unlink()
         path.write_bytes(text)
     for file, right in ((source, one), (other, two)):
-        with pytest.warns(UserWarning, match="another file's copy"):
+        with pytest.warns(UserWarning, match="the copy of another file"):
             assert same(data.load(str(file)), right)
     assert [path.read_bytes() for path in paths] == texts
 

@@ -221,7 +221,7 @@ def test_wrong_content_never_joins_the_search_path(server, mine):
 def test_downloads_folder_that_cannot_be_written(mine, tmp_path, monkeypatch):
     (tmp_path / "file").touch()
     monkeypatch.setenv("OMKL_CACHE", str(tmp_path / "file"))
-    with pytest.raises(OmklError, match="OMKL_CACHE names another folder"):
+    with pytest.raises(OmklError, match="name another folder with OMKL_CACHE"):
         data.get("mine")
 
 

@@ -94,7 +94,7 @@ BROKEN = {
     "nan 1:1": "label: 'nan' is not finite",
     "abc 1:1": "label: 'abc' is not a number",
     "1:1 2:1": "label: '1:1' is not a number",
-    "1 qid:3 1:1": "marks a ranking file",
+    "1 qid:3 1:1": "belongs to a ranking file",
     "1,2 1:1": "label: '1,2' is not a number",
     "1 1:1\0": "is not a number",
     "1 1:\u0661": "is not a number",

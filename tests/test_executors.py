@@ -103,7 +103,7 @@ class Unloadable:
 
 
 def test_workers_that_never_begin_end_the_run_with_a_clear_error():
-    with pytest.raises(OmklError, match="die before they begin a cell"):
+    with pytest.raises(OmklError, match="die before they begin any cell"):
         list(Loky(2).run(act, [Unloadable(), Unloadable()]))
 
 
@@ -177,7 +177,7 @@ def test_unknown_executor_and_bad_number_of_workers():
 def test_every_executor_has_a_conf_file_and_every_conf_file_an_executor():
     for name in compose.options("exec"):
         if name == "slurm":  # which submits, and does not wait
-            with pytest.raises(UserError, match="submits to a queue"):
+            with pytest.raises(UserError, match="submits cells and does not wait"):
                 executors.make({"name": name})
         else:
             module = importlib.import_module(f"omkl.executors.{name}")

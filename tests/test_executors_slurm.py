@@ -242,7 +242,7 @@ def test_mistakes_end_with_one_line(plan, tools, monkeypatch):
         slurm.submit(plan)
     with pytest.raises(UserError, match="--fail-fast has no effect with exec=slurm"):
         main(["run", "exec=slurm", "--fail-fast", "--debug"])
-    with pytest.raises(UserError, match="exec=slurm submits to a queue"):
+    with pytest.raises(UserError, match="exec=slurm submits cells and does not wait"):
         runner.run_plan(plan)
 
 
@@ -272,7 +272,7 @@ def test_local_jobs_have_a_session_and_a_log_of_their_own(tmp_path):
 def test_local_jobs_that_cannot_be_started_end_with_one_line(plan, monkeypatch):
     plan = replace(plan, exec={**OPTIONS, "cluster": "local", "setup": []})
     monkeypatch.setattr(sys, "executable", "/bin/false")
-    with pytest.raises(OmklError, match=r"exec=slurm: no jobs were started, see .*jobs\.log"):
+    with pytest.raises(OmklError, match=r"exec=slurm: no jobs were started; see .*jobs\.log"):
         slurm.submit(plan)
 
 

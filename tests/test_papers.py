@@ -166,7 +166,7 @@ def test_data_that_cannot_be_had_is_told_and_a_file_can_stand_in(tmp_path):
         (["table", "bomkl/1", "algo=omkc_dd"], "the paper's conf sets this"),
         (["table", "bomkl/1", "--data", "wdcb"], "neither a registered data set nor a file"),
         (["table", "bomkl/1", "--algo", "omkc_dx"], "unknown learner"),
-        (["table", "bomkl/1", "--reps", "0"], "whole number from 1 up"),
+        (["table", "bomkl/1", "--reps", "0"], "whole number from 1 to 999999"),
         (["table", "bomkl/1", "--data", "kdd08"], "are not available"),
         (["figure", "curve", "--quick"], "for a paper's figure"),
     ],

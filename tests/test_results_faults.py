@@ -143,7 +143,7 @@ def test_a_disk_that_is_full_is_a_clear_error_and_the_store_goes_on_with_more_ro
     path, enlarge = small_disk
     store, curve = Store(path), {"t": list(range(300))}
     written = 0
-    with pytest.raises(OmklError, match=r"cannot write to the store .*No space left on device.*is safe"):  # noqa: PT012
+    with pytest.raises(OmklError, match=r"cannot write to the store .*No space left on device.*are safe"):  # noqa: PT012
         while True:
             store.append(line(written), curve)
             written += 1

@@ -154,7 +154,7 @@ def test_a_curve_that_is_none_is_not_read_and_prune_removes_it(tmp_path):
 def test_the_writer_refuses_what_no_reader_would_believe(tmp_path):
     with Store(tmp_path) as store:
         for wrong in (line(1, key="0" * 64), line(1) | {"mistakes": 200}, line(1) | {"seconds": -1.0}):
-            with pytest.raises(ValueError, match="a field is missing, of another type, out of its range"):
+            with pytest.raises(ValueError, match="a field is missing, has a wrong type or range"):
                 store.append(wrong)
         with pytest.raises(ValueError, match="curve"):
             store.append(line(1), {"t": [2, 1]})

@@ -40,7 +40,7 @@ def workers(monkeypatch):
 
 def test_every_cell_runs_once_and_has_its_place(plan):
     outcome = runner.run_plan(plan, jobs=1)
-    assert (outcome.asked, outcome.ran, outcome.reused, outcome.failed) == (24, 24, 0, [])
+    assert (outcome.requested, outcome.ran, outcome.reused, outcome.failed) == (24, 24, 0, [])
     assert not outcome.interrupted
     cells = outcome.cells
     expected = [
@@ -93,7 +93,7 @@ def test_only_what_is_missing_runs(plan, tmp_path):
     first = runner.run_plan(replace(plan, reps=2), jobs=1)
     assert (first.ran, first.reused) == (12, 0)
     again = runner.run_plan(plan, jobs=1)
-    assert (again.asked, again.ran, again.reused) == (24, 12, 12)
+    assert (again.requested, again.ran, again.reused) == (24, 12, 12)
     third = runner.run_plan(plan, jobs=1)
     assert (third.ran, third.reused) == (0, 24)
     pd.testing.assert_frame_equal(third.cells, again.cells)
@@ -128,7 +128,7 @@ def test_another_revision_does_not_reuse(plan, monkeypatch):
 def test_a_yardstick_that_is_also_asked_runs_once(plan):
     both = replace(plan, settings=(*plan.settings, *plan.yardsticks))
     outcome = runner.run_plan(both, jobs=1)
-    assert (outcome.asked, outcome.ran, len(outcome.cells)) == (24, 24, 24)
+    assert (outcome.requested, outcome.ran, len(outcome.cells)) == (24, 24, 24)
 
 
 def test_the_same_data_and_pool_under_another_name_are_reused_and_shown_as_asked(plan, tmp_path):

@@ -20,7 +20,7 @@ from omkl.cli import main
 from omkl.config import Plan, Setting
 from omkl.errors import OmklError, UserError
 from omkl.run import runner
-from omkl.run.status import told
+from omkl.run.status import failures_text
 from omkl.store.store import Store
 
 HERE = Path(__file__).resolve().parent
@@ -54,7 +54,7 @@ def workers(monkeypatch):
 )
 def test_a_failed_cell_is_recorded_excluded_and_tried_again(plan, fault, message):
     outcome = runner.run_plan(faulty(plan, *fault), jobs=1)
-    assert (outcome.asked, outcome.ran, len(outcome.cells)) == (8, 8, 6)
+    assert (outcome.requested, outcome.ran, len(outcome.cells)) == (8, 8, 6)
     assert [line["data"] for line in outcome.failed] == ["one", "two"]
     assert all(line["error"].startswith(message) for line in outcome.failed)
     assert "omkc_u" not in set(outcome.cells["algo"])
@@ -121,7 +121,7 @@ def test_the_failed_cells_are_listed_at_the_end_with_exit_code_1(plan, monkeypat
 
 def test_a_long_list_of_failures_is_cut():
     line = {"data": "one", "algo": "omkc_u", "pool": None, "params": {}, "rep": 0}
-    lines = told([{**line, "error": f"{number:02}"} for number in range(30)])
+    lines = failures_text([{**line, "error": f"{number:02}"} for number in range(30)])
     assert len(lines) == 21
     assert lines[0] == "omkc_u on one, repetition 0: 00"
     assert lines[20].startswith("... and 10 more")

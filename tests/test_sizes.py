@@ -39,7 +39,7 @@ def asked(tmp_path):
 def test_the_budget_is_nearest_to_the_size_on_each_data_set(asked):
     spa = runner.run_plan(asked("algo=bomkc_spa"), jobs=1).cells
     outcome = runner.run_plan(asked("algo=bomkc_rbp", MATCH), jobs=1)
-    assert (outcome.asked, outcome.ran, len(outcome.cells)) == (6, 6, 6)
+    assert (outcome.requested, outcome.ran, len(outcome.cells)) == (6, 6, 6)
     budgets = sizes(asked("algo=bomkc_rbp", MATCH))
     assert len(budgets) == 2
     for (data, _), budget in budgets.items():
@@ -59,7 +59,7 @@ def test_the_budget_is_nearest_to_the_size_on_each_data_set(asked):
 
 def test_what_is_matched_runs_where_the_store_lacks_it_and_counts_for_itself(asked):
     outcome = runner.run_plan(asked("algo=bomkc_rbp,bomkc_bpas", MATCH), jobs=1)
-    assert (outcome.asked, outcome.ran) == (12, 12)
+    assert (outcome.requested, outcome.ran) == (12, 12)
     later = runner.run_plan(asked("algo=bomkc_spa"), jobs=1)
     assert (later.ran, later.reused) == (0, 6)
 

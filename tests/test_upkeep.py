@@ -191,7 +191,7 @@ def test_prune_removes_what_no_table_uses(tmp_path, capsys):
     before = content(store)
     assert main(["results", "prune", f"store={tmp_path}", "--format", "csv"]) == 0
     out, err = capsys.readouterr()
-    assert "nothing is removed yet" in err
+    assert "nothing was removed" in err
     assert out == (
         "folder,what,lines\ncells,computed again since,3\n"
         'cells,"failed, finished since",1\ncurves,computed again since,2\n'
@@ -232,7 +232,7 @@ def test_prune_leaves_files_alone_that_a_run_writes_to(tmp_path, capsys):
     writer.stdout.readline()
     store = fill(tmp_path, line(1, time=LATE))
     assert main(["results", "prune", f"store={tmp_path}", "--yes"]) == 0
-    assert "left alone, a run is writing to it" in capsys.readouterr().err
+    assert "left unchanged, because a run is writing to it" in capsys.readouterr().err
     assert len(content(store)) == 3
     writer.communicate()
     assert sorted(read_quietly(store)["rep"]) == [1, 2]  # what it wrote after that is there
@@ -272,7 +272,7 @@ def test_a_prune_killed_at_any_moment_loses_nothing(tmp_path):
         (["prune", "algo=x"], "takes store"),
         (["list", "store=a", "store=b"], "given twice"),
         (["list", "algo="], "the value is missing"),
-        (["merge"], "which stores"),
+        (["merge"], "name the stores"),
         (["merge", "nowhere"], "nowhere is not a results store"),
         (["prun"], "prun"),
     ],

@@ -1,6 +1,6 @@
-"""What each command does: call the parts, print. Everything slow is imported by the command that needs it.
+"""What each command does: call the parts, print. Slow modules are imported by the command that needs them.
 
-A command takes the parsed options and the words left over (KEY=VALUE, or names) and returns an exit code.
+A command takes the parsed options and the remaining words (KEY=VALUE, or names) and returns an exit code.
 Results go to stdout, everything else to stderr.
 """
 
@@ -19,38 +19,38 @@ if TYPE_CHECKING:
 
 
 def run(args: Namespace, words: list[str]) -> int:
-    """``omkl run``: the cells that are missing, then the table."""
-    from omkl.config import plan
+    """``omkl run``: run the missing cells, then print the table."""
+    from omkl.config import plan as make_plan
     from omkl.reports.expected import Expected
     from omkl.reports.report import report
 
-    asked = plan(words)
-    if _submitted(asked, args):
+    plan = make_plan(words)
+    if _submitted(plan, args):
         return OK
-    outcome = _run(asked, args)
-    emit(report(outcome.cells, Expected.of(asked, outcome.failed, args.line, outcome.stale), args.format))
+    outcome = _run(plan, args)
+    emit(report(outcome.cells, Expected.of(plan, outcome.failed, args.line, outcome.stale), args.format))
     return end(outcome, args.fail_fast)
 
 
 def sweep(args: Namespace, words: list[str]) -> int:
-    """``omkl sweep``: the grid, the best setting per data set and learner, and a figure."""
-    from omkl.config import plan
+    """``omkl sweep``: run the grid, print the best setting per data set and learner, draw a figure."""
+    from omkl.config import plan as make_plan
     from omkl.reports.expected import Expected
     from omkl.reports.report import sweep_report
 
-    asked = plan(words, sweep=True)
-    if _submitted(asked, args):
+    plan = make_plan(words, sweep=True)
+    if _submitted(plan, args):
         return OK
-    outcome = _run(asked, args)
-    about = Expected.of(asked, outcome.failed, args.line, outcome.stale)
-    text, files = sweep_report(outcome.cells, about, args.format, _figures(asked, args))
+    outcome = _run(plan, args)
+    about = Expected.of(plan, outcome.failed, args.line, outcome.stale)
+    text, files = sweep_report(outcome.cells, about, args.format, _figures(plan, args))
     emit(text)
     tell(files)
     return end(outcome, args.fail_fast)
 
 
 def figure(args: Namespace, words: list[str]) -> int:
-    """``omkl figure``: a picture of what the store holds of these settings, or a paper's figure."""
+    """``omkl figure``: draw what the store holds of these settings, or a paper's figure."""
     if "=" in args.kind:
         raise UserError(f"{args.kind}: the KIND of figure comes first: curve, sweep or a paper's (omkc/1)")
     if args.kind not in ("curve", "sweep"):
@@ -60,7 +60,7 @@ def figure(args: Namespace, words: list[str]) -> int:
     for option in ("reps", "data", "algo", "quick"):
         if getattr(args, option):
             raise UserError(f"--{option} is for a paper's figure; figure {args.kind} takes KEY=VALUE words")
-    from omkl.config import plan
+    from omkl.config import plan as make_plan
     from omkl.reports.curves import curve_figure
     from omkl.reports.expected import Expected
     from omkl.reports.report import sweep_report
@@ -69,18 +69,18 @@ def figure(args: Namespace, words: list[str]) -> int:
     from omkl.run.runner import table_of
     from omkl.store.store import Store
 
-    asked = plan(words, sweep=True)
-    wanted = expand(asked, sizes(asked))
-    keys = {cell.key for cell in wanted}
-    store = Store(asked.store)
-    cells = table_of(store, wanted)
+    plan = make_plan(words, sweep=True)
+    planned = expand(plan, sizes(plan))
+    keys = {cell.key for cell in planned}
+    store = Store(plan.store)
+    cells = table_of(store, planned)
     if len(cells) < len(keys):
-        verb = "sweep" if asked.swept else "run"
-        missing = f"the store {asked.store} holds {len(cells)} of {len(keys)} cells"
-        if not {setting.algo for setting in asked.settings} <= set(cells["algo"]):
+        verb = "sweep" if plan.swept else "run"
+        missing = f"the store {plan.store} holds {len(cells)} of {len(keys)} cells"
+        if not {setting.algo for setting in plan.settings} <= set(cells["algo"]):
             raise UserError(f"{missing}; `omkl {shlex.join([verb, *words])}` computes them")
         say(f"warning: {missing}")
-    about, out = Expected.of(asked, command=args.line), _figures(asked, args)
+    about, out = Expected.of(plan, command=args.line), _figures(plan, args)
     if args.kind == "curve":
         files = curve_figure(cells, store.curves(keys), out, expected=about)
     else:
@@ -90,14 +90,14 @@ def figure(args: Namespace, words: list[str]) -> int:
 
 
 def bounds(args: Namespace, words: list[str]) -> int:
-    """``omkl bounds``: the learners' mistake bounds beside what the runs counted."""
+    """``omkl bounds``: print the learners' mistake bounds next to the mistakes that the runs counted."""
     from omkl.bounds import bounded, evaluate, render
-    from omkl.config import plan
+    from omkl.config import plan as make_plan
 
-    asked = bounded(plan(words))
-    outcome = _run(asked, args)
+    plan = bounded(make_plan(words))
+    outcome = _run(plan, args)
     if not outcome.interrupted:
-        emit(render(evaluate(asked, outcome.cells, args.rows), args.format, args.line))
+        emit(render(evaluate(plan, outcome.cells, args.rows), args.format, args.line))
     return end(outcome)
 
 
@@ -113,20 +113,21 @@ def show(args: Namespace, words: list[str]) -> int:
     """``omkl show``: the resolved configuration."""
     from omkl.config import resolved
 
-    found = resolved(words)
+    configuration = resolved(words)
     if args.format == "json":
         import json
 
-        emit(json.dumps(found, indent=1, ensure_ascii=False) + "\n")
+        emit(json.dumps(configuration, indent=1, ensure_ascii=False) + "\n")
     else:
         import yaml
 
-        emit(yaml.safe_dump(found, sort_keys=False, default_flow_style=None, width=110, allow_unicode=True))
+        style = {"sort_keys": False, "default_flow_style": None, "width": 110, "allow_unicode": True}
+        emit(yaml.safe_dump(configuration, **style))
     return OK
 
 
 def data(args: Namespace, words: list[str]) -> int:
-    """``omkl data``: list, download, verify or locate data sets; goes on past one that fails."""
+    """``omkl data``: list, download, verify or locate data sets; one that fails does not stop the others."""
     import omkl.data
     from omkl.cli import listing
 
@@ -151,21 +152,19 @@ def data(args: Namespace, words: list[str]) -> int:
 
 
 def status(args: Namespace, words: list[str]) -> int:
-    """``omkl status``: how far the cells of these settings are; FAILED where that cannot be told."""
+    """``omkl status``: show the progress of these settings; FAILED where squeue does not answer."""
     from omkl.config import plan
     from omkl.run.status import status
 
-    found = status(plan(words, sweep=True))
-    emit(plain_table.render(found.rows, args.format))
-    if found.failed:
-        tell_failed(found.failed)
-    if found.logs:
-        say(
-            f"{len(found.logs)} jobs crashed; run the command again to resubmit each such cell separately; "
-            f"the last one's log: {found.logs[-1]}"
-        )
-    if found.silence:
-        say(f"what is queued or running is unknown, as squeue does not answer: {found.silence}")
+    progress = status(plan(words, sweep=True))
+    emit(plain_table.render(progress.rows, args.format))
+    if progress.failed:
+        tell_failed(progress.failed)
+    if progress.logs:
+        again = "run the command again to resubmit each such cell separately"
+        say(f"{len(progress.logs)} jobs crashed; {again}; the last log is {progress.logs[-1]}")
+    if progress.silence:
+        say(f"what is queued or running is unknown, as squeue does not answer: {progress.silence}")
         return FAILED
     return OK
 
@@ -199,22 +198,22 @@ def _run(plan: "Plan", args: Namespace) -> "Outcome":
 
 
 def _submitted(plan: "Plan", args: Namespace) -> bool:
-    """With an executor that only submits: do so, say what, and return whether any cell is still to come."""
+    """With exec=slurm: submit the missing cells, and return whether any cell is still to come."""
     if plan.exec["name"] != "slurm":
         return False
     from omkl.run.slurm import submit
 
     if args.jobs or args.fail_fast:
-        given, name = "--jobs" if args.jobs else "--fail-fast", plan.exec["name"]
-        raise UserError(f"{given} has no effect with exec={name}, which submits the cells and does not wait")
-    found = submit(plan, fresh=args.fresh)
-    if found.jobs:
-        emit("".join(f"{array}\n" for array in dict.fromkeys(job.partition("_")[0] for job in found.jobs)))
-        say(f"submitted {found.cells} cells in {len(found.jobs)} jobs; the ids of their arrays are on stdout")
-    if found.waiting:
-        say(f"{found.waiting} cells are queued or running already")
-    if found.jobs or found.waiting:
-        say("`omkl status` with the same settings shows how far they are, the same command the results")
+        option, name = "--jobs" if args.jobs else "--fail-fast", plan.exec["name"]
+        raise UserError(f"{option} has no effect with exec={name}, which submits the cells and does not wait")
+    new = submit(plan, fresh=args.fresh)
+    if new.jobs:
+        emit("".join(f"{array}\n" for array in dict.fromkeys(job.partition("_")[0] for job in new.jobs)))
+        say(f"submitted {new.cells} cells in {len(new.jobs)} jobs; the ids of their arrays are on stdout")
+    if new.waiting:
+        say(f"{new.waiting} cells are queued or running already")
+    if new.jobs or new.waiting:
+        say("`omkl status` with the same settings shows the progress, the same command shows the results")
         return True
     return False
 

@@ -26,20 +26,20 @@ def algos() -> list[dict[str, Any]]:
 
 
 def data() -> list[dict[str, Any]]:
-    """Return one row per registered data set: name, T, d, where it is found, title."""
+    """Return one row per registered data set: name, T, d, where it is, title."""
     import omkl.data
 
     rows = []
     for name in omkl.data.registry.names():
-        found = omkl.data.status(name)
-        where = {"embedded": "scikit-learn", "missing": "download" if found.downloadable else "missing"}
+        status = omkl.data.status(name)
+        where = {"embedded": "scikit-learn", "missing": "download" if status.downloadable else "missing"}
         rows.append(
             {
                 "data": name,
-                "T": found.T,
-                "d": found.d,
-                "found": where.get(found.state) or str(found.paths[0].parent),
-                "title": found.title,
+                "T": status.T,
+                "d": status.d,
+                "found": where.get(status.state) or str(status.paths[0].parent),
+                "title": status.title,
             }
         )
     return rows

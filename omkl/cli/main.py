@@ -34,13 +34,13 @@ def main(argv: Sequence[str] | None = None) -> int:
             raise
         say("interrupted")
         return INTERRUPTED
-    except OutputClosed:  # by `omkl list data | head`, say: nothing is left to do but to go quietly
+    except OutputClosed:  # for example by `omkl list data | head`: end without a message
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except Exception as error:
         if debug:
             raise
-        say(f"unexpected {type(error).__name__}: {error}; with --debug it shows where, please report it")
+        say(f"unexpected {type(error).__name__}: {error}; please report it, with the output of --debug")
         return 1
 
 

@@ -1,4 +1,4 @@
-"""What commands say, and how they end: results go to stdout, everything else to stderr."""
+"""What commands print, and how they end: results go to stdout, everything else to stderr."""
 
 import sys
 from pathlib import Path
@@ -13,7 +13,7 @@ OK, FAILED, INTERRUPTED = 0, 1, 130
 
 
 class OutputClosed(Exception):
-    """Whoever read stdout has gone."""
+    """The reader of stdout has closed it."""
 
 
 def say(text: str) -> None:
@@ -29,9 +29,9 @@ def complain(error: OmklError) -> int:
 
 
 def printable(text: str) -> str:
-    """Return a message whose words came from a user or a file: no control characters, no endless line.
+    """Return a message that may contain a user's or a file's text, without control characters or huge lines.
 
-    Line ends stay where the message lists several things; what else is not printable is escaped.
+    Line ends stay, because a message may list several things; other unprintable characters are escaped.
     """
     escaped = "".join(c if c.isprintable() or c == "\n" else ascii(c)[1:-1] for c in text)
     return "\n".join(
@@ -40,7 +40,7 @@ def printable(text: str) -> str:
 
 
 def emit(text: str) -> None:
-    """Print a result to stdout, at once, so that a closed pipe shows here."""
+    """Print a result to stdout at once, so that a closed pipe is noticed here."""
     try:
         sys.stdout.write(text)
         sys.stdout.flush()
@@ -58,7 +58,7 @@ def end(outcome: "Outcome", fail_fast: bool = False) -> int:
     """Say how a run ended and return its exit code."""
     if outcome.interrupted:
         done = len(outcome.cells)
-        say(f"interrupted with {done} of {outcome.asked} cells; run the same command again to continue")
+        say(f"interrupted with {done} of {outcome.requested} cells; run the same command again to continue")
         return INTERRUPTED
     if outcome.failed:
         tell_failed(outcome.failed, "; the first ended the run" if fail_fast else "")
@@ -68,7 +68,7 @@ def end(outcome: "Outcome", fail_fast: bool = False) -> int:
 
 def tell_failed(failed: list[dict], how: str = "") -> None:
     """Say which cells failed, and that the same command tries them again."""
-    from omkl.run.status import told
+    from omkl.run.status import failures_text
 
     count = f"{len(failed)} cell{'s' if len(failed) > 1 else ''} failed{how}"
-    say("\n  ".join([f"{count} (the same command tries again):", *told(failed)]))
+    say("\n  ".join([f"{count} (the same command tries again):", *failures_text(failed)]))

@@ -1,7 +1,7 @@
 """The parser of the command line: commands, options, and their help."""
 
 import argparse
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NoReturn
 
 from omkl import __version__
@@ -11,7 +11,7 @@ from omkl.paths import out_path
 from omkl.reports.plain_table import FORMATS
 
 KEYS = """\
-settings (omkl show prints all of them with what they mean and may be):
+settings (omkl show prints all of them, with their meaning and domain):
   algo=NAME,...      learners (omkl list algos)    algo.KEY=VALUE   their hyperparameters
   data=NAME,...      data sets (omkl list data) or paths of LIBSVM files
   pool=NAME,...      kernel pools (omkl list pools)
@@ -46,43 +46,43 @@ examples:
   omkl figure omkc/1 --quick            runs what is missing, then draws the paper's figure
 """
 PAPER = """\
-NAME is PAPER/NUMBER (or PAPER where it has but one); `omkl list papers` shows what there is. Cells are kept
-in the store and shared between tables; what is missing is run, run an interrupted command again to continue.
+NAME is PAPER/NUMBER (or PAPER where it has only one); `omkl list papers` shows all names. Cells are kept in
+the store and shared between tables; only missing cells are run. Run an interrupted command again to continue.
 Words KEY=VALUE set store, seed, exec and block; everything else is the paper's.
 
 examples:
   omkl table bomkl/1 --quick
   omkl table omkc/3 --data wdbc,sonar_scale --reps 5 --format markdown
-  omkl table bomkl/2 --data german --algo omkc_dd       a learner more, on the same streams
+  omkl table bomkl/2 --data german --algo omkc_dd       one more learner, on the same streams
   omkl table bomkl/1 --data german=my/german.libsvm     the set's own file, checked against its content hash
   omkl claims omkc --quick
 """
 BOUNDS = """\
-Runs what is missing as omkl run does, then evaluates each theorem's right-hand side at a batch support vector
-machine; yardsticks are left out.
+Runs the missing cells as omkl run does, then evaluates each theorem's right-hand side at a batch support
+vector machine; yardsticks are left out.
 
 examples:
   omkl bounds algo=omkc_dd data=wdbc
   omkl bounds algo=omkc_dd,omklp_da2,bomkc_spa data=wdbc,german pool=paper16_cosine --format markdown
 """
 DATA = """\
-OMKL_DATA lists folders to look in, as PATH does; what is not there is downloaded to the cache and verified.
-OMKL_MIRROR (a URL or folder) is asked in place of the sets' own addresses, OMKL_OFFLINE=1 forbids downloads.
+OMKL_DATA lists folders to look in, as PATH does; missing sets are downloaded to the cache and verified.
+OMKL_MIRROR (a URL or folder) replaces the sets' own addresses, OMKL_OFFLINE=1 forbids downloads.
 
 examples:
   omkl data list
   omkl data get german a9a
-  omkl data verify          all that are found
+  omkl data verify          all that are present
   omkl data path wdbc
 """
 
 
 RESULTS = """\
-  list    what the store holds: learners x data x settings, cells, revisions, dates, machines
-  export  all cells as one flat table: CSV to stdout, or --out FILE.csv or FILE.parquet (needs pyarrow)
-  merge   copy from other stores (folders) what this one lacks; the newest of two results counts
-  prune   remove what no table uses: superseded lines, failures that finished since; --yes does it
-  reseal  seal the lines of an old store that have no checksum, where key and figures agree; says how many
+  list    show what the store holds: learners x data x settings, cells, revisions, dates, machines
+  export  write all cells as one flat table: CSV to stdout, or --out FILE.csv or FILE.parquet (needs pyarrow)
+  merge   copy the lines of other stores (folders) that this one lacks; the newest of two results counts
+  prune   remove what no table uses: superseded lines, failures that finished since (only with --yes)
+  reseal  seal the lines of an old store that have no checksum, where key and figures agree
 
 settings: store=PATH (else OMKL_STORE, else ./results); list and export: algo=NAME,... data=NAME,...
 
@@ -96,7 +96,7 @@ examples:
 
 
 class Parser(argparse.ArgumentParser):
-    """An argument parser whose complaints are one line each, without the usage."""
+    """An argument parser whose error messages are one line, without the usage."""
 
     def error(self, message: str) -> NoReturn:
         """Raise UserError instead of printing the usage and exiting."""
@@ -104,7 +104,7 @@ class Parser(argparse.ArgumentParser):
 
 
 def build_parser() -> Parser:
-    """Return the parser of all commands. Settings (KEY=VALUE) are what it leaves unparsed."""
+    """Return the parser of all commands. It leaves the settings (KEY=VALUE) unparsed."""
     parser = Parser(
         prog="omkl",
         description="Online learning with kernels: run, sweep and compare learners on data streams.",
@@ -131,82 +131,89 @@ def build_parser() -> Parser:
         sub.set_defaults(does=does, takes_words=bool(usage), parser=sub)
         return sub
 
-    settings, format_help = "[KEY=VALUE ...] ", "what goes to stdout (default: %(default)s)"
+    settings = "[KEY=VALUE ...] "
 
-    text = "run learners on data sets and print the table beside the yardsticks"
+    text = "run learners on data sets and print the table, next to the yardsticks"
     sub = command("run", commands.run, text, settings, f"{KEYS}\n{RUN}")
-    _add_run_options(sub, format_help)
+    _add_run_options(sub)
 
-    text = "run a grid of settings; print the table and the best settings, draw them"
+    text = "run a grid of settings, print the table and the best settings, and draw them"
     sub = command("sweep", commands.sweep, text, settings, f"{KEYS}\n{SWEEP}")
-    _add_run_options(sub, format_help)
+    _add_run_options(sub)
     sub.add_argument("--out", type=out_path, metavar="PATH", help="file (.png, .pdf) or folder of the figure")
 
-    text = "draw what the store holds, or a paper's figure"
+    text = "draw what the store holds, or a figure of a paper"
     sub = command("figure", commands.figure, text, f"KIND|NAME {settings}", f"{KEYS}\n{FIGURE}")
     sub.add_argument("kind", metavar="KIND", help="curve, sweep, or a paper's figure such as omkc/1")
     sub.add_argument("--out", type=out_path, metavar="PATH", help="file (.png, .pdf) or folder to write to")
     _add_selection(sub)
     _add_work_options(sub)
 
-    text = "reproduce a paper's table, our values next to the published ones"
+    text = "reproduce a table of a paper, our values next to the published ones"
     sub = command("table", paper_commands.table, text, "NAME [KEY=VALUE ...] ", PAPER)
     sub.add_argument("name", metavar="NAME", help="such as bomkl/1")
     _add_selection(sub)
-    _add_run_options(sub, format_help)
+    _add_run_options(sub)
 
-    text = "check a paper's claims by numbers"
+    text = "check the claims of a paper by numbers"
     sub = command("claims", paper_commands.claims, text, "PAPER [KEY=VALUE ...] ", PAPER)
     sub.add_argument("paper", metavar="PAPER", help="such as omkc")
     _add_selection(sub)
-    _add_run_options(sub, format_help)
+    _add_run_options(sub)
 
-    text = "print the theorems' mistake bounds beside the observed counts"
+    text = "print the theorems' mistake bounds next to the observed mistakes"
     sub = command("bounds", commands.bounds, text, settings, f"{KEYS}\n{BOUNDS}")
-    _add_run_options(sub, format_help)
-    text = "examples (at most) that each batch solution is made of; memory 32 N^2 bytes (2000)"
+    _add_run_options(sub)
+    text = "use at most N examples for each batch solution (default: 2000); memory: 32 N^2 bytes"
     sub.add_argument("--rows", type=_count, default=2000, metavar="N", help=text)
 
-    text = "show progress: cells that are done, running, queued, failed, missing"
+    text = "show progress: the cells that are done, running, queued, failed or missing"
     sub = command("status", commands.status, text, settings, KEYS)
-    sub.add_argument("--format", choices=FORMATS, default="table", help=format_help)
+    _add_format(sub)
 
     text = "list learners, data sets, kernel pools, or papers with their tables and figures"
     sub = command("list", commands.list_, text, "KIND ")
     sub.set_defaults(takes_words=False)
     kinds = ("algos", "data", "pools", "papers")
     sub.add_argument("kind", choices=kinds, metavar="KIND", help=", ".join(kinds))
-    sub.add_argument("--format", choices=FORMATS, default="table", help=format_help)
+    _add_format(sub)
 
     text = "print the resolved configuration, with help and domains"
     sub = command("show", commands.show, text, settings, KEYS)
-    sub.add_argument("--format", choices=("yaml", "json"), default="yaml", help=format_help)
+    _add_format(sub, ("yaml", "json"))
 
     text = "list, download, verify or locate data sets"
     actions = ("list", "get", "verify", "path")
     sub = command("data", commands.data, text, "ACTION [NAME ...] ", DATA)
     sub.add_argument("action", choices=actions, metavar="ACTION", help="list, get, verify or path")
-    sub.add_argument("--force", action="store_true", help="get: download again what is there")
-    sub.add_argument("--format", choices=FORMATS, default="table", help="list: " + format_help)
+    sub.add_argument("--force", action="store_true", help="get: download again what is present")
+    _add_format(sub, of="list: ")
 
     text = "list, export, merge, prune or reseal stored results"
     actions = ("list", "export", "merge", "prune", "reseal")
     sub = command("results", store_commands.results, text, "ACTION [FOLDER ...] [KEY=VALUE ...] ", RESULTS)
     sub.add_argument("action", choices=actions, metavar="ACTION", help=", ".join(actions))
-    sub.add_argument("--format", choices=FORMATS, default="table", help="list, prune: " + format_help)
+    _add_format(sub, of="list, prune: ")
     sub.add_argument("--out", type=out_path, metavar="FILE", help="export: file to write, .csv or .parquet")
     sub.add_argument("--old", action="store_true", help="prune: cells of older revisions of a learner too")
     sub.add_argument("--torn", action="store_true", help="prune: lines that cannot be read too")
-    sub.add_argument("--yes", action="store_true", help="prune: remove, rather than say what would be")
+    sub.add_argument(
+        "--yes", action="store_true", help="prune: remove the lines, instead of only listing them"
+    )
 
-    text = "measure the engine on this machine, beside np.exp and the naive twin"
+    text = "measure the engine on this machine, against np.exp and the naive twin"
     sub = command("bench", commands.bench, text, "")
-    sub.add_argument("--format", choices=("table", "json"), default="table", help=format_help)
+    _add_format(sub, ("table", "json"))
     return parser
 
 
-def _add_run_options(parser: Parser, format_help: str) -> None:
-    parser.add_argument("--format", choices=FORMATS, default="table", help=format_help)
+def _add_format(parser: Parser, formats: Sequence[str] = FORMATS, of: str = "") -> None:
+    text = of + "what goes to stdout (default: %(default)s)"
+    parser.add_argument("--format", choices=formats, default=formats[0], help=text)
+
+
+def _add_run_options(parser: Parser) -> None:
+    _add_format(parser)
     _add_work_options(parser)
 
 
@@ -215,14 +222,18 @@ def _add_selection(parser: Parser) -> None:
     parser.add_argument("--reps", type=_count, metavar="N", help=own + "at most N repetitions")
     parser.add_argument("--data", type=_names, default=(), metavar="A,B", help=own + "these data sets only")
     parser.add_argument(
-        "--algo", type=_names, default=(), metavar="A,B", help=own + "learners beside its own"
+        "--algo", type=_names, default=(), metavar="A,B", help=own + "learners in addition to its own"
     )
     parser.add_argument("--quick", action="store_true", help=own + "two repetitions of the small data sets")
 
 
 def _add_work_options(parser: Parser) -> None:
-    parser.add_argument("-j", "--jobs", type=_count, metavar="N", help="worker processes; else one per core")
-    parser.add_argument("--fresh", action="store_true", help="run cells again that the store already holds")
+    parser.add_argument(
+        "-j", "--jobs", type=_count, metavar="N", help="worker processes (default: one per core)"
+    )
+    parser.add_argument(
+        "--fresh", action="store_true", help="run also the cells that the store already holds"
+    )
     parser.add_argument("--fail-fast", action="store_true", help="end the run at the first cell that fails")
     parser.add_argument("-q", "--quiet", action="store_true", help="no progress bar")
 
@@ -233,5 +244,5 @@ def _names(text: str) -> tuple[str, ...]:
 
 def _count(text: str) -> int:
     if not (text.isascii() and text.isdecimal() and len(text) < 7) or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"must be a whole number from 1 up (to 999999), is {text!r}")
+        raise argparse.ArgumentTypeError(f"must be a whole number from 1 to 999999, got {text!r}")
     return int(text)

@@ -1,16 +1,12 @@
-"""What ``omkl results`` does: list, export, merge, prune and reseal stores.
+"""What ``omkl results`` does: list, export, merge, prune and reseal stores."""
 
-The work itself is in upkeep.py and rewrite.py.
-"""
-
-import contextlib
-import os
 from argparse import Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from omkl.cli.messages import OK, emit, say
 from omkl.errors import OmklError, UserError, suggest
+from omkl.files import replacing
 from omkl.paths import given, store_folder
 from omkl.reports import plain_table
 
@@ -21,7 +17,7 @@ FILTERS = ("store", "algo", "data")
 
 
 def results(args: Namespace, words: list[str]) -> int:
-    """``omkl results``: look after the store."""
+    """``omkl results``: list, export, merge, prune or reseal the store."""
     from omkl.reports import store_contents
     from omkl.store import rewrite
     from omkl.store.store import Store, listed
@@ -31,7 +27,7 @@ def results(args: Namespace, words: list[str]) -> int:
     store = Store(store_folder(next(iter(chosen["store"]), None)))
     if args.action == "merge":
         if not folders:
-            raise UserError("omkl results merge FOLDER ...: which stores are to be copied from?")
+            raise UserError("omkl results merge FOLDER ...: name the stores to copy from")
         copied = rewrite.merge(store, [given(folder, "") for folder in folders])
         emit(f"{store.path}: {copied['cells']} lines of cells and {copied['curves']} curves copied\n")
         return OK
@@ -48,18 +44,20 @@ def results(args: Namespace, words: list[str]) -> int:
         emit(f"{store.path}: {sealed['cells']} lines of cells and {sealed['curves']} curves sealed\n")
         _left_alone(busy)
         if left:
-            say(f"key or figures do not agree in {listed(left)}; prune --torn removes them")
+            say(f"key or figures do not agree in {listed(left)}; prune --torn --yes removes them")
     else:
         rows, busy = rewrite.prune(store, old=args.old, torn=args.torn, really=args.yes)
         emit(plain_table.render(rows, args.format))
         _left_alone(busy)
-        say("these lines are removed" if args.yes else "nothing is removed yet; with --yes these lines are")
+        say(
+            "these lines were removed" if args.yes else "nothing was removed; add --yes to remove these lines"
+        )
     return OK
 
 
 def _left_alone(busy: list[Path]) -> None:
     for path in busy:
-        say(f"{path}: left alone, a run is writing to it")
+        say(f"{path}: left unchanged, because a run is writing to it")
 
 
 def _chosen(words: list[str], action: str) -> dict[str, list[str]]:
@@ -76,28 +74,21 @@ def _chosen(words: list[str], action: str) -> dict[str, list[str]]:
 
 
 def _export(table: "pd.DataFrame", out: str | None) -> None:
-    """Write CSV to stdout, or to a file CSV or Parquet, which gets its name when it is whole."""
+    """Write CSV to stdout, or CSV or Parquet to a file."""
     if out is None:
         emit(_csv(table))
         return
     path = Path(out)
     if path.suffix not in (".csv", ".parquet"):
         raise UserError(f"--out {out}: the file's name must end in .csv or .parquet")
-    part = path.with_name(f".omkl-{os.getpid()}.part")  # short: the name may be as long as names can be
+    if not path.parent.is_dir():
+        raise UserError(f"cannot write {path}: there is no folder {path.parent}")
     try:
-        if path.suffix == ".csv":
-            part.write_text(_csv(table), encoding="utf-8")
-        else:
-            _parquet(table, part)
-        os.replace(part, path)
+        with replacing(path) as file:
+            file.write(_csv(table).encode() if path.suffix == ".csv" else _parquet(table))
     except OSError as error:
-        wrong = isinstance(error, (FileNotFoundError, NotADirectoryError, IsADirectoryError))
-        raise (UserError if wrong else OmklError)(
-            f"cannot write {path}: {error.strerror or error}"
-        ) from error
-    finally:
-        with contextlib.suppress(OSError):
-            part.unlink(missing_ok=True)
+        kind = UserError if isinstance(error, IsADirectoryError) else OmklError
+        raise kind(f"cannot write {path}: {error.strerror or error}") from error
     say(f"wrote {path}: {len(table)} cells, {len(table.columns)} columns")
 
 
@@ -109,11 +100,11 @@ def _csv(table: "pd.DataFrame") -> str:
     return table.assign(**text).to_csv(index=False, lineterminator="\n")
 
 
-def _parquet(table: "pd.DataFrame", path: Path) -> None:
+def _parquet(table: "pd.DataFrame") -> bytes:
     try:
         import pyarrow  # noqa: F401 (pandas would name fastparquet too, in three lines)
     except ImportError:
         raise UserError(
             "Parquet needs pyarrow: pip install pyarrow, or let the file's name end in .csv"
         ) from None
-    table.to_parquet(path, engine="pyarrow", index=False)
+    return table.to_parquet(engine="pyarrow", index=False)

@@ -1,4 +1,4 @@
-"""Data: named sets and users' files, found or downloaded, verified, parsed once, cached; and in which order.
+"""Data: named sets and users' files, located or downloaded, verified, parsed once, cached; and their orders.
 
 A registered name stands for one content, whichever format it is found in: see conf/data and `registry`.
 """

@@ -1,11 +1,11 @@
 """Parsed copies of data sets: uncompressed .npz without pickle, memory-mapped by the workers.
 
 A copy's name is a hash of what it was made from (files with sizes and times, preparation, parser), so a copy
-is never changed: two processes that write one at the same time write the same, and the later rename wins.
+never changes. Two processes that write one at the same time write the same, and the later rename wins.
 
-A copy is not trusted, because the disk, or somebody, may have changed it. The bounds that compiled code
-relies on are checked at every opening, the numbers against the content hash when a process first opens the
-copy. A seal over the rest ties a copy to its file name, so that two copies that changed places are noticed.
+A copy is not trusted, because the disk or a person may have changed it. The bounds that compiled code relies
+on are checked whenever it is opened, the numbers (content hash) when a process first opens it. A seal over
+the rest belongs to the file name, so that two swapped copies are noticed.
 """
 
 import contextlib
@@ -100,12 +100,12 @@ def read(path: Path) -> Dataset:
 
     Raises OmklError when the file is missing, torn, changed, or not the copy that its name says it is.
     """
-    told = decoding(path, "not a readable parsed copy", OmklError)
-    with told, open(path, "rb") as file, zipfile.ZipFile(file) as archive:
+    fault = decoding(path, "not a readable parsed copy", OmklError)
+    with fault, open(path, "rb") as file, zipfile.ZipFile(file) as archive:
         state = os.fstat(file.fileno())
         meta = json.loads(str(read_array(archive, "meta")))
         if meta.get("seal") != _seal(meta, path):
-            raise ValueError("its description was changed, or it is another file's copy")
+            raise ValueError("its description was changed, or it is the copy of another file")
         arrays = {key: _map(file, archive.getinfo(f"{key}.npy"), state.st_size) for key in ARRAYS}
         shapes = {"indptr": meta["T"] + 1, "indices": meta["nnz"], "values": meta["nnz"], "y": meta["T"]}
         for key, dtype in ARRAYS.items():
@@ -122,7 +122,7 @@ def read(path: Path) -> Dataset:
 
 
 def _check_bounds(indptr: np.ndarray, indices: np.ndarray, d: int) -> None:
-    """Raise ValueError for rows or columns out of bounds: compiled code does not look before it reads."""
+    """Raise ValueError for rows or columns out of bounds: compiled code does not check before it reads."""
     if indptr[0] != 0 or indptr[-1] != len(indices) or (indptr[1:] < indptr[:-1]).any():
         raise ValueError("indptr does not fit")
     if len(indices) and not 0 <= indices.min() <= indices.max() < d:
@@ -132,7 +132,7 @@ def _check_bounds(indptr: np.ndarray, indices: np.ndarray, d: int) -> None:
 def read_or_none(path: Path) -> Dataset | None:
     """Return the data set of a parsed copy, or None where there is none.
 
-    One that cannot be believed (a crash, a full disk, somebody's edit) is deleted, with a warning.
+    A damaged copy (by a crash, a full disk or an edit) is deleted, with a warning.
     """
     if not path.is_file():
         return None
@@ -140,9 +140,7 @@ def read_or_none(path: Path) -> Dataset | None:
         return read(path)
     except OmklError as error:
         warnings.warn(f"{error}; it is deleted and the source is parsed again", stacklevel=2)
-        with contextlib.suppress(
-            OSError
-        ):  # a cache that cannot be written: the copy is not used all the same
+        with contextlib.suppress(OSError):  # a read-only cache: the copy is not used either
             path.unlink()
         return None
 

@@ -1,4 +1,4 @@
-"""Downloading a data file: over http(s) only, resumed where it broke off, bounded, and never half visible.
+"""Downloading a data file: over http(s) only, resumed, of bounded size, and visible only when complete.
 
 What arrives is not trusted: the caller parses it and compares the content hash.
 """
@@ -37,7 +37,7 @@ class NotFound(OmklError):
 
 
 class _Broken(Exception):
-    """The connection ended early or stood still; what came so far is kept and the next attempt goes on."""
+    """The connection ended early or stalled. What arrived is kept, and the next attempt continues there."""
 
 
 class _SameScheme(urllib.request.HTTPRedirectHandler):
@@ -51,7 +51,7 @@ class _SameScheme(urllib.request.HTTPRedirectHandler):
 
 
 def timeout() -> float:
-    """Seconds that a server may stand still: OMKL_TIMEOUT, else 30."""
+    """Return the seconds that a server may stall: OMKL_TIMEOUT, else 30."""
     text = os.environ.get("OMKL_TIMEOUT", "").strip()
     try:
         seconds = float(text) if text else TIMEOUT
@@ -66,8 +66,8 @@ def fetch(file: DataFile, folder: Path, limit: int, archives: Path) -> Path:
     """Bring a data file into ``folder`` from the mirror (OMKL_MIRROR) if one is set, else from its links.
 
     ``limit`` bounds its bytes; ``archives`` keeps .zip archives for the files that share one.
-    Raises OmklError saying what each address answered, UserError where the network is forbidden or nothing is
-    known to download from.
+    Raises OmklError with the answer of each address, UserError where the network is forbidden or no address
+    is known.
     """
     if mirror := os.environ.get("OMKL_MIRROR", "").strip():
         return _from_mirror(file, folder, limit, mirror)
@@ -99,12 +99,12 @@ def _from_mirror(file: DataFile, folder: Path, limit: int, mirror: str) -> Path:
         source = given(mirror, "OMKL_MIRROR=")
         if not source.is_dir():
             raise UserError(f"OMKL_MIRROR={mirror!r} is neither an http(s) URL nor a folder")
-        found = find_in(source, file.name)
-        if found is None:
+        path = find_in(source, file.name)
+        if path is None:
             raise NotFound(f"{file.name}: not in the mirror {source}")
-        with replacing(folder / found.name) as target, open(found, "rb") as stream:
+        with replacing(folder / path.name) as target, open(path, "rb") as stream:
             shutil.copyfileobj(stream, target)
-        return folder / found.name
+        return folder / path.name
     _check_online(file.name)
     for suffix in ("", *SUFFIXES[:-1]):
         name = file.name + suffix
@@ -142,9 +142,9 @@ def _from_link(link: Link, target: Path, limit: int, archives: Path) -> Path:
 def download(url: str, target: Path, limit: int) -> Path:
     """Download ``url`` to ``target``: a complete file or none, at most ``limit`` bytes.
 
-    A connection that breaks is taken up again where it broke, here and in a later call, from the ``.part``
-    file beside the target; the server must confirm that its file is still the same, else it starts again.
-    Raises NotFound for 404 and 410, OmklError for everything else that fails.
+    A broken download continues where it broke, here and in a later call, from the ``.part`` file next to the
+    target. The server must confirm that its file is still the same, else the download starts again.
+    Raises NotFound for 404 and 410, OmklError for every other failure.
     """
     target.parent.mkdir(parents=True, exist_ok=True)
     part = target.with_name(target.name + ".part")
@@ -165,7 +165,7 @@ def download(url: str, target: Path, limit: int) -> Path:
 
 
 def _transfer(url: str, part: Path, limit: int, name: str) -> None:
-    """Bring the part file to the end of the server's file, from where it is."""
+    """Download the rest of the server's file into the part file."""
     from tqdm import tqdm
 
     have, validator = _resume_point(url, part)
@@ -181,15 +181,9 @@ def _transfer(url: str, part: Path, limit: int, name: str) -> None:
         have, total = _agree(answer, have, validator, part, url)
         if total is not None and total > limit:
             _refuse(part, f"{url}: {total:,} bytes offered, more than the {limit:,} that {name} can need")
-        bar = {
-            "total": total,
-            "initial": have,
-            "unit": "B",
-            "unit_scale": True,
-            "file": sys.stderr,
-            "disable": None,
-        }
-        with open(part, "ab" if have else "wb") as file, tqdm(desc=f"downloading {name}", **bar) as progress:
+        bar = {"desc": f"downloading {name}", "total": total, "initial": have, "file": sys.stderr}
+        bar |= {"unit": "B", "unit_scale": True, "disable": None}
+        with open(part, "ab" if have else "wb") as file, tqdm(**bar) as progress:
             while data := answer.read1(BLOCK):
                 have += len(data)
                 watch.count += len(data)
@@ -202,28 +196,26 @@ def _transfer(url: str, part: Path, limit: int, name: str) -> None:
 
 
 def _opener(watch: Watch) -> urllib.request.OpenerDirector:
-    """An opener for http and https alone; build_opener would add file: and ftp:."""
+    """Return an opener for http and https only; build_opener would add file: and ftp:."""
     opener, request = urllib.request.OpenerDirector(), urllib.request
-    for handler in watch.handlers():
+    kinds = (request.ProxyHandler, request.UnknownHandler, _SameScheme)
+    kinds += (request.HTTPDefaultErrorHandler, request.HTTPErrorProcessor)
+    for handler in (*watch.handlers(), *(kind() for kind in kinds)):
         opener.add_handler(handler)
-    for handler in (request.ProxyHandler, request.UnknownHandler, _SameScheme):
-        opener.add_handler(handler())
-    for handler in (request.HTTPDefaultErrorHandler, request.HTTPErrorProcessor):
-        opener.add_handler(handler())
     return opener
 
 
 @contextlib.contextmanager
 def _failures_told(url: str, part: Path, watch: Watch) -> Iterator[None]:
-    """Turn what the network throws into _Broken (worth another attempt) or OmklError (final)."""
+    """Turn errors of the network into _Broken (worth another attempt) or OmklError (final)."""
     try:
         try:
             yield
         finally:
-            if watch.slow:  # whatever the cut line looked like: a short answer, an error of its own
+            if watch.slow:  # this may look like a short answer, or like another error
                 raise _Broken(f"less than {SLOWEST} bytes a second for {watch.seconds:g} s")
     except urllib.error.HTTPError as error:
-        if error.code == 416:  # our part is longer than the file: it is another one
+        if error.code == 416:  # our part is longer than the file, which is another one
             part.unlink(missing_ok=True)
             raise _Broken("the server's file has changed") from error
         kind = NotFound if error.code in (404, 410) else OmklError
@@ -238,7 +230,7 @@ def _failures_told(url: str, part: Path, watch: Watch) -> Iterator[None]:
     except (ConnectionError, http.client.HTTPException) as error:
         raise _Broken(f"the connection broke: {error!r}") from error
     except ValueError as error:  # such as a redirect to http://[
-        raise OmklError(f"{url}: the server's answer makes no sense: {error}") from error
+        raise OmklError(f"{url}: invalid answer of the server: {error}") from error
     except OSError as error:
         raise OmklError(f"{url} to {part}: {error.strerror or error}") from error
 
@@ -250,7 +242,7 @@ def _refuse(part: Path, message: str) -> NoReturn:
 
 
 def _agree(answer, have: int, validator: str, part: Path, url: str) -> tuple[int, int | None]:
-    """Return (bytes already there that count, total or None), and note what identifies the server's file."""
+    """Return (bytes of the part file to keep, total or None), and note what identifies the server's file."""
     headers = answer.headers
     if answer.status == 206:
         if _validator(headers) not in ("", validator):
@@ -259,15 +251,15 @@ def _agree(answer, have: int, validator: str, part: Path, url: str) -> tuple[int
         start, _, total = headers.get("Content-Range", "").removeprefix("bytes ").partition("/")
         if start.partition("-")[0] != str(have) or not _is_count(total):
             part.unlink(missing_ok=True)
-            raise _Broken(f"the server sent another range than asked for ({headers.get('Content-Range')!r})")
+            raise _Broken(f"the server sent another range than requested ({headers.get('Content-Range')!r})")
         return have, int(total)
     if answer.status != 200:
-        raise OmklError(f"{url}: the server answered {answer.status}, which holds no file")
-    part.unlink(missing_ok=True)  # before its new state is noted: never old bytes under a new mark
+        raise OmklError(f"{url}: the server answered {answer.status}, which carries no file")
+    part.unlink(missing_ok=True)  # before the new state is noted: never old bytes under a new validator
     _state(part).write_text(json.dumps({"url": url, "validator": _validator(headers)}))
     length = headers.get("Content-Length", "")
     if length and not _is_count(length):
-        raise OmklError(f"{url}: the server tells no size that can be: {show(length)}")
+        raise OmklError(f"{url}: the server announced an impossible size: {show(length)}")
     return 0, int(length) if length else None
 
 
@@ -276,7 +268,7 @@ def _is_count(text: str) -> bool:
 
 
 def _resume_point(url: str, part: Path) -> tuple[int, str]:
-    """Return how many bytes of this url are there, and the server's mark of them; (0, "") at first."""
+    """Return how many bytes of this url we have, and the server's validator of them; (0, "") at first."""
     try:
         state = json.loads(_state(part).read_text())
         size = part.stat().st_size
@@ -287,7 +279,7 @@ def _resume_point(url: str, part: Path) -> tuple[int, str]:
 
 
 def _validator(headers) -> str:
-    """What identifies the server's version of a file: a strong ETag, else the time of its last change."""
+    """Return what identifies the server's version of a file: a strong ETag, else its last change."""
     etag = headers.get("ETag", "")
     return etag if etag and not etag.startswith("W/") else headers.get("Last-Modified", "")
 

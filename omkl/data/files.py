@@ -1,4 +1,4 @@
-"""Data files on disk: finding them under their usual names, and reading them without trusting them."""
+"""Data files on disk: finding them under their usual names, and reading them with care."""
 
 import bz2
 import codecs
@@ -24,9 +24,9 @@ BLOCK = 4 * 2**20
 
 
 def data_name(path: str | Path) -> str:
-    """Return the name of a file's data set: the file's without the endings of compression and format.
+    """Return the name of a file's data set, without the endings of compression and format.
 
-    ``my.libsvm.xz`` -> ``my``. Whoever names a user's file asks here, so that a run and its table agree.
+    ``my.libsvm.xz`` -> ``my``. All names of users' files come from here, so that a run and its table agree.
     """
     whole = Path(path).name
     name = whole.removesuffix(next((end for end in COMPRESSION if whole.endswith(end)), ""))
@@ -70,7 +70,7 @@ def offline() -> bool:
 
 
 class _Capped(io.RawIOBase):
-    """A decompressed stream that stops with a UserError when it outgrows its limit or is damaged."""
+    """A decompressed stream that ends with a UserError when it exceeds its limit or is damaged."""
 
     def __init__(self, path: Path, limit: int | None):
         self.path, self.count = path, 0
@@ -78,9 +78,9 @@ class _Capped(io.RawIOBase):
             magic = file.read(6)
         opener = next((opener for mark, opener in OPENERS.items() if magic.startswith(mark)), open)
         small = max(FLOOR, RATIO * path.stat().st_size)
-        self.limit = (
-            size_limit(small if opener is not open and small < LIMIT else None) if limit is None else limit
-        )
+        if limit is None:
+            limit = size_limit(small if opener is not open and small < LIMIT else None)
+        self.limit = limit
         self.stream = opener(path, "rb")
 
     def readable(self) -> bool:
@@ -95,7 +95,7 @@ class _Capped(io.RawIOBase):
         if self.count > self.limit:
             raise UserError(
                 f"{self.path}: holds more than {self.limit:,} bytes after decompression, more than this data "
-                "can need; set OMKL_MAX_BYTES to read it nevertheless"
+                "can need; set OMKL_MAX_BYTES to read it anyway"
             )
         buffer[: len(data)] = data
         return len(data)
@@ -110,7 +110,7 @@ def open_binary(path: Path, limit: int | None = None) -> io.BufferedReader:
     """Open a plain, .gz, .bz2 or .xz file (told by its first bytes) for reading decompressed bytes.
 
     Reading raises UserError beyond ``limit`` bytes and on a damaged file; a missing file is a UserError too.
-    Without a limit it is OMKL_MAX_BYTES, else LIMIT, and what a bomb would be that RATIO tells from data.
+    The limit is OMKL_MAX_BYTES where none is given, else LIMIT or, compressed, RATIO times the file's size.
     """
     try:
         return io.BufferedReader(_Capped(Path(path), limit), 2**20)

@@ -13,17 +13,17 @@ from omkl.seeds import permutation_seed
 
 KINDS = ("file", "permuted", "authors")
 FOLDER = "omkc_permutations"
-BLOCKS = 5  # at most so many changes of label: stored class by class
+BLOCKS = 5  # with at most that many changes of label, a set is stored class by class
 
 
 def order(dataset: Dataset, kind: str, base_seed: int, rep: int) -> tuple[np.ndarray, int]:
     """Return the order (T,) int64 of row numbers from 0, and the permutation seed of this repetition.
 
-    kind: ``file`` as stored (the same for every repetition; of a generated stream repetition r sees another
-    realisation: `omkl.data.realisation`), ``permuted`` drawn from the seed, ``authors``
-    the OMKC authors' own (20 per set). The seed depends on base seed, content and repetition only; the
-    learner's own randomness is derived from it, in every kind. Raises UserError for an unknown kind, and
-    where the authors' orders do not exist, are not found, or do not fit the data.
+    kind: ``file`` as stored (the same for every repetition; a generated stream has another realisation for
+    each: `omkl.data.realisation`), ``permuted`` drawn from the seed, ``authors`` the 20 of the OMKC authors.
+    The seed depends on base seed, content and repetition only; the learner's own randomness is derived from
+    it, in every kind. Raises UserError for an unknown kind, and where the authors' orders do not exist, are
+    missing, or do not fit the data.
     """
     if kind not in KINDS:
         raise UserError(f"order={kind!r}{suggest(kind, KINDS)}; one of {', '.join(KINDS)}")
@@ -36,8 +36,8 @@ def order(dataset: Dataset, kind: str, base_seed: int, rep: int) -> tuple[np.nda
         return _authors(dataset, rep), seed
     changes = np.count_nonzero(np.diff(dataset.y))
     if 0 < changes <= BLOCKS < dataset.T // 10:
-        told = f"the labels of {dataset.name} change only {changes} time(s) in file order"
-        warnings.warn(f"{told}: order=file shows long runs of one class", stacklevel=2)
+        text = f"the labels of {dataset.name} change only {changes} time(s) in file order"
+        warnings.warn(f"{text}: order=file streams long runs of one class", stacklevel=2)
     return np.arange(dataset.T, dtype=np.int64), seed
 
 
@@ -51,10 +51,8 @@ def order_seed(dataset: Dataset, kind: str, base_seed: int, rep: int) -> int:
 def _authors(dataset: Dataset, rep: int) -> np.ndarray:
     item = registry.entry(dataset.name) if registry.is_name(dataset.name) else None
     if item is None or item.permutations is None or item.content_hash != dataset.content_hash:
-        having = [name for name in registry.names() if registry.entry(name).permutations]
-        raise UserError(
-            f"order=authors: {dataset.name} has no authors' permutations; these have: {', '.join(having)}"
-        )
+        names = ", ".join(name for name in registry.names() if registry.entry(name).permutations)
+        raise UserError(f"order=authors: {dataset.name} has no authors' permutations; these have: {names}")
     path = _find(item.permutations)
     rows = _rows(path)
     if rep >= len(rows):

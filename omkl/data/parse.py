@@ -1,7 +1,7 @@
 """Texts and arrays as users have them, read strictly: LIBSVM, delimited tables, .npz.
 
-LIBSVM text is read by whole blocks with numpy; a block that breaks any rule is read again line by line, which
-finds the line to name. scikit-learn's reader is not used: it does not name the line and lets NaN pass.
+LIBSVM text is read in whole blocks with numpy. A block that breaks any rule is read again line by line, to
+name the line. scikit-learn's reader does not name the line and accepts NaN.
 """
 
 import contextlib
@@ -27,8 +27,8 @@ _SPACE = np.zeros(256, dtype=bool)
 _SPACE[[9, 10, 11, 12, 13, 32]] = True
 
 
-class Rows(NamedTuple):
-    """Sparse rows with labels as the source writes them; explicit zeros are dropped.
+class Examples(NamedTuple):
+    """Sparse rows, with labels as the source writes them; explicit zeros are dropped.
 
     indptr (T+1,) int64   indices (nnz,) int32 from 0   values (nnz,) float64
     labels (T,) float64, or str where they are words   d: highest column seen, or the number of columns
@@ -48,7 +48,7 @@ class _Block(NamedTuple):
     values: np.ndarray
 
 
-def read_libsvm(paths: list[Path], limit: int | None = None) -> Rows:
+def read_libsvm(paths: list[Path], limit: int | None = None) -> Examples:
     """Read LIBSVM text (plain, .gz, .bz2 or .xz); several files are one after the other.
 
     A row is ``label index:value ...``, indices from 1 and ascending; ``#`` begins a comment; empty lines are
@@ -56,14 +56,14 @@ def read_libsvm(paths: list[Path], limit: int | None = None) -> Rows:
     """
     blocks = []
     for path in paths:
-        found = 0
+        count = 0
         for line, data in line_blocks(path, limit):
             block = _fast_block(data)
             if block is None:
                 block = _slow_block(data, line, path)
             blocks.append(block)
-            found += len(block.labels)
-        if found == 0:
+            count += len(block.labels)
+        if count == 0:
             raise UserError(
                 f"{path}: no examples in it (LIBSVM text is one 'label index:value ...' per line)"
             )
@@ -73,21 +73,23 @@ def read_libsvm(paths: list[Path], limit: int | None = None) -> Rows:
     return csr(rows[keep], indices[keep] - 1, values[keep], labels, int(indices.max(initial=0)))
 
 
-def csr(rows: np.ndarray, columns: np.ndarray, values: np.ndarray, labels: np.ndarray, d: int) -> Rows:
-    """Return Rows from entries sorted by row and column (nnz,), with labels (T,)."""
+def csr(rows: np.ndarray, columns: np.ndarray, values: np.ndarray, labels: np.ndarray, d: int) -> Examples:
+    """Return Examples from entries sorted by row and column (nnz,), with labels (T,)."""
     indptr = np.zeros(len(labels) + 1, dtype=np.int64)
     np.cumsum(np.bincount(rows, minlength=len(labels)), out=indptr[1:])
-    return Rows(indptr, columns.astype(np.int32), np.ascontiguousarray(values, dtype=np.float64), labels, d)
+    return Examples(
+        indptr, columns.astype(np.int32), np.ascontiguousarray(values, dtype=np.float64), labels, d
+    )
 
 
-def dense(X: np.ndarray, labels: np.ndarray) -> Rows:
-    """Return Rows of a dense X (T, d), without its zeros."""
+def dense(X: np.ndarray, labels: np.ndarray) -> Examples:
+    """Return Examples of a dense X (T, d), without its zeros."""
     rows, columns = np.nonzero(X)
     return csr(rows, columns, X[rows, columns], labels, X.shape[1])
 
 
-def undense(rows: Rows) -> np.ndarray:
-    """Return the dense X (T, d) of Rows."""
+def undense(rows: Examples) -> np.ndarray:
+    """Return the dense X (T, d) of Examples."""
     X = np.zeros((len(rows.labels), rows.d))
     X[np.repeat(np.arange(len(X)), np.diff(rows.indptr)), rows.indices] = rows.values
     return X
@@ -160,7 +162,7 @@ def _slow_block(data: bytes, line: int, path: Path) -> _Block:
             word = token.decode("utf-8", "replace")
             index, colon, value = word.partition(":")
             if index == "qid":
-                raise UserError(f"{where}: {show(word)} marks a ranking file; remove the qid: fields")
+                raise UserError(f"{where}: {show(word)} belongs to a ranking file; remove the qid: fields")
             if not colon or not (index.isascii() and index.isdecimal()):
                 raise UserError(
                     f"{where}: {show(word)} is not 'index:value' with a whole number before the colon"
@@ -177,12 +179,8 @@ def _slow_block(data: bytes, line: int, path: Path) -> _Block:
             previous = column
             indices.append(previous)
             values.append(to_number(value, f"{where}: value of index {index}"))
-    return _Block(
-        np.array(labels, float),
-        np.array(counts, np.int64),
-        np.array(indices, np.int64),
-        np.array(values, float),
-    )
+    kinds = zip((labels, counts, indices, values), (float, np.int64, np.int64, float), strict=True)
+    return _Block(*(np.array(column, kind) for column, kind in kinds))
 
 
 def to_number(text: str, what: str) -> float:
@@ -198,22 +196,22 @@ def to_number(text: str, what: str) -> float:
     return value
 
 
-def read_cells(path: Path, delimiter: str, limit: int | None = None) -> Iterator[tuple[int, list[str]]]:
-    """Yield (line number, stripped cells) of a delimited text; ``whitespace`` splits at any run of it.
+def read_fields(path: Path, delimiter: str, limit: int | None = None) -> Iterator[tuple[int, list[str]]]:
+    """Yield (line number, stripped fields) of a delimited text; ``whitespace`` splits at any run of it.
 
     Empty lines are skipped. Raises UserError naming file:line where the quoting is broken.
     """
     with io.TextIOWrapper(open_binary(path, limit), "utf-8-sig", "replace", newline="") as file:
         if delimiter == "whitespace":
             for number, line in enumerate(_lines(file, path), 1):
-                if cells := line.split():
-                    yield number, cells
+                if fields := line.split():
+                    yield number, fields
             return
         reader = csv.reader(_lines(file, path), delimiter=delimiter, skipinitialspace=True, strict=True)
         try:
-            for cells in reader:
-                if any(cell.strip() for cell in cells):
-                    yield reader.line_num, [cell.strip() for cell in cells]
+            for fields in reader:
+                if any(field.strip() for field in fields):
+                    yield reader.line_num, [field.strip() for field in fields]
         except csv.Error as error:
             raise UserError(f"{path}:{reader.line_num}: {error}") from error
 
@@ -256,7 +254,7 @@ def read_npz(path: Path, limit: int | None = None) -> tuple[np.ndarray, np.ndarr
 
 @contextlib.contextmanager
 def decoding(path: Path, fault: str, kind: type[OmklError] = UserError) -> Iterator[None]:
-    """Turn whatever numpy and zipfile throw at a file that is not theirs into one line of this kind."""
+    """Turn any error of numpy and zipfile on a foreign file into one error of this kind, on one line."""
     try:
         yield
     except OmklError:
@@ -266,12 +264,12 @@ def decoding(path: Path, fault: str, kind: type[OmklError] = UserError) -> Itera
 
 
 def read_array(archive: zipfile.ZipFile, key: str) -> np.ndarray:
-    """Return the array of an archive's member; pickles, and headers that tell of more than is there, fail."""
+    """Return the array of an archive's member; refuse pickles and headers that announce too much."""
     member = archive.getinfo(f"{key}.npy")
     with archive.open(member) as stream:
         shape, dtype = array_header(stream)
-        if math.prod(shape) * dtype.itemsize > member.file_size:  # before room is made for it
-            raise ValueError(f"{key} {shape} is not all there")
+        if math.prod(shape) * dtype.itemsize > member.file_size:  # before memory is reserved for it
+            raise ValueError(f"{key} {shape} is incomplete")
     with archive.open(member) as stream:
         return np.lib.format.read_array(stream, allow_pickle=False)
 

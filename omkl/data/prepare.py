@@ -1,6 +1,6 @@
-"""From a source's own format to rows and labels or targets, as its YAML declares (or as a user's file shows).
+"""From a source's own format to examples, as its YAML declares (or as a user's file shows).
 
-A YAML's ``forms`` list the ways a set is found: LIBSVM text, or the original table with what to do to it.
+A YAML's ``forms`` list the formats of a set: LIBSVM text, or the original table with what to do to it.
 All of them must give the same content hash.
 """
 
@@ -8,18 +8,20 @@ import itertools
 from array import array
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from omkl.data.files import COMPRESSION, size_limit
+from omkl.data.dataset import Dataset, content_hash
+from omkl.data.files import COMPRESSION, data_name, size_limit
 from omkl.data.forms import Affine, Form
 from omkl.data.parse import (
     LARGEST_INDEX,
     LONGEST_INDEX,
-    Rows,
+    Examples,
     csr,
     dense,
-    read_cells,
+    read_fields,
     read_libsvm,
     read_npz,
     to_number,
@@ -29,9 +31,48 @@ from omkl.data.streams import generate
 from omkl.data.tables import checked_label, delimiter, read_table
 from omkl.errors import UserError, show
 
+if TYPE_CHECKING:
+    from omkl.data.registry import DataEntry
 
-def read_form(form: Form, paths: Sequence[Path], limit: int | None = None) -> Rows:
-    """Read the form's files into rows with labels still as in the source, or as targets are wanted.
+
+def parse_file(path: Path, task: str) -> Dataset:
+    """Read a file that no YAML describes."""
+    examples, where = read_user_file(path), str(path)
+    if examples.d == 0:
+        raise UserError(f"{where}: no features in any example")
+    if task == "classification":
+        y, notes = signs(examples.labels, None, where)
+    else:
+        y, notes = targets(examples.labels, where), ()
+    return dataset_of(data_name(path), examples, y, examples.d, task, notes)
+
+
+def parse(item: "DataEntry", source: tuple[Form, list[Path]]) -> Dataset:
+    """Read the source of a registered set; check that the content is the registered one."""
+    form, paths = source
+    where = " + ".join(str(path) for path in paths) or f"what {form.format} gives for {item.name}"
+    examples = read_form(form, paths, size_limit(item.size_limit(form)))
+    labels = examples.labels
+    y = signs(labels, form.labels, where)[0] if form.labels else targets(labels, where)
+    dataset = dataset_of(item.name, examples, y, item.d, item.task, item.notes)
+    columns = int(examples.indices.max(initial=-1)) + 1
+    if dataset.content_hash != item.content_hash or columns > item.d:
+        expected = f"expected {item.content_hash} (T={item.T}, d={item.d})"
+        share = f", {dataset.positive_share:.6f} positive" if item.task == "classification" else ""
+        got = f"got {dataset.content_hash} (T={dataset.T}, d={columns}{share})"
+        raise UserError(f"{where}: not the registered content of {item.name}: {expected}, {got}")
+    return dataset
+
+
+def dataset_of(
+    name: str, examples: Examples, y: np.ndarray, d: int, task: str, notes: tuple[str, ...]
+) -> Dataset:
+    arrays = (examples.indptr, examples.indices, examples.values, y)
+    return Dataset(name, *arrays, d, task, content_hash(*arrays), None, notes)
+
+
+def read_form(form: Form, paths: Sequence[Path], limit: int | None = None) -> Examples:
+    """Return the examples of a form's files, labels as in the source, or changed as ``target`` says.
 
     Raises UserError for bad content.
     """
@@ -46,7 +87,7 @@ def read_form(form: Form, paths: Sequence[Path], limit: int | None = None) -> Ro
         rows = dense((X - least) / np.where(range_ > 0, range_, 1.0), rows.labels)
     if form.target is None and form.scale is None:
         return rows
-    X, raw = undense(rows), targets(rows.labels, str(paths[0]))[0]
+    X, raw = undense(rows), targets(rows.labels, str(paths[0]))
     target, scale = form.target or Affine(), form.scale or Affine()
     if target.keep:
         kept = (target.keep[0] <= raw) & (raw <= target.keep[1])
@@ -56,7 +97,7 @@ def read_form(form: Form, paths: Sequence[Path], limit: int | None = None) -> Ro
     return dense(scale(X), target(raw))
 
 
-def _read_source(form: Form, paths: list[Path], limit: int | None) -> Rows:
+def _read_source(form: Form, paths: list[Path], limit: int | None) -> Examples:
     if form.format == "libsvm":
         return read_libsvm(paths, limit)
     if form.format == "sklearn":
@@ -78,7 +119,7 @@ def _read_source(form: Form, paths: list[Path], limit: int | None) -> Rows:
     return rows._replace(labels=labels)
 
 
-def read_user_file(path: Path) -> Rows:
+def read_user_file(path: Path) -> Examples:
     """Read a file that no YAML describes, by its suffix: .npz with X and y, .csv or .tsv, else LIBSVM text.
 
     Of a .csv or .tsv the last column is the label; a first line whose features are no numbers is skipped.
@@ -94,22 +135,22 @@ def read_user_file(path: Path) -> Rows:
 def signs(
     labels: np.ndarray, mapping: dict[str, int] | None, where: str
 ) -> tuple[np.ndarray, tuple[str, ...]]:
-    """Return y (T,) of +1 and -1, and notes that tell a mapping which no YAML declared.
+    """Return y (T,) of +1 and -1, and notes on a mapping that no YAML declared.
 
     Without ``mapping`` the smaller of two labels becomes -1. Raises UserError for labels outside the mapping,
-    or that are not two classes, saying which were found.
+    or that are not two classes, and lists them.
     """
-    found, place = np.unique(_as_numbers(labels), return_inverse=True)
-    texts = [_text(label) for label in found]
+    distinct, place = np.unique(_as_numbers(labels), return_inverse=True)
+    texts = [_text(label) for label in distinct]
     words = [text if text.isprintable() else show(text) for text in texts]
     if mapping is None:
-        if len(found) != 2:
-            shown = ", ".join(words[:8]) + (", ..." if len(found) > 8 else "")
+        if len(distinct) != 2:
+            shown = ", ".join(words[:8]) + (", ..." if len(distinct) > 8 else "")
             raise UserError(
-                f"{where}: {len(found)} different labels ({shown}); classification needs exactly two"
+                f"{where}: {len(distinct)} different labels ({shown}); classification needs exactly two"
                 + (
                     "; task=regression takes them as targets"
-                    if found.dtype.kind == "f" and len(found) > 1
+                    if distinct.dtype.kind == "f" and len(distinct) > 1
                     else ""
                 )
             )
@@ -121,18 +162,18 @@ def signs(
     return np.array([float(mapping[text]) for text in texts])[place.ravel()], ()
 
 
-def targets(labels: np.ndarray, where: str) -> tuple[np.ndarray, tuple[str, ...]]:
-    """Return y (T,) of labels that are numbers, and no notes. Raises UserError for one that is none."""
+def targets(labels: np.ndarray, where: str) -> np.ndarray:
+    """Return y (T,) of labels that are numbers. Raises UserError for one that is not."""
     numbers = labels
     if labels.dtype.kind != "f":
         numbers = np.array([to_number(str(label), f"{where}: target") for label in labels])
     if not np.isfinite(numbers).all():
         raise UserError(f"{where}: a target is not finite")
-    return numbers, ()
+    return numbers
 
 
 def _as_numbers(labels: np.ndarray) -> np.ndarray:
-    """Labels as numbers if all of them are, so that '+1', '1' and '1.0' are the same; else as they are."""
+    """Return labels as numbers if all of them are, so that '+1', '1' and '1.0' agree; else as they are."""
     try:
         return labels.astype(np.float64)
     except ValueError:
@@ -140,18 +181,18 @@ def _as_numbers(labels: np.ndarray) -> np.ndarray:
 
 
 def _text(label: object) -> str:
-    """Canonical text of a label: whole numbers without a point."""
+    """Return the canonical text of a label: whole numbers without a point."""
     return str(int(label)) if isinstance(label, float) and label.is_integer() else str(label)
 
 
-def _read_columns(path: Path, limit: int | None) -> Rows:
+def _read_columns(path: Path, limit: int | None) -> Examples:
     """Read lines that list the columns (from 1, ascending) which are 1."""
     indptr, columns = array("q", [0]), array("q")
-    for line, cells in read_cells(path, "whitespace", limit):
-        bad = next((cell for cell in cells if not (cell.isascii() and cell.isdecimal())), None)
+    for line, fields in read_fields(path, "whitespace", limit):
+        bad = next((field for field in fields if not (field.isascii() and field.isdecimal())), None)
         if bad is not None:
             raise UserError(f"{path}:{line}: {show(bad)} is not a column number")
-        row = [int(cell) if len(cell) <= LONGEST_INDEX else LARGEST_INDEX + 1 for cell in cells]
+        row = [int(field) if len(field) <= LONGEST_INDEX else LARGEST_INDEX + 1 for field in fields]
         if max(row) > LARGEST_INDEX:
             raise UserError(f"{path}:{line}: a column number is above {LARGEST_INDEX}")
         if row[0] < 1 or any(b <= a for a, b in itertools.pairwise(row)):
@@ -168,14 +209,14 @@ def _read_columns(path: Path, limit: int | None) -> Rows:
 
 def _read_labels(path: Path, limit: int | None) -> np.ndarray:
     labels = []
-    for line, cells in read_cells(path, "whitespace", limit):
-        if len(cells) != 1:
-            raise UserError(f"{path}:{line}: {len(cells)} words; a label file has one label per line")
-        labels.append(checked_label(cells[0], f"{path}:{line}"))
+    for line, fields in read_fields(path, "whitespace", limit):
+        if len(fields) != 1:
+            raise UserError(f"{path}:{line}: {len(fields)} words; a label file has one label per line")
+        labels.append(checked_label(fields[0], f"{path}:{line}"))
     return np.array(labels)
 
 
-def _read_sklearn(form: Form) -> Rows:
+def _read_sklearn(form: Form) -> Examples:
     from sklearn import datasets
 
     X, y = getattr(datasets, f"load_{form.dataset}")(return_X_y=True)

@@ -2,12 +2,12 @@
 
 Two classes, each a mixture of Gaussians in the plane. An example that the Bayes rule misclassifies, or is not
 sure of, is left out and another one drawn. ``drift`` moves the means a little every 10 trials, ``switch``
-draws them anew every 1000. The paper gives no numbers; these are ours.
+draws new means every 1000. The paper gives no numbers; these are ours.
 """
 
 import numpy as np
 
-from omkl.data.parse import Rows, dense
+from omkl.data.parse import Examples, dense
 
 ROUNDS = 10_000
 COMPONENTS = 3  # of each class, equally likely
@@ -20,7 +20,7 @@ EVERY = {"drift": 10, "switch": 1000}  # trials between two changes
 _DRAWN = 64  # examples at a time, of which the first good ones are kept
 
 
-def generate(name: str, seed: int) -> Rows:
+def generate(name: str, seed: int) -> Examples:
     """Return ROUNDS examples of two features with labels -1 and 1, of the stream ``drift`` or ``switch``."""
     rng = np.random.default_rng(seed)
     means = _means(rng)

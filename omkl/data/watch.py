@@ -1,20 +1,19 @@
-"""Ending a transfer that crawls: a socket's own timeout begins anew with every byte that drips in."""
+"""Ending a transfer that is too slow: a socket's own timeout starts again with every byte that arrives."""
 
 import contextlib
 import http.client
 import socket
 import threading
 import urllib.request
-from typing import Any
 
 SLOWEST = 100  # bytes per second
 
 
 class Watch:
-    """While it is entered, a thread looks now and then whether ``count`` grew enough, else it cuts the line.
+    """A context whose thread checks now and then whether ``count`` grew enough, else ends the connection.
 
-    seconds: the socket's timeout, which is given the time to speak first. ``slow`` tells afterwards that the
-    line was cut. The caller raises ``count`` by the bytes that came; the sockets are of ``handlers``.
+    seconds: the socket's timeout, which may act first. ``slow`` says afterwards whether the connection was
+    ended. The caller adds the bytes that arrived to ``count``; the connections are those of ``handlers``.
     """
 
     def __init__(self, seconds: float) -> None:
@@ -36,27 +35,22 @@ class Watch:
 
         class Http(urllib.request.HTTPHandler):
             def http_open(this, req):
-                return this.do_open(lambda *a, **k: self._noted(http.client.HTTPConnection(*a, **k)), req)
+                return this.do_open(self._watched(http.client.HTTPConnection), req)
 
         class Https(urllib.request.HTTPSHandler):
             def https_open(this, req):
-                return this.do_open(
-                    lambda *a, **k: self._noted(http.client.HTTPSConnection(*a, **k)),
-                    req,
-                    context=this._context,
-                )
+                made = self._watched(http.client.HTTPSConnection)
+                return this.do_open(made, req, context=this._context)
 
         return [Http(), Https()]
 
-    def _noted(self, connection: Any) -> Any:
-        connect = connection.connect
+    def _watched(self, kind: type[http.client.HTTPConnection]) -> type[http.client.HTTPConnection]:
+        class Watched(kind):
+            def connect(this) -> None:
+                super().connect()
+                self._sockets.append(this.sock)
 
-        def noted() -> None:
-            connect()
-            self._sockets.append(connection.sock)
-
-        connection.connect = noted
-        return connection
+        return Watched
 
     def _look(self) -> None:
         before = 0

@@ -3,7 +3,7 @@
 An executor takes a function and jobs and yields (job, result) as they finish, in any order. A job that raises
 yields a Failure in place of its result; closing the generator stops everything at once. ``exec=NAME`` is the
 class ``Name`` of the module ``NAME`` here, made with the options of conf/exec/NAME.yaml; no list is kept.
-What hands cells to a queue and does not wait is no executor: see omkl/run/slurm.py.
+exec=slurm only submits cells to a queue, so it is not an executor: see omkl/run/slurm.py.
 """
 
 import importlib
@@ -20,7 +20,7 @@ __all__ = ["Executor", "Failure", "Loky", "Serial", "attempt", "make"]
 
 
 def make(options: dict[str, Any], jobs: int | None = None) -> Executor:
-    """Return the executor of a plan's ``exec``; jobs, unless None, takes the place of its option ``jobs``.
+    """Return the executor of a plan's ``exec``; jobs, unless None, replaces its option ``jobs``.
 
     Raises UserError for an unknown name, one that only submits, or jobs < 1.
     """
@@ -30,7 +30,9 @@ def make(options: dict[str, Any], jobs: int | None = None) -> Executor:
     if name not in known:
         raise UserError(f"exec={name}: no such executor{suggest(name, known)}; one of {', '.join(known)}")
     if importlib.util.find_spec(f"{__name__}.{name}") is None:
-        raise UserError(f"exec={name} submits to a queue and does not wait: `omkl run` and `omkl sweep` can")
+        raise UserError(
+            f"exec={name} submits cells and does not wait; only `omkl run` and `omkl sweep` do that"
+        )
     made = getattr(importlib.import_module(f"{__name__}.{name}"), name.capitalize())
     if jobs is not None:
         if jobs < 1:

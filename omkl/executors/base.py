@@ -1,4 +1,4 @@
-"""What all places to compute have in common."""
+"""What all executors have in common."""
 
 import traceback
 from collections.abc import Callable, Iterable, Iterator
@@ -10,9 +10,9 @@ Function = Callable[[Any], Any]
 
 @dataclass(frozen=True)
 class Failure:
-    """What a job left instead of a result: one line, and the end of the traceback if there was one.
+    """What a job returns instead of a result: one line, and the end of the traceback if there was one.
 
-    provenance: where it failed, as far as that is not where the command runs.
+    provenance: of the machine where it failed, where that differs from the command's.
     """
 
     error: str
@@ -21,9 +21,9 @@ class Failure:
 
 
 class Executor(Protocol):
-    """What the runner needs of a place to compute.
+    """What the runner needs of an executor.
 
-    workers: how many jobs it computes at a time    remote: elsewhere, with compiled code of its own
+    workers: how many jobs it runs at a time    remote: on other machines, with compiled code of their own
     """
 
     name: str

@@ -1,6 +1,6 @@
 """Workers of a dask cluster, through Client.submit and as_completed.
 
-joblib's own dask backend waits for ever for a job that always kills its worker; here it becomes a Failure.
+joblib's own dask backend waits forever for a job that always kills its worker; here it becomes a Failure.
 """
 
 import asyncio
@@ -27,7 +27,7 @@ from omkl.store import provenance
 POLL = 0.005  # seconds between looks at what has finished
 LOGS = ("distributed", "tornado", "asyncio")
 DIED = (
-    "the dask workers that it was given to died, the last times with nothing beside it: "
+    "the dask workers that ran it died, at last while running it alone: "
     "out of memory, or a crash in compiled code"
 )
 TRIES = 3  # of a job whose data were lost with the workers that had them
@@ -37,10 +37,10 @@ AHEAD = 64  # jobs the scheduler holds beyond one per thread: more only costs it
 class Dask:
     """Jobs on a dask cluster: at ``address``, or made here with ``jobs`` workers and ended after the run.
 
-    Data go to a cluster at an address as tasks of their own that a worker's first job fetches, from a peer if
-    one has them, once each; workers made here map the parsed copy. Of a worker that dies the scheduler reruns
-    what it was given; a job given to too many of them (the scheduler's ``allowed-failures``) runs again with
-    nothing beside it, and when it is given up there as well it is a Failure. Workers may come and go.
+    Data go to a cluster at an address as separate tasks. A worker's first job fetches them once, from another
+    worker if one has them. Workers made here map the parsed copy. When a worker dies, the scheduler reruns
+    its jobs. A job whose workers died too often (the scheduler's ``allowed-failures``) runs again alone, and
+    becomes a Failure if its workers die there as well. Workers may come and go.
     ``wait``: seconds without an answer, or without any worker, until the run ends with OmklError.
     ``tls``: the certificates for an address with TLS, see conf/exec/dask.yaml.
     """
@@ -65,8 +65,8 @@ class Dask:
     def run(self, function: Function, jobs: Iterable[Any]) -> Iterator[tuple[Any, Any]]:
         """Yield (job, result or Failure) as they finish.
 
-        Raises UserError for an address that is none, OmklError when the cluster cannot be reached, goes away,
-        stays without workers, or has workers that cannot run the function.
+        Raises UserError for an invalid address, OmklError when the cluster cannot be reached, disappears, has
+        no workers, or has workers that cannot run the function.
         """
         with _quiet(), ExitStack() as stack:
             client = self._client(stack)
@@ -86,7 +86,7 @@ class Dask:
         if not self.remote:
             stack.enter_context(leftovers.scratch())
             leftovers.mark_semaphores()
-            # a cell given to two workers that died is looked at alone, as on loky
+            # a cell whose worker died twice runs alone, as on loky
             stack.enter_context(dask.config.set({"distributed.scheduler.allowed-failures": 1}))
             with _ctrl_c_later():
                 cluster = LocalCluster(
@@ -103,7 +103,7 @@ class Dask:
 
 
 class _Sent:
-    """The jobs that a cluster has been given and not yet answered."""
+    """The jobs that a cluster has received and not yet answered."""
 
     def __init__(self, client: Any, function: Function, settings: Dask) -> None:
         self.client, self.function, self.settings = client, function, settings
@@ -116,12 +116,12 @@ class _Sent:
     def all(self, jobs: Iterable[Any], together: bool) -> Iterator[tuple[Any, Any]]:
         """Yield (job, outcome) of jobs given to the cluster many at a time or, not together, one by one.
 
-        What is given up as it killed its workers becomes one of the suspects, or a Failure where alone.
+        A job that killed its workers becomes one of the suspects, or a Failure where it ran alone.
         """
         from distributed import as_completed
 
         waiting = iter(jobs)
-        finished = as_completed(loop=self.client.loop)  # with_results=True would lose what errs as it arrives
+        finished = as_completed(loop=self.client.loop)  # with_results=True would lose errors on arrival
         arriving: dict[Any, Any] = {}
         while True:
             room = AHEAD + self.pulse.threads if together else 1
@@ -144,7 +144,7 @@ class _Sent:
                 job, tries = self.jobs.pop(future)
                 if error is None:
                     yield job, result
-                elif self._given_up(error) != future.key and tries < TRIES:  # its data, by fault of others
+                elif self._given_up(error) != future.key and tries < TRIES:  # its data were lost with others
                     finished.add(self._submit(job, tries + 1))
                 elif together:
                     self.suspects.append(job)
@@ -152,7 +152,7 @@ class _Sent:
                     yield job, Failure(DIED)
 
     def _fetch(self, future: Any) -> Any:
-        """Return a future of the result's arrival: it may be lost before, and be computed again."""
+        """Return a future of the result's arrival: the result may be lost before, and computed again."""
 
         async def fetch() -> Any:
             return await self.client.gather(future, asynchronous=True)
@@ -160,7 +160,7 @@ class _Sent:
         return asyncio.run_coroutine_threadsafe(fetch(), self.client.loop.asyncio_loop)
 
     def _given_up(self, error: BaseException) -> str:
-        """Return the key of what was given to too many workers that died, and make it anew if it was data.
+        """Return the key of the task whose workers died too often, and forget it if it was data.
 
         Raises OmklError for another error: the job did not kill its workers, but cannot be run there.
         """
@@ -173,7 +173,7 @@ class _Sent:
         return error.task
 
     def cancel(self) -> None:
-        """Take back what has not begun."""
+        """Cancel the jobs that have not begun."""
         if self.client.status == "running":
             self.client.cancel([*self.jobs, *self.data.values()], force=True)
         self.jobs, self.data = {}, {}
@@ -203,23 +203,23 @@ class _Sent:
         if self.pulse.silent > wait:
             raise OmklError(
                 f"the dask scheduler at {self.address} has not answered for {wait:g} s. "
-                "What was finished before is safe; run the same command again to continue"
+                "The finished cells are safe; run the same command again to continue"
             )
         if self.pulse.idle > wait:
             raise OmklError(
-                f"no dask worker has been there for {wait:g} s. "
-                "What was finished before is safe; start workers and run the same command again"
+                f"the cluster has had no dask worker for {wait:g} s. "
+                "The finished cells are safe; start workers and run the same command again"
             )
 
     def _gone(self) -> OmklError:
         return OmklError(
-            f"the dask scheduler at {self.address} went away. "
-            "What was finished before is safe; run the same command again to continue"
+            f"the connection to the dask scheduler at {self.address} is lost. "
+            "The finished cells are safe; run the same command again to continue"
         )
 
 
 def _outcome(arrived: Any) -> tuple[BaseException | None, Any]:
-    """Return what went wrong, and the result where nothing did."""
+    """Return the error, if any, and the result."""
     try:
         return None, arrived.result()
     except Exception as error:
@@ -232,7 +232,7 @@ def _line(error: BaseException) -> str:
 
 @contextmanager
 def _ctrl_c_later() -> Iterator[None]:
-    """Hold Ctrl-C back: a cluster half made cannot be closed. Its workers are deaf to it for good."""
+    """Delay Ctrl-C: a half-made cluster cannot be closed. The workers ignore Ctrl-C from now on."""
     if threading.current_thread() is not threading.main_thread() or not hasattr(signal, "pthread_sigmask"):
         yield
         return
@@ -251,7 +251,7 @@ def _ctrl_c_later() -> Iterator[None]:
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """Keep the library's messages off the terminal: what matters of them becomes an error of ours."""
+    """Keep the library's messages off the terminal: the important ones become errors of ours."""
     loggers = [logging.getLogger(name) for name in logging.root.manager.loggerDict if name.startswith(LOGS)]
     levels = [logger.level for logger in loggers]
     try:

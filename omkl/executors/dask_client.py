@@ -11,22 +11,22 @@ from typing import Any
 from omkl.errors import OmklError, UserError
 
 LOOK = 1.0  # seconds between questions
-GRACE = 0.5  # seconds for dask's own error, which says more than that the time is over
-CLOSING = 3.0  # seconds that saying goodbye may take
+GRACE = 0.5  # seconds for dask's own error, which says more than a timeout
+CLOSING = 3.0  # seconds that closing may take
 TLS = {"tls_ca_file": "tls_ca_file", "tls_cert": "tls_client_cert", "tls_key": "tls_client_key"}
 
 
 def connect(address: str, wait: float, tls: dict[str, str | None]) -> Any:
     """Return a client of the scheduler at an address; `close` ends it.
 
-    tls: the options ``tls_…`` of conf/exec/dask.yaml. Raises UserError for an address or a certificate that
-    is none, OmklError when no scheduler answers within ``wait`` seconds.
+    tls: the options ``tls_…`` of conf/exec/dask.yaml. Raises UserError for an invalid address or
+    certificate, OmklError when no scheduler answers within ``wait`` seconds.
     """
     from distributed import Client
 
     class Ours(Client):
         def __del__(self) -> None:
-            """Print nothing about a client that was never whole; the others are closed."""
+            """Print nothing about a client that was never complete; the others are closed."""
 
     security = _security(address, tls)
     made: list[Any] = []
@@ -40,35 +40,35 @@ def connect(address: str, wait: float, tls: dict[str, str | None]) -> Any:
         if late.is_set() and isinstance(made[0], Client):
             close(made[0])
 
-    # in a thread: whoever listens there without a word would keep the constructor for ever
+    # in a thread: a silent server at this address would block the constructor forever
     thread = threading.Thread(target=make, daemon=True)
     thread.start()
     thread.join(wait + GRACE)
     late.set()
-    found = made[0] if made else TimeoutError()
-    if isinstance(found, Client):
-        return found
-    _check_address(address, found)
+    outcome = made[0] if made else TimeoutError()
+    if isinstance(outcome, Client):
+        return outcome
+    _check_address(address, outcome)
     raise OmklError(
-        f"exec.address={address}: no dask scheduler answers within {wait:g} s{_cause(found)}"
-    ) from found
+        f"exec.address={address}: no dask scheduler answers within {wait:g} s{_cause(outcome)}"
+    ) from outcome
 
 
 def close(client: Any) -> None:
-    """End the connection, to a scheduler that does not answer too."""
-    with contextlib.suppress(Exception):  # it is given up: nothing is left to do for whoever has gone
+    """End the connection, even to a scheduler that does not answer."""
+    with contextlib.suppress(Exception):  # nothing is left to do if the scheduler has gone
         client.close(timeout=CLOSING)
     client.status = "closed"
 
 
-def _check_address(address: str, found: BaseException) -> None:
-    """Raise UserError for what is no address at all. found: what came of it."""
+def _check_address(address: str, cause: BaseException) -> None:
+    """Raise UserError for an invalid address. cause: the error of the attempt to connect."""
     from distributed.comm import get_address_host_port
 
     try:
         get_address_host_port(address)
     except (ValueError, TypeError) as error:
-        raise UserError(f"exec.address={address}: not an address such as tcp://host:8786: {error}") from found
+        raise UserError(f"exec.address={address}: not an address such as tcp://host:8786: {error}") from cause
 
 
 def _security(address: str, tls: dict[str, str | None]) -> Any:
@@ -93,14 +93,14 @@ def _security(address: str, tls: dict[str, str | None]) -> Any:
     except OSError as error:  # of ssl
         text = " ".join(str(error).split())
         raise UserError(
-            f"exec.tls_ca_file, exec.tls_cert, exec.tls_key: not a certificate of the authority, one of this "
-            f"client and its key, as PEM files: {text}"
+            "exec.tls_ca_file, exec.tls_cert, exec.tls_key must be the authority's certificate, and this "
+            f"client's certificate and key, as PEM files: {text}"
         ) from error
     return security
 
 
 def _cause(error: BaseException) -> str:
-    """Return what an error came from in the end, in words that follow others."""
+    """Return the first cause of an error, as the end of a message."""
     while error.__cause__ is not None:
         error = error.__cause__
     text = " ".join(str(error).split())[:300]
@@ -108,7 +108,7 @@ def _cause(error: BaseException) -> str:
 
 
 class Pulse:
-    """Asks the scheduler now and then how many threads its workers have, and never waits for the answer.
+    """Asks the scheduler regularly how many threads its workers have, and never waits for the answer.
 
     threads: the last answer    silent, idle: seconds without an answer, and without a worker
     """

@@ -19,14 +19,14 @@ _one_at_a_time = threading.Lock()  # cells hold the interpreter, whatever thread
 
 
 def given(dataset: Dataset) -> Dataset:
-    """Return the data: as a task, not a scattered value, they outlive a worker that dies with them."""
+    """Return the data: as a task, unlike a scattered value, they survive the death of their worker."""
     return dataset
 
 
 def work(function: Function, job: Any, dataset: Dataset | None, deciding: dict[str, str]) -> Any:
     """Run one job in a worker, with data that came with it or were fetched before.
 
-    deciding: of the command, see `omkl.store.provenance.deciding`. Raises OmklError where it is another here.
+    deciding: the command's `omkl.store.provenance.deciding`. Raises OmklError where it differs here.
     """
     _check(deciding)
     with _one_at_a_time, _pools().limit(limits=1):
@@ -41,7 +41,7 @@ def work(function: Function, job: Any, dataset: Dataset | None, deciding: dict[s
 
 
 def _check(deciding: dict[str, str]) -> None:
-    """Raise OmklError unless what decides a result is here what it is where the command runs."""
+    """Raise OmklError unless the versions that decide a result are those of the command."""
     here = provenance.deciding()
     if here == deciding:
         return
@@ -50,8 +50,8 @@ def _check(deciding: dict[str, str]) -> None:
         f"{name} {here.get(name, 'unknown')} there, {deciding.get(name, 'unknown')} here" for name in names
     )
     raise OmklError(
-        f"the one on {socket.gethostname()} has another version of what decides results, {differ}; "
-        "install the same on both and start the worker again"
+        f"the one on {socket.gethostname()} has other versions that decide results: {differ}; "
+        "install the same versions on both and start the worker again"
     )
 
 
@@ -69,5 +69,5 @@ def _pools() -> Any:
 
 
 def _writable(dataset: Dataset) -> dict[str, np.ndarray]:
-    """Return the arrays as compiled code has its versions for: what came over the wire may be read-only."""
+    """Return writable arrays, as the compiled code takes: those from the network may be read-only."""
     return {name: np.require(getattr(dataset, name), requirements="W") for name in ARRAYS}

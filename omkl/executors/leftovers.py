@@ -1,8 +1,9 @@
-"""What a run puts outside its store while it lasts, and removing what killed runs left there.
+"""What a run keeps outside its store while it lasts, and the removal of what killed runs left there.
 
-A run that starts workers has a folder ``omkl-…`` in the folder for temporary files. In it ``owner`` names the
-run's machine and process, which holds a lock on that file as long as it lives: no process number that is used
-again, and no other container, can be taken for it. Its semaphores and shared arrays carry its number.
+A run that starts workers has a folder ``omkl-…`` in the folder for temporary files. Its file ``owner`` names
+the run's machine and process, which holds the lock ``lock`` as long as it lives. So neither a process number
+that is used again nor a process in another container is taken for it. Its semaphores and shared arrays carry
+its process number.
 """
 
 import contextlib
@@ -17,6 +18,8 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
+from omkl.files import hold
+
 PREFIX = "omkl-"
 _FORGOTTEN = 7 * 24 * 3600.0  # seconds after which a folder that names no owner has none
 _SHARED = Path("/dev/shm")  # where Linux keeps named semaphores
@@ -24,20 +27,22 @@ _SHARED = Path("/dev/shm")  # where Linux keeps named semaphores
 
 @contextlib.contextmanager
 def scratch() -> Iterator[Path]:
-    """A folder for temporary files, removed in the end, or by a later run if this process is killed."""
+    """A folder for temporary files, removed at the end, or by a later run if this process is killed."""
     with tempfile.TemporaryDirectory(prefix=PREFIX, ignore_cleanup_errors=True) as name:
-        owner = Path(name, "owner")
-        with open(owner, "w") as file:
-            _lock(file)
-            json.dump({"host": socket.gethostname(), "pid": os.getpid()}, file)
-            file.flush()
-            yield Path(name)
+        folder = Path(name)
+        lock = hold(folder / "lock")  # before the owner is named: a sweep looks at both
+        try:
+            owner = {"host": socket.gethostname(), "pid": os.getpid()}
+            (folder / "owner").write_text(json.dumps(owner))
+            yield folder
+        finally:
+            lock.release()
 
 
 @cache
 def sweep() -> None:
-    """Remove what killed runs of this user left, once per process. What cannot be removed stays."""
-    if sys.platform == "win32":  # which keeps what is in use, and has none of these semaphores
+    """Remove what killed runs of this user left, once per process. Ignore what cannot be removed."""
+    if sys.platform == "win32":  # it has none of these semaphores
         return
     for folder in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
         with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
@@ -49,28 +54,27 @@ def mark_semaphores() -> None:
     """Give the named semaphores that multiprocessing makes from now on this process's number."""
     import multiprocessing.process
 
-    # there is no public way; loky's carry the number already
+    # there is no public way; loky's semaphores carry the number already
     multiprocessing.process.current_process()._config["semprefix"] = f"/{PREFIX}{os.getpid()}"
 
 
 def _sweep(folder: Path) -> None:
-    owner = {}
-    with contextlib.ExitStack() as stack:
-        with contextlib.suppress(FileNotFoundError):
-            file = stack.enter_context(open(folder / "owner", "r+"))
-            if not _lock(file):
-                return
-            owner = json.loads(file.read() or "{}")
-        if owner:
+    try:
+        owner = json.loads((folder / "owner").read_text() or "{}")
+    except FileNotFoundError:
+        owner = {}
+    if not owner:  # killed before it could say, or of an older version
+        newest = max(path.stat().st_mtime for path in (folder, *folder.iterdir()))
+        if time.time() - newest >= _FORGOTTEN:
+            shutil.rmtree(folder)
+    elif lock := hold(folder / "lock"):
+        try:
             pid = int(owner["pid"])
-            if owner["host"] != socket.gethostname() or _alive(pid):
-                return
-            _remove_shared(pid)
-        else:  # killed before it could say, or an older version's
-            newest = max(path.stat().st_mtime for path in (folder, *folder.iterdir()))
-            if time.time() - newest < _FORGOTTEN:
-                return
-        shutil.rmtree(folder)
+            if owner["host"] == socket.gethostname() and not _alive(pid):
+                _remove_shared(pid)
+                shutil.rmtree(folder)
+        finally:
+            lock.release()
 
 
 def _remove_shared(pid: int) -> None:
@@ -94,17 +98,4 @@ def _alive(pid: int) -> bool:
         return False
     except PermissionError:
         pass
-    return True
-
-
-def _lock(file: object) -> bool:
-    """Lock a file until it is closed; whether that was possible. True where there are no such locks."""
-    try:
-        import fcntl
-    except ImportError:
-        return True
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
     return True

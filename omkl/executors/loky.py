@@ -19,15 +19,15 @@ from omkl.executors import leftovers
 from omkl.executors.base import Failure, Function, attempt
 
 CRASHES_TO_ISOLATE = 2
-BARREN_CRASHES = 3  # crashes in a row without one job begun: then the workers themselves cannot start
+BARREN_CRASHES = 3  # crashes in a row before any job began: then the workers cannot start
 
 
 class Loky:
     """Worker processes of joblib's loky, one inner thread each.
 
-    A worker that dies takes the pool with it, but only the jobs in flight are lost. They run again; one that
-    was in flight at two crashes runs alone in a pool of its own, where its death harms nobody, and a further
-    crash there makes it a Failure. Workers ignore Ctrl-C (this process kills them) and die with this process.
+    A worker that dies ends the pool, but only the running jobs are lost. They run again. A job of two
+    crashes runs alone in a pool of its own; another crash there makes it a Failure. Workers ignore Ctrl-C
+    (this process kills them) and die with this process.
     """
 
     name, remote = "loky", False
@@ -56,7 +56,9 @@ class Loky:
                     suspects = _numbers(begun) & waiting.keys()
                     barren = 0 if suspects else barren + 1
                     if barren == BARREN_CRASHES:
-                        raise OmklError(f"worker processes die before they begin a cell: {error}") from error
+                        raise OmklError(
+                            f"worker processes die before they begin any cell: {error}"
+                        ) from error
                 else:
                     suspects = set()
             crashes.update(suspects)
@@ -97,7 +99,7 @@ class Loky:
 
 
 def _work(function: Function, job: Any, number: int, begun: str, parent: int) -> tuple[int, Any]:
-    """Run one job in a worker, after noting that it began: whoever began and never ended is a suspect."""
+    """Run one job in a worker, after noting that it began: a job that began and never ended is a suspect."""
     _settle(parent)
     with open(begun, "ab", buffering=0) as file:
         file.write(b"%d\n" % number)
@@ -110,7 +112,7 @@ def _numbers(begun: Path) -> set[int]:
 
 @cache
 def _settle(parent: int) -> None:
-    """Make this worker deaf to Ctrl-C, which goes to the whole process group, and end it with its parent."""
+    """Make this worker ignore Ctrl-C, which goes to the whole process group, and end with its parent."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if sys.platform == "linux":
         import ctypes

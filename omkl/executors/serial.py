@@ -1,4 +1,4 @@
-"""One cell after the other in this process."""
+"""One job after the other in this process."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any

@@ -1,7 +1,7 @@
 """`omkl bench`: how fast the engine is on this machine, as ratios measured in one run.
 
-Absolute figures of a shared machine mean little. Beside each stands something timed in the same run: numpy's
-own exp, and the learner written naively in numpy.
+Absolute figures of a shared machine mean little. Each is shown next to something timed in the same run:
+numpy's own exp, and the learner written naively in numpy.
 """
 
 import sys
@@ -22,8 +22,8 @@ AUTHORS_SECONDS = 573.0
 def measure(progress: bool = True) -> dict:
     """Time omkc_dd (beta = 0.99, paper16) on a9a_train in file order, one core, best of three passes.
 
-    Without those data (OMKL_DATA or a download) a made-up stream of the same shape stands in, and the result
-    says so. Keys: data, T, mistakes, pairs, m, seconds, evals_per_second (pairs x m / seconds),
+    Without those data (OMKL_DATA or a download) a made-up stream of the same shape replaces them, and the
+    result says so. Keys: data, T, mistakes, pairs, m, seconds, evals_per_second (pairs x m / seconds),
     exp_per_second (np.exp), evals_per_exp, naive (seconds and ratio at a small size), peak_mib, machine.
     """
     from omkl.config import algo_spec, pool
@@ -43,7 +43,7 @@ def measure(progress: bool = True) -> dict:
             print(f"omkl: bench: one pass in {figures['seconds']:.2f} s", file=sys.stderr, flush=True)
     exp_seconds = min(exp_seconds, _exp_seconds())
     evaluations = figures["pairs"] * figures["m"]
-    found = {
+    measured = {
         "data": "made up, in the shape of a9a_train" if made_up else "a9a_train",
         "T": dataset.T,
         "mistakes": figures["mistakes"],
@@ -60,37 +60,34 @@ def measure(progress: bool = True) -> dict:
         "machine": provenance.collect("serial", 1),
     }
     if not made_up:
-        found["authors_seconds"] = AUTHORS_SECONDS
-    return found
+        measured["authors_seconds"] = AUTHORS_SECONDS
+    return measured
 
 
-def render(found: dict) -> str:
+def render(measured: dict) -> str:
     """Return the measured figures as text for a screen."""
-    naive = found["naive"]
+    naive = measured["naive"]
+    shape = f"{measured['T']} examples, {measured['n_sv_union']} stored, {measured['m']} kernels"
     rows = [
+        ("data", f"{measured['data']}, {shape}"),
         (
-            "data",
-            f"{found['data']}, {found['T']} examples, {found['n_sv_union']} stored, {found['m']} kernels",
+            "learner time",
+            f"{measured['seconds']:.2f} s (omkc_dd, beta = 0.99, {measured['mistakes']} mistakes)",
         ),
-        ("learner time", f"{found['seconds']:.2f} s (omkc_dd, beta = 0.99, {found['mistakes']} mistakes)"),
-        ("kernel evaluations", f"{found['evals_per_second'] / 1e9:.2f}e9 per second"),
-        ("np.exp", f"{found['exp_per_second'] / 1e9:.2f}e9 per second"),
-        ("evals_per_exp", f"{found['evals_per_exp']:.2f} kernel evaluations in the time of one np.exp"),
+        ("kernel evaluations", f"{measured['evals_per_second'] / 1e9:.2f}e9 per second"),
+        ("np.exp", f"{measured['exp_per_second'] / 1e9:.2f}e9 per second"),
+        ("evals_per_exp", f"{measured['evals_per_exp']:.2f} kernel evaluations in the time of one np.exp"),
         (
             "naive numpy",
             f"{naive['ratio']:.0f} x slower at T = {naive['T']} "
             f"({naive['naive_seconds']:.3f} s against {naive['seconds']:.4f} s)",
         ),
-        ("peak memory", "unknown" if found["peak_mib"] is None else f"{found['peak_mib']:.0f} MiB"),
+        ("peak memory", "unknown" if measured["peak_mib"] is None else f"{measured['peak_mib']:.0f} MiB"),
     ]
-    if "authors_seconds" in found:
-        ratio = found["authors_seconds"] / found["seconds"]
-        rows.append(
-            (
-                "authors' C++",
-                f"{found['authors_seconds']:.0f} s when measured on such a machine: {ratio:.0f} x",
-            )
-        )
+    if "authors_seconds" in measured:
+        ratio = measured["authors_seconds"] / measured["seconds"]
+        text = f"{measured['authors_seconds']:.0f} s when measured on such a machine: {ratio:.0f} x"
+        rows.append(("authors' C++", text))
     width = max(len(name) for name, _ in rows)
     return "".join(f"{name:<{width}}  {text}\n" for name, text in rows)
 
@@ -104,25 +101,18 @@ def _data() -> tuple:
     try:
         return omkl.data.load("a9a_train"), False
     except OmklError as error:
-        print(f"omkl: bench: {error}; a made-up stream stands in", file=sys.stderr)
+        print(f"omkl: bench: {error}; a made-up stream is used instead", file=sys.stderr)
     rng = np.random.default_rng(0)
     T, d, length = 32561, 123, 14
     indices = np.sort(np.argsort(rng.random((T, d)), axis=1)[:, :length], axis=1)
     y = np.where(indices[:, 0] + rng.normal(0, 4, T) < 8, -1.0, 1.0)
-    made = SimpleNamespace(
-        T=T,
-        d=d,
-        indptr=np.arange(0, T * length + 1, length),
-        indices=indices.ravel().astype(np.int32),
-        values=np.ones(T * length),
-        y=y,
-        content_hash="made up",
-    )
-    return made, True
+    arrays = {"indptr": np.arange(0, T * length + 1, length), "values": np.ones(T * length), "y": y}
+    arrays["indices"] = indices.ravel().astype(np.int32)
+    return SimpleNamespace(T=T, d=d, content_hash="made up", **arrays), True
 
 
 def _exp_seconds() -> float:
-    """Seconds that numpy's exp takes for one number, in the first-level cache; best of many."""
+    """Return the seconds of numpy's exp for one number, in the first-level cache; best of many."""
     x = -np.abs(np.random.default_rng(0).normal(0, 3, 4096))
     out = np.empty_like(x)
     return _best(lambda: np.exp(x, out=out), 300) / x.size
@@ -143,10 +133,8 @@ def _naive(spec: object, params: dict, kernels: dict, dataset: object) -> dict:
 
     T = min(_NAIVE_T, dataset.T)
     order = np.arange(T)
-    X = np.zeros((T, dataset.d))
-    for t in range(T):
-        row = slice(dataset.indptr[t], dataset.indptr[t + 1])
-        X[t, dataset.indices[row]] = dataset.values[row]
+    X, end = np.zeros((T, dataset.d)), dataset.indptr[T]
+    X[np.repeat(order, np.diff(dataset.indptr[: T + 1])), dataset.indices[:end]] = dataset.values[:end]
     figures = [run_pass(spec, params, kernels, dataset, order, 0) for _ in range(_REPEATS)]
     seconds = min(f["seconds"] for f in figures)
     began = time.thread_time()
@@ -190,7 +178,7 @@ def _kernel(kernel: dict, dot: np.ndarray, square: np.ndarray) -> np.ndarray:
 
 
 def _peak_mib() -> float | None:
-    """The most memory that this process has had, None on systems without getrusage (Windows)."""
+    """Return the most memory that this process has had, None on systems without getrusage (Windows)."""
     try:
         import resource
     except ImportError:

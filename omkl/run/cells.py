@@ -1,4 +1,4 @@
-"""A cell is one learner on one data set in one order: which ones a plan asks for, and how one is run."""
+"""A cell is one learner on one data set in one order: which cells a plan has, and how one is run."""
 
 import json
 from dataclasses import dataclass
@@ -14,14 +14,14 @@ if TYPE_CHECKING:
     from omkl.config import AlgoSpec, Plan, Setting
     from omkl.data import Dataset
 
-Sizes = dict[tuple[str, str], int]  # budgets by data set as asked and by what is matched on which pool
+Sizes = dict[tuple[str, str], int]  # budgets by data set (as the plan names it) and `matched_name`
 
 
 @dataclass(frozen=True)
 class Cell:
-    """One asked cell: its key in the store, how it is run, and an estimate of its seconds.
+    """One cell of a plan: its key in the store, how it is run, and an estimate of its seconds.
 
-    params: the hyperparameters as asked for; those of the job have a number where a budget matches a size.
+    params: the hyperparameters of the plan; the job has a number where a budget matches a size.
     """
 
     key: str
@@ -31,7 +31,7 @@ class Cell:
 
     @property
     def line(self) -> dict[str, Any]:
-        """What the cell's line in the store says of it, results and provenance apart."""
+        """What the cell's line in the store says of it, without results and provenance."""
         job, pool = self.job, self.job.pool
         return {
             "key": self.key,
@@ -63,7 +63,7 @@ def expand(plan: "Plan", sizes: Sizes | None = None) -> list[Cell]:
     cells: dict[tuple, Cell] = {}
     specs = algo_specs(dict.fromkeys(setting.algo for setting in (*plan.settings, *plan.yardsticks)))
     loaded = {name: omkl.data.load(name, task=plan.task) for name in plan.data}
-    for asked, dataset in loaded.items():
+    for name, dataset in loaded.items():
         keep(dataset)
         seeds = [omkl.data.order_seed(dataset, plan.order, plan.seed, rep) for rep in range(plan.reps)]
         settings = [*plan.settings, *(s for s in plan.yardsticks if dataset.task in specs[s.algo].tasks)]
@@ -71,13 +71,13 @@ def expand(plan: "Plan", sizes: Sizes | None = None) -> list[Cell]:
             if not setting.fits(dataset.task):
                 continue
             spec = specs[setting.algo]
-            spec.check_data(setting.params, dataset.task, asked)
-            params = with_number(setting, asked, sizes or {})
+            spec.check_data(setting.params, dataset.task, name)
+            params = with_number(setting, name, sizes or {})
             _check_range(setting, dataset)
             _check_budget(spec, params, dataset)
             for rep, seed in enumerate(seeds):
                 cell = _cell(plan, setting, params, spec, dataset, rep, seed)
-                cells.setdefault((asked, setting.pool and setting.pool["name"], cell.key), cell)
+                cells.setdefault((name, setting.pool and setting.pool["name"], cell.key), cell)
     return list(cells.values())
 
 
@@ -130,7 +130,7 @@ def _check_budget(spec: "AlgoSpec", params: dict[str, Any], dataset: "Dataset") 
 
 
 def _check_range(setting: "Setting", dataset: "Dataset") -> None:
-    """Raise UserError where kernel values would leave double precision: NaN must never reach a weight."""
+    """Raise UserError where kernel values would overflow: NaN must never reach a weight."""
     import numpy as np
 
     if dataset.nnz == 0:
@@ -143,15 +143,15 @@ def _check_range(setting: "Setting", dataset: "Dataset") -> None:
     digits = degree * (2.0 * np.log10(largest) + np.log10(longest * max(scale, 1.0))) + np.log10(dataset.T)
     if digits > 300.0:
         kind = f"kernel values of degree {degree}" if degree > 1 else "squared distances"
+        other = ", or choose a pool without polynomials" if degree > 1 else ""
         raise UserError(
             f"data={dataset.name}: a feature of size {largest:.3g} makes {kind} overflow "
-            f"(algo={setting.algo}); "
-            "scale the features" + (", or choose a pool without polynomials" if degree > 1 else "")
+            f"(algo={setting.algo}); scale the features{other}"
         )
 
 
 def _seconds(setting: "Setting", spec: "AlgoSpec", dataset: "Dataset") -> float:
-    """Estimate a cell's time; a learner that chooses its kernels looks at the stream once more."""
+    """Estimate a cell's time; a learner that chooses its kernels reads the stream twice."""
     from omkl.learner.resources import Setup, pass_seconds
 
     setup = Setup(setting.params, setting.kernel_pool)

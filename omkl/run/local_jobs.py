@@ -1,7 +1,7 @@
 """Starts the jobs of exec=slurm exec.cluster=local: ``python -m omkl.run.local_jobs FOLDER``.
 
-submitit's local jobs inherit whatever the process has that starts them: the caller's terminal, pipes and
-process group. So this process of its own starts them, in a session and with a log of its own (`launch`).
+submitit's local jobs inherit the terminal, pipes and process group of the process that starts them. So a
+separate process starts them, in a session and with a log of its own (`launch`).
 """
 
 import json
@@ -31,15 +31,15 @@ def launch(options: dict[str, Any], folder: Path, count: int) -> list[str]:
         )
     if done.returncode:
         last = (folder / _LOG).read_text(errors="replace").strip().rpartition("\n")[2][:500]
-        raise OmklError(last or f"exec=slurm: no jobs were started, see {folder / _LOG}")
+        raise OmklError(last or f"exec=slurm: no jobs were started; see {folder / _LOG}")
     return json.loads((folder / "jobs.json").read_text())["jobs"]
 
 
 def main(folder: Path) -> int:
     """Start the jobs of a submission as they are described in its folder; return an exit code."""
-    asked = json.loads((folder / _OPTIONS).read_text())
+    submission = json.loads((folder / _OPTIONS).read_text())
     try:
-        send(asked["options"], folder, asked["count"])
+        send(submission["options"], folder, submission["count"])
     except OmklError as error:
         print(error, file=sys.stderr)
         return 1

@@ -26,17 +26,17 @@ SMALL_WORK = 3.0  # seconds of work below which starting workers (2 s) costs mor
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of a plan.
+    """The outcome of a plan.
 
-    cells: one row per finished cell that was asked for (learners and yardsticks), in the plan's order,
-    columns as of ``Store.cells``; failed: the lines of cells that failed in this run; asked, ran, reused:
-    numbers of cells; seconds: of this call; interrupted: ended by Ctrl-C; stale: cells that the store holds
-    of older revisions, which do not count, by (learner, revision).
+    cells: one row per finished cell of the plan (learners and yardsticks), in the plan's order, with the
+    columns of ``Store.finished``; failed: the lines of cells that failed in this run; requested, ran, reused:
+    numbers of cells; seconds: of this call; interrupted: ended by Ctrl-C; stale: numbers of stored cells of
+    older revisions, which do not count, by (learner, revision).
     """
 
     cells: "pd.DataFrame"
     failed: list[dict[str, Any]]
-    asked: int
+    requested: int
     ran: int
     reused: int
     seconds: float
@@ -59,13 +59,13 @@ def run_plans(
 ) -> Outcome:
     """Run the cells of these plans that the store does not hold yet, and return all that are finished.
 
-    The plans go to one store through one executor, those of the first; a cell that several ask for runs once.
+    The plans use one store and one executor, those of the first; a cell that several plans have runs once.
 
     jobs: worker processes (default: the plan's exec, else one per core); results do not depend on it.
-    fresh: run every cell anew, the newest result counts. progress: a bar on stderr where that is a terminal.
+    fresh: run every cell again, the newest result counts. progress: a bar on stderr where that is a terminal.
     fail_fast: the first cell that fails ends the run.
 
-    A cell that fails is recorded and the run goes on. Ctrl-C ends the run with what is finished; the same
+    A cell that fails is recorded and the run continues. Ctrl-C ends the run with what is finished; the same
     plan continues from there. A learner whose size a budget is to match runs first. Raises UserError before
     any work for data that cannot be read or do not fit a learner, OmklError when the store cannot be read or
     written, or when a learner that is to be matched fails.
@@ -103,7 +103,7 @@ def run_plans(
     return Outcome(
         cells=table,
         failed=sorted(failed, key=lambda line: place[line["key"]]),
-        asked=len(cells),
+        requested=len(cells),
         ran=ran,
         reused=sum(cell.key in done for cell in cells),
         seconds=time.perf_counter() - began,
@@ -143,13 +143,8 @@ def run_cells(
         warm_up((cell.job.spec, cell.job.params) for cell in missing)
     origin = provenance.collect(executor.name, executor.workers)
     waiting = {id(cell.job): cell for cell in missing}
-    bar = tqdm(
-        total=total,
-        initial=total - len(missing),
-        unit="cell",
-        disable=None if progress else True,
-        leave=False,
-    )
+    hidden = None if progress else True
+    bar = tqdm(total=total, initial=total - len(missing), unit="cell", disable=hidden, leave=False)
     with bar, closing(executor.run(run_cell, [cell.job for cell in missing])) as outcomes:
         for job, outcome in outcomes:
             cell = waiting.pop(id(job))
@@ -174,13 +169,15 @@ def _stored(store: Store, line: dict[str, Any], outcome: Any) -> dict[str, Any]:
 
 
 def table_of(store: Store, cells: list[Cell]) -> "pd.DataFrame":
-    """Return the finished cells in the order asked, under the names asked: a result may have been stored
-    under another name of the same data or pool, for another base seed that led to the same order, or with
-    the number of a budget that was asked for as another learner's size."""
-    found = store.cells({cell.key for cell in cells})
-    place = {key: number for number, key in enumerate(found["key"])}
+    """Return the finished ones of these cells in their order, one row each, under the names of the plan.
+
+    A result may have been stored under another name of the same data or pool, for another base seed that led
+    to the same order, or with the number of a budget that the plan gives as another learner's size.
+    """
+    stored = store.cells({cell.key for cell in cells})
+    place = {key: number for number, key in enumerate(stored["key"])}
     finished = [cell for cell in cells if cell.key in place]
-    table = found.iloc[[place[cell.key] for cell in finished]].reset_index(drop=True)
+    table = stored.iloc[[place[cell.key] for cell in finished]].reset_index(drop=True)
     lines = [cell.line for cell in finished]
     for name in ("data", "pool", "rep", "seed"):
         table[name] = [line[name] for line in lines]

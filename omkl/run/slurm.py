@@ -1,8 +1,8 @@
 """Slurm, through submitit: job arrays of chunks of cells, which write to the store themselves.
 
-What is queued or running is not submitted again (see submitted_jobs.py). A job that ended without all its
-cells is not rerun by itself: the next call submits what is missing. submitit pickles one function and a path
-for each job, nothing else; what to run is plain data in the file at that path.
+Cells that are queued or running are not submitted again (see submitted_jobs.py). A job that ended without all
+its cells does not run again by itself: the next call submits what is missing. submitit pickles one function
+and a path for each job, nothing else; the cells are plain data in the file at that path.
 """
 
 import os
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Submitted:
-    """What a call of `submit` did: ids and cells of the new jobs, and cells that were waiting already."""
+    """The result of `submit`: ids and number of cells of the new jobs, and cells that waited already."""
 
     jobs: list[str]
     cells: int
@@ -56,11 +56,8 @@ def submit(plan: "Plan", fresh: bool = False) -> Submitted:
         if not missing:
             return Submitted([], 0, len(waiting))
         suspects = set() if fresh else submitted_jobs.died_at(plan.store, ended).keys() & missing.keys()
-        folder = (
-            plan.store.resolve()
-            / submitted_jobs.FOLDER
-            / f"{time.strftime('%Y%m%d-%H%M%S')}-{time.time_ns() % 10**9:09}-{uuid.uuid4().hex[:8]}"
-        )
+        name = f"{time.strftime('%Y%m%d-%H%M%S')}-{time.time_ns() % 10**9:09}-{uuid.uuid4().hex[:8]}"
+        folder = plan.store.resolve() / submitted_jobs.FOLDER / name
         folder.mkdir(parents=True)
         chunks, names = _chunks(plan, missing, suspects), _names(plan)
         for number, keys in enumerate(chunks):

@@ -19,24 +19,24 @@ SAME = ("order", "seed", "block", "task")  # of a plan, the same for all of its 
 
 
 def run_chunk(path: str) -> dict[str, int]:
-    """Run the cells of a chunk and store each at once: what a job does. Returns how many ran and failed.
+    """Run the cells of a chunk and store each at once. Returns how many ran and how many failed.
 
-    Cells that are in the store already are left out when the job was begun before (it was requeued).
+    A job that was begun before (it was requeued) leaves out the cells that are in the store already.
     """
     from omkl.run.runner import by_key, run_cells
 
-    # submitit's handlers raise inside whatever runs, which would look like a failing cell. To be stopped is
-    # harmless: what is finished is in the store, and the next call submits the rest.
+    # submitit's handlers raise inside the running cell, which would look like its failure. Being stopped is
+    # harmless: finished cells are in the store, and the next call submits the rest.
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     signal.signal(signal.SIGUSR2, signal.SIG_IGN)
     chunk = json.loads(Path(path).read_text())
     again = begun(Path(path)).exists()
     begun(Path(path)).touch()
     known = by_key([cell for part in chunk["parts"] for cell in expand(_plan(part))])
-    if strange := [key for key in chunk["keys"] if key not in known]:
+    if unknown := [key for key in chunk["keys"] if key not in known]:
         raise OmklError(
-            f"{path}: {len(strange)} of its cells have changed since they were submitted (data or learners); "
-            "submit again"
+            f"{path}: {len(unknown)} of its cells have changed since they were submitted (data or learners); "
+            "submit them again"
         )
     with Store(chunk["store"]) as store:
         done = store.done(chunk["keys"]) if again and not chunk["fresh"] else set()

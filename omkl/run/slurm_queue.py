@@ -2,15 +2,11 @@
 
 import subprocess
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from omkl.errors import OmklError, UserError
-from omkl.run.submitted_jobs import write
-
-if TYPE_CHECKING:
-    pass
-
 from omkl.run.slurm_job import run_chunk
+from omkl.run.submitted_jobs import write
 
 
 def submitit() -> Any:
@@ -54,18 +50,13 @@ def parameters(options: dict[str, Any]) -> dict[str, Any]:
         if not name or not value:
             raise UserError(f"exec.extra: {word!r} is not an option of sbatch written as name=value")
         extra[name] = value
-    given = {
+    names = {"partition": "partition", "account": "account", "qos": "qos", "parallel": "array_parallelism"}
+    slurm = {theirs: options[name] for name, theirs in names.items()} | {"additional_parameters": extra}
+    return {
         "name": "omkl",
         "timeout_min": options["time"],
         "mem_gb": options["mem"],
         "cpus_per_task": options["cpus"],
         f"{options['cluster']}_setup": options["setup"],
+        **{f"slurm_{name}": value for name, value in slurm.items() if value not in (None, {})},
     }
-    slurm = {
-        "partition": options["partition"],
-        "account": options["account"],
-        "qos": options["qos"],
-        "array_parallelism": options["parallel"],
-        "additional_parameters": extra,
-    }
-    return given | {f"slurm_{name}": value for name, value in slurm.items() if value not in (None, {})}

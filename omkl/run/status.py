@@ -1,4 +1,4 @@
-"""How far a plan's cells are: per learner and data set, and the failed ones in words."""
+"""The progress of a plan's cells, per learner and data set, and the failed cells in words."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -22,13 +22,13 @@ MOST_LINES = 20
 
 @dataclass(frozen=True)
 class Status:
-    """How far a plan is.
+    """The progress of a plan.
 
-    rows: one per learner and data set, its numbers of cells by state; every cell is in one of STATES: in the
-    store, in a job that runs (exec=slurm), in one that waits, failed when it was tried last, or none of these
+    rows: one per learner and data set, with the number of cells in each of STATES: done (in the store),
+    running or queued (in a job of exec=slurm), failed (when last tried), or missing
     failed: the lines of failed cells    logs: of the jobs that died at a cell that is missing now
-    silence: why Slurm does not answer; then cells that were submitted and did not end are UNKNOWN, a further
-    column; empty where there are none
+    silence: why Slurm does not answer; then submitted cells that have not ended are UNKNOWN, one more column;
+    empty where there are none
     """
 
     rows: list[dict[str, Any]]
@@ -38,10 +38,7 @@ class Status:
 
 
 def status(plan: "Plan") -> Status:
-    """Return how far the cells of a plan are.
-
-    Raises as ``expand`` and the store do.
-    """
+    """Return the progress of a plan. Raises as ``expand`` and the store do."""
     cells = expand(plan, sizes(plan))
     keys = {cell.key for cell in cells}
     with Store(plan.store) as store:
@@ -54,8 +51,7 @@ def status(plan: "Plan") -> Status:
     unknown = any(state.get(key) == UNKNOWN for key in keys)
     counts: dict[tuple[str, str], Counter] = {}
     for cell in cells:
-        place = counts.setdefault((cell.job.name, cell.job.spec.name), Counter())
-        place[state.get(cell.key, "missing")] += 1
+        counts.setdefault((cell.job.name, cell.job.spec.name), Counter())[state.get(cell.key, "missing")] += 1
     columns = (*STATES, UNKNOWN) if unknown else STATES
     rows = [
         {"data": data, "algo": algo, "cells": count.total(), **{name: count[name] for name in columns}}
@@ -67,8 +63,8 @@ def status(plan: "Plan") -> Status:
     return Status(rows, tried, list(logs), silence if unknown else "")
 
 
-def told(failed: Iterable[dict[str, Any]]) -> list[str]:
-    """Return failed cells as at most 21 lines to read: repetitions with the same error share one."""
+def failures_text(failed: Iterable[dict[str, Any]]) -> list[str]:
+    """Return failed cells as at most 21 lines of text; repetitions with the same error share a line."""
     from omkl.config.settings_text import params_text
 
     def kind(line: dict[str, Any]) -> tuple:
@@ -82,12 +78,12 @@ def told(failed: Iterable[dict[str, Any]]) -> list[str]:
         lines.append(f"{algo} on {data}, repetition{many} {_ranges(reps)}: {error}")
     if len(lines) > MOST_LINES:
         more = f"... and {len(lines) - MOST_LINES} more"
-        return [*lines[:MOST_LINES], f"{more} (all of them: the lines with status failed in the store)"]
+        return [*lines[:MOST_LINES], f"{more} (the store has them all: its lines with status failed)"]
     return lines
 
 
 def _ranges(numbers: list[int]) -> str:
-    """Return ascending numbers in short: ``0-3, 7``."""
+    """Return ascending numbers as ranges: ``0-3, 7``."""
     runs: list[list[int]] = []
     for number in numbers:
         if runs and number == runs[-1][1] + 1:

@@ -1,9 +1,9 @@
 """What has been submitted for a store, and what of it is queued or running.
 
-A submission is a folder ``slurm/TIME-XXXXXXXX`` in the store: a chunk per job (``0.json``: what to run, and
-the keys of its cells), ``0.begun`` once the job has begun, submitit's scripts and logs, and, as the jobs are
-queued, ``jobs.json`` with their ids (a submission killed just then is not known of: its cells may run twice,
-which costs time and changes nothing). Whether a job is queued or runs is what squeue says.
+A submission is a folder ``slurm/TIME-XXXXXXXX`` in the store. It holds a chunk per job (``0.json``: what to
+run, and the keys of its cells), ``0.begun`` once the job has begun, submitit's scripts and logs, and
+``jobs.json`` with the ids of the queued jobs. If a submission is killed before it writes this file, its cells
+may run twice, which costs time and changes nothing. squeue says whether a job is queued or runs.
 """
 
 import getpass
@@ -31,18 +31,18 @@ WAITING = ("PENDING", "CONFIGURING", "REQUEUED", "REQUEUE_FED", "REQUEUE_HOLD", 
 def states(store: Path, strict: bool = False) -> dict[str, str]:
     """Return the cells that are queued or running, by key: "queued" or "running" (then their job has begun).
 
-    Where squeue does not answer, as on another machine, they are "unknown", and so is whatever else was
-    submitted; strict raises OmklError instead.
+    Where squeue does not answer, as on another machine, all cells that were ever submitted are "unknown";
+    strict raises OmklError instead.
     """
-    found, silence = look(store)
+    live, silence = look(store)
     if strict and silence:
         raise OmklError(f"exec=slurm: squeue does not say what is queued already: {silence}")
-    return found
+    return live
 
 
 def look(store: Path) -> tuple[dict[str, str], str]:
-    """Return what `states` returns, and why squeue does not answer, empty where it does or nobody asked."""
-    found: dict[str, str] = {}
+    """Return what `states` returns, and why squeue does not answer (empty where it does or is not needed)."""
+    cells: dict[str, str] = {}
     queue: dict[str, str] | None = None
     silence = ""
     for folder, cluster, jobs in _submissions(store):
@@ -53,23 +53,23 @@ def look(store: Path) -> tuple[dict[str, str], str]:
             live = dict.fromkeys(jobs, "unknown")
         for number, job in enumerate(jobs):
             if job in live:
-                found |= dict.fromkeys(_keys(folder / f"{number}.json"), live[job])
-    return found, silence
+                cells |= dict.fromkeys(_keys(folder / f"{number}.json"), live[job])
+    return cells, silence
 
 
 def died_at(store: Path, ended: set[str]) -> dict[str, Path]:
-    """Return the cells at which begun jobs stand or died, with the job's log.
+    """Return the cells at which begun jobs are or died, with the job's log.
 
-    Of a job's cells it is the first that is not among those that ended, finished or failed.
+    It is the first of a job's cells that has not ended, finished or failed.
     """
-    found = {}
+    cells = {}
     for folder, _, jobs in _submissions(store):
         for number, job in enumerate(jobs):
             chunk = folder / f"{number}.json"
             if begun(chunk).exists():
                 rest = [key for key in _keys(chunk) if key not in ended]
-                found |= dict.fromkeys(rest[:1], folder / f"{job}_0_log.err")
-    return found
+                cells |= dict.fromkeys(rest[:1], folder / f"{job}_0_log.err")
+    return cells
 
 
 def begun(chunk: Path) -> Path:
@@ -78,28 +78,28 @@ def begun(chunk: Path) -> Path:
 
 
 def _keys(chunk: Path) -> list[str]:
-    record = _read(chunk)
-    return record["keys"] if record and _texts(record.get("keys"), KEY) else _skipped(chunk)
+    content = _read(chunk)
+    return content["keys"] if content and _texts(content.get("keys"), KEY) else _skipped(chunk)
 
 
 def _submissions(store: Path) -> Iterator[tuple[Path, str, list[str]]]:
     """Yield folder, cluster and job ids (of chunk 0, 1, ...) of each submission, oldest first."""
     for path in sorted((store / FOLDER).glob("*/jobs.json")):
-        record = _read(path)
-        if record and record.get("cluster") in CLUSTERS and _texts(record.get("jobs"), JOB):
-            yield path.parent, record["cluster"], record["jobs"]
+        content = _read(path)
+        if content and content.get("cluster") in CLUSTERS and _texts(content.get("jobs"), JOB):
+            yield path.parent, content["cluster"], content["jobs"]
         else:
             _skipped(path)
 
 
 def _read(path: Path) -> dict[str, Any] | None:
-    """Return what a file of a submission says, None where that cannot be read."""
+    """Return the content of a file of a submission, None where it cannot be read."""
     try:
         with open_regular(path) or io.BytesIO() as file:
-            found = json.loads(file.read(LONGEST))
+            content = json.loads(file.read(LONGEST))
     except (OSError, ValueError, RecursionError):
         return None
-    return found if isinstance(found, dict) else None
+    return content if isinstance(content, dict) else None
 
 
 def _texts(values: Any, form: re.Pattern[str]) -> bool:
@@ -126,18 +126,18 @@ def _squeue() -> tuple[dict[str, str], str]:
 
 
 def _processes(folder: Path, jobs: list[str]) -> dict[str, str]:
-    """Return those of a local submission's jobs (process ids) that run."""
+    """Return the jobs (process ids) of a local submission that are running."""
     command = ["ps", "-ww", "-o", "pid=,stat=,command=", "-p", ",".join(jobs)]
     try:
         said = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False).stdout
     except OSError:
         return {}
-    found = {}
+    running = {}
     for line in said.splitlines():
         job, state, words = line.split(None, 2)
         if not state.startswith("Z") and str(folder.resolve()) in words:
-            found[job] = "running"
-    return found
+            running[job] = "running"
+    return running
 
 
 def write(path: Path, content: dict[str, Any]) -> None:

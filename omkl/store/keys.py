@@ -1,4 +1,4 @@
-"""The name of a cell: a hash of everything that its result depends on."""
+"""The key of a cell: a hash of everything that its result depends on."""
 
 import hashlib
 import json
@@ -8,30 +8,15 @@ SCHEMA = 1
 _SEED = "permutation_seed"
 
 
-def cell_key(
-    *,
-    algo: str,
-    params: dict[str, Any],
-    pool: dict[str, Any] | None,
-    data_hash: str,
-    order: str,
-    permutation_seed: int,
-    revision: int,
-    task: str = "classification",
-) -> str:
-    """Return the cell's name: hex sha256 of the canonical JSON of everything its result depends on.
+def cell_key(*, permutation_seed: int, **setting: Any) -> str:
+    """Return a cell's key: the hex sha256 of canonical JSON. The other arguments are those of `key_text`.
 
     Canonical: keys sorted, no white space, floats as ``repr`` prints them. A float and an int of the same
-    value differ (1.0, 1): the configuration has already turned every value into its declared type. Of the
-    pool only ``normalise`` and ``kernels`` count, not its name or label; where a cell ran never counts.
-
-    The task counts where it is not classification: the same numbers may be classes or targets.
+    value differ (1.0, 1): the configuration has already given every value its declared type.
 
     Raises ValueError for NaN or infinity, TypeError for what JSON cannot hold.
     """
-    before, after = key_text(
-        algo=algo, params=params, pool=pool, data_hash=data_hash, order=order, revision=revision, task=task
-    )
+    before, after = key_text(**setting)
     return hashlib.sha256(before + str(permutation_seed).encode() + after).hexdigest()
 
 
@@ -43,11 +28,13 @@ def key_text(
     data_hash: str,
     order: str,
     revision: int,
-    task: str,
+    task: str = "classification",
 ) -> tuple[bytes, bytes]:
     """Return the text that `cell_key` hashes, before and after the digits of the permutation's seed.
 
-    Cells of one setting on one data set differ in that seed only. Raises as `cell_key` does.
+    The cells of one setting on one data set differ in that seed only. Of the pool only ``normalise`` and
+    ``kernels`` count, not its name or label. The task counts where it is not classification: the same numbers
+    may be classes or targets. Where a cell ran never counts. Raises as `cell_key` does.
     """
     parts = {
         "schema": SCHEMA,
@@ -66,12 +53,12 @@ def key_text(
 
 
 def dumps(value: Any, *, sort_keys: bool = False) -> str:
-    """Compact JSON. Raises ValueError for NaN or infinity, TypeError for what JSON cannot hold."""
+    """Return compact JSON. Raises ValueError for NaN or infinity, TypeError for what JSON cannot hold."""
     return (_SORTED if sort_keys else _AS_IS).encode(value)
 
 
 def _plain(value: Any) -> Any:
-    """Turn numpy arrays and scalars into lists and numbers; anything else is refused."""
+    """Turn numpy arrays and scalars into lists and numbers; refuse anything else."""
     if hasattr(value, "tolist"):
         return value.tolist()
     raise TypeError(f"a line of the store cannot hold {type(value).__name__}")

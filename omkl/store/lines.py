@@ -1,11 +1,10 @@
 """What one line of the store looks like, and how 100,000 of them are read in some two seconds.
 
-A line begins with its key and a CRC-32 of the key and of all that follows, its seal, so that a torn or edited
-line is told without parsing. Lines without a seal are not read (`omkl results reseal` seals those of old
-stores). Cells of one setting on one data set differ in a few fields only, so a line says first what is the
-cell's own (status, time, repetition, mistakes, ...) and then, from ``"algo"`` on, what it shares with many
-others: a reader parses each distinct shared part once and lets the cells hold the same object. What a line
-must say to be believed is in sound.py.
+A line begins with its key and its seal: a CRC-32 of the key and of all that follows. So a torn or edited line
+is known without parsing. Lines without a seal are not read (`omkl results reseal` seals those of old stores).
+The cells of one setting on one data set differ in a few fields only. So a line says first what is the cell's
+own (status, time, repetition, mistakes, ...) and then, from ``"algo"`` on, what it shares with many others.
+A reader parses each distinct shared part once and lets the cells hold the same object.
 """
 
 import json
@@ -36,23 +35,23 @@ OBJECTS = (  # columns of text, lists and dicts; the others hold numbers
     *("key", "status", "algo", "params", "pool", "pool_spec", "data", "data_hash", "order"),
     *("permutation_seed", "n_sv_per_kernel", "weights", "provenance"),
 )
+LONGEST = 2**26  # bytes of a line that is read
 _OWN_PROVENANCE = ("time", "load")  # the parts of the provenance that change from cell to cell
 _FIRST = ("key", "status", "time")
 _HEAD = b'{"key":"'
 _OPEN, _CLOSE = len(_HEAD), len(_HEAD) + 64  # where the key's 64 digits are
 _SEAL = re.compile(rb'\{"key":"([0-9a-f]{64})","crc32":"([0-9a-f]{8})",')
-_BODY = _CLOSE + len('","crc32":"01234567",')  # where what the CRC covers begins, the key apart
+_BODY = _CLOSE + len('","crc32":"01234567",')  # where the part begins that the CRC covers beside the key
 _SEAM = b',"algo":'
 _MEMO = 4096  # shared parts remembered at a time, some 8 kB each
 _BUFFER = 2**18
-LONGEST = 2**26  # bytes of a line that is read
 
-Cell = tuple[dict[str, Any], dict[str, Any]]  # a line's own fields, and those it shares, not to be changed
+Fields = tuple[dict[str, Any], dict[str, Any]]  # of a cell: its own, and those it shares; not to be changed
 Memo = dict[bytes, Shared | None]
 
 
 class Line(NamedTuple):
-    """A line that is whole and sound: of a cell, or of a curve, whose status is None.
+    """A complete and sound line: of a cell, or of a curve (status None).
 
     time (UTC, ISO 8601) is empty where the line does not say.
     """
@@ -62,7 +61,7 @@ class Line(NamedTuple):
     time: str
     raw: bytes
     number: int  # in its file, from 1
-    cell: Cell
+    fields: Fields
     curve: dict[str, Any]
 
 
@@ -77,35 +76,36 @@ class Broken(NamedTuple):
         return f"{self.path}:{self.number}" if self.number else f"{self.path} (not a file)"
 
 
-class Rows:
+class Columns:
     """Cells as columns, filled a few at a time, so that parsed lines do not pile up in memory."""
 
     def __init__(self) -> None:
         self.count = 0
         self._columns: dict[str, list] = {name: [] for name in COLUMNS}
 
-    def add(self, cells: list[Cell]) -> None:
-        """Append one row per cell."""
-        found = set().union(*(own for own, _ in cells))
-        for name in found.difference(self._columns, _OWN_PROVENANCE, ("crc32",)):
+    def add(self, cells: list[Fields]) -> None:
+        """Append the fields of some cells."""
+        for name in (
+            set().union(*(own for own, _ in cells)).difference(self._columns, _OWN_PROVENANCE, ("crc32",))
+        ):
             self._columns[name] = [None] * self.count
         names = [name for name in self._columns if name not in SHARED]
         for parts, some in (([own for own, _ in cells], names), ([shared for _, shared in cells], SHARED)):
-            for name, values in zip(some, _fields(parts, some), strict=True):
+            for name, values in zip(some, _values(parts, some), strict=True):
                 usual = "classification" if name == "task" else None  # older lines do not say
                 self._columns[name] += [usual if v is None else v for v in values] if usual else values
-        self._columns["provenance"][self.count :] = [_provenance(*cell) for cell in cells]
+        self._columns["provenance"][self.count :] = [_provenance(*fields) for fields in cells]
         self.count += len(cells)
 
-    def columns(self, rows: list[int] | None = None) -> dict[str, list]:
-        """Return the columns by name, COLUMNS first, with the rows asked for (all when None)."""
+    def select(self, places: list[int] | None = None) -> dict[str, list]:
+        """Return the columns by name, COLUMNS first, with the cells at these places (all when None)."""
         names = [*COLUMNS, *sorted(self._columns.keys() - set(COLUMNS))]
-        if rows is None:
+        if places is None:
             return {name: self._columns[name] for name in names}
-        return {name: [self._columns[name][row] for row in rows] for name in names}
+        return {name: [self._columns[name][place] for place in places] for name in names}
 
 
-def _fields(parts: list[dict[str, Any]], names: Sequence[str]) -> Iterable[Sequence]:
+def _values(parts: list[dict[str, Any]], names: Sequence[str]) -> Iterable[Sequence]:
     try:  # twice as fast where every part has all of them
         return list(zip(*map(itemgetter(*names), parts), strict=True)) or [()] * len(names)
     except KeyError:
@@ -119,9 +119,9 @@ def _provenance(own: dict[str, Any], shared: dict[str, Any]) -> dict[str, Any]:
 
 
 def encode_cell(line: dict[str, Any]) -> bytes:
-    """Return a cell's line as it stands in the file.
+    """Return a cell's line as it is in the file.
 
-    Raises as ``dumps`` does, and ValueError for what a reader would not believe.
+    Raises as ``dumps`` does, and ValueError for what a reader would not accept.
     """
     own = {name: value for name, value in line.items() if name not in SHARED}
     shared = {name: line[name] for name in SHARED if name in line}
@@ -131,22 +131,20 @@ def encode_cell(line: dict[str, Any]) -> bytes:
         shared["provenance"] = provenance
     raw = _sealed({name: own[name] for name in _FIRST if name in own} | own | shared)
     if _line(raw, 0, "cells", {}) is None:  # what has a seal is a cell
-        raise ValueError(
-            "a field is missing, of another type, out of its range, or not what its key was made of"
-        )
+        raise ValueError("a field is missing, has a wrong type or range, or does not agree with the key")
     return raw
 
 
 def encode_curve(key: str, time: str, curve: dict[str, Any]) -> bytes:
-    """Return a curve's line as it stands in the file; raises as ``encode_cell`` does."""
+    """Return a curve's line as it is in the file; raises as ``encode_cell`` does."""
     raw = _sealed({"key": key, "time": time, "curve": curve})
     if _line(raw, 0, "curves", {}) is None:
-        raise ValueError("its curve is not one of lists of the same length over ascending rounds t")
+        raise ValueError("its curve does not consist of lists of one length over ascending rounds t")
     return raw
 
 
 def _checksum(raw: bytes) -> int:
-    """Return the CRC-32 of a line's key and of what follows its seal, white space at the end apart."""
+    """Return the CRC-32 of a line's key and of what follows its seal, without white space at the end."""
     body = memoryview(raw)[_BODY:-1] if raw.endswith(b"}\n") else raw[_BODY:].rstrip()
     return zlib.crc32(body, zlib.crc32(raw[_OPEN:_CLOSE]))
 
@@ -157,13 +155,13 @@ def _sealed(fields: dict[str, Any]) -> bytes:
     return b'%s%s","crc32":"%08x",%s\n' % (_HEAD, key, zlib.crc32(body, zlib.crc32(key)), body)
 
 
-def scan(path: Path, folder: str, wanted: set[str] | None, broken: list[Broken]) -> Iterator[Line]:
-    """Yield the sound lines of one file of "cells" or "curves" that are of the wanted keys (all when None).
+def scan(path: Path, folder: str, keys: set[str] | None, broken: list[Broken]) -> Iterator[Line]:
+    """Yield the sound lines of one file of "cells" or "curves" that have these keys (all when None).
 
-    Noted in ``broken`` are lines that cannot be read, are not as they were written, are longer than LONGEST,
-    belong into the other folder, or say what no cell or curve can. Raises OSError.
+    Adds to ``broken`` the lines that cannot be read, were changed after writing, are longer than LONGEST,
+    belong in the other folder, or say what no cell or curve can say. Raises OSError.
     """
-    keys = None if wanted is None else {key.encode() for key in wanted}
+    raw_keys = None if keys is None else {key.encode() for key in keys}
     memo: Memo = {}
     file = open_regular(path)
     if file is None:
@@ -177,20 +175,20 @@ def scan(path: Path, folder: str, wanted: set[str] | None, broken: list[Broken])
                     broken.append(Broken(path, number))
                 long = number
                 continue
-            # the lines of other cells are told by their first bytes and never looked at
-            keyed = keys is not None and raw[:_OPEN] == _HEAD and raw[_CLOSE : _CLOSE + 1] == b'"'
-            if keyed and raw[_OPEN:_CLOSE] not in keys:
+            # the lines of other cells are known by their first bytes and not looked at
+            keyed = raw_keys is not None and raw[:_OPEN] == _HEAD and raw[_CLOSE : _CLOSE + 1] == b'"'
+            if keyed and raw[_OPEN:_CLOSE] not in raw_keys:
                 continue
             line = _line(raw, number, folder, memo)
             if line is None:
                 if not raw.isspace():
-                    broken.append(Broken(path, number, is_unsealed(raw)))
-            elif wanted is None or line.key in wanted:
+                    broken.append(Broken(path, number, _is_unsealed(raw)))
+            elif keys is None or line.key in keys:
                 yield line
 
 
 def pieces(file: BinaryIO) -> Iterator[tuple[int, bytes]]:
-    """Yield a file's lines with their numbers from 1; one longer than LONGEST comes in several pieces."""
+    """Yield a file's lines with their numbers from 1; a line longer than LONGEST comes in several pieces."""
     number = 1
     while piece := file.readline(LONGEST + 1):
         yield number, piece
@@ -198,8 +196,8 @@ def pieces(file: BinaryIO) -> Iterator[tuple[int, bytes]]:
 
 
 def open_regular(path: Path) -> BinaryIO | None:
-    """Open a file for reading; None, at once, for a FIFO, a device or a folder. Raises OSError."""
-    if not stat.S_ISREG(os.stat(path).st_mode):  # to open some devices does something already
+    """Open a file for reading; return None, at once, for a FIFO, a device or a folder. Raises OSError."""
+    if not stat.S_ISREG(os.stat(path).st_mode):  # merely opening some devices has an effect
         return None
     flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
     file = os.fdopen(os.open(path, flags), "rb", _BUFFER)
@@ -209,7 +207,7 @@ def open_regular(path: Path) -> BinaryIO | None:
     return None
 
 
-def is_unsealed(raw: bytes) -> bool:
+def _is_unsealed(raw: bytes) -> bool:
     """Return whether a line that is not read is a JSON object without a seal, as old stores have them."""
     if not raw.startswith(b"{") or b'"crc32"' in raw[: _BODY + 2]:
         return False
@@ -221,8 +219,8 @@ def is_unsealed(raw: bytes) -> bool:
 
 
 def _line(raw: bytes, number: int, folder: str, memo: Memo) -> Line | None:
-    found = _SEAL.match(raw)
-    if found is None or _checksum(raw) != int(found[2], 16):
+    seal = _SEAL.match(raw)
+    if seal is None or _checksum(raw) != int(seal[2], 16):
         return None
     try:
         if folder == "curves":
@@ -241,7 +239,7 @@ def _line(raw: bytes, number: int, folder: str, memo: Memo) -> Line | None:
 def _parts(raw: bytes, memo: Memo) -> tuple[dict[str, Any], Shared | None]:
     """Return a cell's own fields, and what it shares. Raises ValueError if the line is not JSON.
 
-    memo: shared parts parsed before, to be given again with the next line.
+    memo: shared parts that were parsed before, to be used again for the next line.
     """
     seam = raw.find(_SEAM)
     if seam > 0:
@@ -253,7 +251,7 @@ def _parts(raw: bytes, memo: Memo) -> tuple[dict[str, Any], Shared | None]:
                 memo[tail] = shared_part(decoded(b"{" + tail))
             return orjson.loads(raw[:seam] + b"}"), memo[tail]
         except ValueError:
-            pass  # the seam was inside another object, or the line is broken: parsing all of it tells which
+            pass  # the seam was inside another object, or the line is broken: parse all of it
     line = decoded(raw)
     shared = {name: line.pop(name) for name in SHARED if name in line}
     return line, shared_part(shared)
@@ -261,7 +259,7 @@ def _parts(raw: bytes, memo: Memo) -> tuple[dict[str, Any], Shared | None]:
 
 def decoded(raw: bytes) -> dict[str, Any]:
     """Return a JSON object. Raises ValueError if it is none or holds NaN, infinity or half a character."""
-    found = orjson.loads(raw)
-    if not isinstance(found, dict):
+    line = orjson.loads(raw)
+    if not isinstance(line, dict):
         raise ValueError("not an object")
-    return json.loads(raw) if type(found.get("seed")) is float else found  # orjson rounds beyond 64 bits
+    return json.loads(raw) if type(line.get("seed")) is float else line  # orjson rounds beyond 64 bits

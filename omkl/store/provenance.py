@@ -1,4 +1,4 @@
-"""Where a result came from: versions, commit, machine. Stored with every cell, never part of its key."""
+"""The origin of a result: versions, commit, machine. Stored with every cell, never part of its key."""
 
 import hashlib
 import importlib.metadata
@@ -17,7 +17,7 @@ from omkl import __version__
 _PACKAGES = ("numpy", "numba")
 _DECIDING = ("numpy", "scipy", "numba", "llvmlite")  # whose versions may decide the last bits
 _PACKAGE = Path(__file__).resolve().parent.parent
-_SHOWS = {  # parts of omkl that print, draw, ask or keep what others computed
+_SHOWS = {  # parts of omkl that print, draw, query or store what others computed
     *("reports", "papers", "bounds", "cli", "__main__.py", "run/status.py", "run/bench.py"),
 }
 
@@ -39,10 +39,10 @@ def stamp() -> dict[str, Any]:
 
 @cache
 def deciding() -> dict[str, str]:
-    """Return all beside a cell and its data that decides its result, in words that can be compared.
+    """Return all that decides a result, except the cell and its data, as text that can be compared.
 
-    A hash of omkl's sources as they were when first asked for, all but those that only show results, and the
-    versions of the numeric libraries. Of the machine nothing: results must not depend on it.
+    This is a hash of omkl's sources at the first call, without those that only show results, and the versions
+    of the numeric libraries. Nothing of the machine: results must not depend on it.
     """
     digest = hashlib.sha256()
     for path in sorted(_PACKAGE.rglob("*.py")):
@@ -71,22 +71,15 @@ def checkout(folder: Path) -> tuple[str | None, bool | None]:
 
     (None, None) where the folder is no checkout (an installed package), git is missing, or does not answer.
     """
-    if not (folder / ".git").exists():  # a package installed below someone else's checkout is not ours
+    if not (folder / ".git").exists():  # a package installed inside another project's checkout is not ours
         return None, None
     command = ["git", "-C", str(folder), "status", "--porcelain=v2", "--branch", "--", "omkl", "conf"]
     # without locks a run never disturbs a commit made meanwhile; a hook's GIT_DIR would name another checkout
     environment = {k: v for k, v in os.environ.items() if not k.startswith("GIT_")}
     environment["GIT_OPTIONAL_LOCKS"] = "0"
     try:
-        answer = subprocess.run(
-            command,
-            env=environment,
-            capture_output=True,
-            text=True,
-            timeout=5,
-            check=True,
-            stdin=subprocess.DEVNULL,
-        )
+        pipes = {"stdin": subprocess.DEVNULL, "capture_output": True, "text": True}
+        answer = subprocess.run(command, env=environment, timeout=5, check=True, **pipes)
     except (OSError, subprocess.SubprocessError):
         return None, None
     lines = answer.stdout.splitlines()

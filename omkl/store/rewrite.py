@@ -1,7 +1,7 @@
-"""What changes stores: merging several, removing what is spent, sealing the lines of old ones.
+"""What changes stores: merging several, removing superseded lines, sealing the lines of old stores.
 
 Each holds the store's one lock from before its first look to its last rename, so that two never work at once.
-A new file is written beside the others and renamed when it is whole, so that all can be ended at any moment.
+A new file is written next to the others and renamed when it is complete, so a kill at any moment is harmless.
 Files that a running sweep writes to are never changed: it holds a lock of their name.
 """
 
@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import Any
 
 from omkl.errors import OmklError, UserError
-from omkl.files import hold, locked
+from omkl.files import hold, locked, replacing
 from omkl.store.lines import Broken, decoded, encode_cell, encode_curve, pieces, scan
-from omkl.store.store import Store, sync_folder, writer_lock
+from omkl.store.store import Store, writer_lock
 
 FOLDERS = ("curves", "cells")  # in the order in which they are written: a cell implies its curve
 SUPERSEDED, SINCE_FINISHED = "computed again since", "failed, finished since"
@@ -30,14 +30,14 @@ Places = dict[Path, dict[int, str]]  # numbers of lines by file, and why they go
 
 @contextlib.contextmanager
 def alone(store: Store, what: str) -> Iterator[None]:
-    """Hold the store's lock, waiting for it; say of any OSError that the store cannot be written."""
+    """Wait for the store's lock and hold it; turn any OSError into "cannot write to the store"."""
     with contextlib.ExitStack() as stack:
         try:
             stack.enter_context(locked(store.path / "locks" / "store.lock", f"{what} {store.path}"))
         except OSError as error:
             raise OmklError(
                 f"cannot lock the store {store.path}: {error.strerror}; "
-                "work on a copy of it on a file system that has locks, in a folder that you may write to"
+                "copy it to a folder that you may write to, on a file system that has locks, and work there"
             ) from error
         try:
             yield
@@ -51,7 +51,7 @@ def alone(store: Store, what: str) -> Iterator[None]:
 def merge(target: Store, sources: Iterable[Path]) -> Counter:
     """Copy the lines of other stores that the target lacks, and return how many of each folder.
 
-    Of two lines of one cell the newest counts, as always. What is broken is skipped with a StoreWarning.
+    Of two lines of one cell the newest counts, as always. Broken lines are skipped with a StoreWarning.
     Raises UserError where a source is no store, OmklError where one cannot be read or the target written.
     """
     stores = [Store(source) for source in sources]
@@ -61,20 +61,21 @@ def merge(target: Store, sources: Iterable[Path]) -> Counter:
         if (target.path / "cells").exists() and os.path.samefile(source.path, target.path):
             raise UserError(f"{source.path} is the store itself; name the stores to copy from")
     copied: Counter = Counter()
-    with alone(target, "changing"), contextlib.ExitStack() as whole:
-        for folder in reversed(FOLDERS):  # read the cells first: a sweep may be writing
-            (target.path / folder).mkdir(parents=True, exist_ok=True)
-            name = target.path / folder / f"merged-{os.getpid()}-{uuid.uuid4().hex[:8]}.jsonl"
-            write = whole.enter_context(
-                _whole(name)
-            )  # they get their names in reverse order, the curves first
-            known = {_digest(line.raw) for line in target.lines(folder)}
-            for source in stores:
-                for line in source.lines(folder):
+    merged: dict[str, Path] = {}
+    with alone(target, "changing"):
+        with contextlib.ExitStack() as files:  # it renames them in reverse order, the curves first
+            for folder in reversed(FOLDERS):  # read the cells first: a sweep may be writing
+                merged[folder] = target.path / folder / f"merged-{os.getpid()}-{uuid.uuid4().hex[:8]}.jsonl"
+                file = files.enter_context(replacing(merged[folder]))
+                known = {_digest(line.raw) for line in target.lines(folder)}
+                for line in (line for source in stores for line in source.lines(folder)):
                     if (digest := _digest(line.raw)) not in known:
                         known.add(digest)
-                        write(line.raw.rstrip() + b"\n")
+                        file.write(line.raw.rstrip() + b"\n")
                         copied[folder] += 1
+        for folder, path in merged.items():
+            if not copied[folder]:
+                path.unlink()
     return copied
 
 
@@ -82,37 +83,18 @@ def _digest(raw: bytes) -> bytes:
     return hashlib.blake2b(raw.rstrip(), digest_size=16).digest()
 
 
-@contextlib.contextmanager
-def _whole(path: Path) -> Iterator[Any]:
-    """Give a function that writes a file, which takes its name when it is whole, none when empty."""
-    part = path.with_name(f".{path.name}.part")
-    try:
-        with open(part, "wb") as file:
-            yield file.write
-            file.flush()
-            os.fsync(file.fileno())
-            empty = not file.tell()
-        if empty:
-            path.unlink(missing_ok=True)
-        else:
-            os.replace(part, path)
-        sync_folder(path.parent)
-    finally:
-        part.unlink(missing_ok=True)
-
-
 # -------------------------------------------------------------------- prune
 
 
 def prune(store: Store, *, old: bool, torn: bool, really: bool) -> tuple[list[dict[str, Any]], list[Path]]:
-    """Remove lines that no table uses; return rows of what (folder, what, lines), and the files left alone.
+    """Remove lines that no table uses; return a table of them (folder, what, lines), and the busy files.
 
-    These are the lines of a cell that was computed again, and its failures once it has finished; with ``old``
-    the cells of learners whose revision is now higher; with ``torn`` the lines that are not read, and FIFOs
-    and devices. Nothing changes unless ``really``. Files that a running sweep writes to are left alone.
-    Raises OmklError where the store cannot be locked, read or written.
+    These are the lines of a cell that was computed again, and its failures once it has finished. With ``old``
+    also the cells of learners whose revision is now higher, with ``torn`` also the lines that are not read,
+    and FIFOs and devices. Nothing changes unless ``really``. Files that a running sweep writes to are left
+    alone. Raises OmklError where the store cannot be locked, read or written.
     """
-    found: Counter = Counter()
+    counts: Counter = Counter()
     busy = []
     removed_keys: set[str] = set()
     with alone(store, "changing") if really else contextlib.nullcontext():
@@ -123,26 +105,24 @@ def prune(store: Store, *, old: bool, torn: bool, really: bool) -> tuple[list[di
                 if really and lines and not _rewrite(store, path, seen[path], dict.fromkeys(lines, b"")):
                     busy.append(path)
                 else:
-                    found.update((folder, what) for what in lines.values())
+                    counts.update((folder, what) for what in lines.values())
             for part in (store.path / folder).glob(".*.part"):
                 if really:
                     part.unlink()  # whoever wrote it held the lock
-                found[folder, UNFINISHED] += 1
+                counts[folder, UNFINISHED] += 1
         if really:
             _forget_writers(store)
-    rows = [
-        {"folder": folder, "what": what, "lines": count} for (folder, what), count in sorted(found.items())
-    ]
-    return rows, busy
+    names = ("folder", "what", "lines")
+    return [dict(zip(names, (*key, count), strict=True)) for key, count in sorted(counts.items())], busy
 
 
 def _state(path: Path) -> tuple[int, ...] | None:
-    """Return what tells a file from another of its name or from itself with other content; None if gone."""
+    """Return what changes when the file or its content does; None if it has gone."""
     try:
-        found = os.stat(path)
+        state = os.stat(path)
     except FileNotFoundError:
         return None
-    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
+    return state.st_dev, state.st_ino, state.st_size, state.st_mtime_ns
 
 
 def _spent(paths: list[Path], folder: str, old: bool, torn: bool, removed: set[str]) -> Places:
@@ -154,7 +134,7 @@ def _spent(paths: list[Path], folder: str, old: bool, torn: bool, removed: set[s
         broken: list[Broken] = []
         with contextlib.suppress(FileNotFoundError):  # a run that wrote nothing has just ended
             for line in scan(path, folder, None, broken):
-                _, shared = line.cell
+                _, shared = line.fields
                 if revisions and shared["revision"] < revisions.get(shared["algo"], 0):
                     removed.add(line.key)
                 if line.key in removed:
@@ -180,7 +160,7 @@ def _revisions() -> dict[str, int]:
 
 
 def _rewrite(store: Store, path: Path, seen: tuple[int, ...], changes: dict[int, bytes]) -> bool:
-    """Write a file anew with other lines in place of some, by number, none for b"".
+    """Write a file again with other lines in place of some, by number; b"" removes a line.
 
     seen: the file's `_state` before the scan. False where a run writes to the file, or did since then.
     """
@@ -193,18 +173,21 @@ def _rewrite(store: Store, path: Path, seen: tuple[int, ...], changes: dict[int,
         if 0 in changes:  # a FIFO or device
             path.unlink()
             return True
-        with open(path, "rb") as file, _whole(path) as write:
+        with open(path, "rb") as file, replacing(path) as part:
             for number, piece in pieces(file):
-                write(changes.get(number, piece))
-            file.close()  # some systems rename onto no open file
-            return True
+                part.write(changes.get(number, piece))
+            empty = not part.tell()
+            file.close()  # some systems cannot rename onto an open file
+        if empty:
+            path.unlink()
+        return True
     finally:
         lock.release()
         writer_lock(store.path, path.name).unlink(missing_ok=True)
 
 
 def _forget_writers(store: Store) -> None:
-    """Remove the lock files of writers that were killed: of those nobody holds one."""
+    """Remove the lock files of writers that were killed: nobody holds those locks."""
     for path in (store.path / "locks").glob("*.jsonl.lock"):
         if not stat.S_ISREG(path.lstat().st_mode):
             continue
@@ -220,10 +203,10 @@ def _forget_writers(store: Store) -> None:
 def reseal(store: Store) -> tuple[Counter, list[Broken], list[Path]]:
     """Seal the lines of an old store that have no seal (CRC) but are sound otherwise.
 
-    A cell is when its key is that of its fields and its figures agree; a curve when it ends in the figures of
-    a cell of its key. A line whose seal does not fit was edited and stays unread. Returns how many lines of
-    each folder were sealed, which without a seal were left, and the files left alone as a run writes to them.
-    Raises OmklError as `prune` does.
+    A cell is sound when its key is that of its fields and its figures agree, a curve when it ends in the
+    figures of a cell of its key. A line with a wrong seal was edited and stays unread. Returns how many lines
+    of each folder were sealed, which were left without a seal, and the files left alone because a run writes
+    to them. Raises OmklError as `prune` does.
     """
     sealed: Counter = Counter()
     left: list[Broken] = []
@@ -236,7 +219,7 @@ def reseal(store: Store) -> tuple[Counter, list[Broken], list[Path]]:
                 broken: list[Broken] = []
                 with contextlib.suppress(FileNotFoundError):  # a run that wrote nothing has just ended
                     for line in scan(path, folder, None, broken):
-                        _note(ends, {**line.cell[0], **line.cell[1]})
+                        _note(ends, {**line.fields[0], **line.fields[1]})
                 old = [place for place in broken if place.unsealed]
                 changes = _resealed(path, folder, {place.number for place in old}, ends) if old else {}
                 if changes and not _rewrite(store, path, state, changes):
@@ -248,8 +231,8 @@ def reseal(store: Store) -> tuple[Counter, list[Broken], list[Path]]:
 
 
 def _resealed(path: Path, folder: str, numbers: set[int], ends: dict[str, list[tuple]]) -> dict[int, bytes]:
-    """Return those of a file's lines, by number, that are sound, with a seal."""
-    found = {}
+    """Return the sound ones of these lines of a file, by number, with a seal."""
+    resealed = {}
     with open(path, "rb") as file:
         for number, raw in pieces(file):
             if number not in numbers:
@@ -257,15 +240,15 @@ def _resealed(path: Path, folder: str, numbers: set[int], ends: dict[str, list[t
             line = decoded(raw)
             try:
                 if folder == "cells":
-                    found[number] = encode_cell(line)
+                    resealed[number] = encode_cell(line)
                     _note(ends, line)
                 else:
                     made = encode_curve(line["key"], line.get("time", ""), line["curve"])
                     if _is_end(line["curve"], ends.get(line["key"], [])):
-                        found[number] = made
+                        resealed[number] = made
             except (ValueError, TypeError, KeyError):
                 continue
-    return found
+    return resealed
 
 
 def _note(ends: dict[str, list[tuple]], cell: dict[str, Any]) -> None:

@@ -1,8 +1,8 @@
-"""What the lines of a store must say to be believed: every reader and the writer ask here.
+"""What a line of a store must say to be accepted. Every reader and the writer ask here.
 
-A seal (CRC) tells a line that was torn or edited, but not one that was written wrong, or sealed again. So a
-cell's key must be the key of its own fields, and every field of its type and in its range. The values come
-from JSON without NaN and infinity.
+The checksum (CRC) of a line tells whether it was torn or edited, but not whether it was written wrong or
+sealed again. So a cell's key must be the key of its own fields, and each field must have its type and range.
+The values come from JSON without NaN and infinity.
 """
 
 import hashlib
@@ -13,13 +13,10 @@ from typing import Any
 from omkl.store.keys import key_text
 from omkl.tasks import TASKS
 
-Shared = tuple[
-    dict[str, Any], Any, bytes
-]  # fields of many cells, and what their keys are made of: `key_text`
+Shared = tuple[dict[str, Any], Any, bytes]  # fields that many cells share, their hash begun, its last bytes
 
 _ROUNDING = 1e-9  # of a mistake rate, relative to 1
 _NUMBERS = {int, float}
-_NUMBERS_OR_NONE = {int, float, type(None)}
 _WHOLE = {int}
 _PROVENANCE = {
     "versions": (dict,),
@@ -33,29 +30,26 @@ _PROVENANCE = {
     "time": (str,),
     "load": (int, float, type(None)),
 }
+_FAULTS = (KeyError, TypeError, ValueError, AttributeError, RecursionError, OverflowError)
 
 
 def shared_part(part: Any) -> Shared | None:
-    """Return the fields that a cell shares with others, a hash begun and its last bytes; None if unsound."""
+    """Return the fields that a cell shares with others, ready for hashing its key; None if unsound."""
     try:
         if not _is_shared(part):
             return None
+        names = ("algo", "params", "data_hash", "order", "revision")
+        task = part.get("task", "classification")
         before, after = key_text(
-            algo=part["algo"],
-            params=part["params"],
-            pool=part.get("pool_spec"),
-            data_hash=part["data_hash"],
-            order=part["order"],
-            revision=part["revision"],
-            task=part.get("task", "classification"),
+            **{name: part[name] for name in names}, pool=part.get("pool_spec"), task=task
         )
-    except (KeyError, TypeError, ValueError, AttributeError, RecursionError):
+    except _FAULTS:
         return None
     return part, hashlib.sha256(before), after
 
 
 def _is_shared(part: Any) -> bool:
-    pool = part.get("pool_spec")
+    pool, origin = part.get("pool_spec"), part["provenance"]
     return (
         all(type(part[name]) is str for name in ("algo", "data", "data_hash", "order"))
         and type(part["params"]) is dict
@@ -64,9 +58,10 @@ def _is_shared(part: Any) -> bool:
         and type(part.get("pool")) in (str, type(None))
         and part.get("task", "classification") in TASKS
         and (pool is None or _is_pool(pool))
-        and ("T" not in part or (_is_count(part["T"]) and part["T"] > 0))
-        and ("m" not in part or _is_count(part["m"]))
-        and _is_provenance(part["provenance"])
+        and ("T" not in part or (_is_counts([part["T"]]) and part["T"] > 0))
+        and ("m" not in part or _is_counts([part["m"]]))
+        and all(type(origin[name]) in kinds for name, kinds in _PROVENANCE.items() if name in origin)
+        and all(type(version) is str for version in origin.get("versions", {}).values())
     )
 
 
@@ -79,60 +74,64 @@ def _is_pool(pool: Any) -> bool:
     )
 
 
-def _is_provenance(origin: Any) -> bool:
-    return all(type(origin[name]) in kinds for name, kinds in _PROVENANCE.items() if name in origin) and all(
-        type(version) is str for version in origin.get("versions", {}).values()
-    )
-
-
 def is_cell(own: Any, shared: Shared | None) -> bool:
     """Return whether a cell's own fields and those it shares (`shared_part`) are those of a cell.
 
-    A finished cell has all figures, with 0 <= mistakes <= T and mistake_rate = mistakes / T (of a regression
-    mse >= 0 in their place); counts and times are not negative; the key is the key of the fields.
+    A finished cell has all figures: 0 <= mistakes <= T and mistake_rate = mistakes / T, or mse >= 0 for a
+    regression. Counts and times are not negative. The key is the key of the fields.
     """
     if shared is None:
         return False
     part, begun, last = shared
-    get = own.get
     try:
         status, seed = own["status"], own["permutation_seed"]
         if not (seed.isascii() and seed.isdecimal()) or type(own["rep"]) is not int:
             return False
         digest = begun.copy()
         digest.update(seed.encode() + last)
-        if own["key"] != digest.hexdigest():
-            return False
-        if type(get("time", "")) is not str or type(get("load", 0)) not in _NUMBERS_OR_NONE:
+        load = own.get("load", 0)
+        if (
+            own["key"] != digest.hexdigest()
+            or type(own.get("time", "")) is not str
+            or not (load is None or type(load) in _NUMBERS)
+        ):
             return False
         if status == "ok":
             return "m" in part and _has_figures(own, part["T"])
-        return status == "failed" and type(own["error"]) is str and type(get("traceback", "")) is str
-    except (KeyError, TypeError, AttributeError, UnicodeEncodeError, OverflowError):
+        return status == "failed" and type(own["error"]) is str and type(own.get("traceback", "")) is str
+    except _FAULTS:
         return False
 
 
 def _has_figures(own: dict[str, Any], T: int) -> bool:
-    mistakes, rate, seconds = own["mistakes"], own["mistake_rate"], own["seconds"]
+    mistakes, rate, seconds, weights = own["mistakes"], own["mistake_rate"], own["seconds"], own["weights"]
+    sizes = own["n_sv_per_kernel"]
+    if type(sizes) is not list:
+        return False
+    # the oldest lines lack n_sv_combined
+    counts = [own["n_sv_sum"], own["n_sv_union"], own["pairs"], own.get("n_sv_combined", 0), *sizes]
     if mistakes is None:
         mse = own["mse"]
         if rate is not None or type(mse) not in _NUMBERS or not 0 <= mse < math.inf:
             return False
-    else:
-        if type(mistakes) is not int or type(rate) not in _NUMBERS or own.get("mse") is not None:
-            return False
-        if not (0 <= mistakes <= T and abs(rate - mistakes / T) <= _ROUNDING):
-            return False
-    if type(seconds) not in _NUMBERS or not 0 <= seconds < math.inf:
+    elif (
+        type(mistakes) is not int
+        or type(rate) not in _NUMBERS
+        or not (0 <= mistakes <= T and -_ROUNDING <= rate - mistakes / T <= _ROUNDING)
+        or own.get("mse") is not None
+    ):
         return False
-    # the oldest lines lack n_sv_combined
-    counts = [own["n_sv_sum"], own["n_sv_union"], own["pairs"], own.get("n_sv_combined", 0)]
-    sizes, weights = own["n_sv_per_kernel"], own["weights"]
-    return type(sizes) is list and _is_counts(counts + sizes) and (weights is None or _is_numbers(weights))
+    return (
+        type(seconds) in _NUMBERS
+        and 0 <= seconds < math.inf
+        and _WHOLE.issuperset(map(type, counts))
+        and min(counts) >= 0
+        and (weights is None or _is_numbers(weights))
+    )
 
 
 def is_curve(curve: Any) -> bool:
-    """Return whether this is a learning curve: lists over the same rounds t, ascending, and the weights.
+    """Return whether this is a learning curve: lists over the same ascending rounds t, and the weights.
 
     ``t``, ``mistakes`` (at most t) and ``n_sv_*`` are counts, ``loss`` numbers not below 0, ``weights`` one
     list of numbers per entry of ``weights_t``, or None. Other fields must be lists or None.
@@ -157,13 +156,9 @@ def is_curve(curve: Any) -> bool:
                 good = values is None or type(values) is list
             if not good:
                 return False
-    except (KeyError, TypeError, AttributeError, OverflowError):
+    except _FAULTS:
         return False
     return True
-
-
-def _is_count(value: Any) -> bool:
-    return type(value) is int and value >= 0
 
 
 def _is_counts(values: Any) -> bool:

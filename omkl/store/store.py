@@ -1,12 +1,12 @@
 """The store: one JSON line per finished cell, append-only, read back as one long DataFrame.
 
-A store is a folder. ``cells/*.jsonl`` holds one line per cell that finished or failed, ``curves/*.jsonl``
-its learning curve, written first, so that a cell's line implies its curve. Every writer (process) has
-files of its own, so that two runs at once never touch each other's lines, and a lock of the files' name in
-``locks/`` while it lives, so that no prune touches them (see rewrite.py). A line is one ``write``, so that a
-kill at any moment costs at most the line being written; ``fsync`` follows at most once a second, so that a
-power cut costs the tiny cells of the last second, or what the system still held. What a line must say to be
-read is in lines.py and sound.py.
+A store is a folder. ``cells/*.jsonl`` holds one line per cell that finished or failed. ``curves/*.jsonl``
+holds its learning curve, written first, so that a cell's line implies its curve. Every writer (process) has
+files of its own, so that two runs at once never touch each other's lines. While it lives it holds a lock of
+the files' name in ``locks/``, so that no prune touches them (see rewrite.py). A line is one ``write``, so a
+kill at any moment costs at most the line being written. ``fsync`` follows at most once a second, so a power
+cut costs the cells of the last second, or what the system had not written yet. What a line must say to be
+read is in lines.py and soundness.py.
 """
 
 import contextlib
@@ -22,8 +22,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from omkl.errors import OmklError
-from omkl.files import Lock, hold
-from omkl.store.lines import OBJECTS, Broken, Line, Rows, encode_cell, encode_curve, scan
+from omkl.files import Lock, hold, sync_folder
+from omkl.store.lines import OBJECTS, Broken, Columns, Line, encode_cell, encode_curve, scan
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -33,15 +33,15 @@ _BATCH = 50  # lines parsed at a time: few, so that they stay in the processor's
 
 
 class StoreWarning(UserWarning):
-    """A line of the store could not be read; it counts as not there."""
+    """A line of the store could not be read; it counts as missing."""
 
 
 class Store:
-    """The cells and curves below one folder; the folder is made by the first write.
+    """The cells and curves in one folder; the first write makes the folder.
 
-    ``append`` raises OmklError when the disk is full or the folder read-only (earlier lines stay intact) and
-    ValueError or TypeError when the line itself cannot be written, such as one that holds NaN.
-    Reading skips lines that are torn or broken by hand, with one StoreWarning that names file and line.
+    ``append`` raises OmklError when the disk is full or the folder read-only (earlier lines stay intact), and
+    ValueError or TypeError when the line itself cannot be written, for example because it holds NaN.
+    Reading skips lines that are torn or were edited, with one StoreWarning that names file and line.
     """
 
     def __init__(self, path: str | os.PathLike) -> None:
@@ -50,7 +50,7 @@ class Store:
         self._name, self._owner = "", 0
         self._lock: Lock | None = None
         self._synced = 0.0  # when the files were last made durable
-        self._told: set[Broken] = set()  # broken lines that were warned of
+        self._reported: set[Broken] = set()  # broken lines that a warning has named
 
     def __enter__(self) -> "Store":
         return self
@@ -62,16 +62,16 @@ class Store:
 
     def append(self, line: dict[str, Any], curve: dict[str, Any] | None = None) -> None:
         """Write a cell's curve, then its line; both outlive this process when this returns."""
-        cell = encode_cell(line)  # before anything is written: it may be refused
+        raw = encode_cell(line)  # before anything is written: it may be refused
         if curve is not None:
             when = line.get("provenance", {}).get("time", "")
             self._write("curves", encode_curve(line["key"], when, curve))
-        self._write("cells", cell)
+        self._write("cells", raw)
         if time.monotonic() - self._synced >= SYNC_SECONDS:
             self._sync()
 
     def open(self) -> None:
-        """Open this process's files now, so that an unwritable store is known before any work."""
+        """Open this process's files now, so that an unwritable store is noticed before any work."""
         if self._files and self._owner == os.getpid():
             return
         self._files, self._lock, self._owner = {}, None, os.getpid()
@@ -81,7 +81,7 @@ class Store:
         try:
             for folder in ("locks", "curves", "cells"):
                 (self.path / folder).mkdir(parents=True, exist_ok=True)
-            with contextlib.suppress(OSError):  # without locks nothing can be pruned, but all be written
+            with contextlib.suppress(OSError):  # without locks a store can be written, not pruned
                 self._lock = hold(writer_lock(self.path, self._name))
             for folder in ("curves", "cells"):
                 self._files[folder] = os.open(self.path / folder / self._name, flags, 0o644)
@@ -134,12 +134,14 @@ class Store:
             raise
 
     def _heal(self, file: int, size: int) -> None:
-        """Take back a half-written line; the next append starts a new file whether or not that worked."""
+        """Remove a half-written line; the next append starts a new file whether or not that worked."""
         try:
             os.ftruncate(file, size)
         except OSError as error:
             warnings.warn(
-                f"{self.path}: a half-written line stays ({error.strerror})", StoreWarning, stacklevel=4
+                f"{self.path}: cannot remove a half-written line ({error.strerror})",
+                StoreWarning,
+                stacklevel=4,
             )
         self._shut()
 
@@ -147,7 +149,7 @@ class Store:
         """Return what to raise when the store cannot be written."""
         return OmklError(
             f"cannot write to the store {self.path}: {error.strerror}. "
-            "What was finished before is safe. Make room, or choose another folder with store=PATH, "
+            "The finished cells are safe. Make room, or choose another folder with store=PATH, "
             "and run the same command again"
         )
 
@@ -161,16 +163,13 @@ class Store:
     def failed(self, keys: Iterable[str] | None = None) -> list[dict[str, Any]]:
         """Return the newest failed line of each key that has no finished line."""
         done: set[str] = set()
-        newest: dict[str, Line] = {}
+        failed: list[Line] = []
         for line in self.lines("cells", keys):
-            if line.status == "ok":
-                done.add(line.key)
-            elif line.key not in newest or line.time >= newest[line.key].time:
-                newest[line.key] = line
-        rows = Rows()
-        rows.add([line.cell for key, line in newest.items() if key not in done])
-        table = rows.columns()
-        return [dict(zip(table, row, strict=True)) for row in zip(*table.values(), strict=True)]
+            done.add(line.key) if line.status == "ok" else failed.append(line)
+        columns = Columns()
+        columns.add([line.fields for line in newest(line for line in failed if line.key not in done)])
+        table = columns.select()
+        return [dict(zip(table, values, strict=True)) for values in zip(*table.values(), strict=True)]
 
     def cells(self, keys: Iterable[str] | None = None) -> "pd.DataFrame":
         """Return the newest finished line of each key (all keys when None), one row each.
@@ -180,33 +179,29 @@ class Store:
         """
         import pandas as pd
 
-        rows = Rows()
-        newest: dict[str, tuple[str, int]] = {}  # of each key its time and row
+        columns = Columns()
+        latest: dict[str, tuple[str, int]] = {}  # time and place of each key
         with _no_collection():
             finished = (line for line in self.lines("cells", keys) if line.status == "ok")
             while some := list(islice(finished, _BATCH)):
-                for row, line in enumerate(some, rows.count):
-                    if line.key not in newest or line.time >= newest[line.key][0]:
-                        newest[line.key] = line.time, row
-                rows.add([line.cell for line in some])
-            chosen = [row for _, row in newest.values()]
-            columns = rows.columns(None if len(chosen) == rows.count else chosen)
+                for place, line in enumerate(some, columns.count):
+                    if line.key not in latest or line.time >= latest[line.key][0]:
+                        latest[line.key] = line.time, place
+                columns.add([line.fields for line in some])
+            chosen = [place for _, place in latest.values()]
+            table = columns.select(None if len(chosen) == columns.count else chosen)
             # pandas need not look for types where there are only objects
-            objects = {name: pd.Series(columns[name], dtype=object, copy=False) for name in OBJECTS}
-            return pd.DataFrame(columns | objects, copy=False)
+            objects = {name: pd.Series(table[name], dtype=object, copy=False) for name in OBJECTS}
+            return pd.DataFrame(table | objects, copy=False)
 
     def curves(self, keys: Iterable[str] | None = None) -> dict[str, dict[str, Any]]:
         """Return the newest curve of each key that has one."""
-        newest: dict[str, Line] = {}
-        for line in self.lines("curves", keys):
-            if line.key not in newest or line.time >= newest[line.key].time:
-                newest[line.key] = line
-        return {key: line.curve for key, line in newest.items()}
+        return {line.key: line.curve for line in newest(self.lines("curves", keys))}
 
     def lines(self, folder: str, keys: Iterable[str] | None = None) -> Iterator[Line]:
-        """Yield the whole lines of "cells" or "curves" that are of the keys (all when None), file by file.
+        """Yield the sound lines of "cells" or "curves" that have these keys (all when None), file by file.
 
-        Raises OmklError when the store cannot be read. Of broken lines each is warned of once.
+        Raises OmklError when the store cannot be read. Warns of each broken line once.
         """
         wanted = None if keys is None else set(keys)
         broken: list[Broken] = []
@@ -216,9 +211,9 @@ class Store:
                     yield from scan(path, folder, wanted, broken)
         except OSError as error:
             raise OmklError(f"cannot read the store {self.path}: {error.strerror}") from error
-        new = [place for place in broken if place not in self._told]
+        new = [place for place in broken if place not in self._reported]
         if new:
-            self._told.update(new)
+            self._reported.update(new)
             warnings.warn(f"unreadable lines of the store skipped: {listed(new)}", StoreWarning, stacklevel=3)
 
     def files(self, folder: str) -> list[Path]:
@@ -231,29 +226,26 @@ class Store:
 
 @contextlib.contextmanager
 def _no_collection() -> Iterator[None]:
-    """Hold off the cyclic garbage collector: it takes most of the time of reading many lines."""
+    """Stop the cyclic garbage collector: it would take most of the time of reading many lines."""
     was = gc.isenabled()
     gc.disable()
     try:
         yield
     finally:
         if was:
-            if (
-                not gc.get_freeze_count()
-            ):  # what is new counts as old, or all of it would be looked through now
+            if not gc.get_freeze_count():  # count new objects as old, else all would be searched now
                 gc.freeze()
                 gc.unfreeze()
             gc.enable()
 
 
-def sync_folder(path: Path) -> None:
-    """Make a new file's name durable (POSIX; other systems have no such call)."""
-    if os.name == "posix":
-        file = os.open(path, os.O_RDONLY)
-        try:
-            os.fsync(file)
-        finally:
-            os.close(file)
+def newest(lines: Iterable[Line]) -> Iterable[Line]:
+    """Return the newest line of each key, of two of the same time the later one."""
+    latest: dict[str, Line] = {}
+    for line in lines:
+        if line.key not in latest or line.time >= latest[line.key].time:
+            latest[line.key] = line
+    return latest.values()
 
 
 def writer_lock(store: Path, name: str) -> Path:
@@ -262,7 +254,7 @@ def writer_lock(store: Path, name: str) -> Path:
 
 
 def listed(broken: list[Broken]) -> str:
-    """Return which lines are not read, the first three by file and number, and what can be done."""
+    """Return which lines are not read, the first three by file and number, and what to do about them."""
     more = f" and {len(broken) - 3} more" if len(broken) > 3 else ""
     unsealed = sum(line.unsealed for line in broken)
     seal = f"; {unsealed} without a seal, see `omkl results reseal`" if unsealed else ""
