@@ -25,9 +25,10 @@ run: $(STAMP) ## a first experiment: the table of omkc_ss on wdbc, and its learn
 test: $(STAMP) ## the whole test suite (tests on real data need OMKL_DATA)
 	$(BIN)/python -m pytest -n auto --dist worksteal $(ARGS)
 
-check: $(STAMP) ## format, lint, and a wheel that works outside the checkout
+check: $(STAMP) ## format, lint, types, and a wheel that works outside the checkout
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
+	$(BIN)/mypy
 	rm -rf build
 	$(BIN)/pip wheel --quiet --no-deps --wheel-dir build/wheel .
 	$(BIN)/pip install --quiet --no-deps --target build/installed build/wheel/*.whl
@@ -43,7 +44,7 @@ tables: $(STAMP) ## make the papers' tables, figures and claims anew (results/*.
 	$(BIN)/python scripts/tables.py $(ARGS)
 
 clean: ## remove the environment, caches and build output, never results
-	rm -rf $(VENV) build dist .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) build dist .pytest_cache .ruff_cache .mypy_cache .hypothesis
 	find omkl tests scripts -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # pip only runs again when pyproject.toml is newer: the checkout is installed editable.

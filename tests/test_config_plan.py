@@ -90,6 +90,13 @@ def test_names_by_glob_and_in_brackets():
     assert found == {name for name in algo_names() if name.startswith("omkc_")}
 
 
+def test_plain_values_in_place_of_words():
+    values = {"algo": ["glob(omkc_d*)", "norma"], "data": ["wdbc"], "algo.beta": [0.5, 0.7], "reps": 2}
+    typed = ["algo=omkc_dd,omkc_ddpa,omkc_ds,norma", "data=wdbc", "algo.beta=0.5,0.7", "reps=3"]
+    assert plan(["reps=3"], sweep=True, values=values) == plan(typed, sweep=True)
+
+
+
 def test_a_changed_pool_has_a_name_of_its_own():
     assert plan(["pool.normalise=cosine"]).settings[0].pool == pool("paper16_cosine")
     assert plan(["pool.normalise=none"]).settings[0].pool == pool("paper16")

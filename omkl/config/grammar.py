@@ -54,11 +54,18 @@ def parse(words: list[str]) -> dict[str, Override]:
 
 
 def of_values(values: Mapping[str, Any]) -> dict[str, Override]:
-    """Return the overrides that YAML gives as plain values by key; a list holds several values."""
-    return {
-        key: Override(key, tuple(value) if isinstance(value, (list, tuple)) else (value,), word(key, value))
-        for key, value in values.items()
-    }
+    """Return the overrides that YAML gives as plain values by key; a list holds several values.
+
+    A text may be a pattern of names, ``glob(omkc_*)``.
+    """
+    overrides = {}
+    for key, value in values.items():
+        items: list[Any] = []
+        for item in value if isinstance(value, (list, tuple)) else [value]:
+            pattern = isinstance(item, str) and item.startswith("glob(")
+            items += _values(key, item, word(key, item)) if pattern else [item]
+        overrides[key] = Override(key, tuple(items), word(key, value))
+    return overrides
 
 
 def word(key: str, value: Any) -> str:
