@@ -148,7 +148,7 @@ def test_a_default_by_task_that_is_not_complete_is_refused(tmp_path, monkeypatch
     with pytest.raises(UserError, match="loss: must be one value, or one for each of regression, classif"):
         learners._spec("mine", content)
     content["loss"]["value"]["regression"] = "other"
-    with pytest.raises(UserError, match="must be one of squared, hinge, is 'other'"):
+    with pytest.raises(UserError, match="must be one of squared, hinge, got 'other'"):
         learners._spec("mine", content)
     content["loss"]["value"]["regression"] = "squared"
     assert learners._spec("mine", content).usual("regression") == {"loss": "squared"}
@@ -226,7 +226,7 @@ def test_on_classes_the_authors_rules_are_those_of_their_code():
 def test_the_authors_rules_know_no_hinge(capsys):
     assert main(["run", "algo=adaraker_authors", "algo.loss=hinge", "data=wdbc", "reps=1"]) == 2
     said = capsys.readouterr().err.strip()
-    assert "algo.loss=hinge: must be one of squared, logistic, is 'hinge'" in said
+    assert "algo.loss=hinge: must be one of squared, logistic, got 'hinge'" in said
     assert "\n" not in said
 
 

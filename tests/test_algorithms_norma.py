@@ -200,7 +200,7 @@ def test_alma_without_a_margin_is_alma0():
 
 
 def test_a_step_that_turns_f_around_is_refused():
-    with pytest.raises(UserError, match=r"algo=norma: eta must be below 1 / lam, is 2.0 with lam=0.5"):
+    with pytest.raises(UserError, match=r"algo=norma: eta must be below 1 / lam, got 2.0 with lam=0.5"):
         plan(["algo=norma", "algo.eta=2", "algo.lam=0.5"])
 
 

@@ -78,17 +78,17 @@ def test_a_learner_can_build_on_a_shared_part(conf):
         ("beta.value", None, "'beta.value' is missing"),
         ("beta.defalt", 1, "unknown key 'beta.defalt'"),
         ("gamma", 0.5, "gamma: must be a block of value, domain and help"),
-        ("beta.value", 1.5, "beta: must be a number in (0, 1), is 1.5"),
-        ("beta.value", "high", "beta: must be a number in (0, 1), is 'high'"),
+        ("beta.value", 1.5, "beta: must be a number > 0 and < 1, got 1.5"),
+        ("beta.value", "high", "beta: must be a number > 0 and < 1, got 'high'"),
         ("beta.domain", "0 to 1", "beta: '0 to 1' is not a domain"),
         ("about.domains", {"beta": "(0, 1)"}, "unknown key 'about.domains'"),
         ("about.former", {"beta": 1}, "about.former must map names that are no hyperparameters"),
         ("about.renamed", {"beta": {"a": "b"}}, "about.renamed must map a former hyperparameter's values"),
-        ("about.revision", "first", "about.revision must be a whole number in [1, inf), is 'first'"),
+        ("about.revision", "first", "about.revision must be a whole number ≥ 1, got 'first'"),
         (
             "about.kernels",
             "pol",
-            "about.kernels must be one of pool, own, none, is 'pol' (did you mean 'pool'",
+            "about.kernels must be one of pool, own, none, got 'pol' (did you mean 'pool'",
         ),
         ("about.task", "ranking", "about.task must be one of classification"),
         ("about.stochastic", "yes please", "about.stochastic must be true or false"),
@@ -117,10 +117,10 @@ def test_a_faulty_learner_names_file_and_key(conf, path, value, said):
     [
         (b"beta: [1\nabout: 2\n", "mine.yaml:2: malformed YAML"),
         (b"beta: 1\nbeta: 2\n", "mine.yaml:2: malformed YAML: found duplicate key beta"),
-        (b"- 1\n- 2\n", "mine.yaml: must be a mapping of keys to values, is list"),
+        (b"- 1\n- 2\n", "mine.yaml: must be a mapping of keys to values, got list"),
         (b"", "mine.yaml: 'about' is missing"),
         (b"beta: \xff\n", "mine.yaml: not UTF-8 text"),
-        (b"1: 2\nabout: {}\n", "mine.yaml: the key 1 must be a word, is int"),
+        (b"1: 2\nabout: {}\n", "mine.yaml: the key 1 must be a word, got int"),
         (b"beta: ${oc.env\n", "cannot be composed"),
         (b"defaults: [nowhere]\n", "cannot be composed"),
     ],
@@ -146,7 +146,7 @@ def test_a_file_name_must_be_a_word(conf):
         ({"normalise": None}, "'normalise' is missing"),
         (
             {"normalise": "cosin"},
-            "normalise: must be one of none, cosine, is 'cosin' (did you mean 'cosine'?)",
+            "normalise: must be one of none, cosine, got 'cosin' (did you mean 'cosine'?)",
         ),
         ({"kernels": []}, "kernels: must be a list of kernels"),
         (
@@ -169,5 +169,5 @@ def test_a_faulty_pool_names_file_and_key(conf, change, said):
 def test_a_faulty_config_names_file_and_key(conf):
     file = conf / "config.yaml"
     file.write_text(file.read_text().replace("  value: 1\n", "  value: one\n", 1))
-    with pytest.raises(UserError, match=r"config\.yaml: seed: must be a whole number .* is 'one'"):
+    with pytest.raises(UserError, match=r"config\.yaml: seed: must be a whole number .* got 'one'"):
         plan([])

@@ -81,15 +81,15 @@ def test_without_a_run_missing_cells_are_named(asked):
 @pytest.mark.parametrize(
     ("budget", "says"),
     [
-        ("0", "whole number in [1, inf), is 0"),
-        ("2.5", "whole number in [1, inf), is 2.5"),
-        ("many", "whole number in [1, inf), is 'many'; or write {match:bomkc_spa}"),
-        ("{}", "must be a whole number in [1, inf), or {match: LEARNER}"),
+        ("0", "whole number ≥ 1, got 0"),
+        ("2.5", "whole number ≥ 1, got 2.5"),
+        ("many", "whole number ≥ 1, got 'many'; or write {match:bomkc_spa}"),
+        ("{}", "must be a whole number ≥ 1, or {match: LEARNER}"),
         ("{match:bomkc_sp}", "did you mean 'bomkc_spa'"),
         ("{match:bomkc_rbp}", "bomkc_rbp has no size to match"),
         ("{match:perceptron}", "perceptron has no size to match"),
         ("{match:bomkc_spa,alfa:1}", "bomkc_spa has no hyperparameter 'alfa'"),
-        ("{match:bomkc_spa,alpha:-1}", "alpha of bomkc_spa must be a number in (0, inf), is -1"),
+        ("{match:bomkc_spa,alpha:-1}", "alpha of bomkc_spa must be a number > 0, got -1"),
         ("{match:bomkc_spa,alpha:9}", "alpha must be at most beta"),
     ],
 )

@@ -158,10 +158,10 @@ def _initialised(folder: Path) -> Iterator[None]:
 
 def _plain_data(content: Any, path: Path) -> dict:
     if not isinstance(content, dict):
-        raise UserError(f"{path}: must be a mapping of keys to values, is {type(content).__name__}")
+        raise UserError(f"{path}: must be a mapping of keys to values, got {type(content).__name__}")
     for key, value in _leaves(content):
         if not isinstance(key, str):
-            raise UserError(f"{path}: the key {key!r} must be a word, is {type(key).__name__}")
+            raise UserError(f"{path}: the key {key!r} must be a word, got {type(key).__name__}")
         if key == "_target_" or (isinstance(value, str) and "${" in value):
             raise UserError(f"{path}: '{key}' asks for code or an interpolation; a conf file is plain data")
     return content

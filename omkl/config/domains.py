@@ -70,17 +70,23 @@ def _simple(body: str, words: Words) -> tuple[str, Callable[[Any], Any]]:
         raise ValueError(f"{body!r} is not a domain such as '(0, 1)', 'int [1, inf)', 'bool' or 'kernel'")
     whole, left, low, high, right = match.groups()
     ends = (float(low), float(high))
-    text = f"a {'whole ' if whole else ''}number in {left}{low}, {high}{right}"
+    text = f"a {'whole ' if whole else ''}number {_interval(left, low, high, right)}"
 
     def accepts(value: Any) -> int | float:
         number = _int(value, text) if whole else _float(value, text)
         above = number > ends[0] or (left == "[" and number == ends[0])
         below = number < ends[1] or (right == "]" and number == ends[1])
         if not (above and below):
-            raise ValueError(f"must be {text}, is {show(value)}")
+            raise ValueError(f"must be {text}, got {show(value)}")
         return number
 
     return text, accepts
+
+
+def _interval(left: str, low: str, high: str, right: str) -> str:
+    """Return an interval in words: ``> 0``, ``≥ 1 and ≤ 30``."""
+    ends = [f"{'≥' if left == '[' else '>'} {low}", f"{'≤' if right == ']' else '<'} {high}"]
+    return " and ".join(end for end in ends if not end.endswith("inf"))
 
 
 def canonical(number: float) -> float:
@@ -95,18 +101,18 @@ def canonical(number: float) -> float:
 
 def _float(value: Any, text: str) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise ValueError(f"must be {text}, is {show(value)}")
+        raise ValueError(f"must be {text}, got {show(value)}")
     if isinstance(value, int) and abs(value) > _LARGEST_INT:
         raise ValueError(f"must be {text}, is too large")
     if not math.isfinite(value):
-        raise ValueError(f"must be {text}, is {show(value)}")
+        raise ValueError(f"must be {text}, got {show(value)}")
     return canonical(float(value))
 
 
 def _int(value: Any, text: str) -> int:
     if isinstance(value, bool) or not isinstance(value, int):
         hint = f" (write {int(value)})" if isinstance(value, float) and value.is_integer() else ""
-        raise ValueError(f"must be {text}, is {show(value)}{hint}")
+        raise ValueError(f"must be {text}, got {show(value)}{hint}")
     if abs(value) > _LARGEST_INT:
         raise ValueError(f"must be {text}, is too large")
     return value
@@ -114,13 +120,13 @@ def _int(value: Any, text: str) -> int:
 
 def _bool(value: Any) -> bool:
     if not isinstance(value, bool):
-        raise ValueError(f"must be true or false, is {show(value)}")
+        raise ValueError(f"must be true or false, got {show(value)}")
     return value
 
 
 def _text(value: Any) -> str:
     if not isinstance(value, str) or not value:
-        raise ValueError(f"must be text, is {show(value)}")
+        raise ValueError(f"must be text, got {show(value)}")
     return value
 
 
@@ -128,7 +134,7 @@ def _names(value: Any) -> list[str]:
     names = value if isinstance(value, list) else [] if value is None else [value]
     for name in names:
         if not isinstance(name, str) or not name:
-            raise ValueError(f"must be a name or a list of names, is {show(value)}")
+            raise ValueError(f"must be a name or a list of names, got {show(value)}")
     return names
 
 
@@ -137,4 +143,4 @@ def _choice(value: Any, choices: list) -> Any:
         if value == choice and isinstance(value, bool) == isinstance(choice, bool):
             return choice
     hint = suggest(value, map(str, choices)) if isinstance(value, str) else ""
-    raise ValueError(f"must be one of {', '.join(map(str, choices))}, is {show(value)}{hint}")
+    raise ValueError(f"must be one of {', '.join(map(str, choices))}, got {show(value)}{hint}")

@@ -39,7 +39,7 @@ def check_kernel(value: Any) -> dict[str, Any]:
     if not isinstance(value, dict):
         hint = "; quote the braces, the shell expands them" if isinstance(value, str) and ":" in value else ""
         raise ValueError(
-            f"must be a kernel such as '{{kind:gaussian,sigma:1}}', is {domains.show(value)}{hint}"
+            f"must be a kernel such as '{{kind:gaussian,sigma:1}}', got {domains.show(value)}{hint}"
         )
     known_kinds, either = kinds()
     kind = value.get("kind")
@@ -86,7 +86,7 @@ def check_kernels(value: Any) -> list[dict[str, Any]]:
     if not isinstance(value, list) or not value:
         hint = "; quote the braces, the shell expands them" if isinstance(value, str) and ":" in value else ""
         raise ValueError(
-            f"must be a list of kernels such as '[{{kind:linear}}]', is {domains.show(value)}{hint}"
+            f"must be a list of kernels such as '[{{kind:linear}}]', got {domains.show(value)}{hint}"
         )
     kernels = []
     for number, entry in enumerate(value, 1):

@@ -78,7 +78,7 @@ class AlgoSpec:
         """Raise UserError when they break ``require`` or ``refuse``, or the kernel is of the wrong kind."""
         if self.pool != "any" and params.get("kernel", {}).get("kind", self.pool) != self.pool:
             raise UserError(
-                f"algo={self.name}: the kernel must be {self.pool}, is {params['kernel']['kind']}"
+                f"algo={self.name}: the kernel must be {self.pool}, got {params['kernel']['kind']}"
             )
         for rule in self.require:
             low, sign, high, *most = rule.split()
@@ -91,7 +91,7 @@ class AlgoSpec:
                 continue
             raise UserError(
                 f"algo={self.name}: {must},"
-                f" is {domains.show(params[low])} with {high}={domains.show(params[high])}"
+                f" got {domains.show(params[low])} with {high}={domains.show(params[high])}"
             )
         for values in self.refuse:
             if all(params[name] == value for name, value in values.items()):

@@ -24,7 +24,7 @@ from omkl.errors import UserError, suggest
 from omkl.tasks import by_task
 
 BUDGET = (
-    "a whole number in [1, inf), or {match: LEARNER} for the size that this learner has on the same streams"
+    "a whole number ≥ 1, or {match: LEARNER} for the size that this learner has on the same streams"
 )
 _PARTS = ("value", "domain", "help")
 _NUMBER = domains.parse("int [1, inf)")
@@ -96,7 +96,7 @@ def _budget(value: Any) -> int | dict[str, Any]:
         except ValueError as error:
             raise ValueError(f"{error}; or write {{match:bomkc_spa}}") from None
     if not isinstance(value.get("match"), str):
-        raise ValueError(f"must be {BUDGET}, is {domains.show(value)}")
+        raise ValueError(f"must be {BUDGET}, got {domains.show(value)}")
     return value
 
 

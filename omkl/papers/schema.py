@@ -120,4 +120,4 @@ def check(
             raise UserError(f"{where}: '{key}' is missing")
     for key, kind in types.items():
         if content.get(key) is not None and not KINDS[kind](content[key]):
-            raise UserError(f"{where}: {key}: must be {kind}, is {reprlib.repr(content[key])}")
+            raise UserError(f"{where}: {key}: must be {kind}, got {reprlib.repr(content[key])}")
