@@ -96,7 +96,6 @@ def test_plain_values_in_place_of_words():
     assert plan(["reps=3"], sweep=True, values=values) == plan(typed, sweep=True)
 
 
-
 def test_a_changed_pool_has_a_name_of_its_own():
     assert plan(["pool.normalise=cosine"]).settings[0].pool == pool("paper16_cosine")
     assert plan(["pool.normalise=none"]).settings[0].pool == pool("paper16")

@@ -23,9 +23,7 @@ from omkl.config.kernels import check_kernel
 from omkl.errors import UserError, suggest
 from omkl.tasks import by_task
 
-BUDGET = (
-    "a whole number ≥ 1, or {match: LEARNER} for the size that this learner has on the same streams"
-)
+BUDGET = "a whole number ≥ 1, or {match: LEARNER} for the size that this learner has on the same streams"
 _PARTS = ("value", "domain", "help")
 _NUMBER = domains.parse("int [1, inf)")
 
