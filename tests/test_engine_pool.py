@@ -199,7 +199,7 @@ def of_distance():
             yield from ({"kind": kind, **dict.fromkeys(names, value)} for value in (0.6, 1.7))
 
 
-@pytest.mark.parametrize("one", of_distance(), ids=lambda one: f"{one['kind']} {one['sigma']}")
+@pytest.mark.parametrize("one", list(of_distance()), ids=lambda one: f"{one['kind']} {one['sigma']}")
 def test_a_kernel_of_the_distance_by_its_five_functions(one):
     """The definition, the fast values, the decay and its inverse agree from distance 0 to underflow."""
     kind, rate, shape, _ = constants(one)

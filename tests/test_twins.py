@@ -307,7 +307,7 @@ def grid():
             yield from ((data_name, pool_name, name) for pool_name in in_turn)
 
 
-@pytest.mark.parametrize(("data_name", "pool_name", "name"), grid())
+@pytest.mark.parametrize(("data_name", "pool_name", "name"), list(grid()))
 def test_pool_learner_equals_its_twin(data_name, pool_name, name, streams, request, monkeypatch):
     data, order = streams(data_name, request)
     over = {"budget": SOLVED[name]} if name in SOLVED else {}
