@@ -17,17 +17,17 @@ def functions() -> dict[str, Any]:
 
     Raises UserError where two modules define the same name.
     """
-    found = {}
+    known = {}
     for module_info in pkgutil.iter_modules(__path__):
         module = sys.modules.get(f"{__name__}.{module_info.name}") or _imported(module_info)
         for name, value in vars(module).items():
             here = getattr(getattr(value, "py_func", value), "__module__", None) == module.__name__
             if name.startswith("_") or not callable(value) or not here:
                 continue
-            if name in found:
+            if name in known:
                 raise UserError(f"learner function '{name}' is defined twice in omkl.algorithms")
-            found[name] = value
-    return found
+            known[name] = value
+    return known
 
 
 def _imported(module_info: pkgutil.ModuleInfo) -> ModuleType:

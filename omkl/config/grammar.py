@@ -43,14 +43,14 @@ def parse(words: list[str]) -> dict[str, Override]:
     and is computed in decimal. Raises UserError for a word that is not KEY=VALUE, cannot be read, asks for
     code or an interpolation, or repeats a key.
     """
-    found: dict[str, Override] = {}
+    overrides: dict[str, Override] = {}
     for word in words:
         override = _parse_word(word)
-        if override.key in found:
+        if override.key in overrides:
             hint = " (quote values with braces, the shell expands them)" if ":" in override.text else ""
             raise UserError(f"{override.text}: '{override.key}' is given twice{hint}")
-        found[override.key] = override
-    return found
+        overrides[override.key] = override
+    return overrides
 
 
 def of_values(values: Mapping[str, Any]) -> dict[str, Override]:

@@ -60,7 +60,7 @@ def plan(overrides: list[str], *, sweep: bool = False, values: Mapping[str, Any]
     tasks = list(dict.fromkeys(_task_of(name, request.value("task")) for name in data))
     chosen, swept = settings(request, specs, tasks)
     order = request.value("order")
-    asked = Plan(
+    made = Plan(
         settings=chosen,
         data=data,
         reps=request.value("reps") or REPS[order],
@@ -73,30 +73,30 @@ def plan(overrides: list[str], *, sweep: bool = False, values: Mapping[str, Any]
         block=request.value("block"),
         task=request.value("task"),
     )
-    total = (len(chosen) + len(asked.yardsticks)) * len(asked.data) * asked.reps
+    total = (len(chosen) + len(made.yardsticks)) * len(made.data) * made.reps
     if total > MOST_CELLS:
-        raise UserError(f"reps={asked.reps}: that makes {total} cells; at most {MOST_CELLS} are possible")
-    return asked
+        raise UserError(f"reps={made.reps}: that makes {total} cells; at most {MOST_CELLS} are possible")
+    return made
 
 
 def resolved(overrides: list[str]) -> dict[str, Any]:
     """Return the configuration as plain data: what would run, and for each hyperparameter what it means."""
     from omkl.data import registry
 
-    asked = plan(overrides)
-    found: dict[str, Any] = {"data": list(asked.data)}
-    found |= {key: getattr(asked, key) for key in ("order", "reps", "seed", "block", "exec")}
-    if not all(registry.is_name(spec) for spec in asked.data):
-        found["task"] = asked.task
-    found["store"] = str(asked.store)
-    found["yardsticks"] = [setting.algo for setting in asked.yardsticks]
-    found["pool"], found["algo"] = {}, {}
-    for setting in asked.settings:
+    made = plan(overrides)
+    shown: dict[str, Any] = {"data": list(made.data)}
+    shown |= {key: getattr(made, key) for key in ("order", "reps", "seed", "block", "exec")}
+    if not all(registry.is_name(spec) for spec in made.data):
+        shown["task"] = made.task
+    shown["store"] = str(made.store)
+    shown["yardsticks"] = [setting.algo for setting in made.yardsticks]
+    shown["pool"], shown["algo"] = {}, {}
+    for setting in made.settings:
         spec = algo_spec(setting.algo)
         if setting.pool:
-            found["pool"][setting.pool["name"]] = {k: v for k, v in setting.pool.items() if k != "name"}
+            shown["pool"][setting.pool["name"]] = {k: v for k, v in setting.pool.items() if k != "name"}
         about = ("label", "cite", "function", "tasks", "kernels", "revision")
-        found["algo"][spec.name] = {
+        shown["algo"][spec.name] = {
             **{key: getattr(spec, key) for key in about},
             "hyperparameters": {
                 name: {
@@ -107,7 +107,7 @@ def resolved(overrides: list[str]) -> dict[str, Any]:
                 for name, own in spec.hyperparameters.items()
             },
         }
-    return found
+    return shown
 
 
 def _value(own: Parameter, value: Any, task: str | None) -> dict[str, Any]:
@@ -126,7 +126,7 @@ def _task_of(data: str, task: str) -> str:
 
 
 def _data(request: Request) -> Iterator[str]:
-    """Yield the data sets asked for, aliases under their registered names, each once."""
+    """Yield the data sets of a request, aliases under their registered names, each once."""
     from omkl.data import registry
 
     seen = set()

@@ -39,7 +39,7 @@ class Request:
         raise UserError(f"{override.text}: unknown key '{key}'{near or '; keys are ' + ', '.join(known)}")
 
     def parts(self, group: str) -> dict[str, grammar.Override]:
-        """Return what is asked of the parts of a group (``algo.beta``), by the part's name."""
+        """Return the words about the parts of a group (``algo.beta``), by the part's name."""
         prefix = f"{group}."
         return {key.removeprefix(prefix): o for key, o in self.given.items() if key.startswith(prefix)}
 
@@ -57,12 +57,12 @@ class Request:
         names: list[str] = []
         for value in override.values:
             if isinstance(value, grammar.Pattern):
-                found = value.names(known)
-                if not found:
+                more = value.names(known)
+                if not more:
                     raise UserError(f"{override.text}: no name matches; known are {', '.join(known)}")
             else:
-                found = _check(override, value, domains.parse("names").check)
-            names += found
+                more = _check(override, value, domains.parse("names").check)
+            names += more
         if not names and key != "yardsticks":
             raise UserError(f"{override.text}: at least one name is needed")
         return list(dict.fromkeys(names))

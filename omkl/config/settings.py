@@ -113,9 +113,9 @@ def _axis(name: str, override: Override, specs: list[AlgoSpec]) -> dict[str, lis
 
 
 def _pools(request: Request, specs: list[AlgoSpec]) -> tuple[dict[str, list[dict]], list[str]]:
-    """Return each learner's pools, changed as asked, and which ``pool.*`` keys take several values.
+    """Return each learner's pools, with the request's changes, and which ``pool.*`` keys take several values.
 
-    These are the pools asked for; where none is, a learner's usual one, else that of config.yaml.
+    These are the pools of the request; where it names none, a learner's usual one, else that of config.yaml.
     """
     parts = request.parts("pool")
     if not any(spec.kernels == "pool" for spec in specs):
@@ -124,23 +124,23 @@ def _pools(request: Request, specs: list[AlgoSpec]) -> tuple[dict[str, list[dict
             own = "; its kernel is algo.kernel" if any(spec.kernels == "own" for spec in specs) else ""
             raise UserError(f"{override.text}: algo={names} uses no kernel pool{own}")
         return {}, []
-    asked = request.names("pool", kernel_pools.pool_names())
+    requested = request.names("pool", kernel_pools.pool_names())
     changes = {part: checked(override, kernel_pools.PARTS[part]) for part, override in parts.items()}
     chosen = {}
     for spec in specs:
         if spec.kernels == "pool":
-            usual = [spec.usual_pool] if spec.usual_pool and "pool" not in request.given else asked
+            usual = [spec.usual_pool] if spec.usual_pool and "pool" not in request.given else requested
             chosen[spec.name] = _changed(usual, changes)
     return chosen, [f"pool.{part}" for part, values in changes.items() if len(values) > 1]
 
 
 def _changed(names: list[str], changes: dict[str, list]) -> list[dict]:
-    found = kernel_pools.pools(names)
+    bases = kernel_pools.pools(names)
     if not changes:
-        return found
+        return bases
     named = kernel_pools.pools(kernel_pools.pool_names())
     choices = [dict(zip(changes, values, strict=True)) for values in itertools.product(*changes.values())]
-    return [kernel_pools.changed(base, choice, named) for base in found for choice in choices]
+    return [kernel_pools.changed(base, choice, named) for base in bases for choice in choices]
 
 
 def _grid(

@@ -91,10 +91,10 @@ def factors(side: str) -> list[tuple[int, str]]:
 
     Raises ValueError where it is not a product of names.
     """
-    found = [_FACTOR.fullmatch(word) for word in side.split()]
-    if not found or None in found:
+    matches = [_FACTOR.fullmatch(word) for word in side.split()]
+    if not matches or None in matches:
         raise ValueError(f"{side!r} is no length such as m, 2D or 'levels m'")
-    return [(int(match[1] or 1), match[2]) for match in found if match]
+    return [(int(match[1] or 1), match[2]) for match in matches if match]
 
 
 def names(form: Form) -> list[str]:

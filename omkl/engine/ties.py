@@ -47,14 +47,14 @@ def doubts(pool, F, G, n_sv, largest, own, r, doubt):
     own: squared norm of the row. Nothing else of the block decides, so that the same outputs are settled
     whatever its size. A polynomial never is doubtful, unless divided for cosine: its sum is the plain one.
     """
-    found = False
+    any_doubt = False
     for i in range(pool.kind.size):
         absolute = n_sv[i] * largest[i]
         if of_distance(pool.kind[i]) and _narrow(pool, i, own):
             absolute = G[i, r]
         doubt[i, r] = (of_distance(pool.kind[i]) or pool.cosine[0]) and doubtful(F[i, r], n_sv[i], absolute)
-        found |= doubt[i, r]
-    return found
+        any_doubt |= doubt[i, r]
+    return any_doubt
 
 
 @njit(cache=True)

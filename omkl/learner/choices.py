@@ -18,7 +18,7 @@ def codes(compiled: Any, name: str, choices: list, learner: str) -> dict[str, in
     compiled: the learner's function; name: of the hyperparameter; choices: its domain in conf/algo; learner:
     whose file that is. Raises UserError where a choice has no constant, or two choices have the same.
     """
-    found: dict[str, int] = {}
+    numbers: dict[str, int] = {}
     where = f"conf/algo/{learner}.yaml: {name}.domain"
     for choice in (choice for choice in choices if isinstance(choice, str)):
         code = _constant(compiled.py_func.__globals__, name, choice)
@@ -29,14 +29,14 @@ def codes(compiled: Any, name: str, choices: list, learner: str) -> dict[str, in
                 f"{where}: the compiled code does not know '{choice}': "
                 f"{module} has no constant {names}; remove the choice, or write the constant and its code"
             )
-        if code in found.values():
-            twin = next(other for other, known in found.items() if known == code)
+        if code in numbers.values():
+            twin = next(other for other, known in numbers.items() if known == code)
             raise UserError(
                 f"{where}: '{twin}' and '{choice}' are the same number, "
                 f"{code}, in {module}; give each constant its own"
             )
-        found[choice] = code
-    return found
+        numbers[choice] = code
+    return numbers
 
 
 def _constant(own: Mapping[str, Any], name: str, choice: str) -> int | None:

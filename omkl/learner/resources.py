@@ -118,15 +118,13 @@ def lengthened(array: np.ndarray, length: int) -> np.ndarray:
 
 def absent(state: Mapping[str, Form], params: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the names of the resources that these hyperparameters leave out."""
-    found = []
-    for name, form in state.items():
-        if isinstance(form, ExpansionForm):
-            left_out = form.unless is not None and params.get(form.unless) is not None
-        else:
-            left_out = isinstance(form, SlotsForm) and params.get(form.slots) is None
-        if left_out:
-            found.append(name)
-    return tuple(found)
+    return tuple(name for name, form in state.items() if _left_out(form, params))
+
+
+def _left_out(form: Form, params: Mapping[str, Any]) -> bool:
+    if isinstance(form, ExpansionForm):
+        return form.unless is not None and params.get(form.unless) is not None
+    return isinstance(form, SlotsForm) and params.get(form.slots) is None
 
 
 def limits(state: Mapping[str, Form]) -> list[str]:
@@ -147,9 +145,9 @@ def bytes_needed(state: Mapping[str, Form], setup: Setup) -> dict[str, int]:
 def pass_seconds(state: Mapping[str, Form], setup: Setup, T: int, nnz: int) -> float:
     """Estimate the time of a pass as if every example were stored (times per step as on a9a and tom)."""
     forms = list(state.values())
-    found = next((form for form in forms if isinstance(form, FeaturesForm)), None)
-    if found:  # no stored examples to compare with
-        return 1e-3 + 3e-8 * T * setup.m * setup.length(found.features)
+    drawn = next((form for form in forms if isinstance(form, FeaturesForm)), None)
+    if drawn:  # no stored examples to compare with
+        return 1e-3 + 3e-8 * T * setup.m * setup.length(drawn.features)
     pairs = T**2 / 2 if any(isinstance(form, ExpansionForm | SlotsForm) for form in forms) else 0
     return 1e-3 + 2e-8 * nnz + 3e-10 * pairs * (setup.m + nnz / max(T, 1) / 2)
 
@@ -231,10 +229,10 @@ _TABLE: dict[type, _Row] = {
 @cache
 def memory() -> float:
     """Return the bytes of memory of this machine, or of the container it is; infinity where unknown."""
-    found = [math.inf]
+    sizes = [math.inf]
     with suppress(AttributeError, ValueError, OSError):  # not on every system
-        found.append(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
+        sizes.append(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
     if sys.platform == "linux":
         with suppress(ValueError, OSError):  # "max" is no limit
-            found.append(int(Path("/sys/fs/cgroup/memory.max").read_text()))
-    return min(found)
+            sizes.append(int(Path("/sys/fs/cgroup/memory.max").read_text()))
+    return min(sizes)
