@@ -263,6 +263,6 @@ def test_step_of_theorem_10_is_the_default():
 
 
 def test_spa_refuses_alpha_above_beta():
-    with pytest.raises(UserError, match=r"algo=bomkc_spa: alpha must be at most beta, is 5\.0 with beta=3"):
+    with pytest.raises(UserError, match=r"algo=bomkc_spa: alpha must be at most beta, got 5\.0 with beta=3"):
         plan(["algo=bomkc_spa", "algo.alpha=5"])
     assert plan(["algo=bomkc_spa", "algo.alpha=3"]).settings[0].params["alpha"] == 3.0

@@ -134,7 +134,7 @@ def test_predictions_beyond_a_double_are_an_error_not_a_figure():
             ["algo=adaraker", "pool=laplace13"],
             "needs a pool of gaussian kernels alone, .* has laplacian kernels",
         ),
-        (["algo=rff", "algo.kernel={kind:linear}"], "algo=rff: the kernel must be gaussian, is linear"),
+        (["algo=rff", "algo.kernel={kind:linear}"], "algo=rff: the kernel must be gaussian, got linear"),
         (
             ["algo=raker", "algo.loss=hinge", "data=air"],
             "loss=hinge is not for regression .*there loss is squared",
