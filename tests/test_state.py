@@ -65,6 +65,10 @@ def test_what_hyperparameters_leave_out_is_not_there():
         ({"shape": ["tau"], "grows": "now"}, "E: grows: there is no array 'now'"),
         ({"slots": "budgt"}, "E: 'budgt' is no hyperparameter"),
         ({"features": "D"}, "E: kind is missing"),
+        (
+            {"features": "D", "kind": "orthogonl"},
+            "E: 'orthogonl' is no hyperparameter (did you mean 'orthogonal'?)",
+        ),
         ({"expansion": True, "slots": "tau"}, "E: must be 'rounds' or have exactly one of the keys"),
     ],
 )

@@ -19,6 +19,7 @@ from typing import Any
 
 from omkl.errors import suggest
 
+DRAWN = ("orthogonal", "iid", "authors")  # how frequencies are drawn, see omkl/engine/features.py
 _FACTOR = re.compile(r"(\d*)([A-Za-z_]\w*)")
 
 
@@ -126,8 +127,7 @@ def _form(written: Any, defaults: Mapping[str, Any], state: Mapping[str, Any]) -
     if form is FeaturesForm and "kind" not in given:
         raise ValueError("kind is missing: a hyperparameter, or how the frequencies are drawn")
     for key, value in given.items():
-        if key != "kind":
-            _known(value, defaults)
+        _known(value, [*defaults, *DRAWN] if key == "kind" else defaults)
     return form(**given)
 
 
