@@ -26,7 +26,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
 os.environ.setdefault("OMKL_OFFLINE", "1")
 
-from fuzzing import Target, finding, targets  # noqa: E402
+from support.fuzzing import Target, finding, targets  # noqa: E402
 
 TARGETS = targets()
 SECONDS, MEMORY = 10, 1_500_000_000

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-pytest_plugins = ["download_server"]
+pytest_plugins = ["support.download_server"]
 NOT_FOUND = "real data not found: set OMKL_DATA to the folder that holds MANIFEST.csv"
 MADE_HERE = ("wdbc", "ties")  # sets of test_twins and test_bounds that every machine has
 BLAS = re.compile(r" @ |\blinalg\b|\.dot\(|einsum|omkl\.bounds|\bSVC\b")
@@ -57,10 +57,10 @@ def pytest_runtest_makereport(item, call):
 def _oracle(item: pytest.Item, params: dict) -> Path:
     """Return the file that a test's expected values come from: its own, or its learner's twin."""
     if item.path.name == "test_twins.py":
-        from reference import TWINS
+        import reference
 
-        twin = TWINS.get(params.get("name"))
-        return Path(inspect.getsourcefile(twin)) if twin else item.path.parent / "reference" / "__init__.py"
+        twin = reference.TWINS.get(params.get("name"))
+        return Path(inspect.getsourcefile(twin or reference))
     return item.path
 
 

@@ -12,6 +12,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from support import ROOT, script
 
 import omkl
 from omkl.cli import main
@@ -21,18 +22,8 @@ from omkl.data import registry
 from omkl.paths import conf_folder
 from omkl.store.store import Store
 
-ROOT = Path(__file__).resolve().parent.parent
 TARGETS = ["help", "run", "test", "check", "bench", "tables", "clean"]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
-
-
-def script(name):
-    """Return a script of scripts/ as a module."""
-    spec = importlib.util.spec_from_file_location(name, ROOT / "scripts" / f"{name}.py")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
-    spec.loader.exec_module(module)
-    return module
 
 
 check_readme = script("check_readme")

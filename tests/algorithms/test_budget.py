@@ -1,0 +1,253 @@
+"""Budget learners: budgets, blocks, cuts and special cases."""
+
+import numpy as np
+import pytest
+from reference import TWINS
+from support.engine_cases import csr, fitting, slots_of, wdbc
+
+from omkl import data, seeds
+from omkl.config import algo_spec, algo_specs, pool
+from omkl.engine.budget_record import make_budget, reserve_slots
+from omkl.engine.budgeted import add, outputs, scale
+from omkl.engine.pool import make_pool
+from omkl.engine.stream import make_stream
+from omkl.learner import Learner, run_pass
+
+VARIANTS = [
+    ("bomkc_bogd", {"removal": "uniform", "clip": 2.0}),
+    ("bomkc_bogd", {"removal": "nonuniform"}),
+    ("bomkc_bpas", {"normalise": True, "C": 0.5}),
+]
+LEARNERS = [(spec.name, {}) for spec in algo_specs().values() if spec.budget] + VARIANTS
+IDS = ["-".join([name, *map(str, over.values())]) for name, over in LEARNERS]
+
+
+def rows(T, d=24):
+    """T made-up rows (T, d), their labels, and both as a stream: two noisy classes that no line separates."""
+    rng = np.random.default_rng(17)
+    X = rng.uniform(-1.0, 1.0, (T, d))
+    y = np.where(X[:, 0] + 2.0 * X[:, 1] * X[:, 2] + rng.normal(0.0, 0.5, T) > 0.0, 1.0, -1.0)
+    return X, y, make_stream(*csr(X), y, np.arange(T))
+
+
+def compiled(name, over, kernels, d, block=None):
+    spec = algo_spec(name)
+    seed = seeds.learner_seed(7, name)
+    return Learner(spec, {**spec.defaults, **over}, fitting(spec, kernels), d, seed, block)
+
+
+@pytest.mark.parametrize("over", VARIANTS, ids=lambda over: str(over))
+def test_blocks_and_cuts_change_nothing(over):
+    """Of the variants; test_contract.py has the defaults."""
+    X, _, stream = rows(300)
+    name, hyper = over[0], {**over[1], "budget": 20}
+    whole = compiled(name, hyper, pool("paper16"), X.shape[1])
+    trace, _ = whole.run(stream)
+    for block in (1, 16, 256):
+        other = compiled(name, hyper, pool("paper16"), X.shape[1], block)
+        again, _ = other.run(stream)
+        np.testing.assert_array_equal(trace.score, again.score)
+        np.testing.assert_array_equal(whole.state["B"].A, other.state["B"].A)
+    parts = compiled(name, hyper, pool("paper16"), X.shape[1])
+    scores = []
+    for start, stop in ((0, 1), (1, 130), (130, 300)):
+        cut = stream._replace(T=stop - start, order=stream.order[start:stop], y=stream.y[start:stop])
+        before = parts.state["B"].A.copy()
+        tested, _ = parts.run(cut, learn=False)
+        np.testing.assert_array_equal(before, parts.state["B"].A[: len(before)])
+        assert tested.n_sv_sum.min() == tested.n_sv_sum.max()
+        scores.append(parts.run(cut)[0].score)
+    np.testing.assert_array_equal(trace.score, np.concatenate(scores))
+    np.testing.assert_array_equal(whole.state["B"].A, parts.state["B"].A)
+
+
+@pytest.mark.parametrize("over", LEARNERS, ids=IDS)
+@pytest.mark.parametrize("budget", [1, 2, 7])
+def test_no_budget_is_exceeded_in_any_round(over, budget):
+    X, _, stream = rows(200)
+    learner = compiled(over[0], {**over[1], "budget": budget}, pool("paper16"), X.shape[1])
+    trace, _ = learner.run(stream)
+    B = learner.state["B"]
+    assert trace.n_sv_sum.max() <= 16 * budget
+    assert B.n_sv.max() == budget
+    assert len(B.A) == budget
+    assert B.users.sum() == B.n_sv.sum() == B.size[1]
+    assert (B.users > 0).sum() == B.size[0] == len(set(B.holds[B.A != 0]) | set(np.flatnonzero(B.users)))
+    assert np.isfinite(B.A).all()
+
+
+def test_rbp_with_a_budget_of_t_is_omkc_dd():
+    T = 500
+    X, _, stream = rows(T)
+    rbp = compiled("bomkc_rbp", {"budget": T + 1}, pool("paper16"), X.shape[1])
+    dd = compiled("omkc_dd", {"beta": 0.99}, pool("paper16"), X.shape[1])
+    ours, _ = rbp.run(stream)
+    theirs, _ = dd.run(stream)
+    for mine, its in zip(ours, theirs, strict=True):
+        np.testing.assert_array_equal(mine, its)
+    np.testing.assert_array_equal(rbp.weights, dd.weights)
+    np.testing.assert_array_equal(rbp.state["B"].n_sv, dd.state["E"].n_sv)
+
+
+ONE = {"normalise": "none", "kernels": [{"kind": "gaussian", "sigma": 4.0}]}
+
+
+@pytest.mark.parametrize("name", ["bomkc_rbp", "bomkc_forgetron", "bomkc_projectron"])
+def test_one_kernel_with_a_budget_of_t_is_the_perceptron(name):
+    """For projectron of distinct rows, whose Gram matrix has full rank: no mistake is projected."""
+    X, _, stream = rows(500)
+    ours, trace, theirs, perceptron = beside(name, {"budget": 501}, "perceptron", {}, X, stream)
+    np.testing.assert_array_equal(ours.n_sv, theirs.n_sv)
+    np.testing.assert_array_equal(ours.A[: ours.n_sv[0], 0], theirs.A[0, : theirs.n_sv[0]])
+    # the vote errs as the output does, but for outputs of exactly 0 with a positive label
+    vote = perceptron.mistake & ((perceptron.score != 0) | (stream.y < 0))
+    np.testing.assert_array_equal(trace.mistake, vote)
+
+
+@pytest.mark.parametrize(
+    ("name", "over", "lam"),
+    [
+        ("bomkc_bogd", {"eta": 0.2, "lam": 0.05}, 0.05),
+        ("bomkc_bogd", {"eta": 0.2, "lam": 0.05, "removal": "nonuniform"}, 0.05),
+        ("bomkc_nogd", {"eta": 0.2}, 0.0),
+    ],
+)
+def test_one_kernel_with_a_budget_of_t_is_norma_with_the_hinge_loss(name, over, lam):
+    X, _, stream = rows(500)
+    norma = {"rho": 1.0, "eta": 0.2, "lam": lam}
+    ours, trace, theirs, its = beside(name, {"budget": 501, **over}, "norma", norma, X, stream)
+    n = theirs.n_sv[0]
+    assert ours.n_sv[0] == n > 200
+    scale = (1 - 0.2 * lam) ** 500  # of what NORMA has stored
+    np.testing.assert_allclose(ours.A[:n, 0], theirs.A[0, :n] * scale, rtol=1e-12)
+    np.testing.assert_array_equal(trace.mistake, its.mistake & ((its.score != 0) | (stream.y < 0)))
+
+
+def test_one_kernel_with_a_budget_of_t_is_the_passive_aggressive_algorithm():
+    """PA-I (Crammer et al. 2006) with kernel values from their definition."""
+    X, y, stream = rows(300)
+    learner = compiled("bomkc_bpas", {"budget": 301, "C": 0.4}, ONE, X.shape[1])
+    learner.run(stream)
+    K, a = wide(X, X), np.zeros(300)
+    for t in range(300):
+        a[t] = y[t] * min(0.4, max(0.0, 1.0 - y[t] * (a[:t] @ K[:t, t])))
+    B = learner.state["B"]
+    np.testing.assert_allclose(B.A[: B.n_sv[0], 0], a[a != 0], rtol=1e-9)
+
+
+def test_nogd_of_full_rank_projects_on_what_is_stored():
+    """Each step beyond the budget is eta y K^-1 k, whatever the Nystroem map's basis."""
+    X, y, stream = rows(200)
+    over = {"budget": 40, "eta": 0.2, "rank": 1.0}
+    learner = compiled("bomkc_nogd", over, ONE, X.shape[1])
+    learner.run(stream)
+    held, a = [], np.zeros(0)
+    for t in range(200):
+        k = wide(X[held], X[t : t + 1])[:, 0]
+        if y[t] * (a @ k) >= 1.0:
+            continue
+        if len(held) < 40:
+            held, a = [*held, t], np.append(a, 0.2 * y[t])
+        else:
+            a = a + 0.2 * y[t] * np.linalg.solve(wide(X[held], X[held]), k)
+    np.testing.assert_allclose(learner.state["B"].A[:, 0], a, rtol=1e-6, atol=1e-9)
+
+
+def wide(U, V):
+    """The kernel of ONE between two sets of rows, by its definition."""
+    return np.exp(-((U[:, None] - V[None]) ** 2).sum(-1) / (2 * 4.0**2))
+
+
+def beside(name, over, other, its, X, stream):
+    """Classifiers and trace of a budget learner on one kernel, and those of a learner without a budget."""
+    ours = compiled(name, over, ONE, X.shape[1])
+    theirs = compiled(other, {**its, "kernel": ONE["kernels"][0]}, ONE, X.shape[1])
+    trace, same = ours.run(stream)[0], theirs.run(stream)[0]
+    return ours.state["B"], trace, theirs.state["E"], same
+
+
+def test_figures_of_a_cell():
+    D = wdbc()
+    order, seed = data.order(D, "permuted", 1, 0)
+    spec = algo_spec("bomkc_rbp")
+    found = run_pass(spec, {**spec.defaults, "budget": 9}, pool("paper16"), D, order, seed)
+    assert found["n_sv_per_kernel"] == [9] * 16
+    assert found["n_sv_sum"] == found["n_sv_combined"] == 144
+    assert 9 <= found["n_sv_union"] <= 144
+    assert found["m"] == len(found["weights"]) == 16
+
+
+def test_budget_is_a_positive_whole_number():
+    budget = algo_spec("bomkc_rbp").hyperparameters["budget"]
+    for wrong in (0, -3, 2.5):
+        with pytest.raises(ValueError, match="whole number"):
+            budget.check(wrong)
+
+
+def test_slots_by_hand():
+    """Linear kernel on x = 1, 2, 3, -1, in slots that are overwritten and scaled inside one block."""
+    x = np.array([1.0, 2.0, 3.0, -1.0])
+    stream = make_stream(np.arange(5), np.zeros(4, np.int32), x, np.ones(4), np.arange(4))
+    B = reserve_slots(make_budget(make_pool([{"kind": "linear"}]), 2, 1), 4, 1)
+    assert outputs(B, stream, 0) == [0]
+    add(B, stream, 0, 0, 0, 1.0)
+    assert outputs(B, stream, 1) == [2]
+    add(B, stream, 1, 0, 1, -1.0)
+    assert outputs(B, stream, 2) == [1 * 3 - 2 * 3]
+    scale(B, 0, 0.5)
+    assert outputs(B, stream, 2) == [-1.5]
+    add(B, stream, 2, 0, 0, 1.0)  # over x = 1
+    assert outputs(B, stream, 3) == [-3 + 0.5 * 2]
+    assert B.size.tolist() == [2, 2]
+
+
+def test_rows_without_any_feature_have_a_place_in_the_store():
+    """A first stream that is empty, then zero rows: the store has room for examples of length 0."""
+    B = make_budget(make_pool([{"kind": "gaussian", "sigma": 1.0}]), 2, 1)
+    for T in (0, 3):
+        stream = make_stream(
+            np.zeros(T + 1, np.int64), np.zeros(0, np.int32), np.zeros(0), np.ones(T), np.arange(T)
+        )
+        B = reserve_slots(B, T, 0)
+        assert B.ends.size == 2 * B.norm2.size
+    assert outputs(B, stream, 0) == [0]
+    add(B, stream, 0, 0, 0, 1.0)
+    assert outputs(B, stream, 1) == [1]
+
+
+NARROW = {
+    "normalise": "none",
+    "kernels": [{"kind": "gaussian", "sigma": s} for s in (2.0**-6, 2.0**-4, 0.25)],
+}
+
+
+@pytest.mark.parametrize("block", [1, 16])
+def test_bpas_drops_the_oldest_of_equally_cheap_vectors(block):
+    """No row sees another: each is stored with C = 0.1, and those that came last remain."""
+    T, budget = 40, 7
+    X, y = np.arange(T)[:, None] * 10.0, np.where(np.arange(T) % 3, 1.0, -1.0)
+    learner = compiled("bomkc_bpas", {"budget": budget, "C": 0.1}, NARROW, 1, block)
+    stream = make_stream(*csr(X), y, np.arange(T))
+    for start, stop in ((0, 1), (1, 20), (20, T)):  # ages outlive the end of a part
+        order, labels = stream.order[start:stop], stream.y[start:stop]
+        learner.run(stream._replace(T=stop - start, order=order, y=labels))
+        for i in range(3):
+            held = sorted(values[0] if values else 0.0 for _, values, _ in slots_of(learner.state["B"], i))
+            assert held == [10.0 * t for t in range(max(0, stop - budget), stop)]
+
+
+@pytest.mark.parametrize("over", [{}, {"normalise": True}])
+@pytest.mark.parametrize("seed", range(4))
+def test_bpas_drops_as_the_authors_list_in_order_of_age_does(seed, over):
+    """Whole numbers on a grid: many vectors lie equally far, with equal coefficients."""
+    rng = np.random.default_rng(seed)
+    X, y = rng.integers(0, 4, (200, 2)).astype(float), rng.choice([-1.0, 1.0], 200)
+    stream = make_stream(*csr(X), y, np.arange(200))
+    hyper = {**algo_spec("bomkc_bpas").defaults, "budget": 9, "C": 0.1, **over}
+    learner = compiled("bomkc_bpas", hyper, NARROW, X.shape[1])
+    trace, _ = learner.run(stream)
+    hyper["pool_normalise"] = NARROW["normalise"]
+    naive = TWINS["bomkc_bpas"](X, y, NARROW["kernels"], **hyper, rng=None)
+    np.testing.assert_array_equal(trace.mistake, naive.mistakes)
+    np.testing.assert_allclose(trace.score, naive.scores, rtol=0, atol=1e-9)
+    np.testing.assert_array_equal(learner.state["B"].n_sv, naive.n_sv_per_kernel)

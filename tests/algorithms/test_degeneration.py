@@ -1,0 +1,136 @@
+"""Special cases in which one learner must equal a simpler one."""
+
+import numpy as np
+import pytest
+from support.engine_cases import COSINE, MIXED, assert_same, clouds, one_pass, state, ties, traced, wdbc
+
+from omkl.config import algo_spec, pool
+from omkl.learner import run_pass
+
+STREAMS = pytest.mark.parametrize("stream", [wdbc, ties, clouds], ids=lambda f: f.__name__)
+GAUSSIANS = [{"kind": "gaussian", "sigma": s} for s in (4.0, 2.0, 1.0, 0.3)]
+ALL_UPDATED = {"delta": 1.0, "floor": "delta"}  # p_i = 1
+
+
+def with_kernels(kernels, normalise="none"):
+    return {"normalise": normalise, "kernels": kernels}
+
+
+def kept(learner):
+    """The expansion's arrays without the weights."""
+    return {name: array for name, array in state(learner).items() if name != "w"}
+
+
+@STREAMS
+@pytest.mark.parametrize("kernel", MIXED["kernels"], ids=lambda k: "-".join(map(str, k.values())))
+def test_one_kernel_is_the_kernel_perceptron(stream, kernel):
+    """The same vectors; mistakes differ only where f = 0: the ensemble votes +1, the perceptron errs."""
+    data = stream()
+    alone, trace = one_pass("perceptron", data, kernel=kernel)
+    for name in ("omkc_u", "omkc_dd", "omkc_ds"):
+        learner, votes = one_pass(name, data, with_kernels([kernel]))
+        assert_same(kept(alone), kept(learner), name)
+        differ = np.flatnonzero(trace.mistake != votes.mistake)
+        np.testing.assert_array_equal(differ, np.flatnonzero((trace.score == 0) & (data.y > 0)))
+        np.testing.assert_array_equal(votes.score, np.where(trace.score >= 0, 1.0, -1.0))
+    mean, trace_mean = one_pass("perceptron_u", data, with_kernels([kernel]))
+    assert_same(traced(trace), traced(trace_mean))
+    assert_same(kept(alone), kept(mean))
+
+
+@STREAMS
+def test_the_mean_of_twice_the_same_kernel_is_that_kernel(stream):
+    kernel = {"kind": "gaussian", "sigma": 2.0}
+    _, trace = one_pass("perceptron", stream(), kernel=kernel)
+    _, twice = one_pass("perceptron_u", stream(), with_kernels([kernel, kernel]))
+    assert_same(traced(trace), traced(twice))
+
+
+@STREAMS
+@pytest.mark.parametrize("sampling", ["max", "sum"])
+def test_sampling_probability_one_is_deterministic(stream, sampling):
+    data = stream()
+    learner, trace = one_pass("omkc_dd", data, "paper16")
+    for name in ("omkc_sd", "omkc_ss"):
+        sampled, same = one_pass(name, data, "paper16", sampling=sampling, **ALL_UPDATED)
+        assert_same(traced(trace), traced(same), name)
+        assert_same(state(learner), state(sampled), name)
+
+
+@STREAMS
+def test_delta_one_without_a_floor_of_its_own_shares_one_vector_a_round(stream):
+    """p_i = 1/m, so each kernel stores about 1/m of what it stores when always updated."""
+    data = stream()
+    few = one_pass("omkc_sd", data, "paper16", delta=1.0, floor="delta/m")[0].state["E"]
+    every = one_pass("omkc_dd", data, "paper16")[0].state["E"]
+    assert 0 < few.size[1] < 0.35 * every.size[1]
+
+
+@STREAMS
+@pytest.mark.parametrize("name", ["omkc_dd", "omkc_ss", "omkc_u", "perceptron_u"])
+def test_cosine_changes_no_gaussian(stream, name):
+    data = stream()
+    kernels = [*GAUSSIANS, {"kind": "laplacian", "sigma": 2.0}]
+    learner, trace = one_pass(name, data, with_kernels(kernels))
+    other, cosine = one_pass(name, data, with_kernels(kernels, "cosine"))
+    assert_same(traced(trace), traced(cosine))
+    assert_same(state(learner), state(other))
+
+
+@STREAMS
+@pytest.mark.parametrize("given", [MIXED, COSINE], ids=("none", "cosine"))
+def test_the_order_of_the_kernels_is_of_no_account(stream, given):
+    """omkc_u counts whole votes, and each kernel's list is its own whatever stands before it in the pool."""
+    data, m = stream(), len(given["kernels"])
+    learner, trace = one_pass("omkc_u", data, given)
+    for seed in range(3):
+        shuffled = np.random.default_rng(seed).permutation(m)
+        other, same = one_pass("omkc_u", data, {**given, "kernels": [given["kernels"][i] for i in shuffled]})
+        assert_same(traced(trace), traced(same))
+        np.testing.assert_array_equal(kept(learner)["A"][shuffled], kept(other)["A"])
+        np.testing.assert_array_equal(learner.state["E"].n_sv[shuffled], other.state["E"].n_sv)
+
+
+@STREAMS
+def test_two_names_of_the_same_kernel(stream):
+    data = stream()
+    pairs = (
+        ({"kind": "linear"}, {"kind": "polynomial", "degree": 1, "scale": 1.0, "coef0": 0.0}),
+        ({"kind": "gaussian", "sigma": 2.0}, {"kind": "gaussian", "gamma": 0.125}),
+    )
+    for one, other in pairs:
+        a, trace = one_pass("perceptron", data, kernel=one)
+        b, same = one_pass("perceptron", data, kernel=other)
+        assert_same(traced(trace), traced(same))
+        assert_same(state(a), state(b))
+
+
+@STREAMS
+def test_standard_and_published_differ_only_with_polynomials(stream):
+    data = stream()
+    gaussians, mixed = with_kernels(GAUSSIANS), pool("paper16")
+    runs = [
+        [one_pass("omkc_sd", data, given, variant=v)[0].state["E"].n_sv for v in ("standard", "published")]
+        for given in (gaussians, mixed)
+    ]
+    np.testing.assert_array_equal(*runs[0])
+    assert (runs[1][0][-3:] > 0).any()
+    np.testing.assert_array_equal(runs[1][1][-3:], 0)
+
+
+@STREAMS
+def test_star_over_the_whole_prefix_has_the_fewest_mistakes_of_all_kernels(stream):
+    data, spec, given = stream(), algo_spec("perceptron_star"), pool("paper16")
+    star = run_pass(spec, {**spec.defaults, "prefix": 1.0}, given, data, np.arange(data.T), 1)
+    each = [one_pass("perceptron", data, kernel=k)[1].mistake.sum() for k in given["kernels"]]
+    assert star["mistakes"] == min(each)
+
+
+@STREAMS
+def test_a_passive_aggressive_step_settles_its_example(stream):
+    """C >= 1, k(x, x) = 1: after the step y f(x) = 1, so that an example seen twice stores nothing more."""
+    data = stream()
+    twice = np.repeat(np.arange(data.T), 2)
+    learner, trace = one_pass("omkc_ddpa", data, with_kernels(GAUSSIANS), twice, C=100.0)
+    np.testing.assert_array_equal(trace.n_sv_sum[2::2], trace.n_sv_sum[1:-1:2])
+    assert learner.state["E"].size[0] > 1

@@ -1,0 +1,114 @@
+"""Data that break numerics: every learner gives finite figures or is refused in one clear line."""
+
+import dataclasses
+import json
+import math
+import warnings
+
+import numpy as np
+import pytest
+from support.engine_cases import dataset, sparse
+
+import omkl.data
+from omkl.config import algo_names, algo_spec, plan
+from omkl.errors import UserError
+from omkl.run.runner import run_plan
+from omkl.tasks import by_task
+
+GAUSSIAN = "[{kind:gaussian,sigma:1},{kind:gaussian,sigma:0.1}]"
+MIXED = "[{kind:gaussian,sigma:1},{kind:laplacian,sigma:0.5},{kind:linear},{kind:polynomial,degree:3}]"
+
+
+def made():
+    """The data sets, by what is odd about them."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60, 3)), rng.choice([-1.0, 1.0], 60)
+    mixed = X.copy()
+    mixed[::7] *= 1e300
+    mixed[3::7] *= 1e-310
+    zeros = X.copy()
+    zeros[::2] = 0.0
+    empty = dataset(np.zeros((20, 0)), y[:20])
+    many = sparse(T=60, d=1_000_000, per_row=5)
+    return {
+        "features of 1e300": dataset(X * 1e300, y),
+        "features of 1e150, whose squares just fit": dataset(X * 1e150, y),
+        "some rows of 1e300, some subnormal": dataset(mixed, y),
+        "subnormal features": dataset(X * 1e-310, y),
+        "the smallest subnormal": dataset(np.full((20, 2), 5e-324), y[:20]),
+        "half of the rows zero": dataset(zeros, y),
+        "all rows zero": dataset(np.zeros((40, 3)), y[:40]),
+        "duplicated rows with both labels": dataset(np.tile(X[:3], (20, 1)), y),
+        "one class": dataset(X, np.ones(60)),
+        "one example": dataset(X[:1], y[:1]),
+        "no features": empty,
+        "a million columns": many,
+        "ten thousand equal labels": dataset(rng.normal(size=(10_000, 2)), -np.ones(10_000)),
+        "constant features": dataset(np.ones((40, 3)), y[:40]),
+    }
+
+
+@pytest.fixture(scope="module")
+def hostile():
+    return made()
+
+
+def finite(value) -> bool:
+    """Whether every number in a nest of figures is finite."""
+    if isinstance(value, dict):
+        return all(map(finite, value.values()))
+    if isinstance(value, list | tuple | np.ndarray):
+        return all(map(finite, value))
+    return not isinstance(value, float) or math.isfinite(value)
+
+
+def attempt(asked):
+    """Run a plan: what it was refused with, and its outcome."""
+    try:
+        return "", run_plan(asked, progress=False)
+    except UserError as error:
+        return str(error), None
+
+
+@pytest.mark.parametrize(("name", "task"), [(n, task) for n in algo_names() for task in algo_spec(n).tasks])
+def test_odd_data_give_finite_figures_or_a_clear_line(name, task, hostile, tmp_path, monkeypatch):
+    spec = algo_spec(name)
+    words = [f"algo={name}", "yardsticks=[]", "exec=serial", "reps=1", "order=file", f"store={tmp_path}"]
+    words += [f"pool.kernels={MIXED if spec.pool == 'any' else GAUSSIAN}"] if spec.kernels == "pool" else []
+    own = {"budget": 12, "D": 2}  # of a million columns, D frequencies are D million numbers
+    words += [f"algo.{key}={value}" for key, value in own.items() if key in spec.defaults]
+    asked = plan([*words, "data=breast_cancer"])
+    (setting,) = asked.settings
+    usual = {key: spec.usual(task)[key] for key, value in spec.defaults.items() if by_task(value)}
+    setting = dataclasses.replace(setting, params={**setting.params, **usual})
+    asked = dataclasses.replace(asked, settings=(setting,))
+    monkeypatch.setattr(omkl.data, "load", lambda what, **_: dataclasses.replace(hostile[what], task=task))
+    ran = 0
+    for what, data in hostile.items():
+        if what == "ten thousand equal labels" and "budget" in spec.defaults:
+            continue  # the same, slowly
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # of the order
+            said, outcome = attempt(dataclasses.replace(asked, data=(what,)))
+        if what == "one example" and "budget" in spec.defaults:
+            assert "cannot store more vectors per kernel than" in said
+            continue
+        if said:
+            assert "1e300" in what or "1e150" in what, (what, said)
+            assert "overflow" in said
+            assert "scale the features" in said
+            continue
+        if outcome.failed and task == "regression":  # squared losses can diverge, which must be said
+            assert "overflowed; rescale the data or reduce the step size" in outcome.failed[0]["error"], what
+            continue
+        assert not outcome.failed, (what, outcome.failed[0]["error"])
+        (row,) = outcome.cells.to_dict("records")
+        others = ("mistakes", "mistake_rate") if task == "regression" else ("mse",)  # other tasks' measures
+        assert finite({key: value for key, value in row.items() if key not in others}), what
+        assert row["T"] == data.T, what
+        assert row["mse"] >= 0 if task == "regression" else 0 <= row["mistakes"] <= data.T, what
+        ran += 1
+    assert ran >= 9
+    for file in tmp_path.glob("*/*.jsonl"):
+        for text in file.read_text().splitlines():
+            assert finite(json.loads(text)), file

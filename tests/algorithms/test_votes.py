@@ -1,0 +1,124 @@
+"""Ties of the weighted vote are mistakes, in every learner that votes by weights: rounding decides none."""
+
+import numpy as np
+import pytest
+from reference import TWINS
+from support.engine_cases import csr
+
+from omkl import seeds
+from omkl.config import algo_names, algo_spec
+from omkl.engine.experts import discount, weighted_vote, weighted_vote_of
+from omkl.engine.stream import make_stream
+from omkl.learner import Learner
+
+VOTING = [
+    *(
+        (name, {})
+        for name in algo_names()
+        if name.startswith(("omkc_", "omklp_")) and name not in ("omkc_u", "omklp_sua")
+    ),
+    *((name, {"budget": 6}) for name in algo_names() if "budget" in algo_spec(name).defaults),
+    ("omklp_sua", {"beta": 0.5, "delta": 0.5}),
+    ("omklp_mua", {"delta": 0.5}),
+    ("omkc_ds", {"sampling": "sum"}),
+    ("bomkc_fogd", {"D": 4}),
+    ("bomkc_spa", {"predict": "votes", "beta": 1.0, "eta": 1.0}),
+    ("bomkc_spa", {"predict": "votes", "beta": 1.0, "eta": 1.0, "discount": "zero_one"}),
+]
+
+
+def hedged(errors, beta, rng):
+    """Weights (m,) of kernels that made these many mistakes (m,), each in rounds of its own."""
+    w, left = np.full(len(errors), 1 / len(errors)), np.array(errors)
+    while left.any():
+        z = (left > 0) & (rng.random(left.size) < 0.5)
+        left = left - z
+        discount(w, beta, z)
+    return w
+
+
+def in_order(w, f):
+    """The sum as it is read: from the first kernel to the last."""
+    return sum((w * f).tolist())
+
+
+@pytest.mark.parametrize("m", [4, 10, 16])
+def test_an_even_split_of_equal_weights_is_zero(m):
+    rng, rounding = np.random.default_rng(0), 0
+    for _ in range(50):
+        w, f = hedged([7] * m, 0.8, rng), rng.permutation(np.repeat([1.0, -1.0], m // 2))
+        rounding += in_order(w, f) != 0
+        assert weighted_vote(w, f) == 0.0
+        assert weighted_vote_of(np.ones(m, np.bool_), w, f) == 0.0
+        c = np.zeros(m, np.bool_)
+        c[[np.flatnonzero(f > 0)[0], np.flatnonzero(f < 0)[0]]] = True
+        assert weighted_vote_of(c, w, f) == 0.0
+        c[np.flatnonzero(~c)[0]] = True
+        assert weighted_vote_of(c, w, f) * f[c].sum() > 0
+    assert rounding > 25
+
+
+def test_weights_that_differ_may_tie():
+    # 4 = 5 x 0.8: four kernels without a mistake against five with one
+    rng = np.random.default_rng(0)
+    for _ in range(50):
+        order = rng.permutation(9)
+        errors, f = np.repeat([3, 4], [4, 5])[order], np.repeat([1.0, -1.0], [4, 5])[order]
+        assert weighted_vote(hedged(errors, 0.8, rng), f) == 0.0
+
+
+@pytest.mark.parametrize("light", [60, 200, 1000])
+def test_the_lighter_kernels_decide_behind_a_tie(light):
+    """Of weights 1, 1, 1, 1 and 0.8^60 = 2e-6, 0.8^200 = 4e-20 or 0.8^1000 = 1e-97."""
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        order = rng.permutation(5)
+        errors = np.array([5, 5, 5, 5, 5 + light])[order]
+        for vote in (1.0, -1.0):
+            f = np.array([1.0, 1.0, -1.0, -1.0, vote])[order]
+            assert vote * weighted_vote(hedged(errors, 0.8, rng), f) > 0
+
+
+def test_empty_combinations_score_zero():
+    assert weighted_vote_of(np.zeros(3, np.bool_), np.full(3, 1 / 3), np.ones(3)) == 0.0
+
+
+def crowd(n):
+    """n linear kernels and n squares in turn: on one feature they differ for x < 0 alone, n against n."""
+    kinds = [{"kind": "linear"}, {"kind": "polynomial", "degree": 2, "scale": 1.0, "coef0": 0.0}]
+    return {"normalise": "none", "kernels": kinds * n}
+
+
+def few(seed, T=150):
+    """Whole numbers on one feature, T of them, with random labels."""
+    rng = np.random.default_rng(seed)
+    return rng.integers(-2, 3, (T, 1)).astype(float), rng.choice([-1.0, 1.0], T)
+
+
+SIX = [{"kind": "gaussian", "sigma": s} for s in (0.1, 0.2, 0.4, 1.0, 2.0, 4.0)]
+
+
+def named(value):
+    return value if isinstance(value, str) else "-".join(map(str, value.values()))
+
+
+@pytest.mark.parametrize(("name", "over"), VOTING, ids=named)
+def test_ties_are_mistakes_as_in_exact_arithmetic(name, over):
+    spec, ties = algo_spec(name), 0
+    for at, n in enumerate((3, 5, 3, 5, 7, 9)):
+        X, y = few(at)
+        given = crowd(n)
+        if spec.usual_pool:
+            given, X = {"normalise": "none", "kernels": SIX}, X + np.linspace(0.0, 0.4, len(y))[:, None]
+        hyper, seed = {**spec.defaults, **over}, seeds.learner_seed(at, name)
+        learner = Learner(spec, hyper, given, 1, seed)
+        trace, _ = learner.run(make_stream(*csr(X), y, np.arange(len(y))))
+        normal = "pool_normalise" if "normalise" in hyper else "normalise"
+        twin = TWINS[name](
+            X, y, given["kernels"], **hyper, **{normal: "none"}, rng=np.random.default_rng(seed)
+        )
+        np.testing.assert_array_equal(np.flatnonzero(trace.mistake != twin.mistakes), [])
+        np.testing.assert_array_equal(trace.score == 0, twin.scores == 0)
+        np.testing.assert_allclose(learner.weights, twin.weights, rtol=1e-9)
+        ties += (twin.scores == 0).sum()
+    assert ties > 0

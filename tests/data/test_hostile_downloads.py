@@ -1,0 +1,266 @@
+"""Downloads from a hostile server, and bombs: refused in one line, and nothing is left behind."""
+
+import bz2
+import contextlib
+import gzip
+import io
+import lzma
+import os
+import resource
+import socket
+import stat
+import subprocess
+import sys
+import threading
+import zipfile
+
+import numpy as np
+import pytest
+from support.download_server import BODY
+
+from omkl import data
+from omkl.data import fetch, files
+from omkl.data.forms import DataFile, Link
+from omkl.errors import OmklError, UserError
+
+pytestmark = pytest.mark.usefixtures("surroundings")
+GIB = 2**30
+PACKERS = {"xz": lzma.compress, "gz": gzip.compress, "bz2": bz2.compress}
+TEXTS = {"zeros": b"\0" * 6, "rows": b"1 1:1\n"}
+
+
+def bomb(kind, text, size=10 * GIB):
+    """So many bytes of a text, compressed: all three formats allow one stream after the other."""
+    piece = TEXTS[text] * (2 ** (20 if kind == "bz2" else 24) // 6)
+    return PACKERS[kind](piece) * (size // len(piece) + 1)
+
+
+def tree(folder):
+    """Every file below a folder but the locks, with its content."""
+    paths = (path for path in folder.rglob("*") if path.is_file() and path.suffix != ".lock")
+    return {path: path.read_bytes() for path in paths}
+
+
+@pytest.mark.parametrize("text", TEXTS)
+@pytest.mark.parametrize("kind", PACKERS)
+def test_a_bomb_of_10_gib_is_refused_at_the_size_the_data_can_have(
+    server, mine, tmp_path, monkeypatch, kind, text
+):
+    server.files["/f"] = BODY
+    data.get("mine")
+    before = tree(tmp_path / "cache")
+    server.files["/f"] = bomb(kind, text)
+    unpacked, readinto = [], files._Capped.readinto
+
+    def counted(self, buffer):
+        unpacked.append(len(buffer))
+        return readinto(self, buffer)
+
+    monkeypatch.setattr(files._Capped, "readinto", counted)
+    with pytest.raises(OmklError, match=r"mine.t: holds more than|more than the [\d,]+ that mine.t can"):
+        data.get("mine", force=True)
+    assert sum(unpacked) < GIB / 10
+    assert tree(tmp_path / "cache") == before
+
+
+@pytest.mark.parametrize("kind", PACKERS)
+def test_a_bomb_among_ones_own_files_is_told_from_data(tmp_path, monkeypatch, kind):
+    monkeypatch.setattr(files, "FLOOR", 2**14)
+    path = tmp_path / f"own.{kind}"
+    path.write_bytes(PACKERS[kind](TEXTS["rows"] * 10**5))
+    with pytest.raises(UserError, match=r"after decompression.*OMKL_MAX_BYTES"):
+        data.load(str(path))
+    rows = np.random.default_rng(0).integers(0, 2, 20_000)
+    path.write_bytes(PACKERS[kind](b"".join(b"%d 1:%d\n" % (2 * y - 1, y) for y in rows)))
+    assert data.load(str(path)).T == 20_000
+
+
+@pytest.mark.skipif(not os.environ.get("OMKL_SLOW"), reason="takes minutes: set OMKL_SLOW=1")
+@pytest.mark.timeout(1800)
+@pytest.mark.parametrize("text", TEXTS)
+@pytest.mark.parametrize("kind", PACKERS)
+def test_bombs_of_10_gib_under_the_usual_limits_stay_within_memory(tmp_path, kind, text):
+    path = tmp_path / "own"
+    path.write_bytes(bomb(kind, text))
+    program = "import resource, sys; from omkl.cli import main; code = main(sys.argv[1:]); print(code,"
+    program += "resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"
+    run = [sys.executable, "-c", program, "run", f"data={path}", "reps=1", f"store={tmp_path / 's'}"]
+    ended = subprocess.run(run, capture_output=True, text=True, check=True)
+    code, memory = map(int, ended.stdout.split())
+    assert code == 2
+    assert ended.stderr.count("\n") == 1
+    assert memory < 8e6, ended.stderr  # kB
+
+
+# --- archives
+
+
+def archive_of(**members):
+    """A .zip with the names that an attacker would choose beside x."""
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("../evil", b"evil")
+        archive.writestr("/tmp/omkl-evil", b"evil")
+        link = zipfile.ZipInfo("link")
+        link.external_attr = (stat.S_IFLNK | 0o777) << 16
+        archive.writestr(link, "/etc/passwd")
+        for name, content in members.items():
+            archive.writestr(name, content)
+    return out.getvalue()
+
+
+def test_of_an_archive_only_the_named_member_is_read_and_links_are_text(server, tmp_path):
+    server.files["/a.zip"] = archive_of(x=BODY)
+    folder = tmp_path / "in" / "deep"
+    for name in ("x", "link", "../evil"):
+        member = DataFile(f"as-{name[-1]}", (Link(f"{server.url}/a.zip", name),))
+        fetch.fetch(member, folder, 10**6, folder / "archives")
+    assert sorted(path.name for path in folder.iterdir()) == ["archives", "as-k", "as-l", "as-x"]
+    assert (folder / "as-k").read_text() == "/etc/passwd"
+    assert not (folder / "as-k").is_symlink()
+    assert not list(tmp_path.rglob("evil"))
+    assert not os.path.exists("/tmp/omkl-evil")
+
+
+@pytest.mark.parametrize("damage", ["bomb", "method", "crc", "encrypted", "lzma"])
+def test_a_bad_member_leaves_nothing(server, tmp_path, damage):
+    content = bytearray(archive_of(x=bytes(10**7) if damage == "bomb" else BODY))
+    local, central = content.rfind(b"PK\x03\x04"), content.rfind(b"PK\x01\x02")
+    if damage == "method":
+        content[local + 8] = content[central + 10] = 99
+    elif damage == "lzma":
+        content[local + 8] = content[central + 10] = 14
+    elif damage == "crc":
+        content[central + 16] ^= 1
+    elif damage == "encrypted":
+        content[local + 6] |= 1
+        content[central + 8] |= 1
+    server.files["/a.zip"] = bytes(content)
+    with pytest.raises(OmklError, match=r"no readable member x|holds more than 1,000,000 bytes") as caught:
+        fetch.fetch(DataFile("x", (Link(f"{server.url}/a.zip", "x"),)), tmp_path, 10**6, tmp_path / "a")
+    assert "Traceback" not in str(caught.value)
+    assert tree(tmp_path) == {}
+
+
+# --- servers that say what no server says
+
+
+class RawServer:
+    """Sends these parts to whoever connects, ``pause`` seconds apart, then holds the line or closes it."""
+
+    def __init__(self, parts, pause=0.0, hold=False):
+        self.parts, self.pause, self.hold = parts, pause, hold
+        self.over = threading.Event()
+        self.socket = socket.create_server(("127.0.0.1", 0))
+        self.url = f"http://127.0.0.1:{self.socket.getsockname()[1]}/f"
+        self.thread = threading.Thread(target=self.serve, daemon=True)
+
+    def serve(self):
+        while not self.over.is_set():
+            try:
+                line, _ = self.socket.accept()
+            except OSError:
+                return
+            with line, contextlib.suppress(OSError):
+                line.settimeout(0.5)
+                if b"\r\n\r\n" not in line.recv(10_000) and not self.parts:
+                    continue
+                for part in self.parts:
+                    line.sendall(part)
+                    if self.over.wait(self.pause):
+                        return
+                if self.hold:
+                    self.over.wait()
+
+    def __enter__(self):
+        self.thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self.over.set()
+        self.socket.shutdown(socket.SHUT_RDWR)
+        self.socket.close()
+        self.thread.join(5)
+
+
+OK = b"HTTP/1.1 200 OK\r\n"
+DRIPPING = {
+    "never answers": [],
+    "drips its headers": [OK, *[b"x"] * 20_000],
+    "drips header lines": [OK, *[b"X: y\r\n"] * 20_000],
+    "drips the body": [OK + b"Content-Length: 1000\r\n\r\n", *[b"1"] * 20_000],
+    "drips a body without length": [OK + b"\r\n", *[b"1"] * 20_000],
+    "drips a chunk's size": [OK + b"Transfer-Encoding: chunked\r\n\r\n", *[b"0"] * 20_000],
+    "drips chunks": [OK + b"Transfer-Encoding: chunked\r\n\r\n", *[b"1\r\n1\r\n"] * 20_000],
+}
+
+
+@pytest.mark.parametrize("how", DRIPPING)
+def test_a_server_that_stalls_or_drips_is_left(tmp_path, monkeypatch, how):
+    monkeypatch.setenv("OMKL_TIMEOUT", "0.15")
+    monkeypatch.setattr(fetch, "ATTEMPTS", 1)
+    with (
+        RawServer(DRIPPING[how], pause=0.05, hold=True) as it,
+        pytest.raises(OmklError, match=r"no data for 0.15 s|less than 100 bytes a second"),
+    ):
+        fetch.download(it.url, tmp_path / "x", 10**6)
+    assert not (tmp_path / "x").exists()
+
+
+def redirect(place):
+    return b"HTTP/1.1 302 Found\r\nLocation: " + place + b"\r\nContent-Length: 0\r\n\r\n"
+
+
+ODD = {
+    "nothing": b"",
+    "noise": b"\xff\x00" * 50,
+    "a status without number": b"HTTP/1.1 OK\r\n\r\n",
+    "a huge status": b"HTTP/1.1 99999999999999999999 x\r\n\r\n",
+    "an odd version": b"HTTP/9.9 200 OK\r\n\r\n",
+    "too many headers": OK + b"X: y\r\n" * 200 + b"\r\n",
+    "an endless header": OK + b"X: " + b"y" * 70_000 + b"\r\n\r\n",
+    "a bad chunk": OK + b"Transfer-Encoding: chunked\r\n\r\nzz\r\nabc",
+    "a negative chunk": OK + b"Transfer-Encoding: chunked\r\n\r\n-5\r\nabc",
+    "a huge chunk": OK + b"Transfer-Encoding: chunked\r\n\r\nffffffffffffffffffff\r\nabc",
+    "a huge length": OK + b"Content-Length: " + b"9" * 5000 + b"\r\n\r\nabc",
+    "a length beyond": OK + b"Content-Length: 1000\r\n\r\nabc",
+    "a part unasked": b"HTTP/1.1 206 Partial\r\nContent-Range: bytes 5-6/7\r\nContent-Length: 2\r\n\r\nab",
+    "a part of an odd size": b"HTTP/1.1 206 P\r\nContent-Range: bytes 0-1/\xb3\r\n\r\nab",
+    "no place": redirect(b""),
+    "half an address": redirect(b"http://[::1"),
+    "no host": redirect(b"http:///"),
+    "a huge port": redirect(b"http://127.0.0.1:99999999/"),
+    "a port of words": redirect(b"http://127.0.0.1:port/"),
+    "control characters": redirect(b"http://127.0.0.1:9/a\x00b c"),
+    "letters beyond ASCII": redirect("http://127.0.0.1:9/ü".encode()),
+    "file": redirect(b"file:///etc/passwd"),
+    "FILE": redirect(b"FILE:///etc/passwd"),
+    "ftp": redirect(b"ftp://127.0.0.1/x"),
+    "data": redirect(b"data:,1%201:1"),
+    "jar": redirect(b"jar:http://127.0.0.1!/x"),
+    "a status that has no body": b"HTTP/1.1 204 None\r\n\r\n",
+    "not modified": b"HTTP/1.1 304 Not\r\n\r\n",
+}
+
+
+@pytest.mark.parametrize("what", ODD)
+def test_odd_answers_are_refused_in_one_line(tmp_path, monkeypatch, what):
+    monkeypatch.setenv("OMKL_TIMEOUT", "2")
+    monkeypatch.setattr(fetch, "ATTEMPTS", 2)
+    with RawServer([ODD[what]]) as it, pytest.raises(OmklError) as caught:
+        fetch.fetch(DataFile("x", (Link(it.url),)), tmp_path, 10**6, tmp_path / "archives")
+    assert str(caught.value).startswith("x: not downloaded:\n  http://127.0.0.1")
+    assert str(caught.value).count("\n") == 1
+    assert not (tmp_path / "x").exists()
+
+
+def test_a_full_disk_is_told_and_leaves_no_file(server, mine, tmp_path):
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (5000, limits[1]))  # a write fails as on a full disk
+    try:
+        with pytest.raises(OmklError, match="File too large"):
+            data.get("mine")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert data.status("mine").state == "missing"
+    assert data.get("mine") == [tmp_path / "cache" / "files" / "mine.t"]

@@ -1,0 +1,130 @@
+"""Average ranks over data sets: against the examples of Demsar's paper, and what the diagram shows."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from support.reports_cells import YARDSTICKS, expected, frame, repetitions, setting
+
+from omkl.errors import UserError
+from omkl.reports import style
+from omkl.reports.rank_figure import draw_ranks
+from omkl.reports.ranks import average_ranks, critical_difference, nemenyi_q, ranks_of
+from omkl.reports.summary import summary_of
+
+DD, SS, U = setting("omkc_dd"), setting("omkc_ss"), setting("omkc_u")
+
+# Demsar (2006), Table 6: the ranks of C4.5 with and without m and cf on 14 data sets.
+DEMSAR = pd.DataFrame(
+    {
+        "C4.5": [4, 1, 4, 4, 4, 1, 3, 2.5, 4, 2.5, 4, 3, 4, 3],
+        "C4.5+m": [3, 2, 1, 1, 2, 2.5, 2, 2.5, 3, 2.5, 2.5, 2, 1, 1],
+        "C4.5+cf": [2, 3, 2, 3, 3, 4, 4, 4, 2, 2.5, 1, 4, 2, 4],
+        "C4.5+m+cf": [1, 4, 3, 2, 1, 2.5, 1, 1, 1, 2.5, 2.5, 1, 3, 2],
+    }
+)
+
+
+def test_critical_values():
+    """q_0.05 of the Nemenyi test as printed in Table 5(a) of J. Demsar, JMLR 7 (2006) 1-30."""
+    printed = [1.960, 2.343, 2.569, 2.728, 2.850, 2.949, 3.031, 3.102, 3.164]
+    assert [nemenyi_q(k) for k in range(2, 11)] == pytest.approx(printed, abs=0.0011)
+
+
+def test_the_papers_example():
+    """Demsar (2006), section 3.2.2 and 3.2.4: chi2 9.28, F 3.69, CD 1.25 (5 %) and 1.12 (10 %)."""
+    ranks = ranks_of(DEMSAR)
+    assert ranks.average == pytest.approx(
+        {"C4.5+m+cf": 1.964, "C4.5+m": 2.0, "C4.5+cf": 2.893, "C4.5": 3.143}, abs=5e-4
+    )
+    assert list(ranks.average) == ["C4.5+m+cf", "C4.5+m", "C4.5+cf", "C4.5"]
+    k, n, ties = 4, 14, 3 * (2**3 - 2) + (4**3 - 4)  # the paper leaves ties uncorrected
+    uncorrected = ranks.chi2 * (1 - ties / (n * (k**3 - k)))
+    assert uncorrected == pytest.approx(9.28, abs=5e-3)
+    assert 13 * uncorrected / (14 * 3 - uncorrected) == pytest.approx(3.69, abs=5e-3)
+    assert pytest.approx(13 * ranks.chi2 / (14 * 3 - ranks.chi2)) == ranks.F
+    assert critical_difference(4, 14) == pytest.approx(1.25, abs=5e-3)
+    assert ranks.groups == (tuple(ranks.average),)
+    lenient = ranks_of(DEMSAR, alpha=0.1)
+    assert lenient.cd == pytest.approx(1.12, abs=5e-3)
+    assert lenient.groups == (("C4.5+m+cf", "C4.5+m", "C4.5+cf"), ("C4.5+cf", "C4.5"))
+    assert "4 learners over 14 data sets" in ranks.caption()
+    assert "CD 1.25 at 5 %" in ranks.caption()
+
+
+def test_equal_learners_share_ranks_and_nothing_is_told_apart():
+    ranks = ranks_of(pd.DataFrame(np.ones((5, 3)), columns=list("abc")))
+    assert ranks.average == {"a": 2.0, "b": 2.0, "c": 2.0}
+    assert (ranks.chi2, ranks.chi2_p, ranks.F, ranks.F_p) == (0.0, 1.0, 0.0, 1.0)
+    assert ranks.groups == (("a", "b", "c"),)
+
+
+def test_perfect_agreement_leaves_no_group_when_sets_are_many():
+    ranks = ranks_of(pd.DataFrame([[1.0, 2.0, 3.0]] * 30, columns=list("abc")))
+    assert (ranks.groups, ranks.F, ranks.F_p) == ((), np.inf, 0.0)
+
+
+def studied() -> pd.DataFrame:
+    """Three sets; on the third, omkc_ss has finished 1 of 2 repetitions, and omkc_u has finished nothing."""
+    counts = {"a": (10, 20, 50, 40, 5), "b": (10, 10, 50, 40, 5), "c": (30, 20, 50, 40, 60)}
+    cells = []
+    for data, row in counts.items():
+        for which, count in zip((DD, SS, *YARDSTICKS), row, strict=True):
+            done = 1 if (data, which) == ("c", SS) else 2
+            cells += repetitions(which, [count, count + 2][:done], data)
+    return summary_of(frame(*cells), expected((DD, SS, U), tuple(counts), 2))
+
+
+def test_only_sets_that_all_have_finished_count_and_the_rest_is_told():
+    ranks = average_ranks(studied())
+    assert list(ranks.each.index) == ["a", "b"]
+    assert ranks.left_out == ("OMKC(U): has finished no data set", "c: not finished by OMKC(S,S)")
+    assert list(ranks.average) == ["AROW", "OMKC(D,D)", "OMKC(S,S)", "Perceptron", "majority"]
+    assert list(ranks.average.values()) == [1.0, 2.25, 2.75, 4.0, 5.0]
+    assert ranks.yardsticks == ("majority", "Perceptron", "AROW")
+
+
+def test_too_few_to_rank_is_told_with_the_reason():
+    summary = studied()
+    with pytest.raises(
+        UserError, match=r"not 2 and 2 \(left out: OMKC\(U\): has finished no data set; c: not"
+    ):
+        average_ranks(summary[~summary["is_yardstick"]])
+
+
+@pytest.mark.parametrize("k", [3, 8, 16])
+def test_labels_of_the_diagram_do_not_overlap(k):
+    rng = np.random.default_rng(k)
+    names = [f"OMKC(D,{number}), paper16_cosine" for number in range(k)]
+    ranks = ranks_of(pd.DataFrame(rng.normal(size=(12, k)), columns=names), left_out=["x: not finished by y"])
+    figure = draw_ranks(ranks, title="a title")
+    FigureCanvasAgg(figure).draw()
+    texts = [*figure.axes[0].texts, figure._supxlabel, figure._suptitle]
+    boxes = [text.get_window_extent() for text in texts if text.get_text()]
+    assert len(boxes) == 2 * k + 3  # ranks on the scale, learners, CD, caption, title
+    for number, box in enumerate(boxes):
+        assert not any(box.overlaps(other) for other in boxes[:number])
+        assert box.x0 >= 0
+        assert box.x1 <= figure.bbox.width
+        assert box.y0 >= 0
+        assert box.y1 <= figure.bbox.height
+
+
+def test_the_diagram_has_the_best_at_the_left_and_a_bar_per_group():
+    ranks = ranks_of(DEMSAR, alpha=0.1)
+    axes = draw_ranks(ranks).axes[0]
+    low, high = axes.get_xlim()
+    assert low < high
+    legs = [line.get_xdata()[0] for line in axes.get_lines() if len(line.get_xdata()) == 3]
+    assert legs == list(ranks.average.values())
+    bars = [line.get_xdata() for line in axes.get_lines() if line.get_linewidth() > 3]
+    assert len(bars) == 2
+    for ends, group in zip(bars, ranks.groups, strict=True):
+        assert ends[0] == pytest.approx(ranks.average[group[0]], abs=0.03)
+        assert ends[1] == pytest.approx(ranks.average[group[-1]], abs=0.03)
+
+
+def test_the_diagram_is_written_with_the_command(tmp_path):
+    files = style.save(draw_ranks(ranks_of(DEMSAR)), tmp_path, "ranks", "omkl figure omkc/ranks")
+    assert [file.suffix for file in files] == [".png", ".pdf"]
+    assert b"/Subject (omkl figure omkc/ranks)" in files[1].read_bytes()

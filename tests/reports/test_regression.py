@@ -1,0 +1,81 @@
+"""Tables and curves of regression and novelty cells, alone and beside classification."""
+
+import math
+
+import numpy as np
+import pytest
+from support.reports_cells import SPECS, cell, expected, frame, repetitions, setting, summarise
+
+from omkl.reports.curves import mean_curves
+from omkl.reports.report import best_settings, report
+
+DD, SS = setting("omkc_dd"), setting("omkc_ss")
+
+
+def regression(which, errors, data="air", **more):
+    """One cell per mean squared error, in the order of the repetitions."""
+    none = {"mistakes": None, "mistake_rate": None, "task": "regression", "n_sv_sum": 0, **more}
+    return [cell(which, rep, 0, data) | none | {"mse": mse} for rep, mse in enumerate(errors)]
+
+
+def test_the_best_is_by_mean_squared_error_and_tested():
+    cells = frame(*regression(DD, [0.010, 0.011, 0.012]), *regression(SS, [0.020, 0.0211, 0.022]))
+    table = summarise(cells).set_index("algo")
+    assert table.loc["omkc_dd", "mse_e3_mean"] == pytest.approx(11.0)
+    assert table.loc["omkc_dd", "mse_e3_std"] == pytest.approx(1.0)
+    assert math.isnan(table.loc["omkc_dd", "mistake_pct_mean"])
+    assert table["best"].tolist() == table["marked"].tolist() == [True, False]
+    assert table.loc["omkc_ss", "p_value"] < 0.01
+    assert best_settings(summarise(cells))["algo"].tolist() == ["omkc_dd", "omkc_ss"]
+
+
+def test_a_sweep_chooses_by_mean_squared_error():
+    low, high = setting("omkc_dd", beta=0.1), setting("omkc_dd", beta=0.9)
+    cells = frame(*regression(high, [0.03, 0.03]), *regression(low, [0.01, 0.02]))
+    (row,) = best_settings(summarise(cells)).to_dict("records")
+    assert row["params"] == {"beta": 0.1}
+
+
+def test_a_table_of_both_kinds_has_both_columns():
+    cells = frame(*repetitions(DD, [50, 60]), *regression(DD, [0.01, 0.02]))
+    text = report(cells, expected((DD,), ("wdbc", "air"), reps=2, yardsticks=()))
+    head, _, wdbc, _, air = text.split("\n")[2:7]
+    assert head.index("mistake %") < head.index("MSE x 1e3")
+    assert "* 5.50 ± 0.71" in wdbc
+    assert "* 15.00 ± 7.07" in air
+    assert "fewest mistakes or least MSE on the data set" in text
+
+
+def test_regression_alone_has_no_column_of_mistakes_nor_of_vectors():
+    text = report(frame(*regression(DD, [0.01, 0.02])), expected((DD,), ("air",), reps=2, yardsticks=()))
+    assert "mistake" not in text
+    assert "#SV" not in text
+
+
+def test_yardsticks_of_another_task_have_no_row():
+    cells = frame(*regression(DD, [0.01, 0.02]))
+    shown = summarise(cells, settings=(DD,), yardsticks=(setting("arow"),), data=("air",), specs=SPECS)
+    assert shown["algo"].tolist() == ["omkc_dd"]
+
+
+def test_novelty_has_no_best():
+    cells = frame(*(line | {"task": "novelty"} for line in repetitions(DD, [50, 60])))
+    text = report(cells, expected((DD,), ("wdbc",), reps=2, yardsticks=()))
+    assert "novel %" in text
+    assert "*" not in text
+
+
+@pytest.mark.parametrize("fmt", ["json", "csv", "markdown", "latex"])
+def test_every_format_takes_both_kinds(fmt):
+    cells = frame(*repetitions(DD, [50, 60]), *regression(SS, [0.01, 0.02]))
+    text = report(cells, expected((DD, SS), ("wdbc", "air"), reps=2), fmt)
+    assert "15.0" in text
+    assert "5.5" in text
+
+
+def test_curves_of_squared_errors():
+    cells = frame(*regression(DD, [0.5, 0.25]))
+    lists = [{"t": [2, 4], "loss": [1.0, 2.0]}, {"t": [2, 4], "loss": [0.5, 1.0]}]
+    curves = {key: c | {"n_sv_sum": [0, 0]} for key, c in zip(cells["key"], lists, strict=True)}
+    table = mean_curves(cells, curves)
+    np.testing.assert_allclose(table["error_mean"], [375.0, 375.0])  # 1000 (1 / 2 + 0.5 / 2) / 2

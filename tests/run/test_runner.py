@@ -1,0 +1,191 @@
+"""The runner: only missing cells run, each is stored at once, and nothing depends on where it ran."""
+
+import json
+import os
+import warnings
+from dataclasses import replace
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from joblib.externals.loky import get_reusable_executor
+from support import runner_fakes
+from support.runner_plans import POOL, make_plan, without_time
+
+from omkl import config, executors
+from omkl.config import Plan, Setting, algo_spec
+from omkl.learner import job as jobs
+from omkl.run import runner
+from omkl.store.store import Store
+
+
+@pytest.fixture(scope="module", autouse=True)
+def own_workers():
+    """Workers keep the environment of the test that started them: none may serve another module."""
+    yield
+    get_reusable_executor().shutdown(wait=True, kill_workers=True)
+
+
+@pytest.fixture
+def plan(tmp_path, monkeypatch) -> Plan:
+    """Two learners and a yardstick on two small sets, 4 repetitions: 24 cells."""
+    return make_plan(tmp_path, monkeypatch)
+
+
+@pytest.fixture
+def workers(monkeypatch):
+    """Makes even small plans run in worker processes."""
+    monkeypatch.setattr(runner, "SMALL_WORK", -1.0)
+
+
+def test_every_cell_runs_once_and_has_its_place(plan):
+    outcome = runner.run_plan(plan, jobs=1)
+    assert (outcome.requested, outcome.ran, outcome.reused, outcome.failed) == (24, 24, 0, [])
+    assert not outcome.interrupted
+    cells = outcome.cells
+    expected = [
+        (data, algo, rep)
+        for data in ("one", "two")
+        for algo in ("omkc_dd", "omkc_ss", "majority")
+        for rep in range(4)
+    ]
+    assert list(zip(cells["data"], cells["algo"], cells["rep"], strict=True)) == expected
+    assert cells["key"].is_unique
+    assert cells["T"].tolist() == [30] * 12 + [50] * 12
+    # every learner saw the same permutation in a repetition
+    assert (cells.groupby(["data", "rep"])["permutation_seed"].nunique() == 1).all()
+    assert cells["permutation_seed"].nunique() == 8
+    assert cells["pool"].fillna("").tolist() == (["two"] * 8 + [""] * 4) * 2
+    origin = cells["provenance"][0]
+    assert set(origin) >= {
+        "time",
+        "load",
+        "versions",
+        "commit",
+        "dirty",
+        "host",
+        "cpu",
+        "cores",
+        "backend",
+        "jobs",
+    }
+    assert (origin["backend"], origin["jobs"]) == ("serial", 1)
+    curves = Store(plan.store).curves(cells["key"])
+    assert [curves[key]["mistakes"] for key in cells["key"]] == [[n] for n in cells["mistakes"]]
+
+
+def test_nothing_depends_on_the_workers_or_the_order_of_finishing(plan, workers, tmp_path, monkeypatch):
+    serial = runner.run_plan(replace(plan, store=tmp_path / "serial"), jobs=1)
+    parallel = runner.run_plan(replace(plan, store=tmp_path / "parallel"), jobs=2)
+    assert parallel.cells["provenance"][0]["backend"] == "loky"
+    assert os.getpid() not in (parallel.cells["seconds"] * 1e6).round()  # the fake's seconds are its pid
+
+    def backwards(self, function, jobs):
+        yield from ((job, executors.attempt(function, job)) for job in reversed(list(jobs)))
+
+    monkeypatch.setattr(executors.Serial, "run", backwards)
+    last_first = runner.run_plan(replace(plan, store=tmp_path / "backwards"), jobs=1)
+    for other in (parallel, last_first):
+        pd.testing.assert_frame_equal(without_time(other.cells), without_time(serial.cells))
+
+
+def test_only_what_is_missing_runs(plan, tmp_path):
+    first = runner.run_plan(replace(plan, reps=2), jobs=1)
+    assert (first.ran, first.reused) == (12, 0)
+    again = runner.run_plan(plan, jobs=1)
+    assert (again.requested, again.ran, again.reused) == (24, 12, 12)
+    third = runner.run_plan(plan, jobs=1)
+    assert (third.ran, third.reused) == (0, 24)
+    pd.testing.assert_frame_equal(third.cells, again.cells)
+    wider = replace(plan, settings=(*plan.settings, Setting("omkc_dd", {"beta": 0.9}, POOL)))
+    assert runner.run_plan(wider, jobs=1).ran == 8
+    whole = runner.run_plan(replace(plan, store=tmp_path / "whole"), jobs=1)
+    pd.testing.assert_frame_equal(without_time(whole.cells), without_time(third.cells))
+
+
+def test_fresh_runs_all_anew_and_the_new_results_count(plan):
+    old = runner.run_plan(plan, jobs=1).cells
+    outcome = runner.run_plan(plan, jobs=1, fresh=True)
+    assert (outcome.ran, outcome.reused) == (24, 0)
+    assert len(outcome.cells) == 24
+    times = [[row["time"] for row in cells["provenance"]] for cells in (old, outcome.cells)]
+    assert max(times[0]) < min(times[1])
+
+
+def test_another_revision_does_not_reuse(plan, monkeypatch):
+    old = runner.run_plan(plan, jobs=1)
+    assert old.stale == {}
+    now = {name: algo_spec(name).revision for name in ("omkc_dd", "omkc_ss", "majority")}
+    revised = {name: replace(algo_spec(name), revision=now[name] + 2) for name in ("omkc_dd", "omkc_ss")}
+    revised["majority"] = algo_spec("majority")
+    monkeypatch.setattr(config, "algo_specs", lambda names: {name: revised[name] for name in names})
+    outcome = runner.run_plan(plan, jobs=1)
+    assert (outcome.ran, outcome.reused) == (16, 8)
+    assert outcome.stale == {(name, now[name]): 8 for name in ("omkc_dd", "omkc_ss")}
+    assert set(outcome.cells["revision"]) == {now["omkc_dd"] + 2, now["majority"]}
+
+
+def test_a_yardstick_that_is_also_asked_runs_once(plan):
+    both = replace(plan, settings=(*plan.settings, *plan.yardsticks))
+    outcome = runner.run_plan(both, jobs=1)
+    assert (outcome.requested, outcome.ran, len(outcome.cells)) == (24, 24, 24)
+
+
+def test_the_same_data_and_pool_under_another_name_are_reused_and_shown_as_asked(plan, tmp_path):
+    runner.run_plan(plan, jobs=1)
+    copy = tmp_path / "copy.libsvm"
+    copy.write_text(Path(plan.data[0]).read_text())
+    renamed = Setting("omkc_dd", {"beta": 0.8}, {**POOL, "name": "other"})
+    outcome = runner.run_plan(replace(plan, data=(str(copy),), settings=(renamed,)), jobs=1)
+    assert (outcome.ran, outcome.reused) == (0, 8)
+    assert set(outcome.cells["data"]) == {"copy"}
+    assert outcome.cells["pool"].fillna("").tolist() == ["other"] * 4 + [""] * 4
+
+
+def test_longest_cells_come_first(plan):
+    seen = []
+
+    class Watching(executors.Serial):
+        def run(self, function, jobs):
+            seen.extend((job.name, job.spec.name) for job in jobs)
+            return super().run(function, jobs)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(executors, "Serial", Watching)
+        runner.run_plan(replace(plan, reps=1), jobs=1)
+    assert [name for name, algo in seen if algo != "majority"] == ["two", "two", "one", "one"]
+    assert seen.index(("two", "majority")) > seen.index(("two", "omkc_ss"))
+
+
+def test_workers_read_the_cached_copy_and_notice_other_content(plan, workers, tmp_path):
+    cells = runner.expand(plan)
+    job = cells[0].job
+    assert isinstance(job.data, Path)  # so the data are not in the job
+    get_reusable_executor().shutdown(kill_workers=True)  # workers that have not opened it yet
+    jobs._open.clear()
+    wrong = replace(job, data=next(cell.job.data for cell in cells if cell.job.name == "two"))
+    ((_, outcome),) = executors.Loky(2).run(runner_fakes.run_cell, [wrong])
+    assert "changed during the run" in outcome.error
+    ((_, outcome),) = executors.Loky(2).run(runner_fakes.run_cell, [job])
+    assert outcome["T"] == 30
+
+
+def test_no_bar_where_stderr_is_no_terminal(plan, capfd):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        runner.run_plan(plan, jobs=1)
+    assert capfd.readouterr() == ("", "")
+
+
+def test_real_learners_give_the_same_with_one_worker_and_two(tmp_path, monkeypatch):
+    get_reusable_executor().shutdown(wait=True, kill_workers=True)  # those of the fakes' environment
+    plan = config.plan(["algo=omkc_ss,perceptron_star", "data=wdbc", "reps=3", f"store={tmp_path / 'a'}"])
+    serial = runner.run_plan(plan, jobs=1)
+    monkeypatch.setattr(runner, "SMALL_WORK", -1.0)
+    parallel = runner.run_plan(replace(plan, store=tmp_path / "b"), jobs=2)
+    assert serial.failed == parallel.failed == []
+    pd.testing.assert_frame_equal(without_time(serial.cells), without_time(parallel.cells))
+    assert json.dumps(Store(tmp_path / "a").curves(), sort_keys=True) == json.dumps(
+        Store(tmp_path / "b").curves(), sort_keys=True
+    )
+    assert serial.cells["mistake_rate"].between(0.01, 0.6).all()

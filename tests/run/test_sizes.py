@@ -1,0 +1,113 @@
+"""algo.budget={match:...}: another learner's size becomes the number of a budget, before the cells' keys."""
+
+from dataclasses import replace
+
+import pytest
+from support.engine_cases import clouds
+
+from omkl.config import plan
+from omkl.errors import UserError
+from omkl.run import runner
+from omkl.run.cells import expand
+from omkl.run.matched_budgets import sizes
+from omkl.store.store import Store
+
+MATCH = "algo.budget={match:bomkc_spa}"
+
+
+@pytest.fixture
+def asked(tmp_path):
+    """Function: words -> a plan on two small sets of its own, in a store of its own."""
+    files = []
+    for T in (60, 90):
+        data = clouds(T=T, seed=T)
+        rows = data.values.reshape(T, data.d)
+        lines = [
+            f"{int(y):+d} " + " ".join(f"{j + 1}:{v:.6f}" for j, v in enumerate(row))
+            for row, y in zip(rows, data.y, strict=True)
+        ]
+        files.append(tmp_path / f"clouds{T}.libsvm")
+        files[-1].write_text("\n".join(lines) + "\n")
+    words = [f"data={','.join(map(str, files))}", "reps=3", "pool=gauss3", "yardsticks=[]"]
+
+    def make(*more, sweep=False):
+        return replace(plan([*words, *more], sweep=sweep), store=tmp_path / "store")
+
+    return make
+
+
+def test_the_budget_is_nearest_to_the_size_on_each_data_set(asked):
+    spa = runner.run_plan(asked("algo=bomkc_spa"), jobs=1).cells
+    outcome = runner.run_plan(asked("algo=bomkc_rbp", MATCH), jobs=1)
+    assert (outcome.requested, outcome.ran, len(outcome.cells)) == (6, 6, 6)
+    budgets = sizes(asked("algo=bomkc_rbp", MATCH))
+    assert len(budgets) == 2
+    for (data, _), budget in budgets.items():
+        name = data.rsplit("/")[-1].removesuffix(".libsvm")
+        mean = spa.loc[spa["data"] == name, "n_sv_sum"].mean()
+        assert abs(3 * budget - mean) <= 1.5
+        # the cells of the number itself, so that nothing runs again
+        again = replace(asked("algo=bomkc_rbp", f"algo.budget={budget}"), data=(data,))
+        numbers = runner.run_plan(again, jobs=1)
+        assert (numbers.ran, numbers.reused) == (0, 3)
+        assert set(numbers.cells["key"]) == set(outcome.cells.loc[outcome.cells["data"] == name, "key"])
+    # shown as asked, stored as run
+    assert all(params["budget"] == {"match": "bomkc_spa"} for params in outcome.cells["params"])
+    stored = Store(asked().store).cells()["params"]
+    assert all(isinstance(params.get("budget", 1), int) for params in stored)
+
+
+def test_what_is_matched_runs_where_the_store_lacks_it_and_counts_for_itself(asked):
+    outcome = runner.run_plan(asked("algo=bomkc_rbp,bomkc_bpas", MATCH), jobs=1)
+    assert (outcome.requested, outcome.ran) == (12, 12)
+    later = runner.run_plan(asked("algo=bomkc_spa"), jobs=1)
+    assert (later.ran, later.reused) == (0, 6)
+
+
+def test_hyperparameters_of_the_matched_learner(asked):
+    words = ("algo=bomkc_rbp", "algo.budget={match:bomkc_spa,alpha:0.2},{match:bomkc_spa,alpha:2}")
+    both = asked(*words, sweep=True)
+    assert [s.params["budget"]["alpha"] for s in both.settings] == [0.2, 2.0]
+    runner.run_plan(both, jobs=1)
+    few, many = list(sizes(both).values())[:2]  # of the first data set
+    assert few < many
+
+
+def test_without_a_run_missing_cells_are_named(asked):
+    with pytest.raises(UserError, match=r"holds 0 of 3 cells of bomkc_spa on .*clouds60"):
+        sizes(asked("algo=bomkc_rbp", MATCH))
+
+
+@pytest.mark.parametrize(
+    ("budget", "says"),
+    [
+        ("0", "whole number ≥ 1, got 0"),
+        ("2.5", "whole number ≥ 1, got 2.5"),
+        ("many", "whole number ≥ 1, got 'many'; or write {match:bomkc_spa}"),
+        ("{}", "must be a whole number ≥ 1, or {match: LEARNER}"),
+        ("{match:bomkc_sp}", "did you mean 'bomkc_spa'"),
+        ("{match:bomkc_rbp}", "bomkc_rbp has no size to match"),
+        ("{match:perceptron}", "perceptron has no size to match"),
+        ("{match:bomkc_spa,alfa:1}", "bomkc_spa has no hyperparameter 'alfa'"),
+        ("{match:bomkc_spa,alpha:-1}", "alpha of bomkc_spa must be a number > 0, got -1"),
+        ("{match:bomkc_spa,alpha:9}", "alpha must be at most beta"),
+    ],
+)
+def test_a_budget_that_is_none_is_refused(budget, says):
+    with pytest.raises(UserError) as refused:
+        plan(["algo=bomkc_rbp", f"algo.budget={budget}"])
+    assert says in str(refused.value)
+    assert "\n" not in str(refused.value)
+
+
+def test_a_budget_larger_than_the_data_is_refused(asked):
+    with pytest.raises(UserError, match=r"algo.budget=61: bomkc_rbp .* data=clouds60 has examples, T = 60"):
+        expand(asked("algo=bomkc_rbp", "algo.budget=61"))
+    assert len(expand(asked("algo=bomkc_rbp", "algo.budget=60"))) == 6
+
+
+def test_a_pool_that_a_learner_cannot_use_is_refused():
+    with pytest.raises(UserError, match=r"bomkc_nogd needs a pool of gaussian .* pool=paper16 has polynom"):
+        plan(["algo=bomkc_nogd", "pool=paper16"])
+    assert plan(["algo=bomkc_nogd", "pool=gauss13"]).settings[0].pool["name"] == "gauss13"
+    assert plan(["algo=bomkc_nogd"]).settings[0].pool["name"] == "gauss13"

@@ -1,0 +1,121 @@
+"""A real Slurm on this machine: a job cancelled, the controller killed and started again, nothing lost.
+
+OMKL_SLURM=1 runs it, where slurm-wlm and munge are installed (docs/slurm.md).
+"""
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from support import ROOT
+from support.runner_plans import write_data
+from support.slurm_machine import Slurm, lacking, wait_until
+
+from omkl import config
+from omkl.engine import numba_cache
+from omkl.run import runner
+from omkl.store.store import Store
+
+pytestmark = [
+    pytest.mark.slurm_real,
+    pytest.mark.skipif(os.environ.get("OMKL_SLURM") != "1", reason="set OMKL_SLURM=1 to try a real Slurm"),
+    pytest.mark.timeout(1200),
+]
+OMKL = [sys.executable, "-c", "import sys; from omkl.cli import main; sys.exit(main(sys.argv[1:]))"]
+
+
+@pytest.fixture
+def slurm(tmp_path):
+    pytest.importorskip("submitit")
+    assert lacking() == [], "OMKL_SLURM=1 needs Slurm's programs: apt-get install slurm-wlm munge"
+    folder = tmp_path / "slurm"
+    folder.mkdir()
+    for path in (folder, *folder.parents):  # daemons insist on folders that they can reach
+        if path.stat().st_uid == os.getuid() and path != Path("/"):
+            path.chmod(path.stat().st_mode | 0o111)
+    slurm = Slurm(folder)
+    try:
+        slurm.start()
+        yield slurm
+    except AssertionError as error:
+        raise AssertionError(f"{error}\n{slurm.logs()}") from error
+    finally:
+        slurm.end()
+        assert slurm._steps() == []
+
+
+def test_200_cells_in_10_jobs_one_cancelled_and_the_controller_killed(slurm, tmp_path, monkeypatch):
+    monkeypatch.setenv("OMKL_CACHE", str(tmp_path / "cache"))
+    path, store = write_data(tmp_path / "mine.libsvm", 120), tmp_path / "store"
+    asked = ["algo=arow", "yardsticks=[]", f"data={path}", "reps=200"]
+    words = [*asked, f"store={store}"]
+    there = ["exec=slurm", "exec.chunk=20", "exec.parallel=2", "exec.mem=0.5", "exec.time=30"]
+    environment = slurm.environment | {
+        "PYTHONPATH": str(ROOT),
+        "OMKL_CACHE": str(tmp_path / "cache"),
+        "NUMBA_CACHE_DIR": str(numba_cache.compiled_folder()),
+    }
+
+    def omkl(command: str, *options: str) -> subprocess.CompletedProcess:
+        command = [*OMKL, command, *words, *there, *options]
+        return subprocess.run(
+            command, env=environment, capture_output=True, text=True, timeout=300, check=False
+        )
+
+    def counts() -> Counter:
+        said = omkl("status", "--format", "json")
+        assert said.returncode == 0, said.stderr
+        [row] = json.loads(said.stdout)
+        return Counter({name: number for name, number in row.items() if isinstance(number, int)})
+
+    plan = config.plan(words)
+    keys = {cell.key for cell in runner.expand(plan)}
+
+    def done() -> int:
+        return len(Store(store).done(keys))
+
+    first = omkl("run")
+    assert first.returncode == 0, first.stderr
+    [array] = first.stdout.split()
+    assert "submitted 200 cells in 10 jobs" in first.stderr
+    slurm.call("scancel", f"{array}_9")  # which waits: two run at a time
+    wait_until(
+        lambda: f"{array}_9" not in slurm.call("squeue", "--array", "--noheader", "--format=%i"), 60, "9"
+    )
+    cancelled = time.time()
+    wait_until(lambda: done() > 0, 300, "no cell was computed")
+    state = slurm.folder / "state" / "job_state"  # what is not saved yet a killed controller forgets
+    wait_until(lambda: state.exists() and state.stat().st_mtime > cancelled + 1, 120, "no state is saved")
+
+    slurm.kill_controller()
+    down = omkl("status", "--format", "json")
+    assert down.returncode == 1
+    assert "what is queued or running is unknown, as squeue does not answer" in down.stderr
+    [row] = json.loads(down.stdout)
+    assert row["missing"] == 0
+    assert row["unknown"] + row["done"] == row["cells"] == 200
+    assert row["unknown"] > 0
+    refused = omkl("run")
+    assert refused.returncode == 1
+    assert "squeue does not say what is queued already" in refused.stderr
+    assert done() < 200
+
+    slurm.start_controller()
+    again = omkl("run")
+    assert again.returncode == 0, again.stderr
+    assert "submitted 20 cells in 1 jobs" in again.stderr  # those of the cancelled job
+    wait_until(lambda: not slurm.call("squeue", "--noheader").strip(), 600, "jobs do not end")
+    assert counts() == Counter(cells=200, done=200, running=0, queued=0, failed=0, missing=0)
+    lines = [json.loads(line) for path in store.glob("cells/*") for line in path.read_text().splitlines()]
+    assert Counter(line["key"] for line in lines) == Counter(keys)  # all of them, nothing twice
+    assert {line["provenance"]["backend"] for line in lines} == {"slurm"}
+    assert omkl("run", "--format", "csv").returncode == 0
+    serial = runner.run_plan(config.plan([*asked, f"store={tmp_path / 'serial'}", "exec=serial"]))
+    found = runner.run_plan(plan)
+    assert (found.ran, found.reused) == (0, 200)
+    assert list(found.cells["mistakes"]) == list(serial.cells["mistakes"])

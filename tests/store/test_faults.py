@@ -1,0 +1,265 @@
+"""The store: torn and broken lines, a full disk, two writers, a kill; no finished cell is lost."""
+
+import json
+import os
+import random
+import resource
+import signal
+import subprocess
+import sys
+import time
+import warnings
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from support import ROOT, TESTS
+from support.results_lines import cell_files, line, read_quietly
+
+from omkl.errors import OmklError
+from omkl.store.store import Store, StoreWarning
+
+
+@pytest.mark.parametrize("cut", [1, 9, 40, 73, 90, 300, 500, -2])
+def test_a_torn_line_is_skipped_with_a_warning_that_names_it(tmp_path, cut):
+    with Store(tmp_path) as store:
+        for number in range(3):
+            store.append(line(number))
+    (path,) = cell_files(store)
+    lines = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(lines[0] + lines[1][:cut] + b"\n" + lines[2])
+    with pytest.warns(StoreWarning, match=rf"{path.name}:2$"):
+        assert store.cells()["rep"].tolist() == [0, 2]
+    assert read_quietly(store)["rep"].tolist() == [0, 2]  # told once
+    path.write_bytes(lines[0] + lines[1][:cut])  # torn by a kill: nothing after it
+    with pytest.warns(StoreWarning, match=rf"{path.name}:2$"):
+        assert Store(tmp_path).done([line(n)["key"] for n in range(3)]) == {line(0)["key"]}
+
+
+KEYS = [line(number)["key"].encode() for number in (0, 2)]
+
+
+@pytest.mark.parametrize(("was", "now"), [(b'"mistakes":30', b'"mistakes":20'), KEYS])
+def test_a_line_edited_by_hand_is_skipped_although_it_can_be_read(tmp_path, was, now):
+    with Store(tmp_path) as store:
+        store.append(line(0), {"t": [1]})
+        store.append(line(1))
+    (path,) = cell_files(store)
+    path.write_bytes(path.read_bytes().replace(was, now, 1))
+    with pytest.warns(StoreWarning, match=rf"{path.name}:1$"):
+        assert store.cells()["rep"].tolist() == [1]
+    sorted_by_hand = json.dumps(json.loads(path.read_bytes().splitlines()[1]), sort_keys=True)
+    path.write_text(sorted_by_hand)
+    with pytest.warns(StoreWarning, match=rf"{path.name}:1$"):
+        assert Store(tmp_path).done([line(1)["key"]]) == set()
+
+
+BROKEN = {
+    "not json": b"hello",
+    "not an object": b"[1, 2]",
+    "a number": b"17",
+    "not utf-8": b'{"key":"\xff"}',
+    "NaN": json.dumps(line(1)).replace("0.3", "NaN").encode(),
+    "Infinity": json.dumps(line(1)).replace("0.25", "-Infinity").encode(),
+    "no seconds": json.dumps({k: v for k, v in line(1).items() if k != "seconds"}).encode(),
+    "params not an object": json.dumps(line(1, params=3)).encode(),
+    "rep not a number": json.dumps(line(1, rep="one")).encode(),
+    "unknown status": json.dumps(line(1, "maybe")).encode(),
+    "nested too deep": b"[" * 100_000,
+    "two lines in one": json.dumps(line(1)).encode() * 2,
+    "fields of another object": b'{"key":"k","status":"ok","x":{"y":1,"algo":"a","params":{}}}',
+}
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_a_line_broken_by_hand_is_skipped_with_a_warning(tmp_path, name):
+    with Store(tmp_path) as store:
+        store.append(line(5))
+    (path,) = cell_files(store)
+    path.write_bytes(BROKEN[name] + b"\n\n" + path.read_bytes())  # an empty line is no line
+    with pytest.warns(StoreWarning, match=rf"{path.name}:1(; 1 without a seal.*)?$"):
+        assert store.cells()["rep"].tolist() == [5]
+
+
+@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(data=st.data())
+def test_any_bytes_in_the_store_cost_at_most_their_own_lines(tmp_path, data):
+    with Store(tmp_path) as store:
+        store.append(line(1), {"t": [1]})
+    for folder in ("cells", "curves"):
+        (tmp_path / folder / "zz.jsonl").write_bytes(data.draw(st.binary(max_size=200)))
+    whole = cell_files(store)[0].read_bytes()
+    at = data.draw(st.integers(0, len(whole) - 1))
+    damaged = whole[:at] + data.draw(st.binary(max_size=3)) + whole[at + data.draw(st.integers(0, 5)) :]
+    (tmp_path / "cells" / "zy.jsonl").write_bytes(damaged)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", StoreWarning)
+        assert line(1)["key"] in set(store.cells()["key"])
+        assert store.curves([line(1)["key"]]) == {line(1)["key"]: {"t": [1]}}
+        store.failed()
+    for path in cell_files(store):
+        path.unlink()
+
+
+def test_a_full_disk_is_a_clear_error_and_loses_nothing(tmp_path):
+    # a limit on file size fails a write in the middle, as a full disk does; Python ignores the signal
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    store = Store(tmp_path)
+    written = 0
+    resource.setrlimit(resource.RLIMIT_FSIZE, (5000, limits[1]))
+    try:
+        with pytest.raises(OmklError, match=r"cannot write to the store .*too large"):  # noqa: PT012
+            while True:
+                store.append(line(written))
+                written += 1
+        (path,) = cell_files(store)
+        assert path.stat().st_size < 5000
+        assert read_quietly(store)["rep"].tolist() == list(range(written))
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert 2 < written < 20
+    with store:  # room again: goes on
+        store.append(line(written))
+    assert sorted(read_quietly(store)["rep"]) == list(range(written + 1))
+
+
+@pytest.fixture
+def small_disk(tmp_path):
+    """A disk of 128 KiB, which a call makes larger."""
+
+    def mount(options: str) -> None:
+        command = ["mount", "-t", "tmpfs", "-o", options, "tmpfs", str(tmp_path)]
+        if os.geteuid() or subprocess.run(command, capture_output=True).returncode:
+            pytest.skip("cannot mount a tmpfs here")
+
+    mount("size=128k")
+    yield tmp_path, lambda: mount("remount,size=1m")
+    subprocess.run(["umount", "-l", str(tmp_path)], check=True)
+
+
+def test_a_disk_that_is_full_is_a_clear_error_and_the_store_goes_on_with_more_room(small_disk):
+    path, enlarge = small_disk
+    store, curve = Store(path), {"t": list(range(300))}
+    written = 0
+    with pytest.raises(OmklError, match=r"cannot write to the store .*No space left on device.*are safe"):  # noqa: PT012
+        while True:
+            store.append(line(written), curve)
+            written += 1
+    assert written > 20
+    for again in (store, Store(path)):  # it is still full
+        with pytest.raises(OmklError, match="No space left"):
+            again.append(line(written), {"t": list(range(30_000))})
+    cells = read_quietly(Store(path))
+    assert cells["rep"].tolist() == list(range(written))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert len(store.curves()) >= written
+    enlarge()
+    with store:
+        store.append(line(written), curve)
+    assert sorted(read_quietly(store)["rep"]) == list(range(written + 1))
+
+
+def test_a_half_written_line_that_cannot_be_taken_back_does_not_spoil_the_next(tmp_path, monkeypatch):
+    write, calls = os.write, []
+
+    def half(file, data):
+        calls.append(file)
+        if len(calls) == 2:
+            return write(file, data[:50])
+        if len(calls) == 3:
+            raise OSError(28, "No space left on device")
+        return write(file, data)
+
+    def no_truncate(file, size):
+        raise OSError(5, "Input/output error")
+
+    monkeypatch.setattr(os, "write", half)
+    monkeypatch.setattr(os, "ftruncate", no_truncate)
+    with Store(tmp_path) as store:
+        store.append(line(1))
+        with (
+            pytest.warns(StoreWarning, match="half-written"),
+            pytest.raises(OmklError, match="No space left"),
+        ):
+            store.append(line(2))
+        store.append(line(3))
+    assert len(calls) == 4
+    with pytest.warns(StoreWarning, match=r":2$"):
+        assert sorted(store.cells()["rep"]) == [1, 3]
+
+
+@pytest.mark.parametrize("place", ["file", "file/below", "/proc/omkl-store"])
+def test_an_unwritable_place_is_a_clear_error(tmp_path, place):
+    (tmp_path / "file").touch()
+    store = Store(tmp_path / place)
+    with pytest.raises(OmklError, match="cannot write to the store"):
+        store.open()
+    with pytest.raises(OmklError, match="cannot write to the store"):
+        store.append(line(1))
+
+
+WRITER = """
+import sys
+sys.path.insert(0, {here!r})
+from support.results_lines import line
+from omkl.store import Store
+first, count, path = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
+with Store(path) as store:
+    for number in range(first, first + count):
+        store.append(line(number), {{"t": [number]}})
+        print(number, flush=True)
+"""
+
+
+def writer(first: int, count: int, path: Path) -> subprocess.Popen:
+    return subprocess.Popen(
+        [sys.executable, "-c", WRITER.format(here=str(TESTS)), str(first), str(count), str(path)],
+        stdout=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )
+
+
+def test_two_processes_at_once_lose_no_line(tmp_path):
+    processes = [writer(0, 400, tmp_path), writer(300, 400, tmp_path)]  # 100 cells by both
+    outputs = [process.communicate()[0].split() for process in processes]
+    assert [len(numbers) for numbers in outputs] == [400, 400]
+    store = Store(tmp_path)
+    assert sorted(read_quietly(store)["rep"]) == list(range(700))
+    assert len(store.curves()) == 700
+    assert sum(len(path.read_bytes().splitlines()) for path in cell_files(store)) == 800
+
+
+def test_a_writer_killed_at_any_moment_loses_nothing_it_had_finished(tmp_path):
+    moments = random.Random(5)
+    acknowledged = set()
+    for round_ in range(6):
+        process = writer(10_000 * round_, 10_000, tmp_path)
+        acknowledged |= {int(process.stdout.readline()) for _ in range(moments.randint(1, 300))}
+        time.sleep(moments.uniform(0, 0.002))  # between two lines, or within one
+        process.send_signal(signal.SIGKILL)
+        acknowledged |= {int(number) for number in process.communicate()[0].splitlines()[:-1]}
+    store = Store(tmp_path)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", StoreWarning)  # the line being written may be torn
+        found = set(store.cells()["rep"])
+        assert acknowledged <= found
+        assert {line(n)["key"] for n in found} <= store.curves().keys()  # a cell implies its curve
+    assert len(acknowledged) > 6  # so kills came between and inside writes, not only before
+
+
+def test_a_forked_process_writes_its_own_file(tmp_path):
+    with Store(tmp_path) as store:
+        store.append(line(1))
+        child = os.fork()
+        if child == 0:
+            try:
+                store.append(line(2))
+            finally:
+                os._exit(0)
+        os.waitpid(child, 0)
+        store.append(line(3))
+    assert len(cell_files(store)) == 2
+    assert sorted(read_quietly(store)["rep"]) == [1, 2, 3]

@@ -1,0 +1,172 @@
+"""One lock for the whole store: two prunes, merges or reseals at once destroy nothing."""
+
+import os
+import random
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from support import ROOT
+from support.results_lines import line, read_quietly
+
+from omkl.errors import OmklError
+from omkl.files import hold, locked
+from omkl.store import rewrite
+from omkl.store.store import Store
+
+DAYS = [f"2026-01-0{day}T00:00:00.000000+00:00" for day in (1, 2, 3)]
+
+
+def fill(path: Path, cells: int = 120) -> Store:
+    """A store of three files; the newest line of a cell is in any of them, so that all are rewritten."""
+    chance = random.Random(3)
+    order = [chance.sample(DAYS, 3) for _ in range(cells)]
+    for file in range(3):
+        with Store(path) as store:
+            for number in range(cells):
+                store.append(line(number, time=order[number][file]), {"t": [1, 100]})
+    return Store(path)
+
+
+def assert_whole(store: Store, cells: int = 120) -> None:
+    table = read_quietly(store)
+    assert sorted(table["rep"]) == list(range(cells))
+    assert {origin["time"] for origin in table["provenance"]} == {DAYS[2]}
+    assert len(store.curves()) == cells
+
+
+# The first process stops between its scan and its first rewrite until it is told to go on.
+STOPS = """
+import sys
+from omkl.store import rewrite
+from omkl.cli import main
+real, told = rewrite._rewrite, []
+def rewrites(*args):
+    if not told:
+        print("scanned", flush=True)
+        told.append(sys.stdin.readline())
+    return real(*args)
+rewrite._rewrite = rewrites
+sys.exit(main(sys.argv[1:]))
+"""
+
+
+@pytest.mark.parametrize("second", ["prune", "merge", "reseal"])
+def test_a_second_one_waits_until_the_first_has_renamed(tmp_path, second):
+    store = fill(tmp_path / "s")
+    fill(tmp_path / "other", 10)
+    given = {"prune": ["--yes"], "merge": [str(tmp_path / "other")], "reseal": []}[second]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    where = f"store={store.path}"
+    first = subprocess.Popen(
+        [sys.executable, "-c", STOPS, "results", "prune", "--yes", where], env=environment, **pipes
+    )
+    assert first.stdout.readline() == "scanned\n"
+    command = [sys.executable, "-m", "omkl", "results", second, where, *given]
+    other = subprocess.Popen(command, env=environment, **pipes)
+    said = other.stderr.readline()  # it waits and says so, or has gone through with it
+    first.stdin.write("on\n")
+    first.stdin.flush()
+    _, errors = first.communicate(timeout=120)
+    other.communicate(timeout=120)
+    assert (first.returncode, other.returncode) == (0, 0), errors
+    assert said.startswith("waiting: another process is changing")
+    assert_whole(store)
+
+
+def test_two_prunes_at_once_lose_no_cell_in_any_of_a_dozen_trials(tmp_path):
+    for trial in range(12):
+        store = fill(tmp_path / str(trial), 60)
+        ready, go = os.pipe()
+        children = []
+        for _ in range(2):
+            child = os.fork()
+            if child == 0:
+                code = 1
+                try:
+                    os.close(go)
+                    os.read(ready, 1)  # both begin when the parent closes its end
+                    rewrite.prune(Store(store.path), old=False, torn=True, really=True)
+                    code = 0
+                finally:
+                    os._exit(code)
+            children.append(child)
+        os.close(go)
+        assert [os.waitpid(child, 0)[1] for child in children] == [0, 0]
+        os.close(ready)
+        assert_whole(store, 60)
+        assert sum(len(path.read_bytes().splitlines()) for path in store.files("cells")) == 60
+
+
+def test_a_file_that_changed_since_the_scan_is_left_alone(tmp_path, monkeypatch):
+    store = fill(tmp_path / "s")
+    spent = rewrite._spent
+
+    def and_then_someone_writes(*args):
+        found = spent(*args)
+        for path in store.files("cells"):
+            path.write_bytes(b"\n" + path.read_bytes())
+        return found
+
+    monkeypatch.setattr(rewrite, "_spent", and_then_someone_writes)
+    _, busy = rewrite.prune(store, old=False, torn=False, really=True)
+    assert set(busy) >= set(store.files("cells"))
+    assert_whole(store)
+
+
+HOLDER = """
+import sys
+from pathlib import Path
+from omkl.files import hold
+lock = hold(Path(sys.argv[1]))
+print(lock is not None, flush=True)
+sys.stdin.read()
+"""
+
+
+def test_a_lock_ends_with_a_process_that_is_killed(tmp_path):
+    path = tmp_path / "lock"
+    command = [sys.executable, "-c", HOLDER, str(path)]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    holder = subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment
+    )
+    assert holder.stdout.readline() == "True\n"
+    assert hold(path) is None
+    holder.send_signal(signal.SIGKILL)
+    holder.wait()
+    with locked(path, "testing"):
+        assert hold(path) is None
+
+
+def test_a_writer_that_was_killed_leaves_nothing_that_a_prune_would_not_remove(tmp_path):
+    child = os.fork()
+    if child == 0:
+        store = Store(tmp_path)
+        store.append(line(1))
+        os.kill(os.getpid(), signal.SIGKILL)
+    os.waitpid(child, 0)
+    with Store(tmp_path) as store:
+        store.append(line(1, time=DAYS[2]))
+    assert len(list((tmp_path / "locks").glob("*.jsonl.lock"))) == 1
+    _, busy = rewrite.prune(Store(tmp_path), old=False, torn=False, really=True)
+    assert busy == []
+    assert [path.name for path in (tmp_path / "locks").iterdir()] == ["store.lock"]
+    assert len(read_quietly(Store(tmp_path))) == 1
+
+
+def test_a_store_that_cannot_be_locked_can_be_written_but_not_pruned(tmp_path, monkeypatch):
+    def no_locks(path, wait=False):
+        raise OSError(37, "No locks available")
+
+    monkeypatch.setattr("omkl.store.store.hold", no_locks)
+    monkeypatch.setattr("omkl.files.hold", no_locks)
+    with Store(tmp_path) as store:
+        store.append(line(1))
+    with pytest.raises(OmklError, match=r"cannot lock the store .*: No locks available"):
+        rewrite.prune(store, old=False, torn=False, really=True)
+    rewrite.prune(store, old=False, torn=False, really=False)
+    assert len(read_quietly(store)) == 1
