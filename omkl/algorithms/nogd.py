@@ -39,12 +39,12 @@ def bomkc_nogd(stream, B, w, M, N, r, trace, learn, gamma, eta, rank):
     a the coefficients of f_i, a = M_i^T v for the linear weights v (w in the paper, here Hedge's weights)
     Deviations: v is held as a, the same function v . z(x) = a . k(x) at a cost of one sum over the budget. A
     map keeps also what ties with its last eigenvalue, and nothing below 1e-8 of the largest. From then on an
-    output of at most 1e-10 of its terms, or of a vote of its largest coefficient, is 0: it is rounding.
+    output of at most 1e-10 of its terms, of its largest coefficient or of eta is 0: it is rounding.
     """
     slots = budget(B)
     for t in range(stream.T):
         y = stream.y[t]
-        f = rounded(outputs(B, stream, t), _sizes(B, r))
+        f = rounded(outputs(B, stream, t), _sizes(B, r, eta))
         record(trace, t, weighted_vote(w, f), y, B)
         if not learn:
             continue
@@ -67,12 +67,12 @@ def bomkc_nogd(stream, B, w, M, N, r, trace, learn, gamma, eta, rank):
 
 
 @njit(cache=True)
-def _sizes(B, r):
-    """g (m,): what outputs are known relative to, once coefficients are solutions."""
+def _sizes(B, r, eta):
+    """g (m,): what outputs are known relative to, once coefficients are solutions: all of them may cancel."""
     g = np.zeros(r.size)
     for i in range(g.size):
         if r[i] > 0:
-            g[i] = max(np.abs(coefficients(B, i)).max(), term_sums(B)[i])
+            g[i] = max(eta, np.abs(coefficients(B, i)).max(), term_sums(B)[i])
     return g
 
 

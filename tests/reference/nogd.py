@@ -8,11 +8,13 @@ from .projectron import Spans
 
 
 class Features(Spans):
-    """Outputs are 0 beside their terms or the largest coefficient, from the map's making on."""
+    """Outputs far below their terms, the largest coefficient and a step are 0, from the map's making on."""
+
+    step = 0.0
 
     def f(self, i, t):
         terms = [a * self.kappa(i, j, t) for a, j in zip(self.a[i], self.held[i], strict=True)]
-        size = max([sum(map(abs, terms)), *map(abs, self.a[i])], default=0) if self.full(i) else 0
+        size = max([self.step, sum(map(abs, terms)), *map(abs, self.a[i])]) if self.full(i) else 0
         total = 0.0
         for term in terms:
             total += term
@@ -24,9 +26,10 @@ def bomkc_nogd(X, y, kernels, *, budget, gamma, eta, rank, normalise="none", rng
     v = D^1/2 V^T a; f = v . z(x), z = D^-1/2 V^T k(x); on y f < 1, v <- v + eta y z.
 
     Eigenvalues within 1e-6 of the k-th stay too; those below 1e-8 of the largest do not. Losses up to 1e-9
-    are 0, and so is, with features, an output below 1e-10 of its terms a k, a = V D^-1/2 v, or of max |a|.
+    are 0, and so is, with features, an output below 1e-10 of its terms a k, a = V D^-1/2 v, of max |a| or eta.
     """
     E = Features(X, y, kernels, normalise, budget)
+    E.step = eta
     features, v = [None] * E.m, [None] * E.m
     for t in range(len(y)):
         f, z = E.predict(t)
@@ -35,7 +38,7 @@ def bomkc_nogd(X, y, kernels, *, budget, gamma, eta, rank, normalise="none", rng
             if features[i] is not None:
                 k_t = np.array([E.kappa(i, j, t) for j in E.held[i]])
                 z_t = features[i] @ k_t
-                assert abs(f[i] - v[i] @ z_t) <= 1e-8 * np.abs(E.a[i]).sum()  # the same function
+                assert abs(f[i] - v[i] @ z_t) <= 1e-8 * max(eta, np.abs(E.a[i]).sum())  # the same function
             if 1 - y[t] * f[i] <= 1e-9:
                 continue
             if features[i] is None:
