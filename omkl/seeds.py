@@ -19,6 +19,6 @@ def permutation_seed(base: int, content_hash: str, rep: int) -> int:
     return derive("permutation", base, content_hash, rep)
 
 
-def learner_seed(permutation: int, algo: str) -> int:
+def learner_seed(permutation: int, learner: str) -> int:
     """Seed of the learner's own randomness on one permutation."""
-    return derive("learner", permutation, algo)
+    return derive("learner", permutation, learner)

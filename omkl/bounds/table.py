@@ -13,23 +13,23 @@ from omkl.errors import UserError
 if TYPE_CHECKING:
     import pandas as pd
 
-    from omkl.config import AlgoSpec, Plan, Setting
+    from omkl.config import LearnerSpec, Plan, Setting
 
 _COUNTS = {"mistakes": "mistakes", VECTORS: "n_sv_sum"}  # columns of the store
 
 
 def bounded(plan: "Plan") -> "Plan":
     """Return the plan without yardsticks. Raises UserError for a learner that has no theorem."""
-    from omkl.config import algo_spec, algo_specs
+    from omkl.config import learner_spec, learner_specs
 
     for setting in plan.settings:
-        if function_of(algo_spec(setting.algo)) is None:
-            known = [name for name, spec in algo_specs().items() if function_of(spec)]
-            raise UserError(f"algo={setting.algo} has no mistake bound; these have: {', '.join(known)}")
+        if function_of(learner_spec(setting.learner)) is None:
+            known = [name for name, spec in learner_specs().items() if function_of(spec)]
+            raise UserError(f"algo={setting.learner} has no mistake bound; these have: {', '.join(known)}")
     return dataclasses.replace(plan, yardsticks=())
 
 
-def function_of(spec: "AlgoSpec") -> Callable[..., list[Bound]] | None:
+def function_of(spec: "LearnerSpec") -> Callable[..., list[Bound]] | None:
     """Return the bound of a learner's function, None where there is none.
 
     None as well for a learner whose kernel is chosen while it runs: which kernel is not known here.
@@ -51,14 +51,14 @@ def evaluate(plan: "Plan", cells: "pd.DataFrame", rows: int = ROWS) -> list[dict
     learner's batch solutions), notes.
     """
     import omkl.data
-    from omkl.config import algo_spec
+    from omkl.config import learner_spec
 
     evaluated = []
     for name in plan.data:
         dataset = omkl.data.load(name)
         batches: dict[str, Batch] = {}
         for setting in plan.settings:
-            spec = algo_spec(setting.algo)
+            spec = learner_spec(setting.learner)
             pool, bound_of = setting.kernel_pool, function_of(spec)
             if pool is None or bound_of is None:
                 continue  # `omkl bounds` has said which learners have bounds
@@ -86,7 +86,7 @@ def _cells(plan: "Plan", name: str, setting: "Setting", cells: "pd.DataFrame") -
 
 
 def _row(
-    spec: "AlgoSpec",
+    spec: "LearnerSpec",
     setting: "Setting",
     pool: dict[str, Any],
     bound: Bound,

@@ -77,7 +77,7 @@ def figure(args: Namespace, words: list[str]) -> int:
     if len(cells) < len(keys):
         verb = "sweep" if plan.swept else "run"
         missing = f"the store {plan.store} holds {len(cells)} of {len(keys)} cells"
-        if not {setting.algo for setting in plan.settings} <= set(cells["algo"]):
+        if not {setting.learner for setting in plan.settings} <= set(cells["algo"]):
             raise UserError(f"{missing}; `omkl {shlex.join([verb, *words])}` computes them")
         say(f"warning: {missing}")
     about, out = Expected.of(plan, command=args.line), _figures(plan, args)

@@ -7,9 +7,9 @@ from omkl.config.settings_text import kernels_text
 from omkl.tasks import by_task
 
 
-def algos() -> list[dict[str, Any]]:
+def learners() -> list[dict[str, Any]]:
     """Return one row per learner: name, label, tasks, kernels, hyperparameters with defaults, citation."""
-    from omkl.config import algo_specs
+    from omkl.config import learner_specs
 
     return [
         {
@@ -21,7 +21,7 @@ def algos() -> list[dict[str, Any]]:
             "yardstick": "yes" if spec.yardstick else "",
             "source": spec.cite,
         }
-        for spec in algo_specs().values()
+        for spec in learner_specs().values()
     ]
 
 
@@ -92,7 +92,7 @@ def _defaults_text(defaults: dict[str, Any]) -> str:
 
 
 KINDS: dict[str, Callable[[], list[dict[str, Any]]]] = {
-    "algos": algos,
+    "algos": learners,
     "data": data,
     "pools": pools,
     "papers": papers,

@@ -7,17 +7,17 @@ Everything wrong is a UserError of one line.
 """
 
 from omkl.config.kernel_pools import pool, pool_names, pools
-from omkl.config.learners import AlgoSpec, algo_names, algo_spec, algo_specs
+from omkl.config.learners import LearnerSpec, learner_names, learner_spec, learner_specs
 from omkl.config.plans import Plan, plan, resolved
 from omkl.config.settings import Setting
 
 __all__ = [
-    "AlgoSpec",
+    "LearnerSpec",
     "Plan",
     "Setting",
-    "algo_names",
-    "algo_spec",
-    "algo_specs",
+    "learner_names",
+    "learner_spec",
+    "learner_specs",
     "plan",
     "pool",
     "pool_names",

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from omkl.config.learners import AlgoSpec, algo_spec
+from omkl.config.learners import LearnerSpec, learner_spec
 from omkl.config.parameters import domain
 from omkl.errors import UserError
 
@@ -44,9 +44,9 @@ def matched_params(budget: dict[str, Any], task: str = "classification") -> dict
     return params
 
 
-def _spec(name: str) -> AlgoSpec:
+def _spec(name: str) -> LearnerSpec:
     try:
-        spec = algo_spec(name)
+        spec = learner_spec(name)
     except UserError as error:
         raise ValueError(str(error)) from None
     if spec.kernels != "pool" or spec.budget:

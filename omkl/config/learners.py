@@ -1,4 +1,4 @@
-"""What conf/algo says about each learner: `AlgoSpec`, read and checked."""
+"""What conf/algo says about each learner: `LearnerSpec`, read and checked."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -14,7 +14,7 @@ from omkl.tasks import TASKS, for_task
 
 
 @dataclass(frozen=True)
-class AlgoSpec:
+class LearnerSpec:
     """A learner as conf/algo/NAME.yaml describes it.
 
     hyperparameters: each with its default, domain and meaning, by name
@@ -124,25 +124,25 @@ class AlgoSpec:
                 )
 
 
-def algo_names() -> list[str]:
+def learner_names() -> list[str]:
     """Return the names of all learners, sorted."""
     return compose.options("algo")
 
 
-def algo_spec(name: str) -> AlgoSpec:
+def learner_spec(name: str) -> LearnerSpec:
     """Return a learner's specification. Raises UserError for an unknown name or a faulty file."""
-    return algo_specs([name])[name]
+    return learner_specs([name])[name]
 
 
-def algo_specs(names: Iterable[str] | None = None) -> dict[str, AlgoSpec]:
+def learner_specs(names: Iterable[str] | None = None) -> dict[str, LearnerSpec]:
     """Return the specifications of several learners (all when None), by name, in the order given."""
-    names = algo_names() if names is None else list(names)
+    names = learner_names() if names is None else list(names)
     for name in names:
         compose.known_option("algo", name, "learner")
     return {name: _spec(name, content) for name, content in compose.read("algo", names).items()}
 
 
-def hyperparameters(specs: Iterable[AlgoSpec]) -> list[str]:
+def hyperparameters(specs: Iterable[LearnerSpec]) -> list[str]:
     """Return the keys of all hyperparameters that these learners have: ``algo.beta``, ..."""
     return sorted({f"algo.{name}" for spec in specs for name in spec.hyperparameters})
 
@@ -169,7 +169,7 @@ _KINDS = {
 _KNOWN = {*_KINDS, "state", "only", "refuse", "former", "renamed"}
 
 
-def _spec(name: str, content: dict) -> AlgoSpec:
+def _spec(name: str, content: dict) -> LearnerSpec:
     where = compose.file("algo", name)
     about = content.get("about")
     if not isinstance(about, dict):
@@ -192,7 +192,7 @@ def _spec(name: str, content: dict) -> AlgoSpec:
         forms = parse_state(about.get("state", {}), {key: own.value for key, own in hyper.items()})
     except ValueError as error:
         raise UserError(f"{where}: about.state: {error}") from None
-    spec = AlgoSpec(
+    spec = LearnerSpec(
         name=name,
         tasks=values.pop("task"),
         hyperparameters=hyper,
@@ -206,7 +206,7 @@ def _spec(name: str, content: dict) -> AlgoSpec:
     return spec
 
 
-def _check_rules(spec: AlgoSpec, where: Path) -> None:
+def _check_rules(spec: LearnerSpec, where: Path) -> None:
     """Raise UserError for rules of a file that do not fit its hyperparameters or one another."""
     known = spec.hyperparameters.keys()
     if not isinstance(spec.only, dict) or not all(

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from omkl.config import compose
-from omkl.config.learners import algo_names, algo_spec, algo_specs
+from omkl.config.learners import learner_names, learner_spec, learner_specs
 from omkl.config.parameters import Parameter, parameters
 from omkl.config.request import Request, checked
 from omkl.config.settings import Setting, settings, yardsticks
@@ -55,7 +55,7 @@ def plan(overrides: list[str], *, sweep: bool = False, values: Mapping[str, Any]
     once. Raises UserError, one line, for whatever is not right.
     """
     request = Request(overrides, sweep, values)
-    specs = list(algo_specs(request.names("algo", algo_names())).values())
+    specs = list(learner_specs(request.names("algo", learner_names())).values())
     data = tuple(_data(request))
     tasks = list(dict.fromkeys(_task_of(name, request.value("task")) for name in data))
     chosen, swept = settings(request, specs, tasks)
@@ -89,10 +89,10 @@ def resolved(overrides: list[str]) -> dict[str, Any]:
     if not all(registry.is_name(spec) for spec in made.data):
         shown["task"] = made.task
     shown["store"] = str(made.store)
-    shown["yardsticks"] = [setting.algo for setting in made.yardsticks]
+    shown["yardsticks"] = [setting.learner for setting in made.yardsticks]
     shown["pool"], shown["algo"] = {}, {}
     for setting in made.settings:
-        spec = algo_spec(setting.algo)
+        spec = learner_spec(setting.learner)
         if setting.pool:
             shown["pool"][setting.pool["name"]] = {k: v for k, v in setting.pool.items() if k != "name"}
         about = ("label", "cite", "function", "tasks", "kernels", "revision")

@@ -5,7 +5,7 @@ from typing import Any
 
 from omkl.config import compose, domains, grammar
 from omkl.config.kernel_pools import PARTS
-from omkl.config.learners import algo_specs, hyperparameters
+from omkl.config.learners import hyperparameters, learner_specs
 from omkl.config.parameters import parameters
 from omkl.errors import UserError, suggest
 
@@ -33,7 +33,7 @@ class Request:
         if key in self.known or (part and group in ("algo", "exec")) or (group == "pool" and part in PARTS):
             return  # the parts of algo and exec are looked at with the learners and the executor chosen
         known = [*self.known, *(f"pool.{name}" for name in PARTS)]
-        everything = [*known, *hyperparameters(algo_specs().values())]
+        everything = [*known, *hyperparameters(learner_specs().values())]
         meant = [full for full in everything if full.endswith(f".{key}")]
         near = f" (did you mean '{meant[0]}'?)" if meant else suggest(key, everything)
         raise UserError(f"{override.text}: unknown key '{key}'{near or '; keys are ' + ', '.join(known)}")

@@ -10,7 +10,7 @@ from typing import Any
 from omkl.config import domains, kernel_pools
 from omkl.config.budgets import check_budget
 from omkl.config.grammar import Override
-from omkl.config.learners import AlgoSpec, algo_names, algo_specs, hyperparameters
+from omkl.config.learners import LearnerSpec, hyperparameters, learner_names, learner_specs
 from omkl.config.request import Request, checked
 from omkl.errors import UserError, suggest
 from omkl.tasks import by_task, for_task
@@ -26,7 +26,7 @@ class Setting:
     the task; None for all data
     """
 
-    algo: str
+    learner: str
     params: dict[str, Any]
     pool: dict[str, Any] | None
     task: str | None = None
@@ -48,7 +48,7 @@ class Setting:
 
 
 def settings(
-    request: Request, specs: list[AlgoSpec], tasks: list[str]
+    request: Request, specs: list[LearnerSpec], tasks: list[str]
 ) -> tuple[tuple[Setting, ...], list[str]]:
     """Return the settings of these learners on data of these tasks, and which keys take several values."""
     specs, parts = _learners(request, specs)
@@ -60,23 +60,23 @@ def settings(
 
 def yardsticks(request: Request, settings: tuple[Setting, ...], tasks: list[str]) -> tuple[Setting, ...]:
     """Return the yardsticks with their defaults, less those that are among the settings already."""
-    specs = algo_specs(request.names("yardsticks", algo_names())).values()
+    specs = learner_specs(request.names("yardsticks", learner_names())).values()
     for spec in specs:
         if not spec.yardstick:
-            fit = [name for name, other in algo_specs().items() if other.yardstick]
+            fit = [name for name, other in learner_specs().items() if other.yardstick]
             raise UserError(f"yardsticks: {spec.name} is not one; these are: {', '.join(fit)}")
     taken = {_identity(setting) for setting in settings}
     own = (setting for spec in specs for setting in _by_task(spec, spec.defaults, None, tasks))
     return tuple(setting for setting in own if _identity(setting) not in taken)
 
 
-def _learners(request: Request, specs: list[AlgoSpec]) -> tuple[list[AlgoSpec], dict[str, Override]]:
+def _learners(request: Request, specs: list[LearnerSpec]) -> tuple[list[LearnerSpec], dict[str, Override]]:
     """Return the learners that are meant and the words about their hyperparameters.
 
     A former hyperparameter that told learners apart (``variant`` of adaraker) still does, with a warning.
     """
     parts = request.parts("algo")
-    chosen: dict[str, AlgoSpec] = {}
+    chosen: dict[str, LearnerSpec] = {}
     for spec in specs:
         names = [spec.name]
         for old in spec.renamed.keys() & parts.keys():
@@ -87,7 +87,7 @@ def _learners(request: Request, specs: list[AlgoSpec]) -> tuple[list[AlgoSpec], 
                 f"{spec.name} no longer has the hyperparameter '{old}'",
                 stacklevel=2,
             )
-        chosen |= algo_specs(names)
+        chosen |= learner_specs(names)
     dropped = {old for spec in specs for old in spec.renamed}
     known = {name for spec in chosen.values() for name in spec.hyperparameters}
     dropped |= {name for spec in specs for name in spec.hyperparameters if spec.name not in chosen}
@@ -96,7 +96,7 @@ def _learners(request: Request, specs: list[AlgoSpec]) -> tuple[list[AlgoSpec], 
     }
 
 
-def _axis(name: str, override: Override, specs: list[AlgoSpec]) -> dict[str, list[Any]]:
+def _axis(name: str, override: Override, specs: list[LearnerSpec]) -> dict[str, list[Any]]:
     """Return a hyperparameter's values for each learner that has it, by learner."""
     axis = {}
     for spec in specs:
@@ -105,14 +105,14 @@ def _axis(name: str, override: Override, specs: list[AlgoSpec]) -> dict[str, lis
             axis[spec.name] = checked(override, check, f" ({spec.name}: {own.help})")
     if not axis:
         chosen, known = ",".join(spec.name for spec in specs), hyperparameters(specs)
-        others = [other.name for other in algo_specs().values() if name in other.defaults]
+        others = [other.name for other in learner_specs().values() if name in other.defaults]
         hint = f"; {', '.join(others)} can take it" if others else suggest(f"algo.{name}", known)
         hint = hint or f"; there is {', '.join(known) or 'none'}"
         raise UserError(f"{override.text}: algo={chosen} has no hyperparameter '{name}'{hint}")
     return axis
 
 
-def _pools(request: Request, specs: list[AlgoSpec]) -> tuple[dict[str, list[dict]], list[str]]:
+def _pools(request: Request, specs: list[LearnerSpec]) -> tuple[dict[str, list[dict]], list[str]]:
     """Return each learner's pools, with the request's changes, and which ``pool.*`` keys take several values.
 
     These are the pools of the request; where it names none, a learner's usual one, else that of config.yaml.
@@ -144,7 +144,10 @@ def _changed(names: list[str], changes: dict[str, list]) -> list[dict]:
 
 
 def _grid(
-    specs: list[AlgoSpec], axes: dict[str, dict[str, list]], chosen: dict[str, list[dict]], tasks: list[str]
+    specs: list[LearnerSpec],
+    axes: dict[str, dict[str, list]],
+    chosen: dict[str, list[dict]],
+    tasks: list[str],
 ) -> Iterator[Setting]:
     """Yield learners × pools (for those that use one) × values of the hyperparameters they have."""
     grids = [
@@ -169,7 +172,7 @@ def _grid(
                     yield setting
 
 
-def _by_task(spec: AlgoSpec, params: dict, pool: dict | None, tasks: list[str]) -> Iterator[Setting]:
+def _by_task(spec: LearnerSpec, params: dict, pool: dict | None, tasks: list[str]) -> Iterator[Setting]:
     """Yield the settings that these hyperparameters, some of them by task, are on data of these tasks."""
     fit = [task for task in tasks if task in spec.tasks] or spec.tasks[:1]
     several = len(fit) > 1 and any(map(by_task, params.values()))
@@ -184,4 +187,4 @@ def _distinct(settings: Iterable[Setting]) -> tuple[Setting, ...]:
 def _identity(setting: Setting) -> str:
     """Return what makes two settings the same; a pool's name does not count."""
     pool = setting.pool and (setting.pool["normalise"], setting.pool["kernels"])
-    return repr((setting.algo, setting.params, pool, setting.task))
+    return repr((setting.learner, setting.params, pool, setting.task))

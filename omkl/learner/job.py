@@ -12,7 +12,7 @@ from omkl.errors import OmklError, UserError
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from omkl.config import AlgoSpec
+    from omkl.config import LearnerSpec
     from omkl.data import Dataset
 
 _KEPT = 16  # data sets a process keeps open
@@ -26,7 +26,7 @@ class Job:
     they come to the worker on their own (`keep`).
     """
 
-    spec: "AlgoSpec"
+    spec: "LearnerSpec"
     params: dict[str, Any]
     pool: dict[str, Any] | None
     name: str
@@ -96,7 +96,7 @@ def run_cell(job: Job) -> dict[str, Any]:
 _warm: set[tuple] = set()
 
 
-def warm_up(settings: "Iterable[tuple[AlgoSpec, dict[str, Any]]]") -> None:
+def warm_up(settings: "Iterable[tuple[LearnerSpec, dict[str, Any]]]") -> None:
     """Load compiled learners before their first clock starts; this process compiles what is not on disk.
 
     settings: as of `omkl.learner.warm_up`.
@@ -104,7 +104,7 @@ def warm_up(settings: "Iterable[tuple[AlgoSpec, dict[str, Any]]]") -> None:
     from omkl.learner import warming
     from omkl.learner.resources import absent
 
-    cold: dict[tuple, tuple[AlgoSpec, dict[str, Any]]] = {}
+    cold: dict[tuple, tuple[LearnerSpec, dict[str, Any]]] = {}
     for spec, params in settings:
         which = (spec.name, absent(spec.state, params))
         if which not in _warm:

@@ -22,7 +22,7 @@ CURVE_POINTS = 100
 class Learner:
     """A learner and its state: the resources that its YAML declares, and a random generator.
 
-    spec: the learner's AlgoSpec; params: its hyperparameters; pool: ``{"normalise", "kernels"}`` or None;
+    spec: the learner's LearnerSpec; params: its hyperparameters; pool: ``{"normalise", "kernels"}`` or None;
     d: number of features; seed: of its own randomness; block: rows computed at once (never changes a result);
     rounds: of the whole pass, where ``run`` is first given a part of it; frequencies (m, D, d): those of the
     random features, in place of drawn ones.

@@ -29,7 +29,7 @@ def run_pass(
 ) -> dict:
     """Run a learner once over a data set in this order and return its cell's figures.
 
-    spec: AlgoSpec; params: hyperparameters; pool: for learners with ``kernels: pool``; dataset: Dataset;
+    spec: LearnerSpec; params: hyperparameters; pool: for learners with ``kernels: pool``; dataset: Dataset;
     order (T,): rows in order of arrival; permutation_seed: of this order, for the learner's own draws.
     Keys: T, m, mistakes, mistake_rate (None of a regression, which has ``mse``, the mean squared error of the
     predictions before their updates; of a novelty detection the examples flagged as novel), n_sv_sum,

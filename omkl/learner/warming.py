@@ -20,7 +20,7 @@ def version(spec: Any, params: dict) -> str:
 def warm_up(settings: list[tuple[Any, dict]]) -> None:
     """Compile what will run, or load it from the cache on disk, before any clock or worker starts.
 
-    settings: (AlgoSpec, hyperparameters). Says on stderr when it really compiles; one process does at a time.
+    settings: (LearnerSpec, hyperparameters). Says on stderr when it compiles; one process does at a time.
     """
     from omkl.data import Dataset
 

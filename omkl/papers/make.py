@@ -131,7 +131,7 @@ def command_of(verb: str, item: Item, selection: Selection) -> str:
     words = ["omkl", verb, item.name if verb != "claims" else item.paper]
     words += ["--quick"] if selection.quick else []
     words += ["--reps", str(selection.reps)] if selection.reps else []
-    for option, given in (("--data", selection.data), ("--algo", selection.algos)):
+    for option, given in (("--data", selection.data), ("--algo", selection.learners)):
         words += [option, ",".join(given)] if given else []
     words += [word for word in selection.words if word.startswith("seed=")]  # the others change no result
     return shlex.join(words)

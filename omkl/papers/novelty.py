@@ -48,11 +48,11 @@ def novelties(train: str = "usps_train", test: str = "usps_test", **over: Any) -
     over: hyperparameters other than those of ``SETTING``. Raises UserError for data that are not available.
     """
     from omkl import data
-    from omkl.config import algo_spec
+    from omkl.config import learner_spec
     from omkl.learner.job import warm_up
     from omkl.learner.learner import Learner
 
-    spec = algo_spec("norma_novelty")
+    spec = learner_spec("norma_novelty")
     params = {**spec.defaults, **SETTING, **over}
     warm_up([(spec, params)])
     learned, unseen = data.load(train), data.load(test)

@@ -27,7 +27,7 @@ class Run:
     extra: bool = False
 
     @property
-    def algos(self) -> list[str]:
+    def learners(self) -> list[str]:
         """The learners that it names."""
         return _list(self.words["algo"])
 

@@ -26,9 +26,11 @@ def rows_of_work(work: Work, cells: "pd.DataFrame", expected: Expected) -> list[
         places.setdefault(tuple(place), {}).setdefault(rep, at)
     table: dict[tuple, tuple[Row, Run]] = {}
     for run, data in work.missing:
-        for algo in () if run.extra else run.algos:
-            row = Row(data, "", algo, {}, None, False, expected.tasks(algo)[0], label=run.labels.get(algo))
-            table[data, run.name, algo] = (row, run)
+        for learner in () if run.extra else run.learners:
+            row = Row(
+                data, "", learner, {}, None, False, expected.tasks(learner)[0], label=run.labels.get(learner)
+            )
+            table[data, run.name, learner] = (row, run)
     # All learners first, so that a learner among the yardsticks is none.
     for is_yardstick, (run, plan) in ((flag, part) for flag in (False, True) for part in work.parts):
         for path in plan.data:
@@ -36,18 +38,18 @@ def rows_of_work(work: Work, cells: "pd.DataFrame", expected: Expected) -> list[
             task = tasks.get(data)
             task = task if isinstance(task, str) else "classification"
             for setting in plan.yardsticks if is_yardstick else plan.settings:
-                key = (data, plan.order, identity(setting.algo, setting.params, setting.pool))
+                key = (data, plan.order, identity(setting.learner, setting.params, setting.pool))
                 known = table.get(key)
                 if known and (is_yardstick or known[0].planned >= plan.reps):
                     continue
-                alien = is_yardstick and task not in expected.tasks(setting.algo)
+                alien = is_yardstick and task not in expected.tasks(setting.learner)
                 if alien or not setting.fits(plan.task_of(path)):
                     continue
                 own = [at for rep, at in sorted(places.get(key, {}).items()) if rep < plan.reps]
                 row = Row.of(setting, work.stands_in.get(path, data), plan.order, is_yardstick, task)
                 row.cells, row.planned = own, plan.reps
                 if not is_yardstick:
-                    row.label, row.per_data = run.labels.get(setting.algo), run.per_data_params
+                    row.label, row.per_data = run.labels.get(setting.learner), run.per_data_params
                 table[key] = (row, run)
     listed = [name for run in work.runs for name in run.data]
     order = {name: at for at, name in enumerate(dict.fromkeys([*listed, *work.data]))}

@@ -19,13 +19,13 @@ class Selection:
 
     reps: in place of the table's own, where that is larger    data: names in place of the table's own;
     NAME=PATH gives a file to a set that is not there: to a registered one its own, checked against the
-    content hash, to one that is not available here any file    algos: learners shown next to the paper's
+    content hash, to one that is not available here any file    learners: shown next to the paper's
     quick: two repetitions of the small data sets    words: KEY=VALUE of store, seed, exec, block
     """
 
     reps: int | None = None
     data: tuple[str, ...] = ()
-    algos: tuple[str, ...] = ()
+    learners: tuple[str, ...] = ()
     quick: bool = False
     words: tuple[str, ...] = ()
 
@@ -169,11 +169,11 @@ def _small(names: set[str]) -> list[str]:
 
 def _yours(runs: list[Run], selection: Selection) -> list[Run]:
     """Return a run of the learners wanted next to the paper's, on all its data sets."""
-    if not selection.algos:
+    if not selection.learners:
         return []
     data = list(dict.fromkeys(name for run in runs for name in run.data))
     reps = max((int(run.words.get("reps", 0)) for run in runs), default=0)
-    values: dict[str, Any] = {"algo": list(selection.algos), "data": data}
+    values: dict[str, Any] = {"algo": list(selection.learners), "data": data}
     return [Run("yours", values | ({"reps": reps} if reps else {}), extra=True)]
 
 

@@ -58,7 +58,13 @@ def mean_curves(
                     f"{b}_{p}": f"{a}_{p}" for a, b in zip(names, own, strict=True) for p in ("mean", "std")
                 }
             )
-            about = {"data": row.data, "task": row.task, "order": row.order, "algo": row.algo, "line": line}
+            about = {
+                "data": row.data,
+                "task": row.task,
+                "order": row.order,
+                "algo": row.learner,
+                "line": line,
+            }
             about |= {"is_yardstick": row.is_yardstick, "reps": len(complete), "asked": row.planned}
             parts.append(frame.assign(**about))
     if not parts and any(key in curves for key in keys):

@@ -9,9 +9,9 @@ from typing import Any
 class Expected:
     """The rows a report should have, and how they came about.
 
-    reps: repetitions of each row    settings, yardsticks: objects with ``algo``, ``params``, ``pool``
+    reps: repetitions of each row    settings, yardsticks: objects with ``learner``, ``params``, ``pool``
     (omkl.config.Setting), in the order of the rows    data: names or paths of the data sets, in order
-    specs: AlgoSpec by learner name    failed: lines of failed cells
+    specs: LearnerSpec by learner name    failed: lines of failed cells
     stale: number of cells of older revisions in the store by (learner, revision)
     swept: keys given several values, such as "algo.beta"    command: as typed, for captions and metadata
 
@@ -31,25 +31,25 @@ class Expected:
     @classmethod
     def of(cls, plan: Any, failed: Any = (), command: str = "", stale: Any = None) -> "Expected":
         """Return that of an omkl.config.Plan; failed, stale: lines and cells of its Outcome."""
-        from omkl.config import algo_spec
+        from omkl.config import learner_spec
 
-        names = dict.fromkeys(setting.algo for setting in (*plan.settings, *plan.yardsticks))
+        names = dict.fromkeys(setting.learner for setting in (*plan.settings, *plan.yardsticks))
         return cls(
             reps=plan.reps,
             settings=tuple(plan.settings),
             yardsticks=tuple(plan.yardsticks),
             data=tuple(plan.data),
-            specs={name: algo_spec(name) for name in names},
+            specs={name: learner_spec(name) for name in names},
             failed=tuple(failed),
             swept=tuple(plan.swept),
             command=command,
             stale=stale or {},
         )
 
-    def tasks(self, algo: str) -> list[str]:
+    def tasks(self, learner: str) -> list[str]:
         """Return the learner's tasks, classification where no spec is known."""
-        return getattr(self.specs.get(algo), "tasks", ["classification"])
+        return getattr(self.specs.get(learner), "tasks", ["classification"])
 
-    def label(self, algo: str) -> str:
+    def label(self, learner: str) -> str:
         """Return the learner's printed name, its plain name where no spec is known."""
-        return self.specs[algo].label if algo in self.specs else algo
+        return self.specs[learner].label if learner in self.specs else learner

@@ -26,10 +26,10 @@ def axes_of(summary: "pd.DataFrame") -> dict[str, list[float]]:
     """
     learners = learners_of(summary)
     values: dict[tuple[str, str], set] = {}
-    for algo, params in zip(learners["algo"], learners["params"], strict=True):
+    for learner, params in zip(learners["algo"], learners["params"], strict=True):
         for name, value in flat(params):
             value = value_text(value) if isinstance(value, (list, tuple)) else value
-            values.setdefault((algo, name), set()).add(value)
+            values.setdefault((learner, name), set()).add(value)
     numbers = [(name, taken) for (_, name), taken in values.items() if all(map(_is_number, taken))]
     axes: dict[str, set] = {name: set() for name, taken in numbers if len(taken) > 1}
     for name, taken in numbers:

@@ -72,9 +72,9 @@ def _cells(count: int) -> str:
 
 def _stale(expected: Expected) -> list[str]:
     return [
-        f"{_cells(count)} of revision {revision} of {algo} in the store {'are' if count > 1 else 'is'} not "
-        "used: its results have changed since; `omkl results prune --old` removes such cells"
-        for (algo, revision), count in sorted(expected.stale.items())
+        f"{_cells(count)} of revision {revision} of {learner} in the store {'are' if count > 1 else 'is'} "
+        "not used: its results have changed since; `omkl results prune --old` removes such cells"
+        for (learner, revision), count in sorted(expected.stale.items())
     ]
 
 

@@ -28,7 +28,7 @@ class Row:
 
     data: str
     order: str
-    algo: str
+    learner: str
     params: dict[str, Any]
     pool: str | None
     is_yardstick: bool
@@ -42,26 +42,26 @@ class Row:
     def of(cls, setting: Any, data: str, order: str, is_yardstick: bool, task: str, **more: Any) -> "Row":
         """Return the row of an omkl.config.Setting."""
         pool = setting.pool["name"] if setting.pool else None
-        return cls(data, order, setting.algo, dict(setting.params), pool, is_yardstick, task, **more)
+        return cls(data, order, setting.learner, dict(setting.params), pool, is_yardstick, task, **more)
 
 
-def identity(algo: str, params: Mapping[str, Any], pool: Mapping[str, Any] | None) -> str:
+def identity(learner: str, params: Mapping[str, Any], pool: Mapping[str, Any] | None) -> str:
     """Return what makes two settings the same: learner, hyperparameters, and what the pool holds.
 
     As in the cell's key, the pool's name does not count.
     """
     kernels = {"normalise": pool["normalise"], "kernels": pool["kernels"]} if pool else None
-    return json.dumps([algo, params, kernels], sort_keys=True)
+    return json.dumps([learner, params, kernels], sort_keys=True)
 
 
 def identities(cells: Mapping[str, Iterable[Any]]) -> Iterator[str]:
     """Yield the identity of each cell; cells: columns by name."""
     memo: dict[tuple, str] = {}  # cells share their params and pool objects: dump each pair once
-    for algo, params, pool in zip(cells["algo"], cells["params"], cells["pool_spec"], strict=True):
+    for learner, params, pool in zip(cells["algo"], cells["params"], cells["pool_spec"], strict=True):
         pool = pool if isinstance(pool, dict) else None  # pandas may hold None as NaN
-        which = (algo, id(params), id(pool))
+        which = (learner, id(params), id(pool))
         if which not in memo:
-            memo[which] = identity(algo, params, pool)
+            memo[which] = identity(learner, params, pool)
         yield memo[which]
 
 
@@ -75,7 +75,7 @@ def rows_of(cells: "pd.DataFrame", expected: Expected) -> list[Row]:
     known: dict[str, tuple[int, bool, Any]] = {}
     for is_yardstick, settings in ((False, expected.settings), (True, expected.yardsticks)):
         for setting in settings:
-            same = identity(setting.algo, setting.params, setting.pool)
+            same = identity(setting.learner, setting.params, setting.pool)
             known.setdefault(same, (len(known), is_yardstick, setting))
     table: dict[tuple, Row] = {}
     seen: set[str] = set()
@@ -97,7 +97,7 @@ def rows_of(cells: "pd.DataFrame", expected: Expected) -> list[Row]:
     for group in groups:
         task = _task(group, table, expected)
         for same, (_, is_yardstick, setting) in known.items():
-            fits = setting.fits(task) and not (is_yardstick and task not in expected.tasks(setting.algo))
+            fits = setting.fits(task) and not (is_yardstick and task not in expected.tasks(setting.learner))
             if (group, same) not in table and fits:
                 table[group, same] = Row.of(setting, group[0], group[2], is_yardstick, task)
     _tell_apart(table, groups)
@@ -105,7 +105,7 @@ def rows_of(cells: "pd.DataFrame", expected: Expected) -> list[Row]:
     def place(item: tuple[tuple, Row]) -> tuple:
         (group, same), row = item
         first = known.get(same, (len(known),))[0]
-        return groups.index(group), row.is_yardstick, first, row.algo, row.pool or "", same
+        return groups.index(group), row.is_yardstick, first, row.learner, row.pool or "", same
 
     rows = [row for _, row in sorted(table.items(), key=place)]
     most = max((len(row.cells) for row in rows), default=0)
@@ -117,7 +117,7 @@ def rows_of(cells: "pd.DataFrame", expected: Expected) -> list[Row]:
 def _task(group: tuple, table: Mapping[tuple, Row], expected: Expected) -> str:
     """Return the task of a data set: that of its cells, where there are none the learners' first."""
     own = [row.task for (where, _), row in table.items() if where == group]
-    own = own or [task for setting in expected.settings for task in expected.tasks(setting.algo)]
+    own = own or [task for setting in expected.settings for task in expected.tasks(setting.learner)]
     return own[0] if own else "classification"
 
 
@@ -149,13 +149,13 @@ def shown_params(rows: list[Row], expected: Expected) -> list[dict[str, Any]]:
     values: dict[tuple[str, str], set[str]] = {}
     for row in rows:
         for name, value in row.params.items():
-            values.setdefault((row.algo, name), set()).add(json.dumps(value, sort_keys=True))
-    for algo, spec in expected.specs.items():
-        for task in {row.task for row in rows if row.algo == algo}:
+            values.setdefault((row.learner, name), set()).add(json.dumps(value, sort_keys=True))
+    for learner, spec in expected.specs.items():
+        for task in {row.task for row in rows if row.learner == learner}:
             for name, value in for_task(spec.defaults, task).items():
-                if (algo, name) in values:
-                    values[algo, name].add(json.dumps(value, sort_keys=True))
-    return [{k: v for k, v in row.params.items() if len(values[row.algo, k]) > 1} for row in rows]
+                if (learner, name) in values:
+                    values[learner, name].add(json.dumps(value, sort_keys=True))
+    return [{k: v for k, v in row.params.items() if len(values[row.learner, k]) > 1} for row in rows]
 
 
 def line_names(rows: list[Row], expected: Expected) -> list[str]:
@@ -164,7 +164,7 @@ def line_names(rows: list[Row], expected: Expected) -> list[str]:
     names = []
     for row, shown in zip(rows, shown_params(rows, expected), strict=True):
         shown = {name: value for name, value in shown.items() if name not in row.per_data}
-        parts = [expected.label(row.algo), params_text(shown), row.pool if several and row.pool else ""]
+        parts = [expected.label(row.learner), params_text(shown), row.pool if several and row.pool else ""]
         # A label of its own says what the row is.
         names.append(row.label or ", ".join(part for part in parts if part))
     return names

@@ -11,19 +11,19 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-def contents(store: Store, algos: Iterable[str] = (), data: Iterable[str] = ()) -> list[dict[str, Any]]:
+def contents(store: Store, learners: Iterable[str] = (), data: Iterable[str] = ()) -> list[dict[str, Any]]:
     """Return one row per learner, settings, pool, data set, order and revision: what the store holds of it.
 
     ``cells`` are finished, ``failed`` have only failed; ``seconds`` is the learner's time of all of them.
-    algos, data: names to keep (all when empty). Raises UserError for a name that the store does not hold.
+    learners, data: names to keep (all when empty). Raises UserError for a name that the store does not hold.
     """
-    from omkl.config import algo_specs
+    from omkl.config import learner_specs
     from omkl.config.settings_text import params_text
     from omkl.reports.rows import identities
 
-    specs = algo_specs()
+    specs = learner_specs()
     groups: dict[tuple, list[dict]] = {}
-    lines = [*_chosen(store.cells(), algos, data).to_dict("records"), *_failed(store, algos, data)]
+    lines = [*_chosen(store.cells(), learners, data).to_dict("records"), *_failed(store, learners, data)]
     columns = {name: [line[name] for line in lines] for name in ("algo", "params", "pool_spec")}
     for cell, setting in zip(lines, identities(columns), strict=True):
         place = (cell["algo"], cell["data"], cell["data_hash"], cell["order"], cell["revision"])
@@ -58,8 +58,8 @@ def _ends(dates: Iterable[str]) -> str:
     return " to ".join(dict.fromkeys((known[0], known[-1]))) if known else ""
 
 
-def _chosen(cells: "pd.DataFrame", algos: Iterable[str], data: Iterable[str]) -> "pd.DataFrame":
-    for column, names in (("algo", list(algos)), ("data", list(data))):
+def _chosen(cells: "pd.DataFrame", learners: Iterable[str], data: Iterable[str]) -> "pd.DataFrame":
+    for column, names in (("algo", list(learners)), ("data", list(data))):
         held = set(cells[column])
         for name in names:
             if name not in held:
@@ -69,20 +69,20 @@ def _chosen(cells: "pd.DataFrame", algos: Iterable[str], data: Iterable[str]) ->
     return cells
 
 
-def _failed(store: Store, algos: Iterable[str], data: Iterable[str]) -> list[dict[str, Any]]:
-    algos, data = set(algos), set(data)
+def _failed(store: Store, learners: Iterable[str], data: Iterable[str]) -> list[dict[str, Any]]:
+    learners, data = set(learners), set(data)
     return [
         line
         for line in store.failed()
-        if (not algos or line["algo"] in algos) and (not data or line["data"] in data)
+        if (not learners or line["algo"] in learners) and (not data or line["data"] in data)
     ]
 
 
 # -------------------------------------------------------------------- one flat table
 
 
-def flat_table(store: Store, algos: Iterable[str] = (), data: Iterable[str] = ()) -> "pd.DataFrame":
-    """Return the finished cells with one value per column; algos and data choose as in ``contents``.
+def flat_table(store: Store, learners: Iterable[str] = (), data: Iterable[str] = ()) -> "pd.DataFrame":
+    """Return the finished cells with one value per column; learners and data choose as in ``contents``.
 
     Hyperparameters are in the columns ``algo.NAME`` (a kernel's: ``algo.kernel.NAME``), the pool's parts
     under ``pool.normalise`` and ``pool.kernels`` (JSON), where it ran under ``provenance.NAME``. Lists of
@@ -90,7 +90,7 @@ def flat_table(store: Store, algos: Iterable[str] = (), data: Iterable[str] = ()
     """
     import pandas as pd
 
-    cells = _chosen(store.cells(), algos, data)
+    cells = _chosen(store.cells(), learners, data)
     table: dict[str, list] = {}
     for name in cells:
         values = cells[name].tolist()

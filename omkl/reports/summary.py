@@ -72,11 +72,12 @@ def _averages(row: Row, shown: dict[str, Any], cells: "pd.DataFrame", expected: 
     own = {column: cells[column].to_numpy()[row.cells] for column in columns}
     reps = len(row.cells)
     record: dict[str, Any] = {
-        **{key: getattr(row, key) for key in ("data", "task", "order", "pool", "algo", "params")},
+        **{key: getattr(row, key) for key in ("data", "task", "order", "pool", "params")},
+        "algo": row.learner,
         "is_yardstick": row.is_yardstick,
         "T": int(own["T"][0]) if reps else None,
         "m": int(own["m"].max()) if reps else None,
-        "label": row.label or expected.label(row.algo),
+        "label": row.label or expected.label(row.learner),
         "settings": "" if row.label else params_text(shown),  # a label of its own says what the row is
         "shown": [] if row.label else list(shown),
         "reps": reps,

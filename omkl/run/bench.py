@@ -26,11 +26,11 @@ def measure(progress: bool = True) -> dict:
     result says so. Keys: data, T, mistakes, pairs, m, seconds, evals_per_second (pairs x m / seconds),
     exp_per_second (np.exp), evals_per_exp, naive (seconds and ratio at a small size), peak_mib, machine.
     """
-    from omkl.config import algo_spec, pool
+    from omkl.config import learner_spec, pool
     from omkl.learner import run_pass, warm_up
 
     dataset, made_up = _data()
-    spec, kernels = algo_spec("omkc_dd"), pool("paper16")
+    spec, kernels = learner_spec("omkc_dd"), pool("paper16")
     params = {**spec.defaults, "beta": 0.99}
     order = np.arange(dataset.T)
     warm_up([(spec, params)])

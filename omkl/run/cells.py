@@ -11,7 +11,7 @@ from omkl.store.keys import cell_key
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from omkl.config import AlgoSpec, Plan, Setting
+    from omkl.config import LearnerSpec, Plan, Setting
     from omkl.data import Dataset
 
 Sizes = dict[tuple[str, str], int]  # budgets by data set (as the plan names it) and `matched_name`
@@ -58,19 +58,19 @@ def expand(plan: "Plan", sizes: Sizes | None = None) -> list[Cell]:
     that cannot be read or do not fit a learner.
     """
     import omkl.data
-    from omkl.config import algo_specs
+    from omkl.config import learner_specs
 
     cells: dict[tuple, Cell] = {}
-    specs = algo_specs(dict.fromkeys(setting.algo for setting in (*plan.settings, *plan.yardsticks)))
+    specs = learner_specs(dict.fromkeys(setting.learner for setting in (*plan.settings, *plan.yardsticks)))
     loaded = {name: omkl.data.load(name, task=plan.task) for name in plan.data}
     for name, dataset in loaded.items():
         keep(dataset)
         seeds = [omkl.data.order_seed(dataset, plan.order, plan.seed, rep) for rep in range(plan.reps)]
-        settings = [*plan.settings, *(s for s in plan.yardsticks if dataset.task in specs[s.algo].tasks)]
+        settings = [*plan.settings, *(s for s in plan.yardsticks if dataset.task in specs[s.learner].tasks)]
         for setting in settings:
             if not setting.fits(dataset.task):
                 continue
-            spec = specs[setting.algo]
+            spec = specs[setting.learner]
             spec.check_data(setting.params, dataset.task, name)
             params = with_number(setting, name, sizes or {})
             _check_range(setting, dataset)
@@ -82,7 +82,13 @@ def expand(plan: "Plan", sizes: Sizes | None = None) -> list[Cell]:
 
 
 def _cell(
-    plan: "Plan", setting: "Setting", params: dict, spec: "AlgoSpec", dataset: "Dataset", rep: int, seed: int
+    plan: "Plan",
+    setting: "Setting",
+    params: dict,
+    spec: "LearnerSpec",
+    dataset: "Dataset",
+    rep: int,
+    seed: int,
 ) -> Cell:
     job = Job(
         spec=spec,
@@ -120,7 +126,7 @@ def older_keys(cells: "Iterable[Cell]") -> dict[str, tuple[str, int]]:
     return {_key(job, old): (spec.name, old) for job, spec in specs for old in range(1, spec.revision)}
 
 
-def _check_budget(spec: "AlgoSpec", params: dict[str, Any], dataset: "Dataset") -> None:
+def _check_budget(spec: "LearnerSpec", params: dict[str, Any], dataset: "Dataset") -> None:
     """Raise UserError for a budget that no stream of the data set could fill."""
     if spec.budget and params[spec.budget] > dataset.T:
         raise UserError(
@@ -146,11 +152,11 @@ def _check_range(setting: "Setting", dataset: "Dataset") -> None:
         other = ", or choose a pool without polynomials" if degree > 1 else ""
         raise UserError(
             f"data={dataset.name}: a feature of size {largest:.3g} makes {kind} overflow "
-            f"(algo={setting.algo}); scale the features{other}"
+            f"(algo={setting.learner}); scale the features{other}"
         )
 
 
-def _seconds(setting: "Setting", spec: "AlgoSpec", dataset: "Dataset") -> float:
+def _seconds(setting: "Setting", spec: "LearnerSpec", dataset: "Dataset") -> float:
     """Estimate a cell's time; a learner that chooses its kernels reads the stream twice."""
     from omkl.learner.resources import Setup, pass_seconds
 
@@ -181,4 +187,4 @@ def matched(setting: "Setting") -> "tuple[str, Setting | None]":
 def matched_name(setting: "Setting") -> str:
     """Return what stands for the learner to be matched in `Sizes`."""
     pool = setting.pool and {key: setting.pool[key] for key in ("normalise", "kernels")}
-    return json.dumps([setting.algo, setting.params, pool], sort_keys=True)
+    return json.dumps([setting.learner, setting.params, pool], sort_keys=True)

@@ -41,7 +41,7 @@ def sizes(plan: "Plan", run: "Callable[[Plan], Any] | None" = None) -> Sizes:
             keys = {cell.key for cell in expand(replace(matching, settings=(other,), data=(data,)))}
             cells = Store(plan.store).cells(keys)
             if len(cells) < len(keys):
-                have = f"{len(cells)} of {len(keys)} cells of {other.algo} on {data}"
+                have = f"{len(cells)} of {len(keys)} cells of {other.learner} on {data}"
                 raise UserError(
                     f"the store {plan.store} holds {have}, whose size a budget is to match; "
                     "`omkl run` computes them"

@@ -54,8 +54,8 @@ def status(plan: "Plan") -> Status:
         counts.setdefault((cell.job.name, cell.job.spec.name), Counter())[state.get(cell.key, "missing")] += 1
     columns = (*STATES, UNKNOWN) if unknown else STATES
     rows = [
-        {"data": data, "algo": algo, "cells": count.total(), **{name: count[name] for name in columns}}
-        for (data, algo), count in counts.items()
+        {"data": data, "algo": learner, "cells": count.total(), **{name: count[name] for name in columns}}
+        for (data, learner), count in counts.items()
     ]
     died = submitted_jobs.died_at(plan.store, done | failed.keys())
     logs = dict.fromkeys(log for key, log in died.items() if key in keys and key not in state)
@@ -72,10 +72,10 @@ def failures_text(failed: Iterable[dict[str, Any]]) -> list[str]:
         return line["data"], f"{line['algo']}{pool} {params_text(line['params'])}".rstrip(), line["error"]
 
     lines = []
-    for (data, algo, error), group in groupby(sorted(failed, key=kind), key=kind):
+    for (data, learner, error), group in groupby(sorted(failed, key=kind), key=kind):
         reps = sorted(line["rep"] for line in group)
         many = "s" if len(reps) > 1 else ""
-        lines.append(f"{algo} on {data}, repetition{many} {_ranges(reps)}: {error}")
+        lines.append(f"{learner} on {data}, repetition{many} {_ranges(reps)}: {error}")
     if len(lines) > MOST_LINES:
         more = f"... and {len(lines) - MOST_LINES} more"
         return [*lines[:MOST_LINES], f"{more} (the store has them all: its lines with status failed)"]

@@ -154,9 +154,9 @@ def _spent(paths: list[Path], folder: str, old: bool, torn: bool, removed: set[s
 
 
 def _revisions() -> dict[str, int]:
-    from omkl.config import algo_specs
+    from omkl.config import learner_specs
 
-    return {spec.name: spec.revision for spec in algo_specs().values()}
+    return {spec.name: spec.revision for spec in learner_specs().values()}
 
 
 def _rewrite(store: Store, path: Path, seen: tuple[int, ...], changes: dict[int, bytes]) -> bool:

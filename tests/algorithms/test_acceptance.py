@@ -7,7 +7,7 @@ import pytest
 from support.engine_cases import one_pass, state
 
 import omkl.data
-from omkl.config import algo_spec, pool
+from omkl.config import learner_spec, pool
 from omkl.data import registry
 from omkl.learner import run_pass
 
@@ -20,7 +20,7 @@ def a9a_train(shared_data):
 
 
 def test_omkc_dd_makes_6208_mistakes_on_a9a_in_file_order(a9a_train):
-    spec = algo_spec("omkc_dd")
+    spec = learner_spec("omkc_dd")
     order, seed = omkl.data.order(a9a_train, "file", 1, 0)
     figures = run_pass(spec, {**spec.defaults, "beta": 0.99}, pool("paper16"), a9a_train, order, seed)
     assert figures["T"] == 32_561
@@ -37,7 +37,7 @@ def test_omkc_dd_makes_6208_mistakes_on_a9a_in_file_order(a9a_train):
 @pytest.mark.parametrize(("name", "mistakes"), [("australian", [256, 250, 259]), ("fourclass", [24, 29, 27])])
 def test_omkc_dd_makes_the_mistakes_of_the_authors_code_on_their_permutations(name, mistakes, shared_data):
     """What the code of Hoi et al. counts on its first three: one tie of 8 votes to 8 decides australian's."""
-    spec, data, found = algo_spec("omkc_dd"), omkl.data.load(name), []
+    spec, data, found = learner_spec("omkc_dd"), omkl.data.load(name), []
     for rep in range(3):
         order, seed = omkl.data.order(data, "authors", 0, rep)
         found.append(run_pass(spec, spec.defaults, pool("paper16"), data, order, seed)["mistakes"])

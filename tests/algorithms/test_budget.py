@@ -6,7 +6,7 @@ from reference import TWINS
 from support.engine_cases import csr, fitting, slots_of, wdbc
 
 from omkl import data, seeds
-from omkl.config import algo_spec, algo_specs, pool
+from omkl.config import learner_spec, learner_specs, pool
 from omkl.engine.budget_record import make_budget, reserve_slots
 from omkl.engine.budgeted import add, outputs, scale
 from omkl.engine.pool import make_pool
@@ -18,7 +18,7 @@ VARIANTS = [
     ("bomkc_bogd", {"removal": "nonuniform"}),
     ("bomkc_bpas", {"normalise": True, "C": 0.5}),
 ]
-LEARNERS = [(spec.name, {}) for spec in algo_specs().values() if spec.budget] + VARIANTS
+LEARNERS = [(spec.name, {}) for spec in learner_specs().values() if spec.budget] + VARIANTS
 IDS = ["-".join([name, *map(str, over.values())]) for name, over in LEARNERS]
 
 
@@ -31,7 +31,7 @@ def rows(T, d=24):
 
 
 def compiled(name, over, kernels, d, block=None):
-    spec = algo_spec(name)
+    spec = learner_spec(name)
     seed = seeds.learner_seed(7, name)
     return Learner(spec, {**spec.defaults, **over}, fitting(spec, kernels), d, seed, block)
 
@@ -169,7 +169,7 @@ def beside(name, over, other, its, X, stream):
 def test_figures_of_a_cell():
     D = wdbc()
     order, seed = data.order(D, "permuted", 1, 0)
-    spec = algo_spec("bomkc_rbp")
+    spec = learner_spec("bomkc_rbp")
     found = run_pass(spec, {**spec.defaults, "budget": 9}, pool("paper16"), D, order, seed)
     assert found["n_sv_per_kernel"] == [9] * 16
     assert found["n_sv_sum"] == found["n_sv_combined"] == 144
@@ -178,7 +178,7 @@ def test_figures_of_a_cell():
 
 
 def test_budget_is_a_positive_whole_number():
-    budget = algo_spec("bomkc_rbp").hyperparameters["budget"]
+    budget = learner_spec("bomkc_rbp").hyperparameters["budget"]
     for wrong in (0, -3, 2.5):
         with pytest.raises(ValueError, match="whole number"):
             budget.check(wrong)
@@ -243,7 +243,7 @@ def test_bpas_drops_as_the_authors_list_in_order_of_age_does(seed, over):
     rng = np.random.default_rng(seed)
     X, y = rng.integers(0, 4, (200, 2)).astype(float), rng.choice([-1.0, 1.0], 200)
     stream = make_stream(*csr(X), y, np.arange(200))
-    hyper = {**algo_spec("bomkc_bpas").defaults, "budget": 9, "C": 0.1, **over}
+    hyper = {**learner_spec("bomkc_bpas").defaults, "budget": 9, "C": 0.1, **over}
     learner = compiled("bomkc_bpas", hyper, NARROW, X.shape[1])
     trace, _ = learner.run(stream)
     hyper["pool_normalise"] = NARROW["normalise"]

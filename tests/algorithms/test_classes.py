@@ -10,7 +10,7 @@ from support.engine_cases import clouds, dataset, dense, new_learner, one_pass, 
 
 import omkl.data
 from omkl.cli import main
-from omkl.config import algo_names, algo_spec, algo_specs, plan, pool, resolved
+from omkl.config import learner_names, learner_spec, learner_specs, plan, pool, resolved
 from omkl.errors import OmklError, UserError
 from omkl.learner import Learner, run_pass
 from omkl.reports.expected import Expected
@@ -19,7 +19,7 @@ from omkl.run.cells import expand
 from omkl.store.keys import cell_key
 from omkl.tasks import by_task
 
-BY_TASK = [name for name in algo_names() if any(map(by_task, algo_spec(name).defaults.values()))]
+BY_TASK = [name for name in learner_names() if any(map(by_task, learner_spec(name).defaults.values()))]
 GAUSS3 = pool("gauss3")
 
 
@@ -36,7 +36,7 @@ def binary_features(T=6000, d=40):
 
 def error(name, data, seed=1, **over):
     """Mistake rate of a pass in file order, under the defaults of its task."""
-    spec = algo_spec(name)
+    spec = learner_spec(name)
     given = GAUSS3 if spec.kernels == "pool" else None
     return run_pass(spec, {**spec.defaults, **over}, given, data, np.arange(data.T), seed)["mistake_rate"]
 
@@ -62,11 +62,11 @@ def test_a_default_by_task_is_that_of_the_data():
     for name in BY_TASK:
         for task, data in (("classification", "wdbc"), ("regression", "air")):
             (setting,) = plan([f"algo={name}", f"data={data}"]).settings
-            assert setting.params == algo_spec(name).usual(task)
+            assert setting.params == learner_spec(name).usual(task)
             assert setting.params["loss"] == {"classification": "logistic", "regression": "squared"}[task]
             assert setting.task is None
         (mine,) = plan([f"algo={name}", "data=wdbc", "algo.loss=squared"]).settings
-        assert mine.params == {**algo_spec(name).usual("classification"), "loss": "squared"}
+        assert mine.params == {**learner_spec(name).usual("classification"), "loss": "squared"}
 
 
 def test_data_of_two_tasks_in_one_plan(monkeypatch):
@@ -76,7 +76,7 @@ def test_data_of_two_tasks_in_one_plan(monkeypatch):
     asked = plan(["algo=raker,omkr", "data=wdbc,air", "reps=1", "algo.lam=0.1", "algo.loss=squared"])
     assert [s.task for s in asked.settings] == [None, None]  # nothing is left that depends on the task
     asked = plan(["algo=raker,omkc_dd", "data=wdbc,air", "reps=1", "yardsticks=[]"])
-    assert [(s.algo, s.task) for s in asked.settings] == [
+    assert [(s.learner, s.task) for s in asked.settings] == [
         ("raker", "classification"),
         ("raker", "regression"),
         ("omkc_dd", None),
@@ -117,7 +117,7 @@ def test_keys_of_regression_are_those_of_the_values(tmp_path):
         data_hash=cell.job.content_hash,
         order="permuted",
         permutation_seed=cell.job.permutation_seed,
-        revision=algo_spec("rff").revision,
+        revision=learner_spec("rff").revision,
         task="regression",
     )
 
@@ -155,14 +155,14 @@ def test_a_default_by_task_that_is_not_complete_is_refused(tmp_path, monkeypatch
 
 
 def test_a_learner_made_by_hand_needs_the_values_of_one_task():
-    spec = algo_spec("raker")
+    spec = learner_spec("raker")
     with pytest.raises(OmklError, match="lam depends on the task"):
         Learner(spec, spec.defaults, GAUSS3, 2, 1)
     assert Learner(spec, spec.usual("regression"), GAUSS3, 2, 1).m == 3
 
 
 def test_defaults_of_regression_are_those_of_the_paper():
-    assert algo_specs(["raker"])["raker"].usual("regression") == {
+    assert learner_specs(["raker"])["raker"].usual("regression") == {
         "D": 50,
         "features": "orthogonal",
         "eta": 0.5,
@@ -177,7 +177,7 @@ def test_defaults_of_regression_are_those_of_the_paper():
 
 def test_the_error_of_the_authors_first_round_is_that_of_its_prediction():
     data = dataclasses.replace(clouds(T=50), task="regression", y=np.full(50, 0.25))
-    spec = algo_spec("adaraker")
+    spec = learner_spec("adaraker")
     params = {**spec.usual("regression"), "variant": "authors"}
     figures = run_pass(spec, params, GAUSS3, data, np.arange(50), 1)
     assert figures["curve"]["loss"][0] == 0.25**2
@@ -197,7 +197,7 @@ def test_on_classes_the_authors_rules_are_those_of_their_code():
     """The first rounds by hand: one kernel, one frequency, so that z = [sin vx, cos vx]."""
     data = dataset([[1.0], [2.0], [0.5]], [1.0, -1.0, -1.0])
     spec, one = (
-        algo_spec("adaraker_authors"),
+        learner_spec("adaraker_authors"),
         {"normalise": "none", "kernels": [{"kind": "gaussian", "sigma": 1}]},
     )
     params = {**spec.usual("classification"), "D": 1}

@@ -26,13 +26,13 @@ from support.engine_cases import (
     wdbc,
 )
 
-from omkl.config import algo_names, algo_spec
+from omkl.config import learner_names, learner_spec
 from omkl.data import order as data_order
 from omkl.engine.stream import make_stream
 from omkl.learner import run_pass
 
-EVERY = pytest.mark.parametrize("name", algo_names())
-STOCHASTIC = [n for n in algo_names() if algo_spec(n).stochastic]
+EVERY = pytest.mark.parametrize("name", learner_names())
+STOCHASTIC = [n for n in learner_names() if learner_spec(n).stochastic]
 # Learners to which the perceptron's rule for f = 0 does not apply, and why.
 NOT_PERCEPTRONS = {
     "alma": "stores by its margin, with steps that shrink",
@@ -57,10 +57,12 @@ DRAWS = {
     "norma_novelty": {"nu": 0.3},  # at the default two orders differ in few novelties or none
 }
 CLASSIFIERS = [
-    n for n in algo_names() if algo_spec(n).kernels != "none" and "classification" in algo_spec(n).tasks
+    n
+    for n in learner_names()
+    if learner_spec(n).kernels != "none" and "classification" in learner_spec(n).tasks
 ]
-REGRESSION = [n for n in algo_names() if "regression" in algo_spec(n).tasks]
-FEATURES = [n for n in algo_names() if "F" in algo_spec(n).state]  # random ones, no stored vectors
+REGRESSION = [n for n in learner_names() if "regression" in learner_spec(n).tasks]
+FEATURES = [n for n in learner_names() if "F" in learner_spec(n).state]  # random ones, no stored vectors
 CHEAP = {"normalise": "none", "kernels": [{"kind": "gaussian", "sigma": s} for s in (0.1, 0.2, 1.0)]}
 STREAMS = {"wdbc": wdbc, "ties": ties, "clouds": clouds}
 POOLS = {"mixed": MIXED, "cosine": COSINE, "paper16": "paper16"}
@@ -68,7 +70,7 @@ POOLS = {"mixed": MIXED, "cosine": COSINE, "paper16": "paper16"}
 
 def kernel_of(name):
     """Hyperparameters under which a learner with a kernel of its own uses a narrow Gaussian."""
-    return {"kernel": {"kind": "gaussian", "sigma": 0.5}} if algo_spec(name).kernels == "own" else {}
+    return {"kernel": {"kind": "gaussian", "sigma": 0.5}} if learner_spec(name).kernels == "own" else {}
 
 
 @EVERY
@@ -88,7 +90,7 @@ def test_another_seed_draws_otherwise(name):
     assert not np.array_equal(trace.score, other.score)
 
 
-@pytest.mark.parametrize("name", [n for n in algo_names() if n not in STOCHASTIC])
+@pytest.mark.parametrize("name", [n for n in learner_names() if n not in STOCHASTIC])
 def test_a_deterministic_learner_ignores_the_seed(name):
     data = clouds()
     assert_same(traced(one_pass(name, data, seed=5)[1]), traced(one_pass(name, data, seed=6)[1]))
@@ -96,7 +98,7 @@ def test_a_deterministic_learner_ignores_the_seed(name):
 
 @EVERY
 def test_repetitions_differ_by_order_and_draws(name):
-    data, spec = clouds(), algo_spec(name)
+    data, spec = clouds(), learner_spec(name)
     given_pool = fitting(spec, MIXED) if spec.kernels == "pool" else None
     params = {**spec.defaults, **DRAWS.get(name, {})}
     runs = [run_pass(spec, params, given_pool, data, *data_order(data, "permuted", 1, r)) for r in (0, 1, 0)]
@@ -129,7 +131,7 @@ def test_inputs_are_untouched_and_may_be_memory_mapped(name, tmp_path):
 @pytest.mark.parametrize("pool", POOLS)
 @pytest.mark.parametrize("stream", STREAMS)
 def test_block_size_changes_no_bit(stream, pool, name):
-    if pool != "mixed" and algo_spec(name).usual_pool:
+    if pool != "mixed" and learner_spec(name).usual_pool:
         pytest.skip("takes the Gaussians of a pool only, which mixed has")
     data = STREAMS[stream]()
     for own in ({}, kernel_of(name)) if kernel_of(name) else ({},):
@@ -196,7 +198,7 @@ def test_scoring_changes_no_state_and_predicts_as_learning_would(name):
         assert_same(traced(trace), {n: v[k : k + 1] for n, v in traced(scored).items()}, f"example {k}")
 
 
-@pytest.mark.parametrize("name", [n for n in algo_names() if n not in STOCHASTIC])
+@pytest.mark.parametrize("name", [n for n in learner_names() if n not in STOCHASTIC])
 def test_learning_goes_on_after_scoring(name):
     """Scoring other data in the middle leaves the pass as it was (a stochastic learner's draws move on)."""
     data = clouds()
@@ -213,8 +215,8 @@ def test_learning_goes_on_after_scoring(name):
     ("name", "over"),
     [
         (name, {"beta": beta} if beta else {})
-        for name in algo_names()
-        for beta in ([1e-300, 0.5, 1 - 1e-15] if "beta" in algo_spec(name).defaults else [None])
+        for name in learner_names()
+        for beta in ([1e-300, 0.5, 1 - 1e-15] if "beta" in learner_spec(name).defaults else [None])
     ],
 )
 def test_finite_after_ten_thousand_rounds(name, over):
@@ -251,7 +253,7 @@ def check_finite(name, data, learner, trace):
         assert np.isfinite(learner.weights).all()
         assert (learner.weights > 0).all()
         assert learner.weights.sum() == pytest.approx(1.0)
-    right = trace.score >= 0 if "novelty" in algo_spec(name).tasks else data.y * trace.score > 0
+    right = trace.score >= 0 if "novelty" in learner_spec(name).tasks else data.y * trace.score > 0
     np.testing.assert_array_equal(trace.mistake, ~right)
 
 
@@ -260,7 +262,7 @@ def check_finite(name, data, learner, trace):
 @pytest.mark.parametrize(
     ("name", "over"),
     [
-        *((name, {}) for name in algo_names() if "budget" in algo_spec(name).defaults),
+        *((name, {}) for name in learner_names() if "budget" in learner_spec(name).defaults),
         ("bomkc_bogd", {"removal": "uniform"}),
         ("bomkc_bogd", {"removal": "nonuniform"}),
         ("bomkc_bpas", {"normalise": True}),
@@ -297,8 +299,8 @@ def test_exact_zero_is_a_mistake_and_is_stored(name):
     X = np.tile([[0.3, -1.7, 2.2]], (9, 1))
     y = np.array([1.0, -1.0, -1.0, 1.0, 1.0, -1.0, 1.0, -1.0, -1.0])
     own = {"kernel": {"kind": "gaussian", "sigma": 0.7}} if kernel_of(name) else {}
-    over = {"C": 100.0} if "C" in algo_spec(name).defaults else {}
-    if "delta" in algo_spec(name).defaults:
+    over = {"C": 100.0} if "C" in learner_spec(name).defaults else {}
+    if "delta" in learner_spec(name).defaults:
         over |= {"delta": 1.0, "floor": "delta"}  # every kernel is updated
     learner, trace = one_pass(name, dataset(X, y), MIXED, **own, **over)
     if name == "omkc_ddpa":  # its steps end at y f = 1, not at 0
@@ -314,7 +316,7 @@ def test_exact_zero_is_a_mistake_and_is_stored(name):
             kept += 1
     assert learner.classifiers.size[0] == kept
     assert (learner.classifiers.n_sv[learner.classifiers.n_sv > 0] == kept).all()
-    if algo_spec(name).function.startswith("perceptron"):
+    if learner_spec(name).function.startswith("perceptron"):
         assert trace.score[2] == 0.0
         assert trace.mistake[2]
 
@@ -331,7 +333,7 @@ def test_one_class_stores_one_sign_and_is_learnt(name):
     assert trace.mistake[150:].sum() <= 0.1 * 150
 
 
-@pytest.mark.parametrize("name", [n for n in algo_names() if n not in FEATURES])  # d frequencies a feature
+@pytest.mark.parametrize("name", [n for n in learner_names() if n not in FEATURES])  # d frequencies a feature
 def test_many_columns_cost_what_their_non_zeros_cost(name):
     """d = 100000: dense rows would take 1.6 GB, and the same columns renumbered give the same bits."""
     data = sparse(T=2000, d=100_000, per_row=20)

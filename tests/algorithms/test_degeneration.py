@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from support.engine_cases import COSINE, MIXED, assert_same, clouds, one_pass, state, ties, traced, wdbc
 
-from omkl.config import algo_spec, pool
+from omkl.config import learner_spec, pool
 from omkl.learner import run_pass
 
 STREAMS = pytest.mark.parametrize("stream", [wdbc, ties, clouds], ids=lambda f: f.__name__)
@@ -120,7 +120,7 @@ def test_standard_and_published_differ_only_with_polynomials(stream):
 
 @STREAMS
 def test_star_over_the_whole_prefix_has_the_fewest_mistakes_of_all_kernels(stream):
-    data, spec, given = stream(), algo_spec("perceptron_star"), pool("paper16")
+    data, spec, given = stream(), learner_spec("perceptron_star"), pool("paper16")
     star = run_pass(spec, {**spec.defaults, "prefix": 1.0}, given, data, np.arange(data.T), 1)
     each = [one_pass("perceptron", data, kernel=k)[1].mistake.sum() for k in given["kernels"]]
     assert star["mistakes"] == min(each)

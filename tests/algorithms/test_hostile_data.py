@@ -10,7 +10,7 @@ import pytest
 from support.engine_cases import dataset, sparse
 
 import omkl.data
-from omkl.config import algo_names, algo_spec, plan
+from omkl.config import learner_names, learner_spec, plan
 from omkl.errors import UserError
 from omkl.run.runner import run_plan
 from omkl.tasks import by_task
@@ -70,9 +70,11 @@ def attempt(asked):
         return str(error), None
 
 
-@pytest.mark.parametrize(("name", "task"), [(n, task) for n in algo_names() for task in algo_spec(n).tasks])
+@pytest.mark.parametrize(
+    ("name", "task"), [(n, task) for n in learner_names() for task in learner_spec(n).tasks]
+)
 def test_odd_data_give_finite_figures_or_a_clear_line(name, task, hostile, tmp_path, monkeypatch):
-    spec = algo_spec(name)
+    spec = learner_spec(name)
     words = [f"algo={name}", "yardsticks=[]", "exec=serial", "reps=1", "order=file", f"store={tmp_path}"]
     words += [f"pool.kernels={MIXED if spec.pool == 'any' else GAUSSIAN}"] if spec.kernels == "pool" else []
     own = {"budget": 12, "D": 2}  # of a million columns, D frequencies are D million numbers

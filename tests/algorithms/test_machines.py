@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from support import ROOT, TESTS
 
-from omkl.config import algo_names
+from omkl.config import learner_names
 from omkl.engine.eigen import eigh, orthonormal, times
 
 FIGURES = """
@@ -19,14 +19,14 @@ sys.path[:0] = {path!r}
 import numpy as np
 from support.engine_cases import digest, fitting, state, traced, wdbc
 import omkl.learner.one_pass
-from omkl.config import algo_names, algo_spec, pool
+from omkl.config import learner_names, learner_spec, pool
 
 data, seen = wdbc(), []
 order = np.random.default_rng(4).permutation(data.T)[:200]
 figures_of = omkl.learner.one_pass._figures
 omkl.learner.one_pass._figures = lambda *all_: (seen.append(all_[:2]), figures_of(*all_))[1]
-for name in algo_names():
-    spec = algo_spec(name)
+for name in learner_names():
+    spec = learner_spec(name)
     given = fitting(spec, pool(spec.usual_pool or "paper16_cosine")) if spec.kernels == "pool" else None
     small = {{"budget": 12}} if "budget" in spec.defaults else {{}}
     omkl.learner.one_pass.run_pass(spec, {{**spec.defaults, **small}}, given, data, order, 20)
@@ -54,7 +54,7 @@ def test_every_learner_gives_the_same_bits_whatever_the_processor():
         ).stdout.splitlines()
         for kind in kernels_of_this_processor()
     )
-    assert [line.split()[0] for line in one] == algo_names()
+    assert [line.split()[0] for line in one] == learner_names()
     assert [line for line in one if line not in other] == []
 
 

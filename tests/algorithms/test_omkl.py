@@ -5,7 +5,7 @@ import pytest
 from reference import TWINS
 from reference.kernels import pool_rows
 
-from omkl.config import algo_spec, plan
+from omkl.config import learner_spec, plan
 from omkl.engine.expansion import make_expansion, outputs, reserve, self_kernels
 from omkl.engine.open_block import close
 from omkl.engine.pool import make_pool
@@ -38,7 +38,7 @@ class Run:
     def __init__(
         self, name, X, y, kernels=POOL, pool_normalise="none", block=64, cuts=(), score_first=False, **hyper
     ):
-        spec = algo_spec(name)
+        spec = learner_spec(name)
         self.params = {**spec.defaults, **hyper}
         pool = {"normalise": pool_normalise, "kernels": kernels}
         learner = Learner(spec, self.params, pool, X.shape[1], SEED, block)

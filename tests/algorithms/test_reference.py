@@ -22,7 +22,7 @@ from reference.kernels import mean_rows, pool_rows
 from reference.omkc import smooth
 from reference.weights import TINY, hedge
 
-from omkl.config import algo_names, algo_spec
+from omkl.config import learner_names, learner_spec
 
 LINEAR = {"kind": "linear"}
 QUADRATIC = {"kind": "polynomial", "degree": 2, "scale": 1.0, "coef0": 0.0}
@@ -627,10 +627,16 @@ def test_every_twin_leaves_its_inputs_alone_and_reports_consistently():
         "bomkc_bpas": {**hedge, "C": 0.1, "normalise": False},
         "arow": {"r": 10.0, "covariance": "full"},
     }
-    regression = [name for name in TWINS if name in algo_names() and "regression" in algo_spec(name).tasks]
+    regression = [
+        name for name in TWINS if name in learner_names() and "regression" in learner_spec(name).tasks
+    ]
     for name, twin in TWINS.items():
         pool = POOL[:1] if name == "perceptron" else POOL
-        if name in algo_names() and name not in settings and (spec := algo_spec(name)).kernels != "none":
+        if (
+            name in learner_names()
+            and name not in settings
+            and (spec := learner_spec(name)).kernels != "none"
+        ):
             if spec.pool == "gaussian" or spec.usual_pool or (spec.kernels == "own" and name != "perceptron"):
                 pool = [{"kind": "gaussian", "sigma": 1.0}]
             usual = spec.usual("classification")

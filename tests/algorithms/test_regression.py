@@ -7,7 +7,7 @@ import pytest
 from support.engine_cases import assert_same, clouds, new_learner, one_pass, state, stream_of, traced
 
 import omkl.data
-from omkl.config import algo_spec, plan, pool
+from omkl.config import learner_spec, plan, pool
 from omkl.errors import OmklError, UserError
 from omkl.learner import Learner, run_pass
 from omkl.run.cells import expand
@@ -34,7 +34,7 @@ def test_fogd_of_one_kernel_is_descent_on_the_hinge_loss_over_the_same_features(
     V = np.random.default_rng(0).normal(size=(1, 30, data.d))
     learners = []
     for name, own in (("bomkc_fogd", {"eta": 0.3}), ("rff", {"eta": 0.3, "lam": 0.0, "loss": "hinge"})):
-        spec = algo_spec(name)
+        spec = learner_spec(name)
         params = {**spec.usual(data.task), "D": 30, "features": "iid", **own}
         learners.append(Learner(spec, params, ONE, data.d, 1, frequencies=V))
     fogd, rff = (learner.run(stream_of(data))[0] for learner in learners)
@@ -65,7 +65,7 @@ def test_adaraker_forgets_at_powers_of_two():
     """In round 3 only the interval of rounds 2 and 3 votes: a Raker that saw round 2 alone."""
     data = clouds(T=3)
     V = np.random.default_rng(0).normal(size=(2, 50, data.d))
-    spec, raker = algo_spec("adaraker"), algo_spec("raker")
+    spec, raker = learner_spec("adaraker"), learner_spec("raker")
     trace, _ = Learner(spec, {**spec.usual("regression"), "eta0": 0.4}, WIDE, data.d, 1, frequencies=V).run(
         stream_of(data)
     )
@@ -103,7 +103,7 @@ def test_authors_variant_gives_the_authors_errors(shared_data, monkeypatch, name
 
     They count 1 as the error of round 1, here it is y_1^2."""
     monkeypatch.setenv("OMKL_DATA", str(shared_data))
-    data, spec = omkl.data.load(f"adaraker_{name}"), algo_spec("adaraker_authors")
+    data, spec = omkl.data.load(f"adaraker_{name}"), learner_spec("adaraker_authors")
     params = spec.usual("regression")
     found = [run_pass(spec, params, pool("gauss3"), data, np.arange(data.T), seed) for seed in range(3)]
     expected, spread = REFERENCE[name]
@@ -118,7 +118,7 @@ def test_authors_variant_gives_the_authors_errors(shared_data, monkeypatch, name
 def test_predictions_beyond_a_double_are_an_error_not_a_figure():
     data = clouds(T=40)
     wild = omkl.data.Dataset(**vars(data) | {"task": "regression", "y": data.y * 1e200})
-    spec = algo_spec("omkr")
+    spec = learner_spec("omkr")
     with pytest.raises(OmklError, match=r"the prediction of round \d+ overflowed"):
         run_pass(spec, spec.defaults, ONE, wild, np.arange(40), 1)
 

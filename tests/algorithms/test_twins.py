@@ -17,7 +17,7 @@ from support.engine_cases import dataset, dense, fitting, slots_of, stored, ties
 
 import omkl.learner.one_pass
 from omkl import seeds
-from omkl.config import algo_names, algo_spec, pool
+from omkl.config import learner_names, learner_spec, pool
 
 POOLS = ("paper16", "paper16_cosine", "laplace13")
 SETS = ("wdbc", "ties", "a9a_train", "votes84", "svmguide3", "german", "breast")
@@ -177,7 +177,7 @@ def streams():
 
 def both(name, data, order, pool_name, monkeypatch, **over):
     """(figures of run_pass, the learner, its trace, the twin's Result, the pool) on one stream and seed."""
-    spec = algo_spec(name)
+    spec = learner_spec(name)
     params = {**spec.usual(data.task), **over}
     given = fitting(spec, pool(pool_name)) if spec.kernels == "pool" else None
     seen = []
@@ -199,7 +199,7 @@ def both(name, data, order, pool_name, monkeypatch, **over):
         data.y[order],
         [params["kernel"]] if spec.kernels == "own" else given["kernels"] if given else [],
         **{normal: given["normalise"] if given else "none"},
-        rng=np.random.default_rng(seeds.learner_seed(SEED, algo_spec(name).draws_as or name)),
+        rng=np.random.default_rng(seeds.learner_seed(SEED, learner_spec(name).draws_as or name)),
         **hyper,
     )
     return figures, learner, trace, result, given
@@ -208,7 +208,7 @@ def both(name, data, order, pool_name, monkeypatch, **over):
 def assert_equal(name, data, order, figures, learner, trace, result, given):
     """Same mistakes, counts and stored vectors in every round; weights and scores to 1e-9."""
     differ = trace.mistake != result.mistakes
-    if "regression" in algo_spec(name).tasks:  # a score of 0 is one of rounding: no ties are counted here
+    if "regression" in learner_spec(name).tasks:  # a score of 0 is one of rounding: no ties are counted here
         differ &= np.abs(result.scores) > 1e-9 * np.abs(result.scores).max()
     np.testing.assert_array_equal(np.flatnonzero(differ), [], "rounds that differ")
     assert figures["mistakes"] == trace.mistake.sum()
@@ -222,7 +222,7 @@ def assert_equal(name, data, order, figures, learner, trace, result, given):
     if learner.classifiers is None:
         return
     assert figures["n_sv_union"] == len(result.stored)
-    stores_all = "regression" in algo_spec(name).tasks  # and rounding decides which coefficients are 0
+    stores_all = "regression" in learner_spec(name).tasks  # and rounding decides which coefficients are 0
     if not stores_all:
         assert figures["n_sv_per_kernel"] == result.n_sv_per_kernel.tolist()
         assert figures["n_sv_sum"] == result.n_sv_per_kernel.sum()
@@ -285,7 +285,7 @@ def assert_same_functions(data, order, B, result, given):
 
 
 def test_every_learner_has_a_twin():
-    missing = sorted(set(algo_names()) - set(TWINS))
+    missing = sorted(set(learner_names()) - set(TWINS))
     assert not missing, (
         f"learners without a naive twin: {missing}. Write one from the paper in tests/reference/, as "
         "twin(X, y, kernels, *, <hyperparameters>, normalise, rng) -> Result"
@@ -294,13 +294,13 @@ def test_every_learner_has_a_twin():
 
 def pools_of(name):
     """The pools that a learner is compared on."""
-    spec = algo_spec(name)
+    spec = learner_spec(name)
     return [spec.usual_pool] if spec.usual_pool else POOLS if spec.kernels == "pool" else POOLS[:1]
 
 
 def grid():
     """(data set, pool, learner): every pool on what is made here, on real sets one pool each, in turn."""
-    for at, name in enumerate(n for n in algo_names() if algo_spec(n).kernels == "pool"):
+    for at, name in enumerate(n for n in learner_names() if learner_spec(n).kernels == "pool"):
         own = pools_of(name)
         for number, data_name in enumerate(SETS if len(own) > 1 else SETS[:4]):
             in_turn = own if data_name in MADE else [own[(at + number) % len(own)]]
@@ -321,11 +321,11 @@ def test_options_equal_the_twin(data_name, name, over, streams, request, monkeyp
     assert_equal(name, data, order, *both(name, data, order, pools_of(name)[0], monkeypatch, **over))
 
 
-@pytest.mark.parametrize("name", [n for n in algo_names() if algo_spec(n).kernels != "pool"])
+@pytest.mark.parametrize("name", [n for n in learner_names() if learner_spec(n).kernels != "pool"])
 @pytest.mark.parametrize("data_name", SETS[:4])
 def test_learner_without_a_pool_equals_its_twin(data_name, name, streams, request, monkeypatch):
     data, order = streams(data_name, request)
-    spec = algo_spec(name)
+    spec = learner_spec(name)
     own = OWN if spec.kernels == "own" else []
     if "regression" in spec.tasks:  # squared losses of polynomials of unscaled data leave double precision
         own = OWN[:1] if spec.pool == "gaussian" else OWN[:2]
@@ -339,7 +339,7 @@ def test_learner_without_a_pool_equals_its_twin(data_name, name, streams, reques
 @pytest.mark.parametrize("data_name", ["wdbc", "ties", "svmguide3"])
 def test_star_chooses_the_kernel_that_the_twin_chooses(data_name, select, streams, request, monkeypatch):
     data, order = streams(data_name, request)
-    spec, given = algo_spec("perceptron_star"), pool("paper16")
+    spec, given = learner_spec("perceptron_star"), pool("paper16")
     chosen = omkl.learner.one_pass._set_up(
         spec, {**spec.defaults, "select": select}, given, data, order, None
     )
@@ -361,7 +361,7 @@ EDGES = {
 ROUNDING = ("zero rows", "the same row with both labels", "pairs with both labels")
 
 
-@pytest.mark.parametrize("name", algo_names())
+@pytest.mark.parametrize("name", learner_names())
 @pytest.mark.parametrize("edge", EDGES)
 def test_degenerate_streams_equal_the_twin(edge, name, monkeypatch):
     data = dataset(*EDGES[edge], edge)

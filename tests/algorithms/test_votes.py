@@ -6,7 +6,7 @@ from reference import TWINS
 from support.engine_cases import csr
 
 from omkl import seeds
-from omkl.config import algo_names, algo_spec
+from omkl.config import learner_names, learner_spec
 from omkl.engine.experts import discount, weighted_vote, weighted_vote_of
 from omkl.engine.stream import make_stream
 from omkl.learner import Learner
@@ -14,10 +14,10 @@ from omkl.learner import Learner
 VOTING = [
     *(
         (name, {})
-        for name in algo_names()
+        for name in learner_names()
         if name.startswith(("omkc_", "omklp_")) and name not in ("omkc_u", "omklp_sua")
     ),
-    *((name, {"budget": 6}) for name in algo_names() if "budget" in algo_spec(name).defaults),
+    *((name, {"budget": 6}) for name in learner_names() if "budget" in learner_spec(name).defaults),
     ("omklp_sua", {"beta": 0.5, "delta": 0.5}),
     ("omklp_mua", {"delta": 0.5}),
     ("omkc_ds", {"sampling": "sum"}),
@@ -104,7 +104,7 @@ def named(value):
 
 @pytest.mark.parametrize(("name", "over"), VOTING, ids=named)
 def test_ties_are_mistakes_as_in_exact_arithmetic(name, over):
-    spec, ties = algo_spec(name), 0
+    spec, ties = learner_spec(name), 0
     for at, n in enumerate((3, 5, 3, 5, 7, 9)):
         X, y = few(at)
         given = crowd(n)

@@ -18,7 +18,7 @@ from omkl.bounds.spa import bomkc_spa
 from omkl.bounds.svm import MEAN, Batch
 from omkl.bounds.table import function_of
 from omkl.cli import main
-from omkl.config import algo_specs, pools
+from omkl.config import learner_specs, pools
 
 LEARNERS = (
     "omkc_dd,omkc_ds,omkc_sd,omklp_da1,omklp_da2,omklp_da1_doubling,omklp_sua,omklp_mua,omklo_da,omklo_sua,"
@@ -79,7 +79,7 @@ def test_no_count_exceeds_its_bound(data_name, capsys, request):
     rows = bounds(capsys, *words)
     theorems = {row["theorem"] for row in rows}
     assert len(theorems) == 12, theorems
-    specs = {spec.label: spec for spec in algo_specs().values()}
+    specs = {spec.label: spec for spec in learner_specs().values()}
     for row in rows:
         assert row["reps"] == 5
         assert row["bound"] is not None, row
@@ -306,7 +306,7 @@ def test_a_degree_of_misclassification_grows_with_the_kernel():
 
 
 def test_every_bound_is_one_of_a_learner():
-    known = {name: spec for name, spec in algo_specs().items() if function_of(spec)}
+    known = {name: spec for name, spec in learner_specs().items() if function_of(spec)}
     assert {*LEARNERS.split(","), "norma"} == set(known)
     for spec in known.values():
         names = set(inspect.signature(function_of(spec)).parameters) - {"case"}

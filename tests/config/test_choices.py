@@ -7,14 +7,14 @@ import numpy as np
 import pytest
 
 from omkl.algorithms import function
-from omkl.config import algo_spec, algo_specs
+from omkl.config import learner_spec, learner_specs
 from omkl.errors import UserError
 from omkl.learner import run_pass
 from omkl.learner.choices import codes
 
 
 def with_choices(name: str, key: str, choices: list):
-    spec = algo_spec(name)
+    spec = learner_spec(name)
     own = dataclasses.replace(spec.hyperparameters[key], domain=choices)
     return dataclasses.replace(spec, hyperparameters={**spec.hyperparameters, key: own})
 
@@ -36,8 +36,8 @@ def passed(spec, **params) -> float:
 
 @pytest.mark.parametrize("choices", [["huber", "squared", "eps"], ["huber"], ["eps", "huber"]])
 def test_a_choice_keeps_its_meaning_wherever_it_stands_in_the_list(choices):
-    right = passed(algo_spec("norma_regression"), loss="huber")
-    assert right != passed(algo_spec("norma_regression"), loss="squared")
+    right = passed(learner_spec("norma_regression"), loss="huber")
+    assert right != passed(learner_spec("norma_regression"), loss="squared")
     assert passed(with_choices("norma_regression", "loss", choices), loss="huber") == right
 
 
@@ -56,7 +56,7 @@ def test_two_choices_of_one_number_are_told(monkeypatch):
 
 def test_every_word_of_every_learner_has_its_constant():
     known = {}
-    for spec in algo_specs().values():
+    for spec in learner_specs().values():
         compiled = function(spec.function)
         code = compiled.py_func.__code__
         for name, own in spec.hyperparameters.items():

@@ -5,7 +5,7 @@ import shutil
 import pytest
 import yaml
 
-from omkl.config import algo_names, algo_spec, algo_specs, compose, plan, pool
+from omkl.config import compose, learner_names, learner_spec, learner_specs, plan, pool
 from omkl.errors import UserError
 from omkl.paths import conf_folder
 
@@ -47,12 +47,12 @@ def changed(path, value):
 def test_a_new_file_is_a_new_learner(conf):
     (conf / "algo" / "mine.yaml").write_text(yaml.safe_dump(LEARNER))
     (conf / "algo" / "_shared.yaml").write_text("anything: 1\n")
-    assert "mine" in algo_names()
-    assert "_shared" not in algo_names()
-    spec = algo_spec("mine")
+    assert "mine" in learner_names()
+    assert "_shared" not in learner_names()
+    spec = learner_spec("mine")
     assert (spec.function, spec.defaults, spec.yardstick) == ("omkc_dd", {"beta": 0.8}, False)
     (conf / "algo" / "mine.yaml").write_text(yaml.safe_dump(changed("beta.value", 0.25)))
-    assert algo_spec("mine").defaults == {"beta": 0.25}
+    assert learner_spec("mine").defaults == {"beta": 0.25}
 
 
 def test_a_learner_can_build_on_a_shared_part(conf):
@@ -60,7 +60,7 @@ def test_a_learner_can_build_on_a_shared_part(conf):
     (conf / "algo" / "mine.yaml").write_text(
         "defaults: [_base, _self_]\nbeta: {value: 0.5}\nabout: {label: Derived}\n"
     )
-    spec = algo_spec("mine")
+    spec = learner_spec("mine")
     assert (spec.defaults, spec.label, spec.cite) == ({"beta": 0.5}, "Derived", "nobody (2026)")
 
 
@@ -105,11 +105,11 @@ def test_a_faulty_learner_names_file_and_key(conf, path, value, said):
     file = conf / "algo" / "mine.yaml"
     file.write_text(yaml.safe_dump(changed(path, value)))
     with pytest.raises(UserError) as error:
-        algo_spec("mine")
+        learner_spec("mine")
     assert str(file) in str(error.value)
     assert said in str(error.value)
     assert "\n" not in str(error.value)
-    assert algo_spec("omkc_dd").name == "omkc_dd"  # the others still work
+    assert learner_spec("omkc_dd").name == "omkc_dd"  # the others still work
 
 
 @pytest.mark.parametrize(
@@ -128,7 +128,7 @@ def test_a_faulty_learner_names_file_and_key(conf, path, value, said):
 def test_malformed_yaml_names_file_and_line(conf, text, said):
     (conf / "algo" / "mine.yaml").write_bytes(text)
     with pytest.raises(UserError) as error:
-        algo_specs()
+        learner_specs()
     assert said in str(error.value)
     assert "\n" not in str(error.value)
 

@@ -13,7 +13,7 @@ import yaml
 from support.fuzzing import finding, targets
 
 from omkl.cli import main
-from omkl.config import algo_spec, compose, plan, pool, resolved
+from omkl.config import compose, learner_spec, plan, pool, resolved
 from omkl.data import registry
 from omkl.errors import UserError
 from omkl.paths import conf_folder
@@ -88,7 +88,7 @@ HOSTILE = {
     "UTF-16": "label: x".encode("utf-16"),
 }
 READERS = {
-    "algo": (algo_spec, "mine"),
+    "algo": (learner_spec, "mine"),
     "pool": (pool, "mine"),
     "exec": (lambda name: plan([f"exec={name}", "data=breast_cancer"]), "mine"),
     "data": (registry.entry, "mine"),
@@ -116,18 +116,18 @@ def test_what_is_appended_to_a_good_learner_is_refused_too(conf):
         if isinstance(text, str) and ":" in text and "document" not in what:
             (conf / "algo" / "mine.yaml").write_text(f"{text}\n{good}")
             with pytest.raises(UserError):
-                algo_spec("mine")
-    assert algo_spec("omkc_dd").name == "omkc_dd"
+                learner_spec("mine")
+    assert learner_spec("omkc_dd").name == "omkc_dd"
 
 
 def test_a_shared_part_is_read_as_strictly(conf):
     good = (conf / "algo" / "omkc_dd.yaml").read_text()
     (conf / "algo" / "mine.yaml").write_text(f"defaults: [_part, _self_]\n{good}")
     (conf / "algo" / "_part.yaml").write_text("beta: 0.3\n")
-    assert algo_spec("mine").defaults == {"beta": 0.8}
+    assert learner_spec("mine").defaults == {"beta": 0.8}
     (conf / "algo" / "_part.yaml").write_text(laughs())
     with pytest.raises(UserError, match=r"_part\.yaml:5: more than 20,000 keys"):
-        algo_spec("mine")
+        learner_spec("mine")
 
 
 def test_anchors_aliases_and_merges_are_read_while_they_are_few(conf):

@@ -4,31 +4,31 @@ from pathlib import Path
 
 import pytest
 
-from omkl.config import algo_names, algo_spec, algo_specs, plan, pool, pool_names, resolved
+from omkl.config import learner_names, learner_spec, learner_specs, plan, pool, pool_names, resolved
 from omkl.errors import UserError
 
 
 def betas(found):
-    return [(setting.algo, setting.params["beta"]) for setting in found.settings if "beta" in setting.params]
+    return [(s.learner, s.params["beta"]) for s in found.settings if "beta" in s.params]
 
 
 def test_without_words_the_first_example_of_the_readme_runs(monkeypatch):
     monkeypatch.delenv("OMKL_STORE", raising=False)
     found = plan([])
     (setting,) = found.settings
-    assert (setting.algo, setting.params["beta"], setting.params["delta"]) == ("omkc_ss", 0.8, 0.01)
+    assert (setting.learner, setting.params["beta"], setting.params["delta"]) == ("omkc_ss", 0.8, 0.01)
     assert setting.pool["name"] == "paper16"
     assert len(setting.pool["kernels"]) == 16
     assert (found.data, found.reps, found.order, found.seed) == (("wdbc",), 20, "permuted", 1)
     assert found.exec == {"name": "loky", "jobs": None}
-    names = [yardstick.algo for yardstick in found.yardsticks]
+    names = [yardstick.learner for yardstick in found.yardsticks]
     assert names[:3] == ["majority", "perceptron", "arow"]
     assert (found.store, found.swept, found.block) == (Path("results"), (), None)
 
 
 def test_every_learner_and_pool_of_conf_is_read_and_planned():
-    assert {"omkc_dd", "omkc_ss", "perceptron", "majority", "arow"} <= set(algo_names())
-    for name, spec in algo_specs().items():
+    assert {"omkc_dd", "omkc_ss", "perceptron", "majority", "arow"} <= set(learner_names())
+    for name, spec in learner_specs().items():
         suitable = ["pool=gauss13"] if spec.pool == "gaussian" and spec.kernels == "pool" else []
         assert plan([f"algo={name}", *suitable]).settings[0].params == spec.usual("classification")
     for name in pool_names():
@@ -77,7 +77,7 @@ def test_equal_values_written_differently_are_one():
 
 def test_learners_without_pool_are_not_repeated_for_every_pool():
     found = plan(["algo=omkc_dd,arow", "pool=paper16,paper16_cosine"])
-    assert [(s.algo, s.pool and s.pool["name"]) for s in found.settings] == [
+    assert [(s.learner, s.pool and s.pool["name"]) for s in found.settings] == [
         ("omkc_dd", "paper16"),
         ("omkc_dd", "paper16_cosine"),
         ("arow", None),
@@ -85,9 +85,9 @@ def test_learners_without_pool_are_not_repeated_for_every_pool():
 
 
 def test_names_by_glob_and_in_brackets():
-    assert [s.algo for s in plan(["algo=[omkc_dd,arow]"]).settings] == ["omkc_dd", "arow"]
-    found = {s.algo for s in plan(["algo=glob(omkc_*)"]).settings}
-    assert found == {name for name in algo_names() if name.startswith("omkc_")}
+    assert [s.learner for s in plan(["algo=[omkc_dd,arow]"]).settings] == ["omkc_dd", "arow"]
+    found = {s.learner for s in plan(["algo=glob(omkc_*)"]).settings}
+    assert found == {name for name in learner_names() if name.startswith("omkc_")}
 
 
 def test_plain_values_in_place_of_words():
@@ -119,9 +119,9 @@ def test_an_own_kernel_from_the_command_line():
 
 
 def test_a_yardstick_that_is_a_learner_already_is_not_run_twice():
-    assert [y.algo for y in plan(["algo=perceptron,omkc_dd"]).yardsticks][:2] == ["majority", "arow"]
+    assert [y.learner for y in plan(["algo=perceptron,omkc_dd"]).yardsticks][:2] == ["majority", "arow"]
     gaussian = plan(["algo=perceptron", "algo.kernel={kind:gaussian,gamma:1}"])
-    assert [y.algo for y in gaussian.yardsticks][:3] == ["majority", "perceptron", "arow"]
+    assert [y.learner for y in gaussian.yardsticks][:3] == ["majority", "perceptron", "arow"]
 
 
 @pytest.mark.parametrize(
@@ -135,7 +135,7 @@ def test_a_yardstick_that_is_a_learner_already_is_not_run_twice():
     ],
 )
 def test_yardsticks(word, expected):
-    assert [yardstick.algo for yardstick in plan([word]).yardsticks] == expected
+    assert [yardstick.learner for yardstick in plan([word]).yardsticks] == expected
 
 
 def test_repetitions_depend_on_the_order():
@@ -173,7 +173,7 @@ def test_a_setting_is_not_changed_by_the_next():
     first = plan(["algo=omkc_dd"]).settings[0]
     second = plan(["algo=omkc_dd", "algo.beta=0.5"]).settings[0]
     assert (first.params["beta"], second.params["beta"]) == (0.8, 0.5)
-    assert algo_spec("omkc_dd").defaults["beta"] == 0.8
+    assert learner_spec("omkc_dd").defaults["beta"] == 0.8
 
 
 def test_resolved_says_what_runs_and_what_it_means():
@@ -183,7 +183,7 @@ def test_resolved_says_what_runs_and_what_it_means():
     beta = found["algo"]["omkc_sd"]["hyperparameters"]["beta"]
     assert beta["value"] == 0.9
     assert beta["domain"] == "(0, 1]"
-    assert beta["help"] == algo_spec("omkc_sd").hyperparameters["beta"].help
+    assert beta["help"] == learner_spec("omkc_sd").hyperparameters["beta"].help
 
 
 def test_a_program_with_its_own_hydra_keeps_it(tmp_path):
@@ -193,7 +193,7 @@ def test_a_program_with_its_own_hydra_keeps_it(tmp_path):
     (tmp_path / "mine.yaml").write_text("answer: 42\n")
     with initialize_config_dir(str(tmp_path), version_base="1.3"):
         mine = GlobalHydra.instance().hydra
-        assert algo_spec("omkc_dd").name == "omkc_dd"
+        assert learner_spec("omkc_dd").name == "omkc_dd"
         from omkl.config import compose as ours
 
         ours._cache.clear()

@@ -7,7 +7,7 @@ import pytest
 from numba import njit
 from support.engine_cases import clouds, new_learner, stream_of
 
-from omkl.config import algo_spec, pool
+from omkl.config import learner_spec, pool
 from omkl.engine.arith import sincos
 from omkl.engine.features import lift, make_features
 from omkl.errors import UserError
@@ -76,7 +76,7 @@ def test_frequencies_are_orthogonal_in_blocks_with_chi_lengths(kind, degrees):
 
 
 def test_frequencies_may_be_given_and_must_fit():
-    data, spec, given = clouds(T=20), algo_spec("raker"), pool("gauss3")
+    data, spec, given = clouds(T=20), learner_spec("raker"), pool("gauss3")
     V = np.random.default_rng(0).normal(size=(3, 50, data.d))
     first, second = (
         Learner(spec, spec.usual(data.task), given, data.d, seed, frequencies=V).run(stream_of(data))[0]

@@ -10,7 +10,7 @@ import pytest
 
 from omkl import algorithms
 from omkl.algorithms import function, functions
-from omkl.config import algo_names, algo_spec
+from omkl.config import learner_names, learner_spec
 from omkl.engine import expansion, experts, kernel_descent, numba_cache
 from omkl.errors import UserError
 
@@ -37,9 +37,9 @@ print(function("mine")(np.zeros(3)))
 """
 
 
-@pytest.mark.parametrize("name", algo_names())
+@pytest.mark.parametrize("name", learner_names())
 def test_every_learner_names_a_function_that_exists(name):
-    spec = algo_spec(name)
+    spec = learner_spec(name)
     assert function(spec.function).py_func.__name__ == spec.function
     if spec.setup:
         assert callable(function(spec.setup))

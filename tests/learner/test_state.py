@@ -10,7 +10,7 @@ from support.engine_cases import assert_same, clouds, state, stream_of
 
 import omkl.data
 from omkl.bounds.svm import Batch
-from omkl.config import algo_spec, plan, pool
+from omkl.config import learner_spec, plan, pool
 from omkl.config.state import parse
 from omkl.data import compact, registry
 from omkl.data.dataset import MANY
@@ -82,7 +82,7 @@ def test_a_window_gets_its_room_as_rounds_come(tau):
     """However long, however the stream is cut, and beyond a pass whose length was told."""
     data = clouds()
     kernel = {"kind": "gaussian", "sigma": 2.0}
-    spec = algo_spec("norma")
+    spec = learner_spec("norma")
     params = {**spec.defaults, "kernel": kernel, "tau": tau}
     learners = [
         Learner(spec, params, {"normalise": "none", "kernels": [kernel]}, data.d, 1, rounds=rounds)
@@ -126,7 +126,7 @@ def test_what_fits_is_run_and_what_is_there_needs_no_memory(tmp_path, monkeypatc
     assert len(runner.run_plan(asked).cells) == 1
     monkeypatch.setattr(resources, "memory", lambda: 0)
     assert runner.run_plan(asked).reused == 1
-    needed = bytes_needed(algo_spec("rff").state, Setup({"D": 10}, d=2))
+    needed = bytes_needed(learner_spec("rff").state, Setup({"D": 10}, d=2))
     assert needed == {"F": 8 * 3 * 10 * 2, "theta": 8 * 20, "T": 0}
 
 
@@ -137,7 +137,7 @@ LEARNERS = ("perceptron", "arow", "omkc_dd", "bomkc_rbp", "bomkc_spa", "bomkc_fo
 def test_columns_are_counted_by_those_in_use_where_there_are_very_many(name):
     """Not a bit of a result changes, and the room for 2^31 columns is never asked for."""
     few = clouds(T=80)
-    spec = algo_spec(name)
+    spec = learner_spec(name)
     names = np.array([0, 7, 2**24, 2**30, 2**31 - 2], np.int32)
     many = dataclasses.replace(few, indices=names[few.indices], d=2**31 - 1)
     used = pool("paper16" if spec.usual_pool is None else spec.usual_pool) if spec.kernels == "pool" else None

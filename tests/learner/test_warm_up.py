@@ -12,7 +12,7 @@ from support import ROOT
 
 import omkl.learner.job
 import omkl.learner.warming
-from omkl.config import algo_names, algo_spec
+from omkl.config import learner_names, learner_spec
 from omkl.learner.choices import compiled_value
 from omkl.learner.compiling import compiling
 
@@ -22,7 +22,7 @@ import dataclasses, json, re, sys
 import numpy as np
 from support.engine_cases import COSINE, MIXED, clouds, fitting
 from omkl.algorithms import function
-from omkl.config import algo_names, algo_spec
+from omkl.config import learner_names, learner_spec
 from omkl.learner import run_pass, warm_up
 
 KERNELS = [
@@ -57,8 +57,8 @@ def settings(spec, usual):
                 yield params
 
 found, tried = [], 0
-for name in algo_names():
-    spec = algo_spec(name)
+for name in learner_names():
+    spec = learner_spec(name)
     compiled = function(spec.function)
     for task in spec.tasks:
         data = dataclasses.replace(clouds(T=40), task=task)
@@ -91,16 +91,16 @@ def test_no_first_pass_of_any_learner_and_setting_compiles():
     )
     assert done.returncode == 0, done.stderr
     tried, compiled_late = json.loads(done.stdout.splitlines()[-1])
-    assert tried > 4 * len(algo_names())
+    assert tried > 4 * len(learner_names())
     assert compiled_late == []
 
 
 def test_a_window_is_a_version_with_a_mark_of_its_own(tmp_path, monkeypatch):
-    spec = algo_spec("norma")
+    spec = learner_spec("norma")
     both = [(spec, spec.defaults), (spec, {**spec.defaults, "tau": 50}), (spec, {**spec.defaults, "tau": 9})]
     versions = [omkl.learner.warming.version(*setting) for setting in both]
     assert versions == ["norma-without_B", "norma-without_E", "norma-without_E"]
-    assert omkl.learner.warming.version(algo_spec("omkc_dd"), {"beta": 0.5}) == "omkc_dd"
+    assert omkl.learner.warming.version(learner_spec("omkc_dd"), {"beta": 0.5}) == "omkc_dd"
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
     with compiling(versions[:1]) as missing:
         assert missing == ["norma-without_B"]
@@ -112,7 +112,7 @@ def test_a_window_is_a_version_with_a_mark_of_its_own(tmp_path, monkeypatch):
 
 def test_what_will_run_is_warmed_up_in_every_process(monkeypatch):
     """By the command before its workers start, and by a worker before its cell."""
-    spec, seen = algo_spec("norma"), []
+    spec, seen = learner_spec("norma"), []
     monkeypatch.setattr(omkl.learner.job, "_warm", set())
     monkeypatch.setattr(omkl.learner.warming, "warm_up", seen.append)
     monkeypatch.setattr(omkl.learner.job, "check_memory", lambda job: None)

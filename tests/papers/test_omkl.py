@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import omkl.data
-from omkl.config import algo_spec, pool
+from omkl.config import learner_spec, pool
 from omkl.learner import run_pass
 from omkl.papers import read
 from omkl.papers.paper import Paper
@@ -23,7 +23,7 @@ def said(paper: Paper, about: str) -> str:
 
 
 def test_the_condition_of_theorem_8_is_stated(paper):
-    usual = algo_spec("omklo_da").defaults
+    usual = learner_spec("omklo_da").defaults
     product = usual["R"] ** 2 * math.log(1 / usual["beta"])
     assert product > 1
     text = said(paper, "Theorem 8")
@@ -33,7 +33,7 @@ def test_the_condition_of_theorem_8_is_stated(paper):
 
 
 def test_the_step_size_of_theorem_10_is_stated(paper):
-    usual, m = algo_spec("omklo_sua").defaults, len(pool("paper16")["kernels"])
+    usual, m = learner_spec("omklo_sua").defaults, len(pool("paper16")["kernels"])
     R, delta, rate = usual["R"], usual["delta"], math.log(1 / usual["beta"])
     a, b = R**2 / 2 + math.log(m) / rate, rate * R**2 * m**2 / (2 * delta**2) + m / (2 * delta)
     assert usual["eta"] is None
@@ -54,7 +54,7 @@ def test_tuned_rows_stand_beside_the_seven(paper):
 
 def test_a_larger_step_halves_the_mistakes_on_breast(shared_data, monkeypatch):
     monkeypatch.setenv("OMKL_DATA", str(shared_data))
-    data, spec = omkl.data.load("breast"), algo_spec("omklo_sua")
+    data, spec = omkl.data.load("breast"), learner_spec("omklo_sua")
 
     def error(eta):
         orders = (omkl.data.order(data, "permuted", 1, rep) for rep in range(10))

@@ -46,16 +46,16 @@ def test_a_paper_names_only_what_there_is(name):
 
 @PAPERS
 def test_claims_and_notes_speak_of_rows_that_their_runs_make(name):
-    from omkl.config import algo_spec, algo_specs
+    from omkl.config import learner_spec, learner_specs
 
     paper = read(name)
 
     def labels(item):
-        found = {spec.label for spec in algo_specs().values() if spec.yardstick}
+        found = {spec.label for spec in learner_specs().values() if spec.yardstick}
         for run in item.runs:
             algos = run.words["algo"]
-            for algo in [algos] if isinstance(algos, str) else algos:
-                found.add(run.labels.get(algo, algo_spec(algo).label))
+            for learner in [algos] if isinstance(algos, str) else algos:
+                found.add(run.labels.get(learner, learner_spec(learner).label))
         return found
 
     for item in paper.claims.values():
@@ -135,9 +135,9 @@ def test_quick_takes_small_sets_and_two_repetitions():
 
 def test_a_set_of_ones_own_and_learners_beside_the_papers():
     paper, item = find("tables", "bomkl/1")
-    work = work_of(paper, [item], Selection(data=("wdbc",), algos=("omkc_ss",), reps=1))
+    work = work_of(paper, [item], Selection(data=("wdbc",), learners=("omkc_ss",), reps=1))
     assert work.data == ["wdbc"]
-    assert [s.algo for s in work.parts[-1].plan.settings] == ["omkc_ss"]
+    assert [s.learner for s in work.parts[-1].plan.settings] == ["omkc_ss"]
 
 
 def test_data_that_cannot_be_had_is_told_and_a_file_can_stand_in(tmp_path):

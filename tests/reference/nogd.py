@@ -26,7 +26,7 @@ def bomkc_nogd(X, y, kernels, *, budget, gamma, eta, rank, normalise="none", rng
     v = D^1/2 V^T a; f = v . z(x), z = D^-1/2 V^T k(x); on y f < 1, v <- v + eta y z.
 
     Eigenvalues within 1e-6 of the k-th stay too; those below 1e-8 of the largest do not. Losses up to 1e-9
-    are 0, and so is, with features, an output below 1e-10 of its terms a k, a = V D^-1/2 v, of max |a| or eta.
+    are 0, and so is, with features, an output below 1e-10 of its terms a k, a = V D^-1/2 v, max |a| or eta.
     """
     E = Features(X, y, kernels, normalise, budget)
     E.step = eta

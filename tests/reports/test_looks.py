@@ -189,7 +189,7 @@ def test_the_ranks_of_a_regression_are_those_of_its_error():
 
 def incomplete(settings: tuple = (DD, SS), lost: int = 2):
     cells, curves = study((*settings, *YARDSTICKS), {"wdbc": 100, "sonar": 100}, 4)
-    own = cells[(cells["algo"] == settings[0].algo) & (cells["data"] == "sonar")].index[:lost]
+    own = cells[(cells["algo"] == settings[0].learner) & (cells["data"] == "sonar")].index[:lost]
     return cells.drop(own).reset_index(drop=True), curves, expected(settings, ("wdbc", "sonar"), 4)
 
 

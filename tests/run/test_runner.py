@@ -13,7 +13,7 @@ from support import runner_fakes
 from support.runner_plans import POOL, make_plan, without_time
 
 from omkl import config, executors
-from omkl.config import Plan, Setting, algo_spec
+from omkl.config import Plan, Setting, learner_spec
 from omkl.learner import job as jobs
 from omkl.run import runner
 from omkl.store.store import Store
@@ -115,10 +115,10 @@ def test_fresh_runs_all_anew_and_the_new_results_count(plan):
 def test_another_revision_does_not_reuse(plan, monkeypatch):
     old = runner.run_plan(plan, jobs=1)
     assert old.stale == {}
-    now = {name: algo_spec(name).revision for name in ("omkc_dd", "omkc_ss", "majority")}
-    revised = {name: replace(algo_spec(name), revision=now[name] + 2) for name in ("omkc_dd", "omkc_ss")}
-    revised["majority"] = algo_spec("majority")
-    monkeypatch.setattr(config, "algo_specs", lambda names: {name: revised[name] for name in names})
+    now = {name: learner_spec(name).revision for name in ("omkc_dd", "omkc_ss", "majority")}
+    revised = {name: replace(learner_spec(name), revision=now[name] + 2) for name in ("omkc_dd", "omkc_ss")}
+    revised["majority"] = learner_spec("majority")
+    monkeypatch.setattr(config, "learner_specs", lambda names: {name: revised[name] for name in names})
     outcome = runner.run_plan(plan, jobs=1)
     assert (outcome.ran, outcome.reused) == (16, 8)
     assert outcome.stale == {(name, now[name]): 8 for name in ("omkc_dd", "omkc_ss")}

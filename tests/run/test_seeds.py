@@ -4,14 +4,14 @@ import numpy as np
 
 import omkl.data
 from omkl import seeds
-from omkl.config import algo_names, plan
+from omkl.config import learner_names, plan
 from omkl.run.cells import expand
 
 
 def test_every_learner_has_draws_of_its_own_on_one_permutation():
     permutation = seeds.permutation_seed(1, "some content", 0)
-    drawn = {seeds.learner_seed(permutation, name) for name in algo_names()}
-    assert len(drawn | {permutation}) == len(algo_names()) + 1
+    drawn = {seeds.learner_seed(permutation, name) for name in learner_names()}
+    assert len(drawn | {permutation}) == len(learner_names()) + 1
 
 
 def test_the_seeds_of_cells_are_those_of_their_orders_and_no_permutation_is_drawn(monkeypatch, tmp_path):

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from omkl.config import algo_specs, plan
+from omkl.config import learner_specs, plan
 from omkl.run import runner
 from omkl.run.cells import expand
 
@@ -24,7 +24,7 @@ def store(tmp_path):
 
 def words(task: str) -> list[str]:
     """Every learner for data of this task that the version before had."""
-    names = [spec.name for spec in algo_specs().values() if task in spec.tasks and spec.name not in NEW]
+    names = [spec.name for spec in learner_specs().values() if task in spec.tasks and spec.name not in NEW]
     file = STORE / ("targets.csv" if task == "regression" else "classes.libsvm")
     own = [f"task={task}", f"data={file}", "reps=1", "yardsticks=[]", "exec=serial"]
     return [f"algo={','.join(names)}", *own, *(["algo.budget=4"] if task == "classification" else [])]
@@ -42,7 +42,7 @@ def test_a_former_hyperparameter_names_the_learner_that_it_became(store):
     data = [f"data={STORE / 'classes.libsvm'}", "reps=1", "yardsticks=[]", "exec=serial", f"store={store}"]
     with pytest.warns(UserWarning, match=r"algo.variant=authors is now algo=adaraker_authors;"):
         new = plan(["algo=adaraker", "algo.variant=authors", "algo.eta=0.5", "algo.eta0=3", *data])
-    assert [(s.algo, s.params["eta"]) for s in new.settings] == [("adaraker_authors", 0.5)]
+    assert [(s.learner, s.params["eta"]) for s in new.settings] == [("adaraker_authors", 0.5)]
     with pytest.warns(UserWarning, match=r"is now algo=adaraker;"):
         same = plan(["algo=adaraker", "algo.variant=paper", *data])
     assert same.settings == plan(["algo=adaraker", *data]).settings

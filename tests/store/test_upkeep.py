@@ -16,7 +16,7 @@ from support import ROOT, TESTS
 from support.results_lines import cell_files, line, read_quietly
 
 from omkl.cli import main
-from omkl.config import algo_spec
+from omkl.config import learner_spec
 from omkl.errors import OmklError, UserError
 from omkl.reports import store_contents
 from omkl.store import rewrite
@@ -60,7 +60,7 @@ def test_list_counts_what_the_store_holds(tmp_path):
     )
     rows = store_contents.contents(Store(tmp_path))
     keep = ("algo", "settings", "pool", "revision", "cells", "failed", "seconds", "dates", "machines")
-    now = algo_spec("omkc_dd").revision
+    now = learner_spec("omkc_dd").revision
     assert [tuple(row[name] for name in keep) for row in rows] == [
         ("gone", "eta=1.5", "", "1", 1, 0, 0.25, "", "there"),
         ("omkc_dd", "beta=0.5 sampling=max", "paper16", f"0 (now {now})", 1, 0, 0.25, "2026-01-01", "here"),
@@ -208,7 +208,7 @@ def test_prune_removes_what_no_table_uses(tmp_path, capsys):
 
 
 def test_prune_old_removes_cells_of_older_revisions_with_their_curves(tmp_path):
-    now = algo_spec("omkc_dd").revision
+    now = learner_spec("omkc_dd").revision
     store = fill(tmp_path, line(1, revision=now - 1), line(2, revision=now), line(3, algo="gone", revision=0))
     rows, _ = rewrite.prune(store, old=True, torn=False, really=True)
     assert rows == [{"folder": folder, "what": rewrite.OLD, "lines": 1} for folder in ("cells", "curves")]

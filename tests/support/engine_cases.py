@@ -4,7 +4,7 @@ import hashlib
 
 import numpy as np
 
-from omkl.config import algo_spec, pool
+from omkl.config import learner_spec, pool
 from omkl.data.dataset import Dataset, content_hash
 from omkl.engine.stream import make_stream
 from omkl.learner import Learner
@@ -111,7 +111,7 @@ def pool_for(spec, params, given):
 
 def new_learner(name, given, d, *, seed=1, block=None, rounds=None, **over):
     """A fresh Learner by its name in conf/algo; over: hyperparameters other than the defaults."""
-    spec = algo_spec(name)
+    spec = learner_spec(name)
     params = {**spec.usual("classification"), **over}
     return Learner(spec, params, pool_for(spec, params, given), d, seed, block, rounds)
 

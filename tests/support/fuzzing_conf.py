@@ -7,10 +7,9 @@ from pathlib import Path
 from random import Random
 from unittest import mock
 
-from support.fuzzing import Target, tokens_of
-
 from omkl.errors import OmklError
 from omkl.paths import conf_folder
+from support.fuzzing import Target, tokens_of
 
 
 class Words(Target):
@@ -150,14 +149,14 @@ class Config(Spec):
         self.patch.stop()
 
     def read(self, group: str, text: bytes) -> None:
-        from omkl.config import algo_spec, compose, pool
+        from omkl.config import compose, learner_spec, pool
 
         name = self.conf / group / "mine.yaml" if group else self.conf / "config.yaml"
         name.write_bytes(text)
         compose._cache.clear()
         try:
             if group in ("algo", "pool"):
-                {"algo": algo_spec, "pool": pool}[group]("mine")
+                {"algo": learner_spec, "pool": pool}[group]("mine")
             elif group:
                 compose.read(group, ["mine"])
             else:

@@ -12,6 +12,7 @@ from random import Random
 from unittest import mock
 
 import numpy as np
+
 from support.fuzzing import Target
 from support.results_lines import line
 
@@ -202,9 +203,8 @@ class Copy(Npz):
     """A parsed copy in the cache, torn or overwritten."""
 
     def valid(self) -> list[bytes]:
-        from support.engine_cases import ties
-
         from omkl.data import cache
+        from support.engine_cases import ties
 
         self.hash = ties(T=6).content_hash
         cache.write(ties(T=6), self.path)
@@ -230,9 +230,8 @@ class Orders(Target):
         return [b"1 2 3\n3 2 1\n", b"2 3 1\n" * 20]
 
     def attempt(self, data: bytes) -> None:
-        from support.engine_cases import dataset
-
         from omkl.data import orders, registry
+        from support.engine_cases import dataset
 
         made = dataset([[1.0], [2.0], [3.0]], [1, -1, 1])
         entry = mock.Mock(permutations="x", content_hash=made.content_hash)

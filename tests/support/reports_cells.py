@@ -22,7 +22,7 @@ LINEAR = {"kind": "linear"}
 
 
 class Spec(SimpleNamespace):
-    """Stands for omkl.config.AlgoSpec."""
+    """Stands for omkl.config.LearnerSpec."""
 
     def unusual(self, params: dict, task: str) -> dict:
         return {name: value for name, value in params.items() if value != self.defaults.get(name)}
@@ -45,7 +45,7 @@ SPECS = {
 class Setting:
     """Stands for omkl.config.Setting."""
 
-    algo: str
+    learner: str
     params: dict[str, Any] = field(default_factory=dict)
     pool: dict[str, Any] | None = None
 
@@ -53,10 +53,10 @@ class Setting:
         return True
 
 
-def setting(algo: str, pool: dict | None = PAPER, **params: Any) -> Setting:
+def setting(learner: str, pool: dict | None = PAPER, **params: Any) -> Setting:
     """A setting with the learner's defaults but for ``params``."""
-    own = algo.startswith("omkc")
-    return Setting(algo, {**SPECS[algo].defaults, **params}, pool if own else None)
+    own = learner.startswith("omkc")
+    return Setting(learner, {**SPECS[learner].defaults, **params}, pool if own else None)
 
 
 YARDSTICKS = tuple(setting(name) for name in ("majority", "perceptron", "arow"))
@@ -66,9 +66,9 @@ def cell(which: Setting, rep: int, mistakes: int, data: str = "wdbc", T: int = 1
     """One finished cell."""
     pool = which.pool
     line = {
-        "key": f"{which.algo}|{which.params}|{pool and pool['name']}|{data}|{rep}",
+        "key": f"{which.learner}|{which.params}|{pool and pool['name']}|{data}|{rep}",
         "status": "ok",
-        "algo": which.algo,
+        "algo": which.learner,
         "params": which.params,
         "pool": pool and pool["name"],
         "pool_spec": pool and {"normalise": pool["normalise"], "kernels": pool["kernels"]},
@@ -137,7 +137,7 @@ def study(settings: tuple, data: dict[str, int], reps: int, seed: int = 0) -> tu
                 total = int(stored[-1])
                 line |= {"n_sv_sum": total, "n_sv_union": min(total, int(0.7 * T)) if grows else 0}
                 line |= {
-                    "n_sv_combined": total // 3 if which.algo == "omkc_ss" else total,
+                    "n_sv_combined": total // 3 if which.learner == "omkc_ss" else total,
                     "m": 1 if grows else 0,
                     "seconds": T * (1e-5 + grows * 1e-4),
                 }
@@ -157,8 +157,8 @@ def _character(which: Setting, number: int) -> tuple[float, float, float]:
         "majority": (0.37, 0.02, 0.0),
         "perceptron": (0.24, 0.02, 0.0),
         "arow": (0.06, 0.06, 0.0),
-    }[which.algo]
+    }[which.learner]
     level = base[0] + 0.05 * number + 0.1 * (beta - 0.7) ** 2
-    if which.algo == "omkc_ss":
+    if which.learner == "omkc_ss":
         level += 0.01 * abs(np.log10(delta) + 1)
     return level, base[1], base[2]

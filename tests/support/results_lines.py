@@ -7,7 +7,7 @@ from unittest import mock
 import numpy as np
 import pandas as pd
 
-from omkl.config import algo_spec
+from omkl.config import learner_spec
 from omkl.store import lines
 from omkl.store.keys import cell_key
 from omkl.store.store import Store
@@ -30,7 +30,7 @@ def line(
         "rep": number,
         "seed": 1,
         "permutation_seed": str(2**100 + number),
-        "revision": algo_spec("omkc_dd").revision,
+        "revision": learner_spec("omkc_dd").revision,
     }
     if status == "ok":
         base |= {"T": 100, "mistakes": 30, "mistake_rate": 0.3, "n_sv_sum": 40, "n_sv_union": 35, "m": 1}
