@@ -2,6 +2,7 @@
 
 import ast
 import itertools
+import re
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -31,11 +32,28 @@ def kinds() -> tuple[dict[str, Parameters], dict[str, list[str]]]:
     return parsed, written["EITHER"]
 
 
+def kernel_of_text(text: str) -> dict[str, Any] | None:
+    """Return the kernel that tables print as ``gaussian(sigma=8)`` or ``linear``, None for other text."""
+    match = re.fullmatch(r"\s*([a-z_0-9]+)\s*(?:\((.*)\))?\s*", text)
+    if not match or match[1] not in kinds()[0]:
+        return None
+    kernel: dict[str, Any] = {"kind": match[1]}
+    for part in filter(str.strip, (match[2] or "").split(",")):
+        name, _, number = part.partition("=")
+        try:
+            kernel[name.strip()] = int(number) if number.strip().isdigit() else float(number)
+        except ValueError:
+            kernel[name.strip()] = number.strip()
+    return kernel
+
+
 def check_kernel(value: Any) -> dict[str, Any]:
     """Return one kernel in canonical form: kind first, every parameter present, numbers in their type.
 
     What each kind computes stands in omkl/engine/kernels.py. Raises ValueError that says what would be right.
     """
+    if isinstance(value, str):
+        value = kernel_of_text(value) or value
     if not isinstance(value, dict):
         hint = "; quote the braces, the shell expands them" if isinstance(value, str) and ":" in value else ""
         raise ValueError(

@@ -22,6 +22,7 @@ BLOCK = 64
 # ends (2 N,)         first and last-plus-one position of a stored example in
 # indices, values (N stride,)    the stored examples, sparse; each has the room of the longest
 # norm2 (N,)          squared norms
+# origin (N,)         the stored examples as row numbers of the data
 # users (N,)          slots that hold the example
 # free (N,) n_free (1,)   the examples without a user, as a stack
 # now (2,)            the round whose example was stored last, and its number
@@ -32,8 +33,8 @@ BLOCK = 64
 # tile (m + 1, R), dense (d,), some_dots (S,)    scratch; dense is 0
 Budget = namedtuple(
     "Budget",
-    "pool limit A own holds born n_put n_sv oldest size ends indices values norm2 users free n_free now "
-    "open dots K f g tile dense some_dots",
+    "pool limit A own holds born n_put n_sv oldest size ends indices values norm2 origin users free n_free "
+    "now open dots K f g tile dense some_dots",
 )
 
 
@@ -56,6 +57,7 @@ def make_budget(pool: Pool, budget: int, d: int, block: int = BLOCK) -> Budget:
         indices=np.zeros(0, np.int32),
         values=np.zeros(0),
         norm2=np.zeros(0),
+        origin=np.zeros(0, np.int64),
         users=np.zeros(0, np.int64),
         free=np.zeros(0, np.int64),
         n_free=np.zeros(1, np.int64),
@@ -72,11 +74,18 @@ def make_budget(pool: Pool, budget: int, d: int, block: int = BLOCK) -> Budget:
 
 
 def reserve_slots(B: Budget, vectors: int, longest: int) -> Budget:
-    """Return B with room for so many more vectors within the budget, and for examples this long."""
+    """Return B with room for so many more vectors within the budget, and for examples this long.
+
+    Room that grows does so by half at least, see `omkl.engine.expansion.reserve`.
+    """
     R, S, m = B.K.shape
     N = B.norm2.size
     slots = max(S, min(int(B.limit[0]), int(B.n_sv.max()) + vectors))
+    if slots > S:
+        slots = max(slots, min(int(B.limit[0]), S + S // 2))
     examples = max(N, min(m * slots, int(B.size[0]) + vectors) + 1)
+    if examples > N:
+        examples = max(examples, min(m * slots + 1, N + N // 2))
     if slots > S:
         A, own, holds, born = (_extended(array, slots) for array in (B.A, B.own, B.holds, B.born))
         B = B._replace(A=A, own=own, holds=holds, born=born)
@@ -92,11 +101,12 @@ def reserve_slots(B: Budget, vectors: int, longest: int) -> Budget:
             values[ends[2 * e] : ends[2 * e + 1]] = B.values[start:stop]
         B = B._replace(ends=ends, indices=indices, values=values)
     if examples > N:
-        norm2, users, free = (_extended(array, examples) for array in (B.norm2, B.users, B.free))
+        arrays = (B.norm2, B.origin, B.users, B.free)
+        norm2, origin, users, free = (_extended(array, examples) for array in arrays)
         more = np.arange(examples - 1, N - 1, -1)
         free[B.n_free[0] : B.n_free[0] + more.size] = more
         B.n_free[0] += more.size
-        B = B._replace(norm2=norm2, users=users, free=free, dots=np.empty((examples, R)))
+        B = B._replace(norm2=norm2, origin=origin, users=users, free=free, dots=np.empty((examples, R)))
     return B._replace(open=with_room(B.open, longest))
 
 

@@ -224,6 +224,7 @@ def _stored(B, stream, t):
         at += 1
     B.ends[2 * e + 1] = at
     B.norm2[e] = B.open.row_norm2[row_of(B.open, t)]
+    B.origin[e] = stream.order[t]
     B.size[0] += 1
     B.now[0], B.now[1] = t, e
     low, high = (

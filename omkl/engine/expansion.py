@@ -26,6 +26,7 @@ _TILE_PAIRS = 2048  # stored vectors x rows of a tile: its kernel values stay in
 # stored_by (capacity,)   the kernels with a non-zero coefficient, as bits
 # indptr (capacity+1,) indices, values (nnz capacity,)   the stored vectors, sparse
 # norm2 (capacity,)   their squared norms
+# origin (capacity,)  their examples, as row numbers of the data
 # size (2,)           stored vectors (the union), non-zero coefficients over all kernels (the papers' #SV)
 # n_sv (m,)           non-zero coefficients per kernel
 # open                the open block: open_block.py
@@ -37,7 +38,7 @@ _TILE_PAIRS = 2048  # stored vectors x rows of a tile: its kernel values stay in
 # largest (m,)        largest absolute coefficient of each kernel
 Expansion = namedtuple(
     "Expansion",
-    "pool A stored_by indptr indices values norm2 size n_sv largest "
+    "pool A stored_by indptr indices values norm2 origin size n_sv largest "
     "open dots scratch F G tracked f few few_of settled doubt exact",
 )
 
@@ -55,6 +56,7 @@ def make_expansion(pool: Pool, d: int, block: int = BLOCK) -> Expansion:
         indices=np.empty(0, np.int32),
         values=np.empty(0),
         norm2=np.empty(0),
+        origin=np.empty(0, np.int64),
         size=np.zeros(2, np.int64),
         n_sv=np.zeros(m, np.int64),
         largest=np.zeros(m),
@@ -77,10 +79,12 @@ def reserve(E: Expansion, vectors: int, nnz: int, longest: int) -> Expansion:
     """Return E with room for so many more vectors and non-zeros, and for blocks of rows this long.
 
     Pages are only touched when used, so that asking for a whole stream's worth costs address space alone.
+    Room grows by half at least: a stream that comes row by row is not copied for each of them.
     """
     n = E.size[0]
     used = E.indptr[n]
     if n + vectors > E.norm2.size:
+        vectors = max(vectors, n // 2)
         A = np.empty((E.A.shape[0], n + vectors))
         A[:, :n] = E.A[:, :n]
         E = E._replace(
@@ -88,8 +92,10 @@ def reserve(E: Expansion, vectors: int, nnz: int, longest: int) -> Expansion:
             stored_by=_grown(E.stored_by, n, vectors),
             indptr=_grown(E.indptr, n + 1, vectors),
             norm2=_grown(E.norm2, n, vectors),
+            origin=_grown(E.origin, n, vectors),
         )
     if used + nnz > E.values.size:
+        nnz = max(nnz, used // 2)
         E = E._replace(indices=_grown(E.indices, used, nnz), values=_grown(E.values, used, nnz))
     larger = with_room(E.open, longest)
     if larger is not E.open:
@@ -138,6 +144,7 @@ def add(E, stream, t, a):
         at += 1
     E.indptr[n + 1] = at
     E.norm2[n] = E.open.row_norm2[row_of(E.open, t)]
+    E.origin[n] = stream.order[t]
     E.stored_by[n] = 0
     for i in range(a.size):
         E.A[i, n] = a[i]

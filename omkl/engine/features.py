@@ -48,6 +48,15 @@ def make_features(
     return Features(columns, scale, np.zeros(m * D), np.zeros((m, 2 * D)))
 
 
+def further_frequencies(
+    kernels: list[dict], F: Features, d: int, kind: str, rng: np.random.Generator
+) -> np.ndarray:
+    """Return frequencies (d - d_F, m D) for columns beyond the d_F that these features were drawn for."""
+    more, D = d - len(F.V), F.z.shape[1] // 2
+    V = np.stack([_frequencies(kernel, more, D, kind, rng) for kernel in kernels])
+    return np.ascontiguousarray(V.reshape(len(kernels) * D, more).T)
+
+
 def _frequencies(kernel: dict, d: int, D: int, kind: str, rng: np.random.Generator) -> np.ndarray:
     """V (D, d) of one Gaussian."""
     sigma2 = kernel["sigma"] ** 2 if "sigma" in kernel else 1.0 / (2.0 * kernel["gamma"])

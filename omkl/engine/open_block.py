@@ -38,6 +38,14 @@ def with_room(block: Block, longest: int) -> Block:
     return block._replace(columns=np.empty(slots, np.int32), rows=rows)
 
 
+def wider_block(block: Block, d: int) -> Block:
+    """Return the block, which is not open, for examples of d features."""
+    for column in block.columns[: block.rounds[2]]:
+        block.slot[column] = 0
+    block.rounds[2] = 0
+    return block._replace(slot=np.concatenate([block.slot, np.zeros(d - block.slot.size, np.int32)]))
+
+
 def close(block: Block) -> None:
     """Forget the open block: the next round belongs to another stream."""
     block.rounds[0] = block.rounds[1] = 0

@@ -46,6 +46,7 @@ class Learner:
         self.run_compiled = function(spec.function)
         self.names = list(inspect.signature(self.run_compiled.py_func).parameters)
         self.block = block or BLOCK
+        self.spec, self.pool, self.d = spec, pool, d
         self.m = len(pool["kernels"]) if pool is not None else 0
         self.forms, self.params = spec.state, params
         rng = np.random.default_rng(seed)
@@ -60,12 +61,21 @@ class Learner:
         if missing:
             raise OmklError(f"learner {spec.name}: nothing provides {sorted(missing)} of its function")
 
-    def run(self, stream: Stream, learn: bool = True, on_part: Any = None) -> tuple[Trace, float]:
+    def run(
+        self, stream: Stream, learn: bool = True, on_part: Any = None, first: int = 0
+    ) -> tuple[Trace, float]:
         """Run the rounds of a stream; learn=False only scores them. Returns the trace and learner seconds.
 
         The stream is cut into parts of whole blocks, so that Ctrl-C is heard; ``on_part(t)`` is called
-        after each, with the number of rounds done.
+        after each, with the number of rounds done. first: the number of the data's row 0 in the stream that
+        this one continues; stored vectors are numbered from the beginning of that.
         """
+        if first:
+            self._renumber(-first)
+            try:
+                return self.run(stream, learn, on_part)
+            finally:
+                self._renumber(first)
         trace = make_trace(stream.T)
         resources.grow(self.forms, self.state, self.params, stream, learn)
         step = max(1, -(-stream.T // (CURVE_POINTS * self.block))) * self.block
@@ -74,9 +84,10 @@ class Learner:
             stop = min(start + step, stream.T)
             for name in self._with_blocks():
                 close(self.state[name].open)
+            whole = stop - start == stream.T
             given = {
-                "stream": part(stream, start, stop),
-                "trace": trace_part(trace, start, stop),
+                "stream": stream if whole else part(stream, start, stop),
+                "trace": trace if whole else trace_part(trace, start, stop),
                 "learn": learn,
             }
             values = [{**self.state, **self.arguments, **given}[name] for name in self.names]
@@ -86,6 +97,23 @@ class Learner:
             if on_part is not None:
                 on_part(stop)
         return trace, seconds
+
+    def _renumber(self, shift: int) -> None:
+        """Shift the row numbers of the stored vectors."""
+        for name in self._with_blocks():
+            resource = self.state[name]
+            used = resource.size[0] if isinstance(resource, Expansion) else None
+            resource.origin[:used] += shift
+
+    def __getstate__(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        from omkl.learner.saved import pack
+
+        return pack(self)
+
+    def __setstate__(self, packed: tuple[dict[str, Any], dict[str, Any]]) -> None:
+        from omkl.learner.saved import unpack
+
+        self.__dict__ = unpack(*packed).__dict__
 
     def _codes(self, spec: Any, name: str) -> dict[str, int]:
         """Return the constants that stand for the choices of a hyperparameter, if it has choices."""

@@ -1,0 +1,197 @@
+"""How a user's table becomes numbers: which column is the label, what is left out, filled in, or scaled.
+
+A recipe is made from one table and can be applied to others with the same columns: a saved model keeps it.
+"""
+
+import math
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import numpy as np
+
+from omkl.data.table_files import LONGEST_TEXT, Column, Table
+from omkl.errors import UserError, show, suggest
+
+MOST_CATEGORIES = 1000
+
+
+@dataclass(frozen=True)
+class Preparation:
+    """What a user wants of a table; the defaults change nothing.
+
+    label: a column's name or number, None for the last    drop: columns to leave out
+    missing: ``error``, ``drop`` the row, or ``mean`` of the column    categorical: ``error`` or ``onehot``
+    scale: ``none``, ``minmax`` to [0, 1] or ``standard`` to mean 0 and deviation 1, over the whole table
+    positive: the class that is +1 against all others, None where there are two
+    """
+
+    label: str | None = None
+    drop: tuple[str, ...] = ()
+    missing: str = "error"
+    categorical: str = "error"
+    scale: str = "none"
+    positive: str | None = None
+
+
+@dataclass
+class Recipe:
+    """A preparation with what it took from its table.
+
+    columns: the features' columns in order; of each its mean, its scaling (shift, factor), or its categories
+    label: the label's column    classes: the labels that are -1 and +1; with ``positive`` the first is None
+    """
+
+    preparation: Preparation
+    label: str
+    columns: list[str]
+    means: dict[str, float] = field(default_factory=dict)
+    scaling: dict[str, tuple[float, float]] = field(default_factory=dict)
+    categories: dict[str, list[str]] = field(default_factory=dict)
+
+    @property
+    def features(self) -> list[str]:
+        """The names of the features, one for each category of a column with categories."""
+        return [
+            feature
+            for name in self.columns
+            for feature in (
+                [f"{name}={value}" for value in self.categories[name]] if name in self.categories else [name]
+            )
+        ]
+
+    def apply(self, table: Table) -> tuple[np.ndarray, np.ndarray | None, np.ndarray]:
+        """Return the features (T, d), the labels (T,) or None without such a column, and the rows kept (T,).
+
+        Raises UserError for a table that lacks a column, and for values that the preparation has no way with.
+        """
+        by_name = {column.name: column for column in table.columns}
+        for name in self.columns:
+            if name not in by_name:
+                raise UserError(f"{table.path} has no column '{name}'{suggest(name, by_name)}")
+        used = [by_name[name] for name in self.columns]
+        label = by_name.get(self.label)
+        kept = np.ones(len(used[0].text), bool)
+        if label is not None and label.missing.any():
+            row = int(np.argmax(label.missing))
+            raise UserError(
+                f"{table.where(row)}: the label (column '{label.name}') is missing; remove the row"
+            )
+        if self.preparation.missing == "drop":
+            kept &= ~np.any([column.missing for column in used], axis=0)
+            if not kept.any():
+                raise UserError(f"{table.path}: every row has a missing value; missing=mean fills them in")
+        X = np.column_stack([self._numbers(column, table) for column in used])[kept]
+        return X, None if label is None else label.text[kept], np.flatnonzero(kept)
+
+    def _numbers(self, column: Column, table: Table) -> np.ndarray:
+        """Return the features of one column (T, 1 or more)."""
+        name, missing = column.name, column.missing
+        if missing.any() and self.preparation.missing == "error":
+            row = int(np.argmax(missing))
+            raise UserError(
+                f"{table.where(row)}: column '{name}' has no value ({show(column.text[row])}); "
+                "missing=mean fills it in, missing=drop leaves the row out"
+            )
+        if name in self.categories:
+            known = self.categories[name]
+            return (column.text[:, None] == np.array(known, object)).astype(float)
+        if column.numbers is None:
+            row, word = column.first_word()
+            drop = f"drop={name} leaves the column out"
+            raise UserError(
+                f"{table.where(row)}: column '{name}' holds {show(word)}, which is no number; "
+                f"categorical=onehot makes a feature of each value, {drop}"
+            )
+        values = np.where(missing, self.means.get(name, math.nan), column.numbers)
+        wrong = ~np.isfinite(values) & ~missing
+        if wrong.any():
+            row = int(np.argmax(wrong))
+            raise UserError(f"{table.where(row)}: column '{name}' is not finite ({show(column.text[row])})")
+        shift, factor = self.scaling.get(name, (0.0, 1.0))
+        return ((values - shift) * factor)[:, None]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the recipe as JSON holds it."""
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, text: Any) -> "Recipe":
+        """Return the recipe of `to_json`. Raises ValueError for anything else."""
+        try:
+            own = dict(text)
+            wanted = dict(own.pop("preparation"))
+            wanted["drop"] = tuple(wanted["drop"])
+            recipe = cls(Preparation(**wanted), **own)
+            recipe.scaling = {name: (float(a), float(b)) for name, (a, b) in recipe.scaling.items()}
+            recipe.means = {name: float(value) for name, value in recipe.means.items()}
+            names = [
+                recipe.label,
+                *recipe.columns,
+                *(v for values in recipe.categories.values() for v in values),
+            ]
+        except (TypeError, ValueError, AttributeError, KeyError) as error:
+            raise ValueError(f"the recipe of its data is broken: {error}") from None
+        if not recipe.columns or not all(isinstance(name, str) for name in names):
+            raise ValueError("the recipe of its data is broken: it has no columns")
+        return recipe
+
+
+def recipe_of(table: Table, preparation: Preparation) -> tuple[Recipe, list[str]]:
+    """Return the recipe that prepares this table, and notes on it. Raises UserError, see `Recipe.apply`."""
+    label = (
+        table.place(preparation.label, "label") if preparation.label is not None else len(table.columns) - 1
+    )
+    dropped = {table.place(name, "drop") for name in preparation.drop}
+    if label in dropped:
+        raise UserError(f"drop={table.columns[label].name}: this is the label; label=COLUMN names another")
+    used = [column for i, column in enumerate(table.columns) if i != label and i not in dropped]
+    if not used:
+        raise UserError(
+            f"{table.path}: {len(table.columns)} column(s), so no features; is the delimiter right?"
+        )
+    recipe = Recipe(preparation, table.columns[label].name, [column.name for column in used])
+    notes = []
+    for column in used:
+        if column.numbers is None:
+            if preparation.categorical == "onehot":
+                recipe.categories[column.name] = _categories(column, table)
+            continue
+        there = column.numbers[~column.missing]
+        if preparation.missing == "mean" and there.size:
+            recipe.means[column.name] = float(np.mean(there))
+        if preparation.scale != "none" and there.size:
+            recipe.scaling[column.name] = _scaling(there, preparation.scale)
+    if preparation.scale != "none":
+        notes.append(f"scale={preparation.scale} is over the whole file: every round knows what comes later")
+    counting = table.columns[0]
+    if counting in used and table.named and counting.name == "column 1" and counting.numbers is not None:
+        first = counting.numbers[0]
+        if first in (0, 1) and np.array_equal(counting.numbers, first + np.arange(len(counting.numbers))):
+            notes.append(
+                f"{table.path}: the first column has no name and counts the rows; drop=1 leaves it out"
+            )
+    return recipe, notes
+
+
+def _categories(column: Column, table: Table) -> list[str]:
+    values = sorted(set(column.text[~column.missing]))
+    if len(values) > MOST_CATEGORIES:
+        raise UserError(
+            f"{table.path}: column '{column.name}' has {len(values)} different values, such as "
+            f"{show(values[0])}; categorical=onehot takes {MOST_CATEGORIES}; drop={column.name} leaves it out"
+        )
+    long = next((value for value in values if len(value) > LONGEST_TEXT), None)
+    if long is not None:
+        raise UserError(
+            f"{table.path}: column '{column.name}' holds a text of {len(long)} characters; drop it"
+        )
+    return values
+
+
+def _scaling(values: np.ndarray, kind: str) -> tuple[float, float]:
+    """Return shift and factor: (x - shift) factor is the scaled value; a constant column becomes 0."""
+    low, high = (
+        (values.min(), values.max()) if kind == "minmax" else (values.mean(), values.mean() + values.std())
+    )
+    span = float(high - low)
+    return float(low), 1.0 / span if span > 0 and math.isfinite(1.0 / span) else 0.0

@@ -1,0 +1,166 @@
+"""A user's table (CSV, TSV, Parquet) as named columns: text as in the file, and numbers where all are."""
+
+import csv
+import io
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from omkl.data.files import open_binary
+from omkl.errors import UserError, show
+
+MISSING = frozenset(("", "?", "na", "n/a", "nan", "null", "none", "<na>"))
+LONGEST_TEXT = 100
+
+
+@dataclass
+class Column:
+    """A column: its name, its values as text, and as numbers, where missing ones are nan.
+
+    numbers: None where some value is neither a number nor missing    missing (T,): which values are
+    """
+
+    name: str
+    text: np.ndarray
+    missing: np.ndarray
+    numbers: np.ndarray | None
+
+    def first_word(self) -> tuple[int, str]:
+        """Return the row and the text of the first value that is no number."""
+        row = next(i for i, text in enumerate(self.text) if not self.missing[i] and _number(text) is None)
+        return row, self.text[row]
+
+
+@dataclass
+class Table:
+    """The columns of a file, the line of its first row, and whether its columns have names."""
+
+    path: Path
+    columns: list[Column]
+    first_line: int
+    named: bool
+
+    def where(self, row: int) -> str:
+        """Return file and line of a row."""
+        return f"{self.path}:{self.first_line + row}" if self.first_line else f"{self.path}: row {row + 1}"
+
+    def place(self, wanted: str | int, key: str) -> int:
+        """Return the place of a column named or numbered (from 1). Raises UserError for another."""
+        names = [column.name for column in self.columns]
+        if str(wanted) in names:
+            return names.index(str(wanted))
+        if str(wanted).isdigit() and 1 <= int(wanted) <= len(names):
+            return int(wanted) - 1
+        from omkl.errors import suggest
+
+        known = ", ".join(names[:8]) + (", ..." if len(names) > 8 else "")
+        raise UserError(
+            f"{key}={wanted}: {self.path} has no such column{suggest(str(wanted), names)}; "
+            f"its {len(names)} columns are {known}"
+        )
+
+
+def read(path: Path, delimiter: str, limit: int | None) -> Table:
+    """Return a table of at most ``limit`` bytes. Raises UserError that names file and line."""
+    if path.suffix == ".parquet":
+        return _parquet(path)
+    with open_binary(path, limit) as file:
+        raw = file.read()
+    try:
+        text = raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = raw[: error.start].count(b"\n") + 1
+        raise UserError(f"{path}:{line}: not UTF-8 text; save the file as UTF-8") from None
+    if "\0" in text:
+        raise UserError(
+            f"{path}:{text[: text.index(chr(0))].count(chr(10)) + 1}: a NUL character; is this a table?"
+        )
+    lines, rows = [], []
+    if delimiter == "whitespace":
+        parsed: Any = ((number, line.split()) for number, line in enumerate(text.splitlines(), 1))
+    else:
+        reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, skipinitialspace=True)
+        parsed = ((reader.line_num, fields) for fields in reader)
+    try:
+        for number, fields in parsed:
+            if fields and fields != [""]:
+                lines.append(number)
+                rows.append(fields)
+    except csv.Error as error:
+        raise UserError(f"{path}: {error}") from None
+    if not rows:
+        raise UserError(f"{path}: no examples in it")
+    width = len(rows[0])
+    for number, fields in zip(lines, rows, strict=True):
+        if len(fields) != width:
+            raise UserError(f"{path}:{number}: {len(fields)} columns; the lines before have {width}")
+    named = _is_header(rows)
+    names = [name.strip() for name in rows[0]] if named else []
+    names = [name or f"column {i + 1}" for i, name in enumerate(names)] or [str(i + 1) for i in range(width)]
+    body = rows[named:]
+    if not body:
+        raise UserError(f"{path}: no examples in it")
+    if len(set(names)) < len(names):
+        double = next(name for i, name in enumerate(names) if name in names[:i])
+        raise UserError(f"{path}:1: two columns are named {show(double)}; rename one")
+    first = lines[named] if lines == list(range(lines[0], lines[0] + len(lines))) else 0
+    columns = [_column(name, np.array([r[i].strip() for r in body], object)) for i, name in enumerate(names)]
+    return Table(path, columns, first, named)
+
+
+def _is_header(rows: list[list[str]]) -> bool:
+    """Whether the first line names the columns: no number is in it."""
+    return not any(_number(field.strip()) is not None for field in rows[0])
+
+
+def _number(text: str) -> float | None:
+    try:
+        return None if "_" in text else float(text)  # float() would read 1_000
+    except ValueError:
+        return None
+
+
+def _column(name: str, text: np.ndarray) -> Column:
+    missing = np.fromiter((value.lower() in MISSING for value in text), bool, len(text))
+    numbers: np.ndarray | None = np.full(len(text), np.nan)
+    try:
+        if any("_" in value for value in text):
+            raise ValueError
+        numbers[~missing] = text[~missing].astype(np.float64)
+    except ValueError:
+        numbers = None
+    return Column(name, text, missing, numbers)
+
+
+def _parquet(path: Path) -> Table:
+    try:
+        import pandas as pd
+        import pyarrow  # noqa: F401 (pandas reads with it)
+    except ImportError:
+        raise UserError(f"{path}: Parquet files need pyarrow; pip install 'omkl[parquet]'") from None
+    try:
+        frame = pd.read_parquet(path)
+    except Exception as error:  # pyarrow's errors have no common class
+        raise UserError(f"{path}: not a Parquet file: {str(error).splitlines()[0]}") from None
+    return of_frame(frame, path)
+
+
+def of_frame(frame: Any, path: Path) -> Table:
+    """Return the columns of a pandas data frame. Raises UserError for one without rows."""
+    import pandas as pd
+
+    if not len(frame):
+        raise UserError(f"{path}: no examples in it")
+    columns = []
+    for name in frame.columns:
+        values = frame[name]
+        missing = values.isna().to_numpy()
+        if pd.api.types.is_numeric_dtype(values) or pd.api.types.is_bool_dtype(values):
+            numbers = values.to_numpy(dtype=np.float64, na_value=np.nan)
+            text = np.array([format(v, "g") if v == v else "" for v in numbers], object)
+            columns.append(Column(str(name), text, missing, numbers))
+        else:
+            columns.append(_column(str(name), np.where(missing, "", values.astype(str)).astype(object)))
+    return Table(path, columns, 0, True)

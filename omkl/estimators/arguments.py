@@ -1,0 +1,135 @@
+"""Estimators made from conf/algo: their names, the arguments of their constructors, and their help."""
+
+import inspect
+import re
+from collections.abc import Callable, Mapping
+from functools import cache
+from typing import Any, NamedTuple
+
+from omkl.config import learner_specs, pool
+from omkl.config.learners import LearnerSpec
+from omkl.config.settings_text import value_text
+from omkl.config.state import RoundsForm
+from omkl.errors import UserError, suggest
+
+SUFFIX = {"classification": "Classifier", "regression": "Regressor", "novelty": "NoveltyDetector"}
+USUAL_POOL = "paper16"
+METHODS = {
+    "fit",
+    "partial_fit",
+    "predict",
+    "score",
+    "decision_function",
+}  # hyperparameters cannot be called so
+
+
+class Argument(NamedTuple):
+    """An argument of a constructor: its default and its meaning."""
+
+    default: Any
+    help: str
+
+
+def class_name(learner: str, task: str) -> str:
+    """Return the name of a learner's estimator: that of ``norma_novelty`` is ``NormaNoveltyDetector``."""
+    words = re.sub(rf"_{task}$", "", learner).split("_")
+    return "".join(word[:1].upper() + word[1:] for word in words) + SUFFIX[task]
+
+
+@cache
+def known() -> dict[str, tuple[LearnerSpec, str]]:
+    """Return learner and task of every estimator by name. Raises UserError where two would have one name."""
+    table: dict[str, tuple[LearnerSpec, str]] = {}
+    for spec in learner_specs().values():
+        for task in spec.tasks:
+            name = class_name(spec.name, task)
+            if name in table:
+                raise UserError(
+                    f"{spec.name} and {table[name][0].name} both give the estimator {name}; rename one"
+                )
+            table[name] = (spec, task)
+    return table
+
+
+def missing(module: str, name: str) -> AttributeError:
+    """Return the error for a name that a module of estimators does not have."""
+    return AttributeError(f"{module} has no estimator '{name}'{suggest(name, known())}")
+
+
+def make_class(name: str, bases: Mapping[str, type], module: str, seed: str = "random_state") -> type:
+    """Return the estimator of this name as a subclass of the base for its task.
+
+    module: where it is imported from, so that pickle finds it; seed: name of that argument. Raises UserError
+    for an unknown name.
+    """
+    if name not in known():
+        raise UserError(f"there is no estimator '{name}'{suggest(name, known())}")
+    spec, task = known()[name]
+    own = arguments(spec, task, seed)
+    body = {
+        "__init__": _constructor(name, own),
+        "__doc__": _help(spec, task, own, str(getattr(bases[task], "attributes", ""))),
+        "__module__": module,
+        "__qualname__": name,
+        "learner": spec.name,
+        "task": task,
+    }
+    return type(name, (bases[task],), body)
+
+
+def argument_name(hyperparameter: str) -> str:
+    """Return the argument of a hyperparameter: its name, but ``predict_by`` where ``predict`` is a method."""
+    return f"{hyperparameter}_by" if hyperparameter in METHODS else hyperparameter
+
+
+def arguments(spec: LearnerSpec, task: str, seed: str = "random_state") -> dict[str, Argument]:
+    """Return the arguments of a learner's estimator by name."""
+    made: dict[str, Argument] = {}
+    if spec.kernels == "pool":
+        usual = spec.usual_pool or USUAL_POOL
+        text = f"kernel pool: a name ({usual}: {pool(usual)['label']}), a list of kernels, or a mapping"
+        made["pool"] = Argument(usual, f"{text} of normalise and kernels")
+    for name, parameter in spec.hyperparameters.items():
+        value = spec.usual(task)[name]
+        default = value_text(value) if isinstance(value, dict) else value
+        made[argument_name(name)] = Argument(default, f"{parameter.help}; {_domain(parameter.domain)}")
+    if any(isinstance(form, RoundsForm) for form in spec.state.values()):
+        text = "rounds of the whole stream; None: the rows of fit, or of the first partial_fit"
+        made["rounds"] = Argument(None, text)
+    text = (
+        "seed of the learner's own random numbers, as numpy.random.default_rng takes it; None for fresh ones"
+    )
+    made[seed] = Argument(None, text if spec.stochastic else "not used: the learner draws no numbers")
+    return made
+
+
+def _domain(domain: Any) -> str:
+    if isinstance(domain, list):
+        return "one of " + ", ".join(value_text(choice) for choice in domain)
+    kernel = "a kernel such as 'gaussian(sigma=1)', or a mapping such as {'kind': 'gaussian', 'sigma': 1}"
+    return {"kernel": kernel, "budget": "a whole number ≥ 1", "bool": "True or False"}.get(
+        domain, f"in {domain}"
+    )
+
+
+def _constructor(name: str, own: dict[str, Argument]) -> Callable[..., None]:
+    def __init__(self: Any, **given: Any) -> None:
+        for word in given.keys() - own.keys():
+            raise TypeError(f"{name} has no argument '{word}'{suggest(word, own)}")
+        for key, argument in own.items():
+            setattr(self, key, given.get(key, argument.default))
+
+    kind = inspect.Parameter.KEYWORD_ONLY
+    parameters = [inspect.Parameter(key, kind, default=argument.default) for key, argument in own.items()]
+    first = inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    __init__.__signature__ = inspect.Signature([first, *parameters])  # type: ignore[attr-defined]
+    __init__.__doc__ = "Keep the arguments; they are checked when the first rows come."
+    return __init__
+
+
+def _help(spec: LearnerSpec, task: str, own: dict[str, Argument], attributes: str) -> str:
+    lines = [f"{spec.label} for {task}: {spec.cite}.", "", f"The learner ``algo={spec.name}`` of omkl.", ""]
+    lines += ["Parameters", "----------"]
+    for key, argument in own.items():
+        lines += [f"{key} : default={argument.default!r}", f"    {argument.help}"]
+    return "\n".join([*lines, "", attributes])

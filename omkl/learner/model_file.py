@@ -1,0 +1,105 @@
+"""Saved models: a file with a learner's header and arrays, no pickle, checked before anything is made of it.
+
+omkl model 1\n
+sha256 of the rest, in hex\n
+length of the header, 8 bytes little-endian
+the header, JSON: {"model": as of omkl.learner.saved, "about": whatever the writer says, "arrays": [...]}
+the arrays one after another, little-endian, in the order of the header: [name, type, shape]
+"""
+
+import hashlib
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from omkl.errors import UserError
+from omkl.files import replacing
+from omkl.learner.learner import Learner
+from omkl.learner.saved import pack, unpack
+
+MAGIC = b"omkl model 1\n"
+_TYPES = ("<f8", "<i8", "<i4", "<u8")
+_LONGEST_HEADER = 2**26
+
+
+def write(path: Path | str, learner: Learner, about: dict[str, Any]) -> None:
+    """Save a learner; about: JSON that `read` gives back. The file is replaced in one step."""
+    header, arrays = pack(learner)
+    arrays = {
+        name: np.ascontiguousarray(array).astype(_little(array), copy=False) for name, array in arrays.items()
+    }
+    table = [[name, _little(array), list(array.shape)] for name, array in arrays.items()]
+    text = json.dumps({"model": header, "about": about, "arrays": table}, allow_nan=True).encode()
+    parts = [len(text).to_bytes(8, "little"), text, *(array.tobytes() for array in arrays.values())]
+    digest = hashlib.sha256()
+    for part in parts:
+        digest.update(part)
+    with replacing(Path(path)) as file:
+        file.write(MAGIC + digest.hexdigest().encode() + b"\n")
+        for part in parts:
+            file.write(part)
+
+
+def _little(array: np.ndarray) -> str:
+    return array.dtype.newbyteorder("<").str
+
+
+def read(path: Path | str) -> tuple[Learner, dict[str, Any]]:
+    """Return the learner of a saved model and what its writer said about it.
+
+    Raises UserError, with the file's name, for a file that cannot be read, is damaged, or is no model.
+    """
+    path = Path(path)
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise UserError(f"{path}: {error.strerror}") from None
+    if not content.startswith(MAGIC):
+        known = content.startswith(b"omkl model ")
+        raise UserError(f"{path} is {'a model of another version of omkl' if known else 'no model of omkl'}")
+    start = len(MAGIC) + 65
+    if hashlib.sha256(content[start:]).hexdigest().encode() + b"\n" != content[len(MAGIC) : start]:
+        raise UserError(f"{path} is damaged: its content does not fit its hash; save the model again")
+    try:
+        header, arrays = _parsed(memoryview(content)[start:])
+        about = header.get("about")
+        if not isinstance(header.get("model"), dict) or not isinstance(about, dict):
+            raise ValueError("the header has no model")
+        return unpack(header["model"], arrays), about
+    except (ValueError, OverflowError, RecursionError) as error:
+        raise UserError(f"{path} is not a valid model: {error}") from None
+
+
+def _parsed(content: memoryview) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    length = int.from_bytes(content[:8], "little")
+    if len(content) < 8 or length > min(len(content) - 8, _LONGEST_HEADER):
+        raise ValueError("the header is longer than the file")
+    header = json.loads(bytes(content[8 : 8 + length]))
+    table = header.get("arrays") if isinstance(header, dict) else None
+    if not isinstance(table, list):
+        raise ValueError("the header has no table of arrays")
+    arrays, at = {}, 8 + length
+    for entry in table:
+        name, kind, shape = entry if isinstance(entry, list) and len(entry) == 3 else (None, None, None)
+        sides = shape if isinstance(shape, list) and len(shape) <= 4 else [-1]
+        if (
+            not isinstance(name, str)
+            or kind not in _TYPES
+            or not all(type(n) is int and n >= 0 for n in sides)
+        ):
+            raise ValueError("an array has no name, type or shape")
+        size = math.prod(sides) * np.dtype(kind).itemsize
+        if size > len(content) - at or max(sides, default=0) > 2**40 or name in arrays:
+            raise ValueError(f"the array '{name}' is longer than the file, or given twice")
+        arrays[name] = (
+            np.frombuffer(content[at : at + size], kind)
+            .reshape(sides)
+            .astype(np.dtype(kind).newbyteorder("="))
+        )
+        at += size
+    if at != len(content):
+        raise ValueError("the file is longer than its arrays")
+    return header, arrays

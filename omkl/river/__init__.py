@@ -1,0 +1,29 @@
+"""river models of all learners: ``from omkl.river import OmkcSsClassifier``; river must be installed.
+
+The names and arguments are those of `omkl.sklearn`, with ``seed`` in place of ``random_state``.
+"""
+
+from functools import cache
+from typing import Any
+
+from omkl.estimators.arguments import known, make_class, missing
+from omkl.river.base import Classifier, NoveltyDetector, Regressor
+
+__all__ = ["names"]
+_BASES: dict[str, type] = {"classification": Classifier, "regression": Regressor, "novelty": NoveltyDetector}
+
+
+def names() -> list[str]:
+    """Return the names of all models."""
+    return list(known())
+
+
+@cache
+def __getattr__(name: str) -> Any:
+    if name.startswith("_") or name not in known():
+        raise missing(__name__, name)
+    return make_class(name, _BASES, __name__, seed="seed")
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *names()])

@@ -1,0 +1,31 @@
+"""scikit-learn estimators of all learners: ``from omkl.sklearn import OmkcSsClassifier``.
+
+An estimator's name is the learner's in CamelCase with its task: ``Classifier``, ``Regressor`` or
+``NoveltyDetector``. Its arguments are the learner's hyperparameters with their defaults; ``help`` shows them.
+``names()`` lists the estimators, which are made from conf/algo: a new learner has one at once.
+"""
+
+from functools import cache
+from typing import Any
+
+from omkl.estimators.arguments import known, make_class, missing
+from omkl.sklearn.base import Classifier, NoveltyDetector, Regressor
+
+__all__ = ["names"]
+_BASES: dict[str, type] = {"classification": Classifier, "regression": Regressor, "novelty": NoveltyDetector}
+
+
+def names() -> list[str]:
+    """Return the names of all estimators."""
+    return list(known())
+
+
+@cache
+def __getattr__(name: str) -> Any:
+    if name.startswith("_") or name not in known():
+        raise missing(__name__, name)
+    return make_class(name, _BASES, __name__)
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *names()])

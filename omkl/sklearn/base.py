@@ -1,0 +1,374 @@
+"""What all estimators share: a learner behind scikit-learn's methods.
+
+``fit`` forgets and makes one pass over the rows in their order; ``partial_fit`` goes on where the last call
+ended, so that any cut of a stream gives the same learner, to the last bit.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import BaseEstimator, ClassifierMixin, OutlierMixin, RegressorMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.multiclass import check_classification_targets, type_of_target
+from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
+
+from omkl.config import learner_spec
+from omkl.config.learners import LearnerSpec
+from omkl.data.dataset import MANY
+from omkl.engine.stream import Stream, make_stream
+from omkl.errors import UserError
+from omkl.estimators.arguments import argument_name
+from omkl.estimators.make import make_learner
+from omkl.learner.model import Progress, coefficients, score, stored_vectors
+
+ATTRIBUTES = """Attributes
+----------
+n_features_in_, feature_names_in_ : of the rows seen first.
+kernel_weights_ : (m,), of learners that weigh their kernels.
+support_, support_vectors_ : row numbers, counted from the first row learnt, and rows (CSR), of learners that
+    store examples; n_support_ : how many of them each kernel uses.
+dual_coef_ : (m, n_support), the coefficients of the support vectors for each kernel.
+curve_ : {measure} after how many rounds, while learning."""
+
+
+class OnlineLearner(BaseEstimator):
+    """A learner of omkl as an estimator; see the subclasses."""
+
+    learner: ClassVar[str]
+    task: ClassVar[str]
+    attributes: ClassVar[str]
+
+    @property
+    def _spec(self) -> LearnerSpec:
+        return learner_spec(self.learner)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    def fit(self, X: Any, y: Any = None) -> OnlineLearner:
+        """Forget what was learnt, and make one pass over the rows in their order.
+
+        X (T, d): array, data frame or sparse matrix; y (T,). Raises ValueError for arguments out of their
+        domain and for data that the learner is not for.
+        """
+        stream = self._first(X, y, None)
+        return self._learn(stream)
+
+    def _first(self, X: Any, y: Any, classes: Any) -> Stream:
+        """Begin: check the arguments, make the learner, and return the stream of these rows."""
+        rows, target = self._validated(X, y, classes, reset=True)
+        seed = self.random_state
+        if not isinstance(seed, int | np.integer):
+            seed = check_random_state(seed).randint(2**31 - 1)
+        stream = make_stream(*rows, target, np.arange(len(target)))
+        given = self.get_params(deep=False)
+        self._model = make_learner(self._spec, self.task, given, self.n_features_in_, int(seed), stream)
+        self._progress = Progress(self.task)
+        return stream
+
+    def _learn(self, stream: Stream) -> OnlineLearner:
+        trace, _ = self._model.run(stream, first=self._progress.rounds)
+        self._progress.add(trace, stream.y)
+        return self
+
+    def _scores(self, X: Any) -> np.ndarray:
+        if "_model" not in self.__dict__:  # check_is_fitted alone takes longer than a prediction
+            check_is_fitted(self, "_model")
+        rows, _ = self._validated(X, None, None, reset=False)
+        return score(self._model, *rows)
+
+    # ------------------------------------------------------------------ data
+
+    def _validated(
+        self, X: Any, y: Any, classes: Any, reset: bool
+    ) -> tuple[tuple[np.ndarray, np.ndarray, np.ndarray], np.ndarray]:
+        """Return CSR arrays of the rows, and the targets as the learner takes them."""
+        if not reset and self._is_plain(X):
+            rows = dense_rows(X)
+            return rows, self._target(y, len(X), classes, reset) if y is not None else np.ones(len(X))
+        given: dict[str, Any] = {"accept_sparse": "csr", "dtype": np.float64, "reset": reset}
+        X = validate_data(self, X, **given)
+        if X.shape[1] > MANY:
+            raise ValueError(f"{X.shape[1]} features; at most {MANY} are possible")
+        rows = sparse_rows(X) if sp.issparse(X) else dense_rows(X)
+        check_finite_distances(rows)
+        needed = y is not None or self.task != "novelty"
+        learns = reset or y is not None
+        return rows, self._target(y, X.shape[0], classes, reset) if needed and learns else np.ones(X.shape[0])
+
+    def _is_plain(self, X: Any) -> bool:
+        """Whether a check would find nothing: a shorter way for streams that come row by row."""
+        return (
+            type(X) is np.ndarray
+            and X.dtype == np.float64
+            and X.ndim == 2
+            and len(X) > 0
+            and X.shape[1] == getattr(self, "n_features_in_", -1)
+            and "feature_names_in_" not in self.__dict__
+            and bool(np.isfinite(np.vdot(X, X)))
+        )
+
+    def _target(self, y: Any, T: int, classes: Any, reset: bool) -> np.ndarray:
+        raise NotImplementedError
+
+    # ------------------------------------------------------------------ what was learnt
+
+    @property
+    def kernel_weights_(self) -> np.ndarray:
+        """The kernels' weights (m,)."""
+        return self._known("kernel weights", self._model.weights)
+
+    @property
+    def support_(self) -> np.ndarray:
+        """Row numbers of the support vectors, counted from the first row learnt."""
+        return self._known("support vectors", stored_vectors(self._model))[0]
+
+    @property
+    def support_vectors_(self) -> sp.csr_array:
+        """The support vectors (n, d)."""
+        return self._known("support vectors", stored_vectors(self._model))[1]
+
+    @property
+    def n_support_(self) -> np.ndarray:
+        """How many support vectors each kernel uses (m,)."""
+        classifiers = self._model.classifiers
+        return self._known("support vectors", None if classifiers is None else classifiers.n_sv.copy())
+
+    @property
+    def dual_coef_(self) -> np.ndarray:
+        """The coefficients (m, n) of the support vectors for each kernel."""
+        return self._known("support vectors", coefficients(self._model))
+
+    @property
+    def curve_(self) -> dict[str, np.ndarray]:
+        """Totals at up to 200 rounds of the stream."""
+        check_is_fitted(self, "_model")
+        return self._progress.curve()
+
+    def _known(self, what: str, value: Any) -> Any:
+        if value is None:
+            raise AttributeError(f"{type(self).__name__} has no {what}")
+        return value
+
+    def __getattr__(self, name: str) -> Any:
+        if name in ("_model", "_progress"):
+            raise AttributeError(f"this {type(self).__name__} is not fitted yet; call fit or partial_fit")
+        raise AttributeError(f"{type(self).__name__} has no attribute '{name}'")
+
+    # ------------------------------------------------------------------ saved models
+
+    def to_file(self, path: Any) -> None:
+        """Save the fitted learner as a model (`omkl predict` reads it); the file is replaced in one step."""
+        from omkl.learner import model_file
+
+        check_is_fitted(self, "_model")
+        own = {"task": self.task, "features": list(getattr(self, "feature_names_in_", [])) or None}
+        if self.task == "classification":
+            own["classes"] = [
+                label.item() if isinstance(label, np.generic) else label for label in self.classes_
+            ]
+        model_file.write(path, self._model, {**own, "progress": self._progress.to_json()})
+
+    @classmethod
+    def from_file(cls, path: Any) -> OnlineLearner:
+        """Return the fitted estimator of a saved model. Raises UserError for a file that is none."""
+        from omkl.learner import model_file
+
+        model, about = model_file.read(path)
+        if model.spec.name != cls.learner or about.get("task") != cls.task:
+            raise UserError(
+                f"{path} is a model of {model.spec.name} for {about.get('task')}, not of {cls.__name__}"
+            )
+        made = cls()
+        for name, value in model.params.items():
+            setattr(made, argument_name(name), value)
+        if "pool" in made.get_params():
+            made.pool = model.pool
+        made._model, made._progress = model, Progress.from_json(about["progress"])
+        made.n_features_in_ = model.d
+        if about.get("features"):
+            made.feature_names_in_ = np.array(about["features"], dtype=object)
+        if cls.task == "classification":
+            made.classes_ = np.array(about["classes"])
+        return made
+
+
+class Classifier(ClassifierMixin, OnlineLearner):
+    """Binary classification: ``predict`` gives ``classes_[1]`` where the score is positive."""
+
+    task = "classification"
+    attributes: ClassVar[str] = f"""{ATTRIBUTES.format(measure="mistakes")}
+classes_ : (2,), the second is +1. mistakes_ : rounds in which the prediction before the update was wrong."""
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        tags.classifier_tags.poor_score = True  # one pass over a few rows
+        return tags
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Classifier:
+        """Go on with these rows; ``classes``: both labels, if the first rows may hold only one."""
+        if "_model" not in self.__dict__:
+            return self._learn(self._first(X, y, classes))
+        rows, target = self._validated(X, y, classes, reset=False)
+        return self._learn(make_stream(*rows, target, np.arange(len(target))))
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Return the scores (n,), positive for ``classes_[1]``."""
+        return self._scores(X)
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Return the classes (n,) of the rows."""
+        positive = self._scores(X) > 0
+        return self.classes_[positive.astype(int)]
+
+    @property
+    def mistakes_(self) -> int:
+        """Rounds in which the prediction before the update was wrong."""
+        return self._progress.total
+
+    def _target(self, y: Any, T: int, classes: Any, reset: bool) -> np.ndarray:
+        labels = _column(self, y, T)
+        if reset:
+            check_classification_targets(labels)
+            known = np.unique(labels if classes is None else classes)
+            if len(known) > 2:
+                raise ValueError(
+                    "Only binary classification is supported. The type of the target is "
+                    f"{type_of_target(known)}: y has {len(known)} classes; "
+                    "sklearn.multiclass.OneVsRestClassifier takes this estimator for each of them"
+                )
+            if len(known) < 2:
+                raise ValueError(
+                    f"y has one class, {known[0]!r}; two are needed (partial_fit takes both as classes=)"
+                )
+            self.classes_ = known
+        elif classes is not None and not np.array_equal(np.unique(classes), self.classes_):
+            raise ValueError(
+                f"classes={list(classes)} are not those of the first call, {self.classes_.tolist()}"
+            )
+        positive = labels == self.classes_[1]
+        other = ~positive & (labels != self.classes_[0])
+        if other.any():
+            label = labels[np.argmax(other)]
+            raise ValueError(
+                f"y holds the label {label!r}, which is not in classes_: {self.classes_.tolist()}"
+            )
+        return np.where(positive, 1.0, -1.0)
+
+
+class Regressor(RegressorMixin, OnlineLearner):
+    """Regression."""
+
+    task = "regression"
+    attributes: ClassVar[str] = f"""{ATTRIBUTES.format(measure="the sum of the squared errors")}
+loss_ : the sum of the squared errors of the predictions before their updates."""
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.regressor_tags.poor_score = True  # one pass over a few rows
+        return tags
+
+    def partial_fit(self, X: Any, y: Any) -> Regressor:
+        """Go on with these rows."""
+        if "_model" not in self.__dict__:
+            return self._learn(self._first(X, y, None))
+        rows, target = self._validated(X, y, None, reset=False)
+        return self._learn(make_stream(*rows, target, np.arange(len(target))))
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Return the predictions (n,) for the rows."""
+        return self._scores(X)
+
+    @property
+    def loss_(self) -> float:
+        """The sum of the squared errors of the predictions before their updates."""
+        return self._progress.total
+
+    def _target(self, y: Any, T: int, classes: Any, reset: bool) -> np.ndarray:
+        target = np.asarray(_column(self, y, T), dtype=np.float64)
+        if not np.isfinite(target).all():
+            raise ValueError("Input y contains NaN or infinity.")
+        return target
+
+
+class NoveltyDetector(OutlierMixin, OnlineLearner):
+    """Novelty detection: ``predict`` gives -1 for novel rows and +1 for others."""
+
+    task = "novelty"
+    offset_ = 0.0
+    attributes: ClassVar[str] = f"""{ATTRIBUTES.format(measure="the rows flagged as novel")}
+flagged_ : rows that were novel when they came."""
+
+    def partial_fit(self, X: Any, y: Any = None) -> NoveltyDetector:
+        """Go on with these rows; y is not read."""
+        if "_model" not in self.__dict__:
+            return self._learn(self._first(X, None, None))
+        rows, target = self._validated(X, None, None, reset=False)
+        return self._learn(make_stream(*rows, target, np.arange(len(target))))
+
+    def fit(self, X: Any, y: Any = None) -> OnlineLearner:
+        """Forget what was learnt, and make one pass over the rows in their order; y is not read."""
+        return super().fit(X, None)
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Return the scores (n,), negative for novel rows."""
+        return self._scores(X)
+
+    def score_samples(self, X: Any) -> np.ndarray:
+        """Return the scores (n,): ``decision_function``, since ``offset_`` is 0."""
+        return self._scores(X)
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Return -1 for novel rows, +1 for others (n,)."""
+        return np.where(self._scores(X) >= 0, 1, -1)
+
+    @property
+    def flagged_(self) -> int:
+        """Rows that were novel when they came."""
+        return self._progress.total
+
+    def _target(self, y: Any, T: int, classes: Any, reset: bool) -> np.ndarray:
+        return np.ones(T)
+
+
+def _column(estimator: OnlineLearner, y: Any, T: int) -> np.ndarray:
+    if y is None:
+        name = type(estimator).__name__
+        raise ValueError(f"{name} requires y to be passed, but the target y is None.")
+    plain = type(y) is np.ndarray and y.ndim == 1
+    labels = y if plain else column_or_1d(y, warn=True)
+    if len(labels) != T:
+        raise ValueError(f"Found input variables with inconsistent numbers of samples: {[T, len(labels)]}")
+    return labels
+
+
+def dense_rows(X: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return CSR arrays of a dense matrix, without its zeros."""
+    used = X != 0
+    rows, columns = np.nonzero(used)
+    indptr = np.zeros(len(X) + 1, np.int64)
+    np.cumsum(used.sum(axis=1), out=indptr[1:])
+    return indptr, columns.astype(np.int32), X[rows, columns]
+
+
+def sparse_rows(X: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return CSR arrays of a sparse matrix: columns ascending, no zeros, no doubles; X stays as it is."""
+    X = X.tocsr()
+    if not X.has_canonical_format or (X.data == 0).any():
+        X = X.copy()
+        X.sum_duplicates()
+        X.eliminate_zeros()
+    return X.indptr.astype(np.int64), X.indices.astype(np.int32), X.data
+
+
+def check_finite_distances(rows: tuple[np.ndarray, np.ndarray, np.ndarray]) -> None:
+    """Raise ValueError for values whose squared distances would overflow."""
+    values = rows[2]
+    if values.size and not np.isfinite(4.0 * np.vdot(values, values)):
+        raise ValueError("the squared distances of these rows overflow; rescale the features")

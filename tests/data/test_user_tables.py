@@ -1,0 +1,152 @@
+"""Tables of a user: labels, gaps, words, scales; what is wrong is named by file, line, column and setting."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from omkl.data import recipe, table_files
+from omkl.data.recipe import Preparation, Recipe, recipe_of
+from omkl.errors import UserError
+
+TEXT = """age,colour,income,class
+31,red,1.5,yes
+,blue,2.5,no
+45,red,,yes
+60,green,4,no
+"""
+
+
+@pytest.fixture
+def path(tmp_path):
+    path = tmp_path / "my.csv"
+    path.write_text(TEXT)
+    return path
+
+
+def prepared(path, **wanted):
+    table = table_files.read(path, ",", None)
+    own, notes = recipe_of(table, Preparation(**wanted))
+    X, labels, kept = own.apply(table)
+    return own, X, labels, kept, notes
+
+
+def test_gaps_and_words_with_every_setting(path):
+    own, X, labels, kept, _ = prepared(path, missing="mean", categorical="onehot")
+    assert own.features == ["age", "colour=blue", "colour=green", "colour=red", "income"]
+    mean_age, mean_income = (31 + 45 + 60) / 3, (1.5 + 2.5 + 4) / 3
+    expected = [[31, 0, 0, 1, 1.5], [mean_age, 1, 0, 0, 2.5], [45, 0, 0, 1, mean_income], [60, 0, 1, 0, 4]]
+    np.testing.assert_allclose(X, expected, rtol=1e-15)
+    assert labels.tolist() == ["yes", "no", "yes", "no"]
+    _, X, labels, kept, _ = prepared(path, missing="drop", drop=("colour",))
+    np.testing.assert_array_equal(X, [[31, 1.5], [60, 4]])
+    assert kept.tolist() == [0, 3]
+
+
+def test_scales_are_of_the_whole_table_and_say_so(path):
+    _, X, _, _, notes = prepared(path, missing="mean", drop=("colour",), scale="minmax")
+    assert X.min(axis=0).tolist() == [0, 0]
+    assert X.max(axis=0).tolist() == [1, 1]
+    assert notes == ["scale=minmax is over the whole file: every round knows what comes later"]
+    _, X, _, _, _ = prepared(path, missing="drop", drop=("2",), scale="standard", label="class")
+    values = np.array([[31, 1.5], [60, 4]])
+    known = np.array([31, 45, 60]), np.array([1.5, 2.5, 4])
+    expected = (values - [column.mean() for column in known]) / [column.std() for column in known]
+    np.testing.assert_allclose(X, expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "said"),
+    [
+        ({}, r"my\.csv:3: column 'age' has no value \(''\); missing=mean fills it in, missing=drop"),
+        (
+            {"missing": "mean"},
+            r"my\.csv:2: column 'colour' holds 'red', which is no number; categorical=onehot",
+        ),
+        (
+            {"label": "klass"},
+            r"label=klass: .*my\.csv has no such column .did you mean .class.*its 4 columns are",
+        ),
+        ({"label": "5"}, r"label=5: .*no such column"),
+        ({"drop": ("class",)}, "drop=class: this is the label"),
+        ({"drop": ("age", "colour", "income")}, "so no features"),
+    ],
+)
+def test_what_is_wrong_is_named(path, wanted, said):
+    with pytest.raises(UserError, match=said):
+        prepared(path, **wanted)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("a,b\n1,2\n3\n", r"my\.csv:3: 1 columns; the lines before have 2"),
+        ("a,b\n1,yes\ninf,no\n", r"my\.csv:3: column 'a' is not finite \('inf'\)"),
+        ("a,b\n1,yes\n1_0,no\n", r"my\.csv:3: column 'a' holds '1_0', which is no number"),
+        ("a,b\n1,yes\n2,\n", r"my\.csv:3: the label \(column 'b'\) is missing"),
+        ("a,a,b\n1,1,yes\n", "two columns are named 'a'"),
+        ("a,b\n", "no examples"),
+        ("", "no examples"),
+        ("a,b\n1,\0\n", r"my\.csv:2: a NUL character"),
+    ],
+)
+def test_broken_tables_are_refused_with_file_and_line(path, text, said):
+    path.write_text(text)
+    with pytest.raises(UserError, match=said):
+        prepared(path)
+    path.write_bytes(b"a,b\n\xff,1\n")
+    with pytest.raises(UserError, match=r"my\.csv:2: not UTF-8"):
+        prepared(path)
+
+
+def test_quotes_and_an_unnamed_counting_column(path):
+    path.write_text(',"a, b",label\n0,"1.5","x, y"\n1,2.5,z\n')
+    own, _, labels, _, notes = prepared(path)
+    assert own.columns == ["column 1", "a, b"]
+    assert labels.tolist() == ["x, y", "z"]
+    assert "the first column has no name and counts the rows; drop=1 leaves it out" in notes[0]
+    assert prepared(path, drop=("1",))[4] == []
+
+
+def test_a_table_without_names_has_numbered_columns(path):
+    path.write_text("1,2,0\n3,4,1\n")
+    own, _, labels, _, _ = prepared(path)
+    assert own.columns == ["1", "2"]
+    assert labels.tolist() == ["0", "1"]
+    assert prepared(path, label="1")[1].tolist() == [[2, 0], [4, 1]]
+
+
+def test_a_recipe_is_kept_as_json_and_applied_to_other_rows(path, tmp_path):
+    own = prepared(path, missing="mean", categorical="onehot", scale="minmax")[0]
+    again = Recipe.from_json(json.loads(json.dumps(own.to_json())))
+    assert again == own
+    other = tmp_path / "new.csv"
+    other.write_text("income,age,colour\n2,NA,violet\n")
+    X, labels, _ = again.apply(table_files.read(other, ",", None))
+    mean = ((31 + 45 + 60) / 3 - 31) / 29
+    np.testing.assert_allclose(X, [[mean, 0, 0, 0, 0.2]], rtol=1e-12)
+    assert labels is None
+    other.write_text("income,colour\n2,red\n")
+    with pytest.raises(UserError, match="has no column 'age'"):
+        again.apply(table_files.read(other, ",", None))
+    for broken in ([], {}, {**own.to_json(), "columns": []}, {**own.to_json(), "scaling": {"age": [1]}}):
+        with pytest.raises(ValueError, match="recipe of its data is broken"):
+            Recipe.from_json(broken)
+
+
+def test_too_many_categories(path, monkeypatch):
+    monkeypatch.setattr(recipe, "MOST_CATEGORIES", 2)
+    with pytest.raises(UserError, match=r"column .colour. has 3 different values.*drop=colour"):
+        prepared(path, missing="mean", categorical="onehot")
+
+
+def test_a_data_frame_is_a_table_too(path):
+    frame = pd.DataFrame(
+        {"n": [1, 2, 3], "flag": [True, False, True], "word": ["a", None, "b"], "y": [0, 1, 1]}
+    )
+    table = table_files.of_frame(frame, path)
+    own, _ = recipe_of(table, Preparation(missing="mean", categorical="onehot"))
+    X, labels, _ = own.apply(table)
+    assert X.tolist() == [[1, 1, 1, 0], [2, 0, 0, 0], [3, 1, 0, 1]]
+    assert labels.tolist() == ["0", "1", "1"]

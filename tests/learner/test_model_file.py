@@ -1,0 +1,162 @@
+"""Saved models: what is read is what was written, and nothing else is read."""
+
+import hashlib
+import json
+import random
+
+import numpy as np
+import pytest
+from support.engine_cases import clouds, fitting, stream_of
+
+from omkl.config import learner_names, learner_spec, pool
+from omkl.errors import UserError
+from omkl.learner import Learner, model_file
+from omkl.learner.model import score
+from omkl.learner.saved import pack
+
+
+def trained(name, rounds=60):
+    """A learner in the middle of a stream, and the stream's rest."""
+    spec = learner_spec(name)
+    data = clouds(task=spec.tasks[0])
+    given = fitting(spec, pool(spec.usual_pool or "paper16_cosine")) if spec.kernels == "pool" else None
+    params = spec.usual(spec.tasks[0])
+    if "budget" in params:
+        params["budget"] = 8
+    if "tau" in params:
+        params["tau"] = 10
+    if given is None and spec.kernels == "own":
+        given = {"normalise": "none", "kernels": [params["kernel"]]}
+    learner = Learner(spec, params, given, data.d, 3, rounds=data.T)
+    stream = stream_of(data)
+    return learner, stream, rounds
+
+
+def halves(stream, at):
+    from omkl.engine.stream import part
+
+    return part(stream, 0, at), part(stream, at, stream.T)
+
+
+@pytest.mark.parametrize("name", learner_names())
+def test_a_saved_learner_goes_on_as_if_it_had_never_stopped(name, tmp_path):
+    learner, stream, at = trained(name)
+    first, rest = halves(stream, at)
+    learner.run(first)
+    model_file.write(tmp_path / "model.omkl", learner, {"task": "any"})
+    loaded, about = model_file.read(tmp_path / "model.omkl")
+    assert about == {"task": "any"}
+    mine, theirs = (one.run(rest)[0] for one in (learner, loaded))
+    for a, b in zip(mine, theirs, strict=True):
+        np.testing.assert_array_equal(a, b)
+    header, arrays = pack(learner)
+    again, same = pack(loaded)
+    assert header == again
+    for key, array in arrays.items():
+        np.testing.assert_array_equal(array, same[key], err_msg=key)
+
+
+def content(path):
+    """The header and the arrays' bytes of a model."""
+    raw = path.read_bytes()[len(model_file.MAGIC) + 65 :]
+    length = int.from_bytes(raw[:8], "little")
+    return json.loads(raw[8 : 8 + length]), raw[8 + length :]
+
+
+def forged(path, header, arrays):
+    """A model with a hash that fits."""
+    text = json.dumps(header).encode()
+    rest = len(text).to_bytes(8, "little") + text + arrays
+    path.write_bytes(model_file.MAGIC + hashlib.sha256(rest).hexdigest().encode() + b"\n" + rest)
+
+
+@pytest.fixture
+def model(tmp_path):
+    learner, stream, at = trained("bomkc_rbp")
+    learner.run(halves(stream, at)[0])
+    model_file.write(tmp_path / "model.omkl", learner, {})
+    return tmp_path / "model.omkl"
+
+
+def test_a_damaged_file_is_refused(model):
+    raw = model.read_bytes()
+    for at in (0, 15, 90, len(raw) - 1):
+        model.write_bytes(raw[:at] + bytes([raw[at] ^ 1]) + raw[at + 1 :])
+        with pytest.raises(UserError, match=r"model\.omkl is (damaged|no model|a model of another version)"):
+            model_file.read(model)
+    model.write_bytes(raw[:-10])
+    with pytest.raises(UserError, match="damaged"):
+        model_file.read(model)
+    with pytest.raises(UserError, match="No such file"):
+        model_file.read(model.with_name("none"))
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda h: h["model"].update(learner="no_such"), "no_such"),
+        (lambda h: h["model"].update(revision=99), "revision 99"),
+        (
+            lambda h: h["model"]["params"].update(budget=10**12),
+            "memory|does not fit|not int64|not float64|slots",
+        ),
+        (lambda h: h["model"]["params"].update(gamma=7), "gamma"),
+        (lambda h: h["model"]["params"].pop("gamma"), "hyperparameters"),
+        (lambda h: h["model"].update(d=-1), "d must be"),
+        (lambda h: h["model"].update(d=10**9), "d must be"),
+        (lambda h: h["model"].update(block=0), "block must be"),
+        (lambda h: h["model"]["rng"].update(bit_generator="MT19937"), "random generator"),
+        (lambda h: h["model"]["pool"]["kernels"].pop(), "is float64"),
+        (lambda h: h["arrays"][0].__setitem__(2, [10**9, 10**9]), "longer than the file"),
+        (lambda h: h["arrays"][0].__setitem__(1, "|O"), "type or shape"),
+        (lambda h: h["arrays"].pop(), "longer than its arrays"),
+        (lambda h: h["arrays"].append(["B.A", "<f8", [0]]), "given twice"),
+        (lambda h: h["arrays"].append(["x.y", "<f8", [0]]), "no array 'x.y'"),
+    ],
+)
+def test_a_forged_header_is_refused(model, change, said):
+    header, arrays = content(model)
+    change(header)
+    forged(model, header, arrays)
+    with pytest.raises(UserError, match=said):
+        model_file.read(model)
+
+
+@pytest.mark.parametrize(
+    "name", ["bomkc_rbp", "omkc_ss", "norma", "adaraker", "bomkc_nogd", "bomkc_forgetron"]
+)
+def test_whatever_the_arrays_hold_nothing_is_indexed_out_of_bounds(name, tmp_path):
+    """Whole numbers of a model are changed at random: it is refused, or predicts and learns without harm."""
+    learner, stream, at = trained(name)
+    first, rest = halves(stream, at)
+    learner.run(first)
+    path, rng, refused = tmp_path / "model.omkl", random.Random(1), 0
+    model_file.write(path, learner, {})
+    header, arrays = content(path)
+    places, start = [], 0
+    for _, kind, shape in header["arrays"]:
+        size = int(np.prod(shape)) * np.dtype(kind).itemsize
+        places += (
+            [(start + i, kind) for i in range(0, size, np.dtype(kind).itemsize)] if kind != "<f8" else []
+        )
+        start += size
+    places += [(i, "<f8") for i in range(0)]
+    for _ in range(60):
+        where, kind = rng.choice(places)
+        value = rng.choice([-1, 2**31 - 1, -(2**31), 7, 2**62 if kind == "<i8" else 3])
+        changed = bytearray(arrays)
+        changed[where : where + np.dtype(kind).itemsize] = np.array(value & (2**64 - 1), "<u8").tobytes()[
+            : np.dtype(kind).itemsize
+        ]
+        forged(path, header, bytes(changed))
+        try:
+            loaded, _ = model_file.read(path)
+        except UserError:
+            refused += 1
+            continue
+        score(loaded, rest.indptr, rest.indices, rest.values)
+        try:
+            loaded.run(rest)
+        except ZeroDivisionError:
+            continue
+    assert refused > 5

@@ -1,0 +1,55 @@
+"""The river models: river's own checks, and the mistakes of `omkl run` on the same stream."""
+
+import itertools
+
+import pytest
+
+river = pytest.importorskip("river")
+
+from river import checks, datasets, evaluate, metrics  # noqa: E402
+
+import omkl.river  # noqa: E402
+import omkl.sklearn  # noqa: E402
+
+NAMES = omkl.river.names()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_river_s_own_checks(name):
+    checks.check_estimator(getattr(omkl.river, name)())
+
+
+def phishing(count=400):
+    return list(itertools.islice(datasets.Phishing(), count))
+
+
+@pytest.mark.parametrize(
+    "name", ["OmkcDdClassifier", "BomkcBpasClassifier", "OmkcSsClassifier", "ArowClassifier"]
+)
+def test_progressive_validation_counts_the_mistakes_of_one_pass(name):
+    stream = phishing()
+    columns = sorted(stream[0][0])
+    X = [[x[key] for key in columns] for x, _ in stream]
+    estimator = getattr(omkl.sklearn, name)(random_state=5).fit(X, [y for _, y in stream])
+    metric = evaluate.progressive_val_score(stream, getattr(omkl.river, name)(seed=5), metrics.Accuracy())
+    right = round(metric.get() * metric.cm.n_samples)
+    assert len(stream) - right == estimator.mistakes_  # a score of 0 predicts nothing, which is a mistake
+
+
+def test_names_that_come_and_go():
+    model = omkl.river.OmkcDdClassifier()
+    for x, y in [({"a": 1.0}, True), ({"b": 2.0, "c": 1.0}, False), ({"a": 1.0, "z": 0.5}, True)] * 5:
+        model.predict_one(x)
+        model.learn_one(x, y)
+    assert model.predict_one({"a": 1.0}) is True
+    assert model.predict_one({"b": 2.0, "c": 1.0, "new": 0.0}) is False
+
+
+def test_a_word_and_a_third_label_are_named():
+    model = omkl.river.OmkcDdClassifier()
+    with pytest.raises(ValueError, match="feature 'colour' is 'red', which is no number"):
+        model.learn_one({"colour": "red"}, 1)
+    model.learn_one({"a": 1}, "x")
+    model.learn_one({"a": 2}, "y")
+    with pytest.raises(ValueError, match="the label 'z' is a third one"):
+        model.learn_one({"a": 3}, "z")

@@ -1,0 +1,227 @@
+"""The scikit-learn estimators: their checks, chunks, pickles, and the same mistakes as `omkl run`."""
+
+import pickle
+import warnings
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.datasets import load_breast_cancer
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MinMaxScaler
+from sklearn.utils.estimator_checks import check_estimator
+
+import omkl.data
+import omkl.sklearn
+from omkl import seeds
+from omkl.config import learner_spec, learner_specs, pool
+from omkl.learner import run_pass
+
+NAMES = omkl.sklearn.names()
+# Why a check of scikit-learn fails: {check: reason}.
+NOVELTY = "in one pass over 300 rows nu = 0.01 aims at 3 novelties, and by its end no row is left outside"
+EXPECTED = {
+    "NormaNoveltyDetector": {"check_outliers_fit_predict": NOVELTY, "check_outliers_train": NOVELTY},
+}
+
+
+def made(name, **given):
+    return getattr(omkl.sklearn, name)(**given)
+
+
+def seeded(name, rows):
+    """The estimator with a seed and, where it must know it, the length of the stream."""
+    estimator = made(name, random_state=7)
+    return estimator.set_params(rounds=rows) if "rounds" in estimator.get_params() else estimator
+
+
+@pytest.fixture(scope="module")
+def rows():
+    X, y = load_breast_cancer(return_X_y=True)
+    X = (X - X.min(0)) / (X.max(0) - X.min(0))
+    X[:, 3] *= X[:, 3] > 0.3  # zeros, which are not stored
+    return X[:150], y[:150]
+
+
+def target(estimator, X, y):
+    return {"classifier": y, "regressor": X[:, 0] - y}.get(getattr(estimator, "_estimator_type", ""))
+
+
+def scores(estimator, X):
+    return getattr(estimator, "decision_function", estimator.predict)(X)
+
+
+def test_every_learner_has_an_estimator_for_each_of_its_tasks():
+    assert len(NAMES) == sum(len(spec.tasks) for spec in learner_specs().values())
+    for name in ("OmkcSsClassifier", "BomkcSpaClassifier", "NormaRegressor", "NormaNoveltyDetector"):
+        assert name in NAMES
+        assert name in dir(omkl.sklearn)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_scikit_learn_s_own_checks(name):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        results = check_estimator(
+            made(name), expected_failed_checks=EXPECTED.get(name, {}), on_skip=None, on_fail=None
+        )
+    failed = {result["check_name"]: result["exception"] for result in results if result["status"] == "failed"}
+    assert failed == {}
+    assert sum(result["status"] == "passed" for result in results) > 35
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_any_chunks_of_partial_fit_are_fit_to_the_last_bit(name, rows):
+    X, y = rows
+    whole, parts = seeded(name, len(X)), seeded(name, len(X))
+    y = target(whole, X, y)
+    whole.fit(X, y)
+    start, more = 0, {"classes": [0, 1]} if "Classifier" in name else {}
+    if "Star" in name:
+        start = len(X) // 2  # it chooses its kernel by the rows of the first call
+        whole.fit(X[:start], y[:start])
+    for size in (start or 1, 1, 30, 2, 64, 200):
+        stop = min(len(X), start + size) if parts.__dict__.get("_model") or not start else start
+        first = 0 if not parts.__dict__.get("_model") else start
+        parts.partial_fit(X[first:stop], *([] if y is None else [y[first:stop]]), **more)
+        parts = pickle.loads(pickle.dumps(parts))  # in the middle of the stream
+        start = stop
+    if "Star" in name:
+        whole.partial_fit(X[len(X) // 2 :], y[len(X) // 2 :])
+    np.testing.assert_array_equal(scores(parts, X), scores(whole, X))
+    np.testing.assert_array_equal(parts.curve_["t"], whole.curve_["t"])
+    np.testing.assert_array_equal(list(parts.curve_.values())[1], list(whole.curve_.values())[1])
+    if hasattr(whole, "support_"):
+        np.testing.assert_array_equal(parts.support_, whole.support_)
+        np.testing.assert_array_equal(X[whole.support_], whole.support_vectors_.toarray())
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_sparse_rows_are_the_same_rows(name, rows):
+    X, y = rows
+    dense, sparse = seeded(name, len(X)), seeded(name, len(X))
+    y = target(dense, X, y)
+    dense.fit(X, y)
+    sparse.fit(sp.csr_array(X), y)
+    np.testing.assert_array_equal(scores(sparse, sp.csc_matrix(X)), scores(dense, X))
+
+
+@pytest.mark.parametrize(
+    "name", ["OmkcSsClassifier", "OmklpDa1Classifier", "BomkcRbpClassifier", "RakerClassifier"]
+)
+def test_mistakes_and_state_are_those_of_a_run_in_file_order(name):
+    data = omkl.data.load("wdbc")
+    order, permutation = omkl.data.order(data, "file", 1, 0)
+    spec = learner_spec(made(name).learner)
+    given = pool(spec.usual_pool or "paper16")
+    figures = run_pass(spec, spec.usual("classification"), given, data, order, permutation)
+    X = sp.csr_array((data.values, data.indices, data.indptr), shape=(data.T, data.d))
+    estimator = made(name, random_state=seeds.learner_seed(permutation, spec.name)).fit(X, data.y)
+    assert estimator.mistakes_ == figures["mistakes"]
+    if figures["weights"] is not None:
+        assert estimator.kernel_weights_.tolist() == figures["weights"]
+    if hasattr(estimator, "n_support_"):
+        assert estimator.n_support_.tolist() == figures["n_sv_per_kernel"]
+
+
+def test_dual_coefficients_give_the_decision_function(rows):
+    X, y = rows
+    for name in ("PerceptronClassifier", "NormaClassifier", "AlmaClassifier"):
+        estimator = made(name, kernel="gaussian(sigma=2)").fit(X, y)
+        square = np.square(X[:, None] - estimator.support_vectors_.toarray()).sum(2)
+        expected = np.exp(-square / 8) @ estimator.dual_coef_[0]
+        expected += estimator._model.state.get("b", [0.0])[0]
+        np.testing.assert_allclose(estimator.decision_function(X), expected, rtol=1e-7, atol=1e-12)
+
+
+def test_predictions_of_a_sampling_learner_do_not_depend_on_what_else_is_predicted(rows):
+    X, y = rows
+    estimator = made("OmklpDa1Classifier", random_state=0).fit(X, y)
+    all_at_once = estimator.decision_function(X)
+    one_by_one = [estimator.decision_function(X[t : t + 1])[0] for t in range(len(X))]
+    np.testing.assert_array_equal(all_at_once, one_by_one)
+
+
+def test_a_label_never_seen_is_named(rows):
+    X, _ = rows
+    estimator = made("OmkcDdClassifier").fit(X[:4], ["yes", "no", "no", "yes"])
+    with pytest.raises(ValueError, match=r"'maybe', which is not in classes_: \['no', 'yes'\]"):
+        estimator.partial_fit(X[4:6], ["no", "maybe"])
+    with pytest.raises(ValueError, match="3 classes; sklearn.multiclass.OneVsRestClassifier"):
+        estimator.fit(X[:3], ["a", "b", "c"])
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "said"),
+    [
+        ("OmkcSsClassifier", {"beta": 1.5}, "OmkcSsClassifier: beta must be a number in"),
+        ("OmkcSsClassifier", {"pool": "paper61"}, "OmkcSsClassifier: .*paper61.*did you mean .paper16"),
+        (
+            "OmkcSsClassifier",
+            {"pool": [{"kind": "gauss"}]},
+            "pool: kernel 1 of the list: unknown kernel kind",
+        ),
+        (
+            "PerceptronClassifier",
+            {"kernel": "gaussian(sigma=0)"},
+            "kernel sigma of a gaussian kernel must be",
+        ),
+        ("BomkcRbpClassifier", {"budget": {"match": "bomkc_spa"}}, "budget must be a whole number"),
+    ],
+)
+def test_arguments_out_of_their_domain_are_named(name, given, said, rows):
+    with pytest.raises(ValueError, match=said):
+        made(name, **given).fit(*rows)
+    with pytest.raises(TypeError, match="has no argument 'betta'; did you mean .beta"):
+        made("OmkcSsClassifier", betta=1)
+
+
+def test_search_and_pipeline(rows):
+    X, y = rows
+    search = GridSearchCV(made("OmkcDdClassifier"), {"beta": np.array([0.5, 0.9])}, cv=3).fit(X, y)
+    assert search.best_params_["beta"] in (0.5, 0.9)
+    assert make_pipeline(MinMaxScaler(), made("OmkcDdClassifier")).fit(X, y).score(X, y) > 0.8
+
+
+def test_a_million_columns_take_little_memory():
+    rng = np.random.default_rng(0)
+    X = sp.random_array((300, 1_000_000), density=2e-5, rng=rng, format="csr")
+    y = np.where(X[:, :500_000].sum(axis=1) > X[:, 500_000:].sum(axis=1), "left", "right")
+    estimator = made("OmkcDdClassifier", pool=[{"kind": "linear"}, {"kind": "gaussian", "sigma": 2}]).fit(
+        X, y
+    )
+    state = sum(array.nbytes for array in _arrays(estimator._model.state.values()))
+    assert state < 40e6
+    assert estimator.support_vectors_.shape[1] == 1_000_000
+
+
+def _arrays(values):
+    for value in values:
+        if isinstance(value, np.ndarray):
+            yield value
+        elif isinstance(value, tuple):
+            yield from _arrays(value)
+
+
+def test_the_rows_of_a_long_stream_are_not_copied_for_each_row():
+    """Room for stored vectors grows by half: the seconds of a call may not, but its copies can be counted."""
+    rng = np.random.default_rng(0)
+    X, y = rng.random((400, 3)), rng.random(400) < 0.5
+    estimator, copies, last = made("OmkcDdClassifier"), 0, None
+    for t in range(400):
+        estimator.partial_fit(X[t : t + 1], y[t : t + 1], classes=[False, True])
+        room = estimator._model.state["E"].norm2
+        copies += room is not last
+        last = room
+    assert len(estimator.support_) > 100
+    assert copies < 25
+
+
+def test_help_has_every_argument_with_meaning_and_domain():
+    text = omkl.sklearn.BomkcSpaClassifier.__doc__
+    assert "step size; in (0, inf)" in text
+    assert "one of current, averaged, votes" in text
+    assert "mistakes_" in text
+    with pytest.raises(AttributeError, match="did you mean .OmkcSsClassifier"):
+        _ = omkl.sklearn.OmkcSSClassifier
