@@ -9,7 +9,7 @@ import pytest
 from support.engine_cases import assert_same, clouds, state, stream_of
 
 import omkl.data
-from omkl.bounds.svm import Batch
+from omkl.bounds.case import Batch
 from omkl.config import learner_spec, plan, pool
 from omkl.config.state import parse
 from omkl.data import compact, registry
