@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 def table(args: Namespace, words: list[str]) -> int:
     """``omkl table NAME``: run what is missing of a paper's table, print it."""
     from omkl.papers import find
-    from omkl.papers.make import table as make
+    from omkl.papers.tables import table as make
 
     made = make(*find("tables", args.name), _selection(args, words), **_how(args))
     emit(made.text(args.format))
