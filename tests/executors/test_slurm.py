@@ -256,7 +256,7 @@ def test_local_jobs_have_a_session_and_a_log_of_their_own(tmp_path):
     jobs = [int(line) for line in done.stdout.split()]
     try:
         assert (done.returncode, bool(jobs)) == (0, True), done.stderr
-        assert set(submitted_jobs.states(store).values()) == {"running"}  # the pipe is closed all the same
+        assert set(submitted_jobs.look(store)[0].values()) == {"running"}  # the pipe is closed all the same
         for job in jobs:
             assert os.getsid(job) not in (os.getsid(0), 0)
             assert os.getpgid(job) != os.getpgid(0)
@@ -299,7 +299,7 @@ def test_jobs_of_this_machine_one_killed_and_the_same_command_to_the_end(tmp_pat
         return [int(line) for line in capsys.readouterr().out.split()]
 
     def wait() -> None:
-        while submitted_jobs.states(plan.store):
+        while submitted_jobs.look(plan.store)[0]:
             time.sleep(0.1)
 
     def counts() -> dict:

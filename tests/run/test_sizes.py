@@ -8,8 +8,7 @@ from support.engine_cases import clouds
 from omkl.config import plan
 from omkl.errors import UserError
 from omkl.run import runner
-from omkl.run.cells import expand
-from omkl.run.matched_budgets import sizes
+from omkl.run.cells import expand, sizes
 from omkl.store.store import Store
 
 MATCH = "algo.budget={match:bomkc_spa}"
