@@ -55,10 +55,11 @@ def make(options: dict[str, Any], jobs: int | None = None) -> Executor:
     name = options.pop("name")
     known = compose.options("exec")
     if name not in known:
-        raise UserError(f"exec={name}: no such executor{suggest(name, known)}; one of {', '.join(known)}")
+        choices = f"{suggest(name, known)}; choose one of {', '.join(known)}"
+        raise UserError(f"exec={name}: there is no such executor{choices}")
     if importlib.util.find_spec(f"{__name__}.{name}") is None:
         raise UserError(
-            f"exec={name} submits cells and does not wait; only `omkl run` and `omkl sweep` do that"
+            f"exec={name} submits cells and does not wait; only `omkl run` and `omkl sweep` can use it"
         )
     if jobs is not None and jobs < 1:
         raise UserError(f"jobs={jobs}: at least 1 worker is needed")

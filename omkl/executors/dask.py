@@ -31,11 +31,11 @@ from omkl.executors.dask_client import close, connect
 from omkl.learner.job import Job, detach, keep
 from omkl.store import provenance
 
-POLL = 0.005  # seconds between looks at what has finished
+POLL = 0.005  # seconds between looks at the results
 LOOK = 1.0  # seconds between questions to the scheduler
 LOGS = ("distributed", "tornado", "asyncio")
 DIED = (
-    "the dask workers that ran it died, at last while running it alone: "
+    "the dask workers that ran it died, the last one while it ran nothing else: "
     "out of memory, or a crash in compiled code"
 )
 TRIES = 3  # of a job whose data were lost with the workers that had them
@@ -108,7 +108,7 @@ class Dask:
 
 
 class _Sent:
-    """The jobs that a cluster has received and not yet answered, and what is known of the cluster.
+    """The jobs that a cluster has received and not yet answered, and the state of the cluster.
 
     threads: of its workers    silent, idle: seconds without an answer of its scheduler, and without a worker
     """
@@ -244,8 +244,8 @@ def work(function: Function, job: Any, dataset: Dataset | None, deciding: dict[s
     )
     if differ:
         raise OmklError(
-            f"the one on {socket.gethostname()} has other versions that decide results: {differ}; "
-            "install the same versions on both and start the worker again"
+            f"the versions on {socket.gethostname()} differ: {differ}; "
+            "install the same versions on both machines and restart the worker"
         )
     with _one_at_a_time, _pools().limit(limits=1):
         if dataset is not None:  # arrays from the network may be read-only: compiled code takes writable ones

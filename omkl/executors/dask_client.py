@@ -79,7 +79,7 @@ def _security(address: str, tls: dict[str, str]) -> Any:
     missing = [f"exec.{name}" for name, theirs in TLS.items() if getattr(security, theirs) is None]
     if missing:
         names = " and ".join(missing)
-        raise UserError(f"exec.address={address}: TLS needs {names} (or the same in dask's configuration)")
+        raise UserError(f"exec.address={address}: TLS needs {names}, here or in dask's configuration")
     try:
         security.get_connection_args("client")
     except OSError as error:  # of ssl

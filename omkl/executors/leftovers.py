@@ -1,4 +1,4 @@
-"""What a run keeps outside its store while it lasts, and the removal of what killed runs left there.
+"""The temporary files of a run outside its store, and the removal of those that killed runs left.
 
 A run that starts workers has a folder ``omkl-…`` in the folder for temporary files. Its file ``owner`` names
 the run's machine and process, which holds the lock ``lock`` as long as it lives. So neither a process number
@@ -38,7 +38,7 @@ def scratch() -> Iterator[Path]:
 
 @cache
 def sweep() -> None:
-    """Remove what killed runs of this user left, once per process. Ignore what cannot be removed."""
+    """Remove the leftovers of this user's killed runs, once per process, as far as that is possible."""
     if sys.platform == "win32":  # it has none of these semaphores
         return
     for folder in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):

@@ -63,7 +63,7 @@ class Loky:
                 died = f"its worker process died {crashes[alone] + 1} times"
                 how = f" ({', '.join(codes)})" if codes else ""
                 why = "out of memory, or a crash in compiled code"
-                yield waiting.pop(alone), Failure(f"{died}{how}, the last time running alone: {why}")
+                yield waiting.pop(alone), Failure(f"{died}{how}, the last time while it ran alone: {why}")
                 continue
             crashes.update(suspects)
             barren = 0 if suspects else barren + 1

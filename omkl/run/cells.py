@@ -1,4 +1,4 @@
-"""A cell is one learner on one data set in one order: which cells a plan has, and what each is.
+"""A cell is one learner on one data set in one order: the cells of a plan, and their keys.
 
 A budget may be the size of another learner: ``algo.budget={match:bomkc_spa}``. The budget B of each kernel
 then makes m B as near as possible to the other learner's #SV, the mean over the same data set, pool, order,
@@ -40,7 +40,7 @@ class Cell:
 
     @property
     def line(self) -> dict[str, Any]:
-        """What the cell's line in the store says of it, without results and provenance."""
+        """The cell's line in the store, without results and provenance."""
         job, pool = self.job, self.job.pool
         return {
             "key": self.key,

@@ -59,7 +59,7 @@ def submit(plan: Plan, fresh: bool = False) -> Submitted:
             ended = done | {line["key"] for line in store.failed(cells)}
         live, silence = submitted_jobs.look(plan.store)
         if silence:
-            raise OmklError(f"exec=slurm: squeue does not say what is queued already: {silence}")
+            raise OmklError(f"exec=slurm: squeue does not list the queued jobs: {silence}")
         waiting = (live.keys() & cells.keys()) - done
         missing = {key: cell for key, cell in cells.items() if key not in done | waiting}
         if not missing:

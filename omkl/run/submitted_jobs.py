@@ -1,4 +1,4 @@
-"""What has been submitted for a store, and what of it is queued or running.
+"""The jobs submitted for a store, and which of their cells are queued or running.
 
 A submission is a folder ``slurm/TIME-XXXXXXXX`` in the store. It holds a chunk per job (``0.json``: what to
 run, and the keys of its cells), ``0.begun`` once the job has begun, submitit's scripts and logs, and
@@ -103,14 +103,14 @@ def _texts(path: Path, values: Any, form: re.Pattern[str]) -> list[str] | None:
     """Return the values of a file if they are texts of this form, else None, with a warning."""
     if isinstance(values, list) and all(isinstance(v, str) and form.fullmatch(v) for v in values):
         return values
-    warnings.warn(f"unreadable file of the store skipped: {path}", StoreWarning, stacklevel=2)
+    warnings.warn(f"skipped an unreadable file of the store: {path}", StoreWarning, stacklevel=2)
     return None
 
 
 def _squeue() -> tuple[dict[str, str], str]:
-    """Return the user's jobs that are queued or running, array elements one by one, by id.
+    """Return the state of the user's queued and running jobs by id, array elements one by one.
 
-    And why that is not known, else the empty string.
+    And why squeue does not answer, else the empty string.
     """
     command = ["squeue", "--noheader", "--array", "--user", getpass.getuser(), "--format=%i %T"]
     try:

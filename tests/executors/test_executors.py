@@ -81,9 +81,12 @@ def test_a_poison_job_is_isolated_and_fails_while_the_others_finish(tmp_path, mo
         return pool(self, function, jobs, begun)
 
     monkeypatch.setattr(Loky, "_pool", watching)
-    good = [("value", i) for i in range(40)]  # more than are finished while the poison is run for its crashes
+    good = [("value", i) for i in range(40)]  # more than finish before the third crash
     marker = str(tmp_path / "killed")
-    poison, innocent = ("kill_marked", marker), ("await", marker)  # in flight beside it, so suspected too
+    poison, innocent = (
+        ("kill_marked", marker),
+        ("await", marker),
+    )  # runs at the same time: a suspect too
     outcomes = dict(Loky(2).run(act, [poison, innocent, *good]))
     assert [outcomes[job] for job in good] == list(range(40))
     assert outcomes[innocent] == marker

@@ -105,7 +105,7 @@ def test_only_what_is_missing_runs(plan, tmp_path):
     pd.testing.assert_frame_equal(without_time(whole.cells), without_time(third.cells))
 
 
-def test_fresh_runs_all_anew_and_the_new_results_count(plan):
+def test_fresh_runs_all_again_and_the_new_results_count(plan):
     old = runner.run_plan(plan, jobs=1).cells
     outcome = runner.run_plan(plan, jobs=1, fresh=True)
     assert (outcome.ran, outcome.reused) == (24, 0)
@@ -127,13 +127,13 @@ def test_another_revision_does_not_reuse(plan, monkeypatch):
     assert set(outcome.cells["revision"]) == {now["omkc_dd"] + 2, now["majority"]}
 
 
-def test_a_yardstick_that_is_also_asked_runs_once(plan):
+def test_a_yardstick_that_is_also_a_setting_runs_once(plan):
     both = replace(plan, settings=(*plan.settings, *plan.yardsticks))
     outcome = runner.run_plan(both, jobs=1)
     assert (outcome.requested, outcome.ran, len(outcome.cells)) == (24, 24, 24)
 
 
-def test_the_same_data_and_pool_under_another_name_are_reused_and_shown_as_asked(plan, tmp_path):
+def test_the_same_data_and_pool_under_another_name_are_reused_and_shown_under_the_new_names(plan, tmp_path):
     runner.run_plan(plan, jobs=1)
     copy = tmp_path / "copy.libsvm"
     copy.write_text(Path(plan.data[0]).read_text())

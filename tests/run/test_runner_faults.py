@@ -140,7 +140,7 @@ print(outcome.interrupted, len(outcome.cells), len(outcome.failed), flush=True)
 
 
 @pytest.mark.parametrize(("name", "jobs"), [("loky", 1), ("loky", 2), ("dask", 2)])
-def test_ctrl_c_keeps_what_is_finished_and_the_same_plan_goes_on(plan, tmp_path, monkeypatch, name, jobs):
+def test_ctrl_c_keeps_what_is_finished_and_the_same_plan_continues(plan, tmp_path, monkeypatch, name, jobs):
     slow = [Setting("omkc_u", {"beta": i / 100, "fault": ["spin", 0.15]}, POOL) for i in range(1, 90)]
     options = config.plan([f"exec={name}"]).exec
     plan = replace(plan, settings=tuple(slow), data=plan.data[:1], reps=1, exec=options)
