@@ -13,8 +13,7 @@ from collections.abc import Callable, Generator, Iterable
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from omkl.config import compose
-from omkl.errors import UserError, suggest
+from omkl.errors import UserError
 
 Function = Callable[[Any], Any]
 Outcomes = Generator[tuple[Any, Any], None, None]  # (job, its result or Failure), as they finish
@@ -49,18 +48,13 @@ class Executor(Protocol):
 def make(options: dict[str, Any], jobs: int | None = None) -> Executor:
     """Return the executor of a plan's ``exec``; jobs, unless None, replaces its option ``jobs``.
 
-    Raises UserError for an unknown name, one that only submits, or jobs < 1.
+    Raises UserError for a name that only submits, or jobs < 1.
     """
     options = dict(options)
     name = options.pop("name")
-    known = compose.options("exec")
-    if name not in known:
-        choices = f"{suggest(name, known)}; choose one of {', '.join(known)}"
-        raise UserError(f"exec={name}: there is no such executor{choices}")
     if importlib.util.find_spec(f"{__name__}.{name}") is None:
-        raise UserError(
-            f"exec={name} submits cells and does not wait; only `omkl run` and `omkl sweep` can use it"
-        )
+        only = "only `omkl run` and `omkl sweep` take one that submits them"
+        raise UserError(f"exec={name} is not an executor that waits for its cells; {only}")
     if jobs is not None and jobs < 1:
         raise UserError(f"jobs={jobs}: at least 1 worker is needed")
     if jobs is not None and "jobs" in options:

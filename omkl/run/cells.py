@@ -23,8 +23,6 @@ from omkl.learner.resources import Setup, pass_seconds
 from omkl.store.keys import cell_key
 from omkl.store.store import Store
 
-Sizes = dict[tuple[str, str], int]  # budgets by data set (as the plan names it) and learner to be matched
-
 
 @dataclass(frozen=True)
 class Cell:
@@ -153,17 +151,16 @@ def _check(setting: Setting, spec: LearnerSpec, params: dict[str, Any], dataset:
 # ------------------------------------------------------------------ budgets that match a size
 
 
-def sizes(plan: Plan, run: Callable[[Plan], Any] | None = None) -> Sizes:
-    """Return the numbers of a plan's budgets that match sizes; empty where all are numbers.
+def sizes(plan: Plan, run: Callable[[Plan], Any] | None = None) -> dict[tuple[str, str], int]:
+    """Return the numbers of a plan's budgets that match sizes, by the plan's name of the data, and learner.
 
     run: as of `expand`. Raises OmklError when a learner to be matched fails, UserError without ``run`` when
     the store lacks one of its cells, KeyboardInterrupt on Ctrl-C.
     """
-    budgets: Sizes = {}
     values = [(value, setting) for setting in plan.settings for value in setting.params.values()]
     others = [_matched(value, setting) for value, setting in values if to_match(value)]
     if not others:
-        return budgets
+        return {}
     distinct = {_text(other): other for other in others}
     matching = replace(plan, settings=tuple(distinct.values()), yardsticks=(), swept=())
     if run is not None:
@@ -174,6 +171,7 @@ def sizes(plan: Plan, run: Callable[[Plan], Any] | None = None) -> Sizes:
             line = outcome.failed[0]
             where = f"{line['algo']} on {line['data']}, whose size a budget is to match"
             raise OmklError(f"{where}: {line['error']}")
+    budgets = {}
     for data in plan.data:
         for name, other in distinct.items():
             keys = {cell.key for cell in expand(replace(matching, settings=(other,), data=(data,)))}

@@ -61,7 +61,8 @@ def submit(plan: Plan, fresh: bool = False) -> Submitted:
         if silence:
             raise OmklError(f"exec=slurm: squeue does not list the queued jobs: {silence}")
         waiting = (live.keys() & cells.keys()) - done
-        missing = {key: cell for key, cell in cells.items() if key not in done | waiting}
+        covered = done | waiting
+        missing = {key: cell for key, cell in cells.items() if key not in covered}
         if not missing:
             return Submitted([], 0, len(waiting))
         suspects = set() if fresh else submitted_jobs.died_at(plan.store, ended).keys() & missing.keys()

@@ -172,7 +172,7 @@ def test_the_watch_of_other_systems_ends_a_worker_without_its_parent():
 
 
 def test_unknown_executor_and_bad_number_of_workers():
-    with pytest.raises(UserError, match="did you mean 'loky'"):
+    with pytest.raises(UserError, match="exec=lokky is not an executor"):
         executors.make({"name": "lokky"}, 2)
     with pytest.raises(UserError, match="jobs=0"):
         executors.make({"name": "loky", "jobs": None}, 0)
@@ -185,7 +185,7 @@ def test_unknown_executor_and_bad_number_of_workers():
 def test_every_executor_has_a_conf_file_and_every_conf_file_an_executor():
     for name in compose.options("exec"):
         if name == "slurm":  # which submits, and does not wait
-            with pytest.raises(UserError, match="submits cells and does not wait"):
+            with pytest.raises(UserError, match="exec=slurm is not an executor that waits"):
                 executors.make({"name": name})
         else:
             module = importlib.import_module(f"omkl.executors.{name}")

@@ -216,7 +216,7 @@ def test_mistakes_end_with_one_line(plan, tools, monkeypatch):
         slurm.submit(plan)
     with pytest.raises(UserError, match="--fail-fast has no effect with exec=slurm"):
         main(["run", "exec=slurm", "--fail-fast", "--debug"])
-    with pytest.raises(UserError, match="exec=slurm submits cells and does not wait"):
+    with pytest.raises(UserError, match="exec=slurm is not an executor that waits for its cells"):
         runner.run_plan(plan)
 
 

@@ -63,9 +63,9 @@ def test_a_failed_cell_is_recorded_excluded_and_tried_again(plan, fault, message
 
 
 def test_a_poison_cell_fails_and_the_others_finish(plan, workers):
-    outcome = runner.run_plan(faulty(plan, "kill", None), jobs=2)
-    assert len(outcome.cells) == 6
-    assert ["SIGKILL" in line["error"] for line in outcome.failed] == [True, True]
+    outcome = runner.run_plan(faulty(replace(plan, data=plan.data[:1]), "kill", None), jobs=2)
+    assert len(outcome.cells) == 3
+    assert ["SIGKILL" in line["error"] for line in outcome.failed] == [True]
 
 
 def test_a_worker_killed_once_changes_nothing(plan, workers, tmp_path):
