@@ -65,12 +65,11 @@ def figure(args: Namespace, words: list[str]) -> int:
     from omkl.reports.expected import Expected
     from omkl.reports.report import sweep_report
     from omkl.run.cells import expand
-    from omkl.run.matched_budgets import sizes
     from omkl.run.runner import table_of
     from omkl.store.store import Store
 
     plan = make_plan(words, sweep=True)
-    planned = expand(plan, sizes(plan))
+    planned = expand(plan)
     keys = {cell.key for cell in planned}
     store = Store(plan.store)
     cells = table_of(store, planned)

@@ -219,7 +219,7 @@ def test_a_submission_that_cannot_be_read_is_skipped_with_a_warning(tmp_path, mo
     good.mkdir(parents=True)
     (good / "jobs.json").write_text('{"cluster":"slurm","jobs":["7"]}')
     (good / "0.json").write_text(json.dumps({"keys": ["a" * 64]}))
-    assert submitted_jobs.states(tmp_path) == {"a" * 64: "running"}
+    assert submitted_jobs.look(tmp_path)[0] == {"a" * 64: "running"}
     bad = tmp_path / "slurm" / "a"
     bad.mkdir()
     texts = [
@@ -237,7 +237,7 @@ def test_a_submission_that_cannot_be_read_is_skipped_with_a_warning(tmp_path, mo
     for text in texts:
         (bad / "jobs.json").write_text(text, "latin-1")
         with pytest.warns(StoreWarning, match=r"a.jobs\.json"):
-            assert submitted_jobs.states(tmp_path) == {"a" * 64: "running"}, text
+            assert submitted_jobs.look(tmp_path)[0] == {"a" * 64: "running"}, text
     (bad / "jobs.json").unlink()
     if hasattr(os, "mkfifo"):
         os.mkfifo(bad / "jobs.json")
@@ -248,7 +248,7 @@ def test_a_submission_that_cannot_be_read_is_skipped_with_a_warning(tmp_path, mo
         (good / "0.json").write_text(text)
         (good / "0.begun").touch()
         with pytest.warns(StoreWarning, match=r"0\.json"):
-            assert submitted_jobs.states(tmp_path) == {}
+            assert submitted_jobs.look(tmp_path)[0] == {}
         with pytest.warns(StoreWarning, match=r"0\.json"):
             assert submitted_jobs.died_at(tmp_path, set()) == {}
 
