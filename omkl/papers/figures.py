@@ -137,8 +137,7 @@ def sensitivity(material: Material, out: str) -> list[Path]:
 
 def ranks(material: Material, out: str) -> list[Path]:
     """Draw the critical-difference diagram of average ranks over the data sets."""
-    from omkl.reports.rank_figure import draw_ranks
-    from omkl.reports.ranks import average_ranks
+    from omkl.reports.ranks import average_ranks, draw_ranks
 
     drawn = average_ranks(material.summary, measure=measure_of(material.summary).name)
     if material.absent:
