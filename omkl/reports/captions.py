@@ -19,6 +19,11 @@ def some(names: Sequence[str], between: str = ", ", at_most: int = AT_MOST) -> s
     return between.join(names[:at_most]) + more
 
 
+def n_cells(count: int) -> str:
+    """Return ``1 cell`` or ``2 cells``."""
+    return f"{count} cell{'s' if count > 1 else ''}"
+
+
 def repetitions_of(orders: Iterable[str]) -> str:
     """Return the word for repetitions: permutations where the order is permuted, else repetitions."""
     return "permutations" if set(filter(None, orders)) <= {"permuted", "authors"} else "repetitions"

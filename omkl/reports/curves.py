@@ -61,7 +61,9 @@ def mean_curves(
     if not parts and any(key in curves for key in keys):
         raise UserError(f"no curve of these cells holds {' and '.join(names)}: nothing to draw")
     if not parts:
-        raise UserError("the store has no learning curve of these cells: run them first, or with --fresh")
+        raise UserError(
+            "the store has no learning curve of these cells; run them, with --fresh if they are in the store"
+        )
     return pd.concat(parts, ignore_index=True)
 
 
@@ -83,7 +85,10 @@ def draw_curves(
     Raises UserError where nothing is left to draw.
     """
     styles = lines.styles_of(table, palette=palette)  # of all lines: colours do not depend on the measure
-    drawn = {name: _counted(table, name) if _kind(name) == "size" else table for name in names}
+    drawn = dict.fromkeys(names, table)
+    for name in names:
+        if _kind(name) == "size":  # a learner without support vectors has no line
+            drawn[name] = table[table.groupby("line")[f"{name}_mean"].transform("max") > 0]
     shown = [name for name in names if len(drawn[name])]
     if not shown:
         raise UserError(f"no {MEASURES[names[0]].label} to draw: these learners store none")
@@ -118,11 +123,6 @@ def draw_curves(
 
 def _kind(name: str) -> str:
     return "rate" if name == ERROR else measure_named(name).kind
-
-
-def _counted(table: "pd.DataFrame", name: str) -> "pd.DataFrame":
-    """Return the table without lines that count nothing at all, as a learner without support vectors."""
-    return table[table.groupby("line")[f"{name}_mean"].transform("max") > 0]
 
 
 def _is_wide(table: "pd.DataFrame", name: str) -> bool:

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from omkl.config.settings_text import params_text
-from omkl.reports.captions import repetitions_of, some
+from omkl.reports.captions import n_cells, repetitions_of, some
 from omkl.reports.display import MISSING, Display, Spread
 from omkl.reports.expected import Expected
 from omkl.reports.origin import doubts, made_with
@@ -64,16 +64,12 @@ def failed(expected: Expected) -> list[str]:
         which = f"{expected.label(cell['algo'])}{f' ({params_text(params)})' if params else ''}"
         error = str(cell.get("error") or "no reason recorded").strip().splitlines()[-1]
         names.append(f"{which} on {cell['data']}, repetition {cell['rep']}: {error}")
-    return [f"FAILED: {_cells(len(names))}, not in the means: {some(names, '; ')}"] if names else []
-
-
-def _cells(count: int) -> str:
-    return f"{count} cell{'s' if count > 1 else ''}"
+    return [f"FAILED: {n_cells(len(names))}, not in the means: {some(names, '; ')}"] if names else []
 
 
 def _stale(expected: Expected) -> list[str]:
     return [
-        f"{_cells(count)} of revision {revision} of {learner} in the store {'are' if count > 1 else 'is'} "
+        f"{n_cells(count)} of revision {revision} of {learner} in the store {'are' if count > 1 else 'is'} "
         "not used: its results have changed since; `omkl results prune --old` removes such cells"
         for (learner, revision), count in sorted(expected.stale.items())
     ]

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from omkl.reports.captions import some
+from omkl.reports.captions import n_cells, some
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -55,7 +55,7 @@ def _crowded(entries: list[Entry], name: str, limit: float, text: str) -> list[s
 
 def _mixed(values: list[Any], text: str) -> list[str]:
     counts = Counter(str(value) for value in values if value is not None).most_common()
-    listed = ", ".join(f"{value} ({count} cells)" for value, count in counts)
+    listed = ", ".join(f"{value} ({n_cells(count)})" for value, count in counts)
     return [f"{text}: {listed}"] if len(counts) > 1 else []
 
 

@@ -78,7 +78,7 @@ def average_ranks(summary: "pd.DataFrame", *, measure: str = "mistake_pct") -> R
     table = grid_table(summary)
     if (twice := table[table.duplicated(["data", "line"])]).size:
         first = twice.iloc[0]
-        raise UserError(f"'{first['line']}' has two rows on {first['data']}: a learner is ranked by one")
+        raise UserError(f"'{first['line']}' has two rows on {first['data']}: ranks need one")
     values = table.assign(value=table[f"{measure}_mean"].where(table["complete"]))
     values = values.pivot(index="data", columns="line", values="value")
     values = values.reindex(index=table["data"].unique(), columns=table["line"].unique())

@@ -14,8 +14,8 @@ DD = setting("omkc_dd")
 def test_times_of_different_machines_are_reported():
     one, two = cell(DD, 0, 1), cell(DD, 1, 2, provenance={"cpu": "B", "versions": {"omkl": "0.2"}})
     text = " ".join(report(frame(one, two), expected((DD,), reps=2, yardsticks=())).split())
-    assert "seconds were measured on different CPUs: A (1 cells), B (1 cells)" in text
-    assert "different versions of omkl: 0.1 (1 cells), 0.2 (1 cells)" in text
+    assert "seconds were measured on different CPUs: A (1 cell), B (1 cell)" in text
+    assert "different versions of omkl: 0.1 (1 cell), 0.2 (1 cell)" in text
     assert "CPU" not in report(frame(one), expected((DD,), reps=1, yardsticks=()))
 
 
