@@ -96,8 +96,7 @@ def sensitivity(compared: Compared, out: str) -> list[Path]:
 
 def ranks(compared: Compared, out: str) -> list[Path]:
     """Draw the critical-difference diagram of average ranks over the data sets."""
-    from omkl.reports.rank_figure import draw_ranks
-    from omkl.reports.ranks import average_ranks
+    from omkl.reports.ranks import average_ranks, draw_ranks
 
     drawn = average_ranks(compared.summary, measure=measure_of(compared.summary).name)
     if absent := list(dict.fromkeys(name for _, name in compared.work.missing)):
