@@ -27,7 +27,8 @@ def generate(name: str, seed: int) -> Examples:
     X, y = [], []
     for start in range(0, ROUNDS, EVERY[name]):
         if start > 0:
-            means = _moved(rng, means) if name == "drift" else _means(rng)
+            moved = means + STEP * rng.standard_normal(means.shape) if name == "drift" else _means(rng)
+            means = np.where(np.abs(moved) > SIDE, np.sign(moved) * 2 * SIDE - moved, moved)  # reflected
         kept = 0
         while kept < EVERY[name]:
             x, labels = _examples(rng, means)
@@ -40,11 +41,6 @@ def generate(name: str, seed: int) -> Examples:
 def _means(rng: np.random.Generator) -> np.ndarray:
     """Means (class, component, feature)."""
     return rng.uniform(-SIDE, SIDE, (2, COMPONENTS, 2))
-
-
-def _moved(rng: np.random.Generator, means: np.ndarray) -> np.ndarray:
-    moved = means + STEP * rng.standard_normal(means.shape)
-    return np.where(np.abs(moved) > SIDE, np.sign(moved) * 2 * SIDE - moved, moved)  # reflected
 
 
 def _examples(rng: np.random.Generator, means: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

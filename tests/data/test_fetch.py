@@ -10,7 +10,7 @@ from support.download_server import BODY
 
 from omkl import data
 from omkl.data import fetch
-from omkl.data.forms import DataFile, Link
+from omkl.data.registry import DataFile, Link
 from omkl.errors import OmklError, UserError
 
 pytestmark = pytest.mark.usefixtures("surroundings")

@@ -20,7 +20,7 @@ from support.download_server import BODY
 
 from omkl import data
 from omkl.data import fetch, files
-from omkl.data.forms import DataFile, Link
+from omkl.data.registry import DataFile, Link
 from omkl.errors import OmklError, UserError
 
 pytestmark = pytest.mark.usefixtures("surroundings")
@@ -57,7 +57,9 @@ def test_a_bomb_of_10_gib_is_refused_at_the_size_the_data_can_have(
         return readinto(self, buffer)
 
     monkeypatch.setattr(files._Capped, "readinto", counted)
-    with pytest.raises(OmklError, match=r"mine.t: holds more than|more than the [\d,]+ that mine.t can"):
+    with pytest.raises(
+        OmklError, match=r"mine.t: holds more than|more than the [\d,]+ bytes that mine.t can"
+    ):
         data.get("mine", force=True)
     assert sum(unpacked) < GIB / 10
     assert tree(tmp_path / "cache") == before

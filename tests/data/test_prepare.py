@@ -7,7 +7,7 @@ import pytest
 
 from omkl import data
 from omkl.data import files, prepare
-from omkl.data.forms import DataFile, Form
+from omkl.data.registry import DataFile, Form
 from omkl.errors import UserError
 
 
