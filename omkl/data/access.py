@@ -63,29 +63,26 @@ def use(name: str, path: str | Path) -> None:
     forms = [form for form in item.forms if form.files]
     if not forms:
         raise UserError(f"{name}={path}: {item.name} is not read from files; it is always available")
-    faults = []
+    if path.is_file():
+        fault = f"{item.name} is read from {_file_names(item)}; name a folder that holds them"
+    else:
+        fault = f"holds no {_file_names(item)}" if path.is_dir() else "is neither a file nor a folder"
+    faults = [f"{name}={path}: {fault}"]
     for form in forms:
         paths = [files.find_in(path, file.name) for file in form.files] if path.is_dir() else [path]
         present = [file for file in paths if file and file.is_file()]
         if len(present) == len(form.files):
             try:
                 _cached(item.name, form, present, item.task, item)
+                _given[item.name] = form, present
+                return
             except UserError as error:
                 faults.append(str(error))
-                continue
-            _given[item.name] = form, present
-            return
-    if faults:
-        raise UserError(faults[0])
-    if path.is_file():
-        fault = f"{item.name} is read from {_file_names(item)}; name a folder that holds them"
-    else:
-        fault = f"holds no {_file_names(item)}" if path.is_dir() else "is neither a file nor a folder"
-    raise UserError(f"{name}={path}: {fault}")
+    raise UserError(faults[:2][-1])
 
 
 def realisation(dataset: Dataset, rep: int) -> Dataset:
-    """Return what repetition ``rep`` (from 0) streams in file order: a stream's realisation of seed rep + 1.
+    """Return the data of repetition ``rep`` (from 0) in file order: a stream's realisation of seed rep + 1.
 
     Data that are not a registered stream are returned as they are. A stream's registered content is seed 1's.
     """
@@ -108,17 +105,12 @@ def status(name: str) -> Status:
     """Return where a registered data set is, without reading it."""
     item = registry.entry(name)
     source = _locate(item)
+    state = "missing" if source is None else "file" if source[1] else "embedded"
+    paths = tuple(source[1]) if source else ()
     copy = cache.parsed_path(item.name, *source, item.task) if source else None
-    return Status(
-        name=item.name,
-        title=item.title,
-        T=item.T,
-        d=item.d,
-        state="missing" if source is None else "file" if source[1] else "embedded",
-        paths=tuple(source[1]) if source else (),
-        cached=copy if copy and copy.is_file() else None,
-        downloadable=any(_downloadable(form) for form in item.forms),
-    )
+    cached = copy if copy and copy.is_file() else None
+    downloadable = any(map(_downloadable, item.forms))
+    return Status(item.name, item.title, item.T, item.d, state, paths, cached, downloadable)
 
 
 def path(name: str) -> list[Path]:
@@ -200,7 +192,7 @@ def _locate(item: DataEntry) -> Source | None:
 def _source(item: DataEntry, download: bool = False) -> Source:
     """Return where a set is; if it is missing, download it or raise a UserError with the ways out."""
     source = _locate(item)
-    if source is None and download and any(_downloadable(form) for form in item.forms):
+    if source is None and download and any(map(_downloadable, item.forms)):
         mirror = files.setting("OMKL_MIRROR")
         if (mirror and "://" not in mirror) or not files.offline():
             get(item.name)

@@ -1,11 +1,11 @@
 """Parsed copies of data sets: uncompressed .npz without pickle, memory-mapped by the workers.
 
-A copy's name is a hash of what it was made from (files with sizes and times, preparation, parser), so a copy
+A copy's name is a hash of its origin (files with sizes and times, preparation, parser), so a copy
 never changes. Two processes that write one at the same time write the same, and the later rename wins.
 
 A copy is not trusted, because the disk or a person may have changed it. The bounds that compiled code relies
-on are checked whenever it is opened, the numbers (content hash) when a process first opens it. A seal over
-the rest belongs to the file name, so that two swapped copies are noticed.
+on are checked whenever it is opened, the numbers (content hash) when a process first opens it. The seal, a
+hash of the rest and of the file name, reveals changed descriptions and swapped copies.
 """
 
 import contextlib
@@ -26,7 +26,7 @@ from typing import IO, Any
 import numpy as np
 
 from omkl.data.dataset import Dataset, content_hash
-from omkl.data.parse import array_header, decoding, read_array
+from omkl.data.parse import array_header, decoding
 from omkl.data.registry import Form
 from omkl.errors import OmklError
 from omkl.files import replacing
@@ -100,7 +100,8 @@ def read(path: Path) -> Dataset:
     fault = decoding(path, "not a readable parsed copy", OmklError)
     with fault, open(path, "rb") as file, zipfile.ZipFile(file) as archive:
         state = os.fstat(file.fileno())
-        meta = json.loads(str(read_array(archive, "meta")))
+        with archive.open("meta.npy") as stream:
+            meta = json.loads(str(np.lib.format.read_array(stream, allow_pickle=False)))
         if meta.get("seal") != _seal(meta, path):
             raise ValueError("its description was changed, or it is the copy of another file")
         arrays = [_map(file, archive.getinfo(f"{key}.npy"), state.st_size) for key in ARRAYS]

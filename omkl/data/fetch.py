@@ -1,6 +1,6 @@
 """Downloading a data file: over http(s) only, resumed, of bounded size, and visible only when complete.
 
-What arrives is not trusted: the caller parses it and compares the content hash.
+The received file is not trusted: the caller parses it and compares the content hash.
 """
 
 import contextlib
@@ -163,8 +163,8 @@ def _transfer(url: str, part: Path, limit: int, name: str) -> None:
 class _Pace:
     """The speed of a transfer: ``count`` bytes of the file since ``since``.
 
-    timeout: seconds that a server may stall (OMKL_TIMEOUT, else 30). It starts again with every byte that arrives, so
-    _Paced checks the speed as well.
+    timeout: seconds that a server may stall (OMKL_TIMEOUT, else 30). It starts again with every byte that
+    arrives; so _Paced checks the speed as well.
     """
 
     def __init__(self) -> None:
@@ -234,7 +234,7 @@ class _SameScheme(urllib.request.HTTPRedirectHandler):
 
 @contextlib.contextmanager
 def _network_errors(url: str, part: Path, seconds: float) -> Iterator[None]:
-    """Turn errors of the network into _Broken (worth another attempt) or OmklError (final)."""
+    """Turn network errors into _Broken (worth another attempt) or OmklError (final)."""
     try:
         yield
     except urllib.error.HTTPError as error:
@@ -259,7 +259,7 @@ def _network_errors(url: str, part: Path, seconds: float) -> Iterator[None]:
 
 
 def _agreed(answer: Any, have: int, validator: str, part: Path, url: str) -> tuple[int, int | None]:
-    """Return (bytes of the part file to keep, total or None), and note what identifies the server's file."""
+    """Return (bytes of the part file to keep, total or None), and store the version of the server's file."""
     headers = answer.headers
     etag = headers.get("ETag", "")  # a weak one (W/) does not vouch for every byte
     version = etag if etag and not etag.startswith("W/") else headers.get("Last-Modified", "")
@@ -282,7 +282,7 @@ def _agreed(answer: Any, have: int, validator: str, part: Path, url: str) -> tup
 
 
 def _resume_point(url: str, part: Path) -> tuple[int, str]:
-    """Return how many bytes of this url we have, and the server's validator of them; (0, "") at first."""
+    """Return how many bytes of this url are in the part file, and their ETag or date; (0, "") for none."""
     with contextlib.suppress(OSError, ValueError):
         state, size = json.loads(_state(part).read_text()), part.stat().st_size
         if size and isinstance(state, dict) and state.get("url") == url and state.get("validator"):
@@ -291,7 +291,7 @@ def _resume_point(url: str, part: Path) -> tuple[int, str]:
 
 
 def _state(part: Path) -> Path:
-    """Return the file that says what a part is a part of."""
+    """Return the file that holds the address and the version of a part."""
     return part.with_name(part.name + ".json")
 
 

@@ -62,7 +62,7 @@ def setting(name: str) -> str:
 
 
 def size_limit(expected: int | None = None) -> int:
-    """Return how many bytes a file may hold after decompression: OMKL_MAX_BYTES, else what is expected."""
+    """Return how many bytes a file may hold after decompression: OMKL_MAX_BYTES, else the expected size."""
     text = setting("OMKL_MAX_BYTES")
     if not text:
         return expected or LIMIT

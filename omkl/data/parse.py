@@ -20,6 +20,9 @@ from omkl.errors import OmklError, UserError, show
 
 LARGEST_INDEX = 2**31 - 1
 LONGEST_INDEX = 100  # digits; int() refuses some thousands of them
+_Block = tuple[
+    np.ndarray, np.ndarray, np.ndarray, np.ndarray
+]  # labels, entries per row, indices from 1, values
 _ROW = re.compile(rb"\s*+[^\s:]++(?:\s++[0-9]++:[^\s:]++)*+\s*+")
 
 
@@ -37,13 +40,6 @@ class Examples(NamedTuple):
     d: int
 
 
-class _Block(NamedTuple):
-    labels: np.ndarray
-    counts: np.ndarray
-    indices: np.ndarray  # from 1
-    values: np.ndarray
-
-
 def read_libsvm(paths: list[Path], limit: int | None = None) -> Examples:
     """Read LIBSVM text (plain, .gz, .bz2 or .xz); several files are one after the other.
 
@@ -55,7 +51,7 @@ def read_libsvm(paths: list[Path], limit: int | None = None) -> Examples:
         count = 0
         for line, data in line_blocks(path, limit):
             blocks.append(_fast_block(data) or _slow_block(data, line, path))
-            count += len(blocks[-1].labels)
+            count += len(blocks[-1][0])
         if count == 0:
             raise UserError(
                 f"{path}: no examples in it; LIBSVM text has one 'label index:value ...' per line"
@@ -105,7 +101,7 @@ def _fast_block(data: bytes) -> _Block | None:
     ascends = (indices[1:] > indices[:-1]) | (row[1:] != row[:-1])
     if not (indices.min(initial=1) >= 1 and indices.max(initial=1) <= LARGEST_INDEX and ascends.all()):
         return None
-    return _Block(numbers[place], counts, indices.astype(np.int64), values)
+    return numbers[place], counts, indices.astype(np.int64), values
 
 
 def _numbers(data: bytes, count: int) -> np.ndarray | None:
@@ -121,10 +117,7 @@ def _numbers(data: bytes, count: int) -> np.ndarray | None:
 
 def _slow_block(data: bytes, line: int, path: Path) -> _Block:
     """Read the block line by line. Raises UserError naming the first line that breaks a rule."""
-    labels: list[float] = []
-    counts: list[int] = []
-    indices: list[int] = []
-    values: list[float] = []
+    labels, counts, indices, values = [], [], [], []
     for number, text in enumerate(data.split(b"\n"), line):
         tokens = [token.decode("utf-8", "replace") for token in text.split(b"#", 1)[0].split()]
         if not tokens:
@@ -153,12 +146,7 @@ def _slow_block(data: bytes, line: int, path: Path) -> _Block:
             previous = column
             indices.append(column)
             values.append(to_number(value, f"{where}: value of index {index}"))
-    return _Block(
-        np.array(labels, float),
-        np.array(counts, np.int64),
-        np.array(indices, np.int64),
-        np.array(values, float),
-    )
+    return np.array(labels), np.array(counts, np.int64), np.array(indices, np.int64), np.array(values)
 
 
 def to_number(text: str, what: str) -> float:
@@ -183,17 +171,19 @@ def read_npz(path: Path, limit: int | None = None) -> tuple[np.ndarray, np.ndarr
         if missing := {"X", "y"} - set(names):
             known = show(", ".join(names))
             raise UserError(f"{path}: has no array {' and '.join(sorted(missing))}, only {known}")
-        size = 0
-        for key in ("X", "y"):
-            member, shape, dtype = _header(archive, key)
-            size += max(member.file_size, 8 * math.prod(shape))  # packed, or as float64
+        arrays, size = [], 0
+        for member in (archive.getinfo("X.npy"), archive.getinfo("y.npy")):
+            with archive.open(member) as stream:
+                shape, dtype = array_header(stream)
             if dtype.kind not in "biuf":
                 raise ValueError(f"numbers of kind {dtype}")
-        if size > limit:
-            raise UserError(
-                f"{path}: holds {size:,} bytes, more than {limit:,}; set OMKL_MAX_BYTES to read it"
-            )
-        X, y = (read_array(archive, key).astype(np.float64) for key in ("X", "y"))
+            size += max(member.file_size, 8 * math.prod(shape))  # as float64; known before memory is reserved
+            if size > limit:
+                fault = f"holds at least {size:,} bytes, more than {limit:,}; set OMKL_MAX_BYTES to read it"
+                raise UserError(f"{path}: {fault}")
+            with archive.open(member) as stream:
+                arrays.append(np.lib.format.read_array(stream, allow_pickle=False).astype(np.float64))
+        X, y = arrays
     y = y.ravel() if y.ndim == 2 and 1 in y.shape else y
     if X.ndim != 2 or y.shape != X.shape[:1]:
         raise UserError(f"{path}: X {X.shape} and y {y.shape} should be (T, d) and (T,)")
@@ -212,21 +202,6 @@ def decoding(path: Path, fault: str, kind: type[OmklError] = UserError) -> Itera
         raise
     except Exception as error:  # a dozen kinds, from tokenize.TokenError to NotImplementedError
         raise kind(f"{path}: {fault}: {' '.join(str(error).split())[:200]}") from error
-
-
-def read_array(archive: zipfile.ZipFile, key: str) -> np.ndarray:
-    """Return the array of an archive's member. Refuses pickles and headers that announce too much."""
-    member, shape, dtype = _header(archive, key)
-    if math.prod(shape) * dtype.itemsize > member.file_size:  # before memory is reserved for it
-        raise ValueError(f"{key} {shape} is incomplete")
-    with archive.open(member) as stream:
-        return np.lib.format.read_array(stream, allow_pickle=False)
-
-
-def _header(archive: zipfile.ZipFile, key: str) -> tuple[zipfile.ZipInfo, tuple[int, ...], np.dtype]:
-    member = archive.getinfo(f"{key}.npy")
-    with archive.open(member) as stream:
-        return member, *array_header(stream)
 
 
 def array_header(stream: IO[bytes]) -> tuple[tuple[int, ...], np.dtype]:

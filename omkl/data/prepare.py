@@ -79,7 +79,7 @@ def read_form(form: Form, paths: Sequence[Path], limit: int | None = None) -> Ex
         if target.keep:
             kept = (target.keep[0] <= labels) & (labels <= target.keep[1])
             if not kept.any():
-                raise UserError(f"{paths[0]}: no example's target lies in {list(target.keep)}")
+                raise UserError(f"{paths[0]}: no example has a target in {list(target.keep)}")
             X, labels = X[kept], labels[kept]
         X, labels = scale(X), target(labels)
     return dense(X, labels)

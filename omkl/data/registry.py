@@ -1,6 +1,6 @@
 """The registered data sets: one YAML each in conf/data, whose keys are the fields of the classes below.
 
-A set may be found in several formats: each is a Form, with the steps from its files to rows and labels.
+A set may have several formats: each is a Form, with the steps from its files to rows and labels.
 """
 
 import dataclasses
@@ -36,7 +36,7 @@ class Link:
 
 @dataclass(frozen=True)
 class DataFile:
-    """A file of a form: the name under which it is searched for, and its addresses, if it has any."""
+    """A file of a form: the name under which it is searched for, and its addresses, if any."""
 
     name: str
     urls: tuple[Link, ...] = ()
@@ -44,7 +44,7 @@ class DataFile:
 
 @dataclass(frozen=True)
 class Affine:
-    """(raw + add) / divide; rows whose raw value lies outside ``keep`` (both ends in) are left out."""
+    """(raw + add) / divide; rows with a raw value outside ``keep`` (both ends included) are left out."""
 
     add: float = 0.0
     divide: float = 1.0
@@ -183,7 +183,7 @@ def _build(kind: Any, where: str, data: Any, **more: Any) -> Any:
 
 
 def _value(kind: Any, where: str, value: Any) -> Any:
-    """Return a YAML's value as the type of a field; None is no value, but the default of a field."""
+    """Return a YAML's value as the type of a field. Null is refused: None is only the default of a field."""
     kinds = (
         [one for one in get_args(kind) if one is not type(None)] if isinstance(kind, UnionType) else [kind]
     )
@@ -208,7 +208,7 @@ def _value(kind: Any, where: str, value: Any) -> Any:
 
 
 def _faults(item: DataEntry) -> Iterator[str]:
-    """Yield why an entry whose types are right is wrong all the same."""
+    """Yield the faults of an entry whose types are right."""
     classes = item.task == "classification"
     if item.task not in TASKS:
         yield f"task: {show(item.task)}{suggest(item.task, TASKS)}; one of {', '.join(TASKS)}"

@@ -1,4 +1,4 @@
-"""The registered sets: every YAML is valid, and every shared set loads with what its YAML says."""
+"""The registered sets: every YAML is valid, and every shared set loads with the content of its YAML."""
 
 import csv
 import shutil
@@ -109,7 +109,7 @@ def test_status_verify_and_path(shared_data, monkeypatch):
     assert data.status("svmguide3").cached == d.path
 
 
-def test_missing_set_says_where_it_was_looked_for(monkeypatch, tmp_path):
+def test_missing_set_names_the_folders_that_were_searched(monkeypatch, tmp_path):
     monkeypatch.setenv("OMKL_DATA", "/no/such/folder")
     assert data.status("a9a").state == "missing"
     for act in (data.load, data.path, data.verify):
