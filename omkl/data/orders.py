@@ -1,4 +1,4 @@
-"""In which order a repetition sees the examples: as stored, permuted, or in the OMKC authors' orders."""
+"""The order of the examples in a repetition: as stored, permuted, or one of the OMKC authors' orders."""
 
 import warnings
 from pathlib import Path
@@ -13,7 +13,7 @@ from omkl.seeds import permutation_seed
 
 KINDS = ("file", "permuted", "authors")
 FOLDER = "omkc_permutations"
-BLOCKS = 5  # with at most that many changes of label, a set is stored class by class
+BLOCKS = 5  # with at most 5 changes of label, a set is stored class by class
 
 
 def order(dataset: Dataset, kind: str, base_seed: int, rep: int) -> tuple[np.ndarray, int]:

@@ -1,8 +1,8 @@
-"""The streams that NORMA was tried on, made from a seed: Kivinen, Smola, Williamson (2004), section VI-A.
+"""The streams of NORMA's experiments, made from a seed: Kivinen, Smola, Williamson (2004), section VI-A.
 
 Two classes, each a mixture of Gaussians in the plane. An example that the Bayes rule misclassifies, or is not
-sure of, is left out and another one drawn. ``drift`` moves the means a little every 10 trials, ``switch``
-draws new means every 1000. The paper gives no numbers; these are ours.
+sure of, is replaced by another one. ``drift`` moves the means a little every 10 trials, ``switch`` draws new
+means every 1000. The paper gives no numbers; these are ours.
 """
 
 import numpy as np
@@ -44,7 +44,7 @@ def _means(rng: np.random.Generator) -> np.ndarray:
 
 
 def _examples(rng: np.random.Generator, means: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return those of some examples drawn that the Bayes rule is sure of, and their labels."""
+    """Draw examples; return those of which the Bayes rule is sure, and their labels."""
     which, component = rng.integers(2, size=_DRAWN), rng.integers(COMPONENTS, size=_DRAWN)
     x = np.round(means[which, component] + SPREAD * rng.standard_normal((_DRAWN, 2)), DECIMALS)
     square = ((x[:, None, None] - means) ** 2).sum(-1)

@@ -19,7 +19,7 @@ from omkl.errors import UserError, show
 
 LONGEST_LABEL = 100  # numpy reserves the length of the longest label in every row
 _TIME = re.compile(r"([01]?[0-9]|2[0-3]):([0-5]?[0-9])")
-Rows = Iterable[tuple[int, list[str]]]  # of a table: the number of a line, and its fields
+Rows = Iterable[tuple[int, list[str]]]  # of a table: the line number and the fields of each row
 
 
 def delimiter(path: Path) -> str:
@@ -50,7 +50,7 @@ def read_fields(path: Path, delimiter: str, limit: int | None = None) -> Iterato
 
 
 def _lines(file: IO[str], path: Path) -> Iterator[str]:
-    """Yield the lines of a text; a line without end is an error."""
+    """Yield the lines of a text; an endless line is an error."""
     for number in itertools.count(1):
         line = file.readline(files.LONGEST_LINE + 1)
         if not line:
