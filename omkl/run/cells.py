@@ -176,7 +176,7 @@ def matched(setting: "Setting") -> "tuple[str, Setting | None]":
     ("", None) where none is.
     """
     from omkl.config import Setting
-    from omkl.config.budgets import matched_params, to_match
+    from omkl.config.learners import matched_params, to_match
 
     for name, value in setting.params.items():
         if to_match(value):

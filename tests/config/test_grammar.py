@@ -78,7 +78,7 @@ def test_glob_matches_known_names():
         (["algo.beta=range(0,1,0)"], "from 1 to 100000 values"),
         (["algo.beta=range(0,1,1e-9)"], "from 1 to 100000 values"),
         (["algo.beta=range(0,inf,1)"], "must be finite"),
-        (["algo.beta=interval(0,1)"], "an interval has no end of values"),
+        (["algo.beta=interval(0,1)"], "an interval has infinitely many values"),
         (["algo.beta=" + "[" * 4000], "cannot be read"),
         (["seed=" + "9" * 5000], "cannot be read"),
     ],
