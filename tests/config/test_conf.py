@@ -32,16 +32,16 @@ def conf(tmp_path, monkeypatch):
 
 def changed(path, value):
     """Return a copy of LEARNER with one dotted key set, or removed when the value is None."""
-    found = yaml.safe_load(yaml.safe_dump(LEARNER))
+    content = yaml.safe_load(yaml.safe_dump(LEARNER))
     *parents, last = path.split(".")
-    place = found
+    place = content
     for parent in parents:
         place = place[parent]
     if value is None:
         del place[last]
     else:
         place[last] = value
-    return found
+    return content
 
 
 def test_a_new_file_is_a_new_learner(conf):

@@ -52,10 +52,10 @@ def test_an_int_becomes_a_float_where_the_domain_is_one_of_floats():
 
 @given(FINITE)
 def test_canonical_moves_a_float_by_a_few_units_at_most_and_only_once(number):
-    found = domains.canonical(number)
-    assert abs(found - number) <= 4 * math.ulp(number)
-    assert repr(domains.canonical(found)) == repr(found)
-    assert math.copysign(1.0, found) == 1.0 or found < 0
+    result = domains.canonical(number)
+    assert abs(result - number) <= 4 * math.ulp(number)
+    assert repr(domains.canonical(result)) == repr(result)
+    assert math.copysign(1.0, result) == 1.0 or result < 0
 
 
 @given(st.integers(-(10**6), 10**6), st.integers(-6, 6), st.integers(1, 12))
