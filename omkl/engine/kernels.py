@@ -20,7 +20,7 @@ from numba import njit
 from omkl.engine.arith import EXP_ZERO, exp_neg, exp_neg_normal
 
 # The parameters of each kind: (domain, default), None where it must be given; of those in EITHER exactly one.
-# Plain literals: omkl/config/kernels.py reads them without importing this module, since numba takes 0.3 s.
+# Plain literals: omkl/config/domains.py reads them without importing this module, since numba takes 0.3 s.
 KINDS = {
     "gaussian": {"sigma": ("[1e-150, 1e150]", None), "gamma": ("(0, inf)", None)},
     "polynomial": {

@@ -15,7 +15,7 @@ import numpy as np
 
 import omkl.data
 from omkl.config import LearnerSpec, Plan, Setting, learner_specs
-from omkl.config.budgets import matched_params, to_match
+from omkl.config.learners import matched_params, to_match
 from omkl.data import Dataset
 from omkl.errors import OmklError, UserError
 from omkl.learner.job import Job, keep

@@ -57,7 +57,7 @@ def test_any_input_is_accepted_or_refused_in_one_line(target):
     tried()
 
 
-def test_a_finding_is_told_kept_and_makes_the_exit_code_1(tmp_path, monkeypatch, capsys):
+def test_a_finding_is_reported_kept_and_makes_the_exit_code_1(tmp_path, monkeypatch, capsys):
     class Broken(TARGETS["libsvm"]):
         def attempt(self, text):
             if b"7" in text:
@@ -195,8 +195,8 @@ def test_half_a_character_in_a_line_of_the_store(tmp_path):
     for half in (sealed(line(2, data="\ud83d")), json.dumps(line(2, data="\ud83d")).encode() + b"\n"):
         (tmp_path / "cells" / "a.jsonl").write_bytes(whole + half)
         with pytest.warns(StoreWarning, match=r"a\.jsonl:2"):
-            found = Store(tmp_path).cells()
-    assert found["data"].tolist() == ["\N{GRINNING FACE}"]
+            stored = Store(tmp_path).cells()
+    assert stored["data"].tolist() == ["\N{GRINNING FACE}"]
 
 
 @pytest.mark.parametrize(
