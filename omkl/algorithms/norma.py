@@ -13,7 +13,7 @@ import numpy as np
 from numba import njit
 
 from omkl.engine.kernel_descent import descend, output, record
-from omkl.engine.step_sizes import SQRT, rate
+from omkl.engine.losses import SQRT, rate
 
 SQUARED, EPS, HUBER = 0, 1, 2  # the choices of `loss`
 

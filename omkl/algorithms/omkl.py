@@ -25,7 +25,7 @@ from omkl.engine.experts import (
     weighted_vote,
 )
 from omkl.engine.projection import project
-from omkl.engine.trace import record
+from omkl.engine.stream import record
 
 
 @njit(cache=True)

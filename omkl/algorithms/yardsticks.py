@@ -3,8 +3,7 @@
 import numpy as np
 from numba import njit
 
-from omkl.engine.stream import row
-from omkl.engine.trace import record_score
+from omkl.engine.stream import record_score, row
 
 
 @njit(cache=True)

@@ -12,9 +12,10 @@ import numpy as np
 from numba import njit
 
 from omkl.engine.dot_products import LANES, dot_products
-from omkl.engine.kernel_values import fill, fill_all, plain_sum, pool_value
+from omkl.engine.kernel_sums import fill, fill_all
 from omkl.engine.kernels import of_distance
 from omkl.engine.open_block import is_open, lay_out, live, row_of, whole_lanes
+from omkl.engine.pool import form_of, pool_value
 from omkl.engine.stream import row
 from omkl.engine.ties import doubtful
 
@@ -119,20 +120,8 @@ def add(B, stream, t, i, s, a):
     B.A[s, i] = a
     B.own[s, i] = pool_value(B.pool, i, B.norm2[e], B.norm2[e], B.norm2[e])
     low, high = row_of(B.open, t) + 1, live(B.open)
-    pool, values = B.pool, B.tile[0]
-    fill(
-        pool.kind[i],
-        pool.rate[i],
-        pool.shape[i],
-        pool.degree[i],
-        pool.cosine[0],
-        B.norm2[e],
-        B.open.row_norm2[low:],
-        B.dots[e, low:],
-        high - low,
-        B.tile[1],
-        values,
-    )
+    values, row_norm2, dots = B.tile[0], B.open.row_norm2[low:], B.dots[e, low:]
+    fill(form_of(B.pool, i), B.norm2[e], row_norm2, dots, high - low, B.tile[1], values)
     K = B.K
     for r in range(low, high):
         K[r, s, i] = values[r - low]
@@ -187,11 +176,12 @@ def scale_all(B, c):
 
 @njit(cache=True)
 def _settled(B, t, i):
-    """f_i(x_t) with the C library's exp."""
-    r, n = row_of(B.open, t), B.n_sv[i]
-    for s in range(n):
-        B.some_dots[s] = B.dots[B.holds[s, i], r]
-    return plain_sum(B.pool, i, B.A[:n, i], B.holds[:n, i], B.norm2, B.open.row_norm2[r], B.some_dots)
+    """f_i(x_t) by one plain sum, left to right, with the C library's exp."""
+    r, total = row_of(B.open, t), 0.0
+    for s in range(B.n_sv[i]):
+        e = B.holds[s, i]
+        total += B.A[s, i] * pool_value(B.pool, i, B.dots[e, r], B.norm2[e], B.open.row_norm2[r])
+    return total
 
 
 @njit(cache=True)
@@ -226,10 +216,7 @@ def _stored(B, stream, t):
     B.norm2[e] = B.open.row_norm2[row_of(B.open, t)]
     B.size[0] += 1
     B.now[0], B.now[1] = t, e
-    low, high = (
-        (row_of(B.open, t) + 1) // LANES * LANES,
-        whole_lanes(live(B.open)),
-    )
+    low, high = (row_of(B.open, t) + 1) // LANES * LANES, whole_lanes(live(B.open))
     if low < high:
         out = B.dots[e : e + 1, low:]
         dot_products(B.ends, B.indices, B.values, B.open.slot, B.open.rows, low, high, 2 * e, 1, out)

@@ -13,7 +13,17 @@ from numba import njit
 
 from omkl.engine.dot_products import LANES, dot_products
 from omkl.engine.kernel_sums import Scratch, accumulate, bit
-from omkl.engine.open_block import end, is_open, lay_out, live, make_block, row_of, whole_lanes, with_room
+from omkl.engine.open_block import (
+    end,
+    grown,
+    is_open,
+    lay_out,
+    live,
+    make_block,
+    row_of,
+    whole_lanes,
+    with_room,
+)
 from omkl.engine.pool import Pool, own_values
 from omkl.engine.stream import row
 from omkl.engine.ties import doubts, settle, settle_block, track
@@ -85,22 +95,17 @@ def reserve(E: Expansion, vectors: int, nnz: int, longest: int) -> Expansion:
         A[:, :n] = E.A[:, :n]
         E = E._replace(
             A=A,
-            stored_by=_grown(E.stored_by, n, vectors),
-            indptr=_grown(E.indptr, n + 1, vectors),
-            norm2=_grown(E.norm2, n, vectors),
+            stored_by=grown(E.stored_by, n, n + vectors),
+            indptr=grown(E.indptr, n + 1, n + 1 + vectors),
+            norm2=grown(E.norm2, n, n + vectors),
         )
     if used + nnz > E.values.size:
-        E = E._replace(indices=_grown(E.indices, used, nnz), values=_grown(E.values, used, nnz))
+        indices, values = (grown(array, used, used + nnz) for array in (E.indices, E.values))
+        E = E._replace(indices=indices, values=values)
     larger = with_room(E.open, longest)
     if larger is not E.open:
         E = E._replace(open=larger, few=np.zeros_like(larger.rows))
     return E
-
-
-def _grown(array: np.ndarray, used: int, more: int) -> np.ndarray:
-    larger = np.empty(used + more, array.dtype)
-    larger[:used] = array[:used]
-    return larger
 
 
 @njit(cache=True)
@@ -220,19 +225,6 @@ def _serve(E, start, stop, low):
     while first < stop:
         count = min(J, stop - first)
         dot_products(E.indptr, E.indices, E.values, E.open.slot, E.open.rows, low, high, first, count, E.dots)
-        accumulate(
-            E.pool,
-            E.A,
-            E.stored_by,
-            first,
-            count,
-            E.norm2,
-            row_norm2,
-            E.dots,
-            E.scratch,
-            low,
-            E.F,
-            E.G,
-            E.tracked,
-        )
+        tile = (first, count, E.norm2, row_norm2, E.dots, E.scratch, low)
+        accumulate(E.pool, E.A, E.stored_by, *tile, E.F, E.G, E.tracked)
         first += J

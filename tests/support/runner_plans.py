@@ -5,10 +5,10 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from support import runner_fakes
 
 from omkl.config import Plan, Setting
 from omkl.run import runner
+from support import runner_fakes
 
 POOL = {
     "name": "two",
