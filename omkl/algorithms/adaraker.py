@@ -103,7 +103,7 @@ def adaraker_authors(stream, F, theta, W, h, number, T, trace, learn, eta, lam, 
     """AdaRaker as the authors' code runs it, T rounds in all: on squared losses, or on classes (logistic).
 
     Levels k = 1 .. n, n = floor(log2(t - 1)) + 1, with votes of eta_k and steps `_step`; their parameters and
-    kernel weights never start anew, only a vote is set to eta_k where (t - 1) mod 2^(k-1) is 0. h holds the
+    kernel weights never start again, only a vote is set to eta_k where (t - 1) mod 2^(k-1) is 0. h holds the
     votes themselves, of sum 1 over all floor(log2 T) + 1 levels, of which the inactive ones predict 0. Kernel
     weights W, discounted by eta, are not held at sum 1. An output, of a kernel or a level, is judged by its
     `_errors`.

@@ -43,6 +43,6 @@ def om2(stream, E, u, norm2, trace, learn, p, aggressive):
 @njit(cache=True)
 def _weights(norm2, q):
     """u_j (m,) = (n_j / ||theta||_{2,q})**(q - 2) / q, n_j = ||theta_j||; norms as shares of the largest."""
-    square = np.maximum(norm2, 0.0) + EPSILON  # apart, lest it vanish beside a norm that cancels later
+    square = np.maximum(norm2, 0.0) + EPSILON  # apart: in a large norm that cancels later it would vanish
     share = np.sqrt(square / square.max())
     return (share / (share**q).sum() ** (1.0 / q)) ** (q - 2.0) / q

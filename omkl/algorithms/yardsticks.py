@@ -1,4 +1,4 @@
-"""Kernel-free yardsticks beside which every table stands; the linear perceptron is in perceptron.py."""
+"""Kernel-free yardsticks, shown in every table; the linear perceptron is in perceptron.py."""
 
 import numpy as np
 from numba import njit

@@ -28,7 +28,7 @@ BLOCK = 64
 # open                the open block: open_block.py
 # dots (N, R)         dot products of the stored examples with its rows
 # K (R, S, m)         kernel values of its rows with the slots
-# f, g (m,)           outputs of the last round that was asked for, and sums of their terms' absolute values
+# f, g (m,)           outputs of the last call of `outputs`, and sums of their terms' absolute values
 # tile (m + 1, R), dense (d,)    scratch; dense is 0
 Budget = namedtuple(
     "Budget",
@@ -71,7 +71,7 @@ def make_budget(pool: Pool, budget: int, d: int, block: int = BLOCK) -> Budget:
 
 
 def reserve_slots(B: Budget, vectors: int, longest: int) -> Budget:
-    """Return B with room for so many more vectors within the budget, and for examples this long."""
+    """Return B with room for this many more vectors within the budget, and for examples this long."""
     R, S, m = B.K.shape
     N = B.norm2.size
     slots = max(S, min(int(B.limit[0]), int(B.n_sv.max()) + vectors))

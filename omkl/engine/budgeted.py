@@ -3,7 +3,7 @@
 Every kernel has slots of its own, which may be overwritten and scaled. All blocking hides here: ``outputs``
 opens a block, the kernel values K of every slot with the block's rows; ``add`` writes the new vector's values
 over those of the slot that it takes. An output is one plain sum over the slots in the order of their
-numbers, at the time it is asked for, so that removals and scalings are exact; a kernel value depends on its
+numbers, at the time of the call, so that removals and scalings are exact; a kernel value depends on its
 two vectors alone. Neither depends on where blocks begin: block sizes agree to the last bit. Where rounding
 could decide an output's sign it is summed again with the C library's exp (ties.py).
 """
@@ -42,7 +42,7 @@ def outputs(B, stream, t):
 
 @njit(cache=True)
 def kernel_values(B, t):
-    """K (S, m): kappa_i(x_s, x_t) of every slot in use with the round whose outputs were asked for last."""
+    """K (S, m): kappa_i(x_s, x_t) of every slot in use with the round of the last call of `outputs`."""
     return B.K[row_of(B.open, t)]
 
 
@@ -82,7 +82,7 @@ def oldest(B, i):
 
 @njit(cache=True)
 def coefficients(B, i):
-    """Kernel i's coefficients (n,), slot by slot; what is written into them is its new function."""
+    """Kernel i's coefficients (n,), slot by slot; writing into them changes the function."""
     return B.A[: B.n_sv[i], i]
 
 
@@ -101,7 +101,7 @@ def slots(B):
 
 @njit(cache=True)
 def term_sums(B):
-    """g (m,): the sums of the absolute values of the terms of the outputs asked for last."""
+    """g (m,): the sums of the absolute values of the terms of the last outputs."""
     return B.g
 
 

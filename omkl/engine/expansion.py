@@ -42,7 +42,7 @@ _TILE_PAIRS = 2048  # stored vectors x rows of a tile: its kernel values stay in
 # dots (J, R) scratch                                    one tile
 # F (m, R)            outputs of the block's rows so far
 # G (m, R)            the same with absolute coefficients, for the kernels that are tracked (m,) for ties
-# f (m,)              outputs of the round that was asked for last
+# f (m,)              outputs of the last call of `outputs`
 # few (S+1, R) few_of (R,) settled, doubt, exact (m, R)  plain sums where rounding could decide: ties.py
 # largest (m,)        largest absolute coefficient of each kernel
 Expansion = namedtuple(
@@ -84,7 +84,7 @@ def make_expansion(pool: Pool, d: int, block: int = BLOCK) -> Expansion:
 
 
 def reserve(E: Expansion, vectors: int, nnz: int, longest: int) -> Expansion:
-    """Return E with room for so many more vectors and non-zeros, and for blocks of rows this long.
+    """Return E with room for this many more vectors and non-zeros, and for blocks of rows this long.
 
     Pages are only touched when used, so that asking for a whole stream's worth costs address space alone.
     """
@@ -113,7 +113,7 @@ def outputs(E, stream, t):
     """f (m,): f_i(x_t) of all m classifiers. The array is reused by the next call.
 
     The sign of each is that of the plain sum over the stored vectors in their order, kernels by the C
-    library's exp: where rounding could decide it, the plain sum is what is returned (ties.py).
+    library's exp: where rounding could decide it, the plain sum is returned (ties.py).
     """
     if not is_open(E.open, t):
         _open_block(E, stream, t)
@@ -127,7 +127,7 @@ def outputs(E, stream, t):
 
 @njit(cache=True)
 def self_kernels(E, t):
-    """kappa_i(x_t, x_t) (m,) of the round whose outputs were asked for last."""
+    """kappa_i(x_t, x_t) (m,) of the round of the last call of `outputs`."""
     return own_values(E.pool, E.open.row_norm2[row_of(E.open, t)])
 
 
@@ -171,7 +171,7 @@ def count_twice(E, i):
 
 @njit(cache=True)
 def scale(E, i, c):
-    """f_i <- c f_i in the coefficients themselves, c > 0: dear, since it ends the open block.
+    """f_i <- c f_i in the coefficients themselves, c > 0. It is slow, since it ends the open block.
 
     The next round's outputs are summed afresh, so that where blocks begin decides no rounding.
     """

@@ -12,7 +12,7 @@ from omkl.engine.conventions import within_range
 from omkl.engine.eigen import eigh
 from omkl.engine.pool import pool_value
 
-LEAST_RESIDUAL = 1e-8  # what of ||kappa(x, .)||^2 lies outside the span, as a share, for x to be outside
+LEAST_RESIDUAL = 1e-8  # share of ||kappa(x, .)||^2 outside the span above which x is outside
 LEAST_SUM = 1e-10  # share of its terms below which a sum is rounding: coefficients are solutions
 LEAST_EIGENVALUE = 1e-8  # share of the largest below which an eigenvector is noise
 SAME_EIGENVALUE = 1e-6  # relative difference of eigenvalues that belong together
@@ -20,7 +20,7 @@ SAME_EIGENVALUE = 1e-6  # relative difference of eigenvalues that belong togethe
 
 @njit(cache=True)
 def rounded(f, g):
-    """f (m,), in place 0 where it is so small beside g (m,), the sums of its terms' absolute values.
+    """f (m,), set to 0 in place where it is rounding relative to g (m,), its terms' absolute sums.
 
     Coefficients that were projected cancel up to rounding only, and rounding must not decide a mistake.
     """

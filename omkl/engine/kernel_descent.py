@@ -1,13 +1,13 @@
 """One classifier f = scale (what is stored) that shrinks in every round and forgets: NORMA's expansion.
 
 Without a window it is an Expansion E, with one a Budget B, whose slots are used again; the other is None.
-(Each has an `if` of its own: the compiler leaves out what is inside where the argument's type is None.)
-Throughout: scale (1,)   now (2,) rounds learnt; those of them when B was written anew last
+(Each has an `if` of its own: the compiler leaves out its body where the argument's type is None.)
+Throughout: scale (1,)   now (2,) rounds learnt; those of them when B was last rewritten
 With a window f has the terms of the last tau rounds, tau the length of window (3, tau). Its rows:
 BORN the round of the term in each slot
 ALPHA its coefficient when it was new
 POWER 1, c, c^2, ... where every round shrinks f by the same c: the cache of section II-D and Fig. 1
-There the scale is the power of the rounds since B was written anew: with alpha_i c^(t - i - 1) for the term
+There the scale is the power of the rounds since B was last rewritten: with alpha_i c^(t - i - 1) for the term
 of round i, in the round t that no further power is left for, or none that is not tiny.
 """
 

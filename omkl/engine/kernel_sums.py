@@ -70,7 +70,7 @@ def accumulate(pool, A, stored_by, first, count, norm2, row_norm2, dots, scratch
 
 @njit(cache=True)
 def bit(i):
-    """The bit that stands for kernel i in a set of kernels; beyond 64 kernels some share one."""
+    """The bit of kernel i in a set of kernels; beyond 64 kernels some share one."""
     return np.uint64(1) << np.uint64(i % 64)
 
 

@@ -15,7 +15,7 @@ Stream = namedtuple("Stream", "T order indptr indices values y")
 
 # score (T,)     the prediction's score in each round
 # mistake (T,)   whether it was one
-# n_sv_sum, n_sv_union, n_sv_combined (T,)     support vectors that stood behind the prediction
+# n_sv_sum, n_sv_union, n_sv_combined (T,)     support vectors behind the prediction
 Trace = namedtuple("Trace", "score mistake n_sv_sum n_sv_union n_sv_combined")
 
 
