@@ -127,15 +127,16 @@ class Batch:
 
     def _kernel(self, i: int, rows: np.ndarray) -> np.ndarray:
         """kappa_i of these rows (r,) with the picked ones (n,), shape (r, n), by the engine's definition."""
-        from omkl.engine.kernel_values import fill
+        from omkl.engine.kernel_sums import fill
+        from omkl.engine.pool import form_of
 
         dots = (self.X[rows] @ self.X[self.picked].T).toarray()
         K, norm2, pool = np.zeros_like(dots), self.norm2[self.picked], self.pool
         row, squares = np.empty(norm2.size), np.empty(norm2.size)
         for k in range(self.m) if i == MEAN else [i]:
-            form = (pool.kind[k], pool.rate[k], pool.shape[k], pool.degree[k], pool.cosine[0])
+            form = form_of.py_func(pool, k)
             for r, t in enumerate(rows):
-                fill(*form, self.norm2[t], norm2, dots[r], row.size, squares, row)
+                fill(form, self.norm2[t], norm2, dots[r], row.size, squares, row)
                 K[r] += row
         return K / self.m if i == MEAN else K
 

@@ -38,6 +38,13 @@ def with_room(block: Block, longest: int) -> Block:
     return block._replace(columns=np.empty(slots, np.int32), rows=rows)
 
 
+def grown(array: np.ndarray, used: int, size: int) -> np.ndarray:
+    """Return an array of `size` rows (or elements): the first `used` ones of this array, then 0."""
+    larger = np.zeros((size, *array.shape[1:]), array.dtype)
+    larger[:used] = array[:used]
+    return larger
+
+
 def close(block: Block) -> None:
     """Forget the open block: the next round belongs to another stream."""
     block.rounds[0] = block.rounds[1] = 0
