@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 
 from omkl.errors import OmklError
 from omkl.files import Lock, hold, sync_folder
-from omkl.store.lines import OBJECTS, Broken, Columns, Line, encode_cell, encode_curve, scan
+from omkl.store.lines import COLUMNS, OBJECTS, Broken, Columns, Line, as_row, encode_cell, encode_curve, scan
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -125,12 +125,11 @@ class Store:
         try:
             while rest:  # a short write happens when the disk fills up
                 rest = rest[os.write(file, rest) :]
-        except OSError as error:
-            self._heal(file, size)
-            raise self.refused(error) from error
-        except BaseException:  # Ctrl-C: a line that is whole stays
+        except BaseException as error:  # a full disk, or Ctrl-C, after which a whole line stays
             if os.fstat(file).st_size != size + len(line):
                 self._heal(file, size)
+            if isinstance(error, OSError):
+                raise self.refused(error) from error
             raise
 
     def _heal(self, file: int, size: int) -> None:
@@ -138,11 +137,8 @@ class Store:
         try:
             os.ftruncate(file, size)
         except OSError as error:
-            warnings.warn(
-                f"{self.path}: cannot remove a half-written line ({error.strerror})",
-                StoreWarning,
-                stacklevel=4,
-            )
+            text = f"{self.path}: cannot remove a half-written line ({error.strerror})"
+            warnings.warn(text, StoreWarning, stacklevel=4)
         self._shut()
 
     def refused(self, error: OSError) -> OmklError:
@@ -166,10 +162,7 @@ class Store:
         failed: list[Line] = []
         for line in self.lines("cells", keys):
             done.add(line.key) if line.status == "ok" else failed.append(line)
-        columns = Columns()
-        columns.add([line.fields for line in newest(line for line in failed if line.key not in done)])
-        table = columns.select()
-        return [dict(zip(table, values, strict=True)) for values in zip(*table.values(), strict=True)]
+        return [as_row(*line.fields) for line in newest(failed) if line.key not in done]
 
     def cells(self, keys: Iterable[str] | None = None) -> "pd.DataFrame":
         """Return the newest finished line of each key (all keys when None), one row each.
@@ -184,15 +177,17 @@ class Store:
         with _no_collection():
             finished = (line for line in self.lines("cells", keys) if line.status == "ok")
             while some := list(islice(finished, _BATCH)):
-                for place, line in enumerate(some, columns.count):
+                for place, line in enumerate(some, len(columns["key"])):
                     if line.key not in latest or line.time >= latest[line.key][0]:
                         latest[line.key] = line.time, place
                 columns.add([line.fields for line in some])
-            chosen = [place for _, place in latest.values()]
-            table = columns.select(None if len(chosen) == columns.count else chosen)
+            if len(latest) < len(columns["key"]):
+                for name, values in columns.items():
+                    columns[name] = [values[place] for _, place in latest.values()]
             # pandas need not look for types where there are only objects
-            objects = {name: pd.Series(table[name], dtype=object, copy=False) for name in OBJECTS}
-            return pd.DataFrame(table | objects, copy=False)
+            objects = {name: pd.Series(columns[name], dtype=object, copy=False) for name in OBJECTS}
+            names = [*COLUMNS, *sorted(columns.keys() - set(COLUMNS))]
+            return pd.DataFrame(columns | objects, columns=names, copy=False)
 
     def curves(self, keys: Iterable[str] | None = None) -> dict[str, dict[str, Any]]:
         """Return the newest curve of each key that has one."""
