@@ -14,7 +14,7 @@ import omkl.learner.job
 import omkl.learner.warming
 from omkl.config import learner_names, learner_spec
 from omkl.learner.choices import compiled_value
-from omkl.learner.compiling import compiling
+from omkl.learner.warming import compiling
 
 # In a process of its own, where nothing has been compiled yet, or loaded.
 PROBE = """
