@@ -133,7 +133,7 @@ def grow(
 
 
 def lengthened(array: np.ndarray, length: int) -> np.ndarray:
-    """Return an array whose last side has at least this length, what is new filled with 0."""
+    """Return an array whose last side has at least this length, filled with 0."""
     if length <= array.shape[-1]:
         return array
     longer = np.zeros((*array.shape[:-1], length), array.dtype)

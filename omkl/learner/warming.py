@@ -63,7 +63,7 @@ def compiling(versions: Iterable[str]) -> Iterator[list[str]]:
     compiled = {name: function(name.partition("-")[0]) for name in versions}
     sources = {name: numba_cache.folder_of(each).name for name, each in compiled.items()}
     marks = {name: folder / "ready" / f"{name}-{source}-{_target()}" for name, source in sources.items()}
-    # what is damaged is deleted by `intact`, and compiled here
+    # `intact` deletes what is damaged; then it is compiled here
     missing = [
         name for name, mark in marks.items() if not (numba_cache.intact(compiled[name]) and mark.exists())
     ]

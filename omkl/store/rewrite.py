@@ -40,10 +40,8 @@ def alone(store: Store) -> Iterator[None]:
                 f"cannot lock the store {store.path}: {error.strerror}; "
                 "copy it to a folder that you may write to, on a file system that has locks, and work there"
             ) from error
-        try:
+        with store.writing():
             yield
-        except OSError as error:
-            raise store.refused(error) from error
 
 
 # -------------------------------------------------------------------- merge

@@ -78,7 +78,7 @@ class Store:
         host = "".join(c if c.isalnum() else "-" for c in socket.gethostname())[:40]
         self._name = f"{host}-{os.getpid()}-{uuid.uuid4().hex[:8]}.jsonl"
         flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
-        try:
+        with self.writing():
             for folder in ("locks", "curves", "cells"):
                 (self.path / folder).mkdir(parents=True, exist_ok=True)
             with contextlib.suppress(OSError):  # without locks a store can be written, not pruned
@@ -86,9 +86,6 @@ class Store:
             for folder in ("curves", "cells"):
                 self._files[folder] = os.open(self.path / folder / self._name, flags, 0o644)
                 sync_folder(self.path / folder)
-        except OSError as error:
-            self._shut()
-            raise self.refused(error) from error
 
     def close(self) -> None:
         """Make all lines durable, close this process's files and remove those that stayed empty."""
@@ -98,12 +95,9 @@ class Store:
 
     def _sync(self) -> None:
         self._synced = time.monotonic()
-        try:
+        with self.writing():
             for file in self._files.values():  # curves first
                 os.fsync(file)
-        except OSError as error:
-            self._shut()
-            raise self.refused(error) from error
 
     def _shut(self) -> None:
         files, self._files = self._files, {}
@@ -122,15 +116,14 @@ class Store:
         file = self._files[folder]
         size = os.fstat(file).st_size
         rest = memoryview(line)
-        try:
-            while rest:  # a short write happens when the disk fills up
-                rest = rest[os.write(file, rest) :]
-        except BaseException as error:  # a full disk, or Ctrl-C, after which a whole line stays
-            if os.fstat(file).st_size != size + len(line):
-                self._heal(file, size)
-            if isinstance(error, OSError):
-                raise self.refused(error) from error
-            raise
+        with self.writing():
+            try:
+                while rest:  # a short write happens when the disk fills up
+                    rest = rest[os.write(file, rest) :]
+            except BaseException:  # a full disk, or Ctrl-C, after which a whole line stays
+                if os.fstat(file).st_size != size + len(line):
+                    self._heal(file, size)
+                raise
 
     def _heal(self, file: int, size: int) -> None:
         """Remove a half-written line; the next append starts a new file whether or not that worked."""
@@ -138,16 +131,21 @@ class Store:
             os.ftruncate(file, size)
         except OSError as error:
             text = f"{self.path}: cannot remove a half-written line ({error.strerror})"
-            warnings.warn(text, StoreWarning, stacklevel=4)
+            warnings.warn(text, StoreWarning, stacklevel=5)
         self._shut()
 
-    def refused(self, error: OSError) -> OmklError:
-        """Return what to raise when the store cannot be written."""
-        return OmklError(
-            f"cannot write to the store {self.path}: {error.strerror}. "
-            "The finished cells are safe. Make room, or choose another folder with store=PATH, "
-            "and run the same command again"
-        )
+    @contextlib.contextmanager
+    def writing(self) -> Iterator[None]:
+        """Turn an OSError into an OmklError that says what to do; this process then starts new files."""
+        try:
+            yield
+        except OSError as error:
+            self._shut()
+            raise OmklError(
+                f"cannot write to the store {self.path}: {error.strerror}. "
+                "The finished cells are safe. Make room, or choose another folder with store=PATH, "
+                "and run the same command again"
+            ) from error
 
     # ---------------------------------------------------------------- reading
 
