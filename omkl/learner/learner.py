@@ -22,6 +22,8 @@ CURVE_POINTS = 100
 class Learner:
     """A learner and its state: the resources that its YAML declares, and a random generator.
 
+    ``run`` learns a stream, or only scores it. It may be called again and again: the state continues.
+
     spec: the learner's LearnerSpec; params: its hyperparameters; pool: ``{"normalise", "kernels"}`` or None;
     d: number of features; seed: of its own randomness; block: rows computed at once (never changes a result);
     rounds: of the whole pass, where ``run`` is first given a part of it; frequencies (m, D, d): those of the
@@ -41,8 +43,8 @@ class Learner:
         rounds: int | None = None,
         frequencies: np.ndarray | None = None,
     ):
-        for name in filter(lambda name: by_task(params[name]), params):
-            raise OmklError(f"learner {spec.name}: {name} depends on the task; give it spec.usual(task)")
+        if by := [name for name, value in params.items() if by_task(value)]:
+            raise OmklError(f"learner {spec.name}: {by[0]} depends on the task; use spec.usual(task)")
         self.run_compiled = function(spec.function)
         self.names = list(inspect.signature(self.run_compiled.py_func).parameters)
         self.block = block or BLOCK
@@ -63,8 +65,8 @@ class Learner:
     def run(self, stream: Stream, learn: bool = True, on_part: Any = None) -> tuple[Trace, float]:
         """Run the rounds of a stream; learn=False only scores them. Returns the trace and learner seconds.
 
-        The stream is cut into parts of whole blocks, so that Ctrl-C is heard; ``on_part(t)`` is called
-        after each, with the number of rounds done.
+        The stream is cut into parts of whole blocks, so that Ctrl-C works. ``on_part(t)`` is called after
+        each part, with the number of rounds done.
         """
         trace = make_trace(stream.T)
         resources.grow(self.forms, self.state, self.params, stream, learn)
@@ -74,14 +76,11 @@ class Learner:
             stop = min(start + step, stream.T)
             for name in self._with_blocks():
                 close(self.state[name].open)
-            given = {
-                "stream": part(stream, start, stop),
-                "trace": trace_part(trace, start, stop),
-                "learn": learn,
-            }
-            values = [{**self.state, **self.arguments, **given}[name] for name in self.names]
+            given = {"stream": part(stream, start, stop), "trace": trace_part(trace, start, stop)}
+            values = {**self.state, **self.arguments, **given, "learn": learn}
+            arguments = [values[name] for name in self.names]
             began = time.thread_time()  # CPU time: waiting for a busy core is not the learner's
-            self.run_compiled(*values)
+            self.run_compiled(*arguments)
             seconds += time.thread_time() - began
             if on_part is not None:
                 on_part(stop)
@@ -97,11 +96,11 @@ class Learner:
 
     @property
     def classifiers(self) -> Any:
-        """The first Expansion or Budget of its state, None for a learner without."""
+        """The first Expansion or Budget of the state, None for a learner that stores no vectors."""
         return next((self.state[name] for name in self._with_blocks()), None)
 
     @property
     def weights(self) -> np.ndarray | None:
-        """The kernels' weights (m,), None for a learner without."""
+        """The kernels' weights (m,), None for a learner without weights."""
         w = self.state.get("w")
         return None if w is None else w.copy()
