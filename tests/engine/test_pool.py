@@ -8,6 +8,7 @@ from reference.kernels import cosine, kernel
 from support.engine_cases import COSINE, MIXED, csr
 
 from omkl.config import pool
+from omkl.config.settings_text import value_text
 from omkl.engine.expansion import add, make_expansion, outputs, reserve
 from omkl.engine.kernels import (
     EITHER,
@@ -199,7 +200,7 @@ def of_distance():
             yield from ({"kind": kind, **dict.fromkeys(names, value)} for value in (0.6, 1.7))
 
 
-@pytest.mark.parametrize("one", list(of_distance()), ids=lambda one: f"{one['kind']} {one['sigma']}")
+@pytest.mark.parametrize("one", list(of_distance()), ids=value_text)
 def test_a_kernel_of_the_distance_by_its_five_functions(one):
     """The definition, the fast values, the decay and its inverse agree from distance 0 to underflow."""
     form = (*constants(one), False)

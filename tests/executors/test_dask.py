@@ -125,8 +125,7 @@ def test_the_provenance_is_the_worker_s_own(cluster, tmp_path, monkeypatch):
     software = {"versions": {"omkl": "of the command"}, "commit": "of the command", "dirty": True}
     machine = {"host": "of the command", "cpu": "of the command", "cores": 999}
     plan = replace(make_plan(tmp_path, monkeypatch), exec=cluster.options())
-    monkeypatch.setattr(provenance, "_software", lambda: software)
-    monkeypatch.setattr(provenance, "_machine", lambda: machine)
+    monkeypatch.setattr(provenance, "_here", lambda: software | machine)
     outcome = runner.run_plan(faulty(plan, "raise", "no luck"))
     lines = [*outcome.cells["provenance"], *(line["provenance"] for line in outcome.failed)]
     assert (len(outcome.cells), len(outcome.failed)) == (6, 2)
