@@ -1,7 +1,7 @@
-# Every target creates the environment it needs; nothing has to be activated.
-#   make run PYTHON=python3.12    another interpreter (for an environment not yet made)
+# Every target creates the environment that it needs; you do not have to activate it.
+#   make run PYTHON=python3.12    another interpreter (for a new environment)
 #   make test VENV=.venv312       another environment
-#   make test ARGS='-k store'     more options for the command behind run, test, bench and tables
+#   make test ARGS='-k store'     more options for the command of run, test, bench and tables
 
 PYTHON ?=
 VENV ?= .venv
@@ -40,14 +40,14 @@ check: $(STAMP) ## format, lint, types, and a wheel that works outside the check
 bench: $(STAMP) ## speed of the engine on this machine
 	$(BIN)/omkl bench $(ARGS)
 
-tables: $(STAMP) ## make the papers' tables, figures and claims anew (results/*.md; needs OMKL_DATA)
+tables: $(STAMP) ## make the papers' tables, figures and claims again (results/*.md; needs OMKL_DATA)
 	$(BIN)/python scripts/tables.py $(ARGS)
 
 clean: ## remove the environment, caches and build output, never results
 	rm -rf $(VENV) build dist .pytest_cache .ruff_cache .mypy_cache .hypothesis
 	find omkl tests scripts -name __pycache__ -type d -prune -exec rm -rf {} +
 
-# pip only runs again when pyproject.toml is newer: the checkout is installed editable.
+# pip runs again only if pyproject.toml is newer, because the checkout is installed as editable.
 $(STAMP): pyproject.toml
 	@test -x $(BIN)/python && $(BIN)/python -c '$(SUITABLE)' 2>/dev/null || { \
 	  for python in $(or $(PYTHON),python3 python3.13 python3.12 python3.11); do \
@@ -56,8 +56,8 @@ $(STAMP): pyproject.toml
 	      exec $$python -m venv --clear $(VENV); \
 	    fi; \
 	  done; \
-	  echo "omkl needs Python 3.11 to 3.13 with its venv module, and $(or $(PYTHON),python3) is not that;" \
-	    "make PYTHON=/path/to/python names one (Debian and Ubuntu: apt install python3-venv)" >&2; exit 1; }
+	  echo "omkl needs Python 3.11 to 3.13 with its venv module, and $(or $(PYTHON),python3) is not suitable;" \
+	    "run make PYTHON=/path/to/python (on Debian and Ubuntu: apt install python3-venv)" >&2; exit 1; }
 	@echo "installing omkl and what it needs into $(VENV) ..."
 	$(BIN)/pip install --quiet --editable '.[test]'
 	@touch $@

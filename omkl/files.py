@@ -34,7 +34,8 @@ def locked(path: Path, what: str) -> Iterator[None]:
     try:
         yield
     finally:
-        lock.release()
+        if lock is not None:
+            lock.release()
 
 
 def hold(path: Path, wait: bool = False) -> Lock | None:
@@ -43,9 +44,8 @@ def hold(path: Path, wait: bool = False) -> Lock | None:
     The content of the file is lost. Raises OSError where the file cannot be locked.
     """
     with warnings.catch_warnings():
-        warnings.filterwarnings(
-            "ignore", message=".*[sS]oft.*", category=UserWarning
-        )  # see the module's text
+        # of a file system without locks, see the module's text
+        warnings.filterwarnings("ignore", message=".*[sS]oft.*", category=UserWarning)
         from filelock import FileLock, Timeout
 
         lock = FileLock(path, thread_local=False)

@@ -8,32 +8,23 @@ from omkl.errors import OmklError, UserError, show
 
 
 def conf_folder() -> Path:
-    """Return the folder of the YAML files: inside an installed package, else beside it in a checkout.
-
-    Found by path, because looking it up as a module fails in wheels and in editable installs.
-    Raises OmklError when neither folder exists.
-    """
-    package = Path(__file__).resolve().parent
-    candidates = [package / "conf", package.parent / "conf"]
-    for folder in candidates:
-        if (folder / "data").is_dir():
-            return folder
-    raise OmklError(
-        f"the conf folder is missing: looked for {candidates[0]} and {candidates[1]}; reinstall omkl"
-    )
+    """Return the folder of the YAML files: inside an installed package, else beside it in a checkout."""
+    return _shipped("conf folder is", "conf", "conf", holds="data")
 
 
 def published_folder() -> Path:
-    """Return the folder of the papers' numbers: inside an installed package, else the checkout's results.
+    """Return the folder of the papers' numbers: inside an installed package, else the checkout's results."""
+    return _shipped("published numbers are", "published", "results/published", holds="datasets.csv")
 
-    Raises OmklError when neither exists.
-    """
+
+def _shipped(what: str, installed: str, in_checkout: str, holds: str) -> Path:
+    """Return a folder by its path: looking it up as a module fails in wheels and in editable installs."""
     package = Path(__file__).resolve().parent
-    candidates = [package / "published", package.parent / "results" / "published"]
-    for folder in candidates:
-        if folder.is_dir():
+    folders = [package / installed, package.parent / in_checkout]
+    for folder in folders:
+        if (folder / holds).exists():
             return folder
-    raise OmklError(f"the published numbers are missing: looked for {candidates[0]} and {candidates[1]}")
+    raise OmklError(f"the {what} missing: looked for {folders[0]} and {folders[1]}; reinstall omkl")
 
 
 def given(text: str | Path, what: str) -> Path:

@@ -2,17 +2,17 @@
 
     python scripts/check_readme.py [--long] [--examples] [--list] [FILE]
 
-A command is a line of a ```console block after "$ ", or a line of a ```bash block, that starts with "omkl".
-They run in order in an empty folder that holds one data file, my.libsvm; ```python blocks run there too. In a
-console block the lines below a command must be among what it prints, seconds apart; a line "..." stands for
-what is left out. The first word of a comment after the command (two spaces and #) may be special:
+A command is a line that starts with "omkl" in a ```bash block, or after "$ " in a ```console block. The
+commands and the ```python blocks run in order, in a folder that holds only the data files my.libsvm and
+targets.csv. The lines below a command in a console block must be in its output, except for seconds; a line
+"..." replaces any lines. The first word of a comment after the command (two spaces and #) can have a meaning:
 
     # long      only run with --long           # network   never run here
     # exit 2    must end with that exit code   # example   only run with --examples
 
-A block such as ```yaml conf/pool/mine.yaml is a file of a worked example: --examples writes these into a copy
-of the checkout and runs the commands marked so with it. A command whose data are not on this machine is
-skipped, and says so; nothing is downloaded.
+A block such as ```yaml conf/pool/mine.yaml is a file of a worked example. --examples writes these files into
+a copy of the checkout and runs the commands marked "example" there. A command whose data are not on this
+machine is skipped, with a message. Nothing is downloaded.
 """
 
 import argparse
@@ -50,41 +50,44 @@ class Command:
 
     @property
     def title(self) -> str:
-        """Its text, shortened where it is a python block."""
+        """Its text, or a short name for a python block."""
         return "python block" if self.words == ["python"] else self.text
 
     @property
     def exit_code(self) -> int:
-        found = re.match(r"exit (\d+)", self.comment)
-        return int(found[1]) if found else 0
+        code = re.match(r"exit (\d+)", self.comment)
+        return int(code[1]) if code else 0
 
 
 def commands(text: str) -> list[Command]:
     """Return the omkl commands and python blocks of a Markdown text in order."""
-    found: list[Command] = []
+    result: list[Command] = []
     for number, kind, lines in blocks(text):
         if kind == "python":
-            found.append(Command(number, shlex.join(["python", "-c", "\n".join(lines)]), ["python"], ""))
+            result.append(Command(number, shlex.join(["python", "-c", "\n".join(lines)]), ["python"], ""))
         if kind not in ("console", "bash"):
             continue
         current = None
         for place, line in enumerate(lines, number + 1):
             if kind == "bash" or line.startswith("$ "):
                 current = _command(place, line.removeprefix("$ "))
-                found += [current] if current else []
+                result += [current] if current else []
             elif current is not None:
                 current.printed.append(line)
-    return found
+    return result
 
 
 def example_files(text: str) -> dict[str, str]:
-    """Return the files of the worked examples by path: blocks whose info string names one."""
+    """Return the worked examples' files by path: the blocks whose info string names a file."""
     named = ((kind.partition(" ")[2].strip(), lines) for _, kind, lines in blocks(text))
     return {path: "\n".join([*lines, ""]) for path, lines in named if path}
 
 
 def blocks(text: str) -> Iterator[tuple[int, str, list[str]]]:
-    """Yield the fenced blocks: line number of the fence, info string, lines. ValueError for an open fence."""
+    """Yield the fenced blocks as (line number of the fence, info string, lines).
+
+    ValueError if a fence is not closed.
+    """
     start, kind, lines = 0, "", []
     for number, line in enumerate(text.splitlines(), 1):
         if not line.startswith("```"):
@@ -95,7 +98,7 @@ def blocks(text: str) -> Iterator[tuple[int, str, list[str]]]:
             yield start, kind, lines
             start = 0
     if start:
-        raise ValueError(f"line {start}: this fence is never closed")
+        raise ValueError(f"line {start}: this fence is not closed")
 
 
 def _command(number: int, line: str) -> Command | None:
@@ -107,7 +110,7 @@ def _command(number: int, line: str) -> Command | None:
 
 
 def missing(command: Command) -> str:
-    """Return what this machine lacks to run a command, the empty string when nothing."""
+    """Return what this machine lacks to run a command, or an empty string."""
     from omkl.config import plan
     from omkl.data import registry, status
 
@@ -130,7 +133,7 @@ def missing(command: Command) -> str:
 
 
 def differences(command: Command, output: str) -> Iterator[str]:
-    """Yield the lines that the README shows below a command and that it did not print."""
+    """Yield the lines that the README shows below a command but the command did not print."""
     printed = {_bare(line) for line in output.splitlines()}
     for line in command.printed:
         if line.strip() not in ("", "...") and _bare(line) not in printed:
@@ -138,12 +141,12 @@ def differences(command: Command, output: str) -> Iterator[str]:
 
 
 def _bare(line: str) -> str:
-    """Return a line without what differs from run to run: seconds, and the width they take."""
+    """Return a line without what differs between runs: the seconds and their width."""
     return re.sub(r"[\s-]+", " ", SECONDS.sub("s", line)).strip()
 
 
 def run(command: Command) -> str:
-    """Run a command in the current folder and return what is wrong, the empty string when nothing."""
+    """Run a command in the current folder and return what is wrong, or an empty string."""
     done = subprocess.run(
         ["bash", "-c", command.text],
         capture_output=True,
@@ -161,19 +164,19 @@ def run(command: Command) -> str:
 
 
 def main() -> int:
-    """Check the README and return 0, or 1 when a command failed or printed something else."""
+    """Check the README; return 0, or 1 if a command failed or printed something else."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False
     )
     parser.add_argument("file", nargs="?", type=Path, default=ROOT / "README.md", help="default: README.md")
-    parser.add_argument("--long", action="store_true", help="run those marked # long as well")
-    parser.add_argument("--examples", action="store_true", help="run the worked examples, and only them")
-    parser.add_argument("--list", action="store_true", help="list the commands, run none")
+    parser.add_argument("--long", action="store_true", help="also run the commands marked # long")
+    parser.add_argument("--examples", action="store_true", help="run only the worked examples")
+    parser.add_argument("--list", action="store_true", help="list the commands and run nothing")
     args = parser.parse_args()
     text = args.file.read_text(encoding="utf-8")
-    found = [command for command in commands(text) if (command.mark == "example") == args.examples]
+    selected = [command for command in commands(text) if (command.mark == "example") == args.examples]
     if args.list:
-        for command in found:
+        for command in selected:
             print(f"{command.number}: {command.title}{f'  # {command.comment}' if command.comment else ''}")
         return 0
     failed = skipped = 0
@@ -181,7 +184,7 @@ def main() -> int:
         folder = Path(name)
         os.chdir(folder)
         _set_up(folder, example_files(text) if args.examples else {})
-        for command in found:
+        for command in selected:
             began = time.perf_counter()
             if command.mark == "network":
                 why = "needs the network"
@@ -200,12 +203,12 @@ def main() -> int:
             skipped += 1
             print(f"         skipped {command.title}  ({why})", flush=True)
         os.chdir(ROOT)
-    print(f"{args.file.name}: {len(found)} commands, {failed} failed, {skipped} skipped")
+    print(f"{args.file.name}: {len(selected)} commands, {failed} failed, {skipped} skipped")
     return 1 if failed else 0
 
 
 def _set_up(folder: Path, files: dict[str, str]) -> None:
-    """Set the environment of the commands; with files of examples, a copy of the checkout that has them."""
+    """Set the environment of the commands; files of examples go into a copy of the checkout."""
     for name in ("OMKL_STORE", "OMKL_MIRROR"):
         os.environ.pop(name, None)
     os.environ["OMKL_OFFLINE"] = "1"
@@ -228,7 +231,7 @@ def _set_up(folder: Path, files: dict[str, str]) -> None:
 
 
 def _write_own_files() -> None:
-    """Write the user's own data files of the tour: wdbc as LIBSVM text with labels 0 and 1, and targets."""
+    """Write the tour's own data files: wdbc as LIBSVM text with labels 0 and 1, and regression targets."""
     import numpy as np
     from sklearn.datasets import dump_svmlight_file, load_breast_cancer, load_diabetes
 

@@ -1,13 +1,13 @@
 #!/usr/bin/env python
-"""Fuzz what reads other people's files and words: random, mutated and nearly right inputs, seeded.
+"""Fuzz what reads other people's files and words with random, mutated and nearly valid inputs, seeded.
 
     python scripts/fuzz.py                                    every target, 2000 inputs each
     python scripts/fuzz.py --target libsvm csv --count 50000 --seed 7
     python scripts/fuzz.py --target store --seconds 60 --out /tmp/findings
-    python scripts/fuzz.py --target npz --guided --seconds 60     coverage guided (pip install atheris)
+    python scripts/fuzz.py --target npz --guided --seconds 60     guided by coverage (pip install atheris)
 
-Every input has 10 s, and 1.5 GB more than the process has at the start. Inputs that are neither accepted
-nor refused by one line are kept in --out, one per kind of finding, and the exit code is 1.
+Every input may take 10 s, and 1.5 GB more than the process has at the start. An input must be accepted, or
+refused with one line. Others are kept in --out, one per kind of finding, and the exit code is 1.
 """
 
 import argparse
@@ -33,21 +33,21 @@ SECONDS, MEMORY = 10, 1_500_000_000
 
 
 class Hang(BaseException):
-    """The input took longer than its time."""
+    """The input took longer than its time limit."""
 
 
 def main() -> int:
-    """Run the targets asked for; return 1 if anything was found."""
+    """Run the selected targets; return 1 if there are findings."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--target", nargs="+", choices=TARGETS, default=list(TARGETS))
     parser.add_argument("--count", type=int, default=2000, help="inputs per target (default: %(default)s)")
-    parser.add_argument("--seconds", type=float, default=float("inf"), help="at most so long per target")
+    parser.add_argument("--seconds", type=float, default=float("inf"), help="time limit per target")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--out", type=Path, default=Path("build/fuzz"), help="folder of the findings")
     parser.add_argument("--guided", action="store_true", help="mutate by coverage, with atheris")
     args = parser.parse_args()
     signal.signal(signal.SIGPROF, _alarm)
-    total, found = 0, 0
+    total, count = 0, 0
     for name in args.target:
         with tempfile.TemporaryDirectory(dir="/dev/shm" if Path("/dev/shm").is_dir() else None) as folder:
             target = TARGETS[name](Path(folder))
@@ -58,15 +58,15 @@ def main() -> int:
             finally:
                 target.close()
         total += tried
-        found += len(findings)
-    print(f"{total} inputs, {found} findings", flush=True)
-    return 1 if found else 0
+        count += len(findings)
+    print(f"{total} inputs, {count} findings", flush=True)
+    return 1 if count else 0
 
 
 def _fuzz(name: str, target: Target, args: argparse.Namespace) -> tuple[int, dict[str, bytes]]:
     """Return how many inputs were tried, and one input for each kind of finding."""
     began, longest, slowest, findings, tried = time.monotonic(), 0.0, b"", {}, 0
-    for data in target.seeds:  # warm; all of them are accepted
+    for data in target.seeds:  # this warms up; all of them are accepted
         assert finding(target, data) is None, data
     rng = Random(f"{name} {args.seed}")
     while tried < args.count and time.monotonic() - began < args.seconds:
@@ -90,12 +90,12 @@ def _fuzz(name: str, target: Target, args: argparse.Namespace) -> tuple[int, dic
 
 
 def limited(target: Target, data: bytes) -> str | None:
-    """Try one input under the limits of time and memory."""
+    """Try one input within the limits of time and memory."""
     now = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
     resource.setrlimit(resource.RLIMIT_AS, (now + MEMORY, resource.RLIM_INFINITY))
-    # the end of a process that is stuck in C, where no signal is heard
+    # ends a process that is stuck in C code, where no signal arrives
     faulthandler.dump_traceback_later(max(600, 6 * SECONDS), exit=True, file=sys.__stderr__)
-    signal.setitimer(signal.ITIMER_PROF, SECONDS)  # of computing: the machine may be busy
+    signal.setitimer(signal.ITIMER_PROF, SECONDS)  # CPU time, because the machine may be busy
     try:
         return finding(target, data)
     except Hang:
@@ -117,7 +117,7 @@ def _guided(name: str, target: Target, args: argparse.Namespace) -> int:
         if (said := limited(target, data)) is not None:
             raise RuntimeError(f"{name}: {said}")
 
-    for data in target.seeds:  # so that all modules are there
+    for data in target.seeds:  # this imports all modules
         finding(target, data)
     for module in [module for key, module in sys.modules.items() if key.startswith("omkl.")]:
         for value in list(vars(module).values()):
@@ -130,7 +130,7 @@ def _guided(name: str, target: Target, args: argparse.Namespace) -> int:
     seconds = [] if args.seconds == float("inf") else [f"-max_total_time={int(args.seconds)}"]
     flags = [f"-seed={args.seed + 1}", f"-artifact_prefix={args.out}/", f"-runs={args.count}"]
     atheris.Setup([sys.argv[0], *flags, *seconds, str(corpus)], one)
-    atheris.Fuzz()  # ends the process
+    atheris.Fuzz()  # this ends the process
     return 0
 
 

@@ -1,6 +1,6 @@
-"""What a sweep costs beside its learners, measured: the figures of docs/scale.md.
+"""Measure what a sweep costs in addition to its learners: the figures of docs/scale.md.
 
-    python scripts/scale.py                  all of them, some two minutes on 2 idle cores
+    python scripts/scale.py                  everything, about two minutes on 2 idle cores
     python scripts/scale.py --cells 1000     with fewer tiny cells
     python scripts/scale.py --exec dask      on another executor
 
@@ -30,7 +30,7 @@ REPS = 20
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Measure what is asked for and print it."""
+    """Measure and print."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -45,15 +45,17 @@ def main(argv: list[str] | None = None) -> int:
         folder = Path(name)
         tiny = grid(folder, "tiny", 40, args.cells, args.exec)
         run_plan(replace(tiny, reps=1, settings=tiny.settings[:1]), progress=False)  # compiled and loaded
-        found = {"cores": os.cpu_count(), "exec": args.exec, "jobs": args.jobs, "load": os.getloadavg()[0]}
-        found |= tiny_cells(tiny, args.jobs) | memory(tiny, args.jobs)
-        found |= efficiency(grid(folder, "large", args.large, REPS, args.exec), args.jobs)
-    print(json.dumps({key: round(v, 4) if isinstance(v, float) else v for key, v in found.items()}, indent=1))
+        figures = {"cores": os.cpu_count(), "exec": args.exec, "jobs": args.jobs, "load": os.getloadavg()[0]}
+        figures |= tiny_cells(tiny, args.jobs) | memory(tiny, args.jobs)
+        figures |= efficiency(grid(folder, "large", args.large, REPS, args.exec), args.jobs)
+    print(
+        json.dumps({key: round(v, 4) if isinstance(v, float) else v for key, v in figures.items()}, indent=1)
+    )
     return 0
 
 
 def grid(folder: Path, name: str, T: int, count: int, executor: str) -> Plan:
-    """Return a plan of so many cells on a made-up data set of T examples: REPS repetitions per setting."""
+    """Return a plan of `count` cells on a made-up data set of T examples: REPS repetitions per setting."""
     rng = np.random.default_rng(1)
     X = rng.normal(size=(T, 10))
     y = np.where(X[:, 0] + 0.5 * rng.normal(size=T) > 0, "+1", "-1")
@@ -68,7 +70,7 @@ def grid(folder: Path, name: str, T: int, count: int, executor: str) -> Plan:
 
 
 def tiny_cells(tiny: Plan, jobs: int) -> dict[str, Any]:
-    """Return the time per cell beyond the learner's, and that of a call when all are done."""
+    """Return the time per cell without the learner's, and the time of a call when all cells are done."""
     before = cpu()
     first = run_plan(tiny, jobs=jobs, progress=False)
     used = cpu() - before
@@ -87,7 +89,7 @@ def tiny_cells(tiny: Plan, jobs: int) -> dict[str, Any]:
 
 
 def memory(tiny: Plan, jobs: int) -> dict[str, Any]:
-    """Return the resident memory of a worker early and late in the run, the worst worker of them."""
+    """Return a worker's resident memory early and late in the run, for the worker that grew most."""
     seen = defaultdict(list)
     work = executors.make(tiny.exec, jobs).run(with_memory, [cell.job for cell in expand(tiny)])
     for _, (process, size) in work:
@@ -109,9 +111,9 @@ def with_memory(job: Any) -> tuple[int, int]:
 
 
 def efficiency(large: Plan, jobs: int) -> dict[str, Any]:
-    """Return learner seconds (CPU) per worker and second of the run, and per CPU second of all processes.
+    """Return the learner's CPU seconds per worker and second of the run, and per CPU second of all processes.
 
-    The first is what idle cores give; the second does not suffer from others on the machine.
+    The first is right on idle cores; the second does not depend on other work on the machine.
     """
     before = cpu()
     outcome = run_plan(large, jobs=jobs, progress=False)
@@ -126,14 +128,14 @@ def efficiency(large: Plan, jobs: int) -> dict[str, Any]:
 
 
 def cpu() -> float:
-    """CPU seconds of this process, its workers, and what these began, ended or not."""
+    """CPU seconds of this process, its workers and their children, including those that have ended."""
     own = os.times()
     total = own.user + own.system + own.children_user + own.children_system
     tick, parents, spent = os.sysconf("SC_CLK_TCK"), {}, {}
     for path in Path("/proc").glob("[0-9]*/stat"):
         try:
             fields = path.read_text().rpartition(")")[2].split()
-        except OSError:  # it has just ended
+        except OSError:  # the process has just ended
             continue
         process = int(path.parent.name)
         parents[process], spent[process] = int(fields[1]), sum(map(int, fields[11:15])) / tick

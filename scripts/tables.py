@@ -1,7 +1,7 @@
-"""The committed results: run what is missing of each paper, write results/NAME.md and results/NAME/*.
+"""Make the committed results: run the missing cells of each paper, write results/NAME.md and results/NAME/*.
 
-    python scripts/tables.py                         every paper of conf/paper, cells kept in results/
-    python scripts/tables.py bomkl --quick --out /tmp/tables        a small one to look at
+    python scripts/tables.py                         every paper of conf/paper; cells are kept in results/
+    python scripts/tables.py bomkl --quick --out /tmp/tables        a small one, to try
 
 Ctrl-C leaves the finished cells in the store; run the same command again to continue.
 """
@@ -19,21 +19,21 @@ ROOT = Path(__file__).resolve().parent.parent
 
 
 def main() -> int:
-    """Make the papers asked for and return the exit code."""
+    """Make the selected papers and return the exit code."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False
     )
     parser.add_argument("papers", nargs="*", metavar="PAPER", help=f"(default: {' '.join(names())})")
-    parser.add_argument("--data", default="", help="only these data sets, with commas between")
-    parser.add_argument("--reps", type=int, help="at most so many repetitions")
+    parser.add_argument("--data", default="", help="only these data sets, separated by commas")
+    parser.add_argument("--reps", type=int, help="largest number of repetitions")
     parser.add_argument("--quick", action="store_true", help="two repetitions of the small data sets")
     parser.add_argument(
         "--out", type=Path, default=ROOT / "results", help="folder of the pages and the store"
     )
-    parser.add_argument("--fresh", action="store_true", help="run cells again that the store already holds")
-    parser.add_argument("-j", "--jobs", type=int, help="worker processes; else one per core")
+    parser.add_argument("--fresh", action="store_true", help="run cells again even if the store has them")
+    parser.add_argument("-j", "--jobs", type=int, help="worker processes (default: one per core)")
     args = parser.parse_args()
-    asked = Selection(
+    selection = Selection(
         reps=args.reps,
         data=tuple(filter(None, args.data.split(","))),
         quick=args.quick,
@@ -42,7 +42,7 @@ def main() -> int:
     began = time.perf_counter()
     try:
         for paper in [read(name) for name in args.papers or names()]:
-            write_page(paper, asked, args.out, jobs=args.jobs, fresh=args.fresh)
+            write_page(paper, selection, args.out, jobs=args.jobs, fresh=args.fresh)
     except OmklError as error:
         print(f"tables: {error}", file=sys.stderr)
         return error.exit_code

@@ -14,8 +14,8 @@ LAYERS = (
     {"data", "engine"},
     {"algorithms", "config"},
     {"learner", "store"},
-    {"executors"},
-    {"reports", "run"},
+    {"estimators", "executors"},
+    {"reports", "river", "run", "sklearn"},
     {"bounds", "papers"},
     {"cli"},
 )

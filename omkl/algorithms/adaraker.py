@@ -1,9 +1,11 @@
 """AdaRaker and AdaMKL: instances of a multi-kernel learner on intervals of growing length.
 
-Shen, Chen, Giannakis (2018), Algorithm 2. Throughout: m kernels; n levels that are active in the round (see
-omkl/engine/growing_intervals.py); W (levels, m) Hedge weights of every instance, each row of sum 1; h
-(levels,) the logarithms of the instances' votes; number (1,) rounds learnt so far; eta0 > 0, eta^(I) =
-min(1/2, eta0 / sqrt(|I|)); lam >= 0 regularisation.
+Shen, Chen, Giannakis (2018), Algorithm 2. Rounds are numbered from 1. Intervals of level j are 2^j rounds
+long and follow one another from round 2^j on, so that every round lies in one interval of each level up to
+log2 of its number. At a power of two all of them begin again.
+Throughout: m kernels; n levels that are active in the round; W (levels, m) Hedge weights of every instance,
+each row of sum 1; h (levels,) the logarithms of the instances' votes; number (1,) rounds learnt so far;
+eta0 > 0, eta^(I) = min(1/2, eta0 / sqrt(|I|)); lam >= 0 regularisation.
 Deviations: with (24) as printed, equation (23) raises the votes of the instances that do worse; the sign is
 put right, h <- h + eta^(I) (l(f) - l(f^(I))), as the proof needs it and the authors' code has it. As printed,
 an instance has no vote in its first round and eta^(I) after it; where no instance has one (all predict 0),
@@ -18,10 +20,47 @@ from numba import njit
 from omkl.engine.expansion import add, forget, forget_all, outputs
 from omkl.engine.experts import discount_by, weighted_output
 from omkl.engine.features import descend, lift, linear_outputs
-from omkl.engine.growing_intervals import active, begins, rates, vote_of
 from omkl.engine.losses import SQUARED, loss_of, losses, slopes
 from omkl.engine.projection import shrink
-from omkl.engine.trace import record, record_score
+from omkl.engine.stream import record, record_score
+
+
+@njit(cache=True)
+def _active(number, levels):
+    """How many levels have an interval in this round, at most `levels`."""
+    count = 0
+    while count < levels and number >> count > 0:
+        count += 1
+    return count
+
+
+@njit(cache=True)
+def _begins(number, level):
+    """Whether an interval of this level begins with this round."""
+    return number % (1 << level) == 0
+
+
+@njit(cache=True)
+def _rates(levels, eta0):
+    """eta^(I) of every level: min(1/2, eta_0 / sqrt(|I|))."""
+    return np.minimum(0.5, eta0 / np.sqrt(2.0 ** np.arange(levels)))
+
+
+@njit(cache=True)
+def _vote_of(h, f):
+    """sum_j exp(h_j) f_j / sum_j exp(h_j), 0 where all votes are 0.
+
+    h holds the votes' logarithms (that of 0 is -inf), so that none can overflow.
+    """
+    largest = h.max()
+    if largest == -np.inf:
+        return 0.0
+    total, score = 0.0, 0.0
+    for j in range(f.size):
+        vote = math.exp(h[j] - largest)
+        total += vote
+        score += vote * f[j]
+    return score / total
 
 
 @njit(cache=True)
@@ -31,26 +70,26 @@ def adaraker(stream, F, theta, W, h, number, trace, learn, eta0, lam, loss):
     theta (levels, m, 2D) parameters   z (m, 2D) features of x_t
     """
     levels, m = W.shape
-    rate = rates(levels, eta0)
+    rate = _rates(levels, eta0)
     out, f = np.zeros((levels, m)), np.zeros(levels)
     for t in range(stream.T):
         y = stream.y[t]
         z = lift(F, stream, t)
-        n = active(number[0] + 1, levels)
+        n = _active(number[0] + 1, levels)
         votes = h[:n].copy()
         for j in range(n):
-            if begins(number[0] + 1, j):
+            if _begins(number[0] + 1, j):
                 out[j], f[j], votes[j] = 0.0, 0.0, -np.inf
             else:
                 out[j] = linear_outputs(theta[j], z)
                 f[j] = weighted_output(W[j], out[j])
-        score = vote_of(votes, f[:n])
+        score = _vote_of(votes, f[:n])
         record_score(trace, t, score, y)
         if not learn:
             continue
         number[0] += 1
         for j in range(n):
-            if begins(number[0], j):
+            if _begins(number[0], j):
                 theta[j], W[j], votes[j] = 0.0, 1.0 / m, math.log(rate[j])
             else:
                 votes[j] += rate[j] * (loss_of(loss, y, score) - loss_of(loss, y, f[j]))
@@ -64,22 +103,22 @@ def adaraker_authors(stream, F, theta, W, h, number, T, trace, learn, eta, lam, 
     """AdaRaker as the authors' code runs it, T rounds in all: on squared losses, or on classes (logistic).
 
     Levels k = 1 .. n, n = floor(log2(t - 1)) + 1, with votes of eta_k and steps `_step`; their parameters and
-    kernel weights never start anew, only a vote is set to eta_k where (t - 1) mod 2^(k-1) is 0. h holds the
+    kernel weights never start again, only a vote is set to eta_k where (t - 1) mod 2^(k-1) is 0. h holds the
     votes themselves, of sum 1 over all floor(log2 T) + 1 levels, of which the inactive ones predict 0. Kernel
     weights W, discounted by eta, are not held at sum 1. An output, of a kernel or a level, is judged by its
     `_errors`.
     Deviations: the authors' code prints 1 as the error of round 1, whatever it predicts, which adds nearly
     1 / T to the mean squared error. Here it is (y - f)^2, f = 0. On classes a score of 0 is a mistake.
     """
-    created = active(T[0], W.shape[0])
+    created = _active(T[0], W.shape[0])
     out, f = np.zeros(W.shape), np.zeros(created)
     for t in range(stream.T):
         y = stream.y[t]
         z = lift(F, stream, t)
-        n = min(max(active(number[0], created), 1), created)
+        n = min(max(_active(number[0], created), 1), created)
         votes = h[:created].copy()
         for j in range(n):
-            if begins(number[0], j):
+            if _begins(number[0], j):
                 votes[j] = _rate(j, loss)
             out[j] = linear_outputs(theta[j], z)
             f[j] = weighted_output(W[j], out[j]) / W[j].sum()
@@ -139,27 +178,27 @@ def adamkl(stream, E, scale, W, h, number, trace, learn, eta0, lam, loss):
     kernels' spaces in place of random features, each storing every example of its interval.
     """
     levels, m = W.shape
-    rate = rates(levels, eta0)
+    rate = _rates(levels, eta0)
     out, f = np.zeros((levels, m)), np.zeros(levels)
     for t in range(stream.T):
         y = stream.y[t]
-        n = active(number[0] + 1, levels)
+        n = _active(number[0] + 1, levels)
         out[:] = (scale * outputs(E, stream, t)).reshape(levels, m)
         votes = h[:n].copy()
         for j in range(n):
-            if begins(number[0] + 1, j):
+            if _begins(number[0] + 1, j):
                 out[j], votes[j] = 0.0, -np.inf
             f[j] = weighted_output(W[j], out[j])
-        score = vote_of(votes, f[:n])
+        score = _vote_of(votes, f[:n])
         record(trace, t, score, y, E)
         if not learn:
             continue
         number[0] += 1
-        if begins(number[0], n - 1):
+        if _begins(number[0], n - 1):
             forget_all(E)
         a = np.zeros((levels, m))
         for j in range(n):
-            if begins(number[0], j):
+            if _begins(number[0], j):
                 for i in range(m):
                     forget(E, j * m + i, 1 << j)
                 scale[j * m : j * m + m], W[j], votes[j] = 1.0, 1.0 / m, math.log(rate[j])

@@ -7,7 +7,7 @@ from numba import njit
 
 from omkl.engine.expansion import add, outputs, self_kernels
 from omkl.engine.projection import project
-from omkl.engine.trace import record
+from omkl.engine.stream import record
 
 
 @njit(cache=True)

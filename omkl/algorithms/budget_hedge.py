@@ -30,8 +30,8 @@ from omkl.engine.budgeted import (
     used,
 )
 from omkl.engine.conventions import LARGEST_COEFFICIENT, hinge, within_range
-from omkl.engine.experts import discount, mistakes, weighted_vote
-from omkl.engine.trace import record
+from omkl.engine.experts import discount, mistakes, multinomial, weighted_vote
+from omkl.engine.stream import record
 
 FIFO, UNIFORM, NONUNIFORM = 0, 1, 2  # the choices of bomkc_bogd's `removal`
 _LATER = np.iinfo(np.int64).max  # than any example's number
@@ -135,7 +135,7 @@ def bomkc_bogd(stream, B, w, trace, rng, learn, gamma, eta, lam, removal, clip):
                 continue
             a = coefficients(B, i)
             p = _removal_probabilities(a, own_kernels(B, i), removal)
-            s = _drawn(rng.random(), p)
+            s = multinomial(rng, p)
             for j in range(p.size):
                 if j != s and p[j] < 1.0:
                     a[j] = within_range(a[j] / (1.0 - p[j]))
@@ -150,32 +150,11 @@ def _removal_probabilities(a, own, removal):
 
     Deviations: where the second is negative it is 0, and the others are scaled to the sum 1 again.
     """
-    p = np.full(a.size, 1.0 / a.size)
-    if removal == UNIFORM:
-        return p
     norm = np.abs(a) * np.sqrt(np.minimum(own, LARGEST_COEFFICIENT))
-    total = 0.0
-    for j in range(a.size):
-        total += norm[j]
-    if total == 0.0:
-        return p
-    share = (a.size - 1) / total
-    rest = 0.0
-    for j in range(a.size):
-        p[j] = max(1.0 - share * norm[j], 0.0)
-        rest += p[j]
-    return p / rest
-
-
-@njit(cache=True)
-def _drawn(u, p):
-    """The first place at which the cumulated probabilities exceed u."""
-    cumulated = 0.0
-    for j in range(p.size):
-        cumulated += p[j]
-        if u < cumulated:
-            return j
-    return p.size - 1
+    if removal == UNIFORM or norm.sum() == 0.0:
+        return np.full(a.size, 1.0 / a.size)
+    p = np.maximum(1.0 - (a.size - 1) / norm.sum() * norm, 0.0)
+    return p / p.sum()
 
 
 @njit(cache=True)

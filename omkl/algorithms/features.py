@@ -10,14 +10,13 @@ in its objective (2) and leaves out of its update (16).
 
 import math
 
-import numpy as np
 from numba import njit
 
+from omkl.engine.eigen import times
 from omkl.engine.experts import discount, discount_by, mistakes, weighted_output, weighted_vote
 from omkl.engine.features import descend, lift, linear_outputs
-from omkl.engine.losses import HINGE, losses, slopes
-from omkl.engine.step_sizes import rate
-from omkl.engine.trace import record_score
+from omkl.engine.losses import HINGE, losses, rate, slopes
+from omkl.engine.stream import record_score
 
 
 @njit(cache=True)
@@ -87,17 +86,10 @@ def ridge_features(stream, F, theta, P, trace, learn, lam):
         record_score(trace, t, f[0], y)
         if not learn:
             continue
-        k = np.zeros(n)
-        for j in range(n):
-            x, column = z[0, j], P[j]  # P is symmetric
-            for i in range(n):
-                k[i] += x * column[i]
-        b = 1.0
+        k, b = times(P, z[0]), 1.0
         for i in range(n):
             b += k[i] * z[0, i]
         step = (y - f[0]) / b
         for i in range(n):
             theta[0, i] += step * k[i]
-            c, own = k[i] / b, P[i]
-            for j in range(n):
-                own[j] -= c * k[j]
+            P[i] -= k[i] / b * k

@@ -24,7 +24,7 @@ from omkl.engine.conventions import hinge
 from omkl.engine.eigen import times
 from omkl.engine.experts import discount, mistakes, weighted_vote
 from omkl.engine.gram_matrix import gram, move, nystroem, rounded
-from omkl.engine.trace import record
+from omkl.engine.stream import record
 
 NEGLIGIBLE = 1e-25
 

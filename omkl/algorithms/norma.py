@@ -2,9 +2,9 @@
 
 f_{t+1} = (1 - eta_t lam) f_t - eta_t l'(f_t(x_t), y_t) kappa(x_t, .), equation (9).
 
-Throughout: one kernel; f = scale E, or scale B with the terms of the last tau rounds (descent.py); eta_t
-= eta, or eta / sqrt(t); sigma whether the round is a margin error; b (1,) the offset. Where c = 1 - lam eta_t
-stays and tau is given, section II-D's first way is used (a cache of powers), else its second (a scale alone).
+Throughout: one kernel; f = scale E, or scale B with the terms of the last tau rounds (kernel_descent.py);
+eta_t = eta, or eta / sqrt(t); sigma whether the round is a margin error; b (1,) the offset. Where c = 1 - lam
+eta_t stays and tau is given, section II-D's first way is used (a cache of powers), else its second (a scale).
 """
 
 import math
@@ -13,7 +13,7 @@ import numpy as np
 from numba import njit
 
 from omkl.engine.kernel_descent import descend, output, record
-from omkl.engine.step_sizes import SQRT, rate
+from omkl.engine.losses import SQRT, rate
 
 SQUARED, EPS, HUBER = 0, 1, 2  # the choices of `loss`
 

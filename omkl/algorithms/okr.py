@@ -9,10 +9,9 @@ from numba import njit
 
 from omkl.engine.expansion import add, outputs
 from omkl.engine.experts import discount_by, weighted_output
-from omkl.engine.losses import losses, slopes
+from omkl.engine.losses import losses, rate, rate_of_pass, slopes
 from omkl.engine.projection import shrink
-from omkl.engine.step_sizes import rate, rate_of_pass
-from omkl.engine.trace import record
+from omkl.engine.stream import record
 
 
 @njit(cache=True)

@@ -6,7 +6,8 @@ import numpy as np
 from numba import njit
 
 from omkl.engine.expansion import add, count_once, outputs, self_kernels
-from omkl.engine.trace import record
+from omkl.engine.experts import weighted_output
+from omkl.engine.stream import record
 
 EPSILON = np.finfo(np.float64).eps  # all ||theta_j||^2 at the start
 
@@ -27,9 +28,7 @@ def om2(stream, E, u, norm2, trace, learn, p, aggressive):
     for t in range(stream.T):
         y = stream.y[t]
         f = outputs(E, stream, t)
-        score = 0.0
-        for j in range(m):
-            score += u[j] * f[j]
+        score = weighted_output(u, f)
         record(trace, t, score, y, E)
         margin = 2.0 * y * score
         if not learn or margin > (1.0 if aggressive else 0.0):
@@ -44,9 +43,6 @@ def om2(stream, E, u, norm2, trace, learn, p, aggressive):
 @njit(cache=True)
 def _weights(norm2, q):
     """u_j (m,) = (n_j / ||theta||_{2,q})**(q - 2) / q, n_j = ||theta_j||; norms as shares of the largest."""
-    square = np.maximum(norm2, 0.0) + EPSILON  # apart, lest it vanish beside a norm that cancels later
+    square = np.maximum(norm2, 0.0) + EPSILON  # apart: in a large norm that cancels later it would vanish
     share = np.sqrt(square / square.max())
-    total = 0.0
-    for j in range(share.size):
-        total += share[j] ** q
-    return (share / total ** (1.0 / q)) ** (q - 2.0) / q
+    return (share / (share**q).sum() ** (1.0 / q)) ** (q - 2.0) / q

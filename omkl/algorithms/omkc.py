@@ -20,7 +20,7 @@ from omkl.engine.experts import (
     weighted_vote_of,
 )
 from omkl.engine.kernels import GAUSSIAN, POLYNOMIAL
-from omkl.engine.trace import record, record_combined
+from omkl.engine.stream import record, record_combined
 
 STANDARD, PUBLISHED = 0, 1  # the choices of omkc_sd's `variant`
 

@@ -25,7 +25,7 @@ from omkl.engine.experts import (
     weighted_vote,
 )
 from omkl.engine.projection import project
-from omkl.engine.trace import record
+from omkl.engine.stream import record
 
 
 @njit(cache=True)
@@ -53,7 +53,7 @@ def omklp_da1_doubling(stream, E, w, count, k, trace, learn):
 
     count (m,) mistakes of each kernel inside the segment   k (1,) number of the segment
     Deviations: the paper does not say what a new segment does to the weights: they restart at 1/m, since the
-    proof of Theorem 5 pays ln m for each segment. The classifiers go on.
+    proof of Theorem 5 pays ln m for each segment. The classifiers continue.
     """
     for t in range(stream.T):
         y = stream.y[t]

@@ -7,7 +7,8 @@ from numba import njit
 
 from omkl.engine.conventions import is_mistake
 from omkl.engine.expansion import add, count_once, outputs
-from omkl.engine.trace import record
+from omkl.engine.experts import mistakes
+from omkl.engine.stream import record
 
 
 @njit(cache=True)
@@ -33,10 +34,7 @@ def perceptron_u(stream, E, trace, learn):
     for t in range(stream.T):
         y = stream.y[t]
         f = outputs(E, stream, t)
-        score = 0.0
-        for i in range(f.size):
-            score += f[i]
-        score /= f.size
+        score = f.sum() / f.size
         record(trace, t, score, y, E)
         if learn and is_mistake(y, score):
             add(E, stream, t, np.full(f.size, y))
@@ -48,14 +46,10 @@ def component_perceptrons(stream, E, count, learn):
     """All m single-kernel perceptrons side by side; count (m,) collects the mistakes of each."""
     for t in range(stream.T):
         y = stream.y[t]
-        f = outputs(E, stream, t)
-        a = np.zeros(f.size)
-        for i in range(f.size):
-            if is_mistake(y, f[i]):
-                count[i] += 1
-                a[i] = y
-        if learn and a.any():
-            add(E, stream, t, a)
+        z = mistakes(y, outputs(E, stream, t))
+        count += z
+        if learn and z.any():
+            add(E, stream, t, y * z)
 
 
 def best_kernel(run, pool: dict, params: dict, T: int) -> dict:

@@ -31,7 +31,7 @@ from omkl.engine.budgeted import (
 from omkl.engine.conventions import hinge
 from omkl.engine.experts import discount, mistakes, weighted_vote
 from omkl.engine.gram_matrix import grow, move, projection, rounded
-from omkl.engine.trace import record
+from omkl.engine.stream import record
 
 
 @njit(cache=True)

@@ -17,7 +17,7 @@ from omkl.engine.experts import (
     weighted_output,
     weighted_vote,
 )
-from omkl.engine.trace import record
+from omkl.engine.stream import record
 
 HINGE, ZERO_ONE = 0, 1  # the choices of `discount`
 CURRENT, AVERAGED, VOTES = 0, 1, 2  # the choices of `predict`

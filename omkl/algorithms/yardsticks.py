@@ -1,10 +1,9 @@
-"""Kernel-free yardsticks beside which every table stands; the linear perceptron is in perceptron.py."""
+"""Kernel-free yardsticks, shown in every table; the linear perceptron is in perceptron.py."""
 
 import numpy as np
 from numba import njit
 
-from omkl.engine.stream import row
-from omkl.engine.trace import record_score
+from omkl.engine.stream import record_score, row
 
 
 @njit(cache=True)

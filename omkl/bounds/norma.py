@@ -1,4 +1,4 @@
-"""NORMA: theorems of Kivinen, Smola, Williamson (2004), with a comparator that stands still (D_1 = D_2 = 0).
+"""NORMA: theorems of Kivinen, Smola, Williamson (2004), with a comparator that does not move (D_1 = D_2 = 0).
 
 Theorems 2 and 3 are printed for the eta and rho that are best for a comparator. For any eta, rho and lam the
 proof gives, before that choice, (45) with eta' = eta / (1 - eta lam), for every g and every mu,
@@ -9,7 +9,9 @@ L the cumulative soft margin loss, M_rho margin errors, X^2 = max kappa(x, x). S
 
 import math
 
-from omkl.bounds.case import VECTORS, Bound, Case
+import numpy as np
+
+from omkl.bounds.case import MISTAKES, VECTORS, Bound, Case, refused
 
 _ROUNDS = 4  # of choosing mu for g, then g for mu
 
@@ -20,27 +22,26 @@ def norma(
     """Theorems 2 and 3 with a constant step, 4 (all terms kept) or 6 (tau terms) with eta / sqrt(t)."""
     paper = "Kivinen et al. (2004), Theorem"
     kept = tau is None or tau >= case.T
-    names: tuple[tuple[str, str], ...] = ((f"{paper} 2", VECTORS), (f"{paper} 3", "mistakes"))
-    if step == "sqrt":
-        names = ((f"{paper} {4 if kept else 6}", "mistakes"),)
     wrong = _wrong(case, lam, rho, eta, step, tau if not kept else None, offset)
-    if wrong:
-        return [
-            Bound(theorem, None, counts, notes=(f"does not apply: {wrong}",)) for theorem, counts in names
-        ]
     if step == "sqrt":
-        return [Bound(names[0][0], _risk(case, lam, rho, eta, 2.0 if kept else 10.0), kernel=0)]
-    note = "for this run's eta, rho and lam, by the proof before they are chosen"
-    margin = margin_errors(case, lam, rho, eta, errors=True)
-    mistakes = margin_errors(case, lam, rho, eta, errors=False)
-    return [
-        Bound(names[0][0], margin, VECTORS, kernel=0, notes=("a vector is a margin error", note)),
-        Bound(names[1][0], mistakes, kernel=0, notes=(note,)),
-    ]
+        theorem = f"{paper} {4 if kept else 6}"
+        if wrong:
+            return [refused(theorem, wrong)]
+        return [Bound(theorem, _risk(case, lam, rho, eta, 2.0 if kept else 10.0), kernel=0)]
+    bounds = []
+    for theorem, counts in ((f"{paper} 2", VECTORS), (f"{paper} 3", MISTAKES)):
+        if wrong:
+            bounds.append(refused(theorem, wrong, counts=counts))
+            continue
+        value = margin_errors(case, lam, rho, eta, errors=counts == VECTORS)
+        notes = ["a vector is a margin error"] if counts == VECTORS else []
+        notes.append("for this run's eta, rho and lam, by the proof before they are chosen")
+        bounds.append(Bound(theorem, value, counts, kernel=0, notes=tuple(notes)))
+    return bounds
 
 
 def _wrong(case: Case, lam: float, rho: float, eta: float, step: str, tau: int | None, offset: bool) -> str:
-    """What is not as the theorems need it; tau is None where all terms are kept."""
+    """Return the condition of the theorems that fails, "" for none; tau is None where all terms are kept."""
     if offset:
         return "the theorems have no offset"
     if step == "constant":
@@ -114,8 +115,6 @@ def _slow(T: int, lam: float, eta: float, tau: int) -> bool:
     Theorem 6 lets the number of terms grow with t so that this holds; a constant tau is checked in every
     round.
     """
-    import numpy as np
-
     rate = eta / np.sqrt(np.arange(1.0, T + 1.0))
     shrunk = np.concatenate([[0.0], np.cumsum(np.log1p(-rate * lam))])  # log of the product up to round t
     t = np.arange(tau + 1, T + 1)

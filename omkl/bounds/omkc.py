@@ -7,7 +7,7 @@ M <= (2 ln(1/beta) g + 2 ln m) / (1 - beta) by ln(1/beta) <= 1/beta - 1. These f
 
 import math
 
-from omkl.bounds.case import Bound, Case
+from omkl.bounds.case import Bound, Case, refused
 
 
 def hedge(beta: float, loss: float, m: int) -> float:
@@ -15,11 +15,18 @@ def hedge(beta: float, loss: float, m: int) -> float:
     return (loss * math.log(1.0 / beta) + math.log(m)) / (1.0 - beta)
 
 
+def drawn(case: Case, theorem: str, beta: float, least: float, *notes: str) -> list[Bound]:
+    """Theorem 1 divided by ``least``, for a learner that draws each kernel with at least this probability."""
+    if least == 0.0:
+        return [refused(theorem, "delta must be above 0")]
+    g, i = case.least(case.g)
+    value = 2.0 * hedge(beta, g, case.m) / least
+    return [Bound(theorem, value, kernel=i, notes=(*case.rescaled(i), *notes))]
+
+
 def omkc_dd(case: Case, beta: float) -> list[Bound]:
     """Theorem 1, the same as Theorem 2 of Jin et al. (2010): M <= 2 sum_t q_t . z_t."""
-    g, i = case.least(case.g)
-    theorem = "Hoi et al. (2013), Theorem 1; Jin et al. (2010), Theorem 2"
-    return [Bound(theorem, 2.0 * hedge(beta, g, case.m), kernel=i, notes=case.rescaled(i))]
+    return drawn(case, "Hoi et al. (2013), Theorem 1; Jin et al. (2010), Theorem 2", beta, 1.0)
 
 
 def omkc_ds(case: Case, beta: float, sampling: str) -> list[Bound]:
@@ -33,26 +40,18 @@ def omkc_ds(case: Case, beta: float, sampling: str) -> list[Bound]:
     """
     theorem = "Hoi et al. (2013), Theorem 2"
     if sampling != "max":
-        return [
-            Bound(theorem, None, notes=("does not apply: an empty combination errs; sampling=max has none",))
-        ]
+        return [refused(theorem, "an empty combination errs; sampling=max has none")]
     g, i = case.least(case.g)
     once = hedge(beta, g, case.m)
-    factor = max(2, case.m)
     notes = (*case.rescaled(i), "with the factor m, which holds for q_i = w_i / max w; printed with 2")
-    return [Bound(theorem, factor * once, kernel=i, printed=2.0 * once, notes=notes)]
+    return [Bound(theorem, max(2, case.m) * once, kernel=i, printed=2.0 * once, notes=notes)]
 
 
 def omkc_sd(case: Case, beta: float, delta: float, floor: str, variant: str) -> list[Bound]:
     """Theorem 3: as Theorem 1, with sum_t q_t . z_t at most 1 / min p times that of the kernels drawn."""
     theorem = "Hoi et al. (2013), Theorem 3"
     if variant != "standard":
-        return [
-            Bound(theorem, None, notes=(f"does not apply: variant={variant} is no perceptron per kernel",))
-        ]
-    if delta == 0.0:
-        return [Bound(theorem, None, notes=("does not apply: delta must be above 0",))]
-    g, i = case.least(case.g)
-    least = delta if floor == "delta" else delta / case.m
-    notes = ("floor=delta: delta in place of the printed delta / m",) if floor == "delta" else ()
-    return [Bound(theorem, 2.0 * hedge(beta, g, case.m) / least, kernel=i, notes=(*case.rescaled(i), *notes))]
+        return [refused(theorem, f"variant={variant} does not run one perceptron per kernel")]
+    if floor == "delta":
+        return drawn(case, theorem, beta, delta, "floor=delta: delta in place of the printed delta / m")
+    return drawn(case, theorem, beta, delta / case.m)

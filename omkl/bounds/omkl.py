@@ -6,22 +6,18 @@ has to know the mistakes beforehand, and Theorem 8 in other words.
 
 import math
 
-from omkl.bounds.case import Bound, Case
-from omkl.bounds.omkc import hedge
+from omkl.bounds.case import Bound, Case, refused
+from omkl.bounds.omkc import drawn, hedge
 
 
 def omklp_da2(case: Case, beta: float, gamma: float) -> list[Bound]:
     """Theorem 3, from sum_t nu_i <= g(kappa_i) / 2 and M <= 4 sum_t q_t . nu_t.
 
     The first needs kappa_i(x, x) <= 1 and, unlike a mistake, nu changes with the kernel's scale. Where
-    X^2 > 1, nu <= (1/2 + gamma) z is what is left: sum_t nu_i <= (1/2 + gamma) g(kappa_i / X^2).
+    X^2 > 1, only nu <= (1/2 + gamma) z holds: sum_t nu_i <= (1/2 + gamma) g(kappa_i / X^2).
     """
     top = 0.5 + gamma  # largest nu
-
-    def total(i: int) -> float:
-        return case.g(i) * (0.5 if case.square(i) <= 1.0 else top)
-
-    nu, i = case.least(total)
+    nu, i = case.least(lambda i: case.g(i) * (0.5 if case.square(i) <= 1.0 else top))
     value = 4.0 * top * hedge(beta**top, nu / top, case.m)
     notes = (*case.rescaled(i), "and nu_i is then at most 1/2 + gamma") if case.square(i) > 1.0 else ()
     return [Bound("Jin et al. (2010), Theorem 3", value, kernel=i, notes=notes)]
@@ -46,29 +42,20 @@ def omklp_da1_doubling(case: Case) -> list[Bound]:
 
 def omklp_sua(case: Case, beta: float, delta: float) -> list[Bound]:
     """Theorem 6: a kernel is drawn with probability at least delta / m."""
-    return _drawn(case, "Jin et al. (2010), Theorem 6", beta, delta / case.m)
+    return drawn(case, "Jin et al. (2010), Theorem 6", beta, delta / case.m)
 
 
 def omklp_mua(case: Case, beta: float, delta: float) -> list[Bound]:
     """Theorem 7: a kernel is drawn with probability at least delta."""
-    return _drawn(case, "Jin et al. (2010), Theorem 7", beta, delta)
-
-
-def _drawn(case: Case, theorem: str, beta: float, least: float) -> list[Bound]:
-    if least == 0.0:
-        return [Bound(theorem, None, notes=("does not apply: delta must be above 0",))]
-    g, i = case.least(case.g)
-    return [Bound(theorem, 2.0 * hedge(beta, g, case.m) / least, kernel=i, notes=case.rescaled(i))]
+    return drawn(case, "Jin et al. (2010), Theorem 7", beta, delta)
 
 
 def omklo_da(case: Case, beta: float, R: float) -> list[Bound]:
     """Theorem 8, with u at one kernel: (g + 2 ln m / ln(1/beta)) / (1 - R^2 ln(1/beta)), ||f|| <= R."""
     theorem, rate = "Jin et al. (2010), Theorem 8", math.log(1.0 / beta)
-    notes = case.too_large()
-    if R * R * rate >= 1.0:
-        notes = (f"does not apply: R^2 ln(1/beta) = {R * R * rate:.4g} must be below 1", *notes)
-    if notes:
-        return [Bound(theorem, None, notes=notes)]
+    wrong = [f"R^2 ln(1/beta) = {R * R * rate:.4g} must be below 1"] if R * R * rate >= 1.0 else []
+    if wrong := [*wrong, *case.too_large()]:
+        return [refused(theorem, *wrong)]
     g, i = case.least(lambda i: _within(case, i, R, 1.0))
     value = (g + 2.0 * math.log(case.m) / rate) / (1.0 - R * R * rate)
     return [Bound(theorem, value, kernel=i)]
@@ -82,8 +69,8 @@ def omklo_sua(case: Case, beta: float, R: float, delta: float, eta: float | None
     (The proof prints eta^2 where its second sum has eta.)
     """
     theorem, rate, m = "Jin et al. (2010), Theorem 10", math.log(1.0 / beta), case.m
-    if case.too_large():
-        return [Bound(theorem, None, notes=case.too_large())]
+    if wrong := case.too_large():
+        return [refused(theorem, *wrong)]
     a = R * R / 2.0 + math.log(m) / rate
     b = rate * (R * m / delta) ** 2 / 2.0 + m / (2.0 * delta)
     step = math.sqrt(a / b) if eta is None else eta

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from omkl.bounds.case import VECTORS, Bound, Case
+from omkl.bounds.case import VECTORS, Bound, Case, refused
 
 _KAPPA = "kappa(x, x) = 1, which pool.normalise=cosine makes it"
 
@@ -16,15 +16,19 @@ def bomkc_spa(
 
     Both need kappa_i(x, x) = 1, or 0 where x is 0 and nothing changes; alpha T / beta of Theorem 2 does not.
     """
-    return [
-        _loss(case, alpha, beta, eta, gamma, delta, discount, predict),
-        _vectors(case, alpha, beta, eta),
-    ]
-
-
-def _unit(case: Case, i: int) -> bool:
-    own = case.batch.own_values(i)
-    return bool(np.all((np.abs(own - 1.0) < 1e-9) | (own == 0.0)))
+    own = (case.batch.own_values(i) for i in range(case.m))
+    unit = [bool(np.all((np.abs(values - 1.0) < 1e-9) | (values == 0.0))) for values in own]
+    conditions = {
+        f"it needs {_KAPPA}": all(unit),
+        "it needs discount=hinge": discount == "hinge",
+        "it needs predict=current": predict == "current",
+        "delta must be above 0": delta > 0.0,
+    }
+    if wrong := [reason for reason, met in conditions.items() if not met]:
+        first = refused("Lu et al., Theorem 1", *wrong)
+    else:
+        first = _loss(case, alpha, beta, eta, gamma, delta)
+    return [first, _vectors(case, alpha, beta, eta, unit)]
 
 
 def _regret(case: Case, i: int, alpha: float, beta: float, eta: float) -> float:
@@ -36,9 +40,7 @@ def _regret(case: Case, i: int, alpha: float, beta: float, eta: float) -> float:
     return f.loss + f.norm2 / (2.0 * eta) + eta * beta * case.T / min(alpha, math.sqrt(beta * eta))
 
 
-def _loss(
-    case: Case, alpha: float, beta: float, eta: float, gamma: float, delta: float, discount: str, predict: str
-) -> Bound:
+def _loss(case: Case, alpha: float, beta: float, eta: float, gamma: float, delta: float) -> Bound:
     """Theorem 1: E sum_t loss(f_t) <= mu (ln(1/gamma) E sum_t loss_i + ln m) / (1 - gamma), p_t >= delta.
 
     mu = (1 - gamma) L / (1 - gamma^L), L the largest loss: a step tau <= loss adds at most 2 tau - tau^2 to
@@ -46,13 +48,6 @@ def _loss(
     From sum_t p_t (loss(f_t) - loss(f)) <= c the paper concludes delta sum_t (loss(f_t) - loss(f)) <= c,
     which does not follow where terms are negative; delta sum_t loss(f_t) <= c + sum_t loss(f) does.
     """
-    theorem = "Lu et al., Theorem 1"
-    notes = [] if all(_unit(case, i) for i in range(case.m)) else [f"does not apply: it needs {_KAPPA}"]
-    notes += [] if discount == "hinge" else ["does not apply: it needs discount=hinge"]
-    notes += [] if predict == "current" else ["does not apply: it needs predict=current"]
-    notes += [] if delta > 0.0 else ["does not apply: delta must be above 0"]
-    if notes:
-        return Bound(theorem, None, notes=tuple(notes))
     step = min(1.0, max(eta * beta / alpha, math.sqrt(eta * beta)))
     L = 1.0 + math.sqrt((2.0 * step - step * step) * case.T)
     mu = (1.0 - gamma) * L / -math.expm1(L * math.log(gamma))
@@ -67,16 +62,14 @@ def _loss(
     note = (
         "with the comparator's loss divided by delta, as its proof needs; a mistake costs a loss of 1 or more"
     )
-    return Bound(theorem, total(regret), kernel=i, printed=printed, notes=(note,))
+    return Bound("Lu et al., Theorem 1", total(regret), kernel=i, printed=printed, notes=(note,))
 
 
-def _vectors(case: Case, alpha: float, beta: float, eta: float) -> Bound:
+def _vectors(case: Case, alpha: float, beta: float, eta: float, unit: list[bool]) -> Bound:
     """Theorem 2: E sum_t Z_i <= min(alpha T / beta, the bound of sum_t p_t loss(f_t) / beta)."""
     most = alpha * case.T / beta
-    unit = [i for i in range(case.m) if _unit(case, i)]
-    value = sum(min(most, _regret(case, i, alpha, beta, eta) / beta) for i in unit)
-    value += most * (case.m - len(unit))
-    notes: tuple[str, ...] = ("summed over the kernels",)
-    if len(unit) < case.m:
-        notes += (f"only alpha T / beta for kernels without {_KAPPA}",)
-    return Bound("Lu et al., Theorem 2", value, VECTORS, notes=notes)
+    value = sum(min(most, _regret(case, i, alpha, beta, eta) / beta) for i in range(case.m) if unit[i])
+    value += most * unit.count(False)
+    notes = ["summed over the kernels"]
+    notes += [] if all(unit) else [f"only alpha T / beta for kernels without {_KAPPA}"]
+    return Bound("Lu et al., Theorem 2", value, VECTORS, notes=tuple(notes))

@@ -1,4 +1,4 @@
-"""What ``omkl bounds`` prints: for every learner and data set its theorems next to the observed counts."""
+"""The table of ``omkl bounds``: for every learner and data set its theorems next to the observed counts."""
 
 import dataclasses
 import importlib.util
@@ -6,8 +6,7 @@ import inspect
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from omkl.bounds.case import MEAN, VECTORS, Bound, Case
-from omkl.bounds.svm import ROWS, Batch
+from omkl.bounds.case import MEAN, ROWS, VECTORS, Batch, Bound, Case
 from omkl.errors import UserError
 
 if TYPE_CHECKING:
@@ -43,7 +42,7 @@ def function_of(spec: "LearnerSpec") -> Callable[..., list[Bound]] | None:
 
 
 def evaluate(plan: "Plan", cells: "pd.DataFrame", rows: int = ROWS) -> list[dict[str, Any]]:
-    """Return one row per data set, learner and theorem; what is not known is None.
+    """Return one row per data set, learner and theorem; None stands for an unknown value.
 
     plan: as `bounded` returns it    cells: finished ones, as of `run_plan`    rows: see `Batch`
     Keys: data, learner, settings, pool, theorem, counts, bound, printed, mean, max, std,
@@ -52,6 +51,7 @@ def evaluate(plan: "Plan", cells: "pd.DataFrame", rows: int = ROWS) -> list[dict
     """
     import omkl.data
     from omkl.config import learner_spec
+    from omkl.run.cells import expand
 
     evaluated = []
     for name in plan.data:
@@ -61,49 +61,40 @@ def evaluate(plan: "Plan", cells: "pd.DataFrame", rows: int = ROWS) -> list[dict
             spec = learner_spec(setting.learner)
             pool, bound_of = setting.kernel_pool, function_of(spec)
             if pool is None or bound_of is None:
-                continue  # `omkl bounds` has said which learners have bounds
-            key = repr((pool["normalise"], pool["kernels"]))
-            if key not in batches:
-                batches[key] = Batch(dataset, pool, rows)
-            counted = _cells(plan, name, setting, cells)
-            case = Case(batches[key])
-            for bound in _bounds(bound_of, setting, case):
-                row = _row(spec, setting, pool, bound, counted, case)
+                continue  # `omkl bounds` has reported the learners without bounds
+            same = repr((pool["normalise"], pool["kernels"]))
+            if same not in batches:
+                batches[same] = Batch(dataset, pool, rows)
+            case = Case(batches[same])
+            own = expand(dataclasses.replace(plan, data=(name,), settings=(setting,)))
+            finished = cells[cells["key"].isin([cell.key for cell in own])].drop_duplicates("key")
+            names = [key for key in inspect.signature(bound_of).parameters if key != "case"]
+            for bound in bound_of(case, **{key: setting.params[key] for key in names}):
+                counts = finished[_COUNTS[bound.counts]].astype(float)
+                row = _row(spec, setting, pool["kernels"], bound, counts, case)
                 evaluated.append({"data": dataset.name} | row | {"asked": plan.reps})
     return evaluated
-
-
-def _bounds(bound_of: Callable[..., list[Bound]], setting: "Setting", case: Case) -> list[Bound]:
-    names = [name for name in inspect.signature(bound_of).parameters if name != "case"]
-    return bound_of(case, **{name: setting.params[name] for name in names})
-
-
-def _cells(plan: "Plan", name: str, setting: "Setting", cells: "pd.DataFrame") -> "pd.DataFrame":
-    from omkl.run.cells import expand
-
-    one = expand(dataclasses.replace(plan, data=(name,), settings=(setting,)))
-    return cells[cells["key"].isin([cell.key for cell in one])].drop_duplicates("key")
 
 
 def _row(
     spec: "LearnerSpec",
     setting: "Setting",
-    pool: dict[str, Any],
+    kernels: list[dict[str, Any]],
     bound: Bound,
-    cells: "pd.DataFrame",
+    counts: "pd.Series",
     case: Case,
 ) -> dict[str, Any]:
     from omkl.config.settings_text import params_text, value_text
 
-    counts = cells[_COUNTS[bound.counts]].astype(float)
     mean = float(counts.mean()) if len(counts) else None
-    kernel = None
-    if bound.kernel is not None:
-        own = bound.kernel != MEAN
-        kernel = value_text(_short(pool["kernels"][bound.kernel])) if own else "mean of all"
-    notes = bound.notes + (("in expectation",) if spec.stochastic and bound.value is not None else ())
+    kernel = None if bound.kernel is None else "mean of all"
+    if bound.kernel not in (None, MEAN):
+        own = kernels[bound.kernel]
+        kernel = value_text({k: v for k, v in own.items() if (k, v) not in (("scale", 1.0), ("coef0", 0.0))})
+    notes = list(bound.notes)
+    notes += ["in expectation"] if spec.stochastic and bound.value is not None else []
     if case.batch.picked.size < case.T:
-        notes += (f"f from {case.batch.picked.size} of {case.T} examples (--rows)",)
+        notes.append(f"f from {case.batch.picked.size} of {case.T} examples (--rows)")
     return {
         "learner": spec.label,
         "settings": params_text(spec.unusual(setting.params, "classification")),
@@ -119,12 +110,8 @@ def _row(
         "kernel": kernel,
         "gap": case.gap,
         "reps": len(counts),
-        "notes": list(notes),
+        "notes": notes,
     }
-
-
-def _short(kernel: dict[str, Any]) -> dict[str, Any]:
-    return {k: v for k, v in kernel.items() if (k, v) not in (("scale", 1.0), ("coef0", 0.0))}
 
 
 def render(rows: list[dict[str, Any]], fmt: str, command: str = "") -> str:

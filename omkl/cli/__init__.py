@@ -1,5 +1,68 @@
-"""The command line: a parser, messages, and a module for each family of commands."""
+"""The ``omkl`` command: from the words of the command line to an exit code.
 
-from omkl.cli.main import main
+parser says which commands and options there are, messages how a command talks and ends; commands, listing and
+store_commands are what the commands do.
+"""
+
+import os
+import re
+import shlex
+import sys
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+from omkl.cli.messages import FAILED, INTERRUPTED, MISTAKE, OutputClosed, complain, printable, say
+from omkl.cli.parser import build_parser
+from omkl.errors import OmklError, UserError, suggest
 
 __all__ = ["main"]
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit code: 0 ok, 1 failed, 2 the user's mistake, 130 Ctrl-C."""
+    argv = list(sys.argv[1:] if argv is None else argv)
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="replace")  # a terminal without ± still gets its table
+    try:
+        with warnings.catch_warnings():
+            warnings.showwarning = _warn
+            return _run_command(argv)
+    except OutputClosed:  # for example by `omkl list data | head`: end without a message
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return FAILED
+    except (Exception, KeyboardInterrupt) as error:
+        if "--debug" in argv:
+            raise
+        if isinstance(error, OmklError):
+            return complain(error)
+        if isinstance(error, KeyboardInterrupt):
+            say("interrupted")
+            return INTERRUPTED
+        say(f"unexpected {type(error).__name__}: {error}; please report it, with the output of --debug")
+        return FAILED
+
+
+def _run_command(argv: list[str]) -> int:
+    parser = build_parser()
+    args, words = parser.parse_known_args(argv)
+    if args.command is None and words:
+        raise UserError(f"unknown option {words[0]}; see `omkl --help`")
+    if args.command is None:
+        parser.print_help(sys.stderr)
+        return MISTAKE
+    words = [word for word in words if word != "--"]
+    for word in words:
+        if word.startswith("-"):
+            known = re.findall(r"(?<!\S)--?\w+", args.parser.format_help())
+            hint = suggest(word.partition("=")[0], known)
+            raise UserError(f"unknown option {word}{hint}; see `{args.parser.prog} --help`")
+    if words and not args.takes_words:
+        raise UserError(f"omkl {args.command} takes no {words[0]!r}; see `{args.parser.prog} --help`")
+    args.line = shlex.join(["omkl", *argv])
+    return args.does(args, words)
+
+
+def _warn(message: Warning | str, *_: Any, **__: Any) -> None:
+    say(f"warning: {printable(str(message))}")

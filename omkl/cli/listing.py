@@ -1,14 +1,78 @@
-"""What ``omkl list`` and ``omkl data list`` show: learners, data sets and pools as rows of plain values."""
+"""The commands that show what there is: learners, data sets, pools and papers, and a configuration."""
 
+import json
+from argparse import Namespace
 from collections.abc import Callable
 from typing import Any
 
-from omkl.config.settings_text import kernels_text
-from omkl.tasks import by_task
+from omkl.cli.messages import OK, complain, emit
+from omkl.errors import OmklError, UserError
+from omkl.reports import plain_table
+
+ACTIONS: tuple[str, ...] = ("list", "get", "verify", "path")  # of omkl data
+Rows = list[dict[str, Any]]
 
 
-def learners() -> list[dict[str, Any]]:
-    """Return one row per learner: name, label, tasks, kernels, hyperparameters with defaults, citation."""
+def list_(args: Namespace, words: list[str]) -> int:
+    """List learners, data sets, kernel pools, or papers with their tables and figures."""
+    emit(plain_table.render(KINDS[args.kind](), args.format))
+    return OK
+
+
+def show(args: Namespace, words: list[str]) -> int:
+    """Print the resolved configuration, with help and domains."""
+    from omkl.config import resolved
+
+    configuration = resolved(words)
+    if args.format == "json":
+        emit(json.dumps(configuration, indent=1, ensure_ascii=False) + "\n")
+    else:
+        import yaml
+
+        emit(
+            yaml.safe_dump(
+                configuration, sort_keys=False, default_flow_style=None, width=110, allow_unicode=True
+            )
+        )
+    return OK
+
+
+def data(args: Namespace, words: list[str]) -> int:
+    """List, download, verify or locate data sets."""
+    import omkl.data
+
+    names = [omkl.data.registry.entry(word).name for word in words]
+    if args.action == "list":
+        rows = [row for row in _data_sets() if not names or row["data"] in names]
+        emit(plain_table.render(rows, args.format))
+        return OK
+    if not names and args.action == "verify":
+        names = [name for name in omkl.data.registry.names() if omkl.data.status(name).state != "missing"]
+    if not names:
+        raise UserError(f"omkl data {args.action} NAME ...: which data sets? `omkl data list` shows them")
+    code = OK
+    for name in names:  # one that fails does not stop the others
+        try:
+            emit(_data_line(args, name))
+        except OmklError as error:
+            if args.debug:
+                raise
+            code = max(code, complain(error))
+    return code
+
+
+def _data_line(args: Namespace, name: str) -> str:
+    import omkl.data
+
+    if args.action == "verify":
+        return f"{name}: ok, sha256 {omkl.data.verify(name)}\n"
+    if args.action == "path":
+        return "".join(f"{path}\n" for path in omkl.data.path(name))
+    files = omkl.data.get(name, force=args.force)
+    return f"{name}: {' '.join(map(str, files)) or 'comes with scikit-learn'}\n"
+
+
+def _learners() -> Rows:
     from omkl.config import learner_specs
 
     return [
@@ -17,7 +81,7 @@ def learners() -> list[dict[str, Any]]:
             "label": spec.label,
             "task": ", ".join(spec.tasks),
             "kernels": spec.kernels,
-            "hyperparameters": _defaults_text(spec.defaults),
+            "hyperparameters": " ".join(_default_text(*item) for item in spec.defaults.items()),
             "yardstick": "yes" if spec.yardstick else "",
             "source": spec.cite,
         }
@@ -25,30 +89,31 @@ def learners() -> list[dict[str, Any]]:
     ]
 
 
-def data() -> list[dict[str, Any]]:
-    """Return one row per registered data set: name, T, d, where it is, title."""
+def _default_text(name: str, value: Any) -> str:
+    """Return a default as ``D=50`` or ``loss=squared (regression), logistic (classification)``."""
+    from omkl.config.settings_text import value_text
+    from omkl.tasks import by_task
+
+    if not by_task(value):
+        return f"{name}={value_text(value)}"
+    return f"{name}=" + ", ".join(f"{value_text(own)} ({task})" for task, own in value.items())
+
+
+def _data_sets() -> Rows:
     import omkl.data
 
     rows = []
     for name in omkl.data.registry.names():
         status = omkl.data.status(name)
         where = {"embedded": "scikit-learn", "missing": "download" if status.downloadable else "missing"}
-        rows.append(
-            {
-                "data": name,
-                "T": status.T,
-                "d": status.d,
-                "found": where.get(status.state) or str(status.paths[0].parent),
-                "title": status.title,
-            }
-        )
+        place = where.get(status.state) or str(status.paths[0].parent)
+        rows.append({"data": name, "T": status.T, "d": status.d, "found": place, "title": status.title})
     return rows
 
 
-def pools() -> list[dict[str, Any]]:
-    """Return one row per kernel pool: name, number of kernels, normalisation, its kernels in short, label."""
-    from omkl.config import pool_names
-    from omkl.config import pools as read
+def _pools() -> Rows:
+    from omkl.config import pool_names, pools
+    from omkl.config.settings_text import kernels_text
 
     return [
         {
@@ -58,42 +123,25 @@ def pools() -> list[dict[str, Any]]:
             "kernels": kernels_text(pool["kernels"]),
             "label": pool["label"],
         }
-        for pool in read(pool_names())
+        for pool in pools(pool_names())
     ]
 
 
-def papers() -> list[dict[str, Any]]:
-    """Return one row per table, figure or set of claims: the command that makes it, and what it shows."""
+def _papers() -> Rows:
     from omkl.papers import names, read
 
     rows = []
     for paper in map(read, names()):
         for verb, items in (("table", paper.tables), ("figure", paper.figures)):
-            rows += [
-                {"command": f"omkl {verb} {item.name}", "shows": item.titled()} for item in items.values()
-            ]
+            rows += [{"command": f"omkl {verb} {own.name}", "shows": own.titled()} for own in items.values()]
         if paper.claims:
             rows.append({"command": f"omkl claims {paper.name}", "shows": f"{len(paper.claims)} claims"})
     return rows
 
 
-def _defaults_text(defaults: dict[str, Any]) -> str:
-    """Return defaults as ``D=50 loss=squared (regression), logistic (classification)``."""
-    from omkl.config.settings_text import params_text, value_text
-
-    parts = []
-    for name, value in defaults.items():
-        if by_task(value):
-            each = ", ".join(f"{value_text(one)} ({task})" for task, one in value.items())
-            parts.append(f"{name}={each}")
-        else:
-            parts.append(params_text({name: value}))
-    return " ".join(parts)
-
-
-KINDS: dict[str, Callable[[], list[dict[str, Any]]]] = {
-    "algos": learners,
-    "data": data,
-    "pools": pools,
-    "papers": papers,
+KINDS: dict[str, Callable[[], Rows]] = {
+    "algos": _learners,
+    "data": _data_sets,
+    "pools": _pools,
+    "papers": _papers,
 }

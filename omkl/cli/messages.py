@@ -9,7 +9,7 @@ from omkl.errors import OmklError, UserError
 if TYPE_CHECKING:
     from omkl.run.runner import Outcome
 
-OK, FAILED, INTERRUPTED = 0, 1, 130
+OK, FAILED, MISTAKE, INTERRUPTED = 0, 1, 2, 130
 
 
 class OutputClosed(Exception):
@@ -48,27 +48,27 @@ def emit(text: str) -> None:
         raise OutputClosed from error
 
 
-def tell(files: list[Path]) -> None:
+def say_written(files: list[Path]) -> None:
     """Say which files were written."""
     for file in files:
         say(f"wrote {file}")
 
 
-def end(outcome: "Outcome", fail_fast: bool = False) -> int:
-    """Say how a run ended and return its exit code."""
-    if outcome.interrupted:
-        done = len(outcome.cells)
-        say(f"interrupted with {done} of {outcome.requested} cells; run the same command again to continue")
-        return INTERRUPTED
-    if outcome.failed:
-        tell_failed(outcome.failed, "; the first ended the run" if fail_fast else "")
-        return FAILED
-    return OK
-
-
-def tell_failed(failed: list[dict], how: str = "") -> None:
+def say_failed(failed: list[dict], how: str = "") -> None:
     """Say which cells failed, and that the same command tries them again."""
     from omkl.run.status import failures_text
 
     count = f"{len(failed)} cell{'s' if len(failed) > 1 else ''} failed{how}"
     say("\n  ".join([f"{count} (the same command tries again):", *failures_text(failed)]))
+
+
+def end(outcome: "Outcome | None", fail_fast: bool = False) -> int:
+    """Say how a run ended, if there was one, and return its exit code."""
+    if outcome and outcome.interrupted:
+        done = len(outcome.cells)
+        say(f"interrupted with {done} of {outcome.requested} cells; run the same command again to continue")
+        return INTERRUPTED
+    if outcome and outcome.failed:
+        say_failed(outcome.failed, "; the first ended the run" if fail_fast else "")
+        return FAILED
+    return OK

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from typing import NoReturn
 
 from omkl import __version__
-from omkl.cli import commands, paper_commands, store_commands
+from omkl.cli import commands, listing, store_commands
 from omkl.errors import UserError
 from omkl.paths import out_path
 from omkl.reports.plain_table import FORMATS
@@ -18,7 +18,7 @@ settings (omkl show prints all of them, with their meaning and domain):
                      pool.normalise=none|cosine   'pool.kernels=[{kind:gaussian,sigma:[1,2]},{kind:linear}]'
   reps=N  seed=N     repetitions, and the base seed of their permutations
   order=KIND         permuted, file (as stored), authors (the OMKC authors' permutations)
-  yardsticks=[...]   learners run beside the others; [] for none
+  yardsticks=[...]   learners to compare with; [] for none
   store=PATH         folder of the results (else OMKL_STORE, else ./results)
   exec=NAME          loky (processes of this machine), serial, dask, slurm; exec.KEY=VALUE their options
 """
@@ -43,7 +43,7 @@ examples:
   omkl figure curve algo=omkc_ss data=wdbc
   omkl figure curve algo=omkc_dd,omkc_ss data=german,a9a --out figures/
   omkl figure sweep algo=omkc_dd data=wdbc 'algo.beta=range(0.1,1,0.1)' --out beta.pdf
-  omkl figure omkc/1 --quick            runs what is missing, then draws the paper's figure
+  omkl figure omkc/1 --quick            runs the missing cells, then draws the paper's figure
 """
 PAPER = """\
 NAME is PAPER/NUMBER (or PAPER where it has only one); `omkl list papers` shows all names. Cells are kept in
@@ -75,8 +75,6 @@ examples:
   omkl data verify          all that are present
   omkl data path wdbc
 """
-
-
 RESULTS = """\
   list    show what the store holds: learners x data x settings, cells, revisions, dates, machines
   export  write all cells as one flat table: CSV to stdout, or --out FILE.csv or FILE.parquet (needs pyarrow)
@@ -117,93 +115,74 @@ def build_parser() -> Parser:
     parser.add_argument("--debug", action="store_true", help="show the traceback of an error")
     subparsers = parser.add_subparsers(metavar="COMMAND", dest="command")
 
-    def command(name: str, does: Callable, text: str, usage: str, epilog: str = "") -> Parser:
+    def command(does: Callable[..., int], usage: str, epilog: str = "") -> Parser:
+        name, text = does.__name__.rstrip("_"), does.__doc__ or ""
         sub = subparsers.add_parser(
             name,
-            help=text,
-            description=text.capitalize() + ".",
+            help=text[:1].lower() + text[1:].rstrip("."),
+            description=text,
             usage=f"omkl {name} {usage}[options]",
             epilog=epilog,
             formatter_class=argparse.RawDescriptionHelpFormatter,
             allow_abbrev=False,
         )
         sub.add_argument("--debug", action="store_true", default=argparse.SUPPRESS, help="show tracebacks")
-        sub.set_defaults(does=does, takes_words=bool(usage), parser=sub)
+        sub.set_defaults(does=does, takes_words="..." in usage, parser=sub)
         return sub
 
     settings = "[KEY=VALUE ...] "
+    _add_run_options(command(commands.run, settings, f"{KEYS}\n{RUN}"))
 
-    text = "run learners on data sets and print the table, next to the yardsticks"
-    sub = command("run", commands.run, text, settings, f"{KEYS}\n{RUN}")
-    _add_run_options(sub)
-
-    text = "run a grid of settings, print the table and the best settings, and draw them"
-    sub = command("sweep", commands.sweep, text, settings, f"{KEYS}\n{SWEEP}")
+    sub = command(commands.sweep, settings, f"{KEYS}\n{SWEEP}")
     _add_run_options(sub)
     sub.add_argument("--out", type=out_path, metavar="PATH", help="file (.png, .pdf) or folder of the figure")
 
-    text = "draw what the store holds, or a figure of a paper"
-    sub = command("figure", commands.figure, text, f"KIND|NAME {settings}", f"{KEYS}\n{FIGURE}")
+    sub = command(commands.figure, f"KIND|NAME {settings}", f"{KEYS}\n{FIGURE}")
     sub.add_argument("kind", metavar="KIND", help="curve, sweep, or a paper's figure such as omkc/1")
     sub.add_argument("--out", type=out_path, metavar="PATH", help="file (.png, .pdf) or folder to write to")
     _add_selection(sub)
     _add_work_options(sub)
 
-    text = "reproduce a table of a paper, our values next to the published ones"
-    sub = command("table", paper_commands.table, text, "NAME [KEY=VALUE ...] ", PAPER)
+    sub = command(commands.table, f"NAME {settings}", PAPER)
     sub.add_argument("name", metavar="NAME", help="such as bomkl/1")
     _add_selection(sub)
     _add_run_options(sub)
 
-    text = "check the claims of a paper by numbers"
-    sub = command("claims", paper_commands.claims, text, "PAPER [KEY=VALUE ...] ", PAPER)
+    sub = command(commands.claims, f"PAPER {settings}", PAPER)
     sub.add_argument("paper", metavar="PAPER", help="such as omkc")
     _add_selection(sub)
     _add_run_options(sub)
 
-    text = "print the theorems' mistake bounds next to the observed mistakes"
-    sub = command("bounds", commands.bounds, text, settings, f"{KEYS}\n{BOUNDS}")
+    sub = command(commands.bounds, settings, f"{KEYS}\n{BOUNDS}")
     _add_run_options(sub)
     text = "use at most N examples for each batch solution (default: 2000); memory: 32 N^2 bytes"
     sub.add_argument("--rows", type=_count, default=2000, metavar="N", help=text)
 
-    text = "show progress: the cells that are done, running, queued, failed or missing"
-    sub = command("status", commands.status, text, settings, KEYS)
+    _add_format(command(commands.status, settings, KEYS))
+
+    sub = command(listing.list_, "KIND ")
+    sub.add_argument("kind", choices=listing.KINDS, metavar="KIND", help=", ".join(listing.KINDS))
     _add_format(sub)
 
-    text = "list learners, data sets, kernel pools, or papers with their tables and figures"
-    sub = command("list", commands.list_, text, "KIND ")
-    sub.set_defaults(takes_words=False)
-    kinds = ("algos", "data", "pools", "papers")
-    sub.add_argument("kind", choices=kinds, metavar="KIND", help=", ".join(kinds))
-    _add_format(sub)
+    _add_format(command(listing.show, settings, KEYS), ("yaml", "json"))
 
-    text = "print the resolved configuration, with help and domains"
-    sub = command("show", commands.show, text, settings, KEYS)
-    _add_format(sub, ("yaml", "json"))
-
-    text = "list, download, verify or locate data sets"
-    actions = ("list", "get", "verify", "path")
-    sub = command("data", commands.data, text, "ACTION [NAME ...] ", DATA)
-    sub.add_argument("action", choices=actions, metavar="ACTION", help="list, get, verify or path")
-    sub.add_argument("--force", action="store_true", help="get: download again what is present")
+    sub = command(listing.data, "ACTION [NAME ...] ", DATA)
+    actions = listing.ACTIONS
+    sub.add_argument("action", choices=actions, metavar="ACTION", help=", ".join(actions))
+    sub.add_argument("--force", action="store_true", help="get: download again, also sets that are present")
     _add_format(sub, of="list: ")
 
-    text = "list, export, merge, prune or reseal stored results"
-    actions = ("list", "export", "merge", "prune", "reseal")
-    sub = command("results", store_commands.results, text, "ACTION [FOLDER ...] [KEY=VALUE ...] ", RESULTS)
+    sub = command(store_commands.results, "ACTION [FOLDER ...] [KEY=VALUE ...] ", RESULTS)
+    actions = store_commands.ACTIONS
     sub.add_argument("action", choices=actions, metavar="ACTION", help=", ".join(actions))
     _add_format(sub, of="list, prune: ")
     sub.add_argument("--out", type=out_path, metavar="FILE", help="export: file to write, .csv or .parquet")
     sub.add_argument("--old", action="store_true", help="prune: cells of older revisions of a learner too")
     sub.add_argument("--torn", action="store_true", help="prune: lines that cannot be read too")
-    sub.add_argument(
-        "--yes", action="store_true", help="prune: remove the lines, instead of only listing them"
-    )
+    text = "prune: remove the lines, instead of only listing them"
+    sub.add_argument("--yes", action="store_true", help=text)
 
-    text = "measure the engine on this machine, against np.exp and the naive twin"
-    sub = command("bench", commands.bench, text, "")
-    _add_format(sub, ("table", "json"))
+    _add_format(command(commands.bench, ""), ("table", "json"))
     return parser
 
 
@@ -221,19 +200,16 @@ def _add_selection(parser: Parser) -> None:
     own = "(of a paper's table, figure or claims) "
     parser.add_argument("--reps", type=_count, metavar="N", help=own + "at most N repetitions")
     parser.add_argument("--data", type=_names, default=(), metavar="A,B", help=own + "these data sets only")
-    parser.add_argument(
-        "--algo", type=_names, default=(), metavar="A,B", help=own + "learners in addition to its own"
-    )
+    text = own + "learners in addition to its own"
+    parser.add_argument("--algo", type=_names, default=(), metavar="A,B", help=text)
     parser.add_argument("--quick", action="store_true", help=own + "two repetitions of the small data sets")
 
 
 def _add_work_options(parser: Parser) -> None:
-    parser.add_argument(
-        "-j", "--jobs", type=_count, metavar="N", help="worker processes (default: one per core)"
-    )
-    parser.add_argument(
-        "--fresh", action="store_true", help="run also the cells that the store already holds"
-    )
+    text = "worker processes (default: one per core)"
+    parser.add_argument("-j", "--jobs", type=_count, metavar="N", help=text)
+    text = "run also the cells that the store already holds"
+    parser.add_argument("--fresh", action="store_true", help=text)
     parser.add_argument("--fail-fast", action="store_true", help="end the run at the first cell that fails")
     parser.add_argument("-q", "--quiet", action="store_true", help="no progress bar")
 

@@ -1,4 +1,4 @@
-"""What ``omkl results`` does: list, export, merge, prune and reseal stores."""
+"""The command for stores of results: list, export, merge, prune and reseal them."""
 
 from argparse import Namespace
 from pathlib import Path
@@ -13,11 +13,12 @@ from omkl.reports import plain_table
 if TYPE_CHECKING:
     import pandas as pd
 
+ACTIONS: tuple[str, ...] = ("list", "export", "merge", "prune", "reseal")
 FILTERS = ("store", "algo", "data")
 
 
 def results(args: Namespace, words: list[str]) -> int:
-    """``omkl results``: list, export, merge, prune or reseal the store."""
+    """List, export, merge, prune or reseal stored results."""
     from omkl.reports import store_contents
     from omkl.store import rewrite
     from omkl.store.store import Store, listed
@@ -42,20 +43,19 @@ def results(args: Namespace, words: list[str]) -> int:
     elif args.action == "reseal":
         sealed, left, busy = rewrite.reseal(store)
         emit(f"{store.path}: {sealed['cells']} lines of cells and {sealed['curves']} curves sealed\n")
-        _left_alone(busy)
         if left:
             say(f"key or figures do not agree in {listed(left)}; prune --torn --yes removes them")
+        _say_busy(busy)
     else:
         rows, busy = rewrite.prune(store, old=args.old, torn=args.torn, really=args.yes)
         emit(plain_table.render(rows, args.format))
-        _left_alone(busy)
-        say(
-            "these lines were removed" if args.yes else "nothing was removed; add --yes to remove these lines"
-        )
+        _say_busy(busy)
+        undone = "nothing was removed; add --yes to remove these lines"
+        say("these lines were removed" if args.yes else undone)
     return OK
 
 
-def _left_alone(busy: list[Path]) -> None:
+def _say_busy(busy: list[Path]) -> None:
     for path in busy:
         say(f"{path}: left unchanged, because a run is writing to it")
 

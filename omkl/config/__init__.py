@@ -1,9 +1,8 @@
 """Configuration: the conf folder and the words of a command, checked strictly, become a `Plan`.
 
-compose reads YAML through Hydra; domains, kernels, kernel_pools and learners say what values are allowed;
-grammar reads the words of a command, request puts them over conf/config.yaml, settings makes the grid and
-plans the rest.
-Everything wrong is a UserError of one line.
+compose reads YAML through Hydra; domains, kernel_pools and learners say what values are allowed; grammar puts
+the words of a command over conf/config.yaml, settings makes the grid, and plans the rest.
+Every mistake is a UserError of one line.
 """
 
 from omkl.config.kernel_pools import pool, pool_names, pools

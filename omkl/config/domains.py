@@ -4,138 +4,116 @@
 "int [1, inf)"             a whole number in it
 [max, sum]                 one of these
 "bool"  "text"  "names"    true or false, a string, a list of words (a single word is a list of one)
+"kernel"                   a kernel such as {kind: gaussian, sigma: 1}
+"budget"                   vectors per kernel, or {match: LEARNER}, the size of another learner
 "int [1, inf) or null"     any of the above, or nothing
-
-Hyperparameters have two more: see hyperparameters.py.
 """
 
+import ast
+import itertools
 import math
+import operator
 import re
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from types import MappingProxyType
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache
+from pathlib import Path
 from typing import Any
 
-from omkl.errors import show, suggest
+from omkl.errors import UserError, show, suggest
 
+Check = Callable[[Any], Any]  # returns a value in canonical form, or raises ValueError with what is right
+Kind = dict[str, tuple[Check, float | None]]  # by parameter: its check and default; None: it must be given
+
+BUDGET = "a whole number ≥ 1, or {match: LEARNER} for the size that this learner has on the same streams"
 _INTERVAL = re.compile(r"(int )?([\[(])(-?[\w.+-]+), ?(-?[\w.+-]+)([\])])")
 _LARGEST_INT = 2**63 - 1  # what compiled code can hold
 
 
-@dataclass(frozen=True)
-class Domain:
-    """A set of allowed values: ``check(value)`` returns its canonical form or raises ValueError."""
-
-    text: str
-    accepts: Callable[[Any], Any]
-    nullable: bool = False
-
-    def check(self, value: Any) -> Any:
-        """Return the value in its declared type; raises ValueError that says what would be right."""
-        if value is None and self.nullable:
-            return None
-        return self.accepts(value)
-
-
-Words = Mapping[str, tuple[str, Callable[[Any], Any]]]  # what a word means, and the check of a value
-
-
-def parse(form: Any, words: Words = MappingProxyType({})) -> Domain:
-    """Return the domain written as in a conf file, with these words beside those above.
-
-    Raises ValueError when it cannot be read.
-    """
+def parse(form: Any) -> Check:
+    """Return the check of the domain written as in a conf file. Raises ValueError when it cannot be read."""
     if isinstance(form, list) and form and all(isinstance(item, str | int | float) for item in form):
-        return Domain(f"one of {', '.join(map(show, form))}", lambda value: _choice(value, form))
+        return lambda value: _choice(value, form)
     if not isinstance(form, str):
         raise ValueError(f"{show(form)} is not a domain: an interval, 'int ...', 'bool', 'kernel' or a list")
     body, _, rest = form.partition(" or ")
     if rest not in ("", "null"):
         raise ValueError(f"{form!r} is not a domain: only 'or null' may follow")
-    text, accepts = _simple(body.strip(), words)
-    return Domain(text + (" or null" if rest else ""), accepts, nullable=bool(rest))
-
-
-def _simple(body: str, words: Words) -> tuple[str, Callable[[Any], Any]]:
-    words = {
-        "bool": ("true or false", _bool),
-        "text": ("text", _text),
-        "names": ("a list of names", _names),
-        **words,
-    }
-    if body in words:
-        return words[body]
-    match = _INTERVAL.fullmatch(body)
-    if not match:
-        raise ValueError(f"{body!r} is not a domain such as '(0, 1)', 'int [1, inf)', 'bool' or 'kernel'")
-    whole, left, low, high, right = match.groups()
-    ends = (float(low), float(high))
-    text = f"a {'whole ' if whole else ''}number {_interval(left, low, high, right)}"
-
-    def accepts(value: Any) -> int | float:
-        number = _int(value, text) if whole else _float(value, text)
-        above = number > ends[0] or (left == "[" and number == ends[0])
-        below = number < ends[1] or (right == "]" and number == ends[1])
-        if not (above and below):
-            raise ValueError(f"must be {text}, got {show(value)}")
-        return number
-
-    return text, accepts
-
-
-def _interval(left: str, low: str, high: str, right: str) -> str:
-    """Return an interval in words: ``> 0``, ``≥ 1 and ≤ 30``."""
-    ends = [f"{'≥' if left == '[' else '>'} {low}", f"{'≤' if right == ']' else '<'} {high}"]
-    return " and ".join(end for end in ends if not end.endswith("inf"))
+    check = _WORDS.get(body.strip()) or _interval(body.strip())
+    return (lambda value: None if value is None else check(value)) if rest else check
 
 
 def canonical(number: float) -> float:
     """Return the float that stands for this number in configurations and keys.
 
-    Arithmetic on decimals leaves dust (3 * 0.1 is 0.30000000000000004): a float within four units in the last
+    Decimal arithmetic is inexact (3 * 0.1 is 0.30000000000000004): a float within four units in the last
     place of a decimal of twelve digits is that decimal. Others, such as 2**-0.5, stay as they are. No -0.0.
     """
     short = float(f"{number:.12g}")
     return (short if abs(short - number) <= 4 * math.ulp(number) else number) + 0.0
 
 
-def _float(value: Any, text: str) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise ValueError(f"must be {text}, got {show(value)}")
-    if isinstance(value, int) and abs(value) > _LARGEST_INT:
-        raise ValueError(f"must be {text}, is too large")
-    if not math.isfinite(value):
-        raise ValueError(f"must be {text}, got {show(value)}")
-    return canonical(float(value))
+def such(text: str, is_right: Callable[[Any], Any]) -> Check:
+    """Return the check that a value is right; text: of the message, "must be TEXT"."""
+
+    def check(value: Any) -> Any:
+        if not is_right(value):
+            raise ValueError(f"must be {text}, got {show(value)}")
+        return value
+
+    return check
 
 
-def _int(value: Any, text: str) -> int:
-    if isinstance(value, bool) or not isinstance(value, int):
+def checked(
+    content: dict, checks: Mapping[str, Check], where: object, required: Iterable[str], group: str = ""
+) -> dict[str, Any]:
+    """Return the values of a mapping in a conf file in canonical form, by key.
+
+    where: the file    group: what the mapping is, such as ``about.``
+    Raises UserError that names the key where it is unknown, or missing, or its value is not right.
+    """
+    for key in content.keys() - checks.keys():
+        raise UserError(f"{where}: unknown key '{group}{key}'{suggest(str(key), checks)}")
+    for key in required:
+        if key not in content:
+            raise UserError(f"{where}: '{group}{key}' is missing")
+    values = {}
+    for key, check in checks.items():
+        if key in content:
+            try:
+                values[key] = check(content[key])
+            except ValueError as error:
+                raise UserError(f"{where}: {group}{key}: {error}") from None
+    return values
+
+
+def _interval(body: str) -> Check:
+    match = _INTERVAL.fullmatch(body)
+    if not match:
+        raise ValueError(f"{body!r} is not a domain such as '(0, 1)', 'int [1, inf)', 'bool' or 'kernel'")
+    whole, left, low, high, right = match.groups()
+    above, below = operator.ge if left == "[" else operator.gt, operator.le if right == "]" else operator.lt
+    least, most = float(low), float(high)
+    ends = [f"{'≥' if left == '[' else '>'} {low}", f"{'≤' if right == ']' else '<'} {high}"]
+    text = " and ".join(end for end in ends if not end.endswith("inf"))
+    text = f"a {'whole ' if whole else ''}number {text}"
+
+    def check(value: Any) -> int | float:
+        number = _number(value, text, bool(whole))
+        if not (above(number, least) and below(number, most)):
+            raise ValueError(f"must be {text}, got {show(value)}")
+        return number
+
+    return check
+
+
+def _number(value: Any, text: str, whole: bool) -> int | float:
+    is_number = isinstance(value, int if whole else int | float) and not isinstance(value, bool)
+    if not is_number or (isinstance(value, float) and not math.isfinite(value)):
         hint = f" (write {int(value)})" if isinstance(value, float) and value.is_integer() else ""
         raise ValueError(f"must be {text}, got {show(value)}{hint}")
-    if abs(value) > _LARGEST_INT:
-        raise ValueError(f"must be {text}, is too large")
-    return value
-
-
-def _bool(value: Any) -> bool:
-    if not isinstance(value, bool):
-        raise ValueError(f"must be true or false, got {show(value)}")
-    return value
-
-
-def _text(value: Any) -> str:
-    if not isinstance(value, str) or not value:
-        raise ValueError(f"must be text, got {show(value)}")
-    return value
-
-
-def _names(value: Any) -> list[str]:
-    names = value if isinstance(value, list) else [] if value is None else [value]
-    for name in names:
-        if not isinstance(name, str) or not name:
-            raise ValueError(f"must be a name or a list of names, got {show(value)}")
-    return names
+    if isinstance(value, int) and abs(value) > _LARGEST_INT:
+        raise ValueError(f"must be {text}, got a number that is too large")
+    return value if whole else canonical(float(value))
 
 
 def _choice(value: Any, choices: list) -> Any:
@@ -144,3 +122,134 @@ def _choice(value: Any, choices: list) -> Any:
             return choice
     hint = suggest(value, map(str, choices)) if isinstance(value, str) else ""
     raise ValueError(f"must be one of {', '.join(map(str, choices))}, got {show(value)}{hint}")
+
+
+def _names(value: Any) -> list[str]:
+    names = value if isinstance(value, list) else [] if value is None else [value]
+    if not all(isinstance(name, str) and name for name in names):
+        raise ValueError(f"must be a name or a list of names, got {show(value)}")
+    return names
+
+
+def _budget(value: Any) -> int | dict[str, Any]:
+    if not isinstance(value, dict):
+        try:
+            return _interval("int [1, inf)")(value)
+        except ValueError as error:
+            raise ValueError(f"{error}; or write {{match:bomkc_spa}}") from None
+    if not isinstance(value.get("match"), str):
+        raise ValueError(f"must be {BUDGET}, got {show(value)}")
+    return value
+
+
+# ------------------------------------------------------------------ kernels
+
+
+@cache
+def kinds() -> tuple[dict[str, Kind], dict[str, list[str]]]:
+    """Return the parameters of each kind of kernel, and for some kinds those of which exactly one is given.
+
+    These are KINDS and EITHER of omkl/engine/kernels.py, read there without importing numba (0.3 s).
+    """
+    tree = ast.parse((Path(__file__).parents[1] / "engine" / "kernels.py").read_text(encoding="utf-8"))
+    written = {}
+    for node in tree.body:
+        target = node.targets[0] if isinstance(node, ast.Assign) else None
+        if isinstance(node, ast.Assign) and isinstance(target, ast.Name) and target.id in ("KINDS", "EITHER"):
+            written[target.id] = ast.literal_eval(node.value)
+    parsed = {
+        kind: {name: (parse(form), default) for name, (form, default) in parameters.items()}
+        for kind, parameters in written["KINDS"].items()
+    }
+    return parsed, written["EITHER"]
+
+
+def kernel_of_text(text: str) -> dict[str, Any] | None:
+    """Return the kernel that tables print as ``gaussian(sigma=8)`` or ``linear``, None for other text."""
+    match = re.fullmatch(r"\s*([a-z_0-9]+)\s*(?:\((.*)\))?\s*", text)
+    if not match or match[1] not in kinds()[0]:
+        return None
+    kernel: dict[str, Any] = {"kind": match[1]}
+    for part in filter(str.strip, (match[2] or "").split(",")):
+        name, _, number = map(str.strip, part.partition("="))
+        try:
+            kernel[name] = int(number) if number.isdigit() else float(number)
+        except ValueError:
+            kernel[name] = number
+    return kernel
+
+
+def check_kernel(value: Any) -> dict[str, Any]:
+    """Return one kernel in canonical form: kind first, every parameter present, numbers in their type.
+
+    omkl/engine/kernels.py says what each kind computes. Raises ValueError that says what would be right.
+    """
+    if isinstance(value, str):
+        value = kernel_of_text(value) or value
+    if not isinstance(value, dict):
+        example = "a kernel such as '{kind:gaussian,sigma:1}'"
+        raise ValueError(f"must be {example}, got {show(value)}{_quoting(value)}")
+    known_kinds, either = kinds()
+    kind = value.get("kind")
+    if not isinstance(kind, str) or kind not in known_kinds:
+        hint = suggest(kind, known_kinds) if isinstance(kind, str) else ""
+        said = f"unknown kernel kind {show(kind)}" if "kind" in value else "a kernel needs a kind"
+        raise ValueError(f"{said}{hint}; kinds are {', '.join(known_kinds)}")
+    known, one_of = known_kinds[kind], either.get(kind, [])
+    for name in value.keys() - {"kind"} - known.keys():
+        raise ValueError(
+            f"a {kind} kernel has no {show(name)}{suggest(str(name), known)}; "
+            f"it has {' and '.join(known) or 'no parameters'}"
+        )
+    if one_of and len(value.keys() & set(one_of)) != 1:
+        given = "both" if value.keys() & set(one_of) else "neither"
+        raise ValueError(f"a {kind} kernel takes exactly one of {' and '.join(one_of)}, has {given}")
+    kernel: dict[str, Any] = {"kind": kind}
+    for name, (check, default) in known.items():
+        if name in value:
+            try:
+                kernel[name] = check(value[name])
+            except ValueError as error:
+                raise ValueError(f"{name} of a {kind} kernel {error}") from None
+        elif default is not None:
+            kernel[name] = default
+        elif name not in one_of:
+            raise ValueError(f"a {kind} kernel needs {name}")
+    return kernel
+
+
+def check_kernels(value: Any) -> list[dict[str, Any]]:
+    """Return a pool's list of kernels in canonical form: a list in place of a number is a kernel per item.
+
+    Raises ValueError that says what would be right.
+    """
+    if not isinstance(value, list) or not value:
+        example = "a list of kernels such as '[{kind:linear}]'"
+        raise ValueError(f"must be {example}, got {show(value)}{_quoting(value)}")
+    kernels = []
+    for number, entry in enumerate(value, 1):
+        written = entry if isinstance(entry, dict) else {}
+        axes = [item if isinstance(item, list) else [item] for item in written.values()]
+        try:
+            for name, axis in zip(written, axes, strict=True):
+                if not axis:
+                    raise ValueError(f"{name} is an empty list")
+            for items in itertools.product(*axes):
+                kernels.append(check_kernel(dict(zip(written, items, strict=True)) if written else entry))
+        except ValueError as error:
+            raise ValueError(f"kernel {number} of the list: {error}") from None
+    return kernels
+
+
+def _quoting(value: Any) -> str:
+    is_expanded = isinstance(value, str) and ":" in value
+    return "; quote the braces, the shell expands them" if is_expanded else ""
+
+
+_WORDS: dict[str, Check] = {
+    "bool": such("true or false", lambda value: isinstance(value, bool)),
+    "text": such("text", lambda value: isinstance(value, str) and value),
+    "names": _names,
+    "kernel": check_kernel,
+    "budget": _budget,
+}

@@ -1,4 +1,7 @@
-"""The words of the command line: KEY=VALUE, with Hydra's override grammar for values and lists of values."""
+"""The words of the command line: KEY=VALUE, with Hydra's override grammar for values and lists of values.
+
+`parse` reads words alone; a `Request` is the words of a command over the values of conf/config.yaml.
+"""
 
 import math
 import os
@@ -9,10 +12,15 @@ from decimal import Decimal
 from difflib import get_close_matches
 from typing import Any
 
-from omkl.config.compose import one_line, options, shown
-from omkl.errors import UserError
+from omkl.config import compose, domains
+from omkl.config.compose import shown
+from omkl.config.kernel_pools import PARTS
+from omkl.config.learners import hyperparameters, learner_specs
+from omkl.config.parameters import parameters
+from omkl.errors import UserError, suggest
 
 MOST_VALUES = 100_000
+LISTS = ("algo", "data", "pool", "yardsticks")  # keys that take a list of names in every command
 _KEY = re.compile(r"[A-Za-z]\w*(\.[A-Za-z]\w*)*", re.ASCII)
 
 
@@ -34,6 +42,31 @@ class Override:
     key: str
     values: tuple[Any, ...]
     text: str
+
+    def checked(self, check: domains.Check, hint: str = "") -> list[Any]:
+        """Return the distinct values in canonical form; raises UserError that shows the word."""
+        values: list[Any] = []
+        for value in self.values:
+            if isinstance(value, Pattern):
+                raise UserError(f"{self.text}: glob(...) is for names of learners, data sets and pools")
+            try:
+                value = check(value)
+            except ValueError as error:
+                raise UserError(f"{self.text}: {error}{hint}") from None
+            if value not in values:
+                values.append(value)
+        return values
+
+    def names(self, known: list[str]) -> list[str]:
+        """Return the names that the word gives, each once: ``a,b``, ``[a,b]``, ``a``, ``glob(a*)``."""
+        names: dict[str, None] = {}
+        for value in self.values:
+            if not isinstance(value, Pattern):
+                (more,) = Override(self.key, (value,), self.text).checked(domains.parse("names"))
+            elif not (more := value.names(known)):
+                raise UserError(f"{self.text}: no name matches; known are {', '.join(known)}")
+            names |= dict.fromkeys(more)
+        return list(names)
 
 
 def parse(words: list[str]) -> dict[str, Override]:
@@ -70,21 +103,24 @@ def of_values(values: Mapping[str, Any]) -> dict[str, Override]:
 
 def word(key: str, value: Any) -> str:
     """Return the KEY=VALUE word of a plain value: lists bare (``a,b``), mappings in braces."""
-    return f"{key}={_typed(value)}"
 
+    def typed(value: Any) -> str:
+        if isinstance(value, (list, tuple)):
+            return ",".join(map(typed, value)) if value else "[]"
+        if isinstance(value, dict):
+            return "{" + ",".join(f"{key}:{typed(part)}" for key, part in value.items()) + "}"
+        return "null" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
 
-def _typed(value: Any) -> str:
-    if isinstance(value, (list, tuple)):
-        return ",".join(map(_typed, value)) if value else "[]"
-    if isinstance(value, dict):
-        return "{" + ",".join(f"{key}:{_typed(part)}" for key, part in value.items()) + "}"
-    return "null" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
+    return f"{key}={typed(value)}"
 
 
 def _parse_word(word: str) -> Override:
     key, equals, text = word.partition("=")
     if not equals:
-        raise UserError(f"{shown(word)}: settings are KEY=VALUE words{_guess(word)}")
+        near = {group: get_close_matches(word, compose.options(group), 1, 0.8) for group in LISTS[:3]}
+        meant = next((f" (did you mean '{group}={names[0]}'?)" for group, names in near.items() if names), "")
+        hint = meant or ", such as data=wdbc or algo.beta=0.9"
+        raise UserError(f"{shown(word)}: settings are KEY=VALUE words{hint}")
     if key[:1] in ("+", "~"):
         raise UserError(f"{shown(word)}: keys are set, never added or removed; write KEY=VALUE")
     if "${" in word or "_target_" in word:
@@ -98,54 +134,41 @@ def _parse_word(word: str) -> Override:
     return Override(key, _values(key, text, word), shown(word))
 
 
-def _guess(word: str) -> str:
-    """Return the setting that a bare word may have been meant as."""
-    for group in ("algo", "data", "pool"):
-        if near := get_close_matches(word, options(group), n=1, cutoff=0.8):
-            return f" (did you mean '{group}={near[0]}'?)"
-    return ", such as data=wdbc or algo.beta=0.9"
-
-
 def _values(key: str, text: str, word: str) -> tuple[Any, ...]:
     from hydra.core.override_parser.overrides_parser import OverridesParser
     from hydra.core.override_parser.types import ChoiceSweep, Glob, RangeSweep, Sweep
     from hydra.errors import HydraException
+
+    def refused(reason: str) -> UserError:
+        return UserError(f"{shown(word)}: {reason}")
 
     try:
         value = OverridesParser.create().parse_override(f"{key}={text}")._value
     except (HydraException, ValueError, RecursionError) as error:
         if key == "data":  # a path with characters that the grammar keeps for itself
             return tuple(part for part in text.split(",") if part)
-        reason = "nested too deeply" if isinstance(error, RecursionError) else shown(one_line(error))
-        raise UserError(
-            f"{shown(word)}: cannot be read ({reason}); quote text with special characters"
-        ) from None
+        too_deep = isinstance(error, RecursionError)
+        reason = "nested too deeply" if too_deep else shown(compose.one_line(error))
+        raise refused(f"cannot be read ({reason}); quote text with special characters") from None
     if isinstance(value, Glob):
         return (Pattern(value),)
-    if isinstance(value, RangeSweep):
-        return _range(value, word)
+    if isinstance(value, RangeSweep):  # in exact decimal arithmetic: 0.1, 0.2, 0.3, not 0.30000000000000004
+        ends: tuple[Any, ...] = (value.start, value.stop, value.step)
+        if not all(math.isfinite(end) for end in ends):
+            raise refused("the range must be finite")
+        start, stop, step = (Decimal(repr(end)) for end in ends)
+        count = math.ceil((stop - start) / step) if step else 0
+        if not 0 < count <= MOST_VALUES:
+            raise refused(f"a range must have from 1 to {MOST_VALUES} values")
+        number = int if all(isinstance(end, int) for end in ends) else float
+        return tuple(number(start + i * step) for i in range(count))
     if isinstance(value, ChoiceSweep):
         if len(value.list) > MOST_VALUES:
-            raise UserError(f"{shown(word)}: {len(value.list)} values; at most {MOST_VALUES}")
+            raise refused(f"{len(value.list)} values; at most {MOST_VALUES} are possible")
         return tuple(_plain(item, word) for item in value.list)
     if isinstance(value, Sweep):
-        raise UserError(
-            f"{shown(word)}: an interval has no end of values; write range(start,stop,step) or a list"
-        )
+        raise refused("an interval has infinitely many values; write range(start,stop,step) or a list")
     return (_plain(value, word),)
-
-
-def _range(sweep: Any, word: str) -> tuple[Any, ...]:
-    """Return the values of a range in exact decimal arithmetic: 0.1, 0.2, 0.3, not 0.30000000000000004."""
-    ends = (sweep.start, sweep.stop, sweep.step)
-    if not all(math.isfinite(end) for end in ends):
-        raise UserError(f"{shown(word)}: the range must be finite")
-    start, stop, step = (Decimal(repr(end)) for end in ends)
-    count = math.ceil((stop - start) / step) if step else 0
-    if not 0 < count <= MOST_VALUES:
-        raise UserError(f"{shown(word)}: a range must have from 1 to {MOST_VALUES} values")
-    number = int if all(isinstance(end, int) for end in ends) else float
-    return tuple(number(start + i * step) for i in range(count))
 
 
 def _plain(value: Any, word: str) -> Any:
@@ -161,3 +184,50 @@ def _plain(value: Any, word: str) -> Any:
     if isinstance(value, dict):
         return {str(_plain(key, word)): _plain(item, word) for key, item in value.items()}
     return value
+
+
+class Request:
+    """The words of a command over conf/config.yaml; every key is one that a configuration can have.
+
+    Raises UserError for an unknown key, and for a list of values where one is taken: hyperparameters and
+    parts of the pool take lists in a sweep only.
+    """
+
+    def __init__(self, words: list[str], sweep: bool, values: Mapping[str, Any] | None = None) -> None:
+        self.known = parameters(compose.read("", ["config"])["config"], compose.file("", "config"))
+        self.given = of_values(values or {}) | parse(words)
+        for key, override in self.given.items():
+            self._check_key(key, override)
+            count = len(override.values)
+            if count > 1 and key not in LISTS:
+                if not key.startswith(("algo.", "pool.")):
+                    raise UserError(f"{override.text}: {key} takes one value, got {count}")
+                if not sweep:
+                    raise UserError(f"{override.text}: {key} has {count} values; `omkl sweep` runs a grid")
+
+    def _check_key(self, key: str, override: Override) -> None:
+        group, _, part = key.partition(".")
+        if key in self.known or (part and group in ("algo", "exec")) or (group == "pool" and part in PARTS):
+            return  # the parts of algo and exec are checked with the learners and the executor chosen
+        known = [*self.known, *(f"pool.{name}" for name in PARTS)]
+        everything = [*known, *hyperparameters(learner_specs().values())]
+        meant = [full for full in everything if full.endswith(f".{key}")]
+        near = f" (did you mean '{meant[0]}'?)" if meant else suggest(key, everything)
+        raise UserError(f"{override.text}: unknown key '{key}'{near or '; keys are ' + ', '.join(known)}")
+
+    def parts(self, group: str) -> dict[str, Override]:
+        """Return the words about the parts of a group (``algo.beta``), by the part's name."""
+        prefix = f"{group}."
+        return {key.removeprefix(prefix): o for key, o in self.given.items() if key.startswith(prefix)}
+
+    def value(self, key: str) -> Any:
+        """Return the checked value of a key of config.yaml that takes one."""
+        own = self.known[key]
+        return self.given[key].checked(own.check)[0] if key in self.given else own.value
+
+    def names(self, key: str, known: list[str]) -> list[str]:
+        """Return the names that a key has, each once; known: those that a pattern can match."""
+        names = self.given[key].names(known) if key in self.given else list(self.known[key].value)
+        if not names and key != "yardsticks":
+            raise UserError(f"{self.given[key].text}: at least one name is needed")
+        return names

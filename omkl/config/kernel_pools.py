@@ -6,10 +6,9 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from omkl.config import compose, domains
-from omkl.config.kernels import check_kernels
-from omkl.errors import UserError, suggest
 
-PARTS = {"normalise": domains.parse(["none", "cosine"]).check, "kernels": check_kernels}
+PARTS = {"normalise": domains.parse(["none", "cosine"]), "kernels": domains.check_kernels}
+_KEYS = {"label": domains.parse("text"), **PARTS}
 
 
 def pool_names() -> list[str]:
@@ -28,7 +27,7 @@ def pool(name: str) -> dict[str, Any]:
 def pools(names: Iterable[str]) -> list[dict[str, Any]]:
     """Return several pools in the order given, as ``pool`` does."""
     names = [compose.known_option("pool", name, "kernel pool") for name in names]
-    return [_checked(name, content) for name, content in compose.read("pool", names).items()]
+    return [_pool(name, content) for name, content in compose.read("pool", names).items()]
 
 
 def kernel_pool(params: Mapping[str, Any], pool: dict[str, Any] | None) -> dict[str, Any] | None:
@@ -58,17 +57,5 @@ def changed(pool: dict, changes: dict[str, Any], named: list[dict]) -> dict[str,
     return {"name": name, "label": label, **content}
 
 
-def _checked(name: str, raw: dict) -> dict[str, Any]:
-    where = compose.file("pool", name)
-    checks = {"label": domains.parse("text").check, **PARTS}
-    for key in raw.keys() - checks.keys():
-        raise UserError(f"{where}: unknown key '{key}'{suggest(key, checks)}")
-    for key in sorted(checks.keys() - raw.keys()):
-        raise UserError(f"{where}: '{key}' is missing")
-    pool = {"name": name}
-    for key, check in checks.items():
-        try:
-            pool[key] = check(raw[key])
-        except ValueError as error:
-            raise UserError(f"{where}: {key}: {error}") from None
-    return pool
+def _pool(name: str, content: dict) -> dict[str, Any]:
+    return {"name": name, **domains.checked(content, _KEYS, compose.file("pool", name), sorted(_KEYS))}

@@ -1,16 +1,18 @@
 """What conf/algo says about each learner: `LearnerSpec`, read and checked."""
 
-from collections.abc import Iterable
+import re
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 from omkl.config import compose, domains
 from omkl.config.parameters import Parameter, parameters
 from omkl.config.state import Form
 from omkl.config.state import parse as parse_state
-from omkl.errors import UserError, suggest
+from omkl.errors import UserError, show
 from omkl.tasks import TASKS, for_task
+
+_RULE = re.compile(r"(\w+) +(?:<= +(\w+)|\* +(\w+) +<=? +1)", re.ASCII)  # of about.require
 
 
 @dataclass(frozen=True)
@@ -76,23 +78,20 @@ class LearnerSpec:
 
     def check_together(self, params: dict[str, Any]) -> None:
         """Raise UserError when they break ``require`` or ``refuse``, or the kernel is of the wrong kind."""
-        if self.pool != "any" and params.get("kernel", {}).get("kind", self.pool) != self.pool:
-            raise UserError(
-                f"algo={self.name}: the kernel must be {self.pool}, got {params['kernel']['kind']}"
-            )
+        kind = params.get("kernel", {}).get("kind", self.pool)
+        if self.pool not in ("any", kind):
+            raise UserError(f"algo={self.name}: the kernel must be {self.pool}, got {kind}")
         for rule in self.require:
             low, sign, high, *most = rule.split()
             product = params[low] * params[high] if sign == "*" else 0
             if product > 1 or (product == 1 and most[0] == "<"):
-                must = f"{low} must be {'below' if most[0] == '<' else 'at most'} 1 / {high}"
+                must = f"{'below' if most[0] == '<' else 'at most'} 1 / {high}"
             elif sign == "<=" and params[low] > params[high]:
-                must = f"{low} must be at most {high}"
+                must = f"at most {high}"
             else:
                 continue
-            raise UserError(
-                f"algo={self.name}: {must},"
-                f" got {domains.show(params[low])} with {high}={domains.show(params[high])}"
-            )
+            got = f"{show(params[low])} with {high}={show(params[high])}"
+            raise UserError(f"algo={self.name}: {low} must be {must}, got {got}")
         for values in self.refuse:
             if all(params[name] == value for name, value in values.items()):
                 first, *others = (f"{name}={value}" for name, value in values.items())
@@ -102,11 +101,11 @@ class LearnerSpec:
 
     def check_pool(self, pool: dict[str, Any]) -> None:
         """Raise UserError when the pool holds a kernel that the learner cannot use."""
-        others = [k["kind"] for k in pool["kernels"] if k["kind"] != self.pool]
-        if self.pool != "any" and others:
+        others = dict.fromkeys(k["kind"] for k in pool["kernels"] if self.pool not in ("any", k["kind"]))
+        if others:
             raise UserError(
                 f"algo={self.name} needs a pool of {self.pool} kernels alone, such as pool=gauss13;"
-                f" pool={pool['name']} has {', '.join(dict.fromkeys(others))} kernels"
+                f" pool={pool['name']} has {', '.join(others)} kernels"
             )
 
     def check_data(self, params: dict[str, Any], task: str, data: str) -> None:
@@ -147,93 +146,120 @@ def hyperparameters(specs: Iterable[LearnerSpec]) -> list[str]:
     return sorted({f"algo.{name}" for spec in specs for name in spec.hyperparameters})
 
 
+# ------------------------------------------------------------------ budgets
+
+
+def check_budget(value: Any) -> int | dict[str, Any]:
+    """Return a budget in canonical form: a number, or ``{"match": learner, **hyperparameters given}``.
+
+    Raises ValueError that says what would be right.
+    """
+    value = domains.parse("budget")(value)
+    if not isinstance(value, dict):
+        return value
+    params = matched_params(value)
+    return {name: params.get(name, value[name]) for name in ("match", *sorted(value.keys() - {"match"}))}
+
+
+def to_match(value: Any) -> bool:
+    """Whether a hyperparameter's value is the size of another learner, still without its number."""
+    return isinstance(value, dict) and "match" in value
+
+
+def matched_params(budget: dict[str, Any], task: str = "classification") -> dict[str, Any]:
+    """Return all hyperparameters of the learner to be matched. Raises ValueError where one is not right."""
+    try:
+        spec = learner_spec(budget["match"])
+        if spec.kernels != "pool" or spec.budget:
+            raise UserError(
+                f"match: {spec.name} has no size to match; take a learner of a pool without a budget"
+            )
+        params = spec.usual(task)
+        for name in [name for name in budget if name != "match"]:
+            if name not in params:
+                raise UserError(f"{spec.name} has no hyperparameter '{name}'; it has {', '.join(params)}")
+            try:
+                params[name] = spec.hyperparameters[name].check(budget[name])
+            except ValueError as error:
+                raise UserError(f"{name} of {spec.name} {error}") from None
+        spec.check_together(params)
+    except UserError as error:
+        raise ValueError(str(error)) from None
+    return params
+
+
 # ------------------------------------------------------------------ a file, checked
 
 
 def _tasks(value: Any) -> list[str]:
-    check = domains.parse(list(TASKS)).check
-    return [check(task) for task in (value if isinstance(value, list) and value else [value])]
+    return [_task(task) for task in (value if isinstance(value, list) and value else [value])]
 
 
+_task = domains.parse(list(TASKS))
 _REQUIRED = ("label", "cite", "task", "kernels", "revision")
-_KINDS = {
-    **{name: domains.parse("text") for name in ("function", "label", "cite", "setup", "draws_as")},
-    "task": domains.Domain(f"some of {', '.join(TASKS)}", _tasks),
+_CHECKS: dict[str, domains.Check] = {
+    **dict.fromkeys(("function", "label", "cite", "setup", "draws_as", "usual_pool"), domains.parse("text")),
+    **dict.fromkeys(("yardstick", "stochastic"), domains.parse("bool")),
+    "task": _tasks,
     "kernels": domains.parse(["pool", "own", "none"]),
     "pool": domains.parse(["any", "gaussian"]),
-    "usual_pool": domains.parse("text"),
     "revision": domains.parse("int [1, inf)"),
-    **{name: domains.parse("bool") for name in ("yardstick", "stochastic")},
-    "require": domains.parse("names"),
 }
-_KNOWN = {*_KINDS, "state", "only", "refuse", "former", "renamed"}
 
 
 def _spec(name: str, content: dict) -> LearnerSpec:
-    where = compose.file("algo", name)
-    about = content.get("about")
+    where, about = compose.file("algo", name), content.get("about")
     if not isinstance(about, dict):
         raise UserError(f"{where}: 'about' is missing (a mapping)")
-    tasks = about.get("task")
-    hyper = parameters(content, where, tasks if isinstance(tasks, list) else [])
-    for key in about.keys() - _KNOWN:
-        raise UserError(f"{where}: unknown key 'about.{key}'{suggest(key, _KNOWN)}")
-    for key in _REQUIRED:
-        if key not in about:
-            raise UserError(f"{where}: 'about.{key}' is missing")
-    values: dict[str, Any] = {"function": name}
-    for key, kind in _KINDS.items():
-        if key in about:
-            try:
-                values[key] = kind.check(about[key])
-            except ValueError as error:
-                raise UserError(f"{where}: about.{key} {error}") from None
-    try:
-        forms = parse_state(about.get("state", {}), {key: own.value for key, own in hyper.items()})
-    except ValueError as error:
-        raise UserError(f"{where}: about.state: {error}") from None
-    spec = LearnerSpec(
-        name=name,
-        tasks=values.pop("task"),
-        hyperparameters=hyper,
-        state=forms,
-        **values,
-        **{key: about[key] for key in ("only", "refuse", "former", "renamed") if key in about},
-    )
-    _check_rules(spec, where)
+    task = about.get("task")
+    tasks: list[Any] = task if isinstance(task, list) else [task]
+    hyper = parameters(content, where, tasks if tasks is task else [])
+    values = domains.checked(about, _CHECKS | _rule_checks(hyper, tasks), where, _REQUIRED, "about.")
+    tasks = values.pop("task")
+    spec = LearnerSpec(**{"name": name, "function": name, "tasks": tasks, "hyperparameters": hyper, **values})
+    own = "kernel" in hyper and hyper["kernel"].domain == "kernel"
+    if (spec.kernels == "own") != own:
+        raise UserError(f"{where}: 'about.kernels: own' and a hyperparameter 'kernel: kernel' go together")
+    if spec.yardstick and spec.kernels == "pool":
+        raise UserError(f"{where}: a yardstick has its own kernel or none, not a pool")
     for task in spec.tasks:
         spec.check_together(spec.usual(task))
     return spec
 
 
-def _check_rules(spec: LearnerSpec, where: Path) -> None:
-    """Raise UserError for rules of a file that do not fit its hyperparameters or one another."""
-    known = spec.hyperparameters.keys()
-    if not isinstance(spec.only, dict) or not all(
-        task in spec.tasks and isinstance(part, dict) and part.keys() <= known
-        for task, part in spec.only.items()
-    ):
-        raise UserError(f"{where}: about.only must map tasks to hyperparameters and the values they may take")
-    if not isinstance(spec.refuse, list) or not all(
-        isinstance(part, dict) and len(part) > 1 and part.keys() <= known for part in spec.refuse
-    ):
-        raise UserError(f"{where}: about.refuse must list mappings of two or more hyperparameters to values")
-    if not isinstance(spec.former, dict) or spec.former.keys() & known:
-        raise UserError(f"{where}: about.former must map names that are no hyperparameters to values")
-    if not isinstance(spec.renamed, dict) or not all(
-        isinstance(part, dict) and part.keys() and not {key} & known for key, part in spec.renamed.items()
-    ):
-        raise UserError(f"{where}: about.renamed must map a former hyperparameter's values to learners")
-    own = "kernel" in known and spec.hyperparameters["kernel"].domain == "kernel"
-    if (spec.kernels == "own") != own:
-        raise UserError(f"{where}: 'about.kernels: own' and a hyperparameter 'kernel: kernel' go together")
-    for rule in spec.require:
-        words = rule.split()
-        form = words[1::2] + words[4:]
-        if form not in (["<="], ["*", "<", "1"], ["*", "<=", "1"]) or not {words[0], words[2]} <= known:
-            raise UserError(
-                f"{where}: about.require: {rule!r} is not 'NAME <= NAME' or 'NAME * NAME < 1'"
-                " of two hyperparameters"
-            )
-    if spec.yardstick and spec.kernels == "pool":
-        raise UserError(f"{where}: a yardstick has its own kernel or none, not a pool")
+def _rule_checks(hyper: dict[str, Parameter], tasks: list[str]) -> dict[str, domains.Check]:
+    """Return the checks of what names hyperparameters: the state, and the rules between them."""
+    known = hyper.keys()
+
+    def within(part: Any, least: int = 1) -> bool:
+        return isinstance(part, dict) and len(part) >= least and part.keys() <= known
+
+    def require(value: Any) -> list[str]:
+        for rule in domains.parse("names")(value):
+            match = _RULE.fullmatch(rule)
+            if not match or not {name for name in match.groups() if name} <= known:
+                form = "'NAME <= NAME' or 'NAME * NAME < 1' of two hyperparameters"
+                raise ValueError(f"{rule!r} is not {form}")
+        return domains.parse("names")(value)
+
+    def maps(text: str, fits: Callable[[Any, Any], Any]) -> domains.Check:
+        text = f"a mapping of {text}"
+        return domains.such(text, lambda v: isinstance(v, dict) and all(fits(*item) for item in v.items()))
+
+    return {
+        "state": lambda value: parse_state(value, {name: own.value for name, own in hyper.items()}),
+        "require": require,
+        "only": maps(
+            "tasks to hyperparameters and the values they may take",
+            lambda task, part: task in tasks and within(part),
+        ),
+        "refuse": domains.such(
+            "a list of mappings of two or more hyperparameters to values",
+            lambda value: isinstance(value, list) and all(within(part, 2) for part in value),
+        ),
+        "former": maps("names that are no hyperparameters to values", lambda name, _: name not in known),
+        "renamed": maps(
+            "a former hyperparameter to its values, and each of these to a learner",
+            lambda name, part: name not in known and isinstance(part, dict) and part,
+        ),
+    }

@@ -1,4 +1,4 @@
-"""From the words of a command to what is to be run: `plan`, and to what `omkl show` prints: `resolved`."""
+"""From the words of a command to a `Plan`, and to the configuration that `omkl show` prints (`resolved`)."""
 
 import os
 from collections.abc import Iterator, Mapping
@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from omkl.config import compose
+from omkl.config.grammar import Request
 from omkl.config.learners import learner_names, learner_spec, learner_specs
-from omkl.config.parameters import Parameter, parameters
-from omkl.config.request import Request, checked
+from omkl.config.parameters import parameters
 from omkl.config.settings import Setting, settings, yardsticks
 from omkl.errors import UserError, suggest
 from omkl.paths import store_folder
@@ -21,7 +21,7 @@ REPS = {"permuted": 20, "authors": 20, "file": 1}  # where reps is null
 
 @dataclass(frozen=True)
 class Plan:
-    """All that a run depends on: settings × data × repetitions 0..reps-1, and the yardsticks beside them.
+    """All that a run depends on: settings × data × repetitions 0..reps-1, and the yardsticks.
 
     order: file, permuted or authors    seed: base of the permutation seeds    store: folder of the results
     exec: ``{"name", ...options}``    swept: the keys given several values, such as ("algo.beta",)
@@ -47,7 +47,7 @@ class Plan:
 
 
 def plan(overrides: list[str], *, sweep: bool = False, values: Mapping[str, Any] | None = None) -> Plan:
-    """Return what the words of a command ask for, every value checked.
+    """Return the plan that the words of a command describe, every value checked.
 
     overrides: KEY=VALUE words. ``algo``, ``data``, ``pool`` and ``yardsticks`` take lists; a list of values
     for another key needs ``sweep``. values: plain values by key, in place of words; a word goes before them.
@@ -56,7 +56,7 @@ def plan(overrides: list[str], *, sweep: bool = False, values: Mapping[str, Any]
     """
     request = Request(overrides, sweep, values)
     specs = list(learner_specs(request.names("algo", learner_names())).values())
-    data = tuple(_data(request))
+    data = tuple(dict.fromkeys(_data(request)))
     tasks = list(dict.fromkeys(_task_of(name, request.value("task")) for name in data))
     chosen, swept = settings(request, specs, tasks)
     order = request.value("order")
@@ -95,28 +95,17 @@ def resolved(overrides: list[str]) -> dict[str, Any]:
         spec = learner_spec(setting.learner)
         if setting.pool:
             shown["pool"][setting.pool["name"]] = {k: v for k, v in setting.pool.items() if k != "name"}
+        hyper: dict[str, dict[str, Any]] = {}
+        for name, own in spec.hyperparameters.items():
+            hyper[name] = {"value": setting.params[name]}
+            if by_task(own.value):  # the default depends on the task
+                if setting.task and setting.params[name] == own.value[setting.task]:
+                    hyper[name] = {"value": own.value}  # there are data of several tasks
+                hyper[name]["default"] = own.value
+            hyper[name] |= {"domain": own.domain, "help": own.help}
         about = ("label", "cite", "function", "tasks", "kernels", "revision")
-        shown["algo"][spec.name] = {
-            **{key: getattr(spec, key) for key in about},
-            "hyperparameters": {
-                name: {
-                    **_value(own, setting.params[name], setting.task),
-                    "domain": own.domain,
-                    "help": own.help,
-                }
-                for name, own in spec.hyperparameters.items()
-            },
-        }
+        shown["algo"][spec.name] = {**{key: getattr(spec, key) for key in about}, "hyperparameters": hyper}
     return shown
-
-
-def _value(own: Parameter, value: Any, task: str | None) -> dict[str, Any]:
-    """Return what `omkl show` says of a value: with its default where that depends on the task."""
-    if not by_task(own.value):
-        return {"value": value}
-    if task and value == own.value[task]:
-        value = own.value  # there are data of several tasks
-    return {"value": value, "default": own.value}
 
 
 def _task_of(data: str, task: str) -> str:
@@ -126,37 +115,33 @@ def _task_of(data: str, task: str) -> str:
 
 
 def _data(request: Request) -> Iterator[str]:
-    """Yield the data sets of a request, aliases under their registered names, each once."""
+    """Yield the data sets of a request, aliases under their registered names."""
     from omkl.data import registry
 
-    seen = set()
     for spec in request.names("data", registry.names()):
         if registry.is_name(spec):
             item = registry.entry(spec)
-            spec = item.name
             if "task" in request.given and item.task != request.value("task"):
                 raise UserError(
-                    f"{request.given['task'].text}: data={spec} is registered for {item.task};"
+                    f"{request.given['task'].text}: data={item.name} is registered for {item.task};"
                     " task=... is for files of your own"
                 )
-        elif not os.path.isfile(os.path.expanduser(spec)):
-            near = suggest(spec, registry.names()) or "; `omkl list data` shows them"
-            raise UserError(
-                f"{compose.shown(f'data={spec}')}: neither a registered data set nor a file{near}"
-            )
-        if spec not in seen:
-            seen.add(spec)
+            yield item.name
+        elif os.path.isfile(os.path.expanduser(spec)):
             yield spec
+        else:
+            near = suggest(spec, registry.names()) or "; `omkl list data` shows them"
+            word = compose.shown(f"data={spec}")
+            raise UserError(f"{word}: neither a registered data set nor a file{near}")
 
 
 def _exec(request: Request) -> dict[str, Any]:
     name = compose.known_option("exec", request.value("exec"), "executor")
-    content = compose.read("exec", [name])[name]
-    options = parameters(content, compose.file("exec", name))
+    options = parameters(compose.read("exec", [name])[name], compose.file("exec", name))
     values = {"name": name, **{option: own.value for option, own in options.items()}}
     for option, override in request.parts("exec").items():
         if option not in options:
             hint = suggest(option, options) or f"; it has {', '.join(options) or 'none'}"
             raise UserError(f"{override.text}: exec={name} has no option '{option}'{hint}")
-        values[option] = checked(override, options[option].check)[0]
+        values[option] = override.checked(options[option].check)[0]
     return values

@@ -3,15 +3,13 @@
 import itertools
 import math
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from omkl.config import domains, kernel_pools
-from omkl.config.budgets import check_budget
-from omkl.config.grammar import Override
-from omkl.config.learners import LearnerSpec, hyperparameters, learner_names, learner_specs
-from omkl.config.request import Request, checked
+from omkl.config.grammar import Override, Request
+from omkl.config.learners import LearnerSpec, check_budget, hyperparameters, learner_names, learner_specs
 from omkl.errors import UserError, suggest
 from omkl.tasks import by_task, for_task
 
@@ -55,11 +53,12 @@ def settings(
     axes = {name: _axis(name, override, specs) for name, override in parts.items()}
     chosen, swept = _pools(request, specs)
     swept += [f"algo.{name}" for name, axis in axes.items() if max(map(len, axis.values())) > 1]
-    return _distinct(_grid(specs, axes, chosen, tasks)), swept
+    distinct = {_identity(setting): setting for setting in _grid(specs, axes, chosen, tasks)}
+    return tuple(distinct.values()), swept
 
 
 def yardsticks(request: Request, settings: tuple[Setting, ...], tasks: list[str]) -> tuple[Setting, ...]:
-    """Return the yardsticks with their defaults, less those that are among the settings already."""
+    """Return the yardsticks with their defaults, without those that are among the settings already."""
     specs = learner_specs(request.names("yardsticks", learner_names())).values()
     for spec in specs:
         if not spec.yardstick:
@@ -73,27 +72,26 @@ def yardsticks(request: Request, settings: tuple[Setting, ...], tasks: list[str]
 def _learners(request: Request, specs: list[LearnerSpec]) -> tuple[list[LearnerSpec], dict[str, Override]]:
     """Return the learners that are meant and the words about their hyperparameters.
 
-    A former hyperparameter that told learners apart (``variant`` of adaraker) still does, with a warning.
+    A former hyperparameter that chose between learners (``variant`` of adaraker) still does, with a warning.
     """
     parts = request.parts("algo")
     chosen: dict[str, LearnerSpec] = {}
     for spec in specs:
         names = [spec.name]
         for old in spec.renamed.keys() & parts.keys():
-            check = domains.parse(list(spec.renamed[old])).check
-            names = [spec.renamed[old][value] for value in checked(parts[old], check)]
+            check = domains.parse(list(spec.renamed[old]))
+            names = [spec.renamed[old][value] for value in parts[old].checked(check)]
             warnings.warn(
                 f"algo={spec.name} {parts[old].text} is now algo={','.join(names)}; "
                 f"{spec.name} no longer has the hyperparameter '{old}'",
                 stacklevel=2,
             )
         chosen |= learner_specs(names)
-    dropped = {old for spec in specs for old in spec.renamed}
     known = {name for spec in chosen.values() for name in spec.hyperparameters}
+    dropped = {old for spec in specs for old in spec.renamed}
     dropped |= {name for spec in specs for name in spec.hyperparameters if spec.name not in chosen}
-    return list(chosen.values()), {
-        name: word for name, word in parts.items() if name in known or name not in dropped
-    }
+    parts = {name: word for name, word in parts.items() if name in known or name not in dropped}
+    return list(chosen.values()), parts
 
 
 def _axis(name: str, override: Override, specs: list[LearnerSpec]) -> dict[str, list[Any]]:
@@ -102,12 +100,12 @@ def _axis(name: str, override: Override, specs: list[LearnerSpec]) -> dict[str, 
     for spec in specs:
         if own := spec.hyperparameters.get(name):
             check = check_budget if name == spec.budget else own.check
-            axis[spec.name] = checked(override, check, f" ({spec.name}: {own.help})")
+            axis[spec.name] = override.checked(check, f" ({spec.name}: {own.help})")
     if not axis:
         chosen, known = ",".join(spec.name for spec in specs), hyperparameters(specs)
         others = [other.name for other in learner_specs().values() if name in other.defaults]
         hint = f"; {', '.join(others)} can take it" if others else suggest(f"algo.{name}", known)
-        hint = hint or f"; there is {', '.join(known) or 'none'}"
+        hint = hint or f"; it has {', '.join(known) or 'none'}"
         raise UserError(f"{override.text}: algo={chosen} has no hyperparameter '{name}'{hint}")
     return axis
 
@@ -117,30 +115,26 @@ def _pools(request: Request, specs: list[LearnerSpec]) -> tuple[dict[str, list[d
 
     These are the pools of the request; where it names none, a learner's usual one, else that of config.yaml.
     """
-    parts = request.parts("pool")
-    if not any(spec.kernels == "pool" for spec in specs):
-        for override in [request.given[key] for key in request.given if key == "pool"] + [*parts.values()]:
+    given, parts = request.given.get("pool"), request.parts("pool")
+    users = [spec for spec in specs if spec.kernels == "pool"]
+    if not users:
+        for override in [*([given] if given else []), *parts.values()]:
             names = ",".join(spec.name for spec in specs)
             own = "; its kernel is algo.kernel" if any(spec.kernels == "own" for spec in specs) else ""
             raise UserError(f"{override.text}: algo={names} uses no kernel pool{own}")
         return {}, []
     requested = request.names("pool", kernel_pools.pool_names())
-    changes = {part: checked(override, kernel_pools.PARTS[part]) for part, override in parts.items()}
-    chosen = {}
-    for spec in specs:
-        if spec.kernels == "pool":
-            usual = [spec.usual_pool] if spec.usual_pool and "pool" not in request.given else requested
-            chosen[spec.name] = _changed(usual, changes)
-    return chosen, [f"pool.{part}" for part, values in changes.items() if len(values) > 1]
-
-
-def _changed(names: list[str], changes: dict[str, list]) -> list[dict]:
-    bases = kernel_pools.pools(names)
-    if not changes:
-        return bases
-    named = kernel_pools.pools(kernel_pools.pool_names())
+    changes = {part: override.checked(kernel_pools.PARTS[part]) for part, override in parts.items()}
     choices = [dict(zip(changes, values, strict=True)) for values in itertools.product(*changes.values())]
-    return [kernel_pools.changed(base, choice, named) for base in bases for choice in choices]
+    named = kernel_pools.pools(kernel_pools.pool_names()) if changes else []
+    chosen = {}
+    for spec in users:
+        usual = [spec.usual_pool] if spec.usual_pool and not given else requested
+        bases = kernel_pools.pools(usual)
+        chosen[spec.name] = [
+            kernel_pools.changed(base, choice, named) for base in bases for choice in choices
+        ]
+    return chosen, [f"pool.{part}" for part, values in changes.items() if len(values) > 1]
 
 
 def _grid(
@@ -150,14 +144,10 @@ def _grid(
     tasks: list[str],
 ) -> Iterator[Setting]:
     """Yield learners × pools (for those that use one) × values of the hyperparameters they have."""
-    grids = [
-        (
-            spec,
-            chosen.get(spec.name, [None]),
-            {name: axis[spec.name] for name, axis in axes.items() if spec.name in axis},
-        )
-        for spec in specs
-    ]
+    grids = []
+    for spec in specs:
+        own = {name: axis[spec.name] for name, axis in axes.items() if spec.name in axis}
+        grids.append((spec, chosen.get(spec.name, [None]), own))
     total = sum(len(used) * math.prod(map(len, own.values())) for _, used, own in grids)
     if total > MOST_SETTINGS:
         raise UserError(f"the grid has {total} settings; at most {MOST_SETTINGS} are possible")
@@ -178,10 +168,6 @@ def _by_task(spec: LearnerSpec, params: dict, pool: dict | None, tasks: list[str
     several = len(fit) > 1 and any(map(by_task, params.values()))
     for task in fit if several else fit[:1]:
         yield Setting(spec.name, for_task(params, task), pool, task if several else None)
-
-
-def _distinct(settings: Iterable[Setting]) -> tuple[Setting, ...]:
-    return tuple({_identity(setting): setting for setting in settings}.values())
 
 
 def _identity(setting: Setting) -> str:

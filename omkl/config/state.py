@@ -1,10 +1,10 @@
 """A learner's state as conf/algo declares it under ``about.state``: one form for each resource.
 
 {shape: [m, 2D], fill: 1/m, dtype: int, diagonal: 1/lam, grows: now}   an array
-{expansion: true, copies: levels, unless: tau}   an Expansion: all stored vectors, every kernel so often in it
+{expansion: true, copies: levels, unless: tau}   an Expansion: all stored vectors; copies: of each kernel
 {slots: budget}                                  a Budget: at most that many vectors per kernel
 {features: D, kind: features}                    random Fourier features, D frequencies per kernel
-rounds                                           how many rounds the pass has
+rounds                                           the number of rounds of the pass
 
 Sides of a shape: a number, ``m`` kernels, ``d`` features, a whole-number hyperparameter, or a product of them
 such as ``2D`` or ``levels m``. A fill or diagonal: a number, a hyperparameter, 1 over one or over m or d.
@@ -14,7 +14,7 @@ the array named. A resource is None where ``unless`` is given, or ``slots`` is n
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 from omkl.errors import suggest
@@ -38,6 +38,7 @@ class ArrayForm:
 class ExpansionForm:
     """An Expansion; copies: how often it holds every kernel; unless: None where this is not null."""
 
+    expansion: bool
     copies: str | None = None
     unless: str | None = None
 
@@ -63,11 +64,11 @@ class RoundsForm:
 
 
 Form = ArrayForm | ExpansionForm | SlotsForm | FeaturesForm | RoundsForm
-_KINDS: dict[str, tuple[type, set[str]]] = {
-    "shape": (ArrayForm, {"shape", "fill", "dtype", "diagonal", "grows"}),
-    "expansion": (ExpansionForm, {"expansion", "copies", "unless"}),
-    "slots": (SlotsForm, {"slots"}),
-    "features": (FeaturesForm, {"features", "kind"}),
+_KINDS: dict[str, type[Form]] = {
+    "shape": ArrayForm,
+    "expansion": ExpansionForm,
+    "slots": SlotsForm,
+    "features": FeaturesForm,
 }
 
 
@@ -118,43 +119,43 @@ def _form(written: Any, defaults: Mapping[str, Any], state: Mapping[str, Any]) -
     kinds = [kind for kind in _KINDS if isinstance(written, Mapping) and kind in written]
     if len(kinds) != 1:
         raise ValueError(f"must be 'rounds' or have exactly one of the keys {', '.join(_KINDS)}")
-    form, keys = _KINDS[kinds[0]]
-    for key in written.keys() - keys:
+    form = _KINDS[kinds[0]]
+    keys = [field.name for field in fields(form)]
+    for key in written.keys() - set(keys):
         raise ValueError(f"unknown key {key!r}{suggest(str(key), keys)}")
-    given = {key: value for key, value in written.items() if key != "expansion"}
-    if form is ArrayForm:
-        return _array(given, defaults, state)
-    if form is FeaturesForm and "kind" not in given:
+    if form is FeaturesForm and "kind" not in written:
         raise ValueError("kind is missing: a hyperparameter, or how the frequencies are drawn")
-    for key, value in given.items():
-        _known(value, [*defaults, *DRAWN] if key == "kind" else defaults)
-    return form(**given)
+    if form is ArrayForm:
+        _check_array(written, [*defaults, "m", "d"], state)
+        return ArrayForm(**{**written, "shape": tuple(written["shape"])})
+    for key in written.keys() - {"expansion"}:
+        _check_name(written[key], [*defaults, *DRAWN] if key == "kind" else defaults)
+    return form(**written)
 
 
-def _array(given: dict[str, Any], defaults: Mapping[str, Any], state: Mapping[str, Any]) -> ArrayForm:
-    shape = given["shape"]
+def _check_array(written: Mapping[str, Any], known: list[str], state: Mapping[str, Any]) -> None:
+    shape, dtype, grows = written["shape"], written.get("dtype", "float"), written.get("grows")
     if not isinstance(shape, list) or not shape:
         raise ValueError("shape must be a list of lengths such as [m, 2D]")
     for side in shape:
         if isinstance(side, str):
             for _, name in factors(side):
-                _known(name, {**defaults, "m": 1, "d": 1})
+                _check_name(name, known)
         elif not isinstance(side, int) or side < 0:
             raise ValueError(f"shape: {side!r} is no length")
     for key in ("fill", "diagonal"):
-        value = given.get(key, 0)
+        value = written.get(key, 0)
         if isinstance(value, str):
-            _known(value.removeprefix("1/"), {**defaults, "m": 1, "d": 1})
+            _check_name(value.removeprefix("1/"), known)
         elif not isinstance(value, int | float):
             raise ValueError(f"{key} must be a number, a hyperparameter, or 1 over one of these")
-    if given.get("dtype", "float") not in ("float", "int"):
-        raise ValueError(f"dtype must be float or int, got {given['dtype']!r}")
-    if given.get("grows") is not None and given["grows"] not in state:
-        raise ValueError(f"grows: there is no array {given['grows']!r} that counts the rounds")
-    return ArrayForm(**{**given, "shape": tuple(shape)})
+    if dtype not in ("float", "int"):
+        raise ValueError(f"dtype must be float or int, got {dtype!r}")
+    if grows is not None and grows not in state:
+        raise ValueError(f"grows: there is no array {grows!r} that counts the rounds")
 
 
-def _known(name: Any, known: Iterable[str]) -> None:
+def _check_name(name: Any, known: Iterable[str]) -> None:
     known = list(known)
     if name not in known:
         raise ValueError(f"{name!r} is no hyperparameter{suggest(str(name), known)}")

@@ -1,6 +1,6 @@
 """Data: named sets and users' files, located or downloaded, verified, parsed once, cached; and their orders.
 
-A registered name stands for one content, whichever format it is found in: see conf/data and `registry`.
+A registered name means one content, in whichever format it is stored: see conf/data and `registry`.
 """
 
 from omkl.data import registry

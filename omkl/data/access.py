@@ -1,16 +1,14 @@
 """From a name or a path to a Dataset: find, download, parse, verify, cache."""
 
-import os
 import shutil
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from omkl.data import cache, files, registry
 from omkl.data.dataset import Dataset
-from omkl.data.forms import Form
-from omkl.data.prepare import dataset_of, parse, parse_file
-from omkl.data.registry import DataEntry
+from omkl.data.prepare import dataset_of, form_of_file, parse
+from omkl.data.registry import DataEntry, Form
 from omkl.data.streams import generate
 from omkl.errors import OmklError, UserError, suggest
 from omkl.files import locked
@@ -46,18 +44,12 @@ def load(spec: str, *, download: bool = True, task: str = "classification") -> D
     """
     if registry.is_name(spec):
         item = registry.entry(spec)
-        source = _locate(item)
-        if source is None and download and _can_download(item):
-            get(item.name)
-            source = _locate(item)
-        if source is None:
-            raise UserError(_missing(item))
-        return _load(item, source)
+        return _cached(item.name, *_source(item, download), item.task, item)
     path = given(spec, "data=")
     if not path.is_file():
         guess = suggest(spec, registry.names())
         raise UserError(f"data={spec}: neither a registered data set{guess} nor a file; see `omkl list data`")
-    return _cached(files.data_name(path), None, [path], task, lambda: parse_file(path, task))
+    return _cached(files.data_name(path), None, [path], task)
 
 
 def use(name: str, path: str | Path) -> None:
@@ -68,39 +60,36 @@ def use(name: str, path: str | Path) -> None:
     from files.
     """
     item, path = registry.entry(name), given(path, f"{name}=")
-    forms = [form for form in item.forms if form.needs_files]
+    forms = [form for form in item.forms if form.files]
     if not forms:
-        raise UserError(f"{name}={path}: {item.name} is not read from files, it is always available")
-    faults = []
+        raise UserError(f"{name}={path}: {item.name} is not read from files; it is always available")
+    if path.is_file():
+        fault = f"{item.name} is read from {_file_names(item)}; name a folder that holds them"
+    else:
+        fault = f"holds no {_file_names(item)}" if path.is_dir() else "is neither a file nor a folder"
+    faults = [f"{name}={path}: {fault}"]
     for form in forms:
         paths = [files.find_in(path, file.name) for file in form.files] if path.is_dir() else [path]
-        if len(paths) == len(form.files) and all(file and file.is_file() for file in paths):
+        present = [file for file in paths if file and file.is_file()]
+        if len(present) == len(form.files):
             try:
-                _load(item, (form, paths))
+                _cached(item.name, form, present, item.task, item)
+                _given[item.name] = form, present
+                return
             except UserError as error:
                 faults.append(str(error))
-                continue
-            _given[item.name] = form, paths
-            return
-    if faults:
-        raise UserError(faults[0])
-    if path.is_file():
-        fault = f"{item.name} is read from {_wanted(item)}; name a folder that holds them"
-    else:
-        fault = f"holds no {_wanted(item)}" if path.is_dir() else "is neither a file nor a folder"
-    raise UserError(f"{name}={path}: {fault}")
+    raise UserError(faults[:2][-1])
 
 
 def realisation(dataset: Dataset, rep: int) -> Dataset:
-    """Return what repetition ``rep`` (from 0) streams in file order: a stream's realisation of seed rep + 1.
+    """Return the data of repetition ``rep`` (from 0) in file order: a stream's realisation of seed rep + 1.
 
     Data that are not a registered stream are returned as they are. A stream's registered content is seed 1's.
     """
-    item = registry.entry(dataset.name) if registry.is_name(dataset.name) else None
-    form = item.forms[0] if item is not None and item.content_hash == dataset.content_hash else None
-    if rep == 0 or form is None or form.format != "stream":
+    item = registry.entry_of(dataset.name, dataset.content_hash)
+    if rep == 0 or item is None or item.forms[0].format != "stream":
         return dataset
-    examples = generate(form.dataset, rep + 1)
+    examples = generate(item.forms[0].dataset, rep + 1)
     return dataset_of(item.name, examples, examples.labels, item.d, item.task, item.notes)
 
 
@@ -116,22 +105,17 @@ def status(name: str) -> Status:
     """Return where a registered data set is, without reading it."""
     item = registry.entry(name)
     source = _locate(item)
+    state = "missing" if source is None else "file" if source[1] else "embedded"
+    paths = tuple(source[1]) if source else ()
     copy = cache.parsed_path(item.name, *source, item.task) if source else None
-    return Status(
-        name=item.name,
-        title=item.title,
-        T=item.T,
-        d=item.d,
-        state="missing" if source is None else "file" if source[1] else "embedded",
-        paths=tuple(source[1]) if source else (),
-        cached=copy if copy and copy.is_file() else None,
-        downloadable=any(_downloadable(form) for form in item.forms),
-    )
+    cached = copy if copy and copy.is_file() else None
+    downloadable = any(map(_downloadable, item.forms))
+    return Status(item.name, item.title, item.T, item.d, state, paths, cached, downloadable)
 
 
 def path(name: str) -> list[Path]:
     """Return the files of a data set: its source files, or the parsed copy of an embedded one."""
-    return _present(registry.entry(name))[1] or [copy for copy in [load(name).path] if copy]
+    return _source(registry.entry(name))[1] or [copy for copy in [load(name).path] if copy]
 
 
 def verify(name: str) -> str:
@@ -140,7 +124,7 @@ def verify(name: str) -> str:
     Raises UserError with the file, the expected and the actual hash when it is not the registered content.
     """
     item = registry.entry(name)
-    return parse(item, _present(item)).content_hash
+    return parse(item.name, *_source(item), item.task, item).content_hash
 
 
 def get(name: str, force: bool = False) -> list[Path]:
@@ -154,54 +138,41 @@ def get(name: str, force: bool = False) -> list[Path]:
     try:
         with locked(incoming / f"{item.name}.lock", f"downloading {item.name}"):
             source = None if force else _locate(item)
-            return source[1] if source else _get(item)
+            return source[1] if source else _download(item, incoming)
     except OSError as error:
         place = error.filename or incoming
         raise OmklError(f"{place}: {error.strerror}; name another folder with OMKL_CACHE") from error
 
 
-def _get(item: DataEntry) -> list[Path]:
-    forms = [form for form in item.forms if form.needs_files]
-    failures = []
+def _download(item: DataEntry, incoming: Path) -> list[Path]:
+    """Fetch and verify the files of the first form that a server has, outside the search path till then."""
+    from omkl.data.fetch import fetch
+
+    forms = [form for form in item.forms if form.files]
+    folder, failures = incoming / item.name, []
     for form in [form for form in forms if _downloadable(form)] or forms[:1]:
+        limit = files.size_limit(item.size_limit(form))
         try:
-            return _download(item, form)
-        except UserError:
-            raise
+            paths = [fetch(file, folder, limit, folder / "archives") for file in form.files]
         except OmklError as error:
+            if isinstance(error, UserError):
+                raise
             failures.append(str(error))
+            continue
+        try:
+            dataset = parse(item.name, form, paths, item.task, item)
+            files.files_folder().mkdir(parents=True, exist_ok=True)
+            final = [path.replace(files.files_folder() / path.name) for path in paths]
+            cache.write(dataset, cache.parsed_path(item.name, form, final, item.task))
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+        return final
     raise OmklError("\n".join([*failures, f"  ways out: {ways_out(item.name)}"]))
 
 
 def _downloadable(form: Form) -> bool:
-    """Whether every file of the form has an address, or there is a mirror."""
-    mirror = os.environ.get("OMKL_MIRROR", "").strip()
-    return form.needs_files and (bool(mirror) or all(file.links for file in form.files))
-
-
-def _can_download(item: DataEntry) -> bool:
-    mirror = os.environ.get("OMKL_MIRROR", "").strip()
-    mirror_folder = mirror and "://" not in mirror
-    return any(_downloadable(form) for form in item.forms) and (mirror_folder or not files.offline())
-
-
-def _download(item: DataEntry, form: Form) -> list[Path]:
-    """Fetch the form's files outside the search path, verify them, and only then move them onto it."""
-    from omkl.data.fetch import fetch
-
-    incoming = cache_folder() / "incoming" / item.name
-    limit = files.size_limit(item.size_limit(form))
-    paths = [fetch(file, incoming, limit, incoming / "archives") for file in form.files]
-    try:
-        dataset = parse(item, (form, paths))
-    except UserError:
-        shutil.rmtree(incoming, ignore_errors=True)
-        raise
-    files.files_folder().mkdir(parents=True, exist_ok=True)
-    final = [path.replace(files.files_folder() / path.name) for path in paths]
-    cache.write(dataset, cache.parsed_path(item.name, form, final, item.task))
-    shutil.rmtree(incoming, ignore_errors=True)
-    return final
+    """Whether there is a mirror, or every file of the form has an address."""
+    return bool(form.files) and (bool(files.setting("OMKL_MIRROR")) or all(file.urls for file in form.files))
 
 
 def _locate(item: DataEntry) -> Source | None:
@@ -211,38 +182,39 @@ def _locate(item: DataEntry) -> Source | None:
     """
     if item.name in _given:
         return _given[item.name]
-    for form in sorted(item.forms, key=lambda form: not form.needs_files):
-        paths = [files.find(file.name) for file in form.files] if form.needs_files else []
-        if all(paths):
+    for form in sorted(item.forms, key=lambda form: not form.files):
+        paths = [path for file in form.files if (path := files.find(file.name))]
+        if len(paths) == len(form.files):
             return form, paths
     return None
 
 
-def _present(item: DataEntry) -> Source:
+def _source(item: DataEntry, download: bool = False) -> Source:
+    """Return where a set is; if it is missing, download it or raise a UserError with the ways out."""
     source = _locate(item)
+    if source is None and download and any(map(_downloadable, item.forms)):
+        mirror = files.setting("OMKL_MIRROR")
+        if (mirror and "://" not in mirror) or not files.offline():
+            get(item.name)
+            source = _locate(item)
     if source is None:
-        raise UserError(_missing(item))
+        folders = ", ".join(f"{f}{'' if f.is_dir() else ' (no such folder)'}" for f in files.search_folders())
+        raise UserError(
+            f"data set {item.name} not found: looked for {_file_names(item)} "
+            f"(also .libsvm, .xz, .gz, .bz2) in {folders}; {ways_out(item.name)}"
+        )
     return source
 
 
-def _load(item: DataEntry, source: Source) -> Dataset:
-    return _cached(item.name, *source, item.task, lambda: parse(item, source), item.content_hash)
-
-
 def _cached(
-    name: str,
-    form: Form | None,
-    paths: list[Path],
-    task: str,
-    made: Callable[[], Dataset],
-    content_hash: str | None = None,
+    name: str, form: Form | None, paths: Sequence[Path], task: str, item: DataEntry | None = None
 ) -> Dataset:
-    """Return the parsed copy, which is made where there is none or its content hash is another."""
+    """Return the parsed copy, which is made where there is none or where it is not the registered content."""
     copy = cache.parsed_path(name, form, paths, task)
     dataset = cache.read_or_none(copy)
-    if dataset is not None and content_hash in (None, dataset.content_hash):
+    if dataset is not None and (item is None or dataset.content_hash == item.content_hash):
         return dataset
-    dataset = made()
+    dataset = parse(name, form or form_of_file(paths[0]), paths, task, item)
     if cache.write(dataset, copy) is None:
         return replace(dataset, notes=(*dataset.notes, f"not cached: {copy.parent} cannot be written"))
     return cache.read(copy)
@@ -251,20 +223,14 @@ def _cached(
 def ways_out(name: str) -> str:
     """Return how to obtain a registered set that is missing here, as one sentence without its full stop."""
     item = registry.entry(name)
-    known = any(file.links for form in item.forms for file in form.files)
+    known = any(file.urls for form in item.forms for file in form.files)
     forbidden = " (OMKL_OFFLINE forbids that now)" if files.offline() else ""
     network = f"with a network, `omkl data get {item.name}` downloads it{forbidden}; or " if known else ""
     return (
-        f"{network}let OMKL_DATA name a folder that holds {_wanted(item)}, "
+        f"{network}let OMKL_DATA name a folder that holds {_file_names(item)}, "
         "or OMKL_MIRROR a URL or folder to fetch it from"
     )
 
 
-def _wanted(item: DataEntry) -> str:
+def _file_names(item: DataEntry) -> str:
     return " or ".join(" + ".join(file.name for file in form.files) for form in item.forms if form.files)
-
-
-def _missing(item: DataEntry) -> str:
-    folders = ", ".join(f"{f}{'' if f.is_dir() else ' (no such folder)'}" for f in files.search_folders())
-    looked = f"looked for {_wanted(item)} (also .libsvm, .xz, .gz, .bz2) in {folders}"
-    return f"data set {item.name} not found: {looked}; {ways_out(item.name)}"

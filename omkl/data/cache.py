@@ -1,11 +1,11 @@
 """Parsed copies of data sets: uncompressed .npz without pickle, memory-mapped by the workers.
 
-A copy's name is a hash of what it was made from (files with sizes and times, preparation, parser), so a copy
+A copy's name is a hash of its origin (files with sizes and times, preparation, parser), so a copy
 never changes. Two processes that write one at the same time write the same, and the later rename wins.
 
 A copy is not trusted, because the disk or a person may have changed it. The bounds that compiled code relies
-on are checked whenever it is opened, the numbers (content hash) when a process first opens it. A seal over
-the rest belongs to the file name, so that two swapped copies are noticed.
+on are checked whenever it is opened, the numbers (content hash) when a process first opens it. The seal, a
+hash of the rest and of the file name, reveals changed descriptions and swapped copies.
 """
 
 import contextlib
@@ -21,13 +21,13 @@ import warnings
 import zipfile
 from collections.abc import Sequence
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 import numpy as np
 
 from omkl.data.dataset import Dataset, content_hash
-from omkl.data.forms import Form
-from omkl.data.parse import array_header, decoding, read_array
+from omkl.data.parse import array_header, decoding
+from omkl.data.registry import Form
 from omkl.errors import OmklError
 from omkl.files import replacing
 from omkl.paths import cache_folder
@@ -37,16 +37,14 @@ ALIGNMENT = 64
 ARRAYS = {"indptr": np.int64, "indices": np.int32, "values": np.float64, "y": np.float64}
 KEEP_SECONDS = 86_400.0  # copies of an earlier state of the same file may still be mapped by a run
 
-
 _verified: set[tuple] = set()  # copies whose numbers this process has hashed
 
 
 def parsed_path(name: str, form: Form | None, paths: Sequence[Path], task: str = "classification") -> Path:
     """Return where the parsed copy of these files, prepared in this way, is or would be."""
     files = [(str(path.resolve()), path.stat().st_size, path.stat().st_mtime_ns) for path in paths]
-    how = {"parser": PARSER, "form": dataclasses.asdict(form) if form else None, "byteorder": sys.byteorder}
-    if task != "classification":
-        how["task"] = task
+    how: dict[str, Any] = {"parser": PARSER, "byteorder": sys.byteorder, "task": task}
+    how["form"] = dataclasses.asdict(form) if form else None
     if form and form.format == "sklearn":
         import importlib.metadata
 
@@ -66,9 +64,9 @@ def write(dataset: Dataset, path: Path) -> Path | None:
     meta["seal"] = _seal(meta, path)
     try:
         with replacing(path) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
-            _add(archive, "meta", np.array(json.dumps(meta)))
+            _add(archive, file, "meta", np.array(json.dumps(meta)))
             for key, dtype in ARRAYS.items():
-                _add(archive, key, np.ascontiguousarray(getattr(dataset, key), dtype=dtype))
+                _add(archive, file, key, np.ascontiguousarray(getattr(dataset, key), dtype=dtype))
     except OSError:
         return None
     source = path.name.rpartition("-")[0]
@@ -78,18 +76,17 @@ def write(dataset: Dataset, path: Path) -> Path | None:
     return path
 
 
-def _seal(meta: dict, path: Path) -> str:
-    """Return the hash of a copy's name and of what it says of itself."""
+def _seal(meta: dict[str, Any], path: Path) -> str:
+    """Return the hash of a copy's name and of its description."""
     return _digest([path.name, {key: value for key, value in meta.items() if key != "seal"}], 32)
 
 
-def _add(archive: zipfile.ZipFile, key: str, array: np.ndarray) -> None:
+def _add(archive: zipfile.ZipFile, file: IO[bytes], key: str, array: np.ndarray) -> None:
     """Add an array whose numbers begin at a multiple of ALIGNMENT: mapped arrays are aligned then."""
     member = zipfile.ZipInfo(f"{key}.npy")
     member.file_size = array.nbytes + 1024  # lets zipfile choose its 64-bit form beforehand
     zip64 = 20 if member.file_size * 1.05 > zipfile.ZIP64_LIMIT else 0
-    fixed = 30 + len(member.filename) + zip64 + 4
-    padding = -(archive.fp.tell() + fixed) % ALIGNMENT
+    padding = -(file.tell() + 30 + len(member.filename) + zip64 + 4) % ALIGNMENT
     member.extra = struct.pack("<HH", 0xD935, padding) + b"\0" * padding  # the field zipalign uses
     with archive.open(member, "w") as stream:
         np.lib.format.write_array(stream, array, allow_pickle=False)
@@ -103,22 +100,24 @@ def read(path: Path) -> Dataset:
     fault = decoding(path, "not a readable parsed copy", OmklError)
     with fault, open(path, "rb") as file, zipfile.ZipFile(file) as archive:
         state = os.fstat(file.fileno())
-        meta = json.loads(str(read_array(archive, "meta")))
+        with archive.open("meta.npy") as stream:
+            meta = json.loads(str(np.lib.format.read_array(stream, allow_pickle=False)))
         if meta.get("seal") != _seal(meta, path):
             raise ValueError("its description was changed, or it is the copy of another file")
-        arrays = {key: _map(file, archive.getinfo(f"{key}.npy"), state.st_size) for key in ARRAYS}
-        shapes = {"indptr": meta["T"] + 1, "indices": meta["nnz"], "values": meta["nnz"], "y": meta["T"]}
-        for key, dtype in ARRAYS.items():
-            if arrays[key].dtype != dtype or arrays[key].shape != (shapes[key],):
-                raise ValueError(f"{key} is {arrays[key].dtype} {arrays[key].shape}")
-        _check_bounds(arrays["indptr"], arrays["indices"], meta["d"])
+        arrays = [_map(file, archive.getinfo(f"{key}.npy"), state.st_size) for key in ARRAYS]
+        lengths = (meta["T"] + 1, meta["nnz"], meta["nnz"], meta["T"])
+        for (key, dtype), array, length in zip(ARRAYS.items(), arrays, lengths, strict=True):
+            if array.dtype != dtype or array.shape != (length,):
+                raise ValueError(f"{key} is {array.dtype} {array.shape}")
+        indptr, indices, values, y = arrays
+        _check_bounds(indptr, indices, meta["d"])
         opened = (str(path), state.st_dev, state.st_ino, state.st_size, state.st_ctime_ns)
         if opened not in _verified:
-            if content_hash(*(arrays[key] for key in ARRAYS)) != meta["content_hash"]:
+            if content_hash(indptr, indices, values, y) != meta["content_hash"]:
                 raise ValueError("its numbers were changed: they have another content hash")
             _verified.add(opened)
-        fields = {key: meta[key] for key in ("name", "d", "task", "content_hash")}
-        return Dataset(**fields, **arrays, path=path, notes=tuple(meta["notes"]))
+        about = (meta["d"], meta["task"], meta["content_hash"], path, tuple(meta["notes"]))
+        return Dataset(meta["name"], indptr, indices, values, y, *about)
 
 
 def _check_bounds(indptr: np.ndarray, indices: np.ndarray, d: int) -> None:

@@ -17,7 +17,7 @@ class Dataset:
     y (T,) float64: +1 or -1 for classification, the target of a regression; for novelty, of which no learner
         reads it, the source's label   content_hash: see `content_hash`
     path: the cached copy that workers memory-map with `load_cached`, None where the cache cannot be written
-    notes: what a user should know (label mapping of a file without YAML, traps of a registered set)
+    notes: for the user (the label mapping of a file without YAML, the traps of a registered set)
     """
 
     name: str
@@ -48,10 +48,10 @@ class Dataset:
 
 
 def compact(dataset: Dataset) -> Dataset:
-    """Return what a learner sees of a set: of more than MANY columns those in use alone, in their order.
+    """Return the set for a learner: of more than MANY columns, only those in use, in their order.
 
-    A learner's state has the room of d columns, and one example may name column 2^31 - 1. No kernel value
-    depends on columns that no example uses; random features are drawn for the columns kept.
+    A learner's state has room for d columns, and one example may use column 2^31 - 1. No kernel value depends
+    on unused columns; random features are drawn for the remaining ones.
     """
     if dataset.d <= MANY:
         return dataset

@@ -9,6 +9,7 @@ import os
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from omkl.errors import UserError
 from omkl.paths import cache_folder, data_folders
@@ -18,7 +19,7 @@ COMPRESSION = (".xz", ".bz2", ".gz")
 FORMATS = (".libsvm", ".svm", ".txt", ".csv", ".tsv", ".data", ".npz")
 OPENERS = {b"\xfd7zXZ\x00": lzma.open, b"BZh": bz2.open, b"\x1f\x8b": gzip.open}
 LIMIT = 4 * 2**30  # bytes after decompression, where nothing narrower is known
-RATIO, FLOOR = 50, 64 * 2**20  # sets of data shrink by 3 to 33, a bomb by 1000 and more
+RATIO, FLOOR = 50, 64 * 2**20  # data sets shrink by 3 to 33 times, a bomb by 1000 and more
 LONGEST_LINE = 64 * 2**20
 BLOCK = 4 * 2**20
 
@@ -28,9 +29,10 @@ def data_name(path: str | Path) -> str:
 
     ``my.libsvm.xz`` -> ``my``. All names of users' files come from here, so that a run and its table agree.
     """
-    whole = Path(path).name
-    name = whole.removesuffix(next((end for end in COMPRESSION if whole.endswith(end)), ""))
-    return name.removesuffix(next((end for end in FORMATS if name.endswith(end)), "")) or whole
+    whole = name = Path(path).name
+    for endings in (COMPRESSION, FORMATS):
+        name = name.removesuffix(next((end for end in endings if name.endswith(end)), ""))
+    return name or whole
 
 
 def files_folder() -> Path:
@@ -39,7 +41,7 @@ def files_folder() -> Path:
 
 
 def search_folders() -> list[Path]:
-    """Return the folders a data file is looked for in: OMKL_DATA's, then the downloads."""
+    """Return the folders in which data files are searched for: OMKL_DATA's, then the downloads."""
     return [*data_folders(), files_folder()]
 
 
@@ -54,9 +56,14 @@ def find(name: str) -> Path | None:
     return next((path for folder in search_folders() if (path := find_in(folder, name))), None)
 
 
+def setting(name: str) -> str:
+    """Return the value of an environment variable, empty where it is not set."""
+    return os.environ.get(name, "").strip()
+
+
 def size_limit(expected: int | None = None) -> int:
-    """Return how many bytes a file may hold after decompression: OMKL_MAX_BYTES, else what is expected."""
-    text = os.environ.get("OMKL_MAX_BYTES", "").strip()
+    """Return how many bytes a file may hold after decompression: OMKL_MAX_BYTES, else the expected size."""
+    text = setting("OMKL_MAX_BYTES")
     if not text:
         return expected or LIMIT
     if not text.isdecimal() or int(text) == 0:
@@ -66,7 +73,7 @@ def size_limit(expected: int | None = None) -> int:
 
 def offline() -> bool:
     """Whether OMKL_OFFLINE forbids the network."""
-    return os.environ.get("OMKL_OFFLINE", "").strip().lower() not in ("", "0", "false", "no")
+    return setting("OMKL_OFFLINE").lower() not in ("", "0", "false", "no")
 
 
 class _Capped(io.RawIOBase):
@@ -76,19 +83,19 @@ class _Capped(io.RawIOBase):
         self.path, self.count = path, 0
         with open(path, "rb") as file:
             magic = file.read(6)
-        opener = next((opener for mark, opener in OPENERS.items() if magic.startswith(mark)), open)
-        small = max(FLOOR, RATIO * path.stat().st_size)
+        opener: Any = next((opener for mark, opener in OPENERS.items() if magic.startswith(mark)), open)
         if limit is None:
-            limit = size_limit(small if opener is not open and small < LIMIT else None)
+            small = max(FLOOR, RATIO * path.stat().st_size)
+            limit = size_limit(LIMIT if opener is open else min(small, LIMIT))
         self.limit = limit
         self.stream = opener(path, "rb")
 
     def readable(self) -> bool:
         return True
 
-    def readinto(self, buffer) -> int:
+    def readinto(self, buffer: Any) -> int:
         try:
-            data = self.stream.read(len(buffer))
+            data: bytes = self.stream.read(len(buffer))
         except (EOFError, lzma.LZMAError, zlib.error, OSError) as error:
             raise UserError(f"{self.path}: cannot be decompressed or read: {error}") from error
         self.count += len(data)
@@ -107,7 +114,7 @@ class _Capped(io.RawIOBase):
 
 
 def open_binary(path: Path, limit: int | None = None) -> io.BufferedReader:
-    """Open a plain, .gz, .bz2 or .xz file (told by its first bytes) for reading decompressed bytes.
+    """Open a plain, .gz, .bz2 or .xz file (recognised by its first bytes) for reading decompressed bytes.
 
     Reading raises UserError beyond ``limit`` bytes and on a damaged file; a missing file is a UserError too.
     The limit is OMKL_MAX_BYTES where none is given, else LIMIT or, compressed, RATIO times the file's size.
@@ -123,17 +130,12 @@ def line_blocks(path: Path, limit: int | None = None) -> Iterator[tuple[int, byt
     with open_binary(path, limit) as file:
         if file.peek(3)[:3] == codecs.BOM_UTF8:  # editors on Windows put it first
             file.read(3)
-        line, rest = 1, []
-        while data := file.read(BLOCK):
-            cut = data.rfind(b"\n") + 1
-            if cut == 0:
-                rest.append(data)
-                if len(rest) * BLOCK > LONGEST_LINE:
-                    raise UserError(f"{path}:{line}: the line is longer than {LONGEST_LINE:,} bytes")
-                continue
-            block = b"".join([*rest, data[:cut]])
-            rest = [data[cut:]]
+        line = 1
+        while block := file.read(BLOCK):
+            rest = file.readline(LONGEST_LINE + 1)  # of the block's last line
+            block += rest
+            if len(rest) > LONGEST_LINE:
+                line += block.count(b"\n", 0, -1)
+                raise UserError(f"{path}:{line}: the line is longer than {LONGEST_LINE:,} bytes")
             yield line, block
             line += block.count(b"\n")
-        if last := b"".join(rest):
-            yield line, last

@@ -1,4 +1,4 @@
-"""In which order a repetition sees the examples: as stored, permuted, or in the OMKC authors' orders."""
+"""The order of the examples in a repetition: as stored, permuted, or one of the OMKC authors' orders."""
 
 import warnings
 from pathlib import Path
@@ -13,7 +13,7 @@ from omkl.seeds import permutation_seed
 
 KINDS = ("file", "permuted", "authors")
 FOLDER = "omkc_permutations"
-BLOCKS = 5  # with at most that many changes of label, a set is stored class by class
+BLOCKS = 5  # with at most 5 changes of label, a set is stored class by class
 
 
 def order(dataset: Dataset, kind: str, base_seed: int, rep: int) -> tuple[np.ndarray, int]:
@@ -49,16 +49,16 @@ def order_seed(dataset: Dataset, kind: str, base_seed: int, rep: int) -> int:
 
 
 def _authors(dataset: Dataset, rep: int) -> np.ndarray:
-    item = registry.entry(dataset.name) if registry.is_name(dataset.name) else None
-    if item is None or item.permutations is None or item.content_hash != dataset.content_hash:
+    item = registry.entry_of(dataset.name, dataset.content_hash)
+    if item is None or item.permutations is None:
         names = ", ".join(name for name in registry.names() if registry.entry(name).permutations)
         raise UserError(f"order=authors: {dataset.name} has no authors' permutations; these have: {names}")
     path = _find(item.permutations)
-    rows = _rows(path)
+    with open_binary(path, 2**28) as file:
+        text = file.read().decode("ascii", "replace")
+    rows = [line for line in text.splitlines() if line.strip()]
     if rep >= len(rows):
-        raise UserError(
-            f"order=authors: {path.name} has {len(rows)} permutations; reps={len(rows)} is the most"
-        )
+        raise UserError(f"order=authors: {path.name} has {len(rows)} permutations; set reps={len(rows)}")
     try:
         numbers = np.array(rows[rep].split(), dtype=np.int64)
     except (ValueError, OverflowError) as error:
@@ -72,15 +72,9 @@ def _authors(dataset: Dataset, rep: int) -> np.ndarray:
 
 
 def _find(name: str) -> Path:
-    wanted = f"{name}.id_all.txt"
-    for folder in search_folders():
-        if path := find_in(folder / FOLDER, wanted):
+    folders = [folder / FOLDER for folder in search_folders()]
+    for folder in folders:
+        if path := find_in(folder, f"{name}.id_all.txt"):
             return path
-    looked = ", ".join(str(folder / FOLDER) for folder in search_folders())
-    raise UserError(f"order=authors: {wanted} (.xz) not found; looked in {looked}; set OMKL_DATA")
-
-
-def _rows(path: Path) -> list[str]:
-    with open_binary(path, 2**28) as file:
-        text = file.read().decode("ascii", "replace")
-    return [line for line in text.splitlines() if line.strip()]
+    looked = ", ".join(map(str, folders))
+    raise UserError(f"order=authors: {name}.id_all.txt (.xz) not found; looked in {looked}; set OMKL_DATA")

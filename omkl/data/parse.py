@@ -1,12 +1,10 @@
-"""Texts and arrays as users have them, read strictly: LIBSVM, delimited tables, .npz.
+"""LIBSVM text and .npz files as users have them, read strictly.
 
 LIBSVM text is read in whole blocks with numpy. A block that breaks any rule is read again line by line, to
 name the line. scikit-learn's reader does not name the line and accepts NaN.
 """
 
 import contextlib
-import csv
-import io
 import math
 import re
 import warnings
@@ -17,14 +15,15 @@ from typing import IO, NamedTuple
 
 import numpy as np
 
-from omkl.data import files
-from omkl.data.files import line_blocks, open_binary, size_limit
+from omkl.data.files import line_blocks, size_limit
 from omkl.errors import OmklError, UserError, show
 
 LARGEST_INDEX = 2**31 - 1
 LONGEST_INDEX = 100  # digits; int() refuses some thousands of them
-_SPACE = np.zeros(256, dtype=bool)
-_SPACE[[9, 10, 11, 12, 13, 32]] = True
+_Block = tuple[
+    np.ndarray, np.ndarray, np.ndarray, np.ndarray
+]  # labels, entries per row, indices from 1, values
+_ROW = re.compile(rb"\s*+[^\s:]++(?:\s++[0-9]++:[^\s:]++)*+\s*+")
 
 
 class Examples(NamedTuple):
@@ -41,13 +40,6 @@ class Examples(NamedTuple):
     d: int
 
 
-class _Block(NamedTuple):
-    labels: np.ndarray
-    counts: np.ndarray
-    indices: np.ndarray  # from 1
-    values: np.ndarray
-
-
 def read_libsvm(paths: list[Path], limit: int | None = None) -> Examples:
     """Read LIBSVM text (plain, .gz, .bz2 or .xz); several files are one after the other.
 
@@ -58,14 +50,11 @@ def read_libsvm(paths: list[Path], limit: int | None = None) -> Examples:
     for path in paths:
         count = 0
         for line, data in line_blocks(path, limit):
-            block = _fast_block(data)
-            if block is None:
-                block = _slow_block(data, line, path)
-            blocks.append(block)
-            count += len(block.labels)
+            blocks.append(_fast_block(data) or _slow_block(data, line, path))
+            count += len(blocks[-1][0])
         if count == 0:
             raise UserError(
-                f"{path}: no examples in it (LIBSVM text is one 'label index:value ...' per line)"
+                f"{path}: no examples in it; LIBSVM text has one 'label index:value ...' per line"
             )
     labels, counts, indices, values = (np.concatenate(parts) for parts in zip(*blocks, strict=True))
     rows = np.repeat(np.arange(len(labels)), counts)
@@ -77,9 +66,8 @@ def csr(rows: np.ndarray, columns: np.ndarray, values: np.ndarray, labels: np.nd
     """Return Examples from entries sorted by row and column (nnz,), with labels (T,)."""
     indptr = np.zeros(len(labels) + 1, dtype=np.int64)
     np.cumsum(np.bincount(rows, minlength=len(labels)), out=indptr[1:])
-    return Examples(
-        indptr, columns.astype(np.int32), np.ascontiguousarray(values, dtype=np.float64), labels, d
-    )
+    values = np.ascontiguousarray(values, dtype=np.float64)
+    return Examples(indptr, columns.astype(np.int32), values, labels, d)
 
 
 def dense(X: np.ndarray, labels: np.ndarray) -> Examples:
@@ -88,52 +76,32 @@ def dense(X: np.ndarray, labels: np.ndarray) -> Examples:
     return csr(rows, columns, X[rows, columns], labels, X.shape[1])
 
 
-def undense(rows: Examples) -> np.ndarray:
+def undense(examples: Examples) -> np.ndarray:
     """Return the dense X (T, d) of Examples."""
-    X = np.zeros((len(rows.labels), rows.d))
-    X[np.repeat(np.arange(len(X)), np.diff(rows.indptr)), rows.indices] = rows.values
+    X = np.zeros((len(examples.labels), examples.d))
+    X[np.repeat(np.arange(len(X)), np.diff(examples.indptr)), examples.indices] = examples.values
     return X
 
 
 def _fast_block(data: bytes) -> _Block | None:
-    """Return the block's rows, or None when any of its lines breaks a rule."""
+    """Return the block's rows, or None if any of its lines breaks a rule."""
     if b"#" in data:
         data = re.sub(rb"#[^\n]*", b"", data)
-    text = np.frombuffer(data + b" ", dtype=np.uint8)
-    space = _SPACE[text]
-    starts = np.flatnonzero(~space & np.concatenate(([True], space[:-1])))
-    colons = np.flatnonzero(text == ord(":"))
-    if len(starts) == 0:
-        return _Block(np.empty(0), np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0))
-    line = np.searchsorted(np.flatnonzero(text == ord("\n")), starts)
-    first = np.concatenate(([True], line[1:] != line[:-1]))
-    token = np.searchsorted(starts, colons, side="right") - 1
-    if len(colons) and token[0] < 0:
+    lines = [line for line in data.split(b"\n") if line.strip()]
+    if not all(map(_ROW.fullmatch, lines)):
         return None
-    per_token = np.bincount(token, minlength=len(starts))
-    digits = np.concatenate(([0], np.cumsum((text >= ord("0")) & (text <= ord("9")), dtype=np.int64)))
-    width = colons - starts[token]
-    if (
-        not np.array_equal(per_token == 0, first)  # a label has no colon; another token has one
-        or (width == 0).any()  # after digits and nothing else (so a second colon fails here)
-        or not np.array_equal(digits[colons] - digits[starts[token]], width)
-    ):
-        return None
-    # an empty value makes the numbers fewer than expected, and nothing makes them more
-    numbers = _numbers(data.replace(b":", b" "), len(starts) + len(colons))
+    counts = np.array([line.count(b":") for line in lines], dtype=np.int64)
+    numbers = _numbers(b" ".join(lines).replace(b":", b" "), len(lines) + 2 * int(counts.sum()))
     if numbers is None or not np.isfinite(numbers).all():
         return None
-    place = np.arange(len(starts)) + np.cumsum(per_token) - per_token
-    entry = place[~first]
-    indices = numbers[entry]
-    row = np.cumsum(first) - 1
-    row_of_entry = row[~first]
-    if len(indices):
-        ascends = (indices[1:] > indices[:-1]) | (row_of_entry[1:] != row_of_entry[:-1])
-        if indices.min() < 1 or indices.max() > LARGEST_INDEX or not ascends.all():
-            return None
-    counts = np.bincount(row_of_entry, minlength=row[-1] + 1)
-    return _Block(numbers[place[first]], counts, indices.astype(np.int64), numbers[entry + 1])
+    place = np.cumsum(2 * counts + 1) - (2 * counts + 1)  # of each row's label
+    entries = np.delete(numbers, place)
+    indices, values = entries[::2], entries[1::2]
+    row = np.repeat(np.arange(len(lines)), counts)
+    ascends = (indices[1:] > indices[:-1]) | (row[1:] != row[:-1])
+    if not (indices.min(initial=1) >= 1 and indices.max(initial=1) <= LARGEST_INDEX and ascends.all()):
+        return None
+    return numbers[place], counts, indices.astype(np.int64), values
 
 
 def _numbers(data: bytes, count: int) -> np.ndarray | None:
@@ -148,18 +116,17 @@ def _numbers(data: bytes, count: int) -> np.ndarray | None:
 
 
 def _slow_block(data: bytes, line: int, path: Path) -> _Block:
-    """Read the block line by line; raises UserError naming the first line that breaks a rule."""
+    """Read the block line by line. Raises UserError naming the first line that breaks a rule."""
     labels, counts, indices, values = [], [], [], []
     for number, text in enumerate(data.split(b"\n"), line):
-        tokens = text.split(b"#", 1)[0].split()
+        tokens = [token.decode("utf-8", "replace") for token in text.split(b"#", 1)[0].split()]
         if not tokens:
             continue
         where = f"{path}:{number}"
-        labels.append(to_number(tokens[0].decode("utf-8", "replace"), f"{where}: label"))
+        labels.append(to_number(tokens[0], f"{where}: label"))
         counts.append(len(tokens) - 1)
         previous = 0
-        for token in tokens[1:]:
-            word = token.decode("utf-8", "replace")
+        for word in tokens[1:]:
             index, colon, value = word.partition(":")
             if index == "qid":
                 raise UserError(f"{where}: {show(word)} belongs to a ranking file; remove the qid: fields")
@@ -177,57 +144,24 @@ def _slow_block(data: bytes, line: int, path: Path) -> _Block:
                     f"{where}: index {column} after {previous}; indices must ascend, each at most once"
                 )
             previous = column
-            indices.append(previous)
+            indices.append(column)
             values.append(to_number(value, f"{where}: value of index {index}"))
-    kinds = zip((labels, counts, indices, values), (float, np.int64, np.int64, float), strict=True)
-    return _Block(*(np.array(column, kind) for column, kind in kinds))
+    return np.array(labels), np.array(counts, np.int64), np.array(indices, np.int64), np.array(values)
 
 
 def to_number(text: str, what: str) -> float:
-    """Return the finite number that the text is; raises UserError beginning with ``what``."""
+    """Return the finite number that the text is. Raises UserError beginning with ``what``."""
     try:
         value = float(text) if "_" not in text and text.isascii() else None
     except ValueError:
         value = None
-    if value is None:
-        raise UserError(f"{what}: {show(text)} is not a number")
-    if not np.isfinite(value):
-        raise UserError(f"{what}: {show(text)} is not finite")
+    if value is None or not math.isfinite(value):
+        raise UserError(f"{what}: {show(text)} is not {'a number' if value is None else 'finite'}")
     return value
 
 
-def read_fields(path: Path, delimiter: str, limit: int | None = None) -> Iterator[tuple[int, list[str]]]:
-    """Yield (line number, stripped fields) of a delimited text; ``whitespace`` splits at any run of it.
-
-    Empty lines are skipped. Raises UserError naming file:line where the quoting is broken.
-    """
-    with io.TextIOWrapper(open_binary(path, limit), "utf-8-sig", "replace", newline="") as file:
-        if delimiter == "whitespace":
-            for number, line in enumerate(_lines(file, path), 1):
-                if fields := line.split():
-                    yield number, fields
-            return
-        reader = csv.reader(_lines(file, path), delimiter=delimiter, skipinitialspace=True, strict=True)
-        try:
-            for fields in reader:
-                if any(field.strip() for field in fields):
-                    yield reader.line_num, [field.strip() for field in fields]
-        except csv.Error as error:
-            raise UserError(f"{path}:{reader.line_num}: {error}") from error
-
-
-def _lines(file: IO[str], path: Path) -> Iterator[str]:
-    """Yield the lines of a text whose lines have an end."""
-    number = 1
-    while line := file.readline(files.LONGEST_LINE + 1):
-        if len(line) > files.LONGEST_LINE:
-            raise UserError(f"{path}:{number}: the line is longer than {files.LONGEST_LINE:,} characters")
-        yield line
-        number += 1
-
-
 def read_npz(path: Path, limit: int | None = None) -> tuple[np.ndarray, np.ndarray]:
-    """Return X (T, d) and y (T,) of an .npz stream as float64; pickled members are refused.
+    """Return X (T, d) and y (T,) of an .npz file as float64; pickled members are refused.
 
     Raises UserError for a missing member, a wrong shape, NaN or infinite numbers (naming the row).
     """
@@ -237,12 +171,19 @@ def read_npz(path: Path, limit: int | None = None) -> tuple[np.ndarray, np.ndarr
         if missing := {"X", "y"} - set(names):
             known = show(", ".join(names))
             raise UserError(f"{path}: has no array {' and '.join(sorted(missing))}, only {known}")
-        size = sum(_size(archive, key) for key in ("X", "y"))
-        if size > limit:
-            raise UserError(
-                f"{path}: holds {size:,} bytes, more than {limit:,}; set OMKL_MAX_BYTES to read it"
-            )
-        X, y = (_numeric(read_array(archive, key)) for key in ("X", "y"))
+        arrays, size = [], 0
+        for member in (archive.getinfo("X.npy"), archive.getinfo("y.npy")):
+            with archive.open(member) as stream:
+                shape, dtype = array_header(stream)
+            if dtype.kind not in "biuf":
+                raise ValueError(f"numbers of kind {dtype}")
+            size += max(member.file_size, 8 * math.prod(shape))  # as float64; known before memory is reserved
+            if size > limit:
+                fault = f"holds at least {size:,} bytes, more than {limit:,}; set OMKL_MAX_BYTES to read it"
+                raise UserError(f"{path}: {fault}")
+            with archive.open(member) as stream:
+                arrays.append(np.lib.format.read_array(stream, allow_pickle=False).astype(np.float64))
+        X, y = arrays
     y = y.ravel() if y.ndim == 2 and 1 in y.shape else y
     if X.ndim != 2 or y.shape != X.shape[:1]:
         raise UserError(f"{path}: X {X.shape} and y {y.shape} should be (T, d) and (T,)")
@@ -263,36 +204,11 @@ def decoding(path: Path, fault: str, kind: type[OmklError] = UserError) -> Itera
         raise kind(f"{path}: {fault}: {' '.join(str(error).split())[:200]}") from error
 
 
-def read_array(archive: zipfile.ZipFile, key: str) -> np.ndarray:
-    """Return the array of an archive's member; refuse pickles and headers that announce too much."""
-    member = archive.getinfo(f"{key}.npy")
-    with archive.open(member) as stream:
-        shape, dtype = array_header(stream)
-        if math.prod(shape) * dtype.itemsize > member.file_size:  # before memory is reserved for it
-            raise ValueError(f"{key} {shape} is incomplete")
-    with archive.open(member) as stream:
-        return np.lib.format.read_array(stream, allow_pickle=False)
-
-
 def array_header(stream: IO[bytes]) -> tuple[tuple[int, ...], np.dtype]:
-    """Return shape and dtype from an .npy header and leave the stream behind it."""
+    """Return shape and dtype from an .npy header; the stream is then at the first number."""
     version = np.lib.format.read_magic(stream)
     readers = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
     shape, _, dtype = readers.get(version, readers[2, 0])(stream)
     if min(shape, default=0) < 0:
         raise ValueError(f"a negative shape {shape}")
     return shape, dtype
-
-
-def _size(archive: zipfile.ZipFile, key: str) -> int:
-    """Return the bytes that a member takes, packed in the file or as float64, whichever is more."""
-    member = archive.getinfo(f"{key}.npy")
-    with archive.open(member) as stream:
-        shape, _ = array_header(stream)
-    return max(member.file_size, 8 * math.prod(shape))
-
-
-def _numeric(array: np.ndarray) -> np.ndarray:
-    if array.dtype.kind not in "biuf":
-        raise ValueError(f"numbers of kind {array.dtype}")
-    return array.astype(np.float64)

@@ -1,165 +1,147 @@
-"""From a source's own format to examples, as its YAML declares (or as a user's file shows).
+"""From files to a data set, as a form declares it: that of a YAML, or the one that a user's file shows."""
 
-A YAML's ``forms`` list the formats of a set: LIBSVM text, or the original table with what to do to it.
-All of them must give the same content hash.
-"""
-
-import itertools
-from array import array
+import contextlib
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from omkl.data.dataset import Dataset, content_hash
-from omkl.data.files import COMPRESSION, data_name, size_limit
-from omkl.data.forms import Affine, Form
-from omkl.data.parse import (
-    LARGEST_INDEX,
-    LONGEST_INDEX,
-    Examples,
-    csr,
-    dense,
-    read_fields,
-    read_libsvm,
-    read_npz,
-    to_number,
-    undense,
-)
+from omkl.data.files import COMPRESSION, size_limit
+from omkl.data.parse import Examples, dense, read_libsvm, read_npz, to_number, undense
+from omkl.data.registry import Affine, DataEntry, Form
 from omkl.data.streams import generate
-from omkl.data.tables import checked_label, delimiter, read_table
+from omkl.data.tables import delimiter, read_columns, read_fields, read_labels, read_table
 from omkl.errors import UserError, show
 
-if TYPE_CHECKING:
-    from omkl.data.registry import DataEntry
 
-
-def parse_file(path: Path, task: str) -> Dataset:
-    """Read a file that no YAML describes."""
-    examples, where = read_user_file(path), str(path)
-    if examples.d == 0:
+def parse(name: str, form: Form, paths: Sequence[Path], task: str, item: DataEntry | None = None) -> Dataset:
+    """Return the data set in the files of a form. Raises UserError if it is not the content of ``item``."""
+    where = " + ".join(str(path) for path in paths) or f"the {form.format} data of {name}"
+    examples = read_form(form, paths, size_limit(item.size_limit(form)) if item else None)
+    notes: tuple[str, ...] = ()
+    if examples.d == 0 and item is None:
         raise UserError(f"{where}: no features in any example")
     if task == "classification":
-        y, notes = signs(examples.labels, None, where)
+        y, notes = signs(examples.labels, form.labels, where)
     else:
-        y, notes = targets(examples.labels, where), ()
-    return dataset_of(data_name(path), examples, y, examples.d, task, notes)
-
-
-def parse(item: "DataEntry", source: tuple[Form, list[Path]]) -> Dataset:
-    """Read the source of a registered set; check that the content is the registered one."""
-    form, paths = source
-    where = " + ".join(str(path) for path in paths) or f"what {form.format} gives for {item.name}"
-    examples = read_form(form, paths, size_limit(item.size_limit(form)))
-    labels = examples.labels
-    y = signs(labels, form.labels, where)[0] if form.labels else targets(labels, where)
-    dataset = dataset_of(item.name, examples, y, item.d, item.task, item.notes)
+        y = targets(examples.labels, where)
+    if item is None:
+        return dataset_of(name, examples, y, examples.d, task, notes)
+    dataset = dataset_of(name, examples, y, item.d, task, item.notes)
     columns = int(examples.indices.max(initial=-1)) + 1
     if dataset.content_hash != item.content_hash or columns > item.d:
-        expected = f"expected {item.content_hash} (T={item.T}, d={item.d})"
-        share = f", {dataset.positive_share:.6f} positive" if item.task == "classification" else ""
-        got = f"got {dataset.content_hash} (T={dataset.T}, d={columns}{share})"
-        raise UserError(f"{where}: not the registered content of {item.name}: {expected}, {got}")
+        share = f", {dataset.positive_share:.6f} positive" if task == "classification" else ""
+        raise UserError(
+            f"{where}: not the registered content of {name}: "
+            f"expected {item.content_hash} (T={item.T}, d={item.d}), "
+            f"got {dataset.content_hash} (T={dataset.T}, d={columns}{share})"
+        )
     return dataset
 
 
 def dataset_of(
     name: str, examples: Examples, y: np.ndarray, d: int, task: str, notes: tuple[str, ...]
 ) -> Dataset:
+    """Return the data set of these examples with labels or targets y (T,)."""
     arrays = (examples.indptr, examples.indices, examples.values, y)
     return Dataset(name, *arrays, d, task, content_hash(*arrays), None, notes)
+
+
+def form_of_file(path: Path) -> Form:
+    """Return how a user's file is read, by its suffix: .npz with X and y, .csv or .tsv, else LIBSVM text.
+
+    Of a .csv or .tsv the last column is the label; a first line whose features are no numbers is skipped.
+    """
+    suffix = (path.with_suffix("") if path.suffix in COMPRESSION else path).suffix
+    if suffix in (".csv", ".tsv"):
+        return Form("table", delimiter=delimiter(path), header=None)
+    return Form("npz" if suffix == ".npz" else "libsvm")
 
 
 def read_form(form: Form, paths: Sequence[Path], limit: int | None = None) -> Examples:
     """Return the examples of a form's files, labels as in the source, or changed as ``target`` says.
 
-    Raises UserError for bad content.
+    Raises UserError for bad content, and for a file that holds more than ``limit`` bytes.
     """
-    rows = _read_source(form, list(paths), limit)
-    if form.target is None and form.scale is None and not form.unit:
-        return rows
-    if 8 * len(rows.labels) * rows.d > size_limit(limit):
-        raise UserError(f"{paths[0]}: {len(rows.labels)} rows of {rows.d} columns are too many")
+    examples = _read_source(form, list(paths), limit)
+    if not (form.target or form.scale or form.unit):
+        return examples
+    if 8 * len(examples.labels) * examples.d > size_limit(limit):
+        raise UserError(f"{paths[0]}: {len(examples.labels)} rows of {examples.d} columns are too many")
+    X, labels = undense(examples), examples.labels
     if form.unit:
-        X = undense(rows)
-        least, range_ = X.min(axis=0), np.ptp(X, axis=0)
-        rows = dense((X - least) / np.where(range_ > 0, range_, 1.0), rows.labels)
-    if form.target is None and form.scale is None:
-        return rows
-    X, raw = undense(rows), targets(rows.labels, str(paths[0]))
-    target, scale = form.target or Affine(), form.scale or Affine()
-    if target.keep:
-        kept = (target.keep[0] <= raw) & (raw <= target.keep[1])
-        if not kept.any():
-            raise UserError(f"{paths[0]}: no example's target lies in {list(target.keep)}")
-        X, raw = X[kept], raw[kept]
-    return dense(scale(X), target(raw))
+        least, spread = X.min(axis=0), np.ptp(X, axis=0)
+        X = (X - least) / np.where(spread > 0, spread, 1.0)
+    if form.target or form.scale:
+        target, scale = form.target or Affine(), form.scale or Affine()
+        labels = targets(labels, str(paths[0]))
+        if target.keep:
+            kept = (target.keep[0] <= labels) & (labels <= target.keep[1])
+            if not kept.any():
+                raise UserError(f"{paths[0]}: no example has a target in {list(target.keep)}")
+            X, labels = X[kept], labels[kept]
+        X, labels = scale(X), target(labels)
+    return dense(X, labels)
 
 
 def _read_source(form: Form, paths: list[Path], limit: int | None) -> Examples:
     if form.format == "libsvm":
         return read_libsvm(paths, limit)
-    if form.format == "sklearn":
-        return _read_sklearn(form)
-    if form.format == "stream":
-        return generate(form.dataset, 1)
     if form.format == "npz":
         return dense(*read_npz(paths[0], limit))
-    rows = (
-        _read_columns(paths[0], limit)
-        if form.format == "sparse_binary"
-        else read_table(form, paths[0], limit)
-    )
+    if form.format == "stream":
+        return generate(form.dataset, 1)
+    if form.format == "sklearn":
+        from sklearn import datasets
+
+        X, y = getattr(datasets, f"load_{form.dataset}")(return_X_y=True)
+        return dense(X, y.astype(np.float64))
+    if form.format == "sparse_binary":
+        examples = read_columns(paths[0], limit)
+    else:
+        examples = read_table(form, read_fields(paths[0], form.delimiter, limit), paths[0])
     if form.label != "file":
-        return rows
-    labels = _read_labels(paths[1], limit)
-    if len(labels) != len(rows.labels):
-        raise UserError(f"{paths[1]}: {len(labels)} labels for the {len(rows.labels)} rows of {paths[0]}")
-    return rows._replace(labels=labels)
-
-
-def read_user_file(path: Path) -> Examples:
-    """Read a file that no YAML describes, by its suffix: .npz with X and y, .csv or .tsv, else LIBSVM text.
-
-    Of a .csv or .tsv the last column is the label; a first line whose features are no numbers is skipped.
-    """
-    inner = path.with_suffix("") if path.suffix in COMPRESSION else path
-    if inner.suffix == ".npz":
-        return dense(*read_npz(path))
-    if inner.suffix in (".csv", ".tsv"):
-        return read_table(Form("table", delimiter=delimiter(path), header=None), path, None)
-    return read_libsvm([path])
+        return examples
+    labels = read_labels(paths[1], limit)
+    if len(labels) != len(examples.labels):
+        count = len(examples.labels)
+        raise UserError(f"{paths[1]}: {len(labels)} labels for the {count} rows of {paths[0]}")
+    return examples._replace(labels=labels)
 
 
 def signs(
     labels: np.ndarray, mapping: dict[str, int] | None, where: str
 ) -> tuple[np.ndarray, tuple[str, ...]]:
-    """Return y (T,) of +1 and -1, and notes on a mapping that no YAML declared.
+    """Return y (T,) of +1 and -1, and a note on the mapping of a file that has none.
 
     Without ``mapping`` the smaller of two labels becomes -1. Raises UserError for labels outside the mapping,
     or that are not two classes, and lists them.
     """
-    distinct, place = np.unique(_as_numbers(labels), return_inverse=True)
-    texts = [_text(label) for label in distinct]
-    words = [text if text.isprintable() else show(text) for text in texts]
+    with contextlib.suppress(ValueError):  # '+1', '1' and '1.0' agree if all labels are numbers
+        labels = labels.astype(np.float64)
+    distinct, place = np.unique(labels, return_inverse=True)
+    texts = [
+        str(int(label)) if isinstance(label, float) and label.is_integer() else str(label)
+        for label in distinct
+    ]
+    notes: tuple[str, ...] = ()
     if mapping is None:
-        if len(distinct) != 2:
-            shown = ", ".join(words[:8]) + (", ..." if len(distinct) > 8 else "")
+        words = [text if text.isprintable() else show(text) for text in texts]
+        if len(texts) != 2:
+            listed = ", ".join(words[:8]) + (", ..." if len(texts) > 8 else "")
+            numbers = distinct.dtype.kind == "f" and len(texts) > 1
+            way_out = "; task=regression takes them as targets" if numbers else ""
             raise UserError(
-                f"{where}: {len(distinct)} different labels ({shown}); classification needs exactly two"
-                + (
-                    "; task=regression takes them as targets"
-                    if distinct.dtype.kind == "f" and len(distinct) > 1
-                    else ""
-                )
+                f"{where}: {len(texts)} different labels ({listed}); classification needs exactly two"
+                + way_out
             )
-        y = np.array([-1.0, 1.0])[place.ravel()]
-        return y, () if texts == ["-1", "1"] else (f"labels: {words[0]} -> -1, {words[1]} -> +1",)
-    unknown = [text for text in texts if text not in mapping]
-    if unknown:
+        mapping = {texts[0]: -1, texts[1]: 1}
+        if texts != ["-1", "1"]:
+            notes = (f"labels: {words[0]} -> -1, {words[1]} -> +1",)
+    if unknown := [text for text in texts if text not in mapping]:
         raise UserError(f"{where}: label {show(unknown[0])}; expected one of {', '.join(mapping)}")
-    return np.array([float(mapping[text]) for text in texts])[place.ravel()], ()
+    return np.array([float(mapping[text]) for text in texts])[place.ravel()], notes
 
 
 def targets(labels: np.ndarray, where: str) -> np.ndarray:
@@ -170,54 +152,3 @@ def targets(labels: np.ndarray, where: str) -> np.ndarray:
     if not np.isfinite(numbers).all():
         raise UserError(f"{where}: a target is not finite")
     return numbers
-
-
-def _as_numbers(labels: np.ndarray) -> np.ndarray:
-    """Return labels as numbers if all of them are, so that '+1', '1' and '1.0' agree; else as they are."""
-    try:
-        return labels.astype(np.float64)
-    except ValueError:
-        return labels
-
-
-def _text(label: object) -> str:
-    """Return the canonical text of a label: whole numbers without a point."""
-    return str(int(label)) if isinstance(label, float) and label.is_integer() else str(label)
-
-
-def _read_columns(path: Path, limit: int | None) -> Examples:
-    """Read lines that list the columns (from 1, ascending) which are 1."""
-    indptr, columns = array("q", [0]), array("q")
-    for line, fields in read_fields(path, "whitespace", limit):
-        bad = next((field for field in fields if not (field.isascii() and field.isdecimal())), None)
-        if bad is not None:
-            raise UserError(f"{path}:{line}: {show(bad)} is not a column number")
-        row = [int(field) if len(field) <= LONGEST_INDEX else LARGEST_INDEX + 1 for field in fields]
-        if max(row) > LARGEST_INDEX:
-            raise UserError(f"{path}:{line}: a column number is above {LARGEST_INDEX}")
-        if row[0] < 1 or any(b <= a for a, b in itertools.pairwise(row)):
-            raise UserError(f"{path}:{line}: column numbers must start at 1 and ascend")
-        columns.extend(row)
-        indptr.append(len(columns))
-    if len(indptr) == 1:
-        raise UserError(f"{path}: no examples in it")
-    rows = np.repeat(np.arange(len(indptr) - 1), np.diff(np.frombuffer(indptr, np.int64)))
-    indices = np.frombuffer(columns, np.int64)
-    d = int(indices.max(initial=0))
-    return csr(rows, indices - 1, np.ones(len(indices)), np.empty(len(indptr) - 1), d)
-
-
-def _read_labels(path: Path, limit: int | None) -> np.ndarray:
-    labels = []
-    for line, fields in read_fields(path, "whitespace", limit):
-        if len(fields) != 1:
-            raise UserError(f"{path}:{line}: {len(fields)} words; a label file has one label per line")
-        labels.append(checked_label(fields[0], f"{path}:{line}"))
-    return np.array(labels)
-
-
-def _read_sklearn(form: Form) -> Examples:
-    from sklearn import datasets
-
-    X, y = getattr(datasets, f"load_{form.dataset}")(return_X_y=True)
-    return dense(X, y.astype(np.float64))

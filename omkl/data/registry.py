@@ -1,46 +1,97 @@
-"""The data sets that have names: one YAML each in conf/data, read strictly and only when needed."""
+"""The registered data sets: one YAML each in conf/data, whose keys are the fields of the classes below.
 
+A set may have several formats: each is a Form, with the steps from its files to rows and labels.
+"""
+
+import dataclasses
 import sys
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import MISSING, dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
+from types import UnionType
+from typing import Any, get_args, get_origin
 from urllib.parse import urlsplit
 
+import numpy as np
+
 from omkl import plain_yaml
-from omkl.data.forms import Affine, DataFile, Form, Link
 from omkl.data.streams import EVERY
 from omkl.errors import UserError, show, suggest
 from omkl.paths import conf_folder
 from omkl.tasks import TASKS
 
-# format: the files that it needs at least
+# format: how many files it needs at least
 FORMATS = {"libsvm": 1, "table": 1, "sparse_binary": 2, "npz": 1, "sklearn": 0, "stream": 0}
-EMBEDDED = {"sklearn": ("breast_cancer",), "stream": tuple(EVERY)}  # format: what a YAML may name
+EMBEDDED = {"sklearn": ("breast_cancer",), "stream": tuple(EVERY)}  # format: the data sets it can give
 
-# What a YAML may say: keys and their types. float is any finite number, object is checked further on.
-ENTRY = {"title": str, "description": str, "task": str, "T": int, "d": int, "nnz": int, "content_hash": str}
-ENTRY |= {"source": str, "licence": str, "forms": list}
-OPTIONAL = {"positive_share": float, "permutations": str, "aliases": list, "notes": list}
-FORM = {
-    "format": str,
-    "files": list,
-    "labels": dict,
-    "values": dict,
-    "drop": list,
-    "times": list,
-    "rows": int,
-}
-FORM |= {"delimiter": str, "missing": str, "header": bool, "unit": bool, "target": dict, "scale": dict}
-FORM |= {"label": object, "dataset": object}
-AFFINE = {"add": float, "divide": float, "keep": object}
-FILE, LINK = {"name": object, "urls": list}, {"url": str, "member": str}
+
+@dataclass(frozen=True)
+class Link:
+    """Where a file is downloaded from; ``member`` is its name inside a .zip archive."""
+
+    url: str
+    member: str | None = None
+
+
+@dataclass(frozen=True)
+class DataFile:
+    """A file of a form: the name under which it is searched for, and its addresses, if any."""
+
+    name: str
+    urls: tuple[Link, ...] = ()
+
+
+@dataclass(frozen=True)
+class Affine:
+    """(raw + add) / divide; rows with a raw value outside ``keep`` (both ends included) are left out."""
+
+    add: float = 0.0
+    divide: float = 1.0
+    keep: tuple[float, float] | None = None
+
+    def __call__(self, raw: np.ndarray) -> np.ndarray:
+        """Return the changed numbers, of any shape."""
+        return (raw + self.add) / self.divide
+
+
+@dataclass(frozen=True)
+class Form:
+    """One format of a set, and the steps from there to rows and labels.
+
+    format: libsvm (files one after the other) | table | sparse_binary (a line lists the columns that are 1)
+        | npz (arrays X and y) | sklearn (the copy that scikit-learn embeds) | stream (made from a seed)
+    labels: source label -> +1 or -1; other labels are errors. None: the labels are numbers, kept as they are
+    label: column of the label: first | last | number from 1 | file (the second file holds one label per line)
+    delimiter: one character, or "whitespace"   drop: columns left out, from 1   values: words -> numbers
+    missing: rows with this mark in a kept feature are left out   rows: only the first ones of the file
+    header: whether the first line is left out; None: if none of its features is a number
+    times: columns with a time of day, HH:MM, read as a fraction of the day
+    unit: each feature is brought to [0, 1] by its own least and largest value
+    target: applied to the labels, as numbers   scale: applied to all features
+    dataset: the name of the embedded or made set
+    """
+
+    format: str
+    files: tuple[DataFile, ...] = ()
+    labels: dict[str, int] | None = None
+    label: str | int = "last"
+    delimiter: str = ","
+    drop: tuple[int, ...] = ()
+    values: dict[str, float] | None = None
+    missing: str | None = None
+    header: bool | None = False
+    dataset: str = ""
+    rows: int | None = None
+    times: tuple[int, ...] = ()
+    unit: bool = False
+    target: Affine | None = None
+    scale: Affine | None = None
 
 
 @dataclass(frozen=True)
 class DataEntry:
-    """What conf/data/NAME.yaml says. The content hash, checked after parsing, vouches for the numbers."""
+    """The content of conf/data/NAME.yaml; parsed data must have its content hash."""
 
     name: str
     title: str
@@ -59,7 +110,7 @@ class DataEntry:
     notes: tuple[str, ...] = ()
 
     def size_limit(self, form: Form) -> int:
-        """Return the bytes that a file of this form may hold: generous for what the entry declares."""
+        """Return how many bytes a file of this form may hold: generous for the declared size."""
         sparse = form.format in ("libsvm", "sparse_binary")
         rows = form.rows or self.T * (2 if form.target else 1)  # a form may leave rows out
         numbers = self.nnz + self.T if sparse else rows * (self.d + 8)
@@ -78,15 +129,17 @@ def is_name(spec: str) -> bool:
 
 def entry(name: str) -> DataEntry:
     """Return the entry of a name or alias. Raises UserError with a suggestion for an unknown one."""
-    known = names()
-    if name not in known:
-        aliases = _aliases(conf_folder())
-        if name not in aliases:
-            raise UserError(
-                f"unknown data set {name!r}{suggest(name, [*known, *aliases])}; see `omkl list data`"
-            )
-        name = aliases[name]
-    return _entry(conf_folder() / "data" / f"{name}.yaml")
+    if not is_name(name):
+        guess = suggest(name, [*names(), *_aliases(conf_folder())])
+        raise UserError(f"unknown data set {name!r}{guess}; see `omkl list data`")
+    stem = name if name in names() else _aliases(conf_folder())[name]
+    return _entry(conf_folder() / "data" / f"{stem}.yaml")
+
+
+def entry_of(name: str, content_hash: str) -> DataEntry | None:
+    """Return the entry of a data set with this name and content, None if it is not a registered one."""
+    item = entry(name) if is_name(name) else None
+    return item if item and item.content_hash == content_hash else None
 
 
 @cache
@@ -103,121 +156,108 @@ def _entry(path: Path) -> DataEntry:
     try:
         data = yaml.load(path.read_bytes(), Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
     except (yaml.YAMLError, ValueError) as error:  # ValueError: such as 2001-99-99, a date by its form
-        raise UserError(f"{path}: not YAML: {' '.join(str(error).split())}") from error
-    classes = isinstance(data, dict) and data.get("task") == "classification"
-    needed = [*ENTRY, "positive_share"] if classes else ENTRY
-    _check_block(str(path), data, ENTRY | OPTIONAL, needed)
-    if data["task"] not in TASKS:
-        guess = suggest(data["task"], TASKS)
-        raise UserError(f"{path}: task: {show(data['task'])}{guess}; one of {', '.join(TASKS)}")
-    if len(data["content_hash"]) != 64 or set(data["content_hash"]) - set("0123456789abcdef"):
-        raise UserError(f"{path}: content_hash: should be 64 hexadecimal digits")
-    if not data["forms"]:
-        raise UserError(f"{path}: forms: at least one is needed")
-    lists = {
-        "forms": tuple(
-            _form(f"{path}: forms[{n}]", form, classes) for n, form in enumerate(data["forms"], 1)
-        ),
-        "aliases": tuple(data.get("aliases", ())),
-        "notes": tuple(data.get("notes", ())),
-    }
-    return DataEntry(name=path.stem, **data | lists)
+        raise UserError(f"{path}: malformed YAML: {' '.join(str(error).split())}") from error
+    item: DataEntry = _build(DataEntry, str(path), data, name=path.stem)
+    if fault := next(_faults(item), None):
+        raise UserError(f"{path}: {fault}")
+    return item
 
 
-def _check_block(where: str, data: Any, kinds: Mapping[str, type], needed: Collection[str]) -> None:
-    """Raise UserError unless data is a mapping with all needed keys, known keys only, and fitting values."""
+def _build(kind: Any, where: str, data: Any, **more: Any) -> Any:
+    """Return the dataclass ``kind`` whose fields a YAML mapping holds; ``more`` holds other fields.
+
+    A text alone is the value of the one required field. Raises UserError for an invalid key or value.
+    """
+    fields = {field.name: field for field in dataclasses.fields(kind) if field.name not in more}
+    needed = [name for name, field in fields.items() if field.default is MISSING]
+    if isinstance(data, str) and len(needed) == 1:
+        data = {needed[0]: data}
     if not isinstance(data, dict):
-        raise UserError(f"{where}: should hold keys and values, not {show(data)}")
+        raise UserError(f"{where}: should hold keys and values, got {show(data)}")
     for key in data:
-        if key not in kinds:
-            raise UserError(f"{where}: unknown key {show(key)}{suggest(key, kinds)}")
+        if key not in fields:
+            raise UserError(f"{where}: unknown key {show(key)}{suggest(key, fields)}")
     if missing := sorted(set(needed) - set(data)):
         raise UserError(f"{where}: missing {', '.join(missing)}")
-    for key, value in data.items():
-        _check(f"{where}: {key}", value, kinds[key])
+    return kind(**more, **{key: _value(fields[key].type, f"{where}: {key}", data[key]) for key in data})
 
 
-def _check(where: str, value: Any, kind: type) -> None:
-    if kind is float:
-        good = isinstance(value, int | float) and abs(value) <= sys.float_info.max
-        wanted = "a finite number"
-    else:
-        good, wanted = isinstance(value, kind), f"of type {kind.__name__}"
-    if not good or (isinstance(value, bool) and kind not in (bool, object)):
+def _value(kind: Any, where: str, value: Any) -> Any:
+    """Return a YAML's value as the type of a field. Null is refused: None is only the default of a field."""
+    kinds = (
+        [one for one in get_args(kind) if one is not type(None)] if isinstance(kind, UnionType) else [kind]
+    )
+    kind, origin, inner = kinds[0], get_origin(kinds[0]), get_args(kinds[0])
+    if dataclasses.is_dataclass(kind):
+        return _build(kind, where, value)
+    if origin is tuple:
+        length = None if inner[-1] is ... else len(inner)
+        if not isinstance(value, list) or length not in (None, len(value)):
+            raise UserError(f"{where}: {show(value)} should be a list{f' of {length}' if length else ''}")
+        return tuple(_value(inner[0], f"{where}[{n}]", item) for n, item in enumerate(value, 1))
+    if origin is dict:
+        if not isinstance(value, dict):
+            raise UserError(f"{where}: {show(value)} should hold keys and values")
+        return {str(key): _value(inner[1], f"{where}: {show(key)}", item) for key, item in value.items()}
+    if kind is float and type(value) in (int, float) and abs(value) <= sys.float_info.max:
+        return float(value)
+    if kind is float or type(value) not in kinds:
+        wanted = " or ".join({float: "a finite number"}.get(one, f"of type {one.__name__}") for one in kinds)
         raise UserError(f"{where}: {show(value)} should be {wanted}")
+    return value
 
 
-def _form(where: str, data: Any, classes: bool) -> Form:
-    _check_block(where, data, FORM, {"format", "labels"} if classes else {"format"})
-    form = data["format"]
-    if form not in FORMATS:
-        raise UserError(f"{where}: format: {show(form)}{suggest(form, FORMATS)}; one of {', '.join(FORMATS)}")
-    files = tuple(_file(where, file) for file in data.get("files", []))
-    needed = 2 if data.get("label") == "file" else FORMATS[form]
-    if len(files) < needed:
-        raise UserError(f"{where}: files: {needed} needed for format {form}")
-    if form in EMBEDDED and data.get("dataset") not in EMBEDDED[form]:
-        known = ", ".join(EMBEDDED[form])
-        raise UserError(f"{where}: dataset: {show(data.get('dataset'))}; one of {known}")
-    for word, value in data.get("values", {}).items():
-        _check(f"{where}: values: {show(word)}", value, float)
-    for key in ("drop", "times"):
-        for column in data.get(key, []):
-            _check(f"{where}: {key}", column, int)
-    if data.get("rows", 1) < 1:
-        raise UserError(f"{where}: rows: {data['rows']} should be at least 1")
-    mark, label, labels = data.get("delimiter", ","), data.get("label", "last"), data.get("labels", {})
-    if mark != "whitespace" and (len(mark) != 1 or mark in '\r\n" '):
-        raise UserError(f"{where}: delimiter: {show(mark)}; 'whitespace' or one character")
-    if label not in ("first", "last", "file") and not (type(label) is int and label > 0):
-        raise UserError(f"{where}: label: {show(label)}; first, last, file, or a column number from 1")
-    if not classes and labels:
-        raise UserError(f"{where}: labels: only classification has classes to map")
-    if classes and ({type(sign) for sign in labels.values()} != {int} or set(labels.values()) != {-1, 1}):
-        raise UserError(f"{where}: labels: should map the source's labels to -1 and 1")
-    made = {key: _affine(f"{where}: {key}", data[key]) for key in ("target", "scale") if key in data}
-    made |= {key: tuple(data[key]) for key in ("drop", "times") if key in data}
-    if "values" in data:
-        made["values"] = {str(word): float(value) for word, value in data["values"].items()}
-    made["labels"] = {str(label): sign for label, sign in labels.items()} if classes else None
-    return Form(**data | made | {"files": files})
+def _faults(item: DataEntry) -> Iterator[str]:
+    """Yield the faults of an entry whose types are right."""
+    classes = item.task == "classification"
+    if item.task not in TASKS:
+        yield f"task: {show(item.task)}{suggest(item.task, TASKS)}; one of {', '.join(TASKS)}"
+    if classes and item.positive_share is None:
+        yield "missing positive_share"
+    if len(item.content_hash) != 64 or set(item.content_hash) - set("0123456789abcdef"):
+        yield "content_hash: should be 64 hexadecimal digits"
+    if not item.forms:
+        yield "forms: at least one is needed"
+    for number, form in enumerate(item.forms, 1):
+        yield from (f"forms[{number}]: {fault}" for fault in _form_faults(form, classes))
 
 
-def _affine(where: str, data: Any) -> Affine:
-    _check_block(where, data, AFFINE, ())
-    keep = data.get("keep", [0, 0])
-    if not isinstance(keep, list) or len(keep) != 2:
-        raise UserError(f"{where}: keep: {show(keep)} should be two numbers, the least and the largest")
-    for value in keep:
-        _check(where, value, float)
-    if data.get("divide") == 0:
-        raise UserError(f"{where}: divide: must not be 0")
-    numbers = {key: float(value) for key, value in data.items() if key != "keep"}
-    return Affine(**numbers, keep=tuple(keep) if "keep" in data else None)
+def _form_faults(form: Form, classes: bool) -> Iterator[str]:
+    if form.format not in FORMATS:
+        yield f"format: {show(form.format)}{suggest(form.format, FORMATS)}; one of {', '.join(FORMATS)}"
+        return
+    needed = 2 if form.label == "file" else FORMATS[form.format]
+    if len(form.files) < needed:
+        yield f"files: {needed} needed for format {form.format}"
+    if form.format in EMBEDDED and form.dataset not in EMBEDDED[form.format]:
+        yield f"dataset: {show(form.dataset)}; one of {', '.join(EMBEDDED[form.format])}"
+    if form.rows is not None and form.rows < 1:
+        yield f"rows: {form.rows} should be at least 1"
+    if form.delimiter != "whitespace" and (len(form.delimiter) != 1 or form.delimiter in '\r\n" '):
+        yield f"delimiter: {show(form.delimiter)}; 'whitespace' or one character"
+    if form.label not in ("first", "last", "file") and not (isinstance(form.label, int) and form.label > 0):
+        yield f"label: {show(form.label)}; first, last, file, or a column number from 1"
+    if classes and form.labels is None:
+        yield "missing labels"
+    elif not classes and form.labels:
+        yield "labels: only classification has classes to map"
+    elif classes and set((form.labels or {}).values()) != {-1, 1}:
+        yield "labels: should map the source's labels to -1 and 1"
+    if any(change and change.divide == 0 for change in (form.target, form.scale)):
+        yield "target, scale: divide must not be 0"
+    for file in form.files:
+        if not _is_plain(file.name):
+            yield f"files: {show(file.name)} should be a plain file name"
+        for link in file.urls:
+            try:
+                scheme = urlsplit(link.url).scheme
+            except ValueError:  # such as http://[
+                scheme = ""
+            if scheme not in ("http", "https"):
+                yield f"urls: {show(link.url)} should begin with https:// or http://"
+            if link.member is not None and not all(map(_is_plain, link.member.split("/"))):
+                yield f"urls: member {show(link.member)} leaves the archive"
 
 
-def _file(where: str, data: Any) -> DataFile:
-    data = {"name": data} if isinstance(data, str) else data
-    _check_block(f"{where}: files", data, FILE, {"name"})
-    if not _plain(data["name"]):
-        raise UserError(f"{where}: files: {show(data['name'])} should be a plain file name")
-    return DataFile(data["name"], tuple(_link(f"{where}: urls", link) for link in data.get("urls", [])))
-
-
-def _link(where: str, data: Any) -> Link:
-    data = {"url": data} if isinstance(data, str) else data
-    _check_block(where, data, LINK, {"url"})
-    link = Link(**data)
-    try:
-        scheme = urlsplit(link.url).scheme
-    except ValueError:  # such as http://[
-        scheme = ""
-    if scheme not in ("http", "https"):
-        raise UserError(f"{where}: {show(link.url)} should begin with https:// or http://")
-    if link.member is not None and not all(_plain(part) for part in link.member.split("/")):
-        raise UserError(f"{where}: member {show(link.member)} leaves the archive")
-    return link
-
-
-def _plain(name: object) -> bool:
-    return isinstance(name, str) and name not in ("", ".", "..") and not set(name) & set("/\\:\0")
+def _is_plain(name: str) -> bool:
+    return name not in ("", ".", "..") and not set(name) & set("/\\:\0")

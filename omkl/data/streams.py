@@ -1,8 +1,8 @@
-"""The streams that NORMA was tried on, made from a seed: Kivinen, Smola, Williamson (2004), section VI-A.
+"""The streams of NORMA's experiments, made from a seed: Kivinen, Smola, Williamson (2004), section VI-A.
 
 Two classes, each a mixture of Gaussians in the plane. An example that the Bayes rule misclassifies, or is not
-sure of, is left out and another one drawn. ``drift`` moves the means a little every 10 trials, ``switch``
-draws new means every 1000. The paper gives no numbers; these are ours.
+sure of, is replaced by another one. ``drift`` moves the means a little every 10 trials, ``switch`` draws new
+means every 1000. The paper gives no numbers; these are ours.
 """
 
 import numpy as np
@@ -27,7 +27,8 @@ def generate(name: str, seed: int) -> Examples:
     X, y = [], []
     for start in range(0, ROUNDS, EVERY[name]):
         if start > 0:
-            means = _moved(rng, means) if name == "drift" else _means(rng)
+            moved = means + STEP * rng.standard_normal(means.shape) if name == "drift" else _means(rng)
+            means = np.where(np.abs(moved) > SIDE, np.sign(moved) * 2 * SIDE - moved, moved)  # reflected
         kept = 0
         while kept < EVERY[name]:
             x, labels = _examples(rng, means)
@@ -42,13 +43,8 @@ def _means(rng: np.random.Generator) -> np.ndarray:
     return rng.uniform(-SIDE, SIDE, (2, COMPONENTS, 2))
 
 
-def _moved(rng: np.random.Generator, means: np.ndarray) -> np.ndarray:
-    moved = means + STEP * rng.standard_normal(means.shape)
-    return np.where(np.abs(moved) > SIDE, np.sign(moved) * 2 * SIDE - moved, moved)  # reflected
-
-
 def _examples(rng: np.random.Generator, means: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return those of some examples drawn that the Bayes rule is sure of, and their labels."""
+    """Draw examples; return those of which the Bayes rule is sure, and their labels."""
     which, component = rng.integers(2, size=_DRAWN), rng.integers(COMPONENTS, size=_DRAWN)
     x = np.round(means[which, component] + SPREAD * rng.standard_normal((_DRAWN, 2)), DECIMALS)
     square = ((x[:, None, None] - means) ** 2).sum(-1)

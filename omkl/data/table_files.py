@@ -124,13 +124,13 @@ def _number(text: str) -> float | None:
 
 def _column(name: str, text: np.ndarray) -> Column:
     missing = np.fromiter((value.lower() in MISSING for value in text), bool, len(text))
-    numbers: np.ndarray | None = np.full(len(text), np.nan)
+    numbers = np.full(len(text), np.nan)
     try:
         if any("_" in value for value in text):
             raise ValueError
         numbers[~missing] = text[~missing].astype(np.float64)
     except ValueError:
-        numbers = None
+        return Column(name, text, missing, None)
     return Column(name, text, missing, numbers)
 
 

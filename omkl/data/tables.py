@@ -1,107 +1,25 @@
-"""Delimited tables, read as a form describes them."""
+"""Delimited text as users have it: tables, lists of columns, lists of labels, as a form describes them."""
 
+import csv
+import io
+import itertools
 import re
 from array import array
+from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import IO
 
 import numpy as np
 
+from omkl.data import files
 from omkl.data.files import open_binary
-from omkl.data.forms import Form
-from omkl.data.parse import Examples, dense, read_fields, to_number
+from omkl.data.parse import LARGEST_INDEX, LONGEST_INDEX, Examples, csr, dense, to_number
+from omkl.data.registry import Form
 from omkl.errors import UserError, show
 
-LONGEST_LABEL = 100
+LONGEST_LABEL = 100  # numpy reserves the length of the longest label in every row
 _TIME = re.compile(r"([01]?[0-9]|2[0-3]):([0-5]?[0-9])")
-
-
-def read_table(form: Form, path: Path, limit: int | None) -> Examples:
-    """Return the examples of a table of at most ``limit`` bytes. Raises UserError that names file:line."""
-    numbers, lines, labels = array("d"), array("q"), []
-    words = {word: repr(value) for word, value in (form.values or {}).items()}
-    width = 0
-    for line, fields in read_fields(path, form.delimiter, limit):
-        if width == 0:
-            width = len(fields)
-            label = _label_column(form.label, width, path)
-            kept = [i for i in range(width) if i != label and i + 1 not in form.drop]
-            if not kept:
-                raise UserError(
-                    f"{path}:{line}: {width} column(s), so no features; is the delimiter {form.delimiter!r}?"
-                )
-            if form.header or (form.header is None and _is_header(fields, kept)):
-                continue
-        if len(lines) == form.rows:
-            break
-        if len(fields) != width:
-            raise UserError(f"{path}:{line}: {len(fields)} columns; the lines before have {width}")
-        features = [fields[i] for i in kept]
-        if form.missing is not None and form.missing in features:
-            continue
-        features = [words.get(field, field) for field in features]
-        if form.times:
-            features = [
-                _time_of_day(field, f"{path}:{line}") if i + 1 in form.times else field
-                for i, field in zip(kept, features, strict=True)
-            ]
-        try:
-            if "_" in "".join(features):
-                raise ValueError("float() would read 1_000")
-            numbers.extend(map(float, features))
-        except ValueError:
-            for column, field in zip(kept, features, strict=True):
-                to_number(field, f"{path}:{line}: column {column + 1}")
-            raise
-        lines.append(line)
-        labels.append(checked_label(fields[label], f"{path}:{line}") if label is not None else "")
-    if not lines:
-        raise UserError(f"{path}: no examples in it")
-    X = np.frombuffer(numbers, dtype=np.float64).reshape(len(lines), len(kept))
-    bad = np.flatnonzero(~np.isfinite(X).all(axis=1))
-    if len(bad):
-        column = kept[int(np.argmin(np.isfinite(X[bad[0]])))] + 1
-        raise UserError(f"{path}:{lines[bad[0]]}: column {column} is not finite")
-    empty = next((lines[i] for i, text in enumerate(labels) if not text), None) if label is not None else None
-    if empty is not None:
-        raise UserError(f"{path}:{empty}: the label (column {label + 1}) is empty")
-    return dense(X, np.array(labels))
-
-
-def checked_label(text: str, where: str) -> str:
-    """Return the label if it is short: numpy reserves the length of the longest one in every row."""
-    if len(text) > LONGEST_LABEL:
-        raise UserError(f"{where}: the label has {len(text):,} characters; at most {LONGEST_LABEL} are read")
-    return text
-
-
-def _label_column(label: str | int, width: int, path: Path) -> int | None:
-    if label == "file":
-        return None
-    column = {"first": 1, "last": width}.get(label, label)
-    if not isinstance(column, int) or not 1 <= column <= width:
-        raise UserError(f"{path}: the label should be column {label} but there are {width} columns")
-    return column - 1
-
-
-def _time_of_day(text: str, where: str) -> str:
-    """Return the fraction of the day of a time HH:MM, as text."""
-    match = _TIME.fullmatch(text)
-    if not match:
-        raise UserError(f"{where}: {show(text)} is not a time of day HH:MM")
-    return repr((int(match[1]) * 60 + int(match[2])) / 1440)
-
-
-def _is_header(fields: list[str], kept: list[int]) -> bool:
-    """Return whether none of the features of the first line is a number."""
-
-    def numeric(field: str) -> bool:
-        try:
-            float(field)
-        except ValueError:
-            return False
-        return True
-
-    return not any(numeric(fields[i]) for i in kept)
+Rows = Iterable[tuple[int, list[str]]]  # of a table: the line number and the fields of each row
 
 
 def delimiter(path: Path) -> str:
@@ -109,3 +27,147 @@ def delimiter(path: Path) -> str:
     with open_binary(path) as file:
         first = file.readline(2**20).decode("utf-8", "replace")
     return next((mark for mark in (",", ";", "\t") if mark in first), "whitespace")
+
+
+def read_fields(path: Path, delimiter: str, limit: int | None = None) -> Iterator[tuple[int, list[str]]]:
+    """Yield (line number, stripped fields) of a delimited text; ``whitespace`` splits at any run of it.
+
+    Empty lines are skipped. Raises UserError naming file:line where the quoting is broken.
+    """
+    with io.TextIOWrapper(open_binary(path, limit), "utf-8-sig", "replace", newline="") as file:
+        if delimiter == "whitespace":
+            for number, line in enumerate(_lines(file, path), 1):
+                if fields := line.split():
+                    yield number, fields
+            return
+        reader = csv.reader(_lines(file, path), delimiter=delimiter, skipinitialspace=True, strict=True)
+        try:
+            for fields in reader:
+                if any(field.strip() for field in fields):
+                    yield reader.line_num, [field.strip() for field in fields]
+        except csv.Error as error:
+            raise UserError(f"{path}:{reader.line_num}: {error}") from error
+
+
+def _lines(file: IO[str], path: Path) -> Iterator[str]:
+    """Yield the lines of a text; an endless line is an error."""
+    for number in itertools.count(1):
+        line = file.readline(files.LONGEST_LINE + 1)
+        if not line:
+            return
+        if len(line) > files.LONGEST_LINE:
+            raise UserError(f"{path}:{number}: the line is longer than {files.LONGEST_LINE:,} characters")
+        yield line
+
+
+def read_table(form: Form, rows: Rows, path: Path) -> Examples:
+    """Return the examples of a table's rows. Raises UserError with the line of ``path`` and the column."""
+    numbers, lines, labels = array("d"), array("q"), []
+    words = {word: repr(value) for word, value in (form.values or {}).items()}
+    width, label, kept = 0, None, []
+    for line, fields in rows:
+        where = f"{path}:{line}"
+        if width == 0:
+            width = len(fields)
+            label = _label_column(form.label, width, path)
+            kept = [i for i in range(width) if i != label and i + 1 not in form.drop]
+            if not kept:
+                raise UserError(
+                    f"{where}: {width} column(s), so no features; is the delimiter {form.delimiter!r}?"
+                )
+            if form.header or (form.header is None and not any(_is_number(fields[i]) for i in kept)):
+                continue
+        if len(lines) == form.rows:
+            break
+        if len(fields) != width:
+            raise UserError(f"{where}: {len(fields)} columns; the lines before have {width}")
+        features = [fields[i] for i in kept]
+        if form.missing is not None and form.missing in features:
+            continue
+        if words:
+            features = [words.get(field, field) for field in features]
+        for column in form.times:
+            if column - 1 in kept:
+                i = kept.index(column - 1)
+                features[i] = _day_fraction(features[i], where)
+        try:
+            if "_" in "".join(features):
+                raise ValueError("float() would read 1_000")
+            numbers.extend(map(float, features))
+        except ValueError:
+            for i, field in zip(kept, features, strict=True):
+                to_number(field, f"{where}: column {i + 1}")
+            raise
+        lines.append(line)
+        if label is not None:
+            if not fields[label]:
+                raise UserError(f"{where}: the label (column {label + 1}) is empty")
+            labels.append(_checked_label(fields[label], where))
+    if not lines:
+        raise UserError(f"{path}: no examples in it")
+    X = np.frombuffer(numbers, dtype=np.float64).reshape(len(lines), len(kept))
+    bad = np.argwhere(~np.isfinite(X))
+    if len(bad):
+        raise UserError(f"{path}:{lines[bad[0, 0]]}: column {kept[bad[0, 1]] + 1} is not finite")
+    return dense(X, np.array(labels) if label is not None else np.full(len(lines), ""))
+
+
+def _label_column(label: str | int, width: int, path: Path) -> int | None:
+    """Return the label's column from 0, None where the labels have a file of their own."""
+    if label == "file":
+        return None
+    column = {"first": 1, "last": width}.get(str(label), label)
+    if not isinstance(column, int) or not 1 <= column <= width:
+        raise UserError(f"{path}: the label should be column {label} but there are {width} columns")
+    return column - 1
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _day_fraction(text: str, where: str) -> str:
+    match = _TIME.fullmatch(text)
+    if not match:
+        raise UserError(f"{where}: {show(text)} is not a time of day HH:MM")
+    return repr((int(match[1]) * 60 + int(match[2])) / 1440)
+
+
+def _checked_label(text: str, where: str) -> str:
+    if len(text) > LONGEST_LABEL:
+        raise UserError(f"{where}: the label has {len(text):,} characters; at most {LONGEST_LABEL} are read")
+    return text
+
+
+def read_labels(path: Path, limit: int | None) -> np.ndarray:
+    """Return the labels of a file that has one in each line."""
+    labels = []
+    for line, fields in read_fields(path, "whitespace", limit):
+        if len(fields) != 1:
+            raise UserError(f"{path}:{line}: {len(fields)} words; a label file has one label per line")
+        labels.append(_checked_label(fields[0], f"{path}:{line}"))
+    return np.array(labels)
+
+
+def read_columns(path: Path, limit: int | None) -> Examples:
+    """Return the examples of lines that list the columns (from 1, ascending) which are 1; without labels."""
+    counts, columns = array("q"), array("q")
+    for line, fields in read_fields(path, "whitespace", limit):
+        bad = next((field for field in fields if not (field.isascii() and field.isdecimal())), None)
+        if bad is not None:
+            raise UserError(f"{path}:{line}: {show(bad)} is not a column number")
+        row = [int(field) if len(field) <= LONGEST_INDEX else LARGEST_INDEX + 1 for field in fields]
+        if max(row) > LARGEST_INDEX:
+            raise UserError(f"{path}:{line}: a column number is above {LARGEST_INDEX}")
+        if any(b <= a for a, b in itertools.pairwise([0, *row])):
+            raise UserError(f"{path}:{line}: column numbers must start at 1 and ascend")
+        columns.extend(row)
+        counts.append(len(row))
+    if not counts:
+        raise UserError(f"{path}: no examples in it")
+    rows, indices = np.repeat(np.arange(len(counts)), counts), np.frombuffer(columns, np.int64)
+    return csr(rows, indices - 1, np.ones(len(rows)), np.empty(len(counts)), int(indices.max()))

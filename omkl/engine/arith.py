@@ -1,11 +1,10 @@
-"""Arithmetic that numba does not offer: a fused multiply-add, bit casts, and an exp that vectorises.
+"""Arithmetic that numba does not offer: a fused multiply-add, and an exp, sin and cos that vectorise.
 
 Nothing in the engine is compiled with fastmath. Where a fused multiply-add pays it is written as one, so
 that every value is the same whatever loop, block or vector width it is computed in.
 """
 
 import numpy as np
-from llvmlite import ir
 from numba import njit, types
 from numba.extending import intrinsic
 
@@ -30,26 +29,6 @@ def fma(typingctx, a, b, c):
     return types.float64(types.float64, types.float64, types.float64), codegen
 
 
-@intrinsic
-def _bits(typingctx, x):
-    """The 64 bits of a float64 as int64."""
-
-    def codegen(context, builder, signature, args):
-        return builder.bitcast(args[0], ir.IntType(64))
-
-    return types.int64(types.float64), codegen
-
-
-@intrinsic
-def _from_bits(typingctx, n):
-    """The float64 with these 64 bits."""
-
-    def codegen(context, builder, signature, args):
-        return builder.bitcast(args[0], ir.DoubleType())
-
-    return types.float64(types.int64), codegen
-
-
 @njit(cache=True, inline="always")
 def _reduce(x):
     """Return integer n and exp(r) for x = n ln 2 + r, |r| <= ln 2 / 2.
@@ -57,7 +36,7 @@ def _reduce(x):
     exp(r) = 1 + r + r**2 q(r), q interpolating at ten Chebyshev nodes: relative error 1.6e-17.
     """
     shifted = fma(x, _LOG2E, _MAGIC)
-    n = _bits(shifted) - _MAGIC_BITS
+    n = np.float64(shifted).view(np.int64) - _MAGIC_BITS
     whole = shifted - _MAGIC
     r = fma(whole, -_LN2_LO, fma(whole, -_LN2_HI, x))
     p = 2.510038549551032e-08
@@ -75,6 +54,11 @@ def _reduce(x):
 
 
 @njit(cache=True, inline="always")
+def _power_of_two(n):
+    return np.int64((n + 1023) << 52).view(np.float64)
+
+
+@njit(cache=True, inline="always")
 def exp_neg(x):
     """exp(x) for x <= 0, within 1 ulp where the result is normal, with gradual underflow to exactly 0.
 
@@ -83,14 +67,14 @@ def exp_neg(x):
     """
     n, p = _reduce(x if x > _EXP_FLOOR else _EXP_FLOOR)
     half = n >> 1
-    return p * _from_bits((half + 1023) << 52) * _from_bits((n - half + 1023) << 52)
+    return p * _power_of_two(half) * _power_of_two(n - half)
 
 
 @njit(cache=True, inline="always")
 def exp_neg_normal(x):
     """exp_neg(x), the same bits, for -700 < x <= 0: there one exact factor serves."""
     n, p = _reduce(x)
-    return p * _from_bits((n + 1023) << 52)
+    return p * _power_of_two(n)
 
 
 _TWO_OVER_PI = 0.6366197723675814
@@ -106,7 +90,7 @@ def sincos(x):
     Branch-free, so that a loop over it becomes vector code.
     """
     shifted = fma(x, _TWO_OVER_PI, _MAGIC)
-    n = _bits(shifted) - _MAGIC_BITS
+    n = np.float64(shifted).view(np.int64) - _MAGIC_BITS
     whole = shifted - _MAGIC
     r = fma(whole, -_PIO2_LO, fma(whole, -_PIO2_HI, x))
     r = fma(whole, -_PIO2_REST, r)

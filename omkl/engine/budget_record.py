@@ -4,7 +4,7 @@ from collections import namedtuple
 
 import numpy as np
 
-from omkl.engine.open_block import make_block, whole_lanes, with_room
+from omkl.engine.open_block import grown, make_block, whole_lanes, with_room
 from omkl.engine.pool import Pool
 
 BLOCK = 64
@@ -29,12 +29,12 @@ BLOCK = 64
 # open                the open block: open_block.py
 # dots (N, R)         dot products of the stored examples with its rows
 # K (R, S, m)         kernel values of its rows with the slots
-# f, g (m,)           outputs of the last round that was asked for, and sums of their terms' absolute values
-# tile (m + 1, R), dense (d,), some_dots (S,)    scratch; dense is 0
+# f, g (m,)           outputs of the last call of `outputs`, and sums of their terms' absolute values
+# tile (m + 1, R), dense (d,)    scratch; dense is 0
 Budget = namedtuple(
     "Budget",
     "pool limit A own holds born n_put n_sv oldest size ends indices values norm2 origin users free n_free "
-    "now open dots K f g tile dense some_dots",
+    "now open dots K f g tile dense",
 )
 
 
@@ -69,12 +69,11 @@ def make_budget(pool: Pool, budget: int, d: int, block: int = BLOCK) -> Budget:
         g=np.zeros(m),
         tile=np.zeros((m + 1, R)),
         dense=np.zeros(d),
-        some_dots=np.zeros(0),
     )
 
 
 def reserve_slots(B: Budget, vectors: int, longest: int) -> Budget:
-    """Return B with room for so many more vectors within the budget, and for examples this long.
+    """Return B with room for this many more vectors within the budget, and for examples this long.
 
     Room that grows does so by half at least, see `omkl.engine.expansion.reserve`.
     """
@@ -87,9 +86,8 @@ def reserve_slots(B: Budget, vectors: int, longest: int) -> Budget:
     if examples > N:
         examples = max(examples, min(m * slots + 1, N + N // 2))
     if slots > S:
-        A, own, holds, born = (_extended(array, slots) for array in (B.A, B.own, B.holds, B.born))
-        B = B._replace(A=A, own=own, holds=holds, born=born)
-        B = B._replace(K=np.zeros((R, slots, m)), some_dots=np.zeros(slots))
+        A, own, holds, born = (grown(array, S, slots) for array in (B.A, B.own, B.holds, B.born))
+        B = B._replace(A=A, own=own, holds=holds, born=born, K=np.zeros((R, slots, m)))
     stride = max(longest, B.values.size // N if N else 0)
     if examples > N or examples * stride > B.values.size:
         ends = (np.arange(examples)[:, None] * stride + [0, 0]).reshape(-1)
@@ -102,15 +100,9 @@ def reserve_slots(B: Budget, vectors: int, longest: int) -> Budget:
         B = B._replace(ends=ends, indices=indices, values=values)
     if examples > N:
         arrays = (B.norm2, B.origin, B.users, B.free)
-        norm2, origin, users, free = (_extended(array, examples) for array in arrays)
+        norm2, origin, users, free = (grown(array, N, examples) for array in arrays)
         more = np.arange(examples - 1, N - 1, -1)
         free[B.n_free[0] : B.n_free[0] + more.size] = more
         B.n_free[0] += more.size
         B = B._replace(norm2=norm2, origin=origin, users=users, free=free, dots=np.empty((examples, R)))
     return B._replace(open=with_room(B.open, longest))
-
-
-def _extended(array: np.ndarray, size: int) -> np.ndarray:
-    larger = np.zeros((size, *array.shape[1:]), array.dtype)
-    larger[: len(array)] = array
-    return larger

@@ -3,7 +3,7 @@
 Every kernel has slots of its own, which may be overwritten and scaled. All blocking hides here: ``outputs``
 opens a block, the kernel values K of every slot with the block's rows; ``add`` writes the new vector's values
 over those of the slot that it takes. An output is one plain sum over the slots in the order of their
-numbers, at the time it is asked for, so that removals and scalings are exact; a kernel value depends on its
+numbers, at the time of the call, so that removals and scalings are exact; a kernel value depends on its
 two vectors alone. Neither depends on where blocks begin: block sizes agree to the last bit. Where rounding
 could decide an output's sign it is summed again with the C library's exp (ties.py).
 """
@@ -12,9 +12,10 @@ import numpy as np
 from numba import njit
 
 from omkl.engine.dot_products import LANES, dot_products
-from omkl.engine.kernel_values import fill, fill_all, plain_sum, pool_value
+from omkl.engine.kernel_sums import fill, fill_all
 from omkl.engine.kernels import of_distance
 from omkl.engine.open_block import is_open, lay_out, live, row_of, whole_lanes
+from omkl.engine.pool import form_of, pool_value
 from omkl.engine.stream import row
 from omkl.engine.ties import doubtful
 
@@ -41,7 +42,7 @@ def outputs(B, stream, t):
 
 @njit(cache=True)
 def kernel_values(B, t):
-    """K (S, m): kappa_i(x_s, x_t) of every slot in use with the round whose outputs were asked for last."""
+    """K (S, m): kappa_i(x_s, x_t) of every slot in use with the round of the last call of `outputs`."""
     return B.K[row_of(B.open, t)]
 
 
@@ -81,7 +82,7 @@ def oldest(B, i):
 
 @njit(cache=True)
 def coefficients(B, i):
-    """Kernel i's coefficients (n,), slot by slot; what is written into them is its new function."""
+    """Kernel i's coefficients (n,), slot by slot; writing into them changes the function."""
     return B.A[: B.n_sv[i], i]
 
 
@@ -100,7 +101,7 @@ def slots(B):
 
 @njit(cache=True)
 def term_sums(B):
-    """g (m,): the sums of the absolute values of the terms of the outputs asked for last."""
+    """g (m,): the sums of the absolute values of the terms of the last outputs."""
     return B.g
 
 
@@ -119,20 +120,8 @@ def add(B, stream, t, i, s, a):
     B.A[s, i] = a
     B.own[s, i] = pool_value(B.pool, i, B.norm2[e], B.norm2[e], B.norm2[e])
     low, high = row_of(B.open, t) + 1, live(B.open)
-    pool, values = B.pool, B.tile[0]
-    fill(
-        pool.kind[i],
-        pool.rate[i],
-        pool.shape[i],
-        pool.degree[i],
-        pool.cosine[0],
-        B.norm2[e],
-        B.open.row_norm2[low:],
-        B.dots[e, low:],
-        high - low,
-        B.tile[1],
-        values,
-    )
+    values, row_norm2, dots = B.tile[0], B.open.row_norm2[low:], B.dots[e, low:]
+    fill(form_of(B.pool, i), B.norm2[e], row_norm2, dots, high - low, B.tile[1], values)
     K = B.K
     for r in range(low, high):
         K[r, s, i] = values[r - low]
@@ -187,11 +176,12 @@ def scale_all(B, c):
 
 @njit(cache=True)
 def _settled(B, t, i):
-    """f_i(x_t) with the C library's exp."""
-    r, n = row_of(B.open, t), B.n_sv[i]
-    for s in range(n):
-        B.some_dots[s] = B.dots[B.holds[s, i], r]
-    return plain_sum(B.pool, i, B.A[:n, i], B.holds[:n, i], B.norm2, B.open.row_norm2[r], B.some_dots)
+    """f_i(x_t) by one plain sum, left to right, with the C library's exp."""
+    r, total = row_of(B.open, t), 0.0
+    for s in range(B.n_sv[i]):
+        e = B.holds[s, i]
+        total += B.A[s, i] * pool_value(B.pool, i, B.dots[e, r], B.norm2[e], B.open.row_norm2[r])
+    return total
 
 
 @njit(cache=True)
@@ -227,10 +217,7 @@ def _stored(B, stream, t):
     B.origin[e] = stream.order[t]
     B.size[0] += 1
     B.now[0], B.now[1] = t, e
-    low, high = (
-        (row_of(B.open, t) + 1) // LANES * LANES,
-        whole_lanes(live(B.open)),
-    )
+    low, high = (row_of(B.open, t) + 1) // LANES * LANES, whole_lanes(live(B.open))
     if low < high:
         out = B.dots[e : e + 1, low:]
         dot_products(B.ends, B.indices, B.values, B.open.slot, B.open.rows, low, high, 2 * e, 1, out)

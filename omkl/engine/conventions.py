@@ -17,7 +17,7 @@ LARGEST_COEFFICIENT = 1e100  # its square times that of a kernel value can still
 
 @njit(cache=True)
 def vote(f):
-    """The class that output f stands for: +1 if f >= 0, else -1."""
+    """The class that output f votes for: +1 if f >= 0, else -1."""
     return 1.0 if f >= 0.0 else -1.0
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from numba import njit
 
 _MOST_STEPS = 60  # of QL for one eigenvalue; 2 are usual
-_PATIENCE = 20  # after so many, what is rounding beside the largest element counts as 0
+_PATIENCE = 20  # after this many, an element that is rounding relative to the largest counts as 0
 
 
 @njit(cache=True)
@@ -90,9 +90,9 @@ def _tridiagonal(A, d, e, V):
 def _ql(d, e, V):
     """Eigenvalues of the tridiagonal matrix into d, its rotations into the rows of V.
 
-    An element e that is rounding beside its neighbours is 0. In a block of a rank below its size these are
-    rounding themselves, and e may never become small beside them: after a while the measure is the largest
-    element of the matrix.
+    An element e that is rounding relative to its neighbours is 0. In a block of a rank below its size these
+    are rounding themselves, and e may never become small relative to them: after a while the measure is the
+    largest element of the matrix.
     """
     n = d.size
     rounding = 2e-16 * max(np.abs(d).max(), np.abs(e).max())

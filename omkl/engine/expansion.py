@@ -13,7 +13,17 @@ from numba import njit
 
 from omkl.engine.dot_products import LANES, dot_products
 from omkl.engine.kernel_sums import Scratch, accumulate, bit
-from omkl.engine.open_block import end, is_open, lay_out, live, make_block, row_of, whole_lanes, with_room
+from omkl.engine.open_block import (
+    end,
+    grown,
+    is_open,
+    lay_out,
+    live,
+    make_block,
+    row_of,
+    whole_lanes,
+    with_room,
+)
 from omkl.engine.pool import Pool, own_values
 from omkl.engine.stream import row
 from omkl.engine.ties import doubts, settle, settle_block, track
@@ -33,7 +43,7 @@ _TILE_PAIRS = 2048  # stored vectors x rows of a tile: its kernel values stay in
 # dots (J, R) scratch                                    one tile
 # F (m, R)            outputs of the block's rows so far
 # G (m, R)            the same with absolute coefficients, for the kernels that are tracked (m,) for ties
-# f (m,)              outputs of the round that was asked for last
+# f (m,)              outputs of the last call of `outputs`
 # few (S+1, R) few_of (R,) settled, doubt, exact (m, R)  plain sums where rounding could decide: ties.py
 # largest (m,)        largest absolute coefficient of each kernel
 Expansion = namedtuple(
@@ -76,7 +86,7 @@ def make_expansion(pool: Pool, d: int, block: int = BLOCK) -> Expansion:
 
 
 def reserve(E: Expansion, vectors: int, nnz: int, longest: int) -> Expansion:
-    """Return E with room for so many more vectors and non-zeros, and for blocks of rows this long.
+    """Return E with room for this many more vectors and non-zeros, and for blocks of rows this long.
 
     Pages are only touched when used, so that asking for a whole stream's worth costs address space alone.
     Room grows by half at least: a stream that comes row by row is not copied for each of them.
@@ -89,24 +99,19 @@ def reserve(E: Expansion, vectors: int, nnz: int, longest: int) -> Expansion:
         A[:, :n] = E.A[:, :n]
         E = E._replace(
             A=A,
-            stored_by=_grown(E.stored_by, n, vectors),
-            indptr=_grown(E.indptr, n + 1, vectors),
-            norm2=_grown(E.norm2, n, vectors),
-            origin=_grown(E.origin, n, vectors),
+            stored_by=grown(E.stored_by, n, n + vectors),
+            indptr=grown(E.indptr, n + 1, n + 1 + vectors),
+            norm2=grown(E.norm2, n, n + vectors),
+            origin=grown(E.origin, n, n + vectors),
         )
     if used + nnz > E.values.size:
         nnz = max(nnz, used // 2)
-        E = E._replace(indices=_grown(E.indices, used, nnz), values=_grown(E.values, used, nnz))
+        indices, values = (grown(array, used, used + nnz) for array in (E.indices, E.values))
+        E = E._replace(indices=indices, values=values)
     larger = with_room(E.open, longest)
     if larger is not E.open:
         E = E._replace(open=larger, few=np.zeros_like(larger.rows))
     return E
-
-
-def _grown(array: np.ndarray, used: int, more: int) -> np.ndarray:
-    larger = np.empty(used + more, array.dtype)
-    larger[:used] = array[:used]
-    return larger
 
 
 @njit(cache=True)
@@ -114,7 +119,7 @@ def outputs(E, stream, t):
     """f (m,): f_i(x_t) of all m classifiers. The array is reused by the next call.
 
     The sign of each is that of the plain sum over the stored vectors in their order, kernels by the C
-    library's exp: where rounding could decide it, the plain sum is what is returned (ties.py).
+    library's exp: where rounding could decide it, the plain sum is returned (ties.py).
     """
     if not is_open(E.open, t):
         _open_block(E, stream, t)
@@ -128,7 +133,7 @@ def outputs(E, stream, t):
 
 @njit(cache=True)
 def self_kernels(E, t):
-    """kappa_i(x_t, x_t) (m,) of the round whose outputs were asked for last."""
+    """kappa_i(x_t, x_t) (m,) of the round of the last call of `outputs`."""
     return own_values(E.pool, E.open.row_norm2[row_of(E.open, t)])
 
 
@@ -173,7 +178,7 @@ def count_twice(E, i):
 
 @njit(cache=True)
 def scale(E, i, c):
-    """f_i <- c f_i in the coefficients themselves, c > 0: dear, since it ends the open block.
+    """f_i <- c f_i in the coefficients themselves, c > 0. It is slow, since it ends the open block.
 
     The next round's outputs are summed afresh, so that where blocks begin decides no rounding.
     """
@@ -227,19 +232,6 @@ def _serve(E, start, stop, low):
     while first < stop:
         count = min(J, stop - first)
         dot_products(E.indptr, E.indices, E.values, E.open.slot, E.open.rows, low, high, first, count, E.dots)
-        accumulate(
-            E.pool,
-            E.A,
-            E.stored_by,
-            first,
-            count,
-            E.norm2,
-            row_norm2,
-            E.dots,
-            E.scratch,
-            low,
-            E.F,
-            E.G,
-            E.tracked,
-        )
+        tile = (first, count, E.norm2, row_norm2, E.dots, E.scratch, low)
+        accumulate(E.pool, E.A, E.stored_by, *tile, E.F, E.G, E.tracked)
         first += J

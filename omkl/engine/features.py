@@ -22,7 +22,7 @@ _SINCOS_LIMIT = 1e5  # up to here sincos has the C library's accuracy
 # V (d, m D)    the frequencies as columns, kernel after kernel
 # scale         what every feature is multiplied by
 # p (m D,)      scratch: v.x of all frequencies
-# z (m, 2D)     the features of the round asked for last
+# z (m, 2D)     the features of the last call of `lift`
 Features = namedtuple("Features", "V scale p z")
 
 

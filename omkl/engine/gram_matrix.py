@@ -10,9 +10,9 @@ from numba import njit
 
 from omkl.engine.conventions import within_range
 from omkl.engine.eigen import eigh
-from omkl.engine.kernel_values import dots_with, pool_value
+from omkl.engine.pool import pool_value
 
-LEAST_RESIDUAL = 1e-8  # what of ||kappa(x, .)||^2 lies outside the span, as a share, for x to be outside
+LEAST_RESIDUAL = 1e-8  # share of ||kappa(x, .)||^2 outside the span above which x is outside
 LEAST_SUM = 1e-10  # share of its terms below which a sum is rounding: coefficients are solutions
 LEAST_EIGENVALUE = 1e-8  # share of the largest below which an eigenvector is noise
 SAME_EIGENVALUE = 1e-6  # relative difference of eigenvalues that belong together
@@ -20,7 +20,7 @@ SAME_EIGENVALUE = 1e-6  # relative difference of eigenvalues that belong togethe
 
 @njit(cache=True)
 def rounded(f, g):
-    """f (m,), in place 0 where it is so small beside g (m,), the sums of its terms' absolute values.
+    """f (m,), set to 0 in place where it is rounding relative to g (m,), its terms' absolute sums.
 
     Coefficients that were projected cancel up to rounding only, and rounding must not decide a mistake.
     """
@@ -89,13 +89,18 @@ def move(B, i, c, d):
 @njit(cache=True)
 def gram(B, i):
     """K (n, n) of kernel i's stored vectors."""
-    n = B.n_sv[i]
+    n, dense = B.n_sv[i], B.dense
     K = np.empty((n, n))
     for q in range(n):
         there = B.holds[q, i]
-        dots_with(B.ends, B.indices, B.values, B.holds[:n, i], there, B.dense, B.some_dots)
+        start, stop = B.ends[2 * there], B.ends[2 * there + 1]
+        dense[B.indices[start:stop]] = B.values[start:stop]
         for s in range(n):
-            K[q, s] = pool_value(B.pool, i, B.some_dots[s], B.norm2[B.holds[s, i]], B.norm2[there])
+            e, dot = B.holds[s, i], 0.0
+            for k in range(B.ends[2 * e], B.ends[2 * e + 1]):
+                dot += dense[B.indices[k]] * B.values[k]
+            K[q, s] = pool_value(B.pool, i, dot, B.norm2[e], B.norm2[there])
+        dense[B.indices[start:stop]] = 0.0
     return K
 
 

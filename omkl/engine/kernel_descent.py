@@ -1,28 +1,24 @@
 """One classifier f = scale (what is stored) that shrinks in every round and forgets: NORMA's expansion.
 
 Without a window it is an Expansion E, with one a Budget B, whose slots are used again; the other is None.
-(Each has an `if` of its own: the compiler leaves out what is inside where the argument's type is None.)
-Throughout: scale (1,)   now (2,) rounds learnt; those of them when B was written anew last
+(Each has an `if` of its own: the compiler leaves out its body where the argument's type is None.)
+Throughout: scale (1,)   now (2,) rounds learnt; those of them when B was last rewritten
 With a window f has the terms of the last tau rounds, tau the length of window (3, tau). Its rows:
 BORN the round of the term in each slot
 ALPHA its coefficient when it was new
 POWER 1, c, c^2, ... where every round shrinks f by the same c: the cache of section II-D and Fig. 1
-There the scale is the power of the rounds since B was written anew: with alpha_i c^(t - i - 1) for the term
+There the scale is the power of the rounds since B was last rewritten: with alpha_i c^(t - i - 1) for the term
 of round i, in the round t that no further power is left for, or none that is not tiny.
 """
 
 import numpy as np
 from numba import njit
 
-from omkl.engine import budgeted, expansion, trace
+from omkl.engine import budgeted, expansion
+from omkl.engine.stream import record as record_round
 
 BORN, ALPHA, POWER = 0, 1, 2  # rows of `window`
 LEAST_SCALE = 1e-30  # below this the scale goes into the coefficients: new ones are divided by it
-
-_add, _outputs, _scale = expansion.add, expansion.outputs, expansion.scale
-_add_slot, _remove, _slot_outputs = budgeted.add, budgeted.remove, budgeted.outputs
-_scale_slots = budgeted.scale
-_record = trace.record
 
 
 @njit(cache=True)
@@ -30,9 +26,9 @@ def output(E, B, scale, stream, t):
     """f(x_t)."""
     f = 0.0
     if E is not None:
-        f = _outputs(E, stream, t)[0]
+        f = expansion.outputs(E, stream, t)[0]
     if B is not None:
-        f = _slot_outputs(B, stream, t)[0]
+        f = budgeted.outputs(B, stream, t)[0]
     return scale[0] * f
 
 
@@ -40,9 +36,9 @@ def output(E, B, scale, stream, t):
 def record(trace, t, score, y, E, B):
     """Note round t of f."""
     if E is not None:
-        _record(trace, t, score, y, E)
+        record_round(trace, t, score, y, E)
     if B is not None:
-        _record(trace, t, score, y, B)
+        record_round(trace, t, score, y, B)
 
 
 @njit(cache=True)
@@ -59,17 +55,17 @@ def descend(E, B, scale, now, window, stream, t, c, a, alike):
         scale[0] *= c
         if scale[0] < LEAST_SCALE:
             if E is not None:
-                _scale(E, 0, scale[0])
+                expansion.scale(E, 0, scale[0])
             if B is not None:
-                _scale_slots(B, 0, scale[0])
+                budgeted.scale(B, 0, scale[0])
             scale[0] = 1.0
     if a != 0.0:
         if E is not None:
-            _add(E, stream, t, np.full(1, a / scale[0]))
+            expansion.add(E, stream, t, np.full(1, a / scale[0]))
         if B is not None:
             s = B.n_sv[0]
             window[BORN, s], window[ALPHA, s] = now[0], a
-            _add_slot(B, stream, t, 0, s, a / scale[0])
+            budgeted.add(B, stream, t, 0, s, a / scale[0])
     now[0] += 1
 
 
@@ -98,5 +94,5 @@ def _slide(B, now, window, t):
     for s in range(last + 1):
         if window[BORN, s] == now[0] - window.shape[1]:
             window[BORN, s], window[ALPHA, s] = window[BORN, last], window[ALPHA, last]
-            _remove(B, t, 0, s)
+            budgeted.remove(B, t, 0, s)
             return

@@ -6,7 +6,8 @@ import numpy as np
 from numba import njit
 
 from omkl.engine.arith import fma
-from omkl.engine.kernels import of_distance, row_values, vanishes
+from omkl.engine.kernels import of_distance, plain_cosine, polynomial, row_values, vanishes
+from omkl.engine.pool import form_of
 
 # Room for one tile: squares, K (J, R), nearest (R,), and the vectors picked from it, chosen (J,)
 Scratch = namedtuple("Scratch", "squares K nearest chosen")
@@ -33,37 +34,34 @@ def accumulate(pool, A, stored_by, first, count, norm2, row_norm2, dots, scratch
     while place < pool.order.size:
         stop = pool.group_end[place]
         if of_distance(pool.kind[pool.order[place]]):
-            while stop > place and _vanishes(pool, pool.order[stop - 1], nearest):
+            while stop > place and vanishes(form_of(pool, pool.order[stop - 1]), nearest):
                 stop -= 1
         picked = _pick(pool.order, place, stop, stored_by, first, count, chosen)
         for at in range(place, stop if picked else place):
             i = pool.order[at]
             chain = pool.chain[at]
-            f, g = F[i, low : low + rows], G[i, low : low + rows]
-            if of_distance(pool.kind[i]):
+            f, g, form = F[i, low : low + rows], G[i, low : low + rows], form_of(pool, i)
+            if not of_distance(form[0]):
                 if chain < 0:
-                    form = (pool.kind[i], pool.rate[i], pool.shape[i])
-                    _values(form, picked, chosen, rows, farthest, squares, K)
-                elif chain == 2 and tracked[i]:
-                    _fourth_powers_add_both(A[i], first, picked, chosen, rows, K, f, g)
-                    continue
-                elif chain == 2:
-                    _fourth_powers_add(A[i], first, picked, chosen, rows, K, f)
-                    continue
-                else:
-                    _square(chain, picked, rows, K)
-            elif chain < 0:
-                _bases(pool, i, first, picked, norm2, row_norm2, dots, scratch)
-                _times(pool.degree[i] - 1, picked, rows, squares, K)
-                _add_plain(A[i], first, picked, chosen, rows, K, f)
+                    _bases(form, first, picked, norm2, row_norm2, dots, scratch)
+                    chain = pool.degree[i] - 1
+                _times_add(A[i], first, picked, chosen, rows, chain, squares, K, f)
                 continue
-            elif chain == 1:
-                _times_add(A[i], first, picked, chosen, rows, squares, K, f)
+            if chain == 2 and tracked[i]:
+                _fourth_powers_add_both(A[i], first, picked, chosen, rows, K, f, g)
                 continue
+            if chain == 2:
+                _fourth_powers_add(A[i], first, picked, chosen, rows, K, f)
+                continue
+            if chain < 0:
+                for q in range(picked):
+                    row_values(form, farthest, squares[chosen[q]], rows, K[q])
             else:
-                _times(chain, picked, rows, squares, K)
-                _add_plain(A[i], first, picked, chosen, rows, K, f)
-                continue
+                for q in range(picked):
+                    k = K[q]
+                    for _ in range(chain):
+                        for r in range(rows):
+                            k[r] = k[r] * k[r]
             _add(A[i], first, picked, chosen, rows, K, f)
             if tracked[i]:
                 _add_absolute(A[i], first, picked, chosen, rows, K, g)
@@ -72,7 +70,7 @@ def accumulate(pool, A, stored_by, first, count, norm2, row_norm2, dots, scratch
 
 @njit(cache=True)
 def bit(i):
-    """The bit that stands for kernel i in a set of kernels; beyond 64 kernels some share one."""
+    """The bit of kernel i in a set of kernels; beyond 64 kernels some share one."""
     return np.uint64(1) << np.uint64(i % 64)
 
 
@@ -115,27 +113,6 @@ def _distances(first, count, norm2, row_norm2, dots, scratch):
     for r in range(rows):
         nearest = min(nearest, near[r])
     return nearest, 2.0 * (largest_norm2 + largest_row)
-
-
-@njit(cache=True)
-def _vanishes(pool, i, nearest):
-    return vanishes(pool.kind[i], pool.rate[i], pool.shape[i], nearest)
-
-
-@njit(cache=True)
-def _values(form, picked, chosen, rows, farthest, squares, K):
-    kind, rate, shape = form
-    for q in range(picked):
-        row_values(kind, rate, shape, farthest, squares[chosen[q]], rows, K[q])
-
-
-@njit(cache=True)
-def _square(times, picked, rows, K):
-    for q in range(picked):
-        k = K[q]
-        for _ in range(times):
-            for r in range(rows):
-                k[r] = k[r] * k[r]
 
 
 @njit(cache=True)
@@ -206,15 +183,6 @@ def _add(a, first, picked, chosen, rows, K, out):
 
 
 @njit(cache=True)
-def _add_plain(a, first, picked, chosen, rows, K, out):
-    """_add with products rounded before they are added: polynomials sum as by definition, bit for bit."""
-    for q in range(picked):
-        a0, k = a[first + chosen[q]], K[q]
-        for r in range(rows):
-            out[r] = out[r] + a0 * k[r]
-
-
-@njit(cache=True)
 def _add_absolute(a, first, picked, chosen, rows, K, out):
     for q in range(picked):
         size, k = abs(a[first + chosen[q]]), K[q]
@@ -224,16 +192,16 @@ def _add_absolute(a, first, picked, chosen, rows, K, out):
 
 
 @njit(cache=True)
-def _bases(pool, i, first, picked, norm2, row_norm2, dots, scratch):
+def _bases(form, first, picked, norm2, row_norm2, dots, scratch):
     """squares, K <- scale x_j.x_r + coef0; for cosine divided by the roots of its values at x_j and x_r."""
-    scale, constant = pool.rate[i], pool.shape[i]
+    _, scale, constant, _, cosine = form
     rows = row_norm2.size
     roots = scratch.nearest
     for r in range(rows):
-        roots[r] = _inverse_root(scale * row_norm2[r] + constant) if pool.cosine[0] else 1.0
+        roots[r] = _inverse_root(scale * row_norm2[r] + constant) if cosine else 1.0
     for q in range(picked):
         j = scratch.chosen[q]
-        own = _inverse_root(scale * norm2[first + j] + constant) if pool.cosine[0] else 1.0
+        own = _inverse_root(scale * norm2[first + j] + constant) if cosine else 1.0
         dot, base, k = dots[j], scratch.squares[q], scratch.K[q]
         for r in range(rows):
             b = (scale * dot[r] + constant) * own * roots[r]
@@ -247,20 +215,54 @@ def _inverse_root(x):
 
 
 @njit(cache=True)
-def _times(factors, picked, rows, bases, K):
+def _times_add(a, first, picked, chosen, rows, factors, bases, K, out):
+    """K <- K bases**factors and _add, with products rounded before they are added: polynomials sum as by
+    definition, bit for bit.
+    """
     for q in range(picked):
-        base, k = bases[q], K[q]
+        a0, base, k = a[first + chosen[q]], bases[q], K[q]
         for _ in range(factors):
             for r in range(rows):
                 k[r] = k[r] * base[r]
+        for r in range(rows):
+            out[r] = out[r] + a0 * k[r]
+
+
+# One kernel at a time, where every kernel has stored vectors of its own (budgeted.py).
 
 
 @njit(cache=True)
-def _times_add(a, first, picked, chosen, rows, bases, K, out):
-    """_times by one factor and _add_plain, in one pass."""
-    for q in range(picked):
-        a0, base, k = a[first + chosen[q]], bases[q], K[q]
+def fill(form, norm2, row_norm2, dot, rows, squares, out):
+    """out[r] = kappa of a stored vector with the block's first rows; polynomials exactly as by definition.
+
+    squares (rows,) scratch. The kernel's constants, not the pool: only so is it inlined, and do the loops
+    become vector code.
+    """
+    if of_distance(form[0]):
         for r in range(rows):
-            k0 = k[r] * base[r]
-            k[r] = k0
-            out[r] = out[r] + a0 * k0
+            distance = norm2 + row_norm2[r] - 2.0 * dot[r]
+            squares[r] = distance if distance > 0.0 else 0.0
+        row_values(form, np.inf, squares, rows, out)
+    elif form[4]:
+        for r in range(rows):
+            out[r] = plain_cosine(form, dot[r], norm2, row_norm2[r])
+    else:
+        for r in range(rows):
+            out[r] = polynomial(form, dot[r])
+
+
+@njit(cache=True)
+def fill_all(pool, n_sv, holds, norm2, row_norm2, dots, count, tile, K):
+    """K[r, s, i] of all rows, slots and kernels, by way of a tile (m + 1, R): K is made for sums over i."""
+    m = n_sv.size
+    for s in range(n_sv.max()):
+        for i in range(m):
+            if s < n_sv[i]:
+                e = holds[s, i]
+                fill(form_of(pool, i), norm2[e], row_norm2, dots[e], count, tile[m], tile[i])
+            else:
+                tile[i] = 0.0
+        for r in range(count):
+            k = K[r, s]
+            for i in range(m):
+                k[i] = tile[i, r]

@@ -8,6 +8,8 @@ matern32             (1 + u) exp(-u), u = rate sqrt(s), rate = sqrt(3) / sigma
 rational_quadratic   (1 + rate s)^-shape, rate = 1 / (2 alpha sigma^2), shape = alpha
 polynomial           (rate x.x' + shape)^degree, rate = scale, shape = coef0; linear is x.x'
 
+Throughout: form = (kind, rate, shape, degree, whether it is divided for cosine), the constants of one kernel.
+
 To add one: its parameters in KINDS, its number below, its constants in `constants`, and its line in each of
 the functions of a squared distance: its definition `plain`, the fast `row_values`, `decay` and `reach`.
 """
@@ -20,7 +22,7 @@ from numba import njit
 from omkl.engine.arith import EXP_ZERO, exp_neg, exp_neg_normal
 
 # The parameters of each kind: (domain, default), None where it must be given; of those in EITHER exactly one.
-# Plain literals: omkl/config/kernels.py reads them without importing this module, since numba takes 0.3 s.
+# Plain literals: omkl/config/domains.py reads them without importing this module, since numba takes 0.3 s.
 KINDS = {
     "gaussian": {"sigma": ("[1e-150, 1e150]", None), "gamma": ("(0, inf)", None)},
     "polynomial": {
@@ -56,15 +58,10 @@ def constants(kernel: dict) -> tuple[int, float, float, int]:
         case "matern32":
             return MATERN32, math.sqrt(3.0) / kernel["sigma"], 0.0, 1
         case "rational_quadratic":
-            return (
-                RATIONAL_QUADRATIC,
-                1.0 / (2.0 * kernel["alpha"] * kernel["sigma"] ** 2),
-                kernel["alpha"],
-                1,
-            )
+            alpha = kernel["alpha"]
+            return RATIONAL_QUADRATIC, 1.0 / (2.0 * alpha * kernel["sigma"] ** 2), alpha, 1
         case "linear" | "polynomial":
-            shape = kernel.get("coef0", 0.0)
-            return POLYNOMIAL, kernel.get("scale", 1.0), shape, kernel.get("degree", 1)
+            return POLYNOMIAL, kernel.get("scale", 1.0), kernel.get("coef0", 0.0), kernel.get("degree", 1)
     raise ValueError(f"unknown kernel kind {kernel['kind']!r}")
 
 
@@ -108,8 +105,9 @@ def of_distance(kind):
 
 
 @njit(cache=True)
-def plain(kind, rate, shape, square):
+def plain(form, square):
     """The kernel by its definition, with the C library's functions: what decides where signs are in doubt."""
+    kind, rate, shape = form[:3]
     if kind == RATIONAL_QUADRATIC:
         return math.pow(1.0 + rate * square, -shape)
     exponent = -rate * (square if kind == GAUSSIAN else math.sqrt(square))
@@ -119,8 +117,9 @@ def plain(kind, rate, shape, square):
 
 
 @njit(cache=True)
-def decay(kind, rate, shape, square):
+def decay(form, square):
     """-log of the kernel's value."""
+    kind, rate, shape = form[:3]
     if kind == RATIONAL_QUADRATIC:
         return shape * math.log1p(rate * square)
     exponent = rate * (square if kind == GAUSSIAN else math.sqrt(square))
@@ -128,14 +127,15 @@ def decay(kind, rate, shape, square):
 
 
 @njit(cache=True)
-def vanishes(kind, rate, shape, square):
+def vanishes(form, square):
     """Whether the kernel's value is exactly 0 from this squared distance on."""
-    return -decay(kind, rate, shape, square) < _ZERO
+    return -decay(form, square) < _ZERO
 
 
 @njit(cache=True)
-def reach(kind, rate, shape, level):
+def reach(form, level):
     """A squared distance from which on `decay` is at least this level."""
+    kind, rate, shape = form[:3]
     if kind == RATIONAL_QUADRATIC:
         return math.expm1(min(level / shape, 700.0)) / rate if level < 700.0 * shape else np.inf
     if kind == MATERN32:  # u - log(1 + u) is at least the level at u = level + 2 log(2 + level)
@@ -148,8 +148,9 @@ def reach(kind, rate, shape, level):
 
 
 @njit(cache=True)
-def row_values(kind, rate, shape, largest, square, rows, out):
+def row_values(form, largest, square, rows, out):
     """out[r] <- the kernel at squared distance square[r], r < rows; none is above `largest`."""
+    kind, rate, shape = form[:3]
     if kind == GAUSSIAN:
         if rate * largest < 690.0:
             for r in range(rows):
@@ -173,8 +174,9 @@ def row_values(kind, rate, shape, largest, square, rows, out):
 
 
 @njit(cache=True)
-def polynomial(scale, coef0, degree, dot):
+def polynomial(form, dot):
     """(scale dot + coef0)^degree, by products from left to right."""
+    _, scale, coef0, degree = form[:4]
     base = scale * dot + coef0
     power = base
     for _ in range(degree - 1):
@@ -183,10 +185,9 @@ def polynomial(scale, coef0, degree, dot):
 
 
 @njit(cache=True)
-def plain_cosine(scale, coef0, degree, dot, self_j, self_r):
+def plain_cosine(form, dot, self_j, self_r):
     """kappa(x, x') / sqrt(kappa(x, x) kappa(x', x')) of a polynomial kappa; 0 where a self-kernel is 0."""
-    power = polynomial(scale, coef0, degree, dot)
-    product = polynomial(scale, coef0, degree, self_j) * polynomial(scale, coef0, degree, self_r)
+    power, product = polynomial(form, dot), polynomial(form, self_j) * polynomial(form, self_r)
     return power / math.sqrt(product) if product > 0.0 else 0.0
 
 
@@ -194,21 +195,19 @@ def plain_cosine(scale, coef0, degree, dot, self_j, self_r):
 
 
 @njit(cache=True)
-def value(kind, rate, shape, degree, cosine, dot, norm2, other_norm2):
+def value(form, dot, norm2, other_norm2):
     """kappa of two vectors from their dot product and squared norms, by its definition."""
-    if of_distance(kind):
+    if of_distance(form[0]):
         distance = norm2 + other_norm2 - 2.0 * dot
-        return plain(kind, rate, shape, distance if distance > 0.0 else 0.0)
-    if cosine:
-        return plain_cosine(rate, shape, degree, dot, norm2, other_norm2)
-    return polynomial(rate, shape, degree, dot)
+        return plain(form, distance if distance > 0.0 else 0.0)
+    return plain_cosine(form, dot, norm2, other_norm2) if form[4] else polynomial(form, dot)
 
 
 @njit(cache=True)
-def own_value(kind, rate, shape, degree, cosine, norm2):
+def own_value(form, norm2):
     """kappa(x, x) of an example with this squared norm; with cosine 1, or 0 where kappa(x, x) is 0."""
-    if of_distance(kind):
+    if of_distance(form[0]):
         return 1.0
-    if cosine:
-        return 1.0 if rate * norm2 + shape > 0.0 else 0.0
-    return polynomial(rate, shape, degree, norm2)
+    if form[4]:
+        return 1.0 if form[1] * norm2 + form[2] > 0.0 else 0.0
+    return polynomial(form, norm2)

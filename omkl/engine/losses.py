@@ -1,12 +1,13 @@
-"""Losses of a prediction f of y, and their slopes in f."""
+"""Losses of a prediction f of y, their slopes in f, and the step sizes of gradient descent."""
 
 import math
 
 import numpy as np
 from numba import njit
 
-# The choices of `loss` (see omkl/learner/choices.py).
+# The choices of `loss` and of `step` (see omkl/learner/choices.py).
 SQUARED, LOGISTIC, HINGE = 0, 1, 2
+CONSTANT, SQRT = 0, 1
 
 
 @njit(cache=True)
@@ -46,3 +47,17 @@ def slopes(kind, y, f):
     for i in range(f.size):
         values[i] = slope_of(kind, y, f[i])
     return values
+
+
+@njit(cache=True)
+def rate(done, eta, step):
+    """eta_t = eta, or eta / sqrt(t), of the round t after the done (1,) rounds that have been learnt."""
+    return eta / math.sqrt(done[0] + 1.0) if step == SQRT else eta
+
+
+@njit(cache=True)
+def rate_of_pass(done, eta, step, T):
+    """As `rate`; where eta is not a number, 1 / sqrt(T) in a pass of T (1,) rounds, or 1 / sqrt(t)."""
+    if not math.isnan(eta):
+        return rate(done, eta, step)
+    return 1.0 / math.sqrt(done[0] + 1.0 if step == SQRT else T[0])

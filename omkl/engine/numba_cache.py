@@ -1,21 +1,27 @@
-"""Where numba keeps compiled code: folders named by a hash of the sources that went into it.
+"""Numba's files of compiled code: in folders named by a hash of the sources, each with a checksum at its end.
 
 Numba's own cache looks only at the caller's file: edit a helper, and the old code would run. With the
 engine's hash in the folder's name it cannot. A module of learners has a folder of its own in there, named by
 its own hash: one learner edited or added leaves the others compiled. Import this before numba.
+
+The checksum is compared before a file is loaded. A damaged file could load wrong machine code, and crash. It
+is deleted, and numba compiles what was in it again. Numba itself stops reading where its own data end.
 """
 
 import hashlib
+import io
 import os
 import sys
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from omkl.paths import cache_folder
 
 _PACKAGE = Path(__file__).resolve().parent.parent
+_MARK = b"omkl sealed "
+_reported = False
 
 
 def _sources(folder: str) -> list[Path]:
@@ -71,13 +77,70 @@ def has(compiled: Any) -> bool:
     return any(folder_of(compiled).rglob(f"*.{name}-*.nbi"))
 
 
+def _seal(path: Path, content: bytes) -> bytes:
+    """Return what ends a file: it holds for this name, so that no file can stand for another."""
+    name = f"{path.parent.name}/{path.name}\n".encode()
+    return _MARK + hashlib.sha256(name + content).digest()
+
+
+def _file_is_intact(path: Path) -> bool:
+    """Whether a file is as it was written. One that is not is deleted; the first of a process is reported."""
+    global _reported
+    try:
+        content = path.read_bytes()
+    except FileNotFoundError:
+        return True  # nothing wrong would be loaded
+    except OSError:
+        content = b""
+    end = len(content) - len(_MARK) - hashlib.sha256().digest_size
+    if end > 0 and content[end:] == _seal(path, content[:end]):
+        return True
+    with suppress(OSError):
+        path.unlink()
+    if not _reported:
+        _reported = True
+        text = f"omkl: warning: {path}: the compiled code is damaged; it is deleted and compiled again"
+        print(text, file=sys.stderr, flush=True)
+    return False
+
+
 def intact(compiled: Any) -> bool:
     """Whether nothing that the cache holds of a compiled function is damaged; what is has been deleted."""
     folder = compiled.stats.cache_path  # None of a function that is not to be cached
     paths = Path(folder).glob(f"*.{compiled.py_func.__name__}-*.nb?") if folder else []
-    return not [path for path in paths if not sealed_files.intact(path)]
+    return not [path for path in paths if not _file_is_intact(path)]
 
 
 if "NUMBA_CACHE_DIR" not in os.environ and "numba" not in sys.modules:
     os.environ["NUMBA_CACHE_DIR"] = str(compiled_folder())
-from omkl.engine import sealed_files as sealed_files  # noqa: E402 (it imports numba)
+from numba.core import caching  # noqa: E402 (numba reads the folder when it is imported)
+
+
+class SealedFiles(caching.IndexDataCacheFile):
+    """The index and the data of one compiled function; those of other packages stay as numba has them."""
+
+    def __init__(self, cache_path: str, filename_base: str, source_stamp: Any) -> None:
+        super().__init__(cache_path, filename_base, source_stamp)
+        folder = Path(cache_path)
+        self.sealed = folder.name.startswith(("engine_", "algorithms_")) or folder.is_relative_to(_PACKAGE)
+
+    def _load_index(self) -> dict:
+        return super()._load_index() if not self.sealed or _file_is_intact(Path(self._index_path)) else {}
+
+    def _load_data(self, name: str) -> Any:
+        if self.sealed and not _file_is_intact(Path(self._data_path(name))):
+            raise FileNotFoundError(name)  # then numba compiles it
+        return super()._load_data(name)
+
+    @contextmanager
+    def _open_for_write(self, filepath: str) -> Iterator[IO[bytes]]:
+        with super()._open_for_write(filepath) as file:
+            if not self.sealed:
+                yield file
+                return
+            written = io.BytesIO()
+            yield written
+            file.write(written.getvalue() + _seal(Path(filepath), written.getvalue()))
+
+
+setattr(caching, "IndexDataCacheFile", SealedFiles)  # noqa: B010  numba's caches look it up there

@@ -46,6 +46,13 @@ def wider_block(block: Block, d: int) -> Block:
     return block._replace(slot=np.concatenate([block.slot, np.zeros(d - block.slot.size, np.int32)]))
 
 
+def grown(array: np.ndarray, used: int, size: int) -> np.ndarray:
+    """Return an array of `size` rows (or elements): the first `used` ones of this array, then 0."""
+    larger = np.zeros((size, *array.shape[1:]), array.dtype)
+    larger[:used] = array[:used]
+    return larger
+
+
 def close(block: Block) -> None:
     """Forget the open block: the next round belongs to another stream."""
     block.rounds[0] = block.rounds[1] = 0

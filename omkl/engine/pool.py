@@ -10,7 +10,7 @@ from collections import namedtuple
 import numpy as np
 from numba import njit
 
-from omkl.engine.kernels import MAX_SQUARINGS, constants, of_distance, own_value, place, step
+from omkl.engine.kernels import MAX_SQUARINGS, constants, of_distance, own_value, place, step, value
 
 # kind (m,) int8, rate, shape (m,) float64, degree (m,) int64   the kernels' constants, see kernels.py
 # order (m,) int64    the kernels in order of evaluation
@@ -34,11 +34,10 @@ def make_pool(kernels: list[dict], normalise: str = "none") -> Pool:
     squarings = 0
     for at in range(1, m):
         further = step(of[order[at - 1]], of[order[at]])
-        if further >= 0 and of_distance(of[order[at]][0]):
-            further = further if squarings + further <= MAX_SQUARINGS else -1
-            squarings = squarings + further if further >= 0 else 0
-        else:
-            squarings = 0
+        ladder = further >= 0 and of_distance(of[order[at]][0])
+        if ladder and squarings + further > MAX_SQUARINGS:
+            ladder, further = False, -1
+        squarings = squarings + further if ladder else 0
         chain[at] = further
     ends = [next((q for q in range(p + 1, m) if chain[q] < 0), m) for p in range(m)]
     kind, rate, shape, degree = (np.array(values) for values in zip(*of, strict=True))
@@ -55,9 +54,21 @@ def make_pool(kernels: list[dict], normalise: str = "none") -> Pool:
 
 
 @njit(cache=True)
+def form_of(pool, i):
+    """The constants of kernel i, as the functions of kernels.py take them."""
+    return pool.kind[i], pool.rate[i], pool.shape[i], pool.degree[i], pool.cosine[0]
+
+
+@njit(cache=True)
+def pool_value(pool, i, dot, norm2, other_norm2):
+    """kappa_i of two vectors from their dot product and squared norms, by its definition."""
+    return value(form_of(pool, i), dot, norm2, other_norm2)
+
+
+@njit(cache=True)
 def own_values(pool, norm2):
     """kappa_i(x, x) (m,) of an example with this squared norm."""
     own = np.empty(pool.kind.size)
     for i in range(own.size):
-        own[i] = own_value(pool.kind[i], pool.rate[i], pool.shape[i], pool.degree[i], pool.cosine[0], norm2)
+        own[i] = own_value(form_of(pool, i), norm2)
     return own

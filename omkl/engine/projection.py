@@ -10,7 +10,6 @@ from numba import njit
 
 from omkl.engine import expansion
 
-_scale = expansion.scale
 LEAST_SCALE = 1e-100  # below this a scale goes into the coefficients: one step's are divided by it
 
 
@@ -23,7 +22,7 @@ def project(E, scale, norm2, R):
             scale[i] *= R / math.sqrt(norm2[i])
             norm2[i] = R * R
         if scale[i] < LEAST_SCALE:
-            _scale(E, i, scale[i])
+            expansion.scale(E, i, scale[i])
             scale[i] = 1.0
 
 
@@ -33,5 +32,5 @@ def shrink(E, scale, c, start, stop):
     for i in range(start, stop):
         scale[i] *= c
         if scale[i] < LEAST_SCALE:
-            _scale(E, i, scale[i])
+            expansion.scale(E, i, scale[i])
             scale[i] = 1.0

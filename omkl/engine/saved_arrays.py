@@ -164,7 +164,7 @@ def _budget(fresh: Budget, arrays: Arrays) -> Budget:
         raise ValueError("the examples in use are not those that the slots hold")
     if given["size"].tolist() != [N - free.size, int(given["n_sv"].sum())]:
         raise ValueError("the number of stored vectors is not that of the arrays")
-    scratch = {"K": np.zeros((R, S, m)), "some_dots": np.zeros(S), "dots": np.zeros((N, R))}
+    scratch = {"K": np.zeros((R, S, m)), "dots": np.zeros((N, R))}
     return fresh._replace(**given, **scratch)
 
 

@@ -5,6 +5,8 @@ from collections import namedtuple
 import numpy as np
 from numba import njit
 
+from omkl.engine.conventions import is_mistake
+
 # T              number of rounds
 # order (T,)     row of the data that arrives in round t
 # indptr (n+1,) indices (nnz,) values (nnz,)   the data's rows, sparse (CSR)
@@ -13,7 +15,7 @@ Stream = namedtuple("Stream", "T order indptr indices values y")
 
 # score (T,)     the prediction's score in each round
 # mistake (T,)   whether it was one
-# n_sv_sum, n_sv_union, n_sv_combined (T,)     support vectors that stood behind the prediction
+# n_sv_sum, n_sv_union, n_sv_combined (T,)     support vectors behind the prediction
 Trace = namedtuple("Trace", "score mistake n_sv_sum n_sv_union n_sv_combined")
 
 
@@ -62,3 +64,30 @@ def row(stream, t):
     """First and last-plus-one position of round t's example in stream.indices and stream.values."""
     i = stream.order[t]
     return stream.indptr[i], stream.indptr[i + 1]
+
+
+@njit(cache=True)
+def record_score(trace, t, score, y):
+    """Note the score of round t and whether it errs on label y."""
+    trace.score[t] = score
+    trace.mistake[t] = is_mistake(y, score)
+
+
+@njit(cache=True)
+def record(trace, t, score, y, E):
+    """Note round t of a learner that combined all classifiers of the expansion E."""
+    record_score(trace, t, score, y)
+    trace.n_sv_union[t] = E.size[0]
+    trace.n_sv_sum[t] = E.size[1]
+    trace.n_sv_combined[t] = E.size[1]
+
+
+@njit(cache=True)
+def record_combined(trace, t, score, y, E, c):
+    """Note round t of a learner that combined only the classifiers with c (m,) true."""
+    record(trace, t, score, y, E)
+    combined = 0
+    for i in range(c.size):
+        if c[i]:
+            combined += E.n_sv[i]
+    trace.n_sv_combined[t] = combined

@@ -14,6 +14,7 @@ from numba import njit
 from omkl.engine.dot_products import LANES, dot_products
 from omkl.engine.kernels import VALUE_ERROR, decay, of_distance, plain, plain_cosine, reach
 from omkl.engine.open_block import live, whole_lanes
+from omkl.engine.pool import form_of
 
 _ROUNDING = 4.5e-16  # of each of n additions in both sums
 _NARROW = 20.0  # decay at the distance of two such vectors above which only the nearest are seen
@@ -60,7 +61,7 @@ def doubts(pool, F, G, n_sv, largest, own, r, doubt):
 @njit(cache=True)
 def _narrow(pool, i, norm2):
     """Whether a kernel of the distance sees only the nearest of the vectors with norms like this one."""
-    return decay(pool.kind[i], pool.rate[i], pool.shape[i], 2.0 * norm2) > _NARROW
+    return decay(form_of(pool, i), 2.0 * norm2) > _NARROW
 
 
 @njit(cache=True)
@@ -119,14 +120,7 @@ def _plain_sums(E, rows, low, high, row_of, start, wanted):
     block's rows row_of.
     """
     A, norm2, exact, stop = E.A, E.norm2, E.exact, E.size[0]
-    indptr, indices, values, slot = E.indptr, E.indices, E.values, E.open.slot
-    kind, rate, shape, largest, row_norm2 = (
-        E.pool.kind,
-        E.pool.rate,
-        E.pool.shape,
-        E.largest,
-        E.open.row_norm2,
-    )
+    indptr, indices, values, slot, row_norm2 = E.indptr, E.indices, E.values, E.open.slot, E.open.row_norm2
     lanes = high - low
     J = min(_TILE // lanes // _CHUNK * _CHUNK, -(-(stop - start) // _CHUNK) * _CHUNK)
     dots, squares, nearest = np.empty((J, lanes)), np.empty((J, lanes)), np.empty((J // _CHUNK, lanes))
@@ -140,16 +134,18 @@ def _plain_sums(E, rows, low, high, row_of, start, wanted):
         _chunk_distances(norm2[first : first + count], own, dots, squares, nearest)
         for q in range(row_of.size):
             r = row_of[q]
-            for i in range(kind.size):
-                if wanted[i, r] and not of_distance(kind[i]):
-                    exact[i, r] = _continued_cosine(
-                        E.pool, i, A[i], first, count, dots, q, norm2, row_norm2[r], exact[i, r]
-                    )
-                elif wanted[i, r]:
-                    form = (kind[i], rate[i], shape[i])
-                    exact[i, r] = _continued(
-                        form, largest[i], A[i], first, count, squares, nearest, q, exact[i, r]
-                    )
+            for i in range(E.f.size):
+                if not wanted[i, r]:
+                    continue
+                form, total = form_of(E.pool, i), exact[i, r]
+                if of_distance(form[0]):
+                    total = _continued(form, E.largest[i], A[i], first, count, squares, nearest, q, total)
+                else:  # polynomials are settled where they are divided for cosine
+                    for j in range(count):
+                        if A[i, first + j] != 0.0:
+                            k = plain_cosine(form, dots[j, q], norm2[first + j], row_norm2[r])
+                            total += A[i, first + j] * k
+                exact[i, r] = total
         first += count
 
 
@@ -171,8 +167,7 @@ def _chunk_distances(norm2, own, dots, squares, nearest):
 def _continued(form, largest, a, first, count, squares, nearest, q, total):
     """total + sum_j a[first + j] kappa(squares[j, q]), left to right, with the C library's exp.
 
-    form: the kernel's kind, rate and shape. Vectors beyond ``_reach`` are passed over: their terms are below
-    a quarter of total's last place.
+    Vectors beyond ``_reach`` are left out: their terms are below a quarter of total's last place.
     """
     far = _reach(form, largest, total)
     for chunk in range(0, count, _CHUNK):
@@ -180,19 +175,8 @@ def _continued(form, largest, a, first, count, squares, nearest, q, total):
             continue
         for j in range(chunk, min(chunk + _CHUNK, count)):
             if squares[j, q] <= far and a[first + j] != 0.0:
-                total += a[first + j] * plain(form[0], form[1], form[2], squares[j, q])
+                total += a[first + j] * plain(form, squares[j, q])
                 far = _reach(form, largest, total)
-    return total
-
-
-@njit(cache=True)
-def _continued_cosine(pool, i, a, first, count, dots, q, norm2, row_norm2, total):
-    """The same for a polynomial divided by the root of its values at both vectors."""
-    for j in range(count):
-        if a[first + j] != 0.0:
-            total += a[first + j] * plain_cosine(
-                pool.rate[i], pool.shape[i], pool.degree[i], dots[j, q], norm2[first + j], row_norm2
-            )
     return total
 
 
@@ -201,4 +185,4 @@ def _reach(form, largest, total):
     """Squared distance beyond which no term can change a sum of this size."""
     if total == 0.0:
         return np.inf
-    return reach(form[0], form[1], form[2], 38.0 - math.log(abs(total) / largest))  # exp(-38) < 2**-54
+    return reach(form, 38.0 - math.log(abs(total) / largest))  # exp(-38) < 2**-54

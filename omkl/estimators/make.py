@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from omkl.config import kernel_pools, pool
-from omkl.config.kernels import check_kernels
+from omkl.config.domains import check_kernels
 from omkl.config.learners import LearnerSpec
 from omkl.engine.stream import Stream
 from omkl.errors import UserError
@@ -14,6 +14,7 @@ from omkl.estimators.arguments import argument_name, class_name
 from omkl.learner.job import warm_up
 from omkl.learner.learner import Learner
 from omkl.learner.model import choose_kernels
+from omkl.learner.saved import unpack as unpack  # with it come pickles of learners
 from omkl.tasks import for_task
 
 

@@ -1,4 +1,4 @@
-"""Workers of a dask cluster, through Client.submit and as_completed.
+"""Workers of a dask cluster, through Client.submit and gather.
 
 joblib's own dask backend waits forever for a job that always kills its worker; here it becomes a Failure.
 """
@@ -6,28 +6,36 @@ joblib's own dask backend waits forever for a job that always kills its worker; 
 import asyncio
 import logging
 import signal
+import socket
 import threading
 import time
-import uuid
 import warnings
-from collections.abc import Iterable, Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Coroutine, Iterable, Iterator
+from concurrent.futures import Future
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import replace
+from functools import cache
 from itertools import islice
 from multiprocessing import resource_tracker
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from threadpoolctl import ThreadpoolController
+
+from omkl.data.cache import ARRAYS
+from omkl.data.dataset import Dataset
 from omkl.errors import OmklError, UserError
-from omkl.executors import dask_worker, leftovers
-from omkl.executors.base import Failure, Function
-from omkl.executors.dask_client import Pulse, close, connect
-from omkl.learner.job import Job, detach
+from omkl.executors import Failure, Function, Outcomes, attempt, leftovers, one_line
+from omkl.executors.dask_client import close, connect
+from omkl.learner.job import Job, detach, keep
 from omkl.store import provenance
 
-POLL = 0.005  # seconds between looks at what has finished
+POLL = 0.005  # seconds between looks at the results
+LOOK = 1.0  # seconds between questions to the scheduler
 LOGS = ("distributed", "tornado", "asyncio")
 DIED = (
-    "the dask workers that ran it died, at last while running it alone: "
+    "the dask workers that ran it died, the last one while it ran nothing else: "
     "out of memory, or a crash in compiled code"
 )
 TRIES = 3  # of a job whose data were lost with the workers that had them
@@ -54,15 +62,15 @@ class Dask:
             import distributed  # noqa: F401
         except ImportError:
             raise UserError("exec=dask needs the package distributed: pip install 'omkl[dask]'") from None
-        from omkl.store.provenance import cores
-
-        self.address, self.wait, self.tls = address, wait, tls
-        if address is None and any(tls.values()):
-            raise UserError("exec.tls_…: certificates are for a cluster at exec.address=tls://host:8786")
+        self.address, self.wait = address, wait
+        self.tls = {name: path for name, path in tls.items() if path is not None}
+        if self.tls and not (address or "").startswith("tls://"):
+            raise UserError(f"exec.{min(self.tls)}: certificates are for exec.address=tls://host:8786")
         self.remote = address is not None
-        self.workers = 1 if self.remote else jobs or cores()  # a remote worker computes one at a time
+        # a remote worker computes one at a time
+        self.workers = 1 if self.remote else jobs or provenance.cores()
 
-    def run(self, function: Function, jobs: Iterable[Any]) -> Iterator[tuple[Any, Any]]:
+    def run(self, function: Function, jobs: Iterable[Any]) -> Outcomes:
         """Yield (job, result or Failure) as they finish.
 
         Raises UserError for an invalid address, OmklError when the cluster cannot be reached, disappears, has
@@ -72,92 +80,103 @@ class Dask:
             client = self._client(stack)
             stack.callback(close, client)
             sent = _Sent(client, function, self)
-            try:
-                for together in (True, False):
-                    yield from sent.all(jobs, together)
-                    jobs, sent.suspects = sent.suspects, []
-            finally:
-                sent.cancel()
+            stack.callback(sent.cancel)
+            yield from sent.all(jobs, together=True)
+            yield from sent.all(sent.suspects, together=False)
 
     def _client(self, stack: ExitStack) -> Any:
         import dask
         from distributed import Client, LocalCluster
 
-        if not self.remote:
-            stack.enter_context(leftovers.scratch())
-            leftovers.mark_semaphores()
-            # a cell whose worker died twice runs alone, as on loky
-            stack.enter_context(dask.config.set({"distributed.scheduler.allowed-failures": 1}))
-            with _ctrl_c_later():
-                cluster = LocalCluster(
-                    n_workers=self.workers,
-                    threads_per_worker=1,
-                    processes=True,
-                    dashboard_address=None,
-                    memory_limit=0,
-                    silence_logs=logging.CRITICAL,
-                )
-                stack.enter_context(cluster)
-            return Client(cluster, set_as_default=False)
-        return connect(self.address, self.wait, self.tls)
+        if self.address is not None:
+            return connect(self.address, self.wait, self.tls)
+        stack.enter_context(leftovers.scratch())
+        leftovers.mark_semaphores()
+        # a cell whose worker died twice runs alone, as on loky
+        stack.enter_context(dask.config.set({"distributed.scheduler.allowed-failures": 1}))
+        with _ctrl_c_later():
+            cluster = LocalCluster(
+                n_workers=self.workers,
+                threads_per_worker=1,
+                processes=True,
+                dashboard_address=None,
+                memory_limit=0,
+                silence_logs=logging.CRITICAL,
+            )
+            stack.enter_context(cluster)
+        return Client(cluster, set_as_default=False)
 
 
 class _Sent:
-    """The jobs that a cluster has received and not yet answered."""
+    """The jobs that a cluster has received and not yet answered, and the state of the cluster.
+
+    threads: of its workers    silent, idle: seconds without an answer of its scheduler, and without a worker
+    """
 
     def __init__(self, client: Any, function: Function, settings: Dask) -> None:
         self.client, self.function, self.settings = client, function, settings
         self.address = client.scheduler.address
-        self.jobs: dict[Any, tuple[Any, int]] = {}  # and their tries, by their future
+        self.jobs: dict[Any, tuple[Any, int, Future[Any]]] = {}  # with tries and the result, by dask's future
         self.data: dict[str, Any] = {}  # futures by content hash
         self.suspects: list[Any] = []
-        self.pulse = Pulse(client)
+        self.threads, self.silent, self.idle = 0, 0.0, 0.0
+        self.watching = self._start(self._watch())
 
-    def all(self, jobs: Iterable[Any], together: bool) -> Iterator[tuple[Any, Any]]:
+    def all(self, jobs: Iterable[Any], together: bool) -> Outcomes:
         """Yield (job, outcome) of jobs given to the cluster many at a time or, not together, one by one.
 
         A job that killed its workers becomes one of the suspects, or a Failure where it ran alone.
         """
-        from distributed import as_completed
-
         waiting = iter(jobs)
-        finished = as_completed(loop=self.client.loop)  # with_results=True would lose errors on arrival
-        arriving: dict[Any, Any] = {}
         while True:
-            room = AHEAD + self.pulse.threads if together else 1
+            room = AHEAD + self.threads if together else 1
             for job in islice(waiting, max(0, room - len(self.jobs))):
-                finished.add(self._submit(job, 1))
+                self._submit(job, 1)
             if not self.jobs:
                 return
-            self._look()
-            arriving |= {future: self._fetch(future) for future in finished.next_batch(block=False)}
-            arrived = [future for future, result in arriving.items() if result.done()]
+            self._check()
+            arrived = [future for future, (_, _, result) in self.jobs.items() if result.done()]
             if not arrived:
                 time.sleep(POLL)
             for future in arrived:
-                error, result = _outcome(arriving.pop(future))
-                if error is not None and future.status != "error":
-                    if future.status == "cancelled" or self.client.status != "running":
-                        raise self._gone()
-                    finished.add(future)  # a connection that broke
-                    continue
-                job, tries = self.jobs.pop(future)
-                if error is None:
-                    yield job, result
-                elif self._given_up(error) != future.key and tries < TRIES:  # its data were lost with others
-                    finished.add(self._submit(job, tries + 1))
-                elif together:
-                    self.suspects.append(job)
+                job, tries, result = self.jobs.pop(future)
+                try:
+                    outcome = result.result()
+                except Exception as error:
+                    if future.status != "error":
+                        self._check(lost=future.status == "cancelled")
+                        self.jobs[future] = job, tries, self._fetch(future)  # a connection broke
+                    elif self._given_up(error) != future.key and tries < TRIES:
+                        self._submit(job, tries + 1)  # its data were lost with others
+                    elif together:
+                        self.suspects.append(job)
+                    else:
+                        yield job, Failure(DIED)
                 else:
-                    yield job, Failure(DIED)
+                    yield job, outcome
 
-    def _fetch(self, future: Any) -> Any:
+    def cancel(self) -> None:
+        """Cancel the jobs that have not begun."""
+        self.watching.cancel()
+        if self.client.status == "running":
+            self.client.cancel([*self.jobs, *self.data.values()], force=True)
+        self.jobs, self.data = {}, {}
+
+    def _submit(self, job: Any, tries: int) -> None:
+        bare, data = job, None
+        if isinstance(job, Job) and (self.settings.remote or not isinstance(job.data, Path)):
+            bare, dataset = detach(job)
+            data = self.data.get(job.content_hash) or self.client.submit(_given, dataset, pure=False)
+            self.data[job.content_hash] = data
+        future = self.client.submit(work, self.function, bare, data, provenance.deciding(), pure=False)
+        self.jobs[future] = job, tries, self._fetch(future)
+
+    def _fetch(self, future: Any) -> Future[Any]:
         """Return a future of the result's arrival: the result may be lost before, and computed again."""
+        return self._start(self.client.gather(future, asynchronous=True))
 
-        async def fetch() -> Any:
-            return await self.client.gather(future, asynchronous=True)
-
-        return asyncio.run_coroutine_threadsafe(fetch(), self.client.loop.asyncio_loop)
+    def _start(self, coroutine: Coroutine[Any, Any, Any]) -> Future[Any]:
+        return asyncio.run_coroutine_threadsafe(coroutine, self.client.loop.asyncio_loop)
 
     def _given_up(self, error: BaseException) -> str:
         """Return the key of the task whose workers died too often, and forget it if it was data.
@@ -167,67 +186,80 @@ class _Sent:
         from distributed import KilledWorker
 
         if not isinstance(error, KilledWorker):
-            what = str(error) if isinstance(error, OmklError) else _line(error)
+            what = str(error) if isinstance(error, OmklError) else one_line(error)
             raise OmklError(f"a dask worker cannot run cells: {what}")
         self.data = {digest: data for digest, data in self.data.items() if data.key != error.task}
-        return error.task
+        return str(error.task)
 
-    def cancel(self) -> None:
-        """Cancel the jobs that have not begun."""
-        if self.client.status == "running":
-            self.client.cancel([*self.jobs, *self.data.values()], force=True)
-        self.jobs, self.data = {}, {}
+    async def _watch(self) -> None:
+        """Ask the scheduler regularly for its workers. Time in which this process stops is not counted."""
+        question = None
+        while True:
+            question = question or asyncio.ensure_future(self.client.scheduler.ncores())
+            await asyncio.wait({question}, timeout=LOOK)
+            if question.done():
+                with suppress(OSError):  # a connection that broke: it counts as silence
+                    self.threads, self.silent = sum(question.result().values()), -LOOK
+                question = None
+                await asyncio.sleep(LOOK)
+            self.silent += LOOK
+            self.idle = 0.0 if self.threads else self.idle + LOOK
 
-    def _submit(self, job: Any, tries: int) -> Any:
-        data = None
-        if isinstance(job, Job) and (self.settings.remote or not isinstance(job.data, Path)):
-            bare, dataset = detach(job)
-            digest = job.content_hash
-            if digest not in self.data:
-                key = f"omkl-data-{uuid.uuid4().hex}"
-                self.data[digest] = self.client.submit(dask_worker.given, dataset, key=key)
-            data = self.data[digest]
-        else:
-            bare = job
-        deciding = provenance.deciding()
-        future = self.client.submit(dask_worker.work, self.function, bare, data, deciding, pure=False)
-        self.jobs[future] = job, tries
-        return future
-
-    def _look(self) -> None:
+    def _check(self, lost: bool = False) -> None:
         """Raise OmklError when the scheduler is gone or silent, or there has been no worker for too long."""
-        if self.client.status != "running":
-            raise self._gone()
-        self.pulse.look()
         wait = self.settings.wait
-        if self.pulse.silent > wait:
-            raise OmklError(
-                f"the dask scheduler at {self.address} has not answered for {wait:g} s. "
-                "The finished cells are safe; run the same command again to continue"
-            )
-        if self.pulse.idle > wait:
-            raise OmklError(
-                f"the cluster has had no dask worker for {wait:g} s. "
-                "The finished cells are safe; start workers and run the same command again"
-            )
+        if lost or self.client.status != "running":
+            raise _ended(f"the connection to the dask scheduler at {self.address} is lost")
+        if self.silent >= wait:
+            raise _ended(f"the dask scheduler at {self.address} has not answered for {wait:g} s")
+        if self.idle >= wait:
+            raise _ended(f"the cluster has had no dask worker for {wait:g} s", "start workers and ")
 
-    def _gone(self) -> OmklError:
-        return OmklError(
-            f"the connection to the dask scheduler at {self.address} is lost. "
-            "The finished cells are safe; run the same command again to continue"
+
+def _ended(why: str, remedy: str = "") -> OmklError:
+    return OmklError(f"{why}. The finished cells are safe; {remedy}run the same command again to continue")
+
+
+# ------------------------------------------------------------------ in the workers
+
+_one_at_a_time = threading.Lock()  # cells hold the interpreter, whatever threads a worker has
+_pools = cache(ThreadpoolController)
+
+
+def _given(dataset: Dataset) -> Dataset:
+    """Return the data: as a task, unlike a scattered value, they survive the death of their worker."""
+    return dataset
+
+
+def work(function: Function, job: Any, dataset: Dataset | None, deciding: dict[str, str]) -> Any:
+    """Run one job in a worker, with data that came with it or were fetched before.
+
+    deciding: the command's `omkl.store.provenance.deciding`. Raises OmklError where it differs here.
+    """
+    here = provenance.deciding()
+    differ = "; ".join(
+        f"{name} {here.get(name, 'unknown')} there, {deciding.get(name, 'unknown')} here"
+        for name in deciding | here
+        if deciding.get(name) != here.get(name)
+    )
+    if differ:
+        raise OmklError(
+            f"the versions on {socket.gethostname()} differ: {differ}; "
+            "install the same versions on both machines and restart the worker"
         )
+    with _one_at_a_time, _pools().limit(limits=1):
+        if dataset is not None:  # arrays from the network may be read-only: compiled code takes writable ones
+            arrays = {name: np.require(getattr(dataset, name), requirements="W") for name in ARRAYS}
+            keep(replace(dataset, **arrays))
+        outcome = attempt(function, job)
+    own = provenance.collect("dask", 1) | provenance.stamp()
+    own = {name: own[name] for name in ("versions", "commit", "dirty", "host", "cpu", "cores", "load")}
+    if isinstance(outcome, Failure):
+        return replace(outcome, provenance=own)
+    return outcome | {"provenance": own} if isinstance(outcome, dict) else outcome
 
 
-def _outcome(arrived: Any) -> tuple[BaseException | None, Any]:
-    """Return the error, if any, and the result."""
-    try:
-        return None, arrived.result()
-    except Exception as error:
-        return error, None
-
-
-def _line(error: BaseException) -> str:
-    return " ".join(f"{type(error).__name__}: {error}".split())[:500]
+# ------------------------------------------------------------------ the terminal
 
 
 @contextmanager
@@ -252,14 +284,14 @@ def _ctrl_c_later() -> Iterator[None]:
 @contextmanager
 def _quiet() -> Iterator[None]:
     """Keep the library's messages off the terminal: the important ones become errors of ours."""
-    loggers = [logging.getLogger(name) for name in logging.root.manager.loggerDict if name.startswith(LOGS)]
-    levels = [logger.level for logger in loggers]
+    names = [name for name in logging.root.manager.loggerDict if name.startswith(LOGS)]
+    levels = {logger: logger.level for logger in map(logging.getLogger, names)}
     try:
-        for logger in loggers:
+        for logger in levels:
             logger.setLevel(logging.CRITICAL + 1)
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", category=UserWarning, module="distributed")
             yield
     finally:
-        for logger, level in zip(loggers, levels, strict=True):
+        for logger, level in levels.items():
             logger.setLevel(level)

@@ -1,4 +1,4 @@
-"""What a run keeps outside its store while it lasts, and the removal of what killed runs left there.
+"""The temporary files of a run outside its store, and the removal of those that killed runs left.
 
 A run that starts workers has a folder ``omkl-…`` in the folder for temporary files. Its file ``owner`` names
 the run's machine and process, which holds the lock ``lock`` as long as it lives. So neither a process number
@@ -8,6 +8,7 @@ its process number.
 
 import contextlib
 import json
+import multiprocessing.process
 import os
 import shutil
 import socket
@@ -18,7 +19,7 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-from omkl.files import hold
+from omkl.files import hold, locked
 
 PREFIX = "omkl-"
 _FORGOTTEN = 7 * 24 * 3600.0  # seconds after which a folder that names no owner has none
@@ -30,18 +31,14 @@ def scratch() -> Iterator[Path]:
     """A folder for temporary files, removed at the end, or by a later run if this process is killed."""
     with tempfile.TemporaryDirectory(prefix=PREFIX, ignore_cleanup_errors=True) as name:
         folder = Path(name)
-        lock = hold(folder / "lock")  # before the owner is named: a sweep looks at both
-        try:
-            owner = {"host": socket.gethostname(), "pid": os.getpid()}
-            (folder / "owner").write_text(json.dumps(owner))
+        with locked(folder / "lock", "using it"):  # before the owner is named: a sweep looks at both
+            (folder / "owner").write_text(json.dumps({"host": socket.gethostname(), "pid": os.getpid()}))
             yield folder
-        finally:
-            lock.release()
 
 
 @cache
 def sweep() -> None:
-    """Remove what killed runs of this user left, once per process. Ignore what cannot be removed."""
+    """Remove the leftovers of this user's killed runs, once per process, as far as that is possible."""
     if sys.platform == "win32":  # it has none of these semaphores
         return
     for folder in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
@@ -52,10 +49,8 @@ def sweep() -> None:
 
 def mark_semaphores() -> None:
     """Give the named semaphores that multiprocessing makes from now on this process's number."""
-    import multiprocessing.process
-
     # there is no public way; loky's semaphores carry the number already
-    multiprocessing.process.current_process()._config["semprefix"] = f"/{PREFIX}{os.getpid()}"
+    multiprocessing.process.current_process()._config["semprefix"] = f"/{PREFIX}{os.getpid()}"  # type: ignore[attr-defined]
 
 
 def _sweep(folder: Path) -> None:
@@ -63,7 +58,7 @@ def _sweep(folder: Path) -> None:
         owner = json.loads((folder / "owner").read_text() or "{}")
     except FileNotFoundError:
         owner = {}
-    if not owner:  # killed before it could say, or of an older version
+    if not owner:  # killed before it was written, or of an older version
         newest = max(path.stat().st_mtime for path in (folder, *folder.iterdir()))
         if time.time() - newest >= _FORGOTTEN:
             shutil.rmtree(folder)
@@ -94,8 +89,6 @@ def _mine(path: Path) -> bool:
 def _alive(pid: int) -> bool:
     try:
         os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        pass
+    except OSError as error:
+        return isinstance(error, PermissionError)
     return True

@@ -14,9 +14,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import joblib
+
 from omkl.errors import OmklError
-from omkl.executors import leftovers
-from omkl.executors.base import Failure, Function, attempt
+from omkl.executors import Failure, Function, Outcomes, attempt, leftovers
 
 CRASHES_TO_ISOLATE = 2
 BARREN_CRASHES = 3  # crashes in a row before any job began: then the workers cannot start
@@ -33,11 +34,9 @@ class Loky:
     name, remote = "loky", False
 
     def __init__(self, jobs: int | None = None) -> None:
-        import joblib
-
         self.workers = jobs or joblib.cpu_count()  # which knows of containers' limits
 
-    def run(self, function: Function, jobs: Iterable[Any]) -> Iterator[tuple[Any, Any]]:
+    def run(self, function: Function, jobs: Iterable[Any]) -> Outcomes:
         """Yield (job, result or Failure) as they finish.
 
         Raises OmklError when workers die before they begin any job.
@@ -46,37 +45,37 @@ class Loky:
         crashes: Counter[int] = Counter()
         barren = 0
         while waiting:
+            alone = next((number for number in waiting if crashes[number] >= CRASHES_TO_ISOLATE), None)
+            batch = dict(waiting) if alone is None else {alone: waiting[alone]}
             with leftovers.scratch() as folder:
                 begun = folder / "begun"
+                begun.touch()
                 try:
-                    for number, outcome in self._pool(function, waiting, begun):
+                    for number, outcome in self._pool(function, batch, begun):
                         barren = 0
                         yield waiting.pop(number), outcome
+                    continue
                 except BrokenProcessPool as error:
-                    suspects = _numbers(begun) & waiting.keys()
-                    barren = 0 if suspects else barren + 1
-                    if barren == BARREN_CRASHES:
-                        raise OmklError(
-                            f"worker processes die before they begin any cell: {error}"
-                        ) from error
-                else:
-                    suspects = set()
+                    crash = error
+                suspects = {int(line) for line in begun.read_bytes().split()} & waiting.keys()
+            if alone is not None:
+                codes = dict.fromkeys(re.findall(r"SIG\w+|EXIT\w*\(-?\d+\)", str(crash)))
+                died = f"its worker process died {crashes[alone] + 1} times"
+                how = f" ({', '.join(codes)})" if codes else ""
+                why = "out of memory, or a crash in compiled code"
+                yield waiting.pop(alone), Failure(f"{died}{how}, the last time while it ran alone: {why}")
+                continue
             crashes.update(suspects)
-            for number in sorted(suspects):
-                if crashes[number] >= CRASHES_TO_ISOLATE:
-                    job = waiting.pop(number)
-                    yield job, self._alone(function, job, crashes[number])
+            barren = 0 if suspects else barren + 1
+            if barren == BARREN_CRASHES:
+                raise OmklError(f"worker processes die before they begin any cell: {crash}") from crash
 
     def _pool(self, function: Function, jobs: dict[int, Any], begun: Path) -> Iterator[tuple[int, Any]]:
-        import joblib
-
         with joblib.parallel_config(backend="loky", n_jobs=max(2, self.workers), inner_max_num_threads=1):
             # one job at a time: a batch would lose its finished jobs when a later one kills the worker
             parallel = joblib.Parallel(return_as="generator_unordered", batch_size=1)
         task, parent = joblib.delayed(_work), os.getpid()
-        results = parallel(
-            task(function, job, number, str(begun), parent) for number, job in list(jobs.items())
-        )
+        results = parallel(task(function, job, number, begun, parent) for number, job in jobs.items())
         try:
             for result in results:  # noqa: UP028 (`yield from` would close it outside the filter below)
                 yield result
@@ -85,29 +84,13 @@ class Loky:
                 warnings.simplefilter("ignore", UserWarning)  # "n tasks have been cancelled": on purpose
                 results.close()
 
-    def _alone(self, function: Function, job: Any, crashes: int) -> Any:
-        with leftovers.scratch() as folder:
-            try:
-                return next(outcome for _, outcome in self._pool(function, {0: job}, folder / "begun"))
-            except BrokenProcessPool as error:
-                codes = re.findall(r"SIG\w+|EXIT\w*\(-?\d+\)", str(error))
-                how = f" ({', '.join(dict.fromkeys(codes))})" if codes else ""
-                return Failure(
-                    f"its worker process died {crashes + 1} times{how}, the last time running alone: "
-                    "out of memory, or a crash in compiled code"
-                )
 
-
-def _work(function: Function, job: Any, number: int, begun: str, parent: int) -> tuple[int, Any]:
+def _work(function: Function, job: Any, number: int, begun: Path, parent: int) -> tuple[int, Any]:
     """Run one job in a worker, after noting that it began: a job that began and never ended is a suspect."""
     _settle(parent)
     with open(begun, "ab", buffering=0) as file:
         file.write(b"%d\n" % number)
     return number, attempt(function, job)
-
-
-def _numbers(begun: Path) -> set[int]:
-    return {int(line) for line in begun.read_bytes().split()} if begun.exists() else set()
 
 
 @cache

@@ -1,9 +1,11 @@
 """One job after the other in this process."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Any
 
-from omkl.executors.base import Function, attempt
+from threadpoolctl import threadpool_limits
+
+from omkl.executors import Function, Outcomes, attempt
 
 
 class Serial:
@@ -11,10 +13,8 @@ class Serial:
 
     name, remote, workers = "serial", False, 1
 
-    def run(self, function: Function, jobs: Iterable[Any]) -> Iterator[tuple[Any, Any]]:
+    def run(self, function: Function, jobs: Iterable[Any]) -> Outcomes:
         """Yield (job, result or Failure) in the order given."""
-        from threadpoolctl import threadpool_limits
-
         with threadpool_limits(1):
             for job in jobs:
                 yield job, attempt(function, job)

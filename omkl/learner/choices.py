@@ -1,4 +1,4 @@
-"""A learner's choices as compiled code takes them: each is a constant of its module, found by name.
+"""A learner's choices as compiled code takes them: each is a constant of its module, looked up by name.
 
 The choice ``loss: eps`` is the constant ``LOSS_EPS``, or ``EPS``, of the learner's module, else of the
 engine's modules whose functions it uses. The order of the choices in conf/algo does not matter.

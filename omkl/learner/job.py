@@ -20,10 +20,10 @@ _KEPT = 16  # data sets a process keeps open
 
 @dataclass(frozen=True)
 class Job:
-    """All that a worker is told: one learner, its hyperparameters, and where the data are.
+    """All that a worker needs to know: one learner, its hyperparameters, and where the data are.
 
     data: the parsed copy to memory-map, or the data themselves where they could not be cached, or None where
-    they come to the worker on their own (`keep`).
+    they reach the worker separately (`keep`).
     """
 
     spec: "LearnerSpec"
@@ -53,7 +53,7 @@ def detach(job: Job) -> "tuple[Job, Dataset]":
 
 
 def check_memory(job: Job) -> None:
-    """Raise UserError for a learner whose state this machine could not hold: it would die of it late."""
+    """Raise UserError for a learner whose state does not fit into this machine's memory."""
     from omkl.config.state import names
     from omkl.data import compact
     from omkl.learner.resources import Setup, bytes_needed, memory
@@ -72,7 +72,7 @@ def check_memory(job: Job) -> None:
 
 
 def run_cell(job: Job) -> dict[str, Any]:
-    """Run one cell wherever this is called and return its figures, as `omkl.learner.run_pass` does."""
+    """Run one cell in this process and return its figures, as `omkl.learner.run_pass` does."""
     import omkl.data
     from omkl.learner import one_pass
 
@@ -80,7 +80,7 @@ def run_cell(job: Job) -> dict[str, Any]:
     warm_up([(job.spec, job.params)])
     dataset = _dataset(job)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # said once already, when the plan was expanded
+        warnings.simplefilter("ignore")  # shown already, when the plan was expanded
         order, permutation_seed = omkl.data.order(dataset, job.order, job.seed, job.rep)
     if permutation_seed != job.permutation_seed:  # it depends on the data's content
         raise OmklError(f"{job.name} changed during the run: run the same command again")

@@ -22,6 +22,8 @@ CURVE_POINTS = 100
 class Learner:
     """A learner and its state: the resources that its YAML declares, and a random generator.
 
+    ``run`` learns a stream, or only scores it. It may be called again and again: the state continues.
+
     spec: the learner's LearnerSpec; params: its hyperparameters; pool: ``{"normalise", "kernels"}`` or None;
     d: number of features; seed: of its own randomness; block: rows computed at once (never changes a result);
     rounds: of the whole pass, where ``run`` is first given a part of it; frequencies (m, D, d): those of the
@@ -41,8 +43,8 @@ class Learner:
         rounds: int | None = None,
         frequencies: np.ndarray | None = None,
     ):
-        for name in filter(lambda name: by_task(params[name]), params):
-            raise OmklError(f"learner {spec.name}: {name} depends on the task; give it spec.usual(task)")
+        if by := [name for name, value in params.items() if by_task(value)]:
+            raise OmklError(f"learner {spec.name}: {by[0]} depends on the task; use spec.usual(task)")
         self.run_compiled = function(spec.function)
         self.names = list(inspect.signature(self.run_compiled.py_func).parameters)
         self.block = block or BLOCK
@@ -66,8 +68,8 @@ class Learner:
     ) -> tuple[Trace, float]:
         """Run the rounds of a stream; learn=False only scores them. Returns the trace and learner seconds.
 
-        The stream is cut into parts of whole blocks, so that Ctrl-C is heard; ``on_part(t)`` is called
-        after each, with the number of rounds done. first: the number of the data's row 0 in the stream that
+        The stream is cut into parts of whole blocks, so that Ctrl-C works. ``on_part(t)`` is called after
+        each part, with the number of rounds done. first: the number of the data's row 0 in the stream that
         this one continues; stored vectors are numbered from the beginning of that.
         """
         if first:
@@ -85,14 +87,14 @@ class Learner:
             for name in self._with_blocks():
                 close(self.state[name].open)
             whole = stop - start == stream.T
-            given = {
+            now = {
                 "stream": stream if whole else part(stream, start, stop),
                 "trace": trace if whole else trace_part(trace, start, stop),
-                "learn": learn,
             }
-            values = [{**self.state, **self.arguments, **given}[name] for name in self.names]
+            values = {**self.state, **self.arguments, **now, "learn": learn}
+            arguments = [values[name] for name in self.names]
             began = time.thread_time()  # CPU time: waiting for a busy core is not the learner's
-            self.run_compiled(*values)
+            self.run_compiled(*arguments)
             seconds += time.thread_time() - began
             if on_part is not None:
                 on_part(stop)
@@ -105,16 +107,6 @@ class Learner:
             used = resource.size[0] if isinstance(resource, Expansion) else None
             resource.origin[:used] += shift
 
-    def __getstate__(self) -> tuple[dict[str, Any], dict[str, Any]]:
-        from omkl.learner.saved import pack
-
-        return pack(self)
-
-    def __setstate__(self, packed: tuple[dict[str, Any], dict[str, Any]]) -> None:
-        from omkl.learner.saved import unpack
-
-        self.__dict__ = unpack(*packed).__dict__
-
     def _codes(self, spec: Any, name: str) -> dict[str, int]:
         """Return the constants that stand for the choices of a hyperparameter, if it has choices."""
         domain = spec.hyperparameters[name].domain
@@ -125,11 +117,11 @@ class Learner:
 
     @property
     def classifiers(self) -> Any:
-        """The first Expansion or Budget of its state, None for a learner without."""
+        """The first Expansion or Budget of the state, None for a learner that stores no vectors."""
         return next((self.state[name] for name in self._with_blocks()), None)
 
     @property
     def weights(self) -> np.ndarray | None:
-        """The kernels' weights (m,), None for a learner without."""
+        """The kernels' weights (m,), None for a learner without weights."""
         w = self.state.get("w")
         return None if w is None else w.copy()

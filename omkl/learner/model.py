@@ -129,7 +129,8 @@ class Progress:
     def from_json(cls, record: dict[str, Any]) -> "Progress":
         """Return the record of `to_json`. Raises ValueError for anything else."""
         made = cls(str(record.get("task")))
-        rounds, stride, total, points = (record.get(name) for name in ("rounds", "stride", "total", "points"))
+        rounds, stride, points = (record.get(name) for name in ("rounds", "stride", "points"))
+        total: Any = record.get("total")
         if type(rounds) is not int or type(stride) is not int or rounds < 0 or stride < 1:
             raise ValueError("the rounds of the record are no whole numbers")
         if type(total) not in (int, float) or not isinstance(points, list) or len(points) > POINTS:
@@ -162,4 +163,4 @@ def choose_kernels(
         given = {"stream": part, "E": E, "learn": True, **state}
         compiled(*(given[name] for name in inspect.signature(compiled.py_func).parameters))
 
-    return function(spec.setup)(run, pool, params, stream.T)
+    return function(str(spec.setup))(run, pool, params, stream.T)

@@ -90,8 +90,8 @@ def _figures(
         measured = {"mistakes": None, "mistake_rate": None, "mse": float(loss[-1]) / T}
         curve = {"t": points, "loss": [float(loss[t - 1]) for t in points]}
     for name, value in final.items():
-        stood = getattr(trace, name)  # before round t's update, hence after round t - 1's
-        curve[name] = [int(stood[t]) if t < T else value for t in points]
+        sizes = getattr(trace, name)  # before round t's update, hence after round t - 1's
+        curve[name] = [int(sizes[t]) if t < T else value for t in points]
     curve |= {"weights_t": list(weights), "weights": list(weights.values()) or None}
     return {
         "T": T,

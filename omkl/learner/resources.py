@@ -1,18 +1,18 @@
 """A learner's resources: what its YAML declares as state, made, grown and measured.
 
-One table, _TABLE, has for each form (omkl/config/state.py) how it is made, how it gets room for a stream, and
-the bytes that it takes whatever the stream.
+For each form (omkl/config/state.py) `make` says how it is made, `grow` how it gets room for a stream, and
+`bytes_needed` the bytes that it takes whatever the stream.
 """
 
 import math
 import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -77,38 +77,63 @@ class Setup:
 def make(state: Mapping[str, Form], setup: Setup) -> dict[str, Any]:
     """Return a learner's resources by name, without those that these hyperparameters leave out."""
     left_out = absent(state, setup.params)
-    return {
-        name: _TABLE[type(form)].make(form, setup) for name, form in state.items() if name not in left_out
-    }
+    return {name: _made(form, setup) for name, form in state.items() if name not in left_out}
 
 
-class Coming(NamedTuple):
-    """What a stream brings: rounds, those of them that are learnt, non-zeros, those of the longest row."""
+def _made(form: Form, setup: Setup) -> Any:
+    from omkl.engine.budget_record import make_budget
+    from omkl.engine.expansion import make_expansion
+    from omkl.engine.features import make_features
+    from omkl.engine.pool import make_pool
 
-    rounds: int
-    learnt: int
-    nnz: int
-    longest: int
+    match form:
+        case ArrayForm():
+            array = np.zeros(setup.shape(form), np.int64 if form.dtype == "int" else np.float64)
+            if value := setup.number(form.fill):  # zeros cost memory only where they are written
+                array[:] = value
+            if form.diagonal is not None:
+                np.fill_diagonal(array, setup.number(form.diagonal))
+            return array
+        case RoundsForm():
+            return np.array([setup.rounds])
+    assert setup.pool is not None, "a learner that stores vectors or draws features has kernels"
+    kernels, normalise = setup.pool["kernels"], setup.pool["normalise"]
+    match form:
+        case ExpansionForm():
+            copies = setup.length(form.copies) if form.copies else 1
+            return make_expansion(make_pool(kernels * copies, normalise), setup.d, setup.block)
+        case SlotsForm():
+            limit = setup.params[form.slots]
+            return make_budget(make_pool(kernels, normalise), limit, setup.d, setup.block)
+        case FeaturesForm():
+            D, kind = setup.length(form.features), setup.params.get(form.kind, form.kind)
+            return make_features(kernels, setup.d, D, kind, setup.rng, setup.frequencies)
 
 
 def grow(
     state: Mapping[str, Form], made: dict[str, Any], params: Mapping[str, Any], stream: "Stream", learn: bool
 ) -> None:
-    """Give the resources room for the rounds of a stream, in place; learn: whether they are learnt."""
+    """Give the resources room for the rounds of a stream, in place; learn: whether the stream is learnt."""
+    from omkl.engine.budget_record import reserve_slots
+    from omkl.engine.expansion import reserve
+
     lengths = np.diff(stream.indptr)[stream.order]
-    coming = Coming(stream.T, stream.T if learn else 0, int(lengths.sum()), int(lengths.max(initial=0)))
-    for name, form in state.items():
-        if name not in made:
-            continue
-        if isinstance(form, ArrayForm) and form.grows:
-            most = Setup(params).length(form.shape[-1])
-            made[name] = lengthened(made[name], min(most, int(made[form.grows][0]) + coming.learnt + 1))
-        elif larger := _TABLE[type(form)].grow:
-            made[name] = larger(made[name], coming)
+    nnz, longest = int(lengths.sum()), int(lengths.max(initial=0))
+    for name in [name for name in state if name in made]:
+        match form := state[name]:
+            case ArrayForm() if form.grows:
+                room = int(made[form.grows][0]) + (stream.T if learn else 0) + 1
+                made[name] = lengthened(made[name], min(Setup(params).length(form.shape[-1]), room))
+            case ExpansionForm():
+                made[name] = reserve(made[name], stream.T, nnz, longest)
+            case SlotsForm():
+                made[name] = reserve_slots(made[name], stream.T, longest)
+            case RoundsForm() if not made[name][0]:  # the length of the pass was not given
+                made[name] = np.array([stream.T])
 
 
 def lengthened(array: np.ndarray, length: int) -> np.ndarray:
-    """Return an array whose last side has at least this length, what is new filled with 0."""
+    """Return an array whose last side has at least this length, filled with 0."""
     if length <= array.shape[-1]:
         return array
     longer = np.zeros((*array.shape[:-1], length), array.dtype)
@@ -118,13 +143,12 @@ def lengthened(array: np.ndarray, length: int) -> np.ndarray:
 
 def absent(state: Mapping[str, Form], params: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the names of the resources that these hyperparameters leave out."""
-    return tuple(name for name, form in state.items() if _left_out(form, params))
-
-
-def _left_out(form: Form, params: Mapping[str, Any]) -> bool:
-    if isinstance(form, ExpansionForm):
-        return form.unless is not None and params.get(form.unless) is not None
-    return isinstance(form, SlotsForm) and params.get(form.slots) is None
+    return tuple(
+        name
+        for name, form in state.items()
+        if (isinstance(form, SlotsForm) and params.get(form.slots) is None)
+        or (isinstance(form, ExpansionForm) and form.unless and params.get(form.unless) is not None)
+    )
 
 
 def limits(state: Mapping[str, Form]) -> list[str]:
@@ -134,12 +158,16 @@ def limits(state: Mapping[str, Form]) -> list[str]:
 
 def bytes_needed(state: Mapping[str, Form], setup: Setup) -> dict[str, int]:
     """Return the bytes that each resource takes whatever the stream: stored examples are not counted."""
-    bounds = set(limits(state))
-    return {
-        name: 8 * _TABLE[type(form)].numbers(form, setup)
-        for name, form in state.items()
-        if not bounds & set(names(form))  # room for slots is touched as they fill
-    }
+    bounds, needed = set(limits(state)), {}
+    for name, form in state.items():
+        numbers = 0
+        if isinstance(form, ArrayForm):
+            numbers = math.prod(setup.shape(form))
+        elif isinstance(form, FeaturesForm):  # the frequencies, and their copies while they are made
+            numbers = 3 * setup.m * setup.length(form.features) * setup.d
+        if not bounds & set(names(form)):  # room for slots is touched as they fill
+            needed[name] = 8 * numbers
+    return needed
 
 
 def pass_seconds(state: Mapping[str, Form], setup: Setup, T: int, nnz: int) -> float:
@@ -150,80 +178,6 @@ def pass_seconds(state: Mapping[str, Form], setup: Setup, T: int, nnz: int) -> f
         return 1e-3 + 3e-8 * T * setup.m * setup.length(drawn.features)
     pairs = T**2 / 2 if any(isinstance(form, ExpansionForm | SlotsForm) for form in forms) else 0
     return 1e-3 + 2e-8 * nnz + 3e-10 * pairs * (setup.m + nnz / max(T, 1) / 2)
-
-
-# ------------------------------------------------------------------ the forms
-
-
-def _array(form: ArrayForm, setup: Setup) -> np.ndarray:
-    array = np.zeros(setup.shape(form), np.int64 if form.dtype == "int" else np.float64)
-    if value := setup.number(form.fill):  # zeros cost memory only where they are written
-        array[:] = value
-    if form.diagonal is not None:
-        np.fill_diagonal(array, setup.number(form.diagonal))
-    return array
-
-
-def _expansion(form: ExpansionForm, setup: Setup) -> Any:
-    from omkl.engine.expansion import make_expansion
-
-    return make_expansion(_plan(setup, form.copies), setup.d, setup.block)
-
-
-def _larger_expansion(E: Any, coming: Coming) -> Any:
-    from omkl.engine.expansion import reserve
-
-    return reserve(E, coming.rounds, coming.nnz, coming.longest)
-
-
-def _slots(form: SlotsForm, setup: Setup) -> Any:
-    from omkl.engine.budget_record import make_budget
-
-    return make_budget(_plan(setup, None), setup.params[form.slots], setup.d, setup.block)
-
-
-def _more_slots(B: Any, coming: Coming) -> Any:
-    from omkl.engine.budget_record import reserve_slots
-
-    return reserve_slots(B, coming.rounds, coming.longest)
-
-
-def _plan(setup: Setup, copies: str | None) -> Any:
-    from omkl.engine.pool import make_pool
-
-    assert setup.pool is not None, "a learner that stores vectors has kernels"
-    times = setup.length(copies) if copies else 1
-    return make_pool(setup.pool["kernels"] * times, setup.pool["normalise"])
-
-
-def _features(form: FeaturesForm, setup: Setup) -> Any:
-    from omkl.engine.features import make_features
-
-    assert setup.pool is not None, "a learner with random features has kernels"
-    kind = setup.params.get(form.kind, form.kind)
-    D = setup.length(form.features)
-    return make_features(setup.pool["kernels"], setup.d, D, kind, setup.rng, setup.frequencies)
-
-
-class _Row(NamedTuple):
-    make: Callable[[Any, Setup], Any]
-    grow: Callable[[Any, Coming], Any] | None
-    numbers: Callable[[Any, Setup], int]  # of eight bytes each, whatever the stream
-
-
-_TABLE: dict[type, _Row] = {
-    ArrayForm: _Row(_array, None, lambda form, setup: math.prod(setup.shape(form))),
-    ExpansionForm: _Row(_expansion, _larger_expansion, lambda form, setup: 0),
-    SlotsForm: _Row(_slots, _more_slots, lambda form, setup: 0),
-    FeaturesForm: _Row(  # the frequencies, and their copies while they are made
-        _features, None, lambda form, setup: 3 * setup.m * setup.length(form.features) * setup.d
-    ),
-    RoundsForm: _Row(  # those of the first stream where the pass's are not told
-        lambda form, setup: np.array([setup.rounds]),
-        lambda T, coming: T if T[0] else np.array([coming.rounds]),
-        lambda form, setup: 0,
-    ),
-}
 
 
 @cache

@@ -4,6 +4,7 @@ The header is JSON: learner, revision, hyperparameters, kernels, number of featu
 the random generator. The arrays are those of `omkl.engine.saved_arrays`, named ``RESOURCE.ARRAY``.
 """
 
+import copyreg
 from typing import Any
 
 import numpy as np
@@ -73,6 +74,10 @@ def unpack(header: dict[str, Any], arrays: Arrays) -> Learner:
         if isinstance(form, ArrayForm) and form.grows and isinstance(terms, Budget):
             _check_window(learner.state[name], learner.state[form.grows], int(terms.n_sv.max()))
     return learner
+
+
+# Pickles (and deep copies) of a learner hold the same: whoever can hold one imports this module.
+copyreg.pickle(Learner, lambda learner: (unpack, pack(learner)))
 
 
 def _spec(header: dict[str, Any]) -> LearnerSpec:

@@ -1,13 +1,24 @@
-"""Compiled code is made, or loaded from disk, before a clock or a worker starts."""
+"""Compiled code is made, or loaded from disk, before a clock or a worker starts, by one process at a time.
 
+Two processes that compile different versions of the same helper at the same moment leave numba's index of it
+pointing at the wrong one of the two (``IndexDataCacheFile.save`` writes the index, then the code, and locks
+neither). So whoever may compile holds a lock, and so do workers on a fresh machine. What has been compiled
+for this kind of CPU is marked, and loading that needs no lock.
+"""
+
+import hashlib
+import platform
 import sys
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from functools import cache
 from typing import Any
 
 import numpy as np
 
 from omkl.algorithms import function
 from omkl.engine import numba_cache
-from omkl.learner.compiling import compiling
+from omkl.files import locked
 from omkl.learner.one_pass import run_pass
 from omkl.learner.resources import absent, limits
 
@@ -28,14 +39,56 @@ def warm_up(settings: list[tuple[Any, dict]]) -> None:
     tiny = Dataset("", *rows, 1, "classification", "")
     pool = {"normalise": "none", "kernels": [{"kind": "gaussian", "sigma": 1.0}]}
     versions = {version(spec, params): (spec, params) for spec, params in settings}
-    told = False
+    reported = False
     with compiling(versions) as missing:
         for name, (spec, params) in versions.items():
             new = "-" in name or not numba_cache.has(function(spec.function))
-            if not told and new and name in missing:
+            if not reported and new and name in missing:
                 print("compiling the learners (once; kept on disk) ...", file=sys.stderr, flush=True)
-                told = True
+                reported = True
             usual = spec.usual(tiny.task)
             if version(spec, usual) != version(spec, params):
                 usual |= {limit: params[limit] and 2 for limit in limits(spec.state)}
             run_pass(spec, usual, pool if spec.kernels == "pool" else None, tiny, np.arange(2), 0)
+
+
+@contextmanager
+def compiling(versions: Iterable[str]) -> Iterator[list[str]]:
+    """Hold the lock of the compiled code unless these versions are marked as there; mark them at the end.
+
+    versions: functions of learners, with -SOMETHING after the name for another compiled version of one.
+    Yields those that are not marked.
+    """
+    folder = numba_cache.base()
+    compiled = {name: function(name.partition("-")[0]) for name in versions}
+    sources = {name: numba_cache.folder_of(each).name for name, each in compiled.items()}
+    marks = {name: folder / "ready" / f"{name}-{source}-{_target()}" for name, source in sources.items()}
+    # `intact` deletes what is damaged; then it is compiled here
+    missing = [
+        name for name, mark in marks.items() if not (numba_cache.intact(compiled[name]) and mark.exists())
+    ]
+    if not missing:
+        yield missing
+        return
+    with ExitStack() as stack:
+        try:
+            stack.enter_context(locked(folder / "lock", "compiling the learners"))
+        except OSError:  # a folder that cannot be written, or a file system without locks
+            yield missing
+            return
+        yield missing
+        with suppress(OSError):
+            (folder / "ready").mkdir(exist_ok=True)
+            for mark in marks.values():
+                mark.touch()
+
+
+@cache
+def _target() -> str:
+    """Return a hash of what numba's files depend on beside the sources: interpreter, numba, CPU."""
+    import numba
+    from llvmlite import binding
+
+    cpu = (binding.get_host_cpu_name(), binding.get_host_cpu_features().flatten())
+    parts = (platform.python_implementation(), platform.python_version(), numba.__version__, *cpu)
+    return hashlib.sha256(repr(parts).encode()).hexdigest()[:12]

@@ -1,10 +1,10 @@
-"""The papers' tables, figures and claims, regenerated: what ``conf/paper/*.yaml`` says, run and compared.
+"""The papers' tables, figures and claims: conf/paper/*.yaml says what is run, compared and drawn.
 
 paper, item = find("tables", "bomkl/1")
-selection = Selection(reps=2, quick=True) what part of it
-made = table(paper, item, selection)      omkl table bomkl/1
-drawn = figure(paper, item, selection)    omkl figure bomkl/1
-made = claims(paper, selection)           omkl claims bomkl
+selection = Selection(reps=2, quick=True)     the part of it
+made = table(paper, item, selection)          omkl table bomkl/1
+drawn = figure(paper, item, selection)        omkl figure bomkl/1
+made = claims(paper, selection)               omkl claims bomkl
 """
 
 from omkl.papers.paper import Paper, find, names, read

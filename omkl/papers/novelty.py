@@ -1,29 +1,27 @@
-"""What NORMA finds novel among the USPS digits: the numbers of Figure 3 of Kivinen, Smola, Williamson (2004).
+"""The digits of USPS that NORMA flags as novel: Figure 3 of Kivinen, Smola, Williamson (2004), its numbers.
 
 One pass over the training part as stored, then both parts scored without learning.
 """
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 if TYPE_CHECKING:
     from omkl.data import Dataset
-    from omkl.engine.stream import Stream
+    from omkl.engine.stream import Trace
     from omkl.learner.learner import Learner
 
 SHOWN = 50
 SETTING = {"kernel": {"kind": "gaussian", "sigma": 8.0}, "nu": 0.01, "eta": 1.0, "step": "sqrt"}
 
 
-@dataclass(frozen=True)
-class Panel:
-    """Digits: rows (n,) of the data set from 0, images (n, d), labels (n,), scores (n,) f(x) - rho."""
+class Panel(NamedTuple):
+    """Digits: rows (n,) of the data set from 0, images (n, d), scores (n,) f(x) - rho."""
 
     rows: np.ndarray
     images: np.ndarray
-    labels: np.ndarray
     scores: np.ndarray
 
 
@@ -42,10 +40,10 @@ class Novelties:
     seconds: float
 
 
-def novelties(train: str = "usps_train", test: str = "usps_test", **over: Any) -> Novelties:
-    """Return what norma_novelty finds in one pass over ``train``, and what is left on both sets after it.
+def novelties() -> Novelties:
+    """Return the novelties of norma_novelty in one pass over the training part, and the worst of both parts.
 
-    over: hyperparameters other than those of ``SETTING``. Raises UserError for data that are not available.
+    Raises UserError for data that are not available.
     """
     from omkl import data
     from omkl.config import learner_spec
@@ -53,38 +51,34 @@ def novelties(train: str = "usps_train", test: str = "usps_test", **over: Any) -
     from omkl.learner.learner import Learner
 
     spec = learner_spec("norma_novelty")
-    params = {**spec.defaults, **SETTING, **over}
+    params = {**spec.defaults, **SETTING}
     warm_up([(spec, params)])
-    learned, unseen = data.load(train), data.load(test)
+    learned, unseen = data.load("usps_train"), data.load("usps_test")
     pool = {"normalise": "none", "kernels": [params["kernel"]]}
     learner = Learner(spec, params, pool, max(learned.d, unseen.d), seed=0)
-    trace, seconds = learner.run(_stream(learned))
+    trace, seconds = _pass(learner, learned)
     novel = np.flatnonzero(trace.mistake)
-    return Novelties(
-        first=_panel(learned, novel[:SHOWN], trace.score),
-        train=_worst(learner, learned),
-        test=_worst(learner, unseen),
-        novelties=novel,
-        fraction=novel.size / learned.T,
-        seconds=seconds,
-    )
+    first = _panel(learned, novel[:SHOWN], trace.score)
+    worst = [_worst(learner, dataset) for dataset in (learned, unseen)]
+    return Novelties(first, worst[0], worst[1], novel, novel.size / learned.T, seconds)
 
 
-def _stream(dataset: "Dataset") -> "Stream":
+def _pass(learner: "Learner", dataset: "Dataset", learn: bool = True) -> "tuple[Trace, float]":
     from omkl.engine.stream import make_stream
 
     rows = np.arange(dataset.T)
-    return make_stream(dataset.indptr, dataset.indices, dataset.values, dataset.y, rows)
+    stream = make_stream(dataset.indptr, dataset.indices, dataset.values, dataset.y, rows)
+    return learner.run(stream, learn=learn)
 
 
 def _worst(learner: "Learner", dataset: "Dataset") -> Panel:
-    score = learner.run(_stream(dataset), learn=False)[0].score
+    score = _pass(learner, dataset, learn=False)[0].score
     return _panel(dataset, np.argsort(score, kind="stable")[:SHOWN], score)
 
 
 def _panel(dataset: "Dataset", rows: np.ndarray, scores: np.ndarray) -> Panel:
-    images = np.zeros((rows.size, dataset.d))
-    for image, row in zip(images, rows, strict=True):
-        part = slice(dataset.indptr[row], dataset.indptr[row + 1])
-        image[dataset.indices[part]] = dataset.values[part]
-    return Panel(rows, images, dataset.y[rows].astype(int), scores[rows])
+    from scipy.sparse import csr_matrix
+
+    shape = (dataset.T, dataset.d)
+    images = csr_matrix((dataset.values, dataset.indices, dataset.indptr), shape=shape)[rows].toarray()
+    return Panel(rows, images, scores[rows])

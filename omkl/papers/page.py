@@ -1,17 +1,17 @@
 """A paper's page: results/NAME.md with its tables, figures and claims, and the commands that made them."""
 
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from omkl.errors import OmklError, UserError
 from omkl.files import replacing
 from omkl.papers.claims import claims
-from omkl.papers.figures import figure, figure_kinds
-from omkl.papers.make import Made, command_of, kind_of, table, table_kinds
+from omkl.papers.figures import figure
 from omkl.papers.paper import Paper, Run
 from omkl.papers.selection import Selection
+from omkl.papers.tables import Made, table
 
 if TYPE_CHECKING:
     from omkl.run.runner import Outcome
@@ -24,22 +24,19 @@ def write_page(
     selection: Selection,
     folder: Path,
     *,
-    jobs: int | None = None,
     fresh: bool = False,
-    progress: bool = True,
     report: Callable[[str], None] = print,
+    **how: Any,
 ) -> None:
     """Make all of a paper and write folder/NAME.md and, in folder/NAME/, every table, figure and the claims.
 
-    Tables as .md, .csv and .tex, figures as .png and .pdf. ``report`` gets each file's stem once it is
-    written. Raises OmklError when a cell failed: what was written before stays, and the store keeps the rest.
+    Tables as .md, .csv and .tex, figures as .png and .pdf. fresh: run the cells of the tables again
+    how: of ``Work.run``    report: gets each file's stem once it is written
+
+    Raises OmklError when a cell failed: the files written before stay, and the store keeps the rest.
     """
-    for group, kinds in (("tables", table_kinds()), ("figures", figure_kinds())):
-        for item in getattr(paper, group).values():
-            kind_of(kinds, item, group)  # before anything is run; below, a figure's mistake is only reported
     inner = folder / paper.name
     inner.mkdir(parents=True, exist_ok=True)
-    how = {"jobs": jobs, "fresh": fresh, "progress": progress}
     parts: list[str] = []
     outcomes: list[Outcome] = []
 
@@ -59,49 +56,38 @@ def write_page(
 
     for item in paper.tables.values():
         stem = f"table-{item.number or paper.name}"
-        made = table(paper, item, selection, **how)
+        made = table(paper, item, selection, fresh=fresh, **how)
         text = save(stem, made)
+        if text.count("\n|") > 60:  # a long one opens on a click
+            text = f"<details><summary>the table</summary>\n\n{text}\n</details>\n"
         links = " · ".join(f"[{suffix}]({paper.name}/{stem}.{suffix})" for suffix in SUFFIXES)
-        parts.append(f"## {made.title}\n\n{links}\n\n{_folded(text)}\n{_commands(item.runs)}")
+        parts.append(f"## {made.title}\n\n{links}\n\n{text}\n{_commands(item.runs)}")
     for item in paper.figures.values():
         target = inner / f"figure-{item.number}"
         try:
-            drawn = figure(paper, item, selection, str(target), **how | {"fresh": False})
+            drawn = figure(paper, item, selection, str(target), **how)
         except UserError as error:  # ranks of a single data set, say
             parts.append(f"## {item.titled(selection.names or None)}\n\nNot drawn: {error}\n")
             continue
         keep(drawn.outcome)
         report(str(target))
         links = " · ".join(f"[{file.suffix[1:]}]({paper.name}/{file.name})" for file in drawn.files)
-        command = command_of("figure", item, selection)
-        parts.append(
-            f"## {drawn.title}\n\n![{drawn.title}]({paper.name}/{target.name}.png)\n\n{links} · `{command}`\n"
-            + _commands(item.runs)
-        )
+        picture = f"![{drawn.title}]({paper.name}/{target.name}.png)"
+        command = selection.command("figure", item.name)
+        parts.append(f"## {drawn.title}\n\n{picture}\n\n{links} · `{command}`\n" + _commands(item.runs))
     if paper.claims:
-        text = save("claims", claims(paper, selection, **how | {"fresh": False}))
-        parts.append(f"## Claims\n\n{text}")
-    head = f"# {paper.title}\n\n{paper.cite}\n\n{_origin(outcomes)}\n\n{_deviations(paper)}"
-    _write(folder / f"{paper.name}.md", head + "\n".join(parts))
+        parts.append(f"## Claims\n\n{save('claims', claims(paper, selection, **how))}")
+    head = [f"# {paper.title}", paper.cite, _origin(outcomes)]
+    if paper.deviations:
+        lines = (f"{place}. {text}" for place, text in enumerate(paper.deviations, 1))
+        head += ["## Deviations from the paper", "\n".join(lines)]
+    _write(folder / f"{paper.name}.md", "\n\n".join([*head, "\n".join(parts)]))
     report(str(folder / f"{paper.name}.md"))
 
 
-def _deviations(paper: Paper) -> str:
-    if not paper.deviations:
-        return ""
-    lines = [f"{place}. {text}" for place, text in enumerate(paper.deviations, 1)]
-    return "## Deviations from the paper\n\n" + "\n".join(lines) + "\n\n"
-
-
-def _folded(text: str) -> str:
-    """Return Markdown that opens on a click where it is long."""
-    if text.count("\n|") <= 60:
-        return text
-    return f"<details><summary>the table</summary>\n\n{text}\n</details>\n"
-
-
-def _commands(runs: tuple[Run, ...]) -> str:
-    return "Cells: " + " · ".join(f"`{run.command}`" for run in runs) + "\n" if runs else ""
+def _commands(runs: Iterable[Run]) -> str:
+    commands = " · ".join(f"`{run.command}`" for run in runs)
+    return f"Cells: {commands}\n" if commands else ""
 
 
 def _check(paper: Paper, outcome: "Outcome") -> None:
@@ -123,7 +109,7 @@ def _write(path: Path, text: str) -> None:
 
 
 def _origin(outcomes: list["Outcome"]) -> str:
-    """Return from which code, when and where the cells come, as Markdown."""
+    """Return the code, the time and the machines that the cells come from, as Markdown."""
     import pandas as pd
 
     if not outcomes:
@@ -131,20 +117,19 @@ def _origin(outcomes: list["Outcome"]) -> str:
     cells = pd.concat([outcome.cells for outcome in outcomes]).drop_duplicates("key")
     entries = list(cells["provenance"])
 
-    def all_of(describe: Callable[[Mapping[str, Any]], str]) -> str:
-        return " and ".join(sorted({describe(entry) for entry in entries}))
+    def all_of(texts: Iterable[str]) -> str:
+        return " and ".join(sorted(set(texts)))
 
-    code = all_of(lambda e: f"{e['commit'] or 'unknown'}{' with changes' if e['dirty'] else ''}")
-    versions = all_of(lambda e: ", ".join(f"{name} {number}" for name, number in e["versions"].items()))
-    machine = all_of(lambda e: f"{e['cores']} cores ({e['cpu']}), {e['jobs']} workers")
+    code = all_of(f"{e['commit'] or 'unknown'}{' with changes' if e['dirty'] else ''}" for e in entries)
+    versions = all_of(
+        ", ".join(f"{name} {number}" for name, number in e["versions"].items()) for e in entries
+    )
+    machine = all_of(f"{e['cores']} cores ({e['cpu']}), {e['jobs']} workers" for e in entries)
     times = sorted(entry["time"][:16].replace("T", " ") for entry in entries)
     ran, took = sum(outcome.ran for outcome in outcomes), sum(outcome.seconds for outcome in outcomes)
-    return "\n".join(
-        [
-            "Made by `make tables` (`scripts/tables.py`); each table and figure names its own command.",
-            "",
-            f"* commit {code}; {versions}",
-            f"* {len(cells)} cells of {times[0]} to {times[-1]} UTC on {machine}; {ran} of them run by this "
-            f"command, in {took:.0f} s; learner time of all cells together {cells['seconds'].sum():.0f} s",
-        ]
+    return (
+        "Made by `make tables` (`scripts/tables.py`); each table and figure names its own command.\n\n"
+        f"* commit {code}; {versions}\n"
+        f"* {len(cells)} cells of {times[0]} to {times[-1]} UTC on {machine}; {ran} of them run by this "
+        f"command, in {took:.0f} s; learner time of all cells together {cells['seconds'].sum():.0f} s"
     )

@@ -1,4 +1,4 @@
-"""What conf/paper says of each paper: its runs, and the tables, figures and claims made from them."""
+"""The content of conf/paper: each paper's runs, and the tables, figures and claims made from them."""
 
 import shlex
 from collections.abc import Iterable, Mapping
@@ -9,14 +9,21 @@ from omkl.config import compose, grammar
 from omkl.errors import UserError, suggest
 from omkl.papers.schema import check_paper
 
+FEW = 3  # a title names up to this many data sets
+
+
+def listed(value: str | Iterable[str]) -> list[str]:
+    """Return one name, or several, as a list."""
+    return [value] if isinstance(value, str) else list(value)
+
 
 @dataclass(frozen=True)
 class Run:
     """Cells that tables and figures share: the words of an ``omkl run``.
 
     words: KEY to value    per_data: words that hold for one data set only, by its name
-    published: name in the published table of a learner's row, by learner    labels: what a row is called
-    here, by learner    extra: added to the paper's rows, so not counted among the cells that should agree
+    published: name in the published table of a learner's row, by learner    labels: the row's name here, by
+    learner    extra: added to the paper's rows, so not counted among the cells that should agree
     """
 
     name: str
@@ -27,14 +34,9 @@ class Run:
     extra: bool = False
 
     @property
-    def learners(self) -> list[str]:
-        """The learners that it names."""
-        return _list(self.words["algo"])
-
-    @property
     def data(self) -> list[str]:
         """The data sets that it names."""
-        return _list(self.words.get("data", []))
+        return listed(self.words.get("data", []))
 
     @property
     def per_data_params(self) -> tuple[str, ...]:
@@ -54,7 +56,7 @@ class Run:
 class Item:
     """A table, a figure or a claim.
 
-    kind: which function makes or checks it    runs: its cells    options: what else its kind takes
+    kind: the function that makes or checks it    runs: its cells    options: further keys, for its kind
     """
 
     paper: str
@@ -66,7 +68,7 @@ class Item:
 
     @property
     def name(self) -> str:
-        """How a command names it: ``bomkl/1``."""
+        """Its name in a command: ``bomkl/1``."""
         return f"{self.paper}/{self.number}" if self.number else self.paper
 
     def titled(self, data: Iterable[str] | None = None) -> str:
@@ -74,12 +76,11 @@ class Item:
 
         data: those that the table or figure shows; None takes all that conf/paper lists.
         """
-        listed = [name for run in self.runs for name in run.data]
-        names = list(dict.fromkeys(listed if data is None else data))
-        text = " and ".join(part for part in (", ".join(names[:-1]), *names[-1:]) if part)
-        if len(names) > FEW:
-            text = f"{len(names)} data sets"
-        return self.title.replace("{data}", text or "no data")
+        names = list(
+            dict.fromkeys([name for run in self.runs for name in run.data] if data is None else data)
+        )
+        text = " and ".join(part for part in (", ".join(names[:-1]), *names[-1:]) if part) or "no data"
+        return self.title.replace("{data}", f"{len(names)} data sets" if len(names) > FEW else text)
 
 
 @dataclass(frozen=True)
@@ -87,7 +88,7 @@ class Paper:
     """A paper as conf/paper/NAME.yaml describes it.
 
     unavailable: data sets that are not available here, by name: ``{title, how}``    published: stem of the
-    CSV with its numbers, or None    deviations: what differs from the paper, and why, for results/NAME.md
+    CSV with its numbers, or None    deviations: differences from the paper, with reasons, for results/NAME.md
     """
 
     name: str
@@ -101,9 +102,6 @@ class Paper:
     deviations: tuple[str, ...]
 
 
-FEW = 3  # data sets up to which a title names them
-
-
 def names() -> list[str]:
     """Return the names of all papers, sorted."""
     return compose.options("paper")
@@ -113,58 +111,48 @@ def read(name: str) -> Paper:
     """Return a paper. Raises UserError for an unknown name or a faulty file."""
     compose.known_option("paper", name, "paper")
     content = compose.read("paper", [name])[name]
-    where = compose.file("paper", name)
-    check_paper(content, str(where))
-    runs = {
-        key: Run(key, **{name: part for name, part in parts.items() if part is not None})
-        for key, parts in (content.get("runs") or {}).items()
-    }
-    groups = {
-        group: {
-            str(number): _item(name, str(number), parts, runs, f"{where}: {group}.{number}")
-            for number, parts in (content.get(group) or {}).items()
-        }
-        for group in ("tables", "figures", "claims")
-    }
+    check_paper(content, str(compose.file("paper", name)))
+    runs = {key: Run(key, **_given(parts)) for key, parts in (content.get("runs") or {}).items()}
+
+    def items(group: str) -> dict[str, Item]:
+        made = {}
+        for number, parts in (content.get(group) or {}).items():
+            options = _given(parts)
+            title, kind, own = options.pop("title"), options.pop("kind"), options.pop("runs", ())
+            short = "" if number == "only" else str(number)
+            made[str(number)] = Item(name, short, title, kind, tuple(runs[run] for run in own), options)
+        return made
+
     return Paper(
         name=name,
         title=content["title"],
         cite=content["cite"],
         published=content.get("published"),
         unavailable=content.get("unavailable") or {},
+        tables=items("tables"),
+        figures=items("figures"),
+        claims=items("claims"),
         deviations=tuple(content.get("deviations") or ()),
-        **groups,
     )
 
 
-def find(kind: str, word: str) -> tuple[Paper, Item]:
-    """Return the table or figure (kind ``tables``, ``figures``) of this name: ``bomkl/1``, ``adaraker``.
+def _given(parts: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in parts.items() if value is not None}
 
-    A paper's name alone will do where it has but one. Raises UserError with what there is.
+
+def find(group: str, word: str) -> tuple[Paper, Item]:
+    """Return the table or figure (group ``tables``, ``figures``) of this name: ``bomkl/1``, ``adaraker``.
+
+    A paper with a single one needs no number. Raises UserError with the known names.
     """
-    known, own = {}, word.partition("/")[0]
+    known: dict[str, tuple[Paper, Item]] = {}
+    own = word.partition("/")[0]
     for paper in map(read, [own] if own in names() else names()):
-        items = getattr(paper, kind).values()
+        items = list(getattr(paper, group).values())
         known |= {item.name: (paper, item) for item in items}
         if len(items) == 1:
-            known.setdefault(paper.name, (paper, *items))
+            known.setdefault(paper.name, (paper, items[0]))
     if word not in known:
-        what = kind.removesuffix("s")
-        near = suggest(word, known)
-        raise UserError(f"{compose.shown(word)}: no such {what}{near}; there is {', '.join(sorted(known))}")
+        near, kind = suggest(word, known), group.removesuffix("s")
+        raise UserError(f"{compose.shown(word)}: no such {kind}{near}; known: {', '.join(sorted(known))}")
     return known[word]
-
-
-def _item(paper: str, number: str, parts: Any, runs: dict[str, Run], where: str) -> Item:
-    options = {key: value for key, value in parts.items() if value is not None}
-    wanted = options.pop("runs", [])
-    for name in wanted:
-        if name not in runs:
-            raise UserError(f"{where}: runs: no such run '{name}'{suggest(name, runs)}")
-    title, kind = options.pop("title"), options.pop("kind")
-    number = "" if number == "only" else number
-    return Item(paper, number, title, kind, tuple(runs[name] for name in wanted), options)
-
-
-def _list(value: Any) -> list[str]:
-    return [value] if isinstance(value, str) else list(value)

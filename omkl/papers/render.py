@@ -2,16 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from omkl.errors import UserError
 from omkl.papers.compare import METRICS, Compared
 from omkl.reports.captions import some
 from omkl.reports.display import MISSING, Column, Display, Spread, display, number
-from omkl.reports.expected import Expected
 from omkl.reports.measures import least_of, measure_of
-from omkl.reports.notes import legend
-from omkl.reports.notes import notes as warnings_of
+from omkl.reports.notes import legend, notes
 from omkl.reports.plain_table import check_format
 from omkl.reports.tables import to_csv, to_json, write
 
@@ -33,28 +31,19 @@ _WITHOUT_TERM = (
 _LEFT_OUT = ("n_sv_union", "n_sv_combined", "settings")  # columns that make room for the published ones
 
 
-def render(
-    compared: Compared,
-    expected: Expected,
-    fmt: str,
-    title: str = "",
-    more: str = "",
-    whole: "pd.DataFrame | None" = None,
-) -> str:
-    """Return the table as text; fmt as in reports.tables.render. more: lines under it.
-
-    whole: the summary that warnings are made of, where the table shows but a part of it.
-    """
+def render(compared: Compared, fmt: str) -> str:
+    """Return the table as text, ours next to the published; fmt as in reports.tables.render."""
     check_format(fmt)
-    summary, cells = compared.summary, compared.cells
-    warnings = warnings_for(summary if whole is None else whole, cells, expected)
+    summary, expected = compared.summary, compared.expected
+    warnings = warnings_of(compared)
     if fmt == "json":
-        return to_json({"summary": summary, "cells": cells}, warnings)
+        return to_json({"summary": summary, "cells": compared.cells}, warnings)
     if fmt == "csv":
         return to_csv(summary.drop(columns=["shown", "per_data"]), warnings)
     table, terms = layout(compared)
-    text = write([(title or None, table)], terms, warnings, "", expected.command, fmt)
-    below = [f"[{place}] {note}" for place, note in enumerate(compared.notes, 1)] + ([more] if more else [])
+    text = write([(compared.title or None, table)], terms, warnings, "", expected.command, fmt)
+    below = [f"[{place}] {note}" for place, note in enumerate(compared.notes, 1)]
+    below += [ranks_text(summary)] if compared.item.options.get("ranks") else []
     if compared.counted:
         count = f"{compared.agreeing} of {compared.counted} published values (mistakes and #SV of the paper's"
         below.insert(0, f"{count} rows) lie within two published standard deviations.")
@@ -64,60 +53,51 @@ def render(
     return text + ("\n" + gap.join(below) + "\n" if below else "")
 
 
-def warnings_for(summary: "pd.DataFrame", cells: "pd.DataFrame", expected: Expected) -> list[str]:
+def warnings_of(compared: Compared) -> list[str]:
     """Return the warnings of a paper's table; rows whose data are not available are not incomplete."""
-    return warnings_of(summary[summary["missing"] == ""], cells, expected)
+    available = compared.whole["missing"] == ""
+    return notes(compared.whole[available], compared.cells, compared.expected)
 
 
 def layout(compared: Compared) -> tuple[Display, list[tuple[str, str]]]:
     """Return the table's columns and lines, and the terms under it."""
     summary = compared.summary
-    plain = display(summary)
+    rows, plain = summary.to_dict("records"), display(summary)
     terms = legend(plain, least_of(summary), compared.cells)
-    rows = summary.to_dict("records")
-    if not any(summary[f"{name}_published"].notna().any() for name, _ in METRICS):
-        noted = [f"{row['verdict']}{_mark(row)}" if _mark(row) else "" for row in rows]
-        return (_with(plain, (Column("verdict", "note", "left"), noted)) if any(noted) else plain), terms
+    published = any(summary[f"{name}_published"].notna().any() for name, _ in METRICS)
     parts: list[tuple[Column, Sequence[str | Spread]]] = []
     for at, column in enumerate(plain.columns):
-        if column.name not in _LEFT_OUT:
+        if not published or column.name not in _LEFT_OUT:
             parts.append((column, [line.cells[at] for line in plain.lines]))
-        if column.name in dict(METRICS):
+        if published and column.name in _PLACES:
             parts += _published(rows, column.name)
-    parts.append((Column("verdict", "verdict", "left"), [f"{row['verdict']}{_mark(row)}" for row in rows]))
-    table = _with(
-        replace(plain, columns=(), lines=tuple(replace(line, cells=()) for line in plain.lines)), *parts
-    )
-    without = any(str(cell).endswith(_WITHOUT) for line in table.lines for cell in line.cells)
-    terms = [term for term in terms if term[0] not in ("union", "combined")]
-    return table, terms + _TERMS + [_WITHOUT_TERM] * without
-
-
-def _with(table: Display, *parts: tuple[Column, Sequence[str | Spread]]) -> Display:
-    """Return a table with more columns."""
+    verdicts = [f"{row['verdict']}{_mark(row)}" if published or _mark(row) else "" for row in rows]
+    if published or any(verdicts):
+        parts.append((Column("verdict", "verdict" if published else "note", "left"), verdicts))
     columns, contents = zip(*parts, strict=True)
-    lines = [
-        replace(line, cells=(*line.cells, *cells))
-        for line, *cells in zip(table.lines, *contents, strict=True)
-    ]
-    return Display((*table.columns, *columns), tuple(lines))
+    lines = [replace(line, cells=tuple(cells)) for line, *cells in zip(plain.lines, *contents, strict=True)]
+    if published:
+        without = any(str(cell).endswith(_WITHOUT) for line in lines for cell in line.cells)
+        terms = [term for term in terms if term[0] not in ("union", "combined")]
+        terms += _TERMS + [_WITHOUT_TERM] * without
+    return Display(columns, tuple(lines)), terms
 
 
-def _mark(row: dict) -> str:
+def _mark(row: dict[str, Any]) -> str:
     """Return the number of a row's note, as it is printed behind the verdict."""
     return f" [{row['note']:.0f}]" if row["note"] and row["note"] == row["note"] else ""
 
 
-def _published(rows: list[dict], name: str) -> list[tuple[Column, Sequence[str | Spread]]]:
+def _published(rows: list[dict[str, Any]], name: str) -> list[tuple[Column, Sequence[str | Spread]]]:
     """Return the columns of a metric's published values, and of the differences."""
-    means, stds = ([_float(row[f"{name}_{part}"]) for row in rows] for part in ("published", "published_std"))
+    means, stds = ([row[f"{name}_{part}"] for row in rows] for part in ("published", "published_std"))
+    places = _PLACES[name]
     if name == "seconds":
         ratios = [mean / row["seconds_mean"] for mean, row in zip(means, rows, strict=True)]
         return [
-            (Column("seconds_published", "published"), [number(mean, 2) for mean in means]),
+            (Column("seconds_published", "published"), [number(mean, places) for mean in means]),
             (Column("seconds_ratio", "diff"), [f"{r:.0f} x" if r == r else MISSING for r in ratios]),
         ]
-    places = _PLACES[name]
     values = [Spread(number(m, places), number(s, places)) for m, s in zip(means, stds, strict=True)]
     return [
         (Column(f"{name}_published", "published", spread=True), values),
@@ -125,19 +105,15 @@ def _published(rows: list[dict], name: str) -> list[tuple[Column, Sequence[str |
     ]
 
 
-def _difference(row: dict, name: str, places: int) -> str:
+def _difference(row: dict[str, Any], name: str, places: int) -> str:
     """Return ours minus published as text: in published standard deviations, as it is where these are 0."""
-    difference, gap = _float(row[f"{name}_difference"]), _float(row[f"{name}_gap"])
+    difference, gap = row[f"{name}_difference"], row[f"{name}_gap"]
     if difference == difference:
         return f"{difference:+.1f}"
     return f"{gap:+.{places}f} {_WITHOUT}" if row[f"{name}_published_std"] == 0 and gap == gap else MISSING
 
 
-def _float(value: float | None) -> float:
-    return float("nan") if value is None else float(value)
-
-
-def standing_text(summary: "pd.DataFrame") -> str:
+def ranks_text(summary: "pd.DataFrame") -> str:
     """Return one paragraph: average ranks, critical difference, Friedman's test; or why there are none."""
     from omkl.reports.ranks import MOST_REASONS, average_ranks
 

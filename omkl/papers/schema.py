@@ -1,4 +1,4 @@
-"""What conf/paper may hold: the type of each key, so that a mistake is named before anything runs."""
+"""What conf/paper may hold: the type of each key, so that a mistake is reported before anything runs."""
 
 import reprlib
 from collections.abc import Callable, Iterable, Mapping
@@ -6,35 +6,45 @@ from typing import Any
 
 from omkl.errors import UserError, show, suggest
 
-# What a claim says of how many data sets, and the least share that makes it true.
+# A claim says on how many data sets it holds; here the smallest share that makes it true.
 QUANTIFIERS = {"all": 1.0, "nearly all": 0.8, "most": 0.5, "some": 0.0}
+
+Type = tuple[str, Callable[[Any], bool]]  # its name in messages, and the test of a value
 
 
 def _is_text(value: Any) -> bool:
     return isinstance(value, str) and bool(value.strip())
 
 
-def _all(check: Callable[[Any], bool], values: Any, kind: type) -> bool:
-    return isinstance(values, kind) and all(map(check, values.values() if kind is dict else values))
+def _is_mapping(value: Any) -> bool:
+    return isinstance(value, dict)
 
 
-TEXT, NAME, NUMBER, FLAG = "a text", "a text or a whole number", "a number", "true or false"
-NAMES, TEXTS, COUNT = "a name or a list of names", "a list of texts", "a whole number from 1 up"
-MAPPING, MAPPINGS = "keys and values", "a list of keys and values"
-NAMED_MAPPINGS, NAMED_TEXTS = "names, each with keys and values", "names, each with a text"
-KINDS: dict[str, Callable[[Any], bool]] = {
-    TEXT: _is_text,
-    NAME: lambda value: _is_text(value) or type(value) is int,
-    NUMBER: lambda value: type(value) in (int, float),
-    FLAG: lambda value: isinstance(value, bool),
-    NAMES: lambda value: _is_text(value) or (bool(value) and _all(_is_text, value, list)),
-    TEXTS: lambda value: _all(_is_text, value, list),
-    MAPPING: lambda value: isinstance(value, dict),
-    MAPPINGS: lambda value: _all(KINDS[MAPPING], value, list),
-    NAMED_MAPPINGS: lambda value: _all(KINDS[MAPPING], value, dict),
-    NAMED_TEXTS: lambda value: _all(lambda text: isinstance(text, str), value, dict),
-    COUNT: lambda value: type(value) is int and value > 0,
-}
+def _all(kind: type, test: Callable[[Any], bool]) -> Callable[[Any], bool]:
+    """Return a test of lists or dicts (``kind``) whose items or values all pass the given test."""
+
+    def fits(value: Any) -> bool:
+        parts = value.values() if isinstance(value, dict) else value
+        return isinstance(value, kind) and all(map(test, parts))
+
+    return fits
+
+
+TEXT: Type = ("a text", _is_text)
+NAME: Type = ("a text or a whole number", lambda value: _is_text(value) or type(value) is int)
+NUMBER: Type = ("a number", lambda value: type(value) in (int, float))
+COUNT: Type = ("a whole number from 1 up", lambda value: type(value) is int and value > 0)
+FLAG: Type = ("true or false", lambda value: isinstance(value, bool))
+TEXTS: Type = ("a list of texts", _all(list, _is_text))
+NAMES: Type = (
+    "a name or a list of names",
+    lambda value: _is_text(value) or (bool(value) and TEXTS[1](value)),
+)
+MAPPING: Type = ("keys and values", _is_mapping)
+MAPPINGS: Type = ("a list of keys and values", _all(list, _is_mapping))
+NAMED_MAPPINGS: Type = ("names, each with keys and values", _all(dict, _is_mapping))
+NAMED_TEXTS: Type = ("names, each with a text", _all(dict, lambda text: isinstance(text, str)))
+
 PAPER = {"title": TEXT, "cite": TEXT, "published": TEXT, "deviations": TEXTS}
 PAPER |= dict.fromkeys(("unavailable", "runs", "tables", "figures", "claims"), NAMED_MAPPINGS)
 UNAVAILABLE = {"title": TEXT, "how": TEXT}
@@ -42,36 +52,32 @@ RUN = {"words": MAPPING, "per_data": NAMED_MAPPINGS, "extra": FLAG}
 RUN |= {"published": NAMED_TEXTS, "labels": NAMED_TEXTS}
 RUN_WORDS = {"algo": NAMES, "data": NAMES, "reps": COUNT}
 NOTE = {"data": NAMES, "row": NAMES, "of": NAMES, "text": TEXT, "always": FLAG}
-ITEM = {"title": TEXT, "kind": TEXT, "runs": TEXTS, "pool": TEXT}
-GROUPS = {
-    "tables": {"published": NAME, "published_data": NAMED_TEXTS, "notes": MAPPINGS, "ranks": FLAG}
-    | {"data": NAMES, "base": TEXT},
-    "figures": {"measure": TEXT, "key": TEXT, "yardsticks": FLAG, "log": FLAG, "log_x": FLAG}
-    | {"alpha": NUMBER, "beta": NUMBER},
-    "claims": {"sets": TEXT, "left": TEXT, "right": NAMES, "order": TEXTS, "label": TEXT, "key": TEXT}
-    | dict.fromkeys(("direction", "measure", "left_measure", "right_measure"), TEXT)
-    | dict.fromkeys(("low", "high", "until", "start", "end"), NUMBER),
-}
-NEEDED = {  # by group and kind, besides title and kind; a claim needs runs
-    ("tables", "sizes"): ("data",),
-    ("tables", "times"): ("base",),
-    ("figures", "curves"): ("measure",),
-    ("figures", "sensitivity"): ("key",),
-    ("figures", "spa"): ("alpha", "beta"),
-    ("claims", "less"): ("left", "right", "measure"),
-    ("claims", "comparable"): ("left", "right"),
-    ("claims", "ratio"): ("left", "right"),
-    ("claims", "ordered"): ("order", "measure"),
-    ("claims", "best_between"): ("label", "key", "low", "high"),
-    ("claims", "trend"): ("label", "key", "measure", "direction"),
-    ("claims", "step"): ("label", "key", "measure", "start", "end"),
-    ("claims", "tracks"): ("label",),
-    ("claims", "value_within"): ("label", "measure"),
+ITEM = {"title": TEXT, "kind": TEXT, "runs": TEXTS, "published": NAME, "published_data": NAMED_TEXTS}
+ITEM |= {"notes": MAPPINGS, "data": NAMES, "right": NAMES, "order": TEXTS}
+ITEM |= dict.fromkeys(("pool", "base", "measure", "key", "sets", "left", "label", "direction"), TEXT)
+ITEM |= dict.fromkeys(("ranks", "yardsticks", "log"), FLAG)
+ITEM |= dict.fromkeys(("alpha", "beta", "low", "high", "until", "start", "end"), NUMBER)
+# The kinds of each group, and the keys that an item of the kind needs besides title and kind.
+KINDS: dict[str, dict[str, tuple[str, ...]]] = {
+    "tables": {"results": (), "tuning": (), "times": ("base",), "sizes": ("data",)},
+    "figures": dict.fromkeys(("ranks", "times", "digits"), ())
+    | {"curves": ("measure",), "sensitivity": ("key",), "spa": ("alpha", "beta")},
+    "claims": {
+        "less": ("runs", "left", "right", "measure"),
+        "comparable": ("runs", "left", "right"),
+        "ratio": ("runs", "left", "right", "measure"),
+        "ordered": ("runs", "order", "measure"),
+        "best_between": ("runs", "label", "key", "low", "high"),
+        "trend": ("runs", "label", "key", "measure", "direction"),
+        "step": ("runs", "label", "key", "measure", "start", "end"),
+        "tracks": ("runs", "label"),
+        "value_within": ("runs", "label", "measure"),
+    },
 }
 
 
 def check_paper(content: Mapping[str, Any], where: str) -> None:
-    """Raise UserError, one line that names file and key, for what no paper can have.
+    """Raise UserError, one line that names file and key, for content that is not a paper's.
 
     An empty optional key (``claims:``) counts as left out.
     """
@@ -79,15 +85,16 @@ def check_paper(content: Mapping[str, Any], where: str) -> None:
     check(content, PAPER, where, ("title", "cite"))
     for name, entry in (content.get("unavailable") or {}).items():
         check(entry, UNAVAILABLE, f"{where}: unavailable.{name}", UNAVAILABLE)
-    for name, run in (content.get("runs") or {}).items():
+    runs = content.get("runs") or {}
+    for name, run in runs.items():
         _check_keys(run, set(RUN), f"{where}: runs.{name}")
         check(run, RUN, f"{where}: runs.{name}", ("words",))
         check(run["words"], RUN_WORDS, f"{where}: runs.{name}.words", ("algo",))
         for data, words in (run.get("per_data") or {}).items():
             check(words, RUN_WORDS, f"{where}: runs.{name}.per_data.{data}")
-    for group, types in GROUPS.items():
+    for group in KINDS:
         for number, item in (content.get(group) or {}).items():
-            _check_item(item, group, types, f"{where}: {group}.{number}")
+            _check_item(item, group, runs, f"{where}: {group}.{number}")
 
 
 def _check_keys(content: Mapping[str, Any], known: set[str], where: str) -> None:
@@ -95,29 +102,31 @@ def _check_keys(content: Mapping[str, Any], known: set[str], where: str) -> None
         raise UserError(f"{where}: unknown key '{key}'{suggest(key, known)}")
 
 
-def _check_item(item: Mapping[str, Any], group: str, types: Mapping[str, Any], where: str) -> None:
-    needed = ("runs",) if group == "claims" else ()
-    needed += NEEDED.get((group, str(item.get("kind"))), ())
-    check(item, ITEM | types, where, ("title", "kind", *needed))
+def _check_item(item: Mapping[str, Any], group: str, runs: Iterable[str], where: str) -> None:
+    kind, kinds = str(item.get("kind")), KINDS[group]
+    check(item, ITEM, where, ("title", "kind", *kinds.get(kind, ())))
+    if kind not in kinds:
+        raise UserError(
+            f"{where}.kind: unknown kind '{kind}'{suggest(kind, kinds)}; known: {', '.join(kinds)}"
+        )
+    for run in item.get("runs") or ():
+        if run not in runs:
+            raise UserError(f"{where}: runs: no such run '{run}'{suggest(run, runs)}")
     for place, note in enumerate(item.get("notes") or [], 1):
         check(note, NOTE, f"{where}.notes[{place}]", ("text",))
     for key, known in (("sets", QUANTIFIERS), ("direction", ("up", "down"))):
-        if group == "claims" and item.get(key, next(iter(known))) not in known:
+        if item.get(key, next(iter(known))) not in known:
             near = suggest(item[key], known)
             raise UserError(f"{where}.{key}: {show(item[key])}{near}; one of {', '.join(known)}")
-    if item.get("kind") == "ratio" and not (
-        "measure" in item or {"left_measure", "right_measure"} <= item.keys()
-    ):
-        raise UserError(f"{where}: 'measure' is missing, or left_measure and right_measure")
 
 
 def check(
-    content: Mapping[str, Any], types: Mapping[str, str], where: str, needed: Iterable[str] = ()
+    content: Mapping[str, Any], types: Mapping[str, Type], where: str, needed: Iterable[str] = ()
 ) -> None:
-    """Raise UserError for a key of the wrong type, and for one that is missing. Other keys are ignored."""
+    """Raise UserError for a missing key, and for one of the wrong type. Other keys are ignored."""
     for key in needed:
         if content.get(key) is None:
             raise UserError(f"{where}: '{key}' is missing")
-    for key, kind in types.items():
-        if content.get(key) is not None and not KINDS[kind](content[key]):
-            raise UserError(f"{where}: {key}: must be {kind}, got {reprlib.repr(content[key])}")
+    for key, (name, fits) in types.items():
+        if content.get(key) is not None and not fits(content[key]):
+            raise UserError(f"{where}: {key}: must be {name}, got {reprlib.repr(content[key])}")

@@ -1,13 +1,17 @@
-"""Which part of a paper's table or figure is wanted, and the plans that make its cells."""
+"""The part of a paper's table or figure that a command selects, and the plans that make its cells."""
 
 import re
+import shlex
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from omkl.config import Plan, plan
 from omkl.errors import OmklError, UserError, suggest
 from omkl.papers.paper import Item, Paper, Run
+
+if TYPE_CHECKING:
+    from omkl.run.runner import Outcome
 
 QUICK_REPS, QUICK_T, QUICK_DATA = 2, 1500, "wdbc"
 _WORDS = ("store", "seed", "exec", "block")  # settings that a table leaves to its user
@@ -15,7 +19,7 @@ _WORDS = ("store", "seed", "exec", "block")  # settings that a table leaves to i
 
 @dataclass(frozen=True)
 class Selection:
-    """The part of a table, figure or paper that a command wants.
+    """The part of a table, figure or paper that a command selects.
 
     reps: in place of the table's own, where that is larger    data: names in place of the table's own;
     NAME=PATH gives a file to a set that is not there: to a registered one its own, checked against the
@@ -49,6 +53,15 @@ class Selection:
         """The files given for data sets, by name."""
         return dict(word.split("=", 1) for word in self.data if "=" in word)
 
+    def command(self, verb: str, name: str) -> str:
+        """Return the command that makes this part of a table, figure or claims (``verb``) again."""
+        words = ["omkl", verb, name]
+        words += ["--quick"] if self.quick else []
+        words += ["--reps", str(self.reps)] if self.reps else []
+        for option, given in (("--data", self.data), ("--algo", self.learners)):
+            words += [option, ",".join(given)] if given else []
+        return shlex.join(words + [word for word in self.words if word.startswith("seed=")])
+
 
 class Part(NamedTuple):
     """One plan of a table: a run, on the data sets that share its settings."""
@@ -59,7 +72,7 @@ class Part(NamedTuple):
 
 @dataclass(frozen=True)
 class Work:
-    """What a table or figure needs: its parts, and what is not available.
+    """What a table or figure needs: its parts, and the data that are not available.
 
     missing: (run, data set) pairs    how: why a data set is not there and how to get it, by its name
     stands_in: the paper's name of the set that a file of the user's stands in for, by the file
@@ -68,7 +81,7 @@ class Work:
     parts: tuple[Part, ...]
     missing: tuple[tuple[Run, str], ...]
     how: Mapping[str, str]
-    stands_in: Mapping[str, str] = field(default_factory=dict)
+    stands_in: Mapping[str, str]
 
     @property
     def plans(self) -> list[Plan]:
@@ -76,22 +89,27 @@ class Work:
         return [part.plan for part in self.parts]
 
     @property
-    def runs(self) -> list[Run]:
-        """The runs of all parts and of what is missing, each once."""
-        runs = [*(part.run for part in self.parts), *(run for run, _ in self.missing)]
-        return list({run.name: run for run in runs}.values())
-
-    @property
     def data(self) -> list[str]:
         """The data sets of all parts in order, with those that are not available, each once."""
         names = [self.stands_in.get(name, name) for part in self.parts for name in part.plan.data]
         return list(dict.fromkeys([*names, *(name for _, name in self.missing)]))
 
+    def run(self, **how: Any) -> "Outcome":
+        """Run the cells of all parts through one executor; how: jobs, fresh ... of runner.run_plans."""
+        from omkl.run.runner import run_plans
+
+        if not self.plans:
+            first, *others = dict.fromkeys(name for _, name in self.missing)
+            names, about = ", ".join([first, *others]), f"{first}: " if others else ""
+            more = "; --data NAME gives the reason for each other set" if others else ""
+            raise UserError(f"{names}: the data are not available: {about}{self.how[first]}{more}")
+        return run_plans(self.plans, **how)
+
 
 def work_of(paper: Paper, items: Iterable[Item], selection: Selection) -> Work:
     """Return the plans of these tables, figures or claims, cut to the selection.
 
-    Raises UserError for a data set or learner that is not there.
+    Raises UserError for an unknown data set or learner.
     """
     chosen = list({run.name: run for item in items for run in item.runs}.values())
     listed = {name for run in chosen for name in run.data}
@@ -168,7 +186,7 @@ def _small(names: set[str]) -> list[str]:
 
 
 def _yours(runs: list[Run], selection: Selection) -> list[Run]:
-    """Return a run of the learners wanted next to the paper's, on all its data sets."""
+    """Return a run of the selection's learners, shown next to the paper's, on all its data sets."""
     if not selection.learners:
         return []
     data = list(dict.fromkeys(name for run in runs for name in run.data))
@@ -178,11 +196,10 @@ def _yours(runs: list[Run], selection: Selection) -> list[Run]:
 
 
 def _plan(values: dict[str, Any], data: list[str], selection: Selection) -> Plan:
-    values = {**values, "data": data}
+    """Return the plan of a run's values on these data, with no more repetitions than the selection allows."""
     limits = [selection.reps] if selection.reps is not None else []
     limits += [QUICK_REPS] if selection.quick else []
-    if "reps" in values:
-        values["reps"] = min(int(values["reps"]), *limits) if limits else int(values["reps"])
-    elif limits and values.get("order") != "file":
-        values["reps"] = min(limits)
-    return plan(list(selection.words), sweep=True, values=values)
+    given = [int(values["reps"])] if "reps" in values else []
+    if given or (limits and values.get("order") != "file"):
+        values = {**values, "reps": min(given + limits)}
+    return plan(list(selection.words), sweep=True, values={**values, "data": data})

@@ -4,6 +4,6 @@ expected.Expected      the rows there should be
 report.report          the table of a run; report.sweep_report: the tables and the figure of a sweep
 curves.curve_figure    learning curves
 
-The papers' other figures: sensitivity (over a hyperparameter), ranks and rank_figure (over data sets),
-time_figure, digits. plain_table has the formats, and writes lists; it and expected import quickly.
+The papers' other figures: sensitivity (over a hyperparameter), ranks (over data sets), time_figure, digits.
+plain_table has the formats, and writes lists; it and expected import quickly.
 """

@@ -1,4 +1,4 @@
-"""The text below a figure: what its lines are means of, and which of them have fewer repetitions."""
+"""The text below a figure: over which repetitions its lines are means, and which lines have fewer."""
 
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
@@ -19,13 +19,18 @@ def some(names: Sequence[str], between: str = ", ", at_most: int = AT_MOST) -> s
     return between.join(names[:at_most]) + more
 
 
+def n_cells(count: int) -> str:
+    """Return ``1 cell`` or ``2 cells``."""
+    return f"{count} cell{'s' if count > 1 else ''}"
+
+
 def repetitions_of(orders: Iterable[str]) -> str:
-    """Return what repetitions are: permutations where the order is permuted, else repetitions."""
+    """Return the word for repetitions: permutations where the order is permuted, else repetitions."""
     return "permutations" if set(filter(None, orders)) <= {"permuted", "authors"} else "repetitions"
 
 
 def basis(reps: int, orders: Iterable[str]) -> str:
-    """Return what a line is: ``mean over 20 permutations``, ``one pass in file order``."""
+    """Return how a line is made: ``mean over 20 permutations``, ``one pass in file order``."""
     known = sorted(set(filter(None, orders)))
     if reps == 1:
         return _SINGLE.get(known[0], "one pass in one order") if len(known) == 1 else "one pass"
@@ -35,7 +40,7 @@ def basis(reps: int, orders: Iterable[str]) -> str:
 
 
 def caption(table: "pd.DataFrame", spread: str = "bands", of: Iterable[str] = ()) -> str:
-    """Return what the lines of a table with the columns reps and order are means of.
+    """Return over which repetitions the lines are means; table: with the columns reps and order.
 
     spread: how standard deviations are drawn    of: their columns; left out where all are 0 or there is
     only one repetition
@@ -62,5 +67,4 @@ def shortfall(lines: Iterable[tuple[str, str, int, int]]) -> list[str]:
 
 def shortfall_of(table: "pd.DataFrame") -> list[str]:
     """Return the warnings of a table with the columns line, data, reps and asked."""
-    columns = (table[name] for name in ("line", "data", "reps", "asked"))
-    return shortfall((line, data, int(reps), int(of)) for line, data, reps, of in zip(*columns, strict=True))
+    return shortfall(table[["line", "data", "reps", "asked"]].itertuples(index=False, name=None))

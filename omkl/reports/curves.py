@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 ERROR = "error"  # the measure of the row's task
-FIRST = 10  # a rate over fewer examples says nothing and is not drawn
+FIRST = 10  # a rate over fewer examples is not drawn: it varies too much
 SETTLED = 0.05  # the share of a stream after which the axis of a rate must show every curve
 FEW = 12  # points up to which each is marked, because nothing is known between them
 _PAIR, _SINGLE = (2.3875, 1.91), 2.5  # heights of panels in inches
@@ -51,26 +51,19 @@ def mean_curves(
         own = [BY_TASK[row.task].name if name == ERROR else name for name in names]
         needs = [measure_named(name).needs for name in own]
         stored = [curves[keys[cell]] for cell in row.cells if keys[cell] in curves]
-        complete = [curve for curve in stored if all(curve.get(need) for need in needs)]
-        if complete:
-            frame = pd.DataFrame(average(complete, own)).rename(
-                columns={
-                    f"{b}_{p}": f"{a}_{p}" for a, b in zip(names, own, strict=True) for p in ("mean", "std")
-                }
-            )
-            about = {
-                "data": row.data,
-                "task": row.task,
-                "order": row.order,
-                "algo": row.learner,
-                "line": line,
-            }
-            about |= {"is_yardstick": row.is_yardstick, "reps": len(complete), "asked": row.planned}
-            parts.append(frame.assign(**about))
+        if complete := [curve for curve in stored if all(curve.get(need) for need in needs)]:
+            points, *values = average(complete, own).values()
+            shown = [f"{name}_{part}" for name in names for part in ("mean", "std")]
+            about: dict[str, Any] = {"data": row.data, "task": row.task, "order": row.order}
+            about |= {"algo": row.learner, "line": line, "is_yardstick": row.is_yardstick}
+            about |= {"reps": len(complete), "asked": row.planned}
+            parts.append(pd.DataFrame({"t": points, **dict(zip(shown, values, strict=True)), **about}))
     if not parts and any(key in curves for key in keys):
         raise UserError(f"no curve of these cells holds {' and '.join(names)}: nothing to draw")
     if not parts:
-        raise UserError("the store has no learning curve of these cells: run them first, or with --fresh")
+        raise UserError(
+            "the store has no learning curve of these cells; run them, with --fresh if they are in the store"
+        )
     return pd.concat(parts, ignore_index=True)
 
 
@@ -86,13 +79,16 @@ def draw_curves(
 ) -> "Figure":
     """Draw measures of the table of ``mean_curves``, one below the other for each data set.
 
-    Overlapping lines are striped in their colours. Support vectors that no learner stores are left out; a
-    UserError says so when nothing else is drawn. log: a log axis for the measure; None chooses it for sizes
-    that differ by a factor above lines.WIDE. log_x: for the examples. palette: as in style.line_styles.
-    warnings: shown below; None makes them of the repetitions that the table's lines lack.
+    Overlapping lines are striped in their colours. Support vectors that no learner stores are left out. log:
+    a log axis for the measure; None chooses it for sizes that differ by a factor above lines.WIDE. log_x:
+    for the examples. palette: as in style.line_styles. warnings: shown below; None makes them from the table.
+    Raises UserError where nothing is left to draw.
     """
     styles = lines.styles_of(table, palette=palette)  # of all lines: colours do not depend on the measure
-    drawn = {name: _counted(table, name) if _kind(name) == "size" else table for name in names}
+    drawn = dict.fromkeys(names, table)
+    for name in names:
+        if _kind(name) == "size":  # a learner without support vectors has no line
+            drawn[name] = table[table.groupby("line")[f"{name}_mean"].transform("max") > 0]
     shown = [name for name in names if len(drawn[name])]
     if not shown:
         raise UserError(f"no {MEASURES[names[0]].label} to draw: these learners store none")
@@ -106,9 +102,7 @@ def draw_curves(
         for place, (stack, which) in enumerate(zip(panels, data, strict=True)):
             for axes, name in zip(stack, shown, strict=True):
                 part = drawn[name][drawn[name]["data"] == which]
-                _panel(axes, part, name, styles, logs[name])
-                if len(part):
-                    _examples(axes, part["t"].to_numpy(dtype=float), log_x)
+                _panel(axes, part, name, styles, logs[name], log_x)
                 if place % columns == 0:
                     axes.set_ylabel(axis_of(table) if name == ERROR else MEASURES[name].label)
             top, *below = stack
@@ -131,39 +125,34 @@ def _kind(name: str) -> str:
     return "rate" if name == ERROR else measure_named(name).kind
 
 
-def _counted(table: "pd.DataFrame", name: str) -> "pd.DataFrame":
-    """Return the table without lines that count nothing at all, as a learner without support vectors."""
-    return table[table.groupby("line")[f"{name}_mean"].transform("max") > 0]
-
-
 def _is_wide(table: "pd.DataFrame", name: str) -> bool:
     """Return whether the learners' largest values on some data set differ by a factor above WIDE."""
     own = learners_of(table)
-    largest = (
-        own[own[f"{name}_mean"] > 0].groupby(["data", "line"])[f"{name}_mean"].max().groupby(level="data")
-    )
+    own = own[own[f"{name}_mean"] > 0]
+    largest = own.groupby(["data", "line"])[f"{name}_mean"].max().groupby(level="data")
     return bool((largest.max() / largest.min() > lines.WIDE).any())
 
 
-def _panel(axes: "Axes", part: "pd.DataFrame", name: str, styles: dict, log: bool) -> None:
-    """Draw one measure of one data set and set the limits of its axis."""
+def _panel(axes: "Axes", part: "pd.DataFrame", name: str, styles: dict, log: bool, log_x: bool) -> None:
+    """Draw one measure of one data set, and set the limits and scales of its axes."""
     kind, whole = _kind(name), part
     if kind == "rate":
         part = part[part["t"] >= min(FIRST, part["t"].max())]
     start = kind in ("count", "size") and not log
     learners = lines.names_of(part)[0]
     for (line, _), curve in part.groupby(["line", "is_yardstick"], sort=False):
-        values = (curve[c].to_numpy(dtype=float) for c in ("t", f"{name}_mean", f"{name}_std"))
-        xyz = [np.concatenate([[0.0], v]) for v in values] if start else list(values)  # counts start at 0
-        lines.draw_line(axes, *xyz, line, styles[line], learners)
+        t, mean, std = curve[["t", f"{name}_mean", f"{name}_std"]].to_numpy(dtype=float).T
+        if start:  # counts start at 0
+            t, mean, std = (np.concatenate([[0.0], values]) for values in (t, mean, std))
+        lines.draw_line(axes, t, mean, std, line, styles[line], learners)
     if len(part):
         axes.set_xlim(0, part["t"].max())
     if kind == "share":
         axes.set_ylim(-0.02, 1.02)
-        for line in axes.get_lines():
-            if len(line.get_xdata()) <= FEW:
-                marker = "o" if line.get_marker() == "None" else line.get_marker()
-                line.set(marker=marker, markersize=3.5, markevery=None, clip_on=False)
+        for drawn in axes.get_lines():
+            if np.size(drawn.get_xdata()) <= FEW:
+                marker = "o" if drawn.get_marker() == "None" else drawn.get_marker()
+                drawn.set(marker=marker, markersize=3.5, markevery=None, clip_on=False)
     elif log:
         axes.set_yscale("log")
         lines.plain_log(axes.yaxis)
@@ -176,36 +165,33 @@ def _panel(axes: "Axes", part: "pd.DataFrame", name: str, styles: dict, log: boo
         axes.set_ylim(bottom=0)
         lines.thousands(axes.yaxis)
     lines.part_lines(axes)
+    if len(whole) and log_x:
+        axes.set_xscale("log")
+        lines.plain_log(axes.xaxis)
+        # A curve has evenly spaced points: between the first two, a log axis would show a straight line.
+        t = whole["t"].to_numpy(dtype=float)
+        axes.set_xlim(np.unique(t)[:2].max() if t.max() > t.min() else 0.5 * t.max(), t.max())
+    elif len(whole):
+        lines.thousands(axes.xaxis)
 
 
 def _limit_rate(axes: "Axes", part: "pd.DataFrame", name: str) -> None:
     """Show all of the learners' curves but the start, and name yardsticks that are far away."""
     must_see: list[float] = []
     finals: dict[str, float] = {}
-    least: dict[str, float] = {}
-    early: dict[str, float] = {}
+    late: dict[str, tuple[float, float]] = {}  # the range of each yardstick
     for (line, is_yardstick), curve in part.groupby(["line", "is_yardstick"], sort=False):
         seen = curve["t"] / curve["t"].max()
         mean, std = curve[f"{name}_mean"], curve[f"{name}_std"].fillna(0.0)
         if is_yardstick:
             finals[line] = float(mean.iloc[-1])
-            least[line], early[line] = mean[seen >= 4 * SETTLED].agg(["min", "max"])
+            late[line] = tuple(mean[seen >= 4 * SETTLED].agg(["min", "max"]))
         else:
             must_see += [*(mean - std)[seen >= SETTLED].clip(lower=0.0), *(mean + std)[seen >= SETTLED]]
     (low, high), out = style.robust_limits(must_see, finals, widen=3.0)
-    low = min([low, *(0.98 * value for value in least.values())])
-    axes.set_ylim(low, max([high, *(1.02 * value for line, value in early.items() if line not in out)]))
+    low = min([low, *(0.98 * least for least, _ in late.values())])
+    axes.set_ylim(low, max([high, *(1.02 * most for line, (_, most) in late.items() if line not in out)]))
     style.note_left_out(axes, {line: finals[line] for line in out})
-
-
-def _examples(axes: "Axes", t: np.ndarray, log: bool) -> None:
-    if log:
-        axes.set_xscale("log")
-        lines.plain_log(axes.xaxis)
-        # A curve has evenly spaced points: between the first two, a log axis would show a straight line.
-        axes.set_xlim(np.unique(t)[:2].max() if t.max() > t.min() else 0.5 * t.max(), t.max())
-    else:
-        lines.thousands(axes.xaxis)
 
 
 def curve_figure(

@@ -10,7 +10,6 @@ from omkl.errors import UserError
 from omkl.reports import style
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 _GAP = 2  # pixels around a picture
@@ -48,28 +47,23 @@ def draw_pictures(
     filled = [panel.values for panel in panels if panel.values.size]
     if not filled:
         raise UserError("no pictures to draw")
-    limits = min(values.min() for values in filled), max(values.max() for values in filled)
+    limits = {"vmin": min(v.min() for v in filled), "vmax": max(v.max() for v in filled)}
     rows = max(-(-len(panel.values) // across) for panel in panels)
     with style.looks():
         figure = style.new_figure(len(panels) * (0.48 * across + 0.3), 0.55 * rows + 0.7)
         for axes, panel in zip(figure.subplots(1, len(panels), squeeze=False)[0], panels, strict=True):
-            _panel(axes, panel, across, rows, limits)
+            side = round(np.sqrt(panel.values.shape[1]))
+            wide, high = side + 2 * _GAP, side + _GAP + _TEXT
+            sheet = np.full((rows * high, across * wide), np.nan)
+            for number, (values, score) in enumerate(zip(panel.values, panel.scores, strict=True)):
+                top, left = number // across * high + _GAP, number % across * wide + _GAP
+                sheet[top : top + side, left : left + side] = values.reshape(side, side)
+                text = f"{score:.{panel.places}f}".replace("-", "−")
+                axes.text(left + side / 2, top + side, text, ha="center", va="top", fontsize=6)
+            axes.imshow(sheet, cmap="gray_r", interpolation="nearest", **limits)
+            axes.set_axis_off()
             axes.set_title(panel.title if len(panel.values) else f"{panel.title}: none")
         if note:
             figure.supxlabel(note, fontsize=7.5, color=style.GREY)
         style.put_title(figure, title)
     return figure
-
-
-def _panel(axes: "Axes", panel: Pictures, across: int, rows: int, limits: tuple[float, float]) -> None:
-    side = round(np.sqrt(panel.values.shape[1]))
-    wide, high = side + 2 * _GAP, side + _GAP + _TEXT
-    sheet = np.full((rows * high, across * wide), np.nan)
-    for number, (values, score) in enumerate(zip(panel.values, panel.scores, strict=True)):
-        row, column = divmod(number, across)
-        top, left = row * high + _GAP, column * wide + _GAP
-        sheet[top : top + side, left : left + side] = values.reshape(side, side)
-        text = f"{score:.{panel.places}f}".replace("-", "−")
-        axes.text(left + side / 2, top + side, text, ha="center", va="top", fontsize=6)
-    axes.imshow(sheet, cmap="gray_r", vmin=limits[0], vmax=limits[1], interpolation="nearest")
-    axes.set_axis_off()

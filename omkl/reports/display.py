@@ -29,7 +29,7 @@ class Spread:
 class Column:
     """A column of a table: its header and how it is aligned.
 
-    spread: it holds Spread cells    marks: the best are marked in it    meaning: what the legend says of it
+    spread: it holds Spread cells    marks: the best are marked in it    meaning: for the legend
     """
 
     name: str
@@ -44,8 +44,8 @@ class Column:
 class Line:
     """A line of a table: one cell per column.
 
-    rule: what is drawn above it ("data": another data set begins, "yardsticks": the yardsticks begin)
-    marked: best or not worse    complete: every expected repetition has finished
+    rule: the line drawn above it ("data": a data set begins, "yardsticks": the yardsticks begin)
+    marked: best or not significantly worse    complete: every expected repetition has finished
     """
 
     cells: tuple[str | Spread, ...]
@@ -75,65 +75,49 @@ def display(summary: "pd.DataFrame", swept: Iterable[str] = ()) -> Display:
     """
     rows = summary.to_dict("records")
     names = [name for name in swept if any(name in row["params"] for row in rows)]
-    parts: list[tuple[Column, Sequence[str | Spread]]] = []
-
-    def add(
-        name: str, header: str, cells: Sequence[str | Spread], align: Side = "right", **more: Any
-    ) -> None:
-        parts.append((Column(name, header, align, **more), cells))
-
     above = [None, *rows][: len(rows)]
-    repeated = [up is not None and up["data"] == row["data"] for up, row in zip(above, rows, strict=True)]
-    add(
-        "data",
-        "data",
-        ["" if same else row["data"] for same, row in zip(repeated, rows, strict=True)],
-        "left",
-    )
-    pools = [row["pool"] if isinstance(row["pool"], str) else None for row in rows]
-    if len(set(pools) - {None}) > 1:
-        add("pool", "pool", [pool or MISSING for pool in pools], "left")
-    add("learner", "learner", [row["label"] for row in rows], "left")
+    same = [up is not None and up["data"] == row["data"] for up, row in zip(above, rows, strict=True)]
+    data = ["" if repeated else row["data"] for repeated, row in zip(same, rows, strict=True)]
+    parts: list[tuple[Column, Sequence[str | Spread]]] = [(Column("data", "data", "left"), data)]
+    pools = [row["pool"] if isinstance(row["pool"], str) else MISSING for row in rows]
+    if len(set(pools) - {MISSING}) > 1:
+        parts.append((Column("pool", "pool", "left"), pools))
+    parts.append((Column("learner", "learner", "left"), [row["label"] for row in rows]))
     for name in names:
-        add(f"algo.{name}", name, [_param(row, name) for row in rows])
-    settings = [_settings(row, names) for row in rows]
-    if any(settings):
-        add("settings", "settings", settings, "left")
+        values = [value_text(row["params"][name]) if name in row["params"] else MISSING for row in rows]
+        parts.append((Column(f"algo.{name}", name), values))
+    if any(settings := [_settings(row, names) for row in rows]):
+        parts.append((Column("settings", "settings", "left"), settings))
     for task in dict.fromkeys(summary["task"]):
         measure = BY_TASK[task]
         own = summary[[f"{measure.name}_mean", f"{measure.name}_std"]].where(summary["task"] == task)
-        texts = _spreads(own, measure.name, 2)
-        add(measure.name, measure.header, texts, spread=True, marks=True, meaning=measure.meaning)
+        column = Column(measure.name, measure.header, spread=True, marks=True, meaning=measure.meaning)
+        parts.append((column, _spreads(own, measure.name, 2)))
     # A learner without kernels, or that runs on random features, has no support vectors to count.
     no_vectors = (summary["n_sv_sum_mean"] == 0) | (summary["m"] == 0)
     counts = summary[[name for name in summary.columns if name.startswith("n_sv_")]].mask(no_vectors)
     if counts["n_sv_sum_mean"].notna().any() or (summary["task"] == "classification").all():
         spreads = counts["n_sv_sum_std"].astype(float).max() > 0
         places = 1 if spreads else _places(counts["n_sv_sum_mean"])
-        add("n_sv_sum", "#SV", _spreads(counts, "n_sv_sum", places), spread=True)
-        add("n_sv_union", "union", _counts(counts["n_sv_union_mean"]))
+        parts.append((Column("n_sv_sum", "#SV", spread=True), _spreads(counts, "n_sv_sum", places)))
+        parts.append((Column("n_sv_union", "union"), _counts(counts["n_sv_union_mean"])))
     if (counts["n_sv_combined_mean"] - counts["n_sv_sum_mean"]).abs().max() > 0:
-        add("n_sv_combined", "combined", _counts(counts["n_sv_combined_mean"]))
-    add("seconds", "seconds", _seconds(summary["seconds_mean"].astype(float)))
-    add("reps", "reps", [f"{'' if row['complete'] else '! '}{row['reps']}/{row['asked']}" for row in rows])
+        parts.append((Column("n_sv_combined", "combined"), _counts(counts["n_sv_combined_mean"])))
+    parts.append((Column("seconds", "seconds"), _seconds(summary["seconds_mean"].astype(float))))
+    done = [f"{'' if row['complete'] else '! '}{row['reps']}/{row['asked']}" for row in rows]
+    parts.append((Column("reps", "reps"), done))
     columns, contents = zip(*parts, strict=True)
     lines = tuple(
         Line(tuple(cells), _rule(up, row), row["marked"], row["complete"], row["is_yardstick"])
         for up, row, *cells in zip(above, rows, *contents, strict=True)
     )
-    return Display(tuple(columns), lines)
+    return Display(columns, lines)
 
 
 def _rule(above: dict | None, row: dict) -> Rule | None:
-    if above is None:
-        return None
-    if above["data"] != row["data"]:
+    if above is not None and above["data"] != row["data"]:
         return "data"
-    return "yardsticks" if row["is_yardstick"] and not above["is_yardstick"] else None
-
-
-def _param(row: dict[str, Any], name: str) -> str:
-    return value_text(row["params"][name]) if name in row["params"] else MISSING
+    return "yardsticks" if above is not None and row["is_yardstick"] > above["is_yardstick"] else None
 
 
 def _settings(row: dict[str, Any], swept: Sequence[str]) -> str:
@@ -143,14 +127,14 @@ def _settings(row: dict[str, Any], swept: Sequence[str]) -> str:
 
 
 def _spreads(table: "pd.DataFrame", name: str, places: int) -> list[Spread]:
-    pairs = zip(table[f"{name}_mean"].astype(float), table[f"{name}_std"].astype(float), strict=True)
+    pairs = table[[f"{name}_mean", f"{name}_std"]].astype(float).itertuples(index=False, name=None)
     return [Spread(number(mean, places), number(std, places)) for mean, std in pairs]
 
 
 def _places(values: "pd.Series") -> int:
     """Return the decimals of a column of counts: none where all are whole numbers."""
-    values = values.astype(float).dropna()
-    return 0 if (values == values.round()).all() else 1
+    known = values.astype(float).dropna()
+    return 0 if (known == known.round()).all() else 1
 
 
 def _counts(values: "pd.Series") -> list[str]:
@@ -158,7 +142,7 @@ def _counts(values: "pd.Series") -> list[str]:
 
 
 def _seconds(values: "pd.Series") -> list[str]:
-    """Return seconds with the decimals that the column's largest needs; what would read 0 as ``<0.001``."""
+    """Return seconds with the decimals that the column's largest needs; 0.000 becomes ``<0.001``."""
     largest = values.max()
     places = 3 if not largest >= 10 else 2 if largest < 1000 else 1
     least = 10.0**-places

@@ -1,4 +1,4 @@
-"""What a report should hold: the rows, how they are called, and what is known besides the cells."""
+"""What a report should hold: its rows and their names, and what is known in addition to the cells."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -7,7 +7,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Expected:
-    """The rows a report should have, and how they came about.
+    """The rows that a report should have, and where they come from.
 
     reps: repetitions of each row    settings, yardsticks: objects with ``learner``, ``params``, ``pool``
     (omkl.config.Setting), in the order of the rows    data: names or paths of the data sets, in order
@@ -30,7 +30,7 @@ class Expected:
 
     @classmethod
     def of(cls, plan: Any, failed: Any = (), command: str = "", stale: Any = None) -> "Expected":
-        """Return that of an omkl.config.Plan; failed, stale: lines and cells of its Outcome."""
+        """Return what is expected of an omkl.config.Plan; failed, stale: lines and counts of its Outcome."""
         from omkl.config import learner_spec
 
         names = dict.fromkeys(setting.learner for setting in (*plan.settings, *plan.yardsticks))

@@ -45,7 +45,7 @@ def _is_number(value: Any) -> bool:
 def grid_table(summary: "pd.DataFrame", axes: Iterable[str] = ()) -> "pd.DataFrame":
     """Return the summary with its place on the axes, for figures.
 
-    Adds ``line``, what the legend says: the learner, its shown hyperparameters that are no axis and not
+    Adds ``line``, the name in the legend: the learner, its shown hyperparameters that are no axis and not
     chosen per data set (a column ``per_data`` of their names), the pool if there are several; and a column
     ``at.NAME`` per axis, NaN for a learner without that hyperparameter.
     """
@@ -54,13 +54,13 @@ def grid_table(summary: "pd.DataFrame", axes: Iterable[str] = ()) -> "pd.DataFra
     lines = []
     for row in summary.to_dict("records"):
         shown = {name: row["params"][name] for name in row["shown"] if name not in row.get("per_data", ())}
-        level = row["is_yardstick"]  # has no place on the axes, so the legend has its settings
-        rest = {name: value for name, value in shown.items() if level or not _covered(name, value, axes)}
-        pool = row["pool"] if several and row["pool"] else ""
-        lines.append(", ".join(part for part in (row["label"], params_text(rest), pool) if part))
+        if not row["is_yardstick"]:  # which has no place on the axes, so the legend has its settings
+            shown = {name: value for name, value in shown.items() if not _covered(name, value, axes)}
+        pool = row["pool"] if several else ""
+        lines.append(", ".join(filter(None, (row["label"], params_text(shown), pool))))
     table["line"] = lines
     for name in axes:
-        places = [dict(flat(params)).get(name) for params in summary["params"]]
+        places = [dict(flat(params)).get(name, float("nan")) for params in summary["params"]]
         table[f"at.{name}"] = [float(place) if _is_number(place) else float("nan") for place in places]
     return table
 
@@ -73,7 +73,7 @@ def points(table: "pd.DataFrame", axis: str) -> "pd.DataFrame":
 
 
 def _covered(name: str, value: Any, axes: Iterable[str]) -> bool:
-    """Whether the axes say all about a hyperparameter; a kernel's kind is never on an axis."""
+    """Whether the axes show all of a hyperparameter; a kernel's kind is never on an axis."""
     return name in axes or (
         isinstance(value, Mapping)
         and all(part == f"{name}.kind" or part in axes for part, _ in flat({name: value}))

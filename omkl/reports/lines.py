@@ -1,4 +1,4 @@
-"""Lines of figures: whose they are, how each stays visible, their spread, axes and legend."""
+"""Lines of figures: their names and styles, spread, overlaps, axes and legend."""
 
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
@@ -12,6 +12,7 @@ from omkl.reports.measures import learners_of
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
     from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
 
@@ -22,21 +23,18 @@ WIDE = 30.0  # ratio of values from which on an axis is logarithmic
 _POINTS = 60
 _BARS = 5  # on each line, where bars replace bands
 
+Points = tuple[np.ndarray, np.ndarray]  # x and y, (n,) each
 
-# -------------------------------------------------------------------- learners and yardsticks
 
-
-def names_of(table: "pd.DataFrame", column: str = "line") -> tuple[list[str], list[str]]:
+def names_of(table: "pd.DataFrame") -> tuple[list[str], list[str]]:
     """Return the names of the learners and those of the yardsticks, in order; a learner is no yardstick."""
-    learners = list(dict.fromkeys(learners_of(table)[column]))
-    return learners, [name for name in dict.fromkeys(table[column]) if name not in learners]
+    learners = list(dict.fromkeys(learners_of(table)["line"]))
+    return learners, [name for name in dict.fromkeys(table["line"]) if name not in learners]
 
 
-def styles_of(
-    table: "pd.DataFrame", column: str = "line", palette: Iterable[str] = ()
-) -> dict[str, dict[str, Any]]:
+def styles_of(table: "pd.DataFrame", palette: Iterable[str] = ()) -> dict[str, dict[str, Any]]:
     """Return the style of each learner and yardstick; palette: as in style.line_styles."""
-    return style.line_styles(*names_of(table, column), palette)
+    return style.line_styles(*names_of(table), palette)
 
 
 def finish(
@@ -57,7 +55,8 @@ def finish(
     """
     from matplotlib.lines import Line2D
 
-    seen = {line.get_label() for axes in figure.axes for line in labelled(axes) if _visible(axes, line)}
+    drawn = [(axes, name, line) for axes in figure.axes for name, line in _labelled(axes).items()]
+    seen = {name for axes, name, line in drawn if _inside(_in_panel(axes, line)[1])}
     handles = {name: Line2D([], [], **look) for name, look in styles.items() if name in seen}
     counts = learners_of(table).groupby(by)["line"].nunique().tolist() or [1]
     few = {"bands" if count <= FEW_BANDS else "bars" for count in counts}
@@ -93,7 +92,8 @@ def draw_line(
         if name in learners and std[0] > 0 and few:
             axes.axhspan(max(mean[0] - std[0], 0.0), mean[0] + std[0], **band | {"zorder": 1})
         return
-    axes.plot(x, mean, label=name, **(style.with_points(look) if points else look))
+    every = {"marker": "o", "markersize": 3.5, **look, "markevery": None} if points else look
+    axes.plot(x, mean, label=name, **every)
     if name not in learners or not std.any():
         return
     low = np.maximum(mean - std, 0.5 * mean if axes.get_yscale() == "log" else 0.0)
@@ -111,25 +111,33 @@ def draw_line(
 
 def part_lines(axes: "Axes") -> None:
     """Stripe labelled lines that overlap over most of their length; call it once the limits are set."""
-    drawn = {line.get_label(): line for line in labelled(axes)}
-    seen = {name: _in_panel(axes, line) for name, line in drawn.items()}
-    groups: list[list[str]] = []
-    for name, own in seen.items():
-        group = next((group for group in groups if _near(seen[group[0]], own)), None)
+    drawn = _labelled(axes)
+    groups: list[list[tuple[Line2D, Points]]] = []
+    for line in drawn.values():
+        own = _in_panel(axes, line)
+        group = next((group for group in groups if _near(group[0][1], own)), None)
         if group is None:
-            groups.append([name])
+            groups.append([(line, own)])
         else:
-            group.append(name)
-    style.stripe([[drawn[name] for name in group] for group in groups])
+            group.append((line, own))
+    for group in groups:
+        stripe([line for line, _ in group])
 
 
-def labelled(axes: "Axes") -> "list[Line2D]":
-    """Return the lines of a panel that a legend may name."""
-    return [line for line in axes.get_lines() if not str(line.get_label()).startswith("_")]
+def stripe(lines: "Sequence[Line2D]", length: float = 4.0) -> None:
+    """Give lines dashes that take turns, so that each colour shows; length: of a dash in line widths."""
+    for number, line in enumerate(lines):
+        if len(lines) > 1:
+            # A positive offset starts inside the pattern: later lines start with a longer gap.
+            offset = length * (len(lines) - number) % (length * len(lines))
+            line.set_linestyle((offset, (length, length * (len(lines) - 1))))
 
 
-def _visible(axes: "Axes", line: "Line2D") -> bool:
-    return _inside(_in_panel(axes, line)[1])
+def _labelled(axes: "Axes") -> "dict[str, Line2D]":
+    """Return the lines of a panel that a legend may name, by name."""
+    return {
+        str(line.get_label()): line for line in axes.get_lines() if not str(line.get_label()).startswith("_")
+    }
 
 
 def _inside(y: np.ndarray) -> bool:
@@ -137,17 +145,18 @@ def _inside(y: np.ndarray) -> bool:
     return bool(y.size) and bool(y.min() <= 1.0 and y.max() >= 0.0)
 
 
-def _in_panel(axes: "Axes", line: "Line2D") -> tuple[np.ndarray, np.ndarray]:
-    """Return a line's points as shares of the panel, (n,) and (n,); a level line spans the panel."""
+def _in_panel(axes: "Axes", line: "Line2D") -> Points:
+    """Return a line's points as shares of the panel; a level line spans the panel."""
     xy = np.array(line.get_xydata(), dtype=float)
     scale = axes.transScale + axes.transLimits
     if line.get_transform() == axes.get_yaxis_transform(which="grid"):
         return xy[:, 0], scale.transform(np.column_stack([[axes.get_xlim()[0]] * 2, xy[:, 1]]))[:, 1]
     with np.errstate(divide="ignore", invalid="ignore"):
-        return tuple(scale.transform(xy).T)
+        x, y = scale.transform(xy).T
+    return x, y
 
 
-def _near(one: tuple[np.ndarray, np.ndarray], other: tuple[np.ndarray, np.ndarray]) -> bool:
+def _near(one: Points, other: Points) -> bool:
     start, stop = max(one[0].min(), other[0].min()), min(one[0].max(), other[0].max())
     wide = max(np.ptp(one[0]), np.ptp(other[0]))
     if stop - start < MOSTLY * wide or not (_inside(one[1]) and _inside(other[1])):
@@ -165,48 +174,46 @@ def plain_number(value: float) -> str:
     return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.6f}".rstrip("0").rstrip(".")
 
 
-def plain_log(axis: Any) -> None:
+def plain_log(axis: "Axis") -> None:
     """Label an axis of a log scale with plain numbers: 0.6 and 10,000, not 6e-01 and 10^4."""
     from matplotlib.ticker import LogFormatter
 
     class Plain(LogFormatter):
         def __call__(self, x: float, pos: int | None = None) -> str:
-            return plain_number(x) if super().__call__(x, pos) else ""  # says where a label has room
+            return plain_number(x) if super().__call__(x, pos) else ""  # "" where a label has no room
 
     axis.set_major_formatter(Plain())
     axis.set_minor_formatter(Plain(minor_thresholds=(2, 0.5)))
 
 
-def thousands(axis: Any) -> None:
+def thousands(axis: "Axis") -> None:
     """Put few ticks on an axis of counts, with commas."""
-    from matplotlib.ticker import FuncFormatter, MaxNLocator
+    from matplotlib.ticker import MaxNLocator
 
     axis.set_major_locator(MaxNLocator(5, steps=[1, 2, 2.5, 5, 10], integer=True))
-    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
+    axis.set_major_formatter("{x:,.0f}")
 
 
 def is_log_spaced(values: Iterable[float]) -> bool:
     """Return whether positive values are spread more evenly on a log axis, over a factor of 8 at least."""
-    values = sorted(set(values))
-    if len(values) < 2 or values[0] <= 0 or values[-1] / values[0] < 8:
+    ordered = sorted(set(values))
+    if len(ordered) < 2 or ordered[0] <= 0 or ordered[-1] / ordered[0] < 8:
         return False
-
-    def unevenness(steps: np.ndarray) -> float:
-        return float(steps.std() / steps.mean())
-
+    log, linear = (steps.std() / steps.mean() for steps in (np.diff(np.log(ordered)), np.diff(ordered)))
     # Two values over such a factor say nothing about their spacing; 0.01 and 0.1 are meant as decades.
-    return len(values) == 2 or unevenness(np.diff(np.log(values))) < unevenness(np.diff(values))
+    return len(ordered) == 2 or bool(log < linear)
 
 
 def number_axis(axes: "Axes", values: list[float]) -> None:
-    """Put ticks at the swept values (ascending), as many as have room."""
+    """Put ticks at the swept values (ascending), where there is room."""
     from matplotlib.ticker import FixedFormatter, FixedLocator, NullLocator
 
     log = is_log_spaced(values)
     if log:
         axes.set_xscale("log")
     places = np.log(values) if log else np.asarray(values, dtype=float)
-    shown, last = [], -np.inf
+    shown: list[float] = []
+    last = -np.inf
     span = places[-1] - places[0]
     for value, place in zip(values, places, strict=True):
         if place - last >= span * 0.019 * (2 + len(value_text(value))):

@@ -1,6 +1,6 @@
 """Measures: the error of each task, and what can be drawn against the examples seen."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -11,10 +11,7 @@ from omkl.errors import UserError, suggest
 if TYPE_CHECKING:
     import pandas as pd
 
-WINDOWS = 25  # of a stream, for rates that are to follow its drift
-
-
-# -------------------------------------------------------------------- the error of a task
+WINDOWS = 25  # of a stream, for rates that follow its drift
 
 
 @dataclass(frozen=True)
@@ -22,8 +19,8 @@ class TaskMeasure:
     """How a learner's error is measured in tables and figures.
 
     name: of the summary's columns NAME_mean, NAME_std    tested: column of the cells that the t-test takes
-    header: in tables    axis: in figures    meaning: in legends    least: what the best has, "" where no
-    learner is better than another
+    header: in tables    axis: in figures    meaning: in legends    least: of the best, "" where no learner
+    is better than another
     """
 
     name: str
@@ -69,7 +66,7 @@ def measure_of(table: "pd.DataFrame") -> TaskMeasure:
 
 
 def axis_of(table: "pd.DataFrame") -> str:
-    """Return what an axis shared by all data sets of the table is called."""
+    """Return the label of an axis that all data sets of the table share."""
     return " or ".join(BY_TASK[task].axis for task in dict.fromkeys(table["task"]))
 
 
@@ -79,7 +76,7 @@ def deviations_of(table: "pd.DataFrame") -> list[str]:
 
 
 def least_of(table: "pd.DataFrame") -> str:
-    """Return what the best rows of the table's data sets have."""
+    """Return what the best rows of the table have: ``fewest mistakes``, ``least MSE``, or both."""
     return " or ".join(filter(None, (BY_TASK[task].least for task in dict.fromkeys(table["task"]))))
 
 
@@ -90,55 +87,45 @@ def least_of(table: "pd.DataFrame") -> str:
 class Measure:
     """A measure over time.
 
-    label: of its axis    needs: the list of the curve that it is made from
-    of: (curve, points) -> values at the points    points: the list of the curve that says when
+    label: of its axis    needs: the list of the curve that it is made from    scale: of a rate
     kind: "rate" (settles; the first examples say nothing), "count" (starts at 0), "size" (a count that some
     learners do not have at all), "share" (between 0 and 1)    windowed: over WINDOWS parts of the stream
     """
 
     label: str
     needs: str
-    of: Callable[[Mapping[str, Any], np.ndarray], np.ndarray]
-    points: Literal["t", "weights_t"] = "t"
     kind: Literal["rate", "count", "size", "share"] = "count"
+    scale: float = 1.0
     windowed: bool = False
 
+    @property
+    def points(self) -> str:
+        """The list of the curve that holds the examples seen."""
+        return "weights_t" if self.needs == "weights" else "t"
 
-def _count(name: str) -> Callable[[Mapping[str, Any], np.ndarray], np.ndarray]:
-    # Nothing is counted before the first example.
-    return lambda curve, points: np.interp(points, [0, *curve["t"]], [0, *curve[name]])
-
-
-def _rate(name: str, scale: float) -> Callable[[Mapping[str, Any], np.ndarray], np.ndarray]:
-    count = _count(name)
-    return lambda curve, points: scale * count(curve, points) / points
-
-
-def _windowed(curve: Mapping[str, Any], points: np.ndarray) -> np.ndarray:
-    """Return the mistake rate (%) of the examples between each point and the one before."""
-    errors = _count("mistakes")(curve, points)
-    return 100.0 * np.diff(errors, prepend=0.0) / np.diff(points, prepend=0.0)
-
-
-def _top_weight(curve: Mapping[str, Any], points: np.ndarray) -> np.ndarray:
-    """Return the normalised weight of the kernel that ends with the largest; all start equal."""
-    weights = np.abs(np.asarray(curve["weights"], dtype=float))
-    weights /= np.maximum(weights.sum(axis=1, keepdims=True), np.finfo(float).tiny)
-    top = weights[:, weights[-1].argmax()]
-    return np.interp(points, [0, *curve["weights_t"]], [1.0 / weights.shape[1], *top])
+    def of(self, curve: Mapping[str, Any], points: np.ndarray) -> np.ndarray:
+        """Return the values at the points (n,): of a window up to each, of weights the largest at the end."""
+        if self.needs == "weights":
+            weights = np.abs(np.asarray(curve["weights"], dtype=float))
+            weights /= np.maximum(weights.sum(axis=1, keepdims=True), np.finfo(float).tiny)
+            top = weights[:, weights[-1].argmax()]
+            return np.interp(points, [0, *curve["weights_t"]], [1.0 / weights.shape[1], *top])
+        # Nothing is counted before the first example.
+        counts = np.interp(points, [0, *curve["t"]], [0, *curve[self.needs]])
+        if self.windowed:
+            return self.scale * np.diff(counts, prepend=0.0) / np.diff(points, prepend=0.0)
+        return self.scale * counts / points if self.kind == "rate" else counts
 
 
 MEASURES = {
-    "mistake_pct": Measure("mistake rate (%)", "mistakes", _rate("mistakes", 100.0), kind="rate"),
-    "windowed_pct": Measure("mistake rate in window (%)", "mistakes", _windowed, kind="rate", windowed=True),
-    "mse_e3": Measure("mean squared error × 1000", "loss", _rate("loss", 1000.0), kind="rate"),
-    "mistakes": Measure("mistakes", "mistakes", _count("mistakes")),
-    "n_sv_sum": Measure("support vectors (#SV)", "n_sv_sum", _count("n_sv_sum"), kind="size"),
-    "n_sv_union": Measure("distinct examples stored", "n_sv_union", _count("n_sv_union"), kind="size"),
-    "n_sv_combined": Measure(
-        "support vectors combined", "n_sv_combined", _count("n_sv_combined"), kind="size"
-    ),
-    "top_weight": Measure("weight of the best kernel", "weights", _top_weight, "weights_t", "share"),
+    "mistake_pct": Measure("mistake rate (%)", "mistakes", "rate", 100.0),
+    "windowed_pct": Measure("mistake rate in window (%)", "mistakes", "rate", 100.0, windowed=True),
+    "mse_e3": Measure("mean squared error × 1000", "loss", "rate", 1000.0),
+    "mistakes": Measure("mistakes", "mistakes"),
+    "n_sv_sum": Measure("support vectors (#SV)", "n_sv_sum", "size"),
+    "n_sv_union": Measure("distinct examples stored", "n_sv_union", "size"),
+    "n_sv_combined": Measure("support vectors combined", "n_sv_combined", "size"),
+    "top_weight": Measure("weight of the best kernel", "weights", "share"),
 }
 
 
@@ -168,6 +155,6 @@ def average(curves: Sequence[Mapping[str, Any]], names: Sequence[str]) -> dict[s
     for name, measure in zip(names, measures, strict=True):
         values = np.array([measure.of(curve, grid) for curve in curves])
         result[f"{name}_mean"] = values.mean(axis=0)
-        lone = np.full(grid.size, np.nan)
-        result[f"{name}_std"] = values.std(axis=0, ddof=1) if len(values) > 1 else lone
+        several = len(values) > 1
+        result[f"{name}_std"] = values.std(axis=0, ddof=1) if several else np.full(grid.size, np.nan)
     return result

@@ -1,10 +1,10 @@
-"""The text under a table: what the columns mean, and what a reader must know before trusting the rows."""
+"""The text under a table: the meaning of its columns, and warnings about its rows."""
 
 from typing import TYPE_CHECKING
 
 from omkl.config.settings_text import params_text
-from omkl.reports.captions import repetitions_of, some
-from omkl.reports.display import MISSING, Display
+from omkl.reports.captions import n_cells, repetitions_of, some
+from omkl.reports.display import MISSING, Display, Spread
 from omkl.reports.expected import Expected
 from omkl.reports.origin import doubts, made_with
 
@@ -15,10 +15,11 @@ if TYPE_CHECKING:
 def legend(table: Display, least: str, cells: "pd.DataFrame") -> list[tuple[str, str]]:
     """Return (term, meaning) of the columns that the table has, and what made the cells.
 
-    least: what the best rows have.
+    least: of the best rows, as measures.least_of.
     """
     errors = [number for number, column in enumerate(table.columns) if column.marks]
-    single = all(line.cells[number].std == MISSING for line in table.lines for number in errors)
+    spreads = [line.cells[number] for line in table.lines for number in errors]
+    single = all(isinstance(cell, Spread) and cell.std == MISSING for cell in spreads)
     each = repetitions_of(set(cells["order"]) if len(cells) else ())
     spread = "" if single else f", mean ± sample standard deviation over the {each}"
     terms = [(table.columns[n].header, f"{table.columns[n].meaning}{spread}") for n in errors]
@@ -63,27 +64,23 @@ def failed(expected: Expected) -> list[str]:
         which = f"{expected.label(cell['algo'])}{f' ({params_text(params)})' if params else ''}"
         error = str(cell.get("error") or "no reason recorded").strip().splitlines()[-1]
         names.append(f"{which} on {cell['data']}, repetition {cell['rep']}: {error}")
-    return [f"FAILED: {_cells(len(names))}, not in the means: {some(names, '; ')}"] if names else []
-
-
-def _cells(count: int) -> str:
-    return f"{count} cell{'s' if count > 1 else ''}"
+    return [f"FAILED: {n_cells(len(names))}, not in the means: {some(names, '; ')}"] if names else []
 
 
 def _stale(expected: Expected) -> list[str]:
     return [
-        f"{_cells(count)} of revision {revision} of {learner} in the store {'are' if count > 1 else 'is'} "
+        f"{n_cells(count)} of revision {revision} of {learner} in the store {'are' if count > 1 else 'is'} "
         "not used: its results have changed since; `omkl results prune --old` removes such cells"
         for (learner, revision), count in sorted(expected.stale.items())
     ]
 
 
-def heading(summary: "pd.DataFrame", expected: Expected, cells: "pd.DataFrame") -> str:
+def heading(summary: "pd.DataFrame", cells: "pd.DataFrame") -> str:
     """Return one line about what all rows share: pool, order, seed; and the sizes of a few data sets."""
     pools = {f"pool {pool}" for pool in summary["pool"] if isinstance(pool, str)}
     orders = {f"order {order}" for order in summary["order"] if order}
     seeds = {f"seed {seed}" for seed in cells.get("seed", ()) if orders != {"order file"}}
     shared = [text for texts in (pools, orders, seeds) if len(texts) == 1 for text in texts]
     sizes = {row.data: row.T for row in summary.itertuples() if row.T == row.T and row.T is not None}
-    few = [f"{name}: {int(T)} examples" for name, T in sizes.items()] if len(sizes) <= 4 else []
-    return " · ".join([*shared, *filter(None, [", ".join(few)])])
+    few = ", ".join(f"{name}: {int(T)} examples" for name, T in sizes.items()) if len(sizes) <= 4 else ""
+    return " · ".join(filter(None, [*shared, few]))

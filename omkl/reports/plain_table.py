@@ -1,4 +1,4 @@
-"""The formats of a table, and rows of plain values as text: what lists and small tables print."""
+"""The formats of a table, and rows of plain values as text: lists and small tables."""
 
 import csv
 import io
@@ -29,14 +29,7 @@ def render(rows: list[dict[str, Any]], fmt: str) -> str:
     from tabulate import tabulate
 
     styles = {"table": "simple", "markdown": "pipe", "latex": "latex_booktabs"}
-    numbers = [isinstance(value, int) for value in rows[0].values()] if rows else []
-    return (
-        tabulate(
-            [list(row.values()) for row in rows],
-            headers=list(rows[0]) if rows else [],
-            tablefmt=styles[fmt],
-            disable_numparse=True,
-            colalign=["right" if number else "left" for number in numbers] or None,
-        )
-        + "\n"
-    )
+    names, first = (list(rows[0]), rows[0].values()) if rows else ([], ())
+    sides = ["right" if isinstance(value, int) else "left" for value in first] or None
+    body = [list(row.values()) for row in rows]
+    return tabulate(body, names, styles[fmt], disable_numparse=True, colalign=sides) + "\n"

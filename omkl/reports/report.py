@@ -1,25 +1,58 @@
 """The text of a run and of a sweep, with its best settings and its figure."""
 
+import json
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from omkl.reports.display import display
 from omkl.reports.expected import Expected
 from omkl.reports.grid import axes_of
-from omkl.reports.measures import BY_TASK, learners_of
+from omkl.reports.measures import BY_TASK, learners_of, least_of
+from omkl.reports.notes import heading, legend, notes
 from omkl.reports.plain_table import check_format
 from omkl.reports.summary import summary_of
-from omkl.reports.tables import render
+from omkl.reports.tables import to_csv, to_json, write
 
 if TYPE_CHECKING:
     import pandas as pd
 
-BEST_TITLE = "best setting per data set and learner (chosen on these permutations, hence optimistic)"
+TITLES = {"best": "best setting per data set and learner (chosen on these permutations, hence optimistic)"}
 
 
 def report(cells: "pd.DataFrame", expected: Expected, fmt: str = "table") -> str:
-    """Return the table of the cells as text; see tables.render for formats, summary.summary_of for rows."""
-    check_format(fmt)
-    return render(summary_of(cells, expected), cells, expected, fmt)
+    """Return the table of the cells as text that ends with a newline; see summary.summary_of for its rows.
+
+    fmt: "table" for the terminal, "json" (strict: no NaN), "csv" (one line per row, full precision),
+    "markdown", "latex" (booktabs). Raises UserError for an unknown format.
+    """
+    return _text({"summary": summary_of(cells, expected)}, cells, expected, fmt)
+
+
+def sweep_report(
+    cells: "pd.DataFrame", expected: Expected, fmt: str = "table", out: str | Path | None = None
+) -> tuple[str, list[Path]]:
+    """Return the text of a sweep and the figure files written.
+
+    Text: the long table (a row per setting, a column per swept hyperparameter), then the best settings; in
+    JSON under "summary", "best", "cells"; CSV holds the long table. out: as in style.save, None for no
+    figure; there is none either when no learner has finished a cell.
+
+    Raises UserError for an unknown format, OmklError when the figure cannot be written.
+    """
+    summary = summary_of(cells, expected)
+    swept = [key.split(".")[1] for key in expected.swept if key.startswith("algo.")]
+    swept = swept or [name.split(".")[0] for name in axes_of(summary)]
+    swept = [name for name in dict.fromkeys(swept) if any(name in params for params in summary["params"])]
+    text = _text({"summary": summary, "best": best_settings(summary)}, cells, expected, fmt, swept)
+    own = learners_of(summary[summary["reps"] > 0])
+    if out is None or own.empty:
+        return text, []
+    from omkl.reports import style
+    from omkl.reports.sweep_figure import draw_sweep
+
+    named = ("sweep", own["algo"], own["data"])
+    return text, style.save(draw_sweep(summary), out, "Sweep", expected.command, named)
 
 
 def best_settings(summary: "pd.DataFrame") -> "pd.DataFrame":
@@ -35,29 +68,29 @@ def best_settings(summary: "pd.DataFrame") -> "pd.DataFrame":
     return summary.loc[sorted(chosen)].reset_index(drop=True)
 
 
-def sweep_report(
-    cells: "pd.DataFrame", expected: Expected, fmt: str = "table", out: str | Path | None = None
-) -> tuple[str, list[Path]]:
-    """Return the text of a sweep and the figure files written.
+def _text(
+    summaries: "Mapping[str, pd.DataFrame]",
+    cells: "pd.DataFrame",
+    expected: Expected,
+    fmt: str,
+    swept: Sequence[str] = (),
+) -> str:
+    """Return summaries by name as text; warnings and terms are those of the first, CSV holds it alone.
 
-    Text: the long table (a row per setting, a column per swept hyperparameter), then the best settings; in
-    JSON under "summary", "best", "cells"; CSV holds the long table. out: as in style.save, None for no
-    figure; there is none either when no learner has finished a cell.
-
-    Raises UserError for an unknown format, OmklError when the figure cannot be written.
+    swept: hyperparameters that get columns of their own.
     """
     check_format(fmt)
-    summary = summary_of(cells, expected)
-    swept = [key.split(".")[1] for key in expected.swept if key.startswith("algo.")]
-    swept = swept or [name.split(".")[0] for name in axes_of(summary)]
-    more = {"best" if fmt == "json" else BEST_TITLE: best_settings(summary)}
-    swept = [name for name in dict.fromkeys(swept) if any(name in params for params in summary["params"])]
-    text = render(summary, cells, expected, fmt, swept=swept, more=more)
-    own = learners_of(summary[summary["reps"] > 0])
-    if out is None or own.empty:
-        return text, []
-    from omkl.reports import style
-    from omkl.reports.sweep_figure import draw_sweep
-
-    named = ("sweep", own["algo"], own["data"])
-    return text, style.save(draw_sweep(summary), out, "Sweep", expected.command, named)
+    first = next(iter(summaries.values()))
+    warnings = notes(first, cells, expected)
+    if fmt == "json":
+        return to_json({**summaries, "cells": cells}, warnings)
+    if fmt == "csv":
+        table = first.drop(columns="shown")
+        for name in swept:
+            values = [params.get(name) for params in table["params"]]
+            table.insert(table.columns.get_loc("settings"), f"algo.{name}", values)
+        table["params"] = [json.dumps(params, sort_keys=True) for params in table["params"]]
+        return to_csv(table, warnings)
+    tables = [(TITLES.get(name), display(summary, swept)) for name, summary in summaries.items()]
+    terms = legend(tables[0][1], least_of(first), cells)
+    return write(tables, terms, warnings, heading(first, cells), expected.command, fmt)

@@ -1,4 +1,4 @@
-"""Cells to rows: which cells are repetitions of one row, how rows are ordered, what they are called."""
+"""From cells to rows: which cells are repetitions of one row, the order of the rows, and their names."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -13,7 +13,7 @@ from omkl.tasks import for_task
 if TYPE_CHECKING:
     import pandas as pd
 
-_READ = ("key", "status", "data", "data_hash", "order", "algo", "params", "pool", "task")
+_READ = ["data", "data_hash", "order", "algo", "params", "pool", "pool_spec", "task"]
 
 
 @dataclass
@@ -78,13 +78,9 @@ def rows_of(cells: "pd.DataFrame", expected: Expected) -> list[Row]:
             same = identity(setting.learner, setting.params, setting.pool)
             known.setdefault(same, (len(known), is_yardstick, setting))
     table: dict[tuple, Row] = {}
-    seen: set[str] = set()
-    records = cells[list(_READ)].to_dict("records") if len(cells) else []
-    for at, (cell, same) in enumerate(zip(records, identities(cells) if records else (), strict=True)):
-        new = cell["key"] not in seen
-        seen.add(cell["key"])
-        if cell["status"] != "ok" or not new:
-            continue
+    places = (~cells["key"].duplicated() & (cells["status"] == "ok")).to_numpy().nonzero()[0].tolist()
+    finished = cells[_READ].iloc[places]
+    for at, cell, same in zip(places, finished.to_dict("records"), identities(finished), strict=True):
         group = (cell["data"], cell["data_hash"], cell["order"])
         if (group, same) not in table:
             _, is_yardstick, setting = known.get(same, (0, False, None))
@@ -94,13 +90,16 @@ def rows_of(cells: "pd.DataFrame", expected: Expected) -> list[Row]:
             table[group, same] = Row(cell["data"], *own)
         table[group, same].cells.append(at)
     groups = _groups(table, expected)
+    usual = [task for setting in expected.settings for task in expected.tasks(setting.learner)]
     for group in groups:
-        task = _task(group, table, expected)
+        # The task of a data set is that of its cells; where there are none, the learners' first.
+        tasks = [row.task for (where, _), row in table.items() if where == group] or usual
+        task = tasks[0] if tasks else "classification"
         for same, (_, is_yardstick, setting) in known.items():
             fits = setting.fits(task) and not (is_yardstick and task not in expected.tasks(setting.learner))
             if (group, same) not in table and fits:
                 table[group, same] = Row.of(setting, group[0], group[2], is_yardstick, task)
-    _tell_apart(table, groups)
+    _distinguish(table, groups)
 
     def place(item: tuple[tuple, Row]) -> tuple:
         (group, same), row = item
@@ -114,13 +113,6 @@ def rows_of(cells: "pd.DataFrame", expected: Expected) -> list[Row]:
     return rows
 
 
-def _task(group: tuple, table: Mapping[tuple, Row], expected: Expected) -> str:
-    """Return the task of a data set: that of its cells, where there are none the learners' first."""
-    own = [row.task for (where, _), row in table.items() if where == group]
-    own = own or [task for setting in expected.settings for task in expected.tasks(setting.learner)]
-    return own[0] if own else "classification"
-
-
 def _groups(table: Mapping[tuple, Row], expected: Expected) -> list[tuple]:
     """Return the (data, hash, order) of the rows, the expected data sets first."""
     present = sorted({group for group, _ in table}, key=lambda group: tuple(map(str, group)))
@@ -131,18 +123,18 @@ def _groups(table: Mapping[tuple, Row], expected: Expected) -> list[tuple]:
     return list(dict.fromkeys([*groups, *present]))
 
 
-def _tell_apart(table: Mapping[tuple, Row], groups: Sequence[tuple]) -> None:
+def _distinguish(table: Mapping[tuple, Row], groups: Sequence[tuple]) -> None:
     """Add to a data set's name what distinguishes it from another of the name: order, part of its hash."""
     for (group, _), row in table.items():
-        twins = [other for other in groups if other[0] == group[0]]
-        marks = [str(group[1])[:6]] if len({twin[1] for twin in twins}) > 1 else []
-        marks += [f"order={group[2]}"] if len({twin[2] for twin in twins}) > 1 else []
-        if len(twins) > 1:
+        _, hashes, orders = (set(part) for part in zip(*(g for g in groups if g[0] == group[0]), strict=True))
+        marks = [str(group[1])[:6]] if len(hashes) > 1 else []
+        marks += [f"order={group[2]}"] if len(orders) > 1 else []
+        if marks:
             row.data = f"{group[0]} ({', '.join(marks)})"
 
 
 def shown_params(rows: list[Row], expected: Expected) -> list[dict[str, Any]]:
-    """Return for each row the hyperparameters worth showing.
+    """Return for each row the hyperparameters that a table shows.
 
     Of a learner these are the ones that differ between its rows, or from its defaults; in all its rows alike.
     """
@@ -159,12 +151,11 @@ def shown_params(rows: list[Row], expected: Expected) -> list[dict[str, Any]]:
 
 
 def line_names(rows: list[Row], expected: Expected) -> list[str]:
-    """Return what each row is called in a legend: learner, what tells its settings apart, pool if several."""
+    """Return the name of each row in a legend: learner, hyperparameters that differ, pool if several."""
     several = len({row.pool for row in rows} - {None}) > 1
     names = []
     for row, shown in zip(rows, shown_params(rows, expected), strict=True):
         shown = {name: value for name, value in shown.items() if name not in row.per_data}
-        parts = [expected.label(row.learner), params_text(shown), row.pool if several and row.pool else ""]
-        # A label of its own says what the row is.
-        names.append(row.label or ", ".join(part for part in parts if part))
+        parts = (expected.label(row.learner), params_text(shown), row.pool if several else "")
+        names.append(row.label or ", ".join(filter(None, parts)))  # a label of its own says all
     return names

@@ -1,4 +1,4 @@
-"""What a hyperparameter does: a measure against its values, a panel per data set or measure."""
+"""The effect of a hyperparameter: a measure against its values, a panel per data set or measure."""
 
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
@@ -27,7 +27,7 @@ def sensitivity_table(summary: "pd.DataFrame", name: str, measure: str = "mistak
     if name not in axes:
         raise UserError(f"'{name}' was not swept: {', '.join(axes) or 'nothing'} was")
     table = grid_table(summary[summary["reps"] > 0], axes)
-    # One value of a learner is a level: it says nothing about the hyperparameter.
+    # One value of a learner is a level: it shows no effect of the hyperparameter.
     several = table.groupby("line")[f"at.{name}"].transform("nunique") > 1
     table = table.assign(panel=table["data"], x=table[f"at.{name}"].where(several))
     table = table.assign(y_mean=table[f"{measure}_mean"], y_std=table[f"{measure}_std"])
@@ -49,12 +49,12 @@ def draw_sensitivity(
     """Draw y against x: a panel per value of ``panel``, in order, a line per learner.
 
     table: a row per point, with the columns panel (its title), x (a number; NaN: a level line), line,
-    y_mean, y_std (NaN: no band). A panel may say its own labels in the columns ``x_label``, ``y_label``;
+    y_mean, y_std (NaN: no band). A panel may have its own labels in the columns ``x_label``, ``y_label``;
     ``is_yardstick`` (default False) draws a dashed grey level; the caption is made of ``reps`` and ``order``.
-    ring: what the ring around each line's lowest point says; without it there is none, and the y axis is
+    ring: the meaning of the ring around each line's lowest point; without it there is none, and the y axis is
     logarithmic in a panel whose means, all positive, differ by a factor above lines.WIDE. The x axis is
-    where the values are spaced so. values: its ticks; None takes those of the panel. warnings: shown below.
-    columns: panels in a row. Raises UserError when a column is missing.
+    where the values are spaced evenly on it. values: its ticks; None takes those of the panel. columns:
+    panels in a row. warnings: shown below. Raises UserError when a column is missing.
     """
     if missing := [name for name in COLUMNS if name not in table]:
         raise UserError(f"the table of a sensitivity figure lacks the column {', '.join(missing)}")
@@ -75,9 +75,8 @@ def draw_sensitivity(
             if number % wide == 0 or table["y_label"].nunique() > 1:
                 axes.set_ylabel(part["y_label"].iloc[0])
         figure.align_xlabels()
-        more = f"; ring: {ring}" if ring else ""
-        std = ("y_std",)
-        lines.finish(figure, table, styles, by="panel", stds=std, more=more, warnings=warnings, title=title)
+        about: dict[str, Any] = {"stds": ["y_std"], "more": f"; ring: {ring}" if ring else "", "title": title}
+        lines.finish(figure, table, styles, by="panel", warnings=warnings, **about)
     return figure
 
 

@@ -1,7 +1,7 @@
-"""Looking into stores: what one holds, its cells as a flat table. What changes one is in rewrite.py."""
+"""What a store holds: a row per group of cells, and its cells as a flat table."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Collection
 from typing import TYPE_CHECKING, Any
 
 from omkl.errors import UserError, suggest
@@ -11,7 +11,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-def contents(store: Store, learners: Iterable[str] = (), data: Iterable[str] = ()) -> list[dict[str, Any]]:
+def contents(
+    store: Store, learners: Collection[str] = (), data: Collection[str] = ()
+) -> list[dict[str, Any]]:
     """Return one row per learner, settings, pool, data set, order and revision: what the store holds of it.
 
     ``cells`` are finished, ``failed`` have only failed; ``seconds`` is the learner's time of all of them.
@@ -22,9 +24,11 @@ def contents(store: Store, learners: Iterable[str] = (), data: Iterable[str] = (
     from omkl.reports.rows import identities
 
     specs = learner_specs()
-    groups: dict[tuple, list[dict]] = {}
-    lines = [*_chosen(store.cells(), learners, data).to_dict("records"), *_failed(store, learners, data)]
+    lines = _chosen(store.cells(), learners, data).to_dict("records")
+    wanted = [(name, set(names)) for name, names in (("algo", learners), ("data", data)) if names]
+    lines += [line for line in store.failed() if all(line[name] in names for name, names in wanted)]
     columns = {name: [line[name] for line in lines] for name in ("algo", "params", "pool_spec")}
+    groups: dict[tuple, list[dict]] = {}
     for cell, setting in zip(lines, identities(columns), strict=True):
         place = (cell["algo"], cell["data"], cell["data_hash"], cell["order"], cell["revision"])
         groups.setdefault((*map(str, place), setting), []).append(cell)
@@ -33,8 +37,9 @@ def contents(store: Store, learners: Iterable[str] = (), data: Iterable[str] = (
         first, spec = cells[0], specs.get(cells[0]["algo"])
         params = spec.unusual(first["params"], first["task"]) if spec else first["params"]
         now = "" if spec is None or spec.revision == first["revision"] else f" (now {spec.revision})"
-        finished = [cell for cell in cells if cell["status"] == "ok"]
+        finished = [cell["seconds"] for cell in cells if cell["status"] == "ok"]
         origins = [cell["provenance"] for cell in cells]
+        dates = sorted({str(origin.get("time", ""))[:10] for origin in origins} - {""})
         rows.append(
             {
                 "algo": first["algo"],
@@ -45,20 +50,15 @@ def contents(store: Store, learners: Iterable[str] = (), data: Iterable[str] = (
                 "revision": f"{first['revision']}{now}",
                 "cells": len(finished),
                 "failed": len(cells) - len(finished),
-                "seconds": round(sum(cell["seconds"] for cell in finished), 3),
-                "dates": _ends(str(origin.get("time", ""))[:10] for origin in origins),
+                "seconds": round(sum(finished), 3),
+                "dates": " to ".join(dict.fromkeys((*dates[:1], *dates[-1:]))),
                 "machines": ", ".join(sorted({str(origin.get("host", "?")) for origin in origins})),
             }
         )
     return rows
 
 
-def _ends(dates: Iterable[str]) -> str:
-    known = sorted({date for date in dates if date})
-    return " to ".join(dict.fromkeys((known[0], known[-1]))) if known else ""
-
-
-def _chosen(cells: "pd.DataFrame", learners: Iterable[str], data: Iterable[str]) -> "pd.DataFrame":
+def _chosen(cells: "pd.DataFrame", learners: Collection[str], data: Collection[str]) -> "pd.DataFrame":
     for column, names in (("algo", list(learners)), ("data", list(data))):
         held = set(cells[column])
         for name in names:
@@ -69,19 +69,7 @@ def _chosen(cells: "pd.DataFrame", learners: Iterable[str], data: Iterable[str])
     return cells
 
 
-def _failed(store: Store, learners: Iterable[str], data: Iterable[str]) -> list[dict[str, Any]]:
-    learners, data = set(learners), set(data)
-    return [
-        line
-        for line in store.failed()
-        if (not learners or line["algo"] in learners) and (not data or line["data"] in data)
-    ]
-
-
-# -------------------------------------------------------------------- one flat table
-
-
-def flat_table(store: Store, learners: Iterable[str] = (), data: Iterable[str] = ()) -> "pd.DataFrame":
+def flat_table(store: Store, learners: Collection[str] = (), data: Collection[str] = ()) -> "pd.DataFrame":
     """Return the finished cells with one value per column; learners and data choose as in ``contents``.
 
     Hyperparameters are in the columns ``algo.NAME`` (a kernel's: ``algo.kernel.NAME``), the pool's parts
@@ -90,12 +78,16 @@ def flat_table(store: Store, learners: Iterable[str] = (), data: Iterable[str] =
     """
     import pandas as pd
 
+    from omkl.reports.grid import flat
+
     cells = _chosen(store.cells(), learners, data)
     table: dict[str, list] = {}
     for name in cells:
         values = cells[name].tolist()
         if name in ("params", "provenance"):
-            table |= _spread(values, "algo." if name == "params" else "provenance.")
+            rows = [dict(flat(value, "algo." if name == "params" else "provenance.")) for value in values]
+            names = dict.fromkeys(key for row in rows for key in row)
+            table |= {name: [row.get(name) for row in rows] for name in names}
         elif name == "pool_spec":
             specs = [value if isinstance(value, dict) else {} for value in values]
             table["pool.normalise"] = [spec.get("normalise") for spec in specs]
@@ -103,15 +95,6 @@ def flat_table(store: Store, learners: Iterable[str] = (), data: Iterable[str] =
         else:
             table[name] = values
     return pd.DataFrame({name: _one_kind(values) for name, values in table.items()})
-
-
-def _spread(values: list[dict[str, Any]], prefix: str) -> dict[str, list]:
-    from omkl.reports.grid import flat
-
-    rows = [dict(flat(value, prefix)) for value in values]
-    return {
-        name: [row.get(name) for row in rows] for name in dict.fromkeys(key for row in rows for key in row)
-    }
 
 
 def _one_kind(values: list) -> list:
@@ -122,11 +105,7 @@ def _one_kind(values: list) -> list:
     kinds.discard(type(None))
     if len(kinds) > 1:
         return [None if value is None else value_text(value) for value in values]
-    return (
-        [list(map(float, v)) if v else v for v in values] if kinds == {list} and _floats(values) else values
-    )
-
-
-def _floats(lists: list) -> bool:
-    numbers = [number for some in lists for number in some or ()]
-    return any(isinstance(n, float) for n in numbers) and all(isinstance(n, (int, float)) for n in numbers)
+    numbers = [number for some in values for number in some or ()] if kinds == {list} else []
+    if any(isinstance(n, float) for n in numbers) and all(isinstance(n, (int, float)) for n in numbers):
+        return [list(map(float, v)) if v else v for v in values]
+    return values

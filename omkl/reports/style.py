@@ -1,4 +1,4 @@
-"""How every figure looks and is written: palette, sizes, files that are the same each time."""
+"""The looks of every figure, and its files: palette, sizes, the same bytes each time."""
 
 import contextlib
 import re
@@ -8,21 +8,30 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from omkl import __version__
 from omkl.errors import OmklError, UserError
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-    from matplotlib.lines import Line2D
 
 # Okabe and Ito (2008), which colour-blind readers can distinguish; without their yellow, too pale for a line.
-# The last two are not theirs: a figure with that many lines has markers too.
+# The last two are ours: a figure with that many lines has markers too.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#8C510A", "#7A3E9D")
-MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")  # another number than that of the colours
+MARKERS = (
+    "o",
+    "s",
+    "^",
+    "D",
+    "v",
+    "P",
+    "X",
+    "*",
+)  # a count without a common divisor with that of the colours
 MARKED = 4  # learners up to which colours alone are enough
 GREYS = ("#404040", "#6e6e6e", "#8c8c8c")
 YARDSTICK_DASHES = ((6, 2), (3, 1.5), (1.2, 1.2))
-WARNING, GREY = "#b00020", "#4d4d4d"  # of what is written below
+WARNING, GREY = "#b00020", "#4d4d4d"  # colours of the text below
 ENDINGS = (".png", ".pdf", ".svg")
 _OTHERS = (".jpg", ".jpeg", ".gif", ".tif", ".tiff", ".webp", ".bmp", ".eps", ".ps")
 PANEL_COLUMNS = 4
@@ -31,7 +40,7 @@ SYMBOLS = {
     **{name: rf"$\{name}$" for name in ("alpha", "beta", "gamma", "delta", "eta", "rho", "nu", "sigma")},
     "lam": r"$\lambda$",
 }
-_RC = {
+_RC: Any = {
     "font.size": 9,
     "axes.titlesize": 10,
     "axes.titleweight": "bold",
@@ -63,7 +72,7 @@ _RC = {
 
 @contextlib.contextmanager
 def looks() -> Iterator[None]:
-    """Set the looks of what is drawn inside, whatever the user's matplotlibrc says; restored after."""
+    """Draw what is inside with our looks, whatever the user's matplotlibrc; restores it after."""
     import matplotlib
 
     with matplotlib.rc_context():
@@ -88,7 +97,7 @@ def line_styles(
     dashes. More than MARKED learners have markers too, each at its own places along the line.
     palette: names whose colours come first, drawn or not, so that a learner keeps its colour.
     """
-    styles = {}
+    styles: dict[str, dict[str, Any]] = {}
     places = {name: number for number, name in enumerate(dict.fromkeys([*palette, *names]))}
     for name in names:
         number = places[name]
@@ -100,39 +109,16 @@ def line_styles(
             "zorder": 3 + 0.1 * min(turn, 5) - number / 10000,
         }
         if len(names) > MARKED:
-            styles[name] |= {
-                "marker": MARKERS[number % len(MARKERS)],
-                "markersize": 5.5 if MARKERS[number % len(MARKERS)] in "PX*" else 4.2,
-                "markeredgewidth": 0,
-                "markevery": (0.03 + 0.21 * (0.618 * number % 1), 0.21),  # shares of the panel's diagonal
-            }
+            marker = MARKERS[number % len(MARKERS)]
+            # The places are shares of the panel's diagonal.
+            where = (0.03 + 0.21 * (0.618 * number % 1), 0.21)
+            size = 5.5 if marker in "PX*" else 4.2
+            styles[name] |= {"marker": marker, "markersize": size, "markeredgewidth": 0, "markevery": where}
     for number, name in enumerate(yardsticks):
         turn, which = divmod(number, len(GREYS))
-        styles[name] = {
-            "color": GREYS[which],
-            "linestyle": (0, YARDSTICK_DASHES[which] + (1.2, 2.4) * turn),
-            "linewidth": 1.2,
-            "zorder": 2,
-        }
+        dashes = (0, YARDSTICK_DASHES[which] + (1.2, 2.4) * turn)
+        styles[name] = {"color": GREYS[which], "linestyle": dashes, "linewidth": 1.2, "zorder": 2}
     return styles
-
-
-def stripe(groups: "Iterable[list[Line2D]]", length: float = 4.0) -> None:
-    """Give the lines of each group dashes that take turns, so that the colour of each shows.
-
-    length: of a dash in line widths.
-    """
-    for group in groups:
-        for number, line in enumerate(group):
-            if len(group) > 1:
-                # A positive offset starts inside the pattern: later lines start with a longer gap.
-                offset = length * (len(group) - number) % (length * len(group))
-                line.set_linestyle((offset, (length, length * (len(group) - 1))))
-
-
-def with_points(look: dict[str, Any]) -> dict[str, Any]:
-    """Return the look of a line of which every point is marked."""
-    return {"marker": "o", "markersize": 3.5, **look, "markevery": None}
 
 
 def put_title(figure: "Figure", title: str) -> None:
@@ -142,11 +128,11 @@ def put_title(figure: "Figure", title: str) -> None:
 
 
 def _caption(figure: "Figure", caption: str, warnings: Iterable[str]) -> tuple[str, str]:
-    """Return what is shown below the panels, warnings first, in lines that fit, and its colour."""
-    room, warnings = max(40, int(figure.get_figwidth() / 0.062)), list(warnings)
-    parts = [*(f"! {warning}" for warning in warnings), *caption.splitlines()]
-    text = "\n".join(textwrap.fill(part, room, break_long_words=False) for part in parts if part)
-    return text, WARNING if warnings else GREY
+    """Return the text below the panels, warnings first, in lines that fit, and its colour."""
+    room, alarms = max(40, int(figure.get_figwidth() / 0.062)), [f"! {warning}" for warning in warnings]
+    parts = filter(None, [*alarms, *caption.splitlines()])
+    text = "\n".join(textwrap.fill(part, room, break_long_words=False) for part in parts)
+    return text, WARNING if alarms else GREY
 
 
 def note_below(figure: "Figure", caption: str, warnings: Iterable[str] = ()) -> None:
@@ -160,19 +146,13 @@ def legend_below(
     figure: "Figure", handles: dict[str, Any], caption: str = "", warnings: Iterable[str] = ()
 ) -> None:
     """Put one legend for all panels below them, where it hides nothing, with the caption as its title."""
-    caption, colour = _caption(figure, caption, warnings)
+    text, colour = _caption(figure, caption, warnings)
     longest = max((len(name) for name in handles), default=1)
     room = max(1, int(figure.get_figwidth() / (0.62 + 0.068 * longest)))
     rows = -(-len(handles) // room)
-    legend = figure.legend(
-        list(handles.values()),
-        list(handles),
-        loc="outside lower center",
-        ncols=-(-len(handles) // rows) if rows else 1,
-        title=caption,
-        title_fontsize=8,
-        columnspacing=1.6,
-    )
+    look: dict[str, Any] = {"loc": "outside lower center", "title_fontsize": 8, "columnspacing": 1.6}
+    columns = -(-len(handles) // rows) if rows else 1
+    legend = figure.legend(list(handles.values()), list(handles), ncols=columns, title=text, **look)
     legend.get_title().set(color=colour, multialignment="center")
 
 
@@ -195,20 +175,16 @@ def robust_limits(
 
 
 def note_left_out(axes: "Axes", values: dict[str, float], arrow: str = "↑") -> None:
-    """Say above a panel which yardsticks lie beyond its axis, and where."""
+    """Name above a panel the yardsticks that are beyond its axis, with their values."""
     parts = [f"{name} {value:{'.1f' if value >= 1 else '.2g'}} {arrow}" for name, value in values.items()]
     if parts:
         axes.set_title("\n".join(parts), loc="right", fontsize=7, fontweight="normal", color="#666666")
 
 
 def symbol(name: str) -> str:
-    """Return a hyperparameter's symbol as the papers print it, else its name."""
+    """Return a hyperparameter's symbol as the papers print it, else its name; of ``kernel.sigma`` σ."""
+    name = name.split(".")[-1]
     return SYMBOLS.get(name, name.replace("_", " "))
-
-
-def axis_symbol(name: str) -> str:
-    """Return the symbol of a hyperparameter that may be a kernel's: ``kernel.sigma``."""
-    return symbol(name.split(".")[-1])
 
 
 def panels(
@@ -219,9 +195,8 @@ def panels(
     heights: of the panels of a stack, from the top    columns: stacks in a row; None: as in grid_shape
     """
     rows, columns = (-(-count // columns), columns) if columns else grid_shape(count)
-    wide = 5.2 if columns == 1 else width * columns
+    n, wide = len(heights), 5.2 if columns == 1 else width * columns
     figure = new_figure(wide, 0.6 + sum(heights) * rows + 0.1 * legend / columns)
-    n = len(heights)
     grid = figure.subplots(n * rows, columns, squeeze=False, height_ratios=list(heights) * rows)
     stacks = [list(grid[n * row : n * (row + 1), column]) for row in range(rows) for column in range(columns)]
     for unused in stacks[count:]:
@@ -269,21 +244,17 @@ def save(
     time is written: the same figure gives the same bytes. Raises UserError for an ending such as .jpg,
     OmklError when the files cannot be written.
     """
-    from omkl import __version__
-
     folder = Path(out).is_dir() or str(out).endswith(("/", "\\"))
     out = Path(out) / file_stem(*named) if folder else Path(out)
     if out.suffix.lower() in _OTHERS:
         raise UserError(f"{out}: figures are written as {', '.join(ENDINGS)}, not {out.suffix}")
     single = out.suffix.lower() in ENDINGS
     paths = [out] if single else [out.with_name(out.name + suffix) for suffix in (".png", ".pdf")]
-    about = {"Title": title, "Description": command}
-    creator = f"omkl {__version__}"
-    undated = {"Creator": creator, "Producer": None, "CreationDate": None}
-    metadata = {
-        ".png": about | {"Software": creator},
-        ".pdf": {"Title": title, "Subject": command} | undated,
-        ".svg": about | {"Creator": creator, "Date": None},
+    creator, undated = f"omkl {__version__}", {"Producer": None, "CreationDate": None}
+    metadata: dict[str, dict] = {
+        ".png": {"Title": title, "Description": command, "Software": creator},
+        ".pdf": {"Title": title, "Subject": command, "Creator": creator, **undated},
+        ".svg": {"Title": title, "Description": command, "Creator": creator, "Date": None},
     }
     with looks():
         for path in paths:

@@ -1,7 +1,8 @@
 """The summary: one row per data set, learner, pool and hyperparameters, averaged over the repetitions."""
 
+import math
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -40,7 +41,7 @@ def summary_of(cells: "pd.DataFrame", expected: Expected) -> "pd.DataFrame":
     Columns (COLUMNS): ``mistake_pct_mean`` and so on are means over the repetitions, ``..._std`` sample
     standard deviations (ddof 1, NaN for one repetition); rates in percent, ``mse_e3`` the mean squared error
     of a regression times 1000, seconds of the learner. ``m`` is the number of kernels, 0 for a kernel-free
-    learner. ``settings`` is the text of the hyperparameters worth showing (``shown``), ``params`` all of
+    learner. ``settings`` is the text of the hyperparameters to show (``shown``), ``params`` all of
     them. ``reps`` repetitions have finished, ``asked`` are expected; ``complete`` when these agree. The last
     columns are those of origin.columns.
 
@@ -71,23 +72,15 @@ def _averages(row: Row, shown: dict[str, Any], cells: "pd.DataFrame", expected: 
     columns = ("T", "m", "provenance", *(column for column, _, _ in MEASURES))
     own = {column: cells[column].to_numpy()[row.cells] for column in columns}
     reps = len(row.cells)
-    record: dict[str, Any] = {
-        **{key: getattr(row, key) for key in ("data", "task", "order", "pool", "params")},
-        "algo": row.learner,
-        "is_yardstick": row.is_yardstick,
-        "T": int(own["T"][0]) if reps else None,
-        "m": int(own["m"].max()) if reps else None,
-        "label": row.label or expected.label(row.learner),
-        "settings": "" if row.label else params_text(shown),  # a label of its own says what the row is
-        "shown": [] if row.label else list(shown),
-        "reps": reps,
-        "asked": row.planned,
-        "complete": reps >= row.planned,
-        "marked": False,
-        "best": False,
-        "p_value": np.nan,
-        "common": 0,
-    }
+    same = ("data", "task", "order", "pool", "params", "is_yardstick")
+    record: dict[str, Any] = {key: getattr(row, key) for key in same}
+    record |= {"algo": row.learner, "label": row.label or expected.label(row.learner)}
+    if row.label:  # which says all
+        shown = {}
+    record |= {"shown": list(shown), "settings": params_text(shown)}
+    record |= {"T": int(own["T"][0]) if reps else None, "m": int(own["m"].max()) if reps else None}
+    record |= {"reps": reps, "asked": row.planned, "complete": reps >= row.planned}
+    record |= {"marked": False, "best": False, "p_value": np.nan, "common": 0}
     for column, name, factor in MEASURES:
         values = own[column].astype(float) * factor
         record[f"{name}_mean"] = float(values.mean()) if reps else np.nan
@@ -112,35 +105,30 @@ def _mark(rows: list[tuple[Row, dict[str, Any]]], cells: "pd.DataFrame") -> None
 
 def difference(one: Row, other: Row, cells: "pd.DataFrame") -> np.ndarray:
     """Return the errors of one row minus those of another, (n,), over the permutations both have run."""
-    errors = []
-    for row in (one, other):
-        # Counts, not rates: their differences are exact, so that equal is equal.
-        tested = cells[BY_TASK[row.task].tested].to_numpy()[row.cells].astype(float)
-        seeds = cells["permutation_seed"].to_numpy()[row.cells]
-        errors.append(dict(zip(map(str, seeds), tested, strict=True)))
-    return np.array(
-        [errors[0][seed] - errors[1][seed] for seed in sorted(errors[0].keys() & errors[1].keys())]
+    # Counts, not rates: their differences are exact, so that equal is equal.
+    tested, seeds = cells[BY_TASK[one.task].tested].to_numpy(), cells["permutation_seed"].to_numpy()
+    ours, theirs = (
+        dict(zip(map(str, seeds[row.cells]), tested[row.cells].astype(float), strict=True))
+        for row in (one, other)
     )
+    return np.array([ours[seed] - theirs[seed] for seed in sorted(ours.keys() & theirs.keys())])
 
 
-def paired_ps(differences: Iterable[np.ndarray]) -> list[float]:
+def paired_ps(differences: Sequence[np.ndarray]) -> list[float]:
     """Return the two-sided p-values of the paired t-tests of differences (n,) each; NaN for n < 2.
 
     Differences that are all equal leave the test without variance: p is 1 where they are 0, else 0.
     """
-    p_values, varied = [], defaultdict(list)
+    p_values = [math.nan if d.size < 2 else float(d[0] == 0) for d in differences]
+    varied = defaultdict(list)
     for place, difference in enumerate(differences):
-        if difference.size < 2:
-            p_values.append(float("nan"))
-            continue
-        p_values.append(1.0 if difference[0] == 0 else 0.0)
-        if np.ptp(difference) != 0:
-            varied[difference.size].append((place, difference))
-    for some in varied.values():
+        if difference.size > 1 and np.ptp(difference) != 0:
+            varied[difference.size].append(place)
+    for places in varied.values():
         from scipy.stats import ttest_1samp
 
-        tested = ttest_1samp(np.stack([difference for _, difference in some]), 0.0, axis=1)
-        for (place, _), p in zip(some, tested.pvalue, strict=True):
+        tested = ttest_1samp(np.stack([differences[place] for place in places]), 0.0, axis=1)
+        for place, p in zip(places, tested.pvalue, strict=True):
             p_values[place] = float(p)
     return p_values
 

@@ -1,14 +1,16 @@
 """Figures of a grid: curves for one swept number, heat maps for two, sorted dots for anything else."""
 
-from collections.abc import Sequence
+import textwrap
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from omkl.config.settings_text import value_text
 from omkl.reports import captions, lines, style
 from omkl.reports.grid import axes_of, grid_table, points
 from omkl.reports.measures import axis_of, deviations_of, learners_of, least_of, measure_of, yardsticks_of
-from omkl.reports.sensitivity import draw_sensitivity
+from omkl.reports.sensitivity import draw_panel, draw_sensitivity
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -16,6 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 MOST_DOTS = 30
+_CURVE = 5  # rows of a heat map that are as high as a curve
 
 
 def draw_sweep(summary: "pd.DataFrame") -> "Figure":
@@ -31,18 +34,17 @@ def draw_sweep(summary: "pd.DataFrame") -> "Figure":
     table = table[table["reps"] > 0]
     if len(axes) == 1:
         ((name, values),) = axes.items()
-        looks = {"ring": least_of(table), "height": 2.9, "warnings": warnings}
-        labels = {"x_label": style.axis_symbol(name), "y_label": axis_of(table)}
-        return draw_sensitivity(points(table, name), values=values, **labels, **looks)
+        looks: dict[str, Any] = {"x_label": style.symbol(name), "y_label": axis_of(table), "values": values}
+        looks |= {"ring": least_of(table), "height": 2.9, "warnings": warnings}
+        return draw_sensitivity(points(table, name), **looks)
     with style.looks():
-        if len(axes) == 2:
-            from omkl.reports.heatmap import draw_heat_maps
-
-            return draw_heat_maps(table, axes, warnings)
-        return _draw_dots(table, warnings)
+        return _heat_maps(table, axes, warnings) if len(axes) == 2 else _dots(table, warnings)
 
 
-def _draw_dots(table: "pd.DataFrame", warnings: Sequence[str]) -> "Figure":
+# -------------------------------------------------------------------- dots
+
+
+def _dots(table: "pd.DataFrame", warnings: Sequence[str]) -> "Figure":
     """Draw a dot per setting, best at the top, filled where marked (not worse than the best)."""
     from matplotlib.lines import Line2D
 
@@ -50,8 +52,8 @@ def _draw_dots(table: "pd.DataFrame", warnings: Sequence[str]) -> "Figure":
     # Settings of a learner share its colour; a yardstick may have the name of a learner.
     table = table.assign(line=table["label"].where(~table["is_yardstick"], table["line"]))
     styles = lines.styles_of(table)
-    most = max(int((table["data"] == which).sum()) for which in data)
-    figure = style.new_figure(6.5, 0.8 + len(data) * (0.7 + 0.19 * min(most, MOST_DOTS)))
+    most = min(int(table["data"].value_counts().max()), MOST_DOTS)
+    figure = style.new_figure(6.5, 0.8 + len(data) * (0.7 + 0.19 * most))
     panels = figure.subplots(len(data), 1, squeeze=False)[:, 0]
     several = table["pool"].dropna().nunique() > 1
     for axes, which in zip(panels, data, strict=True):
@@ -59,46 +61,36 @@ def _draw_dots(table: "pd.DataFrame", warnings: Sequence[str]) -> "Figure":
     panels[-1].set_xlabel(axis_of(table))
     seen = {text for axes in panels for text in axes.get_legend_handles_labels()[1]}
     learners, _ = lines.names_of(table)
-    handles: dict[str, Any] = {}
+    handles: dict[str, Line2D] = {}
     for line, look in styles.items():
-        if line not in seen:
-            continue
-        dot = {"marker": look.get("marker", "o"), "linestyle": "none"}
-        level = {"linestyle": look["linestyle"]}
-        handles[line] = Line2D([], [], color=look["color"], **(dot if line in learners else level))
+        if line in seen:
+            dot = {"marker": look.get("marker", "o"), "linestyle": "none"}
+            shape = dot if line in learners else {"linestyle": look["linestyle"]}
+            handles[line] = Line2D([], [], color=look["color"], **shape)
     filled = "; filled: not worse than the best" if (table["reps"] > 1).any() else ""
     caption = captions.caption(table, "bars", deviations_of(table)) + filled
     style.legend_below(figure, handles, caption, warnings)
     return figure
 
 
-def _dot_panel(axes: "Axes", part: "pd.DataFrame", styles: dict, several: bool) -> None:
+def _dot_panel(axes: "Axes", part: "pd.DataFrame", styles: dict[str, dict[str, Any]], several: bool) -> None:
     mean, std = (f"{measure_of(part).name}_{which}" for which in ("mean", "std"))
-    learners = learners_of(part).sort_values(mean, kind="stable")
-    yardsticks = yardsticks_of(part)
+    learners, yardsticks = learners_of(part).sort_values(mean, kind="stable"), yardsticks_of(part)
     best = learners.head(MOST_DOTS)
     names = []
     for place, row in enumerate(best.to_dict("records")):
         look = styles[row["label"]]
-        axes.errorbar(
-            row[mean],
-            place,
-            xerr=None if np.isnan(row[std]) else row[std],
-            marker=look.get("marker", "o"),
-            markersize=5,
-            label=row["label"],
-            color=look["color"],
-            markerfacecolor=look["color"] if row["marked"] else "white",
-            elinewidth=1,
-        )
-        parts = (row["label"], row["settings"], row["pool"] if several else "")
-        names.append(", ".join(part for part in parts if part))
+        dot = {"marker": look.get("marker", "o"), "markersize": 5, "color": look["color"], "elinewidth": 1}
+        dot["markerfacecolor"] = look["color"] if row["marked"] else "white"
+        reach = None if np.isnan(row[std]) else row[std]
+        axes.errorbar(row[mean], place, xerr=reach, label=row["label"], **dot)
+        names.append(", ".join(filter(None, (row["label"], row["settings"], row["pool"] if several else ""))))
     axes.set_yticks(range(len(best)), names)
     axes.set_ylim(len(best) - 0.5, -0.5)
-    reach = np.nan_to_num(best[std].to_numpy(dtype=float))
-    means = best[mean].to_numpy(dtype=float)
+    means, stds = (best[name].to_numpy(dtype=float) for name in (mean, std))
+    ends = [*np.maximum(means - np.nan_to_num(stds), 0.0), *(means + np.nan_to_num(stds))]
     levels = dict(zip(yardsticks["line"], yardsticks[mean].astype(float), strict=True))
-    limits, out = style.robust_limits([*np.maximum(means - reach, 0.0), *(means + reach)], levels)
+    limits, out = style.robust_limits(ends, levels)
     axes.set_xlim(*limits)
     for name, level in levels.items():
         if name not in out:
@@ -107,3 +99,126 @@ def _dot_panel(axes: "Axes", part: "pd.DataFrame", styles: dict, several: bool) 
     more = f" (best {len(best)} of {len(learners)} settings)" if len(learners) > len(best) else ""
     axes.set_title(f"{part['data'].iloc[0]}{more}")
     style.note_left_out(axes, {name: levels[name] for name in out}, "→")
+
+
+# -------------------------------------------------------------------- heat maps
+
+
+def _heat_maps(table: "pd.DataFrame", axes: Mapping[str, list[float]], warnings: Sequence[str]) -> "Figure":
+    """Draw a panel per data set and learner, with one colour scale per data set.
+
+    Rows of panels are learners, columns are data sets; a single learner's data sets, or a single data set's
+    learners, are laid out in rows of four. A learner with several values of only one of the numbers has a
+    curve over these; one with a single setting is named below the panels.
+    """
+    own = learners_of(table)
+    data = list(dict.fromkeys(own["data"]))
+    varied = own.groupby("line", sort=False)[[f"at.{name}" for name in axes]].nunique() > 1
+    several = {line: [name for name in axes if row[f"at.{name}"]] for line, row in varied.iterrows()}
+    drawn = sorted((line for line in several if several[line]), key=lambda line: -len(several[line]))
+    across, down = (f"at.{name}" for name in axes)
+    single = len(data) == 1 or len(drawn) == 1
+    shape = style.grid_shape(max(len(data), len(drawn))) if single else (len(drawn), len(data))
+    # Panels in one row of the figure are equally high.
+    high = [own.loc[own["line"] == n, down].nunique() if len(several[n]) > 1 else _CURVE for n in drawn]
+    heights = np.clip(0.3 * np.array([max(high)] * shape[0] if single else high), 0.3, 2.6)
+    width = float(np.clip(0.46 * int(table[across].nunique()), 1.9, 4.2))
+    figure = style.new_figure((width + 0.8) * shape[1], 1.1 + float((heights + 0.75).sum()))
+    panels = figure.subplots(*shape, squeeze=False, height_ratios=heights.tolist())
+    styles = style.line_styles(drawn, [])
+    used: dict[str, list[Axes]] = {}
+    images: dict[str, Any] = {}
+    for number, (which, line) in enumerate((d, n) for n in drawn for d in data):
+        panel, part = panels.flat[number], own[own["data"] == which]
+        mapped = part[part["line"].map(lambda name: len(several[name]) > 1)]
+        rates = mapped[f"{measure_of(part).name}_mean"].astype(float)
+        mine = part[part["line"] == line]
+        if mine.empty:
+            panel.set_axis_off()
+        elif len(several[line]) > 1:
+            room = (width, float(heights[number // shape[1]]))
+            images[which] = _heat_map(panel, mine, axes, (rates.min(), rates.max()), room)
+        else:
+            (name,) = several[line]
+            draw_panel(panel, points(mine, name), styles, ring=True)
+            panel.set_xlabel(style.symbol(name))
+            panel.set_ylabel(measure_of(part).axis)
+        panel.set_title(f"{which} · {line}", fontsize=9)
+        used.setdefault(which, []).append(panel)
+    levels = {which: _levels(table[table["data"] == which], drawn) for which in data}
+    for which, image in images.items():
+        bar = figure.colorbar(image, ax=used[which], location="bottom", aspect=35, shrink=0.9, pad=0.03)
+        bar.outline.set_visible(False)
+        bar.ax.tick_params(labelsize=7.5)
+        text = textwrap.fill(levels[which], int(14 * width))
+        bar.set_label(f"{measure_of(own[own['data'] == which]).axis}\n{text}".strip(), fontsize=8)
+    curves = any(len(names) == 1 for names in several.values())
+    below = [f"{which}: {text}" for which, text in levels.items() if which not in images and text]
+    caption = captions.caption(own, of=deviations_of(own) if curves else ())
+    style.note_below(figure, "\n".join([caption, *below]), warnings)
+    for unused in panels.flat[len(data) * len(drawn) :]:
+        unused.remove()
+    return figure
+
+
+def _levels(part: "pd.DataFrame", drawn: Iterable[str]) -> str:
+    """Return the errors on a data set of those that have no panel: learners of one setting, yardsticks."""
+    single = learners_of(part[~part["line"].isin(drawn)])
+    texts = []
+    for name, rows in (("one setting", single), ("yardsticks", yardsticks_of(part))):
+        if len(rows):
+            errors = zip(rows["line"], rows[f"{measure_of(rows).name}_mean"], strict=True)
+            texts.append(f"{name}: {', '.join(f'{line} {error:.1f}' for line, error in errors)}")
+    return "; ".join(texts)
+
+
+def matrix(part: "pd.DataFrame", axes: Mapping[str, list[float]]) -> tuple[np.ndarray, list[str], list[str]]:
+    """Return the mean errors (rows, columns) of one panel and the ticks of its rows and columns.
+
+    The first axis runs over the columns. Values that the learner did not take are left out; a learner without
+    one of the axes has a single row or column, without a tick. NaN where no cell has finished.
+    """
+    across, down = (part[f"at.{name}"] for name in axes)
+    columns, rows = (sorted(taken.dropna().unique()) or [np.nan] for taken in (across, down))
+    grid = np.full((len(rows), len(columns)), np.nan)
+    for x, y, error in zip(across, down, part[f"{measure_of(part).name}_mean"], strict=True):
+        grid[0 if np.isnan(y) else rows.index(y), 0 if np.isnan(x) else columns.index(x)] = error
+    below, left = (
+        ["" if np.isnan(v) else value_text(float(v)) for v in values] for values in (columns, rows)
+    )
+    return grid, left, below
+
+
+def _heat_map(
+    panel: "Axes",
+    part: "pd.DataFrame",
+    axes: Mapping[str, list[float]],
+    limits: tuple[float, float],
+    room: tuple[float, float],
+) -> Any:
+    """Draw one panel; room: width and height of its picture in inches, which decide on the annotations."""
+    from matplotlib.patches import Rectangle
+
+    grid, rows, columns = matrix(part, axes)
+    scale: dict[str, Any] = {"vmin": limits[0], "vmax": limits[1], "cmap": "cividis_r"}
+    image = panel.imshow(grid, aspect="auto", origin="lower", **scale)
+    panel.grid(False)
+    panel.spines[:].set_visible(False)
+    panel.tick_params(length=0)
+    step = -(-len(columns) // 10), -(-len(rows) // 10)
+    panel.set_xticks(range(0, len(columns), step[0]), columns[:: step[0]])
+    panel.set_yticks(range(0, len(rows), step[1]), rows[:: step[1]])
+    across, down = (style.symbol(name) for name in axes)
+    panel.set_xlabel(across if any(columns) else "")
+    panel.set_ylabel(down if any(rows) else "")
+    best = np.unravel_index(np.nanargmin(grid), grid.shape)
+    annotated = room[0] / len(columns) >= 0.36 and room[1] / len(rows) >= 0.17
+    for (i, j), rate in np.ndenumerate(grid):
+        if annotated and not np.isnan(rate):
+            look: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": 7.5}
+            look["weight"] = "bold" if (i, j) == best else "normal"
+            look["color"] = "white" if rate > (limits[0] + limits[1]) / 2 else "black"
+            panel.text(j, i, f"{rate:.1f}", **look)
+    frame: dict[str, Any] = {"fill": False, "edgecolor": "black", "linewidth": 2, "zorder": 4}
+    panel.add_patch(Rectangle((best[1] - 0.5, best[0] - 0.5), 1, 1, clip_on=False, **frame))
+    return image

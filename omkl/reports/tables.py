@@ -1,52 +1,33 @@
-"""Tables as text: terminal, Markdown, JSON, CSV; LaTeX is in latex.py."""
+"""Tables as text: terminal, Markdown, LaTeX (booktabs), JSON, CSV."""
 
 import json
 import re
 import textwrap
-from collections.abc import Iterable
+from collections.abc import Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 from warnings import warn
 
-from omkl.reports.display import MISSING, Column, Display, Line, Spread, display
-from omkl.reports.expected import Expected
-from omkl.reports.latex import latex
-from omkl.reports.measures import least_of
-from omkl.reports.notes import heading, legend, notes
-from omkl.reports.plain_table import check_format
+from omkl.reports.display import MISSING, Column, Display, Line, Spread
 
 if TYPE_CHECKING:
     import pandas as pd
 
 _WIDTH = 100
-
-
-def render(
-    summary: "pd.DataFrame",
-    cells: "pd.DataFrame",
-    expected: Expected,
-    fmt: str = "table",
-    *,
-    swept: Iterable[str] = (),
-    more: dict[str, "pd.DataFrame"] | None = None,
-) -> str:
-    """Return a summary as text that ends with a newline.
-
-    fmt: "table" for the terminal, "json" (strict: no NaN), "csv" (one line per row, full precision),
-    "markdown", "latex" (booktabs). swept: hyperparameters that get columns of their own. more: further
-    summaries by name, printed after the first and put under their names in JSON; not in CSV.
-
-    Raises UserError for an unknown format.
-    """
-    check_format(fmt)
-    more = more or {}
-    if fmt == "json":
-        return to_json({"summary": summary, **more, "cells": cells}, notes(summary, cells, expected))
-    if fmt == "csv":
-        return to_csv(_for_csv(summary, swept), notes(summary, cells, expected))
-    tables = [(None, display(summary, swept)), *((name, display(part, swept)) for name, part in more.items())]
-    shared = heading(summary, expected, cells)
-    terms, warnings = legend(tables[0][1], least_of(summary), cells), notes(summary, cells, expected)
-    return write(tables, terms, warnings, shared, expected.command, fmt)
+LONG = 40  # lines that fit on a page
+TOGETHER = 20  # lines up to which a data set stays on one page
+_ESCAPES = {
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "±": r"$\pm$",
+    "–": "--",
+    "·": r"$\cdot$",
+    "*": r"$\ast$",
+    **{sign: "\\" + sign for sign in "&%$#_{}"},
+}
 
 
 def write(
@@ -57,12 +38,12 @@ def write(
     command: str,
     fmt: str,
 ) -> str:
-    """Return tables that are laid out as text: fmt "table" for the terminal, "markdown" or "latex".
+    """Return tables as text: fmt "table" for the terminal, "markdown" or "latex".
 
-    tables: (title or None, Display)    terms: (term, meaning)    warnings: what a reader must know first
-    shared: what all rows share    command: that made them
+    tables: (title or None, Display)    terms: (term, meaning), explained below the tables
+    warnings: sentences below the tables    shared: a line about all rows    command: that made the tables
     """
-    form = {"table": _terminal, "markdown": _markdown, "latex": latex}[fmt]
+    form = {"table": _terminal, "markdown": _markdown, "latex": _latex}[fmt]
     return form(tables, terms, warnings, shared, command)
 
 
@@ -73,14 +54,14 @@ def _terminal(tables: list, terms: list, warnings: list[str], shared: str, comma
     blocks = [shared] if shared else []
     blocks += [(f"{title}\n" if title else "") + _plain_table(table) for title, table in tables]
     wide = max(len(term) for term, _ in terms)
-    lines = [_hang(f"{term:<{wide}}  ", meaning) for term, meaning in terms]
-    lines += [_hang("! ", warning) for warning in warnings]
+    lines = []
+    for start, text in [
+        *((f"{term:<{wide}}  ", text) for term, text in terms),
+        *(("! ", w) for w in warnings),
+    ]:
+        wrap = textwrap.TextWrapper(_WIDTH, start, " " * len(start), break_long_words=False)
+        lines.append(wrap.fill(text))
     return "\n\n".join([*blocks, "\n".join(lines)]) + "\n"
-
-
-def _hang(start: str, text: str) -> str:
-    hang = {"initial_indent": start, "subsequent_indent": " " * len(start)}
-    return textwrap.fill(text, _WIDTH, break_long_words=False, **hang)
 
 
 def _plain_table(table: Display) -> str:
@@ -94,18 +75,15 @@ def _plain_table(table: Display) -> str:
     return "\n".join(lines)
 
 
-def _tabulated(table: Display, contents: list, style: str) -> str:
+def _tabulated(table: Display, contents: Sequence[Sequence[str]], style: str) -> str:
     from tabulate import tabulate
 
-    headers, sides = [c.header for c in table.columns], [c.align for c in table.columns]
-    return tabulate(contents, headers=headers, colalign=sides, tablefmt=style, disable_numparse=True)
+    looks = {"headers": [c.header for c in table.columns], "colalign": [c.align for c in table.columns]}
+    return tabulate(contents, tablefmt=style, disable_numparse=True, **looks)
 
 
 def _aligned(table: Display, number: int) -> list[str]:
-    """Return a column's cells with the ± below one another and the mark at the left.
-
-    The padding is inside the text, where tabulate keeps it.
-    """
+    """Return a column's cells with the ± aligned and the mark at the left; tabulate keeps such padding."""
     cells = [line.cells[number] for line in table.lines]
     spreads = [cell for cell in cells if isinstance(cell, Spread)]
     left, right = (max((len(getattr(s, part)) for s in spreads), default=0) for part in ("mean", "std"))
@@ -125,10 +103,7 @@ def _markdown(tables: list, terms: list, warnings: list[str], shared: str, comma
     blocks = [f"`{command}`" if command else "", shared]
     for title, table in tables:
         cells = [
-            [
-                _markdown_cell(cell, column, line)
-                for cell, column in zip(line.cells, table.columns, strict=True)
-            ]
+            [_markdown_cell(*pair, line) for pair in zip(line.cells, table.columns, strict=True)]
             for line in table.lines
         ]
         blocks += [f"**{title}**" if title else "", _tabulated(table, cells, "pipe")]
@@ -150,6 +125,77 @@ def _markdown_cell(cell: str | Spread, column: Column, line: Line) -> str:
 def _safe(text: str) -> str:
     """Escape what Markdown would take for markup in names and messages."""
     return re.sub(r"([\\|*_`<\[])", r"\\\1", text)
+
+
+# -------------------------------------------------------------------- LaTeX
+
+
+def escape(text: str) -> str:
+    """Return text as LaTeX prints it literally."""
+    return "".join(_ESCAPES.get(sign, sign) for sign in text)
+
+
+def _latex(tables: list, terms: list, warnings: list[str], shared: str, command: str) -> str:
+    """Return table environments, a longtable for more than LONG lines; needs UTF-8 input for accents."""
+    named = {"*": r"\textbf{bold}"}
+    about = [f"{named.get(term, escape(term))}: {escape(meaning)}." for term, meaning in terms]
+    about += [escape(warning) + "." for warning in warnings]
+    about += [rf"Made by \texttt{{{escape(command)}}}."] if command else []
+    long = any(len(table.lines) > LONG for _, table in tables)
+    parts = [rf"% needs \usepackage{{booktabs{',longtable' if long else ''}}}"]
+    for title, table in tables:
+        first = [escape(part[0].upper() + part[1:]) + "." for part in (title, shared) if part]
+        parts.append("\n".join(_table(table, " ".join([*first, *about]))))
+    return "\n\n".join(parts) + "\n"
+
+
+def _table(table: Display, caption: str) -> list[str]:
+    """Return the lines of a table; of a longtable, which has its header on each page, with page breaks."""
+    forms = [r"r@{\,$\pm$\,}l" if c.spread else c.align[0] for c in table.columns]
+    headers = [
+        rf"\multicolumn{{2}}{{c}}{{{escape(c.header)}}}" if c.spread else escape(c.header)
+        for c in table.columns
+    ]
+    head = [r"\toprule", " & ".join(headers) + r" \\", r"\midrule"]
+    wide = sum(2 if column.spread else 1 for column in table.columns)
+    if len(table.lines) <= LONG:
+        return [
+            *(r"\begin{table}", r"\centering", r"\small", rf"\caption{{{caption}}}"),
+            rf"\begin{{tabular}}{{{''.join(forms)}}}",
+            *(*head, *_body(table, wide, [r" \\"] * len(table.lines))),
+            *(r"\bottomrule", r"\end{tabular}", r"\end{table}"),
+        ]
+    starts = [number for number, line in enumerate(table.lines) if number == 0 or line.rule == "data"]
+    ends: list[str] = []  # with a star where no page may end: inside a short data set
+    for start, stop in pairwise([*starts, len(table.lines)]):
+        ends += [r" \\*" if stop - start <= TOGETHER else r" \\"] * (stop - start - 1) + [r" \\"]
+    return [
+        *(r"\begingroup", r"\small", r"\setlength{\LTcapwidth}{\linewidth}"),
+        rf"\begin{{longtable}}{{{''.join(forms)}}}",
+        rf"\caption{{{caption}}} \\",
+        *(*head, r"\endfirsthead", *head, r"\endhead"),
+        rf"\midrule \multicolumn{{{wide}}}{{r}}{{continued on the next page}} \\",
+        *(r"\endfoot", r"\bottomrule", r"\endlastfoot"),
+        *_body(table, wide, ends),
+        *(r"\end{longtable}", r"\endgroup"),
+    ]
+
+
+def _body(table: Display, wide: int, ends: list[str]) -> list[str]:
+    rules = {"data": [r"\midrule"], "yardsticks": [rf"\cmidrule(l){{2-{wide}}}"], None: []}
+    lines = []
+    for line, end in zip(table.lines, ends, strict=True):
+        cells = zip(line.cells, table.columns, strict=True)
+        lines += [*rules[line.rule], " & ".join(_cell(cell, column, line) for cell, column in cells) + end]
+    return lines
+
+
+def _cell(cell: str | Spread, column: Column, line: Line) -> str:
+    if isinstance(cell, Spread) and cell.mean == MISSING:
+        return r"\multicolumn{2}{c}{--}"
+    texts = [escape(t) for t in ((cell.mean, cell.std) if isinstance(cell, Spread) else (cell,))]
+    bold = line.marked if column.marks else column.name == "reps" and not line.complete
+    return " & ".join(rf"\textbf{{{text}}}" if bold else text for text in texts)
 
 
 # -------------------------------------------------------------------- JSON, CSV
@@ -186,12 +232,3 @@ def to_csv(table: "pd.DataFrame", warnings: list[str]) -> str:
     for warning in warnings:
         warn(warning, stacklevel=2)
     return table.to_csv(index=False, lineterminator="\n")
-
-
-def _for_csv(summary: "pd.DataFrame", swept: Iterable[str]) -> "pd.DataFrame":
-    table = summary.drop(columns="shown")
-    for name in swept:
-        values = [params.get(name) for params in table["params"]]
-        table.insert(table.columns.get_loc("settings"), f"algo.{name}", values)
-    table["params"] = [json.dumps(params, sort_keys=True) for params in table["params"]]
-    return table

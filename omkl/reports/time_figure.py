@@ -1,7 +1,9 @@
 """How long learners take: bars of each one's time as a share of the slowest's, per data set."""
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from omkl.errors import UserError
 from omkl.reports import captions, lines, style
@@ -18,9 +20,9 @@ HATCHES = (None, "////", "....", "xxxx", "----", "++++")  # of bars of the same 
 def draw_times(table: "pd.DataFrame", *, title: str = "", warnings: Iterable[str] = ()) -> "Figure":
     """Draw a panel per data set with a bar per learner: its seconds over those of the slowest there.
 
-    table: as of ``sweep_grid.grid_table``; read are data, line, seconds_mean (one row per pair), and where
-    they are there is_yardstick (grey), reps and order (the caption). The slowest's seconds are written above
-    the panel, each share at its bar; a learner that a data set lacks has a dash. warnings: shown below.
+    table: as of ``grid.grid_table``; data, line, seconds_mean (one row per pair) are needed, is_yardstick
+    makes grey bars, reps and order the caption. The slowest's seconds are written above the panel, each share
+    at its bar; a learner that a data set lacks has a dash. warnings: shown below.
     Raises UserError for an empty table or a pair given twice.
     """
     if table.empty or table.duplicated(["data", "line"]).any():
@@ -38,10 +40,12 @@ def draw_times(table: "pd.DataFrame", *, title: str = "", warnings: Iterable[str
         for unused in panels.flat[len(data) :]:
             unused.remove()
         for number, (axes, which) in enumerate(zip(panels.flat, data, strict=False)):
-            part = table[table["data"] == which].set_index("line")["seconds_mean"]
-            _panel(axes, part, names, styles)
+            seconds = table[table["data"] == which].set_index("line")["seconds_mean"]
+            _panel(axes, seconds, names, styles)
+            most = seconds.max()
+            slowest = f"slowest: {most:.3g} s" if most < 1000 else f"slowest: {most:,.0f} s"
             axes.set_title(which)
-            axes.set_title(f"slowest: {_seconds(part.max())}", loc="right", fontsize=7.5, fontweight="normal")
+            axes.set_title(slowest, loc="right", fontsize=7.5, fontweight="normal")
             if number + wide >= len(data):
                 axes.set_xlabel("time / slowest's time")
                 axes.tick_params(labelbottom=True)
@@ -51,17 +55,16 @@ def draw_times(table: "pd.DataFrame", *, title: str = "", warnings: Iterable[str
     return figure
 
 
-def _panel(axes: "Axes", seconds: "pd.Series", names: list[str], styles: dict) -> None:
-    slowest = float(seconds.max())
-    for place, name in enumerate(names):
-        if name not in seconds.index or not slowest > 0:
+def _panel(axes: "Axes", seconds: "pd.Series", names: list[str], styles: dict[str, dict[str, Any]]) -> None:
+    shares = (seconds / seconds.max()).reindex(names) if seconds.max() > 0 else seconds[:0].reindex(names)
+    colours = [styles[name]["color"] for name in names]
+    for place, share in enumerate(map(float, shares)):
+        if np.isnan(share):
             axes.text(0.01, place, "–", va="center", fontsize=7.5)
             continue
-        share = float(seconds[name]) / slowest
-        look = styles[name]
-        same = [styles[other]["color"] for other in names[:place]].count(look["color"])
-        hatch = HATCHES[same % len(HATCHES)]
-        axes.barh(place, share, height=0.72, color=look["color"], hatch=hatch, edgecolor="white", linewidth=0)
+        hatch = HATCHES[colours[:place].count(colours[place]) % len(HATCHES)]
+        look = {"color": colours[place], "hatch": hatch, "edgecolor": "white", "linewidth": 0}
+        axes.barh(place, share, height=0.72, **look)
         text = f"{share:.2f}" if share >= 0.01 else lines.plain_number(float(f"{share:.1g}"))
         axes.text(share + 0.015, place, text, va="center", fontsize=7.5)
     axes.set_yticks(range(len(names)), names)
@@ -70,7 +73,3 @@ def _panel(axes: "Axes", seconds: "pd.Series", names: list[str], styles: dict) -
     axes.set_xlim(0, 1.17)
     axes.set_xticks([0, 0.5, 1.0], ["0", "0.5", "1"])
     axes.grid(visible=False, axis="y")
-
-
-def _seconds(value: float) -> str:
-    return f"{value:.3g} s" if value < 1000 else f"{value:,.0f} s"

@@ -10,7 +10,8 @@ from collections.abc import Hashable, Mapping
 from typing import Any, ClassVar
 
 import numpy as np
-from river import anomaly, base
+from river import base
+from river.anomaly.base import AnomalyDetector
 
 from omkl.config import learner_spec
 from omkl.engine.features import Features
@@ -139,7 +140,7 @@ class Regressor(_Model, base.Regressor):
         return self._score(x)
 
 
-class NoveltyDetector(_Model, anomaly.base.AnomalyDetector):
+class NoveltyDetector(_Model, AnomalyDetector):
     """Novelty detection: the higher the score, the more novel the row; above 0 it is flagged."""
 
     def learn_one(self, x: dict) -> None:

@@ -1,1 +1,1 @@
-"""From a plan to its finished cells: which there are, running what is missing, how far it is."""
+"""From a plan to its finished cells: their list, running the missing ones, their progress."""

@@ -6,11 +6,15 @@ numpy's own exp, and the learner written naively in numpy.
 
 import sys
 import time
-from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 
+import omkl.data
+from omkl.config import LearnerSpec, learner_spec, pool
 from omkl.errors import OmklError
+from omkl.learner import run_pass, warm_up
 from omkl.store import provenance
 
 _REPEATS = 3
@@ -19,38 +23,32 @@ _NAIVE_T = 1000  # examples for the naive learner, whose cost grows with their s
 AUTHORS_SECONDS = 573.0
 
 
-def measure(progress: bool = True) -> dict:
+def measure() -> dict[str, Any]:
     """Time omkc_dd (beta = 0.99, paper16) on a9a_train in file order, one core, best of three passes.
 
     Without those data (OMKL_DATA or a download) a made-up stream of the same shape replaces them, and the
     result says so. Keys: data, T, mistakes, pairs, m, seconds, evals_per_second (pairs x m / seconds),
     exp_per_second (np.exp), evals_per_exp, naive (seconds and ratio at a small size), peak_mib, machine.
     """
-    from omkl.config import learner_spec, pool
-    from omkl.learner import run_pass, warm_up
-
-    dataset, made_up = _data()
+    name = "a9a_train"
+    try:
+        dataset: Any = omkl.data.load(name)
+    except OmklError as error:
+        print(f"omkl: bench: {error}; a made-up stream is used instead", file=sys.stderr)
+        name, dataset = "made up, in the shape of a9a_train", _made_up()
     spec, kernels = learner_spec("omkc_dd"), pool("paper16")
     params = {**spec.defaults, "beta": 0.99}
-    order = np.arange(dataset.T)
     warm_up([(spec, params)])
-    seconds, exp_seconds, figures = np.inf, np.inf, {}
+    seconds, exp_seconds = np.inf, _exp_seconds()
     for _ in range(_REPEATS):
-        exp_seconds = min(exp_seconds, _exp_seconds())
-        figures = run_pass(spec, params, kernels, dataset, order, 0)
-        seconds = min(seconds, figures["seconds"])
-        if progress:
-            print(f"omkl: bench: one pass in {figures['seconds']:.2f} s", file=sys.stderr, flush=True)
-    exp_seconds = min(exp_seconds, _exp_seconds())
+        figures = run_pass(spec, params, kernels, dataset, np.arange(dataset.T), 0)
+        seconds, exp_seconds = min(seconds, figures["seconds"]), min(exp_seconds, _exp_seconds())
+        print(f"omkl: bench: one pass in {figures['seconds']:.2f} s", file=sys.stderr, flush=True)
     evaluations = figures["pairs"] * figures["m"]
-    measured = {
-        "data": "made up, in the shape of a9a_train" if made_up else "a9a_train",
+    return {
+        "data": name,
         "T": dataset.T,
-        "mistakes": figures["mistakes"],
-        "n_sv_sum": figures["n_sv_sum"],
-        "n_sv_union": figures["n_sv_union"],
-        "pairs": figures["pairs"],
-        "m": figures["m"],
+        **{key: figures[key] for key in ("mistakes", "n_sv_sum", "n_sv_union", "pairs", "m")},
         "seconds": seconds,
         "evals_per_second": evaluations / seconds,
         "exp_per_second": 1.0 / exp_seconds,
@@ -58,79 +56,56 @@ def measure(progress: bool = True) -> dict:
         "naive": _naive(spec, params, kernels, dataset),
         "peak_mib": _peak_mib(),
         "machine": provenance.collect("serial", 1),
+        **({"authors_seconds": AUTHORS_SECONDS} if name == "a9a_train" else {}),
     }
-    if not made_up:
-        measured["authors_seconds"] = AUTHORS_SECONDS
-    return measured
 
 
-def render(measured: dict) -> str:
+def render(measured: dict[str, Any]) -> str:
     """Return the measured figures as text for a screen."""
-    naive = measured["naive"]
+    naive, seconds, peak = measured["naive"], measured["seconds"], measured["peak_mib"]
     shape = f"{measured['T']} examples, {measured['n_sv_union']} stored, {measured['m']} kernels"
-    rows = [
-        ("data", f"{measured['data']}, {shape}"),
-        (
-            "learner time",
-            f"{measured['seconds']:.2f} s (omkc_dd, beta = 0.99, {measured['mistakes']} mistakes)",
-        ),
-        ("kernel evaluations", f"{measured['evals_per_second'] / 1e9:.2f}e9 per second"),
-        ("np.exp", f"{measured['exp_per_second'] / 1e9:.2f}e9 per second"),
-        ("evals_per_exp", f"{measured['evals_per_exp']:.2f} kernel evaluations in the time of one np.exp"),
-        (
-            "naive numpy",
-            f"{naive['ratio']:.0f} x slower at T = {naive['T']} "
-            f"({naive['naive_seconds']:.3f} s against {naive['seconds']:.4f} s)",
-        ),
-        ("peak memory", "unknown" if measured["peak_mib"] is None else f"{measured['peak_mib']:.0f} MiB"),
-    ]
-    if "authors_seconds" in measured:
-        ratio = measured["authors_seconds"] / measured["seconds"]
-        text = f"{measured['authors_seconds']:.0f} s when measured on such a machine: {ratio:.0f} x"
-        rows.append(("authors' C++", text))
-    width = max(len(name) for name, _ in rows)
-    return "".join(f"{name:<{width}}  {text}\n" for name, text in rows)
+    rows = {
+        "data": f"{measured['data']}, {shape}",
+        "learner time": f"{seconds:.2f} s (omkc_dd, beta = 0.99, {measured['mistakes']} mistakes)",
+        "kernel evaluations": f"{measured['evals_per_second'] / 1e9:.2f}e9 per second",
+        "np.exp": f"{measured['exp_per_second'] / 1e9:.2f}e9 per second",
+        "evals_per_exp": f"{measured['evals_per_exp']:.2f} kernel evaluations in the time of one np.exp",
+        "naive numpy": f"{naive['ratio']:.0f} x slower at T = {naive['T']} "
+        f"({naive['naive_seconds']:.3f} s against {naive['seconds']:.4f} s)",
+        "peak memory": "unknown" if peak is None else f"{peak:.0f} MiB",
+    }
+    if authors := measured.get("authors_seconds"):
+        rows["authors' C++"] = f"{authors:.0f} s when measured on such a machine: {authors / seconds:.0f} x"
+    width = max(map(len, rows))
+    return "".join(f"{name:<{width}}  {text}\n" for name, text in rows.items())
 
 
-def _data() -> tuple:
-    """Return a9a_train, or a made-up binary stream of its shape where it is not available, and which."""
-    from types import SimpleNamespace
-
-    import omkl.data
-
-    try:
-        return omkl.data.load("a9a_train"), False
-    except OmklError as error:
-        print(f"omkl: bench: {error}; a made-up stream is used instead", file=sys.stderr)
+def _made_up() -> SimpleNamespace:
+    """Return a binary stream in the shape of a9a_train."""
     rng = np.random.default_rng(0)
     T, d, length = 32561, 123, 14
     indices = np.sort(np.argsort(rng.random((T, d)), axis=1)[:, :length], axis=1)
     y = np.where(indices[:, 0] + rng.normal(0, 4, T) < 8, -1.0, 1.0)
     arrays = {"indptr": np.arange(0, T * length + 1, length), "values": np.ones(T * length), "y": y}
     arrays["indices"] = indices.ravel().astype(np.int32)
-    return SimpleNamespace(T=T, d=d, content_hash="made up", **arrays), True
+    return SimpleNamespace(T=T, d=d, content_hash="made up", **arrays)
 
 
 def _exp_seconds() -> float:
     """Return the seconds of numpy's exp for one number, in the first-level cache; best of many."""
     x = -np.abs(np.random.default_rng(0).normal(0, 3, 4096))
-    out = np.empty_like(x)
-    return _best(lambda: np.exp(x, out=out), 300) / x.size
-
-
-def _best(work: Callable[[], object], repeats: int) -> float:
-    shortest = np.inf
-    for _ in range(repeats):
+    out, shortest = np.empty_like(x), np.inf
+    for _ in range(300):
         began = time.thread_time()
-        work()
+        np.exp(x, out=out)
         shortest = min(shortest, time.thread_time() - began)
-    return shortest
+    return shortest / x.size
 
 
-def _naive(spec: object, params: dict, kernels: dict, dataset: object) -> dict:
-    """Time the same algorithm in plain numpy on the first examples, and check that it errs as often."""
-    from omkl.learner import run_pass
-
+def _naive(
+    spec: LearnerSpec, params: dict[str, Any], kernels: dict[str, Any], dataset: Any
+) -> dict[str, Any]:
+    """Time the same algorithm in plain numpy on the first examples, and count the mistakes of both."""
     T = min(_NAIVE_T, dataset.T)
     order = np.arange(T)
     X, end = np.zeros((T, dataset.d)), dataset.indptr[T]
@@ -150,7 +125,7 @@ def _naive(spec: object, params: dict, kernels: dict, dataset: object) -> dict:
     }
 
 
-def _naive_omkc_dd(X: np.ndarray, y: np.ndarray, kernels: list[dict], beta: float) -> int:
+def _naive_omkc_dd(X: np.ndarray, y: np.ndarray, kernels: list[dict[str, Any]], beta: float) -> int:
     """Algorithm 1 of Hoi et al. (2013), written as one would in numpy; returns its mistakes."""
     norm2 = (X * X).sum(1)
     w = np.full(len(kernels), 1.0 / len(kernels))
@@ -160,7 +135,11 @@ def _naive_omkc_dd(X: np.ndarray, y: np.ndarray, kernels: list[dict], beta: floa
     for t in range(len(y)):
         dot = X[stored] @ X[t]
         square = np.maximum(norm2[stored] + norm2[t] - 2.0 * dot, 0.0)
-        f = np.array([A[i, : len(stored)] @ _kernel(k, dot, square) for i, k in enumerate(kernels)])
+        values = [
+            np.exp(-square / (2.0 * k["sigma"] ** 2)) if k["kind"] == "gaussian" else dot ** k["degree"]
+            for k in kernels
+        ]
+        f = np.array([A[i, : len(stored)] @ value for i, value in enumerate(values)])
         mistakes += y[t] * (w @ np.where(f >= 0, 1.0, -1.0)) <= 0
         z = y[t] * f <= 0
         w = w * beta**z
@@ -169,12 +148,6 @@ def _naive_omkc_dd(X: np.ndarray, y: np.ndarray, kernels: list[dict], beta: floa
             A[:, len(stored)] = y[t] * z
             stored.append(t)
     return int(mistakes)
-
-
-def _kernel(kernel: dict, dot: np.ndarray, square: np.ndarray) -> np.ndarray:
-    if kernel["kind"] == "gaussian":
-        return np.exp(-square / (2.0 * kernel["sigma"] ** 2))
-    return dot ** kernel["degree"]
 
 
 def _peak_mib() -> float | None:

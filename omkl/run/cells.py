@@ -1,20 +1,27 @@
-"""A cell is one learner on one data set in one order: which cells a plan has, and how one is run."""
+"""A cell is one learner on one data set in one order: the cells of a plan, and their keys.
+
+A budget may be the size of another learner: ``algo.budget={match:bomkc_spa}``. The budget B of each kernel
+then makes m B as near as possible to the other learner's #SV, the mean over the same data set, pool, order,
+seed and repetitions. It becomes a number before a cell's key is formed, so the cells are those of
+``algo.budget=443``.
+"""
 
 import json
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from typing import Any
 
-from omkl.errors import UserError
+import numpy as np
+
+import omkl.data
+from omkl.config import LearnerSpec, Plan, Setting, learner_specs
+from omkl.config.learners import matched_params, to_match
+from omkl.data import Dataset
+from omkl.errors import OmklError, UserError
 from omkl.learner.job import Job, keep
+from omkl.learner.resources import Setup, pass_seconds
 from omkl.store.keys import cell_key
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from omkl.config import LearnerSpec, Plan, Setting
-    from omkl.data import Dataset
-
-Sizes = dict[tuple[str, str], int]  # budgets by data set (as the plan names it) and `matched_name`
+from omkl.store.store import Store
 
 
 @dataclass(frozen=True)
@@ -31,7 +38,7 @@ class Cell:
 
     @property
     def line(self) -> dict[str, Any]:
-        """What the cell's line in the store says of it, without results and provenance."""
+        """The cell's line in the store, without results and provenance."""
         job, pool = self.job, self.job.pool
         return {
             "key": self.key,
@@ -50,16 +57,14 @@ class Cell:
         }
 
 
-def expand(plan: "Plan", sizes: Sizes | None = None) -> list[Cell]:
+def expand(plan: Plan, run: Callable[[Plan], Any] | None = None) -> list[Cell]:
     """Return the cells of a plan: data sets × (settings, then yardsticks) × repetitions, none twice.
 
-    sizes: what ``matched_budgets.sizes`` returned, where a budget is to match another learner's size.
-    Loads each data set (a yardstick that does not fit its task is left out). Raises UserError for data
-    that cannot be read or do not fit a learner.
+    Loads each data set (a yardstick that does not fit its task is left out). Where a budget is to match a
+    learner's size, ``run`` (``run_plan``) runs the missing cells of that learner; without it they must be in
+    the store. Raises UserError for data that cannot be read or do not fit a learner, and as `sizes` does.
     """
-    import omkl.data
-    from omkl.config import learner_specs
-
+    budgets = sizes(plan, run)
     cells: dict[tuple, Cell] = {}
     specs = learner_specs(dict.fromkeys(setting.learner for setting in (*plan.settings, *plan.yardsticks)))
     loaded = {name: omkl.data.load(name, task=plan.task) for name in plan.data}
@@ -72,39 +77,39 @@ def expand(plan: "Plan", sizes: Sizes | None = None) -> list[Cell]:
                 continue
             spec = specs[setting.learner]
             spec.check_data(setting.params, dataset.task, name)
-            params = with_number(setting, name, sizes or {})
-            _check_range(setting, dataset)
-            _check_budget(spec, params, dataset)
+            params = {
+                key: budgets[name, _text(_matched(value, setting))] if to_match(value) else value
+                for key, value in setting.params.items()
+            }
+            _check(setting, spec, params, dataset)
+            cost = pass_seconds(
+                spec.state, Setup(setting.params, setting.kernel_pool), dataset.T, dataset.nnz
+            )
+            cost *= 2 if spec.setup else 1  # a learner that chooses its kernels reads the stream twice
             for rep, seed in enumerate(seeds):
-                cell = _cell(plan, setting, params, spec, dataset, rep, seed)
+                job = Job(
+                    spec=spec,
+                    params=params,
+                    pool=setting.pool,
+                    name=dataset.name,
+                    content_hash=dataset.content_hash,
+                    task=dataset.task,
+                    data=dataset.path or dataset,
+                    order=plan.order,
+                    seed=plan.seed,
+                    rep=rep,
+                    permutation_seed=seed,
+                    block=plan.block,
+                )
+                cell = Cell(_key(job, spec.revision), job, cost, setting.params)
                 cells.setdefault((name, setting.pool and setting.pool["name"], cell.key), cell)
     return list(cells.values())
 
 
-def _cell(
-    plan: "Plan",
-    setting: "Setting",
-    params: dict,
-    spec: "LearnerSpec",
-    dataset: "Dataset",
-    rep: int,
-    seed: int,
-) -> Cell:
-    job = Job(
-        spec=spec,
-        params=params,
-        pool=setting.pool,
-        name=dataset.name,
-        content_hash=dataset.content_hash,
-        task=dataset.task,
-        data=dataset.path or dataset,
-        order=plan.order,
-        seed=plan.seed,
-        rep=rep,
-        permutation_seed=seed,
-        block=plan.block,
-    )
-    return Cell(_key(job, spec.revision), job, _seconds(setting, spec, dataset), setting.params)
+def older_keys(cells: Iterable[Cell]) -> dict[str, tuple[str, int]]:
+    """Return the keys that cells had under older revisions of their learners: learner and revision by key."""
+    jobs = [cell.job for cell in cells]
+    return {_key(job, old): (job.spec.name, old) for job in jobs for old in range(1, job.spec.revision)}
 
 
 def _key(job: Job, revision: int) -> str:
@@ -120,34 +125,21 @@ def _key(job: Job, revision: int) -> str:
     )
 
 
-def older_keys(cells: "Iterable[Cell]") -> dict[str, tuple[str, int]]:
-    """Return the keys that cells had under older revisions of their learners: learner and revision by key."""
-    specs = ((cell.job, cell.job.spec) for cell in cells)
-    return {_key(job, old): (spec.name, old) for job, spec in specs for old in range(1, spec.revision)}
-
-
-def _check_budget(spec: "LearnerSpec", params: dict[str, Any], dataset: "Dataset") -> None:
-    """Raise UserError for a budget that no stream of the data set could fill."""
+def _check(setting: Setting, spec: LearnerSpec, params: dict[str, Any], dataset: Dataset) -> None:
+    """Raise UserError for a budget that no stream of the data set could fill, and where kernels overflow."""
     if spec.budget and params[spec.budget] > dataset.T:
         raise UserError(
             f"algo.{spec.budget}={params[spec.budget]}: {spec.name} cannot store more vectors per kernel "
             f"than data={dataset.name} has examples, T = {dataset.T}; choose at most that"
         )
-
-
-def _check_range(setting: "Setting", dataset: "Dataset") -> None:
-    """Raise UserError where kernel values would overflow: NaN must never reach a weight."""
-    import numpy as np
-
     if dataset.nnz == 0:
         return
-    kernels = setting.kernels
-    degree = max((kernel.get("degree", 1) for kernel in kernels), default=1)
-    scale = max((kernel.get("scale", 1.0) for kernel in kernels), default=1.0)
+    degree = max((kernel.get("degree", 1) for kernel in setting.kernels), default=1)
+    scale = max((kernel.get("scale", 1.0) for kernel in setting.kernels), default=1.0)
     largest = float(np.abs(dataset.values).max())
     longest = int(np.diff(dataset.indptr).max())
     digits = degree * (2.0 * np.log10(largest) + np.log10(longest * max(scale, 1.0))) + np.log10(dataset.T)
-    if digits > 300.0:
+    if digits > 300.0:  # NaN must never reach a weight
         kind = f"kernel values of degree {degree}" if degree > 1 else "squared distances"
         other = ", or choose a pool without polynomials" if degree > 1 else ""
         raise UserError(
@@ -156,35 +148,50 @@ def _check_range(setting: "Setting", dataset: "Dataset") -> None:
         )
 
 
-def _seconds(setting: "Setting", spec: "LearnerSpec", dataset: "Dataset") -> float:
-    """Estimate a cell's time; a learner that chooses its kernels reads the stream twice."""
-    from omkl.learner.resources import Setup, pass_seconds
-
-    setup = Setup(setting.params, setting.kernel_pool)
-    return pass_seconds(spec.state, setup, dataset.T, dataset.nnz) * (2 if spec.setup else 1)
+# ------------------------------------------------------------------ budgets that match a size
 
 
-def with_number(setting: "Setting", data: str, sizes: Sizes) -> dict[str, Any]:
-    """Return a setting's hyperparameters with the number in place of a budget that matches a size."""
-    name, other = matched(setting)
-    return {**setting.params, name: sizes[data, matched_name(other)]} if other else setting.params
+def sizes(plan: Plan, run: Callable[[Plan], Any] | None = None) -> dict[tuple[str, str], int]:
+    """Return the numbers of a plan's budgets that match sizes, by the plan's name of the data, and learner.
 
-
-def matched(setting: "Setting") -> "tuple[str, Setting | None]":
-    """Return which hyperparameter is to match a size, and the learner of that size on the setting's own pool.
-
-    ("", None) where none is.
+    run: as of `expand`. Raises OmklError when a learner to be matched fails, UserError without ``run`` when
+    the store lacks one of its cells, KeyboardInterrupt on Ctrl-C.
     """
-    from omkl.config import Setting
-    from omkl.config.budgets import matched_params, to_match
+    values = [(value, setting) for setting in plan.settings for value in setting.params.values()]
+    others = [_matched(value, setting) for value, setting in values if to_match(value)]
+    if not others:
+        return {}
+    distinct = {_text(other): other for other in others}
+    matching = replace(plan, settings=tuple(distinct.values()), yardsticks=(), swept=())
+    if run is not None:
+        outcome = run(matching)
+        if outcome.interrupted:
+            raise KeyboardInterrupt
+        if outcome.failed:
+            line = outcome.failed[0]
+            where = f"{line['algo']} on {line['data']}, whose size a budget is to match"
+            raise OmklError(f"{where}: {line['error']}")
+    budgets = {}
+    for data in plan.data:
+        for name, other in distinct.items():
+            keys = {cell.key for cell in expand(replace(matching, settings=(other,), data=(data,)))}
+            cells = Store(plan.store).cells(keys)
+            if len(cells) < len(keys):
+                have = f"{len(cells)} of {len(keys)} cells of {other.learner} on {data}"
+                raise UserError(
+                    f"the store {plan.store} holds {have}, whose size a budget is to match; "
+                    "`omkl run` computes them"
+                )
+            assert other.pool is not None  # only a learner of a pool can be matched
+            budgets[data, name] = max(1, round(cells["n_sv_sum"].mean() / len(other.pool["kernels"])))
+    return budgets
 
-    for name, value in setting.params.items():
-        if to_match(value):
-            return name, Setting(value["match"], matched_params(value), setting.pool)
-    return "", None
+
+def _matched(budget: dict[str, Any], setting: Setting) -> Setting:
+    """Return the learner that a setting's budget matches, on the setting's own pool."""
+    return Setting(budget["match"], matched_params(budget), setting.pool)
 
 
-def matched_name(setting: "Setting") -> str:
-    """Return what stands for the learner to be matched in `Sizes`."""
+def _text(setting: Setting) -> str:
     pool = setting.pool and {key: setting.pool[key] for key in ("normalise", "kernels")}
     return json.dumps([setting.learner, setting.params, pool], sort_keys=True)

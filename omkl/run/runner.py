@@ -2,24 +2,24 @@
 
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from tqdm import tqdm
+
 from omkl import executors
+from omkl.config import Plan
 from omkl.executors import Executor, Failure, leftovers
 from omkl.learner.job import check_memory, run_cell, warm_up
 from omkl.run.cells import Cell, expand, older_keys
-from omkl.run.matched_budgets import sizes
 from omkl.store import provenance
 from omkl.store.store import Store
 
 if TYPE_CHECKING:
     import pandas as pd
-
-    from omkl.config import Plan
 
 SMALL_WORK = 3.0  # seconds of work below which starting workers (2 s) costs more than it saves
 
@@ -44,13 +44,13 @@ class Outcome:
     stale: dict[tuple[str, int], int]
 
 
-def run_plan(plan: "Plan", **how: Any) -> Outcome:
+def run_plan(plan: Plan, **how: Any) -> Outcome:
     """As ``run_plans``, for one plan."""
     return run_plans([plan], **how)
 
 
 def run_plans(
-    plans: "list[Plan]",
+    plans: list[Plan],
     *,
     jobs: int | None = None,
     fresh: bool = False,
@@ -72,26 +72,31 @@ def run_plans(
     """
     began = time.perf_counter()
     to_match = partial(run_plan, jobs=jobs, progress=progress)
-    cells = [cell for plan in plans for cell in expand(plan, sizes(plan, to_match))]
+    cells = [cell for plan in plans for cell in expand(plan, to_match)]
     plan = plans[0]
     distinct = by_key(cells)
     with Store(plan.store) as store:
         done = set() if fresh else store.done(distinct)
         # longest first, so that the workers end together
         missing = sorted((c for k, c in distinct.items() if k not in done), key=lambda cell: -cell.cost)
-        failed: list[dict[str, Any]] = []
+        failed: dict[str, dict[str, Any]] = {}
         ran, interrupted = 0, False
         if missing:
-            executor = _executor(plan, missing, jobs)
+            executor = executors.make(plan.exec, jobs)
+            small = len(missing) == 1 or sum(cell.cost for cell in missing) < SMALL_WORK
+            if executor.name == "loky" and (small or executor.workers == 1):
+                executor = executors.make({"name": "serial"})
             if not executor.remote:
-                _check_memory(missing)
+                different = {(id(cell.job.params), cell.job.content_hash): cell.job for cell in missing}
+                for job in different.values():
+                    check_memory(job)
             store.open()
             try:
                 with closing(run_cells(missing, executor, store, len(distinct), progress)) as lines:
                     for line in lines:
                         ran += 1
                         if line["status"] == "failed":
-                            failed.append(line)
+                            failed[line["key"]] = line
                             if fail_fast:
                                 break
             except KeyboardInterrupt:
@@ -99,10 +104,9 @@ def run_plans(
         table = table_of(store, cells)
         older = older_keys(distinct.values())
         stale = Counter(older[key] for key in store.done(older)) if older else {}
-    place = {key: number for number, key in enumerate(distinct)}
     return Outcome(
         cells=table,
-        failed=sorted(failed, key=lambda line: place[line["key"]]),
+        failed=[failed[key] for key in distinct if key in failed],
         requested=len(cells),
         ran=ran,
         reused=sum(cell.key in done for cell in cells),
@@ -120,31 +124,17 @@ def by_key(cells: list[Cell]) -> dict[str, Cell]:
     return distinct
 
 
-def _executor(plan: "Plan", missing: list[Cell], jobs: int | None) -> Executor:
-    small = len(missing) == 1 or sum(cell.cost for cell in missing) < SMALL_WORK
-    executor = executors.make(plan.exec, jobs)
-    alone = executor.name == "loky" and (small or executor.workers == 1)
-    return executors.Serial() if alone else executor
-
-
-def _check_memory(cells: list[Cell]) -> None:
-    for job in {(id(cell.job.params), cell.job.content_hash): cell.job for cell in cells}.values():
-        check_memory(job)
-
-
 def run_cells(
     missing: list[Cell], executor: Executor, store: Store, total: int, progress: bool
-) -> Iterator[dict[str, Any]]:
+) -> Generator[dict[str, Any], None, None]:
     """Run cells in the order given and yield each line once it is stored."""
-    from tqdm import tqdm
-
     leftovers.sweep()
     if not executor.remote:
         warm_up((cell.job.spec, cell.job.params) for cell in missing)
     origin = provenance.collect(executor.name, executor.workers)
     waiting = {id(cell.job): cell for cell in missing}
-    hidden = None if progress else True
-    bar = tqdm(total=total, initial=total - len(missing), unit="cell", disable=hidden, leave=False)
+    hide = None if progress else True  # None hides the bar where stderr is no terminal
+    bar = tqdm(total=total, initial=total - len(missing), unit="cell", disable=hide, leave=False)
     with bar, closing(executor.run(run_cell, [cell.job for cell in missing])) as outcomes:
         for job, outcome in outcomes:
             cell = waiting.pop(id(job))

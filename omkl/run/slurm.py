@@ -3,28 +3,37 @@
 Cells that are queued or running are not submitted again (see submitted_jobs.py). A job that ended without all
 its cells does not run again by itself: the next call submits what is missing. submitit pickles one function
 and a path for each job, nothing else; the cells are plain data in the file at that path.
+
+With exec.cluster=local the jobs are processes of this machine. submitit's inherit the terminal, pipes and
+process group of the process that starts them. So a separate process starts them, in a session and with a log
+of its own: ``python -m omkl.run.slurm FOLDER``.
 """
 
+import json
 import os
+import subprocess
+import sys
 import time
 import uuid
 from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import groupby
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
+import omkl.data
+from omkl.config import Plan
+from omkl.errors import OmklError, UserError
 from omkl.files import locked
-from omkl.run import local_jobs, submitted_jobs
+from omkl.run import submitted_jobs
 from omkl.run.cells import Cell, expand
-from omkl.run.matched_budgets import sizes
-from omkl.run.slurm_job import SAME
-from omkl.run.slurm_queue import send, submitit
+from omkl.run.runner import by_key
+from omkl.run.slurm_job import SAME, run_chunk
 from omkl.run.submitted_jobs import write
 from omkl.store.keys import dumps
 from omkl.store.store import Store
 
-if TYPE_CHECKING:
-    from omkl.config import Plan
+_OPTIONS, _LOG = "options.json", "jobs.log"  # of local jobs, in the folder of the submission
 
 
 @dataclass(frozen=True)
@@ -36,23 +45,24 @@ class Submitted:
     waiting: int
 
 
-def submit(plan: "Plan", fresh: bool = False) -> Submitted:
+def submit(plan: Plan, fresh: bool = False) -> Submitted:
     """Submit the cells of a plan that are neither finished nor queued nor running, and return at once.
 
     fresh: also those that are finished. Raises UserError for a mistake in the plan or a missing submitit,
     OmklError when there is no Slurm here or it refuses.
     """
-    from omkl.run.runner import by_key
-
-    submitit()
-    cells = by_key(expand(plan, sizes(plan)))
+    _submitit()
+    cells = by_key(expand(plan))
     with locked(plan.store / submitted_jobs.FOLDER / "lock", "submitting"):
         with Store(plan.store) as store:
             done = set() if fresh else store.done(cells)
             ended = done | {line["key"] for line in store.failed(cells)}
-        live = submitted_jobs.states(plan.store, strict=True).keys() & cells.keys()
-        waiting = live - done
-        missing = {key: cell for key, cell in cells.items() if key not in done and key not in waiting}
+        live, silence = submitted_jobs.look(plan.store)
+        if silence:
+            raise OmklError(f"exec=slurm: squeue does not list the queued jobs: {silence}")
+        waiting = (live.keys() & cells.keys()) - done
+        covered = done | waiting
+        missing = {key: cell for key, cell in cells.items() if key not in covered}
         if not missing:
             return Submitted([], 0, len(waiting))
         suspects = set() if fresh else submitted_jobs.died_at(plan.store, ended).keys() & missing.keys()
@@ -64,14 +74,14 @@ def submit(plan: "Plan", fresh: bool = False) -> Submitted:
             chunk = {"store": str(plan.store.resolve()), "cpus": plan.exec["cpus"], "fresh": fresh}
             chunk |= {"parts": _described([missing[key] for key in keys], names), "keys": keys}
             write(folder / f"{number}.json", chunk)
-        start = local_jobs.launch if plan.exec["cluster"] == "local" else send
+        start = _send_locally if plan.exec["cluster"] == "local" else _send
         return Submitted(start(plan.exec, folder, len(chunks)), len(missing), len(waiting))
 
 
 # ------------------------------------------------------------------ chunks
 
 
-def _chunks(plan: "Plan", missing: Iterable[str], suspects: set[str]) -> list[list[str]]:
+def _chunks(plan: Plan, missing: Iterable[str], suspects: set[str]) -> list[list[str]]:
     """Return the keys of each job: ``exec.chunk`` cells, and each suspect alone, last."""
     keys = [key for key in missing if key not in suspects]
     size = plan.exec["chunk"]
@@ -100,11 +110,83 @@ def _described(cells: list[Cell], named: dict[str, str]) -> list[dict[str, Any]]
     return parts
 
 
-def _names(plan: "Plan") -> dict[str, str]:
+def _names(plan: Plan) -> dict[str, str]:
     """Return the plan's data sets by content hash: registered names, absolute paths of files."""
-    import omkl.data
 
     def lasting(name: str) -> str:
         return name if omkl.data.registry.is_name(name) else os.path.abspath(os.path.expanduser(name))
 
     return {omkl.data.load(name, task=plan.task).content_hash: lasting(name) for name in plan.data}
+
+
+# ------------------------------------------------------------------ the queue
+
+
+def _submitit() -> Any:
+    try:
+        import submitit
+    except ImportError:
+        raise UserError("exec=slurm needs the package submitit: pip install 'omkl[slurm]'") from None
+    return submitit
+
+
+def _send(options: dict[str, Any], folder: Path, count: int) -> list[str]:
+    """Queue the chunks of a submission, in arrays; record and return their job ids.
+
+    options: of conf/exec/slurm.yaml. Raises OmklError when the cluster refuses.
+    """
+    jobs: list[str] = []
+    try:
+        executor = _submitit().AutoExecutor(folder=folder, cluster=options["cluster"])
+        executor.update_parameters(**_parameters(options))
+        paths = [str(folder / f"{number}.json") for number in range(count)]
+        for start in range(0, count, options["array"]):
+            sent = executor.map_array(run_chunk, paths[start : start + options["array"]])
+            jobs += [job.job_id for job in sent]
+            write(folder / "jobs.json", {"cluster": options["cluster"], "jobs": jobs})
+    except (RuntimeError, ValueError, OSError, subprocess.SubprocessError) as error:
+        text = " ".join(str(error).split())[:500]
+        queued = f"; {len(jobs)} of {count} jobs are queued" if jobs else ""
+        raise OmklError(f"exec=slurm: cannot submit: {text}{queued}") from error
+    return jobs
+
+
+def _parameters(options: dict[str, Any]) -> dict[str, Any]:
+    """Return the options of conf/exec/slurm.yaml as submitit's parameters."""
+    extra = dict(word.partition("=")[::2] for word in options["extra"])
+    for word in options["extra"]:
+        if not all(word.partition("=")):
+            raise UserError(f"exec.extra: {word!r} is not an option of sbatch written as name=value")
+    names = {"partition": "partition", "account": "account", "qos": "qos", "parallel": "array_parallelism"}
+    slurm = {theirs: options[name] for name, theirs in names.items()} | {"additional_parameters": extra}
+    return {
+        "name": "omkl",
+        "timeout_min": options["time"],
+        "mem_gb": options["mem"],
+        "cpus_per_task": options["cpus"],
+        f"{options['cluster']}_setup": options["setup"],
+        **{f"slurm_{name}": value for name, value in slurm.items() if value not in (None, {})},
+    }
+
+
+def _send_locally(options: dict[str, Any], folder: Path, count: int) -> list[str]:
+    """Start the jobs of a submission's chunks in a process of their own; as `_send`, which it calls."""
+    write(folder / _OPTIONS, {"options": options, "count": count})
+    command = [sys.executable, "-m", "omkl.run.slurm", str(folder)]
+    with open(folder / _LOG, "ab") as log:
+        null = subprocess.DEVNULL
+        done = subprocess.run(
+            command, stdin=null, stdout=log, stderr=log, start_new_session=True, check=False
+        )
+    if done.returncode:
+        last = (folder / _LOG).read_text(errors="replace").strip().rpartition("\n")[2][:500]
+        raise OmklError(last or f"exec=slurm: no jobs were started; see {folder / _LOG}")
+    return json.loads((folder / "jobs.json").read_text())["jobs"]
+
+
+if __name__ == "__main__":
+    submission = json.loads(Path(sys.argv[1], _OPTIONS).read_text())
+    try:
+        _send(submission["options"], Path(sys.argv[1]), submission["count"])
+    except OmklError as error:
+        sys.exit(str(error))

@@ -3,17 +3,15 @@
 import json
 import signal
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from omkl import executors
+from omkl.config import Plan, Setting
 from omkl.errors import OmklError
-from omkl.executors.loky import Loky
-from omkl.executors.serial import Serial
 from omkl.run.cells import expand
+from omkl.run.runner import by_key, run_cells
 from omkl.run.submitted_jobs import begun
 from omkl.store.store import Store
-
-if TYPE_CHECKING:
-    from omkl.config import Plan
 
 SAME = ("order", "seed", "block", "task")  # of a plan, the same for all of its cells
 
@@ -23,8 +21,6 @@ def run_chunk(path: str) -> dict[str, int]:
 
     A job that was begun before (it was requeued) leaves out the cells that are in the store already.
     """
-    from omkl.run.runner import by_key, run_cells
-
     # submitit's handlers raise inside the running cell, which would look like its failure. Being stopped is
     # harmless: finished cells are in the store, and the next call submits the rest.
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
@@ -41,17 +37,16 @@ def run_chunk(path: str) -> dict[str, int]:
     with Store(chunk["store"]) as store:
         done = store.done(chunk["keys"]) if again and not chunk["fresh"] else set()
         todo = [known[key] for key in chunk["keys"] if key not in done]
-        executor = Loky(chunk["cpus"]) if chunk["cpus"] > 1 else Serial()
+        cpus = chunk["cpus"]
+        executor = executors.make({"name": "loky", "jobs": cpus} if cpus > 1 else {"name": "serial"})
         executor.name = "slurm"
         lines = [line["status"] for line in run_cells(todo, executor, store, len(todo), progress=False)]
     return {"ran": len(lines), "failed": lines.count("failed")}
 
 
-def _plan(part: dict[str, Any]) -> "Plan":
-    from omkl.config import Plan, Setting
-
+def _plan(part: dict[str, Any]) -> Plan:
     return Plan(
-        settings=tuple(Setting(**setting) for setting in part["settings"]),
+        settings=tuple(Setting(one["algo"], one["params"], one["pool"]) for one in part["settings"]),
         data=(part["data"],),
         reps=part["reps"],
         store=Path(),

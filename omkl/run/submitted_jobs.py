@@ -1,4 +1,4 @@
-"""What has been submitted for a store, and what of it is queued or running.
+"""The jobs submitted for a store, and which of their cells are queued or running.
 
 A submission is a folder ``slurm/TIME-XXXXXXXX`` in the store. It holds a chunk per job (``0.json``: what to
 run, and the keys of its cells), ``0.begun`` once the job has begun, submitit's scripts and logs, and
@@ -16,41 +16,34 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from omkl.errors import OmklError
 from omkl.files import replacing
 from omkl.store.keys import dumps
 from omkl.store.lines import LONGEST, open_regular
 from omkl.store.store import StoreWarning
 
 FOLDER = "slurm"  # in the store
+UNKNOWN = "unknown"
 CLUSTERS = ("slurm", "local")
 JOB, KEY = re.compile(r"[0-9]+(_[0-9]+)?"), re.compile(r"[0-9a-f]{64}")
 WAITING = ("PENDING", "CONFIGURING", "REQUEUED", "REQUEUE_FED", "REQUEUE_HOLD", "SPECIAL_EXIT")
 
 
-def states(store: Path, strict: bool = False) -> dict[str, str]:
-    """Return the cells that are queued or running, by key: "queued" or "running" (then their job has begun).
-
-    Where squeue does not answer, as on another machine, all cells that were ever submitted are "unknown";
-    strict raises OmklError instead.
-    """
-    live, silence = look(store)
-    if strict and silence:
-        raise OmklError(f"exec=slurm: squeue does not say what is queued already: {silence}")
-    return live
-
-
 def look(store: Path) -> tuple[dict[str, str], str]:
-    """Return what `states` returns, and why squeue does not answer (empty where it does or is not needed)."""
+    """Return the state of submitted cells by key, and why squeue does not answer (empty where it does).
+
+    A cell is "queued" or "running" (then its job has begun). Where squeue does not answer, as on another
+    machine, all cells that were ever submitted are UNKNOWN.
+    """
     cells: dict[str, str] = {}
     queue: dict[str, str] | None = None
     silence = ""
     for folder, cluster, jobs in _submissions(store):
-        if cluster == "slurm" and queue is None:
-            queue, silence = _squeue()
-        live = (queue or {}) if cluster == "slurm" else _processes(folder, jobs)
-        if cluster == "slurm" and silence:
-            live = dict.fromkeys(jobs, "unknown")
+        if cluster == "local":
+            live = _processes(folder, jobs)
+        else:
+            if queue is None:
+                queue, silence = _squeue()
+            live = dict.fromkeys(jobs, UNKNOWN) if silence else queue
         for number, job in enumerate(jobs):
             if job in live:
                 cells |= dict.fromkeys(_keys(folder / f"{number}.json"), live[job])
@@ -62,7 +55,7 @@ def died_at(store: Path, ended: set[str]) -> dict[str, Path]:
 
     It is the first of a job's cells that has not ended, finished or failed.
     """
-    cells = {}
+    cells: dict[str, Path] = {}
     for folder, _, jobs in _submissions(store):
         for number, job in enumerate(jobs):
             chunk = folder / f"{number}.json"
@@ -77,44 +70,47 @@ def begun(chunk: Path) -> Path:
     return chunk.with_suffix(".begun")
 
 
-def _keys(chunk: Path) -> list[str]:
-    content = _read(chunk)
-    return content["keys"] if content and _texts(content.get("keys"), KEY) else _skipped(chunk)
+def write(path: Path, content: dict[str, Any]) -> None:
+    """Write a file of a submission, whole or not at all."""
+    with replacing(path) as file:
+        file.write(dumps(content).encode())
 
 
 def _submissions(store: Path) -> Iterator[tuple[Path, str, list[str]]]:
     """Yield folder, cluster and job ids (of chunk 0, 1, ...) of each submission, oldest first."""
     for path in sorted((store / FOLDER).glob("*/jobs.json")):
         content = _read(path)
-        if content and content.get("cluster") in CLUSTERS and _texts(content.get("jobs"), JOB):
-            yield path.parent, content["cluster"], content["jobs"]
-        else:
-            _skipped(path)
+        jobs = _texts(path, content.get("jobs") if content.get("cluster") in CLUSTERS else None, JOB)
+        if jobs is not None:
+            yield path.parent, content["cluster"], jobs
 
 
-def _read(path: Path) -> dict[str, Any] | None:
-    """Return the content of a file of a submission, None where it cannot be read."""
+def _keys(chunk: Path) -> list[str]:
+    return _texts(chunk, _read(chunk).get("keys"), KEY) or []
+
+
+def _read(path: Path) -> dict[str, Any]:
+    """Return the content of a file of a submission, nothing where it cannot be read."""
     try:
         with open_regular(path) or io.BytesIO() as file:
             content = json.loads(file.read(LONGEST))
     except (OSError, ValueError, RecursionError):
-        return None
-    return content if isinstance(content, dict) else None
+        return {}
+    return content if isinstance(content, dict) else {}
 
 
-def _texts(values: Any, form: re.Pattern[str]) -> bool:
-    return isinstance(values, list) and all(isinstance(v, str) and form.fullmatch(v) for v in values)
-
-
-def _skipped(path: Path) -> list[str]:
-    warnings.warn(f"unreadable file of the store skipped: {path}", StoreWarning, stacklevel=2)
-    return []
+def _texts(path: Path, values: Any, form: re.Pattern[str]) -> list[str] | None:
+    """Return the values of a file if they are texts of this form, else None, with a warning."""
+    if isinstance(values, list) and all(isinstance(v, str) and form.fullmatch(v) for v in values):
+        return values
+    warnings.warn(f"skipped an unreadable file of the store: {path}", StoreWarning, stacklevel=2)
+    return None
 
 
 def _squeue() -> tuple[dict[str, str], str]:
-    """Return the user's jobs that are queued or running, array elements one by one, by id.
+    """Return the state of the user's queued and running jobs by id, array elements one by one.
 
-    And why that is not known, else the empty string.
+    And why squeue does not answer, else the empty string.
     """
     command = ["squeue", "--noheader", "--array", "--user", getpass.getuser(), "--format=%i %T"]
     try:
@@ -129,18 +125,9 @@ def _processes(folder: Path, jobs: list[str]) -> dict[str, str]:
     """Return the jobs (process ids) of a local submission that are running."""
     command = ["ps", "-ww", "-o", "pid=,stat=,command=", "-p", ",".join(jobs)]
     try:
-        said = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False).stdout
+        answer = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False).stdout
     except OSError:
         return {}
-    running = {}
-    for line in said.splitlines():
-        job, state, words = line.split(None, 2)
-        if not state.startswith("Z") and str(folder.resolve()) in words:
-            running[job] = "running"
-    return running
-
-
-def write(path: Path, content: dict[str, Any]) -> None:
-    """Write a file of a submission, whole or not at all."""
-    with replacing(path) as file:
-        file.write(dumps(content).encode())
+    lines = [line.split(None, 2) for line in answer.splitlines()]
+    here = str(folder.resolve())
+    return {job: "running" for job, state, words in lines if not state.startswith("Z") and here in words}

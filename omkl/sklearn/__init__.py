@@ -9,7 +9,7 @@ from functools import cache
 from typing import Any
 
 from omkl.estimators.arguments import known, make_class, missing
-from omkl.sklearn.base import Classifier, NoveltyDetector, Regressor
+from omkl.sklearn.by_task import Classifier, NoveltyDetector, Regressor
 
 __all__ = ["names"]
 _BASES: dict[str, type] = {"classification": Classifier, "regression": Regressor, "novelty": NoveltyDetector}

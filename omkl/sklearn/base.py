@@ -10,10 +10,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.base import BaseEstimator, ClassifierMixin, OutlierMixin, RegressorMixin
+from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
-from sklearn.utils.multiclass import check_classification_targets, type_of_target
-from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from omkl.config import learner_spec
 from omkl.config.learners import LearnerSpec
@@ -22,6 +21,7 @@ from omkl.engine.stream import Stream, make_stream
 from omkl.errors import UserError
 from omkl.estimators.arguments import argument_name
 from omkl.estimators.make import make_learner
+from omkl.estimators.rows import check_finite_distances, dense_rows, sparse_rows
 from omkl.learner.model import Progress, coefficients, score, stored_vectors
 
 ATTRIBUTES = """Attributes
@@ -196,179 +196,3 @@ class OnlineLearner(BaseEstimator):
         if cls.task == "classification":
             made.classes_ = np.array(about["classes"])
         return made
-
-
-class Classifier(ClassifierMixin, OnlineLearner):
-    """Binary classification: ``predict`` gives ``classes_[1]`` where the score is positive."""
-
-    task = "classification"
-    attributes: ClassVar[str] = f"""{ATTRIBUTES.format(measure="mistakes")}
-classes_ : (2,), the second is +1. mistakes_ : rounds in which the prediction before the update was wrong."""
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = False
-        tags.classifier_tags.poor_score = True  # one pass over a few rows
-        return tags
-
-    def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Classifier:
-        """Go on with these rows; ``classes``: both labels, if the first rows may hold only one."""
-        if "_model" not in self.__dict__:
-            return self._learn(self._first(X, y, classes))
-        rows, target = self._validated(X, y, classes, reset=False)
-        return self._learn(make_stream(*rows, target, np.arange(len(target))))
-
-    def decision_function(self, X: Any) -> np.ndarray:
-        """Return the scores (n,), positive for ``classes_[1]``."""
-        return self._scores(X)
-
-    def predict(self, X: Any) -> np.ndarray:
-        """Return the classes (n,) of the rows."""
-        positive = self._scores(X) > 0
-        return self.classes_[positive.astype(int)]
-
-    @property
-    def mistakes_(self) -> int:
-        """Rounds in which the prediction before the update was wrong."""
-        return self._progress.total
-
-    def _target(self, y: Any, T: int, classes: Any, reset: bool) -> np.ndarray:
-        labels = _column(self, y, T)
-        if reset:
-            check_classification_targets(labels)
-            known = np.unique(labels if classes is None else classes)
-            if len(known) > 2:
-                raise ValueError(
-                    "Only binary classification is supported. The type of the target is "
-                    f"{type_of_target(known)}: y has {len(known)} classes; "
-                    "sklearn.multiclass.OneVsRestClassifier takes this estimator for each of them"
-                )
-            if len(known) < 2:
-                raise ValueError(
-                    f"y has one class, {known[0]!r}; two are needed (partial_fit takes both as classes=)"
-                )
-            self.classes_ = known
-        elif classes is not None and not np.array_equal(np.unique(classes), self.classes_):
-            raise ValueError(
-                f"classes={list(classes)} are not those of the first call, {self.classes_.tolist()}"
-            )
-        positive = labels == self.classes_[1]
-        other = ~positive & (labels != self.classes_[0])
-        if other.any():
-            label = labels[np.argmax(other)]
-            raise ValueError(
-                f"y holds the label {label!r}, which is not in classes_: {self.classes_.tolist()}"
-            )
-        return np.where(positive, 1.0, -1.0)
-
-
-class Regressor(RegressorMixin, OnlineLearner):
-    """Regression."""
-
-    task = "regression"
-    attributes: ClassVar[str] = f"""{ATTRIBUTES.format(measure="the sum of the squared errors")}
-loss_ : the sum of the squared errors of the predictions before their updates."""
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.regressor_tags.poor_score = True  # one pass over a few rows
-        return tags
-
-    def partial_fit(self, X: Any, y: Any) -> Regressor:
-        """Go on with these rows."""
-        if "_model" not in self.__dict__:
-            return self._learn(self._first(X, y, None))
-        rows, target = self._validated(X, y, None, reset=False)
-        return self._learn(make_stream(*rows, target, np.arange(len(target))))
-
-    def predict(self, X: Any) -> np.ndarray:
-        """Return the predictions (n,) for the rows."""
-        return self._scores(X)
-
-    @property
-    def loss_(self) -> float:
-        """The sum of the squared errors of the predictions before their updates."""
-        return self._progress.total
-
-    def _target(self, y: Any, T: int, classes: Any, reset: bool) -> np.ndarray:
-        target = np.asarray(_column(self, y, T), dtype=np.float64)
-        if not np.isfinite(target).all():
-            raise ValueError("Input y contains NaN or infinity.")
-        return target
-
-
-class NoveltyDetector(OutlierMixin, OnlineLearner):
-    """Novelty detection: ``predict`` gives -1 for novel rows and +1 for others."""
-
-    task = "novelty"
-    offset_ = 0.0
-    attributes: ClassVar[str] = f"""{ATTRIBUTES.format(measure="the rows flagged as novel")}
-flagged_ : rows that were novel when they came."""
-
-    def partial_fit(self, X: Any, y: Any = None) -> NoveltyDetector:
-        """Go on with these rows; y is not read."""
-        if "_model" not in self.__dict__:
-            return self._learn(self._first(X, None, None))
-        rows, target = self._validated(X, None, None, reset=False)
-        return self._learn(make_stream(*rows, target, np.arange(len(target))))
-
-    def fit(self, X: Any, y: Any = None) -> OnlineLearner:
-        """Forget what was learnt, and make one pass over the rows in their order; y is not read."""
-        return super().fit(X, None)
-
-    def decision_function(self, X: Any) -> np.ndarray:
-        """Return the scores (n,), negative for novel rows."""
-        return self._scores(X)
-
-    def score_samples(self, X: Any) -> np.ndarray:
-        """Return the scores (n,): ``decision_function``, since ``offset_`` is 0."""
-        return self._scores(X)
-
-    def predict(self, X: Any) -> np.ndarray:
-        """Return -1 for novel rows, +1 for others (n,)."""
-        return np.where(self._scores(X) >= 0, 1, -1)
-
-    @property
-    def flagged_(self) -> int:
-        """Rows that were novel when they came."""
-        return self._progress.total
-
-    def _target(self, y: Any, T: int, classes: Any, reset: bool) -> np.ndarray:
-        return np.ones(T)
-
-
-def _column(estimator: OnlineLearner, y: Any, T: int) -> np.ndarray:
-    if y is None:
-        name = type(estimator).__name__
-        raise ValueError(f"{name} requires y to be passed, but the target y is None.")
-    plain = type(y) is np.ndarray and y.ndim == 1
-    labels = y if plain else column_or_1d(y, warn=True)
-    if len(labels) != T:
-        raise ValueError(f"Found input variables with inconsistent numbers of samples: {[T, len(labels)]}")
-    return labels
-
-
-def dense_rows(X: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return CSR arrays of a dense matrix, without its zeros."""
-    used = X != 0
-    rows, columns = np.nonzero(used)
-    indptr = np.zeros(len(X) + 1, np.int64)
-    np.cumsum(used.sum(axis=1), out=indptr[1:])
-    return indptr, columns.astype(np.int32), X[rows, columns]
-
-
-def sparse_rows(X: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return CSR arrays of a sparse matrix: columns ascending, no zeros, no doubles; X stays as it is."""
-    X = X.tocsr()
-    if not X.has_canonical_format or (X.data == 0).any():
-        X = X.copy()
-        X.sum_duplicates()
-        X.eliminate_zeros()
-    return X.indptr.astype(np.int64), X.indices.astype(np.int32), X.data
-
-
-def check_finite_distances(rows: tuple[np.ndarray, np.ndarray, np.ndarray]) -> None:
-    """Raise ValueError for values whose squared distances would overflow."""
-    values = rows[2]
-    if values.size and not np.isfinite(4.0 * np.vdot(values, values)):
-        raise ValueError("the squared distances of these rows overflow; rescale the features")

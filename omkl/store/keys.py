@@ -52,17 +52,15 @@ def key_text(
     return f'{before[:-1]},"{_SEED}":"'.encode(), f'",{after[1:]}'.encode()
 
 
-def dumps(value: Any, *, sort_keys: bool = False) -> str:
-    """Return compact JSON. Raises ValueError for NaN or infinity, TypeError for what JSON cannot hold."""
-    return (_SORTED if sort_keys else _AS_IS).encode(value)
+def dumps(value: Any, sort_keys: bool = False) -> str:
+    """Return compact JSON, numpy's arrays and scalars as lists and numbers.
+
+    Raises ValueError for NaN or infinity, TypeError for what JSON cannot hold.
+    """
+    return json.dumps(value, sort_keys=sort_keys, separators=(",", ":"), allow_nan=False, default=_plain)
 
 
 def _plain(value: Any) -> Any:
-    """Turn numpy arrays and scalars into lists and numbers; refuse anything else."""
     if hasattr(value, "tolist"):
         return value.tolist()
     raise TypeError(f"a line of the store cannot hold {type(value).__name__}")
-
-
-_COMPACT = {"separators": (",", ":"), "allow_nan": False, "default": _plain}
-_AS_IS, _SORTED = json.JSONEncoder(**_COMPACT), json.JSONEncoder(sort_keys=True, **_COMPACT)

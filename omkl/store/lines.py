@@ -1,4 +1,4 @@
-"""What one line of the store looks like, and how 100,000 of them are read in some two seconds.
+"""What one line of the store looks like, and how 100,000 of them are read in two to three seconds.
 
 A line begins with its key and its seal: a CRC-32 of the key and of all that follows. So a torn or edited line
 is known without parsing. Lines without a seal are not read (`omkl results reseal` seals those of old stores).
@@ -37,9 +37,11 @@ OBJECTS = (  # columns of text, lists and dicts; the others hold numbers
 )
 LONGEST = 2**26  # bytes of a line that is read
 _OWN_PROVENANCE = ("time", "load")  # the parts of the provenance that change from cell to cell
+_NO_COLUMN = (*_OWN_PROVENANCE, "crc32")
 _FIRST = ("key", "status", "time")
 _HEAD = b'{"key":"'
 _OPEN, _CLOSE = len(_HEAD), len(_HEAD) + 64  # where the key's 64 digits are
+_KEYED = re.compile(rb'\{"key":".{64}"', re.DOTALL)
 _SEAL = re.compile(rb'\{"key":"([0-9a-f]{64})","crc32":"([0-9a-f]{8})",')
 _BODY = _CLOSE + len('","crc32":"01234567",')  # where the part begins that the CRC covers beside the key
 _SEAM = b',"algo":'
@@ -76,36 +78,27 @@ class Broken(NamedTuple):
         return f"{self.path}:{self.number}" if self.number else f"{self.path} (not a file)"
 
 
-class Columns:
+class Columns(dict[str, list[Any]]):
     """Cells as columns, filled a few at a time, so that parsed lines do not pile up in memory."""
 
     def __init__(self) -> None:
-        self.count = 0
-        self._columns: dict[str, list] = {name: [] for name in COLUMNS}
+        super().__init__({name: [] for name in COLUMNS})
 
     def add(self, cells: list[Fields]) -> None:
         """Append the fields of some cells."""
-        for name in (
-            set().union(*(own for own, _ in cells)).difference(self._columns, _OWN_PROVENANCE, ("crc32",))
-        ):
-            self._columns[name] = [None] * self.count
-        names = [name for name in self._columns if name not in SHARED]
-        for parts, some in (([own for own, _ in cells], names), ([shared for _, shared in cells], SHARED)):
-            for name, values in zip(some, _values(parts, some), strict=True):
-                usual = "classification" if name == "task" else None  # older lines do not say
-                self._columns[name] += [usual if v is None else v for v in values] if usual else values
-        self._columns["provenance"][self.count :] = [_provenance(*fields) for fields in cells]
-        self.count += len(cells)
-
-    def select(self, places: list[int] | None = None) -> dict[str, list]:
-        """Return the columns by name, COLUMNS first, with the cells at these places (all when None)."""
-        names = [*COLUMNS, *sorted(self._columns.keys() - set(COLUMNS))]
-        if places is None:
-            return {name: self._columns[name] for name in names}
-        return {name: [self._columns[name][place] for place in places] for name in names}
+        count = len(self["key"])
+        owns, shares = [own for own, _ in cells], [shared for _, shared in cells]
+        for name in set().union(*owns).difference(self, _NO_COLUMN):
+            self[name] = [None] * count
+        for parts, names in ((owns, [name for name in self if name not in SHARED]), (shares, SHARED)):
+            for name, values in zip(names, _values(parts, names), strict=True):
+                self[name] += values
+        if None in (tasks := self["task"][count:]):  # older lines do not say
+            self["task"][count:] = [task or "classification" for task in tasks]
+        self["provenance"][count:] = [_provenance(*fields) for fields in cells]
 
 
-def _values(parts: list[dict[str, Any]], names: Sequence[str]) -> Iterable[Sequence]:
+def _values(parts: list[dict[str, Any]], names: Sequence[str]) -> Iterable[Sequence[Any]]:
     try:  # twice as fast where every part has all of them
         return list(zip(*map(itemgetter(*names), parts), strict=True)) or [()] * len(names)
     except KeyError:
@@ -116,6 +109,13 @@ def _provenance(own: dict[str, Any], shared: dict[str, Any]) -> dict[str, Any]:
     if "time" in own and "load" in own:  # the common case, fast
         return {**shared["provenance"], "time": own["time"], "load": own["load"]}
     return shared["provenance"] | {name: own[name] for name in _OWN_PROVENANCE if name in own}
+
+
+def as_row(own: dict[str, Any], shared: dict[str, Any]) -> dict[str, Any]:
+    """Return a cell's fields as one dict, COLUMNS first; what the line does not say is None."""
+    row = {**dict.fromkeys(COLUMNS), "task": "classification", **shared, **own}
+    row["provenance"] = _provenance(own, shared)
+    return {name: value for name, value in row.items() if name not in _NO_COLUMN}
 
 
 def encode_cell(line: dict[str, Any]) -> bytes:
@@ -130,7 +130,7 @@ def encode_cell(line: dict[str, Any]) -> bytes:
         own |= {name: provenance.pop(name) for name in _OWN_PROVENANCE if name in provenance}
         shared["provenance"] = provenance
     raw = _sealed({name: own[name] for name in _FIRST if name in own} | own | shared)
-    if _line(raw, 0, "cells", {}) is None:  # what has a seal is a cell
+    if _line(raw, 0, "cells", {}) is None:  # only cells get a seal
         raise ValueError("a field is missing, has a wrong type or range, or does not agree with the key")
     return raw
 
@@ -176,8 +176,7 @@ def scan(path: Path, folder: str, keys: set[str] | None, broken: list[Broken]) -
                 long = number
                 continue
             # the lines of other cells are known by their first bytes and not looked at
-            keyed = raw_keys is not None and raw[:_OPEN] == _HEAD and raw[_CLOSE : _CLOSE + 1] == b'"'
-            if keyed and raw[_OPEN:_CLOSE] not in raw_keys:
+            if raw_keys is not None and raw[_OPEN:_CLOSE] not in raw_keys and _KEYED.match(raw):
                 continue
             line = _line(raw, number, folder, memo)
             if line is None:
@@ -229,7 +228,7 @@ def _line(raw: bytes, number: int, folder: str, memo: Memo) -> Line | None:
             good = type(time) is str and is_curve(curve)
             return Line(line["key"], None, time, raw, number, ({}, {}), curve) if good else None
         own, shared = _parts(raw, memo)
-        if not is_cell(own, shared):
+        if shared is None or not is_cell(own, shared):
             return None
     except (ValueError, KeyError, RecursionError):
         return None

@@ -6,7 +6,7 @@ import os
 import platform
 import socket
 import subprocess
-import sys
+from contextlib import suppress
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
@@ -14,7 +14,6 @@ from typing import Any
 
 from omkl import __version__
 
-_PACKAGES = ("numpy", "numba")
 _DECIDING = ("numpy", "scipy", "numba", "llvmlite")  # whose versions may decide the last bits
 _PACKAGE = Path(__file__).resolve().parent.parent
 _SHOWS = {  # parts of omkl that print, draw, query or store what others computed
@@ -28,7 +27,16 @@ def collect(backend: str, jobs: int) -> dict[str, Any]:
     Keys: versions {omkl, python, numpy, numba}, commit and dirty (None outside a git checkout), host, cpu
     (model), cores (that this process may use), backend, jobs.
     """
-    return {**_software(), **_machine(), "backend": backend, "jobs": jobs}
+    return {**_here(), "backend": backend, "jobs": jobs}
+
+
+@cache
+def _here() -> dict[str, Any]:
+    versions = {"omkl": __version__, "python": platform.python_version()}
+    versions |= {name: importlib.metadata.version(name) for name in ("numpy", "numba")}
+    commit, dirty = checkout(_PACKAGE.parent)
+    origin = {"versions": versions, "commit": commit, "dirty": dirty, "host": socket.gethostname()}
+    return origin | {"cpu": _cpu_model(), "cores": cores()}
 
 
 def stamp() -> dict[str, Any]:
@@ -53,19 +61,6 @@ def deciding() -> dict[str, str]:
     return {"omkl": f"{__version__} ({digest.hexdigest()[:12]})", **versions}
 
 
-@cache
-def _software() -> dict[str, Any]:
-    versions = {"omkl": __version__, "python": platform.python_version()}
-    versions |= {name: importlib.metadata.version(name) for name in _PACKAGES}
-    commit, dirty = checkout(_PACKAGE.parent)
-    return {"versions": versions, "commit": commit, "dirty": dirty}
-
-
-@cache
-def _machine() -> dict[str, Any]:
-    return {"host": socket.gethostname(), "cpu": _cpu_model(), "cores": cores()}
-
-
 def checkout(folder: Path) -> tuple[str | None, bool | None]:
     """Return the commit of a git checkout, and whether its code or conf differ from that commit.
 
@@ -78,15 +73,16 @@ def checkout(folder: Path) -> tuple[str | None, bool | None]:
     environment = {k: v for k, v in os.environ.items() if not k.startswith("GIT_")}
     environment["GIT_OPTIONAL_LOCKS"] = "0"
     try:
-        pipes = {"stdin": subprocess.DEVNULL, "capture_output": True, "text": True}
-        answer = subprocess.run(command, env=environment, timeout=5, check=True, **pipes)
+        git = subprocess.run(
+            command, env=environment, timeout=5, check=True, stdin=subprocess.DEVNULL, capture_output=True
+        )
     except (OSError, subprocess.SubprocessError):
         return None, None
-    lines = answer.stdout.splitlines()
-    commits = [line.split()[2] for line in lines if line.startswith("# branch.oid ")]
-    if not commits or commits[0] == "(initial)":
+    lines = git.stdout.decode().splitlines()
+    commit = next((line.split()[2] for line in lines if line.startswith("# branch.oid ")), "(initial)")
+    if commit == "(initial)":
         return None, None
-    return commits[0], any(not line.startswith("#") for line in lines)
+    return commit, any(not line.startswith("#") for line in lines)
 
 
 def cores() -> int:
@@ -97,12 +93,8 @@ def cores() -> int:
 
 
 def _cpu_model() -> str:
-    if sys.platform == "linux":
-        try:
-            text = Path("/proc/cpuinfo").read_text(errors="replace")
-        except OSError:
-            text = ""
-        for line in text.splitlines():
+    with suppress(OSError):  # Linux has this file
+        for line in Path("/proc/cpuinfo").read_text(errors="replace").splitlines():
             if line.startswith("model name"):
                 return line.partition(":")[2].strip()
     return platform.processor() or platform.machine()

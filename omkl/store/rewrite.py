@@ -21,34 +21,33 @@ from omkl.files import hold, locked, replacing
 from omkl.store.lines import Broken, decoded, encode_cell, encode_curve, pieces, scan
 from omkl.store.store import Store, writer_lock
 
-FOLDERS = ("curves", "cells")  # in the order in which they are written: a cell implies its curve
+FOLDERS = ("cells", "curves")  # in the order in which they are read: a cell implies its curve
 SUPERSEDED, SINCE_FINISHED = "computed again since", "failed, finished since"
 OLD, TORN, UNFINISHED = "of an older revision", "unreadable", "left by an interrupted merge or prune"
 
-Places = dict[Path, dict[int, str]]  # numbers of lines by file, and why they go
+Places = dict[Path, dict[int, str]]  # numbers of lines by file, and why they are removed
+Ends = dict[str, list[tuple[int, Any, Any]]]  # T, mistakes and mse of the finished cells of each key
 
 
 @contextlib.contextmanager
-def alone(store: Store, what: str) -> Iterator[None]:
+def alone(store: Store) -> Iterator[None]:
     """Wait for the store's lock and hold it; turn any OSError into "cannot write to the store"."""
     with contextlib.ExitStack() as stack:
         try:
-            stack.enter_context(locked(store.path / "locks" / "store.lock", f"{what} {store.path}"))
+            stack.enter_context(locked(store.path / "locks" / "store.lock", f"changing {store.path}"))
         except OSError as error:
             raise OmklError(
                 f"cannot lock the store {store.path}: {error.strerror}; "
                 "copy it to a folder that you may write to, on a file system that has locks, and work there"
             ) from error
-        try:
+        with store.writing():
             yield
-        except OSError as error:
-            raise store.refused(error) from error
 
 
 # -------------------------------------------------------------------- merge
 
 
-def merge(target: Store, sources: Iterable[Path]) -> Counter:
+def merge(target: Store, sources: Iterable[Path]) -> Counter[str]:
     """Copy the lines of other stores that the target lacks, and return how many of each folder.
 
     Of two lines of one cell the newest counts, as always. Broken lines are skipped with a StoreWarning.
@@ -60,22 +59,20 @@ def merge(target: Store, sources: Iterable[Path]) -> Counter:
             raise UserError(f"{source.path} is not a results store (it has no cells/ folder)")
         if (target.path / "cells").exists() and os.path.samefile(source.path, target.path):
             raise UserError(f"{source.path} is the store itself; name the stores to copy from")
-    copied: Counter = Counter()
-    merged: dict[str, Path] = {}
-    with alone(target, "changing"):
+    copied: Counter[str] = Counter()
+    name = f"merged-{os.getpid()}-{uuid.uuid4().hex[:8]}.jsonl"
+    with alone(target):
         with contextlib.ExitStack() as files:  # it renames them in reverse order, the curves first
-            for folder in reversed(FOLDERS):  # read the cells first: a sweep may be writing
-                merged[folder] = target.path / folder / f"merged-{os.getpid()}-{uuid.uuid4().hex[:8]}.jsonl"
-                file = files.enter_context(replacing(merged[folder]))
+            for folder in FOLDERS:  # read the cells first: a sweep may be writing
+                file = files.enter_context(replacing(target.path / folder / name))
                 known = {_digest(line.raw) for line in target.lines(folder)}
                 for line in (line for source in stores for line in source.lines(folder)):
                     if (digest := _digest(line.raw)) not in known:
                         known.add(digest)
                         file.write(line.raw.rstrip() + b"\n")
                         copied[folder] += 1
-        for folder, path in merged.items():
-            if not copied[folder]:
-                path.unlink()
+        for folder in set(FOLDERS) - copied.keys():
+            (target.path / folder / name).unlink()
     return copied
 
 
@@ -94,14 +91,13 @@ def prune(store: Store, *, old: bool, torn: bool, really: bool) -> tuple[list[di
     and FIFOs and devices. Nothing changes unless ``really``. Files that a running sweep writes to are left
     alone. Raises OmklError where the store cannot be locked, read or written.
     """
-    counts: Counter = Counter()
+    counts: Counter[tuple[str, str]] = Counter()
     busy = []
     removed_keys: set[str] = set()
-    with alone(store, "changing") if really else contextlib.nullcontext():
-        for folder in reversed(FOLDERS):
-            seen = {path: state for path in store.files(folder) if (state := _state(path))}
-            spent = _spent(list(seen), folder, old, torn, removed_keys)
-            for path, lines in spent.items():
+    with alone(store) if really else contextlib.nullcontext():
+        for folder in FOLDERS:
+            seen = _states(store, folder)
+            for path, lines in _spent(list(seen), folder, old, torn, removed_keys).items():
                 if really and lines and not _rewrite(store, path, seen[path], dict.fromkeys(lines, b"")):
                     busy.append(path)
                 else:
@@ -116,6 +112,10 @@ def prune(store: Store, *, old: bool, torn: bool, really: bool) -> tuple[list[di
     return [dict(zip(names, (*key, count), strict=True)) for key, count in sorted(counts.items())], busy
 
 
+def _states(store: Store, folder: str) -> dict[Path, tuple[int, ...]]:
+    return {path: state for path in store.files(folder) if (state := _state(path))}
+
+
 def _state(path: Path) -> tuple[int, ...] | None:
     """Return what changes when the file or its content does; None if it has gone."""
     try:
@@ -127,36 +127,31 @@ def _state(path: Path) -> tuple[int, ...] | None:
 
 def _spent(paths: list[Path], folder: str, old: bool, torn: bool, removed: set[str]) -> Places:
     """Return by file the numbers of the lines to remove, and why; adds old cells' keys to ``removed``."""
-    revisions = _revisions() if old and folder == "cells" else {}
+    from omkl.config import learner_specs
+
+    now = {spec.name: spec.revision for spec in learner_specs().values()} if old and folder == "cells" else {}
     spent: Places = {path: {} for path in paths}
-    best: dict[str, tuple[tuple[bool, str], Path, int, bool]] = {}
+    best: dict[str, tuple[tuple[bool, str], Path, int]] = {}
     for path, lines in spent.items():
         broken: list[Broken] = []
         with contextlib.suppress(FileNotFoundError):  # a run that wrote nothing has just ended
             for line in scan(path, folder, None, broken):
                 _, shared = line.fields
-                if revisions and shared["revision"] < revisions.get(shared["algo"], 0):
+                if now and shared["revision"] < now.get(shared["algo"], 0):
                     removed.add(line.key)
                 if line.key in removed:
                     lines[line.number] = OLD
                     continue
-                failed = line.status == "failed"
-                mine = ((not failed, line.time), path, line.number, failed)
-                last = best.get(line.key, mine)
-                winner, loser = (mine, last) if mine[0] >= last[0] else (last, mine)
-                best[line.key] = winner
-                if winner is not loser:
-                    since = SINCE_FINISHED if loser[3] and not winner[3] else SUPERSEDED
-                    spent[loser[1]][loser[2]] = since
+                mine = ((line.status != "failed", line.time), path, line.number)
+                last = best.setdefault(line.key, mine)
+                if last is not mine:
+                    loser, winner = (last, mine) if mine[0] >= last[0] else (mine, last)
+                    best[line.key] = winner
+                    finished_since = winner[0][0] > loser[0][0]
+                    spent[loser[1]][loser[2]] = SINCE_FINISHED if finished_since else SUPERSEDED
         if torn:
             lines |= {place.number: TORN for place in broken if place.number or not path.is_dir()}
     return spent
-
-
-def _revisions() -> dict[str, int]:
-    from omkl.config import learner_specs
-
-    return {spec.name: spec.revision for spec in learner_specs().values()}
 
 
 def _rewrite(store: Store, path: Path, seen: tuple[int, ...], changes: dict[int, bytes]) -> bool:
@@ -189,10 +184,7 @@ def _rewrite(store: Store, path: Path, seen: tuple[int, ...], changes: dict[int,
 def _forget_writers(store: Store) -> None:
     """Remove the lock files of writers that were killed: nobody holds those locks."""
     for path in (store.path / "locks").glob("*.jsonl.lock"):
-        if not stat.S_ISREG(path.lstat().st_mode):
-            continue
-        lock = hold(path)
-        if lock is not None:
+        if stat.S_ISREG(path.lstat().st_mode) and (lock := hold(path)):
             lock.release()
             path.unlink(missing_ok=True)
 
@@ -200,7 +192,7 @@ def _forget_writers(store: Store) -> None:
 # -------------------------------------------------------------------- reseal
 
 
-def reseal(store: Store) -> tuple[Counter, list[Broken], list[Path]]:
+def reseal(store: Store) -> tuple[Counter[str], list[Broken], list[Path]]:
     """Seal the lines of an old store that have no seal (CRC) but are sound otherwise.
 
     A cell is sound when its key is that of its fields and its figures agree, a curve when it ends in the
@@ -208,14 +200,13 @@ def reseal(store: Store) -> tuple[Counter, list[Broken], list[Path]]:
     of each folder were sealed, which were left without a seal, and the files left alone because a run writes
     to them. Raises OmklError as `prune` does.
     """
-    sealed: Counter = Counter()
+    sealed: Counter[str] = Counter()
     left: list[Broken] = []
     busy: list[Path] = []
-    ends: dict[str, list[tuple]] = {}  # of each key the figures that its curve may end in
-    with alone(store, "changing"):
-        for folder in reversed(FOLDERS):
-            seen = {path: state for path in store.files(folder) if (state := _state(path))}
-            for path, state in seen.items():
+    ends: Ends = {}
+    with alone(store):
+        for folder in FOLDERS:
+            for path, state in _states(store, folder).items():
                 broken: list[Broken] = []
                 with contextlib.suppress(FileNotFoundError):  # a run that wrote nothing has just ended
                     for line in scan(path, folder, None, broken):
@@ -230,7 +221,7 @@ def reseal(store: Store) -> tuple[Counter, list[Broken], list[Path]]:
     return sealed, left, busy
 
 
-def _resealed(path: Path, folder: str, numbers: set[int], ends: dict[str, list[tuple]]) -> dict[int, bytes]:
+def _resealed(path: Path, folder: str, numbers: set[int], ends: Ends) -> dict[int, bytes]:
     """Return the sound ones of these lines of a file, by number, with a seal."""
     resealed = {}
     with open(path, "rb") as file:
@@ -238,29 +229,25 @@ def _resealed(path: Path, folder: str, numbers: set[int], ends: dict[str, list[t
             if number not in numbers:
                 continue
             line = decoded(raw)
-            try:
+            with contextlib.suppress(ValueError, TypeError, KeyError):
                 if folder == "cells":
                     resealed[number] = encode_cell(line)
                     _note(ends, line)
                 else:
                     made = encode_curve(line["key"], line.get("time", ""), line["curve"])
-                    if _is_end(line["curve"], ends.get(line["key"], [])):
+                    if any(_is_end(line["curve"], *figures) for figures in ends.get(line["key"], [])):
                         resealed[number] = made
-            except (ValueError, TypeError, KeyError):
-                continue
     return resealed
 
 
-def _note(ends: dict[str, list[tuple]], cell: dict[str, Any]) -> None:
+def _note(ends: Ends, cell: dict[str, Any]) -> None:
     if cell.get("status") == "ok":
         ends.setdefault(cell["key"], []).append((cell["T"], cell["mistakes"], cell.get("mse")))
 
 
-def _is_end(curve: dict[str, Any], figures: list[tuple]) -> bool:
-    for T, mistakes, mse in figures:
-        if curve["t"][-1:] == [T]:
-            if mse is None and curve.get("mistakes", [])[-1:] == [mistakes]:
-                return True
-            if mse is not None and any(math.isclose(end / T, mse) for end in curve.get("loss", [])[-1:]):
-                return True
-    return False
+def _is_end(curve: dict[str, Any], T: int, mistakes: int | None, mse: float | None) -> bool:
+    if curve["t"][-1:] != [T]:
+        return False
+    if mse is None:
+        return curve.get("mistakes", [])[-1:] == [mistakes]
+    return any(math.isclose(end / T, mse) for end in curve.get("loss", [])[-1:])

@@ -1,7 +1,7 @@
 """What a line of a store must say to be accepted. Every reader and the writer ask here.
 
-The checksum (CRC) of a line tells whether it was torn or edited, but not whether it was written wrong or
-sealed again. So a cell's key must be the key of its own fields, and each field must have its type and range.
+The checksum (CRC) of a line shows that it was torn or edited, but not that it was written wrong or sealed
+again. So a cell's key must be the key of its own fields, and each field must have its type and range.
 The values come from JSON without NaN and infinity.
 """
 
@@ -14,86 +14,76 @@ from omkl.store.keys import key_text
 from omkl.tasks import TASKS
 
 Shared = tuple[dict[str, Any], Any, bytes]  # fields that many cells share, their hash begun, its last bytes
+Kinds = dict[str, tuple[type, ...]]
 
 _ROUNDING = 1e-9  # of a mistake rate, relative to 1
-_NUMBERS = {int, float}
-_WHOLE = {int}
-_PROVENANCE = {
+_NUMBERS: set[type] = {int, float}
+_WHOLE: set[type] = {int}
+_NOTHING = type(None)
+_SHARED: Kinds = {
+    **dict.fromkeys(("algo", "data", "data_hash", "order", "task"), (str,)),
+    **dict.fromkeys(("revision", "seed", "T", "m"), (int,)),
+    **dict.fromkeys(("params", "provenance"), (dict,)),
+    "pool": (str, _NOTHING),
+    "pool_spec": (dict, _NOTHING),
+}
+_POOL: Kinds = {"normalise": (str,), "kernels": (list,)}
+_PROVENANCE: Kinds = {
+    **dict.fromkeys(("host", "cpu", "backend", "time"), (str,)),
+    **dict.fromkeys(("cores", "load"), (int, float, _NOTHING)),
     "versions": (dict,),
-    "commit": (str, type(None)),
-    "dirty": (bool, type(None)),
-    "host": (str,),
-    "cpu": (str,),
-    "cores": (int, float, type(None)),
-    "backend": (str,),
-    "jobs": (int, type(None)),
-    "time": (str,),
-    "load": (int, float, type(None)),
+    "commit": (str, _NOTHING),
+    "dirty": (bool, _NOTHING),
+    "jobs": (int, _NOTHING),
 }
 _FAULTS = (KeyError, TypeError, ValueError, AttributeError, RecursionError, OverflowError)
 
 
-def shared_part(part: Any) -> Shared | None:
+def shared_part(part: dict[str, Any]) -> Shared | None:
     """Return the fields that a cell shares with others, ready for hashing its key; None if unsound."""
     try:
-        if not _is_shared(part):
-            return None
-        names = ("algo", "params", "data_hash", "order", "revision")
+        pool, origin = part.get("pool_spec") or {"normalise": "", "kernels": []}, part["provenance"]
         task = part.get("task", "classification")
-        before, after = key_text(
-            **{name: part[name] for name in names}, pool=part.get("pool_spec"), task=task
+        good = (
+            all(_have_kinds(*pair) for pair in ((part, _SHARED), (pool, _POOL), (origin, _PROVENANCE)))
+            and "data" in part
+            and task in TASKS
+            and part.get("T", 1) > 0
+            and part.get("m", 0) >= 0
+            and part.get("pool_spec") != {}
+            and all(type(kernel["kind"]) is str for kernel in pool["kernels"])
+            and all(type(version) is str for version in origin.get("versions", {}).values())
         )
+        names = ("algo", "params", "data_hash", "order", "revision")
+        own = {name: part[name] for name in names}
+        before, after = key_text(**own, pool=part.get("pool_spec"), task=task)
     except _FAULTS:
         return None
-    return part, hashlib.sha256(before), after
+    return (part, hashlib.sha256(before), after) if good else None
 
 
-def _is_shared(part: Any) -> bool:
-    pool, origin = part.get("pool_spec"), part["provenance"]
-    return (
-        all(type(part[name]) is str for name in ("algo", "data", "data_hash", "order"))
-        and type(part["params"]) is dict
-        and type(part["revision"]) is int
-        and type(part.get("seed", 0)) is int
-        and type(part.get("pool")) in (str, type(None))
-        and part.get("task", "classification") in TASKS
-        and (pool is None or _is_pool(pool))
-        and ("T" not in part or (_is_counts([part["T"]]) and part["T"] > 0))
-        and ("m" not in part or _is_counts([part["m"]]))
-        and all(type(origin[name]) in kinds for name, kinds in _PROVENANCE.items() if name in origin)
-        and all(type(version) is str for version in origin.get("versions", {}).values())
-    )
+def _have_kinds(part: dict[str, Any], kinds: Kinds) -> bool:
+    return all(type(part[name]) in some for name, some in kinds.items() if name in part)
 
 
-def _is_pool(pool: Any) -> bool:
-    kernels = pool["kernels"]
-    return (
-        type(pool["normalise"]) is str
-        and type(kernels) is list
-        and all(type(kernel) is dict and type(kernel.get("kind")) is str for kernel in kernels)
-    )
-
-
-def is_cell(own: Any, shared: Shared | None) -> bool:
+def is_cell(own: dict[str, Any], shared: Shared) -> bool:
     """Return whether a cell's own fields and those it shares (`shared_part`) are those of a cell.
 
     A finished cell has all figures: 0 <= mistakes <= T and mistake_rate = mistakes / T, or mse >= 0 for a
     regression. Counts and times are not negative. The key is the key of the fields.
     """
-    if shared is None:
-        return False
     part, begun, last = shared
     try:
-        status, seed = own["status"], own["permutation_seed"]
-        if not (seed.isascii() and seed.isdecimal()) or type(own["rep"]) is not int:
-            return False
+        status, seed, load = own["status"], own["permutation_seed"], own.get("load")
         digest = begun.copy()
         digest.update(seed.encode() + last)
-        load = own.get("load", 0)
-        if (
-            own["key"] != digest.hexdigest()
-            or type(own.get("time", "")) is not str
-            or not (load is None or type(load) in _NUMBERS)
+        if not (
+            own["key"] == digest.hexdigest()
+            and seed.isascii()
+            and seed.isdecimal()
+            and type(own["rep"]) is int
+            and type(own.get("time", "")) is str
+            and (load is None or type(load) in _NUMBERS)
         ):
             return False
         if status == "ok":
@@ -106,27 +96,22 @@ def is_cell(own: Any, shared: Shared | None) -> bool:
 def _has_figures(own: dict[str, Any], T: int) -> bool:
     mistakes, rate, seconds, weights = own["mistakes"], own["mistake_rate"], own["seconds"], own["weights"]
     sizes = own["n_sv_per_kernel"]
+    mse: Any = own.get("mse")
     if type(sizes) is not list:
         return False
     # the oldest lines lack n_sv_combined
     counts = [own["n_sv_sum"], own["n_sv_union"], own["pairs"], own.get("n_sv_combined", 0), *sizes]
     if mistakes is None:
-        mse = own["mse"]
-        if rate is not None or type(mse) not in _NUMBERS or not 0 <= mse < math.inf:
-            return False
-    elif (
-        type(mistakes) is not int
-        or type(rate) not in _NUMBERS
-        or not (0 <= mistakes <= T and -_ROUNDING <= rate - mistakes / T <= _ROUNDING)
-        or own.get("mse") is not None
-    ):
-        return False
+        good = rate is None and type(mse) in _NUMBERS and 0 <= mse < math.inf
+    else:
+        good = mse is None and type(mistakes) is int and type(rate) in _NUMBERS and 0 <= mistakes <= T
+        good = good and -_ROUNDING <= rate - mistakes / T <= _ROUNDING
     return (
-        type(seconds) in _NUMBERS
+        good
+        and type(seconds) in _NUMBERS
         and 0 <= seconds < math.inf
-        and _WHOLE.issuperset(map(type, counts))
-        and min(counts) >= 0
-        and (weights is None or _is_numbers(weights))
+        and _is_list(counts, _WHOLE, 0)
+        and (weights is None or _is_list(weights))
     )
 
 
@@ -138,32 +123,23 @@ def is_curve(curve: Any) -> bool:
     """
     try:
         rounds = curve["t"]
-        if not (_is_counts(rounds) and all(a < b for a, b in pairwise(rounds))):
-            return False
+        good = all(a < b for a, b in pairwise(rounds))
         for name, values in curve.items():
-            if name == "mistakes" or name.startswith("n_sv_"):
-                good = _is_counts(values) and len(values) == len(rounds)
-                if name == "mistakes":
-                    good = good and all(a <= t for a, t in zip(values, rounds, strict=True))
-            elif name == "loss":
-                good = _is_numbers(values) and len(values) == len(rounds) and min(values, default=0) >= 0
-            elif name == "weights":
-                good = values is None or all(map(_is_numbers, values))
-                good = good and (not values or len(values) == len(curve["weights_t"]))
-            elif name == "weights_t":
-                good = _is_counts(values)
+            if name in ("mistakes", "loss") or name.startswith("n_sv_"):
+                good &= len(values) == len(rounds) and _is_list(
+                    values, _NUMBERS if name == "loss" else _WHOLE, 0
+                )
+            elif name in ("t", "weights_t"):
+                good &= _is_list(values, _WHOLE, 0)
             else:
-                good = values is None or type(values) is list
-            if not good:
-                return False
+                good &= values is None or type(values) is list
+        if weights := curve.get("weights"):
+            good &= all(map(_is_list, weights)) and len(weights) == len(curve["weights_t"])
+        return good and all(a <= t for a, t in zip(curve.get("mistakes", rounds), rounds, strict=True))
     except _FAULTS:
         return False
-    return True
 
 
-def _is_counts(values: Any) -> bool:
-    return type(values) is list and _WHOLE.issuperset(map(type, values)) and min(values, default=0) >= 0
-
-
-def _is_numbers(values: Any) -> bool:
-    return type(values) is list and _NUMBERS.issuperset(map(type, values))
+def _is_list(values: Any, kinds: set[type] = _NUMBERS, least: int | None = None) -> bool:
+    good = type(values) is list and kinds.issuperset(map(type, values))
+    return good and (least is None or min(values, default=least) >= least)

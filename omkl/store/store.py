@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 
 from omkl.errors import OmklError
 from omkl.files import Lock, hold, sync_folder
-from omkl.store.lines import OBJECTS, Broken, Columns, Line, encode_cell, encode_curve, scan
+from omkl.store.lines import COLUMNS, OBJECTS, Broken, Columns, Line, as_row, encode_cell, encode_curve, scan
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -78,7 +78,7 @@ class Store:
         host = "".join(c if c.isalnum() else "-" for c in socket.gethostname())[:40]
         self._name = f"{host}-{os.getpid()}-{uuid.uuid4().hex[:8]}.jsonl"
         flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
-        try:
+        with self.writing():
             for folder in ("locks", "curves", "cells"):
                 (self.path / folder).mkdir(parents=True, exist_ok=True)
             with contextlib.suppress(OSError):  # without locks a store can be written, not pruned
@@ -86,9 +86,6 @@ class Store:
             for folder in ("curves", "cells"):
                 self._files[folder] = os.open(self.path / folder / self._name, flags, 0o644)
                 sync_folder(self.path / folder)
-        except OSError as error:
-            self._shut()
-            raise self.refused(error) from error
 
     def close(self) -> None:
         """Make all lines durable, close this process's files and remove those that stayed empty."""
@@ -98,12 +95,9 @@ class Store:
 
     def _sync(self) -> None:
         self._synced = time.monotonic()
-        try:
+        with self.writing():
             for file in self._files.values():  # curves first
                 os.fsync(file)
-        except OSError as error:
-            self._shut()
-            raise self.refused(error) from error
 
     def _shut(self) -> None:
         files, self._files = self._files, {}
@@ -122,36 +116,36 @@ class Store:
         file = self._files[folder]
         size = os.fstat(file).st_size
         rest = memoryview(line)
-        try:
-            while rest:  # a short write happens when the disk fills up
-                rest = rest[os.write(file, rest) :]
-        except OSError as error:
-            self._heal(file, size)
-            raise self.refused(error) from error
-        except BaseException:  # Ctrl-C: a line that is whole stays
-            if os.fstat(file).st_size != size + len(line):
-                self._heal(file, size)
-            raise
+        with self.writing():
+            try:
+                while rest:  # a short write happens when the disk fills up
+                    rest = rest[os.write(file, rest) :]
+            except BaseException:  # a full disk, or Ctrl-C, after which a whole line stays
+                if os.fstat(file).st_size != size + len(line):
+                    self._heal(file, size)
+                raise
 
     def _heal(self, file: int, size: int) -> None:
         """Remove a half-written line; the next append starts a new file whether or not that worked."""
         try:
             os.ftruncate(file, size)
         except OSError as error:
-            warnings.warn(
-                f"{self.path}: cannot remove a half-written line ({error.strerror})",
-                StoreWarning,
-                stacklevel=4,
-            )
+            text = f"{self.path}: cannot remove a half-written line ({error.strerror})"
+            warnings.warn(text, StoreWarning, stacklevel=5)
         self._shut()
 
-    def refused(self, error: OSError) -> OmklError:
-        """Return what to raise when the store cannot be written."""
-        return OmklError(
-            f"cannot write to the store {self.path}: {error.strerror}. "
-            "The finished cells are safe. Make room, or choose another folder with store=PATH, "
-            "and run the same command again"
-        )
+    @contextlib.contextmanager
+    def writing(self) -> Iterator[None]:
+        """Turn an OSError into an OmklError that says what to do; this process then starts new files."""
+        try:
+            yield
+        except OSError as error:
+            self._shut()
+            raise OmklError(
+                f"cannot write to the store {self.path}: {error.strerror}. "
+                "The finished cells are safe. Make room, or choose another folder with store=PATH, "
+                "and run the same command again"
+            ) from error
 
     # ---------------------------------------------------------------- reading
 
@@ -166,10 +160,7 @@ class Store:
         failed: list[Line] = []
         for line in self.lines("cells", keys):
             done.add(line.key) if line.status == "ok" else failed.append(line)
-        columns = Columns()
-        columns.add([line.fields for line in newest(line for line in failed if line.key not in done)])
-        table = columns.select()
-        return [dict(zip(table, values, strict=True)) for values in zip(*table.values(), strict=True)]
+        return [as_row(*line.fields) for line in newest(failed) if line.key not in done]
 
     def cells(self, keys: Iterable[str] | None = None) -> "pd.DataFrame":
         """Return the newest finished line of each key (all keys when None), one row each.
@@ -184,15 +175,17 @@ class Store:
         with _no_collection():
             finished = (line for line in self.lines("cells", keys) if line.status == "ok")
             while some := list(islice(finished, _BATCH)):
-                for place, line in enumerate(some, columns.count):
+                for place, line in enumerate(some, len(columns["key"])):
                     if line.key not in latest or line.time >= latest[line.key][0]:
                         latest[line.key] = line.time, place
                 columns.add([line.fields for line in some])
-            chosen = [place for _, place in latest.values()]
-            table = columns.select(None if len(chosen) == columns.count else chosen)
+            if len(latest) < len(columns["key"]):
+                for name, values in columns.items():
+                    columns[name] = [values[place] for _, place in latest.values()]
             # pandas need not look for types where there are only objects
-            objects = {name: pd.Series(table[name], dtype=object, copy=False) for name in OBJECTS}
-            return pd.DataFrame(table | objects, copy=False)
+            objects = {name: pd.Series(columns[name], dtype=object, copy=False) for name in OBJECTS}
+            names = [*COLUMNS, *sorted(columns.keys() - set(COLUMNS))]
+            return pd.DataFrame(columns | objects, columns=names, copy=False)
 
     def curves(self, keys: Iterable[str] | None = None) -> dict[str, dict[str, Any]]:
         """Return the newest curve of each key that has one."""

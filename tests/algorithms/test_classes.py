@@ -73,18 +73,18 @@ def test_data_of_two_tasks_in_one_plan(monkeypatch):
     made = {"wdbc": clouds(T=40), "air": dataclasses.replace(clouds(T=40), name="air", task="regression")}
     made["wdbc"] = dataclasses.replace(made["wdbc"], name="wdbc")
     monkeypatch.setattr(omkl.data, "load", lambda name, task=None: made[name])
-    asked = plan(["algo=raker,omkr", "data=wdbc,air", "reps=1", "algo.lam=0.1", "algo.loss=squared"])
-    assert [s.task for s in asked.settings] == [None, None]  # nothing is left that depends on the task
-    asked = plan(["algo=raker,omkc_dd", "data=wdbc,air", "reps=1", "yardsticks=[]"])
-    assert [(s.learner, s.task) for s in asked.settings] == [
+    planned = plan(["algo=raker,omkr", "data=wdbc,air", "reps=1", "algo.lam=0.1", "algo.loss=squared"])
+    assert [s.task for s in planned.settings] == [None, None]  # nothing is left that depends on the task
+    planned = plan(["algo=raker,omkc_dd", "data=wdbc,air", "reps=1", "yardsticks=[]"])
+    assert [(s.learner, s.task) for s in planned.settings] == [
         ("raker", "classification"),
         ("raker", "regression"),
         ("omkc_dd", None),
     ]
-    asked = plan(["algo=raker", "data=wdbc,air", "reps=1", "yardsticks=[]"])
-    cells = expand(asked)
+    planned = plan(["algo=raker", "data=wdbc,air", "reps=1", "yardsticks=[]"])
+    cells = expand(planned)
     assert [(c.job.name, c.job.params["loss"]) for c in cells] == [("wdbc", "logistic"), ("air", "squared")]
-    rows = rows_of(pd_frame(cells), Expected.of(asked))
+    rows = rows_of(pd_frame(cells), Expected.of(planned))
     assert [(row.data, row.params["loss"], len(row.cells)) for row in rows] == [
         ("wdbc", "logistic", 1),
         ("air", "squared", 1),
@@ -225,9 +225,9 @@ def test_on_classes_the_authors_rules_are_those_of_their_code():
 
 def test_the_authors_rules_know_no_hinge(capsys):
     assert main(["run", "algo=adaraker_authors", "algo.loss=hinge", "data=wdbc", "reps=1"]) == 2
-    said = capsys.readouterr().err.strip()
-    assert "algo.loss=hinge: must be one of squared, logistic, got 'hinge'" in said
-    assert "\n" not in said
+    message = capsys.readouterr().err.strip()
+    assert "algo.loss=hinge: must be one of squared, logistic, got 'hinge'" in message
+    assert "\n" not in message
 
 
 def test_har_by_the_authors_rules(shared_data, monkeypatch):
@@ -265,7 +265,7 @@ def test_omkr_with_a_falling_step_equals_plain_python():
 
 @pytest.mark.parametrize("name", ["okr", "omkr", "raker"])
 def test_the_step_falls_over_all_rounds_learnt(name):
-    """Two passes of one learner equal one: the step does not start anew, and scoring does not count."""
+    """Two passes of one learner equal one: the step size does not start again, and scoring does not count."""
     data, how = clouds(T=64), {"eta": 0.8, "step": "sqrt"}
     _, whole = one_pass(name, data, GAUSS3, **how)
     parts = new_learner(name, GAUSS3, data.d, rounds=64, **how)

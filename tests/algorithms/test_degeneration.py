@@ -80,7 +80,7 @@ def test_cosine_changes_no_gaussian(stream, name):
 @STREAMS
 @pytest.mark.parametrize("given", [MIXED, COSINE], ids=("none", "cosine"))
 def test_the_order_of_the_kernels_is_of_no_account(stream, given):
-    """omkc_u counts whole votes, and each kernel's list is its own whatever stands before it in the pool."""
+    """omkc_u counts whole votes, and each kernel's list is its own whatever comes before it in the pool."""
     data, m = stream(), len(given["kernels"])
     learner, trace = one_pass("omkc_u", data, given)
     for seed in range(3):

@@ -62,10 +62,10 @@ def finite(value) -> bool:
     return not isinstance(value, float) or math.isfinite(value)
 
 
-def attempt(asked):
+def attempt(planned):
     """Run a plan: what it was refused with, and its outcome."""
     try:
-        return "", run_plan(asked, progress=False)
+        return "", run_plan(planned, progress=False)
     except UserError as error:
         return str(error), None
 
@@ -79,11 +79,11 @@ def test_odd_data_give_finite_figures_or_a_clear_line(name, task, hostile, tmp_p
     words += [f"pool.kernels={MIXED if spec.pool == 'any' else GAUSSIAN}"] if spec.kernels == "pool" else []
     own = {"budget": 12, "D": 2}  # of a million columns, D frequencies are D million numbers
     words += [f"algo.{key}={value}" for key, value in own.items() if key in spec.defaults]
-    asked = plan([*words, "data=breast_cancer"])
-    (setting,) = asked.settings
+    planned = plan([*words, "data=breast_cancer"])
+    (setting,) = planned.settings
     usual = {key: spec.usual(task)[key] for key, value in spec.defaults.items() if by_task(value)}
     setting = dataclasses.replace(setting, params={**setting.params, **usual})
-    asked = dataclasses.replace(asked, settings=(setting,))
+    planned = dataclasses.replace(planned, settings=(setting,))
     monkeypatch.setattr(omkl.data, "load", lambda what, **_: dataclasses.replace(hostile[what], task=task))
     ran = 0
     for what, data in hostile.items():
@@ -91,16 +91,16 @@ def test_odd_data_give_finite_figures_or_a_clear_line(name, task, hostile, tmp_p
             continue  # the same, slowly
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # of the order
-            said, outcome = attempt(dataclasses.replace(asked, data=(what,)))
+            message, outcome = attempt(dataclasses.replace(planned, data=(what,)))
         if what == "one example" and "budget" in spec.defaults:
-            assert "cannot store more vectors per kernel than" in said
+            assert "cannot store more vectors per kernel than" in message
             continue
-        if said:
-            assert "1e300" in what or "1e150" in what, (what, said)
-            assert "overflow" in said
-            assert "scale the features" in said
+        if message:
+            assert "1e300" in what or "1e150" in what, (what, message)
+            assert "overflow" in message
+            assert "scale the features" in message
             continue
-        if outcome.failed and task == "regression":  # squared losses can diverge, which must be said
+        if outcome.failed and task == "regression":  # squared losses can diverge, which must be reported
             assert "overflowed; rescale the data or reduce the step size" in outcome.failed[0]["error"], what
             continue
         assert not outcome.failed, (what, outcome.failed[0]["error"])

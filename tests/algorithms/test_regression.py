@@ -124,7 +124,7 @@ def test_predictions_beyond_a_double_are_an_error_not_a_figure():
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         (
             ["algo=raker", "pool=paper16"],
@@ -141,13 +141,13 @@ def test_predictions_beyond_a_double_are_an_error_not_a_figure():
         ),
     ],
 )
-def test_what_does_not_fit_is_told(shared_data, monkeypatch, words, said):
+def test_a_learner_that_does_not_fit_is_refused(shared_data, monkeypatch, words, message):
     monkeypatch.setenv("OMKL_DATA", str(shared_data))
-    with pytest.raises(UserError, match=said):
+    with pytest.raises(UserError, match=message):
         expand(plan(words))
 
 
 def test_a_learner_has_its_usual_pool():
-    asked = plan(["algo=raker,omkc_dd,bomkc_fogd"])
-    assert [s.pool["name"] for s in asked.settings] == ["gauss3", "paper16", "gauss13"]
+    planned = plan(["algo=raker,omkc_dd,bomkc_fogd"])
+    assert [s.pool["name"] for s in planned.settings] == ["gauss3", "paper16", "gauss13"]
     assert [s.pool["name"] for s in plan(["algo=raker,omkc_dd", "pool=gauss13"]).settings] == ["gauss13"] * 2

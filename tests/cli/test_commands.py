@@ -64,9 +64,9 @@ def test_help_imports_nothing_but_the_standard_library(command):
 def test_options_and_settings_in_any_order(words, capsys):
     assert main(["run", *words]) == 0
     out, err = capsys.readouterr()
-    found = json.loads(out)
-    assert [(row["algo"], row["reps"]) for row in found["summary"]] == [("arow", 2), ("majority", 2)]
-    assert {cell["data"] for cell in found["cells"]} == {"wdbc"}
+    shown = json.loads(out)
+    assert [(row["algo"], row["reps"]) for row in shown["summary"]] == [("arow", 2), ("majority", 2)]
+    assert {cell["data"] for cell in shown["cells"]} == {"wdbc"}
     assert "omkl:" not in err
 
 
@@ -135,7 +135,7 @@ def test_a_failed_cell_ends_with_1_and_is_tried_again(monkeypatch, capsys):
     assert "2/2" in capsys.readouterr().out
 
 
-def test_ctrl_c_prints_what_is_finished_and_the_same_command_goes_on(monkeypatch, capsys):
+def test_ctrl_c_prints_the_finished_cells_and_the_same_command_continues(monkeypatch, capsys):
     from omkl.learner import one_pass, warming
 
     honest, passes = one_pass.run_pass, []
@@ -229,12 +229,12 @@ def test_figure_draws_from_the_store_only(place, capsys):
 
 def test_show_is_yaml_that_says_everything(capsys):
     assert main(["show", "algo=omkc_ss", "algo.beta=0.9"]) == 0
-    found = yaml.safe_load(capsys.readouterr().out)
-    beta = found["algo"]["omkc_ss"]["hyperparameters"]["beta"]
+    shown = yaml.safe_load(capsys.readouterr().out)
+    beta = shown["algo"]["omkc_ss"]["hyperparameters"]["beta"]
     assert (beta["value"], beta["domain"]) == (0.9, "(0, 1]")
-    assert found["data"] == ["wdbc"]
+    assert shown["data"] == ["wdbc"]
     assert main(["show", "algo=omkc_ss", "algo.beta=0.9", "--format", "json"]) == 0
-    assert json.loads(capsys.readouterr().out) == found
+    assert json.loads(capsys.readouterr().out) == shown
 
 
 @pytest.mark.parametrize(
@@ -265,7 +265,7 @@ def test_data_list_path_get_verify_of_the_embedded_set(place, monkeypatch, capsy
     assert Path(capsys.readouterr().out.strip()).is_file()
 
 
-def test_data_goes_on_past_a_set_that_is_missing(place, monkeypatch, capsys):
+def test_data_continues_past_a_set_that_is_missing(place, monkeypatch, capsys):
     monkeypatch.setenv("OMKL_DATA", "")
     monkeypatch.setenv("OMKL_CACHE", str(place / "cache"))
     monkeypatch.setenv("OMKL_OFFLINE", "1")

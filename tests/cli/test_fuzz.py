@@ -17,7 +17,7 @@ from support.fuzzing import finding, mutated, targets
 
 from omkl import data
 from omkl.config import plan
-from omkl.data import cache, forms, parse, prepare, registry
+from omkl.data import cache, parse, prepare, registry
 from omkl.errors import OmklError, UserError
 from omkl.store.store import Store, StoreWarning
 
@@ -57,7 +57,7 @@ def test_any_input_is_accepted_or_refused_in_one_line(target):
     tried()
 
 
-def test_a_finding_is_told_kept_and_makes_the_exit_code_1(tmp_path, monkeypatch, capsys):
+def test_a_finding_is_reported_kept_and_makes_the_exit_code_1(tmp_path, monkeypatch, capsys):
     class Broken(TARGETS["libsvm"]):
         def attempt(self, text):
             if b"7" in text:
@@ -127,8 +127,8 @@ def refused(call, *args):
 def test_column_numbers_out_of_range(tmp_path, cells, said):
     path = tmp_path / "columns"
     path.write_bytes(b"1 3\n" + cells + b"\n")
-    assert f"{path}:2: " in refused(prepare.read_form, forms.Form("sparse_binary"), [path])
-    assert said in refused(prepare.read_form, forms.Form("sparse_binary"), [path])
+    assert f"{path}:2: " in refused(prepare.read_form, registry.Form("sparse_binary"), [path])
+    assert said in refused(prepare.read_form, registry.Form("sparse_binary"), [path])
 
 
 def test_an_index_of_thousands_of_digits(tmp_path):
@@ -195,16 +195,16 @@ def test_half_a_character_in_a_line_of_the_store(tmp_path):
     for half in (sealed(line(2, data="\ud83d")), json.dumps(line(2, data="\ud83d")).encode() + b"\n"):
         (tmp_path / "cells" / "a.jsonl").write_bytes(whole + half)
         with pytest.warns(StoreWarning, match=r"a\.jsonl:2"):
-            found = Store(tmp_path).cells()
-    assert found["data"].tolist() == ["\N{GRINNING FACE}"]
+            stored = Store(tmp_path).cells()
+    assert stored["data"].tolist() == ["\N{GRINNING FACE}"]
 
 
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
         ("format: libsvm", "format: [libsvm]", "format: ['libsvm'] should be of type str"),
-        ("files:\n", "files: 3\n    drop:\n", "files: 3 should be of type list"),
-        ("labels: {-1: -1, 1: 1}", "labels: {-1: [1], 1: 1}", "labels: should map"),
+        ("files:\n", "files: 3\n    drop:\n", "files: 3 should be a list"),
+        ("labels: {-1: -1, 1: 1}", "labels: {-1: [1], 1: 1}", "labels: -1: [1] should be of type int"),
         ("labels: {-1: -1, 1: 1}", "labels: {-1: -1, 1: 1}\n    delimiter: ab", "delimiter: 'ab'"),
         (
             "labels: {-1: -1, 1: 1}",
@@ -214,7 +214,7 @@ def test_half_a_character_in_a_line_of_the_store(tmp_path):
         (
             "labels: {-1: -1, 1: 1}",
             "labels: {-1: -1, 1: 1}\n    drop: [x]",
-            "drop: 'x' should be of type int",
+            "drop[1]: 'x' should be of type int",
         ),
         ("- https://archive.ics", "- https://[", "should begin with https://"),
         ("title:", "day: 2001-99-99\ntitle:", "month must be"),

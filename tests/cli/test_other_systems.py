@@ -1,4 +1,4 @@
-"""What must work on systems other than Linux: here their lack of fcntl, resource and /proc is played."""
+"""What must work on systems other than Linux: these tests hide fcntl, resource and /proc."""
 
 import json
 import os

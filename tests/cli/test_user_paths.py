@@ -1,4 +1,4 @@
-"""Paths that cannot be, wherever a user may give one: exit code 2 and one line that names what was given."""
+"""Impossible paths, wherever a user may give one: exit code 2 and one line that names the path."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""A paper's data set that is not there: the message names the ways out, and each of them works."""
+"""A paper's data set is missing: the message names the ways to provide it, and each of them works."""
 
 import lzma
 
@@ -29,10 +29,10 @@ def work(word="mine"):
 
 def is_there(word="mine"):
     """Whether the table's cells can be run on the set; what they read is checked against its hash."""
-    found = work(word)
-    if found.missing:
+    chosen = work(word)
+    if chosen.missing:
         return False
-    jobs = [cell.job for part in found.parts for cell in expand(part.plan)]
+    jobs = [cell.job for part in chosen.parts for cell in expand(part.plan)]
     return {(job.name, job.content_hash) for job in jobs} == {("mine", registry.entry("mine").content_hash)}
 
 

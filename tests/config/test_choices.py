@@ -1,4 +1,4 @@
-"""Choices reach compiled code by name: their order in conf/algo does not matter, a lacking one is told."""
+"""Choices reach compiled code by name: their order does not matter, and one that it lacks is reported."""
 
 import dataclasses
 from types import SimpleNamespace
@@ -41,13 +41,13 @@ def test_a_choice_keeps_its_meaning_wherever_it_stands_in_the_list(choices):
     assert passed(with_choices("norma_regression", "loss", choices), loss="huber") == right
 
 
-def test_a_choice_that_the_compiled_code_lacks_is_told_whatever_is_chosen():
+def test_a_choice_that_the_compiled_code_lacks_is_reported_whatever_is_chosen():
     spec = with_choices("norma_regression", "loss", ["squared", "cubic", "eps", "huber"])
     with pytest.raises(UserError, match=r"norma_regression.yaml: loss.domain: .*'cubic'.*LOSS_CUBIC"):
         passed(spec, loss="squared")
 
 
-def test_two_choices_of_one_number_are_told(monkeypatch):
+def test_two_choices_of_one_number_are_reported(monkeypatch):
     compiled = function("norma_regression")
     monkeypatch.setitem(compiled.py_func.__globals__, "HUBER", 1)
     with pytest.raises(UserError, match="'eps' and 'huber' are the same number, 1"):

@@ -32,16 +32,16 @@ def conf(tmp_path, monkeypatch):
 
 def changed(path, value):
     """Return a copy of LEARNER with one dotted key set, or removed when the value is None."""
-    found = yaml.safe_load(yaml.safe_dump(LEARNER))
+    content = yaml.safe_load(yaml.safe_dump(LEARNER))
     *parents, last = path.split(".")
-    place = found
+    place = content
     for parent in parents:
         place = place[parent]
     if value is None:
         del place[last]
     else:
         place[last] = value
-    return found
+    return content
 
 
 def test_a_new_file_is_a_new_learner(conf):
@@ -82,16 +82,20 @@ def test_a_learner_can_build_on_a_shared_part(conf):
         ("beta.value", "high", "beta: must be a number > 0 and < 1, got 'high'"),
         ("beta.domain", "0 to 1", "beta: '0 to 1' is not a domain"),
         ("about.domains", {"beta": "(0, 1)"}, "unknown key 'about.domains'"),
-        ("about.former", {"beta": 1}, "about.former must map names that are no hyperparameters"),
-        ("about.renamed", {"beta": {"a": "b"}}, "about.renamed must map a former hyperparameter's values"),
-        ("about.revision", "first", "about.revision must be a whole number ≥ 1, got 'first'"),
+        ("about.former", {"beta": 1}, "about.former: must be a mapping of names that are no hyperparameters"),
+        (
+            "about.renamed",
+            {"beta": {"a": "b"}},
+            "about.renamed: must be a mapping of a former hyperparameter",
+        ),
+        ("about.revision", "first", "about.revision: must be a whole number ≥ 1, got 'first'"),
         (
             "about.kernels",
             "pol",
-            "about.kernels must be one of pool, own, none, got 'pol' (did you mean 'pool'",
+            "about.kernels: must be one of pool, own, none, got 'pol' (did you mean 'pool'",
         ),
-        ("about.task", "ranking", "about.task must be one of classification"),
-        ("about.stochastic", "yes please", "about.stochastic must be true or false"),
+        ("about.task", "ranking", "about.task: must be one of classification"),
+        ("about.stochastic", "yes please", "about.stochastic: must be true or false"),
         ("about.lable", "x", "unknown key 'about.lable' (did you mean 'label'?)"),
         ("about.kernels", "own", "'about.kernels: own' and a hyperparameter 'kernel: kernel' go together"),
         ("about.yardstick", True, "a yardstick has its own kernel or none"),

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from omkl.config import domains
-from omkl.config.kernels import check_kernel, check_kernels, kinds
+from omkl.config.domains import check_kernel, check_kernels, kinds
 from omkl.engine.kernels import EITHER, KINDS, constants
 
 FINITE = st.floats(allow_nan=False, allow_infinity=False)
@@ -30,12 +30,12 @@ FINITE = st.floats(allow_nan=False, allow_infinity=False)
     ],
 )
 def test_domains_accept_and_refuse(form, good, bad):
-    domain = domains.parse(form)
+    check = domains.parse(form)
     for value in good:
-        domain.check(value)
+        check(value)
     for value in bad:
         with pytest.raises(ValueError, match="must be"):
-            domain.check(value)
+            check(value)
 
 
 @pytest.mark.parametrize(
@@ -46,16 +46,16 @@ def test_a_domain_that_cannot_be_read_is_refused(form):
         domains.parse(form)
 
 
-def test_an_int_becomes_the_float_that_is_asked_for():
-    assert repr(domains.parse("(0, inf)").check(3)) == "3.0"
+def test_an_int_becomes_a_float_where_the_domain_is_one_of_floats():
+    assert repr(domains.parse("(0, inf)")(3)) == "3.0"
 
 
 @given(FINITE)
 def test_canonical_moves_a_float_by_a_few_units_at_most_and_only_once(number):
-    found = domains.canonical(number)
-    assert abs(found - number) <= 4 * math.ulp(number)
-    assert repr(domains.canonical(found)) == repr(found)
-    assert math.copysign(1.0, found) == 1.0 or found < 0
+    result = domains.canonical(number)
+    assert abs(result - number) <= 4 * math.ulp(number)
+    assert repr(domains.canonical(result)) == repr(result)
+    assert math.copysign(1.0, result) == 1.0 or result < 0
 
 
 @given(st.integers(-(10**6), 10**6), st.integers(-6, 6), st.integers(1, 12))

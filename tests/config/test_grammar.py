@@ -38,9 +38,9 @@ def values(word):
 def test_words_are_read_as(word, expected):
     if expected is None:
         expected = [{"kind": "linear"}, {"kind": "gaussian", "sigma": 2}]
-    found = values(word)
-    assert found == expected
-    assert [type(value) for value in found] == [type(value) for value in expected]
+    result = values(word)
+    assert result == expected
+    assert [type(value) for value in result] == [type(value) for value in expected]
 
 
 def test_an_existing_file_is_a_path_whatever_its_name(tmp_path):
@@ -78,7 +78,7 @@ def test_glob_matches_known_names():
         (["algo.beta=range(0,1,0)"], "from 1 to 100000 values"),
         (["algo.beta=range(0,1,1e-9)"], "from 1 to 100000 values"),
         (["algo.beta=range(0,inf,1)"], "must be finite"),
-        (["algo.beta=interval(0,1)"], "an interval has no end of values"),
+        (["algo.beta=interval(0,1)"], "an interval has infinitely many values"),
         (["algo.beta=" + "[" * 4000], "cannot be read"),
         (["seed=" + "9" * 5000], "cannot be read"),
     ],
@@ -123,11 +123,11 @@ WORDS = st.one_of(SANE, SANE, st.builds("{}={}".format, KEYS, VALUES), VALUES)
 @settings(max_examples=400, deadline=None)
 @given(st.lists(WORDS, max_size=4), st.booleans())
 def test_any_words_give_a_plan_or_a_clear_line(words, sweep):
-    found, said = None, "-"
+    result, said = None, "-"
     try:
-        found = plan(words, sweep=sweep)
+        result = plan(words, sweep=sweep)
     except UserError as error:
         said = str(error)
     assert said.isprintable()
     assert 0 < len(said) < 1000
-    assert found is None or (found.settings and found.data and found.reps >= 1)
+    assert result is None or (result.settings and result.data and result.reps >= 1)

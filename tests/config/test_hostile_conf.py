@@ -1,6 +1,6 @@
 """Nothing that a user writes names an object or runs code, ends a command in a traceback, or never ends.
 
-Conf files are read as plain data: what is more is refused before anything is built from it.
+Conf files are plain data: everything else is refused before anything is built from it.
 """
 
 import shutil
@@ -135,8 +135,8 @@ def test_anchors_aliases_and_merges_are_read_while_they_are_few(conf):
 sets: {a: &a [x, y], b: &b {algo.beta: 0.9}}
 runs: {one: {words: {data: *a, <<: *b}}}
 """)
-    found = compose.read("paper", ["mine"])["mine"]
-    assert found["runs"]["one"]["words"] == {"data": ["x", "y"], "algo.beta": 0.9}
+    content = compose.read("paper", ["mine"])["mine"]
+    assert content["runs"]["one"]["words"] == {"data": ["x", "y"], "algo.beta": 0.9}
     (conf / "paper" / "mine.yaml").write_text(laughs(2))
     assert compose.read("paper", ["mine"])["mine"]["l1"] == [["ha"]] * 10
 

@@ -8,22 +8,22 @@ from omkl.config import learner_names, learner_spec, learner_specs, plan, pool, 
 from omkl.errors import UserError
 
 
-def betas(found):
-    return [(s.learner, s.params["beta"]) for s in found.settings if "beta" in s.params]
+def betas(made):
+    return [(s.learner, s.params["beta"]) for s in made.settings if "beta" in s.params]
 
 
 def test_without_words_the_first_example_of_the_readme_runs(monkeypatch):
     monkeypatch.delenv("OMKL_STORE", raising=False)
-    found = plan([])
-    (setting,) = found.settings
+    made = plan([])
+    (setting,) = made.settings
     assert (setting.learner, setting.params["beta"], setting.params["delta"]) == ("omkc_ss", 0.8, 0.01)
     assert setting.pool["name"] == "paper16"
     assert len(setting.pool["kernels"]) == 16
-    assert (found.data, found.reps, found.order, found.seed) == (("wdbc",), 20, "permuted", 1)
-    assert found.exec == {"name": "loky", "jobs": None}
-    names = [yardstick.learner for yardstick in found.yardsticks]
+    assert (made.data, made.reps, made.order, made.seed) == (("wdbc",), 20, "permuted", 1)
+    assert made.exec == {"name": "loky", "jobs": None}
+    names = [yardstick.learner for yardstick in made.yardsticks]
     assert names[:3] == ["majority", "perceptron", "arow"]
-    assert (found.store, found.swept, found.block) == (Path("results"), (), None)
+    assert (made.store, made.swept, made.block) == (Path("results"), (), None)
 
 
 def test_every_learner_and_pool_of_conf_is_read_and_planned():
@@ -32,9 +32,9 @@ def test_every_learner_and_pool_of_conf_is_read_and_planned():
         suitable = ["pool=gauss13"] if spec.pool == "gaussian" and spec.kernels == "pool" else []
         assert plan([f"algo={name}", *suitable]).settings[0].params == spec.usual("classification")
     for name in pool_names():
-        found = plan([f"pool={name}"]).settings[0].pool
-        assert found == pool(name)
-        assert found["kernels"]
+        made = plan([f"pool={name}"]).settings[0].pool
+        assert made == pool(name)
+        assert made["kernels"]
 
 
 def test_paper16_is_the_pool_of_the_papers():
@@ -45,39 +45,39 @@ def test_paper16_is_the_pool_of_the_papers():
 
 
 def test_a_grid_is_the_product_in_the_order_given():
-    found = plan(["algo=omkc_ss", "algo.beta=0.1,0.3", "algo.delta=0.01,0.1"], sweep=True)
-    assert [(s.params["beta"], s.params["delta"]) for s in found.settings] == [
+    made = plan(["algo=omkc_ss", "algo.beta=0.1,0.3", "algo.delta=0.01,0.1"], sweep=True)
+    assert [(s.params["beta"], s.params["delta"]) for s in made.settings] == [
         (0.1, 0.01),
         (0.1, 0.1),
         (0.3, 0.01),
         (0.3, 0.1),
     ]
-    assert found.swept == ("algo.beta", "algo.delta")
+    assert made.swept == ("algo.beta", "algo.delta")
 
 
 def test_ranges_are_exact_decimals():
-    found = plan(["algo=omkc_dd", "algo.beta=range(0.1,1,0.1)"], sweep=True)
-    assert [repr(beta) for _, beta in betas(found)] == [f"0.{digit}" for digit in range(1, 10)]
+    made = plan(["algo=omkc_dd", "algo.beta=range(0.1,1,0.1)"], sweep=True)
+    assert [repr(beta) for _, beta in betas(made)] == [f"0.{digit}" for digit in range(1, 10)]
     assert betas(plan(["algo=omkc_dd", "algo.beta=0.30000000000000004"])) == [("omkc_dd", 0.3)]
 
 
 def test_a_hyperparameter_applies_to_the_learners_that_have_it_and_equal_settings_are_kept_once():
     words = ["algo=omkc_dd,omkc_ss,omkc_dd", "algo.beta=0.3,0.1,0.3", "algo.delta=0.01,0.1"]
-    found = plan(words, sweep=True)
-    assert betas(found) == [("omkc_dd", 0.3), ("omkc_dd", 0.1)] + [
+    made = plan(words, sweep=True)
+    assert betas(made) == [("omkc_dd", 0.3), ("omkc_dd", 0.1)] + [
         ("omkc_ss", beta) for beta in (0.3, 0.3, 0.1, 0.1)
     ]
 
 
 def test_equal_values_written_differently_are_one():
-    found = plan(["algo=omkc_ddpa", "algo.C=1,1.0,1e0"], sweep=True)
-    assert [repr(setting.params["C"]) for setting in found.settings] == ["1.0"]
-    assert found.swept == ()
+    made = plan(["algo=omkc_ddpa", "algo.C=1,1.0,1e0"], sweep=True)
+    assert [repr(setting.params["C"]) for setting in made.settings] == ["1.0"]
+    assert made.swept == ()
 
 
 def test_learners_without_pool_are_not_repeated_for_every_pool():
-    found = plan(["algo=omkc_dd,arow", "pool=paper16,paper16_cosine"])
-    assert [(s.learner, s.pool and s.pool["name"]) for s in found.settings] == [
+    made = plan(["algo=omkc_dd,arow", "pool=paper16,paper16_cosine"])
+    assert [(s.learner, s.pool and s.pool["name"]) for s in made.settings] == [
         ("omkc_dd", "paper16"),
         ("omkc_dd", "paper16_cosine"),
         ("arow", None),
@@ -86,8 +86,8 @@ def test_learners_without_pool_are_not_repeated_for_every_pool():
 
 def test_names_by_glob_and_in_brackets():
     assert [s.learner for s in plan(["algo=[omkc_dd,arow]"]).settings] == ["omkc_dd", "arow"]
-    found = {s.learner for s in plan(["algo=glob(omkc_*)"]).settings}
-    assert found == {name for name in learner_names() if name.startswith("omkc_")}
+    made = {s.learner for s in plan(["algo=glob(omkc_*)"]).settings}
+    assert made == {name for name in learner_names() if name.startswith("omkc_")}
 
 
 def test_plain_values_in_place_of_words():
@@ -177,10 +177,10 @@ def test_a_setting_is_not_changed_by_the_next():
 
 
 def test_resolved_says_what_runs_and_what_it_means():
-    found = resolved(["algo=omkc_sd", "algo.beta=0.9", "pool=linear", "order=file"])
-    assert found["reps"] == 1
-    assert found["pool"]["linear"]["kernels"] == [{"kind": "linear"}]
-    beta = found["algo"]["omkc_sd"]["hyperparameters"]["beta"]
+    made = resolved(["algo=omkc_sd", "algo.beta=0.9", "pool=linear", "order=file"])
+    assert made["reps"] == 1
+    assert made["pool"]["linear"]["kernels"] == [{"kind": "linear"}]
+    beta = made["algo"]["omkc_sd"]["hyperparameters"]["beta"]
     assert beta["value"] == 0.9
     assert beta["domain"] == "(0, 1]"
     assert beta["help"] == learner_spec("omkc_sd").hyperparameters["beta"].help

@@ -1,4 +1,4 @@
-"""Parsed copies: mapped and aligned, remade when the source changes, safe against torn files and races."""
+"""Parsed copies: mapped and aligned, made again when the source changes, safe against damage and races."""
 
 import json
 import multiprocessing
@@ -65,18 +65,13 @@ def test_writing_to_the_arrays_does_not_reach_the_copy(source):
     assert data.load_cached(d.path).values.tolist() == [0.5, 2, 1]
 
 
-def test_stored_hash_is_that_of_the_arrays(source):
-    d = data.load_cached(data.load(str(source)).path)
-    assert data.content_hash(d.indptr, d.indices, d.values, d.y) == d.content_hash
-
-
 def test_second_load_does_not_parse(source, monkeypatch):
     first = data.load(str(source))
     monkeypatch.setattr(access, "parse", lambda *a: pytest.fail("parsed again"))
     assert same(data.load(str(source)), first)
 
 
-def test_changed_source_or_parser_is_parsed_anew(source, monkeypatch):
+def test_changed_source_or_parser_is_parsed_again(source, monkeypatch):
     first = data.load(str(source))
     source.write_text(TEXT.replace("0.5", "0.6"))
     os.utime(source, ns=(1, 1))
@@ -96,7 +91,7 @@ def test_old_copies_of_the_same_source_are_removed(source):
     assert not old.exists()
 
 
-def test_torn_copies_are_noticed_and_remade(source):
+def test_torn_copies_are_noticed_and_made_again(source):
     d = data.load(str(source))
     whole = d.path.read_bytes()
     at = whole.index(b"\x93NUMPY")
@@ -155,7 +150,7 @@ def test_overwritten_numbers_are_noticed_and_the_source_is_parsed_again(source, 
 @pytest.mark.parametrize(
     ("field", "value"), [("d", 3), ("d", 2**40), ("task", "regression"), ("notes", ["x"]), ("name", "other")]
 )
-def test_what_a_copy_says_of_itself_is_sealed(source, field, value):
+def test_the_description_of_a_copy_is_sealed(source, field, value):
     d = data.load(str(source))
     with np.load(d.path) as file:
         meta = json.loads(str(file["meta"]))
@@ -167,7 +162,7 @@ def test_what_a_copy_says_of_itself_is_sealed(source, field, value):
     assert (again.d, again.task, again.notes, again.name) == (d.d, d.task, d.notes, d.name)
 
 
-def test_copies_of_two_files_that_changed_places_are_noticed(source):
+def test_swapped_copies_of_two_files_are_noticed(source):
     other = source.with_name("other.libsvm")
     other.write_text(TEXT.replace("0.5", "0.25"))
     one, two = data.load(str(source)), data.load(str(other))
@@ -209,7 +204,7 @@ def count(monkeypatch, name):
 
 
 @pytest.mark.filterwarnings("ignore:.*not a readable parsed copy")
-def test_no_damage_is_believed(source):
+def test_no_damage_gives_other_data(source):
     """Bytes flipped, overwritten, cut out or put in, and wrong numbers: the right data or an error."""
     rng = random.Random(17)
     source.write_text("".join(f"{'-' * (i % 3 > 0)}1 1:{i} {2 + i % 5}:{i / 7!r}\n" for i in range(20)))
@@ -239,9 +234,9 @@ def test_no_damage_is_believed(source):
             d.path.write_bytes(whole)
             overwrite(d.path, **{key: wrong})
         try:
-            found = cache.read(d.path)
-            assert all(np.array_equal(getattr(found, key), right[key]) for key in right)
-            assert (found.d, found.name, found.task) == (d.d, d.name, d.task)
+            loaded = cache.read(d.path)
+            assert all(np.array_equal(getattr(loaded, key), right[key]) for key in right)
+            assert (loaded.d, loaded.name, loaded.task) == (d.d, d.name, d.task)
         except OmklError:
             refused += 1
             assert data.load(str(source)).content_hash == d.content_hash
@@ -265,8 +260,8 @@ def test_a_run_on_a_damaged_copy_counts_the_same_mistakes(source, capsys):
     for wrong in ({"values": -d.values}, {"indices": np.full(d.nnz, 2**31 - 1, np.int32)}):
         overwrite(d.path, **{key: np.array(array) for key, array in wrong.items()})
         job._open.clear()  # as in another process
-        found, err = mistakes()
-        assert found == right
+        count, err = mistakes()
+        assert count == right
         assert err.count("warning: ") == 1
         assert "is parsed again" in err
 

@@ -10,7 +10,7 @@ from support.download_server import BODY
 
 from omkl import data
 from omkl.data import fetch
-from omkl.data.forms import DataFile, Link
+from omkl.data.registry import DataFile, Link
 from omkl.errors import OmklError, UserError
 
 pytestmark = pytest.mark.usefixtures("surroundings")
@@ -25,7 +25,7 @@ def test_whole_file(server, tmp_path):
     assert left(tmp_path) == ["x"]
 
 
-def test_no_length_told(server, tmp_path):
+def test_no_length_announced(server, tmp_path):
     server.modes["/f"] = "no length"
     assert fetch.download(f"{server.url}/f", tmp_path / "x", 10**6).read_bytes() == BODY
 
@@ -36,7 +36,7 @@ def test_broken_connection_is_resumed_at_once(server, tmp_path):
     assert server.requests == [("/f", None), ("/f", f"bytes={len(BODY) // 2}-")]
 
 
-def test_truncated_download_is_an_error_and_a_later_call_goes_on(server, tmp_path):
+def test_truncated_download_is_an_error_and_a_later_call_continues(server, tmp_path):
     server.modes["/f"] = "breaks always"
     with pytest.raises(OmklError, match=r"ended after [\d,]+ of [\d,]+ bytes, after 3 attempts"):
         fetch.download(f"{server.url}/f", tmp_path / "x", 10**6)
@@ -65,7 +65,7 @@ def test_part_without_its_mark_or_of_another_address_is_not_continued(server, tm
     (tmp_path / "y.part").write_bytes(b"leftover")
     (tmp_path / "y.part.json").write_text('{"url": "http://other/f", "validator": "\\"one\\""}')
     assert fetch.download(f"{server.url}/f", tmp_path / "y", 10**6).read_bytes() == BODY
-    assert [asked for _, asked in server.requests] == [None, None]
+    assert [wanted for _, wanted in server.requests] == [None, None]
 
 
 @pytest.mark.parametrize("mode", ["no ranges", "wrong range", ""])
@@ -139,7 +139,7 @@ def test_size_is_bounded(server, tmp_path, mode):
     assert not (tmp_path / "x.part").exists()
 
 
-def test_full_disk_is_told(server, tmp_path):
+def test_part_file_that_cannot_be_written(server, tmp_path):
     (tmp_path / "x.part").mkdir()  # cannot be opened for writing
     with pytest.raises(OmklError, match=r"x\.part"):
         fetch.download(f"{server.url}/f", tmp_path / "x", 10**6)
@@ -174,7 +174,7 @@ def test_bad_archive(server, tmp_path, content):
     assert not (tmp_path / "x").exists()
 
 
-def test_links_are_tried_in_turn_and_all_failures_told(server, tmp_path):
+def test_links_are_tried_in_turn_and_all_failures_are_listed(server, tmp_path):
     links = Link(f"{server.url}/gone"), Link(f"{server.url}/f")
     assert fetch.fetch(DataFile("x", links), tmp_path, 10**6, tmp_path).read_bytes() == BODY
     with pytest.raises(
@@ -257,7 +257,7 @@ def test_mirror_url_replaces_the_source(server, mine, monkeypatch):
     assert data.load("mine").content_hash == mine.content_hash
 
 
-def test_mirror_that_is_no_place(mine, tmp_path, monkeypatch):
+def test_mirror_that_is_neither_an_address_nor_a_folder(mine, tmp_path, monkeypatch):
     monkeypatch.setenv("OMKL_MIRROR", str(tmp_path / "nowhere"))
     with pytest.raises(UserError, match="neither an http"):
         data.get("mine")

@@ -20,7 +20,7 @@ from support.download_server import BODY
 
 from omkl import data
 from omkl.data import fetch, files
-from omkl.data.forms import DataFile, Link
+from omkl.data.registry import DataFile, Link
 from omkl.errors import OmklError, UserError
 
 pytestmark = pytest.mark.usefixtures("surroundings")
@@ -30,13 +30,13 @@ TEXTS = {"zeros": b"\0" * 6, "rows": b"1 1:1\n"}
 
 
 def bomb(kind, text, size=10 * GIB):
-    """So many bytes of a text, compressed: all three formats allow one stream after the other."""
+    """A text of this size, compressed: all three formats allow one stream after the other."""
     piece = TEXTS[text] * (2 ** (20 if kind == "bz2" else 24) // 6)
     return PACKERS[kind](piece) * (size // len(piece) + 1)
 
 
 def tree(folder):
-    """Every file below a folder but the locks, with its content."""
+    """Every file below a folder except the locks, with its content."""
     paths = (path for path in folder.rglob("*") if path.is_file() and path.suffix != ".lock")
     return {path: path.read_bytes() for path in paths}
 
@@ -57,14 +57,16 @@ def test_a_bomb_of_10_gib_is_refused_at_the_size_the_data_can_have(
         return readinto(self, buffer)
 
     monkeypatch.setattr(files._Capped, "readinto", counted)
-    with pytest.raises(OmklError, match=r"mine.t: holds more than|more than the [\d,]+ that mine.t can"):
+    with pytest.raises(
+        OmklError, match=r"mine.t: holds more than|more than the [\d,]+ bytes that mine.t can"
+    ):
         data.get("mine", force=True)
     assert sum(unpacked) < GIB / 10
     assert tree(tmp_path / "cache") == before
 
 
 @pytest.mark.parametrize("kind", PACKERS)
-def test_a_bomb_among_ones_own_files_is_told_from_data(tmp_path, monkeypatch, kind):
+def test_a_bomb_among_users_files_is_distinguished_from_data(tmp_path, monkeypatch, kind):
     monkeypatch.setattr(files, "FLOOR", 2**14)
     path = tmp_path / f"own.{kind}"
     path.write_bytes(PACKERS[kind](TEXTS["rows"] * 10**5))
@@ -96,7 +98,7 @@ def test_bombs_of_10_gib_under_the_usual_limits_stay_within_memory(tmp_path, kin
 
 
 def archive_of(**members):
-    """A .zip with the names that an attacker would choose beside x."""
+    """A .zip with names that an attacker would choose, and these members."""
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("../evil", b"evil")
@@ -142,11 +144,11 @@ def test_a_bad_member_leaves_nothing(server, tmp_path, damage):
     assert tree(tmp_path) == {}
 
 
-# --- servers that say what no server says
+# --- servers whose answers no real server gives
 
 
 class RawServer:
-    """Sends these parts to whoever connects, ``pause`` seconds apart, then holds the line or closes it."""
+    """Sends these parts to every client, ``pause`` seconds apart, then keeps the connection or closes it."""
 
     def __init__(self, parts, pause=0.0, hold=False):
         self.parts, self.pause, self.hold = parts, pause, hold
@@ -196,7 +198,7 @@ DRIPPING = {
 
 
 @pytest.mark.parametrize("how", DRIPPING)
-def test_a_server_that_stalls_or_drips_is_left(tmp_path, monkeypatch, how):
+def test_a_server_that_stalls_or_drips_is_given_up(tmp_path, monkeypatch, how):
     monkeypatch.setenv("OMKL_TIMEOUT", "0.15")
     monkeypatch.setattr(fetch, "ATTEMPTS", 1)
     with (
@@ -224,7 +226,7 @@ ODD = {
     "a huge chunk": OK + b"Transfer-Encoding: chunked\r\n\r\nffffffffffffffffffff\r\nabc",
     "a huge length": OK + b"Content-Length: " + b"9" * 5000 + b"\r\n\r\nabc",
     "a length beyond": OK + b"Content-Length: 1000\r\n\r\nabc",
-    "a part unasked": b"HTTP/1.1 206 Partial\r\nContent-Range: bytes 5-6/7\r\nContent-Length: 2\r\n\r\nab",
+    "a part without request": b"HTTP/1.1 206 P\r\nContent-Range: bytes 5-6/7\r\nContent-Length: 2\r\n\r\nab",
     "a part of an odd size": b"HTTP/1.1 206 P\r\nContent-Range: bytes 0-1/\xb3\r\n\r\nab",
     "no place": redirect(b""),
     "half an address": redirect(b"http://[::1"),
@@ -254,7 +256,7 @@ def test_odd_answers_are_refused_in_one_line(tmp_path, monkeypatch, what):
     assert not (tmp_path / "x").exists()
 
 
-def test_a_full_disk_is_told_and_leaves_no_file(server, mine, tmp_path):
+def test_a_full_disk_is_reported_and_leaves_no_file(server, mine, tmp_path):
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (5000, limits[1]))  # a write fails as on a full disk
     try:

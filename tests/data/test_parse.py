@@ -27,7 +27,7 @@ def write(path, content):
 
 
 def dense(d):
-    """The (T, d) matrix of a Dataset or Rows."""
+    """The (T, d) matrix of a Dataset or of Examples."""
     X = np.zeros((len(d.indptr) - 1, d.d))
     X[np.repeat(np.arange(len(X)), np.diff(d.indptr)), d.indices] = d.values
     return X
@@ -79,11 +79,9 @@ BROKEN = {
     "1 -1:1": "'-1:1' is not 'index:value'",
     "1 1.0:1": "'1.0:1' is not 'index:value'",
     "1 +1:1": "'+1:1' is not 'index:value'",
-    "1 1e0:1": "'1e0:1' is not 'index:value'",
     "1 4294967296:1": "index 4294967296 is above",
     "1 1:nan": "'nan' is not finite",
     "1 1:1e999": "'1e999' is not finite",
-    "1 1:-inf": "'-inf' is not finite",
     "1 1:1_0": "'1_0' is not a number",
     "1 1:0x10": "'0x10' is not a number",
     "1 1:5-3 2:": "'5-3' is not a number",
@@ -138,7 +136,7 @@ def test_block_and_line_readers_agree_and_keep_every_bit(rows, space, end):
     assert fast is not None
     for a, b in zip(fast, slow, strict=True):
         assert np.array_equal(a, b)
-    assert fast.values.tolist() == [x for _, xs in rows for _, x in sorted(xs.items())]
+    assert fast[3].tolist() == [x for _, xs in rows for _, x in sorted(xs.items())]
 
 
 @settings(max_examples=300, deadline=None)
@@ -160,13 +158,13 @@ def test_reader_agrees_with_scikit_learn_on_real_data(shared_data):
     assert np.array_equal(rows.labels, y)
 
 
-@pytest.mark.parametrize("content", [b"", b"\n\n", b"# only a comment\n"])
-@pytest.mark.parametrize("suffix", ["libsvm", "csv"])
-def test_empty_file(tmp_path, content, suffix):
-    if suffix == "csv" and content.startswith(b"#"):
-        pytest.skip("a comment is LIBSVM's")
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [("a.libsvm", ""), ("a.libsvm", "\n\n"), ("a.libsvm", "# a comment\n"), ("a.csv", ""), ("a.csv", "\n\n")],
+)
+def test_empty_file(tmp_path, name, content):
     with pytest.raises(UserError, match="no examples in it"):
-        data.load(str(write(tmp_path / f"empty.{suffix}", content)))
+        data.load(str(write(tmp_path / name, content)))
 
 
 def test_decompression_is_bounded(tmp_path, monkeypatch):
@@ -196,7 +194,7 @@ def test_damaged_compression(tmp_path, compress):
         data.load(str(write(tmp_path / "torn", packed[: len(packed) // 2])))
 
 
-def test_two_classes_are_mapped_and_told(tmp_path):
+def test_two_classes_are_mapped_and_noted(tmp_path):
     d = data.load(str(write(tmp_path / "my.libsvm", "4 1:1\n2 1:2\n4 2:1\n")))
     assert (d.name, d.T, d.d, d.task) == ("my", 3, 2, "classification")
     assert d.y.tolist() == [1, -1, 1]
@@ -205,11 +203,11 @@ def test_two_classes_are_mapped_and_told(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("content", "found"),
+    ("content", "message"),
     [("1 1:1\n1 1:2\n", r"1 different labels \(1\)"), ("1 1:1\n2 1:1\n3 1:1", r"3 .*\(1, 2, 3\)")],
 )
-def test_labels_that_are_not_two_classes(tmp_path, content, found):
-    with pytest.raises(UserError, match=found):
+def test_labels_that_are_not_two_classes(tmp_path, content, message):
+    with pytest.raises(UserError, match=message):
         data.load(str(write(tmp_path / "labels", content)))
 
 

@@ -1,4 +1,4 @@
-"""From the sources' own formats: small files written here, and the real sets written back in that format."""
+"""The sources' own formats: small files written here, and the real sets written back in that format."""
 
 import lzma
 
@@ -7,7 +7,7 @@ import pytest
 
 from omkl import data
 from omkl.data import files, prepare
-from omkl.data.forms import DataFile, Form
+from omkl.data.registry import DataFile, Form
 from omkl.errors import UserError
 
 
@@ -189,11 +189,11 @@ def test_real_set_in_its_source_format_has_the_registered_content(
         packed.write_bytes(lzma.compress(text.encode(), preset=0))
     monkeypatch.setenv("OMKL_DATA", str(tmp_path / "data"))
     assert [path.parent for path in data.path(name)] == [tmp_path / "data"] * len(form.files)
-    found = data.load(name)
-    assert found.content_hash == expected.content_hash == item.content_hash == data.verify(name)
-    assert found.path != expected.path
+    loaded = data.load(name)
+    assert loaded.content_hash == expected.content_hash == item.content_hash == data.verify(name)
+    assert loaded.path != expected.path
     for key in ("indptr", "indices", "values", "y"):
-        assert np.array_equal(getattr(found, key), getattr(expected, key))
+        assert np.array_equal(getattr(loaded, key), getattr(expected, key))
 
 
 def test_unit_brings_each_feature_to_0_1_by_its_own_range(tmp_path):

@@ -1,4 +1,4 @@
-"""The registered sets: every YAML is valid, and every shared set loads with what its YAML says."""
+"""The registered sets: every YAML is valid, and every shared set loads with the content of its YAML."""
 
 import csv
 import shutil
@@ -30,7 +30,7 @@ def test_entry_is_valid_and_complete(name):
     assert (item.positive_share is None) == (item.task != "classification")
     assert item.positive_share is None or 0 < item.positive_share <= 1
     assert item.source.startswith(("http", "data/"))
-    downloadable = any(form.files and all(file.links for file in form.files) for form in item.forms)
+    downloadable = any(form.files and all(file.urls for file in form.files) for form in item.forms)
     assert downloadable or any("no download" in note for note in item.notes)
 
 
@@ -109,7 +109,7 @@ def test_status_verify_and_path(shared_data, monkeypatch):
     assert data.status("svmguide3").cached == d.path
 
 
-def test_missing_set_says_where_it_was_looked_for(monkeypatch, tmp_path):
+def test_missing_set_names_the_folders_that_were_searched(monkeypatch, tmp_path):
     monkeypatch.setenv("OMKL_DATA", "/no/such/folder")
     assert data.status("a9a").state == "missing"
     for act in (data.load, data.path, data.verify):
@@ -193,20 +193,20 @@ forms:
         ("    labels: {-1: -1, 1: 1}", "", r"forms\[1\]: missing labels"),
         ("format: libsvm", "format: libsvm\n    scale: {time: 2}", "scale: unknown key 'time'"),
         ("format: libsvm", "format: libsvm\n    scale: {add: one}", "add: 'one' should be a finite number"),
-        ("format: libsvm", "format: libsvm\n    target: {keep: 3}", "keep: 3 should be two numbers"),
+        ("format: libsvm", "format: libsvm\n    target: {keep: 3}", "keep: 3 should be a list of 2"),
         ("format: libsvm", f"format: libsvm\n    target: {{add: 1{'0' * 400}}}", "should be a finite number"),
-        ("format: libsvm", "format: libsvm\n    scale: {divide: 0}", "scale: divide: must not be 0"),
-        ("format: libsvm", "format: libsvm\n    times: [x]", "times: 'x' should be of type int"),
+        ("format: libsvm", "format: libsvm\n    scale: {divide: 0}", "divide must not be 0"),
+        ("format: libsvm", "format: libsvm\n    times: [x]", r"times\[1\]: 'x' should be of type int"),
         ("format: libsvm", "format: libsvm\n    rows: 0", "rows: 0 should be at least 1"),
         ("libsvm", "libsmv", r"format: 'libsmv' \(did you mean 'libsvm'\?\)"),
         ("name: f", "name: ../f", "'../f' should be a plain file name"),
         ("https://example.org/f", "file:///etc/passwd", "should begin with https"),
         ("https://example.org/f", "{url: https://x.org/a.zip, member: ../f}", "leaves the archive"),
         ("{-1: -1, 1: 1}", "{-1: -1, 1: 2}", "map the source's labels to -1 and 1"),
-        ("{-1: -1, 1: 1}", "{-1: -1, 1: true}", "map the source's labels to -1 and 1"),
+        ("{-1: -1, 1: 1}", "{-1: -1, 1: true}", "labels: 1: true should be of type int"),
         ("format: libsvm", "format: table\n    label: zero", "label: 'zero'; first, last, file"),
         ("format: libsvm", "format: table\n    label: file", "files: 2 needed"),
-        ("format: libsvm", "format: table\n    drop: 3", "drop: 3 should be of type list"),
+        ("format: libsvm", "format: table\n    drop: 3", "drop: 3 should be a list"),
         ("format: libsvm", "format: sklearn\n    dataset: digits", "dataset: 'digits'"),
         ("title: t", "title: [", "malformed YAML"),
     ],

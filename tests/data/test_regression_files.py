@@ -1,4 +1,4 @@
-"""Data of regression and novelty detection: the registered sets, their preparation, files of one's own."""
+"""Data of regression and novelty detection: the registered sets, their preparation, users' files."""
 
 import csv
 from types import SimpleNamespace
@@ -16,8 +16,8 @@ from omkl.run.cells import expand
 OTHERS = [name for name in registry.names() if registry.entry(name).task != "classification"]
 
 
-def dense(found):
-    return undense(SimpleNamespace(**vars(found) | {"labels": found.y}))
+def dense(loaded):
+    return undense(SimpleNamespace(**vars(loaded) | {"labels": loaded.y}))
 
 
 @pytest.mark.parametrize(("ours", "most"), [("energy", 2e-15), ("air", 0.0)])
@@ -32,24 +32,24 @@ def test_raw_files_are_prepared_as_the_authors_did(shared_data, monkeypatch, our
 @pytest.mark.parametrize("name", [*OTHERS, "adaraker_har"])
 def test_shared_set_loads_as_registered(shared_data, monkeypatch, name):
     monkeypatch.setenv("OMKL_DATA", str(shared_data))
-    item, found = registry.entry(name), data.load(name, download=False)
-    assert (found.T, found.d, found.nnz, found.task) == (item.T, item.d, item.nnz, item.task)
-    assert found.content_hash == item.content_hash
+    item, loaded = registry.entry(name), data.load(name, download=False)
+    assert (loaded.T, loaded.d, loaded.nnz, loaded.task) == (item.T, item.d, item.nnz, item.task)
+    assert loaded.content_hash == item.content_hash
     with open(shared_data / "MANIFEST_regression.csv", newline="") as file:
         rows = {row["file"]: row for row in csv.DictReader(file)}
     row = rows[data.path(name)[0].name]
     if not row["name"].endswith("_raw"):
-        assert (found.T, found.d) == (int(row["rows"]), int(row["features"]))
+        assert (loaded.T, loaded.d) == (int(row["rows"]), int(row["features"]))
     if item.task == "regression":
-        assert found.y.min() >= 0
-        assert found.y.max() <= 1 + 1e-15
+        assert loaded.y.min() >= 0
+        assert loaded.y.max() <= 1 + 1e-15
     else:
-        assert name == "adaraker_har" or set(found.y) == set(range(10))
+        assert name == "adaraker_har" or set(loaded.y) == set(range(10))
 
 
 @pytest.fixture
 def targets(tmp_path, monkeypatch):
-    """A file of one's own whose last column holds real numbers."""
+    """A user's file whose last column holds real numbers."""
     monkeypatch.setenv("OMKL_CACHE", str(tmp_path / "cache"))
     path = tmp_path / "mine.csv"
     path.write_text("a,b,y\n1,2,0.5\n2,0,-1.25\n3,1,2\n")
@@ -59,9 +59,9 @@ def targets(tmp_path, monkeypatch):
 def test_a_file_with_targets_says_what_it_needs_and_loads_with_it(targets):
     with pytest.raises(UserError, match="needs exactly two; task=regression takes them as targets"):
         data.load(targets)
-    found = data.load(targets, task="regression")
-    assert (found.task, found.y.tolist()) == ("regression", [0.5, -1.25, 2.0])
-    assert data.load(targets, task="regression").path == found.path
+    loaded = data.load(targets, task="regression")
+    assert (loaded.task, loaded.y.tolist()) == ("regression", [0.5, -1.25, 2.0])
+    assert data.load(targets, task="regression").path == loaded.path
 
 
 def test_words_are_no_targets(tmp_path, monkeypatch):
@@ -75,7 +75,7 @@ def test_the_same_file_as_classes_and_as_targets_are_two_data_sets(tmp_path, mon
     monkeypatch.setenv("OMKL_CACHE", str(tmp_path / "cache"))
     (tmp_path / "mine.csv").write_text("1,2,-1\n2,0,1\n")
     both = [data.load(str(tmp_path / "mine.csv"), task=task) for task in ("classification", "regression")]
-    assert [found.task for found in both] == ["classification", "regression"]
+    assert [loaded.task for loaded in both] == ["classification", "regression"]
     assert both[0].content_hash == both[1].content_hash
     words = [f"data={tmp_path / 'mine.csv'}", "yardsticks=[]", "reps=1"]
     (classes,), (numbers,) = (
@@ -95,12 +95,12 @@ def test_the_same_file_as_classes_and_as_targets_are_two_data_sets(tmp_path, mon
         (["algo=last_value", "data=usps_test"], "last_value is for regression, data=usps_test for novelty"),
     ],
 )
-def test_a_learner_that_does_not_fit_the_data_is_told(shared_data, monkeypatch, words, said):
+def test_a_learner_that_does_not_fit_the_data_is_refused(shared_data, monkeypatch, words, said):
     monkeypatch.setenv("OMKL_DATA", str(shared_data))
     with pytest.raises(UserError, match=said):
         expand(plan(words))
 
 
-def test_a_task_is_asked_of_files_only():
+def test_only_files_take_a_task():
     with pytest.raises(UserError, match=r"task=regression: data=wdbc is registered for classification"):
         plan(["data=wdbc", "task=regression"])

@@ -15,10 +15,10 @@ BOTH = pytest.mark.parametrize("name", streams.EVERY)
 @BOTH
 def test_the_registered_content_is_seed_1_and_needs_no_file(name, monkeypatch):
     monkeypatch.setenv("OMKL_DATA", "")
-    found = data.load(name)
+    loaded = data.load(name)
     rows = streams.generate(name, 1)
-    assert found.content_hash == registry.entry(name).content_hash == data.verify(name)
-    np.testing.assert_array_equal(found.values, rows.values)
+    assert loaded.content_hash == registry.entry(name).content_hash == data.verify(name)
+    np.testing.assert_array_equal(loaded.values, rows.values)
     assert data.status(name).state == "embedded"
     assert not data.status(name).downloadable
 
@@ -41,7 +41,7 @@ def test_a_repetition_in_file_order_streams_its_own_realisation(name):
 
 @BOTH
 def test_means_move_as_often_as_the_paper_says(name, monkeypatch):
-    """Between two changes the means are one array: what is drawn is drawn from those."""
+    """Between two changes the means are one array, from which all examples are drawn."""
     drawn, examples = [], streams._examples
     monkeypatch.setattr(
         streams, "_examples", lambda rng, means: drawn.append((means, examples(rng, means))) or drawn[-1][1]
@@ -58,7 +58,7 @@ def test_means_move_as_often_as_the_paper_says(name, monkeypatch):
         assert np.median(steps) > 5 * streams.STEP
 
 
-def test_no_example_is_left_that_the_bayes_rule_is_unsure_of():
+def test_the_bayes_rule_is_sure_of_every_example():
     rng = np.random.default_rng(0)
     means = np.array([[[-1.0, 0.0]] * 3, [[1.0, 0.0]] * 3])
     x, y = streams._examples(rng, means)

@@ -143,8 +143,8 @@ def compiled_in(folder):
     return {path: path.stat().st_mtime_ns for path in folder.glob("cache/numba/**/*.nbc")}
 
 
-def test_an_edited_helper_is_compiled_anew_and_an_unchanged_one_is_not(tmp_path, in_a_copy):
-    """mean_vote calls vote of another file: numba's own cache would go on with the old one."""
+def test_an_edited_helper_is_compiled_again_and_an_unchanged_one_is_not(tmp_path, in_a_copy):
+    """mean_vote calls vote of another file: numba's own cache would still use the old one."""
     assert in_a_copy(TRY) == 1.0
     first = compiled_in(tmp_path)
     assert first
@@ -156,7 +156,7 @@ def test_an_edited_helper_is_compiled_anew_and_an_unchanged_one_is_not(tmp_path,
     assert len(compiled_in(tmp_path)) > len(first)
 
 
-def test_an_edited_learner_is_compiled_anew_and_the_engine_is_not(tmp_path, in_a_copy):
+def test_an_edited_learner_is_compiled_again_and_the_engine_is_not(tmp_path, in_a_copy):
     """Even where neither the file's size nor its time changes, which is all that numba looks at."""
     mine = tmp_path / "omkl" / "algorithms" / "mine.py"
     mine.write_text(MINE)
@@ -171,7 +171,7 @@ def test_an_edited_learner_is_compiled_anew_and_the_engine_is_not(tmp_path, in_a
     assert {path.name.split(".")[0] for path in second.keys() - first.keys()} == {"mine"}
 
 
-def test_has_tells_whether_a_function_is_on_disk(tmp_path, monkeypatch):
+def test_has_finds_a_function_on_disk(tmp_path, monkeypatch):
     learner = function("omkc_dd")
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
     folder = numba_cache.folder_of(learner) / "algorithms_0"

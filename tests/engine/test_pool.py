@@ -8,6 +8,7 @@ from reference.kernels import cosine, kernel
 from support.engine_cases import COSINE, MIXED, csr
 
 from omkl.config import pool
+from omkl.config.settings_text import value_text
 from omkl.engine.expansion import add, make_expansion, outputs, reserve
 from omkl.engine.kernels import (
     EITHER,
@@ -199,21 +200,21 @@ def of_distance():
             yield from ({"kind": kind, **dict.fromkeys(names, value)} for value in (0.6, 1.7))
 
 
-@pytest.mark.parametrize("one", list(of_distance()), ids=lambda one: f"{one['kind']} {one['sigma']}")
+@pytest.mark.parametrize("one", list(of_distance()), ids=value_text)
 def test_a_kernel_of_the_distance_by_its_five_functions(one):
     """The definition, the fast values, the decay and its inverse agree from distance 0 to underflow."""
-    kind, rate, shape, _ = constants(one)
+    form = (*constants(one), False)
     square = np.concatenate([[0.0], np.geomspace(1e-12, 1e9, 2000), [1e300]])
     exact = kernel(one, 0.0, square, 0.0)
-    found = np.array([plain(kind, rate, shape, s) for s in square])
+    found = np.array([plain(form, s) for s in square])
     np.testing.assert_allclose(found, exact, rtol=1e-12, atol=1e-300)  # rate s is rounded otherwise
     assert (found[0], np.isfinite(found).all()) == (1.0, True)
     fast = np.empty(square.size)
-    row_values(kind, rate, shape, np.inf, square, square.size, fast)
+    row_values(form, np.inf, square, square.size, fast)
     np.testing.assert_allclose(fast, exact, rtol=VALUE_ERROR, atol=1e-300)
     normal = exact > 1e-290
-    falls = np.array([decay(kind, rate, shape, s) for s in square])
+    falls = np.array([decay(form, s) for s in square])
     np.testing.assert_allclose(falls[normal], -np.log(exact[normal]), rtol=1e-9, atol=1e-12)
     for level in (0.5, 5.0, 38.0, 700.0):
-        far = reach(kind, rate, shape, level)
-        assert np.isinf(far) or decay(kind, rate, shape, far) >= level * (1 - 1e-9)
+        far = reach(form, level)
+        assert np.isinf(far) or decay(form, far) >= level * (1 - 1e-9)

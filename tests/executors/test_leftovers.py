@@ -1,4 +1,4 @@
-"""What a killed run leaves outside its store is removed by the next one, and nothing of a run that lives."""
+"""The next run removes the leftovers of a killed run, and nothing of a run that lives."""
 
 import contextlib
 import json
@@ -47,7 +47,7 @@ def semaphores() -> set[str]:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="looks at named semaphores in /dev/shm")
 @pytest.mark.parametrize("name", OPTIONS)
-def test_what_a_killed_run_leaves_is_removed_by_the_next(name, folder, tmp_path, monkeypatch):
+def test_the_leftovers_of_a_killed_run_are_removed_by_the_next(name, folder, tmp_path, monkeypatch):
     if name == "dask":
         pytest.importorskip("distributed")
     driver = subprocess.Popen(
@@ -94,7 +94,7 @@ def gone() -> int:
     return done.pid
 
 
-def test_what_may_belong_to_somebody_stays(folder):
+def test_leftovers_that_may_have_an_owner_stay(folder):
     here, pid = socket.gethostname(), gone()
     dead, shared = make(folder, host=here, pid=pid), folder / f"joblib_memmapping_folder_{pid}_a_b"
     shared.mkdir()

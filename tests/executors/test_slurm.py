@@ -1,4 +1,4 @@
-"""slurm: submitit's local jobs, what sbatch would be given, and what is submitted a second time."""
+"""slurm: submitit's local jobs, the options for sbatch, and which cells are submitted a second time."""
 
 import json
 import os
@@ -27,26 +27,15 @@ from omkl.store.store import Store
 pytest.importorskip("submitit")
 from omkl.run import slurm, slurm_job
 
-OPTIONS = {
-    "name": "slurm",
-    "cluster": "slurm",
-    "partition": "long",
-    "account": "me",
-    "qos": None,
-    "time": 90,
-    "mem": 2.0,
-    "cpus": 1,
-    "chunk": 5,
-    "array": 3,
-    "parallel": 2,
-    "setup": ["module load python"],
-    "extra": ["constraint=avx512"],
-}
+OPTIONS = [
+    *("exec=slurm", "exec.partition=long", "exec.account=me", "exec.time=90", "exec.chunk=5", "exec.array=3"),
+    *("exec.parallel=2", "exec.setup=[module load python]", 'exec.extra=["constraint=avx512"]'),
+]
 
 
 @pytest.fixture
 def tools(tmp_path, monkeypatch):
-    """A Slurm of shell scripts: sbatch keeps what it is given and counts from 7001, squeue prints a file.
+    """A Slurm of shell scripts: sbatch keeps its script and counts from 7001, squeue prints a file.
 
     PATH holds these and what they call, nothing else: whether the machine has a Slurm makes no difference.
     """
@@ -71,34 +60,29 @@ def tools(tmp_path, monkeypatch):
 @pytest.fixture
 def plan(tmp_path, monkeypatch):
     """Two learners and a yardstick on two small sets, 4 repetitions: 24 cells, for Slurm."""
-    return replace(make_plan(tmp_path, monkeypatch), exec=OPTIONS)
+    return replace(make_plan(tmp_path, monkeypatch), exec=config.plan(OPTIONS).exec)
 
 
 def chunks(plan) -> list[list[str]]:
     """The keys of each job submitted so far."""
-    return [
-        json.loads((folder / f"{number}.json").read_text())["keys"]
-        for folder, _, jobs in submitted_jobs._submissions(plan.store)
-        for number in range(len(jobs))
-    ]
+    folders = [(folder, len(jobs)) for folder, _, jobs in submitted_jobs._submissions(plan.store)]
+    paths = [folder / f"{number}.json" for folder, count in folders for number in range(count)]
+    return [json.loads(path.read_text())["keys"] for path in paths]
 
 
-def test_what_sbatch_is_given(plan, tools):
-    found = slurm.submit(plan)
-    assert (found.cells, found.waiting) == (24, 0)
-    assert found.jobs == ["7001_0", "7001_1", "7001_2", "7002_0", "7002_1"]  # arrays of at most 3
+def total(rows: list[dict], *states: str) -> list[int]:
+    """The number of cells in each of these states."""
+    return [sum(row[state] for row in rows) for state in states]
+
+
+def test_sbatch_gets_the_options(plan, tools):
+    new = slurm.submit(plan)
+    assert (new.cells, new.waiting) == (24, 0)
+    assert new.jobs == ["7001_0", "7001_1", "7001_2", "7002_0", "7002_1"]  # arrays of at most 3
     text = (tools / "0.sbatch").read_text()
-    for line in (
-        "--partition=long",
-        "--account=me",
-        "--time=90",
-        "--mem=2GB",
-        "--cpus-per-task=1",
-        "--array=0-2%2",
-        "--constraint=avx512",
-        "--job-name=omkl",
-    ):
-        assert f"#SBATCH {line}\n" in text
+    words = "partition=long account=me time=90 mem=2GB cpus-per-task=1 constraint=avx512 job-name=omkl"
+    for word in [*words.split(), "array=0-2%2"]:
+        assert f"#SBATCH --{word}\n" in text
     assert "qos" not in text
     assert text.index("module load python") < text.index("srun --unbuffered")
     assert f"{sys.executable} -u -m submitit.core._submit" in text
@@ -125,16 +109,13 @@ def test_only_what_is_neither_done_nor_queued_nor_running_is_submitted(plan, too
     folder = next(plan.store.glob("slurm/*/jobs.json")).parent
     assert slurm_job.run_chunk(str(folder / "2.json")) == {"ran": 5, "failed": 0}
     rows = status(plan).rows
-    assert [sum(row[name] for row in rows) for name in ("cells", "done", "running", "queued", "missing")] == [
-        *(24, 5, 5, 5, 9),
-    ]
+    assert total(rows, "cells", "done", "running", "queued", "missing") == [24, 5, 5, 5, 9]
     assert (status(plan).failed, list(rows[0])[:2]) == ([], ["data", "algo"])
     again = slurm.submit(plan)
     assert (again.cells, again.waiting) == (9, 10)
     assert sorted(key for keys in chunks(plan)[5:] for key in keys) == sorted(first[3] + first[4])
-    (tools / "queue").write_text(
-        "".join(f"{job} RUNNING\n" for job in ("7001_0", "7001_1", "7003_0", "7003_1"))
-    )
+    running = ("7001_0", "7001_1", "7003_0", "7003_1")
+    (tools / "queue").write_text("".join(f"{job} RUNNING\n" for job in running))
     nothing = slurm.submit(plan)
     assert (nothing.jobs, nothing.cells, nothing.waiting) == ([], 0, 19)
     assert slurm.submit(plan, fresh=True).cells == 5  # those that are done
@@ -160,7 +141,7 @@ def job(path: Path) -> int:
     ).returncode
 
 
-def test_a_cell_that_killed_its_job_gets_one_of_its_own_and_a_requeued_job_goes_on(plan, tools):
+def test_a_cell_that_killed_its_job_gets_one_of_its_own_and_a_requeued_job_continues(plan, tools):
     faults = [["value", 1], ["value", 2], ["kill", None], ["value", 4], ["raise", "no luck"]]
     settings = tuple(
         Setting("omkc_u", {"beta": i / 10, "fault": fault}, POOL) for i, fault in enumerate(faults, 1)
@@ -183,19 +164,18 @@ def test_a_cell_that_killed_its_job_gets_one_of_its_own_and_a_requeued_job_goes_
     assert job(second / "0.json") == 0
     assert runner.run_plan(done).cells["provenance"][0] == before  # that cell was not run again
     assert job(second / "1.json") == -signal.SIGKILL
-    found = status(plan)
-    assert [row[name] for row in found.rows for name in ("done", "failed", "missing")] == [3, 1, 1]
-    assert found.failed[0]["error"] == "ValueError: no luck"
-    assert found.logs == [second / "7002_1_0_log.err"]
+    progress = status(plan)
+    assert [row[name] for row in progress.rows for name in ("done", "failed", "missing")] == [3, 1, 1]
+    assert progress.failed[0]["error"] == "ValueError: no luck"
+    assert progress.logs == [second / "7002_1_0_log.err"]
     assert slurm.submit(plan).cells == 2  # the failed one is tried again, as everywhere
 
 
 def test_a_chunk_whose_cells_have_changed_is_refused(plan, tools):
     slurm.submit(plan)
-    folder = next(plan.store.glob("slurm/*/jobs.json")).parent
     write_data(Path(plan.data[0]), seed=7)
     with pytest.raises(OmklError, match="5 of its cells have changed since they were submitted"):
-        slurm_job.run_chunk(str(folder / "0.json"))
+        slurm_job.run_chunk(str(next(plan.store.glob("slurm/*/0.json"))))
 
 
 def test_with_the_controller_down_what_is_queued_is_unknown(plan, tools, capsys):
@@ -208,13 +188,7 @@ def test_with_the_controller_down_what_is_queued_is_unknown(plan, tools, capsys)
     (tools / "squeue").write_text(f"#!/bin/sh\necho '{down}' >&2\nexit 1\n")
     assert main(["status", *words, "--format", "json"]) == 1
     out, err = capsys.readouterr()
-    rows = json.loads(out)
-    assert [sum(row[name] for row in rows) for name in ("done", "unknown", "missing", "cells")] == [
-        5,
-        3,
-        0,
-        8,
-    ]
+    assert total(json.loads(out), "done", "unknown", "missing", "cells") == [5, 3, 0, 8]
     assert err == f"omkl: what is queued or running is unknown, as squeue does not answer: {down}\n"
     assert slurm_job.run_chunk(str(folder / "1.json")) == {"ran": 3, "failed": 0}
     assert main(["status", *words, "--format", "json"]) == 0  # all are done, whatever is queued
@@ -225,7 +199,7 @@ def test_with_the_controller_down_what_is_queued_is_unknown(plan, tools, capsys)
 def test_mistakes_end_with_one_line(plan, tools, monkeypatch):
     slurm.submit(plan)
     (tools / "queue").unlink()  # squeue fails
-    with pytest.raises(OmklError, match=r"squeue does not say what is queued already: cat: .*queue"):
+    with pytest.raises(OmklError, match=r"squeue does not list the queued jobs: cat: .*queue"):
         slurm.submit(plan)
     assert [row["unknown"] for row in status(plan).rows] == [4] * 6
     (tools / "sbatch").write_text("#!/bin/sh\necho 'sbatch: error: invalid partition' >&2\nexit 1\n")
@@ -233,7 +207,7 @@ def test_mistakes_end_with_one_line(plan, tools, monkeypatch):
     with pytest.raises(OmklError, match="cannot submit: sbatch: error: invalid partition"):
         slurm.submit(plan)
     with pytest.raises(UserError, match=r"exec\.extra: 'gres' is not an option"):
-        slurm.submit(replace(plan, exec={**OPTIONS, "extra": ["gres"]}))
+        slurm.submit(replace(plan, exec={**plan.exec, "extra": ["gres"]}))
     (tools / "srun").unlink()
     with pytest.raises(OmklError, match="cannot submit: Could not detect"):
         slurm.submit(plan)
@@ -242,21 +216,21 @@ def test_mistakes_end_with_one_line(plan, tools, monkeypatch):
         slurm.submit(plan)
     with pytest.raises(UserError, match="--fail-fast has no effect with exec=slurm"):
         main(["run", "exec=slurm", "--fail-fast", "--debug"])
-    with pytest.raises(UserError, match="exec=slurm submits cells and does not wait"):
+    with pytest.raises(UserError, match="exec=slurm is not an executor that waits for its cells"):
         runner.run_plan(plan)
 
 
 def test_local_jobs_have_a_session_and_a_log_of_their_own(tmp_path):
-    """Whoever reads the command's output, or logs off, is done when the command is."""
-    path, store = write_data(tmp_path / "mine.libsvm", 40), tmp_path / "store"
-    words = ["algo=arow", f"data={path}", f"store={store}", "exec=slurm", "exec.cluster=local"]
+    """The output of the command ends with the command, and the jobs outlive a logout."""
+    data, store = f"data={write_data(tmp_path / 'mine.libsvm', 40)}", tmp_path / "store"
+    words = ["algo=arow", data, f"store={store}", "exec=slurm", "exec.cluster=local"]
     code = "import sys; from omkl.cli import main; sys.exit(main(sys.argv[1:]))"
     command = [sys.executable, "-c", code, "run", *words, "exec.setup=[sleep 100,exit 1]"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=90, check=False)
     jobs = [int(line) for line in done.stdout.split()]
     try:
         assert (done.returncode, bool(jobs)) == (0, True), done.stderr
-        assert set(submitted_jobs.states(store).values()) == {"running"}  # the pipe is closed all the same
+        assert set(submitted_jobs.look(store)[0].values()) == {"running"}  # although the pipe is closed
         for job in jobs:
             assert os.getsid(job) not in (os.getsid(0), 0)
             assert os.getpgid(job) != os.getpgid(0)
@@ -270,7 +244,7 @@ def test_local_jobs_have_a_session_and_a_log_of_their_own(tmp_path):
 
 
 def test_local_jobs_that_cannot_be_started_end_with_one_line(plan, monkeypatch):
-    plan = replace(plan, exec={**OPTIONS, "cluster": "local", "setup": []})
+    plan = replace(plan, exec={**plan.exec, "cluster": "local", "setup": []})
     monkeypatch.setattr(sys, "executable", "/bin/false")
     with pytest.raises(OmklError, match=r"exec=slurm: no jobs were started; see .*jobs\.log"):
         slurm.submit(plan)
@@ -299,26 +273,24 @@ def test_jobs_of_this_machine_one_killed_and_the_same_command_to_the_end(tmp_pat
         return [int(line) for line in capsys.readouterr().out.split()]
 
     def wait() -> None:
-        while submitted_jobs.states(plan.store):
+        while submitted_jobs.look(plan.store)[0]:
             time.sleep(0.1)
 
-    def counts() -> dict:
+    def counts() -> list[int]:
         assert main(["status", *command, "--format", "json"]) == 0
         rows = json.loads(capsys.readouterr().out)
-        return {name: sum(row[name] for row in rows) for name in ("cells", "done", "running", "missing")}
+        return total(rows, "cells", "done", "running", "missing")
 
     _, second = submit()
     os.kill(second, signal.SIGINT)  # before it can have begun a cell
     wait()
-    found = counts()
-    missing = found["missing"]
-    assert found == {"cells": 24, "done": 24 - missing, "running": 0, "missing": missing}
+    *_, missing = counts()
+    assert counts() == [24, 24 - missing, 0, missing]
     assert 2 <= missing <= 12  # 12 where it was as quick as it should
     assert len(submit()) == 2
     assert main(["run", *command]) == 0  # at once: nothing is submitted twice
     out, err = capsys.readouterr()
-    assert out == ""
-    assert f"{missing} cells are queued or running already" in err
+    assert (out, f"{missing} cells are queued or running already" in err) == ("", True)
     wait()
     done = runner.run_plan(plan)  # what the same command shows now
     assert (done.ran, done.reused, done.failed) == (0, 24, [])

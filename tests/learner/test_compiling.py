@@ -7,11 +7,11 @@ import sys
 import pytest
 from support import ROOT
 
-from omkl.learner.compiling import compiling
+from omkl.learner.warming import compiling
 
 COMPILER = """
 import sys, time
-from omkl.learner.compiling import compiling
+from omkl.learner.warming import compiling
 with compiling(["omkc_dd"]):
     print("in", flush=True)
     time.sleep(0.3)

@@ -9,7 +9,7 @@ import pytest
 from support.engine_cases import assert_same, clouds, state, stream_of
 
 import omkl.data
-from omkl.bounds.svm import Batch
+from omkl.bounds.case import Batch
 from omkl.config import learner_spec, plan, pool
 from omkl.config.state import parse
 from omkl.data import compact, registry
@@ -72,14 +72,14 @@ def test_what_hyperparameters_leave_out_is_not_there():
         ({"expansion": True, "slots": "tau"}, "E: must be 'rounds' or have exactly one of the keys"),
     ],
 )
-def test_a_faulty_form_is_told(form, said):
+def test_a_faulty_form_is_an_error(form, said):
     with pytest.raises(ValueError, match=re.escape(said)):
         parse({"E": form}, HYPER)
 
 
 @pytest.mark.parametrize("tau", [150, 10**15])
 def test_a_window_gets_its_room_as_rounds_come(tau):
-    """However long, however the stream is cut, and beyond a pass whose length was told."""
+    """However long, however the stream is cut, and beyond a pass whose length was given."""
     data = clouds()
     kernel = {"kind": "gaussian", "sigma": 2.0}
     spec = learner_spec("norma")
@@ -113,19 +113,19 @@ def test_a_window_gets_its_room_as_rounds_come(tau):
     ],
 )
 def test_a_state_larger_than_the_memory_is_refused_before_any_work(tmp_path, words, said):
-    asked = _plan(tmp_path, *words)
+    this_plan = _plan(tmp_path, *words)
     with pytest.raises(UserError, match=said):
-        runner.run_plan(asked)
+        runner.run_plan(this_plan)
     assert not (tmp_path / "store").exists()
     with pytest.raises(UserError, match=said):  # on another machine: that cell fails
-        run_cell(expand(asked)[0].job)
+        run_cell(expand(this_plan)[0].job)
 
 
 def test_what_fits_is_run_and_what_is_there_needs_no_memory(tmp_path, monkeypatch):
-    asked = _plan(tmp_path, "algo=rff", "algo.D=10", "reps=1")
-    assert len(runner.run_plan(asked).cells) == 1
+    this_plan = _plan(tmp_path, "algo=rff", "algo.D=10", "reps=1")
+    assert len(runner.run_plan(this_plan).cells) == 1
     monkeypatch.setattr(resources, "memory", lambda: 0)
-    assert runner.run_plan(asked).reused == 1
+    assert runner.run_plan(this_plan).reused == 1
     needed = bytes_needed(learner_spec("rff").state, Setup({"D": 10}, d=2))
     assert needed == {"F": 8 * 3 * 10 * 2, "theta": 8 * 20, "T": 0}
 
@@ -135,7 +135,7 @@ LEARNERS = ("perceptron", "arow", "omkc_dd", "bomkc_rbp", "bomkc_spa", "bomkc_fo
 
 @pytest.mark.parametrize("name", LEARNERS)
 def test_columns_are_counted_by_those_in_use_where_there_are_very_many(name):
-    """Not a bit of a result changes, and the room for 2^31 columns is never asked for."""
+    """Not a bit of a result changes, and the room for 2^31 columns is never reserved."""
     few = clouds(T=80)
     spec = learner_spec(name)
     names = np.array([0, 7, 2**24, 2**30, 2**31 - 2], np.int32)
@@ -144,12 +144,12 @@ def test_columns_are_counted_by_those_in_use_where_there_are_very_many(name):
     params = spec.defaults | ({"budget": 10} if "budget" in spec.defaults else {})
 
     def figures(data):
-        found = run_pass(spec, params, used, data, np.arange(data.T), 1)
-        return {key: value for key, value in found.items() if key != "seconds"}
+        cell = run_pass(spec, params, used, data, np.arange(data.T), 1)
+        return {key: value for key, value in cell.items() if key != "seconds"}
 
     right = figures(few)
-    found, peak = peak_bytes(figures, many)
-    assert found == right
+    wide, peak = peak_bytes(figures, many)
+    assert wide == right
     assert peak < 2**26
     assert many.indices.max() == 2**31 - 2  # the data themselves are as they were
 
@@ -164,12 +164,12 @@ def test_up_to_that_many_columns_nothing_is_renumbered():
 def test_two_lines_that_name_the_last_column_take_no_room(tmp_path):
     (tmp_path / "mine.libsvm").write_text("1 1:1\n-1 2147483647:1\n")
     words = ["algo=perceptron,omkc_dd,bomkc_fogd,rff", f"data={tmp_path / 'mine.libsvm'}", "reps=2"]
-    asked = plan([*words, "yardsticks=[majority,arow]", f"store={tmp_path / 'store'}", "exec=serial"])
-    outcome, peak = peak_bytes(runner.run_plan, asked)
+    this_plan = plan([*words, "yardsticks=[majority,arow]", f"store={tmp_path / 'store'}", "exec=serial"])
+    outcome, peak = peak_bytes(runner.run_plan, this_plan)
     assert not outcome.failed
     assert len(outcome.cells) == 12
     assert set(outcome.cells["T"]) == {2}
-    batch, more = peak_bytes(Batch, omkl.data.load(asked.data[0]), pool("paper16"))
+    batch, more = peak_bytes(Batch, omkl.data.load(this_plan.data[0]), pool("paper16"))
     assert batch.fit(15, 1.0).norm2 > 0
     assert max(peak, more) < 2**28
 

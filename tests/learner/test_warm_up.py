@@ -14,7 +14,7 @@ import omkl.learner.job
 import omkl.learner.warming
 from omkl.config import learner_names, learner_spec
 from omkl.learner.choices import compiled_value
-from omkl.learner.compiling import compiling
+from omkl.learner.warming import compiling
 
 # In a process of its own, where nothing has been compiled yet, or loaded.
 PROBE = """
@@ -56,7 +56,7 @@ def settings(spec, usual):
             if params not in [usual] and not any(v.items() <= params.items() for v in spec.refuse):
                 yield params
 
-found, tried = [], 0
+late, tried = [], 0
 for name in learner_names():
     spec = learner_spec(name)
     compiled = function(spec.function)
@@ -76,8 +76,8 @@ for name in learner_names():
                 run_pass(spec, params, given, data, np.arange(data.T), 1, block=block)
                 tried += 1
                 if set(compiled.signatures) != before:
-                    found.append([name, task, params])
-print(json.dumps([tried, found]))
+                    late.append([name, task, params])
+print(json.dumps([tried, late]))
 """
 
 

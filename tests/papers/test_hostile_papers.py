@@ -1,4 +1,4 @@
-"""What a slip of the pen in conf/paper ends in: one line that names file and key, and exit code 2."""
+"""A mistake in conf/paper ends with one line that names file and key, and exit code 2."""
 
 import copy
 import shutil
@@ -9,10 +9,9 @@ import yaml
 from omkl.cli import main
 from omkl.config import compose
 from omkl.errors import UserError
-from omkl.papers import names, read
-from omkl.papers.checks import KINDS, Rows
-from omkl.papers.published import values
-from omkl.papers.schema import NEEDED
+from omkl.papers import claims, figures, names, read, schema, tables
+from omkl.papers.claims import Rows
+from omkl.papers.compare import published_values
 from omkl.paths import conf_folder
 
 
@@ -25,7 +24,7 @@ def conf(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "message"),
     [
         ({"claims": True}, "claims: must be names, each with keys and values, got True"),
         ({"deviations": 3}, "deviations: must be a list of texts, got 3"),
@@ -57,7 +56,7 @@ def conf(tmp_path, monkeypatch):
         ({"claims": {"a": {"title": "t", "kind": "step", "runs": ["star"], "sets": "al"}}}, "is missing"),
     ],
 )
-def test_a_wrong_type_is_named(conf, capsys, change, said):
+def test_a_wrong_type_is_named(conf, capsys, change, message):
     path = conf / "paper" / "bomkl.yaml"
     content = yaml.safe_load(path.read_text("utf-8"))
     path.write_text(yaml.safe_dump(content | change, allow_unicode=True), "utf-8")
@@ -67,10 +66,10 @@ def test_a_wrong_type_is_named(conf, capsys, change, said):
         assert not out
         assert err.count("\n") == 1
         assert f"{path}: " in err
-        assert said in err
+        assert message in err
 
 
-def test_a_quantifier_that_is_none(conf, capsys):
+def test_an_unknown_quantifier(conf, capsys):
     path = conf / "paper" / "omkc.yaml"
     content = yaml.safe_load(path.read_text("utf-8"))
     next(iter(content["claims"].values()))["sets"] = "mots"
@@ -105,21 +104,26 @@ def test_any_part_may_be_of_any_type(conf, name, monkeypatch):
     assert all(text.startswith(f"{path}: ") and "\n" not in text for text in refused)
 
 
-def test_every_check_says_what_it_needs():
-    for kind in KINDS:
-        assert ("claims", kind) in NEEDED
+def test_every_kind_of_the_schema_has_its_function():
+    assert schema.KINDS["claims"].keys() == claims.KINDS.keys()
+    assert schema.KINDS["tables"].keys() == {*tables.KINDS, tables.sizes.__name__}
+    assert schema.KINDS["figures"].keys() == {*figures.KINDS, figures.digits.__name__}
 
 
 @pytest.mark.parametrize(
-    ("kind", "options", "said"),
+    ("kind", "options", "message"),
     [
-        ("less", {"left": "A", "right": "A", "measure": "mistakes"}, "measure: there is no mistakes"),
+        ("less", {"left": "A", "right": "A", "measure": "mistakes"}, "measure: unknown measure 'mistakes'"),
         (
             "trend",
             {"label": "A", "key": "bta", "measure": "seconds", "direction": "up"},
             "did you mean 'beta'",
         ),
-        ("trend", {"label": "A", "key": "beta", "measure": "x", "direction": "up"}, "measure: there is no x"),
+        (
+            "trend",
+            {"label": "A", "key": "beta", "measure": "x", "direction": "up"},
+            "measure: unknown measure 'x'",
+        ),
         (
             "step",
             {"label": "A", "key": "beta", "measure": "seconds", "start": 7, "end": 1},
@@ -127,14 +131,14 @@ def test_every_check_says_what_it_needs():
         ),
     ],
 )
-def test_a_claim_of_what_is_not_there(kind, options, said):
+def test_a_claim_about_a_measure_or_value_that_does_not_exist(kind, options, message):
     record = {"mistake_pct_mean": 1.0, "seconds_mean": 2.0}
     records = {"A": [record | {"params": {"beta": value}} for value in (0.5, 1)]}
-    rows = Rows("d", "classification", records, {}, None)
-    with pytest.raises(UserError, match=said):
-        KINDS[kind](rows, options)
+    rows = Rows("d", "classification", records, None)
+    with pytest.raises(UserError, match=message):
+        claims.KINDS[kind](rows, options)
 
 
-def test_published_numbers_that_are_not_there():
+def test_unknown_published_numbers():
     with pytest.raises(UserError, match=r"published: 'bomk': there is no .*bomk\.csv \(did you mean 'bomkl'"):
-        values("bomk")
+        published_values("bomk")

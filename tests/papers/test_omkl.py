@@ -1,4 +1,4 @@
-"""results/omkl.md says what decides the rank of OMKL-O, and shows rows that differ in that beside it."""
+"""results/omkl.md gives the reasons for the rank of OMKL-O, next to rows that differ in them."""
 
 import math
 
@@ -17,7 +17,7 @@ def paper() -> Paper:
     return read("omkl")
 
 
-def said(paper: Paper, about: str) -> str:
+def text_about(paper: Paper, about: str) -> str:
     (text,) = [text for text in paper.deviations if about in text]
     return text
 
@@ -26,10 +26,10 @@ def test_the_condition_of_theorem_8_is_stated(paper):
     usual = learner_spec("omklo_da").defaults
     product = usual["R"] ** 2 * math.log(1 / usual["beta"])
     assert product > 1
-    text = said(paper, "Theorem 8")
+    text = text_about(paper, "Theorem 8")
     assert f"R = {usual['R']:g}" in text
     assert f"{product:.1f}" in text
-    assert 2**2 * math.log(1 / usual["beta"]) < 1  # the row beside it
+    assert 2**2 * math.log(1 / usual["beta"]) < 1  # the row next to it
 
 
 def test_the_step_size_of_theorem_10_is_stated(paper):
@@ -37,10 +37,10 @@ def test_the_step_size_of_theorem_10_is_stated(paper):
     R, delta, rate = usual["R"], usual["delta"], math.log(1 / usual["beta"])
     a, b = R**2 / 2 + math.log(m) / rate, rate * R**2 * m**2 / (2 * delta**2) + m / (2 * delta)
     assert usual["eta"] is None
-    assert f"{math.sqrt(a / b):.4f}" in said(paper, "Theorem 10")
+    assert f"{math.sqrt(a / b):.4f}" in text_about(paper, "Theorem 10")
 
 
-def test_tuned_rows_stand_beside_the_seven(paper):
+def test_tuned_rows_follow_the_seven(paper):
     (table,) = paper.tables.values()
     seven, tuned, within = table.runs
     assert len(seven.words["algo"]) == 7

@@ -126,7 +126,7 @@ def adaraker_authors(X, y, kernels, *, D, lam, loss, eta, normalise="none", rng)
 
 
 def authors(kernels, X, y, D, lam, beta, rng):
-    """ALGORITHMS.md section 9: learners k = 1.. of which only the votes start anew."""
+    """ALGORITHMS.md section 9: learners k = 1.. of which only the votes start again."""
     T, m = len(y), len(kernels)
     V, E = frequencies(kernels, X.shape[1], D, "authors", rng), Expansions(None, 0, T)
     created = math.floor(math.log2(T)) + 1
@@ -209,7 +209,7 @@ def bomkc_fogd(X, y, kernels, *, D, features, gamma, eta, normalise="none", rng)
 
 
 def ridge_features(X, y, kernels, *, D, features, lam, normalise="none", rng):
-    """theta = (lam I + sum z z')^-1 sum y z, solved anew every round."""
+    """theta = (lam I + sum z z')^-1 sum y z, solved in every round."""
     V, E = frequencies(kernels, X.shape[1], D, features, rng), Expansions(None, 0, len(y))
     A, b = lam * np.eye(2 * D), np.zeros(2 * D)
     with threadpool_limits(1):  # threads for matrices this small wait for one another

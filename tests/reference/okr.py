@@ -67,7 +67,7 @@ def adamkl(X, y, kernels, *, eta0, lam, loss, levels, normalise="none", rng=None
         voting = {j: log_h[j] for j in range(n) if log_h[j] is not None}
         vote = {j: math.exp(h - max(voting.values())) for j, h in voting.items()}
         score = sum(v * f[j] for j, v in vote.items()) / sum(vote.values()) if vote else 0.0
-        after, E.n_sv = E.n_sv, before  # counted as they stood before the round
+        after, E.n_sv = E.n_sv, before  # as they were before the round
         E.record(score, target, [True] * (levels * m))
         E.n_sv = after
         if n - 1 in new:  # the longest begins, and with it all

@@ -35,7 +35,7 @@ def last_value(X, y, kernels=(), *, normalise="none", rng=None):
     return E.result()
 
 
-def arow(X, y, kernels=(), *, r, covariance, normalise="none", rng=None):
+def arow(X, y, kernels=(), *, r, covariance="diagonal", normalise="none", rng=None):
     """AROW (Crammer, Kulesza, Dredze 2009), Fig. 1: mu (d,) mean, S (d, d) covariance or its diagonal (d,).
 
     On y mu.x < 1: v = x'Sx, b = 1/(v + r), a = max(0, 1 - y mu.x) b, mu += a S y x, S -= b S x x' S

@@ -12,6 +12,7 @@ from support.reports_cells import YARDSTICKS, cell, expected, frame, setting, st
 from omkl.errors import OmklError, UserError
 from omkl.reports import style
 from omkl.reports.curves import curve_figure, draw_curves, mean_curves
+from omkl.reports.lines import stripe
 
 DD, SS, U = setting("omkc_dd"), setting("omkc_ss"), setting("omkc_u")
 DATA = {"wdbc": 300, "sonar": 200}
@@ -113,7 +114,8 @@ def test_stripes_take_turns():
             self.stroke = stroke
 
     lines = {name: Line() for name in ("a", "b", "c", "alone")}
-    style.stripe([[lines[name] for name in "abc"], [lines["alone"]]], length=1.0)
+    for group in ("a b c", "alone"):
+        stripe([lines[name] for name in group.split()], length=1.0)
 
     def drawn(stroke: tuple, place: float) -> bool:
         offset, (dash, gap) = stroke
@@ -172,7 +174,7 @@ def test_a_format_that_is_not_written_is_refused(tmp_path, studied):
         curve_figure(*studied, tmp_path / "figure.jpg", expected=EXPECTED)
 
 
-def test_a_folder_that_cannot_be_made_is_told(tmp_path, studied):
+def test_a_folder_that_cannot_be_made_is_an_error(tmp_path, studied):
     (tmp_path / "file").write_text("")
     with pytest.raises(OmklError, match="cannot write the figure"):
         curve_figure(*studied, tmp_path / "file" / "figure", expected=EXPECTED)

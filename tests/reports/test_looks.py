@@ -27,7 +27,7 @@ NINE = tuple(setting("omkc_dd", beta=beta) for beta in BETAS)
 
 
 def below(figure: Figure) -> str:
-    """What stands below the panels, in one line."""
+    """The text below the panels, in one line."""
     text = figure.legends[0].get_title() if figure.legends else figure._supxlabel
     return " ".join(text.get_text().split())
 
@@ -159,7 +159,7 @@ def test_the_caption_says_what_was_drawn(order, reps, text):
     assert below(draw_times(grid_table(summary))) == text.partition(";")[0]
 
 
-def test_equal_repetitions_have_no_deviation_to_tell_of():
+def test_equal_repetitions_have_no_deviation():
     cells = frame(*repetitions(DD, [4, 4, 4], order="file", T=10))
     curves = {key: {"t": [5, 10], "mistakes": [3, 4], "n_sv_sum": [3, 4]} for key in cells["key"]}
     figure = draw_curves(mean_curves(cells, curves, expected((DD,), reps=3, yardsticks=())))
@@ -203,7 +203,7 @@ def test_a_curve_of_fewer_repetitions_is_a_warning_on_the_figure(tmp_path):
     assert "OMKC(D,D) on sonar 2 of 4" in file.read_text()
 
 
-def test_a_learner_of_which_nothing_has_finished_is_told_on_the_figure(tmp_path):
+def test_a_learner_of_which_nothing_has_finished_is_named_on_the_figure(tmp_path):
     cells, curves, about = incomplete(lost=4)
     (file,) = curve_figure(cells, curves, tmp_path / "x.svg", expected=about)
     assert "OMKC(D,D) on sonar 0 of 4" in file.read_text()
@@ -216,7 +216,7 @@ def test_a_sweep_of_fewer_repetitions_is_a_warning_on_the_figure():
     assert "INCOMPLETE, repetitions done: OMKC(D,D), beta=0.3 on sonar 2 of 4" in below(figure)
 
 
-def test_repetitions_that_differ_by_design_are_told():
+def test_repetitions_that_differ_by_design_are_reported():
     cells, curves = study((DD, SS), {"wdbc": 100}, 4)
     cells = cells[(cells["algo"] == "omkc_dd") | (cells["rep"] == 0)].reset_index(drop=True)
     table = mean_curves(cells, curves, expected((DD, SS), reps=4, yardsticks=()))
@@ -263,7 +263,7 @@ def test_a_hyperparameter_that_is_chosen_per_data_set_makes_no_learner_of_its_ow
     assert ranks.left_out == ()
 
 
-def test_what_was_not_finished_is_told_in_a_few_lines():
+def test_what_was_not_finished_is_reported_in_a_few_lines():
     summary = matched({f"set{n}": n / 100 for n in range(1, 41)})
     with pytest.raises(UserError) as error:
         average_ranks(summary)

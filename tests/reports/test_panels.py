@@ -223,7 +223,7 @@ def test_times_of_a_summary():
 # -------------------------------------------------------------------- pictures
 
 
-def test_pictures_stand_row_by_row_with_their_scores(tmp_path):
+def test_pictures_are_row_by_row_with_their_scores(tmp_path):
     values = np.arange(3 * 16, dtype=float).reshape(3, 16)
     panels = [Pictures("first", values, [0.5, -0.25, 1]), Pictures("late", values[:0], [])]
     figure = draw_pictures(panels, across=2)
@@ -245,6 +245,6 @@ def test_pictures_stand_row_by_row_with_their_scores(tmp_path):
         (np.zeros((0, 16)), [], "no pictures"),
     ],
 )
-def test_pictures_that_cannot_be_drawn_are_told(values, notes, message):
+def test_pictures_that_cannot_be_drawn_are_an_error(values, notes, message):
     with pytest.raises(UserError, match=message):
         draw_pictures([Pictures("x", values, notes)])

@@ -1,4 +1,4 @@
-"""Tables and curves of regression and novelty cells, alone and beside classification."""
+"""Tables and curves of regression and novelty cells, alone and next to classification."""
 
 import math
 

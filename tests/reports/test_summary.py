@@ -53,7 +53,7 @@ def test_one_repetition_has_no_deviation_and_marks_only_the_best():
     assert marks(table) == {"omkc_dd": True, "omkc_ss": False}
 
 
-def test_missing_repetitions_are_flagged_and_a_row_without_any_stands():
+def test_missing_repetitions_are_flagged_and_a_row_without_any_is_kept():
     cells = frame(*repetitions(DD, [10, 12, 14]), *repetitions(SS, [9, 9]))
     table = summarise(cells, 3, settings=(DD, SS, U), data=("wdbc",)).set_index("algo")
     assert table["reps"].to_dict() == {"omkc_dd": 3, "omkc_ss": 2, "omkc_u": 0}
@@ -62,7 +62,7 @@ def test_missing_repetitions_are_flagged_and_a_row_without_any_stands():
     assert not table.loc["omkc_u", "marked"]
 
 
-def test_asked_is_what_the_longest_row_has_when_not_told():
+def test_the_longest_row_says_how_many_are_expected_by_default():
     table = summarise(frame(*repetitions(DD, [1, 2, 3]), *repetitions(SS, [4])))
     assert table["asked"].tolist() == [3, 3]
     assert table["complete"].tolist() == [True, False]
@@ -161,8 +161,8 @@ def test_each_data_set_has_its_own_best():
         *repetitions(SS, [1, 2], "sonar"),
     )
     table = summarise(cells, 2, data=("wdbc", "sonar"))
-    found = list(zip(table["data"], table["algo"], table["marked"], strict=True))
-    assert found == [
+    rows = list(zip(table["data"], table["algo"], table["marked"], strict=True))
+    assert rows == [
         ("wdbc", "omkc_dd", True),
         ("wdbc", "omkc_ss", False),
         ("sonar", "omkc_dd", False),
@@ -173,10 +173,10 @@ def test_each_data_set_has_its_own_best():
 def test_p_values_at_the_edges():
     rng = np.random.default_rng(0)
     some = [np.array([3.0]), np.zeros(4), np.full(4, 2.0), *(rng.normal(size=n) for n in (4, 5, 4))]
-    found = paired_ps(some)
-    assert math.isnan(found[0])
-    assert found[1:3] == [1.0, 0.0]
-    assert found[3:] == pytest.approx([ttest_rel(d, np.zeros_like(d)).pvalue for d in some[3:]], rel=1e-12)
+    p_values = paired_ps(some)
+    assert math.isnan(p_values[0])
+    assert p_values[1:3] == [1.0, 0.0]
+    assert p_values[3:] == pytest.approx([ttest_rel(d, np.zeros_like(d)).pvalue for d in some[3:]], rel=1e-12)
     assert not not_worse(np.array([]), math.nan)
     assert not_worse(np.array([-5.0, -5.0]), 0.0)
     assert not not_worse(np.array([5.0, 5.0]), 0.0)
@@ -186,7 +186,7 @@ def test_p_values_at_the_edges():
 # -------------------------------------------------------------------- rows
 
 
-def test_rows_stand_in_the_order_asked_for_with_yardsticks_last():
+def test_rows_keep_the_order_of_the_command_with_yardsticks_last():
     cells = frame(*[cell(which, 0, 5) for which in (*YARDSTICKS, SS, U, DD)])
     table = summary_of(cells, expected((U, SS, DD), reps=1))
     assert table["algo"].tolist() == ["omkc_u", "omkc_ss", "omkc_dd", "majority", "perceptron", "arow"]
@@ -200,7 +200,7 @@ def test_a_learner_that_is_also_a_yardstick_is_a_learner():
     assert chosen["is_yardstick"].tolist() == [False]
 
 
-def test_a_yardstick_with_other_settings_stands_beside_the_learner():
+def test_a_yardstick_with_other_settings_is_shown_next_to_the_learner():
     own = Setting("perceptron", {"kernel": {"kind": "gaussian", "sigma": 2.0}})
     table = summary_of(frame(cell(own, 0, 5), cell(YARDSTICKS[1], 0, 6)), expected((own,), reps=1))
     chosen = table[table["algo"] == "perceptron"]
@@ -228,7 +228,7 @@ def test_pools_make_rows_of_their_own_but_a_pools_name_does_not():
     assert table["reps"].tolist() == [2, 1]
 
 
-def test_two_data_sets_of_one_name_are_told_apart():
+def test_two_data_sets_of_one_name_are_distinguished():
     cells = frame(cell(DD, 0, 5, data_hash="aaaaaaaa"), cell(DD, 0, 50, data_hash="bbbbbbbb", key="k"))
     table = summarise(cells, 1)
     assert table["data"].tolist() == ["wdbc (aaaaaa)", "wdbc (bbbbbb)"]

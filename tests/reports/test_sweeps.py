@@ -1,4 +1,7 @@
-"""Pictures of a grid: curves, heat maps, dots, and which of them is drawn when."""
+"""A sweep: its tables, and the picture of its grid (curves, heat maps or dots)."""
+
+import csv
+import io
 
 import numpy as np
 import pytest
@@ -12,17 +15,18 @@ from support.reports_cells import (
     cell,
     expected,
     frame,
+    line_of,
     repetitions,
     setting,
+    strict,
     study,
 )
 
 from omkl.reports.grid import axes_of, grid_table
-from omkl.reports.heatmap import matrix
 from omkl.reports.lines import is_log_spaced
-from omkl.reports.report import sweep_report
+from omkl.reports.report import best_settings, sweep_report
 from omkl.reports.summary import summary_of
-from omkl.reports.sweep_figure import draw_sweep
+from omkl.reports.sweep_figure import draw_sweep, matrix
 
 DD, SS, U = setting("omkc_dd"), setting("omkc_ss"), setting("omkc_u")
 DATA = {"wdbc": 300, "sonar": 200}
@@ -127,7 +131,7 @@ def test_a_sweep_of_learners_that_share_no_number_has_curves_alone():
     assert not any(axes.get_images() for axes in figure.axes)
 
 
-def test_heat_map_values_stand_in_their_places():
+def test_heat_map_values_are_in_their_places():
     grid = [setting("omkc_ss", beta=b, delta=d) for b in (0.3, 0.5, 0.8) for d in (0.01, 0.1)]
     counts = dict(zip([(0, 0), (1, 0), (0, 1), (1, 1), (0, 2)], (10, 20, 30, 40, 50), strict=True))
     cells = frame(*[cell(which, 0, count) for which, count in zip(grid, counts.values(), strict=False)])
@@ -173,7 +177,7 @@ def test_three_swept_numbers_show_the_best_dots_in_order():
     assert means[0] == pytest.approx(100 * (500 - 35) / 1000)
 
 
-def test_a_yardstick_of_a_learners_name_is_told_apart():
+def test_a_yardstick_of_a_learners_name_is_distinguished():
     kernels = [{"kind": "gaussian", "sigma": s} for s in (1.0, 4.0)]
     settings = tuple(Setting("perceptron", {"kernel": kernel}) for kernel in kernels)
     figure = draw_sweep(swept(settings))
@@ -190,3 +194,58 @@ def test_sweep_report_writes_the_figure_or_none_when_nothing_is_finished(tmp_pat
     text, files = sweep_report(frame(), expected(settings, reps=2), out=tmp_path)
     assert files == []
     assert "0/2" in text
+
+
+# -------------------------------------------------------------------- tables
+
+BY_TWO = tuple(setting("omkc_ss", beta=b, delta=d) for b in (0.5, 0.8) for d in (0.01, 0.1))
+SWEEP = expected((DD, *BY_TWO), reps=2, swept=("algo.beta", "algo.delta"), yardsticks=YARDSTICKS[:1])
+CELLS = frame(
+    *repetitions(DD, [50, 52]),
+    *[line for n, which in enumerate(BY_TWO) for line in repetitions(which, [40 - 10 * (n == 2), 44])],
+    *repetitions(YARDSTICKS[0], [300, 310]),
+)
+
+
+def test_a_sweep_has_a_column_per_swept_number_and_a_table_of_the_best():
+    text, files = sweep_report(CELLS, SWEEP)
+    assert files == []
+    long, best = text.split("best setting per data set and learner")
+    assert "beta    delta" in long
+    assert long.count("OMKC(S,S)") == 4
+    assert best.count("OMKC(S,S)") == 1
+    assert line_of(best, "OMKC(S,S)").split()[:3] == ["OMKC(S,S)", "0.8", "0.01"]
+    assert line_of(long, "OMKC(D,D)").split()[2:4] == ["0.8", "–"]
+
+
+def test_best_settings_break_ties_by_support_vectors():
+    cells = frame(
+        *repetitions(BY_TWO[0], [10, 10], n_sv_sum=90),
+        *repetitions(BY_TWO[1], [10, 10], n_sv_sum=80),
+        *repetitions(BY_TWO[2], [11, 11], n_sv_sum=1),
+    )
+    (best,) = best_settings(summary_of(cells, expected(BY_TWO[:3], reps=2, yardsticks=()))).to_dict("records")
+    assert best["params"] == BY_TWO[1].params
+
+
+def test_the_best_of_a_learner_does_not_hide_the_yardstick_of_that_name():
+    own = tuple(Setting("perceptron", {"kernel": {"kind": "gaussian", "sigma": s}}) for s in (1.0, 2.0))
+    cells = frame(cell(own[0], 0, 9), cell(own[1], 0, 8), cell(YARDSTICKS[1], 0, 5))
+    best = best_settings(summary_of(cells, expected(own, reps=1, yardsticks=YARDSTICKS[1:2])))
+    assert best["mistakes_mean"].tolist() == [8.0, 5.0]
+    assert best["is_yardstick"].tolist() == [False, True]
+
+
+def test_sweep_json_and_csv():
+    parsed = strict(sweep_report(CELLS, SWEEP, "json")[0])
+    assert list(parsed) == ["summary", "best", "cells", "notes"]
+    assert [row["params"].get("delta") for row in parsed["best"]] == [None, 0.01, None]
+    rows = list(csv.DictReader(io.StringIO(sweep_report(CELLS, SWEEP, "csv")[0])))
+    assert [row["algo.delta"] for row in rows] == ["", "0.01", "0.1", "0.01", "0.1", ""]
+
+
+def test_axes_are_the_swept_numbers_the_longest_first():
+    three = (*BY_TWO, setting("omkc_ss", beta=0.5, delta=0.5, sampling="sum"))
+    table = summary_of(frame(*[cell(which, 0, 5) for which in three]), expected(three, reps=1))
+    assert axes_of(table) == {"delta": [0.01, 0.1, 0.5], "beta": [0.5, 0.8]}
+    assert list(axes_of(table)) == ["delta", "beta"]

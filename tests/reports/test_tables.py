@@ -7,13 +7,21 @@ import re
 from dataclasses import replace
 
 import pytest
-from support.reports_cells import COSINE, YARDSTICKS, Setting, cell, expected, frame, repetitions, setting
+from support.reports_cells import (
+    COSINE,
+    YARDSTICKS,
+    cell,
+    expected,
+    frame,
+    line_of,
+    repetitions,
+    setting,
+    strict,
+)
 
 from omkl.errors import UserError
-from omkl.reports.grid import axes_of
-from omkl.reports.latex import escape
-from omkl.reports.report import best_settings, report, sweep_report
-from omkl.reports.summary import summary_of
+from omkl.reports.report import report
+from omkl.reports.tables import escape
 
 DD, SS = setting("omkc_dd"), setting("omkc_ss")
 SPREAD_1 = frame(
@@ -24,11 +32,6 @@ SPREAD_1 = frame(
     *repetitions(YARDSTICKS[2], [150, 155, 150]),
 )
 EXPECTED = expected((DD, SS))
-
-
-def line_of(text: str, label: str) -> str:
-    (found,) = [line for line in text.splitlines() if re.search(rf"(^|\| | ){re.escape(label)} ", line)]
-    return found
 
 
 def test_terminal_table():
@@ -56,7 +59,7 @@ def test_terminal_table():
     assert text.endswith("\n")
 
 
-def test_plus_minus_signs_stand_below_one_another():
+def test_plus_minus_signs_are_aligned():
     lines = [line for line in report(SPREAD_1, EXPECTED).splitlines() if line.count("±") == 2]
     assert len(lines) == 4
     assert len({tuple(m.start() for m in re.finditer("±", line)) for line in lines}) == 1
@@ -94,7 +97,7 @@ def test_one_repetition_shows_a_dash_for_the_deviation():
 
 
 @pytest.mark.parametrize("fmt", ["table", "markdown", "latex"])
-def test_missing_repetitions_and_failures_are_told(fmt):
+def test_missing_repetitions_and_failures_are_reported(fmt):
     failed = {
         "algo": "omkc_ss",
         "params": SS.params,
@@ -110,77 +113,8 @@ def test_missing_repetitions_and_failures_are_told(fmt):
     assert "OMKC(S,S) on wdbc, repetition 2: MemoryError: 3 GB" in text
 
 
-def test_times_of_different_machines_are_told():
-    one, two = cell(DD, 0, 1), cell(DD, 1, 2, provenance={"cpu": "B", "versions": {"omkl": "0.2"}})
-    text = " ".join(report(frame(one, two), expected((DD,), reps=2, yardsticks=())).split())
-    assert "seconds were measured on different CPUs: A (1 cells), B (1 cells)" in text
-    assert "different versions of omkl: 0.1 (1 cells), 0.2 (1 cells)" in text
-    assert "CPU" not in report(frame(one), expected((DD,), reps=1, yardsticks=()))
-
-
-ORIGIN = {
-    "versions": {"omkl": "0.1", "numpy": "2.0"},
-    "commit": "a1b2" * 10,
-    "dirty": False,
-    "host": "my_vm",
-    "cpu": "A",
-    "cores": 4,
-    "backend": "loky",
-    "jobs": 4,
-    "load": 5.0,
-}
-
-
-@pytest.mark.parametrize("fmt", ["table", "markdown", "latex"])
-def test_every_table_says_what_made_its_cells(fmt):
-    here = [cell(DD, rep, 5, provenance={**ORIGIN, "load": 0.5 + rep}) for rep in range(3)]
-    text = " ".join(report(frame(*here), expected((DD,), yardsticks=()), fmt).replace("\\", "").split())
-    for part in (
-        "omkl 0.1, numpy 2.0, commit a1b2a1b2a1b2",
-        "my_vm (A, 4 cores)",
-        "workers 4",
-        "load 0.5 to 2.5",
-    ):
-        assert part in text
-    assert "too long" not in text
-    there = {**ORIGIN, "host": "other", "dirty": True, "versions": {"omkl": "0.1", "numpy": "2.1"}}
-    cells = frame(*here[:2], cell(DD, 2, 5, provenance=there))
-    text = " ".join(report(cells, expected((DD,), yardsticks=()), fmt).replace("\\", "").split())
-    for part in (
-        "numpy 2.0; omkl 0.1, numpy 2.1",
-        "a1b2a1b2a1b2; commit a1b2a1b2a1b2 with changes",
-        "; other (A",
-    ):
-        assert part in text
-
-
-def test_rows_of_csv_and_json_say_it_too():
-    cells = frame(cell(DD, 0, 5, provenance=ORIGIN), cell(DD, 1, 5, provenance=None))
-    rows = strict(report(cells, expected((DD,), reps=2, yardsticks=()), "json"))["summary"]
-    assert (rows[0]["commit"], rows[0]["load_max"]) == ("commit a1b2a1b2a1b2", 5.0)
-    (row,) = csv.DictReader(io.StringIO(report(cells, expected((DD,), reps=2, yardsticks=()), "csv")))
-    assert (row["machines"], row["versions"]) == ("my_vm (A, 4 cores)", "omkl 0.1, numpy 2.0")
-
-
-@pytest.mark.parametrize(
-    ("change", "warning"),
-    [
-        ({}, ""),
-        ({"load": 5.9}, ""),
-        ({"load": 6.1}, "1 of 2 cells ran under a load of 6.1 on 4 cores"),
-        ({"jobs": 5}, "1 of 2 cells ran with 5 workers on 4 cores"),
-        ({"cores": "many", "jobs": None, "load": "high", "versions": 3}, ""),  # edited by hand
-    ],
-)
-def test_times_of_crowded_machines_are_doubted(change, warning):
-    cells = frame(cell(DD, 0, 5, provenance=ORIGIN), cell(DD, 1, 5, provenance={**ORIGIN, **change}))
-    text = " ".join(report(cells, expected((DD,), reps=2, yardsticks=())).split())
-    assert ("seconds may be too long" in text) == bool(warning)
-    assert warning in text
-
-
 @pytest.mark.parametrize("fmt", ["table", "markdown", "latex", "json", "csv"])
-def test_cells_of_an_older_revision_are_told_and_not_mixed(fmt, recwarn):
+def test_cells_of_an_older_revision_are_reported_and_not_mixed(fmt, recwarn):
     text = report(frame(cell(DD, 0, 5)), expected((DD,), reps=1, stale={("omkc_dd", 1): 3}), fmt)
     if fmt == "csv":  # has no place of its own for notes
         text += " ".join(str(warning.message) for warning in recwarn)
@@ -202,28 +136,21 @@ def test_unknown_format():
 # -------------------------------------------------------------------- JSON and CSV
 
 
-def strict(text: str) -> dict:
-    def refuse(name: str) -> None:
-        raise AssertionError(f"{name} in JSON")
-
-    return json.loads(text, parse_constant=refuse)
-
-
 def test_json_is_strict_and_complete():
     cells = frame(cell(DD, 0, 100, weights=[float("nan"), 1.0]), cell(YARDSTICKS[0], 0, 200))
-    found = strict(report(cells, expected((DD,), reps=1, yardsticks=YARDSTICKS[:1]), "json"))
-    assert list(found) == ["summary", "cells", "notes"]
-    row, yardstick = found["summary"]
+    parsed = strict(report(cells, expected((DD,), reps=1, yardsticks=YARDSTICKS[:1]), "json"))
+    assert list(parsed) == ["summary", "cells", "notes"]
+    row, yardstick = parsed["summary"]
     assert row["mistake_pct_mean"] == 10.0
     assert row["mistake_pct_std"] is None
     assert (row["T"], row["params"], row["marked"], yardstick["pool"]) == (1000, {"beta": 0.8}, True, None)
-    line = found["cells"][0]
+    line = parsed["cells"][0]
     assert line["weights"] == [None, 1.0]
     wanted = (
         "algo data rep seed T mistakes mistake_rate n_sv_sum n_sv_union n_sv_combined n_sv_per_kernel seconds"
     )
     assert set(wanted.split()) <= set(line)
-    assert found["cells"][1]["pool"] is None
+    assert parsed["cells"][1]["pool"] is None
 
 
 def test_json_without_cells():
@@ -312,58 +239,3 @@ def test_latex_escape():
     assert escape("a_b & 50% #1 {x} $y$ ~^\\") == (
         r"a\_b \& 50\% \#1 \{x\} \$y\$ \textasciitilde{}\textasciicircum{}\textbackslash{}"
     )
-
-
-# -------------------------------------------------------------------- sweeps
-
-GRID = tuple(setting("omkc_ss", beta=b, delta=d) for b in (0.5, 0.8) for d in (0.01, 0.1))
-SWEEP = expected((DD, *GRID), reps=2, swept=("algo.beta", "algo.delta"), yardsticks=YARDSTICKS[:1])
-SWEEP_CELLS = frame(
-    *repetitions(DD, [50, 52]),
-    *[line for n, which in enumerate(GRID) for line in repetitions(which, [40 - 10 * (n == 2), 44])],
-    *repetitions(YARDSTICKS[0], [300, 310]),
-)
-
-
-def test_a_sweep_has_a_column_per_swept_number_and_a_table_of_the_best():
-    text, files = sweep_report(SWEEP_CELLS, SWEEP)
-    assert files == []
-    long, best = text.split("best setting per data set and learner")
-    assert "beta    delta" in long
-    assert long.count("OMKC(S,S)") == 4
-    assert best.count("OMKC(S,S)") == 1
-    assert line_of(best, "OMKC(S,S)").split()[:3] == ["OMKC(S,S)", "0.8", "0.01"]
-    assert line_of(long, "OMKC(D,D)").split()[2:4] == ["0.8", "–"]
-
-
-def test_best_settings_break_ties_by_support_vectors():
-    cells = frame(
-        *repetitions(GRID[0], [10, 10], n_sv_sum=90),
-        *repetitions(GRID[1], [10, 10], n_sv_sum=80),
-        *repetitions(GRID[2], [11, 11], n_sv_sum=1),
-    )
-    (best,) = best_settings(summary_of(cells, expected(GRID[:3], reps=2, yardsticks=()))).to_dict("records")
-    assert best["params"] == GRID[1].params
-
-
-def test_the_best_of_a_learner_does_not_hide_the_yardstick_of_that_name():
-    own = tuple(Setting("perceptron", {"kernel": {"kind": "gaussian", "sigma": s}}) for s in (1.0, 2.0))
-    cells = frame(cell(own[0], 0, 9), cell(own[1], 0, 8), cell(YARDSTICKS[1], 0, 5))
-    best = best_settings(summary_of(cells, expected(own, reps=1, yardsticks=YARDSTICKS[1:2])))
-    assert best["mistakes_mean"].tolist() == [8.0, 5.0]
-    assert best["is_yardstick"].tolist() == [False, True]
-
-
-def test_sweep_json_and_csv():
-    found = strict(sweep_report(SWEEP_CELLS, SWEEP, "json")[0])
-    assert list(found) == ["summary", "best", "cells", "notes"]
-    assert [row["params"].get("delta") for row in found["best"]] == [None, 0.01, None]
-    rows = list(csv.DictReader(io.StringIO(sweep_report(SWEEP_CELLS, SWEEP, "csv")[0])))
-    assert [row["algo.delta"] for row in rows] == ["", "0.01", "0.1", "0.01", "0.1", ""]
-
-
-def test_axes_are_the_swept_numbers_the_longest_first():
-    three = (*GRID, setting("omkc_ss", beta=0.5, delta=0.5, sampling="sum"))
-    table = summary_of(frame(*[cell(which, 0, 5) for which in three]), expected(three, reps=1))
-    assert axes_of(table) == {"delta": [0.01, 0.1, 0.5], "beta": [0.5, 0.8]}
-    assert list(axes_of(table)) == ["delta", "beta"]

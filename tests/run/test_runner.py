@@ -14,8 +14,10 @@ from support.runner_plans import POOL, make_plan, without_time
 
 from omkl import config, executors
 from omkl.config import Plan, Setting, learner_spec
+from omkl.executors.loky import Loky
+from omkl.executors.serial import Serial
 from omkl.learner import job as jobs
-from omkl.run import runner
+from omkl.run import cells, runner
 from omkl.store.store import Store
 
 
@@ -83,7 +85,7 @@ def test_nothing_depends_on_the_workers_or_the_order_of_finishing(plan, workers,
     def backwards(self, function, jobs):
         yield from ((job, executors.attempt(function, job)) for job in reversed(list(jobs)))
 
-    monkeypatch.setattr(executors.Serial, "run", backwards)
+    monkeypatch.setattr(Serial, "run", backwards)
     last_first = runner.run_plan(replace(plan, store=tmp_path / "backwards"), jobs=1)
     for other in (parallel, last_first):
         pd.testing.assert_frame_equal(without_time(other.cells), without_time(serial.cells))
@@ -103,7 +105,7 @@ def test_only_what_is_missing_runs(plan, tmp_path):
     pd.testing.assert_frame_equal(without_time(whole.cells), without_time(third.cells))
 
 
-def test_fresh_runs_all_anew_and_the_new_results_count(plan):
+def test_fresh_runs_all_again_and_the_new_results_count(plan):
     old = runner.run_plan(plan, jobs=1).cells
     outcome = runner.run_plan(plan, jobs=1, fresh=True)
     assert (outcome.ran, outcome.reused) == (24, 0)
@@ -118,20 +120,20 @@ def test_another_revision_does_not_reuse(plan, monkeypatch):
     now = {name: learner_spec(name).revision for name in ("omkc_dd", "omkc_ss", "majority")}
     revised = {name: replace(learner_spec(name), revision=now[name] + 2) for name in ("omkc_dd", "omkc_ss")}
     revised["majority"] = learner_spec("majority")
-    monkeypatch.setattr(config, "learner_specs", lambda names: {name: revised[name] for name in names})
+    monkeypatch.setattr(cells, "learner_specs", lambda names: {name: revised[name] for name in names})
     outcome = runner.run_plan(plan, jobs=1)
     assert (outcome.ran, outcome.reused) == (16, 8)
     assert outcome.stale == {(name, now[name]): 8 for name in ("omkc_dd", "omkc_ss")}
     assert set(outcome.cells["revision"]) == {now["omkc_dd"] + 2, now["majority"]}
 
 
-def test_a_yardstick_that_is_also_asked_runs_once(plan):
+def test_a_yardstick_that_is_also_a_setting_runs_once(plan):
     both = replace(plan, settings=(*plan.settings, *plan.yardsticks))
     outcome = runner.run_plan(both, jobs=1)
     assert (outcome.requested, outcome.ran, len(outcome.cells)) == (24, 24, 24)
 
 
-def test_the_same_data_and_pool_under_another_name_are_reused_and_shown_as_asked(plan, tmp_path):
+def test_the_same_data_and_pool_under_another_name_are_reused_and_shown_under_the_new_names(plan, tmp_path):
     runner.run_plan(plan, jobs=1)
     copy = tmp_path / "copy.libsvm"
     copy.write_text(Path(plan.data[0]).read_text())
@@ -145,13 +147,13 @@ def test_the_same_data_and_pool_under_another_name_are_reused_and_shown_as_asked
 def test_longest_cells_come_first(plan):
     seen = []
 
-    class Watching(executors.Serial):
+    class Watching(Serial):
         def run(self, function, jobs):
             seen.extend((job.name, job.spec.name) for job in jobs)
             return super().run(function, jobs)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(executors, "Serial", Watching)
+        patch.setattr("omkl.executors.serial.Serial", Watching)
         runner.run_plan(replace(plan, reps=1), jobs=1)
     assert [name for name, algo in seen if algo != "majority"] == ["two", "two", "one", "one"]
     assert seen.index(("two", "majority")) > seen.index(("two", "omkc_ss"))
@@ -164,9 +166,9 @@ def test_workers_read_the_cached_copy_and_notice_other_content(plan, workers, tm
     get_reusable_executor().shutdown(kill_workers=True)  # workers that have not opened it yet
     jobs._open.clear()
     wrong = replace(job, data=next(cell.job.data for cell in cells if cell.job.name == "two"))
-    ((_, outcome),) = executors.Loky(2).run(runner_fakes.run_cell, [wrong])
+    ((_, outcome),) = Loky(2).run(runner_fakes.run_cell, [wrong])
     assert "changed during the run" in outcome.error
-    ((_, outcome),) = executors.Loky(2).run(runner_fakes.run_cell, [job])
+    ((_, outcome),) = Loky(2).run(runner_fakes.run_cell, [job])
     assert outcome["T"] == 30
 
 

@@ -63,9 +63,9 @@ def test_a_failed_cell_is_recorded_excluded_and_tried_again(plan, fault, message
 
 
 def test_a_poison_cell_fails_and_the_others_finish(plan, workers):
-    outcome = runner.run_plan(faulty(plan, "kill", None), jobs=2)
-    assert len(outcome.cells) == 6
-    assert ["SIGKILL" in line["error"] for line in outcome.failed] == [True, True]
+    outcome = runner.run_plan(faulty(replace(plan, data=plan.data[:1]), "kill", None), jobs=2)
+    assert len(outcome.cells) == 3
+    assert ["SIGKILL" in line["error"] for line in outcome.failed] == [True]
 
 
 def test_a_worker_killed_once_changes_nothing(plan, workers, tmp_path):
@@ -140,7 +140,7 @@ print(outcome.interrupted, len(outcome.cells), len(outcome.failed), flush=True)
 
 
 @pytest.mark.parametrize(("name", "jobs"), [("loky", 1), ("loky", 2), ("dask", 2)])
-def test_ctrl_c_keeps_what_is_finished_and_the_same_plan_goes_on(plan, tmp_path, monkeypatch, name, jobs):
+def test_ctrl_c_keeps_what_is_finished_and_the_same_plan_continues(plan, tmp_path, monkeypatch, name, jobs):
     slow = [Setting("omkc_u", {"beta": i / 100, "fault": ["spin", 0.15]}, POOL) for i in range(1, 90)]
     options = config.plan([f"exec={name}"]).exec
     plan = replace(plan, settings=tuple(slow), data=plan.data[:1], reps=1, exec=options)

@@ -8,15 +8,14 @@ from support.engine_cases import clouds
 from omkl.config import plan
 from omkl.errors import UserError
 from omkl.run import runner
-from omkl.run.cells import expand
-from omkl.run.matched_budgets import sizes
+from omkl.run.cells import expand, sizes
 from omkl.store.store import Store
 
 MATCH = "algo.budget={match:bomkc_spa}"
 
 
 @pytest.fixture
-def asked(tmp_path):
+def make_plan(tmp_path):
     """Function: words -> a plan on two small sets of its own, in a store of its own."""
     files = []
     for T in (60, 90):
@@ -36,46 +35,46 @@ def asked(tmp_path):
     return make
 
 
-def test_the_budget_is_nearest_to_the_size_on_each_data_set(asked):
-    spa = runner.run_plan(asked("algo=bomkc_spa"), jobs=1).cells
-    outcome = runner.run_plan(asked("algo=bomkc_rbp", MATCH), jobs=1)
+def test_the_budget_is_nearest_to_the_size_on_each_data_set(make_plan):
+    spa = runner.run_plan(make_plan("algo=bomkc_spa"), jobs=1).cells
+    outcome = runner.run_plan(make_plan("algo=bomkc_rbp", MATCH), jobs=1)
     assert (outcome.requested, outcome.ran, len(outcome.cells)) == (6, 6, 6)
-    budgets = sizes(asked("algo=bomkc_rbp", MATCH))
+    budgets = sizes(make_plan("algo=bomkc_rbp", MATCH))
     assert len(budgets) == 2
     for (data, _), budget in budgets.items():
         name = data.rsplit("/")[-1].removesuffix(".libsvm")
         mean = spa.loc[spa["data"] == name, "n_sv_sum"].mean()
         assert abs(3 * budget - mean) <= 1.5
         # the cells of the number itself, so that nothing runs again
-        again = replace(asked("algo=bomkc_rbp", f"algo.budget={budget}"), data=(data,))
+        again = replace(make_plan("algo=bomkc_rbp", f"algo.budget={budget}"), data=(data,))
         numbers = runner.run_plan(again, jobs=1)
         assert (numbers.ran, numbers.reused) == (0, 3)
         assert set(numbers.cells["key"]) == set(outcome.cells.loc[outcome.cells["data"] == name, "key"])
-    # shown as asked, stored as run
+    # shown as the plan has it, stored as it ran
     assert all(params["budget"] == {"match": "bomkc_spa"} for params in outcome.cells["params"])
-    stored = Store(asked().store).cells()["params"]
+    stored = Store(make_plan().store).cells()["params"]
     assert all(isinstance(params.get("budget", 1), int) for params in stored)
 
 
-def test_what_is_matched_runs_where_the_store_lacks_it_and_counts_for_itself(asked):
-    outcome = runner.run_plan(asked("algo=bomkc_rbp,bomkc_bpas", MATCH), jobs=1)
+def test_the_matched_learner_runs_where_the_store_lacks_its_cells(make_plan):
+    outcome = runner.run_plan(make_plan("algo=bomkc_rbp,bomkc_bpas", MATCH), jobs=1)
     assert (outcome.requested, outcome.ran) == (12, 12)
-    later = runner.run_plan(asked("algo=bomkc_spa"), jobs=1)
+    later = runner.run_plan(make_plan("algo=bomkc_spa"), jobs=1)
     assert (later.ran, later.reused) == (0, 6)
 
 
-def test_hyperparameters_of_the_matched_learner(asked):
+def test_hyperparameters_of_the_matched_learner(make_plan):
     words = ("algo=bomkc_rbp", "algo.budget={match:bomkc_spa,alpha:0.2},{match:bomkc_spa,alpha:2}")
-    both = asked(*words, sweep=True)
+    both = make_plan(*words, sweep=True)
     assert [s.params["budget"]["alpha"] for s in both.settings] == [0.2, 2.0]
     runner.run_plan(both, jobs=1)
     few, many = list(sizes(both).values())[:2]  # of the first data set
     assert few < many
 
 
-def test_without_a_run_missing_cells_are_named(asked):
+def test_without_a_run_missing_cells_are_named(make_plan):
     with pytest.raises(UserError, match=r"holds 0 of 3 cells of bomkc_spa on .*clouds60"):
-        sizes(asked("algo=bomkc_rbp", MATCH))
+        sizes(make_plan("algo=bomkc_rbp", MATCH))
 
 
 @pytest.mark.parametrize(
@@ -93,17 +92,17 @@ def test_without_a_run_missing_cells_are_named(asked):
         ("{match:bomkc_spa,alpha:9}", "alpha must be at most beta"),
     ],
 )
-def test_a_budget_that_is_none_is_refused(budget, says):
+def test_a_wrong_budget_is_refused(budget, says):
     with pytest.raises(UserError) as refused:
         plan(["algo=bomkc_rbp", f"algo.budget={budget}"])
     assert says in str(refused.value)
     assert "\n" not in str(refused.value)
 
 
-def test_a_budget_larger_than_the_data_is_refused(asked):
+def test_a_budget_larger_than_the_data_is_refused(make_plan):
     with pytest.raises(UserError, match=r"algo.budget=61: bomkc_rbp .* data=clouds60 has examples, T = 60"):
-        expand(asked("algo=bomkc_rbp", "algo.budget=61"))
-    assert len(expand(asked("algo=bomkc_rbp", "algo.budget=60"))) == 6
+        expand(make_plan("algo=bomkc_rbp", "algo.budget=61"))
+    assert len(expand(make_plan("algo=bomkc_rbp", "algo.budget=60"))) == 6
 
 
 def test_a_pool_that_a_learner_cannot_use_is_refused():

@@ -52,8 +52,8 @@ def slurm(tmp_path):
 def test_200_cells_in_10_jobs_one_cancelled_and_the_controller_killed(slurm, tmp_path, monkeypatch):
     monkeypatch.setenv("OMKL_CACHE", str(tmp_path / "cache"))
     path, store = write_data(tmp_path / "mine.libsvm", 120), tmp_path / "store"
-    asked = ["algo=arow", "yardsticks=[]", f"data={path}", "reps=200"]
-    words = [*asked, f"store={store}"]
+    setting = ["algo=arow", "yardsticks=[]", f"data={path}", "reps=200"]
+    words = [*setting, f"store={store}"]
     there = ["exec=slurm", "exec.chunk=20", "exec.parallel=2", "exec.mem=0.5", "exec.time=30"]
     environment = slurm.environment | {
         "PYTHONPATH": str(ROOT),
@@ -102,7 +102,7 @@ def test_200_cells_in_10_jobs_one_cancelled_and_the_controller_killed(slurm, tmp
     assert row["unknown"] > 0
     refused = omkl("run")
     assert refused.returncode == 1
-    assert "squeue does not say what is queued already" in refused.stderr
+    assert "squeue does not list the queued jobs" in refused.stderr
     assert done() < 200
 
     slurm.start_controller()
@@ -115,7 +115,7 @@ def test_200_cells_in_10_jobs_one_cancelled_and_the_controller_killed(slurm, tmp
     assert Counter(line["key"] for line in lines) == Counter(keys)  # all of them, nothing twice
     assert {line["provenance"]["backend"] for line in lines} == {"slurm"}
     assert omkl("run", "--format", "csv").returncode == 0
-    serial = runner.run_plan(config.plan([*asked, f"store={tmp_path / 'serial'}", "exec=serial"]))
-    found = runner.run_plan(plan)
-    assert (found.ran, found.reused) == (0, 200)
-    assert list(found.cells["mistakes"]) == list(serial.cells["mistakes"])
+    serial = runner.run_plan(config.plan([*setting, f"store={tmp_path / 'serial'}", "exec=serial"]))
+    again = runner.run_plan(plan)
+    assert (again.ran, again.reused) == (0, 200)
+    assert list(again.cells["mistakes"]) == list(serial.cells["mistakes"])

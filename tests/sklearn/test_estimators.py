@@ -148,7 +148,7 @@ def test_a_label_never_seen_is_named(rows):
     estimator = made("OmkcDdClassifier").fit(X[:4], ["yes", "no", "no", "yes"])
     with pytest.raises(ValueError, match=r"'maybe', which is not in classes_: \['no', 'yes'\]"):
         estimator.partial_fit(X[4:6], ["no", "maybe"])
-    with pytest.raises(ValueError, match="3 classes; sklearn.multiclass.OneVsRestClassifier"):
+    with pytest.raises(ValueError, match=r"3 classes; sklearn.multiclass.OneVsRestClassifier"):
         estimator.fit(X[:3], ["a", "b", "c"])
 
 
@@ -173,7 +173,7 @@ def test_a_label_never_seen_is_named(rows):
 def test_arguments_out_of_their_domain_are_named(name, given, said, rows):
     with pytest.raises(ValueError, match=said):
         made(name, **given).fit(*rows)
-    with pytest.raises(TypeError, match="has no argument 'betta'; did you mean .beta"):
+    with pytest.raises(TypeError, match=r"has no argument 'betta'; did you mean .beta"):
         made("OmkcSsClassifier", betta=1)
 
 
@@ -223,5 +223,5 @@ def test_help_has_every_argument_with_meaning_and_domain():
     assert "step size; in (0, inf)" in text
     assert "one of current, averaged, votes" in text
     assert "mistakes_" in text
-    with pytest.raises(AttributeError, match="did you mean .OmkcSsClassifier"):
+    with pytest.raises(AttributeError, match=r"did you mean .OmkcSsClassifier"):
         _ = omkl.sklearn.OmkcSSClassifier

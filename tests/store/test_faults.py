@@ -31,7 +31,7 @@ def test_a_torn_line_is_skipped_with_a_warning_that_names_it(tmp_path, cut):
     path.write_bytes(lines[0] + lines[1][:cut] + b"\n" + lines[2])
     with pytest.warns(StoreWarning, match=rf"{path.name}:2$"):
         assert store.cells()["rep"].tolist() == [0, 2]
-    assert read_quietly(store)["rep"].tolist() == [0, 2]  # told once
+    assert read_quietly(store)["rep"].tolist() == [0, 2]  # the warning comes once
     path.write_bytes(lines[0] + lines[1][:cut])  # torn by a kill: nothing after it
     with pytest.warns(StoreWarning, match=rf"{path.name}:2$"):
         assert Store(tmp_path).done([line(n)["key"] for n in range(3)]) == {line(0)["key"]}
@@ -119,7 +119,7 @@ def test_a_full_disk_is_a_clear_error_and_loses_nothing(tmp_path):
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
     assert 2 < written < 20
-    with store:  # room again: goes on
+    with store:  # there is room again
         store.append(line(written))
     assert sorted(read_quietly(store)["rep"]) == list(range(written + 1))
 
@@ -244,9 +244,9 @@ def test_a_writer_killed_at_any_moment_loses_nothing_it_had_finished(tmp_path):
     store = Store(tmp_path)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", StoreWarning)  # the line being written may be torn
-        found = set(store.cells()["rep"])
-        assert acknowledged <= found
-        assert {line(n)["key"] for n in found} <= store.curves().keys()  # a cell implies its curve
+        kept = set(store.cells()["rep"])
+        assert acknowledged <= kept
+        assert {line(n)["key"] for n in kept} <= store.curves().keys()  # a cell implies its curve
     assert len(acknowledged) > 6  # so kills came between and inside writes, not only before
 
 

@@ -23,13 +23,13 @@ KILLS = 50 if os.environ.get("OMKL_SLOW") else 8
 SEED = 7
 
 
-def tables(asked) -> tuple[int, dict[str, str]]:
+def tables(this_plan) -> tuple[int, dict[str, str]]:
     """How many cells had to be run, and the table in every format, without times and origins."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", StoreWarning)  # lines torn by the kills
-        outcome = runner.run_plan(asked, jobs=1, progress=False)
+        outcome = runner.run_plan(this_plan, jobs=1, progress=False)
     cells = outcome.cells.assign(seconds=0.5, provenance=[{}] * len(outcome.cells))
-    about = Expected.of(asked, outcome.failed, "omkl run")
+    about = Expected.of(this_plan, outcome.failed, "omkl run")
     return outcome.ran, {fmt: report(cells, about, fmt) for fmt in FORMATS}
 
 
@@ -57,9 +57,9 @@ def test_two_runs_at_once_on_one_store_lose_nothing_and_count_nothing_twice(tmp_
         lines = list(store.lines("cells"))
     assert 180 <= len(lines) <= 300  # what both ran at the same time is there twice
     assert len(lines) == sum(len(path.read_bytes().splitlines()) for path in store.files("cells"))
-    asked = plan([*words, "reps=60"])
-    _, alone = tables(replace(asked, store=tmp_path / "alone"))
-    assert tables(replace(asked, store=store.path)) == (0, alone)
+    this_plan = plan([*words, "reps=60"])
+    _, alone = tables(replace(this_plan, store=tmp_path / "alone"))
+    assert tables(replace(this_plan, store=store.path)) == (0, alone)
 
 
 @pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="finds workers through /proc")
@@ -75,13 +75,13 @@ def test_killed_at_random_moments_and_run_again_it_prints_the_same_table(tmp_pat
     )
     assert done.returncode == 0, done.stderr
     assert "Traceback" not in done.stderr
-    found = json.loads(done.stdout)
-    assert sum(found["kills"].values()) == KILLS
-    assert set(found["codes"]) == {"0", "-9"}, done.stderr  # no run ended in another way
-    asked = plan(words)
-    ran, undisturbed = tables(replace(asked, store=tmp_path / "undisturbed"))
+    killed = json.loads(done.stdout)
+    assert sum(killed["kills"].values()) == KILLS
+    assert set(killed["codes"]) == {"0", "-9"}, done.stderr  # no run ended in another way
+    this_plan = plan(words)
+    ran, undisturbed = tables(replace(this_plan, store=tmp_path / "undisturbed"))
     assert ran == 36
-    assert len(found["stores"]) > 1
-    for store in found["stores"]:
-        assert tables(replace(asked, store=Path(store))) == (0, undisturbed)
-    print(found)
+    assert len(killed["stores"]) > 1
+    for store in killed["stores"]:
+        assert tables(replace(this_plan, store=Path(store))) == (0, undisturbed)
+    print(killed)

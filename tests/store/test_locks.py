@@ -37,16 +37,16 @@ def assert_whole(store: Store, cells: int = 120) -> None:
     assert len(store.curves()) == cells
 
 
-# The first process stops between its scan and its first rewrite until it is told to go on.
+# The first process stops between its scan and its first rewrite until it gets a line on stdin.
 STOPS = """
 import sys
 from omkl.store import rewrite
 from omkl.cli import main
-real, told = rewrite._rewrite, []
+real, answers = rewrite._rewrite, []
 def rewrites(*args):
-    if not told:
+    if not answers:
         print("scanned", flush=True)
-        told.append(sys.stdin.readline())
+        answers.append(sys.stdin.readline())
     return real(*args)
 rewrite._rewrite = rewrites
 sys.exit(main(sys.argv[1:]))
@@ -106,10 +106,10 @@ def test_a_file_that_changed_since_the_scan_is_left_alone(tmp_path, monkeypatch)
     spent = rewrite._spent
 
     def and_then_someone_writes(*args):
-        found = spent(*args)
+        removed = spent(*args)
         for path in store.files("cells"):
             path.write_bytes(b"\n" + path.read_bytes())
-        return found
+        return removed
 
     monkeypatch.setattr(rewrite, "_spent", and_then_someone_writes)
     _, busy = rewrite.prune(store, old=False, torn=False, really=True)

@@ -58,13 +58,13 @@ def test_no_checkout_no_commit_no_git(tmp_path, checkout, monkeypatch):
 
 
 def test_what_is_collected_can_be_stored():
-    found = provenance.collect("loky", 3)
-    assert set(found) == {"versions", "commit", "dirty", "host", "cpu", "cores", "backend", "jobs"}
-    assert set(found["versions"]) == {"omkl", "python", "numpy", "numba"}
-    assert (found["backend"], found["jobs"]) == ("loky", 3)
-    assert found["cores"] >= 1
-    assert found["cpu"]
-    json.dumps(found, allow_nan=False)
+    origin = provenance.collect("loky", 3)
+    assert set(origin) == {"versions", "commit", "dirty", "host", "cpu", "cores", "backend", "jobs"}
+    assert set(origin["versions"]) == {"omkl", "python", "numpy", "numba"}
+    assert (origin["backend"], origin["jobs"]) == ("loky", 3)
+    assert origin["cores"] >= 1
+    assert origin["cpu"]
+    json.dumps(origin, allow_nan=False)
     stamp = provenance.stamp()
     assert abs((datetime.now(UTC) - datetime.fromisoformat(stamp["time"])).total_seconds()) < 60
     assert len(stamp["time"]) == 32  # of fixed width, so that times sort as text
@@ -77,15 +77,15 @@ def test_what_decides_results_follows_every_source_but_those_that_show(tmp_path,
     before = provenance.deciding()
     assert list(before) == ["omkl", "numpy", "scipy", "numba", "llvmlite"]
     monkeypatch.setattr(provenance, "_PACKAGE", copy)
-    asked = provenance.deciding.__wrapped__
-    assert asked() == before  # not the place
+    deciding = provenance.deciding.__wrapped__
+    assert deciding() == before  # not the place
     assert {name for name in provenance._SHOWS if not (copy / name).exists()} == set()
     seen = {before["omkl"]}
     for path in sorted(copy.rglob("*.py")):
         path.write_text(path.read_text() + "\n# changed\n")
         name = path.relative_to(copy)
         shows = bool({name.parts[0], name.as_posix()} & provenance._SHOWS)
-        assert (asked()["omkl"] in seen) == shows, path
-        seen.add(asked()["omkl"])
+        assert (deciding()["omkl"] in seen) == shows, path
+        seen.add(deciding()["omkl"])
     for name in ("learner", "seeds.py", "run", "data", "config", "engine", "algorithms"):
         assert name not in provenance._SHOWS

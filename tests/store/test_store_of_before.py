@@ -32,10 +32,10 @@ def words(task: str) -> list[str]:
 
 @pytest.mark.parametrize("task", ["classification", "regression"])
 def test_nothing_that_it_holds_is_run_again(store, task):
-    asked = plan([*words(task), f"store={store}"])
-    outcome = runner.run_plan(asked)
+    this_plan = plan([*words(task), f"store={store}"])
+    outcome = runner.run_plan(this_plan)
     assert (outcome.ran, outcome.stale) == (0, {})
-    assert outcome.reused == len(expand(asked)) == len(asked.settings)
+    assert outcome.reused == len(expand(this_plan)) == len(this_plan.settings)
 
 
 def test_a_former_hyperparameter_names_the_learner_that_it_became(store):

@@ -109,6 +109,11 @@ def pool_for(spec, params, given):
     return {**given, "kernels": given["kernels"][:1]} if spec.setup else given
 
 
+def kernel_of(name):
+    """Hyperparameters under which a learner with a kernel of its own uses a narrow Gaussian."""
+    return {"kernel": {"kind": "gaussian", "sigma": 0.5}} if learner_spec(name).kernels == "own" else {}
+
+
 def new_learner(name, given, d, *, seed=1, block=None, rounds=None, **over):
     """A fresh Learner by its name in conf/algo; over: hyperparameters other than the defaults."""
     spec = learner_spec(name)
@@ -124,7 +129,7 @@ def one_pass(name, data, given=None, order=None, **how):
 
 
 def stored(learner):
-    """All that an expansion or budget has stored, by name: the arrays that count, cut to what is in use."""
+    """The arrays of an expansion or budget by name, cut to the part in use."""
     if "B" in learner.state:
         return stored_in_slots(learner.state["B"])
     E = learner.state["E"]

@@ -120,14 +120,14 @@ class Spec(Target):
 
         path = self.folder / "name.yaml"
         path.write_bytes(text)
-        with compose._faults_told(self.folder):
+        with compose._faults_as_user_errors(self.folder):
             plain_yaml.check(path)
             content = OmegaConf.to_container(OmegaConf.load(path), resolve=False)
         content = compose._plain_data(content, path)
         if group == "algo":
             learners._spec("name", content)
         elif group == "pool":
-            kernel_pools._checked("name", content)
+            kernel_pools._pool("name", content)
         else:
             parameters.parameters(content, path)
 
@@ -160,7 +160,7 @@ class Config(Spec):
             elif group:
                 compose.read(group, ["mine"])
             else:
-                compose.read_config()
+                compose.read("", ["config"])
         finally:
             name.unlink()
 

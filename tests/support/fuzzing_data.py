@@ -46,10 +46,10 @@ class Libsvm(Target):
         return rng.choice(PACKERS)(text) if rng.random() < 0.1 else text
 
     def attempt(self, data: bytes) -> None:
-        from omkl.data.prepare import read_user_file, signs, targets
+        from omkl.data.prepare import form_of_file, read_form, signs, targets
 
         self.path.write_bytes(data)
-        rows = read_user_file(self.path)
+        rows = read_form(form_of_file(self.path), [self.path])
         check_rows(rows)
         if len(data) % 2:
             signs(rows.labels, None, "here")
@@ -130,8 +130,8 @@ class Forms(Target):
         ]
 
     def attempt(self, data: bytes) -> None:
-        from omkl.data.forms import Affine, Form
         from omkl.data.prepare import read_form, signs, targets
+        from omkl.data.registry import Affine, Form
 
         choice, _, data = data.partition(b"\n")
         forms = [

@@ -1,5 +1,7 @@
 """Made-up cells with the store's columns for the tests of reports: every number is known."""
 
+import json
+import re
 from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import Any
@@ -22,7 +24,7 @@ LINEAR = {"kind": "linear"}
 
 
 class Spec(SimpleNamespace):
-    """Stands for omkl.config.LearnerSpec."""
+    """Takes the place of omkl.config.LearnerSpec."""
 
     def unusual(self, params: dict, task: str) -> dict:
         return {name: value for name, value in params.items() if value != self.defaults.get(name)}
@@ -43,7 +45,7 @@ SPECS = {
 
 @dataclass(frozen=True)
 class Setting:
-    """Stands for omkl.config.Setting."""
+    """Takes the place of omkl.config.Setting."""
 
     learner: str
     params: dict[str, Any] = field(default_factory=dict)
@@ -106,7 +108,7 @@ def repetitions(which: Setting, mistakes: list[int], data: str = "wdbc", **more:
 
 
 def expected(settings: tuple, data: tuple = ("wdbc",), reps: int = 3, **more: Any) -> Expected:
-    """What was asked for, with the three yardsticks."""
+    """What a run with the three yardsticks expects."""
     given = {"yardsticks": YARDSTICKS, "specs": SPECS, "command": "omkl run algo=x data=wdbc", **more}
     return Expected(reps=reps, settings=settings, data=data, **given)
 
@@ -116,6 +118,24 @@ def summarise(
 ) -> pd.DataFrame:
     """The summary of cells of which little is expected."""
     return summary_of(cells, Expected(reps, yardsticks=yardsticks, **more))
+
+
+# -------------------------------------------------------------------- text
+
+
+def line_of(text: str, label: str) -> str:
+    """Return the one line of the table that names the learner."""
+    (line,) = [line for line in text.splitlines() if re.search(rf"(^|\| | ){re.escape(label)} ", line)]
+    return line
+
+
+def strict(text: str) -> dict:
+    """Return JSON that is parsed; NaN and infinity are no JSON."""
+
+    def refuse(name: str) -> None:
+        raise AssertionError(f"{name} in JSON")
+
+    return json.loads(text, parse_constant=refuse)
 
 
 # -------------------------------------------------------------------- plausible curves, for pictures

@@ -12,6 +12,8 @@ from omkl.store import lines
 from omkl.store.keys import cell_key
 from omkl.store.store import Store
 
+REVISION = learner_spec("omkc_dd").revision
+
 
 def line(
     number: int = 0, status: str = "ok", time: str = "2026-01-01T00:00:00.000000+00:00", **changes
@@ -30,7 +32,7 @@ def line(
         "rep": number,
         "seed": 1,
         "permutation_seed": str(2**100 + number),
-        "revision": learner_spec("omkc_dd").revision,
+        "revision": REVISION,
     }
     if status == "ok":
         base |= {"T": 100, "mistakes": 30, "mistake_rate": 0.3, "n_sv_sum": 40, "n_sv_union": 35, "m": 1}

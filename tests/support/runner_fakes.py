@@ -1,6 +1,7 @@
 """Jobs and learners that misbehave on demand. A module of its own, so that worker processes can import it."""
 
 import hashlib
+import multiprocessing
 import os
 import signal
 import sys
@@ -54,6 +55,26 @@ def act(job: tuple[str, Any]) -> Any:
         with open(argument, "ab", buffering=0) as file:
             file.write(b"x")
     return argument
+
+
+class Deadly:
+    """Data that kill the dask workers that they reach, until the marker file has a byte for each death."""
+
+    def __init__(self, dataset: Any, marker: str, deaths: int) -> None:
+        self.arguments = dataset, marker, deaths
+
+    def __reduce__(self) -> tuple:
+        return _arrive, self.arguments
+
+
+def _arrive(dataset: Any, marker: str, deaths: int) -> Any:
+    if "Dask Worker" not in multiprocessing.current_process().name:  # the scheduler unpickles too
+        return Deadly(dataset, marker, deaths)
+    with open(marker, "ab") as file:
+        if file.tell() == deaths:
+            return dataset
+        file.write(b"x")
+    return _kill()
 
 
 def _kill() -> None:

@@ -1,0 +1,86 @@
+"""The checks of a paper's claims, on rows made up, and the verdict over the data sets."""
+
+import pandas as pd
+import pytest
+
+from omkl.papers.claims import KINDS, Rows
+from omkl.papers.claims import verdict as verdict_of
+from omkl.reports.rows import Row
+
+
+@pytest.fixture
+def rows():
+    cells = pd.DataFrame(
+        {
+            "permutation_seed": ["1", "2", "3"] * 2,
+            "mistakes": [10, 12, 14, 13, 15, 17],
+            "weights": [[0.9, 0.1]] * 6,
+        }
+    )
+
+    def record(mistakes, size, beta):
+        return {"mistake_pct_mean": mistakes, "n_sv_sum_mean": size, "params": {"beta": beta}}
+
+    records = {"A": [record(12.0, 100.0, 0.5)], "B": [record(15.0, 50.0, 0.5)]}
+    records["S"] = [record(20.0, 10.0, 0.1), record(12.0, 30.0, 0.8), record(15.0, 60.0, 1.0)]
+    for name, at in (("A", [0, 1, 2]), ("B", [3, 4, 5])):
+        records[name][0]["row"] = Row("d", "permuted", name, {}, None, False, "classification", at)
+    return Rows("d", "classification", records, cells)
+
+
+@pytest.mark.parametrize(
+    ("kind", "options", "holds"),
+    [
+        ("less", {"left": "A", "right": "B", "measure": "mistake_pct"}, True),
+        ("less", {"left": "B", "right": ["A", "B"], "measure": "mistake_pct"}, False),
+        ("less", {"left": "A", "right": "gone", "measure": "mistake_pct"}, None),
+        ("comparable", {"left": "A", "right": "B"}, True),
+        ("comparable", {"left": "B", "right": "A"}, False),
+        ("ratio", {"left": "B", "right": "A", "measure": "n_sv_sum", "high": 0.5}, True),
+        ("ratio", {"left": "B", "right": "A", "measure": "n_sv_sum", "high": 0.4}, False),
+        ("ordered", {"order": ["A", "B"], "measure": "mistake_pct"}, True),
+        ("ordered", {"order": ["A", "B"], "measure": "n_sv_sum"}, False),
+        ("best_between", {"label": "S", "key": "beta", "low": 0.7, "high": 0.9}, True),
+        ("best_between", {"label": "S", "key": "beta", "low": 0.85, "high": 0.9}, False),
+        ("trend", {"label": "S", "key": "beta", "measure": "n_sv_sum", "direction": "up"}, True),
+        ("trend", {"label": "S", "key": "beta", "measure": "mistake_pct", "direction": "down"}, False),
+        (
+            "trend",
+            {"label": "S", "key": "beta", "measure": "mistake_pct", "direction": "down", "until": 0.8},
+            True,
+        ),
+        (
+            "step",
+            {"label": "S", "key": "beta", "measure": "n_sv_sum", "start": 0.1, "end": 0.8, "high": 3.0},
+            True,
+        ),
+        (
+            "step",
+            {"label": "S", "key": "beta", "measure": "n_sv_sum", "start": 0.1, "end": 1.0, "high": 3.0},
+            False,
+        ),
+        ("tracks", {"label": "A", "low": 0.9}, True),
+        ("tracks", {"label": "A", "high": 0.8}, False),
+        ("value_within", {"label": "A", "measure": "mistake_pct", "low": 11.0, "high": 13.0}, True),
+        ("value_within", {"label": "A", "measure": "mistake_pct", "high": 11.0}, False),
+    ],
+)
+def test_a_check_decides_whether_a_claim_holds(rows, kind, options, holds):
+    answer, numbers = KINDS[kind](rows, options)
+    assert answer is holds
+    assert numbers
+
+
+@pytest.mark.parametrize(
+    ("sets", "held", "verdict"),
+    [
+        ("all", [True, True], "holds"),
+        ("all", [True, False], "does not hold"),
+        ("nearly all", [True] * 4 + [False], "holds"),
+        ("most", [True, False], "does not hold"),
+        ("most", [True, True, False], "holds"),
+        ("all", [], "undecided"),
+    ],
+)
+def test_a_verdict_follows_the_number_of_data_sets_that_the_claim_names(sets, held, verdict):
+    assert verdict_of(sets, held) == verdict
