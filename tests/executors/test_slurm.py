@@ -189,7 +189,7 @@ def test_with_the_controller_down_what_is_queued_is_unknown(plan, tools, capsys)
     assert main(["status", *words, "--format", "json"]) == 1
     out, err = capsys.readouterr()
     assert total(json.loads(out), "done", "unknown", "missing", "cells") == [5, 3, 0, 8]
-    assert err == f"omkl: what is queued or running is unknown, as squeue does not answer: {down}\n"
+    assert err == f"omkl: squeue does not answer, so the queued and running cells are unknown: {down}\n"
     assert slurm_job.run_chunk(str(folder / "1.json")) == {"ran": 3, "failed": 0}
     assert main(["status", *words, "--format", "json"]) == 0  # all are done, whatever is queued
     out, err = capsys.readouterr()

@@ -95,7 +95,7 @@ def test_200_cells_in_10_jobs_one_cancelled_and_the_controller_killed(slurm, tmp
     slurm.kill_controller()
     down = omkl("status", "--format", "json")
     assert down.returncode == 1
-    assert "what is queued or running is unknown, as squeue does not answer" in down.stderr
+    assert "squeue does not answer, so the queued and running cells are unknown" in down.stderr
     [row] = json.loads(down.stdout)
     assert row["missing"] == 0
     assert row["unknown"] + row["done"] == row["cells"] == 200
