@@ -11,7 +11,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 from river import base
-from river.anomaly.base import AnomalyDetector
 
 from omkl.config import learner_spec
 from omkl.engine.features import Features
@@ -31,11 +30,12 @@ class _Columns:
     def row(self, x: Mapping[Hashable, Any], learn: bool) -> tuple[list[int], list[float], int]:
         """Return columns and values of a row, ascending and without zeros, and how many columns there are."""
         of = self.of
+        numbers = {name: _number(name, value) for name, value in x.items()}
         if not of.keys() >= x.keys():
             of = of if learn else dict(of)
             for name in sorted(x.keys() - of.keys(), key=str):
                 of[name] = len(of)
-        pairs = sorted((of[name], _number(name, value)) for name, value in x.items())
+        pairs = sorted((of[name], value) for name, value in numbers.items())
         kept = [(column, value) for column, value in pairs if value != 0]
         return [column for column, _ in kept], [value for _, value in kept], len(of)
 
@@ -99,11 +99,13 @@ def _room(model: Learner, d: int) -> None:
 
 
 class Classifier(_Model, base.Classifier):
-    """Binary classification. Of a score of 0, which counts as a mistake, ``predict_one`` makes None."""
+    """Binary classification: ``predict_one`` is None for a score of 0, and before any label is known."""
 
     def learn_one(self, x: dict, y: Any) -> None:
         """Learn one row. Raises ValueError for a third label."""
-        self._learn(x, self._sign(y))
+        sign, labels = self._with(y)
+        self._learn(x, sign)
+        self._labels = labels
 
     def predict_one(self, x: dict, **kwargs: Any) -> Any:
         """Return the label predicted, None where nothing speaks for either."""
@@ -111,12 +113,14 @@ class Classifier(_Model, base.Classifier):
         labels: dict[float, Any] = self.__dict__.get("_labels", {})
         return labels.get(math.copysign(1.0, value)) if value != 0 else None
 
-    def _sign(self, y: Any) -> float:
-        """Return +1 or -1 for a label: of True and False, 1 and 0 or -1 the larger is +1, else the second."""
-        labels: dict[float, Any] = self.__dict__.setdefault("_labels", {})
+    def _with(self, y: Any) -> tuple[float, dict[float, Any]]:
+        """Return +1 or -1 for a label, and the labels with it. The first is -1, but True and 1 are +1."""
+        labels: dict[float, Any] = self.__dict__.get("_labels", {})
+        if not labels and isinstance(y, bool | np.bool_):
+            labels = {1.0: type(y)(True), -1.0: type(y)(False)}
         for sign, label in labels.items():
             if label == y:
-                return sign
+                return sign, labels
         if len(labels) == 2:
             raise ValueError(
                 f"the label {y!r} is a third one beside {sorted(map(repr, labels.values()))}; "
@@ -124,8 +128,7 @@ class Classifier(_Model, base.Classifier):
             )
         usual = 1.0 if y == 1 else -1.0
         sign = usual if usual not in labels else -usual
-        labels[sign] = y
-        return sign
+        return sign, {**labels, sign: y}
 
 
 class Regressor(_Model, base.Regressor):
@@ -140,7 +143,7 @@ class Regressor(_Model, base.Regressor):
         return self._score(x)
 
 
-class NoveltyDetector(_Model, AnomalyDetector):
+class NoveltyDetector(_Model, base.AnomalyDetector):
     """Novelty detection: the higher the score, the more novel the row; above 0 it is flagged."""
 
     def learn_one(self, x: dict) -> None:

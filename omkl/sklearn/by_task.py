@@ -71,6 +71,7 @@ classes_ : (2,), the second is +1. mistakes_ : rounds in which the prediction be
         other = ~positive & (labels != self.classes_[0])
         if other.any():
             label = labels[np.argmax(other)]
+            label = label.item() if isinstance(label, np.generic) else label
             raise ValueError(
                 f"y holds the label {label!r}, which is not in classes_: {self.classes_.tolist()}"
             )

