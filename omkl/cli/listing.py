@@ -1,6 +1,7 @@
 """The commands that show what there is: learners, data sets, pools and papers, and a configuration."""
 
 import json
+import os
 from argparse import Namespace
 from collections.abc import Callable
 from typing import Any
@@ -20,10 +21,17 @@ def list_(args: Namespace, words: list[str]) -> int:
 
 
 def show(args: Namespace, words: list[str]) -> int:
-    """Print the resolved configuration, with help and domains."""
+    """Print the resolved configuration with help and domains, or what a saved model holds."""
+    from pathlib import Path
+
     from omkl.config import resolved
 
-    configuration = resolved(words)
+    if len(words) == 1 and "=" not in words[0] and os.path.isfile(words[0]):
+        from omkl.run import models
+
+        configuration = models.described(models.load(Path(words[0])))
+    else:
+        configuration = resolved(words)
     if args.format == "json":
         emit(json.dumps(configuration, indent=1, ensure_ascii=False) + "\n")
     else:

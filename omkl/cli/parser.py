@@ -2,10 +2,11 @@
 
 import argparse
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import NoReturn
 
 from omkl import __version__
-from omkl.cli import commands, listing, store_commands
+from omkl.cli import commands, listing, model_commands, store_commands
 from omkl.errors import UserError
 from omkl.paths import out_path
 from omkl.reports.plain_table import FORMATS
@@ -64,6 +65,16 @@ vector machine; yardsticks are left out.
 examples:
   omkl bounds algo=omkc_dd data=wdbc
   omkl bounds algo=omkc_dd,omklp_da2,bomkc_spa data=wdbc,german pool=paper16_cosine --format markdown
+"""
+MODEL = """\
+A model keeps the learner, its hyperparameters and kernels, and how the table was prepared, so that new rows
+are prepared alike. Scores are those that the next round of the run would have had.
+
+examples:
+  omkl fit algo=omkc_ss data=my.csv label=class missing=mean scale=minmax --out model.omkl
+  omkl predict model.omkl new.csv --out predicted.csv
+  omkl update model.omkl more.csv
+  omkl show model.omkl
 """
 DATA = """\
 OMKL_DATA lists folders to look in, as PATH does; missing sets are downloaded to the cache and verified.
@@ -157,6 +168,21 @@ def build_parser() -> Parser:
     _add_run_options(sub)
     text = "use at most N examples for each batch solution (default: 2000); memory: 32 N^2 bytes"
     sub.add_argument("--rows", type=_count, default=2000, metavar="N", help=text)
+
+    sub = command(model_commands.fit, settings, f"{KEYS}\n{MODEL}")
+    sub.add_argument("--out", type=out_path, metavar="FILE", help="file of the model, such as model.omkl")
+
+    sub = command(model_commands.predict, "MODEL FILE ", MODEL)
+    sub.add_argument("model", type=Path, metavar="MODEL", help="a file that omkl fit saved")
+    sub.add_argument("file", type=Path, metavar="FILE", help="rows like those that the model learnt")
+    sub.add_argument("--out", type=out_path, metavar="FILE", help="CSV file to write (default: stdout)")
+
+    sub = command(model_commands.update, "MODEL FILE ... ", MODEL)
+    sub.add_argument("model", type=Path, metavar="MODEL", help="a file that omkl fit saved")
+    sub.add_argument(
+        "files", type=Path, nargs="+", metavar="FILE", help="labelled rows, learnt in this order"
+    )
+    sub.add_argument("--out", type=out_path, metavar="FILE", help="file to write (default: the model itself)")
 
     _add_format(command(commands.status, settings, KEYS))
 

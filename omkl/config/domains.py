@@ -4,6 +4,7 @@
 "int [1, inf)"             a whole number in it
 [max, sum]                 one of these
 "bool"  "text"  "names"    true or false, a string, a list of words (a single word is a list of one)
+"column"  "columns"        a column's name or number, a list of them
 "kernel"                   a kernel such as {kind: gaussian, sigma: 1}
 "budget"                   vectors per kernel, or {match: LEARNER}, the size of another learner
 "int [1, inf) or null"     any of the above, or nothing
@@ -131,6 +132,12 @@ def _names(value: Any) -> list[str]:
     return names
 
 
+def _column(value: Any) -> str:
+    if isinstance(value, bool) or not isinstance(value, str | int) or value == "":
+        raise ValueError(f"must be a name or a number, got {show(value)}")
+    return str(value)
+
+
 def _budget(value: Any) -> int | dict[str, Any]:
     if not isinstance(value, dict):
         try:
@@ -250,6 +257,8 @@ _WORDS: dict[str, Check] = {
     "bool": such("true or false", lambda value: isinstance(value, bool)),
     "text": such("text", lambda value: isinstance(value, str) and value),
     "names": _names,
+    "column": _column,
+    "columns": lambda value: [_column(name) for name in (value if isinstance(value, list) else [value])],
     "kernel": check_kernel,
     "budget": _budget,
 }

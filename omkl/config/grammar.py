@@ -20,7 +20,7 @@ from omkl.config.parameters import parameters
 from omkl.errors import UserError, suggest
 
 MOST_VALUES = 100_000
-LISTS = ("algo", "data", "pool", "yardsticks")  # keys that take a list of names in every command
+LISTS = ("algo", "data", "pool", "yardsticks", "drop")  # keys that take a list of names in every command
 _KEY = re.compile(r"[A-Za-z]\w*(\.[A-Za-z]\w*)*", re.ASCII)
 
 
@@ -221,8 +221,13 @@ class Request:
         return {key.removeprefix(prefix): o for key, o in self.given.items() if key.startswith(prefix)}
 
     def value(self, key: str) -> Any:
-        """Return the checked value of a key of config.yaml that takes one."""
+        """Return the checked value of a key of config.yaml that takes one, or a list as a whole."""
         own = self.known[key]
+        if key in LISTS and key in self.given:
+            values = [
+                v for value in self.given[key].values for v in (value if isinstance(value, list) else [value])
+            ]
+            return Override(key, (values,), self.given[key].text).checked(own.check)[0]
         return self.given[key].checked(own.check)[0] if key in self.given else own.value
 
     def names(self, key: str, known: list[str]) -> list[str]:

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +11,12 @@ from omkl.config.grammar import Request
 from omkl.config.learners import learner_names, learner_spec, learner_specs
 from omkl.config.parameters import parameters
 from omkl.config.settings import Setting, settings, yardsticks
+from omkl.data.recipe import AS_IT_IS, Preparation
 from omkl.errors import UserError, suggest
 from omkl.paths import store_folder
 from omkl.tasks import by_task
 
+PREPARATION = tuple(field.name for field in fields(Preparation))  # keys of config.yaml
 MOST_CELLS = 1_000_000  # each takes some kB of memory before the first one runs
 REPS = {"permuted": 20, "authors": 20, "file": 1}  # where reps is null
 
@@ -26,7 +28,7 @@ class Plan:
     order: file, permuted or authors    seed: base of the permutation seeds    store: folder of the results
     exec: ``{"name", ...options}``    swept: the keys given several values, such as ("algo.beta",)
     block: examples that the engine computes at once, None for its own choice
-    task: of the data that are files of the user's
+    task: of the data that are files of the user's    preparation: of those that are tables
     """
 
     settings: tuple[Setting, ...]
@@ -40,6 +42,7 @@ class Plan:
     swept: tuple[str, ...]
     block: int | None
     task: str = "classification"
+    preparation: Preparation = AS_IT_IS
 
     def task_of(self, data: str) -> str:
         """Return the task of one of its data sets, as registered, else that of the user's files."""
@@ -72,6 +75,7 @@ def plan(overrides: list[str], *, sweep: bool = False, values: Mapping[str, Any]
         swept=tuple(key for key in request.given if key in swept),
         block=request.value("block"),
         task=request.value("task"),
+        preparation=_preparation(request, data),
     )
     total = (len(chosen) + len(made.yardsticks)) * len(made.data) * made.reps
     if total > MOST_CELLS:
@@ -81,13 +85,21 @@ def plan(overrides: list[str], *, sweep: bool = False, values: Mapping[str, Any]
 
 def resolved(overrides: list[str]) -> dict[str, Any]:
     """Return the configuration as plain data: what would run, and for each hyperparameter what it means."""
-    from omkl.data import registry
+    from omkl.data import load, registry
 
     made = plan(overrides)
     shown: dict[str, Any] = {"data": list(made.data)}
     shown |= {key: getattr(made, key) for key in ("order", "reps", "seed", "block", "exec")}
     if not all(registry.is_name(spec) for spec in made.data):
         shown["task"] = made.task
+        shown |= {key: getattr(made.preparation, key) for key in PREPARATION}
+        shown["drop"] = list(made.preparation.drop)
+        shown["notes"] = [
+            f"{name}: {note}"
+            for name in made.data
+            if not registry.is_name(name)
+            for note in load(name, task=made.task, preparation=made.preparation).notes
+        ]
     shown["store"] = str(made.store)
     shown["yardsticks"] = [setting.learner for setting in made.yardsticks]
     shown["pool"], shown["algo"] = {}, {}
@@ -133,6 +145,20 @@ def _data(request: Request) -> Iterator[str]:
             near = suggest(spec, registry.names()) or "; `omkl list data` shows them"
             word = compose.shown(f"data={spec}")
             raise UserError(f"{word}: neither a registered data set nor a file{near}")
+
+
+def _preparation(request: Request, data: tuple[str, ...]) -> Preparation:
+    """Return how the user's tables are prepared. Raises UserError where there is none to prepare."""
+    from omkl.data import registry
+
+    given = {key: request.value(key) for key in PREPARATION}
+    own = [name for name in data if not registry.is_name(name)]
+    for key in PREPARATION:
+        if key in request.given and not own:
+            raise UserError(
+                f"{request.given[key].text}: data={','.join(data)} is registered; {key} is for your table"
+            )
+    return Preparation(**{**given, "drop": tuple(given["drop"])})
 
 
 def _exec(request: Request) -> dict[str, Any]:

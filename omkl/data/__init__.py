@@ -5,6 +5,7 @@ A registered name means one content, in whichever format it is stored: see conf/
 
 from omkl.data import registry
 from omkl.data.access import Status, get, load, load_cached, path, realisation, status, use, verify, ways_out
+from omkl.data.arrays import from_arrays
 from omkl.data.dataset import Dataset, compact, content_hash
 from omkl.data.orders import order, order_seed
 
@@ -13,6 +14,7 @@ __all__ = [
     "Status",
     "compact",
     "content_hash",
+    "from_arrays",
     "get",
     "load",
     "load_cached",

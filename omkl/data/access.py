@@ -7,7 +7,8 @@ from pathlib import Path
 
 from omkl.data import cache, files, registry
 from omkl.data.dataset import Dataset
-from omkl.data.prepare import dataset_of, form_of_file, parse
+from omkl.data.prepare import dataset_of, form_of_file, is_table, parse, read_table_file
+from omkl.data.recipe import AS_IT_IS, Preparation
 from omkl.data.registry import DataEntry, Form
 from omkl.data.streams import generate
 from omkl.errors import OmklError, UserError, suggest
@@ -33,14 +34,16 @@ class Status:
     downloadable: bool
 
 
-def load(spec: str, *, download: bool = True, task: str = "classification") -> Dataset:
-    """Return the data set of a registered name or of a file (LIBSVM, .csv, .tsv, .npz; .gz, .bz2, .xz too).
+def load(
+    spec: str, *, download: bool = True, task: str = "classification", preparation: Preparation = AS_IT_IS
+) -> Dataset:
+    """Return the data set of a registered name or of a file (LIBSVM, .npz, or a table: .csv, .tsv, .parquet).
 
     A named set comes from OMKL_DATA, the downloads or scikit-learn, or is downloaded now (if ``download``).
     Its content must be the registered one. Parsed copies are reused while the source is the same.
-    task: of a file (classification: two labels; regression: the labels are numbers); a registered set has
-    its own. Raises UserError for an unknown name, a missing file, broken content, or other content than
-    registered.
+    Text may be compressed (.gz, .bz2, .xz). task: of a file (classification: two labels; regression: the
+    labels are numbers); preparation: of a table; a registered set has its own. Raises UserError for an
+    unknown name, a missing file, broken content, or other content than registered.
     """
     if registry.is_name(spec):
         item = registry.entry(spec)
@@ -49,7 +52,9 @@ def load(spec: str, *, download: bool = True, task: str = "classification") -> D
     if not path.is_file():
         guess = suggest(spec, registry.names())
         raise UserError(f"data={spec}: neither a registered data set{guess} nor a file; see `omkl list data`")
-    return _cached(files.data_name(path), None, [path], task)
+    if not is_table(path) and preparation != AS_IT_IS:
+        raise UserError(f"data={spec}: {preparation.words} is for tables (.csv, .tsv, .parquet)")
+    return _cached(files.data_name(path), preparation if is_table(path) else None, [path], task)
 
 
 def use(name: str, path: str | Path) -> None:
@@ -207,14 +212,21 @@ def _source(item: DataEntry, download: bool = False) -> Source:
 
 
 def _cached(
-    name: str, form: Form | None, paths: Sequence[Path], task: str, item: DataEntry | None = None
+    name: str,
+    form: Form | Preparation | None,
+    paths: Sequence[Path],
+    task: str,
+    item: DataEntry | None = None,
 ) -> Dataset:
     """Return the parsed copy, which is made where there is none or where it is not the registered content."""
     copy = cache.parsed_path(name, form, paths, task)
     dataset = cache.read_or_none(copy)
     if dataset is not None and (item is None or dataset.content_hash == item.content_hash):
         return dataset
-    dataset = parse(name, form or form_of_file(paths[0]), paths, task, item)
+    if isinstance(form, Preparation):
+        dataset, _ = read_table_file(paths[0], task, form)
+    else:
+        dataset = parse(name, form or form_of_file(paths[0]), paths, task, item)
     if cache.write(dataset, copy) is None:
         return replace(dataset, notes=(*dataset.notes, f"not cached: {copy.parent} cannot be written"))
     return cache.read(copy)

@@ -27,6 +27,7 @@ import numpy as np
 
 from omkl.data.dataset import Dataset, content_hash
 from omkl.data.parse import array_header, decoding
+from omkl.data.recipe import Preparation
 from omkl.data.registry import Form
 from omkl.errors import OmklError
 from omkl.files import replacing
@@ -40,12 +41,14 @@ KEEP_SECONDS = 86_400.0  # copies of an earlier state of the same file may still
 _verified: set[tuple] = set()  # copies whose numbers this process has hashed
 
 
-def parsed_path(name: str, form: Form | None, paths: Sequence[Path], task: str = "classification") -> Path:
+def parsed_path(
+    name: str, form: Form | Preparation | None, paths: Sequence[Path], task: str = "classification"
+) -> Path:
     """Return where the parsed copy of these files, prepared in this way, is or would be."""
     files = [(str(path.resolve()), path.stat().st_size, path.stat().st_mtime_ns) for path in paths]
     how: dict[str, Any] = {"parser": PARSER, "byteorder": sys.byteorder, "task": task}
     how["form"] = dataclasses.asdict(form) if form else None
-    if form and form.format == "sklearn":
+    if getattr(form, "format", None) == "sklearn":
         import importlib.metadata
 
         how["sklearn"] = importlib.metadata.version("scikit-learn")

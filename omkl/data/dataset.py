@@ -9,7 +9,7 @@ import numpy as np
 MANY = 2**24  # columns; more than a learner can hold state for, more than any registered set has
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Dataset:
     """T examples with d features as compressed sparse rows; zeros are not stored, dense data included.
 
@@ -30,6 +30,9 @@ class Dataset:
     content_hash: str
     path: Path | None = None
     notes: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        return f"Dataset({self.name!r}, T={self.T}, d={self.d}, {self.task}, sha256 {self.content_hash[:12]})"
 
     @property
     def T(self) -> int:

@@ -6,13 +6,15 @@ from pathlib import Path
 
 import numpy as np
 
+from omkl.data import table_files
 from omkl.data.dataset import Dataset, content_hash
-from omkl.data.files import COMPRESSION, size_limit
+from omkl.data.files import COMPRESSION, data_name, size_limit
 from omkl.data.parse import Examples, dense, read_libsvm, read_npz, to_number, undense
+from omkl.data.recipe import Preparation, Recipe, recipe_of
 from omkl.data.registry import Affine, DataEntry, Form
 from omkl.data.streams import generate
 from omkl.data.tables import delimiter, read_columns, read_fields, read_labels, read_table
-from omkl.errors import UserError, show
+from omkl.errors import UserError, show, suggest
 
 
 def parse(name: str, form: Form, paths: Sequence[Path], task: str, item: DataEntry | None = None) -> Dataset:
@@ -49,14 +51,51 @@ def dataset_of(
 
 
 def form_of_file(path: Path) -> Form:
-    """Return how a user's file is read, by its suffix: .npz with X and y, .csv or .tsv, else LIBSVM text.
+    """Return how a user's file is read that is no table: .npz with X and y, else LIBSVM text."""
+    return Form("npz" if _suffix(path) == ".npz" else "libsvm")
 
-    Of a .csv or .tsv the last column is the label; a first line whose features are no numbers is skipped.
+
+def is_table(path: Path) -> bool:
+    """Whether a user's file is a table of named columns, by its suffix."""
+    return _suffix(path) in (".csv", ".tsv", ".parquet")
+
+
+def _suffix(path: Path) -> str:
+    return (path.with_suffix("") if path.suffix in COMPRESSION else path).suffix
+
+
+def read_table_file(path: Path, task: str, preparation: Preparation) -> tuple[Dataset, Recipe]:
+    """Return the data set of a user's table, and the recipe that prepares others like it.
+
+    Raises UserError that names file, line, column and what helps.
     """
-    suffix = (path.with_suffix("") if path.suffix in COMPRESSION else path).suffix
-    if suffix in (".csv", ".tsv"):
-        return Form("table", delimiter=delimiter(path), header=None)
-    return Form("npz" if suffix == ".npz" else "libsvm")
+    table = table_files.read(path, delimiter(path), size_limit())
+    recipe, notes = recipe_of(table, preparation)
+    X, labels, _ = recipe.apply(table)
+    assert labels is not None  # the recipe was made from this table
+    where = f"{path}: column '{recipe.label}'"
+    if task != "classification":
+        y = targets(labels.astype(str), where)
+    elif preparation.positive is not None:
+        y = against_rest(labels, preparation.positive, where)
+        notes.append(f"labels: {preparation.positive} -> +1, all others -> -1")
+    else:
+        y, mapping = signs(labels.astype(str), None, where)
+        notes += mapping
+    examples = dense(X, labels)
+    return dataset_of(data_name(path), examples, y, examples.d, task, tuple(notes)), recipe
+
+
+def against_rest(labels: np.ndarray, positive: str, where: str) -> np.ndarray:
+    """Return y (T,): +1 for the class ``positive``, -1 for all others. Raises UserError if no row has it."""
+    y = np.where(labels == positive, 1.0, -1.0)
+    if not (y > 0).any():
+        classes = sorted(set(labels))
+        listed = ", ".join(map(show, classes[:8])) + (", ..." if len(classes) > 8 else "")
+        raise UserError(
+            f"positive={positive}: {where} has no such class{suggest(positive, classes)}; it has {listed}"
+        )
+    return y
 
 
 def read_form(form: Form, paths: Sequence[Path], limit: int | None = None) -> Examples:
@@ -132,6 +171,7 @@ def signs(
             listed = ", ".join(words[:8]) + (", ..." if len(texts) > 8 else "")
             numbers = distinct.dtype.kind == "f" and len(texts) > 1
             way_out = "; task=regression takes them as targets" if numbers else ""
+            way_out += "; positive=CLASS takes one against the rest of a table" if len(texts) > 2 else ""
             raise UserError(
                 f"{where}: {len(texts)} different labels ({listed}); classification needs exactly two"
                 + way_out

@@ -32,6 +32,15 @@ class Preparation:
     scale: str = "none"
     positive: str | None = None
 
+    @property
+    def words(self) -> str:
+        """The settings other than the defaults, as one types them."""
+        values = {key: value for key, value in asdict(self).items() if value != getattr(AS_IT_IS, key)}
+        return " ".join(f"{key}={','.join(v) if isinstance(v, tuple) else v}" for key, v in values.items())
+
+
+AS_IT_IS = Preparation()
+
 
 @dataclass
 class Recipe:
@@ -75,6 +84,11 @@ class Recipe:
             row = int(np.argmax(label.missing))
             raise UserError(
                 f"{table.where(row)}: the label (column '{label.name}') is missing; remove the row"
+            )
+        if label is not None and (long := max(map(len, label.text))) > LONGEST_TEXT:
+            row = next(i for i, text in enumerate(label.text) if len(text) == long)
+            raise UserError(
+                f"{table.where(row)}: the label has {long:,} characters; at most {LONGEST_TEXT} are read"
             )
         if self.preparation.missing == "drop":
             kept &= ~np.any([column.missing for column in used], axis=0)
@@ -147,7 +161,7 @@ def recipe_of(table: Table, preparation: Preparation) -> tuple[Recipe, list[str]
     used = [column for i, column in enumerate(table.columns) if i != label and i not in dropped]
     if not used:
         raise UserError(
-            f"{table.path}: {len(table.columns)} column(s), so no features; is the delimiter right?"
+            f"{table.where(0)}: {len(table.columns)} column(s), so no features; is the delimiter right?"
         )
     recipe = Recipe(preparation, table.columns[label].name, [column.name for column in used])
     notes = []

@@ -1,14 +1,12 @@
 """A user's table (CSV, TSV, Parquet) as named columns: text as in the file, and numbers where all are."""
 
-import csv
-import io
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from omkl.data.files import open_binary
+from omkl.data.tables import read_fields
 from omkl.errors import UserError, show
 
 MISSING = frozenset(("", "?", "na", "n/a", "nan", "null", "none", "<na>"))
@@ -35,16 +33,16 @@ class Column:
 
 @dataclass
 class Table:
-    """The columns of a file, the line of its first row, and whether its columns have names."""
+    """The columns of a file, the line that each row ends at (T,), and whether its columns have names."""
 
     path: Path
     columns: list[Column]
-    first_line: int
+    lines: np.ndarray | None
     named: bool
 
     def where(self, row: int) -> str:
         """Return file and line of a row."""
-        return f"{self.path}:{self.first_line + row}" if self.first_line else f"{self.path}: row {row + 1}"
+        return f"{self.path}: row {row + 1}" if self.lines is None else f"{self.path}:{self.lines[row]}"
 
     def place(self, wanted: str | int, key: str) -> int:
         """Return the place of a column named or numbered (from 1). Raises UserError for another."""
@@ -66,53 +64,31 @@ def read(path: Path, delimiter: str, limit: int | None) -> Table:
     """Return a table of at most ``limit`` bytes. Raises UserError that names file and line."""
     if path.suffix == ".parquet":
         return _parquet(path)
-    with open_binary(path, limit) as file:
-        raw = file.read()
-    try:
-        text = raw.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = raw[: error.start].count(b"\n") + 1
-        raise UserError(f"{path}:{line}: not UTF-8 text; save the file as UTF-8") from None
-    if "\0" in text:
-        raise UserError(
-            f"{path}:{text[: text.index(chr(0))].count(chr(10)) + 1}: a NUL character; is this a table?"
-        )
-    lines, rows = [], []
-    if delimiter == "whitespace":
-        parsed: Any = ((number, line.split()) for number, line in enumerate(text.splitlines(), 1))
-    else:
-        reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, skipinitialspace=True)
-        parsed = ((reader.line_num, fields) for fields in reader)
-    try:
-        for number, fields in parsed:
-            if fields and fields != [""]:
-                lines.append(number)
-                rows.append(fields)
-    except csv.Error as error:
-        raise UserError(f"{path}: {error}") from None
-    if not rows:
+    lines: list[int] = []
+    rows: list[list[str]] = []
+    for line, fields in read_fields(path, delimiter, limit):
+        if rows and len(fields) != len(rows[0]):
+            raise UserError(f"{path}:{line}: {len(fields)} columns; the lines before have {len(rows[0])}")
+        lines.append(line)
+        rows.append(fields)
+    named = bool(rows) and _is_header(rows[0])
+    if len(rows) == named:
         raise UserError(f"{path}: no examples in it")
-    width = len(rows[0])
-    for number, fields in zip(lines, rows, strict=True):
-        if len(fields) != width:
-            raise UserError(f"{path}:{number}: {len(fields)} columns; the lines before have {width}")
-    named = _is_header(rows)
-    names = [name.strip() for name in rows[0]] if named else []
-    names = [name or f"column {i + 1}" for i, name in enumerate(names)] or [str(i + 1) for i in range(width)]
-    body = rows[named:]
-    if not body:
-        raise UserError(f"{path}: no examples in it")
+    names = [name or f"column {i + 1}" for i, name in enumerate(rows[0])]
+    if not named:
+        names = [str(i + 1) for i in range(len(names))]
     if len(set(names)) < len(names):
         double = next(name for i, name in enumerate(names) if name in names[:i])
         raise UserError(f"{path}:1: two columns are named {show(double)}; rename one")
-    first = lines[named] if lines == list(range(lines[0], lines[0] + len(lines))) else 0
-    columns = [_column(name, np.array([r[i].strip() for r in body], object)) for i, name in enumerate(names)]
-    return Table(path, columns, first, named)
+    columns = [
+        _column(name, np.array([row[i] for row in rows[named:]], object)) for i, name in enumerate(names)
+    ]
+    return Table(path, columns, np.array(lines[named:]), named)
 
 
-def _is_header(rows: list[list[str]]) -> bool:
+def _is_header(fields: list[str]) -> bool:
     """Whether the first line names the columns: no number is in it."""
-    return not any(_number(field.strip()) is not None for field in rows[0])
+    return not any(_number(field) is not None for field in fields)
 
 
 def _number(text: str) -> float | None:
@@ -163,4 +139,4 @@ def of_frame(frame: Any, path: Path) -> Table:
             columns.append(Column(str(name), text, missing, numbers))
         else:
             columns.append(_column(str(name), np.where(missing, "", values.astype(str)).astype(object)))
-    return Table(path, columns, 0, True)
+    return Table(path, columns, None, True)

@@ -13,7 +13,7 @@ from omkl.errors import UserError
 from omkl.estimators.arguments import argument_name, class_name
 from omkl.learner.job import warm_up
 from omkl.learner.learner import Learner
-from omkl.learner.model import choose_kernels
+from omkl.learner.one_pass import choose_kernels
 from omkl.learner.saved import unpack as unpack  # with it come pickles of learners
 from omkl.tasks import for_task
 

@@ -38,6 +38,7 @@ class Job:
     rep: int
     permutation_seed: int
     block: int | None
+    prepared: str = ""  # how a table of the user's was prepared, for the provenance
 
     @property
     def kernel_pool(self) -> dict[str, Any] | None:

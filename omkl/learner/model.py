@@ -5,11 +5,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from omkl.config.learners import LearnerSpec
 from omkl.engine.budget_record import Budget
-from omkl.engine.expansion import Expansion, make_expansion, reserve
-from omkl.engine.pool import make_pool
-from omkl.engine.stream import Stream, Trace, make_stream
+from omkl.engine.expansion import Expansion
+from omkl.engine.stream import Trace, make_stream
 from omkl.errors import OmklError
 from omkl.learner.learner import Learner
 
@@ -143,24 +141,3 @@ class Progress:
         made.rounds, made.stride, made.total = rounds, stride, total
         made.points = [(int(t), value) for t, value in points]
         return made
-
-
-def choose_kernels(
-    spec: LearnerSpec, params: dict[str, Any], pool: dict[str, Any], d: int, stream: Stream, seed: int
-) -> dict[str, Any]:
-    """Let the setup function of a learner choose its kernels from the pool by the rows of this stream."""
-    import inspect
-
-    from omkl.algorithms import function
-
-    def run(compiled: Any, state: dict, stop: int, apart: bool) -> None:
-        order = np.random.default_rng(seed).permutation(stream.T) if apart else np.arange(stream.T)
-        rows = order[:stop]
-        part = stream._replace(T=len(rows), order=np.ascontiguousarray(stream.order[rows]), y=stream.y[rows])
-        lengths = np.diff(part.indptr)[part.order]
-        E = make_expansion(make_pool(pool["kernels"], pool["normalise"]), d)
-        E = reserve(E, part.T, int(lengths.sum()), int(lengths.max(initial=0)))
-        given = {"stream": part, "E": E, "learn": True, **state}
-        compiled(*(given[name] for name in inspect.signature(compiled.py_func).parameters))
-
-    return function(str(spec.setup))(run, pool, params, stream.T)

@@ -8,10 +8,11 @@ import numpy as np
 from omkl import seeds
 from omkl.algorithms import function
 from omkl.config.kernel_pools import kernel_pool
+from omkl.config.learners import LearnerSpec
 from omkl.data.dataset import compact
 from omkl.engine.expansion import BLOCK, make_expansion, reserve
 from omkl.engine.pool import make_pool
-from omkl.engine.stream import Trace, make_stream
+from omkl.engine.stream import Stream, Trace, make_stream
 from omkl.errors import OmklError
 from omkl.learner.learner import CURVE_POINTS, Learner
 from omkl.tasks import for_task
@@ -41,10 +42,11 @@ def run_pass(
     seed = seeds.learner_seed(permutation_seed, spec.draws_as or spec.name)
     params = for_task(params, dataset.task)
     pool = kernel_pool(params, pool)
-    if spec.setup and pool is not None:
-        pool = _set_up(spec, params, pool, dataset, order, block)
-    learner = Learner(spec, params, pool, dataset.d, seed, block, order.size)
     stream = make_stream(dataset.indptr, dataset.indices, dataset.values, dataset.y, order)
+    if spec.setup and pool is not None:
+        apart = seeds.derive("apart", dataset.content_hash)
+        pool = choose_kernels(spec, params, pool, dataset.d, stream, apart, block)
+    learner = Learner(spec, params, pool, dataset.d, seed, block, order.size)
     weights: dict[int, list[float]] = {}
 
     def note(t: int) -> None:
@@ -106,19 +108,33 @@ def _figures(
     }
 
 
-def _set_up(spec: Any, params: dict, pool: dict, dataset: Any, order: np.ndarray, block: int | None) -> dict:
-    """Let the learner's setup function choose its kernels; its time is not the learner's."""
+def choose_kernels(
+    spec: LearnerSpec, params: dict, pool: dict, d: int, stream: Stream, seed: int, block: int | None = None
+) -> dict:
+    """Let the learner's setup function choose its kernels by this stream; its time is not the learner's.
+
+    seed: of the permutation, apart from the stream's order, that it may choose by.
+    """
 
     def run(compiled: Any, state: dict, stop: int, apart: bool) -> None:
-        rows = order
+        order, y = stream.order, stream.y
         if apart:
-            seed = seeds.derive("apart", dataset.content_hash)
-            rows = np.random.default_rng(seed).permutation(dataset.T)
-        stream = make_stream(dataset.indptr, dataset.indices, dataset.values, dataset.y, rows[:stop])
-        lengths = np.diff(stream.indptr)[stream.order]
-        E = make_expansion(make_pool(pool["kernels"], pool["normalise"]), dataset.d, block or BLOCK)
-        E = reserve(E, stream.T, int(lengths.sum()), int(lengths.max(initial=0)))
-        given = {"stream": stream, "E": E, "learn": True, **state}
+            order = np.random.default_rng(seed).permutation(stream.T)
+            y = np.empty(stream.T)
+            y[stream.order] = stream.y
+            y = y[order]
+        rows = stream._replace(T=min(stop, stream.T), order=order[:stop].astype(np.int64), y=y[:stop])
+        lengths = np.diff(rows.indptr)[rows.order]
+        E = make_expansion(make_pool(pool["kernels"], pool["normalise"]), d, block or BLOCK)
+        E = reserve(E, rows.T, int(lengths.sum()), int(lengths.max(initial=0)))
+        given = {"stream": _frozen(rows), "E": E, "learn": True, **state}
         compiled(*(given[name] for name in inspect.signature(compiled.py_func).parameters))
 
-    return function(spec.setup)(run, pool, params, order.size)
+    return function(str(spec.setup))(run, pool, params, stream.T)
+
+
+def _frozen(rows: Stream) -> Stream:
+    """Return a stream whose arrays are read-only, as `make_stream` makes them: one compiled version."""
+    for array in (rows.order, rows.y):
+        array.flags.writeable = False
+    return rows

@@ -14,6 +14,7 @@ class Expected:
     specs: LearnerSpec by learner name    failed: lines of failed cells
     stale: number of cells of older revisions in the store by (learner, revision)
     swept: keys given several values, such as "algo.beta"    command: as typed, for captions and metadata
+    about_data: what is to be known of the user's own files: which label is +1, how a table was scaled
 
     Everything may be left out: rows are then what the cells hold, in alphabetical order.
     """
@@ -27,10 +28,12 @@ class Expected:
     swept: tuple[str, ...] = ()
     stale: Mapping[tuple[str, int], int] = field(default_factory=dict)
     command: str = ""
+    about_data: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, plan: Any, failed: Any = (), command: str = "", stale: Any = None) -> "Expected":
         """Return what is expected of an omkl.config.Plan; failed, stale: lines and counts of its Outcome."""
+        import omkl.data
         from omkl.config import learner_spec
 
         names = dict.fromkeys(setting.learner for setting in (*plan.settings, *plan.yardsticks))
@@ -44,6 +47,13 @@ class Expected:
             swept=tuple(plan.swept),
             command=command,
             stale=stale or {},
+            about_data=tuple(
+                f"{dataset.name}: {note}"
+                for name in plan.data
+                if not omkl.data.registry.is_name(name)
+                for dataset in [omkl.data.load(name, task=plan.task, preparation=plan.preparation)]
+                for note in dataset.notes
+            ),
         )
 
     def tasks(self, learner: str) -> list[str]:

@@ -41,8 +41,8 @@ def legend(table: Display, least: str, cells: "pd.DataFrame") -> list[tuple[str,
 
 
 def notes(summary: "pd.DataFrame", cells: "pd.DataFrame", expected: Expected) -> list[str]:
-    """Return warnings: repetitions missing, cells failed, older revisions, times and versions mixed."""
-    return [*incomplete(summary), *failed(expected), *_stale(expected), *doubts(cells)]
+    """Return notes on the data; warnings: repetitions missing, cells failed, older revisions, times mixed."""
+    return [*expected.about_data, *incomplete(summary), *failed(expected), *_stale(expected), *doubts(cells)]
 
 
 def incomplete(summary: "pd.DataFrame") -> list[str]:

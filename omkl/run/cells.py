@@ -57,6 +57,13 @@ class Cell:
         }
 
 
+def loaded(name: str, plan: Plan) -> Dataset:
+    """Return a data set of a plan; the preparation is for the user's tables."""
+    if omkl.data.registry.is_name(name):
+        return omkl.data.load(name)
+    return omkl.data.load(name, task=plan.task, preparation=plan.preparation)
+
+
 def expand(plan: Plan, run: Callable[[Plan], Any] | None = None) -> list[Cell]:
     """Return the cells of a plan: data sets × (settings, then yardsticks) × repetitions, none twice.
 
@@ -67,8 +74,8 @@ def expand(plan: Plan, run: Callable[[Plan], Any] | None = None) -> list[Cell]:
     budgets = sizes(plan, run)
     cells: dict[tuple, Cell] = {}
     specs = learner_specs(dict.fromkeys(setting.learner for setting in (*plan.settings, *plan.yardsticks)))
-    loaded = {name: omkl.data.load(name, task=plan.task) for name in plan.data}
-    for name, dataset in loaded.items():
+    datasets = {name: loaded(name, plan) for name in plan.data}
+    for name, dataset in datasets.items():
         keep(dataset)
         seeds = [omkl.data.order_seed(dataset, plan.order, plan.seed, rep) for rep in range(plan.reps)]
         settings = [*plan.settings, *(s for s in plan.yardsticks if dataset.task in specs[s.learner].tasks)]
@@ -94,6 +101,7 @@ def expand(plan: Plan, run: Callable[[Plan], Any] | None = None) -> list[Cell]:
                     name=dataset.name,
                     content_hash=dataset.content_hash,
                     task=dataset.task,
+                    prepared="" if omkl.data.registry.is_name(name) else plan.preparation.words,
                     data=dataset.path or dataset,
                     order=plan.order,
                     seed=plan.seed,

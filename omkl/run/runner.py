@@ -138,7 +138,8 @@ def run_cells(
     with bar, closing(executor.run(run_cell, [cell.job for cell in missing])) as outcomes:
         for job, outcome in outcomes:
             cell = waiting.pop(id(job))
-            yield _stored(store, cell.line | {"provenance": origin | provenance.stamp()}, outcome)
+            prepared = {"prepared": cell.job.prepared} if cell.job.prepared else {}
+            yield _stored(store, cell.line | {"provenance": origin | provenance.stamp() | prepared}, outcome)
             bar.update()
 
 

@@ -16,7 +16,7 @@ import sys
 import time
 import uuid
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -26,7 +26,7 @@ from omkl.config import Plan
 from omkl.errors import OmklError, UserError
 from omkl.files import locked
 from omkl.run import submitted_jobs
-from omkl.run.cells import Cell, expand
+from omkl.run.cells import Cell, expand, loaded
 from omkl.run.runner import by_key
 from omkl.run.slurm_job import SAME, run_chunk
 from omkl.run.submitted_jobs import write
@@ -72,7 +72,7 @@ def submit(plan: Plan, fresh: bool = False) -> Submitted:
         chunks, names = _chunks(plan, missing, suspects), _names(plan)
         for number, keys in enumerate(chunks):
             chunk = {"store": str(plan.store.resolve()), "cpus": plan.exec["cpus"], "fresh": fresh}
-            chunk |= {"parts": _described([missing[key] for key in keys], names), "keys": keys}
+            chunk |= {"parts": _described(plan, [missing[key] for key in keys], names), "keys": keys}
             write(folder / f"{number}.json", chunk)
         start = _send_locally if plan.exec["cluster"] == "local" else _send
         return Submitted(start(plan.exec, folder, len(chunks)), len(missing), len(waiting))
@@ -90,7 +90,7 @@ def _chunks(plan: Plan, missing: Iterable[str], suspects: set[str]) -> list[list
     return [keys[i : i + size] for i in range(0, len(keys), size)] + [[key] for key in sorted(suspects)]
 
 
-def _described(cells: list[Cell], named: dict[str, str]) -> list[dict[str, Any]]:
+def _described(plan: Plan, cells: list[Cell], named: dict[str, str]) -> list[dict[str, Any]]:
     """Return a chunk's cells as plain data: small plans, each on one data set, that expand to these and more.
 
     named: the data sets as the user named them, by content hash.
@@ -103,6 +103,7 @@ def _described(cells: list[Cell], named: dict[str, str]) -> list[dict[str, Any]]
             {
                 "data": named[digest],
                 "settings": list({dumps(setting): setting for setting in settings}.values()),
+                "preparation": asdict(plan.preparation),
                 "reps": 1 + max(job.rep for job in jobs),
                 **{name: getattr(jobs[0], name) for name in SAME},
             }
@@ -116,7 +117,7 @@ def _names(plan: Plan) -> dict[str, str]:
     def lasting(name: str) -> str:
         return name if omkl.data.registry.is_name(name) else os.path.abspath(os.path.expanduser(name))
 
-    return {omkl.data.load(name, task=plan.task).content_hash: lasting(name) for name in plan.data}
+    return {loaded(name, plan).content_hash: lasting(name) for name in plan.data}
 
 
 # ------------------------------------------------------------------ the queue

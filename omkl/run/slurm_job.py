@@ -7,6 +7,7 @@ from typing import Any
 
 from omkl import executors
 from omkl.config import Plan, Setting
+from omkl.data.recipe import Preparation
 from omkl.errors import OmklError
 from omkl.run.cells import expand
 from omkl.run.runner import by_key, run_cells
@@ -44,6 +45,10 @@ def run_chunk(path: str) -> dict[str, int]:
     return {"ran": len(lines), "failed": lines.count("failed")}
 
 
+def _preparation(part: dict[str, Any]) -> Preparation:
+    return Preparation(**{**part, "drop": tuple(part.get("drop", ()))})
+
+
 def _plan(part: dict[str, Any]) -> Plan:
     return Plan(
         settings=tuple(Setting(one["algo"], one["params"], one["pool"]) for one in part["settings"]),
@@ -53,5 +58,6 @@ def _plan(part: dict[str, Any]) -> Plan:
         exec={},
         yardsticks=(),
         swept=(),
+        preparation=_preparation(part.get("preparation", {})),
         **{name: part[name] for name in SAME},
     )

@@ -11,10 +11,11 @@ import numpy as np
 import pytest
 import reference
 from reference import TWINS, kernels
-from support.engine_cases import dataset, ties, wdbc
+from support.engine_cases import dataset, stream_of, ties, wdbc
 from support.twins import ROWS_ONCE, SOLVED, NumpyWithLibm, assert_equal, both
 
 import omkl.learner.one_pass
+from omkl import seeds
 from omkl.config import learner_names, learner_spec, pool
 
 POOLS = ("paper16", "paper16_cosine", "laplace13")
@@ -182,9 +183,9 @@ def test_learner_without_a_pool_equals_its_twin(data_name, name, streams, reques
 def test_star_chooses_the_kernel_that_the_twin_chooses(data_name, select, streams, request, monkeypatch):
     data, order = streams(data_name, request)
     spec, given = learner_spec("perceptron_star"), pool("paper16")
-    chosen = omkl.learner.one_pass._set_up(
-        spec, {**spec.defaults, "select": select}, given, data, order, None
-    )
+    stream, apart = stream_of(data, order), seeds.derive("apart", data.content_hash)
+    params = {**spec.defaults, "select": select}
+    chosen = omkl.learner.one_pass.choose_kernels(spec, params, given, data.d, stream, apart)
     result = both("perceptron_star", data, order, "paper16", monkeypatch, select=select)[3]
     assert chosen["kernels"] == [given["kernels"][result.chosen]]
 

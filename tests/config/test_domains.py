@@ -114,7 +114,7 @@ def test_kernels_in_canonical_form(kernel, expected):
         ({"kind": "polynomial", "degree": 2, "scale": 0}, "number > 0, got 0"),
         ({"kind": "linear", "degree": 2}, "has no 'degree'"),
         ({"kind": "gaussian", "sigma": [1, 2]}, "must be a number"),
-        ("linear", "must be a kernel such as"),
+        ("linera", "must be a kernel such as"),
         ("kind:gaussian", "the shell expands them"),
     ],
 )

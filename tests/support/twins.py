@@ -72,7 +72,7 @@ def both(name, data, order, pool_name, monkeypatch, **over):
     (learner, trace) = seen[0]
 
     hyper = {k: v for k, v in params.items() if k not in ("kernel", "prefix")}
-    if hyper.get("select") == "hindsight":  # learner._set_up draws this order; the twin counts in arrivals
+    if hyper.get("select") == "hindsight":  # drawn as choose_kernels does; the twin counts in arrivals
         apart = np.random.default_rng(seeds.derive("apart", data.content_hash)).permutation(data.T)
         hyper["separate"] = np.argsort(order)[apart]
     normal = "pool_normalise" if "normalise" in hyper else "normalise"

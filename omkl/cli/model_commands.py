@@ -1,0 +1,77 @@
+"""The commands of saved models: fit, predict and update; `omkl show` shows one."""
+
+import csv
+import io
+import sys
+from argparse import Namespace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from omkl.cli.messages import OK, emit, say
+from omkl.errors import OmklError, UserError
+
+if TYPE_CHECKING:
+    from omkl.run.models import Model
+
+
+def fit(args: Namespace, words: list[str]) -> int:
+    """Train one learner on one data set and save it as a model."""
+    from omkl.config import plan as make_plan
+    from omkl.run import models
+
+    if args.out is None:
+        raise UserError("omkl fit: where to? --out model.omkl says it")
+    model = models.fit(make_plan([*words, "yardsticks=[]"]))
+    _save(model, Path(args.out))
+    return OK
+
+
+def update(args: Namespace, words: list[str]) -> int:
+    """Let a saved model learn the rows of more files, in their order."""
+    from omkl.run import models
+
+    model = models.load(args.model)
+    for name in args.files:
+        model = models.update(model, models.rows_of(model, name, model.about["task"] != "novelty"))
+    _save(model, Path(args.out or args.model))
+    return OK
+
+
+def predict(args: Namespace, words: list[str]) -> int:
+    """Predict the rows of a file with a saved model: their number, label and score as CSV."""
+    from omkl.files import replacing
+    from omkl.run import models
+
+    model = models.load(args.model)
+    made = models.predict(model, models.rows_of(model, args.file, False))
+    text = io.StringIO()
+    table = csv.writer(text, lineterminator="\n")
+    table.writerow(["row", "label", "score"])
+    rows = zip(made.labels, made.scores.tolist(), strict=True)
+    table.writerows([number, label, repr(value)] for number, (label, value) in enumerate(rows, 1))
+    if args.out is None:
+        emit(text.getvalue())
+    else:
+        try:
+            with replacing(Path(args.out)) as file:
+                file.write(text.getvalue().encode())
+        except OSError as error:
+            raise OmklError(f"{args.out}: {error.strerror}") from None
+    if made.errors:
+        say(made.errors)
+    return OK
+
+
+def _save(model: "Model", path: Path) -> None:
+    from omkl.run import models
+
+    try:
+        models.save(model, path)
+    except OSError as error:
+        raise OmklError(f"{path}: {error.strerror}; the model was not saved") from None
+    known = models.described(model)
+    measure = next(key for key in ("mistakes", "loss", "flagged") if key in known)
+    stored = known.get("support_vectors", {}).get("distinct")
+    parts = [f"{known['rounds']} rows", f"{measure} {known[measure]:.6g}"]
+    parts += [f"{stored} support vectors"] if stored is not None else []
+    print(f"{known['learner']}: {', '.join(parts)}; saved {path}", file=sys.stderr)

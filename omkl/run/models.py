@@ -1,0 +1,260 @@
+"""Saved models on the command line: train one, ask it about new rows, let it learn more, show it."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+import omkl.data
+from omkl import seeds
+from omkl.config import Plan, learner_spec
+from omkl.data import table_files
+from omkl.data.dataset import MANY, Dataset
+from omkl.data.files import size_limit
+from omkl.data.parse import Examples, dense, read_libsvm
+from omkl.data.prepare import is_table, read_table_file, targets
+from omkl.data.recipe import Recipe
+from omkl.data.tables import delimiter
+from omkl.engine.stream import make_stream
+from omkl.errors import UserError, show, suggest
+from omkl.learner import model_file
+from omkl.learner.job import warm_up
+from omkl.learner.learner import Learner
+from omkl.learner.model import Progress, score
+from omkl.learner.one_pass import choose_kernels
+from omkl.run.cells import loaded
+from omkl.tasks import for_task
+
+
+class Model(NamedTuple):
+    """A learner that was trained, its record, and what is known of its data.
+
+    about: task, data (their name), classes (of -1 and +1, as text) and recipe (of a table) or None
+    """
+
+    learner: Learner
+    progress: Progress
+    about: dict[str, Any]
+
+
+class Rows(NamedTuple):
+    """Rows for a model: CSR arrays, and their labels or targets as +1, -1 or numbers where they are there."""
+
+    indptr: np.ndarray
+    indices: np.ndarray
+    values: np.ndarray
+    y: np.ndarray | None
+
+
+def fit(plan: Plan) -> Model:
+    """Train the one learner of a plan on its one data set, in its order, as repetition 0 of a run does.
+
+    Raises UserError for a plan of several learners, settings or data sets.
+    """
+    if len(plan.settings) != 1 or len(plan.data) != 1:
+        raise UserError(
+            "omkl fit trains one learner on one data set; these words mean "
+            f"{len(plan.settings)} and {len(plan.data)}"
+        )
+    setting, name = plan.settings[0], plan.data[0]
+    dataset, recipe = _data(name, plan)
+    spec = learner_spec(setting.learner)
+    params = for_task(setting.params, dataset.task)
+    spec.check_data(params, dataset.task, name)
+    if spec.budget and not isinstance(params[spec.budget], int):
+        raise UserError(f"algo.{spec.budget}: omkl fit needs a number here")
+    if dataset.d > MANY:
+        raise UserError(f"data={name}: {dataset.d} columns; a model has at most {MANY}")
+    order, permutation = omkl.data.order(dataset, plan.order, plan.seed, 0)
+    seed = seeds.learner_seed(permutation, spec.draws_as or spec.name)
+    stream = make_stream(dataset.indptr, dataset.indices, dataset.values, dataset.y, order)
+    warm_up([(spec, params)])
+    pool = setting.kernel_pool
+    if spec.setup and pool is not None:
+        apart = seeds.derive("apart", dataset.content_hash)
+        pool = choose_kernels(spec, params, pool, dataset.d, stream, apart, plan.block)
+    learner = Learner(spec, params, pool, dataset.d, seed, plan.block, stream.T)
+    progress = Progress(dataset.task)
+    progress.add(learner.run(stream)[0], stream.y)
+    about = {
+        "task": dataset.task,
+        "data": dataset.name,
+        "content_hash": dataset.content_hash,
+        "order": plan.order,
+        "seed": plan.seed,
+        "classes": _classes(dataset, plan),
+        "recipe": recipe.to_json() if recipe else None,
+        "features": recipe.features if recipe else None,
+    }
+    return Model(learner, progress, about)
+
+
+def _data(name: str, plan: Plan) -> tuple[Dataset, Recipe | None]:
+    if omkl.data.registry.is_name(name) or not is_table(Path(name)):
+        return loaded(name, plan), None
+    return read_table_file(Path(name).expanduser(), plan.task, plan.preparation)
+
+
+def _classes(dataset: Dataset, plan: Plan) -> list[str] | None:
+    """Return the labels of -1 and +1 as their source writes them; None unless they are classes."""
+    if dataset.task != "classification":
+        return None
+    if plan.preparation.positive is not None:
+        return ["other", plan.preparation.positive]
+    for note in dataset.notes:
+        if note.startswith("labels: ") and note.endswith(" -> +1") and " -> -1, " in note:
+            negative, positive = note.removeprefix("labels: ").removesuffix(" -> +1").split(" -> -1, ", 1)
+            return [negative, positive]
+    return ["-1", "+1"] if omkl.data.registry.is_name(dataset.name) else ["-1", "1"]
+
+
+def save(model: Model, path: Path) -> None:
+    """Save a model; the file is replaced in one step."""
+    model_file.write(path, model.learner, {**model.about, "progress": model.progress.to_json()})
+
+
+def load(path: Path) -> Model:
+    """Return a saved model. Raises UserError for a file that is none."""
+    learner, about = model_file.read(path)
+    try:
+        progress = Progress.from_json(about.pop("progress", {}))
+        if about.get("recipe") is not None:
+            Recipe.from_json(about["recipe"])
+        classes = about.get("classes")
+        if about.get("task") not in learner.spec.tasks:
+            raise ValueError(f"{learner.spec.name} is not for {about.get('task')!r}")
+        if classes is not None and not (isinstance(classes, list) and len(classes) == 2):
+            raise ValueError("its classes are not two")
+    except (ValueError, AttributeError) as error:
+        raise UserError(f"{path} is not a valid model: {error}") from None
+    return Model(learner, progress, {"data": "", **about})
+
+
+def rows_of(model: Model, path: Path, labelled: bool) -> Rows:
+    """Return the rows of a file as the model's data were prepared.
+
+    labelled: whether they must have labels. Raises UserError for a file that does not fit the model.
+    """
+    learner, about = model.learner, model.about
+    if not path.is_file():
+        raise UserError(f"{path}: no such file")
+    recipe = Recipe.from_json(about["recipe"]) if about.get("recipe") else None
+    if recipe is not None:
+        table = table_files.read(path, delimiter(path), size_limit())
+        X, labels, _ = recipe.apply(table)
+        examples = dense(X, np.empty(len(X)) if labels is None else labels.astype(str))
+        there = labels is not None
+    elif is_table(path):
+        raise UserError(
+            f"{path} is a table; the model was trained on {about.get('data') or 'other data'}, not on one"
+        )
+    else:
+        examples, there = read_libsvm([path], size_limit()), True
+    largest = int(examples.indices.max(initial=-1)) + 1
+    if largest > learner.d:
+        raise UserError(f"{path}: column {largest}; the model has {learner.d} features")
+    y = _labels(examples, model, path, labelled) if there else None
+    if labelled and y is None:
+        raise UserError(f"{path}: no column '{recipe.label if recipe else ''}' with the labels to learn from")
+    return Rows(examples.indptr, examples.indices, examples.values, y)
+
+
+def _labels(examples: Examples, model: Model, path: Path, strict: bool) -> np.ndarray | None:
+    """Return the labels as the learner takes them; None where they are not the model's and need not be."""
+    if model.about["task"] != "classification":
+        return targets(examples.labels, str(path))
+    known = model.about["classes"]
+    texts = [_text(label) for label in examples.labels]
+    if (model.about.get("recipe") or {}).get("preparation", {}).get("positive") is not None:
+        return np.where(np.array(texts) == known[1], 1.0, -1.0)
+    signs = {_text(known[0]): -1.0, _text(known[1]): 1.0}
+    unknown = next((text for text in texts if text not in signs), None)
+    if unknown is None:
+        return np.array([signs[text] for text in texts])
+    if strict:
+        raise UserError(
+            f"{path}: label {show(unknown)}{suggest(unknown, known)}; the model knows {' and '.join(known)}"
+        )
+    return None
+
+
+def _text(label: Any) -> str:
+    """Return a label so that '+1', '1' and '1.0' are one."""
+    try:
+        number = float(label)
+    except ValueError:
+        return str(label)
+    return str(int(number)) if number.is_integer() else str(number)
+
+
+class Prediction(NamedTuple):
+    """The scores of rows, their labels as the source writes them, and how many of them are wrong."""
+
+    scores: np.ndarray
+    labels: list[Any]
+    errors: str
+
+
+def predict(model: Model, rows: Rows) -> Prediction:
+    """Return the predictions for rows; nothing is learnt."""
+    scores = score(model.learner, rows.indptr, rows.indices, rows.values)
+    task, classes = model.about["task"], model.about.get("classes") or ["-1", "1"]
+    if task == "classification":
+        labels: list[Any] = [classes[int(value > 0)] for value in scores]
+        wrong = None if rows.y is None else np.count_nonzero(~(rows.y * scores > 0))
+        errors = (
+            ""
+            if wrong is None
+            else f"{wrong} mistakes on {len(scores)} rows ({100 * wrong / len(scores):.2f} %)"
+        )
+    elif task == "novelty":
+        labels, errors = ["novel" if value < 0 else "usual" for value in scores], ""
+        errors = f"{labels.count('novel')} of {len(labels)} rows are novel"
+    else:
+        labels = scores.tolist()
+        errors = "" if rows.y is None else f"mean squared error {np.mean(np.square(scores - rows.y)):.6g}"
+    return Prediction(scores, labels, errors)
+
+
+def update(model: Model, rows: Rows) -> Model:
+    """Let a model learn these rows in their order, after those that it has learnt."""
+    y = np.ones(len(rows.indptr) - 1) if rows.y is None else rows.y
+    stream = make_stream(rows.indptr, rows.indices, rows.values, y, np.arange(len(y)))
+    model.progress.add(model.learner.run(stream, first=model.progress.rounds)[0], y)
+    return model
+
+
+def described(model: Model) -> dict[str, Any]:
+    """Return what `omkl show` prints of a model."""
+    learner, progress, about = model
+    E = learner.classifiers
+    shown: dict[str, Any] = {
+        "learner": learner.spec.name,
+        "label": learner.spec.label,
+        "task": about["task"],
+        "data": about.get("data"),
+        "rounds": progress.rounds,
+        {"regression": "loss", "novelty": "flagged"}.get(progress.task, "mistakes"): progress.total,
+        "features": about.get("features") or learner.d,
+        "classes": about.get("classes"),
+        "hyperparameters": learner.params,
+    }
+    if E is not None:
+        shown["support_vectors"] = {"distinct": int(E.size[0]), "per_kernel": [int(n) for n in E.n_sv]}
+    if learner.pool is not None:
+        weights = learner.weights
+        shown["normalise"] = learner.pool["normalise"]
+        shown["kernels"] = [
+            dict(kernel)
+            | (
+                {}
+                if weights is None or len(weights) != learner.m
+                else {"weight": round(float(weights[i]), 6)}
+            )
+            for i, kernel in enumerate(learner.pool["kernels"])
+        ]
+    recipe: Mapping[str, Any] | None = about.get("recipe")
+    if recipe:
+        shown["preparation"] = {**recipe["preparation"], "label": recipe["label"]}
+    return {key: value for key, value in shown.items() if value is not None}

@@ -1,0 +1,116 @@
+"""omkl fit, predict, update and show MODEL: from a raw table to predictions."""
+
+import csv
+import json
+
+import numpy as np
+import pytest
+
+import omkl.data
+from omkl.cli import main
+from omkl.config import learner_spec, pool
+from omkl.learner import run_pass
+from omkl.learner.model_file import read
+
+HEAD = "age,colour,income,class\n"
+
+
+@pytest.fixture
+def table(tmp_path):
+    rng = np.random.default_rng(0)
+    rows = []
+    for t in range(120):
+        age, income = rng.normal(40, 10), rng.normal(3, 1)
+        gap = "" if t % 17 == 5 else f"{income:.3f}"
+        rows.append(f"{age:.2f},{rng.choice(['red', 'blue'])},{gap},{'yes' if age > 40 else 'no'}\n")
+    for name, part in (("my", rows[:80]), ("more", rows[80:100]), ("new", rows[100:])):
+        (tmp_path / f"{name}.csv").write_text(HEAD + "".join(part))
+    (tmp_path / "all.csv").write_text(HEAD + "".join(rows[:100]))
+    return tmp_path
+
+
+def omkl_(*words):
+    return main([str(word) for word in words])
+
+
+PREPARED = ("missing=mean", "categorical=onehot", "scale=minmax", "order=file")
+
+
+@pytest.mark.parametrize("algo", ["omkc_ss", "bomkc_rbp", "raker"])
+def test_from_a_raw_table_to_predictions(table, capsys, algo):
+    model, out = table / "model.omkl", table / "out.csv"
+    assert omkl_("fit", f"algo={algo}", f"data={table / 'my.csv'}", *PREPARED, "--out", model) == 0
+    assert f"{algo}: 80 rows, mistakes" in capsys.readouterr().err
+    assert omkl_("predict", model, table / "new.csv", "--out", out) == 0
+    said = capsys.readouterr().err
+    rows = list(csv.DictReader(out.open()))
+    truth = [line.split(",")[3] for line in (table / "new.csv").read_text().splitlines()[1:]]
+    wrong = sum(row["label"] != label for row, label in zip(rows, truth, strict=True))
+    assert f"{wrong} mistakes on 20 rows" in said
+    assert wrong < 10
+    unlabelled = table / "unlabelled.csv"
+    lines = (table / "new.csv").read_text().splitlines()
+    unlabelled.write_text("\n".join(line.rpartition(",")[0] for line in lines) + "\n")
+    assert omkl_("predict", model, unlabelled) == 0
+    assert capsys.readouterr().out == out.read_text()
+
+
+def test_update_goes_on_as_one_pass_would(table, capsys):
+    model, whole = table / "model.omkl", table / "whole.omkl"
+    words = ["algo=omkc_dd", "missing=mean", "drop=colour", "order=file"]
+    assert omkl_("fit", *words, f"data={table / 'my.csv'}", "--out", model) == 0
+    recipe = read(model)[1]["recipe"]
+    assert omkl_("update", model, table / "more.csv") == 0
+    learner, about = read(model)
+    assert about["progress"]["rounds"] == 100
+    assert about["recipe"] == recipe  # means and scales stay those of the first table
+    assert omkl_("fit", *words, f"data={table / 'all.csv'}", "--out", whole) == 0
+    assert learner.classifiers.origin[: learner.classifiers.size[0]].max() >= 80
+    capsys.readouterr()
+
+
+@pytest.mark.parametrize("name", ["omkc_ss", "omklp_da1", "bomkc_spa", "perceptron_star"])
+def test_a_model_is_the_pass_of_a_run(tmp_path, name, capsys):
+    model = tmp_path / "model.omkl"
+    assert omkl_("fit", f"algo={name}", "data=wdbc", "seed=3", "--out", model) == 0
+    data, spec = omkl.data.load("wdbc"), learner_spec(name)
+    order, permutation = omkl.data.order(data, "permuted", 3, 0)
+    figures = run_pass(spec, spec.usual("classification"), pool("paper16"), data, order, permutation)
+    assert read(model)[1]["progress"]["total"] == figures["mistakes"]
+    assert [int(n) for n in read(model)[0].classifiers.n_sv] == figures["n_sv_per_kernel"]
+    assert omkl_("show", model, "--format", "json") == 0
+    shown = json.loads(capsys.readouterr().out)
+    assert (shown["learner"], shown["rounds"], shown["mistakes"]) == (name, data.T, figures["mistakes"])
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("fit", "algo=omkc_dd"), "--out model.omkl says it"),
+        (
+            ("fit", "algo=omkc_dd,omkc_ss", "--out", "m.omkl"),
+            "trains one learner on one data set.* 2 and 1",
+        ),
+        (("predict", "none.omkl", "new.csv"), "none.omkl: No such file"),
+        (("predict", "my.csv", "new.csv"), "my.csv is no model of omkl"),
+        (("predict", "model.omkl", "none.csv"), "none.csv: no such file"),
+        (("predict", "model.omkl", "other.csv"), "other.csv has no column 'age'"),
+        (("update", "model.omkl", "unlabelled.csv"), "no column 'class' with the labels to learn from"),
+        (("update", "model.omkl", "third.csv"), "label 'maybe'.*; the model knows no and yes"),
+    ],
+)
+def test_mistakes_end_with_one_line(table, monkeypatch, capsys, words, said):
+    import re
+
+    monkeypatch.chdir(table)
+    (table / "other.csv").write_text("a,class\n1,yes\n")
+    (table / "unlabelled.csv").write_text("age,colour,income\n1,red,2\n")
+    (table / "third.csv").write_text(HEAD + "1,red,2,maybe\n")
+    assert omkl_("fit", "algo=omkc_dd", "data=my.csv", *PREPARED, "--out", "model.omkl") == 0
+    before = (table / "model.omkl").read_bytes()
+    capsys.readouterr()
+    assert omkl_(*words) == 2
+    err = capsys.readouterr().err
+    assert len(err.splitlines()) == 1
+    assert re.search(said, err)
+    assert (table / "model.omkl").read_bytes() == before
