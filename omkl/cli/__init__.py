@@ -17,6 +17,7 @@ from omkl.cli.parser import build_parser
 from omkl.errors import OmklError, UserError, suggest
 
 __all__ = ["main"]
+SETTINGS = ("algo", "data", "pool", "exec", "order", "reps", "seed", "store", "task", "label")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -46,6 +47,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _run_command(argv: list[str]) -> int:
     parser = build_parser()
+    if argv and argv[0].startswith("-") and argv[0] not in ("-h", "--help", "--version", "--debug"):
+        raise UserError(f"{argv[0]} comes after the command, as in `omkl run algo=omkc_ss -j 2`")
     args, words = parser.parse_known_args(argv)
     if args.command is None and words:
         raise UserError(f"unknown option {words[0]}; see `omkl --help`")
@@ -56,6 +59,9 @@ def _run_command(argv: list[str]) -> int:
     for word in words:
         if word.startswith("-"):
             known = re.findall(r"(?<!\S)--?\w+", args.parser.format_help())
+            name, _, value = word.lstrip("-").partition("=")
+            if args.takes_words and name in SETTINGS:
+                raise UserError(f"{word}: settings have no dashes; write {name}={value or 'VALUE'}")
             hint = suggest(word.partition("=")[0], known)
             raise UserError(f"unknown option {word}{hint}; see `{args.parser.prog} --help`")
     if words and not args.takes_words:

@@ -1,13 +1,14 @@
 """The parser of the command line: commands, options, and their help."""
 
 import argparse
+import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NoReturn
 
 from omkl import __version__
 from omkl.cli import commands, listing, model_commands, store_commands
-from omkl.errors import UserError
+from omkl.errors import UserError, suggest
 from omkl.paths import out_path
 from omkl.reports.plain_table import FORMATS
 
@@ -109,6 +110,9 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Raise UserError instead of printing the usage and exiting."""
+        if match := re.match(r"argument COMMAND: invalid choice: '([^']*)' \(choose from (.*)\)", message):
+            near = suggest(match[1], re.findall(r"\w+", match[2]))
+            message = f"unknown command '{match[1]}'{near}"
         raise UserError(f"{message}; see `{self.prog} --help`")
 
 

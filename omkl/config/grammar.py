@@ -3,6 +3,7 @@
 `parse` reads words alone; a `Request` is the words of a command over the values of conf/config.yaml.
 """
 
+import fnmatch
 import math
 import os
 import re
@@ -15,11 +16,17 @@ from typing import Any
 from omkl.config import compose, domains
 from omkl.config.compose import shown
 from omkl.config.kernel_pools import PARTS
-from omkl.config.learners import hyperparameters, learner_specs
+from omkl.config.learners import hyperparameters, learner_of, learner_specs
 from omkl.config.parameters import parameters
 from omkl.errors import UserError, suggest
 
 MOST_VALUES = 100_000
+SYNONYMS = {
+    ("target", "y", "class"): "label",
+    ("learner", "algorithm", "model"): "algo",
+    ("dataset", "file"): "data",
+    ("kernels",): "pool",
+}
 LISTS = ("algo", "data", "pool", "yardsticks", "drop")  # keys that take a list of names in every command
 _KEY = re.compile(r"[A-Za-z]\w*(\.[A-Za-z]\w*)*", re.ASCII)
 
@@ -57,14 +64,25 @@ class Override:
                 values.append(value)
         return values
 
+    def is_pattern(self, value: Any) -> bool:
+        """Whether a value stands for all names that match it; ``algo=all`` means every learner."""
+        if isinstance(value, str) and self.key in LISTS[:3]:
+            is_file = self.key == "data" and os.path.exists(os.path.expanduser(value))
+            return (value == "all" and self.key == "algo") or (not is_file and bool({"*", "?"} & set(value)))
+        return isinstance(value, Pattern)
+
     def names(self, known: list[str]) -> list[str]:
-        """Return the names that the word gives, each once: ``a,b``, ``[a,b]``, ``a``, ``glob(a*)``."""
+        """Return the names that the word gives, each once: ``a,b``, ``[a,b]``, ``a*``, ``glob(a*)``."""
         names: dict[str, None] = {}
         for value in self.values:
-            if not isinstance(value, Pattern):
+            if self.is_pattern(value):
+                pattern: Any = "*" if value == "all" else value
+                is_glob = isinstance(pattern, Pattern)
+                more = pattern.names(known) if is_glob else fnmatch.filter(known, pattern)
+                if not more:
+                    raise UserError(f"{self.text}: no name matches; known are {', '.join(known)}")
+            else:
                 (more,) = Override(self.key, (value,), self.text).checked(domains.parse("names"))
-            elif not (more := value.names(known)):
-                raise UserError(f"{self.text}: no name matches; known are {', '.join(known)}")
             names |= dict.fromkeys(more)
         return list(names)
 
@@ -116,6 +134,10 @@ def word(key: str, value: Any) -> str:
 
 def _parse_word(word: str) -> Override:
     key, equals, text = word.partition("=")
+    if key in LISTS and text.endswith(","):
+        raise UserError(f"{shown(word)}: ends with a comma; write a list without spaces, as in {key}=a,b")
+    if word == "=" or (equals and not text and key in LISTS):
+        raise UserError(f"{shown(word)}: write no spaces around the sign, as in algo=omkc_ss")
     if not equals:
         near = {group: get_close_matches(word, compose.options(group), 1, 0.8) for group in LISTS[:3]}
         meant = next((f" (did you mean '{group}={names[0]}'?)" for group, names in near.items() if names), "")
@@ -147,6 +169,13 @@ def _values(key: str, text: str, word: str) -> tuple[Any, ...]:
     except (HydraException, ValueError, RecursionError) as error:
         if key == "data":  # a path with characters that the grammar keeps for itself
             return tuple(part for part in text.split(",") if part)
+        if key == "algo" and re.fullmatch(r"[\w(),*? -]+", text):  # labels as tables print them: OMKC(D,D)
+            return tuple(re.findall(r"[^,(]+(?:\([^)]*\))?", text))
+        kernels = re.findall(r"[^,(]+(?:\([^)]*\))?", text)
+        if key.startswith("algo.") and all(
+            map(domains.kernel_of_text, kernels)
+        ):  # gaussian(sigma=8), as printed
+            return tuple(kernels)
         too_deep = isinstance(error, RecursionError)
         reason = "nested too deeply" if too_deep else shown(compose.one_line(error))
         raise refused(f"cannot be read ({reason}); quote text with special characters") from None
@@ -211,7 +240,9 @@ class Request:
             return  # the parts of algo and exec are checked with the learners and the executor chosen
         known = [*self.known, *(f"pool.{name}" for name in PARTS)]
         everything = [*known, *hyperparameters(learner_specs().values())]
-        meant = [full for full in everything if full.endswith(f".{key}")]
+        meant = [full for full in everything if full.endswith(f".{key}")] or [
+            own for words, own in SYNONYMS.items() if key in words
+        ]
         near = f" (did you mean '{meant[0]}'?)" if meant else suggest(key, everything)
         raise UserError(f"{override.text}: unknown key '{key}'{near or '; keys are ' + ', '.join(known)}")
 
@@ -230,9 +261,16 @@ class Request:
             return Override(key, (values,), self.given[key].text).checked(own.check)[0]
         return self.given[key].checked(own.check)[0] if key in self.given else own.value
 
+    def has_pattern(self, key: str) -> bool:
+        """Whether the names of a key are given by a pattern such as ``omkc_*``."""
+        given = self.given.get(key)
+        return given is not None and any(map(given.is_pattern, given.values))
+
     def names(self, key: str, known: list[str]) -> list[str]:
         """Return the names that a key has, each once; known: those that a pattern can match."""
         names = self.given[key].names(known) if key in self.given else list(self.known[key].value)
+        if key == "algo":
+            names = list(dict.fromkeys(learner_of(name) for name in names))
         if not names and key != "yardsticks":
             raise UserError(f"{self.given[key].text}: at least one name is needed")
         return names

@@ -133,6 +133,18 @@ def learner_spec(name: str) -> LearnerSpec:
     return learner_specs([name])[name]
 
 
+def learner_of(name: str) -> str:
+    """Return the id of a learner named in capitals or by its label, such as ``OMKC(D,D)``; else the name."""
+    known = learner_names()
+    if name in known:
+        return name
+    if name.lower() in known:
+        return name.lower()
+    label = name.lower().replace(" ", "")
+    meant = [own.name for own in learner_specs().values() if own.label.lower().replace(" ", "") == label]
+    return meant[0] if len(meant) == 1 else name
+
+
 def learner_specs(names: Iterable[str] | None = None) -> dict[str, LearnerSpec]:
     """Return the specifications of several learners (all when None), by name, in the order given."""
     names = learner_names() if names is None else list(names)

@@ -1,6 +1,7 @@
 """From the words of a command to a `Plan`, and to the configuration that `omkl show` prints (`resolved`)."""
 
 import os
+import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -8,7 +9,7 @@ from typing import Any
 
 from omkl.config import compose
 from omkl.config.grammar import Request
-from omkl.config.learners import learner_names, learner_spec, learner_specs
+from omkl.config.learners import LearnerSpec, learner_names, learner_spec, learner_specs
 from omkl.config.parameters import parameters
 from omkl.config.settings import Setting, settings, yardsticks
 from omkl.data.recipe import AS_IT_IS, Preparation
@@ -61,6 +62,8 @@ def plan(overrides: list[str], *, sweep: bool = False, values: Mapping[str, Any]
     specs = list(learner_specs(request.names("algo", learner_names())).values())
     data = tuple(dict.fromkeys(_data(request)))
     tasks = list(dict.fromkeys(_task_of(name, request.value("task")) for name in data))
+    if request.has_pattern("algo"):
+        specs = _suitable(specs, tasks)
     chosen, swept = settings(request, specs, tasks)
     order = request.value("order")
     made = Plan(
@@ -145,6 +148,15 @@ def _data(request: Request) -> Iterator[str]:
             near = suggest(spec, registry.names()) or "; `omkl list data` shows them"
             word = compose.shown(f"data={spec}")
             raise UserError(f"{word}: neither a registered data set nor a file{near}")
+
+
+def _suitable(specs: list[LearnerSpec], tasks: list[str]) -> list[LearnerSpec]:
+    """Return those of many learners that are for these tasks; a note names the others."""
+    fit = [spec for spec in specs if set(spec.tasks) & set(tasks)]
+    if fit and len(fit) < len(specs):
+        others = ", ".join(spec.name for spec in specs if spec not in fit)
+        warnings.warn(f"left out, as they are not for {' and '.join(tasks)}: {others}", stacklevel=2)
+    return fit or specs
 
 
 def _preparation(request: Request, data: tuple[str, ...]) -> Preparation:

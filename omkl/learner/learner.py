@@ -2,6 +2,7 @@
 
 import inspect
 import time
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from omkl.learner.choices import codes, compiled_value
 from omkl.tasks import by_task
 
 CURVE_POINTS = 100
+_compiled = cache(function)
 
 
 class Learner:
@@ -45,10 +47,9 @@ class Learner:
     ):
         if by := [name for name, value in params.items() if by_task(value)]:
             raise OmklError(f"learner {spec.name}: {by[0]} depends on the task; use spec.usual(task)")
-        self.run_compiled = function(spec.function)
+        self.spec, self.pool, self.d = spec, pool, d
         self.names = list(inspect.signature(self.run_compiled.py_func).parameters)
         self.block = block or BLOCK
-        self.spec, self.pool, self.d = spec, pool, d
         self.m = len(pool["kernels"]) if pool is not None else 0
         self.forms, self.params = spec.state, params
         rng = np.random.default_rng(seed)
@@ -106,6 +107,11 @@ class Learner:
             resource = self.state[name]
             used = resource.size[0] if isinstance(resource, Expansion) else None
             resource.origin[:used] += shift
+
+    @property
+    def run_compiled(self) -> Any:
+        """The learner's compiled function. It is no attribute: river measures all that a model refers to."""
+        return _compiled(self.spec.function)
 
     def _codes(self, spec: Any, name: str) -> dict[str, int]:
         """Return the constants that stand for the choices of a hyperparameter, if it has choices."""
