@@ -171,10 +171,8 @@ def _values(key: str, text: str, word: str) -> tuple[Any, ...]:
             return tuple(part for part in text.split(",") if part)
         if key == "algo" and re.fullmatch(r"[\w(),*? -]+", text):  # labels as tables print them: OMKC(D,D)
             return tuple(re.findall(r"[^,(]+(?:\([^)]*\))?", text))
-        kernels = re.findall(r"[^,(]+(?:\([^)]*\))?", text)
-        if key.startswith("algo.") and all(
-            map(domains.kernel_of_text, kernels)
-        ):  # gaussian(sigma=8), as printed
+        kernels = re.findall(r"[^,(]+(?:\([^)]*\))?", text)  # gaussian(sigma=8), as tables print it
+        if key.startswith("algo.") and kernels and all(map(domains.kernel_of_text, kernels)):
             return tuple(kernels)
         too_deep = isinstance(error, RecursionError)
         reason = "nested too deeply" if too_deep else shown(compose.one_line(error))
