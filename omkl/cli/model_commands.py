@@ -43,12 +43,13 @@ def predict(args: Namespace, words: list[str]) -> int:
     from omkl.run import models
 
     model = models.load(args.model)
-    made = models.predict(model, models.rows_of(model, args.file, False))
+    new = models.rows_of(model, args.file, False)
+    made = models.predict(model, new)
     text = io.StringIO()
     table = csv.writer(text, lineterminator="\n")
     table.writerow(["row", "label", "score"])
-    rows = zip(made.labels, made.scores.tolist(), strict=True)
-    table.writerows([number, label, repr(value)] for number, (label, value) in enumerate(rows, 1))
+    rows = zip(new.numbers.tolist(), made.labels, made.scores.tolist(), strict=True)
+    table.writerows([number, label, repr(value)] for number, label, value in rows)
     if args.out is None:
         emit(text.getvalue())
     else:

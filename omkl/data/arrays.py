@@ -3,7 +3,6 @@
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from omkl.data.dataset import Dataset
 from omkl.data.parse import Examples
@@ -18,6 +17,8 @@ def from_arrays(X: Any, y: Any, *, name: str = "arrays", task: str = "classifica
     labels of any kind, of which the smaller becomes -1, or numbers with ``task="regression"``.
     Raises UserError for values that are no finite numbers, by row and column, and for other than two labels.
     """
+    import scipy.sparse as sp  # 0.15 s
+
     names = [str(column) for column in getattr(X, "columns", [])]
     try:
         rows = sp.csr_array(X if sp.issparse(X) else np.asarray(X, dtype=np.float64), dtype=np.float64)

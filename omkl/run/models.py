@@ -45,6 +45,7 @@ class Rows(NamedTuple):
     indices: np.ndarray
     values: np.ndarray
     y: np.ndarray | None
+    numbers: np.ndarray  # of the rows in their file, from 1: some may have been dropped
 
 
 def fit(plan: Plan) -> Model:
@@ -142,7 +143,7 @@ def rows_of(model: Model, path: Path, labelled: bool) -> Rows:
     recipe = Recipe.from_json(about["recipe"]) if about.get("recipe") else None
     if recipe is not None:
         table = table_files.read(path, delimiter(path), size_limit())
-        X, labels, _ = recipe.apply(table)
+        X, labels, kept = recipe.apply(table)
         examples = dense(X, np.empty(len(X)) if labels is None else labels.astype(str))
         there = labels is not None
     elif is_table(path):
@@ -151,13 +152,14 @@ def rows_of(model: Model, path: Path, labelled: bool) -> Rows:
         )
     else:
         examples, there = read_libsvm([path], size_limit()), True
+        kept = np.arange(len(examples.labels))
     largest = int(examples.indices.max(initial=-1)) + 1
     if largest > learner.d:
         raise UserError(f"{path}: column {largest}; the model has {learner.d} features")
     y = _labels(examples, model, path, labelled) if there else None
     if labelled and y is None:
         raise UserError(f"{path}: no column '{recipe.label if recipe else ''}' with the labels to learn from")
-    return Rows(examples.indptr, examples.indices, examples.values, y)
+    return Rows(examples.indptr, examples.indices, examples.values, y, kept + 1)
 
 
 def _labels(examples: Examples, model: Model, path: Path, strict: bool) -> np.ndarray | None:
@@ -167,7 +169,7 @@ def _labels(examples: Examples, model: Model, path: Path, strict: bool) -> np.nd
     known = model.about["classes"]
     texts = [_text(label) for label in examples.labels]
     if (model.about.get("recipe") or {}).get("preparation", {}).get("positive") is not None:
-        return np.where(np.array(texts) == known[1], 1.0, -1.0)
+        return np.where(examples.labels.astype(str) == known[1], 1.0, -1.0)
     signs = {_text(known[0]): -1.0, _text(known[1]): 1.0}
     unknown = next((text for text in texts if text not in signs), None)
     if unknown is None:

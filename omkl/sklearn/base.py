@@ -189,7 +189,10 @@ class OnlineLearner(BaseEstimator):
             setattr(made, argument_name(name), value)
         if "pool" in made.get_params():
             made.pool = model.pool
-        made._model, made._progress = model, Progress.from_json(about["progress"])
+        try:
+            made._model, made._progress = model, Progress.from_json(about.get("progress", {}))
+        except (ValueError, AttributeError) as error:
+            raise UserError(f"{path} is not a valid model: {error}") from None
         made.n_features_in_ = model.d
         if about.get("features"):
             made.feature_names_in_ = np.array(about["features"], dtype=object)

@@ -69,6 +69,17 @@ def test_update_goes_on_as_one_pass_would(table, capsys):
     capsys.readouterr()
 
 
+def test_rows_that_are_dropped_keep_their_numbers(table, capsys):
+    model, new = table / "model.omkl", table / "gaps.csv"
+    words = ["algo=omkc_dd", f"data={table / 'my.csv'}", "missing=drop", "drop=colour"]
+    assert omkl_("fit", *words, "--out", model) == 0
+    new.write_text(HEAD + "41,red,2,yes\n,red,2,no\n39,red,2,no\n")
+    capsys.readouterr()
+    assert omkl_("predict", model, new) == 0
+    rows = list(csv.DictReader(capsys.readouterr().out.splitlines()))
+    assert [row["row"] for row in rows] == ["1", "3"]
+
+
 @pytest.mark.parametrize("name", ["omkc_ss", "omklp_da1", "bomkc_spa", "perceptron_star"])
 def test_a_model_is_the_pass_of_a_run(tmp_path, name, capsys):
     model = tmp_path / "model.omkl"
