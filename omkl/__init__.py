@@ -1,3 +1,3 @@
 """omkl: online learning with (multiple) kernels."""
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
