@@ -163,7 +163,9 @@ def test_archive_member(server, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "content", [b"no archive", zipped(other=b"-"), zipped(x=BODY)[:-30], zipped(x=bytes(10**7))]
+    "content",
+    [b"no archive", zipped(other=b"-"), zipped(x=BODY)[:-30], zipped(x=bytes(10**7))],
+    ids=["text", "without the member", "cut", "a bomb"],  # zip files hold the time, so they cannot be names
 )
 def test_bad_archive(server, tmp_path, content):
     server.files["/a.zip"] = content
