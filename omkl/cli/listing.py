@@ -15,7 +15,7 @@ Rows = list[dict[str, Any]]
 
 
 def list_(args: Namespace, words: list[str]) -> int:
-    """List learners, data sets, kernel pools, or papers with their tables and figures."""
+    """List learners, their groups, data sets, kernel pools, or papers with their tables and figures."""
     emit(plain_table.render(KINDS[args.kind](), args.format))
     return OK
 
@@ -107,6 +107,15 @@ def _default_text(name: str, value: Any) -> str:
     return f"{name}=" + ", ".join(f"{value_text(own)} ({task})" for task, own in value.items())
 
 
+def _groups() -> Rows:
+    from omkl.config.groups import groups, meaning
+
+    return [
+        {"group": name, "learners": len(own), "meaning": meaning(name), "algo": " ".join(own)}
+        for name, own in groups().items()
+    ]
+
+
 def _data_sets() -> Rows:
     import omkl.data
 
@@ -150,6 +159,7 @@ def _papers() -> Rows:
 KINDS: dict[str, Callable[[], Rows]] = {
     "algos": _learners,
     "data": _data_sets,
+    "groups": _groups,
     "pools": _pools,
     "papers": _papers,
 }

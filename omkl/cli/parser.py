@@ -9,12 +9,13 @@ from typing import NoReturn
 from omkl import __version__
 from omkl.cli import commands, listing, model_commands, store_commands
 from omkl.errors import UserError, suggest
-from omkl.paths import out_path
+from omkl.paths import conf_folder, out_path
 from omkl.reports.plain_table import FORMATS
 
 KEYS = """\
 settings (omkl show prints all of them, with their meaning and domain):
   algo=NAME,...      learners (omkl list algos)    algo.KEY=VALUE   their hyperparameters
+                     algo=all, 'algo=omkc_*' or algo=budget (omkl list groups): those that fit the data
   data=NAME,...      data sets (omkl list data) or paths of LIBSVM files
   pool=NAME,...      kernel pools (omkl list pools)
                      pool.normalise=none|cosine   'pool.kernels=[{kind:gaussian,sigma:[1,2]},{kind:linear}]'
@@ -22,7 +23,7 @@ settings (omkl show prints all of them, with their meaning and domain):
   order=KIND         permuted, file (as stored), authors (the OMKC authors' permutations)
   yardsticks=[...]   learners to compare with; [] for none
   store=PATH         folder of the results (else OMKL_STORE, else ./results)
-  exec=NAME          loky (processes of this machine), serial, dask, slurm; exec.KEY=VALUE their options
+  exec=NAME          where the cells run: {executors}; exec.KEY=VALUE their options
 """
 RUN = """\
 examples:
@@ -146,13 +147,15 @@ def build_parser() -> Parser:
         return sub
 
     settings = "[KEY=VALUE ...] "
-    _add_run_options(command(commands.run, settings, f"{KEYS}\n{RUN}"))
+    executors = ", ".join(sorted(path.stem for path in (conf_folder() / "exec").glob("*.yaml")))
+    keys = KEYS.replace("{executors}", executors)  # KEYS has other braces
+    _add_run_options(command(commands.run, settings, f"{keys}\n{RUN}"))
 
-    sub = command(commands.sweep, settings, f"{KEYS}\n{SWEEP}")
+    sub = command(commands.sweep, settings, f"{keys}\n{SWEEP}")
     _add_run_options(sub)
     sub.add_argument("--out", type=out_path, metavar="PATH", help="file (.png, .pdf) or folder of the figure")
 
-    sub = command(commands.figure, f"KIND|NAME {settings}", f"{KEYS}\n{FIGURE}")
+    sub = command(commands.figure, f"KIND|NAME {settings}", f"{keys}\n{FIGURE}")
     sub.add_argument("kind", metavar="KIND", help="curve, sweep, or a paper's figure such as omkc/1")
     sub.add_argument("--out", type=out_path, metavar="PATH", help="file (.png, .pdf) or folder to write to")
     _add_selection(sub)
@@ -168,12 +171,12 @@ def build_parser() -> Parser:
     _add_selection(sub)
     _add_run_options(sub)
 
-    sub = command(commands.bounds, settings, f"{KEYS}\n{BOUNDS}")
+    sub = command(commands.bounds, settings, f"{keys}\n{BOUNDS}")
     _add_run_options(sub)
     text = "use at most N examples for each batch solution (default: 2000); memory: 32 N^2 bytes"
     sub.add_argument("--rows", type=_count, default=2000, metavar="N", help=text)
 
-    sub = command(model_commands.fit, settings, f"{KEYS}\n{MODEL}")
+    sub = command(model_commands.fit, settings, f"{keys}\n{MODEL}")
     sub.add_argument("--out", type=out_path, metavar="FILE", help="file of the model, such as model.omkl")
 
     sub = command(model_commands.predict, "MODEL FILE ", MODEL)
@@ -188,13 +191,13 @@ def build_parser() -> Parser:
     )
     sub.add_argument("--out", type=out_path, metavar="FILE", help="file to write (default: the model itself)")
 
-    _add_format(command(commands.status, settings, KEYS))
+    _add_format(command(commands.status, settings, keys))
 
     sub = command(listing.list_, "KIND ")
     sub.add_argument("kind", choices=listing.KINDS, metavar="KIND", help=", ".join(listing.KINDS))
     _add_format(sub)
 
-    _add_format(command(listing.show, settings, KEYS), ("yaml", "json"))
+    _add_format(command(listing.show, settings, keys), ("yaml", "json"))
 
     sub = command(listing.data, "ACTION [NAME ...] ", DATA)
     actions = listing.ACTIONS

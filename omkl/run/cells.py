@@ -57,13 +57,6 @@ class Cell:
         }
 
 
-def loaded(name: str, plan: Plan) -> Dataset:
-    """Return a data set of a plan; the preparation is for the user's tables."""
-    if omkl.data.registry.is_name(name):
-        return omkl.data.load(name)
-    return omkl.data.load(name, task=plan.task, preparation=plan.preparation)
-
-
 def expand(plan: Plan, run: Callable[[Plan], Any] | None = None) -> list[Cell]:
     """Return the cells of a plan: data sets × (settings, then yardsticks) × repetitions, none twice.
 
@@ -74,7 +67,7 @@ def expand(plan: Plan, run: Callable[[Plan], Any] | None = None) -> list[Cell]:
     budgets = sizes(plan, run)
     cells: dict[tuple, Cell] = {}
     specs = learner_specs(dict.fromkeys(setting.learner for setting in (*plan.settings, *plan.yardsticks)))
-    datasets = {name: loaded(name, plan) for name in plan.data}
+    datasets = {name: plan.load(name) for name in plan.data}
     for name, dataset in datasets.items():
         keep(dataset)
         seeds = [omkl.data.order_seed(dataset, plan.order, plan.seed, rep) for rep in range(plan.reps)]
