@@ -17,9 +17,13 @@ def _bounded(spec: LearnerSpec) -> bool:
     return not any(form.unless is None or spec.defaults[form.unless] is None for form in kept)
 
 
+def _for(task: str) -> Callable[[LearnerSpec], bool]:
+    return lambda spec: task in spec.tasks
+
+
 _MEANINGS: dict[str, tuple[str, Callable[[LearnerSpec], bool]]] = {
     ALL: ("every learner", lambda spec: True),
-    **{task: (f"for {task}", lambda spec, task=task: task in spec.tasks) for task in TASKS},
+    **{task: (f"for {task}", _for(task)) for task in TASKS},
     "pooled": ("runs on a pool of kernels (pool=...)", lambda spec: spec.kernels == "pool"),
     "single": ("has one kernel of its own (algo.kernel=...)", lambda spec: spec.kernels == "own"),
     "budget": ("stores at most algo.budget vectors per kernel", lambda spec: spec.budget is not None),

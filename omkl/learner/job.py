@@ -3,6 +3,7 @@
 import dataclasses
 import warnings
 from collections import OrderedDict
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -39,6 +40,8 @@ class Job:
     permutation_seed: int
     block: int | None
     prepared: str = ""  # how a table of the user's was prepared, for the provenance
+    board: Path | None = None  # where its rounds are noted while it runs, under its number
+    number: int = 0
 
     @property
     def kernel_pool(self) -> dict[str, Any] | None:
@@ -75,7 +78,7 @@ def check_memory(job: Job) -> None:
 def run_cell(job: Job) -> dict[str, Any]:
     """Run one cell in this process and return its figures, as `omkl.learner.run_pass` does."""
     import omkl.data
-    from omkl.learner import one_pass
+    from omkl.learner import board, one_pass
 
     check_memory(job)
     warm_up([(job.spec, job.params)])
@@ -87,9 +90,11 @@ def run_cell(job: Job) -> dict[str, Any]:
         raise OmklError(f"{job.name} changed during the run: run the same command again")
     if job.order == "file":
         dataset = omkl.data.realisation(dataset, job.rep)
-    return one_pass.run_pass(
-        job.spec, job.params, job.pool, dataset, order, permutation_seed, block=job.block
-    )
+    how: dict[str, Any] = {"block": job.block}
+    with ExitStack() as stack:
+        if job.board is not None:
+            how["on_part"] = stack.enter_context(board.noting(job.board, job.number, order.size))
+        return one_pass.run_pass(job.spec, job.params, job.pool, dataset, order, permutation_seed, **how)
 
 
 # ------------------------------------------------------------------ what a process does once
