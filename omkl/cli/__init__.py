@@ -12,7 +12,7 @@ import warnings
 from collections.abc import Sequence
 from typing import Any
 
-from omkl.cli.messages import FAILED, INTERRUPTED, MISTAKE, OutputClosed, complain, printable, say
+from omkl.cli.messages import FAILED, INTERRUPTED, MISTAKE, OutputClosed, complain, fitted, printable, say
 from omkl.cli.parser import build_parser
 from omkl.errors import OmklError, UserError, suggest
 
@@ -74,7 +74,8 @@ def _run_command(argv: list[str]) -> int:
     if words and not args.takes_words:
         raise UserError(f"omkl {args.command} takes no {words[0]!r}; see `{args.parser.prog} --help`")
     args.line = shlex.join(["omkl", *argv])
-    return args.does(args, words)
+    with fitted(wide=getattr(args, "wide", True)):
+        return args.does(args, words)
 
 
 def _warn(message: Warning | str, *_: Any, **__: Any) -> None:

@@ -15,6 +15,7 @@ from omkl.reports import plain_table
 if TYPE_CHECKING:
     from omkl.config import Plan
     from omkl.papers import Selection
+    from omkl.reports.view import View
     from omkl.run.runner import Outcome
 
 
@@ -28,7 +29,8 @@ def run(args: Namespace, words: list[str]) -> int:
     if _submitted(plan, args):
         return OK
     outcome = _run(plan, args)
-    emit(report(outcome.cells, Expected.of(plan, outcome.failed, args.line, outcome.stale), args.format))
+    about = Expected.of(plan, outcome.failed, args.line, outcome.stale)
+    emit(report(outcome.cells, about, args.format, _view(args)))
     return end(outcome, args.fail_fast)
 
 
@@ -43,7 +45,8 @@ def sweep(args: Namespace, words: list[str]) -> int:
         return OK
     outcome = _run(plan, args)
     about = Expected.of(plan, outcome.failed, args.line, outcome.stale)
-    text, files = sweep_report(outcome.cells, about, args.format, args.out or _figures(plan))
+    out = args.out or _figures(plan)
+    text, files = sweep_report(outcome.cells, about, args.format, out, _view(args))
     emit(text)
     say_written(files)
     return end(outcome, args.fail_fast)
@@ -162,6 +165,12 @@ def _selection(args: Namespace, words: list[str]) -> "Selection":
 
 def _how(args: Namespace) -> dict[str, Any]:
     return {"jobs": args.jobs, "fresh": args.fresh, "progress": not args.quiet, "fail_fast": args.fail_fast}
+
+
+def _view(args: Namespace) -> "View":
+    from omkl.reports.view import View
+
+    return View(args.sort, args.columns)
 
 
 def _run(plan: "Plan", args: Namespace) -> "Outcome":

@@ -11,12 +11,13 @@ from omkl.errors import OmklError, UserError
 from omkl.reports import plain_table
 
 ACTIONS: tuple[str, ...] = ("list", "get", "verify", "path")  # of omkl data
+LEAST = ("source", "yardstick", "label", "title")  # columns that a narrow terminal leaves out first
 Rows = list[dict[str, Any]]
 
 
 def list_(args: Namespace, words: list[str]) -> int:
     """List learners, their groups, data sets, kernel pools, or papers with their tables and figures."""
-    emit(plain_table.render(KINDS[args.kind](), args.format))
+    emit(plain_table.render(KINDS[args.kind](), args.format, LEAST))
     return OK
 
 
@@ -108,10 +109,15 @@ def _default_text(name: str, value: Any) -> str:
 
 
 def _groups() -> Rows:
-    from omkl.config.groups import groups, meaning
+    from omkl.config.groups import ALL, groups, meaning
 
     return [
-        {"group": name, "learners": len(own), "meaning": meaning(name), "algo": " ".join(own)}
+        {
+            "group": name,
+            "learners": len(own),
+            "meaning": meaning(name),
+            "algo": "(omkl list algos)" if name == ALL else " ".join(own),
+        }
         for name, own in groups().items()
     ]
 

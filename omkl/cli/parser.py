@@ -106,6 +106,9 @@ examples:
 """
 
 
+SORTS = ("mistakes", "seconds", "sv")
+
+
 class Parser(argparse.ArgumentParser):
     """An argument parser whose error messages are one line, without the usage."""
 
@@ -149,10 +152,13 @@ def build_parser() -> Parser:
     settings = "[KEY=VALUE ...] "
     executors = ", ".join(sorted(path.stem for path in (conf_folder() / "exec").glob("*.yaml")))
     keys = KEYS.replace("{executors}", executors)  # KEYS has other braces
-    _add_run_options(command(commands.run, settings, f"{keys}\n{RUN}"))
+    sub = command(commands.run, settings, f"{keys}\n{RUN}")
+    _add_run_options(sub)
+    _add_view(sub)
 
     sub = command(commands.sweep, settings, f"{keys}\n{SWEEP}")
     _add_run_options(sub)
+    _add_view(sub)
     sub.add_argument("--out", type=out_path, metavar="PATH", help="file (.png, .pdf) or folder of the figure")
 
     sub = command(commands.figure, f"KIND|NAME {settings}", f"{keys}\n{FIGURE}")
@@ -222,11 +228,21 @@ def build_parser() -> Parser:
 def _add_format(parser: Parser, formats: Sequence[str] = FORMATS, of: str = "") -> None:
     text = of + "what goes to stdout (default: %(default)s)"
     parser.add_argument("--format", choices=formats, default=formats[0], help=text)
+    if "table" in formats:
+        text = of + "do not fit the table to the terminal; all columns, nothing wrapped"
+        parser.add_argument("--wide", action="store_true", help=text)
 
 
 def _add_run_options(parser: Parser) -> None:
     _add_format(parser)
     _add_work_options(parser)
+
+
+def _add_view(parser: Parser) -> None:
+    text = "order of the rows of each data set (default: that of the command)"
+    parser.add_argument("--sort", choices=SORTS, help=text)
+    text = "columns of the table: learner,mistakes,sv or +kernel,-union; kernel is the one that wins"
+    parser.add_argument("--columns", type=_columns, default=(), metavar="A,B", help=text)
 
 
 def _add_selection(parser: Parser) -> None:
@@ -249,6 +265,13 @@ def _add_work_options(parser: Parser) -> None:
 
 def _names(text: str) -> tuple[str, ...]:
     return tuple(name for part in text.split(",") if (name := part.strip()))
+
+
+def _columns(text: str) -> tuple[str, ...]:
+    names = _names(text)
+    if not names or not all(name.strip("+-") for name in names):
+        raise UserError(f"--columns {text!r}: name columns, as in learner,mistakes,sv or +kernel,-union")
+    return names
 
 
 def _count(text: str) -> int:
