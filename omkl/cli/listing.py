@@ -109,13 +109,14 @@ def _default_text(name: str, value: Any) -> str:
 
 
 def _groups() -> Rows:
-    from omkl.config.groups import ALL, groups, meaning
+    from omkl.config.groups import ALL, groups, meanings
 
+    about = meanings()
     return [
         {
             "group": name,
             "learners": len(own),
-            "meaning": meaning(name),
+            "meaning": about.get(name, ""),
             "algo": "(omkl list algos)" if name == ALL else " ".join(own),
         }
         for name, own in groups().items()

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from omkl import __version__
-from omkl.cli import commands, listing, model_commands, store_commands
+from omkl.cli import commands, completion, listing, model_commands, store_commands
 from omkl.errors import UserError, suggest
 from omkl.paths import conf_folder, out_path
 from omkl.reports.plain_table import FORMATS
@@ -106,6 +106,13 @@ examples:
 """
 
 
+COMPLETION = """\
+Completes commands, options, KEY= and names: learners, data sets, pools, hyperparameters and their choices.
+
+  bash   add to ~/.bashrc:                        source <(omkl completion bash)
+  zsh    add to ~/.zshrc, below compinit:         source <(omkl completion zsh)
+  fish   add to ~/.config/fish/config.fish:       omkl completion fish | source
+"""
 SORTS = ("mistakes", "seconds", "sv")
 
 
@@ -222,6 +229,12 @@ def build_parser() -> Parser:
     sub.add_argument("--yes", action="store_true", help=text)
 
     _add_format(command(commands.bench, ""), ("table", "json"))
+
+    sub = command(completion.completion, "SHELL ", COMPLETION)
+    sub.add_argument("shell", choices=completion.SHELLS, metavar="SHELL", help=", ".join(completion.SHELLS))
+    for name in ("typed", "breaks"):  # what the script gives: the line up to the cursor
+        sub.add_argument(name, nargs="?", help=argparse.SUPPRESS)
+    sub.set_defaults(parsers=subparsers.choices)
     return parser
 
 
@@ -257,6 +270,8 @@ def _add_selection(parser: Parser) -> None:
 def _add_work_options(parser: Parser) -> None:
     text = "worker processes (default: one per core)"
     parser.add_argument("-j", "--jobs", type=_count, metavar="N", help=text)
+    text = "run nothing: print the cells, those that are done, and an estimate of time and memory"
+    parser.add_argument("--dry-run", action="store_true", help=text)
     text = "run also the cells that the store already holds"
     parser.add_argument("--fresh", action="store_true", help=text)
     parser.add_argument("--fail-fast", action="store_true", help="end the run at the first cell that fails")

@@ -1,10 +1,11 @@
-"""Groups of learners: ``algo=budget`` means all of one. Most follow from what conf/algo says of each.
+"""Groups of learners: ``algo=budget`` means all of one; conf/groups.yaml says what each has in common.
 
-A learner's file may name further groups of its own under ``about.groups``.
+Most follow from what conf/algo says of each learner. Its file may name further ones under ``about.groups``.
 """
 
 from collections.abc import Callable
 
+from omkl.config import compose
 from omkl.config.learners import LearnerSpec, learner_names, learner_specs
 from omkl.config.state import ExpansionForm, FeaturesForm
 from omkl.tasks import TASKS
@@ -21,25 +22,22 @@ def _for(task: str) -> Callable[[LearnerSpec], bool]:
     return lambda spec: task in spec.tasks
 
 
-_MEANINGS: dict[str, tuple[str, Callable[[LearnerSpec], bool]]] = {
-    ALL: ("every learner", lambda spec: True),
-    **{task: (f"for {task}", _for(task)) for task in TASKS},
-    "pooled": ("runs on a pool of kernels (pool=...)", lambda spec: spec.kernels == "pool"),
-    "single": ("has one kernel of its own (algo.kernel=...)", lambda spec: spec.kernels == "own"),
-    "budget": ("stores at most algo.budget vectors per kernel", lambda spec: spec.budget is not None),
-    "features": (
-        "uses random features and stores no vectors",
-        lambda spec: any(isinstance(form, FeaturesForm) for form in spec.state.values()),
-    ),
-    "bounded": ("with its defaults, its memory does not grow with the stream", _bounded),
-    "yardsticks": ("simple learners to compare with", lambda spec: spec.yardstick),
+_BELONGS: dict[str, Callable[[LearnerSpec], bool]] = {
+    ALL: lambda spec: True,
+    **{task: _for(task) for task in TASKS},
+    "pooled": lambda spec: spec.kernels == "pool",
+    "single": lambda spec: spec.kernels == "own",
+    "budget": lambda spec: spec.budget is not None,
+    "features": lambda spec: any(isinstance(form, FeaturesForm) for form in spec.state.values()),
+    "bounded": _bounded,
+    "yardsticks": lambda spec: spec.yardstick,
 }
 
 
 def groups() -> dict[str, list[str]]:
     """Return the names of each group's learners, sorted, by the group's name."""
     specs = learner_specs().values()
-    made = {name: [spec.name for spec in specs if belongs(spec)] for name, (_, belongs) in _MEANINGS.items()}
+    made = {name: [spec.name for spec in specs if belongs(spec)] for name, belongs in _BELONGS.items()}
     for spec in specs:
         for name in spec.groups:
             if spec.name not in made.setdefault(name, []):
@@ -47,9 +45,9 @@ def groups() -> dict[str, list[str]]:
     return made
 
 
-def meaning(group: str) -> str:
-    """Return what a group's learners have in common, in a few words."""
-    return _MEANINGS[group][0] if group in _MEANINGS else "a family of learners"
+def meanings() -> dict[str, str]:
+    """Return what the learners of a group have in common, by its name; a user's family has none."""
+    return compose.read("", ["groups"])["groups"]
 
 
 def members(name: str) -> list[str]:

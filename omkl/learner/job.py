@@ -53,7 +53,7 @@ class Job:
 
 def detach(job: Job) -> "tuple[Job, Dataset]":
     """Return a job that names its data by content only, and the data: for a worker without our files."""
-    return dataclasses.replace(job, data=None), dataclasses.replace(_dataset(job), path=None)
+    return dataclasses.replace(job, data=None), dataclasses.replace(dataset_of(job), path=None)
 
 
 def check_memory(job: Job) -> None:
@@ -62,7 +62,7 @@ def check_memory(job: Job) -> None:
     from omkl.data import compact
     from omkl.learner.resources import Setup, bytes_needed, memory
 
-    d, state = compact(_dataset(job)).d, job.spec.state
+    d, state = compact(dataset_of(job)).d, job.spec.state
     needed, there = bytes_needed(state, Setup(job.params, job.kernel_pool, d)), memory()
     total = sum(needed.values())
     if total > there:
@@ -82,7 +82,7 @@ def run_cell(job: Job) -> dict[str, Any]:
 
     check_memory(job)
     warm_up([(job.spec, job.params)])
-    dataset = _dataset(job)
+    dataset = dataset_of(job)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # shown already, when the plan was expanded
         order, permutation_seed = omkl.data.order(dataset, job.order, job.seed, job.rep)
@@ -131,7 +131,8 @@ def keep(dataset: "Dataset") -> None:
         _open.popitem(last=False)
 
 
-def _dataset(job: Job) -> "Dataset":
+def dataset_of(job: Job) -> "Dataset":
+    """Return the data of a job, which this process keeps open."""
     dataset = _open.get(job.content_hash)
     if dataset is None:
         import omkl.data

@@ -12,6 +12,7 @@ import sys
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -78,13 +79,10 @@ def compiling(versions: Iterable[str]) -> Iterator[list[str]]:
     versions: functions of learners, with -SOMETHING after the name for another compiled version of one.
     Yields those that are not marked.
     """
-    folder = numba_cache.base()
-    compiled = {name: function(name.partition("-")[0]) for name in versions}
-    sources = {name: numba_cache.folder_of(each).name for name, each in compiled.items()}
-    marks = {name: folder / "ready" / f"{name}-{source}-{_target()}" for name, source in sources.items()}
+    folder, marks = numba_cache.base(), _marks(versions)
     # `intact` deletes what is damaged; then it is compiled here
     missing = [
-        name for name, mark in marks.items() if not (numba_cache.intact(compiled[name]) and mark.exists())
+        name for name, mark in marks.items() if not (numba_cache.intact(_compiled(name)) and mark.exists())
     ]
     if not missing:
         yield missing
@@ -100,6 +98,25 @@ def compiling(versions: Iterable[str]) -> Iterator[list[str]]:
             (folder / "ready").mkdir(exist_ok=True)
             for mark in marks.values():
                 mark.touch()
+
+
+def missing(settings: Iterable[tuple[Any, dict]]) -> list[str]:
+    """Return the learners that are to be compiled before these settings run; settings: as of `warm_up`."""
+    learners = {version(spec, params): spec.name for spec, params in settings}
+    return [learners[name] for name, mark in _marks(learners).items() if not mark.exists()]
+
+
+def _marks(versions: Iterable[str]) -> dict[str, Path]:
+    """Return the files that mark these versions as compiled for this kind of CPU."""
+    folder = numba_cache.base() / "ready"
+    return {
+        name: folder / f"{name}-{numba_cache.folder_of(_compiled(name)).name}-{_target()}"
+        for name in versions
+    }
+
+
+def _compiled(version: str) -> Any:
+    return function(version.partition("-")[0])
 
 
 @cache

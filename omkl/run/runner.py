@@ -81,10 +81,7 @@ def run_plans(
         failed: dict[str, dict[str, Any]] = {}
         ran, interrupted = 0, False
         if missing:
-            executor = executors.make(plan.exec, jobs)
-            small = len(missing) == 1 or sum(cell.cost for cell in missing) < SMALL_WORK
-            if executor.name == "loky" and (small or executor.workers == 1):
-                executor = executors.make({"name": "serial"})
+            executor = executor_for(plan, missing, jobs)
             if not executor.remote:
                 different = {(id(cell.job.params), cell.job.content_hash): cell.job for cell in missing}
                 for job in different.values():
@@ -113,6 +110,15 @@ def run_plans(
         interrupted=interrupted,
         stale=dict(stale),
     )
+
+
+def executor_for(plan: Plan, missing: list[Cell], jobs: int | None) -> Executor:
+    """Return the executor of a plan; a small amount of work runs in this process."""
+    executor = executors.make(plan.exec, jobs)
+    small = len(missing) == 1 or sum(cell.cost for cell in missing) < SMALL_WORK
+    if executor.name == "loky" and (small or executor.workers == 1):
+        return executors.make({"name": "serial"})
+    return executor
 
 
 def by_key(cells: list[Cell]) -> dict[str, Cell]:

@@ -116,7 +116,7 @@ def test_what_will_run_is_warmed_up_in_every_process(monkeypatch):
     monkeypatch.setattr(omkl.learner.job, "_warm", set())
     monkeypatch.setattr(omkl.learner.warming, "warm_up", seen.append)
     monkeypatch.setattr(omkl.learner.job, "check_memory", lambda job: None)
-    monkeypatch.setattr(omkl.learner.job, "_dataset", lambda job: 1 / 0)  # no data are needed
+    monkeypatch.setattr(omkl.learner.job, "dataset_of", lambda job: 1 / 0)  # no data are needed
     windows = [None, None, 50, 7, None]
     for tau in windows:
         with pytest.raises(ZeroDivisionError):
