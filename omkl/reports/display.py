@@ -1,7 +1,7 @@
 """A summary as lines of text cells, the same for terminal, Markdown and LaTeX."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -61,13 +61,13 @@ class Line:
 class Display:
     """A table's columns and lines.
 
-    chosen: the reader chose the columns    left_out: the first cell of columns without room, by header
+    chosen: the reader chose the columns    left_out: those for which there is no room, with their first cells
     """
 
     columns: tuple[Column, ...]
     lines: tuple[Line, ...]
     chosen: bool = False
-    left_out: Mapping[str, str] = field(default_factory=dict)
+    left_out: tuple[tuple[Column, str | Spread], ...] = ()
 
     def has(self, name: str) -> bool:
         """Return whether the table has this column."""

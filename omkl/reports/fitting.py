@@ -31,8 +31,16 @@ class Texts:
         """The least width that it can have."""
         if not self.wraps:
             return self.most
-        words = [word for cell in self.cells for word in cell.split()]
+        words = [word for cell in self.cells for word in cell.split(" ")]
         return max(len(self.header), min(NARROW, max(map(len, words), default=0)))
+
+
+def filled(text: str, most: int | None = None, indent: str = "") -> str:
+    """Return a paragraph wrapped to the terminal and to ``most`` characters; indent: after the first line."""
+    widths = [width for width in (WIDTH.get(), most) if width is not None]
+    if not widths:
+        return text
+    return textwrap.fill(text, min(widths), subsequent_indent=indent, break_long_words=False)
 
 
 def fits(columns: Sequence[Texts], width: int) -> bool:

@@ -35,14 +35,13 @@ def fitting_columns(table: Display, width: int) -> Display:
 
 
 def without(table: Display, name: str) -> Display:
-    """Return a table without a column; its name is in ``left_out``."""
-    kept = [number for number, column in enumerate(table.columns) if column.name != name]
-    if len(kept) == len(table.columns):
+    """Return a table without a column, which is in ``left_out``."""
+    gone = next((number for number, column in enumerate(table.columns) if column.name == name), None)
+    if gone is None or not table.lines:
         return table
+    kept = [number for number in range(len(table.columns)) if number != gone]
     lines = tuple(replace(line, cells=tuple(line.cells[n] for n in kept)) for line in table.lines)
-    gone = next(n for n, column in enumerate(table.columns) if column.name == name)
-    text = table.lines[0].cells[gone] if table.lines else ""
-    left_out = {**table.left_out, table.columns[gone].header: "" if isinstance(text, Spread) else text}
+    left_out = (*table.left_out, (table.columns[gone], table.lines[0].cells[gone]))
     return replace(table, columns=tuple(table.columns[n] for n in kept), lines=lines, left_out=left_out)
 
 
@@ -50,15 +49,23 @@ def explain(
     tables: list[tuple[str | None, Display]], terms: list[tuple[str, str]], shared: str
 ) -> tuple[list[tuple[str, str]], str]:
     """Return the terms of the columns that are shown, and the line about all rows with their repetitions."""
-    shown = {column.header for _, table in tables for column in table.columns}
-    left_out: dict[str, str] = {}
-    for _, table in tables:
-        left_out |= table.left_out
-    gone = [header for header in left_out if header not in shown]
-    terms = [term for term in terms if term[0] not in gone]
-    if "reps" in gone:
-        shared = " · ".join(filter(None, (shared, f"{left_out['reps'].partition('/')[0]} repetitions")))
-    if names := [header for header in left_out if header != "reps"]:
+    shown = [column for _, table in tables for column in table.columns]
+    left_out = {column.name: (column, cell) for _, table in tables for column, cell in table.left_out}
+    headers = {name: column.header for name, column in ((own.name, own) for own in shown)}
+    headers |= {name: column.header for name, (column, _) in left_out.items()}
+    terms = [
+        term
+        for term in terms
+        if term[0] not in headers.values() or term[0] in {column.header for column in shown}
+    ]
+    if (reps := left_out.pop("reps", None)) and "reps" not in {column.name for column in shown}:
+        shared = " · ".join(filter(None, (shared, f"{str(reps[1]).partition('/')[0]} repetitions")))
+    # of a paper's columns: "#SV published"
+    names = [
+        " ".join(filter(None, (headers.get(name.rpartition("_")[0]), column.header)))
+        for name, (column, _) in left_out.items()
+    ]
+    if names:
         terms.append(("not shown", f"{', '.join(names)}: no room; --wide shows all columns"))
     return terms, shared
 

@@ -50,7 +50,7 @@ def _fitted(
     """Return a table that is too wide for the terminal, without columns that are empty or ``least``."""
     columns = {}
     for name, side in zip(names, sides, strict=True):
-        cells = ["" if row[name] is None else str(row[name]) for row in rows]
+        cells = ["" if row[name] is None else _on_one_line(str(row[name])) for row in rows]
         if any(cells):
             columns[name] = Texts(name, cells, side, side == "left")
     left_out = []
@@ -61,4 +61,9 @@ def _fitted(
             left_out.append(name)
     head, rule, body = lay_out(list(columns.values()), width)
     more = f"\nnot shown: {', '.join(left_out)} (--wide)\n" if left_out else ""
-    return "\n".join([head, rule, *body]) + "\n" + more
+    return "\n".join([head, rule, *body]).replace("\u00a0", " ") + "\n" + more
+
+
+def _on_one_line(text: str) -> str:
+    """Return text without line ends, in which a mean stays with its deviation."""
+    return text.replace("\n", " ").replace(" ± ", "\u00a0±\u00a0")

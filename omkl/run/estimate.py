@@ -82,7 +82,7 @@ def estimate(plans: list[Plan], jobs: int | None = None, fresh: bool = False) ->
     cells = by_key([cell for plan in plans for cell in _cells(plan, assumed)])
     with Store(plans[0].store) as store:
         done = set() if fresh else store.done(cells)
-        known = _Rates(store, {cell.job.spec.name for cell in cells.values()})
+        known = _Rates(store, [cell.job for cell in cells.values()])
     missing = [cell for key, cell in cells.items() if key not in done]
     rows, work, most_memory = [], Guess(0.0, 0.0, 0.0), Guess(0.0, 0.0, 0.0)
 
@@ -159,11 +159,14 @@ def _which(learner: str, data: str, params: Mapping[str, Any], pool: Mapping[str
 class _Rates:
     """What the store says of these learners: seconds, their ratio to the cost model, and vectors stored."""
 
-    def __init__(self, store: Store, learners: set[str]) -> None:
+    def __init__(self, store: Store, jobs: list[Job]) -> None:
         self.same: dict[str, list[float]] = defaultdict(list)
         self.ratios: dict[tuple[str, str], list[float]] = defaultdict(list)
         self.kept: dict[tuple[str, str], list[float]] = defaultdict(list)
         costs: dict[str, float | None] = {}
+        learners = {job.spec.name for job in jobs}
+        sizes = {job.content_hash: job for job in jobs}
+        nnz = {data: dataset_of(job).nnz for data, job in sizes.items()}
         for line in store.cells().to_dict("records"):
             learner, data, T = line["algo"], line["data_hash"], line["T"]
             if learner not in learners or not line["seconds"] > 0:
@@ -171,7 +174,9 @@ class _Rates:
             pool = line["pool_spec"] if isinstance(line["pool_spec"], dict) else None
             which = _which(learner, data, line["params"], pool)
             if which not in costs:
-                costs[which] = _cost(learner, line["params"], pool, line["data"], data, T)
+                entry = registry.entry_of(line["data"], data)
+                known = nnz.get(data, entry.nnz if entry else None)
+                costs[which] = _cost(learner, line["params"], pool, T, known)
             self.same[which].append(line["seconds"])
             self.kept[learner, data].append((line["n_sv_union"] or 0) / T)
             if cost := costs[which]:
@@ -204,14 +209,13 @@ class _Rates:
 
 
 def _cost(
-    learner: str, params: Mapping[str, Any], pool: dict | None, name: str, data: str, T: int
+    learner: str, params: Mapping[str, Any], pool: dict | None, T: int, nnz: int | None
 ) -> float | None:
-    """Return the cost of a stored cell, None where its data set is not a registered one."""
-    entry = registry.entry_of(name, data)
+    """Return the cost of a stored cell, None where its data or hyperparameters are not known any more."""
     spec = learner_spec(learner)
-    if entry is None or params.keys() - spec.former.keys() != spec.hyperparameters.keys():
+    if nnz is None or params.keys() - spec.former.keys() != spec.hyperparameters.keys():
         return None
-    return cost_of(spec, Setup(params, kernel_pool(params, pool)), T, entry.nnz)
+    return cost_of(spec, Setup(params, kernel_pool(params, pool)), T, nnz)
 
 
 def _guess(basis: str, values: Iterable[float]) -> tuple[str, Guess]:
