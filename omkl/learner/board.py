@@ -25,7 +25,8 @@ def read(folder: Path) -> dict[int, tuple[int, int]]:
     """Return the rounds done and the rounds of each process's newest pass, by the job's number."""
     rounds = {}
     for path in folder.iterdir():
-        if path.name.isdecimal() and len(words := path.read_bytes().split()) == 3:
+        words = path.read_bytes().split()
+        if len(words) == 3 and all(map(bytes.isdigit, words)):  # one that is just begun is empty
             number, t, T = map(int, words)
             rounds[number] = t, T
     return rounds

@@ -11,7 +11,6 @@ import os
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from itertools import groupby
 from typing import Any, NamedTuple
 
 from omkl.config import Plan, learner_spec
@@ -85,19 +84,16 @@ def estimate(plans: list[Plan], jobs: int | None = None, fresh: bool = False) ->
         known = _Rates(store, [cell.job for cell in cells.values()])
     missing = [cell for key, cell in cells.items() if key not in done]
     rows, work, most_memory = [], Guess(0.0, 0.0, 0.0), Guess(0.0, 0.0, 0.0)
-
-    def group(cell: Cell) -> tuple[str, str]:
-        job = cell.job
-        return job.name, _which(job.spec.name, job.content_hash, job.params, job.pool)
-
-    for _, some in groupby(sorted(cells.values(), key=group), key=group):
-        own = list(some)
+    groups: dict[str, list[Cell]] = defaultdict(list)  # the repetitions of each row, in the plan's order
+    for cell in cells.values():
+        groups[known.which(cell.job)].append(cell)
+    for own in groups.values():
         left = sum(cell.key not in done for cell in own)
         basis, each = known.seconds(own[0])
         if left:
             work = work.plus(each.plus(Guess(CELL, CELL / 2, CELL * 2)).times(left))
             most_memory = max(most_memory, known.bytes(own[0].job), key=lambda guess: guess.about)
-        rows.append((list(cells).index(own[0].key), _row(own, left, each, basis)))
+        rows.append(_row(own, left, each, basis))
     executor = executor_for(plans[0], missing, jobs) if plans[0].exec["name"] != "slurm" else None
     processes = max(1, min(executor.workers if executor else plans[0].exec["parallel"], len(missing)))
     compiling = warming.missing((cell.job.spec, cell.job.params) for cell in missing)
@@ -108,14 +104,7 @@ def estimate(plans: list[Plan], jobs: int | None = None, fresh: bool = False) ->
         time = time.plus(Guess(COMPILE, COMPILE / 3, COMPILE * 3).times(len(compiling)))
     slower = max(1.0, (_load() + processes) / provenance.cores())  # other processes take their share
     time = Guess(time.about * slower, time.least, time.most * slower)
-    return Estimate(
-        [row for _, row in sorted(rows, key=lambda pair: pair[0])],
-        time,
-        most_memory,
-        processes,
-        compiling,
-        assumed,
-    )
+    return Estimate(rows, time, most_memory, processes, compiling, assumed)
 
 
 def _load() -> float:
@@ -150,12 +139,6 @@ def _row(cells: list[Cell], left: int, each: Guess, basis: str) -> dict[str, Any
     }
 
 
-def _which(learner: str, data: str, params: Mapping[str, Any], pool: Mapping[str, Any] | None) -> str:
-    """Return what makes two cells the same but for their repetition."""
-    kernels = pool and (pool["normalise"], pool["kernels"])
-    return json.dumps([learner, data, params, kernels], sort_keys=True)
-
-
 class _Rates:
     """What the store says of these learners: seconds, their ratio to the cost model, and vectors stored."""
 
@@ -163,16 +146,18 @@ class _Rates:
         self.same: dict[str, list[float]] = defaultdict(list)
         self.ratios: dict[tuple[str, str], list[float]] = defaultdict(list)
         self.kept: dict[tuple[str, str], list[float]] = defaultdict(list)
+        self._memo: dict[tuple, str] = {}  # cells share their params and pool objects
         costs: dict[str, float | None] = {}
         learners = {job.spec.name for job in jobs}
         sizes = {job.content_hash: job for job in jobs}
         nnz = {data: dataset_of(job).nnz for data, job in sizes.items()}
-        for line in store.cells().to_dict("records"):
+        self._lines = store.cells()  # kept, so that the ids above stay those of one object
+        for line in self._lines.to_dict("records"):
             learner, data, T = line["algo"], line["data_hash"], line["T"]
             if learner not in learners or not line["seconds"] > 0:
                 continue
             pool = line["pool_spec"] if isinstance(line["pool_spec"], dict) else None
-            which = _which(learner, data, line["params"], pool)
+            which = self._which(learner, data, line["params"], pool)
             if which not in costs:
                 entry = registry.entry_of(line["data"], data)
                 known = nnz.get(data, entry.nnz if entry else None)
@@ -182,11 +167,24 @@ class _Rates:
             if cost := costs[which]:
                 self.ratios[learner, data].append(line["seconds"] / cost)
 
+    def which(self, job: Job) -> str:
+        """Return what makes two cells the same but for their repetition."""
+        memo = (job.spec.name, job.content_hash, id(job.params), id(job.pool))
+        if memo not in self._memo:
+            params = {**job.spec.former, **job.params}
+            self._memo[memo] = _text(job.spec.name, job.content_hash, params, job.pool)
+        return self._memo[memo]
+
+    def _which(self, learner: str, data: str, params: Any, pool: Any) -> str:
+        memo = (learner, data, id(params), id(pool))
+        if memo not in self._memo:
+            self._memo[memo] = _text(learner, data, params, pool)
+        return self._memo[memo]
+
     def seconds(self, cell: Cell) -> tuple[str, Guess]:
         """Return what is known of a cell, as one of RANGES, and its seconds."""
         job, (learner, data) = cell.job, (cell.job.spec.name, cell.job.content_hash)
-        params = {**job.spec.former, **job.params}
-        if seconds := self.same.get(_which(learner, data, params, job.pool)):
+        if seconds := self.same.get(self.which(job)):
             return _guess("same cells", seconds)
         if ratios := self.ratios.get((learner, data)):
             return _guess("same learner and data", [ratio * cell.cost for ratio in ratios])
@@ -206,6 +204,11 @@ class _Rates:
         return Guess(
             about, 0.8 * PROCESS + fixed + stored * min(shares), 1.4 * (PROCESS + size + fixed + 2 * stored)
         )
+
+
+def _text(learner: str, data: str, params: Mapping[str, Any], pool: Mapping[str, Any] | None) -> str:
+    kernels = pool and (pool["normalise"], pool["kernels"])
+    return json.dumps([learner, data, params, kernels], sort_keys=True)
 
 
 def _cost(
