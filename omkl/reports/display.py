@@ -61,12 +61,13 @@ class Line:
 class Display:
     """A table's columns and lines.
 
-    chosen: the reader chose the columns    left_out: those for which there is no room, with their first cells
+    chosen: names of the columns that the reader wants    left_out: those for which there is no room, with
+    their first cells
     """
 
     columns: tuple[Column, ...]
     lines: tuple[Line, ...]
-    chosen: bool = False
+    chosen: tuple[str, ...] = ()
     left_out: tuple[tuple[Column, str | Spread], ...] = ()
 
     def has(self, name: str) -> bool:

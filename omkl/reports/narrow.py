@@ -22,12 +22,12 @@ def texts_of(table: Display) -> list[Texts]:
 
 def fitting_columns(table: Display, width: int) -> Display:
     """Return a table without the columns for which there is no room; those that the reader chose stay."""
-    least = LEAST if not table.chosen else ()
+    least: tuple[str, ...] = LEAST
     at = [number for number, column in enumerate(table.columns) if column.name == "reps"]
     same = {line.cells[n] for line in table.lines for n in at}
-    if len(same) == 1 and all(line.complete for line in table.lines) and not table.chosen:
+    if len(same) == 1 and all(line.complete for line in table.lines):
         least = ("reps", *least)  # it says nothing that one number does not
-    for name in least:
+    for name in [name for name in least if name not in table.chosen]:
         if fits(texts_of(table), width):
             break
         table = without(table, name)

@@ -57,7 +57,10 @@ class View:
             kept = sorted(kept)
         lines = tuple(replace(line, cells=tuple(line.cells[at] for at in kept)) for line in table.lines)
         columns = tuple(table.columns[at] for at in kept)
-        return replace(table, columns=columns, lines=lines, chosen=bool(self.columns))
+        chosen = tuple(
+            c.name for c in columns if {word_of(c.name), f"+{word_of(c.name)}"} & set(self.columns)
+        )
+        return replace(table, columns=columns, lines=lines, chosen=chosen)
 
 
 USUAL = View()

@@ -130,3 +130,12 @@ def test_a_best_value_at_the_edge_of_its_grid_is_remarked():
     for inside in ({0.3: 90, 0.5: 60, 0.7: 70}, {0.3: 90, 0.5: 70, 0.7: 70}, {0.3: 90, 0.7: 70}):
         assert "of its grid" not in sweep_of(inside)
     assert "of its grid" not in sweep_of({0.3: 90, 0.5: 80, 1.0: 70})  # the domain ends there
+
+
+def test_a_column_that_was_added_stays_where_others_make_room(narrow):
+    narrow(64)
+    text = report(CELLS, EXPECTED, view=View(columns=("+union",)))
+    head = text.split("\n\n")[1].splitlines()[0]
+    assert "union" in head
+    assert "combined" not in head
+    assert max(map(len, text.splitlines())) <= 64
