@@ -64,7 +64,7 @@ def warm_up(settings: list[tuple[Any, dict]]) -> None:
 
 def _announce(names: list[str], stack: ExitStack) -> Any:
     """Name the learners to be compiled on stderr; on a terminal, return a bar that counts them instead."""
-    look = {"desc": "compiling", "bar_format": BAR, "dynamic_ncols": True}
+    look: dict[str, Any] = {"desc": "compiling", "bar_format": BAR, "dynamic_ncols": True}
     bar = tqdm(total=len(names), disable=None, leave=False, **look)  # None: only on a terminal
     if bar.disable:
         more = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""

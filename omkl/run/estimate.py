@@ -17,6 +17,7 @@ from omkl.config import Plan, learner_spec
 from omkl.config.kernel_pools import kernel_pool
 from omkl.config.settings_text import params_text
 from omkl.data import registry
+from omkl.engine import numba_cache
 from omkl.learner.job import Job, dataset_of
 from omkl.learner.resources import Setup, bytes_stored
 from omkl.run.cells import Cell, SizeUnknown, cost_of, expand
@@ -28,6 +29,7 @@ START = 2.0  # seconds of the processor until the first cell runs; more with wor
 WORKERS = 2.0
 CELL = 0.006  # seconds of a cell beside its learner's
 COMPILE = 5.0  # seconds to compile a learner
+ENGINE = 45.0  # seconds to compile what all learners use
 PROCESS = 230 * 2**20  # bytes of a process without data
 UNKNOWN_BUDGET = 50  # stands for the size of a learner that has not run yet
 RANGES = {  # by what is known: factors of the least and the most
@@ -101,7 +103,9 @@ def estimate(plans: list[Plan], jobs: int | None = None, fresh: bool = False) ->
     if missing:
         start = START + (WORKERS if executor and executor.name != "serial" else 0.0)
         time = time.plus(Guess(start, start / 2, start * 2))
-        time = time.plus(Guess(COMPILE, COMPILE / 3, COMPILE * 3).times(len(compiling)))
+        new = bool(compiling) and not any((numba_cache.base() / "ready").glob("*"))
+        compiled = COMPILE * len(compiling) + ENGINE * new
+        time = time.plus(Guess(compiled, compiled / 3, compiled * 3))
     slower = max(1.0, (_load() + processes) / provenance.cores())  # other processes take their share
     time = Guess(time.about * slower, time.least, time.most * slower)
     return Estimate(rows, time, most_memory, processes, compiling, assumed)

@@ -27,7 +27,11 @@ class Bar:
     def __init__(self, cells: list[Cell], total: int, show: bool, remote: bool) -> None:
         work = sum(cell.cost for cell in cells)
         hide = None if show else True  # None hides the bar where stderr is no terminal
-        look = {"desc": f"{total - len(cells)}/{total} cells", "bar_format": FORM, "dynamic_ncols": True}
+        look: dict[str, Any] = {
+            "desc": f"{total - len(cells)}/{total} cells",
+            "bar_format": FORM,
+            "dynamic_ncols": True,
+        }
         self._bar: Any = tqdm(total=work, disable=hide, leave=False, **look)
         self._stack, self._stop = ExitStack(), threading.Event()
         self._lock = threading.Lock()
