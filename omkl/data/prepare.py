@@ -2,6 +2,7 @@
 
 import contextlib
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -60,9 +61,7 @@ def dataset_of(
     """
     if classes is not None and classes != ("-1", "1"):
         negative, positive = (text if text.isprintable() else show(text) for text in classes)
-        others = "all others -> -1" if negative == OTHERS else f"{negative} -> -1"
-        pair = f"{positive} -> +1, {others}" if negative == OTHERS else f"{others}, {positive} -> +1"
-        notes = (*notes, f"labels: {pair}")
+        notes = (*notes, f"labels: {negative} -> -1, {positive} -> +1")
     arrays = (examples.indptr, examples.indices, examples.values, y)
     return Dataset(name, *arrays, d, task, content_hash(*arrays), None, notes, classes)
 
@@ -96,11 +95,14 @@ def read_table_file(path: Path, task: str, preparation: Preparation) -> tuple[Da
         y = targets(labels.astype(str), where)
     elif preparation.positive is not None:
         y = against_rest(labels, preparation.positive, where)
-        classes = OTHERS, str(preparation.positive)
+        notes.append(f"labels: {preparation.positive} -> +1, all others -> -1")
     else:
         y, classes = signs(labels.astype(str), None, where)
     examples = dense(X, labels)
-    return dataset_of(data_name(path), examples, y, examples.d, task, tuple(notes), classes), recipe
+    made = dataset_of(data_name(path), examples, y, examples.d, task, tuple(notes), classes)
+    if task == "classification" and preparation.positive is not None:
+        made = replace(made, classes=(OTHERS, preparation.positive))
+    return made, recipe
 
 
 def against_rest(labels: np.ndarray, positive: str, where: str) -> np.ndarray:
