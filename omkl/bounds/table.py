@@ -126,7 +126,7 @@ def render(rows: list[dict[str, Any]], fmt: str, command: str = "") -> str:
     shown = [_shown(row, notes) for row in rows]
     empty = [name for name in ("pool", "settings", "printed") if not any(row[name] for row in shown)]
     shown = [{name: text for name, text in row.items() if name not in empty} for row in shown]
-    table = plain_table.render(shown, fmt)
+    table = plain_table.render(shown, fmt, ("counts", "pool", "settings"))
     if fmt == "markdown":
         table = f"Mistake bounds and observed counts (mean ± std), made by `{command}`.\n\n{table}"
     lines = [f"{number}. {note}\n" for number, note in enumerate(notes, 1)]

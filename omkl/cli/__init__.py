@@ -12,7 +12,7 @@ import warnings
 from collections.abc import Sequence
 from typing import Any
 
-from omkl.cli.messages import FAILED, INTERRUPTED, MISTAKE, OutputClosed, complain, printable, say
+from omkl.cli.messages import FAILED, INTERRUPTED, MISTAKE, OutputClosed, complain, fitted, printable, say
 from omkl.cli.parser import build_parser
 from omkl.errors import OmklError, UserError, suggest
 
@@ -56,18 +56,26 @@ def _run_command(argv: list[str]) -> int:
         parser.print_help(sys.stderr)
         return MISTAKE
     words = [word for word in words if word != "--"]
+    spaced = [place for place, word in enumerate(words) if word.startswith("=")]
+    if spaced and args.takes_words:
+        around = words[max(0, spaced[0] - 1) : spaced[0] + 2]
+        near = "".join(around) if around[0] != words[spaced[0]] and len(around) > 1 else "algo=omkc_ss"
+        raise UserError(f"{' '.join(around)}: write no spaces around the sign, as in {near}")
     for word in words:
         if word.startswith("-"):
             known = re.findall(r"(?<!\S)--?\w+", args.parser.format_help())
             name, _, value = word.lstrip("-").partition("=")
             if args.takes_words and name in SETTINGS:
-                raise UserError(f"{word}: settings have no dashes; write {name}={value or 'VALUE'}")
+                after = [own for own in argv[argv.index(word) + 1 :][:1] if own in words and "=" not in own]
+                value = value or "".join(after) or "VALUE"
+                raise UserError(f"{word}: settings have no dashes; write {name}={value}")
             hint = suggest(word.partition("=")[0], known)
             raise UserError(f"unknown option {word}{hint}; see `{args.parser.prog} --help`")
     if words and not args.takes_words:
         raise UserError(f"omkl {args.command} takes no {words[0]!r}; see `{args.parser.prog} --help`")
     args.line = shlex.join(["omkl", *argv])
-    return args.does(args, words)
+    with fitted(wide=getattr(args, "wide", True)):
+        return args.does(args, words)
 
 
 def _warn(message: Warning | str, *_: Any, **__: Any) -> None:

@@ -6,8 +6,10 @@ docstring is its help. It imports slow modules itself, so that the others start 
 
 import shlex
 from argparse import Namespace
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
+from omkl.cli.dry_run import dry_run
 from omkl.cli.messages import FAILED, OK, emit, end, say, say_failed, say_written
 from omkl.errors import UserError
 from omkl.reports import plain_table
@@ -15,6 +17,8 @@ from omkl.reports import plain_table
 if TYPE_CHECKING:
     from omkl.config import Plan
     from omkl.papers import Selection
+    from omkl.papers.paper import Item, Paper
+    from omkl.reports.view import View
     from omkl.run.runner import Outcome
 
 
@@ -25,10 +29,13 @@ def run(args: Namespace, words: list[str]) -> int:
     from omkl.reports.report import report
 
     plan = make_plan(words)
+    if args.dry_run:
+        return dry_run([plan], args)
     if _submitted(plan, args):
         return OK
     outcome = _run(plan, args)
-    emit(report(outcome.cells, Expected.of(plan, outcome.failed, args.line, outcome.stale), args.format))
+    about = Expected.of(plan, outcome.failed, args.line, outcome.stale)
+    emit(report(outcome.cells, about, args.format, _view(args)))
     return end(outcome, args.fail_fast)
 
 
@@ -39,11 +46,14 @@ def sweep(args: Namespace, words: list[str]) -> int:
     from omkl.reports.report import sweep_report
 
     plan = make_plan(words, sweep=True)
+    if args.dry_run:
+        return dry_run([plan], args)
     if _submitted(plan, args):
         return OK
     outcome = _run(plan, args)
     about = Expected.of(plan, outcome.failed, args.line, outcome.stale)
-    text, files = sweep_report(outcome.cells, about, args.format, args.out or _figures(plan))
+    out = args.out or _figures(plan)
+    text, files = sweep_report(outcome.cells, about, args.format, out, _view(args))
     emit(text)
     say_written(files)
     return end(outcome, args.fail_fast)
@@ -57,11 +67,15 @@ def figure(args: Namespace, words: list[str]) -> int:
         from omkl.papers import find
         from omkl.papers.figures import figure as draw
 
-        made = draw(*find("figures", args.kind), _selection(args, words), args.out, **_how(args))
+        paper, item = find("figures", args.kind)
+        if args.dry_run:
+            return dry_run(_plans(paper, [item], args, words), args)
+        made = draw(paper, item, _selection(args, words), args.out, **_how(args))
         say_written(made.files)
         return end(made.outcome)
-    for option in ("reps", "data", "algo", "quick"):
+    for option in ("reps", "data", "algo", "quick", "dry_run"):
         if getattr(args, option):
+            option = option.replace("_", "-")
             raise UserError(f"--{option} is for a paper's figure; figure {args.kind} takes KEY=VALUE words")
     from omkl.config import plan as make_plan
     from omkl.reports.curves import curve_figure
@@ -95,7 +109,10 @@ def table(args: Namespace, words: list[str]) -> int:
     from omkl.papers import find
     from omkl.papers.tables import table as make
 
-    made = make(*find("tables", args.name), _selection(args, words), **_how(args))
+    paper, item = find("tables", args.name)
+    if args.dry_run:
+        return dry_run(_plans(paper, [item], args, words), args)
+    made = make(paper, item, _selection(args, words), **_how(args))
     emit(made.text(args.format))
     return end(made.outcome)
 
@@ -108,6 +125,8 @@ def claims(args: Namespace, words: list[str]) -> int:
     paper = read(args.paper)
     if not paper.claims:
         raise UserError(f"{args.paper}: conf/paper/{args.paper}.yaml has no claims")
+    if args.dry_run:
+        return dry_run(_plans(paper, paper.claims.values(), args, words), args)
     made = check(paper, _selection(args, words), **_how(args))
     emit(made.text(args.format))
     return end(made.outcome)
@@ -119,6 +138,8 @@ def bounds(args: Namespace, words: list[str]) -> int:
     from omkl.config import plan as make_plan
 
     plan = bounded(make_plan(words))
+    if args.dry_run:
+        return dry_run([plan], args)
     outcome = _run(plan, args)
     if not outcome.interrupted:
         emit(render(evaluate(plan, outcome.cells, args.rows), args.format, args.line))
@@ -160,8 +181,22 @@ def _selection(args: Namespace, words: list[str]) -> "Selection":
     return Selection(args.reps, args.data, args.algo, args.quick, tuple(words))
 
 
+def _plans(paper: "Paper", items: "Iterable[Item]", args: Namespace, words: list[str]) -> "list[Plan]":
+    """Return the plans of a paper's tables, figures or claims."""
+    from omkl.papers.selection import work_of
+
+    items = [item for item in items if item.runs]
+    return work_of(paper, items, _selection(args, words)).plans if items else []
+
+
 def _how(args: Namespace) -> dict[str, Any]:
     return {"jobs": args.jobs, "fresh": args.fresh, "progress": not args.quiet, "fail_fast": args.fail_fast}
+
+
+def _view(args: Namespace) -> "View":
+    from omkl.reports.view import View
+
+    return View(args.sort, args.columns)
 
 
 def _run(plan: "Plan", args: Namespace) -> "Outcome":

@@ -11,12 +11,13 @@ from omkl.errors import OmklError, UserError
 from omkl.reports import plain_table
 
 ACTIONS: tuple[str, ...] = ("list", "get", "verify", "path")  # of omkl data
+LEAST = ("source", "yardstick", "label", "title")  # columns that a narrow terminal leaves out first
 Rows = list[dict[str, Any]]
 
 
 def list_(args: Namespace, words: list[str]) -> int:
-    """List learners, data sets, kernel pools, or papers with their tables and figures."""
-    emit(plain_table.render(KINDS[args.kind](), args.format))
+    """List learners, their groups, data sets, kernel pools, or papers with their tables and figures."""
+    emit(plain_table.render(KINDS[args.kind](), args.format, LEAST))
     return OK
 
 
@@ -107,6 +108,21 @@ def _default_text(name: str, value: Any) -> str:
     return f"{name}=" + ", ".join(f"{value_text(own)} ({task})" for task, own in value.items())
 
 
+def _groups() -> Rows:
+    from omkl.config.groups import ALL, groups, meanings
+
+    about = meanings()
+    return [
+        {
+            "group": name,
+            "learners": len(own),
+            "meaning": about.get(name, ""),
+            "algo": "(omkl list algos)" if name == ALL else " ".join(own),
+        }
+        for name, own in groups().items()
+    ]
+
+
 def _data_sets() -> Rows:
     import omkl.data
 
@@ -150,6 +166,7 @@ def _papers() -> Rows:
 KINDS: dict[str, Callable[[], Rows]] = {
     "algos": _learners,
     "data": _data_sets,
+    "groups": _groups,
     "pools": _pools,
     "papers": _papers,
 }

@@ -1,10 +1,14 @@
 """What commands print, and how they end: results go to stdout, everything else to stderr."""
 
+import shutil
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from omkl.errors import OmklError, UserError
+from omkl.reports.fitting import WIDTH
 
 if TYPE_CHECKING:
     from omkl.run.runner import Outcome
@@ -46,6 +50,17 @@ def emit(text: str) -> None:
         sys.stdout.flush()
     except BrokenPipeError as error:
         raise OutputClosed from error
+
+
+@contextmanager
+def fitted(wide: bool) -> Iterator[None]:
+    """Fit tables to the terminal, if stdout is one and its user does not want them wide."""
+    narrow = None if wide or not sys.stdout.isatty() else shutil.get_terminal_size().columns
+    token = WIDTH.set(narrow)
+    try:
+        yield
+    finally:
+        WIDTH.reset(token)
 
 
 def say_written(files: list[Path]) -> None:

@@ -7,14 +7,15 @@ from pathlib import Path
 from typing import NoReturn
 
 from omkl import __version__
-from omkl.cli import commands, listing, model_commands, store_commands
+from omkl.cli import commands, completion, listing, model_commands, store_commands
 from omkl.errors import UserError, suggest
-from omkl.paths import out_path
+from omkl.paths import conf_folder, out_path
 from omkl.reports.plain_table import FORMATS
 
 KEYS = """\
 settings (omkl show prints all of them, with their meaning and domain):
   algo=NAME,...      learners (omkl list algos)    algo.KEY=VALUE   their hyperparameters
+                     algo=all, 'algo=omkc_*' or algo=budget (omkl list groups): those that fit the data
   data=NAME,...      data sets (omkl list data) or paths of LIBSVM files
   pool=NAME,...      kernel pools (omkl list pools)
                      pool.normalise=none|cosine   'pool.kernels=[{kind:gaussian,sigma:[1,2]},{kind:linear}]'
@@ -22,7 +23,7 @@ settings (omkl show prints all of them, with their meaning and domain):
   order=KIND         permuted, file (as stored), authors (the OMKC authors' permutations)
   yardsticks=[...]   learners to compare with; [] for none
   store=PATH         folder of the results (else OMKL_STORE, else ./results)
-  exec=NAME          loky (processes of this machine), serial, dask, slurm; exec.KEY=VALUE their options
+  exec=NAME          where the cells run: {executors}; exec.KEY=VALUE their options
 """
 RUN = """\
 examples:
@@ -105,6 +106,16 @@ examples:
 """
 
 
+COMPLETION = """\
+Completes commands, options, KEY= and names: learners, data sets, pools, hyperparameters and their choices.
+
+  bash   add to ~/.bashrc:                        source <(omkl completion bash)
+  zsh    add to ~/.zshrc, below compinit:         source <(omkl completion zsh)
+  fish   add to ~/.config/fish/config.fish:       omkl completion fish | source
+"""
+SORTS = ("mistakes", "seconds", "sv")
+
+
 class Parser(argparse.ArgumentParser):
     """An argument parser whose error messages are one line, without the usage."""
 
@@ -146,13 +157,18 @@ def build_parser() -> Parser:
         return sub
 
     settings = "[KEY=VALUE ...] "
-    _add_run_options(command(commands.run, settings, f"{KEYS}\n{RUN}"))
-
-    sub = command(commands.sweep, settings, f"{KEYS}\n{SWEEP}")
+    executors = ", ".join(sorted(path.stem for path in (conf_folder() / "exec").glob("*.yaml")))
+    keys = KEYS.replace("{executors}", executors)  # KEYS has other braces
+    sub = command(commands.run, settings, f"{keys}\n{RUN}")
     _add_run_options(sub)
+    _add_view(sub)
+
+    sub = command(commands.sweep, settings, f"{keys}\n{SWEEP}")
+    _add_run_options(sub)
+    _add_view(sub)
     sub.add_argument("--out", type=out_path, metavar="PATH", help="file (.png, .pdf) or folder of the figure")
 
-    sub = command(commands.figure, f"KIND|NAME {settings}", f"{KEYS}\n{FIGURE}")
+    sub = command(commands.figure, f"KIND|NAME {settings}", f"{keys}\n{FIGURE}")
     sub.add_argument("kind", metavar="KIND", help="curve, sweep, or a paper's figure such as omkc/1")
     sub.add_argument("--out", type=out_path, metavar="PATH", help="file (.png, .pdf) or folder to write to")
     _add_selection(sub)
@@ -168,12 +184,12 @@ def build_parser() -> Parser:
     _add_selection(sub)
     _add_run_options(sub)
 
-    sub = command(commands.bounds, settings, f"{KEYS}\n{BOUNDS}")
+    sub = command(commands.bounds, settings, f"{keys}\n{BOUNDS}")
     _add_run_options(sub)
     text = "use at most N examples for each batch solution (default: 2000); memory: 32 N^2 bytes"
     sub.add_argument("--rows", type=_count, default=2000, metavar="N", help=text)
 
-    sub = command(model_commands.fit, settings, f"{KEYS}\n{MODEL}")
+    sub = command(model_commands.fit, settings, f"{keys}\n{MODEL}")
     sub.add_argument("--out", type=out_path, metavar="FILE", help="file of the model, such as model.omkl")
 
     sub = command(model_commands.predict, "MODEL FILE ", MODEL)
@@ -188,13 +204,13 @@ def build_parser() -> Parser:
     )
     sub.add_argument("--out", type=out_path, metavar="FILE", help="file to write (default: the model itself)")
 
-    _add_format(command(commands.status, settings, KEYS))
+    _add_format(command(commands.status, settings, keys))
 
     sub = command(listing.list_, "KIND ")
     sub.add_argument("kind", choices=listing.KINDS, metavar="KIND", help=", ".join(listing.KINDS))
     _add_format(sub)
 
-    _add_format(command(listing.show, settings, KEYS), ("yaml", "json"))
+    _add_format(command(listing.show, settings, keys), ("yaml", "json"))
 
     sub = command(listing.data, "ACTION [NAME ...] ", DATA)
     actions = listing.ACTIONS
@@ -213,17 +229,33 @@ def build_parser() -> Parser:
     sub.add_argument("--yes", action="store_true", help=text)
 
     _add_format(command(commands.bench, ""), ("table", "json"))
+
+    sub = command(completion.completion, "SHELL ", COMPLETION)
+    sub.add_argument("shell", choices=completion.SHELLS, metavar="SHELL", help=", ".join(completion.SHELLS))
+    for name in ("typed", "breaks"):  # what the script gives: the line up to the cursor
+        sub.add_argument(name, nargs="?", help=argparse.SUPPRESS)
+    sub.set_defaults(parsers=subparsers.choices)
     return parser
 
 
 def _add_format(parser: Parser, formats: Sequence[str] = FORMATS, of: str = "") -> None:
     text = of + "what goes to stdout (default: %(default)s)"
     parser.add_argument("--format", choices=formats, default=formats[0], help=text)
+    if "table" in formats:
+        text = of + "do not fit the table to the terminal; all columns, nothing wrapped"
+        parser.add_argument("--wide", action="store_true", help=text)
 
 
 def _add_run_options(parser: Parser) -> None:
     _add_format(parser)
     _add_work_options(parser)
+
+
+def _add_view(parser: Parser) -> None:
+    text = "order of the rows of each data set (default: that of the command)"
+    parser.add_argument("--sort", choices=SORTS, help=text)
+    text = "columns of the table: learner,mistakes,sv or +kernel,-union; kernel is the one that wins"
+    parser.add_argument("--columns", type=_columns, default=(), metavar="A,B", help=text)
 
 
 def _add_selection(parser: Parser) -> None:
@@ -238,6 +270,8 @@ def _add_selection(parser: Parser) -> None:
 def _add_work_options(parser: Parser) -> None:
     text = "worker processes (default: one per core)"
     parser.add_argument("-j", "--jobs", type=_count, metavar="N", help=text)
+    text = "run nothing: print the cells, those that are done, and an estimate of time and memory"
+    parser.add_argument("--dry-run", action="store_true", help=text)
     text = "run also the cells that the store already holds"
     parser.add_argument("--fresh", action="store_true", help=text)
     parser.add_argument("--fail-fast", action="store_true", help="end the run at the first cell that fails")
@@ -246,6 +280,13 @@ def _add_work_options(parser: Parser) -> None:
 
 def _names(text: str) -> tuple[str, ...]:
     return tuple(name for part in text.split(",") if (name := part.strip()))
+
+
+def _columns(text: str) -> tuple[str, ...]:
+    names = _names(text)
+    if not names or not all(name.strip("+-") for name in names):
+        raise UserError(f"--columns {text!r}: name columns, as in learner,mistakes,sv or +kernel,-union")
+    return names
 
 
 def _count(text: str) -> int:

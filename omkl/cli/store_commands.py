@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 ACTIONS: tuple[str, ...] = ("list", "export", "merge", "prune", "reseal")
+LEAST = ("machines", "dates", "order", "revision", "failed")  # columns that a narrow terminal leaves out
 FILTERS = ("store", "algo", "data")
 
 
@@ -37,7 +38,8 @@ def results(args: Namespace, words: list[str]) -> int:
             f"{store.path} is not a results store (it has no cells/ folder); name one with store=PATH"
         )
     if args.action == "list":
-        emit(plain_table.render(store_contents.contents(store, chosen["algo"], chosen["data"]), args.format))
+        rows = store_contents.contents(store, chosen["algo"], chosen["data"])
+        emit(plain_table.render(rows, args.format, LEAST))
     elif args.action == "export":
         _export(store_contents.flat_table(store, chosen["algo"], chosen["data"]), args.out)
     elif args.action == "reseal":

@@ -27,11 +27,16 @@ def options(group: str) -> list[str]:
     paths = sorted((conf_folder() / group).glob("*.yaml"))
     names = [path.stem for path in paths if not path.name.startswith((".", "_"))]
     for name in names:
-        if not _NAME.fullmatch(name):
+        if not is_plain(name):
             raise UserError(
                 f"{file(group, name)}: the name must be letters, digits and '_', and start with a letter"
             )
     return names
+
+
+def is_plain(name: str) -> bool:
+    """Whether a name is letters, digits and ``_``, and starts with a letter."""
+    return _NAME.fullmatch(name) is not None
 
 
 def known_option(group: str, name: str, what: str) -> str:

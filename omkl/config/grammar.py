@@ -13,10 +13,10 @@ from decimal import Decimal
 from difflib import get_close_matches
 from typing import Any
 
-from omkl.config import compose, domains
+from omkl.config import compose, domains, groups
 from omkl.config.compose import shown
 from omkl.config.kernel_pools import PARTS
-from omkl.config.learners import hyperparameters, learner_of, learner_specs
+from omkl.config.learners import hyperparameters, learner_names, learner_of, learner_specs
 from omkl.config.parameters import parameters
 from omkl.errors import UserError, suggest
 
@@ -65,20 +65,24 @@ class Override:
         return values
 
     def is_pattern(self, value: Any) -> bool:
-        """Whether a value stands for all names that match it; ``algo=all`` means every learner."""
+        """Whether a value stands for several names: a pattern, or a group of learners such as ``all``."""
         if isinstance(value, str) and self.key in LISTS[:3]:
             is_file = self.key == "data" and os.path.exists(os.path.expanduser(value))
-            return (value == "all" and self.key == "algo") or (not is_file and bool({"*", "?"} & set(value)))
+            return (not is_file and bool({"*", "?"} & set(value))) or bool(self._group(value))
         return isinstance(value, Pattern)
 
+    def _group(self, value: Any) -> list[str]:
+        return groups.members(value) if self.key == "algo" and isinstance(value, str) else []
+
     def names(self, known: list[str]) -> list[str]:
-        """Return the names that the word gives, each once: ``a,b``, ``[a,b]``, ``a*``, ``glob(a*)``."""
+        """Return the names that the word gives, each once: ``a,b``, ``[a,b]``, ``a*``, a group."""
         names: dict[str, None] = {}
         for value in self.values:
             if self.is_pattern(value):
-                pattern: Any = "*" if value == "all" else value
-                is_glob = isinstance(pattern, Pattern)
-                more = pattern.names(known) if is_glob else fnmatch.filter(known, pattern)
+                if isinstance(value, Pattern):
+                    more = value.names(known)
+                else:
+                    more = self._group(value) or fnmatch.filter(known, value)
                 if not more:
                     raise UserError(f"{self.text}: no name matches; known are {', '.join(known)}")
             else:
@@ -259,16 +263,27 @@ class Request:
             return Override(key, (values,), self.given[key].text).checked(own.check)[0]
         return self.given[key].checked(own.check)[0] if key in self.given else own.value
 
-    def has_pattern(self, key: str) -> bool:
-        """Whether the names of a key are given by a pattern such as ``omkc_*``."""
+    def by_pattern(self, key: str) -> bool:
+        """Whether some names of a key are given by a pattern such as ``omkc_*``, or by a group."""
         given = self.given.get(key)
         return given is not None and any(map(given.is_pattern, given.values))
+
+    def by_name(self, key: str, known: list[str]) -> list[str]:
+        """Return the names of a key that are not given by a pattern or a group."""
+        own = self.given[key]
+        plain = tuple(value for value in own.values if not own.is_pattern(value))
+        names = Override(key, plain, own.text).names(known)
+        return [learner_of(name) for name in names] if key == "algo" else names
 
     def names(self, key: str, known: list[str]) -> list[str]:
         """Return the names that a key has, each once; known: those that a pattern can match."""
         names = self.given[key].names(known) if key in self.given else list(self.known[key].value)
         if key == "algo":
             names = list(dict.fromkeys(learner_of(name) for name in names))
+            for name in set(names) - set(learner_names()):
+                near = "" if suggest(name, learner_names()) else suggest(name, groups.groups())
+                if near:
+                    raise UserError(f"{shown(f'algo={name}')}: unknown learner or group{near}")
         if not names and key != "yardsticks":
             raise UserError(f"{self.given[key].text}: at least one name is needed")
         return names

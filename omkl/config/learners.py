@@ -34,6 +34,7 @@ class LearnerSpec:
     former: hyperparameters that it no longer has, with their values: part of its cells' keys, so that the
     cells of older versions count    renamed: the learners that a former hyperparameter's values stand for,
     ``{name: {value: learner}}``    draws_as: the learner whose random numbers it draws, where not its own
+    groups: families that ``algo=GROUP`` means, beside those that follow from the rest (groups.py)
     """
 
     name: str
@@ -56,6 +57,7 @@ class LearnerSpec:
     former: dict[str, Any] = field(default_factory=dict)
     renamed: dict[str, dict[str, str]] = field(default_factory=dict)
     draws_as: str | None = None
+    groups: list[str] = field(default_factory=list)
 
     @property
     def defaults(self) -> dict[str, Any]:
@@ -207,12 +209,23 @@ def _tasks(value: Any) -> list[str]:
     return [_task(task) for task in (value if isinstance(value, list) and value else [value])]
 
 
+def _groups(value: Any) -> list[str]:
+    names = domains.parse("names")(value)
+    for name in names:
+        if not compose.is_plain(name):
+            raise ValueError(f"{show(name)} is no name of a group: letters, digits and '_'")
+        if name in learner_names():
+            raise ValueError(f"{show(name)} is a learner's name; a group needs another")
+    return names
+
+
 _task = domains.parse(list(TASKS))
 _REQUIRED = ("label", "cite", "task", "kernels", "revision")
 _CHECKS: dict[str, domains.Check] = {
     **dict.fromkeys(("function", "label", "cite", "setup", "draws_as", "usual_pool"), domains.parse("text")),
     **dict.fromkeys(("yardstick", "stochastic"), domains.parse("bool")),
     "task": _tasks,
+    "groups": _groups,
     "kernels": domains.parse(["pool", "own", "none"]),
     "pool": domains.parse(["any", "gaussian"]),
     "revision": domains.parse("int [1, inf)"),

@@ -5,9 +5,9 @@ import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from omkl.config import compose
+from omkl.config import compose, kernel_pools
 from omkl.config.grammar import Request
 from omkl.config.learners import LearnerSpec, learner_names, learner_spec, learner_specs
 from omkl.config.parameters import parameters
@@ -16,6 +16,9 @@ from omkl.data.recipe import AS_IT_IS, Preparation
 from omkl.errors import UserError, suggest
 from omkl.paths import store_folder
 from omkl.tasks import by_task
+
+if TYPE_CHECKING:
+    from omkl.data import Dataset
 
 PREPARATION = tuple(field.name for field in fields(Preparation))  # keys of config.yaml
 MOST_CELLS = 1_000_000  # each takes some kB of memory before the first one runs
@@ -49,6 +52,22 @@ class Plan:
         """Return the task of one of its data sets, as registered, else that of the user's files."""
         return _task_of(data, self.task)
 
+    def load(self, data: str) -> "Dataset":
+        """Return one of its data sets; the preparation is for tables. Raises as `omkl.data.load`."""
+        import omkl.data
+
+        if omkl.data.registry.is_name(data):
+            return omkl.data.load(data)
+        return omkl.data.load(data, task=self.task, preparation=self.preparation)
+
+    @property
+    def about_data(self) -> tuple[str, ...]:
+        """What is to be known of the user's own files: which label is +1, how a table was scaled."""
+        from omkl.data import registry
+
+        own = [self.load(name) for name in self.data if not registry.is_name(name)]
+        return tuple(f"{dataset.name}: {note}" for dataset in own for note in dataset.notes)
+
 
 def plan(overrides: list[str], *, sweep: bool = False, values: Mapping[str, Any] | None = None) -> Plan:
     """Return the plan that the words of a command describe, every value checked.
@@ -62,8 +81,8 @@ def plan(overrides: list[str], *, sweep: bool = False, values: Mapping[str, Any]
     specs = list(learner_specs(request.names("algo", learner_names())).values())
     data = tuple(dict.fromkeys(_data(request)))
     tasks = list(dict.fromkeys(_task_of(name, request.value("task")) for name in data))
-    if request.has_pattern("algo"):
-        specs = _suitable(specs, tasks)
+    if request.by_pattern("algo"):
+        specs = _suitable(specs, tasks, request)
     chosen, swept = settings(request, specs, tasks)
     order = request.value("order")
     made = Plan(
@@ -88,7 +107,7 @@ def plan(overrides: list[str], *, sweep: bool = False, values: Mapping[str, Any]
 
 def resolved(overrides: list[str]) -> dict[str, Any]:
     """Return the configuration as plain data: what would run, and for each hyperparameter what it means."""
-    from omkl.data import load, registry
+    from omkl.data import registry
 
     made = plan(overrides)
     shown: dict[str, Any] = {"data": list(made.data)}
@@ -97,12 +116,7 @@ def resolved(overrides: list[str]) -> dict[str, Any]:
         shown["task"] = made.task
         shown |= {key: getattr(made.preparation, key) for key in PREPARATION}
         shown["drop"] = list(made.preparation.drop)
-        shown["notes"] = [
-            f"{name}: {note}"
-            for name in made.data
-            if not registry.is_name(name)
-            for note in load(name, task=made.task, preparation=made.preparation).notes
-        ]
+        shown["notes"] = list(made.about_data)
     shown["store"] = str(made.store)
     shown["yardsticks"] = [setting.learner for setting in made.yardsticks]
     shown["pool"], shown["algo"] = {}, {}
@@ -150,13 +164,31 @@ def _data(request: Request) -> Iterator[str]:
             raise UserError(f"{word}: neither a registered data set nor a file{near}")
 
 
-def _suitable(specs: list[LearnerSpec], tasks: list[str]) -> list[LearnerSpec]:
-    """Return those of many learners that are for these tasks; a note names the others."""
-    fit = [spec for spec in specs if set(spec.tasks) & set(tasks)]
-    if fit and len(fit) < len(specs):
-        others = ", ".join(spec.name for spec in specs if spec not in fit)
-        warnings.warn(f"left out, as they are not for {' and '.join(tasks)}: {others}", stacklevel=2)
-    return fit or specs
+def _suitable(specs: list[LearnerSpec], tasks: list[str], request: Request) -> list[LearnerSpec]:
+    """Return those of many learners that are for these tasks and pools; a note names the others.
+
+    A learner that is named itself stays: then it is a mistake.
+    """
+    named = request.by_name("algo", learner_names())
+    pools = (
+        kernel_pools.pools(request.names("pool", kernel_pools.pool_names()))
+        if "pool" in request.given
+        else []
+    )
+    kinds = {kernel["kind"] for pool in pools for kernel in pool["kernels"]}
+    reasons: dict[str, list[LearnerSpec]] = {}
+    for spec in specs:
+        if spec.name not in named and not set(spec.tasks) & set(tasks):
+            reasons.setdefault(f"not for {' and '.join(tasks)}", []).append(spec)
+        elif spec.name not in named and spec.kernels == "pool" and kinds - {spec.pool} and spec.pool != "any":
+            reasons.setdefault(f"not for {request.given['pool'].text}", []).append(spec)
+    left_out = [spec for some in reasons.values() for spec in some]
+    if len(left_out) == len(specs):
+        return specs  # the first one's own message says why
+    for reason, some in reasons.items():
+        names = ", ".join(spec.name for spec in some)
+        warnings.warn(f"left out, as {reason}: {names}", stacklevel=2)
+    return [spec for spec in specs if spec not in left_out]
 
 
 def _preparation(request: Request, data: tuple[str, ...]) -> Preparation:

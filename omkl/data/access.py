@@ -126,10 +126,17 @@ def path(name: str) -> list[Path]:
 def verify(name: str) -> str:
     """Read a data set's source again, not its parsed copy, and return its content hash.
 
-    Raises UserError with the file, the expected and the actual hash when it is not the registered content.
+    Raises UserError with the file, the expected and the actual hash when it is not the registered content,
+    and with the numbers where the entry describes that content wrongly.
     """
     item = registry.entry(name)
-    return parse(item.name, *_source(item), item.task, item).content_hash
+    dataset = parse(item.name, *_source(item), item.task, item)
+    for key in ("T", "nnz"):
+        if getattr(item, key) != (actual := getattr(dataset, key)):
+            raise UserError(
+                f"conf/data/{item.name}.yaml: {key}: {getattr(item, key)} is not that of the data, {actual}"
+            )
+    return dataset.content_hash
 
 
 def get(name: str, force: bool = False) -> list[Path]:

@@ -6,7 +6,7 @@ import numpy as np
 
 from omkl.data.dataset import Dataset
 from omkl.data.parse import Examples
-from omkl.data.prepare import dataset_of, signs, targets
+from omkl.data.prepare import Classes, dataset_of, signs, targets
 from omkl.errors import UserError
 
 
@@ -42,14 +42,14 @@ def from_arrays(X: Any, y: Any, *, name: str = "arrays", task: str = "classifica
         raise UserError(f"{name}: {len(labels)} labels for {rows.shape[0]} rows")
     if labels.dtype.kind in "OUSb":
         labels = labels.astype(str)
-    notes: tuple[str, ...] = ()
+    classes: Classes = None
     if task == "classification":
-        target, notes = signs(labels, None, name)
+        target, classes = signs(labels, None, name)
     else:
         target = targets(labels, name)
     indptr, indices = rows.indptr.astype(np.int64), rows.indices.astype(np.int32)
     examples = Examples(indptr, indices, rows.data, labels, rows.shape[1])
-    return dataset_of(name, examples, target, rows.shape[1], task, notes)
+    return dataset_of(name, examples, target, rows.shape[1], task, (), classes)
 
 
 def _is_numeric(column: Any) -> bool:

@@ -33,7 +33,7 @@ from omkl.errors import OmklError
 from omkl.files import replacing
 from omkl.paths import cache_folder
 
-PARSER = 2  # raised when parsing or preparing the same file gives another result, or the copy another form
+PARSER = 3  # raised when parsing or preparing the same file gives another result, or the copy another form
 ALIGNMENT = 64
 ARRAYS = {"indptr": np.int64, "indices": np.int32, "values": np.float64, "y": np.float64}
 KEEP_SECONDS = 86_400.0  # copies of an earlier state of the same file may still be mapped by a run
@@ -63,7 +63,7 @@ def _digest(value: object, length: int) -> str:
 def write(dataset: Dataset, path: Path) -> Path | None:
     """Write the parsed copy in one rename; return its path, or None where the folder cannot be written."""
     meta = {"name": dataset.name, "d": dataset.d, "task": dataset.task, "content_hash": dataset.content_hash}
-    meta |= {"notes": list(dataset.notes), "T": dataset.T, "nnz": dataset.nnz}
+    meta |= {"notes": list(dataset.notes), "T": dataset.T, "nnz": dataset.nnz, "classes": dataset.classes}
     meta["seal"] = _seal(meta, path)
     try:
         with replacing(path) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
@@ -119,7 +119,8 @@ def read(path: Path) -> Dataset:
             if content_hash(indptr, indices, values, y) != meta["content_hash"]:
                 raise ValueError("its numbers were changed: they have another content hash")
             _verified.add(opened)
-        about = (meta["d"], meta["task"], meta["content_hash"], path, tuple(meta["notes"]))
+        classes = tuple(meta["classes"]) if meta["classes"] else None
+        about = (meta["d"], meta["task"], meta["content_hash"], path, tuple(meta["notes"]), classes)
         return Dataset(meta["name"], indptr, indices, values, y, *about)
 
 

@@ -18,6 +18,7 @@ class Dataset:
         reads it, the source's label   content_hash: see `content_hash`
     path: the cached copy that workers memory-map with `load_cached`, None where the cache cannot be written
     notes: for the user (the label mapping of a file without YAML, the traps of a registered set)
+    classes: the labels of -1 and +1 as a file without YAML writes them; None of other data
     """
 
     name: str
@@ -30,6 +31,7 @@ class Dataset:
     content_hash: str
     path: Path | None = None
     notes: tuple[str, ...] = ()
+    classes: tuple[str, str] | None = None
 
     def __repr__(self) -> str:
         return f"Dataset({self.name!r}, T={self.T}, d={self.d}, {self.task}, sha256 {self.content_hash[:12]})"

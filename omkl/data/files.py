@@ -16,7 +16,7 @@ from omkl.paths import cache_folder, data_folders
 
 SUFFIXES = (".libsvm.xz", ".libsvm.bz2", ".libsvm.gz", ".libsvm", ".xz", ".bz2", ".gz", "")
 COMPRESSION = (".xz", ".bz2", ".gz")
-FORMATS = (".libsvm", ".svm", ".txt", ".csv", ".tsv", ".data", ".npz")
+FORMATS = (".libsvm", ".svm", ".txt", ".csv", ".tsv", ".parquet", ".data", ".npz")
 OPENERS = {b"\xfd7zXZ\x00": lzma.open, b"BZh": bz2.open, b"\x1f\x8b": gzip.open}
 LIMIT = 4 * 2**30  # bytes after decompression, where nothing narrower is known
 RATIO, FLOOR = 50, 64 * 2**20  # data sets shrink by 3 to 33 times, a bomb by 1000 and more

@@ -2,6 +2,7 @@
 
 import contextlib
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -16,20 +17,23 @@ from omkl.data.streams import generate
 from omkl.data.tables import delimiter, read_columns, read_fields, read_labels, read_table
 from omkl.errors import UserError, show, suggest
 
+Classes = tuple[str, str] | None  # the labels of -1 and +1 as a source without YAML writes them
+OTHERS = "other"  # all classes but the positive one
+
 
 def parse(name: str, form: Form, paths: Sequence[Path], task: str, item: DataEntry | None = None) -> Dataset:
     """Return the data set in the files of a form. Raises UserError if it is not the content of ``item``."""
     where = " + ".join(str(path) for path in paths) or f"the {form.format} data of {name}"
     examples = read_form(form, paths, size_limit(item.size_limit(form)) if item else None)
-    notes: tuple[str, ...] = ()
+    classes: Classes = None
     if examples.d == 0 and item is None:
         raise UserError(f"{where}: no features in any example")
     if task == "classification":
-        y, notes = signs(examples.labels, form.labels, where)
+        y, classes = signs(examples.labels, form.labels, where)
     else:
         y = targets(examples.labels, where)
     if item is None:
-        return dataset_of(name, examples, y, examples.d, task, notes)
+        return dataset_of(name, examples, y, examples.d, task, (), classes)
     dataset = dataset_of(name, examples, y, item.d, task, item.notes)
     columns = int(examples.indices.max(initial=-1)) + 1
     if dataset.content_hash != item.content_hash or columns > item.d:
@@ -43,11 +47,23 @@ def parse(name: str, form: Form, paths: Sequence[Path], task: str, item: DataEnt
 
 
 def dataset_of(
-    name: str, examples: Examples, y: np.ndarray, d: int, task: str, notes: tuple[str, ...]
+    name: str,
+    examples: Examples,
+    y: np.ndarray,
+    d: int,
+    task: str,
+    notes: tuple[str, ...],
+    classes: Classes = None,
 ) -> Dataset:
-    """Return the data set of these examples with labels or targets y (T,)."""
+    """Return the data set of these examples with labels or targets y (T,).
+
+    classes: of a source without YAML, as `signs` returns them; a note says which is which.
+    """
+    if classes is not None and classes != ("-1", "1"):
+        negative, positive = (text if text.isprintable() else show(text) for text in classes)
+        notes = (*notes, f"labels: {negative} -> -1, {positive} -> +1")
     arrays = (examples.indptr, examples.indices, examples.values, y)
-    return Dataset(name, *arrays, d, task, content_hash(*arrays), None, notes)
+    return Dataset(name, *arrays, d, task, content_hash(*arrays), None, notes, classes)
 
 
 def form_of_file(path: Path) -> Form:
@@ -74,16 +90,19 @@ def read_table_file(path: Path, task: str, preparation: Preparation) -> tuple[Da
     X, labels, _ = recipe.apply(table)
     assert labels is not None  # the recipe was made from this table
     where = f"{path}: column '{recipe.label}'"
+    classes: Classes = None
     if task != "classification":
         y = targets(labels.astype(str), where)
     elif preparation.positive is not None:
         y = against_rest(labels, preparation.positive, where)
         notes.append(f"labels: {preparation.positive} -> +1, all others -> -1")
     else:
-        y, mapping = signs(labels.astype(str), None, where)
-        notes += mapping
+        y, classes = signs(labels.astype(str), None, where)
     examples = dense(X, labels)
-    return dataset_of(data_name(path), examples, y, examples.d, task, tuple(notes)), recipe
+    made = dataset_of(data_name(path), examples, y, examples.d, task, tuple(notes), classes)
+    if task == "classification" and preparation.positive is not None:
+        made = replace(made, classes=(OTHERS, preparation.positive))
+    return made, recipe
 
 
 def against_rest(labels: np.ndarray, positive: str, where: str) -> np.ndarray:
@@ -149,10 +168,8 @@ def _read_source(form: Form, paths: list[Path], limit: int | None) -> Examples:
     return examples._replace(labels=labels)
 
 
-def signs(
-    labels: np.ndarray, mapping: dict[str, int] | None, where: str
-) -> tuple[np.ndarray, tuple[str, ...]]:
-    """Return y (T,) of +1 and -1, and a note on the mapping of a file that has none.
+def signs(labels: np.ndarray, mapping: dict[str, int] | None, where: str) -> tuple[np.ndarray, Classes]:
+    """Return y (T,) of +1 and -1, and without ``mapping`` the labels of -1 and +1 as texts.
 
     Without ``mapping`` the smaller of two labels becomes -1. Raises UserError for labels outside the mapping,
     or that are not two classes, and lists them.
@@ -164,7 +181,7 @@ def signs(
         str(int(label)) if isinstance(label, float) and label.is_integer() else str(label)
         for label in distinct
     ]
-    notes: tuple[str, ...] = ()
+    classes: Classes = None
     if mapping is None:
         words = [text if text.isprintable() else show(text) for text in texts]
         if len(texts) != 2:
@@ -176,12 +193,11 @@ def signs(
                 f"{where}: {len(texts)} different labels ({listed}); classification needs exactly two"
                 + way_out
             )
+        classes = texts[0], texts[1]
         mapping = {texts[0]: -1, texts[1]: 1}
-        if texts != ["-1", "1"]:
-            notes = (f"labels: {words[0]} -> -1, {words[1]} -> +1",)
     if unknown := [text for text in texts if text not in mapping]:
         raise UserError(f"{where}: label {show(unknown[0])}; expected one of {', '.join(mapping)}")
-    return np.array([float(mapping[text]) for text in texts])[place.ravel()], notes
+    return np.array([float(mapping[text]) for text in texts])[place.ravel()], classes
 
 
 def targets(labels: np.ndarray, where: str) -> np.ndarray:

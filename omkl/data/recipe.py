@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from omkl.data.table_files import LONGEST_TEXT, Column, Table
+from omkl.data.table_files import Column, Table
+from omkl.data.tables import LONGEST_TEXT
 from omkl.errors import UserError, show, suggest
 
 MOST_CATEGORIES = 1000

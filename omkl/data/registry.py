@@ -65,7 +65,7 @@ class Form:
     label: column of the label: first | last | number from 1 | file (the second file holds one label per line)
     delimiter: one character, or "whitespace"   drop: columns left out, from 1   values: words -> numbers
     missing: rows with this mark in a kept feature are left out   rows: only the first ones of the file
-    header: whether the first line is left out; None: if none of its features is a number
+    header: whether the first line is left out
     times: columns with a time of day, HH:MM, read as a fraction of the day
     unit: each feature is brought to [0, 1] by its own least and largest value
     target: applied to the labels, as numbers   scale: applied to all features
@@ -80,7 +80,7 @@ class Form:
     drop: tuple[int, ...] = ()
     values: dict[str, float] | None = None
     missing: str | None = None
-    header: bool | None = False
+    header: bool = False
     dataset: str = ""
     rows: int | None = None
     times: tuple[int, ...] = ()

@@ -10,7 +10,6 @@ from omkl.data.tables import read_fields
 from omkl.errors import UserError, show
 
 MISSING = frozenset(("", "?", "na", "n/a", "nan", "null", "none", "<na>"))
-LONGEST_TEXT = 100
 
 
 @dataclass

@@ -17,7 +17,7 @@ from omkl.data.parse import LARGEST_INDEX, LONGEST_INDEX, Examples, csr, dense, 
 from omkl.data.registry import Form
 from omkl.errors import UserError, show
 
-LONGEST_LABEL = 100  # numpy reserves the length of the longest label in every row
+LONGEST_TEXT = 100  # of a label or category: numpy reserves the length of the longest in every row
 _TIME = re.compile(r"([01]?[0-9]|2[0-3]):([0-5]?[0-9])")
 Rows = Iterable[tuple[int, list[str]]]  # of a table: the line number and the fields of each row
 
@@ -75,7 +75,7 @@ def read_table(form: Form, rows: Rows, path: Path) -> Examples:
                 raise UserError(
                     f"{where}: {width} column(s), so no features; is the delimiter {form.delimiter!r}?"
                 )
-            if form.header or (form.header is None and not any(_is_number(fields[i]) for i in kept)):
+            if form.header:
                 continue
         if len(lines) == form.rows:
             break
@@ -122,14 +122,6 @@ def _label_column(label: str | int, width: int, path: Path) -> int | None:
     return column - 1
 
 
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
-
-
 def _day_fraction(text: str, where: str) -> str:
     match = _TIME.fullmatch(text)
     if not match:
@@ -138,8 +130,8 @@ def _day_fraction(text: str, where: str) -> str:
 
 
 def _checked_label(text: str, where: str) -> str:
-    if len(text) > LONGEST_LABEL:
-        raise UserError(f"{where}: the label has {len(text):,} characters; at most {LONGEST_LABEL} are read")
+    if len(text) > LONGEST_TEXT:
+        raise UserError(f"{where}: the label has {len(text):,} characters; at most {LONGEST_TEXT} are read")
     return text
 
 

@@ -3,6 +3,7 @@
 import dataclasses
 import warnings
 from collections import OrderedDict
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -39,6 +40,8 @@ class Job:
     permutation_seed: int
     block: int | None
     prepared: str = ""  # how a table of the user's was prepared, for the provenance
+    board: Path | None = None  # where its rounds are noted while it runs, under its number
+    number: int = 0
 
     @property
     def kernel_pool(self) -> dict[str, Any] | None:
@@ -50,7 +53,7 @@ class Job:
 
 def detach(job: Job) -> "tuple[Job, Dataset]":
     """Return a job that names its data by content only, and the data: for a worker without our files."""
-    return dataclasses.replace(job, data=None), dataclasses.replace(_dataset(job), path=None)
+    return dataclasses.replace(job, data=None), dataclasses.replace(dataset_of(job), path=None)
 
 
 def check_memory(job: Job) -> None:
@@ -59,7 +62,7 @@ def check_memory(job: Job) -> None:
     from omkl.data import compact
     from omkl.learner.resources import Setup, bytes_needed, memory
 
-    d, state = compact(_dataset(job)).d, job.spec.state
+    d, state = compact(dataset_of(job)).d, job.spec.state
     needed, there = bytes_needed(state, Setup(job.params, job.kernel_pool, d)), memory()
     total = sum(needed.values())
     if total > there:
@@ -75,11 +78,11 @@ def check_memory(job: Job) -> None:
 def run_cell(job: Job) -> dict[str, Any]:
     """Run one cell in this process and return its figures, as `omkl.learner.run_pass` does."""
     import omkl.data
-    from omkl.learner import one_pass
+    from omkl.learner import board, one_pass
 
     check_memory(job)
     warm_up([(job.spec, job.params)])
-    dataset = _dataset(job)
+    dataset = dataset_of(job)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # shown already, when the plan was expanded
         order, permutation_seed = omkl.data.order(dataset, job.order, job.seed, job.rep)
@@ -87,9 +90,11 @@ def run_cell(job: Job) -> dict[str, Any]:
         raise OmklError(f"{job.name} changed during the run: run the same command again")
     if job.order == "file":
         dataset = omkl.data.realisation(dataset, job.rep)
-    return one_pass.run_pass(
-        job.spec, job.params, job.pool, dataset, order, permutation_seed, block=job.block
-    )
+    how: dict[str, Any] = {"block": job.block}
+    with ExitStack() as stack:
+        if job.board is not None:
+            how["on_part"] = stack.enter_context(board.noting(job.board, job.number, order.size))
+        return one_pass.run_pass(job.spec, job.params, job.pool, dataset, order, permutation_seed, **how)
 
 
 # ------------------------------------------------------------------ what a process does once
@@ -126,7 +131,8 @@ def keep(dataset: "Dataset") -> None:
         _open.popitem(last=False)
 
 
-def _dataset(job: Job) -> "Dataset":
+def dataset_of(job: Job) -> "Dataset":
+    """Return the data of a job, which this process keeps open."""
     dataset = _open.get(job.content_hash)
     if dataset is None:
         import omkl.data

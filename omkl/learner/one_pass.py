@@ -1,6 +1,7 @@
 """One pass of a learner over a data set: from hyperparameters and an order to the figures of a cell."""
 
 import inspect
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -27,11 +28,13 @@ def run_pass(
     permutation_seed: int,
     *,
     block: int | None = None,
+    on_part: Callable[[int], None] | None = None,
 ) -> dict:
     """Run a learner once over a data set in this order and return its cell's figures.
 
     spec: LearnerSpec; params: hyperparameters; pool: for learners with ``kernels: pool``; dataset: Dataset;
     order (T,): rows in order of arrival; permutation_seed: of this order, for the learner's own draws.
+    on_part: called with the number of rounds done, at most 100 times.
     Keys: T, m, mistakes, mistake_rate (None of a regression, which has ``mse``, the mean squared error of the
     predictions before their updates; of a novelty detection the examples flagged as novel), n_sv_sum,
     n_sv_union, n_sv_combined, n_sv_per_kernel, weights, pairs (stored vectors summed over rounds), seconds,
@@ -52,6 +55,8 @@ def run_pass(
     def note(t: int) -> None:
         if learner.weights is not None:
             weights[t] = [float(f"{v:.4g}") for v in learner.weights]
+        if on_part is not None:
+            on_part(t)
 
     trace, seconds = learner.run(stream, on_part=note)
     return _figures(learner, trace, seconds, weights, stream.y if dataset.task == "regression" else None)

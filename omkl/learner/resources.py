@@ -176,8 +176,36 @@ def pass_seconds(state: Mapping[str, Form], setup: Setup, T: int, nnz: int) -> f
     drawn = next((form for form in forms if isinstance(form, FeaturesForm)), None)
     if drawn:  # no stored examples to compare with
         return 1e-3 + 3e-8 * T * setup.m * setup.length(drawn.features)
-    pairs = T**2 / 2 if any(isinstance(form, ExpansionForm | SlotsForm) for form in forms) else 0
-    return 1e-3 + 2e-8 * nnz + 3e-10 * pairs * (setup.m + nnz / max(T, 1) / 2)
+    stored, rounds = _most_stored(state, setup, T), 0.0
+    if any(isinstance(form, SlotsForm) and setup.params.get(form.slots) is not None for form in forms):
+        rounds = 1e-6 * T * setup.m  # of keeping a budget
+    pairs = T * stored - stored**2 / 2
+    return 1e-3 + rounds + 2e-8 * nnz + 3e-10 * pairs * (setup.m + nnz / max(T, 1) / 2)
+
+
+def _most_stored(state: Mapping[str, Form], setup: Setup, T: int) -> int:
+    """Return how many examples a learner can store in T rounds."""
+    left_out = absent(state, setup.params)
+    kept = [form for name, form in state.items() if name not in left_out]
+    if any(isinstance(form, ExpansionForm) for form in kept):
+        return T
+    slots = [setup.params[form.slots] for form in kept if isinstance(form, SlotsForm)]
+    limits = [limit * setup.m if isinstance(limit, int) else T for limit in slots]  # or a size to be matched
+    return min(T, max(limits, default=0))
+
+
+def bytes_stored(state: Mapping[str, Form], setup: Setup, T: int, nnz: int) -> tuple[int, int]:
+    """Return the bytes of a state whatever the stream, and those of what T rounds can store at most."""
+    each = 8 * setup.m + 32 + 12 * nnz // max(T, 1)
+    own = [form.slots for form in state.values() if isinstance(form, SlotsForm)]
+    slots = sum(
+        8 * math.prod(setup.shape(form))
+        for form in state.values()
+        if isinstance(form, ArrayForm)
+        and set(own) & set(names(form))
+        and all(isinstance(setup.params[name], int) for name in set(own) & set(names(form)))
+    )
+    return sum(bytes_needed(state, setup).values()), _most_stored(state, setup, T) * each + slots
 
 
 @cache

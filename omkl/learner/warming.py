@@ -12,15 +12,20 @@ import sys
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+from tqdm import tqdm
 
 from omkl.algorithms import function
 from omkl.engine import numba_cache
 from omkl.files import locked
 from omkl.learner.one_pass import run_pass
 from omkl.learner.resources import absent, limits
+
+MOST_NAMES = 8
+BAR = "{desc} {n_fmt} of {total_fmt} |{bar}| {elapsed}"
 
 
 def version(spec: Any, params: dict) -> str:
@@ -31,7 +36,7 @@ def version(spec: Any, params: dict) -> str:
 def warm_up(settings: list[tuple[Any, dict]]) -> None:
     """Compile what will run, or load it from the cache on disk, before any clock or worker starts.
 
-    settings: (LearnerSpec, hyperparameters). Says on stderr when it compiles; one process does at a time.
+    settings: (LearnerSpec, hyperparameters). Says on stderr what it compiles; one process does at a time.
     """
     from omkl.data import Dataset
 
@@ -39,17 +44,33 @@ def warm_up(settings: list[tuple[Any, dict]]) -> None:
     tiny = Dataset("", *rows, 1, "classification", "")
     pool = {"normalise": "none", "kernels": [{"kind": "gaussian", "sigma": 1.0}]}
     versions = {version(spec, params): (spec, params) for spec, params in settings}
-    reported = False
-    with compiling(versions) as missing:
+    with compiling(versions) as missing, ExitStack() as stack:
+        new = [
+            name
+            for name in missing
+            if "-" in name or not numba_cache.has(function(versions[name][0].function))
+        ]
+        bar = _announce([versions[name][0].name for name in new], stack) if new else None
         for name, (spec, params) in versions.items():
-            new = "-" in name or not numba_cache.has(function(spec.function))
-            if not reported and new and name in missing:
-                print("compiling the learners (once; kept on disk) ...", file=sys.stderr, flush=True)
-                reported = True
+            if bar is not None and name in new:
+                bar.set_description_str(f"compiling {spec.name} (once; kept on disk)")
             usual = spec.usual(tiny.task)
             if version(spec, usual) != version(spec, params):
                 usual |= {limit: params[limit] and 2 for limit in limits(spec.state)}
             run_pass(spec, usual, pool if spec.kernels == "pool" else None, tiny, np.arange(2), 0)
+            if bar is not None and name in new:
+                bar.update()
+
+
+def _announce(names: list[str], stack: ExitStack) -> Any:
+    """Name the learners to be compiled on stderr; on a terminal, return a bar that counts them instead."""
+    look: dict[str, Any] = {"desc": "compiling", "bar_format": BAR, "dynamic_ncols": True}
+    bar = tqdm(total=len(names), disable=None, leave=False, **look)  # None: only on a terminal
+    if bar.disable:
+        more = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
+        what = ", ".join(names[:MOST_NAMES]) + more
+        print(f"compiling {what} (once; kept on disk) ...", file=sys.stderr, flush=True)
+    return stack.enter_context(bar)
 
 
 @contextmanager
@@ -59,13 +80,10 @@ def compiling(versions: Iterable[str]) -> Iterator[list[str]]:
     versions: functions of learners, with -SOMETHING after the name for another compiled version of one.
     Yields those that are not marked.
     """
-    folder = numba_cache.base()
-    compiled = {name: function(name.partition("-")[0]) for name in versions}
-    sources = {name: numba_cache.folder_of(each).name for name, each in compiled.items()}
-    marks = {name: folder / "ready" / f"{name}-{source}-{_target()}" for name, source in sources.items()}
+    folder, marks = numba_cache.base(), _marks(versions)
     # `intact` deletes what is damaged; then it is compiled here
     missing = [
-        name for name, mark in marks.items() if not (numba_cache.intact(compiled[name]) and mark.exists())
+        name for name, mark in marks.items() if not (numba_cache.intact(_compiled(name)) and mark.exists())
     ]
     if not missing:
         yield missing
@@ -81,6 +99,25 @@ def compiling(versions: Iterable[str]) -> Iterator[list[str]]:
             (folder / "ready").mkdir(exist_ok=True)
             for mark in marks.values():
                 mark.touch()
+
+
+def missing(settings: Iterable[tuple[Any, dict]]) -> list[str]:
+    """Return the learners that are to be compiled before these settings run; settings: as of `warm_up`."""
+    learners = {version(spec, params): spec.name for spec, params in settings}
+    return [learners[name] for name, mark in _marks(learners).items() if not mark.exists()]
+
+
+def _marks(versions: Iterable[str]) -> dict[str, Path]:
+    """Return the files that mark these versions as compiled for this kind of CPU."""
+    folder = numba_cache.base() / "ready"
+    return {
+        name: folder / f"{name}-{numba_cache.folder_of(_compiled(name)).name}-{_target()}"
+        for name in versions
+    }
+
+
+def _compiled(version: str) -> Any:
+    return function(version.partition("-")[0])
 
 
 @cache

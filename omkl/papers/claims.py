@@ -6,7 +6,6 @@ it.
 """
 
 import itertools
-import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -21,6 +20,7 @@ from omkl.papers.schema import QUANTIFIERS
 from omkl.papers.selection import Selection, work_of
 from omkl.papers.tables import Made
 from omkl.reports import plain_table
+from omkl.reports.fitting import filled
 from omkl.reports.measures import BY_TASK
 from omkl.reports.notes import failed, incomplete
 from omkl.reports.summary import difference, not_worse, paired_ps
@@ -237,7 +237,7 @@ def _text(paper: Paper, rows: list[dict[str, Any]], warnings: list[str], command
     short = [
         {
             "#": str(place),
-            "claim": _wrapped(row["text"], 70) if fmt == "table" else row["text"],
+            "claim": filled(row["text"], 70) if fmt == "table" else row["text"],
             "said of": row["said of"],
             "holds on": f"{row['holds on']} of {row['of']}",
             "verdict": row["verdict"],
@@ -252,9 +252,5 @@ def _text(paper: Paper, rows: list[dict[str, Any]], warnings: list[str], command
     if fmt == "markdown":
         about = "Numbers, data set by data set (no: it does not hold there):"
         return f"`{command}`\n\n{table}\n{about}\n\n" + "\n".join(lines) + "\n"
-    text = "\n".join(_wrapped(line, 118, "   ") for line in lines)
+    text = "\n".join(filled(line, 118, "   ") for line in lines)
     return f"{paper.title}: its claims\n\n{table}\n{text}\n"
-
-
-def _wrapped(text: str, width: int, indent: str = "") -> str:
-    return textwrap.fill(text, width, subsequent_indent=indent, break_long_words=False)

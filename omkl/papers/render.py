@@ -8,6 +8,7 @@ from omkl.errors import UserError
 from omkl.papers.compare import METRICS, Compared
 from omkl.reports.captions import some
 from omkl.reports.display import MISSING, Column, Display, Spread, display, number
+from omkl.reports.fitting import filled
 from omkl.reports.measures import least_of, measure_of
 from omkl.reports.notes import legend, notes
 from omkl.reports.plain_table import check_format
@@ -49,6 +50,7 @@ def render(compared: Compared, fmt: str) -> str:
         below.insert(0, f"{count} rows) lie within two published standard deviations.")
     if fmt == "latex":
         return text + "".join(f"% {line}\n" for part in below for line in part.splitlines())
+    below = [filled(part) for part in below] if fmt == "table" else below
     gap = "\n\n" if fmt == "markdown" else "\n"
     return text + ("\n" + gap.join(below) + "\n" if below else "")
 

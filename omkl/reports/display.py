@@ -1,7 +1,7 @@
 """A summary as lines of text cells, the same for terminal, Markdown and LaTeX."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -30,6 +30,7 @@ class Column:
     """A column of a table: its header and how it is aligned.
 
     spread: it holds Spread cells    marks: the best are marked in it    meaning: for the legend
+    usual: it is shown unless a reader chooses the columns
     """
 
     name: str
@@ -38,6 +39,7 @@ class Column:
     spread: bool = False
     marks: bool = False
     meaning: str = ""
+    usual: bool = True
 
 
 @dataclass(frozen=True)
@@ -57,10 +59,16 @@ class Line:
 
 @dataclass(frozen=True)
 class Display:
-    """A table's columns and lines."""
+    """A table's columns and lines.
+
+    chosen: names of the columns that the reader wants    left_out: those for which there is no room, with
+    their first cells
+    """
 
     columns: tuple[Column, ...]
     lines: tuple[Line, ...]
+    chosen: tuple[str, ...] = ()
+    left_out: tuple[tuple[Column, str | Spread], ...] = ()
 
     def has(self, name: str) -> bool:
         """Return whether the table has this column."""
@@ -68,11 +76,19 @@ class Display:
 
 
 def display(summary: "pd.DataFrame", swept: Iterable[str] = ()) -> Display:
-    """Lay a summary out; hyperparameters named in ``swept`` get columns of their own.
+    """Lay a summary out in its usual columns; hyperparameters named in ``swept`` get columns of their own.
 
     Columns without content are left out: pools when there is but one, hyperparameters when all are the
     defaults, the combined count where it is #SV everywhere.
     """
+    table = everything(summary, swept)
+    kept = [number for number, column in enumerate(table.columns) if column.usual]
+    lines = tuple(replace(line, cells=tuple(line.cells[number] for number in kept)) for line in table.lines)
+    return Display(tuple(table.columns[number] for number in kept), lines)
+
+
+def everything(summary: "pd.DataFrame", swept: Iterable[str] = ()) -> Display:
+    """As ``display``, with all columns; those that it leaves out are not ``usual``."""
     rows = summary.to_dict("records")
     names = [name for name in swept if any(name in row["params"] for row in rows)]
     above = [None, *rows][: len(rows)]
@@ -80,14 +96,14 @@ def display(summary: "pd.DataFrame", swept: Iterable[str] = ()) -> Display:
     data = ["" if repeated else row["data"] for repeated, row in zip(same, rows, strict=True)]
     parts: list[tuple[Column, Sequence[str | Spread]]] = [(Column("data", "data", "left"), data)]
     pools = [row["pool"] if isinstance(row["pool"], str) else MISSING for row in rows]
-    if len(set(pools) - {MISSING}) > 1:
-        parts.append((Column("pool", "pool", "left"), pools))
+    parts.append((Column("pool", "pool", "left", usual=len(set(pools) - {MISSING}) > 1), pools))
     parts.append((Column("learner", "learner", "left"), [row["label"] for row in rows]))
+    parts.append((Column("algo", "algo", "left", usual=False), [row["algo"] for row in rows]))
     for name in names:
         values = [value_text(row["params"][name]) if name in row["params"] else MISSING for row in rows]
         parts.append((Column(f"algo.{name}", name), values))
-    if any(settings := [_settings(row, names) for row in rows]):
-        parts.append((Column("settings", "settings", "left"), settings))
+    settings = [_settings(row, names) for row in rows]
+    parts.append((Column("settings", "settings", "left", usual=any(settings)), settings))
     for task in dict.fromkeys(summary["task"]):
         measure = BY_TASK[task]
         own = summary[[f"{measure.name}_mean", f"{measure.name}_std"]].where(summary["task"] == task)
@@ -96,16 +112,23 @@ def display(summary: "pd.DataFrame", swept: Iterable[str] = ()) -> Display:
     # A learner without kernels, or that runs on random features, has no support vectors to count.
     no_vectors = (summary["n_sv_sum_mean"] == 0) | (summary["m"] == 0)
     counts = summary[[name for name in summary.columns if name.startswith("n_sv_")]].mask(no_vectors)
-    if counts["n_sv_sum_mean"].notna().any() or (summary["task"] == "classification").all():
-        spreads = counts["n_sv_sum_std"].astype(float).max() > 0
-        places = 1 if spreads else _places(counts["n_sv_sum_mean"])
-        parts.append((Column("n_sv_sum", "#SV", spread=True), _spreads(counts, "n_sv_sum", places)))
-        parts.append((Column("n_sv_union", "union"), _counts(counts["n_sv_union_mean"])))
-    if (counts["n_sv_combined_mean"] - counts["n_sv_sum_mean"]).abs().max() > 0:
-        parts.append((Column("n_sv_combined", "combined"), _counts(counts["n_sv_combined_mean"])))
+    stored = bool(counts["n_sv_sum_mean"].notna().any() or (summary["task"] == "classification").all())
+    spreads = counts["n_sv_sum_std"].astype(float).max() > 0
+    places = 1 if spreads else _places(counts["n_sv_sum_mean"])
+    sizes = _spreads(counts, "n_sv_sum", places)
+    parts.append((Column("n_sv_sum", "#SV", spread=True, usual=stored), sizes))
+    parts.append((Column("n_sv_union", "union", usual=stored), _counts(counts["n_sv_union_mean"])))
+    differ = bool((counts["n_sv_combined_mean"] - counts["n_sv_sum_mean"]).abs().max() > 0)
+    combined = _counts(counts["n_sv_combined_mean"])
+    parts.append((Column("n_sv_combined", "combined", usual=differ), combined))
+    parts.append((Column("kernel", "kernel", "left", usual=False), [row["kernel"] for row in rows]))
     parts.append((Column("seconds", "seconds"), _seconds(summary["seconds_mean"].astype(float))))
     done = [f"{'' if row['complete'] else '! '}{row['reps']}/{row['asked']}" for row in rows]
     parts.append((Column("reps", "reps"), done))
+    for name, header in (("T", "T"), ("m", "m")):
+        texts = [MISSING if row[name] is None else str(row[name]) for row in rows]
+        parts.append((Column(name, header, usual=False), texts))
+    parts.append((Column("p", "p", usual=False), [number(row["p_value"], 4) for row in rows]))
     columns, contents = zip(*parts, strict=True)
     lines = tuple(
         Line(tuple(cells), _rule(up, row), row["marked"], row["complete"], row["is_yardstick"])

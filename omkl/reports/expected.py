@@ -33,7 +33,6 @@ class Expected:
     @classmethod
     def of(cls, plan: Any, failed: Any = (), command: str = "", stale: Any = None) -> "Expected":
         """Return what is expected of an omkl.config.Plan; failed, stale: lines and counts of its Outcome."""
-        import omkl.data
         from omkl.config import learner_spec
 
         names = dict.fromkeys(setting.learner for setting in (*plan.settings, *plan.yardsticks))
@@ -47,13 +46,7 @@ class Expected:
             swept=tuple(plan.swept),
             command=command,
             stale=stale or {},
-            about_data=tuple(
-                f"{dataset.name}: {note}"
-                for name in plan.data
-                if not omkl.data.registry.is_name(name)
-                for dataset in [omkl.data.load(name, task=plan.task, preparation=plan.preparation)]
-                for note in dataset.notes
-            ),
+            about_data=plan.about_data,
         )
 
     def tasks(self, learner: str) -> list[str]:

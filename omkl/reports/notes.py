@@ -26,14 +26,21 @@ def legend(table: Display, least: str, cells: "pd.DataFrame") -> list[tuple[str,
     test = f", and all rows not significantly worse (paired t-test over the same {each}, two-sided, 5 %)"
     if single:
         test = " (no test: it needs two repetitions)"
-    if least:
+    if least and errors:
         terms.append(("*", f"{least} on the data set{test}; yardsticks compete too"))
     if table.has("n_sv_sum"):
         terms.append(("#SV", "support vectors, summed over the kernels (the papers' count)"))
+    if table.has("n_sv_union"):
         terms.append(("union", "distinct examples stored"))
     if table.has("n_sv_combined"):
         terms.append(("combined", "support vectors of the classifiers that the last prediction combined"))
-    terms.append(("seconds", f"learner time of one pass{'' if single else ', mean'}"))
+    if table.has("kernel"):
+        won = "" if single else f"; 15/20: in 15 of 20 {each}, otherwise in all"
+        terms.append(("kernel", f"the kernel with the largest weight when the pass ends{won}"))
+    if table.has("seconds"):
+        terms.append(("seconds", f"learner time of one pass{'' if single else ', mean'}"))
+    if table.has("p"):
+        terms.append(("p", "of the paired t-test against the best row of the data set"))
     if any(line.rule == "yardsticks" for line in table.lines):
         terms.append(("yardsticks", f"are listed below the short rule, on the same {each}"))
     made = made_with(cells)

@@ -5,7 +5,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from omkl.reports.display import display
+from omkl.errors import UserError
+from omkl.reports.display import everything
+from omkl.reports.edges import at_edges
 from omkl.reports.expected import Expected
 from omkl.reports.grid import axes_of
 from omkl.reports.measures import BY_TASK, learners_of, least_of
@@ -13,6 +15,7 @@ from omkl.reports.notes import heading, legend, notes
 from omkl.reports.plain_table import check_format
 from omkl.reports.summary import summary_of
 from omkl.reports.tables import to_csv, to_json, write
+from omkl.reports.view import USUAL, View
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -20,23 +23,28 @@ if TYPE_CHECKING:
 TITLES = {"best": "best setting per data set and learner (chosen on these permutations, hence optimistic)"}
 
 
-def report(cells: "pd.DataFrame", expected: Expected, fmt: str = "table") -> str:
+def report(cells: "pd.DataFrame", expected: Expected, fmt: str = "table", view: View = USUAL) -> str:
     """Return the table of the cells as text that ends with a newline; see summary.summary_of for its rows.
 
     fmt: "table" for the terminal, "json" (strict: no NaN), "csv" (one line per row, full precision),
-    "markdown", "latex" (booktabs). Raises UserError for an unknown format.
+    "markdown", "latex" (booktabs). view: order of the rows, and columns of a table for readers. Raises
+    UserError for an unknown format or column.
     """
-    return _text({"summary": summary_of(cells, expected)}, cells, expected, fmt)
+    return _text({"summary": summary_of(cells, expected)}, cells, expected, fmt, view)
 
 
 def sweep_report(
-    cells: "pd.DataFrame", expected: Expected, fmt: str = "table", out: str | Path | None = None
+    cells: "pd.DataFrame",
+    expected: Expected,
+    fmt: str = "table",
+    out: str | Path | None = None,
+    view: View = USUAL,
 ) -> tuple[str, list[Path]]:
     """Return the text of a sweep and the figure files written.
 
     Text: the long table (a row per setting, a column per swept hyperparameter), then the best settings; in
     JSON under "summary", "best", "cells"; CSV holds the long table. out: as in style.save, None for no
-    figure; there is none either when no learner has finished a cell.
+    figure; there is none either when no learner has finished a cell. view: as in ``report``.
 
     Raises UserError for an unknown format, OmklError when the figure cannot be written.
     """
@@ -44,7 +52,9 @@ def sweep_report(
     swept = [key.split(".")[1] for key in expected.swept if key.startswith("algo.")]
     swept = swept or [name.split(".")[0] for name in axes_of(summary)]
     swept = [name for name in dict.fromkeys(swept) if any(name in params for params in summary["params"])]
-    text = _text({"summary": summary, "best": best_settings(summary)}, cells, expected, fmt, swept)
+    best = best_settings(summary)
+    edges = at_edges(summary, best, expected)
+    text = _text({"summary": summary, "best": best}, cells, expected, fmt, view, swept, edges)
     own = learners_of(summary[summary["reps"] > 0])
     if out is None or own.empty:
         return text, []
@@ -73,15 +83,20 @@ def _text(
     cells: "pd.DataFrame",
     expected: Expected,
     fmt: str,
+    view: View,
     swept: Sequence[str] = (),
+    remarks: Sequence[str] = (),
 ) -> str:
     """Return summaries by name as text; warnings and terms are those of the first, CSV holds it alone.
 
-    swept: hyperparameters that get columns of their own.
+    swept: hyperparameters that get columns of their own    remarks: more warnings
     """
     check_format(fmt)
+    if view.columns and fmt in ("json", "csv"):
+        raise UserError(f"--columns has no effect with --format {fmt}, which has all columns")
+    summaries = {name: view.sorted(summary) for name, summary in summaries.items()}
     first = next(iter(summaries.values()))
-    warnings = notes(first, cells, expected)
+    warnings = [*notes(first, cells, expected), *remarks]
     if fmt == "json":
         return to_json({**summaries, "cells": cells}, warnings)
     if fmt == "csv":
@@ -91,6 +106,8 @@ def _text(
             table.insert(table.columns.get_loc("settings"), f"algo.{name}", values)
         table["params"] = [json.dumps(params, sort_keys=True) for params in table["params"]]
         return to_csv(table, warnings)
-    tables = [(TITLES.get(name), display(summary, swept)) for name, summary in summaries.items()]
+    tables = [
+        (TITLES.get(name), view.chosen(everything(summary, swept))) for name, summary in summaries.items()
+    ]
     terms = legend(tables[0][1], least_of(first), cells)
     return write(tables, terms, warnings, heading(first, cells), expected.command, fmt)

@@ -11,6 +11,7 @@ from omkl.reports import origin
 from omkl.reports.expected import Expected
 from omkl.reports.measures import BY_TASK
 from omkl.reports.rows import Row, rows_of, shown_params
+from omkl.reports.winner import WEIGHED, winner
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -27,7 +28,8 @@ MEASURES = (  # column of the cells, name of the columns made from it, times wha
 )
 _FLAGS = ("is_yardstick", "complete", "marked", "best")
 COLUMNS = (
-    *("data", "task", "order", "T", "m", "pool", "algo", "label", "is_yardstick", "settings", "shown"),
+    *("data", "task", "order", "T", "m", "pool", "kernel", "algo", "label", "is_yardstick", "settings"),
+    "shown",
     *("params", "reps", "asked", "complete", "marked", "best", "p_value", "common"),
     *(f"{name}_{part}" for _, name, _ in MEASURES for part in ("mean", "std")),
     *origin.COLUMNS,
@@ -40,9 +42,9 @@ def summary_of(cells: "pd.DataFrame", expected: Expected) -> "pd.DataFrame":
     Columns (COLUMNS): ``mistake_pct_mean`` and so on are means over the repetitions, ``..._std`` sample
     standard deviations (ddof 1, NaN for one repetition); rates in percent, ``mse_e3`` the mean squared error
     of a regression times 1000, seconds of the learner. ``m`` is the number of kernels, 0 for a kernel-free
-    learner. ``settings`` is the text of the hyperparameters to show (``shown``), ``params`` all of
-    them. ``reps`` repetitions have finished, ``asked`` are expected; ``complete`` when these agree. The last
-    columns are those of origin.columns.
+    learner, ``kernel`` the one that wins (winner.winner). ``settings`` is the text of the hyperparameters to
+    show (``shown``), ``params`` all of them. ``reps`` repetitions have finished, ``asked`` are expected;
+    ``complete`` when these agree. The last columns are those of origin.columns.
 
     ``best``: the lowest mean mistake rate of the data set, of a regression the lowest mean squared error, of
     a novelty detection none. ``marked``: the best, and every row not worse than it by a two-sided paired
@@ -79,6 +81,8 @@ def _averages(row: Row, shown: dict[str, Any], cells: "pd.DataFrame", expected: 
     record |= {"shown": list(shown), "settings": params_text(shown)}
     record |= {"T": int(own["T"][0]) if reps else None, "m": int(own["m"].max()) if reps else None}
     record |= {"reps": reps, "asked": row.planned, "complete": reps >= row.planned}
+    weighed = ({name: cells[name].iat[at] for name in WEIGHED} for at in row.cells)
+    record |= {"kernel": winner(weighed)}
     record |= {"marked": False, "best": False, "p_value": np.nan, "common": 0}
     for column, name, factor in MEASURES:
         values = own[column].astype(float) * factor

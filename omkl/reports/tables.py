@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 from warnings import warn
 
 from omkl.reports.display import MISSING, Column, Display, Line, Spread
+from omkl.reports.fitting import WIDTH, lay_out
+from omkl.reports.narrow import explain, fitting_columns, texts_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -51,22 +53,34 @@ def write(
 
 
 def _terminal(tables: list, terms: list, warnings: list[str], shared: str, command: str) -> str:
+    width = WIDTH.get()
+    if width is not None:
+        tables = [(title, fitting_columns(table, width)) for title, table in tables]
+        terms, shared = explain(tables, terms, shared)
+        shared = textwrap.fill(shared, width)
+        tables = [(title and textwrap.fill(title, width), table) for title, table in tables]
     blocks = [shared] if shared else []
-    blocks += [(f"{title}\n" if title else "") + _plain_table(table) for title, table in tables]
-    wide = max(len(term) for term, _ in terms)
+    blocks += [(f"{title}\n" if title else "") + _plain_table(table, width) for title, table in tables]
+    wide = max((len(term) for term, _ in terms), default=0)
     lines = []
     for start, text in [
         *((f"{term:<{wide}}  ", text) for term, text in terms),
         *(("! ", w) for w in warnings),
     ]:
-        wrap = textwrap.TextWrapper(_WIDTH, start, " " * len(start), break_long_words=False)
+        wrap = textwrap.TextWrapper(
+            min(width or _WIDTH, _WIDTH), start, " " * len(start), break_long_words=False
+        )
         lines.append(wrap.fill(text))
     return "\n\n".join([*blocks, "\n".join(lines)]) + "\n"
 
 
-def _plain_table(table: Display) -> str:
-    columns = [_aligned(table, number) for number in range(len(table.columns))]
-    head, rule, *body = _tabulated(table, list(zip(*columns, strict=True)), "simple").split("\n")
+def _plain_table(table: Display, width: int | None = None) -> str:
+    columns = texts_of(table)
+    head, rule, *body = _tabulated(
+        table, list(zip(*(c.cells for c in columns), strict=True)), "simple"
+    ).split("\n")
+    if width is not None and max(map(len, (head, rule))) > width:
+        head, rule, body = lay_out(columns, width)
     first = len(rule.split(" ")[0])
     above = {"data": [rule], "yardsticks": [" " * first + rule[first:]], None: []}
     lines = [head.rstrip(), rule]
@@ -80,20 +94,6 @@ def _tabulated(table: Display, contents: Sequence[Sequence[str]], style: str) ->
 
     looks = {"headers": [c.header for c in table.columns], "colalign": [c.align for c in table.columns]}
     return tabulate(contents, tablefmt=style, disable_numparse=True, **looks)
-
-
-def _aligned(table: Display, number: int) -> list[str]:
-    """Return a column's cells with the ± aligned and the mark at the left; tabulate keeps such padding."""
-    cells = [line.cells[number] for line in table.lines]
-    spreads = [cell for cell in cells if isinstance(cell, Spread)]
-    left, right = (max((len(getattr(s, part)) for s in spreads), default=0) for part in ("mean", "std"))
-    texts = []
-    for cell, line in zip(cells, table.lines, strict=True):
-        if isinstance(cell, Spread) and cell.mean != MISSING:
-            mark = "*" if table.columns[number].marks and line.marked else " "
-            cell = f"{mark} {cell.mean:>{left}} ± {cell.std:>{right}}"
-        texts.append(cell.mean if isinstance(cell, Spread) else str(cell))
-    return texts
 
 
 # -------------------------------------------------------------------- Markdown

@@ -7,7 +7,7 @@ seed and repetitions. It becomes a number before a cell's key is formed, so the 
 """
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -57,24 +57,36 @@ class Cell:
         }
 
 
-def loaded(name: str, plan: Plan) -> Dataset:
-    """Return a data set of a plan; the preparation is for the user's tables."""
-    if omkl.data.registry.is_name(name):
-        return omkl.data.load(name)
-    return omkl.data.load(name, task=plan.task, preparation=plan.preparation)
+class SizeUnknown(UserError):
+    """A budget is to match the size of a learner that the store lacks; plan: the one that computes it."""
+
+    def __init__(self, text: str, plan: Plan) -> None:
+        super().__init__(text)
+        self.plan = plan
 
 
-def expand(plan: Plan, run: Callable[[Plan], Any] | None = None) -> list[Cell]:
+def cost_of(spec: LearnerSpec, setup: Setup, T: int, nnz: int) -> float:
+    """Estimate the seconds of a pass from the learner and the size of the data alone."""
+    cost = pass_seconds(spec.state, setup, T, nnz)
+    return cost * (2 if spec.setup else 1)  # a learner that chooses its kernels reads the stream twice
+
+
+def expand(
+    plan: Plan,
+    run: Callable[[Plan], Any] | None = None,
+    budgets: Mapping[tuple[str, str], int] | None = None,
+) -> list[Cell]:
     """Return the cells of a plan: data sets × (settings, then yardsticks) × repetitions, none twice.
 
     Loads each data set (a yardstick that does not fit its task is left out). Where a budget is to match a
     learner's size, ``run`` (``run_plan``) runs the missing cells of that learner; without it they must be in
-    the store. Raises UserError for data that cannot be read or do not fit a learner, and as `sizes` does.
+    the store. budgets: in place of those sizes. Raises UserError for data that cannot be read or do not fit a
+    learner, and as `sizes` does.
     """
-    budgets = sizes(plan, run)
+    budgets = sizes(plan, run) if budgets is None else budgets
     cells: dict[tuple, Cell] = {}
     specs = learner_specs(dict.fromkeys(setting.learner for setting in (*plan.settings, *plan.yardsticks)))
-    datasets = {name: loaded(name, plan) for name in plan.data}
+    datasets = {name: plan.load(name) for name in plan.data}
     for name, dataset in datasets.items():
         keep(dataset)
         seeds = [omkl.data.order_seed(dataset, plan.order, plan.seed, rep) for rep in range(plan.reps)]
@@ -89,10 +101,7 @@ def expand(plan: Plan, run: Callable[[Plan], Any] | None = None) -> list[Cell]:
                 for key, value in setting.params.items()
             }
             _check(setting, spec, params, dataset)
-            cost = pass_seconds(
-                spec.state, Setup(setting.params, setting.kernel_pool), dataset.T, dataset.nnz
-            )
-            cost *= 2 if spec.setup else 1  # a learner that chooses its kernels reads the stream twice
+            cost = cost_of(spec, Setup(params, setting.kernel_pool), dataset.T, dataset.nnz)
             for rep, seed in enumerate(seeds):
                 job = Job(
                     spec=spec,
@@ -186,9 +195,10 @@ def sizes(plan: Plan, run: Callable[[Plan], Any] | None = None) -> dict[tuple[st
             cells = Store(plan.store).cells(keys)
             if len(cells) < len(keys):
                 have = f"{len(cells)} of {len(keys)} cells of {other.learner} on {data}"
-                raise UserError(
+                raise SizeUnknown(
                     f"the store {plan.store} holds {have}, whose size a budget is to match; "
-                    "`omkl run` computes them"
+                    "`omkl run` computes them",
+                    matching,
                 )
             assert other.pool is not None  # only a learner of a pool can be matched
             budgets[data, name] = max(1, round(cells["n_sv_sum"].mean() / len(other.pool["kernels"])))

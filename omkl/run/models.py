@@ -23,7 +23,6 @@ from omkl.learner.job import warm_up
 from omkl.learner.learner import Learner
 from omkl.learner.model import Progress, score
 from omkl.learner.one_pass import choose_kernels
-from omkl.run.cells import loaded
 from omkl.tasks import for_task
 
 
@@ -84,7 +83,7 @@ def fit(plan: Plan) -> Model:
         "content_hash": dataset.content_hash,
         "order": plan.order,
         "seed": plan.seed,
-        "classes": _classes(dataset, plan),
+        "classes": _classes(dataset),
         "recipe": recipe.to_json() if recipe else None,
         "features": recipe.features if recipe else None,
     }
@@ -93,21 +92,15 @@ def fit(plan: Plan) -> Model:
 
 def _data(name: str, plan: Plan) -> tuple[Dataset, Recipe | None]:
     if omkl.data.registry.is_name(name) or not is_table(Path(name)):
-        return loaded(name, plan), None
+        return plan.load(name), None
     return read_table_file(Path(name).expanduser(), plan.task, plan.preparation)
 
 
-def _classes(dataset: Dataset, plan: Plan) -> list[str] | None:
+def _classes(dataset: Dataset) -> list[str] | None:
     """Return the labels of -1 and +1 as their source writes them; None unless they are classes."""
     if dataset.task != "classification":
         return None
-    if plan.preparation.positive is not None:
-        return ["other", plan.preparation.positive]
-    for note in dataset.notes:
-        if note.startswith("labels: ") and note.endswith(" -> +1") and " -> -1, " in note:
-            negative, positive = note.removeprefix("labels: ").removesuffix(" -> +1").split(" -> -1, ", 1)
-            return [negative, positive]
-    return ["-1", "+1"] if omkl.data.registry.is_name(dataset.name) else ["-1", "1"]
+    return list(dataset.classes or ("-1", "+1"))
 
 
 def save(model: Model, path: Path) -> None:

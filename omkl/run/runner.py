@@ -8,13 +8,12 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from tqdm import tqdm
-
 from omkl import executors
 from omkl.config import Plan
 from omkl.executors import Executor, Failure, leftovers
 from omkl.learner.job import check_memory, run_cell, warm_up
 from omkl.run.cells import Cell, expand, older_keys
+from omkl.run.progress import Bar
 from omkl.store import provenance
 from omkl.store.store import Store
 
@@ -77,15 +76,12 @@ def run_plans(
     distinct = by_key(cells)
     with Store(plan.store) as store:
         done = set() if fresh else store.done(distinct)
-        # longest first, so that the workers end together
-        missing = sorted((c for k, c in distinct.items() if k not in done), key=lambda cell: -cell.cost)
+        # cheapest first, so that a run that is interrupted has finished many
+        missing = sorted((c for k, c in distinct.items() if k not in done), key=lambda cell: cell.cost)
         failed: dict[str, dict[str, Any]] = {}
         ran, interrupted = 0, False
         if missing:
-            executor = executors.make(plan.exec, jobs)
-            small = len(missing) == 1 or sum(cell.cost for cell in missing) < SMALL_WORK
-            if executor.name == "loky" and (small or executor.workers == 1):
-                executor = executors.make({"name": "serial"})
+            executor = executor_for(plan, missing, jobs)
             if not executor.remote:
                 different = {(id(cell.job.params), cell.job.content_hash): cell.job for cell in missing}
                 for job in different.values():
@@ -116,6 +112,15 @@ def run_plans(
     )
 
 
+def executor_for(plan: Plan, missing: list[Cell], jobs: int | None) -> Executor:
+    """Return the executor of a plan; a small amount of work runs in this process."""
+    executor = executors.make(plan.exec, jobs)
+    small = len(missing) == 1 or sum(cell.cost for cell in missing) < SMALL_WORK
+    if executor.name == "loky" and (small or executor.workers == 1):
+        return executors.make({"name": "serial"})
+    return executor
+
+
 def by_key(cells: list[Cell]) -> dict[str, Cell]:
     """Return the cells by their keys, the first of each."""
     distinct: dict[str, Cell] = {}
@@ -132,15 +137,14 @@ def run_cells(
     if not executor.remote:
         warm_up((cell.job.spec, cell.job.params) for cell in missing)
     origin = provenance.collect(executor.name, executor.workers)
-    waiting = {id(cell.job): cell for cell in missing}
-    hide = None if progress else True  # None hides the bar where stderr is no terminal
-    bar = tqdm(total=total, initial=total - len(missing), unit="cell", disable=hide, leave=False)
-    with bar, closing(executor.run(run_cell, [cell.job for cell in missing])) as outcomes:
+    with (
+        Bar(missing, total, progress, executor.remote) as bar,
+        closing(executor.run(run_cell, bar.jobs)) as outcomes,
+    ):
         for job, outcome in outcomes:
-            cell = waiting.pop(id(job))
+            cell = bar.finished(job)
             prepared = {"prepared": cell.job.prepared} if cell.job.prepared else {}
             yield _stored(store, cell.line | {"provenance": origin | provenance.stamp() | prepared}, outcome)
-            bar.update()
 
 
 def _stored(store: Store, line: dict[str, Any], outcome: Any) -> dict[str, Any]:

@@ -26,7 +26,7 @@ from omkl.config import Plan
 from omkl.errors import OmklError, UserError
 from omkl.files import locked
 from omkl.run import submitted_jobs
-from omkl.run.cells import Cell, expand, loaded
+from omkl.run.cells import Cell, expand
 from omkl.run.runner import by_key
 from omkl.run.slurm_job import SAME, run_chunk
 from omkl.run.submitted_jobs import write
@@ -117,7 +117,7 @@ def _names(plan: Plan) -> dict[str, str]:
     def lasting(name: str) -> str:
         return name if omkl.data.registry.is_name(name) else os.path.abspath(os.path.expanduser(name))
 
-    return {loaded(name, plan).content_hash: lasting(name) for name in plan.data}
+    return {plan.load(name).content_hash: lasting(name) for name in plan.data}
 
 
 # ------------------------------------------------------------------ the queue

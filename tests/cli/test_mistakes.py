@@ -21,6 +21,13 @@ from omkl.cli import main
         ("run exec=slurm exec.cluster=pbs", ["exec.cluster=pbs", "one of slurm, local"]),
         ("run exec=slurm exec.time=1.5", ["exec.time=1.5", "whole number"]),
         ("run exec=slurm -j 2", ["--jobs has no effect with exec=slurm"]),
+        ("run --algo omkc_dd data=wdbc", ["--algo: settings have no dashes; write algo=omkc_dd"]),
+        ("run algo = omkc_dd", ["algo = omkc_dd: write no spaces around the sign, as in algo=omkc_dd"]),
+        ("run algo =omkc_dd", ["as in algo=omkc_dd"]),
+        ("run algo=omkc_dd, omkc_ss", ["ends with a comma"]),
+        ("rum algo=omkc_dd", ["unknown command 'rum' (did you mean 'run'?)"]),
+        ("-j 2 run algo=omkc_dd", ["-j comes after the command"]),
+        ("run target=y", ["did you mean 'label'"]),
         ("run wdbc", ["wdbc", "did you mean 'data=wdbc'"]),
         ("run +reps=3", ["+reps=3", "never added"]),
         # names

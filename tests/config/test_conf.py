@@ -95,6 +95,8 @@ def test_a_learner_can_build_on_a_shared_part(conf):
             "about.kernels: must be one of pool, own, none, got 'pol' (did you mean 'pool'",
         ),
         ("about.task", "ranking", "about.task: must be one of classification"),
+        ("about.groups", ["norma"], "about.groups: 'norma' is a learner's name; a group needs another"),
+        ("about.groups", ["two words"], "about.groups: 'two words' is no name of a group"),
         ("about.stochastic", "yes please", "about.stochastic: must be true or false"),
         ("about.lable", "x", "unknown key 'about.lable' (did you mean 'label'?)"),
         ("about.kernels", "own", "'about.kernels: own' and a hyperparameter 'kernel: kernel' go together"),

@@ -112,8 +112,8 @@ def test_content_that_does_not_fit(tmp_path, form, contents, message):
 
 
 def test_labels_written_differently_are_the_same():
-    y, notes = prepare.signs(np.array(["+1", "1", "-1", "1.0", "-1e0"]), {"1": 1, "-1": -1}, "x")
-    assert (y.tolist(), notes) == ([1, 1, -1, 1, -1], ())
+    y, classes = prepare.signs(np.array(["+1", "1", "-1", "1.0", "-1e0"]), {"1": 1, "-1": -1}, "x")
+    assert (y.tolist(), classes) == ([1, 1, -1, 1, -1], None)
 
 
 @pytest.mark.parametrize(
@@ -121,6 +121,7 @@ def test_labels_written_differently_are_the_same():
     [
         ("my.libsvm.xz", "my"),
         ("a.b.csv", "a.b"),
+        ("a.parquet", "a"),
         ("cod-rna.t", "cod-rna.t"),
         ("x.npz", "x"),
         ("tab.tsv", "tab"),

@@ -1,6 +1,7 @@
 """The registered sets: every YAML is valid, and every shared set loads with the content of its YAML."""
 
 import csv
+import dataclasses
 import shutil
 
 import numpy as np
@@ -132,6 +133,15 @@ def test_wdbc_needs_no_file(monkeypatch):
     assert (d.T, d.d, int((d.y == 1).sum())) == (569, 30, 212)  # 212 malignant
     assert data.path("wdbc") == [d.path]
     assert data.get("wdbc") == []
+
+
+@pytest.mark.parametrize("key", ["T", "nnz"])
+def test_verify_compares_what_the_entry_says(monkeypatch, key):
+    item = registry.entry("wdbc")
+    wrong = dataclasses.replace(item, **{key: getattr(item, key) + 1})
+    monkeypatch.setattr(registry, "entry", lambda name: wrong)
+    with pytest.raises(UserError, match=rf"conf/data/wdbc.yaml: {key}: \d+ is not that of the data, \d+"):
+        data.verify("wdbc")
 
 
 def test_other_content_than_registered_is_refused(shared_data, monkeypatch, tmp_path):

@@ -99,7 +99,7 @@ def test_a_command_with_a_damaged_learner_runs_and_the_next_says_nothing(tmp_pat
     words = ["run", "algo=majority", "yardsticks=[]", "data=switch", "reps=1", "order=file", "exec=serial"]
     words += ["--format", "csv"]
     first = run(RUN, cache, *words, f"store={tmp_path / 'a'}")
-    assert (first.returncode, first.stderr.count("compiling the learners")) == (0, 1)
+    assert (first.returncode, first.stderr.count("compiling ")) == (0, 1)
     [path] = cache.rglob("yardsticks.majority-*.nbc")
     flip(path)
     second = run(RUN, cache, *words, f"store={tmp_path / 'b'}")

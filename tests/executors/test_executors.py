@@ -13,7 +13,7 @@ import pytest
 from support import ROOT, TESTS
 from support.runner_fakes import act
 
-from omkl import executors
+from omkl import executors, run
 from omkl.config import compose
 from omkl.errors import OmklError, UserError
 from omkl.executors import Failure
@@ -183,14 +183,12 @@ def test_unknown_executor_and_bad_number_of_workers():
 
 
 def test_every_executor_has_a_conf_file_and_every_conf_file_an_executor():
-    for name in compose.options("exec"):
-        if name == "slurm":  # which submits, and does not wait
-            with pytest.raises(UserError, match="exec=slurm is not an executor that waits"):
-                executors.make({"name": name})
-        else:
-            module = importlib.import_module(f"omkl.executors.{name}")
-            assert hasattr(module, name.capitalize())
     names = [info.name for info in pkgutil.iter_modules(executors.__path__)]
     modules = {name: importlib.import_module(f"omkl.executors.{name}") for name in names}
     classes = {name for name, module in modules.items() if hasattr(module, name.capitalize())}
-    assert classes | {"slurm"} == set(compose.options("exec"))
+    submitting = {info.name for info in pkgutil.iter_modules(run.__path__)} & set(compose.options("exec"))
+    assert classes | submitting == set(compose.options("exec"))
+    assert submitting
+    for name in submitting:
+        with pytest.raises(UserError, match=f"exec={name} is not an executor that waits"):
+            executors.make({"name": name})

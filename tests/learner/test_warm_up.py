@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from contextlib import ExitStack
 from types import SimpleNamespace
 
 import numpy as np
@@ -116,7 +117,7 @@ def test_what_will_run_is_warmed_up_in_every_process(monkeypatch):
     monkeypatch.setattr(omkl.learner.job, "_warm", set())
     monkeypatch.setattr(omkl.learner.warming, "warm_up", seen.append)
     monkeypatch.setattr(omkl.learner.job, "check_memory", lambda job: None)
-    monkeypatch.setattr(omkl.learner.job, "_dataset", lambda job: 1 / 0)  # no data are needed
+    monkeypatch.setattr(omkl.learner.job, "dataset_of", lambda job: 1 / 0)  # no data are needed
     windows = [None, None, 50, 7, None]
     for tau in windows:
         with pytest.raises(ZeroDivisionError):
@@ -135,3 +136,14 @@ def test_a_hyperparameter_has_the_type_of_its_domain():
     assert isinstance(compiled_value(np.int64(3), "int [1, inf)", {}), int)
     assert compiled_value("sqrt", ["constant", "sqrt"], {"constant": 0, "sqrt": 1}) == 1
     assert compiled_value(True, "bool", {}) is True
+
+
+def test_the_notice_names_the_learners(capsys):
+    names = [f"learner{number}" for number in range(10)]
+    with ExitStack() as stack:
+        omkl.learner.warming._announce(names[:2], stack)
+        omkl.learner.warming._announce(names, stack)
+    few, many = capsys.readouterr().err.splitlines()
+    assert few == "compiling learner0, learner1 (once; kept on disk) ..."
+    assert many.startswith("compiling learner0, ")
+    assert "learner7 and 2 more (once" in many

@@ -1,7 +1,9 @@
 """The runner: only missing cells run, each is stored at once, and nothing depends on where it ran."""
 
+import io
 import json
 import os
+import sys
 import warnings
 from dataclasses import replace
 from pathlib import Path
@@ -16,8 +18,10 @@ from omkl import config, executors
 from omkl.config import Plan, Setting, learner_spec
 from omkl.executors.loky import Loky
 from omkl.executors.serial import Serial
+from omkl.learner import board
 from omkl.learner import job as jobs
 from omkl.run import cells, runner
+from omkl.run.progress import Bar
 from omkl.store.store import Store
 
 
@@ -144,7 +148,7 @@ def test_the_same_data_and_pool_under_another_name_are_reused_and_shown_under_th
     assert outcome.cells["pool"].fillna("").tolist() == ["other"] * 4 + [""] * 4
 
 
-def test_longest_cells_come_first(plan):
+def test_cheapest_cells_come_first_and_the_table_has_the_plans_order(plan):
     seen = []
 
     class Watching(Serial):
@@ -154,9 +158,35 @@ def test_longest_cells_come_first(plan):
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("omkl.executors.serial.Serial", Watching)
-        runner.run_plan(replace(plan, reps=1), jobs=1)
-    assert [name for name, algo in seen if algo != "majority"] == ["two", "two", "one", "one"]
-    assert seen.index(("two", "majority")) > seen.index(("two", "omkc_ss"))
+        outcome = runner.run_plan(replace(plan, data=plan.data[::-1], reps=1), jobs=1)
+    assert [name for name, algo in seen if algo != "majority"] == ["one", "one", "two", "two"]
+    assert seen.index(("two", "majority")) < seen.index(("two", "omkc_ss"))
+    assert list(outcome.cells["data"]) == ["two"] * 3 + ["one"] * 3
+
+
+def test_the_bar_moves_with_the_rounds_inside_a_cell(plan, monkeypatch):
+    class Terminal(io.StringIO):
+        def isatty(self):
+            return True
+
+    monkeypatch.setattr(sys, "stderr", Terminal())
+    cells = runner.expand(replace(plan, reps=1))[:2]
+    with Bar(cells, 3, True, remote=False) as bar:
+        assert [job.number for job in bar.jobs] == [0, 1]
+        folder = bar.jobs[1].board
+        with board.noting(folder, 1, 200) as note:
+            note(50)
+            assert board.read(folder) == {1: (50, 200)}
+            bar._show(board.read(folder))
+            assert bar._bar.n == pytest.approx(cells[1].cost / 4)
+            assert "1/3 cells" in sys.stderr.getvalue()
+            assert f"{cells[1].job.spec.name} on one: round 50 of 200" in sys.stderr.getvalue()
+            assert bar.finished(bar.jobs[1]) is cells[1]
+            bar._show(board.read(folder))  # its note is older than its end
+        assert bar._bar.n == pytest.approx(cells[1].cost)
+        assert "2/3 cells" in sys.stderr.getvalue()
+    assert not folder.exists()
+    assert Bar(cells, 2, False, remote=False).jobs == [cell.job for cell in cells]
 
 
 def test_workers_read_the_cached_copy_and_notice_other_content(plan, workers, tmp_path):

@@ -1,0 +1,249 @@
+"""``omkl completion``: the words that can come next, for the completion of bash, zsh and fish.
+
+The scripts call the command itself, with the line up to the cursor. So it must answer fast: the conf
+files are read here one by one, without the packages that check them.
+"""
+
+import argparse
+import re
+import shlex
+from argparse import Namespace
+from collections.abc import Iterable, Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from omkl.cli.messages import OK, emit
+from omkl.errors import OmklError
+from omkl.paths import conf_folder
+
+Word = tuple[str, str]  # and its meaning
+OPEN = ("=", ".", "/")  # what a word ends with that is not finished
+SCRIPTS = {
+    "bash": """\
+_omkl() {
+    mapfile -t COMPREPLY < <("$1" completion bash "${COMP_LINE:0:COMP_POINT}" "$COMP_WORDBREAKS" 2>/dev/null)
+    case "${COMPREPLY[0]-}" in *[=./]) compopt -o nospace 2>/dev/null ;; esac
+}
+complete -o default -F _omkl omkl
+""",
+    "zsh": """\
+#compdef omkl
+_omkl() {
+    local line
+    local -a done_words done_texts open_words open_texts
+    for line in "${(@f)$("${words[1]}" completion zsh "${(j: :)words[1,CURRENT-1]} $PREFIX" 2>/dev/null)}"; do
+        case "${line%%$'\\t'*}" in
+            '') ;;
+            *[=./]) open_words+=("${line%%$'\\t'*}"); open_texts+=("${line//$'\\t'/  }") ;;
+            *) done_words+=("${line%%$'\\t'*}"); done_texts+=("${line//$'\\t'/  }") ;;
+        esac
+    done
+    (( $#done_words )) && compadd -Q -l -d done_texts -a done_words
+    (( $#open_words )) && compadd -Q -l -S '' -d open_texts -a open_words
+}
+compdef _omkl omkl
+""",
+    "fish": """\
+function __omkl_words
+    set -l words (commandline -op)
+    $words[1] completion fish (commandline -cp) 2>/dev/null
+end
+complete -c omkl -f -a '(__omkl_words)'
+""",
+}
+SHELLS = tuple(SCRIPTS)
+
+
+def completion(args: Namespace, words: list[str]) -> int:
+    """Print the script that completes omkl's words in a shell."""
+    if args.typed is None:
+        emit(SCRIPTS[args.shell])
+        return OK
+    try:
+        found = candidates(args.typed, args.parsers)
+    except (OmklError, OSError, ValueError, KeyError, TypeError, AttributeError):
+        found = []  # a faulty conf file: nothing to suggest
+    if args.shell != "bash":
+        emit("".join(f"{word}\t{text}\n" if text else f"{word}\n" for word, text in found))
+        return OK
+    breaks = set(args.breaks) & set("=:")  # bash completes what follows the last of these
+    start = max((args.typed.rfind(sign) for sign in breaks), default=-1) + 1
+    start = max(0, start - (len(args.typed) - len(_current(args.typed))))
+    emit("".join(f"{word[start:]}\n" for word, _ in found))
+    return OK
+
+
+def candidates(line: str, parsers: dict[str, argparse.ArgumentParser]) -> list[Word]:
+    """Return the words that the last word of a line can become, none where the line cannot be read.
+
+    parsers: of the commands, by name.
+    """
+    try:
+        words = shlex.split(line[: len(line) - len(_current(line))])[1:]
+    except ValueError:  # inside quotes
+        return []
+    current = _current(line)
+    plain = [word for word in words if not word.startswith("-")]
+    if not plain:
+        return _begun(current, ((name, sub.description or "") for name, sub in parsers.items()))
+    if plain[0] not in parsers:
+        return []
+    return _begun(current, _next(parsers[plain[0]], plain, words[-1], current))
+
+
+def _current(line: str) -> str:
+    return re.split(r"(?<!\\)\s", line)[-1]
+
+
+def _begun(current: str, words: Iterable[Word]) -> list[Word]:
+    return [(word, text) for word, text in words if word.startswith(current)]
+
+
+def _next(parser: argparse.ArgumentParser, plain: list[str], last: str, current: str) -> Iterator[Word]:
+    """Yield what can follow; plain: the words so far that are no options; last: of all words."""
+    options = {name: action for action in parser._actions for name in action.option_strings}
+    if (action := options.get(last)) and action.nargs != 0:
+        yield from _of_action(action, plain, current)
+        return
+    if current.startswith("-"):
+        name, equals, _ = current.partition("=")
+        if equals and name in options:
+            yield from (
+                (f"{name}={word}", text)
+                for word, text in _of_action(options[name], plain, current[len(name) + 1 :])
+            )
+        else:
+            yield from ((name, action.help or "") for name, action in options.items())
+        return
+    positional = [action for action in parser._actions if not action.option_strings]
+    given = [word for word in plain[1:] if "=" not in word]
+    if "=" in current:
+        yield from _values(plain, *current.split("=", 1))
+    elif len(given) < len(positional) or (positional and positional[-1].nargs == "+"):
+        yield from _of_action(positional[min(len(given), len(positional) - 1)], plain, current)
+    elif plain[0] == "data":
+        yield from _names("data")
+    elif parser.get_default("takes_words"):
+        yield from _keys(plain, current)
+
+
+def _of_action(action: argparse.Action, plain: list[str], current: str) -> Iterator[Word]:
+    """Yield the values of an option or of a positional argument."""
+    before = current[: current.rfind(",") + 1]
+    if action.choices is not None:
+        yield from ((str(name), "") for name in action.choices)
+    elif action.dest in ("data", "algo"):
+        yield from ((f"{before}{name}", text) for name, text in _names(action.dest))
+    elif action.dest in ("out", "model", "file", "files"):
+        yield from _paths(current)
+    elif action.dest in ("name", "paper", "kind"):
+        group = {"table": "tables", "figure": "figures", "claims": "claims"}[plain[0]]
+        yield from ((("curve", ""), ("sweep", "")) if group == "figures" else ())
+        for paper, title in _names("paper"):
+            items = _read("paper", paper).get(group) or {}
+            if group == "claims":
+                yield from ([(paper, title)] if items else [])
+            else:
+                yield from (
+                    (paper if number == "only" else f"{paper}/{number}", str(item.get("title", "")))
+                    for number, item in items.items()
+                )
+
+
+# ------------------------------------------------------------------ settings
+
+
+def _keys(plain: list[str], current: str) -> Iterator[Word]:
+    """Yield the keys that are not given yet; parts of algo, pool and exec once their group is typed."""
+    given = {word.partition("=")[0] for word in plain[1:]}
+    for key, own in _read("", "config").items():
+        if key not in given:
+            yield f"{key}=", str(own["help"])
+        if key in ("algo", "pool", "exec") and current.startswith(key):
+            yield from (
+                (f"{part}=", text) for part, (text, _) in _parts(key, plain).items() if part not in given
+            )
+
+
+def _parts(group: str, plain: list[str]) -> dict[str, tuple[str, Any]]:
+    """Return the meaning and the block of each part of a group, of the names that were chosen."""
+    if group == "pool":
+        normalise: Any = sorted({_read("pool", name)["normalise"] for name, _ in _names("pool")})
+        block = {"domain": normalise, "help": "how kernel values are normalised"}
+        return {
+            "pool.normalise": (block["help"], block),
+            "pool.kernels": ("a list of kernels", {"domain": ""}),
+        }
+    parts: dict[str, tuple[str, Any]] = {}
+    for name in _chosen(group, plain):
+        for part, block in _read(group, name).items():
+            if part != "about" and isinstance(block, dict):
+                parts.setdefault(f"{group}.{part}", (str(block.get("help", "")), block))
+    return parts
+
+
+def _chosen(group: str, plain: list[str]) -> list[str]:
+    """Return the known names that the line gives to a group, else those of config.yaml."""
+    given = [word.partition("=")[2] for word in plain if word.startswith(f"{group}=")]
+    usual = _read("", "config")[group]["value"]
+    names = re.findall(r"\w+", given[-1]) if given else usual if isinstance(usual, list) else [usual]
+    known = [name for name, _ in _names(group)]
+    return [name for name in names if name in known] or ([] if not given or group == "exec" else known)
+
+
+def _values(plain: list[str], key: str, text: str) -> Iterator[Word]:
+    """Yield KEY=VALUE words; of a list, with the names that are there already."""
+    group, config = key.partition(".")[0], _read("", "config")
+    block = config.get(key) or _parts(group, plain).get(key, ("", {}))[1] if group in config else {}
+    domain = block.get("domain")
+    before = text[: max(text.rfind(","), text.rfind("[")) + 1] if domain in ("names", "columns") else ""
+    there = set(re.findall(r"\w+", before))
+    names: Iterable[Word] = []
+    if key in ("algo", "data", "pool", "exec"):
+        names = _names(key)
+    elif key == "yardsticks":
+        texts = {name: (conf_folder() / "algo" / f"{name}.yaml").read_bytes() for name, _ in _names("algo")}
+        names = [(name, "") for name, text in texts.items() if b"yardstick: true" in text]
+    elif isinstance(domain, list):
+        names = [(str(choice), "") for choice in domain]
+    elif domain == "bool":
+        names = [("true", ""), ("false", "")]
+    elif isinstance(block.get("value"), int | float | str):
+        names = [(str(block["value"]), "default")]
+    if key == "algo":
+        names = [*names, *((name, text) for name, text in _read("", "groups").items())]
+    yield from ((f"{key}={before}{name}", text) for name, text in names if name not in there)
+    if key in ("data", "store"):
+        yield from ((f"{key}={before}{path}", "") for path, _ in _paths(text[len(before) :]))
+
+
+def _paths(text: str) -> Iterator[Word]:
+    """Yield the paths that begin like this, folders with a slash at their end."""
+    folder, _, start = text.rpartition("/")
+    place = Path(folder + "/" if "/" in text else ".").expanduser()
+    for path in sorted(place.glob("*")) if place.is_dir() else []:
+        if path.name.startswith(start) and path.name.startswith(".") == start.startswith("."):
+            yield f"{folder}/{path.name}"[0 if "/" in text else 1 :] + ("/" if path.is_dir() else ""), ""
+
+
+# ------------------------------------------------------------------ conf
+
+
+def _names(group: str) -> list[Word]:
+    """Return the names of a group's options."""
+    paths = sorted((conf_folder() / group).glob("*.yaml"))
+    return [(path.stem, "") for path in paths if not path.name.startswith((".", "_"))]
+
+
+@cache
+def _read(group: str, name: str) -> dict[str, Any]:
+    """Return a conf file with the shared parts that it names."""
+    import yaml
+
+    with open(conf_folder() / group / f"{name}.yaml", "rb") as file:
+        own = yaml.load(file, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+    content: dict[str, Any] = {}
+    for part in own.pop("defaults", []):
+        content |= _read(group, part) if part != "_self_" else {}
+    return content | own

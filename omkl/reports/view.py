@@ -1,0 +1,71 @@
+"""How a reader wants a run's table: the order of its rows, and its columns."""
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from omkl.errors import UserError, suggest
+from omkl.reports.display import Display
+from omkl.reports.measures import BY_TASK
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_WORDS = {"mistake_pct": "mistakes", "mse_e3": "mistakes"} | {
+    f"n_sv_{part}": word for part, word in (("sum", "sv"), ("union", "union"), ("combined", "combined"))
+}
+
+
+@dataclass(frozen=True)
+class View:
+    """The reader's wishes.
+
+    sort: mistakes, seconds or sv, None for the plan's order    columns: names, or +NAME and -NAME to change
+    the usual ones
+    """
+
+    sort: str | None = None
+    columns: tuple[str, ...] = ()
+
+    def sorted(self, summary: "pd.DataFrame") -> "pd.DataFrame":
+        """Return a summary with the rows of each data set in this order, the yardsticks still below.
+
+        ``mistakes`` is the error of the data's task; rows without a value come last.
+        """
+        if self.sort is None or summary.empty:
+            return summary
+        errors = [row[f"{BY_TASK[row['task']].name}_mean"] for row in summary.to_dict("records")]
+        keys = {"mistakes": errors, "seconds": summary["seconds_mean"], "sv": summary["n_sv_sum_mean"]}
+        places = {name: place for place, name in enumerate(dict.fromkeys(summary["data"]))}
+        order = summary.assign(place=summary["data"].map(places), by=keys[self.sort])
+        order = order.sort_values(["place", "is_yardstick", "by"], kind="stable", na_position="last")
+        return summary.loc[order.index].reset_index(drop=True)
+
+    def chosen(self, table: Display) -> Display:
+        """Return a table with the columns that are wanted. Raises UserError for a name that it lacks."""
+        names = [word_of(column.name) for column in table.columns]
+        wanted = [name for name, column in zip(names, table.columns, strict=True) if column.usual]
+        plain = [word for word in self.columns if word[0] not in "+-"]
+        for word in self.columns:
+            if (name := word.lstrip("+-")) not in names:
+                known = ", ".join(dict.fromkeys(names))
+                raise UserError(f"--columns {word}: no such column{suggest(name, names)}; there are {known}")
+        wanted = plain or wanted
+        wanted += [word[1:] for word in self.columns if word[0] == "+" and word[1:] not in wanted]
+        wanted = [name for name in wanted if f"-{name}" not in self.columns]
+        kept = [at for name in dict.fromkeys(wanted) for at, own in enumerate(names) if own == name]
+        if not self.columns:
+            kept = sorted(kept)
+        lines = tuple(replace(line, cells=tuple(line.cells[at] for at in kept)) for line in table.lines)
+        columns = tuple(table.columns[at] for at in kept)
+        chosen = tuple(
+            c.name for c in columns if {word_of(c.name), f"+{word_of(c.name)}"} & set(self.columns)
+        )
+        return replace(table, columns=columns, lines=lines, chosen=chosen)
+
+
+USUAL = View()
+
+
+def word_of(column: str) -> str:
+    """Return what a reader calls a column: ``sv`` for n_sv_sum, ``beta`` for algo.beta."""
+    return _WORDS.get(column, column.removeprefix("algo."))

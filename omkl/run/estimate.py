@@ -1,0 +1,232 @@
+"""What a command would do: its cells, those that are done, and an estimate of time and memory with its range.
+
+The seconds of a cell are, in this order: those that the store has of the same learner, settings and data;
+the cost model (resources.pass_seconds) times the ratio that the store's cells of this learner have to it, on
+the same data or on others; the cost model alone. The range widens in the same order.
+"""
+
+import json
+import math
+import os
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from omkl.config import Plan, learner_spec
+from omkl.config.kernel_pools import kernel_pool
+from omkl.config.settings_text import params_text
+from omkl.data import registry
+from omkl.engine import numba_cache
+from omkl.learner.job import Job, dataset_of
+from omkl.learner.resources import Setup, bytes_stored
+from omkl.run.cells import Cell, SizeUnknown, cost_of, expand
+from omkl.run.runner import by_key, executor_for
+from omkl.store import provenance
+from omkl.store.store import Store
+
+START = 2.0  # seconds of the processor until the first cell runs; more with workers
+WORKERS = 2.0
+CELL = 0.006  # seconds of a cell beside its learner's
+COMPILE = 5.0  # seconds to compile a learner
+ENGINE = 45.0  # seconds to compile what all learners use
+PROCESS = 230 * 2**20  # bytes of a process without data
+UNKNOWN_BUDGET = 50  # stands for the size of a learner that has not run yet
+RANGES = {  # by what is known: factors of the least and the most
+    "same cells": (0.75, 1.35),
+    "same learner and data": (0.5, 2.0),
+    "same learner": (0.35, 3.0),
+    "cost model": (0.1, 6.0),
+}
+
+
+class Guess(NamedTuple):
+    """A number and its range."""
+
+    about: float
+    least: float
+    most: float
+
+    def plus(self, other: "Guess") -> "Guess":
+        """The sum; ranges add, as errors of one kind go one way."""
+        return Guess(*(a + b for a, b in zip(self, other, strict=True)))
+
+    def times(self, factor: float) -> "Guess":
+        """The multiple."""
+        return Guess(*(part * factor for part in self))
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """rows: one per data set and setting, with cells, done, to_run, seconds (of one cell) and their range
+
+    time: wall time in seconds    memory: bytes of a process    processes: how many there are
+    compiling: learners to be compiled    assumed: learners whose size a budget matches, not known yet
+    """
+
+    rows: list[dict[str, Any]]
+    time: Guess
+    memory: Guess
+    processes: int
+    compiling: list[str]
+    assumed: list[str]
+
+
+def estimate(plans: list[Plan], jobs: int | None = None, fresh: bool = False) -> Estimate:
+    """Return what `run_plans` would do with these plans; nothing runs and nothing is written.
+
+    Raises as ``expand`` and the store do.
+    """
+    from omkl.learner import warming
+
+    assumed: list[str] = []
+    cells = by_key([cell for plan in plans for cell in _cells(plan, assumed)])
+    with Store(plans[0].store) as store:
+        done = set() if fresh else store.done(cells)
+        known = _Rates(store, [cell.job for cell in cells.values()])
+    missing = [cell for key, cell in cells.items() if key not in done]
+    rows, work, most_memory = [], Guess(0.0, 0.0, 0.0), Guess(0.0, 0.0, 0.0)
+    groups: dict[str, list[Cell]] = defaultdict(list)  # the repetitions of each row, in the plan's order
+    for cell in cells.values():
+        groups[known.which(cell.job)].append(cell)
+    for own in groups.values():
+        left = sum(cell.key not in done for cell in own)
+        basis, each = known.seconds(own[0])
+        if left:
+            work = work.plus(each.plus(Guess(CELL, CELL / 2, CELL * 2)).times(left))
+            most_memory = max(most_memory, known.bytes(own[0].job), key=lambda guess: guess.about)
+        rows.append(_row(own, left, each, basis))
+    executor = executor_for(plans[0], missing, jobs) if plans[0].exec["name"] != "slurm" else None
+    processes = max(1, min(executor.workers if executor else plans[0].exec["parallel"], len(missing)))
+    compiling = warming.missing((cell.job.spec, cell.job.params) for cell in missing)
+    time = work.times(1 / processes)
+    if missing:
+        start = START + (WORKERS if executor and executor.name != "serial" else 0.0)
+        time = time.plus(Guess(start, start / 2, start * 2))
+        new = bool(compiling) and not any((numba_cache.base() / "ready").glob("*"))
+        compiled = COMPILE * len(compiling) + ENGINE * new
+        time = time.plus(Guess(compiled, compiled / 3, compiled * 3))
+    slower = max(1.0, (_load() + processes) / provenance.cores())  # other processes take their share
+    time = Guess(time.about * slower, time.least, time.most * slower)
+    return Estimate(rows, time, most_memory, processes, compiling, assumed)
+
+
+def _load() -> float:
+    return os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0
+
+
+def _cells(plan: Plan, assumed: list[str]) -> Iterator[Cell]:
+    """Yield the cells of a plan; those of a learner whose size is not known yet come first."""
+    try:
+        yield from expand(plan)
+    except SizeUnknown as unknown:
+        assumed += [setting.learner for setting in unknown.plan.settings]
+        yield from expand(unknown.plan)
+        yield from expand(plan, budgets=defaultdict(lambda: UNKNOWN_BUDGET))
+
+
+def _row(cells: list[Cell], left: int, each: Guess, basis: str) -> dict[str, Any]:
+    job = cells[0].job
+    pool = f" pool={job.pool['name']}" if job.pool else ""
+    unusual = job.spec.unusual(cells[0].params, job.task)
+    return {
+        "data": job.name,
+        "algo": job.spec.name,
+        "settings": f"{params_text(unusual)}{pool}".strip(),
+        "cells": len(cells),
+        "done": len(cells) - left,
+        "to run": left,
+        "seconds each": each.about,
+        "least": each.least,
+        "most": each.most,
+        "from": basis,
+    }
+
+
+class _Rates:
+    """What the store says of these learners: seconds, their ratio to the cost model, and vectors stored."""
+
+    def __init__(self, store: Store, jobs: list[Job]) -> None:
+        self.same: dict[str, list[float]] = defaultdict(list)
+        self.ratios: dict[tuple[str, str], list[float]] = defaultdict(list)
+        self.kept: dict[tuple[str, str], list[float]] = defaultdict(list)
+        self._memo: dict[tuple, str] = {}  # cells share their params and pool objects
+        costs: dict[str, float | None] = {}
+        learners = {job.spec.name for job in jobs}
+        sizes = {job.content_hash: job for job in jobs}
+        nnz = {data: dataset_of(job).nnz for data, job in sizes.items()}
+        self._lines = store.cells()  # kept, so that the ids above stay those of one object
+        for line in self._lines.to_dict("records"):
+            learner, data, T = line["algo"], line["data_hash"], line["T"]
+            if learner not in learners or not line["seconds"] > 0:
+                continue
+            pool = line["pool_spec"] if isinstance(line["pool_spec"], dict) else None
+            which = self._which(learner, data, line["params"], pool)
+            if which not in costs:
+                entry = registry.entry_of(line["data"], data)
+                known = nnz.get(data, entry.nnz if entry else None)
+                costs[which] = _cost(learner, line["params"], pool, T, known)
+            self.same[which].append(line["seconds"])
+            self.kept[learner, data].append((line["n_sv_union"] or 0) / T)
+            if cost := costs[which]:
+                self.ratios[learner, data].append(line["seconds"] / cost)
+
+    def which(self, job: Job) -> str:
+        """Return what makes two cells the same but for their repetition."""
+        memo = (job.spec.name, job.content_hash, id(job.params), id(job.pool))
+        if memo not in self._memo:
+            params = {**job.spec.former, **job.params}
+            self._memo[memo] = _text(job.spec.name, job.content_hash, params, job.pool)
+        return self._memo[memo]
+
+    def _which(self, learner: str, data: str, params: Any, pool: Any) -> str:
+        memo = (learner, data, id(params), id(pool))
+        if memo not in self._memo:
+            self._memo[memo] = _text(learner, data, params, pool)
+        return self._memo[memo]
+
+    def seconds(self, cell: Cell) -> tuple[str, Guess]:
+        """Return what is known of a cell, as one of RANGES, and its seconds."""
+        job, (learner, data) = cell.job, (cell.job.spec.name, cell.job.content_hash)
+        if seconds := self.same.get(self.which(job)):
+            return _guess("same cells", seconds)
+        if ratios := self.ratios.get((learner, data)):
+            return _guess("same learner and data", [ratio * cell.cost for ratio in ratios])
+        others = [ratio for (name, _), own in self.ratios.items() if name == learner for ratio in own]
+        if others:
+            return _guess("same learner", [ratio * cell.cost for ratio in others])
+        return _guess("cost model", [cell.cost])
+
+    def bytes(self, job: Job) -> Guess:
+        """Return the bytes of a process that runs a job."""
+        dataset = dataset_of(job)
+        size = sum(array.nbytes for array in (dataset.indptr, dataset.indices, dataset.values, dataset.y))
+        setup = Setup(job.params, job.kernel_pool, dataset.d)
+        fixed, stored = bytes_stored(job.spec.state, setup, dataset.T, dataset.nnz)
+        shares = self.kept.get((job.spec.name, job.content_hash), [0.0, 1.0])
+        about = PROCESS + size + fixed + stored * sum(shares) / len(shares)
+        return Guess(
+            about, 0.8 * PROCESS + fixed + stored * min(shares), 1.4 * (PROCESS + size + fixed + 2 * stored)
+        )
+
+
+def _text(learner: str, data: str, params: Mapping[str, Any], pool: Mapping[str, Any] | None) -> str:
+    kernels = pool and (pool["normalise"], pool["kernels"])
+    return json.dumps([learner, data, params, kernels], sort_keys=True)
+
+
+def _cost(
+    learner: str, params: Mapping[str, Any], pool: dict | None, T: int, nnz: int | None
+) -> float | None:
+    """Return the cost of a stored cell, None where its data or hyperparameters are not known any more."""
+    spec = learner_spec(learner)
+    if nnz is None or params.keys() - spec.former.keys() != spec.hyperparameters.keys():
+        return None
+    return cost_of(spec, Setup(params, kernel_pool(params, pool)), T, nnz)
+
+
+def _guess(basis: str, values: Iterable[float]) -> tuple[str, Guess]:
+    values = list(values)
+    about = math.exp(sum(map(math.log, values)) / len(values))
+    low, high = RANGES[basis]
+    return basis, Guess(about, low * min(values), high * max(values))

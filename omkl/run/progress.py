@@ -1,0 +1,87 @@
+"""The bar of a run: it moves with the rounds inside a cell, and counts work that is estimated, not cells."""
+
+import threading
+from contextlib import ExitStack
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from tqdm import tqdm
+
+from omkl.executors import leftovers
+from omkl.learner import board
+from omkl.learner.job import Job
+from omkl.run.cells import Cell
+
+LOOK = 0.25  # seconds between looks at the processes' notes
+FORM = "{desc} {percentage:3.0f}%|{bar}| {elapsed}<{remaining}{postfix}"
+
+
+class Bar:
+    """A bar on stderr, if that is a terminal, of the cells that are to run.
+
+    jobs: those of the cells, in order, to be given to an executor. They note their rounds in files of this
+    machine, which a thread reads; without a bar, or on other machines (``remote``), nothing is noted.
+    """
+
+    def __init__(self, cells: list[Cell], total: int, show: bool, remote: bool) -> None:
+        work = sum(cell.cost for cell in cells)
+        hide = None if show else True  # None hides the bar where stderr is no terminal
+        look: dict[str, Any] = {
+            "desc": f"{total - len(cells)}/{total} cells",
+            "bar_format": FORM,
+            "dynamic_ncols": True,
+        }
+        self._bar: Any = tqdm(total=work, disable=hide, leave=False, **look)
+        self._stack, self._stop = ExitStack(), threading.Event()
+        self._lock = threading.Lock()
+        self._running = dict(enumerate(cells))
+        self._total, self._worked = total, 0.0
+        self.jobs = [cell.job for cell in cells]
+        self._folder: Path | None = None
+        if not (self._bar.disable or remote):
+            self._folder = folder = self._stack.enter_context(leftovers.scratch()) / "rounds"
+            folder.mkdir()
+            self.jobs = [replace(job, board=folder, number=n) for n, job in enumerate(self.jobs)]
+        self._places = {id(job): number for number, job in enumerate(self.jobs)}
+
+    def __enter__(self) -> "Bar":
+        if self._folder:
+            watch = threading.Thread(target=self._watch, daemon=True)
+            watch.start()
+            self._stack.callback(watch.join)
+        self._stack.callback(self._stop.set)
+        self._show({})
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stack.close()
+        self._bar.close()
+
+    def finished(self, job: Job) -> Cell:
+        """Count a job as done and return its cell."""
+        with self._lock:
+            cell = self._running.pop(self._places[id(job)])
+            self._worked += cell.cost
+        self._show({})
+        return cell
+
+    def _watch(self) -> None:
+        assert self._folder is not None
+        while not self._stop.wait(LOOK):
+            self._show(board.read(self._folder))
+
+    def _show(self, rounds: dict[int, tuple[int, int]]) -> None:
+        """Draw the bar; rounds: as of `board.read`."""
+        if self._bar.disable:
+            return
+        with self._lock:
+            live = {number: part for number, part in rounds.items() if number in self._running}
+            inside = sum(self._running[number].cost * t / T for number, (t, T) in live.items())
+            self._bar.n = max(self._bar.n, min(self._worked + inside, self._bar.total))
+            self._bar.set_description_str(f"{self._total - len(self._running)}/{self._total} cells", False)
+            if live:
+                number = max(live, key=lambda number: self._running[number].cost)
+                job, (t, T) = self._running[number].job, live[number]
+                self._bar.set_postfix_str(f"{job.spec.name} on {job.name}: round {t:,} of {T:,}", False)
+            self._bar.refresh()

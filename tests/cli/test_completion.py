@@ -1,0 +1,149 @@
+"""Completion: the words offered, and really completed in the shells that are here, without slow imports."""
+
+import shutil
+import subprocess
+import sys
+
+import pytest
+from support import ROOT
+
+from omkl.cli.completion import SHELLS, candidates
+from omkl.cli.parser import build_parser
+from omkl.config import learner_names
+from omkl.config.groups import groups
+from omkl.data import registry
+
+PARSERS = build_parser().parse_args(["completion", "bash"]).parsers
+
+
+def offered(line: str) -> list[str]:
+    return [word for word, _ in candidates(line, PARSERS)]
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("omkl ru", ["run"]),
+        ("omkl run alg", ["algo="]),
+        ("omkl run algo=omkc_d", ["algo=omkc_dd", "algo=omkc_ddpa", "algo=omkc_ds"]),
+        ("omkl run algo=omkc_dd,omkc_s", ["algo=omkc_dd,omkc_sd", "algo=omkc_dd,omkc_ss"]),
+        ("omkl run algo=omkc_dd algo.", ["algo.beta="]),
+        ("omkl run algo.", ["algo.beta=", "algo.delta=", "algo.sampling=", "algo.floor="]),  # of the default
+        ("omkl run algo=omkc_sd algo.sampling=", ["algo.sampling=max", "algo.sampling=sum"]),
+        ("omkl run algo.beta=", ["algo.beta=0.8"]),
+        ("omkl run data=wd", ["data=wdbc"]),
+        ("omkl run order=f", ["order=file"]),
+        ("omkl run exec=dask exec.w", ["exec.wait="]),
+        ("omkl run pool.normalise=c", ["pool.normalise=cosine"]),
+        ("omkl run yardsticks=[arow,maj", ["yardsticks=[arow,majority"]),
+        ("omkl run --sort ", ["mistakes", "seconds", "sv"]),
+        ("omkl run --format=m", ["--format=markdown"]),
+        ("omkl run --dry", ["--dry-run"]),
+        ("omkl run seed=1 se", []),  # given already
+        ("omkl table bomkl/3", ["bomkl/3"]),
+        ("omkl table bomkl/1 --data wdbc,a1", ["wdbc,a1a"]),
+        ("omkl figure cur", ["curve"]),
+        ("omkl data path svmguide3", ["svmguide3", "svmguide3_t"]),
+        ("omkl nonsense ", []),
+        ("omkl run 'algo=", []),
+    ],
+)
+def test_words_that_can_come_next(line, words):
+    assert offered(line) == words
+
+
+def test_all_names_are_offered():
+    assert set(offered("omkl list ")) >= {"algos", "groups", "papers"}
+    names = {word.removeprefix("algo=") for word in offered("omkl run algo=")}
+    assert names == {*learner_names(), *groups()}
+    assert {f"data={name}" for name in registry.names()} <= set(offered("omkl run data="))
+
+
+def test_paths_are_offered_with_a_slash_after_folders(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "sub" / "my.csv").touch()
+    (tmp_path / "model.omkl").touch()
+    assert offered("omkl run data=./su") == ["data=./sub/"]
+    assert offered("omkl run data=sub/") == ["data=sub/my.csv"]
+    assert offered("omkl predict mod") == ["model.omkl"]
+    assert offered("omkl predict model.omkl sub/m") == ["sub/my.csv"]
+
+
+def test_it_imports_nothing_slow():
+    code = (
+        "import sys; from omkl.cli import main\n"
+        "main(['completion', 'bash', 'omkl run algo=omkc_ss algo.sampling=', '=:'])\n"
+        "print(*{name.partition('.')[0] for name in sys.modules}, file=sys.stderr)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=True)
+    assert done.stdout.split() == ["max", "sum"]
+    assert not {"numpy", "hydra", "tabulate", "tqdm"} & set(done.stderr.split())
+
+
+BASH = """
+source <(omkl completion bash)
+complete -p omkl
+for COMP_LINE in 'omkl ru' 'omkl run algo=omkc_dd,omkc_s' 'omkl run algo.beta=0.1 algo.sampling=m'; do
+    COMP_POINT=${#COMP_LINE} COMPREPLY=()
+    _omkl omkl
+    echo "${COMPREPLY[*]}"
+done
+"""
+FISH = """
+omkl completion fish | source
+complete -C 'omkl ru'
+complete -C 'omkl run algo=omkc_dd,omkc_s'
+complete -C 'omkl run algo.sampling=m'
+"""
+ZSH = r"""
+zmodload zsh/zpty
+zpty shell TERM=dumb zsh -f -i
+zpty -w shell "bindkey -e; autoload -U compinit; compinit -D -u; source <(omkl completion zsh); print REA''DY"
+zpty -r -m shell line '*READY*'
+zpty -w -n shell $'omkl run algo.sampling=m\t\C-aecho \n'
+zpty -r -m shell line '*sampling=max*'
+print -r -- "$line"
+"""
+
+
+@pytest.fixture
+def shell(tmp_path, monkeypatch):
+    """Return a function that runs a script in a shell, where ``omkl`` is this checkout's."""
+    (tmp_path / "omkl").write_text(f'#!/bin/sh\nPYTHONPATH="{ROOT}" exec "{sys.executable}" -m omkl "$@"\n')
+    (tmp_path / "omkl").chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+    monkeypatch.setenv("HOME", str(tmp_path))
+
+    def run(name: str, script: str) -> list[str]:
+        if shutil.which(name) is None:
+            pytest.skip(f"no {name} here")
+        command = [name, *(["--norc"] if name == "bash" else []), "-c", script]
+        done = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=300)
+        assert done.returncode == 0, done.stderr
+        return done.stdout.splitlines()
+
+    return run
+
+
+def test_bash_completes(shell):
+    registered, *found = shell("bash", BASH)
+    assert registered.endswith("-F _omkl omkl")
+    assert found == ["run", "omkc_dd,omkc_sd omkc_dd,omkc_ss", "max"]
+
+
+def test_fish_completes(shell):
+    words = [line.partition("\t")[0] for line in shell("fish", FISH)]
+    assert words == ["run", "algo=omkc_dd,omkc_sd", "algo=omkc_dd,omkc_ss", "algo.sampling=max"]
+
+
+def test_zsh_completes(shell):
+    assert "omkl run algo.sampling=max" in " ".join(shell("zsh", ZSH))
+
+
+def test_each_shell_has_a_script(capsys):
+    from omkl.cli import main
+
+    for name in SHELLS:
+        assert main(["completion", name]) == 0
+        assert f"completion {name}" in capsys.readouterr().out

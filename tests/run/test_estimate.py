@@ -1,0 +1,74 @@
+"""The dry run: what is done, what would run, and how the estimate follows from the store."""
+
+import json
+from dataclasses import replace
+
+import pytest
+from support.runner_plans import POOL, make_plan, write_data
+
+from omkl.cli import main
+from omkl.config import Setting
+from omkl.config import plan as plan_of
+from omkl.run import estimate as module
+from omkl.run import runner
+from omkl.run.estimate import estimate
+
+
+@pytest.fixture
+def plan(tmp_path, monkeypatch):
+    """Two learners and a yardstick on two small sets, 4 repetitions: 24 cells."""
+    monkeypatch.setattr("omkl.learner.warming.missing", lambda settings: [])
+    return make_plan(tmp_path, monkeypatch)
+
+
+def test_nothing_runs_and_nothing_is_written(plan):
+    made = estimate([plan], jobs=1)
+    assert [(row["data"], row["algo"], row["cells"], row["done"], row["to run"]) for row in made.rows] == [
+        (data, algo, 4, 0, 4) for data in ("one", "two") for algo in ("omkc_dd", "omkc_ss", "majority")
+    ]
+    assert {row["from"] for row in made.rows} == {"cost model"}
+    assert not plan.store.exists()
+    for guess in (made.time, made.memory):
+        assert 0 < guess.least < guess.about < guess.most
+    assert made.processes == 1
+
+
+def test_what_the_store_knows_narrows_the_range(plan, tmp_path):
+    runner.run_plan(replace(plan, reps=2), jobs=1)
+    rows = estimate([plan], jobs=1).rows
+    assert {(row["done"], row["to run"], row["from"]) for row in rows} == {(2, 2, "same cells")}
+    stored = runner.run_plan(replace(plan, reps=2), jobs=1).cells["seconds"].iloc[0]  # the fakes' own
+    assert [row["seconds each"] for row in rows] == [pytest.approx(stored)] * 6
+    assert [row["most"] for row in rows] == [pytest.approx(1.35 * stored)] * 6
+    other = replace(plan, settings=(Setting("omkc_dd", {"beta": 0.5}, POOL),), yardsticks=())
+    assert {row["from"] for row in estimate([other]).rows} == {"same learner and data"}
+    third = replace(other, data=(plan.data[0], write_data(tmp_path / "three.libsvm", 70, 2)))
+    assert [row["from"] for row in estimate([third]).rows] == ["same learner and data", "same learner"]
+    everything = estimate([replace(plan, reps=2)])
+    assert (everything.time.about, sum(row["to run"] for row in everything.rows)) == (0.0, 0)
+    assert sum(row["to run"] for row in estimate([replace(plan, reps=2)], fresh=True).rows) == 12
+
+
+def test_a_size_that_is_not_known_yet_is_assumed_and_said(tmp_path):
+    words = ["algo=bomkc_rbp", "data=wdbc", "reps=2", "yardsticks=[]", f"store={tmp_path}"]
+    made = estimate([plan_of([*words, "algo.budget={match:bomkc_spa}"])])
+    assert made.assumed == ["bomkc_spa"]
+    assert [(row["algo"], row["to run"]) for row in made.rows] == [("bomkc_spa", 2), ("bomkc_rbp", 2)]
+
+
+def test_the_command_prints_cells_and_totals(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(module, "_load", lambda: 0.0)
+    words = ["run", "algo=arow", "data=wdbc", "reps=3", "yardsticks=[]", f"store={tmp_path / 'none'}"]
+    assert main([*words, "--dry-run"]) == 0
+    out = capsys.readouterr().out
+    assert "cells   3: 0 in the store, 3 to run" in out
+    assert "time    about" in out
+    assert "memory  about" in out
+    assert main([*words, "--dry-run", "--format", "json"]) == 0
+    made = json.loads(capsys.readouterr().out)
+    assert [row["to run"] for row in made["cells"]] == [3]
+    assert made["time"]["least"] < made["time"]["about"] < made["time"]["most"]
+    assert main(["figure", "curve", "algo=arow", "--dry-run"]) == 2
+    assert "--dry-run is for a paper's figure" in capsys.readouterr().err
+    assert main(["table", "bomkl/3", "--dry-run"]) == 2
+    assert not (tmp_path / "none").exists()
