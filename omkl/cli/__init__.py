@@ -15,6 +15,7 @@ from typing import Any
 from omkl.cli.messages import FAILED, INTERRUPTED, MISTAKE, OutputClosed, complain, printable, say
 from omkl.cli.parser import build_parser
 from omkl.errors import OmklError, UserError, suggest
+from omkl.paths import extended
 
 __all__ = ["main"]
 SETTINGS = ("algo", "data", "pool", "exec", "order", "reps", "seed", "store", "task", "label")
@@ -67,7 +68,8 @@ def _run_command(argv: list[str]) -> int:
     if words and not args.takes_words:
         raise UserError(f"omkl {args.command} takes no {words[0]!r}; see `{args.parser.prog} --help`")
     args.line = shlex.join(["omkl", *argv])
-    return args.does(args, words)
+    with extended(args.folders):
+        return args.does(args, words)
 
 
 def _warn(message: Warning | str, *_: Any, **__: Any) -> None:

@@ -9,7 +9,7 @@ from typing import NoReturn
 from omkl import __version__
 from omkl.cli import commands, listing, model_commands, store_commands
 from omkl.errors import UserError, suggest
-from omkl.paths import out_path
+from omkl.paths import extension, out_path
 from omkl.reports.plain_table import FORMATS
 
 KEYS = """\
@@ -142,6 +142,10 @@ def build_parser() -> Parser:
             allow_abbrev=False,
         )
         sub.add_argument("--debug", action="store_true", default=argparse.SUPPRESS, help="show tracebacks")
+        text = "a folder with learners, pools, data sets of your own (may be repeated; also OMKL_PATH)"
+        sub.add_argument(
+            "--with", type=_extension, action="append", default=[], dest="folders", metavar="DIR", help=text
+        )
         sub.set_defaults(does=does, takes_words="..." in usage, parser=sub)
         return sub
 
@@ -242,6 +246,10 @@ def _add_work_options(parser: Parser) -> None:
     parser.add_argument("--fresh", action="store_true", help=text)
     parser.add_argument("--fail-fast", action="store_true", help="end the run at the first cell that fails")
     parser.add_argument("-q", "--quiet", action="store_true", help="no progress bar")
+
+
+def _extension(text: str) -> Path:
+    return extension(text, "--with ")
 
 
 def _names(text: str) -> tuple[str, ...]:

@@ -39,6 +39,7 @@ class Job:
     permutation_seed: int
     block: int | None
     prepared: str = ""  # how a table of the user's was prepared, for the provenance
+    source: str = ""  # of a learner of a folder, see `omkl.learner.source`
 
     @property
     def kernel_pool(self) -> dict[str, Any] | None:
@@ -76,7 +77,10 @@ def run_cell(job: Job) -> dict[str, Any]:
     """Run one cell in this process and return its figures, as `omkl.learner.run_pass` does."""
     import omkl.data
     from omkl.learner import one_pass
+    from omkl.learner.source import source
 
+    if source(job.spec) != job.source:
+        raise OmklError(f"the source of {job.spec.name} changed during the run: run the same command again")
     check_memory(job)
     warm_up([(job.spec, job.params)])
     dataset = _dataset(job)

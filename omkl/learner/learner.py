@@ -1,6 +1,7 @@
 """One learner and its explicit state: what is built for it, and a run over a stream."""
 
 import inspect
+import os
 import time
 from functools import cache
 from typing import Any
@@ -15,10 +16,15 @@ from omkl.engine.stream import Stream, Trace, make_trace, part, trace_part
 from omkl.errors import OmklError
 from omkl.learner import resources
 from omkl.learner.choices import codes, compiled_value
+from omkl.paths import EXTENSIONS
 from omkl.tasks import by_task
 
 CURVE_POINTS = 100
-_compiled = cache(function)
+
+
+@cache
+def _compiled(name: str, folders: str | None) -> Any:
+    return function(name)
 
 
 class Learner:
@@ -111,7 +117,7 @@ class Learner:
     @property
     def run_compiled(self) -> Any:
         """The learner's compiled function. It is no attribute: river measures all that a model refers to."""
-        return _compiled(self.spec.function)
+        return _compiled(self.spec.function, os.environ.get(EXTENSIONS))
 
     def _codes(self, spec: Any, name: str) -> dict[str, int]:
         """Return the constants that stand for the choices of a hyperparameter, if it has choices."""

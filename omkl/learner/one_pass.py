@@ -15,6 +15,7 @@ from omkl.engine.pool import make_pool
 from omkl.engine.stream import Stream, Trace, make_stream
 from omkl.errors import OmklError
 from omkl.learner.learner import CURVE_POINTS, Learner
+from omkl.learner.outside import Estimator
 from omkl.tasks import for_task
 
 
@@ -43,10 +44,14 @@ def run_pass(
     params = for_task(params, dataset.task)
     pool = kernel_pool(params, pool)
     stream = make_stream(dataset.indptr, dataset.indices, dataset.values, dataset.y, order)
+    learner: Any
     if spec.setup and pool is not None:
         apart = seeds.derive("apart", dataset.content_hash)
         pool = choose_kernels(spec, params, pool, dataset.d, stream, apart, block)
-    learner = Learner(spec, params, pool, dataset.d, seed, block, order.size)
+    if spec.estimator:
+        learner = Estimator(spec, params, dataset.d, seed, dataset.task)
+    else:
+        learner = Learner(spec, params, pool, dataset.d, seed, block, order.size)
     weights: dict[int, list[float]] = {}
 
     def note(t: int) -> None:
@@ -58,10 +63,11 @@ def run_pass(
 
 
 def _figures(
-    learner: Learner, trace: Trace, seconds: float, weights: dict[int, list[float]], target: Any
+    learner: Any, trace: Trace, seconds: float, weights: dict[int, list[float]], target: Any
 ) -> dict:
     """Return a cell's figures from the final state and the trace of its rounds.
 
+    learner: a Learner, or an Estimator of another package, which stores and weighs nothing that is counted
     target (T,): what the scores of a regression should have been, None for other tasks.
     """
     T = trace.score.size

@@ -20,8 +20,11 @@ from omkl.data import Dataset
 from omkl.errors import OmklError, UserError
 from omkl.learner.job import Job, keep
 from omkl.learner.resources import Setup, pass_seconds
+from omkl.learner.source import source
 from omkl.store.keys import cell_key
 from omkl.store.store import Store
+
+ROUND = 5e-4  # seconds of a round of scikit-learn's estimators, for the order in which cells run
 
 
 @dataclass(frozen=True)
@@ -54,6 +57,7 @@ class Cell:
             "seed": job.seed,
             "permutation_seed": str(job.permutation_seed),
             "revision": job.spec.revision,
+            **({"source": job.source} if job.source else {}),
         }
 
 
@@ -74,6 +78,7 @@ def expand(plan: Plan, run: Callable[[Plan], Any] | None = None) -> list[Cell]:
     budgets = sizes(plan, run)
     cells: dict[tuple, Cell] = {}
     specs = learner_specs(dict.fromkeys(setting.learner for setting in (*plan.settings, *plan.yardsticks)))
+    sources = {name: source(spec) for name, spec in specs.items()}
     datasets = {name: loaded(name, plan) for name in plan.data}
     for name, dataset in datasets.items():
         keep(dataset)
@@ -92,6 +97,7 @@ def expand(plan: Plan, run: Callable[[Plan], Any] | None = None) -> list[Cell]:
             cost = pass_seconds(
                 spec.state, Setup(setting.params, setting.kernel_pool), dataset.T, dataset.nnz
             )
+            cost += ROUND * dataset.T if spec.estimator else 0.0
             cost *= 2 if spec.setup else 1  # a learner that chooses its kernels reads the stream twice
             for rep, seed in enumerate(seeds):
                 job = Job(
@@ -108,13 +114,14 @@ def expand(plan: Plan, run: Callable[[Plan], Any] | None = None) -> list[Cell]:
                     rep=rep,
                     permutation_seed=seed,
                     block=plan.block,
+                    source=sources[spec.name],
                 )
                 cell = Cell(_key(job, spec.revision), job, cost, setting.params)
                 cells.setdefault((name, setting.pool and setting.pool["name"], cell.key), cell)
     return list(cells.values())
 
 
-def older_keys(cells: Iterable[Cell]) -> dict[str, tuple[str, int]]:
+def older_keys(cells: Iterable[Cell]) -> dict[str, tuple[str, int | str]]:
     """Return the keys that cells had under older revisions of their learners: learner and revision by key."""
     jobs = [cell.job for cell in cells]
     return {_key(job, old): (job.spec.name, old) for job in jobs for old in range(1, job.spec.revision)}
@@ -130,6 +137,7 @@ def _key(job: Job, revision: int) -> str:
         permutation_seed=job.permutation_seed,
         revision=revision,
         task=job.task,
+        source=job.source,
     )
 
 
