@@ -39,6 +39,20 @@ def run_pass(
     curve (at most 100 points t, weights at points weights_t; ``loss``, the squared errors summed, of a
     regression in place of mistakes). Raises OmklError when a regression's predictions overflow.
     """
+    return observed_pass(spec, params, pool, dataset, order, permutation_seed, block=block)[0]
+
+
+def observed_pass(
+    spec: Any,
+    params: dict,
+    pool: dict | None,
+    dataset: Any,
+    order: np.ndarray,
+    permutation_seed: int,
+    *,
+    block: int | None = None,
+) -> tuple[dict, Any, Trace]:
+    """Return the figures of `run_pass`, the learner as the pass left it, and the trace of its rounds."""
     dataset = compact(dataset)
     seed = seeds.learner_seed(permutation_seed, spec.draws_as or spec.name)
     params = for_task(params, dataset.task)
@@ -59,7 +73,8 @@ def run_pass(
             weights[t] = [float(f"{v:.4g}") for v in learner.weights]
 
     trace, seconds = learner.run(stream, on_part=note)
-    return _figures(learner, trace, seconds, weights, stream.y if dataset.task == "regression" else None)
+    target = stream.y if dataset.task == "regression" else None
+    return _figures(learner, trace, seconds, weights, target), learner, trace
 
 
 def _figures(
