@@ -27,7 +27,8 @@ LAYOUT = ("algorithms", "conf/algo", "conf/data", "conf/pool", "conf/paper", "te
 def extensions() -> list[Path]:
     """Return the folders of OMKL_PATH (separated as in PATH), which extend omkl, as absolute paths, in order.
 
-    Raises UserError for one that is no folder, or has nothing of what such a folder may hold.
+    Raises UserError for one that is no folder, or has nothing of what such a folder may hold, and where a
+    file has the name of one of ours, or of another folder's.
     """
     return _extensions(os.environ.get(EXTENSIONS, ""), os.getcwd()) if EXTENSIONS in os.environ else []
 
@@ -35,7 +36,16 @@ def extensions() -> list[Path]:
 @cache
 def _extensions(text: str, here: str) -> list[Path]:
     parts = [part for part in text.split(os.pathsep) if part.strip()]
-    return [extension(part, f"{EXTENSIONS}: ") for part in parts]
+    folders = [extension(part, f"{EXTENSIONS}: ") for part in parts]
+    package = Path(__file__).resolve().parent
+    for part in LAYOUT[:-1]:
+        ours = package / part if part == "algorithms" else conf_folder() / part.partition("/")[2]
+        homes = dict.fromkeys([ours, *(folder / part for folder in folders)])
+        seen: dict[str, Path] = {}
+        for path in (path for home in homes for path in sorted([*home.glob("*.py"), *home.glob("*.yaml")])):
+            if path.name[0] not in "._" and seen.setdefault(path.name, path) != path:
+                raise UserError(f"{path}: the name is taken by {seen[path.name]}; rename one of the files")
+    return folders
 
 
 def extension(text: str, what: str) -> Path:
@@ -61,21 +71,13 @@ def extended(folders: Iterable[Path]) -> Iterator[None]:
     if every:
         os.environ[EXTENSIONS] = os.pathsep.join(every)
     try:
+        extensions()  # clashes end the command, whatever it is
         yield
     finally:
         if before is not None:
             os.environ[EXTENSIONS] = before
         elif every:
             del os.environ[EXTENSIONS]
-
-
-def first_clash(paths: Iterable[Path]) -> tuple[Path, Path] | None:
-    """Return the first two files of the same name, None where there are none."""
-    seen: dict[str, Path] = {}
-    for path in paths:
-        if seen.setdefault(path.name, path) != path:
-            return seen[path.name], path
-    return None
 
 
 def _shipped(what: str, installed: str, in_checkout: str, holds: str) -> Path:

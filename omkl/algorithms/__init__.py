@@ -14,7 +14,7 @@ from typing import Any
 from omkl import engine
 from omkl.engine import numba_cache
 from omkl.errors import UserError, suggest
-from omkl.paths import extensions, first_clash
+from omkl.paths import extensions
 
 _added: list[str] = []  # to __path__
 
@@ -41,13 +41,10 @@ def functions() -> dict[str, Any]:
 
 
 def _extend() -> None:
-    """Put the folders of OMKL_PATH behind the package's own. Raises UserError where two modules clash."""
+    """Put the folders of OMKL_PATH behind the package's own; their modules have other names than ours."""
     own = [path for path in __path__ if path not in _added]
     _added[:] = [str(folder / "algorithms") for folder in extensions()]
     __path__[:] = [*own, *(path for path in _added if path not in own)]
-    modules = [path for folder in __path__ for path in Path(folder).glob("*.py") if path.name[0] not in "._"]
-    if _added and (clash := first_clash(modules)):
-        raise UserError(f"{clash[1]}: the name is taken by {clash[0]}; rename one of the modules")
 
 
 def _known(module_info: pkgutil.ModuleInfo) -> ModuleType | None:

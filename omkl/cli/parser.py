@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from omkl import __version__
-from omkl.cli import commands, listing, model_commands, store_commands
+from omkl.cli import check_command, commands, listing, model_commands, store_commands
 from omkl.errors import UserError, suggest
 from omkl.paths import extension, out_path
 from omkl.reports.plain_table import FORMATS
@@ -102,6 +102,15 @@ examples:
   omkl results export data=wdbc,german --out cells.parquet
   omkl results merge /mnt/node1/results /mnt/node2/results store=all
   omkl results prune --old
+"""
+
+CHECK = """\
+Reads every file of the folder (also given by --with, or OMKL_PATH). Then compares each of its learners with
+its naive twin in tests/reference, round by round, and runs the contracts that omkl's own learners keep:
+seeds, inputs, block sizes, passes in parts, scoring, extreme numbers. Exit code 1 where a check fails.
+
+example:
+  omkl check mylearners/
 """
 
 
@@ -215,6 +224,8 @@ def build_parser() -> Parser:
     sub.add_argument("--torn", action="store_true", help="prune: lines that cannot be read too")
     text = "prune: remove the lines, instead of only listing them"
     sub.add_argument("--yes", action="store_true", help=text)
+
+    _add_format(command(check_command.check, "[DIR ...] ", CHECK))
 
     _add_format(command(commands.bench, ""), ("table", "json"))
     return parser

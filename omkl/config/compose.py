@@ -13,7 +13,7 @@ from typing import Any, cast
 
 from omkl import plain_yaml
 from omkl.errors import UserError, suggest
-from omkl.paths import conf_folder, extensions, first_clash
+from omkl.paths import conf_folder, extensions
 
 EXTENDED = ("algo", "data", "pool", "paper")  # what a folder of OMKL_PATH may add to
 _NAME = re.compile(r"[A-Za-z]\w*", re.ASCII)
@@ -29,8 +29,6 @@ def options(group: str) -> list[str]:
     for path in paths:
         if not _NAME.fullmatch(path.stem):
             raise UserError(f"{path}: the name must be letters, digits and '_', and start with a letter")
-    if clash := first_clash(paths):
-        raise UserError(f"{clash[1]}: the name is taken by {clash[0]}; rename one of the files")
     return sorted(path.stem for path in paths)
 
 

@@ -18,7 +18,7 @@ import numpy as np
 from omkl import plain_yaml
 from omkl.data.streams import EVERY
 from omkl.errors import UserError, show, suggest
-from omkl.paths import conf_folder, extensions, first_clash
+from omkl.paths import conf_folder, extensions
 from omkl.tasks import TASKS
 
 # format: how many files it needs at least
@@ -125,10 +125,7 @@ def names() -> list[str]:
 def _files() -> list[Path]:
     """Return the entries' files, ours and those of the folders that extend omkl."""
     folders = [conf_folder(), *(folder / "conf" for folder in extensions())]
-    paths = [path for folder in folders for path in (folder / "data").glob("*.yaml")]
-    if clash := first_clash(paths):
-        raise UserError(f"{clash[1]}: the name is taken by {clash[0]}; rename one of the files")
-    return paths
+    return [path for folder in folders for path in (folder / "data").glob("*.yaml")]
 
 
 def is_name(spec: str) -> bool:

@@ -1,6 +1,7 @@
 """A pass as a job that can be sent to a worker: what it needs, and how a process runs it."""
 
 import dataclasses
+import os
 import warnings
 from collections import OrderedDict
 from dataclasses import dataclass
@@ -8,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from omkl.errors import OmklError, UserError
+from omkl.paths import EXTENSIONS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -111,7 +113,8 @@ def warm_up(settings: "Iterable[tuple[LearnerSpec, dict[str, Any]]]") -> None:
 
     cold: dict[tuple, tuple[LearnerSpec, dict[str, Any]]] = {}
     for spec, params in settings:
-        which = (spec.name, absent(spec.state, params))
+        arguments = repr(params) if spec.estimator else ""  # which are checked with it
+        which = (spec.name, os.environ.get(EXTENSIONS), absent(spec.state, params), arguments)
         if which not in _warm:
             cold.setdefault(which, (spec, params))
     if cold:

@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 
 from omkl.algorithms import function
+from omkl.config import compose
 from omkl.engine.budget_record import Budget
 from omkl.engine.expansion import BLOCK, Expansion
 from omkl.engine.open_block import close
 from omkl.engine.stream import Stream, Trace, make_trace, part, trace_part
-from omkl.errors import OmklError
+from omkl.errors import OmklError, UserError
 from omkl.learner import resources
 from omkl.learner.choices import codes, compiled_value
 from omkl.paths import EXTENSIONS
@@ -68,7 +69,10 @@ class Learner:
         } | dict.fromkeys(resources.absent(spec.state, params))
         missing = set(self.names) - {"stream", "trace", "learn"} - set(self.state) - set(self.arguments)
         if missing:
-            raise OmklError(f"learner {spec.name}: nothing provides {sorted(missing)} of its function")
+            where = compose.file("algo", spec.name)
+            raise UserError(
+                f"{where}: nothing provides {', '.join(sorted(missing))}, which its function takes"
+            )
 
     def run(
         self, stream: Stream, learn: bool = True, on_part: Any = None, first: int = 0

@@ -8,6 +8,7 @@ for this kind of CPU is marked, and loading that needs no lock.
 
 import hashlib
 import platform
+import re
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
@@ -17,7 +18,9 @@ from typing import Any
 import numpy as np
 
 from omkl.algorithms import function
+from omkl.config import compose
 from omkl.engine import numba_cache
+from omkl.errors import UserError
 from omkl.files import locked
 from omkl.learner import outside
 from omkl.learner.one_pass import run_pass
@@ -53,7 +56,24 @@ def warm_up(settings: list[tuple[Any, dict]]) -> None:
             usual = spec.usual(tiny.task)
             if version(spec, usual) != version(spec, params):
                 usual |= {limit: params[limit] and 2 for limit in limits(spec.state)}
-            run_pass(spec, usual, pool if spec.kernels == "pool" else None, tiny, np.arange(2), 0)
+            with _faults_as_user_errors(spec):
+                run_pass(spec, usual, pool if spec.kernels == "pool" else None, tiny, np.arange(2), 0)
+
+
+@contextmanager
+def _faults_as_user_errors(spec: Any) -> Iterator[None]:
+    """Turn numba's error for a learner of a folder into a UserError of one line with the file's name."""
+    from numba.core.errors import NumbaError
+
+    try:
+        yield
+    except NumbaError as error:
+        path = function(spec.function).py_func.__code__.co_filename
+        if compose.of_omkl("algo", spec.name):
+            raise
+        lines = [line.strip() for line in re.sub(r"\x1b\[\d*m", "", str(error)).splitlines()]
+        said = [line for line in lines if line and not line.startswith(("Failed in", "During:"))]
+        raise UserError(f"{path}: {spec.function} cannot be compiled: {' '.join(said)[:500]}") from error
 
 
 @contextmanager
