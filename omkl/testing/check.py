@@ -5,7 +5,7 @@ import hashlib
 import importlib
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
@@ -137,15 +137,17 @@ def _of_estimator(spec: LearnerSpec) -> dict[str, Check]:
         figures = run_pass(spec, spec.usual(task), None, data, *data_order(data, "permuted", 1, 0))["curve"]
         return np.array(figures["t"]), np.array(figures["loss" if task == "regression" else "mistakes"])
 
+    once = cache(curve)
+
     def repeats() -> None:
-        assert_same({"errors": curve()[1]}, {"errors": curve()[1]}, "in the same repetition")
+        assert_same({"errors": once()[1]}, {"errors": curve()[1]}, "in the same repetition")
 
     def predicts_first() -> None:
-        errors = curve()[1][0]  # as a mistake and as (0 - y)^2
+        errors = once()[1][0]  # as a mistake and as (0 - y)^2
         assert errors == 1, f"the first prediction errs by {errors}, not by 1: nothing has been learnt then"
 
     def learns() -> None:
-        t, errors = curve()
+        t, errors = once()
         half = len(t) // 2
         late, rows = errors[-1] - errors[half], t[-1] - t[half]
         assert late < rows / 2, f"{late:g} errors on the last {rows} rows of two clouds that overlap little"

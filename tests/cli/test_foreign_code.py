@@ -83,9 +83,7 @@ def test_a_source_in_a_line_must_be_that_of_its_key():
 
 
 @pytest.mark.parametrize("name", ["evil", "foreign"])
-@pytest.mark.parametrize(
-    "words", [["run", "data=wdbc"], ["show"], ["fit", "data=wdbc", "--out", "m"], ["status"]]
-)
+@pytest.mark.parametrize("words", [["run", "data=wdbc"], ["show"], ["fit", "--out", "m"], ["status"]])
 def test_a_learner_of_the_current_directory_is_unknown(words, name, capsys):
     assert main([*words, f"algo={name}"]) == 2
     assert "unknown learner" in capsys.readouterr().err

@@ -13,7 +13,7 @@ from omkl.config import learner_spec, plan
 from omkl.learner import outside
 from omkl.paths import EXTENSIONS
 from omkl.run.cells import expand
-from omkl.testing.cases import dense
+from omkl.testing.cases import clouds, dense
 
 MODULE = '''"""Estimators of the folder."""
 
@@ -81,12 +81,13 @@ def in_order(data, seed=1, rep=0):
 def test_a_row_beside_ours_on_the_same_permutations(capsys):
     from sklearn.linear_model import SGDClassifier
 
-    made = run(
-        ["algo=sgd,sgd_sparse,copycat,scaled,majority", "data=wdbc", "reps=2", "yardsticks=[]"], capsys
-    )
+    X = dense(clouds(T=120))
+    np.savetxt("t.csv", np.column_stack([X, X[:, 0] > 0]), delimiter=",", fmt="%.6f")
+    words = ["algo=sgd,sgd_sparse,copycat,scaled,majority", "data=t.csv", "reps=2", "yardsticks=[]"]
+    made = run(words, capsys)
     cells = {(cell["algo"], cell["rep"]): cell for cell in made["cells"]}
     for rep in (0, 1):
-        X, y = in_order(omkl.data.load("wdbc"), rep=rep)
+        X, y = in_order(omkl.data.load("t.csv"), rep=rep)
         model, mistakes = SGDClassifier(loss="log_loss"), 1
         for t in range(len(y)):
             mistakes += t > 0 and not y[t] * model.decision_function(X[t : t + 1])[0] > 0
@@ -94,8 +95,10 @@ def test_a_row_beside_ours_on_the_same_permutations(capsys):
         assert cells["sgd", rep]["mistakes"] == mistakes
         assert cells["copycat", rep]["mistakes"] == 1 + (y[1:] != y[:-1]).sum()
     rows = {row["algo"]: row for row in made["summary"]}
-    assert rows["scaled"]["mistake_pct_mean"] < 8
-    assert [algo for algo, row in rows.items() if row["best"]] == ["scaled"]  # by the paired t-test
+    assert rows["scaled"]["mistake_pct_mean"] < 25
+    best = [algo for algo, row in rows.items() if row["best"]]  # by the paired t-test
+    assert "majority" not in best
+    assert set(best) & {"sgd", "sgd_sparse", "scaled"}
     assert cells["sgd_sparse", 0]["n_sv_sum"] == 0
     assert cells["sgd_sparse", 0]["mistakes"] > 0
 
@@ -162,9 +165,8 @@ def test_check(capsys):
     assert main(["check", "--format", "json"]) == 1  # two labels in a row say nothing about the next
     rows = json.loads(capsys.readouterr().out)
     assert {row["learner"] for row in rows} == {"copycat", "scaled", "sgd", "sgd_sparse", "sgdr"}
-    assert {(row["learner"], row["check"]) for row in rows if row["result"] == "failed"} == {
-        ("copycat", "learns")
-    }
+    failed = {(row["learner"], row["check"]) for row in rows if row["result"] == "failed"}
+    assert failed == {("copycat", "learns")}
 
 
 def test_a_module_with_the_name_of_an_installed_one(folder, capsys):
