@@ -56,6 +56,8 @@ def extension(text: str, what: str) -> Path:
     folder = given(text, what).resolve()
     if not folder.is_dir():
         raise UserError(f"{what}{show(text)}: there is no such folder")
+    if os.pathsep in str(folder):
+        raise UserError(f"{what}{show(text)}: {os.pathsep!r} separates folders; rename this one")
     if not any((folder / part).is_dir() for part in LAYOUT):
         raise UserError(
             f"{what}{show(text)}: extends nothing; it has none of the folders {', '.join(LAYOUT)}"

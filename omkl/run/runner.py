@@ -139,7 +139,7 @@ def other_sources(store: Store, cells: Mapping[str, Cell]) -> Counter[tuple[str,
         name, other = shared["algo"], shared["source"]
         if line.status == "ok" and other and sources.get(name, other) != other:
             row = {"task": "classification", **shared, **own}
-            if dumps([row[each] for each in names], sort_keys=True) in wanted:
+            if dumps([row.get(each) for each in names], sort_keys=True) in wanted:
                 keys[line.key] = name, f"{row['revision']} with another source"
     return Counter(keys.values())
 
