@@ -1,7 +1,10 @@
-"""Where things are: the conf folder, the folders of data files, the cache."""
+"""Where things are: the conf folder, the folders that extend omkl, those of data files, the cache."""
 
 import os
 import sys
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 
 from omkl.errors import OmklError, UserError, show
@@ -15,6 +18,68 @@ def conf_folder() -> Path:
 def published_folder() -> Path:
     """Return the folder of the papers' numbers: inside an installed package, else the checkout's results."""
     return _shipped("published numbers are", "published", "results/published", holds="datasets.csv")
+
+
+EXTENSIONS = "OMKL_PATH"  # the only place from which code of a user's is loaded; --with adds to it
+LAYOUT = ("algorithms", "conf/algo", "conf/data", "conf/pool", "conf/paper", "tests/reference")
+
+
+def extensions() -> list[Path]:
+    """Return the folders of OMKL_PATH (separated as in PATH), which extend omkl, as absolute paths, in order.
+
+    Raises UserError for one that is no folder, or has nothing of what such a folder may hold, and where a
+    file has the name of one of ours, or of another folder's.
+    """
+    return _extensions(os.environ.get(EXTENSIONS, ""), os.getcwd()) if EXTENSIONS in os.environ else []
+
+
+@cache
+def _extensions(text: str, here: str) -> list[Path]:
+    parts = [part for part in text.split(os.pathsep) if part.strip()]
+    folders = [extension(part, f"{EXTENSIONS}: ") for part in parts]
+    package = Path(__file__).resolve().parent
+    for part in LAYOUT[:-1]:
+        ours = package / part if part == "algorithms" else conf_folder() / part.partition("/")[2]
+        homes = dict.fromkeys([ours, *(folder / part for folder in folders)])
+        seen: dict[str, Path] = {}
+        for path in (path for home in homes for path in sorted([*home.glob("*.py"), *home.glob("*.yaml")])):
+            if path.name[0] not in "._" and seen.setdefault(path.name, path) != path:
+                raise UserError(f"{path}: the name is taken by {seen[path.name]}; rename one of the files")
+    return folders
+
+
+def extension(text: str, what: str) -> Path:
+    """Return a folder that extends omkl as an absolute path; what: the option that names it.
+
+    Raises UserError as `extensions` does.
+    """
+    folder = given(text, what).resolve()
+    if not folder.is_dir():
+        raise UserError(f"{what}{show(text)}: there is no such folder")
+    if os.pathsep in str(folder):
+        raise UserError(f"{what}{show(text)}: {os.pathsep!r} separates folders; rename this one")
+    if not any((folder / part).is_dir() for part in LAYOUT):
+        raise UserError(
+            f"{what}{show(text)}: extends nothing; it has none of the folders {', '.join(LAYOUT)}"
+        )
+    return folder
+
+
+@contextmanager
+def extended(folders: Iterable[Path]) -> Iterator[None]:
+    """Add folders to OMKL_PATH, before those that are there, for this process and the ones that it starts."""
+    before = os.environ.get(EXTENSIONS)
+    every = dict.fromkeys(map(str, [*folders, *extensions()]))
+    if every:
+        os.environ[EXTENSIONS] = os.pathsep.join(every)
+    try:
+        extensions()  # clashes end the command, whatever it is
+        yield
+    finally:
+        if before is not None:
+            os.environ[EXTENSIONS] = before
+        elif every:
+            del os.environ[EXTENSIONS]
 
 
 def _shipped(what: str, installed: str, in_checkout: str, holds: str) -> Path:
@@ -58,9 +123,13 @@ def store_folder(text: str | None) -> Path:
 
 
 def data_folders() -> list[Path]:
-    """Return the folders listed in OMKL_DATA (separated as in PATH), in order, existing or not."""
+    """Return the folders listed in OMKL_DATA (separated as in PATH), in order, existing or not.
+
+    After them come the folders ``data`` of those that extend omkl.
+    """
     parts = os.environ.get("OMKL_DATA", "").split(os.pathsep)
-    return [given(part, "OMKL_DATA: ") for part in parts if part.strip()]
+    own = [folder / "data" for folder in extensions()]
+    return [given(part, "OMKL_DATA: ") for part in parts if part.strip()] + [f for f in own if f.is_dir()]
 
 
 def cache_folder() -> Path:

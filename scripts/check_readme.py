@@ -11,8 +11,9 @@ targets.csv. The lines below a command in a console block must be in its output,
     # exit 2    must end with that exit code   # example   only run with --examples
 
 A block such as ```yaml conf/pool/mine.yaml is a file of a worked example. --examples writes these files into
-a copy of the checkout and runs the commands marked "example" there. A command whose data are not on this
-machine is skipped, with a message. Nothing is downloaded.
+a copy of the checkout and runs the commands marked "example" there. A file for no folder of the checkout
+(```yaml mine/conf/pool/p.yaml) is written before all commands. A command whose data are not on this machine
+is skipped, with a message. Nothing is downloaded.
 """
 
 import argparse
@@ -26,6 +27,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -113,6 +115,7 @@ def missing(command: Command) -> str:
     """Return what this machine lacks to run a command, or an empty string."""
     from omkl.config import plan
     from omkl.data import registry, status
+    from omkl.paths import extended
 
     program, *words = [word for word in command.words if not word.startswith("-")]
     if program != "omkl" or not words:
@@ -123,7 +126,9 @@ def missing(command: Command) -> str:
         return "" if os.environ.get("OMKL_DATA") else "the papers' data"
     if kind in ("run", "sweep", "figure", "bounds", "status") and command.exit_code == 0:
         settings = [word for word in words if "=" in word]
-        names = list(plan(settings, sweep=kind in ("sweep", "figure")).data)
+        named = [Path(folder).resolve() for option, folder in pairwise(command.words) if option == "--with"]
+        with extended(named):
+            names = list(plan(settings, sweep=kind in ("sweep", "figure")).data)
         if "order=authors" in words and not os.environ.get("OMKL_DATA"):
             return "the authors' orders"
     elif kind == "data":
@@ -183,7 +188,12 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         os.chdir(folder)
-        _set_up(folder, example_files(text) if args.examples else {})
+        files = example_files(text)
+        ours = {path: lines for path, lines in files.items() if (ROOT / path).parent.exists()}
+        _set_up(folder, ours if args.examples else {})
+        for path in files.keys() - ours.keys():
+            Path(path).parent.mkdir(parents=True, exist_ok=True)
+            Path(path).write_text(files[path], encoding="utf-8")
         for command in selected:
             began = time.perf_counter()
             if command.mark == "network":

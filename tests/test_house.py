@@ -15,7 +15,7 @@ LAYERS = (
     {"algorithms", "config"},
     {"learner", "store"},
     {"estimators", "executors"},
-    {"reports", "river", "run", "sklearn"},
+    {"reports", "river", "run", "sklearn", "testing"},
     {"bounds", "papers"},
     {"cli"},
 )

@@ -1,4 +1,8 @@
-"""The learners, one module per paper. A learner is found by the name of its function: no list is kept."""
+"""The learners, one module per paper. A learner is found by the name of its function: no list is kept.
+
+The folders ``algorithms`` of OMKL_PATH are part of this package, after its own: their modules are imported
+as ours are, and may use ours and each other.
+"""
 
 import importlib
 import pkgutil
@@ -10,6 +14,9 @@ from typing import Any
 from omkl import engine
 from omkl.engine import numba_cache
 from omkl.errors import UserError, suggest
+from omkl.paths import extensions
+
+_added: list[str] = []  # to __path__
 
 
 def functions() -> dict[str, Any]:
@@ -17,30 +24,55 @@ def functions() -> dict[str, Any]:
 
     Raises UserError where two modules define the same name.
     """
-    known = {}
+    known: dict[str, Any] = {}
+    homes: dict[str, ModuleType] = {}
+    _extend()
     for module_info in pkgutil.iter_modules(__path__):
-        module = sys.modules.get(f"{__name__}.{module_info.name}") or _imported(module_info)
+        module = _known(module_info) or _imported(module_info)
         for name, value in vars(module).items():
             here = getattr(getattr(value, "py_func", value), "__module__", None) == module.__name__
             if name.startswith("_") or not callable(value) or not here:
                 continue
             if name in known:
-                raise UserError(f"learner function '{name}' is defined twice in omkl.algorithms")
-            known[name] = value
+                both = f"{homes[name].__file__} and {module.__file__}"
+                raise UserError(f"learner function '{name}' is defined twice in omkl.algorithms: {both}")
+            known[name], homes[name] = value, module
     return known
+
+
+def _extend() -> None:
+    """Put the folders of OMKL_PATH behind the package's own; their modules have other names than ours."""
+    own = [path for path in __path__ if path not in _added]
+    _added[:] = [str(folder / "algorithms") for folder in extensions()]
+    __path__[:] = [*own, *(path for path in _added if path not in own)]
+
+
+def _known(module_info: pkgutil.ModuleInfo) -> ModuleType | None:
+    """Return a module that is imported already, unless it came from a folder that is no longer there."""
+    module = sys.modules.get(f"{__name__}.{module_info.name}")
+    finder: Any = module_info.module_finder
+    return module if module and Path(str(module.__file__)).parent == Path(finder.path) else None
 
 
 def _imported(module_info: pkgutil.ModuleInfo) -> ModuleType:
     for helper in pkgutil.iter_modules(engine.__path__):
         importlib.import_module(f"{engine.__name__}.{helper.name}")  # not in the folder of who uses it first
     finder: Any = module_info.module_finder
-    with numba_cache.apart(Path(finder.path, f"{module_info.name}.py")):
-        return importlib.import_module(f"{__name__}.{module_info.name}")
+    path, name = Path(finder.path, f"{module_info.name}.py"), f"{__name__}.{module_info.name}"
+    sys.modules.pop(name, None)
+    try:
+        with numba_cache.apart(path):
+            return importlib.import_module(name)
+    except (Exception, SystemExit) as error:
+        if finder.path not in _added:
+            raise
+        raise UserError(f"{path}: cannot be imported: {type(error).__name__}: {error}") from error
 
 
 def function(name: str) -> Any:
     """Return the function of this name. Raises UserError when no module defines it."""
     known = functions()
     if name not in known:
-        raise UserError(f"no function '{name}' in omkl.algorithms{suggest(name, known)}")
+        folders = f" or in {', '.join(_added)}" if _added else ""
+        raise UserError(f"no function '{name}' in omkl.algorithms{folders}{suggest(name, known)}")
     return known[name]

@@ -35,6 +35,8 @@ def function_of(spec: "LearnerSpec") -> Callable[..., list[Bound]] | None:
     """
     from omkl.algorithms import function
 
+    if spec.estimator:
+        return None
     module = function(spec.function).py_func.__module__.rpartition(".")[2]
     if spec.setup or not importlib.util.find_spec(f"omkl.bounds.{module}"):
         return None

@@ -15,6 +15,7 @@ from typing import Any
 from omkl.cli.messages import FAILED, INTERRUPTED, MISTAKE, OutputClosed, complain, fitted, printable, say
 from omkl.cli.parser import build_parser
 from omkl.errors import OmklError, UserError, suggest
+from omkl.paths import extended
 
 __all__ = ["main"]
 SETTINGS = ("algo", "data", "pool", "exec", "order", "reps", "seed", "store", "task", "label")
@@ -74,7 +75,7 @@ def _run_command(argv: list[str]) -> int:
     if words and not args.takes_words:
         raise UserError(f"omkl {args.command} takes no {words[0]!r}; see `{args.parser.prog} --help`")
     args.line = shlex.join(["omkl", *argv])
-    with fitted(wide=getattr(args, "wide", True)):
+    with extended(args.folders), fitted(wide=getattr(args, "wide", True)):
         return args.does(args, words)
 
 

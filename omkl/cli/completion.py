@@ -15,7 +15,7 @@ from typing import Any
 
 from omkl.cli.messages import OK, emit
 from omkl.errors import OmklError
-from omkl.paths import conf_folder
+from omkl.paths import conf_folder, extended, extension, extensions
 
 Word = tuple[str, str]  # and its meaning
 OPEN = ("=", ".", "/")  # what a word ends with that is not finished
@@ -84,12 +84,14 @@ def candidates(line: str, parsers: dict[str, argparse.ArgumentParser]) -> list[W
     except ValueError:  # inside quotes
         return []
     current = _current(line)
-    plain = [word for word in words if not word.startswith("-")]
+    folders = [words[place + 1] for place, word in enumerate(words[:-1]) if word == "--with"]
+    plain = [word for word in words if not word.startswith("-") and word not in folders]
     if not plain:
         return _begun(current, ((name, sub.description or "") for name, sub in parsers.items()))
     if plain[0] not in parsers:
         return []
-    return _begun(current, _next(parsers[plain[0]], plain, words[-1], current))
+    with extended(extension(folder, "--with ") for folder in folders):
+        return _begun(current, _next(parsers[plain[0]], plain, words[-1], current))
 
 
 def _current(line: str) -> str:
@@ -135,7 +137,7 @@ def _of_action(action: argparse.Action, plain: list[str], current: str) -> Itera
         yield from ((str(name), "") for name in action.choices)
     elif action.dest in ("data", "algo"):
         yield from ((f"{before}{name}", text) for name, text in _names(action.dest))
-    elif action.dest in ("out", "model", "file", "files"):
+    elif action.dest in ("out", "model", "file", "files", "folders"):
         yield from _paths(current)
     elif action.dest in ("name", "paper", "kind"):
         group = {"table": "tables", "figure": "figures", "claims": "claims"}[plain[0]]
@@ -203,7 +205,7 @@ def _values(plain: list[str], key: str, text: str) -> Iterator[Word]:
     if key in ("algo", "data", "pool", "exec"):
         names = _names(key)
     elif key == "yardsticks":
-        texts = {name: (conf_folder() / "algo" / f"{name}.yaml").read_bytes() for name, _ in _names("algo")}
+        texts = {path.stem: path.read_bytes() for path in _files("algo")}
         names = [(name, "") for name, text in texts.items() if b"yardstick: true" in text]
     elif isinstance(domain, list):
         names = [(str(choice), "") for choice in domain]
@@ -230,10 +232,18 @@ def _paths(text: str) -> Iterator[Word]:
 # ------------------------------------------------------------------ conf
 
 
+def _files(group: str) -> list[Path]:
+    """Return the files of a group's options, ours and those of the folders that extend omkl."""
+    homes = [conf_folder(), *(folder / "conf" for folder in extensions())]
+    return sorted(
+        (path for home in homes for path in (home / group).glob("*.yaml") if path.name[0] not in "._"),
+        key=lambda path: path.name,
+    )
+
+
 def _names(group: str) -> list[Word]:
     """Return the names of a group's options."""
-    paths = sorted((conf_folder() / group).glob("*.yaml"))
-    return [(path.stem, "") for path in paths if not path.name.startswith((".", "_"))]
+    return [(path.stem, "") for path in _files(group)]
 
 
 @cache
@@ -241,7 +251,8 @@ def _read(group: str, name: str) -> dict[str, Any]:
     """Return a conf file with the shared parts that it names."""
     import yaml
 
-    with open(conf_folder() / group / f"{name}.yaml", "rb") as file:
+    homes = (path for path in _files(group) if path.stem == name) if group else iter(())
+    with open(next(homes, conf_folder() / group / f"{name}.yaml"), "rb") as file:
         own = yaml.load(file, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
     content: dict[str, Any] = {}
     for part in own.pop("defaults", []):

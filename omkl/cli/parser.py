@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import NoReturn
 
 from omkl import __version__
-from omkl.cli import commands, completion, listing, model_commands, store_commands
+from omkl.cli import check_command, commands, completion, listing, model_commands, store_commands
 from omkl.errors import UserError, suggest
-from omkl.paths import conf_folder, out_path
+from omkl.paths import conf_folder, extension, out_path
 from omkl.reports.plain_table import FORMATS
 
 KEYS = """\
@@ -105,6 +105,15 @@ examples:
   omkl results prune --old
 """
 
+CHECK = """\
+Reads every file of the folder (also given by --with, or OMKL_PATH). Then compares each of its learners with
+its naive twin in tests/reference, round by round, and runs the contracts that omkl's own learners keep:
+seeds, inputs, block sizes, passes in parts, scoring, extreme numbers. Exit code 1 where a check fails.
+
+example:
+  omkl check mylearners/
+"""
+
 
 COMPLETION = """\
 Completes commands, options, KEY= and names: learners, data sets, pools, hyperparameters and their choices.
@@ -153,6 +162,10 @@ def build_parser() -> Parser:
             allow_abbrev=False,
         )
         sub.add_argument("--debug", action="store_true", default=argparse.SUPPRESS, help="show tracebacks")
+        text = "a folder with learners, pools, data sets of your own (may be repeated; also OMKL_PATH)"
+        sub.add_argument(
+            "--with", type=_extension, action="append", default=[], dest="folders", metavar="DIR", help=text
+        )
         sub.set_defaults(does=does, takes_words="..." in usage, parser=sub)
         return sub
 
@@ -228,6 +241,8 @@ def build_parser() -> Parser:
     text = "prune: remove the lines, instead of only listing them"
     sub.add_argument("--yes", action="store_true", help=text)
 
+    _add_format(command(check_command.check, "[DIR ...] ", CHECK))
+
     _add_format(command(commands.bench, ""), ("table", "json"))
 
     sub = command(completion.completion, "SHELL ", COMPLETION)
@@ -276,6 +291,10 @@ def _add_work_options(parser: Parser) -> None:
     parser.add_argument("--fresh", action="store_true", help=text)
     parser.add_argument("--fail-fast", action="store_true", help="end the run at the first cell that fails")
     parser.add_argument("-q", "--quiet", action="store_true", help="no progress bar")
+
+
+def _extension(text: str) -> Path:
+    return extension(text, "--with ")
 
 
 def _names(text: str) -> tuple[str, ...]:

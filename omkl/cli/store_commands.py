@@ -49,12 +49,22 @@ def results(args: Namespace, words: list[str]) -> int:
             say(f"key or figures do not agree in {listed(left)}; prune --torn --yes removes them")
         _say_busy(busy)
     else:
-        rows, busy = rewrite.prune(store, old=args.old, torn=args.torn, really=args.yes)
+        sources = _sources() if args.old else {}
+        rows, busy = rewrite.prune(store, old=args.old, torn=args.torn, really=args.yes, sources=sources)
         emit(plain_table.render(rows, args.format))
         _say_busy(busy)
         undone = "nothing was removed; add --yes to remove these lines"
         say("these lines were removed" if args.yes else undone)
     return OK
+
+
+def _sources() -> dict[str, str]:
+    """Return what the learners of the user's folders are made of, by learner."""
+    from omkl.config import compose, learner_specs
+    from omkl.learner.source import source
+
+    specs = learner_specs().items()
+    return {name: source(spec) for name, spec in specs if not compose.of_omkl("algo", name)}
 
 
 def _say_busy(busy: list[Path]) -> None:

@@ -13,8 +13,9 @@ from typing import Any, cast
 
 from omkl import plain_yaml
 from omkl.errors import UserError, suggest
-from omkl.paths import conf_folder
+from omkl.paths import conf_folder, extensions
 
+EXTENDED = ("algo", "data", "pool", "paper")  # what a folder of OMKL_PATH may add to
 _NAME = re.compile(r"[A-Za-z]\w*", re.ASCII)
 _cache: dict[Path, tuple[tuple, dict[str, dict]]] = {}  # by folder: the state of its files, what was read
 
@@ -24,14 +25,22 @@ def options(group: str) -> list[str]:
 
     Raises UserError for a file whose name is not a plain word.
     """
-    paths = sorted((conf_folder() / group).glob("*.yaml"))
-    names = [path.stem for path in paths if not path.name.startswith((".", "_"))]
-    for name in names:
-        if not is_plain(name):
-            raise UserError(
-                f"{file(group, name)}: the name must be letters, digits and '_', and start with a letter"
-            )
-    return names
+    paths = [path for folder in folders(group) for path in folder.glob("*.yaml") if path.name[0] not in "._"]
+    for path in paths:
+        if not is_plain(path.stem):
+            raise UserError(f"{path}: the name must be letters, digits and '_', and start with a letter")
+    return sorted(path.stem for path in paths)
+
+
+def folders(group: str) -> list[Path]:
+    """Return the folders of a group's files: ours, and those of the folders that extend omkl."""
+    extended = [folder / "conf" / group for folder in extensions()] if group in EXTENDED else []
+    return [conf_folder() / group, *extended]
+
+
+def of_omkl(group: str, name: str) -> bool:
+    """Whether a group's option is one of ours, not one of a folder that extends omkl."""
+    return file(group, name).is_relative_to(conf_folder())
 
 
 def is_plain(name: str) -> bool:
@@ -44,13 +53,15 @@ def known_option(group: str, name: str, what: str) -> str:
     known = options(group)
     if name in known:
         return name
-    hint = suggest(name, known) or f"; known: {', '.join(known) or 'none'}"
+    own = "; one of your own needs its folder: --with DIR" if group in EXTENDED and not extensions() else ""
+    hint = suggest(name, known) or f"; known: {', '.join(known) or 'none'}{own}"
     raise UserError(f"{shown(f'{group}={name}')}: unknown {what}{hint}")
 
 
 def file(group: str, name: str) -> Path:
     """Return the file of a group's option; the group "" is the conf folder itself."""
-    return conf_folder() / group / f"{name}.yaml"
+    paths = [folder / f"{name}.yaml" for folder in folders(group)]
+    return next((path for path in paths if path.is_file()), paths[0])
 
 
 def read(group: str, names: Iterable[str]) -> dict[str, dict]:
@@ -59,20 +70,30 @@ def read(group: str, names: Iterable[str]) -> dict[str, dict]:
     Contents are kept until a file of the group changes. Raises UserError, naming the file, for YAML that is
     malformed or more than data.
     """
-    names, folder = list(dict.fromkeys(names)), conf_folder() / group
+    names = list(dict.fromkeys(names))
+    homes = {name: file(group, name).parent for name in names}
+    known: dict[str, dict] = {}
+    for folder in dict.fromkeys(homes.values()):
+        known |= _read(group, folder, [name for name in names if homes[name] == folder])
+    return {name: known[name] for name in names}
+
+
+def _read(group: str, folder: Path, names: list[str]) -> dict[str, dict]:
+    """Return the content of options of a group that are in one folder, and of others read before."""
     stamp = tuple(sorted((path.name, path.stat().st_mtime_ns) for path in folder.glob("*.yaml")))
     if folder not in _cache or _cache[folder][0] != stamp:
         _cache[folder] = (stamp, {})
     known = _cache[folder][1]
     if missing := [name for name in names if name not in known]:
-        _check_files([file(group, name) for name in missing])
+        _check_files([folder / f"{name}.yaml" for name in missing])
         if group:
-            composed = _compose(None, [f"+{group}@{group}.{name}={name}" for name in missing]).get(group, {})
+            words = [f"+{group}@{group}.{name}={name}" for name in missing]
+            composed = _compose(folder.parent, None, words).get(group, {})
         else:
-            composed = {name: _compose(name, []) for name in missing}
+            composed = {name: _compose(folder, name, []) for name in missing}
         for name in missing:
-            known[name] = _plain_data(composed.get(name), file(group, name))
-    return {name: known[name] for name in names}
+            known[name] = _plain_data(composed.get(name), folder / f"{name}.yaml")
+    return known
 
 
 def _check_files(waiting: list[Path]) -> None:
@@ -85,12 +106,12 @@ def _check_files(waiting: list[Path]) -> None:
             waiting += [path.with_name(f"{part}.yaml") for part in plain_yaml.check(path)]
 
 
-def _compose(name: str | None, overrides: list[str]) -> dict[str, Any]:
+def _compose(folder: Path, name: str | None, overrides: list[str]) -> dict[str, Any]:
     import hydra
     from hydra.core.global_hydra import GlobalHydra
     from omegaconf import OmegaConf
 
-    folder, outer = conf_folder(), GlobalHydra.instance().hydra
+    outer = GlobalHydra.instance().hydra
     GlobalHydra.instance().clear()  # a program around us may have initialised its own
     below_1_4 = tuple(map(int, hydra.__version__.split(".")[:2])) < (1, 4)
     arguments = {"version_base": "1.3"} if below_1_4 else {}

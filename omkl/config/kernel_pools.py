@@ -35,7 +35,8 @@ def kernel_pool(params: Mapping[str, Any], pool: dict[str, Any] | None) -> dict[
 
     params: its hyperparameters; pool: of a learner with ``kernels: pool``.
     """
-    return {"normalise": "none", "kernels": [params["kernel"]]} if "kernel" in params else pool
+    own = params.get("kernel")  # of an estimator it may be a word
+    return {"normalise": "none", "kernels": [own]} if isinstance(own, dict) else pool
 
 
 def changed(pool: dict, changes: dict[str, Any], named: list[dict]) -> dict[str, Any]:

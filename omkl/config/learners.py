@@ -6,12 +6,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from omkl.config import compose, domains
+from omkl.config.kernel_pools import kernel_pool
 from omkl.config.parameters import Parameter, parameters
 from omkl.config.state import Form
 from omkl.config.state import parse as parse_state
 from omkl.errors import UserError, show
 from omkl.tasks import TASKS, for_task
 
+_ESTIMATOR = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*", re.ASCII)
 _RULE = re.compile(r"(\w+) +(?:<= +(\w+)|\* +(\w+) +<=? +1)", re.ASCII)  # of about.require
 
 
@@ -35,6 +37,8 @@ class LearnerSpec:
     cells of older versions count    renamed: the learners that a former hyperparameter's values stand for,
     ``{name: {value: learner}}``    draws_as: the learner whose random numbers it draws, where not its own
     groups: families that ``algo=GROUP`` means, beside those that follow from the rest (groups.py)
+    estimator: ``module:Class`` of scikit-learn's or river's kind in place of a function; the hyperparameters
+    are its arguments    sparse: it is given the non-zero features of a row only
     """
 
     name: str
@@ -58,6 +62,8 @@ class LearnerSpec:
     renamed: dict[str, dict[str, str]] = field(default_factory=dict)
     draws_as: str | None = None
     groups: list[str] = field(default_factory=list)
+    estimator: str | None = None
+    sparse: bool = False
 
     @property
     def defaults(self) -> dict[str, Any]:
@@ -80,7 +86,8 @@ class LearnerSpec:
 
     def check_together(self, params: dict[str, Any]) -> None:
         """Raise UserError when they break ``require`` or ``refuse``, or the kernel is of the wrong kind."""
-        kind = params.get("kernel", {}).get("kind", self.pool)
+        kernel = kernel_pool(params, None) or {"kernels": [{}]}
+        kind = kernel["kernels"][0].get("kind", self.pool)
         if self.pool not in ("any", kind):
             raise UserError(f"algo={self.name}: the kernel must be {self.pool}, got {kind}")
         for rule in self.require:
@@ -220,10 +227,14 @@ def _groups(value: Any) -> list[str]:
 
 
 _task = domains.parse(list(TASKS))
-_REQUIRED = ("label", "cite", "task", "kernels", "revision")
+_REQUIRED = ("label", "cite", "task", "revision")
+_OF_ESTIMATORS = {*_REQUIRED, "estimator", "sparse", "yardstick"}
 _CHECKS: dict[str, domains.Check] = {
     **dict.fromkeys(("function", "label", "cite", "setup", "draws_as", "usual_pool"), domains.parse("text")),
-    **dict.fromkeys(("yardstick", "stochastic"), domains.parse("bool")),
+    **dict.fromkeys(("yardstick", "stochastic", "sparse"), domains.parse("bool")),
+    "estimator": domains.such(
+        "module:Class", lambda value: isinstance(value, str) and _ESTIMATOR.fullmatch(value)
+    ),
     "task": _tasks,
     "groups": _groups,
     "kernels": domains.parse(["pool", "own", "none"]),
@@ -239,8 +250,16 @@ def _spec(name: str, content: dict) -> LearnerSpec:
     task = about.get("task")
     tasks: list[Any] = task if isinstance(task, list) else [task]
     hyper = parameters(content, where, tasks if tasks is task else [])
-    values = domains.checked(about, _CHECKS | _rule_checks(hyper, tasks), where, _REQUIRED, "about.")
+    foreign = "estimator" in about
+    required = _REQUIRED if foreign else (*_REQUIRED, "kernels")
+    values = domains.checked(about, _CHECKS | _rule_checks(hyper, tasks), where, required, "about.")
+    beside = "with" if foreign else "without"
+    for key in values.keys() - _OF_ESTIMATORS if foreign else values.keys() & {"sparse"}:
+        raise UserError(f"{where}: 'about.{key}' does not go {beside} 'about.estimator'")
     tasks = values.pop("task")
+    if foreign and "novelty" in tasks:
+        raise UserError(f"{where}: about.task: an estimator is for classification or regression")
+    values.setdefault("kernels", "none")
     spec = LearnerSpec(**{"name": name, "function": name, "tasks": tasks, "hyperparameters": hyper, **values})
     own = "kernel" in hyper and hyper["kernel"].domain == "kernel"
     if (spec.kernels == "own") != own:

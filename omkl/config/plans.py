@@ -132,7 +132,8 @@ def resolved(overrides: list[str]) -> dict[str, Any]:
                     hyper[name] = {"value": own.value}  # there are data of several tasks
                 hyper[name]["default"] = own.value
             hyper[name] |= {"domain": own.domain, "help": own.help}
-        about = ("label", "cite", "function", "tasks", "kernels", "revision")
+        code = "estimator" if spec.estimator else "function"
+        about = ("label", "cite", code, "tasks", "kernels", "revision")
         shown["algo"][spec.name] = {**{key: getattr(spec, key) for key in about}, "hyperparameters": hyper}
     return shown
 

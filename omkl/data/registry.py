@@ -18,7 +18,7 @@ import numpy as np
 from omkl import plain_yaml
 from omkl.data.streams import EVERY
 from omkl.errors import UserError, show, suggest
-from omkl.paths import conf_folder
+from omkl.paths import conf_folder, extensions
 from omkl.tasks import TASKS
 
 # format: how many files it needs at least
@@ -119,21 +119,28 @@ class DataEntry:
 
 def names() -> list[str]:
     """Return the names of all registered data sets, sorted."""
-    return sorted(path.stem for path in (conf_folder() / "data").glob("*.yaml"))
+    return sorted(path.stem for path in _files())
+
+
+def _files() -> list[Path]:
+    """Return the entries' files, ours and those of the folders that extend omkl."""
+    folders = [conf_folder(), *(folder / "conf" for folder in extensions())]
+    return [path for folder in folders for path in (folder / "data").glob("*.yaml")]
 
 
 def is_name(spec: str) -> bool:
     """Whether ``spec`` is a registered name or alias; no file is needed for the answer."""
-    return spec in names() or spec in _aliases(conf_folder())
+    return spec in names() or spec in _aliases(tuple(_files()))
 
 
 def entry(name: str) -> DataEntry:
     """Return the entry of a name or alias. Raises UserError with a suggestion for an unknown one."""
-    if not is_name(name):
-        guess = suggest(name, [*names(), *_aliases(conf_folder())])
-        raise UserError(f"unknown data set {name!r}{guess}; see `omkl list data`")
-    stem = name if name in names() else _aliases(conf_folder())[name]
-    return _entry(conf_folder() / "data" / f"{stem}.yaml")
+    files = _files()
+    paths = {path.stem: path for path in files}
+    aliases = {} if name in paths else _aliases(tuple(files))
+    if name not in paths and name not in aliases:
+        raise UserError(f"unknown data set {name!r}{suggest(name, [*paths, *aliases])}; see `omkl list data`")
+    return _entry(paths[name] if name in paths else paths[aliases[name]])
 
 
 def entry_of(name: str, content_hash: str) -> DataEntry | None:
@@ -143,9 +150,16 @@ def entry_of(name: str, content_hash: str) -> DataEntry | None:
 
 
 @cache
-def _aliases(folder: Path) -> dict[str, str]:
-    entries = [_entry(path) for path in (folder / "data").glob("*.yaml")]
-    return {alias: item.name for item in entries for alias in item.aliases}
+def _aliases(paths: tuple[Path, ...]) -> dict[str, str]:
+    """Return the name that each alias stands for. Raises UserError for one that stands for two."""
+    known: dict[str, Path] = {path.stem: path for path in paths}
+    aliases: dict[str, str] = {}
+    for path in paths:
+        for alias in _entry(path).aliases:
+            if known.setdefault(alias, path) != path:
+                raise UserError(f"{path}: the alias {show(alias)} is taken by {known[alias]}; rename one")
+            aliases[alias] = path.stem
+    return aliases
 
 
 @cache

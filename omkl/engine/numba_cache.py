@@ -28,6 +28,12 @@ def _sources(folder: str) -> list[Path]:
     return sorted((_PACKAGE / folder).glob("*.py"))
 
 
+def stands_alone(module: Path) -> bool:
+    """Whether a module of learners uses no other one."""
+    text = module.read_bytes()
+    return b"omkl.algorithms" not in text and b"from ." not in text
+
+
 def _hash(paths: Iterable[Path]) -> str:
     digest = hashlib.sha256()
     for path in paths:
@@ -47,9 +53,8 @@ def base() -> Path:
 
 def module_folder(module: Path) -> Path:
     """The folder in there for a module of learners as it is now, with all others if it uses another."""
-    text = module.read_bytes()
-    alone = b"omkl.algorithms" not in text and b"from ." not in text
-    return base() / f"{module.stem}-{_hash([module] if alone else _sources('algorithms'))}"
+    others = dict.fromkeys([*_sources("algorithms"), *sorted(module.parent.glob("*.py"))])
+    return base() / f"{module.stem}-{_hash([module] if stands_alone(module) else others)}"
 
 
 def folder_of(compiled: Any) -> Path:

@@ -4,6 +4,7 @@ import inspect
 import re
 from collections.abc import Callable, Mapping
 from functools import cache
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from omkl.config import learner_specs, pool
@@ -11,6 +12,7 @@ from omkl.config.learners import LearnerSpec
 from omkl.config.settings_text import value_text
 from omkl.config.state import RoundsForm
 from omkl.errors import UserError, suggest
+from omkl.paths import extensions
 
 SUFFIX = {"classification": "Classifier", "regression": "Regressor", "novelty": "NoveltyDetector"}
 USUAL_POOL = "paper16"
@@ -36,12 +38,16 @@ def class_name(learner: str, task: str) -> str:
     return "".join(word[:1].upper() + word[1:] for word in words) + SUFFIX[task]
 
 
-@cache
 def known() -> dict[str, tuple[LearnerSpec, str]]:
     """Return learner and task of every estimator by name. Raises UserError where two would have one name."""
+    return _known(tuple(extensions()))
+
+
+@cache
+def _known(folders: tuple[Path, ...]) -> dict[str, tuple[LearnerSpec, str]]:
     table: dict[str, tuple[LearnerSpec, str]] = {}
     for spec in learner_specs().values():
-        for task in spec.tasks:
+        for task in [] if spec.estimator else spec.tasks:
             name = class_name(spec.name, task)
             if name in table:
                 raise UserError(

@@ -18,6 +18,7 @@ import joblib
 
 from omkl.errors import OmklError
 from omkl.executors import Failure, Function, Outcomes, attempt, leftovers
+from omkl.paths import EXTENSIONS
 
 CRASHES_TO_ISOLATE = 2
 BARREN_CRASHES = 3  # crashes in a row before any job began: then the workers cannot start
@@ -75,7 +76,10 @@ class Loky:
             # one job at a time: a batch would lose its finished jobs when a later one kills the worker
             parallel = joblib.Parallel(return_as="generator_unordered", batch_size=1)
         task, parent = joblib.delayed(_work), os.getpid()
-        results = parallel(task(function, job, number, begun, parent) for number, job in jobs.items())
+        folders = os.environ.get(EXTENSIONS)
+        results = parallel(
+            task(function, job, number, begun, parent, folders) for number, job in jobs.items()
+        )
         try:
             for result in results:  # noqa: UP028 (`yield from` would close it outside the filter below)
                 yield result
@@ -85,9 +89,16 @@ class Loky:
                 results.close()
 
 
-def _work(function: Function, job: Any, number: int, begun: Path, parent: int) -> tuple[int, Any]:
-    """Run one job in a worker, after noting that it began: a job that began and never ended is a suspect."""
+def _work(
+    function: Function, job: Any, number: int, begun: Path, parent: int, folders: str | None
+) -> tuple[int, Any]:
+    """Run one job in a worker, after noting that it began: a job that began and never ended is a suspect.
+
+    folders: OMKL_PATH now; the worker may be older
+    """
     _settle(parent)
+    os.environ.pop(EXTENSIONS, None)
+    os.environ |= {EXTENSIONS: folders} if folders else {}
     with open(begun, "ab", buffering=0) as file:
         file.write(b"%d\n" % number)
     return number, attempt(function, job)

@@ -1,6 +1,7 @@
 """A pass as a job that can be sent to a worker: what it needs, and how a process runs it."""
 
 import dataclasses
+import os
 import warnings
 from collections import OrderedDict
 from contextlib import ExitStack
@@ -9,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from omkl.errors import OmklError, UserError
+from omkl.paths import EXTENSIONS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -42,6 +44,7 @@ class Job:
     prepared: str = ""  # how a table of the user's was prepared, for the provenance
     board: Path | None = None  # where its rounds are noted while it runs, under its number
     number: int = 0
+    source: str = ""  # of a learner of a folder, see `omkl.learner.source`
 
     @property
     def kernel_pool(self) -> dict[str, Any] | None:
@@ -79,7 +82,10 @@ def run_cell(job: Job) -> dict[str, Any]:
     """Run one cell in this process and return its figures, as `omkl.learner.run_pass` does."""
     import omkl.data
     from omkl.learner import board, one_pass
+    from omkl.learner.source import source
 
+    if source(job.spec) != job.source:
+        raise OmklError(f"the source of {job.spec.name} changed during the run: run the same command again")
     check_memory(job)
     warm_up([(job.spec, job.params)])
     dataset = dataset_of(job)
@@ -112,7 +118,8 @@ def warm_up(settings: "Iterable[tuple[LearnerSpec, dict[str, Any]]]") -> None:
 
     cold: dict[tuple, tuple[LearnerSpec, dict[str, Any]]] = {}
     for spec, params in settings:
-        which = (spec.name, absent(spec.state, params))
+        arguments = repr(params) if spec.estimator else ""  # which are checked with it
+        which = (spec.name, os.environ.get(EXTENSIONS), absent(spec.state, params), arguments)
         if which not in _warm:
             cold.setdefault(which, (spec, params))
     if cold:

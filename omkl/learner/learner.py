@@ -1,6 +1,7 @@
 """One learner and its explicit state: what is built for it, and a run over a stream."""
 
 import inspect
+import os
 import time
 from functools import cache
 from typing import Any
@@ -8,17 +9,23 @@ from typing import Any
 import numpy as np
 
 from omkl.algorithms import function
+from omkl.config import compose
 from omkl.engine.budget_record import Budget
 from omkl.engine.expansion import BLOCK, Expansion
 from omkl.engine.open_block import close
 from omkl.engine.stream import Stream, Trace, make_trace, part, trace_part
-from omkl.errors import OmklError
+from omkl.errors import OmklError, UserError
 from omkl.learner import resources
 from omkl.learner.choices import codes, compiled_value
+from omkl.paths import EXTENSIONS
 from omkl.tasks import by_task
 
 CURVE_POINTS = 100
-_compiled = cache(function)
+
+
+@cache
+def _compiled(name: str, folders: str | None) -> Any:
+    return function(name)
 
 
 class Learner:
@@ -62,7 +69,10 @@ class Learner:
         } | dict.fromkeys(resources.absent(spec.state, params))
         missing = set(self.names) - {"stream", "trace", "learn"} - set(self.state) - set(self.arguments)
         if missing:
-            raise OmklError(f"learner {spec.name}: nothing provides {sorted(missing)} of its function")
+            where = compose.file("algo", spec.name)
+            raise UserError(
+                f"{where}: nothing provides {', '.join(sorted(missing))}, which its function takes"
+            )
 
     def run(
         self, stream: Stream, learn: bool = True, on_part: Any = None, first: int = 0
@@ -111,7 +121,7 @@ class Learner:
     @property
     def run_compiled(self) -> Any:
         """The learner's compiled function. It is no attribute: river measures all that a model refers to."""
-        return _compiled(self.spec.function)
+        return _compiled(self.spec.function, os.environ.get(EXTENSIONS))
 
     def _codes(self, spec: Any, name: str) -> dict[str, int]:
         """Return the constants that stand for the choices of a hyperparameter, if it has choices."""

@@ -16,6 +16,7 @@ from omkl.engine.pool import make_pool
 from omkl.engine.stream import Stream, Trace, make_stream
 from omkl.errors import OmklError
 from omkl.learner.learner import CURVE_POINTS, Learner
+from omkl.learner.outside import Estimator
 from omkl.tasks import for_task
 
 
@@ -41,15 +42,36 @@ def run_pass(
     curve (at most 100 points t, weights at points weights_t; ``loss``, the squared errors summed, of a
     regression in place of mistakes). Raises OmklError when a regression's predictions overflow.
     """
+    return observed_pass(spec, params, pool, dataset, order, permutation_seed, block=block, on_part=on_part)[
+        0
+    ]
+
+
+def observed_pass(
+    spec: Any,
+    params: dict,
+    pool: dict | None,
+    dataset: Any,
+    order: np.ndarray,
+    permutation_seed: int,
+    *,
+    block: int | None = None,
+    on_part: Callable[[int], None] | None = None,
+) -> tuple[dict, Any, Trace]:
+    """Return the figures of `run_pass`, the learner as the pass left it, and the trace of its rounds."""
     dataset = compact(dataset)
     seed = seeds.learner_seed(permutation_seed, spec.draws_as or spec.name)
     params = for_task(params, dataset.task)
     pool = kernel_pool(params, pool)
     stream = make_stream(dataset.indptr, dataset.indices, dataset.values, dataset.y, order)
+    learner: Any
     if spec.setup and pool is not None:
         apart = seeds.derive("apart", dataset.content_hash)
         pool = choose_kernels(spec, params, pool, dataset.d, stream, apart, block)
-    learner = Learner(spec, params, pool, dataset.d, seed, block, order.size)
+    if spec.estimator:
+        learner = Estimator(spec, params, dataset.d, seed, dataset.task)
+    else:
+        learner = Learner(spec, params, pool, dataset.d, seed, block, order.size)
     weights: dict[int, list[float]] = {}
 
     def note(t: int) -> None:
@@ -59,14 +81,16 @@ def run_pass(
             on_part(t)
 
     trace, seconds = learner.run(stream, on_part=note)
-    return _figures(learner, trace, seconds, weights, stream.y if dataset.task == "regression" else None)
+    target = stream.y if dataset.task == "regression" else None
+    return _figures(learner, trace, seconds, weights, target), learner, trace
 
 
 def _figures(
-    learner: Learner, trace: Trace, seconds: float, weights: dict[int, list[float]], target: Any
+    learner: Any, trace: Trace, seconds: float, weights: dict[int, list[float]], target: Any
 ) -> dict:
     """Return a cell's figures from the final state and the trace of its rounds.
 
+    learner: a Learner, or an Estimator of another package, which stores and weighs nothing that is counted
     target (T,): what the scores of a regression should have been, None for other tasks.
     """
     T = trace.score.size

@@ -9,15 +9,17 @@ from typing import Any
 
 import numpy as np
 
+from omkl.config import compose
 from omkl.config.kernel_pools import PARTS
-from omkl.config.learners import LearnerSpec, learner_spec
+from omkl.config.learners import LearnerSpec, learner_names, learner_spec
 from omkl.config.state import ArrayForm
 from omkl.data.dataset import MANY
 from omkl.engine.budget_record import Budget
 from omkl.engine.saved_arrays import Arrays, from_arrays, to_arrays
-from omkl.errors import UserError
+from omkl.errors import UserError, show, suggest
 from omkl.learner.learner import Learner
 from omkl.learner.resources import Setup, bytes_needed, memory
+from omkl.learner.source import source
 
 
 def pack(learner: Learner) -> tuple[dict[str, Any], Arrays]:
@@ -29,6 +31,7 @@ def pack(learner: Learner) -> tuple[dict[str, Any], Arrays]:
     return {
         "learner": learner.spec.name,
         "revision": learner.spec.revision,
+        **({"source": own} if (own := source(learner.spec)) else {}),
         "params": learner.params,
         "pool": learner.pool and {part: learner.pool[part] for part in PARTS},
         "d": learner.d,
@@ -84,11 +87,20 @@ def _spec(header: dict[str, Any]) -> LearnerSpec:
     name, revision = header.get("learner"), header.get("revision")
     if not isinstance(name, str):
         raise ValueError("the learner's name is missing")
+    if name not in learner_names():
+        hint = suggest(name, learner_names())
+        raise UserError(f"the model is of {show(name)}, no learner here{hint}; a folder's needs --with DIR")
     spec = learner_spec(name)
     if revision != spec.revision:
         raise UserError(
             f"the model is of revision {revision!r} of {name}, this omkl has revision {spec.revision}; "
             "train it again"
+        )
+    if spec.estimator:
+        raise ValueError(f"{name} is an estimator of another package, which no model holds")
+    if header.get("source", "") != source(spec):
+        raise UserError(
+            f"the model is of another source of {name} than {compose.file('algo', name)}; train it again"
         )
     return spec
 

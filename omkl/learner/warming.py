@@ -8,6 +8,7 @@ for this kind of CPU is marked, and loading that needs no lock.
 
 import hashlib
 import platform
+import re
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
@@ -19,8 +20,11 @@ import numpy as np
 from tqdm import tqdm
 
 from omkl.algorithms import function
+from omkl.config import compose
 from omkl.engine import numba_cache
+from omkl.errors import UserError
 from omkl.files import locked
+from omkl.learner import outside
 from omkl.learner.one_pass import run_pass
 from omkl.learner.resources import absent, limits
 
@@ -43,7 +47,10 @@ def warm_up(settings: list[tuple[Any, dict]]) -> None:
     rows = (np.array([0, 1, 2]), np.zeros(2, np.int32), np.array([1.0, 2.0]), np.array([1.0, -1.0]))
     tiny = Dataset("", *rows, 1, "classification", "")
     pool = {"normalise": "none", "kernels": [{"kind": "gaussian", "sigma": 1.0}]}
-    versions = {version(spec, params): (spec, params) for spec, params in settings}
+    for spec, params in settings:
+        if spec.estimator:
+            outside.make(spec, params, 0)  # imports its package, and sees wrong arguments
+    versions = {version(spec, params): (spec, params) for spec, params in settings if not spec.estimator}
     with compiling(versions) as missing, ExitStack() as stack:
         new = [
             name
@@ -57,7 +64,8 @@ def warm_up(settings: list[tuple[Any, dict]]) -> None:
             usual = spec.usual(tiny.task)
             if version(spec, usual) != version(spec, params):
                 usual |= {limit: params[limit] and 2 for limit in limits(spec.state)}
-            run_pass(spec, usual, pool if spec.kernels == "pool" else None, tiny, np.arange(2), 0)
+            with _faults_as_user_errors(spec):
+                run_pass(spec, usual, pool if spec.kernels == "pool" else None, tiny, np.arange(2), 0)
             if bar is not None and name in new:
                 bar.update()
 
@@ -71,6 +79,22 @@ def _announce(names: list[str], stack: ExitStack) -> Any:
         what = ", ".join(names[:MOST_NAMES]) + more
         print(f"compiling {what} (once; kept on disk) ...", file=sys.stderr, flush=True)
     return stack.enter_context(bar)
+
+
+@contextmanager
+def _faults_as_user_errors(spec: Any) -> Iterator[None]:
+    """Turn numba's error for a learner of a folder into a UserError of one line with the file's name."""
+    from numba.core.errors import NumbaError
+
+    try:
+        yield
+    except NumbaError as error:
+        path = function(spec.function).py_func.__code__.co_filename
+        if compose.of_omkl("algo", spec.name):
+            raise
+        lines = [line.strip() for line in re.sub(r"\x1b\[\d*m", "", str(error)).splitlines()]
+        said = [line for line in lines if line and not line.startswith(("Failed in", "During:"))]
+        raise UserError(f"{path}: {spec.function} cannot be compiled: {' '.join(said)[:500]}") from error
 
 
 @contextmanager

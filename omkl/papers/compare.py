@@ -12,7 +12,7 @@ from omkl.data.files import data_name
 from omkl.errors import UserError, show, suggest
 from omkl.papers.paper import Item, Paper, Run, listed
 from omkl.papers.selection import Work
-from omkl.paths import published_folder
+from omkl.paths import extensions, published_folder
 from omkl.reports.expected import Expected
 from omkl.reports.rows import Row, identities, identity
 from omkl.reports.summary import summary_of_rows
@@ -53,10 +53,12 @@ class Value:
 @cache
 def published_lines(stem: str) -> list[dict[str, str]]:
     """Return the lines of a CSV, by column; of ``datasets``: paper, data, T, d, note."""
-    path = published_folder() / f"{stem}.csv"
-    if not path.is_file():
-        known = [other.stem for other in path.parent.glob("*.csv")]
-        raise UserError(f"published: {show(stem)}: there is no {path}{suggest(stem, known)}")
+    folders = [published_folder(), *(folder / "results" / "published" for folder in extensions())]
+    paths = [path for folder in folders for path in folder.glob("*.csv")]
+    path = next((path for path in paths if path.stem == stem), None)
+    if path is None:
+        near = suggest(stem, [path.stem for path in paths])
+        raise UserError(f"published: {show(stem)}: there is no {folders[0] / stem}.csv{near}")
     with open(path, newline="", encoding="utf-8") as file:
         return list(csv.DictReader(file))
 

@@ -26,7 +26,7 @@ class Expected:
     specs: Mapping[str, Any] = field(default_factory=dict)
     failed: tuple[Mapping[str, Any], ...] = ()
     swept: tuple[str, ...] = ()
-    stale: Mapping[tuple[str, int], int] = field(default_factory=dict)
+    stale: Mapping[tuple[str, int | str], int] = field(default_factory=dict)
     command: str = ""
     about_data: tuple[str, ...] = ()
 

@@ -78,7 +78,7 @@ def _stale(expected: Expected) -> list[str]:
     return [
         f"{n_cells(count)} of revision {revision} of {learner} in the store {'are' if count > 1 else 'is'} "
         "not used: its results have changed since; `omkl results prune --old` removes such cells"
-        for (learner, revision), count in sorted(expected.stale.items())
+        for (learner, revision), count in sorted(expected.stale.items(), key=str)
     ]
 
 

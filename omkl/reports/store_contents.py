@@ -30,7 +30,14 @@ def contents(
     columns = {name: [line[name] for line in lines] for name in ("algo", "params", "pool_spec")}
     groups: dict[tuple, list[dict]] = {}
     for cell, setting in zip(lines, identities(columns), strict=True):
-        place = (cell["algo"], cell["data"], cell["data_hash"], cell["order"], cell["revision"])
+        place = (
+            cell["algo"],
+            cell["data"],
+            cell["data_hash"],
+            cell["order"],
+            cell["revision"],
+            cell["source"],
+        )
         groups.setdefault((*map(str, place), setting), []).append(cell)
     rows = []
     for _, cells in sorted(groups.items()):
@@ -47,7 +54,7 @@ def contents(
                 "pool": first["pool"] if isinstance(first["pool"], str) else "",
                 "data": first["data"],
                 "order": first["order"],
-                "revision": f"{first['revision']}{now}",
+                "revision": f"{first['revision']}{now}{_source(first['source'])}",
                 "cells": len(finished),
                 "failed": len(cells) - len(finished),
                 "seconds": round(sum(finished), 3),
@@ -56,6 +63,16 @@ def contents(
             }
         )
     return rows
+
+
+def _source(text: str | None) -> str:
+    """Return in short what a learner of the user's own was made of, empty for one of ours."""
+    if not text:
+        return ""
+    parts = text.split("; ")  # of an estimator: the adapter, its name, a hash or nothing, packages
+    parts = parts[2:] if text.startswith("estimator ") else parts
+    digits = set("0123456789abcdef")
+    return f" ({', '.join(part[:8] if set(part) <= digits else part for part in parts)})"
 
 
 def _chosen(cells: "pd.DataFrame", learners: Collection[str], data: Collection[str]) -> "pd.DataFrame":

@@ -20,8 +20,11 @@ from omkl.data import Dataset
 from omkl.errors import OmklError, UserError
 from omkl.learner.job import Job, keep
 from omkl.learner.resources import Setup, pass_seconds
+from omkl.learner.source import source
 from omkl.store.keys import cell_key
 from omkl.store.store import Store
+
+ROUND = 5e-4  # seconds of a round of scikit-learn's estimators
 
 
 @dataclass(frozen=True)
@@ -54,6 +57,7 @@ class Cell:
             "seed": job.seed,
             "permutation_seed": str(job.permutation_seed),
             "revision": job.spec.revision,
+            **({"source": job.source} if job.source else {}),
         }
 
 
@@ -67,7 +71,7 @@ class SizeUnknown(UserError):
 
 def cost_of(spec: LearnerSpec, setup: Setup, T: int, nnz: int) -> float:
     """Estimate the seconds of a pass from the learner and the size of the data alone."""
-    cost = pass_seconds(spec.state, setup, T, nnz)
+    cost = pass_seconds(spec.state, setup, T, nnz) + (ROUND * T if spec.estimator else 0.0)
     return cost * (2 if spec.setup else 1)  # a learner that chooses its kernels reads the stream twice
 
 
@@ -86,6 +90,7 @@ def expand(
     budgets = sizes(plan, run) if budgets is None else budgets
     cells: dict[tuple, Cell] = {}
     specs = learner_specs(dict.fromkeys(setting.learner for setting in (*plan.settings, *plan.yardsticks)))
+    sources = {name: source(spec) for name, spec in specs.items()}
     datasets = {name: plan.load(name) for name in plan.data}
     for name, dataset in datasets.items():
         keep(dataset)
@@ -117,13 +122,14 @@ def expand(
                     rep=rep,
                     permutation_seed=seed,
                     block=plan.block,
+                    source=sources[spec.name],
                 )
                 cell = Cell(_key(job, spec.revision), job, cost, setting.params)
                 cells.setdefault((name, setting.pool and setting.pool["name"], cell.key), cell)
     return list(cells.values())
 
 
-def older_keys(cells: Iterable[Cell]) -> dict[str, tuple[str, int]]:
+def older_keys(cells: Iterable[Cell]) -> dict[str, tuple[str, int | str]]:
     """Return the keys that cells had under older revisions of their learners: learner and revision by key."""
     jobs = [cell.job for cell in cells]
     return {_key(job, old): (job.spec.name, old) for job in jobs for old in range(1, job.spec.revision)}
@@ -139,6 +145,7 @@ def _key(job: Job, revision: int) -> str:
         permutation_seed=job.permutation_seed,
         revision=revision,
         task=job.task,
+        source=job.source,
     )
 
 

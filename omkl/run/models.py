@@ -60,6 +60,8 @@ def fit(plan: Plan) -> Model:
     setting, name = plan.settings[0], plan.data[0]
     dataset, recipe = _data(name, plan)
     spec = learner_spec(setting.learner)
+    if spec.estimator:
+        raise UserError(f"algo={spec.name}: omkl fit saves learners of omkl; {spec.estimator} is none")
     params = for_task(setting.params, dataset.task)
     spec.check_data(params, dataset.task, name)
     if spec.budget and not isinstance(params[spec.budget], int):

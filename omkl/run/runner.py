@@ -2,7 +2,7 @@
 
 import time
 from collections import Counter
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
@@ -15,6 +15,7 @@ from omkl.learner.job import check_memory, run_cell, warm_up
 from omkl.run.cells import Cell, expand, older_keys
 from omkl.run.progress import Bar
 from omkl.store import provenance
+from omkl.store.keys import dumps
 from omkl.store.store import Store
 
 if TYPE_CHECKING:
@@ -30,7 +31,8 @@ class Outcome:
     cells: one row per finished cell of the plan (learners and yardsticks), in the plan's order, with the
     columns of ``Store.finished``; failed: the lines of cells that failed in this run; requested, ran, reused:
     numbers of cells; seconds: of this call; interrupted: ended by Ctrl-C; stale: numbers of stored cells of
-    older revisions, which do not count, by (learner, revision).
+    older revisions, which do not count, by (learner, revision); of a learner of a folder also those of
+    another source.
     """
 
     cells: "pd.DataFrame"
@@ -40,7 +42,7 @@ class Outcome:
     reused: int
     seconds: float
     interrupted: bool
-    stale: dict[tuple[str, int], int]
+    stale: dict[tuple[str, int | str], int]
 
 
 def run_plan(plan: Plan, **how: Any) -> Outcome:
@@ -99,7 +101,8 @@ def run_plans(
                 interrupted = True
         table = table_of(store, cells)
         older = older_keys(distinct.values())
-        stale = Counter(older[key] for key in store.done(older)) if older else {}
+        stale: Counter[tuple[str, int | str]] = Counter(older[key] for key in store.done(older))
+        stale += other_sources(store, distinct)
     return Outcome(
         cells=table,
         failed=[failed[key] for key in distinct if key in failed],
@@ -127,6 +130,23 @@ def by_key(cells: list[Cell]) -> dict[str, Cell]:
     for cell in cells:
         distinct.setdefault(cell.key, cell)
     return distinct
+
+
+def other_sources(store: Store, cells: Mapping[str, Cell]) -> Counter[tuple[str, int | str]]:
+    """Count stored cells like these that another source of the same learner of a folder has made."""
+    names = ("algo", "params", "pool_spec", "data_hash", "order", "permutation_seed", "task")
+    foreign = [cell.line for cell in cells.values() if cell.job.source]
+    wanted = {dumps([line[name] for name in names], sort_keys=True) for line in foreign}
+    sources = {line["algo"]: line["source"] for line in foreign}
+    keys: dict[str, tuple[str, int | str]] = {}
+    for line in store.lines("cells") if foreign else ():
+        own, shared = line.fields
+        name, other = shared["algo"], shared["source"]
+        if line.status == "ok" and other and sources.get(name, other) != other:
+            row = {"task": "classification", **shared, **own}
+            if dumps([row.get(each) for each in names], sort_keys=True) in wanted:
+                keys[line.key] = name, f"{row['revision']} with another source"
+    return Counter(keys.values())
 
 
 def run_cells(

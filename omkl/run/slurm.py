@@ -11,6 +11,7 @@ of its own: ``python -m omkl.run.slurm FOLDER``.
 
 import json
 import os
+import shlex
 import subprocess
 import sys
 import time
@@ -25,6 +26,7 @@ import omkl.data
 from omkl.config import Plan
 from omkl.errors import OmklError, UserError
 from omkl.files import locked
+from omkl.paths import EXTENSIONS, extensions
 from omkl.run import submitted_jobs
 from omkl.run.cells import Cell, expand
 from omkl.run.runner import by_key
@@ -165,9 +167,15 @@ def _parameters(options: dict[str, Any]) -> dict[str, Any]:
         "timeout_min": options["time"],
         "mem_gb": options["mem"],
         "cpus_per_task": options["cpus"],
-        f"{options['cluster']}_setup": options["setup"],
+        f"{options['cluster']}_setup": [*_environment(options["cluster"]), *options["setup"]],
         **{f"slurm_{name}": value for name, value in slurm.items() if value not in (None, {})},
     }
+
+
+def _environment(cluster: str) -> list[str]:
+    """Return the shell lines that name the folders of learners to a job; local ones inherit them."""
+    folders = os.pathsep.join(map(str, extensions()))
+    return [f"export {EXTENSIONS}={shlex.quote(folders)}"] if folders and cluster == "slurm" else []
 
 
 def _send_locally(options: dict[str, Any], folder: Path, count: int) -> list[str]:

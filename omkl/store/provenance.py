@@ -13,11 +13,12 @@ from pathlib import Path
 from typing import Any
 
 from omkl import __version__
+from omkl.paths import EXTENSIONS, extensions
 
 _DECIDING = ("numpy", "scipy", "numba", "llvmlite")  # whose versions may decide the last bits
 _PACKAGE = Path(__file__).resolve().parent.parent
 _SHOWS = {  # parts of omkl that print, draw, query or store what others computed
-    *("reports", "papers", "bounds", "cli", "__main__.py", "run/status.py", "run/bench.py"),
+    *("reports", "papers", "bounds", "cli", "testing", "__main__.py", "run/status.py", "run/bench.py"),
 }
 
 
@@ -45,13 +46,23 @@ def stamp() -> dict[str, Any]:
     return {"time": datetime.now(UTC).isoformat(timespec="microseconds"), "load": load}
 
 
-@cache
 def deciding() -> dict[str, str]:
     """Return all that decides a result, except the cell and its data, as text that can be compared.
 
-    This is a hash of omkl's sources at the first call, without those that only show results, and the versions
-    of the numeric libraries. Nothing of the machine: results must not depend on it.
+    This is a hash of omkl's sources at the first call, without those that only show results, the versions of
+    the numeric libraries, and a hash of the learners in the folders of OMKL_PATH, where there are any.
+    Nothing of the machine: results must not depend on it.
     """
+    digest = hashlib.sha256()
+    for folder in extensions():
+        parts = [*folder.glob("*.py"), *folder.glob("algorithms/*.py"), *folder.glob("conf/algo/*.yaml")]
+        for path in sorted(parts):
+            digest.update(path.relative_to(folder).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")
+    return _of_omkl() | ({EXTENSIONS: digest.hexdigest()[:12]} if extensions() else {})
+
+
+@cache
+def _of_omkl() -> dict[str, str]:
     digest = hashlib.sha256()
     for path in sorted(_PACKAGE.rglob("*.py")):
         name = path.relative_to(_PACKAGE)

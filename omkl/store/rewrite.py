@@ -12,7 +12,7 @@ import os
 import stat
 import uuid
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -83,21 +83,25 @@ def _digest(raw: bytes) -> bytes:
 # -------------------------------------------------------------------- prune
 
 
-def prune(store: Store, *, old: bool, torn: bool, really: bool) -> tuple[list[dict[str, Any]], list[Path]]:
+def prune(
+    store: Store, *, old: bool, torn: bool, really: bool, sources: Mapping[str, str] | None = None
+) -> tuple[list[dict[str, Any]], list[Path]]:
     """Remove lines that no table uses; return a table of them (folder, what, lines), and the busy files.
 
     These are the lines of a cell that was computed again, and its failures once it has finished. With ``old``
-    also the cells of learners whose revision is now higher, with ``torn`` also the lines that are not read,
-    and FIFOs and devices. Nothing changes unless ``really``. Files that a running sweep writes to are left
-    alone. Raises OmklError where the store cannot be locked, read or written.
+    also the cells of learners whose revision is now higher, or whose source is another: ``sources`` holds
+    those of the learners of the user's folders. With ``torn`` also the lines that are not read, and FIFOs and
+    devices. Nothing changes unless ``really``. Files that a running sweep writes to are left alone. Raises
+    OmklError where the store cannot be locked, read or written.
     """
     counts: Counter[tuple[str, str]] = Counter()
     busy = []
     removed_keys: set[str] = set()
+    now = _now(sources or {}) if old else {}
     with alone(store) if really else contextlib.nullcontext():
         for folder in FOLDERS:
             seen = _states(store, folder)
-            for path, lines in _spent(list(seen), folder, old, torn, removed_keys).items():
+            for path, lines in _spent(list(seen), folder, now, torn, removed_keys).items():
                 if really and lines and not _rewrite(store, path, seen[path], dict.fromkeys(lines, b"")):
                     busy.append(path)
                 else:
@@ -125,11 +129,17 @@ def _state(path: Path) -> tuple[int, ...] | None:
     return state.st_dev, state.st_ino, state.st_size, state.st_mtime_ns
 
 
-def _spent(paths: list[Path], folder: str, old: bool, torn: bool, removed: set[str]) -> Places:
-    """Return by file the numbers of the lines to remove, and why; adds old cells' keys to ``removed``."""
+Now = dict[str, tuple[int, str | None]]  # revision and source of each learner
+
+
+def _now(sources: Mapping[str, str]) -> Now:
     from omkl.config import learner_specs
 
-    now = {spec.name: spec.revision for spec in learner_specs().values()} if old and folder == "cells" else {}
+    return {spec.name: (spec.revision, sources.get(spec.name) or None) for spec in learner_specs().values()}
+
+
+def _spent(paths: list[Path], folder: str, now: Now, torn: bool, removed: set[str]) -> Places:
+    """Return by file the numbers of the lines to remove, and why; adds old cells' keys to ``removed``."""
     spent: Places = {path: {} for path in paths}
     best: dict[str, tuple[tuple[bool, str], Path, int]] = {}
     for path, lines in spent.items():
@@ -137,7 +147,7 @@ def _spent(paths: list[Path], folder: str, old: bool, torn: bool, removed: set[s
         with contextlib.suppress(FileNotFoundError):  # a run that wrote nothing has just ended
             for line in scan(path, folder, None, broken):
                 _, shared = line.fields
-                if now and shared["revision"] < now.get(shared["algo"], 0):
+                if folder == "cells" and _is_old(shared, *now.get(shared["algo"], (0, None))):
                     removed.add(line.key)
                 if line.key in removed:
                     lines[line.number] = OLD
@@ -152,6 +162,13 @@ def _spent(paths: list[Path], folder: str, old: bool, torn: bool, removed: set[s
         if torn:
             lines |= {place.number: TORN for place in broken if place.number or not path.is_dir()}
     return spent
+
+
+def _is_old(shared: dict[str, Any], revision: int, source: str | None) -> bool:
+    """Whether a learner of this revision and source makes such cells no more."""
+    if shared["source"] == source:
+        return shared["revision"] < revision
+    return source is not None and shared["source"] is not None
 
 
 def _rewrite(store: Store, path: Path, seen: tuple[int, ...], changes: dict[int, bytes]) -> bool:

@@ -26,6 +26,7 @@ _SHARED: Kinds = {
     **dict.fromkeys(("params", "provenance"), (dict,)),
     "pool": (str, _NOTHING),
     "pool_spec": (dict, _NOTHING),
+    "source": (str, _NOTHING),
 }
 _POOL: Kinds = {"normalise": (str,), "kernels": (list,)}
 _PROVENANCE: Kinds = {
@@ -56,7 +57,8 @@ def shared_part(part: dict[str, Any]) -> Shared | None:
         )
         names = ("algo", "params", "data_hash", "order", "revision")
         own = {name: part[name] for name in names}
-        before, after = key_text(**own, pool=part.get("pool_spec"), task=task)
+        source = part.setdefault("source", None)  # ours have none: all lines then have the same fields
+        before, after = key_text(**own, pool=part.get("pool_spec"), task=task, source=source)
     except _FAULTS:
         return None
     return (part, hashlib.sha256(before), after) if good else None

@@ -8,6 +8,8 @@ import pytest
 from support.engine_cases import assert_same, clouds, dataset, kernel_of, one_pass, sparse, state, traced
 
 from omkl.config import learner_names, learner_spec
+from omkl.testing import contracts
+from omkl.testing.contracts import CHEAP, check_finite
 
 EVERY = pytest.mark.parametrize("name", learner_names())
 CLASSIFIERS = [
@@ -17,7 +19,6 @@ CLASSIFIERS = [
 ]
 REGRESSION = [n for n in learner_names() if "regression" in learner_spec(n).tasks]
 FEATURES = [n for n in learner_names() if "F" in learner_spec(n).state]  # random ones, no stored vectors
-CHEAP = {"normalise": "none", "kernels": [{"kind": "gaussian", "sigma": s} for s in (0.1, 0.2, 1.0)]}
 
 
 @pytest.mark.parametrize(
@@ -29,41 +30,14 @@ CHEAP = {"normalise": "none", "kernels": [{"kind": "gaussian", "sigma": s} for s
     ],
 )
 def test_finite_after_ten_thousand_rounds(name, over):
-    rng = np.random.default_rng(1)
-    T = 10_000
-    X = rng.random((T, 2)) * 4
-    data = dataset(X, np.where(np.sin(3 * X[:, 0]) + rng.normal(size=T) * 0.1 > 0, 1.0, -1.0))
-    learner, trace = one_pass(name, data, CHEAP, **over)
-    for what, array in {**traced(trace), **state(learner)}.items():
-        assert np.isfinite(array).all(), what
-    assert trace.score.size == T
-    w = learner.weights
-    if w is not None:
-        assert (w > 0).all()
-        assert w.sum() == pytest.approx(1.0, rel=1e-12)
+    contracts.finite_after_many_rounds(name, **over)
 
 
 @EVERY
 @pytest.mark.parametrize("size", [1e-160, 1e-150, 1e60, 1e150, 1e160])
 @pytest.mark.parametrize("pool", ["paper16", "paper16_cosine", "laplace13"])
 def test_extreme_features_leave_no_nan_and_an_overflow_is_a_mistake(name, pool, size):
-    """Squares and cubes of such features leave the range of a double; a score that is no number errs."""
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(60, 3))
-    X[10:50:4] *= size
-    data = dataset(X, rng.choice([-1.0, 1.0], 60))
-    learner, trace = one_pass(name, data, pool)
-    check_finite(name, data, learner, trace)
-
-
-def check_finite(name, data, learner, trace):
-    """Weights are positive with sum 1, and a score that is no number is a mistake."""
-    if learner.weights is not None:
-        assert np.isfinite(learner.weights).all()
-        assert (learner.weights > 0).all()
-        assert learner.weights.sum() == pytest.approx(1.0)
-    right = trace.score >= 0 if "novelty" in learner_spec(name).tasks else data.y * trace.score > 0
-    np.testing.assert_array_equal(trace.mistake, ~right)
+    contracts.extreme_features(name, size, pool)
 
 
 @pytest.mark.parametrize("size", [1e60, 1e150, 1e-160])

@@ -10,15 +10,16 @@ import pkgutil
 import numpy as np
 import pytest
 import reference
-from reference import TWINS, kernels
-from support.engine_cases import dataset, stream_of, ties, wdbc
-from support.twins import ROWS_ONCE, SOLVED, NumpyWithLibm, assert_equal, both
+from reference import TWINS
 
+import omkl.data
 import omkl.learner.one_pass
 from omkl import seeds
 from omkl.config import learner_names, learner_spec, pool
+from omkl.testing import twins
+from omkl.testing.cases import stream_of, ties, wdbc
+from omkl.testing.twins import EDGES, SOLVED, assert_equal, edge, kernels_for, pools_of
 
-POOLS = ("paper16", "paper16_cosine", "laplace13")
 SETS = ("wdbc", "ties", "a9a_train", "votes84", "svmguide3", "german", "breast")
 MADE = {"wdbc": wdbc, "ties": ties}
 ROWS = 397
@@ -83,22 +84,20 @@ OPTIONS = [
     ("adamkl", {"loss": "hinge", "levels": 4}),
     ("okr", {"loss": "hinge", "eta": 0.3}),
 ]
-OWN = [
-    GAUSSIAN,
-    {"kind": "laplacian", "sigma": 4.0},
-    {"kind": "polynomial", "degree": 4, "scale": 0.5, "coef0": 1.0},
-    {"kind": "matern32", "sigma": 4.0},
-    {"kind": "rational_quadratic", "sigma": 8.0, "alpha": 0.5},
-]
 
 
 @pytest.fixture(autouse=True)
-def _twins_share_rows_and_exp(monkeypatch):
-    monkeypatch.setattr(kernels, "np", NumpyWithLibm())
-    for info in pkgutil.iter_modules(reference.__path__):
-        module = importlib.import_module(f"reference.{info.name}")
-        if hasattr(module, "pool_rows"):
-            monkeypatch.setattr(module, "pool_rows", ROWS_ONCE)
+def _twins_share_rows_and_exp():
+    names = [info.name for info in pkgutil.iter_modules(reference.__path__)]
+    with twins.plainly([importlib.import_module(f"reference.{name}") for name in names]):
+        yield
+
+
+def compare(name, data, order, pool_name, **over):
+    """Run a learner and its twin, compare them, and return the twin's result."""
+    passes = twins.both(name, TWINS[name], data, order, pool_name, **over)
+    assert_equal(name, data, order, passes)
+    return passes.result
 
 
 @pytest.fixture(scope="module")
@@ -135,12 +134,6 @@ def test_every_learner_has_a_twin():
     )
 
 
-def pools_of(name):
-    """The pools that a learner is compared on."""
-    spec = learner_spec(name)
-    return [spec.usual_pool] if spec.usual_pool else POOLS if spec.kernels == "pool" else POOLS[:1]
-
-
 def grid():
     """(data set, pool, learner): every pool on made-up sets, on real sets one pool each, in turn."""
     for at, name in enumerate(n for n in learner_names() if learner_spec(n).kernels == "pool"):
@@ -151,70 +144,44 @@ def grid():
 
 
 @pytest.mark.parametrize(("data_name", "pool_name", "name"), list(grid()))
-def test_pool_learner_equals_its_twin(data_name, pool_name, name, streams, request, monkeypatch):
-    data, order = streams(data_name, request)
+def test_pool_learner_equals_its_twin(data_name, pool_name, name, streams, request):
     over = {"budget": SOLVED[name]} if name in SOLVED else {}
-    assert_equal(name, data, order, *both(name, data, order, pool_name, monkeypatch, **over))
+    compare(name, *streams(data_name, request), pool_name, **over)
 
 
 @pytest.mark.parametrize(("name", "over"), OPTIONS)
 @pytest.mark.parametrize("data_name", ["wdbc", "ties", "a9a_train"])
-def test_options_equal_the_twin(data_name, name, over, streams, request, monkeypatch):
-    data, order = streams(data_name, request)
-    assert_equal(name, data, order, *both(name, data, order, pools_of(name)[0], monkeypatch, **over))
+def test_options_equal_the_twin(data_name, name, over, streams, request):
+    compare(name, *streams(data_name, request), pools_of(name)[0], **over)
 
 
 @pytest.mark.parametrize("name", [n for n in learner_names() if learner_spec(n).kernels != "pool"])
 @pytest.mark.parametrize("data_name", SETS[:4])
-def test_learner_without_a_pool_equals_its_twin(data_name, name, streams, request, monkeypatch):
-    data, order = streams(data_name, request)
-    spec = learner_spec(name)
-    own = OWN if spec.kernels == "own" else []
-    if "regression" in spec.tasks:  # squared losses of polynomials of unscaled data leave double precision
-        own = OWN[:1] if spec.pool == "gaussian" else OWN[:2]
-    for kernel in [None, *own] if spec.kernels == "own" else [None]:
-        over = {"kernel": kernel} if kernel else {}
-        with monkeypatch.context() as patch:
-            assert_equal(name, data, order, *both(name, data, order, None, patch, **over))
+def test_learner_without_a_pool_equals_its_twin(data_name, name, streams, request):
+    for over in kernels_for(name):
+        compare(name, *streams(data_name, request), None, **over)
 
 
 @pytest.mark.parametrize("select", ["prefix", "hindsight"])
 @pytest.mark.parametrize("data_name", ["wdbc", "ties", "svmguide3"])
-def test_star_chooses_the_kernel_that_the_twin_chooses(data_name, select, streams, request, monkeypatch):
+def test_star_chooses_the_kernel_that_the_twin_chooses(data_name, select, streams, request):
     data, order = streams(data_name, request)
     spec, given = learner_spec("perceptron_star"), pool("paper16")
     stream, apart = stream_of(data, order), seeds.derive("apart", data.content_hash)
     params = {**spec.defaults, "select": select}
     chosen = omkl.learner.one_pass.choose_kernels(spec, params, given, data.d, stream, apart)
-    result = both("perceptron_star", data, order, "paper16", monkeypatch, select=select)[3]
+    result = compare("perceptron_star", data, order, "paper16", select=select)
     assert chosen["kernels"] == [given["kernels"][result.chosen]]
 
 
-X0 = np.array([[1.0, 2.0, 0.0], [0.5, -1.0, 3.0]])
-EDGES = {
-    "one round": (X0[:1], [-1.0]),
-    "one class": (np.tile(X0, (20, 1)) + np.arange(40)[:, None], np.ones(40)),
-    "zero rows": (np.zeros((30, 3)), np.where(np.arange(30) % 3, 1.0, -1.0)),
-    "the same row with both labels": (np.tile(X0[:1], (40, 1)), np.where(np.arange(40) % 2, -1.0, 1.0)),
-    "the same row, labels in disorder": (
-        np.tile([[0.3, -1.7, 2.2]], (9, 1)),
-        np.array([1.0, -1, -1, 1, 1, -1, 1, -1, -1]),
-    ),
-    "pairs with both labels": (np.repeat(np.tile(X0, (10, 1)), 2, axis=0), np.tile([1.0, -1.0], 20)),
-    "one feature, whole numbers": (np.arange(60)[:, None] % 7, np.where(np.arange(60) % 4, 1.0, -1.0)),
-}
-
-
-ROUNDING = ("zero rows", *(edge for edge in EDGES if "both labels" in edge or "disorder" in edge))
+ROUNDING = ("zero rows", *(name for name in EDGES if "both labels" in name or "disorder" in name))
 
 
 @pytest.mark.parametrize("name", learner_names())
-@pytest.mark.parametrize("edge", EDGES)
-def test_degenerate_streams_equal_the_twin(edge, name, monkeypatch):
-    data = dataset(*EDGES[edge], edge)
-    if name == "bomkc_fogd" and edge in ROUNDING:
+@pytest.mark.parametrize("edge_name", EDGES)
+def test_degenerate_streams_equal_the_twin(edge_name, name):
+    data = edge(edge_name)
+    if name == "bomkc_fogd" and edge_name in ROUNDING:
         pytest.skip("its outputs cancel up to rounding, whose sign is a vote")
     for pool_name in pools_of(name):
-        with monkeypatch.context() as patch:
-            order = np.arange(data.T)
-            assert_equal(name, data, order, *both(name, data, order, pool_name, patch))
+        compare(name, data, np.arange(data.T), pool_name)

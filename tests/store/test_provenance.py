@@ -77,7 +77,7 @@ def test_what_decides_results_follows_every_source_but_those_that_show(tmp_path,
     before = provenance.deciding()
     assert list(before) == ["omkl", "numpy", "scipy", "numba", "llvmlite"]
     monkeypatch.setattr(provenance, "_PACKAGE", copy)
-    deciding = provenance.deciding.__wrapped__
+    deciding = provenance._of_omkl.__wrapped__
     assert deciding() == before  # not the place
     assert {name for name in provenance._SHOWS if not (copy / name).exists()} == set()
     seen = {before["omkl"]}

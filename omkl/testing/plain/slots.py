@@ -6,9 +6,9 @@ of their numbers, a kernel value is its definition with math.exp.
 
 import numpy as np
 
-from .expansion import Expansions
-from .kernels import inner, one_cosine, one_value, squared_norms
-from .weights import Weights
+from omkl.testing.plain.expansion import Expansions
+from omkl.testing.plain.kernels import inner, one_cosine, one_value, squared_norms
+from omkl.testing.plain.weights import Weights
 
 
 class Slots(Expansions):

@@ -1,0 +1,61 @@
+"""The command that checks a folder of the user's: its files, and its learners by our own tests."""
+
+from argparse import Namespace
+from pathlib import Path
+
+from omkl.cli.messages import FAILED, OK, emit, say
+from omkl.errors import UserError
+from omkl.paths import extended, extension, extensions
+from omkl.reports import plain_table
+
+
+def check(args: Namespace, words: list[str]) -> int:
+    """Check the learners of a folder: against their naive twins, and by omkl's own contracts."""
+    folders = list(dict.fromkeys([*(extension(word, "omkl check ") for word in words), *args.folders]))
+    with extended(folders):
+        chosen = folders or extensions()
+        if not chosen:
+            raise UserError("omkl check DIR: name the folder of your learners (or set OMKL_PATH)")
+        for folder in chosen:
+            _read(folder)
+        return _check(chosen, args)
+
+
+def _check(folders: list[Path], args: Namespace) -> int:
+    from omkl.testing.check import check as findings
+
+    rows = []
+    for folder in folders:
+        for finding in findings(folder):
+            result = "failed" if finding.fault else "ok"
+            rows.append({"learner": finding.learner, "check": finding.check, "result": result})
+            rows[-1]["what differs first"] = finding.fault
+    if not rows:
+        say(f"no learners in {', '.join(map(str, folders))}; its other files are in order")
+        return OK
+    failed = [row for row in rows if row["result"] == "failed"]
+    if args.format == "table" and not failed:
+        rows = [{key: row[key] for key in ("learner", "check", "result")} for row in rows]
+    emit(plain_table.render(rows, args.format))
+    if failed:
+        say(f"{len(failed)} of {len(rows)} checks failed")
+    return FAILED if failed else OK
+
+
+def _read(folder: Path) -> None:
+    """Read every file of a folder. Raises UserError for one that is wrong."""
+    from omkl.algorithms import functions
+    from omkl.config import compose, pools
+    from omkl.data import registry
+    from omkl.papers import read
+
+    def own(group: str) -> list[str]:
+        names = registry.names() if group == "data" else compose.options(group)
+        return [name for name in names if compose.file(group, name).is_relative_to(folder)]
+
+    functions()
+    pools(own("pool"))
+    for name in own("data"):
+        registry.entry(name)
+    for name in own("paper"):
+        read(name)

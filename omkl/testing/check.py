@@ -1,0 +1,155 @@
+"""`omkl check`: our contracts, and the comparison with a naive twin, for the learners of a folder."""
+
+import dataclasses
+import hashlib
+import importlib
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache, partial
+from pathlib import Path
+from types import ModuleType
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from omkl.config import LearnerSpec, compose, learner_names, learner_spec, learner_specs
+from omkl.data.orders import order as data_order
+from omkl.errors import OmklError
+from omkl.learner import run_pass, warm_up
+from omkl.testing import twins
+from omkl.testing.cases import assert_same, clouds, dataset, ties, wdbc
+from omkl.testing.contracts import CONTRACTS
+from omkl.testing.plain import lend
+from omkl.testing.plain import twins as twins_of
+
+ROWS = 397  # of a real set, compared with the twin
+Check = Callable[[], Any]
+
+
+class Finding(NamedTuple):
+    """The outcome of a check of a learner; fault: in one line, empty where it passed."""
+
+    learner: str
+    check: str
+    fault: str
+
+
+def learners(folder: Path) -> dict[str, LearnerSpec]:
+    """Return the learners of a folder of OMKL_PATH by name. Raises UserError for a faulty file."""
+    own = folder / "conf" / "algo"
+    return learner_specs([name for name in learner_names() if compose.file("algo", name).parent == own])
+
+
+def twins_in(folder: Path) -> tuple[dict[str, twins.Twin], list[ModuleType]]:
+    """Return the twins in ``tests/reference`` of a folder by learner, and their modules.
+
+    Raises UserError, with the file's name, for a module that cannot be imported.
+    """
+    home = folder / "tests" / "reference"
+    package = f"omkl_twins_{hashlib.sha256(str(home).encode()).hexdigest()[:12]}"
+    if package not in sys.modules:
+        sys.modules[package] = ModuleType(package)
+        sys.modules[package].__path__ = [str(home)]
+        lend(package)
+    known = twins_of(package)
+    return known, [importlib.import_module(name) for name in {twin.__module__ for twin in known.values()}]
+
+
+def check(folder: Path) -> Iterator[Finding]:
+    """Yield the outcome of every check of every learner of a folder of OMKL_PATH.
+
+    Raises UserError for a folder that is wrong: a YAML or module that cannot be read.
+    """
+    specs = learners(folder)
+    known, modules = twins_in(folder)
+    for name, spec in specs.items():
+        warm_up([(spec, spec.usual(spec.tasks[0]))])
+        checks = _of_estimator(spec) if spec.estimator else _of_learner(name, known)
+        with twins.plainly(modules):
+            for what, does in checks.items():
+                yield Finding(name, what, _fault(does))
+
+
+def _fault(does: Check) -> str:
+    """Return what is wrong as one line, empty where nothing is."""
+    try:
+        does()
+    except AssertionError as error:
+        return " ".join(str(error).split())[:300] or "an assertion failed"
+    except OmklError as error:
+        return str(error)
+    except Exception as error:  # whatever the user's code raises is the answer
+        return f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"
+    return ""
+
+
+# ------------------------------------------------------------------ learners of omkl's kind
+
+
+def _of_learner(name: str, known: Mapping[str, twins.Twin]) -> dict[str, Check]:
+    checks: dict[str, Check] = {what: partial(contract, name) for what, contract in CONTRACTS.items()}
+    if name not in known:
+        return {"twin": partial(_no_twin, name), **checks}
+    streams: dict[str, tuple[Any, np.ndarray | None]] = {"wdbc": _some(wdbc()), "ties": _some(ties())}
+    streams |= {edge: (twins.edge(edge), None) for edge in twins.EDGES}
+    compared = {
+        f"twin: {stream}": partial(_compare, name, known[name], data, order, stream in twins.EDGES)
+        for stream, (data, order) in streams.items()
+    }
+    return {**compared, **checks}
+
+
+def _no_twin(name: str) -> None:
+    form = f"{name}(X, y, kernels, *, <hyperparameters>, normalise, rng) -> Result"
+    raise AssertionError(f"there is none; write it from the paper in tests/reference, as {form}")
+
+
+def _some(data: Any) -> tuple[Any, np.ndarray]:
+    """Return up to ROWS rows of a set, chosen at random, and an order of arrival."""
+    rows = np.random.default_rng(3).permutation(data.T)[:ROWS]
+    keep = np.concatenate([np.arange(data.indptr[r], data.indptr[r + 1]) for r in rows])
+    X = np.zeros((len(rows), data.d))
+    X[np.repeat(np.arange(len(rows)), np.diff(data.indptr)[rows]), data.indices[keep]] = data.values[keep]
+    return dataset(X, data.y[rows], data.name), np.random.default_rng(4).permutation(len(rows))
+
+
+def _compare(name: str, twin: twins.Twin, data: Any, order: np.ndarray | None, edge: bool) -> None:
+    order = np.arange(data.T) if order is None else order
+    for pool in twins.pools_of(name):
+        for over in [{}] if edge else twins.kernels_for(name):
+            try:
+                twins.assert_equal(name, data, order, twins.both(name, twin, data, order, pool, **over))
+            except AssertionError as error:
+                kernel = over.get("kernel", {}).get("kind")
+                used = kernel or (f"pool {pool}" if learner_spec(name).kernels == "pool" else "")
+                raise AssertionError(f"{error}{f' ({used})' if used else ''}") from None
+
+
+# ------------------------------------------------------------------ estimators of other packages
+
+
+def _of_estimator(spec: LearnerSpec) -> dict[str, Check]:
+    """Return the checks of an estimator on two clouds, of which targets -1 and 1 make a regression."""
+    task = spec.tasks[0]
+    data = dataclasses.replace(clouds(), task=task)
+
+    def curve() -> tuple[np.ndarray, np.ndarray]:
+        figures = run_pass(spec, spec.usual(task), None, data, *data_order(data, "permuted", 1, 0))["curve"]
+        return np.array(figures["t"]), np.array(figures["loss" if task == "regression" else "mistakes"])
+
+    once = cache(curve)
+
+    def repeats() -> None:
+        assert_same({"errors": once()[1]}, {"errors": curve()[1]}, "in the same repetition")
+
+    def predicts_first() -> None:
+        errors = once()[1][0]  # as a mistake and as (0 - y)^2
+        assert errors == 1, f"the first prediction errs by {errors}, not by 1: nothing has been learnt then"
+
+    def learns() -> None:
+        t, errors = once()
+        half = len(t) // 2
+        late, rows = errors[-1] - errors[half], t[-1] - t[half]
+        assert late < rows / 2, f"{late:g} errors on the last {rows} rows of two clouds that overlap little"
+
+    return {"same seed, same result": repeats, "predicts, then learns": predicts_first, "learns": learns}

@@ -1,0 +1,250 @@
+"""A learner and its naive twin on one stream: both passes, and their comparison round by round."""
+
+import math
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from functools import cache
+from types import ModuleType
+from typing import Any, NamedTuple
+from unittest import mock
+
+import numpy as np
+
+from omkl import seeds
+from omkl.config import learner_spec, pool
+from omkl.data.dataset import Dataset
+from omkl.engine.stream import Trace
+from omkl.learner.learner import Learner
+from omkl.learner.one_pass import observed_pass
+from omkl.testing.cases import dataset, dense, fitting, slots_of, stored
+from omkl.testing.plain import Result, kernels
+
+SEED = 20
+# Learners whose coefficients solve linear systems, as exact as these are well conditioned, and that are slow
+# in plain steps: they meet every set and pool with a smaller budget.
+SOLVED = {"bomkc_projectron": 20, "bomkc_projectronpp": 20, "bomkc_nogd": 20}
+# AdaRaker's authors divide errors by their differences, which may be of the size of rounding
+LOOSE = {"adaraker_authors": 1e-6}
+POOLS = ("paper16", "paper16_cosine", "laplace13")
+KERNELS = [
+    {"kind": "gaussian", "gamma": 0.01},
+    {"kind": "laplacian", "sigma": 4.0},
+    {"kind": "polynomial", "degree": 4, "scale": 0.5, "coef0": 1.0},
+    {"kind": "matern32", "sigma": 4.0},
+    {"kind": "rational_quadratic", "sigma": 8.0, "alpha": 0.5},
+]
+X0 = np.array([[1.0, 2.0, 0.0], [0.5, -1.0, 3.0]])
+EDGES = {
+    "one round": (X0[:1], [-1.0]),
+    "one class": (np.tile(X0, (20, 1)) + np.arange(40)[:, None], np.ones(40)),
+    "zero rows": (np.zeros((30, 3)), np.where(np.arange(30) % 3, 1.0, -1.0)),
+    "the same row with both labels": (np.tile(X0[:1], (40, 1)), np.where(np.arange(40) % 2, -1.0, 1.0)),
+    "the same row, labels in disorder": (
+        np.tile([[0.3, -1.7, 2.2]], (9, 1)),
+        np.array([1.0, -1, -1, 1, 1, -1, 1, -1, -1]),
+    ),
+    "pairs with both labels": (np.repeat(np.tile(X0, (10, 1)), 2, axis=0), np.tile([1.0, -1.0], 20)),
+    "one feature, whole numbers": (np.arange(60)[:, None] % 7, np.where(np.arange(60) % 4, 1.0, -1.0)),
+}
+Twin = Callable[..., Result]
+
+
+class Passes(NamedTuple):
+    """A learner's pass and its twin's: figures, the learner after it, its trace, the Result, the pool."""
+
+    figures: dict[str, Any]
+    learner: Learner
+    trace: Trace
+    result: Result
+    given: dict[str, Any] | None
+
+
+@cache
+def _libm() -> dict[str, Any]:
+    """Return exp and power of the C library: numpy's differ in the last place, and between machines."""
+    from numba import vectorize
+
+    return {
+        "exp": vectorize(["float64(float64)"])(lambda x: math.exp(x)),
+        "power": vectorize(["float64(float64, float64)"])(lambda x, y: math.pow(x, y)),
+    }
+
+
+class NumpyWithLibm:
+    """numpy, but for exp and power, which are those of the C library."""
+
+    def __getattr__(self, name: str) -> Any:
+        return _libm()[name] if name in _libm() else getattr(np, name)
+
+
+class Rows:
+    """pool_rows of the twins, computed once for a stream and pool instead of once for each learner."""
+
+    def __init__(self) -> None:
+        self.key: Any = None
+        self.values: list[np.ndarray] = []
+        self.plain = kernels.pool_rows
+
+    def __call__(self, X: np.ndarray, given: list[dict], normalise: str = "none") -> Callable:
+        key = (X.tobytes(), str(given), normalise)
+        if len(given) == 1:
+            return self.plain(X, given, normalise)
+        if key != self.key:
+            one = self.plain(X, given, normalise)
+            self.key, self.values = key, [one(t) for t in range(len(X))]
+        return self.values.__getitem__
+
+
+ROWS_ONCE = Rows()
+
+
+@contextmanager
+def plainly(twins: list[ModuleType]) -> Iterator[None]:
+    """Let the twins of these modules share kernel rows, and compute exp as the C library does."""
+    with ExitStack() as stack:
+        stack.enter_context(mock.patch.object(kernels, "np", NumpyWithLibm()))
+        for module in twins:
+            if hasattr(module, "pool_rows"):
+                stack.enter_context(mock.patch.object(module, "pool_rows", ROWS_ONCE))
+        yield
+
+
+def both(
+    name: str, twin: Twin, data: Dataset, order: np.ndarray, pool_name: str | None, **over: Any
+) -> Passes:
+    """Run a learner and its twin on one stream with one seed; over: hyperparameters besides the defaults."""
+    spec = learner_spec(name)
+    params = {**spec.usual(data.task), **over}
+    given = fitting(spec, pool(str(pool_name))) if spec.kernels == "pool" else None
+    figures, learner, trace = observed_pass(spec, params, given, data, order, SEED)
+    hyper = {k: v for k, v in params.items() if k not in ("kernel", "prefix")}
+    if hyper.get("select") == "hindsight":  # drawn as choose_kernels does; the twin counts in arrivals
+        apart = np.random.default_rng(seeds.derive("apart", data.content_hash)).permutation(data.T)
+        hyper["separate"] = np.argsort(order)[apart]
+    normal = "pool_normalise" if "normalise" in hyper else "normalise"
+    result = twin(
+        dense(data)[order],
+        data.y[order],
+        [params["kernel"]] if spec.kernels == "own" else given["kernels"] if given else [],
+        **{normal: given["normalise"] if given else "none"},
+        rng=np.random.default_rng(seeds.learner_seed(SEED, spec.draws_as or name)),
+        **hyper,
+    )
+    return Passes(figures, learner, trace, result, given)
+
+
+def pools_of(name: str) -> tuple[str, ...]:
+    """Return the pools that a learner is compared on."""
+    spec = learner_spec(name)
+    return (spec.usual_pool,) if spec.usual_pool else POOLS if spec.kernels == "pool" else POOLS[:1]
+
+
+def kernels_for(name: str) -> list[dict[str, Any]]:
+    """Return what a learner with a kernel of its own is compared with beside its default, as ``over``."""
+    spec = learner_spec(name)
+    own = KERNELS if spec.kernels == "own" else []
+    if "regression" in spec.tasks:  # squared losses of polynomials of unscaled data leave double precision
+        own = own[:1] if spec.pool == "gaussian" else own[:2]
+    return [{}, *({"kernel": kernel} for kernel in own)]
+
+
+def edge(name: str) -> Dataset:
+    """Return a degenerate stream of EDGES."""
+    return dataset(*EDGES[name], name)
+
+
+def _same_rounds(what: str, own: np.ndarray, twins: np.ndarray, differ: np.ndarray) -> None:
+    if differ.any():
+        t = int(np.argmax(differ))
+        count = f"{differ.sum()} of {differ.size} rounds differ"
+        raise AssertionError(f"round {t + 1}: {what} {own[t]}, the twin's {twins[t]} ({count})")
+
+
+def assert_equal(name: str, data: Dataset, order: np.ndarray, passes: Passes) -> None:
+    """Same mistakes, counts and stored vectors in every round; weights and scores to 1e-9.
+
+    The AssertionError names the first round that differs.
+    """
+    figures, learner, trace, result, given = passes
+    T = len(result.scores)
+    assert T == data.T, f"the twin has {T} rounds, the stream {data.T}"
+    differ = trace.mistake != result.mistakes
+    if "regression" in learner_spec(name).tasks:  # a score of 0 is one of rounding: no ties are counted here
+        differ &= np.abs(result.scores) > 1e-9 * np.abs(result.scores).max()
+    _same_rounds("mistake", trace.mistake, result.mistakes, differ)
+    assert figures["mistakes"] == trace.mistake.sum()
+    near = LOOSE.get(name, 1e-9)
+    far = np.abs(result.scores).max()
+    close = np.isclose(trace.score, result.scores, rtol=near, atol=near * far, equal_nan=True)
+    _same_rounds("score", trace.score, result.scores, ~close)
+    if result.weights is not None and figures["weights"] is not None:
+        np.testing.assert_allclose(figures["weights"], result.weights, rtol=1e-9, atol=1e-300)
+    else:
+        assert figures["weights"] is None
+    if learner.classifiers is None:
+        return
+    union, twins = figures["n_sv_union"], len(result.stored)
+    assert union == twins, f"{union} vectors are stored at the end, the twin's {twins}"
+    stores_all = "regression" in learner_spec(name).tasks  # and rounding decides which coefficients are 0
+    if not stores_all:
+        assert figures["n_sv_per_kernel"] == result.n_sv_per_kernel.tolist()
+        assert figures["n_sv_sum"] == result.n_sv_per_kernel.sum()
+        combined = trace.n_sv_combined
+        _same_rounds("vectors combined", combined, result.combined, combined != result.combined)
+    if "B" in learner.state:
+        B, scale = learner.state["B"], learner.state.get("scale", np.ones(1))
+        if name in SOLVED:
+            assert_same_functions(data, order, B, result, given)
+        else:
+            assert_same_slots(data, order, B, scale, result)
+        return
+    kept, rows = stored(learner), order[result.stored]
+    np.testing.assert_array_equal(kept["indptr"], np.append(0, np.cumsum(np.diff(data.indptr)[rows])))
+    at = np.concatenate([np.arange(data.indptr[r], data.indptr[r + 1]) for r in rows]).astype(int)
+    np.testing.assert_array_equal(kept["indices"], data.indices[at])
+    np.testing.assert_array_equal(kept["values"], data.values[at])
+    shared = len(result.coefficients) == 1  # the mean kernel's perceptron: one list for all kernels
+    coefficients = np.broadcast_to(result.coefficients, kept["A"].shape) if shared else result.coefficients
+    # a step 1 - y f of a cubic kernel has the rounding error of f, a sum of terms up to 1e7
+    scale = learner.state.get("scale", np.ones(len(kept["A"])))[:, None]
+    np.testing.assert_allclose(kept["A"] * scale, coefficients, rtol=1e-5, atol=1e-9)
+    if not stores_all:
+        np.testing.assert_array_equal(kept["A"] * scale != 0, coefficients != 0)
+
+
+def assert_same_slots(data: Dataset, order: np.ndarray, B: Any, scale: np.ndarray, result: Result) -> None:
+    """Every kernel of a Budget holds the twin's vectors with the twin's coefficients, in whatever slots."""
+    for i, coefficients in enumerate(result.coefficients):
+        its = []
+        for j in np.flatnonzero(coefficients):
+            part = slice(*data.indptr[order[result.stored[j]] :][:2])
+            its.append((data.indices[part].tolist(), data.values[part].tolist(), coefficients[j]))
+        mine = [kept for kept in slots_of(B, i) if kept[2]]
+        same = [kept[:2] for kept in mine] == [kept[:2] for kept in sorted(its)]
+        assert same, f"kernel {i} stores other vectors than the twin's at the end"
+        np.testing.assert_allclose(
+            [kept[2] * scale[0] for kept in mine], [kept[2] for kept in sorted(its)], rtol=1e-5, atol=1e-9
+        )
+
+
+def assert_same_functions(data: Dataset, order: np.ndarray, B: Any, result: Result, given: Any) -> None:
+    """Every kernel of a Budget holds the twin's vectors, and is the same function of every example.
+
+    Coefficients that solve a linear system are as exact as it is well conditioned, and nearly dependent
+    vectors share one value in many ways; outputs are exact. Theirs are 0 up to 1e-10 of their terms, or of
+    the largest coefficient.
+    """
+    rows = kernels.pool_rows(dense(data)[order], given["kernels"], given["normalise"])
+    K = np.array([rows(t) for t in result.stored])  # (n, m, T)
+    place: dict[Any, int] = {}
+    for j, t in enumerate(result.stored):
+        part = slice(*data.indptr[order[t] :][:2])
+        place.setdefault((tuple(data.indices[part]), tuple(data.values[part])), j)
+    for i, coefficients in enumerate(result.coefficients):
+        mine = np.zeros(len(coefficients))
+        for indices, values, a in slots_of(B, i):
+            mine[place[tuple(indices), tuple(values)]] += a
+        terms = (np.abs(mine) + np.abs(coefficients)) @ np.abs(K[:, i])
+        largest = np.abs(coefficients).max(initial=0)
+        near = np.abs((mine - coefficients) @ K[:, i]) <= 1e-9 * terms + 1e-10 * largest
+        assert near.all(), f"kernel {i} is another function than the twin's at the end"

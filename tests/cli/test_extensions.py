@@ -1,0 +1,283 @@
+"""Learners, pools and data sets of a folder (--with, OMKL_PATH), in every command."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from support import ROOT, script
+from support.extension import TINY, TWIN, YAML, estimator, tiny, write
+
+import omkl.run.runner
+from omkl.cli import main
+from omkl.config import learner_spec
+from omkl.errors import UserError
+from omkl.paths import EXTENSIONS, conf_folder
+from omkl.store import provenance
+
+EXAMPLES = script("check_readme").example_files((ROOT / "README.md").read_text(encoding="utf-8"))
+RUN = ["run", "algo=tiny", "data=wdbc", "reps=3", "yardsticks=[]"]
+OURS = Path(omkl.__file__).parent / "algorithms"
+
+
+@pytest.fixture(autouse=True)
+def place(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("OMKL_STORE", raising=False)
+    monkeypatch.delenv(EXTENSIONS, raising=False)
+    return tmp_path
+
+
+def lines(store="results"):
+    """The lines of a store's cells."""
+    paths = sorted(Path(store, "cells").glob("*.jsonl"))
+    return [json.loads(line) for path in paths for line in path.read_text().splitlines()]
+
+
+def test_a_learner_of_a_folder_runs_beside_ours(place, capsys):
+    tiny(place / "mine")
+    assert main([*RUN[:1], "algo=tiny,omkc_dd", *RUN[2:], "--with", "mine", "--format", "json"]) == 0
+    table = json.loads(capsys.readouterr().out)["summary"]
+    assert [row["label"] for row in table] == ["Tiny", "OMKC(D,D)"]
+    assert os.environ.get(EXTENSIONS) is None
+    sources = {line["algo"]: line.get("source") for line in lines()}
+    assert len(sources["tiny"]) == 64
+    assert sources["omkc_dd"] is None
+    assert main(RUN) == 2
+    assert "algo=tiny: unknown learner" in capsys.readouterr().err
+    assert main([*RUN, "--with", "mine"]) == 0
+    assert len(lines()) == 6  # the same cells, from the store
+
+
+def test_another_source_has_cells_of_its_own(place, capsys):
+    tiny(place / "one")
+    tiny(place / "two", TINY.replace("y * f <= 0.0", "y * f <= 1e6"))
+    for folder in ("one", "two"):
+        assert main([*RUN, "--with", folder]) == 0
+    assert len({line["key"] for line in lines()}) == 6
+    said = capsys.readouterr().out
+    assert "3 cells of revision 1 with another source of tiny in the store are not used" in said
+    assert len({line["mistakes"] for line in lines()}) > 3
+    assert main(["results", "list"]) == 0
+    assert capsys.readouterr().out.count("tiny") == 2
+    assert main(["results", "prune", "--old", "--yes", "--with", "two"]) == 0
+    (source,) = {line["source"] for line in lines()}
+    assert len(lines()) == 3
+    assert main([*RUN, "--with", "two"]) == 0
+    assert {line["source"] for line in lines()} == {source}
+    assert len(lines()) == 3
+
+
+def test_a_yaml_s_state_and_revision_are_part_of_the_key(place):
+    tiny(place / "one")
+    tiny(place / "two", **{"conf/algo/tiny.yaml": YAML.replace("[d]}", "[d], fill: 0.01}")})
+    tiny(place / "three", **{"conf/algo/tiny.yaml": YAML.replace("revision: 1", "revision: 2")})
+    for folder in ("one", "two", "three"):
+        assert main([*RUN, "--with", folder]) == 0
+    assert len({line["key"] for line in lines()}) == 9
+
+
+@pytest.mark.parametrize(
+    ("name", "ours"),
+    [
+        ("conf/algo/omkc_ss.yaml", conf_folder() / "algo" / "omkc_ss.yaml"),
+        ("conf/data/wdbc.yaml", conf_folder() / "data" / "wdbc.yaml"),
+        ("conf/pool/paper16.yaml", conf_folder() / "pool" / "paper16.yaml"),
+        ("conf/paper/omkc.yaml", conf_folder() / "paper" / "omkc.yaml"),
+        ("algorithms/omkc.py", OURS / "omkc.py"),
+    ],
+)
+def test_a_name_that_is_taken_is_an_error_with_both_files(place, capsys, name, ours):
+    write(place / "mine", {name: "x"})
+    assert main(["list", "pools", "--with", "mine"]) == 2
+    said = capsys.readouterr().err
+    assert str(place / "mine" / name) in said
+    assert str(ours) in said
+
+
+def test_two_folders_and_a_function_that_is_taken(place, capsys):
+    tiny(place / "one")
+    tiny(place / "two")
+    assert main(["list", "pools", "--with", "one", "--with", "two"]) == 2
+    both = capsys.readouterr().err
+    assert str(place / "one/algorithms/small.py") in both
+    assert str(place / "two/algorithms/small.py") in both
+    tiny(place / "three", TINY.replace("def tiny", "def omkc_dd"))
+    assert main([*RUN, "--with", "three"]) == 2
+    said = capsys.readouterr().err
+    assert str(OURS / "omkc.py") in said
+    assert str(place / "three/algorithms/small.py") in said
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        ("algorithms/small.py", "def x(:", "cannot be imported: SyntaxError"),
+        ("algorithms/small.py", TINY.replace("0.0\n", "zero\n"), "tiny cannot be compiled: NameError"),
+        ("conf/algo/tiny.yaml", YAML.replace("state:", "stat:"), "unknown key 'about.stat'"),
+        ("conf/algo/tiny.yaml", YAML.replace("v:", "u:"), "nothing provides v"),
+        ("conf/algo/tiny.yaml", estimator("nosuch:X"), "there is no nosuch"),
+        ("conf/algo/tiny.yaml", estimator("os:system"), "there is no os"),
+        ("conf/algo/tiny.yaml", estimator("small model"), "must be module:Class"),
+        ("conf/algo/tiny.yaml", estimator("sklearn.svm:SVC"), "does not learn row by row"),
+        ("conf/algo/tiny.yaml", estimator("sklearn.svm:SvC"), "did you mean 'SVC'"),
+        ("conf/algo/tiny.yaml", estimator("a:B", "novelty"), "for classification or regression"),
+        (
+            "conf/algo/tiny.yaml",
+            estimator("sklearn.linear_model:Perceptron", alfa="value: 1, domain: '(0, 2)'"),
+            "no argument 'alfa' (did you mean 'alpha'?)",
+        ),
+    ],
+)
+def test_a_fault_of_a_folder_is_one_line_with_the_file_s_name(place, capsys, name, text, said):
+    tiny(place / "mine", **{name: text})
+    assert main([*RUN, "--with", "mine"]) == 2
+    *_, last = capsys.readouterr().err.splitlines()
+    assert str(place / "mine" / name) in last
+    assert said in last
+
+
+@pytest.mark.parametrize(("folder", "said"), [("nothere", "no such folder"), ("empty", "extends nothing")])
+def test_a_folder_that_is_none(place, capsys, monkeypatch, folder, said):
+    (place / "empty").mkdir()
+    assert main(["list", "algos", "--with", folder]) == 2
+    assert f"--with '{folder}'" in (err := capsys.readouterr().err)
+    assert said in err
+    (place / f"a{os.pathsep}b" / "algorithms").mkdir(parents=True)
+    assert main(["list", "algos", "--with", f"a{os.pathsep}b"]) == 2
+    monkeypatch.setenv(EXTENSIONS, folder)
+    capsys.readouterr()
+    assert main(["list", "algos"]) == 2
+    assert said in capsys.readouterr().err
+    assert main(["check"]) == 2
+
+
+def test_pools_and_data_sets_of_omkl_path(place, capsys, monkeypatch):
+    named = {name: text for name, text in EXAMPLES.items() if name.startswith(("conf/pool", "conf/data"))}
+    write(place / "mine", named | {"data/my.libsvm": "+1 1:1\n-1 1:2\n"})
+    monkeypatch.setenv(EXTENSIONS, "mine")
+    assert main(["list", "pools"]) == 0
+    assert "narrow_wide" in capsys.readouterr().out
+    assert main(["show", "algo=omkc_dd", "data=mine", "pool=narrow_wide"]) == 0
+    assert main(["data", "path", "mine"]) == 0
+    assert str(place / "mine/data/my.libsvm") in capsys.readouterr().out
+    assert main(["data", "verify", "mine"]) == 2
+    assert "label '-1'; expected one of 0, 1" in capsys.readouterr().err
+
+
+def test_the_second_process_compiles_nothing(place):
+    tiny(place / "mine")
+    environment = {k: v for k, v in os.environ.items() if k != "NUMBA_CACHE_DIR"}
+    environment |= {"OMKL_CACHE": str(place / "cache"), "PYTHONPATH": str(ROOT)}
+
+    def run():
+        command = [sys.executable, "-m", "omkl", *RUN, "--with", str(place / "mine"), "--fresh"]
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+        files = {path: path.stat().st_mtime_ns for path in (place / "cache").rglob("*.nb?")}
+        return done.stderr, files
+
+    said, first = run()
+    assert "compiling" in said
+    assert any(path.name.startswith("small.tiny") for path in first)
+    again, second = run()
+    assert "compiling" not in again
+    assert second == first
+
+
+def test_workers_see_the_folder(place, monkeypatch):
+    tiny(place / "mine")
+    monkeypatch.setattr(omkl.run.runner, "SMALL_WORK", 0.0)
+    assert main([*RUN, "exec=loky", "-j", "2", "--with", "mine"]) == 0
+    assert {line["provenance"]["backend"] for line in lines()} == {"loky"}
+    assert main([*RUN, "exec=serial", "store=serial", "--with", "mine"]) == 0
+    mistakes = [
+        sorted((line["rep"], line["mistakes"]) for line in lines(store)) for store in ("results", "serial")
+    ]
+    assert mistakes[0] == mistakes[1]
+
+
+def test_a_cluster_s_jobs_are_told_the_folder(place, monkeypatch):
+    from omkl.run.slurm import _environment
+
+    assert _environment("slurm") == []
+    assert EXTENSIONS not in provenance.deciding()
+    tiny(place / "my learners")
+    monkeypatch.setenv(EXTENSIONS, "my learners")
+    assert _environment("slurm") == [f"export {EXTENSIONS}='{place / 'my learners'}'"]
+    assert _environment("local") == []
+    before = provenance.deciding()[EXTENSIONS]  # a dask worker with another one is refused
+    (place / "my learners/conf/algo/tiny.yaml").write_text(YAML.replace("0.5", "0.6"))
+    assert provenance.deciding()[EXTENSIONS] != before
+
+
+def test_a_model_of_a_folder_s_learner(place, capsys):
+    tiny(place / "one")
+    tiny(place / "two", TINY.replace("0.0\n", "0.25\n"))
+    assert main(["fit", "algo=tiny", "data=wdbc", "--out", "m.omkl", "--with", "one"]) == 0
+    assert main(["show", "m.omkl", "--with", "one"]) == 0
+    capsys.readouterr()
+    assert main(["show", "m.omkl", "--with", "two"]) == 2
+    assert "another source of tiny" in capsys.readouterr().err
+    assert main(["show", "m.omkl"]) == 2
+    assert "--with DIR" in capsys.readouterr().err
+
+
+def test_estimators_of_a_folder_s_learners(place, monkeypatch):
+    import omkl.sklearn
+
+    tiny(place / "mine", **{"conf/algo/other.yaml": estimator("sklearn.linear_model:Perceptron")})
+    assert "TinyClassifier" not in omkl.sklearn.names()
+    monkeypatch.setenv(EXTENSIONS, str(place / "mine"))
+    assert "TinyClassifier" in omkl.sklearn.names()
+    assert not [name for name in omkl.sklearn.names() if name.startswith("Other")]
+    assert learner_spec("tiny").label == "Tiny"
+    monkeypatch.delenv(EXTENSIONS)
+    with pytest.raises(UserError, match="unknown learner"):
+        learner_spec("tiny")
+
+
+# ------------------------------------------------------------------ omkl check
+
+
+def test_check_of_the_readme_s_learner(place, capsys):
+    files = {name.removeprefix("omkl/"): text for name, text in EXAMPLES.items() if "conf/data" not in name}
+    write(place / "mine", files)
+    assert main(["check", "mine", "--format", "json"]) == 0
+    rows = json.loads(capsys.readouterr().out)
+    assert {row["learner"] for row in rows} == {"perceptron_margin"}
+    assert {"twin: wdbc", "block size", "a pass in parts"} <= {row["check"] for row in rows}
+
+
+def test_check_names_the_first_round_that_differs(place, capsys):
+    wrong = TWIN.replace("eta * y[t]", "(eta if t < 30 else 2 * eta) * y[t]")
+    tiny(place / "mine", **{"tests/reference/small.py": wrong})
+    assert main(["check", "--with", "mine", "--format", "json"]) == 1
+    failed = {row["check"]: row["what differs first"] for row in json.loads(capsys.readouterr().out)}
+    failed = {check: fault for check, fault in failed.items() if fault}
+    assert {"twin: wdbc", "twin: ties"} <= failed.keys()
+    assert all(check.startswith("twin") for check in failed)
+    assert int(failed["twin: wdbc"].split()[1].rstrip(":")) > 31
+
+
+def test_check_finds_a_broken_contract_and_a_missing_twin(place, capsys):
+    source = TINY.replace("f = 0.0", "f = 1e-3 * t")  # the round counts from the start of each part
+    tiny(place / "mine", source)
+    (place / "mine/tests/reference/small.py").unlink()
+    assert main(["check", "mine", "--format", "json"]) == 1
+    failed = {row["check"] for row in json.loads(capsys.readouterr().out) if row["result"] == "failed"}
+    assert {"twin", "a pass in parts"} <= failed
+    assert "same seed, same result" not in failed
+
+
+def test_check_of_a_folder_that_is_wrong(place, capsys):
+    tiny(place / "one", **{"tests/reference/small.py": "import nosuch"})
+    assert main(["check", "one"]) == 2
+    assert f"{place}/one/tests/reference/small.py: cannot be imported" in capsys.readouterr().err
+    tiny(place / "two", **{"tests/reference/kernels.py": ""})
+    assert main(["check", "two"]) == 2
+    assert f"{place}/two/tests/reference/kernels.py: the name is taken" in capsys.readouterr().err
+    write(place / "three", {"conf/pool/p.yaml": "label: x\nnormalise: none\nkernels: []\n"})
+    assert main(["check", "three"]) == 2
+    assert f"{place}/three/conf/pool/p.yaml" in capsys.readouterr().err
