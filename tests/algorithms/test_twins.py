@@ -12,7 +12,7 @@ import pytest
 import reference
 from reference import TWINS, kernels
 from support.engine_cases import dataset, stream_of, ties, wdbc
-from support.twins import ROWS_ONCE, SOLVED, NumpyWithLibm, assert_equal, both
+from support.twins import ROWS_ONCE, SMALL, NumpyWithLibm, assert_equal, both
 
 import omkl.learner.one_pass
 from omkl import seeds
@@ -52,6 +52,17 @@ OPTIONS = [
     ("bomkc_projectron", {"budget": 7}),
     ("bomkc_projectronpp", {"budget": 7}),
     ("bomkc_nogd", {"budget": 12, "rank": 0.5}),
+    ("ahpatron", {"budget": 12, "eps": 0.2}),
+    ("bomkc_ahpatron", {"budget": 12, "gamma": 0.9}),
+    ("avp", {"U": 1.5, "eta": 0.4}),
+    ("avp_ogs", {"U": 2.0, "c": 1.0, "kernel": GAUSSIAN}),
+    ("iegp", {"drift": 0.001, "nu": 0.5, "tau": 0.1, "features": "iid", "D": 7}),
+    ("vaw2", {"lam1": 0.5, "lam2": 0.1, "D": 9}),
+    ("lasvm", {"C": 0.2, "kernel": GAUSSIAN}),
+    ("krls_ald", {"nu": 0.1, "kernel": GAUSSIAN}),
+    ("omkl_gf", {"variant": "authors", "draws": 3, "D": 9, "features": "orthogonal"}),
+    ("dualsgd", {"variant": "authors", "budget": 11, "k": 4, "D": 9}),
+    ("dualsgd", {"loss": "hinge", "budget": 7, "k": 20, "D": 9, "kernel": GAUSSIAN}),
     ("alma", {"alpha": 0.5, "C": 0.3}),
     ("norma", {"tau": 30, "offset": True, "lam": 0.1}),
     ("norma", {"lam": 1, "rho": 0.1, "eta": 0.5}),  # its scale underflows
@@ -153,8 +164,7 @@ def grid():
 @pytest.mark.parametrize(("data_name", "pool_name", "name"), list(grid()))
 def test_pool_learner_equals_its_twin(data_name, pool_name, name, streams, request, monkeypatch):
     data, order = streams(data_name, request)
-    over = {"budget": SOLVED[name]} if name in SOLVED else {}
-    assert_equal(name, data, order, *both(name, data, order, pool_name, monkeypatch, **over))
+    assert_equal(name, data, order, *both(name, data, order, pool_name, monkeypatch, **SMALL.get(name, {})))
 
 
 @pytest.mark.parametrize(("name", "over"), OPTIONS)
@@ -173,7 +183,7 @@ def test_learner_without_a_pool_equals_its_twin(data_name, name, streams, reques
     if "regression" in spec.tasks:  # squared losses of polynomials of unscaled data leave double precision
         own = OWN[:1] if spec.pool == "gaussian" else OWN[:2]
     for kernel in [None, *own] if spec.kernels == "own" else [None]:
-        over = {"kernel": kernel} if kernel else {}
+        over = SMALL.get(name, {}) | ({"kernel": kernel} if kernel else {})
         with monkeypatch.context() as patch:
             assert_equal(name, data, order, *both(name, data, order, None, patch, **over))
 
@@ -217,4 +227,5 @@ def test_degenerate_streams_equal_the_twin(edge, name, monkeypatch):
     for pool_name in pools_of(name):
         with monkeypatch.context() as patch:
             order = np.arange(data.T)
-            assert_equal(name, data, order, *both(name, data, order, pool_name, patch))
+            over = SMALL.get(name, {})
+            assert_equal(name, data, order, *both(name, data, order, pool_name, patch, **over))
