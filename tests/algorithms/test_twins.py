@@ -181,7 +181,9 @@ def test_learner_without_a_pool_equals_its_twin(data_name, name, streams, reques
     spec = learner_spec(name)
     own = OWN if spec.kernels == "own" else []
     if "regression" in spec.tasks:  # squared losses of polynomials of unscaled data leave double precision
-        own = OWN[:1] if spec.pool == "gaussian" else OWN[:2]
+        own = OWN[:2]
+    if spec.pool == "gaussian":
+        own = OWN[:1]
     for kernel in [None, *own] if spec.kernels == "own" else [None]:
         over = SMALL.get(name, {}) | ({"kernel": kernel} if kernel else {})
         with monkeypatch.context() as patch:

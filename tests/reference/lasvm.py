@@ -1,44 +1,37 @@
-"""LaSVM (Bordes, Ertekin, Weston, Bottou 2005) without bias: gradients computed afresh in every step."""
+"""LaSVM (Bordes, Ertekin, Weston, Bottou 2005) without bias; all gradients from the kernel matrix."""
+
+import numpy as np
 
 from .slots import Slots
 
 
-class Dual(Slots):
-    """alpha_s in [0, C], a_s = y_s alpha_s."""
-
-    def gradients(self):
-        return [self.y[j] - self.f(0, j) for j in self.held[0]]
-
-    def step(self, s, C):
-        j = self.held[0][s]
-        g = self.y[j] - self.f(0, j)
-        alpha = self.y[j] * (self.a[0][s] + g / self.kappa(0, j, j))
-        alpha = 0.0 if alpha <= 1e-9 * C else C if alpha >= C * (1 - 1e-9) else alpha
-        self.a[0][s] = self.y[j] * alpha
-
-
 def lasvm(X, y, kernels, *, C, normalise="none", rng=None):
-    """Process the example, reprocess the stored one with the largest gradient, forget the useless."""
-    E = Dual(X, y, kernels, normalise, len(y))
+    """Process the example, reprocess the stored one with the largest gradient, forget the useless.
+
+    alpha (T,) in [0, C], f = K (y alpha); what comes within 1e-9 of a bound is on it, and equal are gradients
+    within 1e-9 of each other.
+    """
+    E = Slots(X, y, kernels, normalise, len(y))
+    K = np.array([[E.kappa(0, j, t) for t in range(len(y))] for j in range(len(y))])
+    alpha, kept = np.zeros(len(y)), []
+
+    def step(j):
+        alpha[j] += y[j] * (y[j] - K[j] @ (y * alpha)) / K[j, j]
+        alpha[j] = 0.0 if alpha[j] <= 1e-9 * C else C if alpha[j] >= C * (1 - 1e-9) else alpha[j]
+
     for t in range(len(y)):
-        f = E.f(0, t)
+        f = K[t] @ (y * alpha)
         E.record(f, y[t], [True])
-        if 1 - y[t] * f > 1e-9 and E.kappa(0, t, t) > 0:
-            E.append(0, t, 0.0)
-            E.step(len(E.a[0]) - 1, C)
-        g = E.gradients()
-        alpha = [y[j] * a for j, a in zip(E.held[0], E.a[0], strict=True)]
-        able = [
-            s
-            for s, j in enumerate(E.held[0])
-            if abs(g[s]) >= 1e-3 and (alpha[s] < C if y[j] * g[s] > 0 else alpha[s] > 0)
-        ]
+        if 1 - y[t] * f > 1e-9 and K[t, t] > 0:
+            kept.append(t)
+            step(t)
+        g = y - K @ (y * alpha)
+        able = [j for j in kept if abs(g[j]) >= 1e-3 and (alpha[j] < C if y[j] * g[j] > 0 else alpha[j] > 0)]
         if able:
-            largest = max(abs(g[s]) for s in able)
-            E.step(min(s for s in able if abs(g[s]) >= largest * (1 - 1e-9)), C)
-        g = E.gradients()
-        keep = [s for s, j in enumerate(E.held[0]) if E.a[0][s] != 0 or y[j] * g[s] > 1e-9]
-        E.a[0], E.held[0] = [E.a[0][s] for s in keep], [E.held[0][s] for s in keep]
-        E.n_sv[0] = len(keep)
-    E.weights.w = None
+            largest = max(abs(g[j]) for j in able)
+            step(min(j for j in able if abs(g[j]) >= largest * (1 - 1e-9)))
+        g = y - K @ (y * alpha)
+        kept = [j for j in kept if alpha[j] != 0 or y[j] * g[j] > 1e-9]
+        E.n_sv[0] = len(kept)
+    E.held[0], E.a[0], E.weights.w = kept, [y[j] * alpha[j] for j in kept], None
     return E.finish()
