@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 TASKS = ("classification", "regression", "novelty")
+MEASURES = ("nlpd",)  # what a learner may report beside its task's error: the negative log predictive density
 
 
 def by_task(value: Any) -> bool:

@@ -11,7 +11,7 @@ from omkl.config.parameters import Parameter, parameters
 from omkl.config.state import Form
 from omkl.config.state import parse as parse_state
 from omkl.errors import UserError, show
-from omkl.tasks import TASKS, for_task
+from omkl.tasks import MEASURES, TASKS, for_task
 
 _ESTIMATOR = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*", re.ASCII)
 _RULE = re.compile(r"(\w+) +(?:<= +(\w+)|\* +(\w+) +<=? +1)", re.ASCII)  # of about.require
@@ -30,6 +30,7 @@ class LearnerSpec:
     usual_pool: its pool where none is given
     yardstick: printed below the learners    stochastic: draws random numbers of its own
     setup: function that chooses its kernels from the pool, or None    state: its resources by name (state.py)
+    measures: what it reports in every round beside its task's error, of omkl.tasks.MEASURES
     require: what must hold between its hyperparameters, as ``alpha <= beta`` or ``eta * lam < 1``
     only: the values that a hyperparameter may take on data of a task: ``{task: {name: [value, ...]}}``
     refuse: combinations of values that it has no rule for: ``[{name: value, other: value}, ...]``
@@ -55,6 +56,7 @@ class LearnerSpec:
     stochastic: bool = False
     setup: str | None = None
     state: dict[str, Form] = field(default_factory=dict)
+    measures: list[str] = field(default_factory=list)
     require: list[str] = field(default_factory=list)
     only: dict[str, dict[str, list]] = field(default_factory=dict)
     refuse: list[dict[str, Any]] = field(default_factory=list)
@@ -226,7 +228,11 @@ def _groups(value: Any) -> list[str]:
     return names
 
 
-_task = domains.parse(list(TASKS))
+def _measures(value: Any) -> list[str]:
+    return [_measure(name) for name in domains.parse("names")(value)]
+
+
+_task, _measure = domains.parse(list(TASKS)), domains.parse(list(MEASURES))
 _REQUIRED = ("label", "cite", "task", "revision")
 _OF_ESTIMATORS = {*_REQUIRED, "estimator", "sparse", "yardstick"}
 _CHECKS: dict[str, domains.Check] = {
@@ -239,6 +245,7 @@ _CHECKS: dict[str, domains.Check] = {
     "groups": _groups,
     "kernels": domains.parse(["pool", "own", "none"]),
     "pool": domains.parse(["any", "gaussian"]),
+    "measures": _measures,
     "revision": domains.parse("int [1, inf)"),
 }
 

@@ -3,13 +3,17 @@
 {shape: [m, 2D], fill: 1/m, dtype: int, diagonal: 1/lam, grows: now}   an array
 {expansion: true, copies: levels, unless: tau}   an Expansion: all stored vectors; copies: of each kernel
 {slots: budget}                                  a Budget: at most that many vectors per kernel
+{slots: all}                                     a dictionary: a Budget without a limit
 {features: D, kind: features}                    random Fourier features, D frequencies per kernel
 rounds                                           the number of rounds of the pass
 
 Sides of a shape: a number, ``m`` kernels, ``d`` features, a whole-number hyperparameter, or a product of them
-such as ``2D`` or ``levels m``. A fill or diagonal: a number, a hyperparameter, 1 over one or over m or d.
-``grows``: the last side, a hyperparameter that may be null, gets its room as rounds come; they are counted in
-the array named. A resource is None where ``unless`` is given, or ``slots`` is null.
+such as ``2D`` or ``levels m``; or a dictionary's name, for as many as it has slots: ``G: {shape: [B, B]}`` is
+its Gram matrix, whose room grows with it. A fill or diagonal (of the last two sides): a number, a
+hyperparameter, 1 over one or over m or d. ``grows``: the last side, a hyperparameter that may be null, gets
+its room as rounds come; they are counted in the array named. A ``kind`` is a hyperparameter, how the
+frequencies are drawn, or what a hyperparameter's values stand for: ``{variant: {standard: iid, ...}}``. A
+resource is None where ``unless`` is given, or ``slots`` is null.
 """
 
 import re
@@ -19,7 +23,8 @@ from typing import Any
 
 from omkl.errors import suggest
 
-DRAWN = ("orthogonal", "iid", "authors")  # how frequencies are drawn, see omkl/engine/features.py
+ALL = "all"  # slots of a dictionary
+DRAWN = ("orthogonal", "iid", "authors", "squared")  # how frequencies are drawn, see omkl/engine/features.py
 _FACTOR = re.compile(r"(\d*)([A-Za-z_]\w*)")
 
 
@@ -45,17 +50,26 @@ class ExpansionForm:
 
 @dataclass(frozen=True)
 class SlotsForm:
-    """A Budget of this many slots per kernel, None where that is null."""
+    """A Budget of this many slots per kernel, None where that is null; ALL: without a limit."""
 
     slots: str
 
 
 @dataclass(frozen=True)
 class FeaturesForm:
-    """Random features: their number, and how they are drawn: a hyperparameter, or the kind itself."""
+    """Random features: their number, and how they are drawn: a hyperparameter, or the kind itself, or
+    ``{hyperparameter: {value: kind}}``.
+    """
 
     features: str
-    kind: str
+    kind: str | dict[str, dict[str, str]]
+
+    def drawn(self, params: Mapping[str, Any]) -> str:
+        """Return how these hyperparameters draw the frequencies, one of DRAWN."""
+        if isinstance(self.kind, str):
+            return params.get(self.kind, self.kind)
+        ((name, kinds),) = self.kind.items()
+        return kinds[params[name]]
 
 
 @dataclass(frozen=True)
@@ -99,6 +113,20 @@ def factors(side: str) -> list[tuple[int, str]]:
     return [(int(match[1] or 1), match[2]) for match in matches if match]
 
 
+def dictionaries(state: Mapping[str, Any]) -> list[str]:
+    """Return the names of the dictionaries among the resources, as parsed or as written."""
+    return [
+        name
+        for name, form in state.items()
+        if form == SlotsForm(ALL) or (isinstance(form, Mapping) and form.get("slots") == ALL)
+    ]
+
+
+def follows(form: Form, state: Mapping[str, Form]) -> bool:
+    """Whether a resource is an array with as many rows or columns as a dictionary has slots."""
+    return isinstance(form, ArrayForm) and bool(set(form.shape) & set(dictionaries(state)))
+
+
 def names(form: Form) -> list[str]:
     """Return the names of all hyperparameters and lengths that decide how large a resource is."""
     match form:
@@ -107,7 +135,7 @@ def names(form: Form) -> list[str]:
         case ExpansionForm():
             return [form.copies] if form.copies else []
         case SlotsForm():
-            return [form.slots]
+            return [form.slots] if form.slots != ALL else []
         case FeaturesForm():
             return [form.features]
     return []
@@ -126,11 +154,24 @@ def _form(written: Any, defaults: Mapping[str, Any], state: Mapping[str, Any]) -
     if form is FeaturesForm and "kind" not in written:
         raise ValueError("kind is missing: a hyperparameter, or how the frequencies are drawn")
     if form is ArrayForm:
-        _check_array(written, [*defaults, "m", "d"], state)
+        _check_array(written, [*defaults, "m", "d", *dictionaries(state)], state)
         return ArrayForm(**{**written, "shape": tuple(written["shape"])})
     for key in written.keys() - {"expansion"}:
-        _check_name(written[key], [*defaults, *DRAWN] if key == "kind" else defaults)
+        if key == "kind" and isinstance(written[key], Mapping):
+            _check_kinds(written[key], defaults)
+        else:
+            more = {"kind": DRAWN, "slots": (ALL,)}.get(key, ())
+            _check_name(written[key], [*defaults, *more])
     return form(**written)
+
+
+def _check_kinds(kinds: Mapping[str, Any], defaults: Mapping[str, Any]) -> None:
+    if len(kinds) != 1 or not all(isinstance(named, Mapping) for named in kinds.values()):
+        raise ValueError("kind must be a word or {hyperparameter: {value: kind}}")
+    for name, named in kinds.items():
+        _check_name(name, defaults)
+        for kind in named.values():
+            _check_name(kind, DRAWN)
 
 
 def _check_array(written: Mapping[str, Any], known: list[str], state: Mapping[str, Any]) -> None:

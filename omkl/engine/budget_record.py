@@ -8,6 +8,7 @@ from omkl.engine.open_block import grown, make_block, whole_lanes, with_room
 from omkl.engine.pool import Pool
 
 BLOCK = 64
+UNLIMITED = 2**40  # more vectors than anyone will store: the budget of classifiers without one
 
 # pool                the kernels
 # limit (1,)          the budget: slots per kernel; arrays over slots have S <= limit, as many as needed

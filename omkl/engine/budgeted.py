@@ -47,6 +47,15 @@ def kernel_values(B, t):
 
 
 @njit(cache=True)
+def output_again(B, t, i):
+    """f_i(x_t) of that round, after its coefficients changed."""
+    K, A, f = kernel_values(B, t), B.A, 0.0
+    for s in range(B.n_sv[i]):
+        f += A[s, i] * K[s, i]
+    return f
+
+
+@njit(cache=True)
 def self_kernels(B, t):
     """kappa_i(x_t, x_t) (m,) of that round."""
     own = np.empty(B.f.size)
@@ -78,6 +87,21 @@ def has_room(B, i):
 def oldest(B, i):
     """The slot that `add_over_oldest` takes when kernel i has no room."""
     return B.oldest[i]
+
+
+@njit(cache=True)
+def ages(B, i):
+    """When each of kernel i's vectors was stored (n,), slot by slot: smaller numbers are older."""
+    return B.born[: B.n_sv[i], i]
+
+
+@njit(cache=True)
+def slot_of(B, stream, t, i):
+    """The slot of kernel i that holds example t, -1 where none does: it may come again in another pass."""
+    for s in range(B.n_sv[i]):
+        if B.origin[B.holds[s, i]] == stream.order[t]:
+            return s
+    return -1
 
 
 @njit(cache=True)

@@ -31,7 +31,8 @@ def make_features(
 ) -> Features:
     """Return features of these Gaussian kernels (mappings with ``sigma`` or ``gamma``) for examples (d,).
 
-    kind: ``iid`` v ~ N(0, I / sigma^2); ``orthogonal`` rows of S Q / sigma, Q Haar-distributed orthonormal
+    kind: ``iid`` v ~ N(0, I / sigma^2); ``squared`` v ~ N(0, I / sigma^4), a slip of DualSGD's authors;
+    ``orthogonal`` rows of S Q / sigma, Q Haar-distributed orthonormal
     (d, d), S diagonal chi_d, as many such blocks as D needs (equation 12); ``authors`` what their code does:
     chi_1 for chi_d, sigma^2 times the rows where sigma divides them, and no factor D^-1/2.
     given (m, D, d): the frequencies to use in place of random ones. Raises UserError for another shape.
@@ -60,6 +61,8 @@ def further_frequencies(
 def _frequencies(kernel: dict, d: int, D: int, kind: str, rng: np.random.Generator) -> np.ndarray:
     """V (D, d) of one Gaussian."""
     sigma2 = kernel["sigma"] ** 2 if "sigma" in kernel else 1.0 / (2.0 * kernel["gamma"])
+    if kind == "squared":
+        return rng.standard_normal((D, d)) / sigma2
     if kind == "iid" or d == 0:  # without features there is nothing to make orthogonal
         return rng.standard_normal((D, d)) / math.sqrt(sigma2)
     rows = []

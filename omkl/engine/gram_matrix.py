@@ -15,6 +15,7 @@ from omkl.engine.pool import pool_value
 LEAST_RESIDUAL = 1e-8  # share of ||kappa(x, .)||^2 outside the span above which x is outside
 LEAST_SUM = 1e-10  # share of its terms below which a sum is rounding: coefficients are solutions
 LEAST_EIGENVALUE = 1e-8  # share of the largest below which an eigenvector is noise
+LEAST_PIVOT = 1e-15  # share of a diagonal element below which what is left of it is rounding
 SAME_EIGENVALUE = 1e-6  # relative difference of eigenvalues that belong together
 
 
@@ -44,21 +45,9 @@ def projection(G, k, own, own_s):
         if k[s] == own and own_s[s] == own:
             d[s] = 1.0
             return d, u, own, 0.0
-    norm2 = 0.0
-    for s in range(n):
-        z = u[s]
-        if z != 0.0:
-            rest, below = u[s + 1 :], G[s, s + 1 : n]
-            for j in range(rest.size):
-                rest[j] -= z * below[j]
-            u[s] = z / G[s, s]
-            norm2 += z * u[s]
+    norm2 = _eliminate(G, u)
     d[:] = u
-    for s in range(n - 1, 0, -1):
-        if d[s] != 0.0:
-            rest, before = d[:s], G[s, :s]
-            for j in range(s):
-                rest[j] -= d[s] * before[j]
+    _substitute(G, d)
     largest = 0.0
     for s in range(n):
         largest = max(largest, abs(d[s]) * np.sqrt(own_s[s]))
@@ -89,19 +78,80 @@ def move(B, i, c, d):
 @njit(cache=True)
 def gram(B, i):
     """K (n, n) of kernel i's stored vectors."""
-    n, dense = B.n_sv[i], B.dense
+    n = B.n_sv[i]
     K = np.empty((n, n))
     for q in range(n):
-        there = B.holds[q, i]
-        start, stop = B.ends[2 * there], B.ends[2 * there + 1]
-        dense[B.indices[start:stop]] = B.values[start:stop]
-        for s in range(n):
-            e, dot = B.holds[s, i], 0.0
-            for k in range(B.ends[2 * e], B.ends[2 * e + 1]):
-                dot += dense[B.indices[k]] * B.values[k]
-            K[q, s] = pool_value(B.pool, i, dot, B.norm2[e], B.norm2[there])
-        dense[B.indices[start:stop]] = 0.0
+        K[q] = gram_row(B, i, q)
     return K
+
+
+@njit(cache=True)
+def gram_row(B, i, q):
+    """(n,): the values of kernel i's vector in slot q with all of its stored vectors."""
+    n, dense = B.n_sv[i], B.dense
+    row = np.empty(n)
+    there = B.holds[q, i]
+    start, stop = B.ends[2 * there], B.ends[2 * there + 1]
+    dense[B.indices[start:stop]] = B.values[start:stop]
+    for s in range(n):
+        e, dot = B.holds[s, i], 0.0
+        for k in range(B.ends[2 * e], B.ends[2 * e + 1]):
+            dot += dense[B.indices[k]] * B.values[k]
+        row[s] = pool_value(B.pool, i, dot, B.norm2[e], B.norm2[there])
+    dense[B.indices[start:stop]] = 0.0
+    return row
+
+
+@njit(cache=True)
+def factored(K):
+    """L D L^T = K (n, n), symmetric and positive definite, as ``projection`` takes it: G (n, n).
+
+    A pivot that is rounding gets an infinite D: the vector is in the span of those before it and gets the
+    coefficient 0.
+    """
+    n = len(K)
+    G = np.zeros((n, n))
+    for q in range(n):
+        u = K[q, :q].copy()
+        size = K[q, q] - _eliminate(G, u)
+        G[q, :q] = u
+        G[:q, q] = u
+        G[q, q] = size if size > LEAST_PIVOT * K[q, q] else np.inf
+    return G
+
+
+@njit(cache=True)
+def solution(G, b):
+    """K^-1 b (n,) for the factored K."""
+    x = b.copy()
+    _eliminate(G, x)
+    _substitute(G, x)
+    return x
+
+
+@njit(cache=True)
+def _eliminate(G, u):
+    """u <- D^-1 L^-1 u; returns u^T K^-1 u of the u given."""
+    n, norm2 = u.size, 0.0
+    for s in range(n):
+        z = u[s]
+        if z != 0.0:
+            rest, below = u[s + 1 :], G[s, s + 1 : n]
+            for j in range(rest.size):
+                rest[j] -= z * below[j]
+            u[s] = z / G[s, s]
+            norm2 += z * u[s]
+    return norm2
+
+
+@njit(cache=True)
+def _substitute(G, d):
+    """d <- L^-T d."""
+    for s in range(d.size - 1, 0, -1):
+        if d[s] != 0.0:
+            rest, before = d[:s], G[s, :s]
+            for j in range(s):
+                rest[j] -= d[s] * before[j]
 
 
 @njit(cache=True)

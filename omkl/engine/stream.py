@@ -16,7 +16,8 @@ Stream = namedtuple("Stream", "T order indptr indices values y")
 # score (T,)     the prediction's score in each round
 # mistake (T,)   whether it was one
 # n_sv_sum, n_sv_union, n_sv_combined (T,)     support vectors behind the prediction
-Trace = namedtuple("Trace", "score mistake n_sv_sum n_sv_union n_sv_combined")
+# further (T, q)  the q further measures that the learner declares, in their order
+Trace = namedtuple("Trace", "score mistake n_sv_sum n_sv_union n_sv_combined further")
 
 
 def make_stream(
@@ -49,9 +50,10 @@ def part(stream: Stream, start: int, stop: int) -> Stream:
     return stream._replace(T=stop - start, order=stream.order[start:stop], y=stream.y[start:stop])
 
 
-def make_trace(T: int) -> Trace:
-    """Return an empty trace of T rounds."""
-    return Trace(np.zeros(T), np.zeros(T, np.bool_), *(np.zeros(T, np.int64) for _ in range(3)))
+def make_trace(T: int, further: int = 0) -> Trace:
+    """Return an empty trace of T rounds, with that many further measures."""
+    total, union, combined = (np.zeros(T, np.int64) for _ in range(3))
+    return Trace(np.zeros(T), np.zeros(T, np.bool_), total, union, combined, np.zeros((T, further)))
 
 
 def trace_part(trace: Trace, start: int, stop: int) -> Trace:
@@ -71,6 +73,12 @@ def record_score(trace, t, score, y):
     """Note the score of round t and whether it errs on label y."""
     trace.score[t] = score
     trace.mistake[t] = is_mistake(y, score)
+
+
+@njit(cache=True)
+def record_further(trace, t, j, value):
+    """Note the learner's further measure j in round t."""
+    trace.further[t, j] = value
 
 
 @njit(cache=True)

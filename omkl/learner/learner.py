@@ -89,7 +89,7 @@ class Learner:
                 return self.run(stream, learn, on_part)
             finally:
                 self._renumber(first)
-        trace = make_trace(stream.T)
+        trace = make_trace(stream.T, len(self.spec.measures))
         resources.grow(self.forms, self.state, self.params, stream, learn)
         step = max(1, -(-stream.T // (CURVE_POINTS * self.block))) * self.block
         seconds = 0.0
@@ -98,10 +98,9 @@ class Learner:
             for name in self._with_blocks():
                 close(self.state[name].open)
             whole = stop - start == stream.T
-            now = {
-                "stream": stream if whole else part(stream, start, stop),
-                "trace": trace if whole else trace_part(trace, start, stop),
-            }
+            rounds = stream if whole else part(stream, start, stop)
+            now = {"stream": rounds, "trace": trace if whole else trace_part(trace, start, stop)}
+            resources.grow_dictionaries(self.forms, self.state, rounds, learn)
             values = {**self.state, **self.arguments, **now, "learn": learn}
             arguments = [values[name] for name in self.names]
             began = time.thread_time()  # CPU time: waiting for a busy core is not the learner's

@@ -40,7 +40,8 @@ def run_pass(
     predictions before their updates; of a novelty detection the examples flagged as novel), n_sv_sum,
     n_sv_union, n_sv_combined, n_sv_per_kernel, weights, pairs (stored vectors summed over rounds), seconds,
     curve (at most 100 points t, weights at points weights_t; ``loss``, the squared errors summed, of a
-    regression in place of mistakes). Raises OmklError when a regression's predictions overflow.
+    regression in place of mistakes). Each further measure of the learner is a key of its own, its mean over
+    the pass, and its sums a list of the curve. Raises OmklError when a regression's predictions overflow.
     """
     return observed_pass(spec, params, pool, dataset, order, permutation_seed, block=block, on_part=on_part)[
         0
@@ -113,13 +114,15 @@ def _figures(
     else:
         with np.errstate(over="ignore", invalid="ignore"):
             loss = np.cumsum(np.square(trace.score - target))
-        if not np.isfinite(loss[-1]):
-            t = int(np.argmin(np.isfinite(loss))) + 1
-            raise OmklError(
-                f"the prediction of round {t} overflowed; rescale the data or reduce the step size"
-            )
+        _check_range(loss)
         measured = {"mistakes": None, "mistake_rate": None, "mse": float(loss[-1]) / T}
         curve = {"t": points, "loss": [float(loss[t - 1]) for t in points]}
+    for name, values in zip(learner.spec.measures, trace.further.T, strict=True):
+        with np.errstate(over="ignore", invalid="ignore"):
+            sums = np.cumsum(values)
+        _check_range(sums)
+        measured[name] = float(sums[-1]) / T
+        curve[name] = [float(sums[t - 1]) for t in points]
     for name, value in final.items():
         sizes = getattr(trace, name)  # before round t's update, hence after round t - 1's
         curve[name] = [int(sizes[t]) if t < T else value for t in points]
@@ -135,6 +138,13 @@ def _figures(
         "seconds": seconds,
         "curve": curve,
     }
+
+
+def _check_range(sums: np.ndarray) -> None:
+    """Raise OmklError with the first round whose sum is no number."""
+    if not np.isfinite(sums[-1]):
+        t = int(np.argmin(np.isfinite(sums))) + 1
+        raise OmklError(f"the prediction of round {t} overflowed; rescale the data or reduce the step size")
 
 
 def choose_kernels(

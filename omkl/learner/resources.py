@@ -1,15 +1,15 @@
 """A learner's resources: what its YAML declares as state, made, grown and measured.
 
-For each form (omkl/config/state.py) `make` says how it is made, `grow` how it gets room for a stream, and
-`bytes_needed` the bytes that it takes whatever the stream.
+For each form (omkl/config/state.py) `make` says how it is made, `grow` how it gets room for a stream
+(`grow_dictionaries` for the next part of one), `bytes_needed` the bytes that it takes whatever the stream.
 """
 
 import math
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,13 +17,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from omkl.config.state import (
+    ALL,
     ArrayForm,
     ExpansionForm,
     FeaturesForm,
     Form,
     RoundsForm,
     SlotsForm,
+    dictionaries,
     factors,
+    follows,
     names,
 )
 
@@ -37,6 +40,7 @@ class Setup:
 
     params: hyperparameters    pool: ``{"normalise", "kernels"}`` or None    d: features    rng: its own
     block: rows computed at once    rounds: of the pass    frequencies (m, D, d): in place of drawn ones
+    slots: how many each dictionary has room for
     """
 
     params: Mapping[str, Any]
@@ -46,6 +50,7 @@ class Setup:
     block: int = 0
     rounds: int = 0
     frequencies: np.ndarray | None = None
+    slots: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def m(self) -> int:
@@ -71,17 +76,18 @@ class Setup:
         return self._value(name) if name == value else 1.0 / self._value(name)
 
     def _value(self, name: str) -> Any:
-        return {"m": self.m, "d": self.d, **self.params}[name]
+        return {"m": self.m, "d": self.d, **self.slots, **self.params}[name]
 
 
 def make(state: Mapping[str, Form], setup: Setup) -> dict[str, Any]:
     """Return a learner's resources by name, without those that these hyperparameters leave out."""
     left_out = absent(state, setup.params)
+    setup = replace(setup, slots=dict.fromkeys(dictionaries(state), 0))
     return {name: _made(form, setup) for name, form in state.items() if name not in left_out}
 
 
 def _made(form: Form, setup: Setup) -> Any:
-    from omkl.engine.budget_record import make_budget
+    from omkl.engine.budget_record import UNLIMITED, make_budget
     from omkl.engine.expansion import make_expansion
     from omkl.engine.features import make_features
     from omkl.engine.pool import make_pool
@@ -92,7 +98,7 @@ def _made(form: Form, setup: Setup) -> Any:
             if value := setup.number(form.fill):  # zeros cost memory only where they are written
                 array[:] = value
             if form.diagonal is not None:
-                np.fill_diagonal(array, setup.number(form.diagonal))
+                np.einsum("...ii->...i", array)[...] = setup.number(form.diagonal)
             return array
         case RoundsForm():
             return np.array([setup.rounds])
@@ -103,10 +109,10 @@ def _made(form: Form, setup: Setup) -> Any:
             copies = setup.length(form.copies) if form.copies else 1
             return make_expansion(make_pool(kernels * copies, normalise), setup.d, setup.block)
         case SlotsForm():
-            limit = setup.params[form.slots]
+            limit = UNLIMITED if form.slots == ALL else setup.params[form.slots]
             return make_budget(make_pool(kernels, normalise), limit, setup.d, setup.block)
         case FeaturesForm():
-            D, kind = setup.length(form.features), setup.params.get(form.kind, form.kind)
+            D, kind = setup.length(form.features), form.drawn(setup.params)
             return make_features(kernels, setup.d, D, kind, setup.rng, setup.frequencies)
 
 
@@ -126,10 +132,41 @@ def grow(
                 made[name] = lengthened(made[name], min(Setup(params).length(form.shape[-1]), room))
             case ExpansionForm():
                 made[name] = reserve(made[name], stream.T, nnz, longest)
-            case SlotsForm():
+            case SlotsForm() if form.slots != ALL:
                 made[name] = reserve_slots(made[name], stream.T, longest)
             case RoundsForm() if not made[name][0]:  # the length of the pass was not given
                 made[name] = np.array([stream.T])
+
+
+def grow_dictionaries(state: Mapping[str, Form], made: dict[str, Any], stream: "Stream", learn: bool) -> None:
+    """Give dictionaries, and the arrays that grow with them, room for the next part of a stream, in place.
+
+    Part by part, since a matrix with room for every example of a long stream would fill any memory.
+    """
+    from omkl.engine.budget_record import reserve_slots
+
+    if not (growing := dictionaries(state)):
+        return
+    starts = stream.indptr[stream.order]
+    longest = int((stream.indptr[stream.order + 1] - starts).max(initial=0))
+    for name in growing:
+        made[name] = reserve_slots(made[name], stream.T if learn else 0, longest)
+    slots = {name: len(made[name].A) for name in growing}
+    for name, form in state.items():
+        if isinstance(form, ArrayForm) and follows(form, state):
+            shape = [
+                slots.get(str(side), had) for side, had in zip(form.shape, made[name].shape, strict=True)
+            ]
+            made[name] = padded(made[name], shape)
+
+
+def padded(array: np.ndarray, shape: Sequence[int]) -> np.ndarray:
+    """Return an array of this shape that begins with this one and is 0 elsewhere; the same where it fits."""
+    if array.shape == tuple(shape):
+        return array
+    larger = np.zeros(shape, array.dtype)
+    larger[tuple(map(slice, array.shape))] = array
+    return larger
 
 
 def lengthened(array: np.ndarray, length: int) -> np.ndarray:
@@ -146,19 +183,20 @@ def absent(state: Mapping[str, Form], params: Mapping[str, Any]) -> tuple[str, .
     return tuple(
         name
         for name, form in state.items()
-        if (isinstance(form, SlotsForm) and params.get(form.slots) is None)
+        if (isinstance(form, SlotsForm) and form.slots != ALL and params.get(form.slots) is None)
         or (isinstance(form, ExpansionForm) and form.unless and params.get(form.unless) is not None)
     )
 
 
 def limits(state: Mapping[str, Form]) -> list[str]:
     """Return the hyperparameters that bound how many vectors are stored."""
-    return [form.slots for form in state.values() if isinstance(form, SlotsForm)]
+    return [form.slots for form in state.values() if isinstance(form, SlotsForm) and form.slots != ALL]
 
 
 def bytes_needed(state: Mapping[str, Form], setup: Setup) -> dict[str, int]:
     """Return the bytes that each resource takes whatever the stream: stored examples are not counted."""
     bounds, needed = set(limits(state)), {}
+    setup = replace(setup, slots=dict.fromkeys(dictionaries(state), 0))
     for name, form in state.items():
         numbers = 0
         if isinstance(form, ArrayForm):

@@ -12,7 +12,7 @@ import numpy as np
 from omkl.config import compose
 from omkl.config.kernel_pools import PARTS
 from omkl.config.learners import LearnerSpec, learner_names, learner_spec
-from omkl.config.state import ArrayForm
+from omkl.config.state import ArrayForm, dictionaries, follows
 from omkl.data.dataset import MANY
 from omkl.engine.budget_record import Budget
 from omkl.engine.saved_arrays import Arrays, from_arrays, to_arrays
@@ -63,11 +63,16 @@ def unpack(header: dict[str, Any], arrays: Arrays) -> Learner:
         if resource == "rng" or resource not in parts:
             raise ValueError(f"{spec.name} has no array '{name}'")
         parts[resource][part] = array
-    for name, given in parts.items():
-        form = spec.state.get(name)
+    growing = dictionaries(spec.state)
+    for name in sorted(parts, key=lambda name: name not in growing):  # their sizes are those of others
+        given, form = parts[name], spec.state.get(name)
         if name == "rng":
             continue
         fresh = learner.state[name]
+        if isinstance(form, ArrayForm) and follows(form, spec.state):
+            slots = {other: len(learner.state[other].A) for other in growing}
+            shape = Setup(params, pool, d, slots=slots).shape(form)
+            fresh = np.broadcast_to(np.zeros((), fresh.dtype), shape)  # of no size in memory
         if isinstance(form, ArrayForm) and form.grows:
             most = Setup(params, pool, d).length(form.shape[-1])
             fresh = np.zeros((*fresh.shape[:-1], min(most, given[""].shape[-1] if "" in given else 0)))

@@ -34,7 +34,7 @@ def _wider(form: Any, resource: Any, setup: Setup, learner: Learner) -> Any:
         resource = resource._replace(open=wider_block(resource.open, setup.d))
         return resource if isinstance(resource, Expansion) else resource._replace(dense=np.zeros(setup.d))
     if isinstance(resource, Features) and isinstance(form, FeaturesForm) and setup.pool is not None:
-        kind = setup.params.get(form.kind, form.kind)
+        kind = form.drawn(setup.params)
         more = further_frequencies(setup.pool["kernels"], resource, setup.d, kind, learner.state["rng"])
         return resource._replace(V=np.concatenate([resource.V, more]))
     if isinstance(form, ArrayForm) and "d" in form.shape:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from omkl.config.settings_text import params_text, value_text
-from omkl.reports.measures import BY_TASK
+from omkl.reports.measures import BY_TASK, FURTHER
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -79,7 +79,7 @@ def display(summary: "pd.DataFrame", swept: Iterable[str] = ()) -> Display:
     """Lay a summary out in its usual columns; hyperparameters named in ``swept`` get columns of their own.
 
     Columns without content are left out: pools when there is but one, hyperparameters when all are the
-    defaults, the combined count where it is #SV everywhere.
+    defaults, the combined count where it is #SV everywhere, a further measure that no learner reports.
     """
     table = everything(summary, swept)
     kept = [number for number, column in enumerate(table.columns) if column.usual]
@@ -109,6 +109,10 @@ def everything(summary: "pd.DataFrame", swept: Iterable[str] = ()) -> Display:
         own = summary[[f"{measure.name}_mean", f"{measure.name}_std"]].where(summary["task"] == task)
         column = Column(measure.name, measure.header, spread=True, marks=True, meaning=measure.meaning)
         parts.append((column, _spreads(own, measure.name, 2)))
+    for further in FURTHER:
+        if summary[f"{further.name}_mean"].notna().any():
+            column = Column(further.name, further.header, spread=True, meaning=further.meaning)
+            parts.append((column, _spreads(summary, further.name, 3)))
     # A learner without kernels, or that runs on random features, has no support vectors to count.
     no_vectors = (summary["n_sv_sum_mean"] == 0) | (summary["m"] == 0)
     counts = summary[[name for name in summary.columns if name.startswith("n_sv_")]].mask(no_vectors)

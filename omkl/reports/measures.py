@@ -50,6 +50,23 @@ BY_TASK = {
 }
 
 
+@dataclass(frozen=True)
+class FurtherMeasure:
+    """What some learners report beside their task's error, one of omkl.tasks.MEASURES: as TaskMeasure."""
+
+    name: str
+    header: str
+    meaning: str
+
+
+FURTHER = (
+    FurtherMeasure(
+        *("nlpd", "NLPD"),
+        meaning="negative log predictive density of the targets, mean over one pass",
+    ),
+)
+
+
 def learners_of(table: "pd.DataFrame") -> "pd.DataFrame":
     """Return the rows of a summary or of curves that are no yardsticks."""
     return table[~table["is_yardstick"].astype(bool)]
@@ -121,6 +138,7 @@ MEASURES = {
     "mistake_pct": Measure("mistake rate (%)", "mistakes", "rate", 100.0),
     "windowed_pct": Measure("mistake rate in window (%)", "mistakes", "rate", 100.0, windowed=True),
     "mse_e3": Measure("mean squared error × 1000", "loss", "rate", 1000.0),
+    "nlpd": Measure("negative log predictive density", "nlpd", "rate"),
     "mistakes": Measure("mistakes", "mistakes"),
     "n_sv_sum": Measure("support vectors (#SV)", "n_sv_sum", "size"),
     "n_sv_union": Measure("distinct examples stored", "n_sv_union", "size"),

@@ -17,7 +17,7 @@ def legend(table: Display, least: str, cells: "pd.DataFrame") -> list[tuple[str,
 
     least: of the best rows, as measures.least_of.
     """
-    errors = [number for number, column in enumerate(table.columns) if column.marks]
+    errors = [number for number, column in enumerate(table.columns) if column.meaning]
     spreads = [line.cells[number] for line in table.lines for number in errors]
     single = all(isinstance(cell, Spread) and cell.std == MISSING for cell in spreads)
     each = repetitions_of(set(cells["order"]) if len(cells) else ())

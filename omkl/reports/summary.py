@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from omkl import tasks
 from omkl.config.settings_text import params_text
 from omkl.reports import origin
 from omkl.reports.expected import Expected
@@ -21,6 +22,7 @@ MEASURES = (  # column of the cells, name of the columns made from it, times wha
     ("mistakes", "mistakes", 1.0),
     ("mistake_rate", "mistake_pct", 100.0),
     ("mse", "mse_e3", 1000.0),
+    *((name, name, 1.0) for name in tasks.MEASURES),
     ("n_sv_sum", "n_sv_sum", 1.0),
     ("n_sv_union", "n_sv_union", 1.0),
     ("n_sv_combined", "n_sv_combined", 1.0),
@@ -41,10 +43,11 @@ def summary_of(cells: "pd.DataFrame", expected: Expected) -> "pd.DataFrame":
 
     Columns (COLUMNS): ``mistake_pct_mean`` and so on are means over the repetitions, ``..._std`` sample
     standard deviations (ddof 1, NaN for one repetition); rates in percent, ``mse_e3`` the mean squared error
-    of a regression times 1000, seconds of the learner. ``m`` is the number of kernels, 0 for a kernel-free
-    learner, ``kernel`` the one that wins (winner.winner). ``settings`` is the text of the hyperparameters to
-    show (``shown``), ``params`` all of them. ``reps`` repetitions have finished, ``asked`` are expected;
-    ``complete`` when these agree. The last columns are those of origin.columns.
+    of a regression times 1000, ``nlpd`` NaN for a learner that does not report it, seconds of the learner.
+    ``m`` is the number of kernels, 0 for a kernel-free learner, ``kernel`` the one that wins (winner.winner).
+    ``settings`` is the text of the hyperparameters to show (``shown``), ``params`` all of them. ``reps``
+    repetitions have finished, ``asked`` are expected; ``complete`` when these agree. The last columns are
+    those of origin.columns.
 
     ``best``: the lowest mean mistake rate of the data set, of a regression the lowest mean squared error, of
     a novelty detection none. ``marked``: the best, and every row not worse than it by a two-sided paired

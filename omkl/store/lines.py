@@ -21,12 +21,14 @@ import orjson
 
 from omkl.store.keys import dumps
 from omkl.store.soundness import Shared, is_cell, is_curve, shared_part
+from omkl.tasks import MEASURES
 
 COLUMNS = (
     *("key", "status", "algo", "params", "pool", "pool_spec", "data", "data_hash", "task", "order", "rep"),
     *("seed", "permutation_seed", "revision", "T", "mistakes", "mistake_rate", "mse", "n_sv_sum"),
     *("n_sv_union", "n_sv_combined", "n_sv_per_kernel", "weights", "pairs", "m", "seconds", "provenance"),
     "source",
+    *MEASURES,
 )
 SHARED = (
     *("algo", "params", "pool", "pool_spec", "data", "data_hash", "task", "order", "seed", "revision"),

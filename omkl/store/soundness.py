@@ -11,7 +11,7 @@ from itertools import pairwise
 from typing import Any
 
 from omkl.store.keys import key_text
-from omkl.tasks import TASKS
+from omkl.tasks import MEASURES, TASKS
 
 Shared = tuple[dict[str, Any], Any, bytes]  # fields that many cells share, their hash begun, its last bytes
 Kinds = dict[str, tuple[type, ...]]
@@ -72,7 +72,8 @@ def is_cell(own: dict[str, Any], shared: Shared) -> bool:
     """Return whether a cell's own fields and those it shares (`shared_part`) are those of a cell.
 
     A finished cell has all figures: 0 <= mistakes <= T and mistake_rate = mistakes / T, or mse >= 0 for a
-    regression. Counts and times are not negative. The key is the key of the fields.
+    regression; a further measure is a number. Counts and times are not negative. The key is that of the
+    fields.
     """
     part, begun, last = shared
     try:
@@ -114,14 +115,16 @@ def _has_figures(own: dict[str, Any], T: int) -> bool:
         and 0 <= seconds < math.inf
         and _is_list(counts, _WHOLE, 0)
         and (weights is None or _is_list(weights))
+        and all(type(own[name]) in _NUMBERS for name in MEASURES if own.get(name) is not None)
     )
 
 
 def is_curve(curve: Any) -> bool:
     """Return whether this is a learning curve: lists over the same ascending rounds t, and the weights.
 
-    ``t``, ``mistakes`` (at most t) and ``n_sv_*`` are counts, ``loss`` numbers not below 0, ``weights`` one
-    list of numbers per entry of ``weights_t``, or None. Other fields must be lists or None.
+    ``t``, ``mistakes`` (at most t) and ``n_sv_*`` are counts, ``loss`` numbers not below 0, the sums of
+    further measures numbers, ``weights`` one list of numbers per entry of ``weights_t``, or None. Other
+    fields must be lists or None.
     """
     try:
         rounds = curve["t"]
@@ -131,6 +134,8 @@ def is_curve(curve: Any) -> bool:
                 good &= len(values) == len(rounds) and _is_list(
                     values, _NUMBERS if name == "loss" else _WHOLE, 0
                 )
+            elif name in MEASURES:
+                good &= len(values) == len(rounds) and _is_list(values)
             elif name in ("t", "weights_t"):
                 good &= _is_list(values, _WHOLE, 0)
             else:

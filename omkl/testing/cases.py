@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from omkl.config import LearnerSpec, learner_spec, pool
+from omkl.config.state import dictionaries, follows
 from omkl.data.dataset import Dataset, content_hash
 from omkl.engine.stream import Stream, Trace, make_stream
 from omkl.learner.learner import Learner
@@ -196,12 +197,21 @@ def state(learner: Learner) -> Arrays:
     arrays = stored(learner) if learner.classifiers is not None else {}
     for k, v in learner.state.items():
         if isinstance(v, np.ndarray):
-            arrays[k] = v
+            arrays[k] = in_use(learner, k)
         elif k == "F":
             arrays["F.V"] = v.V
         elif k not in ("E", "B", "rng"):
             arrays |= {f"{k}.A": v.A[:, : v.size[0]], f"{k}.size": v.size}
     return {name: array.copy() for name, array in arrays.items()}
+
+
+def in_use(learner: Learner, name: str) -> np.ndarray:
+    """An array of the state without the room for what a dictionary does not hold yet."""
+    array, form, growing = learner.state[name], learner.forms[name], dictionaries(learner.forms)
+    if not follows(form, learner.forms):
+        return array
+    n = learner.state[growing[0]].n_sv.max()
+    return array[tuple(slice(n if side in growing else None) for side in form.shape)]
 
 
 def traced(trace: Trace) -> Arrays:

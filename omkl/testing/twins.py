@@ -20,11 +20,15 @@ from omkl.testing.cases import dataset, dense, fitting, slots_of, stored
 from omkl.testing.plain import Result, kernels
 
 SEED = 20
-# Learners whose coefficients solve linear systems, as exact as these are well conditioned, and that are slow
-# in plain steps: they meet every set and pool with a smaller budget.
-SOLVED = {"bomkc_projectron": 20, "bomkc_projectronpp": 20, "bomkc_nogd": 20}
-# AdaRaker's authors divide errors by their differences, which may be of the size of rounding
-LOOSE = {"adaraker_authors": 1e-6}
+# Learners whose coefficients solve linear systems, as exact as these are well conditioned.
+SOLVED = {"bomkc_projectron", "bomkc_projectronpp", "bomkc_nogd"}
+SOLVED |= {"ahpatron", "bomkc_ahpatron", "avp_ogs", "krls_ald"}
+# AdaRaker's authors divide errors by their differences, which may be of the size of rounding; the first steps
+# of OMKL-GF, of size 1 and 1 / sqrt(2), multiply the rounding of features of narrow kernels.
+ROUGH = {"adaraker_authors", "omkl_gf"}
+# Learners that are slow in plain steps meet every set and pool with less to compute.
+SMALL: dict[str, dict[str, Any]] = {name: {"budget": 20} for name in SOLVED - {"avp_ogs", "krls_ald"}}
+SMALL |= {name: {"D": 6} for name in ("iegp", "vaw2", "omkl_gf")}
 POOLS = ("paper16", "paper16_cosine", "laplace13")
 KERNELS = [
     {"kind": "gaussian", "gamma": 0.01},
@@ -50,13 +54,12 @@ Twin = Callable[..., Result]
 
 
 class Passes(NamedTuple):
-    """A learner's pass and its twin's: figures, the learner after it, its trace, the Result, the pool."""
+    """A learner's pass and its twin's: figures, the learner after it, its trace, the twin's Result."""
 
     figures: dict[str, Any]
     learner: Learner
     trace: Trace
     result: Result
-    given: dict[str, Any] | None
 
 
 @cache
@@ -130,7 +133,7 @@ def both(
         rng=np.random.default_rng(seeds.learner_seed(SEED, spec.draws_as or name)),
         **hyper,
     )
-    return Passes(figures, learner, trace, result, given)
+    return Passes(figures, learner, trace, result)
 
 
 def pools_of(name: str) -> tuple[str, ...]:
@@ -144,8 +147,10 @@ def kernels_for(name: str) -> list[dict[str, Any]]:
     spec = learner_spec(name)
     own = KERNELS if spec.kernels == "own" else []
     if "regression" in spec.tasks:  # squared losses of polynomials of unscaled data leave double precision
-        own = own[:1] if spec.pool == "gaussian" else own[:2]
-    return [{}, *({"kernel": kernel} for kernel in own)]
+        own = own[:2]
+    if spec.pool == "gaussian":
+        own = own[:1]
+    return [SMALL.get(name, {}) | over for over in ({}, *({"kernel": kernel} for kernel in own))]
 
 
 def edge(name: str) -> Dataset:
@@ -165,7 +170,7 @@ def assert_equal(name: str, data: Dataset, order: np.ndarray, passes: Passes) ->
 
     The AssertionError names the first round that differs.
     """
-    figures, learner, trace, result, given = passes
+    figures, learner, trace, result = passes
     T = len(result.scores)
     assert T == data.T, f"the twin has {T} rounds, the stream {data.T}"
     differ = trace.mistake != result.mistakes
@@ -173,12 +178,13 @@ def assert_equal(name: str, data: Dataset, order: np.ndarray, passes: Passes) ->
         differ &= np.abs(result.scores) > 1e-9 * np.abs(result.scores).max()
     _same_rounds("mistake", trace.mistake, result.mistakes, differ)
     assert figures["mistakes"] == trace.mistake.sum()
-    near = LOOSE.get(name, 1e-9)
+    near = 1e-6 if name in ROUGH else 1e-9
     far = np.abs(result.scores).max()
     close = np.isclose(trace.score, result.scores, rtol=near, atol=near * far, equal_nan=True)
     _same_rounds("score", trace.score, result.scores, ~close)
     if result.weights is not None and figures["weights"] is not None:
-        np.testing.assert_allclose(figures["weights"], result.weights, rtol=1e-9, atol=1e-300)
+        rtol = 1e-4 if name in ROUGH else 1e-9
+        np.testing.assert_allclose(figures["weights"], result.weights, rtol=rtol, atol=1e-300)
     else:
         assert figures["weights"] is None
     if learner.classifiers is None:
@@ -194,7 +200,7 @@ def assert_equal(name: str, data: Dataset, order: np.ndarray, passes: Passes) ->
     if "B" in learner.state:
         B, scale = learner.state["B"], learner.state.get("scale", np.ones(1))
         if name in SOLVED:
-            assert_same_functions(data, order, B, result, given)
+            assert_same_functions(data, order, B, result, learner.pool)
         else:
             assert_same_slots(data, order, B, scale, result)
         return

@@ -19,6 +19,7 @@ CLASSIFIERS = [
 ]
 REGRESSION = [n for n in learner_names() if "regression" in learner_spec(n).tasks]
 FEATURES = [n for n in learner_names() if "F" in learner_spec(n).state]  # random ones, no stored vectors
+FREEING = ("ahpatron", "bomkc_ahpatron", "dualsgd")  # a full budget loses several vectors at once
 
 
 @pytest.mark.parametrize(
@@ -59,7 +60,7 @@ def test_extreme_features_leave_every_coefficient_of_a_full_budget_finite(name, 
     learner, trace = one_pass(name, data, pool, budget=6, **over)
     check_finite(name, data, learner, trace)
     B = learner.state["B"]
-    assert B.n_sv.max() == 6
+    assert (1 if name in FREEING else 6) <= B.n_sv.max() <= 6
     for what, array in {"A": B.A, **{k: learner.state[k] for k in ("Q", "M") if k in learner.state}}.items():
         assert np.isfinite(array).all(), what
 

@@ -18,7 +18,7 @@ from omkl import seeds
 from omkl.config import learner_names, learner_spec, pool
 from omkl.testing import twins
 from omkl.testing.cases import stream_of, ties, wdbc
-from omkl.testing.twins import EDGES, SOLVED, assert_equal, edge, kernels_for, pools_of
+from omkl.testing.twins import EDGES, SMALL, assert_equal, edge, kernels_for, pools_of
 
 SETS = ("wdbc", "ties", "a9a_train", "votes84", "svmguide3", "german", "breast")
 MADE = {"wdbc": wdbc, "ties": ties}
@@ -53,6 +53,17 @@ OPTIONS = [
     ("bomkc_projectron", {"budget": 7}),
     ("bomkc_projectronpp", {"budget": 7}),
     ("bomkc_nogd", {"budget": 12, "rank": 0.5}),
+    ("ahpatron", {"budget": 12, "eps": 0.2}),
+    ("bomkc_ahpatron", {"budget": 12, "gamma": 0.9}),
+    ("avp", {"U": 1.5, "eta": 0.4}),
+    ("avp_ogs", {"U": 2.0, "c": 1.0, "kernel": GAUSSIAN}),
+    ("iegp", {"drift": 0.001, "nu": 0.5, "tau": 0.1, "features": "iid", "D": 7}),
+    ("vaw2", {"lam1": 0.5, "lam2": 0.1, "D": 9}),
+    ("lasvm", {"C": 0.2, "kernel": GAUSSIAN}),
+    ("krls_ald", {"nu": 0.1, "kernel": GAUSSIAN}),
+    ("omkl_gf", {"variant": "authors", "draws": 3, "D": 9, "features": "orthogonal"}),
+    ("dualsgd", {"variant": "authors", "budget": 11, "k": 4, "D": 9}),
+    ("dualsgd", {"loss": "hinge", "budget": 7, "k": 20, "D": 9, "kernel": GAUSSIAN}),
     ("alma", {"alpha": 0.5, "C": 0.3}),
     ("norma", {"tau": 30, "offset": True, "lam": 0.1}),
     ("norma", {"lam": 1, "rho": 0.1, "eta": 0.5}),  # its scale underflows
@@ -145,8 +156,7 @@ def grid():
 
 @pytest.mark.parametrize(("data_name", "pool_name", "name"), list(grid()))
 def test_pool_learner_equals_its_twin(data_name, pool_name, name, streams, request):
-    over = {"budget": SOLVED[name]} if name in SOLVED else {}
-    compare(name, *streams(data_name, request), pool_name, **over)
+    compare(name, *streams(data_name, request), pool_name, **SMALL.get(name, {}))
 
 
 @pytest.mark.parametrize(("name", "over"), OPTIONS)
@@ -184,4 +194,4 @@ def test_degenerate_streams_equal_the_twin(edge_name, name):
     if name == "bomkc_fogd" and edge_name in ROUNDING:
         pytest.skip("its outputs cancel up to rounding, whose sign is a vote")
     for pool_name in pools_of(name):
-        compare(name, data, np.arange(data.T), pool_name)
+        compare(name, data, np.arange(data.T), pool_name, **SMALL.get(name, {}))

@@ -42,6 +42,43 @@ def test_shapes_and_fills():
     assert [arrays[name].shape for name in "abg"] == [(2, 14, 4), (6, 5), (3, 0)]
     assert (set(arrays["b"].ravel()), arrays["c"][0], arrays["e"].dtype) == ({0.5}, 0.25, np.int64)
     np.testing.assert_array_equal(arrays["f"], [[0.25, 0.0], [0.0, 0.25]])
+    stack = made(P={"shape": ["m", "tau", "tau"], "diagonal": "lam"})["P"]
+    np.testing.assert_array_equal(stack, [4.0 * np.eye(9)] * 2)
+
+
+def test_a_dictionary_has_no_limit_and_its_matrices_grow_with_it():
+    forms = parse({"B": {"slots": "all"}, "G": {"shape": ["B", "B"]}, "g": {"shape": [2, "B"]}}, HYPER)
+    arrays = make(forms, Setup(HYPER, {"normalise": "none", "kernels": [{"kind": "linear"}]}, 5, block=8))
+    assert (arrays["G"].shape, arrays["g"].shape, bytes_needed(forms, Setup(HYPER))["G"]) == (
+        (0, 0),
+        (2, 0),
+        0,
+    )
+    stream = stream_of(clouds(T=30))
+    resources.grow_dictionaries(forms, arrays, stream, learn=True)
+    arrays["G"][3, 4] = 7.0
+    resources.grow_dictionaries(forms, arrays, stream, learn=False)
+    assert (len(arrays["B"].A), arrays["G"].shape, arrays["g"].shape) == (30, (30, 30), (2, 30))
+    arrays["B"].n_sv[0] = 30
+    resources.grow_dictionaries(forms, arrays, stream, learn=True)
+    assert (arrays["G"].shape, arrays["G"][3, 4], arrays["G"].sum()) == ((60, 60), 7.0, 7.0)
+
+
+def test_a_hyperparameter_may_stand_for_how_features_are_drawn():
+    forms = parse(
+        {"F": {"features": "D", "kind": {"how": {"plain": "iid", "odd": "squared"}}}}, {"D": 7, "how": "x"}
+    )
+    kernel = {"kind": "gaussian", "sigma": 0.5}
+    plain, odd = (
+        make(
+            forms,
+            Setup(
+                {"D": 7, "how": how}, {"normalise": "none", "kernels": [kernel]}, 5, np.random.default_rng(1)
+            ),
+        )
+        for how in ("plain", "odd")
+    )
+    np.testing.assert_allclose(odd["F"].V, 2.0 * plain["F"].V)  # 1 / sigma^2 in place of 1 / sigma
 
 
 def test_what_hyperparameters_leave_out_is_not_there():
@@ -64,6 +101,15 @@ def test_what_hyperparameters_leave_out_is_not_there():
         ({"shape": [1], "dtype": "text"}, "E: dtype must be float or int, got 'text'"),
         ({"shape": ["tau"], "grows": "now"}, "E: grows: there is no array 'now'"),
         ({"slots": "budgt"}, "E: 'budgt' is no hyperparameter"),
+        ({"shape": ["E"]}, "E: 'E' is no hyperparameter"),
+        (
+            {"features": "D", "kind": {"lam": {4.0: "idd"}}},
+            "E: 'idd' is no hyperparameter (did you mean 'iid'?)",
+        ),
+        (
+            {"features": "D", "kind": {"lam": "iid"}},
+            "E: kind must be a word or {hyperparameter: {value: kind}}",
+        ),
         ({"features": "D"}, "E: kind is missing"),
         (
             {"features": "D", "kind": "orthogonl"},

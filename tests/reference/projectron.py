@@ -60,14 +60,18 @@ class Spans(Slots):
         if not held:
             return np.zeros(0), 0.0, own
         K = self.gram[i]
-        if self.inverse[i] is None:
-            scale = np.sqrt(np.outer(np.diag(K), np.diag(K)))  # vectors' sizes are no matter of condition
-            self.inverse[i] = np.linalg.inv(K / scale) / scale
-        d = solve(K, self.inverse[i], k)
+        d = self.solved(i, K, np.array(k))
         norm2 = math.fsum(np.concatenate(products(np.array(k), d)))
         size = np.abs(d) * np.sqrt(np.diag(K))
         d = np.where(size <= ROUNDING * size.max(), 0.0, d)
         return d, norm2, own - norm2 if own - norm2 > SPAN * own else 0.0
+
+    def solved(self, i, K, k):
+        """K^-1 k."""
+        if self.inverse[i] is None:
+            scale = np.sqrt(np.outer(np.diag(K), np.diag(K)))  # vectors' sizes are no matter of condition
+            self.inverse[i] = np.linalg.inv(K / scale) / scale
+        return solve(K, self.inverse[i], k)
 
     def mistake(self, i, t):
         d, _, residual = self.projection(i, t)
@@ -79,6 +83,26 @@ class Spans(Slots):
     def move(self, i, c, d):
         new = [a + c * d_s for a, d_s in zip(self.a[i], d, strict=True)]
         self.a[i] = [b if abs(b) > ROUNDING * abs(a) else 0.0 for a, b in zip(self.a[i], new, strict=True)]
+
+
+class Dictionary(Spans):
+    """One kernel and as many vectors as there are: K^-1 grows by its block formula."""
+
+    def __init__(self, X, y, kernels, normalise):
+        super().__init__(X, y, kernels, normalise, len(y))
+        self.inverse = [np.zeros((0, 0))]
+
+    def append(self, i, t, a):
+        k = np.array([self.kappa(i, j, t) for j in self.held[i]])
+        beta, inverse = self.solved(i, self.gram[i], k), self.inverse[i]
+        delta = self.kappa(i, t, t) - k @ beta
+        super().append(i, t, a)
+        corner = np.append(beta, -1.0)
+        self.inverse[i] = np.pad(inverse, (0, 1)) + np.outer(corner, corner) / delta
+
+    def solved(self, i, K, k):
+        d = self.inverse[i] @ k
+        return d + self.inverse[i] @ (k - K @ d)  # a step towards the last places
 
 
 def bomkc_projectron(X, y, kernels, *, budget, gamma, normalise="none", rng=None):

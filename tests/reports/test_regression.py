@@ -1,5 +1,6 @@
 """Tables and curves of regression and novelty cells, alone and next to classification."""
 
+import json
 import math
 
 import numpy as np
@@ -52,6 +53,21 @@ def test_regression_alone_has_no_column_of_mistakes_nor_of_vectors():
     assert "#SV" not in text
 
 
+def test_a_further_measure_has_a_column_where_a_learner_reports_it():
+    plain, dense = regression(DD, [0.01, 0.02]), regression(SS, [0.01, 0.02])
+    cells = frame(*plain, *(line | {"nlpd": value} for line, value in zip(dense, (-1.5, -1.25), strict=True)))
+    shown = expected((DD, SS), ("air",), reps=2, yardsticks=())
+    text = report(cells, shown)
+    head, _, without, with_it = text.split("\n")[2:6]
+    assert head.index("MSE x 1e3") < head.index("NLPD") < head.index("seconds")
+    assert "-1.375 ± 0.177" in with_it
+    assert "±" not in without[head.index("NLPD") - 8 : head.index("seconds")]
+    assert "NLPD       negative log predictive density of the targets" in text
+    records = json.loads(report(cells, shown, "json"))["summary"]
+    assert [record["nlpd_mean"] for record in records] == [None, -1.375]
+    assert "NLPD" not in report(frame(*plain), expected((DD,), ("air",), reps=2, yardsticks=()))
+
+
 def test_yardsticks_of_another_task_have_no_row():
     cells = frame(*regression(DD, [0.01, 0.02]))
     shown = summarise(cells, settings=(DD,), yardsticks=(setting("arow"),), data=("air",), specs=SPECS)
@@ -79,3 +95,11 @@ def test_curves_of_squared_errors():
     curves = {key: c | {"n_sv_sum": [0, 0]} for key, c in zip(cells["key"], lists, strict=True)}
     table = mean_curves(cells, curves)
     np.testing.assert_allclose(table["error_mean"], [375.0, 375.0])  # 1000 (1 / 2 + 0.5 / 2) / 2
+
+
+def test_curves_of_a_further_measure_are_means_that_may_be_negative():
+    cells = frame(*regression(DD, [0.5, 0.25]))
+    lists = [{"t": [2, 4], "nlpd": [-1.0, -6.0]}, {"t": [2, 4], "nlpd": [1.0, 2.0]}]
+    curves = {key: c | {"n_sv_sum": [0, 0]} for key, c in zip(cells["key"], lists, strict=True)}
+    table = mean_curves(cells, curves, names=("nlpd",))
+    np.testing.assert_allclose(table["nlpd_mean"], [0.0, -0.5])

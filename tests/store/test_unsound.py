@@ -46,6 +46,7 @@ UNSOUND = [
     *({"mistake_rate": bad} for bad in (0.31, -0.3, None, "0.3", [0.3])),
     {"mistakes": None, "mistake_rate": None},
     *({"mistakes": None, "mistake_rate": None, "mse": bad} for bad in (-1.0, "1", None, [1.0])),
+    *({"nlpd": bad} for bad in ("1", [1.0], True)),
     *({"seconds": bad} for bad in (-0.1, None, "1", True, {})),
     *(
         {name: bad}
@@ -134,6 +135,7 @@ CURVES = [
     ),
     *(GOOD | {"n_sv_sum": bad} for bad in (None, [1], [1.5, 2], [-1, 2])),
     *(GOOD | {"loss": bad} for bad in (None, [1.0], ["1", "2"], [-1.0, 2.0])),
+    *(GOOD | {"nlpd": bad} for bad in (None, [1.0], ["1", "2"])),
     *(GOOD | {"weights": bad} for bad in (3, [1.0], [["1"]], [[1.0], [2.0]])),
     *(GOOD | {"weights_t": bad} for bad in (None, 3, ["1"], [1, 2])),
     GOOD | {"other": 3},

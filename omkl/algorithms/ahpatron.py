@@ -1,0 +1,197 @@
+"""Aggressive perceptrons in a ball, with a budget that is halved: Ahpatron, AVP, and AVP that projects.
+
+Li and Liao, "Ahpatron: a new budgeted online kernel learning machine with tighter mistake bound" (2024,
+arXiv 2312.07032), and the same authors' projection of vectors that are cheap to project (Opt-Sub-Algs).
+
+Throughout: m kernels, one but for bomkc_ahpatron; f (m,) outputs; norm2 (m,) squared norms ||f_i||^2 (N^2);
+U radius of the ball that they are held in; eps: an example is learnt where y f < 1 - eps; eta step (lambda).
+Deviations: a margin that is short by rounding is not short. The papers suppose kappa(x, x) = 1; other values
+stand in its place. Once coefficients are solutions, an output that is rounding beside its terms is 0.
+"""
+
+import math
+
+import numpy as np
+from numba import njit
+
+from omkl.engine import expansion
+from omkl.engine.budgeted import (
+    add,
+    ages,
+    budget,
+    coefficients,
+    has_room,
+    kernel_values,
+    output_again,
+    outputs,
+    own_kernels,
+    remove,
+    scale,
+    self_kernels,
+    term_sums,
+    used,
+)
+from omkl.engine.conventions import LEAST_LOSS, is_mistake, within_range
+from omkl.engine.experts import discount, mistakes, weighted_vote
+from omkl.engine.gram_matrix import factored, gram, grow, move, projection, rounded, solution
+from omkl.engine.projection import project
+from omkl.engine.stream import record
+
+SAME = 1e-9  # relative difference up to which two coefficients are of the same size
+
+
+@njit(cache=True)
+def avp(stream, E, scale, norm2, trace, learn, U, eta, eps):
+    """AVP: Ahpatron without a budget.
+
+    scale (1,) with f = scale E
+    """
+    for t in range(stream.T):
+        y = stream.y[t]
+        f = scale[0] * expansion.outputs(E, stream, t)[0]
+        record(trace, t, f, y, E)
+        own = expansion.self_kernels(E, t)[0]
+        if learn and _is_short(y, f, eps, own):
+            expansion.add(E, stream, t, np.full(1, eta * y / scale[0]))
+            norm2[0] += eta * (eta * own + 2.0 * y * f)
+            project(E, scale, norm2, U)
+
+
+@njit(cache=True)
+def ahpatron(stream, B, norm2, trace, learn, eta, eps, ridge):
+    """Ahpatron: a full budget is folded into half of its vectors. U = sqrt(budget) / 2; see ``_learn``."""
+    for t in range(stream.T):
+        y = stream.y[t]
+        f = rounded(outputs(B, stream, t), term_sums(B))
+        record(trace, t, f[0], y, B)
+        if learn:
+            _learn(B, stream, t, 0, norm2, y, f[0], self_kernels(B, t)[0], eta, eps, ridge)
+
+
+@njit(cache=True)
+def bomkc_ahpatron(stream, B, norm2, w, trace, learn, gamma, eta, eps, ridge):
+    """Ahpatron as a component of online multiple kernel classification, as in budget_hedge.py.
+
+    w (m,) Hedge weights   gamma in (0, 1) their discount
+    """
+    for t in range(stream.T):
+        y = stream.y[t]
+        f = rounded(outputs(B, stream, t), term_sums(B))
+        record(trace, t, weighted_vote(w, f), y, B)
+        if not learn:
+            continue
+        discount(w, gamma, mistakes(y, f))
+        own = self_kernels(B, t)
+        for i in range(f.size):
+            _learn(B, stream, t, i, norm2, y, f[i], own[i], eta, eps, ridge)
+
+
+@njit(cache=True)
+def _is_short(y, f, eps, own):
+    """Whether y f < 1 - eps, of an example that can be stored."""
+    return 1.0 - eps - y * f > LEAST_LOSS and own < math.inf
+
+
+@njit(cache=True)
+def _learn(B, stream, t, i, norm2, y, f, own, eta, eps, ridge):
+    """f_i <- f_i + eta y kappa_i(x, .) on a short margin, then into the ball of radius U."""
+    if not _is_short(y, f, eps, own):
+        return
+    if not has_room(B, i):
+        _fold(B, t, i, norm2, ridge)
+        f = output_again(B, t, i)
+    add(B, stream, t, i, used(B, i), eta * y)
+    norm2[i] = within_range(norm2[i] + eta * (eta * own + 2.0 * y * f))
+    _into_ball(B, i, norm2, math.sqrt(budget(B)) / 2.0)
+
+
+@njit(cache=True)
+def _into_ball(B, i, norm2, U):
+    norm2[i] = max(norm2[i], 0.0)
+    if norm2[i] > U * U:
+        scale(B, i, U / math.sqrt(norm2[i]))
+        norm2[i] = U * U
+
+
+@njit(cache=True)
+def _fold(B, t, i, norm2, ridge):
+    """Keep half of kernel i's vectors, and fold the others into them.
+
+    L the first half of those with |a| >= median |a|, R the rest: a_L += (K_LL + r I)^-1 K_LR a_R, r the
+    ridge; then a_L is scaled so that the norm is as before.
+    """
+    a, K = coefficients(B, i), gram(B, i)
+    kept, rest = _halves(np.abs(a), ages(B, i))
+    K_LL, b, a_L = np.empty((kept.size, kept.size)), np.zeros(kept.size), a[kept]
+    for p in range(kept.size):
+        row = K[kept[p]]
+        for q in range(kept.size):
+            K_LL[p, q] = row[kept[q]]
+        for s in rest:
+            b[p] += row[s] * a[s]
+        K_LL[p, p] += ridge
+    a_L += solution(factored(K_LL), b)
+    size2 = 0.0
+    for p in range(kept.size):
+        for q in range(kept.size):
+            size2 += a_L[p] * (K[kept[p], kept[q]] * a_L[q])
+    if not 0.0 < size2 < math.inf:
+        size2, norm2[i] = 1.0, 0.0
+    for p in range(kept.size):
+        a[kept[p]] = within_range(a_L[p] * math.sqrt(norm2[i] / size2))
+    for s in rest[::-1]:
+        remove(B, t, i, s)
+
+
+@njit(cache=True)
+def _halves(size, born):
+    """Slots of the first half (in order of age) of those of at least the median size, and the other slots.
+
+    Sizes that differ by rounding are the same.
+    """
+    least = np.median(size) * (1.0 - SAME)
+    order, keep = np.argsort(born), np.zeros(size.size, np.bool_)
+    left = size.size // 2
+    for s in order:
+        if left > 0 and size[s] >= least:
+            keep[s] = True
+            left -= 1
+    kept = np.empty(size.size // 2, np.int64)
+    n = 0
+    for s in order:
+        if keep[s]:
+            kept[n] = s
+            n += 1
+    return kept, np.flatnonzero(~keep)
+
+
+@njit(cache=True)
+def avp_ogs(stream, B, G, norm2, change, T, trace, learn, U, eps, c):
+    """AVP that projects an example on the stored ones where that costs little, T rounds in all.
+
+    G factored Gram matrix of the stored vectors   beta coefficients of the projection, K^-1 k
+    change (1,) Delta: 1 and the squared norms of what was learnt from mistakes
+    eta = c U / sqrt(U^2 + Delta)
+    An example within the squared distance 100 / T of the span is projected. As K is symmetric, beta' K a =
+    k . a = f and beta' K beta = k . beta, the squared norm of the projection.
+    """
+    for t in range(stream.T):
+        y = stream.y[t]
+        f = rounded(outputs(B, stream, t), term_sums(B))[0]
+        record(trace, t, f, y, B)
+        own, n = self_kernels(B, t)[0], used(B, 0)
+        if not (learn and _is_short(y, f, eps, own)):
+            continue
+        beta, u, size2, residual = projection(G, kernel_values(B, t)[:n, 0].copy(), own, own_kernels(B, 0))
+        projects = n > 0 and residual <= 100.0 / T[0]
+        size2 = size2 if projects else own
+        if is_mistake(y, f):
+            change[0] = within_range(change[0] + size2)
+        eta = c * U / math.sqrt(U * U + change[0])
+        if projects:
+            move(B, 0, eta * y, beta)
+        else:
+            grow(G, u, residual)
+            add(B, stream, t, 0, n, eta * y)
+        norm2[0] = within_range(norm2[0] + eta * (eta * size2 + 2.0 * y * f))
+        _into_ball(B, 0, norm2, U)

@@ -1,0 +1,74 @@
+"""Dual space gradient descent: stored vectors, of which the lightest move into random features.
+
+Le, Nguyen, Nguyen, Phung, "Dual space gradient descent for online learning" (2016), Algorithm 1, k-merging.
+"""
+
+import numpy as np
+from numba import njit
+
+from omkl.engine.budgeted import (
+    add,
+    ages,
+    coefficients,
+    has_room,
+    outputs,
+    remove,
+    scale,
+    used,
+)
+from omkl.engine.features import descend, lift, linear_outputs
+from omkl.engine.losses import slope_of
+from omkl.engine.stream import record
+
+SAME = 1e-9  # relative difference up to which two coefficients are of the same size
+
+
+@njit(cache=True)
+def dualsgd(stream, B, F, theta, Z, number, T, trace, learn, k, lam, loss):
+    """f(x) = sum_s a_s kappa(x_s, x) + theta . z(x), of one Gaussian.
+
+    theta (1, 2D) the vectors that were moved   Z (budget, 2D) features of the stored ones, slot by slot
+    In round t f is multiplied by (t - 1) / t and the example stored with -slope / (lambda t), lambda =
+    lam / T in a pass of T rounds. Before that, in a full budget, the k vectors with the smallest |a| move
+    into theta: a z(x_s) is added for each.   number (1,) rounds learnt so far
+    Deviations: an example whose loss has no slope is not stored. Of coefficients equal up to rounding the
+    oldest moves. The authors draw frequencies with 2 gamma in place of its root (variant=authors).
+    """
+    for t in range(stream.T):
+        y = stream.y[t]
+        z = lift(F, stream, t)
+        f = outputs(B, stream, t)[0] + linear_outputs(theta, z)[0]
+        record(trace, t, f, y, B)
+        if not learn:
+            continue
+        number[0] += 1
+        keep = (number[0] - 1.0) / number[0]
+        scale(B, 0, keep)
+        theta *= keep
+        slope = slope_of(loss, y, f)
+        if slope == 0.0:
+            continue
+        if not has_room(B, 0):
+            for _ in range(min(k, used(B, 0))):
+                _move(B, t, theta, Z, _lightest(B))
+        Z[used(B, 0)] = z[0]
+        add(B, stream, t, 0, used(B, 0), -slope * T[0] / (lam * number[0]))
+
+
+@njit(cache=True)
+def _lightest(B):
+    """The slot with the smallest |a|, the oldest of several."""
+    size, born = np.abs(coefficients(B, 0)), ages(B, 0)
+    least, best = size.min() * (1.0 + SAME), -1
+    for s in range(size.size):
+        if size[s] <= least and (best < 0 or born[s] < born[best]):
+            best = s
+    return best
+
+
+@njit(cache=True)
+def _move(B, t, theta, Z, s):
+    """Move the vector of slot s into theta; the last slot in use takes its number."""
+    descend(theta, Z[s : s + 1], -1.0, 0.0, coefficients(B, 0)[s : s + 1])
+    Z[s] = Z[used(B, 0) - 1]
+    remove(B, t, 0, s)

@@ -1,0 +1,86 @@
+"""Ensembles of recursive least squares on random features: Gaussian processes, and two levels of VAW.
+
+Throughout: m Gaussian kernels; z (m, 2D) features of x_t, z_i . z_i = 1; P (m, 2D, 2D) one matrix for each
+kernel, of which ``engine.rank_one`` makes a rank-one update a round; g (m, 2D) = P_i z_i.
+"""
+
+import math
+
+import numpy as np
+from numba import njit
+
+from omkl.engine.experts import discount_by, weighted_output
+from omkl.engine.features import lift, linear_outputs
+from omkl.engine.rank_one import gains, leave
+from omkl.engine.stream import record_further, record_score
+
+
+@njit(cache=True)
+def iegp(stream, F, theta, P, last, w, trace, learn, tau, drift):
+    """Incremental ensemble of Gaussian processes (Lu, Karanikolas, Giannakis 2022), static and dynamic.
+
+    theta (m, 2D) posterior means   P their covariances (Sigma), nu I at the start   drift what the diagonal
+    of P gains in a round   mu, v (m,) mean and variance of kernel i's prediction   tau the noise's variance
+    w (m,) weights, held at sum 1   Reports -log N(y; f, variance) of the ensemble's prediction.
+    Deviations: v is at least tau, as it is but for rounding.
+    """
+    for t in range(stream.T):
+        y = stream.y[t]
+        z = lift(F, stream, t)
+        g = gains(P, last, z, drift, learn)
+        mu, v = linear_outputs(theta, z), np.maximum(linear_outputs(z, g), 0.0) + tau
+        f = weighted_output(w, mu)
+        variance = weighted_output(w, v + np.square(mu - f))
+        record_score(trace, t, f, y)
+        record_further(trace, t, 0, _surprise(y, f, variance))
+        if not learn:
+            continue
+        surprise = np.empty(w.size)
+        for i in range(w.size):
+            surprise[i] = _surprise(y, mu[i], v[i])
+        discount_by(w, math.exp(-1.0), surprise)
+        for i in range(w.size):
+            a, own, step = theta[i], g[i], (y - mu[i]) / v[i]
+            for j in range(a.size):
+                a[j] += step * own[j]
+        leave(last, g, v)
+
+
+@njit(cache=True)
+def _surprise(y, mu, v):
+    """-log N(y; mu, v)."""
+    return 0.5 * (math.log(2.0 * math.pi * v) + (y - mu) * (y - mu) / v)
+
+
+@njit(cache=True)
+def vaw2(stream, F, b, P, last, b2, P2, last2, trace, learn):
+    """Two levels of the Vovk-Azoury-Warmuth forecaster (arXiv 2503.20087): of features, then of kernels.
+
+    A forecaster's prediction is z . (lam I + sum_{s <= t} z_s z_s')^-1 b, b = sum_{s < t} y_s z_s: the
+    current z counts before y is known. P, P2 the inverses without it: first level on z, second on p (1, m),
+    the predictions of the first.   c (m,) = 1 + z_i . g_i, so that the inverse with z is P_i - g_i g_i' / c_i
+    Deviations: none.
+    """
+    for t in range(stream.T):
+        y = stream.y[t]
+        z = lift(F, stream, t)
+        g = gains(P, last, z, 0.0, learn)
+        c = 1.0 + np.maximum(linear_outputs(z, g), 0.0)
+        p = np.empty(b2.shape)
+        p[0] = linear_outputs(g, b) / c
+        g2 = gains(P2, last2, p, 0.0, learn)
+        c2 = 1.0 + np.maximum(linear_outputs(p, g2), 0.0)
+        record_score(trace, t, linear_outputs(g2, b2)[0] / c2[0], y)
+        if learn:
+            _take(b, y, z)
+            _take(b2, y, p)
+            leave(last, g, c)
+            leave(last2, g2, c2)
+
+
+@njit(cache=True)
+def _take(b, y, z):
+    """b <- b + y z."""
+    for i in range(b.shape[0]):
+        for j in range(b.shape[1]):
+            b[i, j] += y * z[i, j]

@@ -1,0 +1,51 @@
+"""Kernel recursive least squares with a dictionary: Engel, Mannor, Meir (2004), Figure 1."""
+
+import math
+
+from numba import njit
+
+from omkl.engine.budgeted import add, kernel_values, outputs, own_kernels, self_kernels, used
+from omkl.engine.eigen import times
+from omkl.engine.gram_matrix import grow, move, projection, solution
+from omkl.engine.stream import record
+
+
+@njit(cache=True)
+def krls_ald(stream, B, G, P, trace, learn, nu):
+    """Least squares over the span of a dictionary, which examples enter that are not nearly in the span.
+
+    G factored Gram matrix K of the dictionary   beta = K^-1 k (a in the paper), delta squared distance of x
+    from the span   P inverse of the sum of beta beta' over all examples   a coefficients (alpha)   e error
+    Where delta > nu: a <- [a - beta e / delta; e / delta], else q = P beta / (1 + beta' P beta), P <- P - q
+    beta' P, a <- a + K^-1 q e
+    Deviations: with G in place of K^-1 the same products cost the same. A delta that is rounding is 0.
+    """
+    for t in range(stream.T):
+        y = stream.y[t]
+        f = outputs(B, stream, t)[0]
+        record(trace, t, f, y, B)
+        own, n = self_kernels(B, t)[0], used(B, 0)
+        if not learn or own == math.inf:
+            continue
+        beta, u, _, delta = projection(G, kernel_values(B, t)[:n, 0].copy(), own, own_kernels(B, 0))
+        e = y - f
+        if delta > nu:
+            move(B, 0, -e / delta, beta)
+            grow(G, u, delta)
+            add(B, stream, t, 0, n, e / delta)
+            P[n, :n], P[:n, n], P[n, n] = 0.0, 0.0, 1.0
+        elif n > 0:
+            move(B, 0, e, solution(G, _gain(P[:n, :n], beta)))
+
+
+@njit(cache=True)
+def _gain(P, beta):
+    """q (n,), and P <- P - q beta' P in place: symmetric to the last bit, as q is P beta / c."""
+    u, c = times(P, beta), 1.0
+    for s in range(u.size):
+        c += beta[s] * u[s]
+    for s in range(u.size):
+        row = P[s]
+        for q in range(u.size):
+            row[q] -= (u[s] * u[q]) / c
+    return u / c
