@@ -6,9 +6,10 @@ Every mistake is a UserError of one line.
 """
 
 from omkl.config.kernel_pools import pool, pool_names, pools
-from omkl.config.learners import LearnerSpec, learner_names, learner_spec, learner_specs
+from omkl.config.learners import learner_names, learner_spec, learner_specs
 from omkl.config.plans import Plan, plan, resolved
 from omkl.config.settings import Setting
+from omkl.config.spec import LearnerSpec
 
 __all__ = [
     "LearnerSpec",

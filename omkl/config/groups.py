@@ -6,7 +6,8 @@ Most follow from what conf/algo says of each learner. Its file may name further 
 from collections.abc import Callable
 
 from omkl.config import compose
-from omkl.config.learners import LearnerSpec, learner_names, learner_specs
+from omkl.config.learners import learner_names, learner_specs
+from omkl.config.spec import LearnerSpec
 from omkl.config.state import ExpansionForm, FeaturesForm
 from omkl.tasks import TASKS
 

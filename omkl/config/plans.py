@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from omkl.config import compose, kernel_pools
 from omkl.config.grammar import Request
-from omkl.config.learners import LearnerSpec, learner_names, learner_spec, learner_specs
+from omkl.config.learners import learner_names, learner_spec, learner_specs
 from omkl.config.parameters import parameters
 from omkl.config.settings import Setting, settings, yardsticks
+from omkl.config.spec import LearnerSpec
 from omkl.data.recipe import AS_IT_IS, Preparation
 from omkl.errors import UserError, suggest
 from omkl.paths import store_folder

@@ -9,7 +9,8 @@ from typing import Any
 
 from omkl.config import domains, kernel_pools
 from omkl.config.grammar import Override, Request
-from omkl.config.learners import LearnerSpec, check_budget, hyperparameters, learner_names, learner_specs
+from omkl.config.learners import check_budget, hyperparameters, learner_names, learner_specs
+from omkl.config.spec import LearnerSpec
 from omkl.errors import UserError, suggest
 from omkl.tasks import by_task, for_task
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from omkl.config import kernel_pools, pool
 from omkl.config.domains import check_kernels
-from omkl.config.learners import LearnerSpec
+from omkl.config.spec import LearnerSpec
 from omkl.engine.stream import Stream
 from omkl.errors import UserError
 from omkl.estimators.arguments import argument_name, class_name

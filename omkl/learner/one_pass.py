@@ -9,7 +9,7 @@ import numpy as np
 from omkl import seeds
 from omkl.algorithms import function
 from omkl.config.kernel_pools import kernel_pool
-from omkl.config.learners import LearnerSpec
+from omkl.config.spec import LearnerSpec
 from omkl.data.dataset import compact
 from omkl.engine.expansion import BLOCK, make_expansion, reserve
 from omkl.engine.pool import make_pool

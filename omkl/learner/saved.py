@@ -11,7 +11,8 @@ import numpy as np
 
 from omkl.config import compose
 from omkl.config.kernel_pools import PARTS
-from omkl.config.learners import LearnerSpec, learner_names, learner_spec
+from omkl.config.learners import learner_names, learner_spec
+from omkl.config.spec import LearnerSpec
 from omkl.config.state import ArrayForm, dictionaries, follows
 from omkl.data.dataset import MANY
 from omkl.engine.budget_record import Budget

@@ -6,7 +6,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from omkl.config import compose
-from omkl.config.learners import LearnerSpec
+from omkl.config.spec import LearnerSpec
 
 
 def source(spec: LearnerSpec) -> str:

@@ -1,0 +1,109 @@
+"""What `omkl COMMAND --help` says below the options, in the order of the commands."""
+
+KEYS = """\
+settings (omkl show prints all of them, with their meaning and domain):
+  algo=NAME,...      learners (omkl list algos)    algo.KEY=VALUE   their hyperparameters
+                     algo=all, 'algo=omkc_*' or algo=budget (omkl list groups): those that fit the data
+  data=NAME,...      data sets (omkl list data) or paths of LIBSVM files
+  pool=NAME,...      kernel pools (omkl list pools)
+                     pool.normalise=none|cosine   'pool.kernels=[{kind:gaussian,sigma:[1,2]},{kind:linear}]'
+  reps=N  seed=N     repetitions, and the base seed of their permutations
+  order=KIND         permuted, file (as stored), authors (the OMKC authors' permutations)
+  yardsticks=[...]   learners to compare with; [] for none
+  store=PATH         folder of the results (else OMKL_STORE, else ./results)
+  exec=NAME          where the cells run: {executors}; exec.KEY=VALUE their options
+"""
+RUN = """\
+examples:
+  omkl run algo=omkc_ss data=a9a
+  omkl run algo=omkc_dd data=german reps=10 pool=paper16 algo.beta=0.99 seed=1
+  omkl run algo=omkc_dd data=a9a_train order=file algo.beta=0.99 --format json
+  omkl run algo=omkc_ss data=path/to/my.libsvm -j 4
+  omkl run algo=perceptron 'algo.kernel={kind:gaussian,gamma:0.01}' data=a9a_train order=file
+"""
+SWEEP = """\
+Hyperparameters and parts of the pool take lists here: 0.1,0.5  range(0.1,1,0.1)  choice(max,sum).
+A hyperparameter applies to those of the learners that have it.
+
+examples:
+  omkl sweep algo=omkc_dd,omkc_ss data=wdbc,svmguide3 algo.beta=0.1,0.3,0.5,0.8,0.95 algo.delta=0.01,0.1
+  omkl sweep algo=omkc_dd data=german 'algo.beta=range(0.1,1,0.1)' reps=10
+"""
+FIGURE = """\
+examples:
+  omkl figure curve algo=omkc_ss data=wdbc
+  omkl figure curve algo=omkc_dd,omkc_ss data=german,a9a --out figures/
+  omkl figure sweep algo=omkc_dd data=wdbc 'algo.beta=range(0.1,1,0.1)' --out beta.pdf
+  omkl figure omkc/1 --quick            runs the missing cells, then draws the paper's figure
+"""
+PAPER = """\
+NAME is PAPER/NUMBER (or PAPER where it has only one); `omkl list papers` shows all names. Cells are kept in
+the store and shared between tables; only missing cells are run. Run an interrupted command again to continue.
+Words KEY=VALUE set store, seed, exec and block; everything else is the paper's.
+
+examples:
+  omkl table bomkl/1 --quick
+  omkl table omkc/3 --data wdbc,sonar_scale --reps 5 --format markdown
+  omkl table bomkl/2 --data german --algo omkc_dd       one more learner, on the same streams
+  omkl table bomkl/1 --data german=my/german.libsvm     the set's own file, checked against its content hash
+  omkl claims omkc --quick
+"""
+BOUNDS = """\
+Runs the missing cells as omkl run does, then evaluates each theorem's right-hand side at a batch support
+vector machine; yardsticks are left out.
+
+examples:
+  omkl bounds algo=omkc_dd data=wdbc
+  omkl bounds algo=omkc_dd,omklp_da2,bomkc_spa data=wdbc,german pool=paper16_cosine --format markdown
+"""
+MODEL = """\
+A model keeps the learner, its hyperparameters and kernels, and how the table was prepared, so that new rows
+are prepared alike. Scores are those that the next round of the run would have had.
+
+examples:
+  omkl fit algo=omkc_ss data=my.csv label=class missing=mean scale=minmax --out model.omkl
+  omkl predict model.omkl new.csv --out predicted.csv
+  omkl update model.omkl more.csv
+  omkl show model.omkl
+"""
+DATA = """\
+OMKL_DATA lists folders to look in, as PATH does; missing sets are downloaded to the cache and verified.
+OMKL_MIRROR (a URL or folder) replaces the sets' own addresses, OMKL_OFFLINE=1 forbids downloads.
+
+examples:
+  omkl data list
+  omkl data get german a9a
+  omkl data verify          all that are present
+  omkl data path wdbc
+"""
+RESULTS = """\
+  list    show what the store holds: learners x data x settings, cells, revisions, dates, machines
+  export  write all cells as one flat table: CSV to stdout, or --out FILE.csv or FILE.parquet (needs pyarrow)
+  merge   copy the lines of other stores (folders) that this one lacks; the newest of two results counts
+  prune   remove what no table uses: superseded lines, failures that finished since (only with --yes)
+  reseal  seal the lines of an old store that have no checksum, where key and figures agree
+
+settings: store=PATH (else OMKL_STORE, else ./results); list and export: algo=NAME,... data=NAME,...
+
+examples:
+  omkl results list
+  omkl results list store=/mnt/big/results algo=omkc_dd --format csv
+  omkl results export data=wdbc,german --out cells.parquet
+  omkl results merge /mnt/node1/results /mnt/node2/results store=all
+  omkl results prune --old
+"""
+CHECK = """\
+Reads every file of the folder (also given by --with, or OMKL_PATH). Then compares each of its learners with
+its naive twin in tests/reference, round by round, and runs the contracts that omkl's own learners keep:
+seeds, inputs, block sizes, passes in parts, scoring, extreme numbers. Exit code 1 where a check fails.
+
+example:
+  omkl check mylearners/
+"""
+COMPLETION = """\
+Completes commands, options, KEY= and names: learners, data sets, pools, hyperparameters and their choices.
+
+  bash   add to ~/.bashrc:                        source <(omkl completion bash)
+  zsh    add to ~/.zshrc, below compinit:         source <(omkl completion zsh)
+  fish   add to ~/.config/fish/config.fish:       omkl completion fish | source
+"""
