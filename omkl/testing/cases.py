@@ -185,11 +185,11 @@ def stored_in_slots(B: Any) -> Arrays:
 
 def slots_of(B: Any, i: int) -> list[tuple[list, list, float]]:
     """Kernel i's coefficients and stored vectors, as sorted (indices, values, coefficient)."""
-    found = []
+    vectors = []
     for s in range(B.n_sv[i]):
         part = slice(*B.ends.reshape(-1, 2)[B.holds[s, i]])
-        found.append((B.indices[part].tolist(), B.values[part].tolist(), B.A[s, i]))
-    return sorted(found)
+        vectors.append((B.indices[part].tolist(), B.values[part].tolist(), B.A[s, i]))
+    return sorted(vectors)
 
 
 def state(learner: Learner) -> Arrays:

@@ -169,7 +169,7 @@ def scoring_changes_nothing(name: str) -> None:
         assert_same(traced(trace), {n: v[k : k + 1] for n, v in traced(scored).items()}, f"example {k}")
 
 
-def learning_goes_on_after_scoring(name: str) -> None:
+def learning_after_scoring(name: str) -> None:
     """Scoring other data in the middle leaves the pass as it was (a stochastic learner's draws move on)."""
     if learner_spec(name).stochastic:
         return
@@ -231,7 +231,7 @@ CONTRACTS: dict[str, Callable[[str], None]] = {
     "block size, narrow kernel": block_size_where_a_kernel_is_narrow,
     "a pass in parts": a_cut_pass_equals_one_pass,
     "scoring": scoring_changes_nothing,
-    "learning after scoring": learning_goes_on_after_scoring,
+    "learning after scoring": learning_after_scoring,
     "10,000 rounds": finite_after_many_rounds,
     "extreme features": extreme_features,
 }

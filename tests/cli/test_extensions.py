@@ -198,7 +198,7 @@ def test_workers_see_the_folder(place, monkeypatch):
     assert mistakes[0] == mistakes[1]
 
 
-def test_a_cluster_s_jobs_are_told_the_folder(place, monkeypatch):
+def test_a_cluster_s_jobs_get_the_folder(place, monkeypatch):
     from omkl.run.slurm import _environment
 
     assert _environment("slurm") == []

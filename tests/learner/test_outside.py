@@ -21,7 +21,7 @@ from .helper import SIGN
 
 
 class Copycat:
-    """Predicts the label that it saw last; counts what it was asked before it learnt."""
+    """Predicts the label that it saw last; refuses to predict before it has learnt."""
 
     def __init__(self, random_state=None):
         self.last, self.seed = None, random_state
@@ -31,7 +31,7 @@ class Copycat:
         self.last = y[0]
 
     def predict(self, X):
-        assert self.last is not None, "asked before anything was learnt"
+        assert self.last is not None, "a prediction before anything was learnt"
         return np.array([SIGN * self.last])
 
 

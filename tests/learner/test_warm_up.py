@@ -120,8 +120,9 @@ def test_what_will_run_is_warmed_up_in_every_process(monkeypatch):
     monkeypatch.setattr(omkl.learner.job, "dataset_of", lambda job: 1 / 0)  # no data are needed
     windows = [None, None, 50, 7, None]
     for tau in windows:
+        job = SimpleNamespace(spec=spec, params={**spec.defaults, "tau": tau}, source="")
         with pytest.raises(ZeroDivisionError):
-            omkl.learner.job.run_cell(SimpleNamespace(spec=spec, params={**spec.defaults, "tau": tau}))
+            omkl.learner.job.run_cell(job)
     assert [[params["tau"] for _, params in settings] for settings in seen] == [[None], [50]]
     seen.clear()
     monkeypatch.setattr(omkl.learner.job, "_warm", set())
