@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from omkl import __version__
-from omkl.cli import commands, listing, model_commands, store_commands
+from omkl.cli import commands, listing, model_commands, report_command, store_commands
 from omkl.errors import UserError, suggest
 from omkl.paths import out_path
 from omkl.reports.plain_table import FORMATS
@@ -76,6 +76,18 @@ examples:
   omkl predict model.omkl new.csv --out predicted.csv
   omkl update model.omkl more.csv
   omkl show model.omkl
+"""
+REPORT = """\
+One HTML file with sortable tables, interactive figures, data sets, commands and origin of what the store
+holds. It runs nothing: rows that lack repetitions are named on top. It needs plotly:
+pip install 'omkl[report]'.
+
+examples:
+  omkl report algo=omkc_ss,omkc_dd data=wdbc --out report.html
+  omkl report algo=omkc_dd data=wdbc 'algo.beta=range(0.1,1,0.1)'      a sweep
+  omkl report bomkl                     a paper, with the published values
+  omkl report --all data=wdbc           everything that the store holds of a data set
+  omkl report --serve algo=omkc_dd data=wdbc 'algo.beta=range(0.1,1,0.1)'    follows a run, in a browser here
 """
 DATA = """\
 OMKL_DATA lists folders to look in, as PATH does; missing sets are downloaded to the cache and verified.
@@ -157,6 +169,15 @@ def build_parser() -> Parser:
     sub.add_argument("--out", type=out_path, metavar="PATH", help="file (.png, .pdf) or folder to write to")
     _add_selection(sub)
     _add_work_options(sub)
+
+    sub = command(report_command.report, f"[PAPER] {settings}", f"{KEYS}\n{REPORT}")
+    sub.add_argument("--all", action="store_true", help="everything that the store holds")
+    text = "file (.html) or folder to write to (default: figures/local in the store)"
+    sub.add_argument("--out", type=out_path, metavar="PATH", help=text)
+    text = "serve the page on this machine, and renew it while a run writes to the store"
+    sub.add_argument("--serve", action="store_true", help=text)
+    sub.add_argument("--port", type=_count, default=0, metavar="N", help="of --serve (default: a free one)")
+    _add_selection(sub)
 
     sub = command(commands.table, f"NAME {settings}", PAPER)
     sub.add_argument("name", metavar="NAME", help="such as bomkl/1")

@@ -28,6 +28,8 @@ from omkl.reports.summary import difference, not_worse, paired_ps
 if TYPE_CHECKING:
     import pandas as pd
 
+    from omkl.run.runner import Outcome
+
 _MARKS = {True: "", False: " (no)", None: " (?)"}
 _FORMS = {"mistake_pct": "{:.2f} %", "seconds": "{:.3g} s", "mse_e3": "{:.3g}"}
 ERROR = "error"  # the measure of the data set's task
@@ -197,12 +199,16 @@ def _shown(value: float, measure: str) -> str:
 
 def claims(paper: Paper, selection: Selection, **how: Any) -> Made:
     """Run the missing cells of a paper's claims and check each; how: of ``Work.run``."""
+    outcome = work_of(paper, paper.claims.values(), selection).run(**how)
+    return checked(paper, selection, outcome)
+
+
+def checked(paper: Paper, selection: Selection, outcome: "Outcome") -> Made:
+    """Check a paper's claims on the cells of an outcome, which may hold others too."""
     import pandas as pd
 
-    items = list(paper.claims.values())
-    outcome = work_of(paper, items, selection).run(**how)
     rows, warnings = [], []
-    for item in items:
+    for item in paper.claims.values():
         compared = compare(paper, item, work_of(paper, [item], selection), outcome)
         try:
             each = on_each(compared, item.options.get("pool"))

@@ -17,7 +17,8 @@ from omkl import __version__
 _DECIDING = ("numpy", "scipy", "numba", "llvmlite")  # whose versions may decide the last bits
 _PACKAGE = Path(__file__).resolve().parent.parent
 _SHOWS = {  # parts of omkl that print, draw, query or store what others computed
-    *("reports", "papers", "bounds", "cli", "__main__.py", "run/status.py", "run/bench.py"),
+    *("reports", "papers", "pages", "bounds", "cli", "__main__.py"),
+    *("run/status.py", "run/stored.py", "run/bench.py"),
 }
 
 
