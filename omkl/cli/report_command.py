@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 from omkl.cli.messages import OK, emit, say
 from omkl.cli.store_commands import chosen_words
-from omkl.errors import OmklError, UserError, suggest
-from omkl.files import replacing
+from omkl.errors import UserError, suggest
 from omkl.paths import store_folder
 
 if TYPE_CHECKING:
@@ -18,24 +17,17 @@ if TYPE_CHECKING:
 
 def report(args: Namespace, words: list[str]) -> int:
     """Write a report for the browser: one file with tables and figures of stored cells, or serve it."""
-    from omkl.pages.document import document
+    from omkl.pages.document import write
 
     make, store = _page(args, words)
     if args.serve:
         return _serve(args, make, store)
     page = make()
-    text = document(page)
     path = _target(args.out, store, page.name)
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with replacing(path) as file:
-            file.write(text.encode())
-        path.chmod(0o644)  # readable as any other file, unlike the temporary one
-    except OSError as error:
-        raise OmklError(f"cannot write {path}: {error.strerror or error}") from error
+    size = write(page, path)
     for warning in page.warnings:
         say(f"warning: {warning}")
-    say(f"wrote {path}: {len(text.encode()) / 1e6:.1f} MB")
+    say(f"wrote {path}: {size / 1e6:.1f} MB")
     return OK
 
 
@@ -70,7 +62,7 @@ def _page(args: Namespace, words: list[str]) -> "tuple[Callable[[], Page], Path]
     from omkl.pages.runs import run_page
 
     plan = make_plan(settings, sweep=True)
-    return lambda: run_page(plan, args.line, progress=args.serve), plan.store
+    return lambda: run_page(plan, settings, args.line, progress=args.serve), plan.store
 
 
 def _store(args: Namespace, settings: list[str]) -> "tuple[Callable[[], Page], Path]":

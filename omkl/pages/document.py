@@ -11,11 +11,13 @@ import json
 from dataclasses import asdict
 from functools import cache
 from importlib import resources
+from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
 from omkl import __version__
-from omkl.errors import UserError
+from omkl.errors import OmklError, UserError
+from omkl.files import replacing
 from omkl.pages.content import Figure, Page, Progress, Section, Table
 from omkl.reports.display import MISSING, Column, Spread
 
@@ -32,7 +34,8 @@ def document(page: Page, *, live: str = "", library: bool = True) -> str:
     """Return the page as HTML.
 
     live: its version, for a page that asks its server for newer ones
-    library: False leaves the plotting library out, for a page that only brings news. Raises UserError where the library is not installed.
+    library: False leaves the plotting library out, for a page that only brings news
+    Raises UserError where the library is not installed.
     """
     tables: dict[str, Any] = {}
     figures: dict[str, Any] = {}
@@ -67,6 +70,19 @@ def document(page: Page, *, live: str = "", library: bool = True) -> str:
     )
     html = _el("html", {"lang": "en"}, head, body)
     return "<!doctype html>\n" + ElementTree.tostring(html, encoding="unicode", method="html") + "\n"
+
+
+def write(page: Page, path: Path) -> int:
+    """Write the page to a file as a whole, and return its bytes. Raises OmklError where that fails."""
+    content = document(page).encode()
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with replacing(path) as file:
+            file.write(content)
+        path.chmod(0o644)  # readable as any other file, unlike the temporary one
+    except OSError as error:
+        raise OmklError(f"cannot write {path}: {error.strerror or error}") from error
+    return len(content)
 
 
 @cache
@@ -218,8 +234,13 @@ def _header(column: Column, meanings: dict[str, str]) -> Element:
     is_part = part in ("published", "diff", "ratio") and of
     sort = _button("sort", column.header, title=meanings.get(column.header, ""))
     note = _el("small", {}, of) if is_part else None
-    kind = "text" if column.align == "left" else "number"
-    return _el("th", {"scope": "col", "class": kind, "data-column": column.name}, sort, note)
+    return _el("th", {"scope": "col", "class": _kind(column), "data-column": column.name}, sort, note)
+
+
+def _kind(column: Column) -> str:
+    """Return the classes of a column's cells; a row's name stays in view when a narrow screen scrolls."""
+    side = "text" if column.align == "left" else "number"
+    return f"{side} stick" if column.name in ("learner", "algo") else side
 
 
 def _row(which: str, place: int, table: Table, opens: bool) -> Element:
@@ -237,7 +258,7 @@ def _row(which: str, place: int, table: Table, opens: bool) -> Element:
         cells.append(_el("td", {"class": "more"}, more))
     repeated = bool(place) and bool(line.group) and line.group == table.lines[place - 1].group
     for column, cell in zip(table.columns, line.cells, strict=True):
-        kind = "text" if column.align == "left" else "number"
+        kind = _kind(column)
         if column.name == "data" and repeated:
             kind += " again"
         kind += " long" if len(str(cell)) > LONG and column.align == "left" else ""

@@ -1,7 +1,7 @@
 """Figures of a page as plain data: panels (of a data set) with views (of a measure) that a script draws.
 
 A view is a dict with ``type`` and ``name``, and by type:
-lines  label, digits, kind, x (label), log, points, best, lines: name, x, mean, std of each (x None: a level)
+lines  label, digits, kind, x (label), log, points, best, lines: name, x (None: a level), mean, std of each
 dots   label, digits, rows: name, line, mean, std, marked of each, best first or in the table's order
 heat   label, digits, x, y, columns, rows, mean, std (lists of rows), best (row, column)
 ranks  label, rows: name, rank and each (rank by data set); cd, groups: first and last row of each
@@ -41,17 +41,13 @@ _SYMBOLS |= {"P": "cross", "X": "x", "*": "star"}
 
 
 def looks(names: Sequence[str], yardsticks: Sequence[str]) -> dict[str, dict[str, Any]]:
-    """Return colour, dash (in CSS) and symbol of each line: those of the printed figures."""
-    made = {}
+    """Return colour, dash (in CSS), symbol and kind of each line: those of the printed figures."""
+    made, grey = {}, set(yardsticks) - set(names)
     for name, look in style.line_styles(list(names), list(yardsticks)).items():
-        dash = (
-            "solid" if look["linestyle"] == "-" else ",".join(f"{1.5 * n:g}px" for n in look["linestyle"][1])
-        )
-        made[name] = {
-            "colour": look["color"],
-            "dash": dash,
-            "symbol": _SYMBOLS.get(look.get("marker", ""), ""),
-        }
+        parts = () if look["linestyle"] == "-" else look["linestyle"][1]
+        dash = ",".join(f"{1.5 * part:g}px" for part in parts) or "solid"
+        symbol = _SYMBOLS.get(look.get("marker", ""), "")
+        made[name] = {"colour": look["color"], "dash": dash, "symbol": symbol, "yardstick": name in grey}
     return made
 
 
@@ -105,7 +101,8 @@ def curves(
         seconds = _dots(own, [named[place][1] for place in there], "seconds", SECONDS, 3)
         if any(made := [view for view in views if view]):
             panels.append(Panel(data, [*made, seconds]))
-    return Figure(name, panels, looks(learners, yardsticks), caption(next(iter(tables.values()))))
+    measure, table = next(iter(tables.items()))
+    return Figure(name, panels, looks(learners, yardsticks), caption(table, "bands", [f"{measure}_std"]))
 
 
 def _curve_view(table: "pd.DataFrame", name: str) -> View | None:
@@ -185,10 +182,10 @@ def sweep(summary: "pd.DataFrame", name: str = "sweep") -> Figure | None:
     own = learners_of(table)
     if len(axes) == 2:
         panels = [
-            Panel(f"{data} · {line}", [_heat(part, axes)])
+            Panel(f"{data} · {line}", [_map(part, axes)])
             for (data, line), part in own.groupby(["data", "line"], sort=False)
         ]
-        return Figure(name, panels, {}, caption(own))
+        return Figure(name, panels, looks(*names_of(own)), caption(own))
     panels = []
     for data, part in own.groupby("data", sort=False):
         measure = measure_of(part)
@@ -199,6 +196,16 @@ def sweep(summary: "pd.DataFrame", name: str = "sweep") -> Figure | None:
             row["line"] = label
         panels.append(Panel(str(data), [view]))
     return Figure(name, panels, looks(list(dict.fromkeys(own["label"])), []), caption(own, "bars"))
+
+
+def _map(part: "pd.DataFrame", axes: Mapping[str, list[float]]) -> View:
+    """Return one learner's errors over both axes; as a line where it has one of them."""
+    several = [name for name in axes if part[f"at.{name}"].nunique() > 1]
+    if len(several) != 1:
+        return _heat(part, axes)
+    (axis,) = several
+    labels = {"x_label": style.symbol(axis), "y_label": measure_of(part).axis}
+    return _sensitivity_view(points(part, axis).assign(**labels), best=True)
 
 
 def _heat(part: "pd.DataFrame", axes: Mapping[str, list[float]]) -> View:

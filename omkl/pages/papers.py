@@ -74,7 +74,7 @@ class _Parts:
             compared.summary = compared.summary.assign(place=range(len(compared.summary)))
             keep_best(compared)
             compared.rows = [compared.rows[place] for place in compared.summary.pop("place")]
-        self._warn(compared.title, warnings_of(compared))
+        self._warn(compared.title, warnings_of(compared, f"`{command}`"))
         if item.kind == "times":
             flat, laid_out, terms = times_layout(compared)
             own = tables.laid(name, laid_out, to_csv(flat, []), terms=terms, command=command)

@@ -1,5 +1,6 @@
 """The page of a plan: the table of ``omkl run`` or ``omkl sweep``, its figures, data and origin."""
 
+import shlex
 from typing import TYPE_CHECKING
 
 from omkl.config import Plan
@@ -12,7 +13,7 @@ from omkl.reports import style
 from omkl.reports.display import display
 from omkl.reports.expected import Expected
 from omkl.reports.measures import BY_TASK, least_of
-from omkl.reports.notes import heading, legend, notes
+from omkl.reports.notes import AGAIN, heading, legend, notes
 from omkl.reports.ranks import average_ranks
 from omkl.reports.report import TITLES, best_settings, csv_table, swept_names
 from omkl.reports.rows import Row, rows_of
@@ -25,15 +26,19 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-def run_page(plan: Plan, command: str, *, progress: bool = False) -> Page:
-    """Return the page of a plan's cells that the store holds; command: as typed.
+def run_page(plan: Plan, words: list[str], command: str, *, progress: bool = False) -> Page:
+    """Return the page of a plan's cells that the store holds.
 
+    words: that the plan was made from    command: that makes the page
     progress: with the numbers of cells done and failed; without it, UserError where no cell has finished.
     """
     outcome, warnings = stored_plans([plan])
-    expected = Expected.of(plan, outcome.failed, command, outcome.stale)
+    run = f"omkl {'sweep' if plan.swept else 'run'} {shlex.join(words)}"
+    expected = Expected.of(plan, outcome.failed, run, outcome.stale)
     if outcome.cells.empty and not progress:
-        raise UserError(f"the store {plan.store} holds none of the {outcome.requested} cells")
+        raise UserError(
+            f"the store {plan.store} holds none of the {outcome.requested} cells; `{run}` computes them"
+        )
     names = {data_name(path): path for path in plan.data if not registry.is_name(path)}
     sections, more, about = cells_sections(outcome.cells, expected, Store(plan.store), names)
     sections += origin_sections(outcome.cells, [plan])
@@ -81,7 +86,8 @@ def cells_sections(
     swept = swept_names(summary, expected) if expected.swept else []
     table = _results("results", summary, rows, cells, expected, names, swept)
     sections = [Section("Results", [table])]
-    warnings = notes(summary, cells, expected)
+    again = f"`{expected.command}`" if expected.command else AGAIN
+    warnings = notes(summary, cells, expected, again)
     if expected.swept:
         best = best_settings(summary.assign(place=range(len(summary))))
         chosen = [rows[place] for place in best.pop("place")]
@@ -100,11 +106,14 @@ def cells_sections(
         )
     for task in dict.fromkeys(summary["task"]):
         part = summary[summary["task"] == task].reset_index(drop=True)
+        if part["data"].nunique() < 2 or part["label"].nunique() < 3:
+            continue
+        title = f"Average ranks, {task}"
         try:
             ranked = average_ranks(part, measure=BY_TASK[task].name)
-        except UserError:  # too few learners or data sets for the tests
-            continue
-        sections.append(Section(f"Average ranks, {task}", [figures.ranks(ranked, f"ranks-{task}")]))
+            sections.append(Section(title, [figures.ranks(ranked, f"ranks-{task}")]))
+        except UserError as error:  # what has finished is too little for the tests
+            sections.append(Section(title, texts=[f"Not drawn: {error}."]))
     return sections, warnings, heading(summary, cells)
 
 

@@ -9,7 +9,7 @@ from omkl.papers.compare import METRICS, Compared
 from omkl.reports.captions import some
 from omkl.reports.display import MISSING, Column, Display, Spread, display, number
 from omkl.reports.measures import least_of, measure_of
-from omkl.reports.notes import legend, notes
+from omkl.reports.notes import AGAIN, legend, notes
 from omkl.reports.plain_table import check_format
 from omkl.reports.tables import to_csv, to_json, write
 
@@ -68,10 +68,13 @@ def ranks_texts(compared: Compared) -> list[str]:
     return [_ranks_text(compared.summary)] if compared.item.options.get("ranks") else []
 
 
-def warnings_of(compared: Compared) -> list[str]:
-    """Return the warnings of a paper's table; rows whose data are not available are not incomplete."""
+def warnings_of(compared: Compared, again: str = AGAIN) -> list[str]:
+    """Return the warnings of a paper's table; rows whose data are not available are not incomplete.
+
+    again: as of notes
+    """
     available = compared.whole["missing"] == ""
-    return notes(compared.whole[available], compared.cells, compared.expected)
+    return notes(compared.whole[available], compared.cells, compared.expected, again)
 
 
 def layout(compared: Compared) -> tuple[Display, list[tuple[str, str]]]:

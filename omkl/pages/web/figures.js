@@ -20,6 +20,7 @@ function setUpFigure(box, figure, colours) {
     const { traces, layout } = made();
     await Plotly.react(plot, traces, layout, config);
     plot.dataset.drawn = `${panel().name} · ${view().name}`;
+    $("figcaption", box).dataset.shown = `${panel().name}: ${view().label}`; // on paper there are no controls
   }
 
   // ------------------------------------------------------------ controls
@@ -43,7 +44,9 @@ function setUpFigure(box, figure, colours) {
     const options = panel().views.map((one) => [one.name, one.label]);
     const select = choice("measure", options, (name) => {
       state.view = name;
+      state.at = -1;
       fillTicks();
+      fillLegend();
       draw();
     });
     select.value = view().name;
@@ -88,7 +91,8 @@ function setUpFigure(box, figure, colours) {
   // ------------------------------------------------------------ legend
   function fillLegend() {
     const one = view();
-    const names = new Set(panel().views.flatMap((each) => (each.lines ?? []).map((line) => line.name)));
+    const names = new Set((one.lines ?? []).map((line) => line.name));
+    $(".spoken", box).textContent = "";
     legend.replaceChildren();
     if (one.type !== "lines" || names.size < 2) return;
     for (const [name, look] of Object.entries(figure.lines)) {
@@ -149,7 +153,8 @@ function setUpFigure(box, figure, colours) {
     const there = lines.map((line) => [line, line.x.indexOf(x)]).filter(([, i]) => i >= 0);
     const texts = there.map(([line, i]) => `${line.name} ${withSpread(line.mean[i], line.std?.[i], view().digits)}`);
     $(".spoken", box).textContent = `${view().x} ${x.toLocaleString("en-US")}: ${texts.join("; ")}`;
-    Plotly.Fx.hover(plot, [{ xval: x, curveNumber: 0 }], "xy");
+    const traceOf = (line) => plot.data.findIndex((trace) => trace.name === literal(line.name));
+    Plotly.Fx.hover(plot, there.map(([line, i]) => ({ curveNumber: traceOf(line), pointNumber: i })), "xy");
   }
   async function image(format) {
     const { traces, layout } = made(true);
@@ -158,7 +163,7 @@ function setUpFigure(box, figure, colours) {
     const title = `${figure.title}<br><sub>${literal(panel().name)}</sub>`;
     const whole = {
       ...layout, width: 900, height: layout.height + 120, showlegend: several, title: { text: literal(figure.title) + title.slice(figure.title.length), font: { size: 15 } },
-      margin: { l: 60, r: 20, t: 70, b: 50 }, legend: { orientation: "h", y: -0.18 },
+      margin: { l: 60, r: 20, t: 70, b: 50 }, legend: { orientation: "h", y: -0.18, traceorder: "normal" },
     };
     const url = await Plotly.toImage({ data: traces, layout: whole }, { format, width: 900, height: whole.height, scale: 2 });
     save(`${figure.name}-${panel().name}-${view().name}.${format}`.replace(/[^\w.-]+/g, "-"), url);

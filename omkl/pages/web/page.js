@@ -66,6 +66,7 @@ document.addEventListener("click", (event) => {
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redress);
 addEventListener("beforeprint", () => {
   printing = true;
+  $$("details").forEach((one) => (one.open = true));
   redress();
 });
 addEventListener("afterprint", () => {

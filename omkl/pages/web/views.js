@@ -79,7 +79,7 @@ function dotTraces(view, figure, state, dark) {
   });
 }
 
-function heatTraces(view, ink) {
+function heatTraces(view) {
   const text = view.mean.map((row) => row.map((value) => (value === null ? "" : value.toFixed(1))));
   const custom = view.mean.map((row, i) => row.map((value, j) => withSpread(value, view.std[i][j], view.digits)));
   const [columns, rows] = [view.columns.map(String), view.rows.map(String)];
@@ -87,13 +87,9 @@ function heatTraces(view, ink) {
   return [
     {
       type: "heatmap", x: columns, y: rows, z: view.mean, colorscale: "Cividis", reversescale: true, xgap: 1, ygap: 1,
-      customdata: custom, hoverongaps: false, colorbar: { title: { text: view.label, side: "right" }, thickness: 12 },
+      customdata: custom, hoverongaps: false, colorbar: { title: { text: view.label, side: "right", font: { size: 12 } }, thickness: 12 },
       hovertemplate: `${view.x} %{x}, ${view.y} %{y}: %{customdata}<extra></extra>`,
       ...(cells <= 120 && columns.length <= 14 ? { text, texttemplate: "%{text}" } : {}),
-    },
-    {
-      x: [columns[view.best[1]]], y: [rows[view.best[0]]], mode: "markers", hoverinfo: "skip", showlegend: false,
-      marker: { symbol: "square-open", size: 26, color: ink, line: { width: 3 } },
     },
   ];
 }
@@ -140,7 +136,7 @@ function drawing(figure, view, state, colours, narrow) {
   const layout = {
     paper_bgcolor: paper, plot_bgcolor: paper, font: { color: ink, size: narrow ? 11 : 13, family: "system-ui, sans-serif" },
     margin: { l: 10, r: 12, t: 12, b: 10 }, hovermode: "closest", dragmode: state.touch ? false : "zoom", height: narrow ? 340 : 440,
-    hoverlabel: { bgcolor: paper, bordercolor: grid, font: { color: ink, size: 12 }, namelength: -1 },
+    legend: { traceorder: "normal" }, hoverlabel: { bgcolor: paper, bordercolor: grid, font: { color: ink, size: 12 }, namelength: -1 },
     xaxis: { ...axis, title: titled(view.x ?? view.label) }, yaxis: { ...axis, title: titled(view.label) },
   };
   const listed = (count, row) => {
@@ -152,13 +148,13 @@ function drawing(figure, view, state, colours, narrow) {
     log("xaxis", state.logX);
     log("yaxis", state.logY);
     if (view.x === "examples") {
-      Object.assign(layout.xaxis, { tickformat: ",", nticks: narrow ? 5 : 9 });
+      Object.assign(layout.xaxis, { tickformat: ",", hoverformat: ",", nticks: narrow ? 5 : 9 });
       if (!state.logX) layout.xaxis.range = [0, Math.max(...view.lines.flatMap((line) => line.x))];
     }
     layout.hovermode = "x unified";
     if (view.kind === "share") layout.yaxis.range = state.logY ? undefined : [-0.02, 1.02];
     else if (!state.logY) layout.yaxis.rangemode = view.kind === "rate" ? "normal" : "tozero";
-    if (view.kind === "rate" && view.x === "examples") layout.yaxis.range = rateRange(view, state);
+    if (view.kind === "rate" && view.x === "examples") layout.yaxis.range = rateRange(view, figure, state);
     return { traces: lineTraces(view, figure, state, dark), layout };
   }
   if (view.type === "dots") {
@@ -171,7 +167,10 @@ function drawing(figure, view, state, colours, narrow) {
     layout.height = Math.max(260, 110 + 34 * view.rows.length);
     Object.assign(layout.xaxis, { type: "category", title: titled(view.x) });
     Object.assign(layout.yaxis, { type: "category", title: titled(view.y) });
-    return { traces: heatTraces(view, ink), layout };
+    const [row, column] = view.best;
+    const frame = { x0: column - 0.5, x1: column + 0.5, y0: row - 0.5, y1: row + 0.5 };
+    layout.shapes = [{ type: "rect", ...frame, line: { color: "#e00000", width: 3 } }];
+    return { traces: heatTraces(view), layout };
   }
   listed(view.rows.length, 27);
   layout.xaxis.range = [0.8, laneOf(view, view.groups.length)];
@@ -180,17 +179,22 @@ function drawing(figure, view, state, colours, narrow) {
   return { traces: rankTraces(view, figure, dark, ink), layout };
 }
 
-// All of the curves but the first twentieth, where a rate over few examples says little.
-function rateRange(view, state) {
-  const seen = [];
+// All of the learners' curves but the first twentieth, where a rate over few examples says little, and the
+// yardsticks that are not far above them.
+function rateRange(view, figure, state) {
+  const learners = [];
+  const yardsticks = [];
   for (const line of view.lines) {
     if (state.hidden.has(line.name)) continue;
     const end = line.x[line.x.length - 1];
+    const to = figure.lines[line.name].yardstick ? yardsticks : learners;
     line.mean.forEach((value, i) => {
       const std = (state.bands && line.std?.[i]) || 0;
-      if (line.x[i] >= 0.05 * end && value !== null) seen.push(Math.max(value - std, value / 2), value + std);
+      if (line.x[i] >= 0.05 * end && value !== null) to.push(Math.max(value - std, value / 2), value + std);
     });
   }
+  const top = learners.length ? 3 * Math.max(...learners) - 2 * Math.min(...learners) : Infinity;
+  const seen = [...learners, ...yardsticks.filter((value) => value <= top)];
   const [low, high] = [Math.min(...seen), Math.max(...seen)];
   if (!seen.length || low === high) return undefined;
   if (state.logY) return low > 0 ? [Math.log10(0.9 * low), Math.log10(1.1 * high)] : undefined;
