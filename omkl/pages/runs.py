@@ -88,7 +88,7 @@ def cells_sections(
     sections = [Section("Results", [table])]
     again = f"`{expected.command}`" if expected.command else AGAIN
     warnings = notes(summary, cells, expected, again)
-    if expected.swept:
+    if expected.swept and summary["reps"].any():
         best = best_settings(summary.assign(place=range(len(summary))))
         chosen = [rows[place] for place in best.pop("place")]
         own = _results("best", best, chosen, cells, expected, names, swept)
