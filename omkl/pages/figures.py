@@ -6,9 +6,10 @@ dots   label, digits, rows: name, line, mean, std, marked of each, best first or
 heat   label, digits, x, y, columns, rows, mean, std (lists of rows), best (row, column)
 ranks  label, rows: name, rank and each (rank by data set); cd, groups: first and last row of each
 
-Numbers are rounded to SIGNIFICANT digits; None takes the place of NaN.
+Numbers are rounded to one decimal more than are shown; None takes the place of NaN.
 """
 
+import math
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -59,10 +60,12 @@ def plain(text: str) -> str:
     return text
 
 
-def numbers(values: Iterable[Any]) -> list[float | None]:
-    """Return numbers as JSON holds them, rounded."""
-    array = np.asarray(list(values), dtype=float)
-    return [float(f"{v:.{SIGNIFICANT}g}") if np.isfinite(v) else None for v in array.tolist()]
+def numbers(values: Iterable[Any], places: int | None = None) -> list[float | None]:
+    """Return numbers as JSON holds them, with these decimals, else SIGNIFICANT digits."""
+    array = np.asarray(list(values), dtype=float).tolist()
+    if places is None:
+        return [float(f"{v:.{SIGNIFICANT}g}") if math.isfinite(v) else None for v in array]
+    return [round(v, places) if math.isfinite(v) else None for v in array]
 
 
 # -------------------------------------------------------------------- over the examples
@@ -110,18 +113,18 @@ def _curve_view(table: "pd.DataFrame", name: str) -> View | None:
     measure = MEASURES[BY_TASK[table["task"].iloc[0]].name if name == ERROR else name] if len(table) else None
     if measure is None or (measure.kind == "size" and not table[f"{name}_mean"].any()):
         return None
-    lines = []
+    lines, digits = [], DIGITS[measure.kind]
     for line, part in table.groupby("line", sort=False):
         if measure.kind != "size" or part[f"{name}_mean"].any():
-            lines.append(_line(str(line), part["t"], part[f"{name}_mean"], part[f"{name}_std"]))
+            lines.append(_line(str(line), part["t"], part[f"{name}_mean"], part[f"{name}_std"], digits + 1))
     label = BY_TASK[table["task"].iloc[0]].axis if name == ERROR else measure.label
-    about = {"label": label, "digits": DIGITS[measure.kind], "kind": measure.kind, "x": "examples"}
+    about = {"label": label, "digits": digits, "kind": measure.kind, "x": "examples"}
     return {"type": "lines", "name": name, **about, "log": False, "lines": lines}
 
 
-def _line(name: str, x: Any, mean: Any, std: Any) -> View:
-    own = numbers(std)
-    return {"name": name, "x": numbers(x), "mean": numbers(mean), "std": own if any(own) else None}
+def _line(name: str, x: Any, mean: Any, std: Any, places: int | None = None) -> View:
+    own = numbers(std, places)
+    return {"name": name, "x": numbers(x), "mean": numbers(mean, places), "std": own if any(own) else None}
 
 
 def _dots(part: "pd.DataFrame", names: Sequence[str], measure: str, label: str, digits: int) -> View:

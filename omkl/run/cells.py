@@ -77,6 +77,7 @@ def expand(plan: Plan, run: Callable[[Plan], Any] | None = None) -> list[Cell]:
     datasets = {name: loaded(name, plan) for name in plan.data}
     for name, dataset in datasets.items():
         keep(dataset)
+        prepared = "" if omkl.data.registry.is_name(name) else plan.preparation.words
         seeds = [omkl.data.order_seed(dataset, plan.order, plan.seed, rep) for rep in range(plan.reps)]
         settings = [*plan.settings, *(s for s in plan.yardsticks if dataset.task in specs[s.learner].tasks)]
         for setting in settings:
@@ -101,7 +102,7 @@ def expand(plan: Plan, run: Callable[[Plan], Any] | None = None) -> list[Cell]:
                     name=dataset.name,
                     content_hash=dataset.content_hash,
                     task=dataset.task,
-                    prepared="" if omkl.data.registry.is_name(name) else plan.preparation.words,
+                    prepared=prepared,
                     data=dataset.path or dataset,
                     order=plan.order,
                     seed=plan.seed,
