@@ -57,7 +57,7 @@ class _Parts:
     def __init__(self, paper: Paper, selection: Selection, outcome: "Outcome", store: Store) -> None:
         self.paper, self.selection, self.outcome = paper, selection, outcome
         self.curves = store.curves(set(outcome.cells["key"]))
-        self.warnings: list[str] = []
+        self._titles: dict[str, list[str]] = {}
 
     def table(self, item: Item) -> Section:
         name, command = (
@@ -139,7 +139,13 @@ class _Parts:
         return compare(self.paper, item, work, self.outcome, command)
 
     def _warn(self, title: str, warnings: list[str]) -> None:
-        self.warnings += [f"{title}: {warning}" for warning in warnings]
+        for warning in warnings:
+            self._titles.setdefault(warning, []).append(title)
+
+    @property
+    def warnings(self) -> list[str]:
+        """Each warning once, with the title of its table; some hold for all tables."""
+        return [w if len(titles) > 1 else f"{titles[0]}: {w}" for w, titles in self._titles.items()]
 
     def _how(self, names: list[str]) -> list[str]:
         return [str(self.paper.unavailable.get(name, {}).get("how", "")) for name in names]
