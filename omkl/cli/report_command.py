@@ -91,12 +91,13 @@ def _papers(args: Namespace, names: list[str], settings: list[str]) -> "tuple[Ca
 
 
 def _serve(args: Namespace, make: "Callable[[], Page]", store: Path) -> int:
+    from omkl.pages.document import document
     from omkl.pages.serve import Pages, Server, store_state
 
     if args.out:
         raise UserError("--serve writes no file; leave out --out")
     pages = Pages(make, lambda: store_state(store))
-    pages.now()  # so that a mistake is said here
+    document(pages.now()[1])  # so that a mistake is said here
     with Server(pages, args.port) as server:
         emit(f"{server.address}\n")
         say("open this address in a browser of this machine; Ctrl-C ends it")

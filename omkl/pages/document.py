@@ -65,7 +65,7 @@ def document(page: Page, *, live: str = "", library: bool = True) -> str:
         _el("a", {"href": "#main", "class": "skip"}, "to the results"),
         main,
         _el("script", {"type": "text/plain", "id": "data"}, packed),
-        _el("script", {"type": "text/plain", "id": "library"}, _packed(plotly) if library else ""),
+        _el("script", {"type": "text/plain", "id": "library"}, _packed_library() if library else ""),
         _el("script", {}, script),
     )
     html = _el("html", {"lang": "en"}, head, body)
@@ -104,6 +104,10 @@ def _hash(text: str) -> str:
 
 
 @cache
+def _packed_library() -> str:
+    return _packed(_library())
+
+
 def _packed(text: str) -> str:
     return base64.b64encode(gzip.compress(text.encode(), 9, mtime=0)).decode()
 

@@ -37,11 +37,8 @@ def paper_page(paper: Paper, selection: Selection, command: str) -> Page:
     if outcome.cells.empty:
         raise UserError(f"the store {work.plans[0].store} holds none of the cells of {paper.name}")
     parts = _Parts(paper, selection, outcome, Store(work.plans[0].store))
-    sections = []
-    for item in paper.tables.values():
-        sections.append(parts.table(item))
-    for item in paper.figures.values():
-        sections.append(parts.figure(item))
+    sections = [parts.table(item) for item in paper.tables.values()]
+    sections += [parts.figure(item) for item in paper.figures.values()]
     if paper.claims:
         sections.append(parts.claims())
     if paper.deviations:
@@ -60,10 +57,8 @@ class _Parts:
         self._titles: dict[str, list[str]] = {}
 
     def table(self, item: Item) -> Section:
-        name, command = (
-            f"{self.paper.name}-table-{item.number or 1}",
-            self.selection.command("table", item.name),
-        )
+        name = f"{self.paper.name}-table-{item.number or 1}"
+        command = self.selection.command("table", item.name)
         if item.kind == "sizes":
             made = sizes(self.paper, item, self.selection)
             how = [[("how to get it", text)] if text else [] for text in self._how(made.rows["data"])]
@@ -100,9 +95,9 @@ class _Parts:
             drawn = self._drawn(shown, name)
         except UserError as error:  # nothing has finished, or there are too few data sets for ranks
             return Section(item.titled(), texts=[f"Not drawn: {error}."])
-        return Section(
-            shown.title, [drawn] if drawn else [], [] if drawn else ["The store holds no curves of it."]
-        )
+        if drawn is None:
+            return Section(shown.title, texts=["The store holds no curves of it."])
+        return Section(shown.title, [drawn])
 
     def _drawn(self, shown: Compared, name: str) -> Figure | None:
         options = shown.item.options

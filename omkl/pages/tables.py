@@ -57,12 +57,9 @@ def plain(
     """Return rows of plain values as a table; numbers are at the right. more: of Table."""
     first = rows[0] if rows else {}
     columns = [Column(key, key, "right" if _is_number(first[key]) else "left") for key in first]
-    lines = [Line([str(value) for value in row.values()], own) for row, own in _with(rows, abouts)]
+    opened = zip(rows, abouts or [()] * len(rows), strict=True)
+    lines = [Line([str(value) for value in row.values()], own) for row, own in opened]
     return Table(name, columns, lines, csv, **more)
-
-
-def _with(rows: list[dict[str, Any]], abouts: Sequence[About]) -> Iterable[tuple[dict[str, Any], About]]:
-    return zip(rows, abouts or [()] * len(rows), strict=True)
 
 
 def _is_number(value: Any) -> bool:

@@ -53,6 +53,10 @@ function setUpFigure(box, figure, colours) {
     views.replaceChildren(...(options.length > 1 ? [select] : []));
   }
   const ticks = element("span");
+  const zooms = element("span", { class: "group" });
+  const zoomKeys = [["+", 0.5, "zoom in"], ["−", 2, "zoom out"], ["reset", 0, "reset the zoom"]].map(
+    ([text, factor, label]) => button(text, () => zoom(factor), { "aria-label": label }),
+  );
   function fillTicks() {
     const kind = view().type;
     const own = [];
@@ -60,6 +64,7 @@ function setUpFigure(box, figure, colours) {
     if (kind === "lines") own.push(tick("log x", "logX"));
     if (kind === "lines" || kind === "dots") own.push(tick(kind === "lines" ? "log y" : "log", "logY"));
     ticks.replaceChildren(...own);
+    zooms.replaceChildren(...(kind === "lines" || kind === "dots" ? zoomKeys : []));
   }
   const panels = choice("panel", figure.panels.map((one, i) => [i, one.name]), (i) => show(Number(i)));
   function show(i) {
@@ -75,14 +80,6 @@ function setUpFigure(box, figure, colours) {
   }
   if (figure.panels.length > 1) tools.append(panels);
   tools.append(views, ticks);
-  const zooms = element("span", { class: "group" });
-  if (panel().views[0].type !== "ranks" && panel().views[0].type !== "heat") {
-    zooms.append(
-      button("+", () => zoom(0.5), { "aria-label": "zoom in" }),
-      button("−", () => zoom(2), { "aria-label": "zoom out" }),
-      button("reset", () => zoom(0), { "aria-label": "reset the zoom" }),
-    );
-  }
   tools.append(
     zooms,
     element("span", { class: "group" }, button("SVG", () => image("svg"), { title: "save as SVG" }), button("PNG", () => image("png"), { title: "save as PNG" })),
