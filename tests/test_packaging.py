@@ -193,8 +193,8 @@ def test_a_command_of_the_readme_is_valid(command, tmp_path, monkeypatch):
     assert not [word for word in settings if word.startswith("-")]
     if args.command == "show" and not any("=" in word for word in settings):
         assert len(settings) == 1  # a saved model
-    elif args.command in ("run", "sweep", "figure", "bounds", "show", "status", "fit"):
-        assert plan(settings, sweep=args.command in ("sweep", "figure")).reps > 0
+    elif args.command in ("run", "sweep", "figure", "report", "bounds", "show", "status", "fit"):
+        assert plan(settings, sweep=args.command in ("sweep", "figure", "report")).reps > 0
     elif args.command == "results":
         assert args.action in ("list", "export", "merge", "prune", "reseal")
     elif args.command == "data":

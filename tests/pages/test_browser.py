@@ -65,10 +65,10 @@ def shown(page, column):
 
 def figure(page):
     """The learning curves, drawn."""
-    found = page.locator("figure", has=page.locator("option", has_text="mistake rate (%)")).first
-    found.scroll_into_view_if_needed()
-    found.locator(".plot[data-drawn]").wait_for()
-    return found
+    box = page.locator("figure", has=page.locator("option", has_text="mistake rate (%)")).first
+    box.scroll_into_view_if_needed()
+    box.locator(".plot[data-drawn]").wait_for()
+    return box
 
 
 def test_sorting_filtering_and_details(page):
@@ -174,6 +174,7 @@ def test_dark_and_narrow_and_printed(chromium, report):
     assert not page.locator("nav ol").is_visible()
     figure(page)
     assert page.evaluate("document.querySelector('.plot').layout.paper_bgcolor") == "#16181c"
+    page.wait_for_function("() => [...document.querySelectorAll('.plot')].every(p => p.dataset.drawn)")
     page.emulate_media(media="print", color_scheme="dark")
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
     assert not page.locator("#s1-1 .tools").is_visible()

@@ -167,5 +167,6 @@ function setUpFigure(box, figure, colours) {
   }
 
   show(0);
-  return { draw, state, redress: () => (fillLegend(), plot.dataset.drawn && draw()) };
+  const isDrawn = () => "drawn" in plot.dataset;
+  return { draw, state, isDrawn, redress: () => (fillLegend(), isDrawn() && draw()) };
 }

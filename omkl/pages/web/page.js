@@ -45,6 +45,18 @@ function setUp() {
     drawn.push(own);
     near.observe(box);
   }
+  const idle = window.requestIdleCallback ?? ((does) => setTimeout(does, 200));
+  idle(() => drawRest(drawn, idle), { timeout: 4000 });
+}
+
+// Later all figures are drawn, so that a print has them.
+async function drawRest(figures, idle) {
+  await plotly();
+  for (const figure of figures) {
+    if (figures !== drawn) return; // news have come
+    if (!figure.isDrawn()) await figure.draw();
+    await new Promise((resolve) => idle(resolve));
+  }
 }
 
 function fold() { // the list of sections is closed where it would fill a phone's screen
