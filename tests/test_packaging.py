@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from support import ROOT, script
+from support.stored_pages import payload
 
 import omkl
 from omkl.cli import main
@@ -278,6 +279,8 @@ def test_tables_are_made_of_real_cells(tmp_path, monkeypatch, capsys):
     assert re.search(rf"^\| +\| Perceptron \(yardstick\) +\|.*\| +{shown} ", text, re.M)
     table = tmp_path / "omkl" / "table-omkl"
     assert table.with_suffix(".csv").read_text().count("\nwdbc,") == len(made) / 2
+    page = payload((tmp_path / "omkl.html").read_text(encoding="utf-8"))
+    assert page["tables"]["s1-1"]["csv"] == table.with_suffix(".csv").read_text()
     assert r"\begin{tabular}" in table.with_suffix(".tex").read_text()
     assert tables.main() == 0
     assert "0 of them run by this command" in (tmp_path / "omkl.md").read_text(encoding="utf-8")

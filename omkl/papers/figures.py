@@ -171,6 +171,8 @@ def spa_table(compared: Compared) -> "pd.DataFrame":
             part = part.assign(panel=f"{which} {panel}" if len(data) > 1 else panel, y_label=label)
             part = part.assign(y_mean=part[f"{measure}_mean"], y_std=part[f"{measure}_std"])
             points.append(part.assign(x_label=style.symbol(key)))
+    if not points:
+        raise UserError(f"{compared.item.name}: only yardsticks have finished")
     return pd.concat(points, ignore_index=True)
 
 

@@ -11,10 +11,13 @@ from support.stored_pages import HOSTILE, fill, fill_plan, hostile_file, payload
 
 from omkl.cli import main
 from omkl.config import plan as make_plan
+from omkl.errors import UserError
 from omkl.pages import document as documents
 from omkl.pages.document import document
+from omkl.pages.papers import paper_page
 from omkl.pages.runs import run_page
 from omkl.papers import Selection, read
+from omkl.papers.selection import work_of
 from omkl.reports.rows import identity
 from omkl.run import runner
 
@@ -131,21 +134,32 @@ def test_everything_in_a_store_or_a_part_of_it(capsys):
     assert "did you mean 'drift'?" in capsys.readouterr().err
 
 
-def test_a_paper_shows_published_values_verdicts_and_notes():
-    from omkl.pages.papers import paper_page
-    from omkl.papers.selection import work_of
+def paper_text(paper, selection, plans):
+    """The page of a paper of which these plans are stored."""
+    for plan in plans:
+        fill_plan(plan)
+    return document(paper_page(paper, selection, f"omkl report {paper.name}"))
 
+
+def test_a_paper_has_its_tables_figures_claims_and_deviations_however_little_is_stored():
     paper, selection = read("omkc"), Selection(reps=1, data=("wdbc",), words=("store=store",))
     items = [*paper.tables.values(), *paper.figures.values(), *paper.claims.values()]
-    for plan in work_of(paper, [item for item in items if item.kind != "sizes"], selection).plans:
-        fill_plan(plan)
-    text = document(paper_page(paper, selection, "omkl report omkc"))
+    plans = work_of(paper, [item for item in items if item.kind != "sizes"], selection).plans
+    with pytest.raises(UserError, match="holds none of the cells of omkc; `omkl table omkc/3 --reps 1"):
+        paper_text(paper, selection, [])
+    without = [plan for plan in plans if "omkc_dd" not in {setting.learner for setting in plan.settings}]
+    little = paper_text(paper, selection, without[:1])
+    assert "INCOMPLETE" in little[: little.index("<section")]
+    assert "undecided" in little
+    assert "Not shown: no cell of OMKC(D,D) has finished" in little
+    text = paper_text(paper, selection, plans)
     page = payload(text)
     files = [table["file"] for table in page["tables"].values()]
     assert files[: len(paper.tables)] == [f"omkc-table-{number}.csv" for number in paper.tables]
     assert {"omkc-claims.csv", "data-sets.csv", "made-with.csv"} <= set(files)
     assert "Deviations from the paper" in text
     assert len(page["figures"]) >= len(paper.figures) - 1
+    assert "INCOMPLETE" not in text
 
 
 @pytest.mark.parametrize(
