@@ -63,9 +63,8 @@ class Server(ThreadingHTTPServer):
         try:
             super().__init__((HOST, port), _Handler)
         except OSError as error:
-            raise UserError(
-                f"--port {port}: {error.strerror or error}; another one, or none, is free"
-            ) from error
+            text = f"--port {port}: {error.strerror or error}; choose another, or leave --port out"
+            raise UserError(text) from error
 
     def handle_error(self, request: object, client_address: object) -> None:
         """Ignore a browser that went away."""
@@ -105,19 +104,16 @@ class _Handler(BaseHTTPRequestHandler):
         if news and since == version:
             self._answer(HTTPStatus.NO_CONTENT)
         else:
-            text = document(page, live=version, library=not news)
-            self._answer(HTTPStatus.OK, text, "text/html; charset=utf-8", version)
+            self._answer(HTTPStatus.OK, document(page, live=version, library=not news), "html")
 
-    def _answer(
-        self, code: HTTPStatus, text: str = "", kind: str = "text/plain; charset=utf-8", version: str = ""
-    ) -> None:
+    def _answer(self, code: HTTPStatus, text: str = "", kind: str = "plain") -> None:
         body = text.encode()
         self.send_response(code)
         headers = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff", "Connection": "close"}
         headers |= {"Referrer-Policy": "no-referrer", "X-Frame-Options": "DENY"}
-        headers |= {"Cross-Origin-Resource-Policy": "same-origin", "X-Version": version} if version else {}
+        headers |= {"Cross-Origin-Resource-Policy": "same-origin"}
         if code != HTTPStatus.NO_CONTENT:
-            headers |= {"Content-Type": kind, "Content-Length": str(len(body))}
+            headers |= {"Content-Type": f"text/{kind}; charset=utf-8", "Content-Length": str(len(body))}
         for name, value in headers.items():
             self.send_header(name, value)
         self.end_headers()
@@ -129,7 +125,7 @@ class _Handler(BaseHTTPRequestHandler):
 
 def store_state(store: Path) -> Hashable:
     """Return what changes when a run writes to a store: its files with sizes and times."""
-    files = [path for folder in ("cells", "curves", "jobs") for path in sorted((store / folder).glob("*"))]
+    files = [path for folder in ("cells", "curves") for path in sorted((store / folder).glob("*"))]
     return tuple((path.name, *_look(path)) for path in files)
 
 
