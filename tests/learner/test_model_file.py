@@ -2,7 +2,10 @@
 
 import hashlib
 import json
+import os
 import random
+import signal
+import sys
 
 import numpy as np
 import pytest
@@ -46,6 +49,38 @@ def test_a_saved_learner_goes_on_as_if_it_had_never_stopped(name, tmp_path):
     assert header == again
     for key, array in arrays.items():
         np.testing.assert_array_equal(array, same[key], err_msg=key)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_a_save_killed_at_any_step_leaves_the_old_model_or_the_new(tmp_path):
+    """The saving process kills itself at its first, second, ... call of a C function."""
+    learner, stream, at = trained("omkc_ss")
+    first, rest = halves(stream, at)
+    learner.run(first)
+    path, left = tmp_path / "model.omkl", []
+    model_file.write(path, learner, {"rounds": at})
+    learner.run(rest)
+    for step in range(1, 10_000):
+        child = os.fork()
+        if not child:
+            calls = iter(range(step, 0, -1))
+
+            def dies(frame, event, argument, calls=calls):
+                if event == "c_call" and next(calls) == 1:
+                    os.kill(os.getpid(), signal.SIGKILL)
+
+            sys.setprofile(dies)
+            model_file.write(path, learner, {"rounds": at + 1})
+            os._exit(0)
+        _, status = os.waitpid(child, 0)
+        loaded, about = model_file.read(path)
+        left.append(about["rounds"])
+        if os.waitstatus_to_exitcode(status) == 0:
+            break
+    assert os.waitstatus_to_exitcode(status) == 0
+    assert sorted(set(left)) == [at, at + 1]
+    assert left == sorted(left)  # the old one until the new one is whole
+    assert pack(loaded)[0] == pack(learner)[0]
 
 
 def content(path):
@@ -128,7 +163,6 @@ def test_whatever_the_arrays_hold_nothing_is_indexed_out_of_bounds(name, tmp_pat
             [(start + i, kind) for i in range(0, size, np.dtype(kind).itemsize)] if kind != "<f8" else []
         )
         start += size
-    places += [(i, "<f8") for i in range(0)]
     for _ in range(60):
         where, kind = rng.choice(places)
         value = rng.choice([-1, 2**31 - 1, -(2**31), 7, 2**62 if kind == "<i8" else 3])
