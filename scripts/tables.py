@@ -1,5 +1,8 @@
 """Make the committed results: run the missing cells of each paper, write results/NAME.md and results/NAME/*.
 
+results/NAME.html is the same as one page for the browser. It is not committed: most of its 2 to 3 MB is the
+plotting library, and `omkl report NAME` makes it from a store within seconds.
+
     python scripts/tables.py                         every paper of conf/paper; cells are kept in results/
     python scripts/tables.py bomkl --quick --out /tmp/tables        a small one, to try
 
@@ -12,6 +15,8 @@ import time
 from pathlib import Path
 
 from omkl.errors import OmklError
+from omkl.pages.document import write
+from omkl.pages.papers import paper_page
 from omkl.papers import Selection, names, read
 from omkl.papers.page import write_page
 
@@ -43,6 +48,9 @@ def main() -> int:
     try:
         for paper in [read(name) for name in args.papers or names()]:
             write_page(paper, selection, args.out, jobs=args.jobs, fresh=args.fresh)
+            page = args.out / f"{paper.name}.html"
+            write(paper_page(paper, selection, f"omkl report {paper.name}"), page)
+            print(page)
     except OmklError as error:
         print(f"tables: {error}", file=sys.stderr)
         return error.exit_code

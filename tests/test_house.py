@@ -17,6 +17,7 @@ LAYERS = (
     {"estimators", "executors"},
     {"reports", "river", "run", "sklearn", "testing"},
     {"bounds", "papers"},
+    {"pages"},
     {"cli"},
 )
 # reports reads cells and never runs one; config and data know nothing of what runs; nothing below compiles.

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from support import ROOT, script
+from support.stored_pages import payload
 
 import omkl
 from omkl.cli import main
@@ -68,7 +69,7 @@ def test_every_import_is_a_dependency():
     }
     extras = PROJECT["project"]["optional-dependencies"]
     needed = PROJECT["project"]["dependencies"] + [
-        word for extra, words in extras.items() if extra != "test" for word in words
+        word for extra, words in extras.items() if extra not in ("test", "browser") for word in words
     ]
     declared = {re.split(r"[<>=]", word)[0] for word in needed}
     found = set()
@@ -193,8 +194,8 @@ def test_a_command_of_the_readme_is_valid(command, tmp_path, monkeypatch):
     assert not [word for word in settings if word.startswith("-")]
     if args.command == "show" and not any("=" in word for word in settings):
         assert len(settings) == 1  # a saved model
-    elif args.command in ("run", "sweep", "figure", "bounds", "show", "status", "fit"):
-        assert plan(settings, sweep=args.command in ("sweep", "figure")).reps > 0
+    elif args.command in ("run", "sweep", "figure", "report", "bounds", "show", "status", "fit"):
+        assert plan(settings, sweep=args.command in ("sweep", "figure", "report")).reps > 0
     elif args.command == "results":
         assert args.action in ("list", "export", "merge", "prune", "reseal")
     elif args.command == "data":
@@ -278,6 +279,8 @@ def test_tables_are_made_of_real_cells(tmp_path, monkeypatch, capsys):
     assert re.search(rf"^\| +\| Perceptron \(yardstick\) +\|.*\| +{shown} ", text, re.M)
     table = tmp_path / "omkl" / "table-omkl"
     assert table.with_suffix(".csv").read_text().count("\nwdbc,") == len(made) / 2
+    page = payload((tmp_path / "omkl.html").read_text(encoding="utf-8"))
+    assert page["tables"]["s1-1"]["csv"] == table.with_suffix(".csv").read_text()
     assert r"\begin{tabular}" in table.with_suffix(".tex").read_text()
     assert tables.main() == 0
     assert "0 of them run by this command" in (tmp_path / "omkl.md").read_text(encoding="utf-8")

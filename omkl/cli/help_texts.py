@@ -66,6 +66,18 @@ examples:
   omkl update model.omkl more.csv
   omkl show model.omkl
 """
+REPORT = """\
+One HTML file with sortable tables, interactive figures, data sets, commands and origin of what the store
+holds. It runs nothing: rows that lack repetitions are named on top. It needs plotly:
+pip install 'omkl[report]'.
+
+examples:
+  omkl report algo=omkc_ss,omkc_dd data=wdbc --out report.html
+  omkl report algo=omkc_dd data=wdbc 'algo.beta=range(0.1,1,0.1)'      a sweep
+  omkl report bomkl                     a paper, with the published values
+  omkl report --all data=wdbc           everything that the store holds of a data set
+  omkl report --serve algo=omkc_dd data=wdbc 'algo.beta=range(0.1,1,0.1)'    follows a run, in a browser here
+"""
 DATA = """\
 OMKL_DATA lists folders to look in, as PATH does; missing sets are downloaded to the cache and verified.
 OMKL_MIRROR (a URL or folder) replaces the sets' own addresses, OMKL_OFFLINE=1 forbids downloads.

@@ -7,7 +7,15 @@ from pathlib import Path
 from typing import NoReturn
 
 from omkl import __version__
-from omkl.cli import check_command, commands, completion, listing, model_commands, store_commands
+from omkl.cli import (
+    check_command,
+    commands,
+    completion,
+    listing,
+    model_commands,
+    report_command,
+    store_commands,
+)
 from omkl.cli.help_texts import (
     BOUNDS,
     CHECK,
@@ -17,6 +25,7 @@ from omkl.cli.help_texts import (
     KEYS,
     MODEL,
     PAPER,
+    REPORT,
     RESULTS,
     RUN,
     SWEEP,
@@ -89,6 +98,15 @@ def build_parser() -> Parser:
     sub.add_argument("--out", type=out_path, metavar="PATH", help="file (.png, .pdf) or folder to write to")
     _add_selection(sub)
     _add_work_options(sub)
+
+    sub = command(report_command.report, f"[PAPER] {settings}", f"{KEYS}\n{REPORT}")
+    sub.add_argument("--all", action="store_true", help="everything that the store holds")
+    text = "file (.html) or folder to write to (default: figures/local in the store)"
+    sub.add_argument("--out", type=out_path, metavar="PATH", help=text)
+    text = "serve the page on this machine, and renew it while a run writes to the store"
+    sub.add_argument("--serve", action="store_true", help=text)
+    sub.add_argument("--port", type=_count, default=0, metavar="N", help="of --serve (default: a free one)")
+    _add_selection(sub)
 
     sub = command(commands.table, f"NAME {settings}", PAPER)
     sub.add_argument("name", metavar="NAME", help="such as bomkl/1")

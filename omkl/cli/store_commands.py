@@ -25,7 +25,9 @@ def results(args: Namespace, words: list[str]) -> int:
     from omkl.store.store import Store, listed
 
     folders = [word for word in words if "=" not in word] if args.action == "merge" else []
-    chosen = _chosen([word for word in words if word not in folders], args.action)
+    known = ("store",) if args.action in ("merge", "prune", "reseal") else FILTERS
+    own = [word for word in words if word not in folders]
+    chosen = chosen_words(own, f"omkl results {args.action}", known)
     store = Store(store_folder(next(iter(chosen["store"]), None)))
     if args.action == "merge":
         if not folders:
@@ -72,13 +74,13 @@ def _say_busy(busy: list[Path]) -> None:
         say(f"{path}: left unchanged, because a run is writing to it")
 
 
-def _chosen(words: list[str], action: str) -> dict[str, list[str]]:
-    known = ("store",) if action in ("merge", "prune", "reseal") else FILTERS
+def chosen_words(words: list[str], command: str, known: tuple[str, ...] = FILTERS) -> dict[str, list[str]]:
+    """Return the values of the words store=, algo= and data=. Raises UserError for any other word."""
     chosen: dict[str, list[str]] = {key: [] for key in FILTERS}
     for word in words:
         key, equals, value = word.partition("=")
         if not equals or key not in known:
-            raise UserError(f"{word}: omkl results {action} takes {', '.join(known)}{suggest(key, known)}")
+            raise UserError(f"{word}: {command} takes {', '.join(known)}{suggest(key, known)}")
         if not value or chosen[key]:
             raise UserError(f"{word}: " + ("given twice" if chosen[key] else "the value is missing"))
         chosen[key] = [value] if key == "store" else [part for part in value.split(",") if part]

@@ -28,6 +28,8 @@ from omkl.reports.summary import difference, not_worse, paired_ps
 if TYPE_CHECKING:
     import pandas as pd
 
+    from omkl.run.runner import Outcome
+
 _MARKS = {True: "", False: " (no)", None: " (?)"}
 _FORMS = {"mistake_pct": "{:.2f} %", "seconds": "{:.3g} s", "mse_e3": "{:.3g}"}
 ERROR = "error"  # the measure of the data set's task
@@ -197,18 +199,27 @@ def _shown(value: float, measure: str) -> str:
 
 def claims(paper: Paper, selection: Selection, **how: Any) -> Made:
     """Run the missing cells of a paper's claims and check each; how: of ``Work.run``."""
+    outcome = work_of(paper, paper.claims.values(), selection).run(**how)
+    return checked(paper, selection, outcome)
+
+
+def checked(paper: Paper, selection: Selection, outcome: "Outcome", lenient: bool = False) -> Made:
+    """Check a paper's claims on the cells of an outcome, which may hold others too.
+
+    lenient: a claim whose rows do not suffice is undecided, and no UserError
+    """
     import pandas as pd
 
-    items = list(paper.claims.values())
-    outcome = work_of(paper, items, selection).run(**how)
     rows, warnings = [], []
-    for item in items:
-        compared = compare(paper, item, work_of(paper, [item], selection), outcome)
+    for item in paper.claims.values():
+        compared, lacks = compare(paper, item, work_of(paper, [item], selection), outcome), ""
         try:
             each = on_each(compared, item.options.get("pool"))
             answers = {one.data: KINDS[item.kind](one, item.options) for one in each}
         except UserError as error:
-            raise UserError(f"conf/paper/{paper.name}.yaml: claims.{item.number}: {error}") from error
+            if not lenient:
+                raise UserError(f"conf/paper/{paper.name}.yaml: claims.{item.number}: {error}") from error
+            answers, lacks = {}, str(error)
         there = compared.summary[compared.summary["missing"] == ""]
         own = [*incomplete(there), *failed(compared.expected)]
         known = [holds for holds, _ in answers.values() if holds is not None]
@@ -216,7 +227,7 @@ def claims(paper: Paper, selection: Selection, **how: Any) -> Made:
         row: dict[str, Any] = {"claim": item.number, "text": item.title, "said of": sets}
         row |= {"holds on": sum(known), "of": len(known), "verdict": verdict(sets, known)}
         texts = (f"{data} {numbers}{_MARKS[holds]}" for data, (holds, numbers) in answers.items())
-        rows.append(row | {"numbers": "; ".join(texts), "incomplete": "; ".join(own)})
+        rows.append(row | {"numbers": "; ".join(texts) or lacks, "incomplete": "; ".join(own)})
         warnings += own
     command = selection.command("claims", paper.name)
     text = partial(_text, paper, rows, list(dict.fromkeys(warnings)), command)

@@ -15,8 +15,10 @@ from omkl.reports.grid import grid_table
 from omkl.reports.measures import learners_of, measure_of
 
 if TYPE_CHECKING:
+    import pandas as pd
     from matplotlib.figure import Figure
 
+    from omkl.reports.ranks import Ranks
     from omkl.run.runner import Outcome
 
 
@@ -42,7 +44,13 @@ def figure(paper: Paper, item: Item, selection: Selection, out: str | None = Non
         return Drawn(digits(item, _target(item, out, "results"), command), None, item.titled())
     work = work_of(paper, [item], selection)
     outcome = work.run(**how)
-    compared = compare(paper, item, work, outcome, command)
+    shown = selected(compare(paper, item, work, outcome, command))
+    return Drawn(KINDS[item.kind](shown, _target(item, out, work.plans[0].store)), outcome, shown.title)
+
+
+def selected(compared: Compared) -> Compared:
+    """Return the rows that a figure shows, with its title. Raises UserError where none has finished."""
+    item = compared.item
     pool, yardsticks = item.options.get("pool"), item.options.get("yardsticks", True)
     keep = [
         not missing and (pool is None or row.pool in (None, pool)) and (yardsticks or not row.is_yardstick)
@@ -52,8 +60,7 @@ def figure(paper: Paper, item: Item, selection: Selection, out: str | None = Non
     if not any(row.cells for row in rows):
         raise UserError(f"{item.name}: no cell has finished")
     title = item.titled(summary.loc[summary["reps"] > 0, "data"])
-    shown = replace(compared, rows=rows, summary=summary.reset_index(drop=True), title=title)
-    return Drawn(KINDS[item.kind](shown, _target(item, out, work.plans[0].store)), outcome, title)
+    return replace(compared, rows=rows, summary=summary.reset_index(drop=True), title=title)
 
 
 def _target(item: Item, out: str | None, store: str | Path) -> str:
@@ -87,22 +94,37 @@ def curves(compared: Compared, out: str) -> list[Path]:
 
 def sensitivity(compared: Compared, out: str) -> list[Path]:
     """Draw ``measure`` against the swept hyperparameter ``key``, a panel per data set."""
-    from omkl.reports.sensitivity import draw_sensitivity, sensitivity_table
+    from omkl.reports.sensitivity import draw_sensitivity
 
-    key, measure = compared.item.options["key"], compared.item.options.get("measure", "mistake_pct")
-    table = sensitivity_table(compared.summary, key, measure)
-    return _save(compared, draw_sensitivity(table, x_label=style.symbol(key), **_labels(compared)), out)
+    x_label = style.symbol(compared.item.options["key"])
+    return _save(compared, draw_sensitivity(swept(compared), x_label=x_label, **_labels(compared)), out)
+
+
+def swept(compared: Compared) -> "pd.DataFrame":
+    """Return the points of ``sensitivity``, as sensitivity.draw_sensitivity takes them."""
+    from omkl.reports.sensitivity import sensitivity_table
+
+    options = compared.item.options
+    return sensitivity_table(compared.summary, options["key"], options.get("measure", "mistake_pct"))
 
 
 def ranks(compared: Compared, out: str) -> list[Path]:
     """Draw the critical-difference diagram of average ranks over the data sets."""
-    from omkl.reports.ranks import average_ranks, draw_ranks
+    from omkl.reports.ranks import draw_ranks
 
-    drawn = average_ranks(compared.summary, measure=measure_of(compared.summary).name)
-    if absent := list(dict.fromkeys(name for _, name in compared.work.missing)):
-        drawn = replace(drawn, left_out=(*drawn.left_out, f"{captions.some(absent)}: no data here"))
+    drawn = ranked(compared)
     titled = replace(compared, title=compared.item.titled(drawn.each.index))
     return _save(titled, draw_ranks(drawn, titled.title), out)
+
+
+def ranked(compared: Compared) -> "Ranks":
+    """Return the average ranks of a figure's rows. Raises UserError where there are too few."""
+    from omkl.reports.ranks import average_ranks
+
+    made = average_ranks(compared.summary, measure=measure_of(compared.summary).name)
+    if absent := list(dict.fromkeys(name for _, name in compared.work.missing)):
+        made = replace(made, left_out=(*made.left_out, f"{captions.some(absent)}: no data here"))
+    return made
 
 
 def times(compared: Compared, out: str) -> list[Path]:
@@ -114,13 +136,18 @@ def times(compared: Compared, out: str) -> list[Path]:
 
 
 def spa(compared: Compared, out: str) -> list[Path]:
-    """Draw the effect of alpha and beta of SPA, and the other budget learners at equal size (BOMKL, Fig. 1).
+    """Draw the effect of alpha and beta of SPA, and the other budget learners (BOMKL, Figure 1)."""
+    from omkl.reports.sensitivity import draw_sensitivity
+
+    return _save(compared, draw_sensitivity(spa_table(compared), columns=3, **_labels(compared)), out)
+
+
+def spa_table(compared: Compared) -> "pd.DataFrame":
+    """Return the points of ``spa``: a row per point, as sensitivity.draw_sensitivity takes them.
 
     A budget learner belongs to the beta whose SPA stores as many vectors as it may. Six panels per data set.
     """
     import pandas as pd
-
-    from omkl.reports.sensitivity import draw_sensitivity
 
     done = learners_of(compared.summary[compared.summary["reps"] > 0])
     done = done.assign(line=done["label"])
@@ -144,8 +171,9 @@ def spa(compared: Compared, out: str) -> list[Path]:
             part = part.assign(panel=f"{which} {panel}" if len(data) > 1 else panel, y_label=label)
             part = part.assign(y_mean=part[f"{measure}_mean"], y_std=part[f"{measure}_std"])
             points.append(part.assign(x_label=style.symbol(key)))
-    table = pd.concat(points, ignore_index=True)
-    return _save(compared, draw_sensitivity(table, columns=3, **_labels(compared)), out)
+    if not points:
+        raise UserError(f"{compared.item.name}: only yardsticks have finished")
+    return pd.concat(points, ignore_index=True)
 
 
 KINDS: dict[str, Callable[[Compared, str], list[Path]]] = {

@@ -10,7 +10,7 @@ from omkl.reports.captions import some
 from omkl.reports.display import MISSING, Column, Display, Spread, display, number
 from omkl.reports.fitting import filled
 from omkl.reports.measures import least_of, measure_of
-from omkl.reports.notes import legend, notes
+from omkl.reports.notes import AGAIN, legend, notes
 from omkl.reports.plain_table import check_format
 from omkl.reports.tables import to_csv, to_json, write
 
@@ -40,14 +40,11 @@ def render(compared: Compared, fmt: str) -> str:
     if fmt == "json":
         return to_json({"summary": summary, "cells": compared.cells}, warnings)
     if fmt == "csv":
-        return to_csv(summary.drop(columns=["shown", "per_data"]), warnings)
+        return to_csv(csv_table(compared), warnings)
     table, terms = layout(compared)
     text = write([(compared.title or None, table)], terms, warnings, "", expected.command, fmt)
     below = [f"[{place}] {note}" for place, note in enumerate(compared.notes, 1)]
-    below += [ranks_text(summary)] if compared.item.options.get("ranks") else []
-    if compared.counted:
-        count = f"{compared.agreeing} of {compared.counted} published values (mistakes and #SV of the paper's"
-        below.insert(0, f"{count} rows) lie within two published standard deviations.")
+    below = [*agreement(compared), *below, *ranks_texts(compared)]
     if fmt == "latex":
         return text + "".join(f"% {line}\n" for part in below for line in part.splitlines())
     below = [filled(part) for part in below] if fmt == "table" else below
@@ -55,10 +52,31 @@ def render(compared: Compared, fmt: str) -> str:
     return text + ("\n" + gap.join(below) + "\n" if below else "")
 
 
-def warnings_of(compared: Compared) -> list[str]:
-    """Return the warnings of a paper's table; rows whose data are not available are not incomplete."""
+def csv_table(compared: Compared) -> "pd.DataFrame":
+    """Return the rows as their CSV holds them."""
+    return compared.summary.drop(columns=["shown", "per_data"])
+
+
+def agreement(compared: Compared) -> list[str]:
+    """Return a sentence on how many published values agree, none where there are none."""
+    if not compared.counted:
+        return []
+    count = f"{compared.agreeing} of {compared.counted} published values (mistakes and #SV of the paper's"
+    return [f"{count} rows) lie within two published standard deviations."]
+
+
+def ranks_texts(compared: Compared) -> list[str]:
+    """Return a paragraph on the average ranks, none where the table has none."""
+    return [_ranks_text(compared.summary)] if compared.item.options.get("ranks") else []
+
+
+def warnings_of(compared: Compared, again: str = AGAIN) -> list[str]:
+    """Return the warnings of a paper's table; rows whose data are not available are not incomplete.
+
+    again: as of notes
+    """
     available = compared.whole["missing"] == ""
-    return notes(compared.whole[available], compared.cells, compared.expected)
+    return notes(compared.whole[available], compared.cells, compared.expected, again)
 
 
 def layout(compared: Compared) -> tuple[Display, list[tuple[str, str]]]:
@@ -115,7 +133,7 @@ def _difference(row: dict[str, Any], name: str, places: int) -> str:
     return f"{gap:+.{places}f} {_WITHOUT}" if row[f"{name}_published_std"] == 0 and gap == gap else MISSING
 
 
-def ranks_text(summary: "pd.DataFrame") -> str:
+def _ranks_text(summary: "pd.DataFrame") -> str:
     """Return one paragraph: average ranks, critical difference, Friedman's test; or why there are none."""
     from omkl.reports.ranks import MOST_REASONS, average_ranks
 

@@ -68,7 +68,18 @@ def keep_best(compared: Compared) -> None:
 def times(compared: Compared, fmt: str) -> str:
     """Return seconds as text, and their share of those of the learner ``base``."""
     plain_table.check_format(fmt)
-    summary, base, warnings = compared.summary, compared.item.options["base"], warnings_of(compared)
+    flat, display, terms = times_layout(compared)
+    warnings = warnings_of(compared)
+    if fmt == "json":
+        return to_json({"times": flat}, warnings)
+    if fmt == "csv":
+        return to_csv(flat, warnings)
+    return write([(compared.title, display)], terms, warnings, "", compared.expected.command, fmt)
+
+
+def times_layout(compared: Compared) -> tuple["pd.DataFrame", Display, list[tuple[str, str]]]:
+    """Return the rows of a table of times, its columns and lines, and the terms under it."""
+    summary, base = compared.summary, compared.item.options["base"]
     own = learners_of(summary)
     own = own.assign(pool=own["pool"].fillna(MISSING))
     seconds = own.pivot_table(index=["data", "pool"], columns="label", values="seconds_mean", sort=False)
@@ -79,10 +90,6 @@ def times(compared: Compared, fmt: str) -> str:
     seconds = seconds[[base, *(name for name in seconds if name != base)]]
     shares = seconds.drop(columns=base).div(seconds[base], axis=0)
     flat = seconds.join(shares.add_suffix(" ratio")).reset_index()
-    if fmt == "json":
-        return to_json({"times": flat}, warnings)
-    if fmt == "csv":
-        return to_csv(flat, warnings)
     columns = [Column("data", "data", "left"), Column("pool", "pool", "left")]
     columns += [Column(name, f"{name} s") for name in seconds]
     columns += [Column(f"{name}%", f"{name} %") for name in shares]
@@ -96,8 +103,7 @@ def times(compared: Compared, fmt: str) -> str:
     rows.append(Line(("median", "", *[""] * len(seconds.columns), *medians), "data"))
     done = summary[summary["reps"] > 0]
     terms = [("s", f"learner time of one pass, {basis(int(done['reps'].max()), done['order'])}"), _SHARE]
-    display = Display(tuple(columns), tuple(rows))
-    return write([(compared.title, display)], terms, warnings, "", compared.expected.command, fmt)
+    return flat, Display(tuple(columns), tuple(rows)), terms
 
 
 KINDS: dict[str, Callable[[Compared, str], str]] = {"results": render, "tuning": render, "times": times}

@@ -144,7 +144,8 @@ def _panel(axes: "Axes", part: "pd.DataFrame", name: str, styles: dict, log: boo
         t, mean, std = curve[["t", f"{name}_mean", f"{name}_std"]].to_numpy(dtype=float).T
         if start:  # counts start at 0
             t, mean, std = (np.concatenate([[0.0], values]) for values in (t, mean, std))
-        lines.draw_line(axes, t, mean, std, line, styles[line], learners)
+        most = 1.0 if kind == "share" else np.inf
+        lines.draw_line(axes, t, mean, std, line, styles[line], learners, most=most)
     if len(part):
         axes.set_xlim(0, part["t"].max())
     if kind == "share":

@@ -78,11 +78,13 @@ def draw_line(
     learners: Sequence[str],
     *,
     points: bool = False,
+    most: float = np.inf,
 ) -> None:
     """Draw a line (n,), and if it is one of ``learners``, its standard deviation (NaN where there is none).
 
     The spread is a band, or bars at places of the line's own where the panel has many learners. A line whose
-    x are all NaN is level. points: mark all points, and give each a bar.
+    x are all NaN is level. points: mark all points, and give each a bar. most: where the spread ends, such as
+    1 of a share.
     """
     std = np.nan_to_num(std)
     band = {"color": look["color"], "alpha": 0.15, "linewidth": 0, "zorder": 1.5}
@@ -97,13 +99,14 @@ def draw_line(
     if name not in learners or not std.any():
         return
     low = np.maximum(mean - std, 0.5 * mean if axes.get_yscale() == "log" else 0.0)
+    high = np.minimum(mean + std, most)
     if few:
-        axes.fill_between(x, low, mean + std, **band)
+        axes.fill_between(x, low, high, **band)
         return
     step = 1 if points else max(1, x.size // _BARS)
     some = slice(list(learners).index(name) * step // len(learners), None, step)
     bar = {"color": look["color"], "alpha": 0.7, "linewidth": 0.9, "zorder": look["zorder"]}
-    axes.vlines(x[some], low[some], (mean + std)[some], **bar)
+    axes.vlines(x[some], low[some], high[some], **bar)
 
 
 # -------------------------------------------------------------------- lines that overlap, or are out of view

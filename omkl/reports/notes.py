@@ -11,6 +11,8 @@ from omkl.reports.origin import doubts, made_with
 if TYPE_CHECKING:
     import pandas as pd
 
+AGAIN = "the same command"
+
 
 def legend(table: Display, least: str, cells: "pd.DataFrame") -> list[tuple[str, str]]:
     """Return (term, meaning) of the columns that the table has, and what made the cells.
@@ -47,18 +49,29 @@ def legend(table: Display, least: str, cells: "pd.DataFrame") -> list[tuple[str,
     return [*terms, ("made with", made)] if made else terms
 
 
-def notes(summary: "pd.DataFrame", cells: "pd.DataFrame", expected: Expected) -> list[str]:
-    """Return notes on the data; warnings: repetitions missing, cells failed, older revisions, times mixed."""
-    return [*expected.about_data, *incomplete(summary), *failed(expected), *_stale(expected), *doubts(cells)]
+def notes(
+    summary: "pd.DataFrame", cells: "pd.DataFrame", expected: Expected, again: str = AGAIN
+) -> list[str]:
+    """Return notes on the data; warnings: repetitions missing, cells failed, older revisions, times mixed.
+
+    again: which command runs what is missing
+    """
+    return [
+        *expected.about_data,
+        *incomplete(summary, again),
+        *failed(expected),
+        *_stale(expected),
+        *doubts(cells),
+    ]
 
 
-def incomplete(summary: "pd.DataFrame") -> list[str]:
+def incomplete(summary: "pd.DataFrame", again: str = AGAIN) -> list[str]:
     """Return a warning about the rows that lack repetitions, none where all are there."""
     names = [
         f"{row.label}{f' ({row.settings})' if row.settings else ''} on {row.data} {row.reps} of {row.asked}"
         for row in summary[~summary["complete"]].itertuples()
     ]
-    basis = "Means and marks are of the finished repetitions; the same command runs the missing ones"
+    basis = f"Means and marks are of the finished repetitions; {again} runs the missing ones"
     return [f"INCOMPLETE: {some(names)}. {basis}"] if names else []
 
 

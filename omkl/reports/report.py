@@ -49,10 +49,7 @@ def sweep_report(
     Raises UserError for an unknown format, OmklError when the figure cannot be written.
     """
     summary = summary_of(cells, expected)
-    swept = [key.split(".")[1] for key in expected.swept if key.startswith("algo.")]
-    swept = swept or [name.split(".")[0] for name in axes_of(summary)]
-    swept = [name for name in dict.fromkeys(swept) if any(name in params for params in summary["params"])]
-    best = best_settings(summary)
+    swept, best = swept_names(summary, expected), best_settings(summary)
     edges = at_edges(summary, best, expected)
     text = _text({"summary": summary, "best": best}, cells, expected, fmt, view, swept, edges)
     own = learners_of(summary[summary["reps"] > 0])
@@ -63,6 +60,23 @@ def sweep_report(
 
     named = ("sweep", own["algo"], own["data"])
     return text, style.save(draw_sweep(summary), out, "Sweep", expected.command, named)
+
+
+def swept_names(summary: "pd.DataFrame", expected: Expected) -> list[str]:
+    """Return the swept hyperparameters, which get columns of their own: none where one setting was run."""
+    swept = [key.split(".")[1] for key in expected.swept if key.startswith("algo.")]
+    swept = swept or [name.split(".")[0] for name in axes_of(summary)]
+    return [name for name in dict.fromkeys(swept) if any(name in params for params in summary["params"])]
+
+
+def csv_table(summary: "pd.DataFrame", swept: Sequence[str] = ()) -> "pd.DataFrame":
+    """Return a summary as its CSV holds it; swept: hyperparameters that get columns of their own."""
+    table = summary.drop(columns="shown")
+    for name in swept:
+        values = [params.get(name) for params in table["params"]]
+        table.insert(table.columns.get_loc("settings"), f"algo.{name}", values)
+    table["params"] = [json.dumps(params, sort_keys=True) for params in table["params"]]
+    return table
 
 
 def best_settings(summary: "pd.DataFrame") -> "pd.DataFrame":
@@ -100,12 +114,7 @@ def _text(
     if fmt == "json":
         return to_json({**summaries, "cells": cells}, warnings)
     if fmt == "csv":
-        table = first.drop(columns="shown")
-        for name in swept:
-            values = [params.get(name) for params in table["params"]]
-            table.insert(table.columns.get_loc("settings"), f"algo.{name}", values)
-        table["params"] = [json.dumps(params, sort_keys=True) for params in table["params"]]
-        return to_csv(table, warnings)
+        return to_csv(csv_table(first, swept), warnings)
     tables = [
         (TITLES.get(name), view.chosen(everything(summary, swept))) for name, summary in summaries.items()
     ]

@@ -24,7 +24,7 @@ def contents(
     from omkl.reports.rows import identities
 
     specs = learner_specs()
-    lines = _chosen(store.cells(), learners, data).to_dict("records")
+    lines = chosen(store.cells(), learners, data).to_dict("records")
     wanted = [(name, set(names)) for name, names in (("algo", learners), ("data", data)) if names]
     lines += [line for line in store.failed() if all(line[name] in names for name, names in wanted)]
     columns = {name: [line[name] for line in lines] for name in ("algo", "params", "pool_spec")}
@@ -75,7 +75,8 @@ def _source(text: str | None) -> str:
     return f" ({', '.join(part[:8] if set(part) <= digits else part for part in parts)})"
 
 
-def _chosen(cells: "pd.DataFrame", learners: Collection[str], data: Collection[str]) -> "pd.DataFrame":
+def chosen(cells: "pd.DataFrame", learners: Collection[str], data: Collection[str]) -> "pd.DataFrame":
+    """Return the cells of these learners and data sets, all when empty. Raises UserError for one it lacks."""
     for column, names in (("algo", list(learners)), ("data", list(data))):
         held = set(cells[column])
         for name in names:
@@ -97,7 +98,7 @@ def flat_table(store: Store, learners: Collection[str] = (), data: Collection[st
 
     from omkl.reports.grid import flat
 
-    cells = _chosen(store.cells(), learners, data)
+    cells = chosen(store.cells(), learners, data)
     table: dict[str, list] = {}
     for name in cells:
         values = cells[name].tolist()

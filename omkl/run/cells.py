@@ -94,6 +94,7 @@ def expand(
     datasets = {name: plan.load(name) for name in plan.data}
     for name, dataset in datasets.items():
         keep(dataset)
+        prepared = "" if omkl.data.registry.is_name(name) else plan.preparation.words
         seeds = [omkl.data.order_seed(dataset, plan.order, plan.seed, rep) for rep in range(plan.reps)]
         settings = [*plan.settings, *(s for s in plan.yardsticks if dataset.task in specs[s.learner].tasks)]
         for setting in settings:
@@ -115,7 +116,7 @@ def expand(
                     name=dataset.name,
                     content_hash=dataset.content_hash,
                     task=dataset.task,
-                    prepared="" if omkl.data.registry.is_name(name) else plan.preparation.words,
+                    prepared=prepared,
                     data=dataset.path or dataset,
                     order=plan.order,
                     seed=plan.seed,

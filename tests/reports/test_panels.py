@@ -71,6 +71,15 @@ def test_a_curve_without_the_measure_is_left_out_and_none_at_all_is_an_error():
         mean_curves(cells, curves, names=("mistake_pt",))
 
 
+def test_the_band_of_a_weight_ends_at_one():
+    cells, curves = study((DD,), {"wdbc": 50}, 2)
+    for key, top in zip(curves, (3.0, 99.0), strict=True):  # 0.87 ± 0.17
+        curves[key] |= {"weights_t": [25, 50], "weights": [[1.0, top]] * 2}
+    (axes,) = draw_curves(mean_curves(cells, curves, names=("top_weight",)), ("top_weight",)).axes
+    (band,) = axes.collections
+    assert band.get_paths()[0].vertices[:, 1].max() == 1.0
+
+
 def test_fifteen_sets_have_a_panel_each_and_one_legend():
     data = {f"set{number}": 60 for number in range(15)}
     settings = (DD, SS)

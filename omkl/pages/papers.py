@@ -1,0 +1,160 @@
+"""The page of a paper: its tables with the published values, its figures and claims."""
+
+from typing import TYPE_CHECKING
+
+from omkl.errors import UserError
+from omkl.pages import figures, tables
+from omkl.pages.content import Figure, Page, Section, Table
+from omkl.pages.runs import origin_sections
+from omkl.papers.claims import checked
+from omkl.papers.compare import Compared, compare
+from omkl.papers.figures import ranked, selected, spa_table, swept
+from omkl.papers.paper import Item, Paper
+from omkl.papers.render import agreement, csv_table, layout, ranks_texts, warnings_of
+from omkl.papers.selection import Selection, work_of
+from omkl.papers.tables import keep_best, sizes, times_layout
+from omkl.reports import style
+from omkl.reports.tables import to_csv
+from omkl.run.stored import stored_plans
+from omkl.store.store import Store
+
+if TYPE_CHECKING:
+    from omkl.run.runner import Outcome
+
+NOT_OF_CELLS = ("sizes", "digits")  # kinds of tables and figures
+
+
+def paper_page(paper: Paper, selection: Selection, command: str) -> Page:
+    """Return the page of a paper, or of a selection of it, from stored cells; command: as typed.
+
+    Raises UserError where the store holds no cell of it, or none of its data are available.
+    """
+    every = [*paper.tables.values(), *paper.figures.values(), *paper.claims.values()]
+    work = work_of(paper, [item for item in every if item.kind not in NOT_OF_CELLS], selection)
+    if not work.plans:
+        raise UserError(f"{paper.name}: none of its data sets is available")
+    outcome, warnings = stored_plans(work.plans)
+    if outcome.cells.empty:
+        verb = "table" if any(item.kind != "sizes" for item in paper.tables.values()) else "figure"
+        items = paper.tables if verb == "table" else paper.figures
+        first = next(item for item in items.values() if item.kind not in NOT_OF_CELLS)
+        some = f"`{selection.command(verb, first.name)}` computes some"
+        raise UserError(f"the store {work.plans[0].store} holds none of the cells of {paper.name}; {some}")
+    parts = _Parts(paper, selection, outcome, Store(work.plans[0].store))
+    sections = [parts.table(item) for item in paper.tables.values()]
+    sections += [parts.figure(item) for item in paper.figures.values()]
+    if paper.claims:
+        sections.append(parts.claims())
+    if paper.deviations:
+        sections.append(Section("Deviations from the paper", texts=paper.deviations, numbered=True))
+    sections += origin_sections(outcome.cells, work.plans)
+    about = [paper.cite]
+    return Page(paper.name, paper.title, sections, about, command, [*warnings, *parts.warnings])
+
+
+class _Parts:
+    """The sections of a paper, made of the cells of an outcome; gathers their warnings."""
+
+    def __init__(self, paper: Paper, selection: Selection, outcome: "Outcome", store: Store) -> None:
+        self.paper, self.selection, self.outcome = paper, selection, outcome
+        self.curves = store.curves(set(outcome.cells["key"]))
+        self._titles: dict[str, list[str]] = {}
+
+    def table(self, item: Item) -> Section:
+        name = f"{self.paper.name}-table-{item.number or 1}"
+        command = self.selection.command("table", item.name)
+        if item.kind == "sizes":
+            made = sizes(self.paper, item, self.selection)
+            how = [[("how to get it", text)] if text else [] for text in self._how(made.rows["data"])]
+            rows = made.rows.to_dict("records")
+            return Section(made.title, [tables.plain(name, rows, made.text("csv"), how, command=command)])
+        compared = self._compared(item, command)
+        if item.kind == "tuning":
+            compared.summary = compared.summary.assign(place=range(len(compared.summary)))
+            keep_best(compared)
+            compared.rows = [compared.rows[place] for place in compared.summary.pop("place")]
+        self._warn(compared.title, warnings_of(compared, f"`{command}`"))
+        if item.kind == "times":
+            try:
+                flat, laid_out, terms = times_layout(compared)
+            except UserError as error:  # the learner that all are compared with has not finished
+                return Section(compared.title, texts=[f"Not shown: {error}."])
+            own = tables.laid(name, laid_out, to_csv(flat, []), terms=terms, command=command)
+            return Section(compared.title, [own, figures.times(compared.summary, f"{name}-times")])
+        laid_out, terms = layout(compared)
+        below = [*agreement(compared), *ranks_texts(compared)]
+        own = tables.results(
+            Table(name, (), (), to_csv(csv_table(compared), []), terms, compared.notes, below, command),
+            *(compared.summary, laid_out, compared.rows, compared.cells, _paths(compared)),
+        )
+        parts: list[Table | Figure] = [own]
+        if curves := self._curves(compared, f"{name}-curves"):
+            parts.append(curves)
+        return Section(compared.title, parts)
+
+    def figure(self, item: Item) -> Section:
+        name, command = f"{self.paper.name}-figure-{item.number}", self.selection.command("figure", item.name)
+        if item.kind == "digits":
+            text = f"This figure is not made of stored cells; `{command}` draws it."
+            return Section(item.titled(), texts=[text])
+        try:
+            shown = selected(self._compared(item, command))
+            drawn = self._drawn(shown, name)
+        except UserError as error:  # nothing has finished, or there are too few data sets for ranks
+            return Section(item.titled(), texts=[f"Not drawn: {error}."])
+        if drawn is None:
+            return Section(shown.title, texts=["The store holds no curves of it."])
+        return Section(shown.title, [drawn])
+
+    def _drawn(self, shown: Compared, name: str) -> Figure | None:
+        options = shown.item.options
+        if shown.item.kind == "curves":
+            return self._curves(shown, name, options["measure"])
+        if shown.item.kind == "ranks":
+            return figures.ranks(ranked(shown), name)
+        if shown.item.kind == "times":
+            return figures.times(shown.summary, name)
+        if shown.item.kind == "spa":
+            return figures.sensitivity(spa_table(shown), name)
+        return figures.sensitivity(swept(shown), name, style.symbol(options["key"]))
+
+    def _curves(self, shown: Compared, name: str, first: str = figures.ERROR) -> Figure | None:
+        rows, summary = shown.rows, shown.summary
+        return figures.curves(shown.cells, self.curves, shown.expected, rows, summary, name=name, first=first)
+
+    def claims(self) -> Section:
+        made = checked(self.paper, self.selection, self.outcome, lenient=True)
+        rows, abouts = [], []
+        for place, row in enumerate(made.rows.to_dict("records"), 1):
+            self._warn(f"claim {place}", [row["incomplete"]] if row["incomplete"] else [])
+            holds = f"{row['holds on']} of {row['of']}"
+            rows.append({"#": str(place), "claim": row["text"], "said of": row["said of"], "holds on": holds})
+            rows[-1] |= {"verdict": row["verdict"], "numbers": row["numbers"]}
+            abouts.append([("name", row["claim"]), ("numbers", row["numbers"].replace("; ", "\n"))])
+        name, command = f"{self.paper.name}-claims", self.selection.command("claims", self.paper.name)
+        terms = [("numbers", "data set by data set; (no): it does not hold there, (?): undecided")]
+        own = tables.plain(name, rows, made.text("csv"), abouts, terms=terms, command=command)
+        return Section("Claims", [own])
+
+    def _compared(self, item: Item, command: str) -> Compared:
+        work = work_of(self.paper, [item], self.selection)
+        return compare(self.paper, item, work, self.outcome, command)
+
+    def _warn(self, title: str, warnings: list[str]) -> None:
+        for warning in warnings:
+            self._titles.setdefault(warning, []).append(title)
+
+    @property
+    def warnings(self) -> list[str]:
+        """Each warning once, with the title of its table; some hold for all tables."""
+        return [w if len(titles) > 1 else f"{titles[0]}: {w}" for w, titles in self._titles.items()]
+
+    def _how(self, names: list[str]) -> list[str]:
+        return [str(self.paper.unavailable.get(name, {}).get("how", "")) for name in names]
+
+
+def _paths(compared: Compared) -> dict[str, str]:
+    """Return the user's files by the names of their data."""
+    from omkl.data.files import data_name
+
+    return {data_name(path): path for path in compared.work.stands_in}

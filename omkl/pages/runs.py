@@ -1,0 +1,140 @@
+"""The page of a plan: the table of ``omkl run`` or ``omkl sweep``, its figures, data and origin."""
+
+import shlex
+from typing import TYPE_CHECKING
+
+from omkl.config import Plan
+from omkl.data import registry
+from omkl.data.files import data_name
+from omkl.errors import UserError
+from omkl.pages import figures, tables
+from omkl.pages.content import Page, Progress, Section, Table
+from omkl.reports import style
+from omkl.reports.display import display
+from omkl.reports.expected import Expected
+from omkl.reports.measures import BY_TASK, least_of
+from omkl.reports.notes import AGAIN, heading, legend, notes
+from omkl.reports.ranks import average_ranks
+from omkl.reports.report import TITLES, best_settings, csv_table, swept_names
+from omkl.reports.rows import Row, rows_of
+from omkl.reports.summary import summary_of_rows
+from omkl.reports.tables import to_csv
+from omkl.run.stored import stored_plans
+from omkl.store.store import Store
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def run_page(plan: Plan, words: list[str], command: str, *, progress: bool = False) -> Page:
+    """Return the page of a plan's cells that the store holds.
+
+    words: that the plan was made from    command: that makes the page
+    progress: with the numbers of cells done and failed; without it, UserError where no cell has finished.
+    """
+    outcome, warnings = stored_plans([plan])
+    run = f"omkl {'sweep' if plan.swept else 'run'} {shlex.join(words)}"
+    expected = Expected.of(plan, outcome.failed, run, outcome.stale)
+    if outcome.cells.empty and not progress:
+        raise UserError(
+            f"the store {plan.store} holds none of the {outcome.requested} cells; `{run}` computes them"
+        )
+    names = {data_name(path): path for path in plan.data if not registry.is_name(path)}
+    sections, more, about = cells_sections(outcome.cells, expected, Store(plan.store), names)
+    sections += origin_sections(outcome.cells, [plan])
+    learners = list(dict.fromkeys(expected.label(setting.learner) for setting in plan.settings))
+    title = f"{_few(learners, 'learners')} on {_few(list(map(data_name, plan.data)), 'data sets')}"
+    drawn = [setting.learner for setting in plan.settings], map(data_name, plan.data)
+    return Page(
+        style.file_stem("report", *drawn),
+        title,
+        sections,
+        [about],
+        command,
+        [*warnings, *more],
+        _progress(plan) if progress else None,
+    )
+
+
+def _few(names: list[str], of: str) -> str:
+    return ", ".join(names) if len(names) <= 3 else f"{len(names)} {of}"
+
+
+def _progress(plan: Plan) -> Progress:
+    from omkl.run.status import status
+
+    rows = status(plan).rows
+    done, failed, total = (sum(row[name] for row in rows) for name in ("done", "failed", "cells"))
+    return Progress(done, failed, total, rows)
+
+
+def cells_sections(
+    cells: "pd.DataFrame",
+    expected: Expected,
+    store: Store,
+    names: dict[str, str],
+    rows: list[Row] | None = None,
+    most_curves: int | None = None,
+) -> tuple[list[Section], list[str], str]:
+    """Return the sections of some cells' results, warnings, and a line on what all rows share.
+
+    names: paths of the user's files by data set    rows: as rows_of returns them    most_curves: number of
+    rows up to which learning curves are drawn
+    """
+    rows = rows_of(cells, expected) if rows is None else rows
+    summary = summary_of_rows(rows, cells, expected)
+    swept = swept_names(summary, expected) if expected.swept else []
+    table = _results("results", summary, rows, cells, expected, names, swept)
+    sections = [Section("Results", [table])]
+    again = f"`{expected.command}`" if expected.command else AGAIN
+    warnings = notes(summary, cells, expected, again)
+    if expected.swept and summary["reps"].any():
+        best = best_settings(summary.assign(place=range(len(summary))))
+        chosen = [rows[place] for place in best.pop("place")]
+        own = _results("best", best, chosen, cells, expected, names, swept)
+        sections.insert(0, Section(TITLES["best"].capitalize(), [own]))
+        if drawn := figures.sweep(summary):
+            sections.append(Section("Sweep", [drawn]))
+    if most_curves is None or len(rows) <= most_curves:
+        keys = set(cells["key"])
+        if curves := figures.curves(cells, store.curves(keys), expected, rows, summary):
+            sections.append(Section("Learning curves", [curves]))
+    else:
+        warnings.append(
+            f"no learning curves: there are {len(rows)} rows, and at most {most_curves} are drawn; "
+            "name algo= and data= to see theirs"
+        )
+    for task in dict.fromkeys(summary["task"]):
+        part = summary[summary["task"] == task].reset_index(drop=True)
+        if part["data"].nunique() < 2 or part["label"].nunique() < 3:
+            continue
+        title = f"Average ranks, {task}"
+        try:
+            ranked = average_ranks(part, measure=BY_TASK[task].name)
+            sections.append(Section(title, [figures.ranks(ranked, f"ranks-{task}")]))
+        except UserError as error:  # what has finished is too little for the tests
+            sections.append(Section(title, texts=[f"Not drawn: {error}."]))
+    return sections, warnings, heading(summary, cells)
+
+
+def _results(
+    name: str,
+    summary: "pd.DataFrame",
+    rows: list[Row],
+    cells: "pd.DataFrame",
+    expected: Expected,
+    names: dict[str, str],
+    swept: list[str],
+) -> Table:
+    laid_out = display(summary, swept)
+    terms, csv = legend(laid_out, least_of(summary), cells), to_csv(csv_table(summary, swept), [])
+    table = Table(name, (), (), csv, terms, command=expected.command)
+    return tables.results(table, summary, laid_out, rows, cells, names)
+
+
+def origin_sections(cells: "pd.DataFrame", plans: list[Plan]) -> list[Section]:
+    """Return the sections on the data sets and on where the cells come from."""
+    if cells.empty:
+        return []
+    parts = (("Data sets", tables.data_sets(cells, plans)), ("Made with", tables.provenance(cells)))
+    return [Section(title, [table]) for title, table in parts]

@@ -1,0 +1,200 @@
+"""What a page holds: the numbers of the store, the commands of its rows, and nothing that could call out."""
+
+import base64
+import builtins
+import hashlib
+import re
+import shlex
+
+import pytest
+from support.stored_pages import HOSTILE, fill, fill_plan, hostile_file, payload
+
+from omkl.cli import main
+from omkl.config import plan as make_plan
+from omkl.errors import UserError
+from omkl.pages import document as documents
+from omkl.pages.document import document
+from omkl.pages.papers import paper_page
+from omkl.pages.runs import run_page
+from omkl.papers import Selection, read
+from omkl.papers.selection import work_of
+from omkl.reports.rows import identity
+from omkl.run import runner
+
+WORDS = ["algo=omkc_dd,omkc_ss", "data=wdbc", "reps=2", "store=store"]
+SWEEP = ["algo=omkc_dd,omkc_sd", "data=wdbc", "algo.beta=0.3,0.5,0.9", "algo.delta=0.01,0.1", "reps=2"]
+
+
+@pytest.fixture(autouse=True)
+def place(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("OMKL_STORE", raising=False)
+    monkeypatch.setattr(runner, "run_cells", lambda *_: pytest.fail("a report runs no cell"))
+    return tmp_path
+
+
+def written(words, capsys):
+    """The text of the report that a command writes, and its messages."""
+    assert main(["report", *words, "--out", "page.html"]) == 0
+    with open("page.html", encoding="utf-8") as file:
+        return file.read(), capsys.readouterr().err
+
+
+def test_the_csv_is_that_of_the_command(capsys):
+    fill(WORDS)
+    page = payload(written(WORDS, capsys)[0])
+    assert main(["run", *WORDS, "--format", "csv"]) == 0
+    (table,) = [table for table in page["tables"].values() if table["file"] == "results.csv"]
+    assert table["csv"] == capsys.readouterr().out
+
+
+def test_a_sweep_has_its_grid_and_its_best_settings(capsys):
+    fill(SWEEP)
+    text, _ = written(SWEEP, capsys)
+    page = payload(text)
+    assert main(["sweep", *SWEEP, "--format", "csv", "--out", "x.png"]) == 0
+    files = {table["file"]: table["csv"] for table in page["tables"].values()}
+    assert files["results.csv"] == capsys.readouterr().out
+    figures = {figure["name"]: figure for figure in page["figures"].values()}
+    views = {panel["name"]: panel["views"][0] for panel in figures["sweep"]["panels"]}
+    assert views["wdbc · OMKC(D,D)"]["type"] == "lines"  # it has no delta
+    heat = views["wdbc · OMKC(S,D)"]
+    assert (heat["columns"], heat["rows"]) == (["0.3", "0.5", "0.9"], ["0.01", "0.1"])
+    row, column = heat["best"]
+    assert heat["mean"][row][column] == min(min(line) for line in heat["mean"])
+    assert files["best.csv"].count("\n") == 1 + 2 + 3  # two learners, three yardsticks
+
+
+def test_a_row_gives_the_command_that_makes_it(capsys):
+    shared = ["data=wdbc,drift", "reps=2", "seed=7", "algo.beta=0.7", "store=store", "pool.normalise=cosine"]
+    shared.append("pool.kernels=[{kind:gaussian,sigma:[1,2]},{kind:linear}]")
+    fill(["algo=omkc_sd", "yardsticks=[]", *shared])  # whose size is to be matched
+    words = [
+        "algo=omkc_sd,bomkc_rbp,okr",
+        "algo.budget={match:omkc_sd,beta:0.7}",
+        "algo.kernel={kind:gaussian,sigma:3}",
+        *shared,
+    ]
+    plan = fill(words)
+    settings = (*plan.settings, *plan.yardsticks)
+    wanted = {identity(own.learner, own.params, own.pool) for own in settings if own.fits("classification")}
+    page = payload(written(words, capsys)[0])
+    (table,) = [table for table in page["tables"].values() if table["file"] == "results.csv"]
+    commands = [dict(about)["command"] for about in table["about"]]
+    made = []
+    for command in commands:
+        start, verb, *rest = shlex.split(command)
+        again = make_plan(rest)
+        (setting,) = again.settings
+        assert (start, verb, again.reps, again.seed, again.yardsticks) == ("omkl", "run", 2, 7, ())
+        made.append((again.data, identity(setting.learner, setting.params, setting.pool)))
+    assert len(set(made)) == 2 * 6  # three learners and three yardsticks on two data sets
+    assert {setting for _, setting in made} <= wanted
+
+
+def test_names_are_text_and_scripts_are_allowed_by_their_hashes_only(place):
+    plan = fill(WORDS, [hostile_file(place)])
+    text = document(run_page(plan, WORDS, f"omkl report {HOSTILE}"))
+    scripts = re.findall(r"<script>(.*?)</script>", text, re.S)
+    assert len(scripts) == 1
+    assert "<img" not in text
+    assert "alert(" not in text.replace("&lt;script&gt;alert(", "").replace("onerror=alert(1)&gt;", "")
+    policy = re.search(r'Content-Security-Policy" content="([^"]*)"', text)[1]
+    allowed = re.search(r"script-src ([^;]*);", policy)[1].split()
+    hashes = [hashlib.sha256(part.encode()).digest() for part in (scripts[0], documents._library())]
+    assert allowed == [f"'sha256-{base64.b64encode(own).decode()}'" for own in hashes]
+    assert "default-src 'none'" in policy
+    assert "connect-src 'none'" in policy
+    assert not re.search(r"""(src|href)=["'](?!#|data:,)""", text.replace("img src=x", ""))
+    assert len(text.encode()) < 2.5e6
+    assert text == document(run_page(plan, WORDS, f"omkl report {HOSTILE}"))
+
+
+def test_what_is_missing_is_said_on_top(capsys):
+    fill(WORDS, reps=1)
+    text, said = written(WORDS, capsys)
+    top = text[: text.index("<section")]
+    assert "INCOMPLETE: OMKC(D,D) on wdbc 1 of 2" in top
+    assert f"`omkl run {shlex.join(WORDS)}` runs the missing ones" in top
+    assert "INCOMPLETE" in said
+    assert text.count('class="incomplete') + text.count(" incomplete") >= 5
+
+
+def test_everything_in_a_store_or_a_part_of_it(capsys):
+    fill(WORDS)
+    fill(["algo=omkc_u", "data=drift", "reps=1", "store=store"])
+    text, _ = written(["--all", "store=store"], capsys)
+    (table,) = [table for table in payload(text)["tables"].values() if table["file"] == "results.csv"]
+    assert table["csv"].count("\nwdbc,") == 5
+    assert table["csv"].count("\ndrift") == 4
+    assert "INCOMPLETE" not in text
+    text, _ = written(["--all", "store=store", "data=drift"], capsys)
+    assert "OMKC(D,D)" not in text
+    assert main(["report", "--all", "store=store", "data=drfit"]) == 2
+    assert "did you mean 'drift'?" in capsys.readouterr().err
+
+
+def paper_text(paper, selection, plans):
+    """The page of a paper of which these plans are stored."""
+    for plan in plans:
+        fill_plan(plan)
+    return document(paper_page(paper, selection, f"omkl report {paper.name}"))
+
+
+def test_a_paper_has_its_tables_figures_claims_and_deviations_however_little_is_stored():
+    paper, selection = read("omkc"), Selection(reps=1, data=("wdbc",), words=("store=store",))
+    items = [*paper.tables.values(), *paper.figures.values(), *paper.claims.values()]
+    plans = work_of(paper, [item for item in items if item.kind != "sizes"], selection).plans
+    with pytest.raises(UserError, match="holds none of the cells of omkc; `omkl table omkc/3 --reps 1"):
+        paper_text(paper, selection, [])
+    without = [plan for plan in plans if "omkc_dd" not in {setting.learner for setting in plan.settings}]
+    little = paper_text(paper, selection, without[:1])
+    assert "INCOMPLETE" in little[: little.index("<section")]
+    assert "undecided" in little
+    assert "Not shown: no cell of OMKC(D,D) has finished" in little
+    text = paper_text(paper, selection, plans)
+    page = payload(text)
+    files = [table["file"] for table in page["tables"].values()]
+    assert files[: len(paper.tables)] == [f"omkc-table-{number}.csv" for number in paper.tables]
+    assert {"omkc-claims.csv", "data-sets.csv", "made-with.csv"} <= set(files)
+    assert "Deviations from the paper" in text
+    assert len(page["figures"]) >= len(paper.figures) - 1
+    assert "INCOMPLETE" not in text
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ([], "report of what?"),
+        (["bomlk"], "no such paper (did you mean 'bomkl'?)"),
+        (["bomkl", "omkc"], "one paper at a time"),
+        (["--all", "bomkl"], "leave out --all or bomkl"),
+        (["--all", "algoo=arow"], "did you mean 'algo'?"),
+        (["--quick", "algo=arow", "data=wdbc"], "--quick is for a paper's report"),
+        (["algo=arow", "data=wdbc"], "holds none of the"),
+        (["algo=arow", "data=wdbc", "--serve", "--out", "x.html"], "leave out --out"),
+    ],
+)
+def test_mistakes_end_with_one_line(words, said, capsys):
+    assert main(["report", *words]) == 2
+    out, err = capsys.readouterr()
+    assert said in err
+    assert (out, err.count("\n")) == ("", 1)
+
+
+def test_a_file_with_another_ending_and_a_missing_library(capsys, monkeypatch):
+    fill(WORDS)
+    assert main(["report", *WORDS, "--out", "page.png"]) == 2
+    assert "must end in .html" in capsys.readouterr().err
+    real = builtins.__import__
+
+    def without_plotly(name, *rest):
+        if name.startswith("plotly"):
+            raise ImportError(name)
+        return real(name, *rest)
+
+    documents._library.cache_clear()
+    monkeypatch.setattr(builtins, "__import__", without_plotly)
+    assert main(["report", *WORDS]) == 2
+    assert "pip install 'omkl[report]'" in capsys.readouterr().err
+    documents._library.cache_clear()

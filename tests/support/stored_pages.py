@@ -1,0 +1,58 @@
+"""Stores with made-up cells under the keys of real plans, and what a page holds: nothing is compiled."""
+
+import base64
+import gzip
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+from omkl.config import Plan, plan
+from omkl.run.cells import expand
+from omkl.store.store import Store
+from support.runner_plans import write_data
+
+HOSTILE = """<img src=x onerror=alert(1)> "q" & 'x' <script>alert(2)"""
+PROVENANCE = {"versions": {"omkl": "0.1", "python": "3.12"}, "commit": "abc", "dirty": False, "host": "node"}
+PROVENANCE |= {"cpu": "A & B <i>", "cores": 2, "backend": "loky", "jobs": 2, "load": 1.0}
+
+
+def hostile_file(folder: Path) -> str:
+    """A data set of the user's whose name is markup."""
+    return write_data(folder / f"{HOSTILE}.libsvm")
+
+
+def fill(words: list[str], data: list[str] | None = None, reps: int | None = None) -> Plan:
+    """Store cells with curves of a plan, of its first ``reps`` repetitions, and return the plan."""
+    return fill_plan(plan(words, sweep=True, values={"data": data} if data else None), reps)
+
+
+def fill_plan(made: Plan, reps: int | None = None) -> Plan:
+    """As ``fill``, of a plan that is there already."""
+    with Store(made.store) as store:
+        for number, cell in enumerate(expand(made)):
+            if reps is None or cell.job.rep < reps:
+                store.append(*_result(cell, number))
+    return made
+
+
+def _result(cell: Any, number: int) -> tuple[dict[str, Any], dict[str, Any]]:
+    line, T = cell.line, 200
+    m = len(cell.job.pool["kernels"]) if cell.job.pool else 0
+    beta = cell.params.get("beta", 0.8)
+    mistakes = 20 + 7 * (number % 5) + int(40 * abs(beta - 0.5)) + 3 * cell.job.rep
+    t = list(range(20, T + 1, 20))
+    curve: dict[str, Any] = {"t": t, "mistakes": [mistakes * at // T for at in t]}
+    curve |= {name: [m * mistakes * at // T for at in t] for name in ("n_sv_sum", "n_sv_union")}
+    curve |= {"weights_t": t, "weights": [[1 / m] * m for _ in t]} if m else {"weights": None}
+    figures = {"T": T, "m": m, "mistakes": mistakes, "mistake_rate": mistakes / T, "n_sv_sum": m * mistakes}
+    figures |= {"n_sv_union": mistakes if m else 0, "n_sv_combined": m * mistakes, "pairs": 100 * mistakes}
+    figures |= {"n_sv_per_kernel": [mistakes] * m, "weights": [1 / m] * m if m else None, "seconds": 0.25}
+    origin = {**PROVENANCE, "time": f"2026-01-0{1 + cell.job.rep}T10:00:00+00:00"}
+    return {"status": "ok", **line, **figures, "provenance": origin}, curve
+
+
+def payload(html: str) -> dict[str, Any]:
+    """The data that a page carries."""
+    packed = re.search(r'id="data">([^<]*)</script>', html)[1]
+    return json.loads(gzip.decompress(base64.b64decode(packed)))
