@@ -21,7 +21,11 @@ def fit(args: Namespace, words: list[str]) -> int:
 
     if args.out is None:
         raise UserError("omkl fit: where to? --out model.omkl says it")
-    model = models.fit(make_plan([*words, "yardsticks=[]"]))
+    plan = make_plan([*words, "yardsticks=[]"])
+    model = models.fit(plan)
+    data = plan.load(plan.data[0])
+    for note in data.notes:
+        say(f"{data.name}: {note}")
     _save(model, Path(args.out))
     return OK
 

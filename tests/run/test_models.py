@@ -40,7 +40,9 @@ PREPARED = ("missing=mean", "categorical=onehot", "scale=minmax", "order=file")
 def test_from_a_raw_table_to_predictions(table, capsys, algo):
     model, out = table / "model.omkl", table / "out.csv"
     assert omkl_("fit", f"algo={algo}", f"data={table / 'my.csv'}", *PREPARED, "--out", model) == 0
-    assert f"{algo}: 80 rows, mistakes" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert f"{algo}: 80 rows, mistakes" in said
+    assert "my: scale=minmax is over the whole file" in said
     assert omkl_("predict", model, table / "new.csv", "--out", out) == 0
     said = capsys.readouterr().err
     rows = list(csv.DictReader(out.open()))
