@@ -44,6 +44,22 @@ def test_gaps_and_words_with_every_setting(path):
     assert kept.tolist() == [0, 3]
 
 
+def test_a_parquet_file_is_the_same_table(path):
+    pytest.importorskip("pyarrow")
+    from omkl.data.prepare import read_table_file
+
+    frame = pd.read_csv(path)
+    frame.to_parquet(path.with_suffix(".parquet"))
+    wanted = Preparation(missing="mean", categorical="onehot")
+    files = (path, path.with_suffix(".parquet"))
+    one, other = (read_table_file(file, "classification", wanted)[0] for file in files)
+    assert one.content_hash == other.content_hash
+    assert (one.name, one.notes, one.d) == (other.name, other.notes, other.d) == ("my", other.notes, 5)
+    frame.assign(age=pd.to_datetime("2025-01-01")).to_parquet(path.with_suffix(".parquet"))
+    with pytest.raises(UserError, match=r"my\.parquet.*'age' holds '2025-01-01.*drop=age"):
+        read_table_file(path.with_suffix(".parquet"), "classification", Preparation())
+
+
 def test_scales_are_of_the_whole_table_and_say_so(path):
     _, X, _, _, notes = prepared(path, missing="mean", drop=("colour",), scale="minmax")
     assert X.min(axis=0).tolist() == [0, 0]
