@@ -96,7 +96,8 @@ def draw_line(
     axes.plot(x, mean, label=name, **every)
     if name not in learners or not std.any():
         return
-    low = np.maximum(mean - std, 0.5 * mean if axes.get_yscale() == "log" else 0.0)
+    least = 0.0 if (mean >= 0.0).all() else -np.inf
+    low = np.maximum(mean - std, 0.5 * mean if axes.get_yscale() == "log" else least)
     if few:
         axes.fill_between(x, low, mean + std, **band)
         return
