@@ -72,7 +72,7 @@ def figure(args: Namespace, words: list[str]) -> int:
     from omkl.run.runner import table_of
     from omkl.store.store import Store
 
-    names = (ERROR, "n_sv_sum")
+    names: tuple[str, ...] = (ERROR, "n_sv_sum")
     if args.kind == "curve" and (chosen := [word for word in words if word.startswith("measure=")]):
         names = (chosen[-1].partition("=")[2],)
         measure_named(names[0])

@@ -52,8 +52,8 @@ def part(stream: Stream, start: int, stop: int) -> Stream:
 
 def make_trace(T: int, further: int = 0) -> Trace:
     """Return an empty trace of T rounds, with that many further measures."""
-    counts = (np.zeros(T, np.int64) for _ in range(3))
-    return Trace(np.zeros(T), np.zeros(T, np.bool_), *counts, np.zeros((T, further)))
+    n_sv, union, combined = (np.zeros(T, np.int64) for _ in range(3))
+    return Trace(np.zeros(T), np.zeros(T, np.bool_), n_sv, union, combined, np.zeros((T, further)))
 
 
 def trace_part(trace: Trace, start: int, stop: int) -> Trace:
