@@ -78,13 +78,19 @@ def figure(args: Namespace, words: list[str]) -> int:
             option = option.replace("_", "-")
             raise UserError(f"--{option} is for a paper's figure; figure {args.kind} takes KEY=VALUE words")
     from omkl.config import plan as make_plan
-    from omkl.reports.curves import curve_figure
+    from omkl.reports.curves import ERROR, curve_figure
     from omkl.reports.expected import Expected
+    from omkl.reports.measures import measure_named
     from omkl.reports.report import sweep_report
     from omkl.run.cells import expand
     from omkl.run.runner import table_of
     from omkl.store.store import Store
 
+    names: tuple[str, ...] = (ERROR, "n_sv_sum")
+    if args.kind == "curve" and (chosen := [word for word in words if word.startswith("measure=")]):
+        names = (chosen[-1].partition("=")[2],)
+        measure_named(names[0])
+        words = [word for word in words if word not in chosen]
     plan = make_plan(words, sweep=True)
     planned = expand(plan)
     keys = {cell.key for cell in planned}
@@ -98,7 +104,7 @@ def figure(args: Namespace, words: list[str]) -> int:
         say(f"warning: {missing}")
     about, out = Expected.of(plan, command=args.line), args.out or _figures(plan)
     if args.kind == "curve":
-        say_written(curve_figure(cells, store.curves(keys), out, expected=about))
+        say_written(curve_figure(cells, store.curves(keys), out, names, expected=about))
     else:
         say_written(sweep_report(cells, about, out=out)[1])
     return OK

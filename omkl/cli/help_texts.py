@@ -30,6 +30,8 @@ examples:
   omkl sweep algo=omkc_dd data=german 'algo.beta=range(0.1,1,0.1)' reps=10
 """
 FIGURE = """\
+A curve takes measure=NAME for one measure, such as nlpd, n_sv_union or top_weight, in place of error and #SV.
+
 examples:
   omkl figure curve algo=omkc_ss data=wdbc
   omkl figure curve algo=omkc_dd,omkc_ss data=german,a9a --out figures/

@@ -181,6 +181,7 @@ def _limit_rate(axes: "Axes", part: "pd.DataFrame", name: str) -> None:
     must_see: list[float] = []
     finals: dict[str, float] = {}
     late: dict[str, tuple[float, float]] = {}  # the range of each yardstick
+    least_seen = -np.inf if name != ERROR and measure_named(name).signed else 0.0
     for (line, is_yardstick), curve in part.groupby(["line", "is_yardstick"], sort=False):
         seen = curve["t"] / curve["t"].max()
         mean, std = curve[f"{name}_mean"], curve[f"{name}_std"].fillna(0.0)
@@ -188,10 +189,14 @@ def _limit_rate(axes: "Axes", part: "pd.DataFrame", name: str) -> None:
             finals[line] = float(mean.iloc[-1])
             late[line] = tuple(mean[seen >= 4 * SETTLED].agg(["min", "max"]))
         else:
-            must_see += [*(mean - std)[seen >= SETTLED].clip(lower=0.0), *(mean + std)[seen >= SETTLED]]
+            must_see += [
+                *(mean - std)[seen >= SETTLED].clip(lower=least_seen),
+                *(mean + std)[seen >= SETTLED],
+            ]
     (low, high), out = style.robust_limits(must_see, finals, widen=3.0)
-    low = min([low, *(0.98 * least for least, _ in late.values())])
-    axes.set_ylim(low, max([high, *(1.02 * most for line, (_, most) in late.items() if line not in out)]))
+    low = min([low, *(least - 0.02 * abs(least) for least, _ in late.values())])
+    shown = (most + 0.02 * abs(most) for line, (_, most) in late.items() if line not in out)
+    axes.set_ylim(low, max([high, *shown]))
     style.note_left_out(axes, {line: finals[line] for line in out})
 
 

@@ -98,7 +98,8 @@ def draw_line(
     axes.plot(x, mean, label=name, **every)
     if name not in learners or not std.any():
         return
-    low = np.maximum(mean - std, 0.5 * mean if axes.get_yscale() == "log" else 0.0)
+    least = 0.0 if (mean >= 0.0).all() else -np.inf
+    low = np.maximum(mean - std, 0.5 * mean if axes.get_yscale() == "log" else least)
     high = np.minimum(mean + std, most)
     if few:
         axes.fill_between(x, low, high, **band)

@@ -107,6 +107,7 @@ class Measure:
     label: of its axis    needs: the list of the curve that it is made from    scale: of a rate
     kind: "rate" (settles; the first examples say nothing), "count" (starts at 0), "size" (a count that some
     learners do not have at all), "share" (between 0 and 1)    windowed: over WINDOWS parts of the stream
+    signed: it may be below 0
     """
 
     label: str
@@ -114,6 +115,7 @@ class Measure:
     kind: Literal["rate", "count", "size", "share"] = "count"
     scale: float = 1.0
     windowed: bool = False
+    signed: bool = False
 
     @property
     def points(self) -> str:
@@ -138,7 +140,7 @@ MEASURES = {
     "mistake_pct": Measure("mistake rate (%)", "mistakes", "rate", 100.0),
     "windowed_pct": Measure("mistake rate in window (%)", "mistakes", "rate", 100.0, windowed=True),
     "mse_e3": Measure("mean squared error × 1000", "loss", "rate", 1000.0),
-    "nlpd": Measure("negative log predictive density", "nlpd", "rate"),
+    "nlpd": Measure("negative log predictive density", "nlpd", "rate", signed=True),
     "mistakes": Measure("mistakes", "mistakes"),
     "n_sv_sum": Measure("support vectors (#SV)", "n_sv_sum", "size"),
     "n_sv_union": Measure("distinct examples stored", "n_sv_union", "size"),

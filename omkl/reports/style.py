@@ -159,7 +159,7 @@ def legend_below(
 def robust_limits(
     learners: list[float], yardsticks: dict[str, float], widen: float = 2.0
 ) -> tuple[tuple[float, float], list[str]]:
-    """Return the limits of an axis of mistake rates, and the yardsticks that they leave out.
+    """Return the limits of an axis of a measure such as mistake rates, and the yardsticks they leave out.
 
     learners: all values that must be seen; yardsticks: one value each. A yardstick better than the learners
     is always seen; one that is worse is left out where it would press the rest into less than 1/``widen``
@@ -171,7 +171,7 @@ def robust_limits(
     high = max([high, *(v for v in yardsticks.values() if v <= high + span * (widen - 1))])
     margin = 0.06 * max(high - low, span)
     left_out = [name for name, value in yardsticks.items() if value > high]
-    return (max(0.0, low - margin), high + margin), left_out
+    return (low - margin if low < 0 else max(0.0, low - margin), high + margin), left_out
 
 
 def note_left_out(axes: "Axes", values: dict[str, float], arrow: str = "↑") -> None:

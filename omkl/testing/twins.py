@@ -146,7 +146,8 @@ def kernels_for(name: str) -> list[dict[str, Any]]:
     """Return what a learner with a kernel of its own is compared with beside its default, as ``over``."""
     spec = learner_spec(name)
     own = KERNELS if spec.kernels == "own" else []
-    if "regression" in spec.tasks:  # squared losses of polynomials of unscaled data leave double precision
+    # squared losses of polynomials of unscaled data leave double precision; twins that solve are slow
+    if "regression" in spec.tasks or name in SOLVED:
         own = own[:2]
     if spec.pool == "gaussian":
         own = own[:1]

@@ -1,5 +1,7 @@
 """Learners beyond the five papers: special cases that are known otherwise."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 from scipy.optimize import minimize
@@ -8,7 +10,9 @@ from sklearn.linear_model import Ridge
 from support.engine_cases import clouds, dataset, dense, one_pass, stream_of, traced
 
 from omkl.config import learner_spec
-from omkl.learner import Learner
+from omkl.errors import OmklError
+from omkl.learner import Learner, run_pass
+from omkl.store.soundness import is_curve
 
 GAUSSIAN = {"kind": "gaussian", "sigma": 1.3}
 ONE = {"normalise": "none", "kernels": [GAUSSIAN]}
@@ -50,6 +54,19 @@ def test_one_gaussian_process_is_bayesian_linear_regression():
         assert trace.score[t] == pytest.approx(Z[t] @ earlier, abs=1e-8)
     likelihood = multivariate_normal(cov=nu * Z @ Z.T + tau * np.eye(data.T)).logpdf(data.y)
     assert trace.further.sum() == pytest.approx(-likelihood, rel=1e-8)
+
+
+def test_the_second_measure_is_a_figure_of_the_cell_and_a_list_of_its_curve():
+    data = targets()
+    data = dataclasses.replace(data, task="regression")
+    spec = learner_spec("iegp")
+    figures = run_pass(spec, {**spec.defaults, "D": D}, ONE, data, np.arange(data.T), 1)
+    assert figures["curve"]["nlpd"][-1] == pytest.approx(data.T * figures["nlpd"])
+    assert is_curve(figures["curve"])
+    assert "nlpd" not in run_pass(learner_spec("running_mean"), {}, None, data, np.arange(data.T), 1)
+    data.y[20] = 1e200
+    with pytest.raises(OmklError, match="the prediction of round 21 overflowed"):
+        run_pass(spec, {**spec.defaults, "D": D}, ONE, data, np.arange(data.T), 1)
 
 
 def test_equal_gaussian_processes_are_one_and_drift_forgets():

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from support.reports_cells import SPECS, cell, expected, frame, repetitions, setting, summarise
 
-from omkl.reports.curves import mean_curves
+from omkl.reports.curves import draw_curves, mean_curves
 from omkl.reports.report import best_settings, report
 
 DD, SS = setting("omkc_dd"), setting("omkc_ss")
@@ -103,3 +103,11 @@ def test_curves_of_a_further_measure_are_means_that_may_be_negative():
     curves = {key: c | {"n_sv_sum": [0, 0]} for key, c in zip(cells["key"], lists, strict=True)}
     table = mean_curves(cells, curves, names=("nlpd",))
     np.testing.assert_allclose(table["nlpd_mean"], [0.0, -0.5])
+
+
+def test_a_figure_of_a_measure_below_0_shows_its_curves_not_0():
+    cells = frame(*regression(DD, [0.5, 0.25]))
+    curves = {key: {"t": [40, 80], "nlpd": [-40.0 - at, -80.0]} for at, key in enumerate(cells["key"])}
+    figure = draw_curves(mean_curves(cells, curves, names=("nlpd",)), ("nlpd",))
+    low, high = figure.axes[0].get_ylim()
+    assert low < -1.0 < high < -0.9
