@@ -26,7 +26,7 @@ nitpicky = True
 nitpick_ignore_regex = [(r"py:.*", r"(?!omkl\b).*")]
 suppress_warnings = ["toc.empty_glob"]  # a page that the checkout does not have is left out of the contents
 
-myst_enable_extensions = ["dollarmath"]
+myst_enable_extensions = ["deflist", "dollarmath"]
 myst_heading_anchors = 3
 html_math_renderer = "mathml"  # browsers draw it without a script or a font to load (hooks/formulas.py)
 

@@ -34,7 +34,9 @@ def _of_root(text: str) -> str:
 def _papers() -> Iterator[tuple[str, str]]:
     """The pages of results/, whose pictures and tables are copied as they are."""
     for path in sorted(_RESULTS.glob("*.md")):
-        yield f"papers/{path.name}", _RELATIVE.sub(_of_results, path.read_text(encoding="utf-8"))
+        text = _RELATIVE.sub(_of_results, path.read_text(encoding="utf-8"))
+        title = "" if text.startswith("# ") else f"# Results: {path.stem}\n\n"
+        yield f"papers/{path.name}", title + text
 
 
 def _of_results(link: re.Match[str]) -> str:
