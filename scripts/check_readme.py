@@ -3,16 +3,17 @@
     python scripts/check_readme.py [--long] [--examples] [--list] [FILE ...]
 
 A command is a line that starts with "omkl" in a ```bash block, or after "$ " in a ```console block. The
-commands and the ```python blocks of a page run in order, in a folder of its own that holds only the data files
-my.libsvm and targets.csv. The lines below a command in a console block must be in its output, except for seconds; a line
-"..." replaces any lines. The first word of a comment after the command (two spaces and #) can have a meaning:
+commands and the ```python blocks of a page run in order, in a folder of its own that holds only the data
+files my.libsvm and targets.csv. The lines below a command in a console block must be in its output, except
+for seconds; a line "..." replaces any lines. The first word of a comment after the command (two spaces and #)
+can have a meaning:
 
     # long      only run with --long           # network   never run here
     # exit 2    must end with that exit code   # example   only run with --examples
 
-A block such as ```yaml conf/pool/mine.yaml is a file of a worked example. --examples writes these files of all
-pages into one copy of the checkout and runs the commands marked "example" there. A command whose data are not on this
-machine is skipped, with a message. Nothing is downloaded.
+A block such as ```yaml conf/pool/mine.yaml is a file of a worked example. --examples writes these files of
+all pages into one copy of the checkout and runs the commands marked "example" there. A command whose data are
+not on this machine is skipped, with a message. Nothing is downloaded.
 """
 
 import argparse

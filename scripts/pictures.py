@@ -1,7 +1,9 @@
-"""Draw the pictures of docs/field.md from runs of the tool: `python scripts/pictures.py` writes docs/pictures/*.svg.
+"""Draw the pictures of docs/field.md from runs of the tool; writes docs/pictures/*.png.
 
-The pictures are committed, because the first run compiles the learners. Seeds are fixed, so that a picture only
-changes when a learner does.
+    python scripts/pictures.py
+
+The pictures are committed, because the first run compiles the learners. Seeds are fixed, so that a picture
+only changes when a learner does.
 """
 
 from pathlib import Path
@@ -35,8 +37,8 @@ def draw_pool() -> plt.Figure:
     """What one pass over the same 300 examples gives with one kernel each, and with all sixteen."""
     X, y = moons()
     models = {
-        f"one Gaussian, σ = {sigma:g}": PerceptronClassifier(kernel={"kind": "gaussian", "sigma": sigma})
-        for sigma in (0.0625, 0.5, 8)
+        f"one Gaussian, σ = {sigma:.3g}": PerceptronClassifier(kernel={"kind": "gaussian", "sigma": sigma})
+        for sigma in (1 / 64, 0.5, 8)
     }
     models["sixteen kernels: OMKC(D,D)"] = OmkcDdClassifier()
     figure, axes = plt.subplots(1, len(models), figsize=(9, 2.6), sharex=True, sharey=True)
@@ -65,28 +67,37 @@ def draw_weights() -> plt.Figure:
         learner.run(part)
         weights.append(learner.weights.copy())
     rounds = np.minimum(STEP * np.arange(len(weights)), data.T)
-    figure, axis = plt.subplots(figsize=(6, 3))
-    names = [f"Gaussian, σ = {sigma:g}" for sigma in GAUSSIANS] + [f"polynomial, degree {p}" for p in (1, 2, 3)]
+    figure, axis = plt.subplots(figsize=(7, 2.8))
+    names = [f"Gaussian, σ = {sigma:g}" for sigma in GAUSSIANS] + [
+        f"polynomial, degree {p}" for p in (1, 2, 3)
+    ]
     curves = np.array(weights).T
     best = np.argsort(-curves.max(axis=1))[:4]
     for number, (name, curve) in enumerate(zip(names, curves, strict=True)):
         place = int(np.flatnonzero(best == number)[0]) if number in best else None
         colour = "0.75" if place is None else ["#0072b2", "#d55e00", "#009e73", "#cc79a7"][place]
-        axis.plot(rounds, curve, color=colour, lw=0.8 if place is None else 1.6, label=name if place is not None else None)
+        axis.plot(
+            rounds,
+            curve,
+            color=colour,
+            lw=0.8 if place is None else 1.6,
+            label=name if place is not None else None,
+        )
     axis.set(xlabel="examples seen", ylabel="weight", ylim=(0, None), xlim=(0, data.T))
-    axis.legend(frameon=False, fontsize=8)
+    axis.legend(frameon=False, fontsize=8, loc="center left", bbox_to_anchor=(1, 0.5))
     return figure
 
 
 def main() -> None:
     FOLDER.mkdir(exist_ok=True)
-    matplotlib.rcParams |= {"svg.hashsalt": "omkl", "svg.fonttype": "path", "font.size": 9}
+    matplotlib.rcParams["font.size"] = 9
     for name, draw in (("pool", draw_pool), ("weights", draw_weights)):
         figure = draw()
         figure.tight_layout()
-        figure.savefig(FOLDER / f"{name}.svg", metadata={"Date": None})
+        path = FOLDER / f"{name}.png"
+        figure.savefig(path, dpi=130)
         plt.close(figure)
-        print(f"{FOLDER / name}.svg, {(FOLDER / f'{name}.svg').stat().st_size} bytes")
+        print(f"{path}, {path.stat().st_size} bytes")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""A page for each learner, made from its YAML, its function and the tables of results/. Nothing is listed by hand."""
+"""A page for each learner, made from its YAML, its function and the tables of results/; no list is kept."""
 
 import ast
 import functools
@@ -12,7 +12,6 @@ from typing import Any
 
 from hooks import references
 from hooks.tables import markdown, results_of
-
 from omkl.algorithms import function
 from omkl.config import learner_specs
 from omkl.config.learners import LearnerSpec
@@ -64,7 +63,7 @@ def _index(specs: dict[str, LearnerSpec]) -> str:
             *markdown(["learner", "label", "for", "runs on", "what it does"], rows),
             "",
         ]
-    listed = sorted(spec.name for spec in specs.values())
+    listed = [f"{name} <{name}>" for name in sorted(specs)]
     return "\n".join([*text, "```{toctree}", ":hidden:", "", *listed, "```", ""])
 
 
@@ -78,13 +77,8 @@ def _page(spec: LearnerSpec) -> str:
     tasks = " and ".join(_TASK[task] for task in spec.tasks)
     draws = " It draws random numbers of its own." if spec.stochastic else ""
     role = " It is a yardstick: tables show it below the learners." if spec.yardstick else ""
-    text = [
-        f"# {spec.label if spec.label == spec.name else f'{spec.label} ({spec.name})'}",
-        "",
-        own["summary"],
-        "",
-    ]
-    text += [f"For {tasks}; runs on {_KERNELS[spec.kernels]}.{draws}{role}", ""]
+    text = [f"# {spec.label}", "", own["summary"], ""]
+    text += [f"`algo={spec.name}` is for {tasks} and runs on {_KERNELS[spec.kernels]}.{draws}{role}", ""]
     text += ["```bash", f"omkl run algo={spec.name} data={_EXAMPLE[spec.tasks[0]]}{_pool(spec)}", "```", ""]
     classes = " and ".join(f"`{class_name(spec.name, task)}`" for task in spec.tasks)
     text += [f"From Python: {classes} of [`omkl.sklearn` and `omkl.river`](../python.md).", ""]
@@ -109,7 +103,9 @@ def _pool(spec: LearnerSpec) -> str:
 
 def _sections(of: Any) -> dict[str, str]:
     """Split a docstring into its first sentence, its deviations, and the rest."""
-    text = inspect.getdoc(of) or ""
+    text = re.sub(
+        r" \(ALGORITHMS\.md section \d+\)", "", inspect.getdoc(of) or ""
+    )  # notes that are not public
     body, _, deviations = text.partition("Deviations:")
     first, _, rest = body.partition("\n\n")
     deviations, _, after = deviations.partition("\n\n")

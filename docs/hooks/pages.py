@@ -1,13 +1,13 @@
-"""Writes the pages that are made from conf/ and results/ before Sphinx reads the folder. They are not committed."""
+"""Writes the pages that are made from conf/ and results/ before Sphinx reads the folder; git ignores them."""
 
 import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from hooks import learners, references
-from hooks.tables import ROOT, markdown
 from sphinx.application import Sphinx
 
+from hooks import learners, references
+from hooks.tables import ROOT, markdown
 from omkl.data import registry
 
 _RESULTS = ROOT / "results"
@@ -26,7 +26,7 @@ def generated() -> Iterator[tuple[str, str]]:
 
 
 def _of_root(text: str) -> str:
-    """Links of a file in the checkout's folder, as they are on the site; those to other files are plain text."""
+    """Links of a file of the checkout's folder as they are on the site; those to other files become text."""
     text = re.sub(r"\]\(docs/([\w/-]+\.md)", r"](\1", text)
     return re.sub(r"\[([^]]+)\]\((?!http|#|[\w/-]+\.md)[^)]+\)", r"\1", text)
 
