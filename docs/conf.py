@@ -5,6 +5,9 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
 
+from pygments.lexers.special import TextLexer
+from sphinx.application import Sphinx
+
 import omkl
 
 project = "omkl"
@@ -17,6 +20,7 @@ extensions = [
     "sphinx.ext.autodoc",
     "hooks.pages",
     "hooks.names",
+    "hooks.docstrings",
     "hooks.formulas",
     "hooks.checks",
 ]
@@ -24,7 +28,6 @@ exclude_patterns = ["_build", "hooks"]
 nitpicky = True
 # Types of other packages have their own documentation, which the build does not fetch.
 nitpick_ignore_regex = [(r"py:.*", r"(?!omkl\b).*")]
-suppress_warnings = ["toc.empty_glob"]  # a page that the checkout does not have is left out of the contents
 
 myst_enable_extensions = ["deflist", "dollarmath"]
 myst_heading_anchors = 3
@@ -42,3 +45,8 @@ html_copy_source = False
 html_show_sphinx = False
 highlight_language = "none"
 pygments_style = "friendly"
+
+
+def setup(app: Sphinx) -> None:
+    """Show console blocks as they are: they are tables, in which the lexer of shells sees errors."""
+    app.add_lexer("console", TextLexer)

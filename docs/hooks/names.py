@@ -5,6 +5,7 @@ files. On the site the same link leads to the page that is made from it.
 """
 
 import re
+from pathlib import Path
 
 from docutils import nodes
 from sphinx import addnodes
@@ -13,12 +14,25 @@ from sphinx.application import Sphinx
 from omkl.config import learner_names
 
 _RESULTS = re.compile(r"\]\((?:\.\./)+results/(\w+)\.md(#[\w-]+)?\)")
+_CONTENTS = re.compile(r"^```\{toctree\}.*?^```$", re.M | re.S)
+_ENTRY = re.compile(r"[a-z]+")  # a page of docs/ itself
 _ROOT = re.compile(r"\]\((?:\.\./)+(CHANGELOG|CONTRIBUTING)\.md\)")
 
 
 def _to_site(app: Sphinx, docname: str, source: list[str]) -> None:
     text = _RESULTS.sub(r"](/papers/\1.md\2)", source[0])
-    source[0] = _ROOT.sub(lambda match: f"](/{match[1].lower()}.md)", text)
+    text = _ROOT.sub(lambda match: f"](/{match[1].lower()}.md)", text)
+    source[0] = _CONTENTS.sub(lambda match: _with_a_page(match[0], Path(app.srcdir)), text)
+
+
+def _with_a_page(contents: str, folder: Path) -> str:
+    """Leave out what a source archive does not have, such as the changelog."""
+    kept = [
+        line
+        for line in contents.splitlines()
+        if not _ENTRY.fullmatch(line) or (folder / f"{line}.md").is_file()
+    ]
+    return "\n".join(kept)
 
 
 def _link_learners(app: Sphinx, doctree: nodes.document) -> None:
