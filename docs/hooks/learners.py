@@ -86,6 +86,8 @@ def _page(spec: LearnerSpec) -> str:
     text += ["```python", _source(spec), "```", ""]
     text += ["The helpers are those of `omkl/engine`; their names say what they do.", ""]
     text += ["## Hyperparameters", "", *_hyperparameters(spec)]
+    if spec.setup:
+        text += [f"Its kernels: {_sections(function(spec.setup))['summary']}", ""]
     deviations = [*_plain(own["deviations"]), *_plain(around["deviations"])]
     text += ["## Deviations from the paper", "", *(deviations or ["The docstring names none.", ""])]
     text += ["## Memory and time", "", *_cost(spec)]
@@ -103,9 +105,8 @@ def _pool(spec: LearnerSpec) -> str:
 
 def _sections(of: Any) -> dict[str, str]:
     """Split a docstring into its first sentence, its deviations, and the rest."""
-    text = re.sub(
-        r" \(ALGORITHMS\.md section \d+\)", "", inspect.getdoc(of) or ""
-    )  # notes that are not public
+    text = inspect.getdoc(of) or ""
+    text = re.sub(r" \(ALGORITHMS\.md section \d+\)", "", text)  # notes that are not public
     body, _, deviations = text.partition("Deviations:")
     first, _, rest = body.partition("\n\n")
     deviations, _, after = deviations.partition("\n\n")
@@ -116,7 +117,15 @@ def _sections(of: Any) -> dict[str, str]:
 
 
 def _plain(text: str) -> list[str]:
-    return ["```text", *textwrap.dedent(text).splitlines(), "```", ""] if text else []
+    """Prose as paragraphs; a legend, whose columns are three spaces apart, as it is written."""
+    shown: list[str] = []
+    for paragraph in filter(None, re.split(r"\n\s*\n", text)):
+        if "   " in paragraph:
+            shown += ["```text", *textwrap.dedent(paragraph).splitlines(), "```", ""]
+        else:
+            words = _escaped(" ".join(paragraph.split()))
+            shown += [words[0].upper() + words[1:], ""]
+    return shown
 
 
 def _escaped(text: str) -> str:
