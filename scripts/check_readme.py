@@ -166,9 +166,14 @@ def run(command: Command) -> str:
 
 def pages() -> list[Path]:
     """Return the README and the pages of docs that are written by hand."""
-    ignored = (ROOT / "docs" / ".gitignore").read_text(encoding="utf-8").split()
     found = sorted([*ROOT.glob("docs/*.md"), *ROOT.glob("docs/tutorials/*.md")])
-    return [ROOT / "README.md", *(path for path in found if path.name not in ignored)]
+    return [ROOT / "README.md", *(path for path in found if path.relative_to(ROOT).as_posix() not in made())]
+
+
+def made() -> list[str]:
+    """Return the pages and folders of docs that a build makes, as .gitignore names them."""
+    lines = (ROOT / ".gitignore").read_text(encoding="utf-8").splitlines()
+    return [line.rstrip("/") for line in lines if line.startswith("docs/")]
 
 
 def main() -> int:
