@@ -87,7 +87,7 @@ def _page(spec: LearnerSpec) -> str:
     text += ["The helpers are those of `omkl/engine`; their names say what they do.", ""]
     text += ["## Hyperparameters", "", *_hyperparameters(spec)]
     if spec.setup:
-        text += [f"Its kernels: {_sections(function(spec.setup))['summary']}", ""]
+        text += [f"`{spec.setup}` sets its kernels: {_sections(function(spec.setup))['summary']}", ""]
     deviations = [*_plain(own["deviations"]), *_plain(around["deviations"])]
     text += ["## Deviations from the paper", "", *(deviations or ["The docstring names none.", ""])]
     text += ["## Memory and time", "", *_cost(spec)]
@@ -124,7 +124,8 @@ def _plain(text: str) -> list[str]:
             shown += ["```text", *textwrap.dedent(paragraph).splitlines(), "```", ""]
         else:
             words = _escaped(" ".join(paragraph.split()))
-            shown += [words[0].upper() + words[1:], ""]
+            letter = words[1:2] == " "  # a legend such as "f (1,) output": a letter keeps its case
+            shown += [words if letter else words[0].upper() + words[1:], ""]
     return shown
 
 

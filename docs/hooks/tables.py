@@ -75,8 +75,11 @@ def _line(row: pd.Series, shown: list[str]) -> list[str]:
 def _spread(row: pd.Series, name: str, mean: str = "_mean", std: str = "_std") -> str:
     value = _number(row.get(f"{name}{mean}"), 2)
     spread = _number(row.get(f"{name}{std}"), 2)
-    return f"{value} ± {spread}" if value and spread else value
+    return f"{value}\N{NO-BREAK SPACE}±\N{NO-BREAK SPACE}{spread}" if value and spread else value
 
 
 def _number(value: float | None, digits: int) -> str:
-    return "" if value is None or pd.isna(value) else f"{value:.{digits}f}"
+    if value is None or pd.isna(value):
+        return ""
+    least = 10.0**-digits
+    return f"<{least:.{digits}f}" if 0 < value < least / 2 else f"{value:.{digits}f}"
