@@ -29,7 +29,7 @@ class _Page(HTMLParser):
 
 
 def faults(folder: Path) -> list[str]:
-    """Return what is wrong with the links of a built site, one line each; files to download are left alone."""
+    """Return what is wrong with the links of a built site, one line each, apart from downloads."""
     own = [
         path for path in sorted(folder.rglob("*.html")) if path.relative_to(folder).parts[0] != "_downloads"
     ]
