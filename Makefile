@@ -12,7 +12,7 @@ SUITABLE := import sys, ensurepip, venv; sys.exit(not (3, 11) <= sys.version_inf
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check bench tables clean
+.PHONY: help run test check bench tables docs clean
 .DELETE_ON_ERROR:
 
 help: ## list the targets
@@ -43,8 +43,11 @@ bench: $(STAMP) ## speed of the engine on this machine
 tables: $(STAMP) ## make the papers' tables, figures and claims again (results/*.md; needs OMKL_DATA)
 	$(BIN)/python scripts/tables.py $(ARGS)
 
+docs: $(VENV)/.docs ## the documentation site (docs/_build/html), a warning or a wrong link ends it
+	$(BIN)/python -m sphinx -n -W --keep-going -q -b html $(ARGS) docs docs/_build/html
+
 clean: ## remove the environment, caches and build output, never results
-	rm -rf $(VENV) build dist .pytest_cache .ruff_cache .mypy_cache .hypothesis
+	rm -rf $(VENV) build dist docs/_build .pytest_cache .ruff_cache .mypy_cache .hypothesis
 	find omkl tests scripts -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # pip runs again only if pyproject.toml is newer, because the checkout is installed as editable.
@@ -60,4 +63,8 @@ $(STAMP): pyproject.toml
 	    "run make PYTHON=/path/to/python (on Debian and Ubuntu: apt install python3-venv)" >&2; exit 1; }
 	@echo "installing omkl and what it needs into $(VENV) ..."
 	$(BIN)/pip install --quiet --editable '.[test]'
+	@touch $@
+
+$(VENV)/.docs: $(STAMP)
+	$(BIN)/pip install --quiet --editable '.[docs]'
 	@touch $@

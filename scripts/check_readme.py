@@ -1,19 +1,20 @@
-"""Run every omkl command of README.md and compare what it prints with what the README says it prints.
+"""Run every omkl command of README.md and of docs, and compare what it prints with what its page says.
 
-    python scripts/check_readme.py [--long] [--examples] [--list] [FILE]
+    python scripts/check_readme.py [--long] [--examples] [--list] [FILE ...]
 
 A command is a line that starts with "omkl" in a ```bash block, or after "$ " in a ```console block. The
-commands and the ```python blocks run in order, in a folder that holds only the data files my.libsvm and
-targets.csv. The lines below a command in a console block must be in its output, except for seconds; a line
-"..." replaces any lines. The first word of a comment after the command (two spaces and #) can have a meaning:
+commands and the ```python blocks of a page run in order, in a folder of its own that holds only the data
+files my.libsvm and targets.csv. The lines below a command in a console block must be in its output, except
+for seconds; a line "..." replaces any lines. The first word of a comment after the command (two spaces and #)
+can have a meaning:
 
     # long      only run with --long           # network   never run here
     # exit 2    must end with that exit code   # example   only run with --examples
 
-A block such as ```yaml conf/pool/mine.yaml is a file of a worked example. --examples writes these files into
-a copy of the checkout and runs the commands marked "example" there. A file for no folder of the checkout
-(```yaml mine/conf/pool/p.yaml) is written before all commands. A command whose data are not on this machine
-is skipped, with a message. Nothing is downloaded.
+A block such as ```yaml conf/pool/mine.yaml is a file of a worked example. --examples writes these files of
+all pages into one copy of the checkout and runs the commands marked "example" there. A file for no folder of
+the checkout (```yaml mine/conf/pool/p.yaml) is written before all commands of its page. A command whose data
+are not on this machine is skipped, with a message. Nothing is downloaded.
 """
 
 import argparse
@@ -37,7 +38,7 @@ SECONDS = re.compile(r"<?\b\d+\.\d{3}\b")  # no other column has three decimals
 
 @dataclass
 class Command:
-    """One command of the README: its line number, text, words, comment, and the lines printed below it."""
+    """One command of a page: its line number, text, words, comment, and the lines printed below it."""
 
     number: int
     text: str
@@ -138,7 +139,7 @@ def missing(command: Command) -> str:
 
 
 def differences(command: Command, output: str) -> Iterator[str]:
-    """Yield the lines that the README shows below a command but the command did not print."""
+    """Yield the lines that the page shows below a command but the command did not print."""
     printed = {_bare(line) for line in output.splitlines()}
     for line in command.printed:
         if line.strip() not in ("", "...") and _bare(line) not in printed:
@@ -168,53 +169,97 @@ def run(command: Command) -> str:
     return ""
 
 
+def pages() -> list[Path]:
+    """Return the README and the pages of docs that are written by hand."""
+    found = sorted([*ROOT.glob("docs/*.md"), *ROOT.glob("docs/tutorials/*.md")])
+    return [ROOT / "README.md", *(path for path in found if path.relative_to(ROOT).as_posix() not in made())]
+
+
+def made() -> list[str]:
+    """Return the pages and folders of docs that a build makes, as .gitignore names them."""
+    lines = (ROOT / ".gitignore").read_text(encoding="utf-8").splitlines()
+    return [line.rstrip("/") for line in lines if line.startswith("docs/")]
+
+
+def _ours(file: str) -> bool:
+    """Whether a file of a worked example belongs into a folder of the checkout."""
+    return (ROOT / file).parent.exists()
+
+
 def main() -> int:
-    """Check the README; return 0, or 1 if a command failed or printed something else."""
+    """Check the pages; return 0, or 1 if a command failed or printed something else."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False
     )
-    parser.add_argument("file", nargs="?", type=Path, default=ROOT / "README.md", help="default: README.md")
+    parser.add_argument("files", nargs="*", type=Path, metavar="FILE", help="default: the README and docs")
     parser.add_argument("--long", action="store_true", help="also run the commands marked # long")
     parser.add_argument("--examples", action="store_true", help="run only the worked examples")
     parser.add_argument("--list", action="store_true", help="list the commands and run nothing")
     args = parser.parse_args()
-    text = args.file.read_text(encoding="utf-8")
-    selected = [command for command in commands(text) if (command.mark == "example") == args.examples]
+    texts = {path.resolve(): path.read_text(encoding="utf-8") for path in args.files or pages()}
+    selected = {
+        path: [command for command in commands(text) if (command.mark == "example") == args.examples]
+        for path, text in texts.items()
+    }
     if args.list:
-        for command in selected:
-            print(f"{command.number}: {command.title}{f'  # {command.comment}' if command.comment else ''}")
+        for path, listed in selected.items():
+            for command in listed:
+                comment = f"  # {command.comment}" if command.comment else ""
+                print(f"{path.name}:{command.number}: {command.title}{comment}")
         return 0
-    failed = skipped = 0
+    files = {path: example_files(text) for path, text in texts.items()}
+    examples = {name: file for own in files.values() for name, file in own.items() if _ours(name)}
+    before = dict(os.environ)
+    began, failed, skipped = time.perf_counter(), 0, 0
     with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        os.chdir(folder)
-        files = example_files(text)
-        ours = {path: lines for path, lines in files.items() if (ROOT / path).parent.exists()}
-        _set_up(folder, ours if args.examples else {})
-        for path in files.keys() - ours.keys():
-            Path(path).parent.mkdir(parents=True, exist_ok=True)
-            Path(path).write_text(files[path], encoding="utf-8")
-        for command in selected:
-            began = time.perf_counter()
-            if command.mark == "network":
-                why = "needs the network"
-            elif command.mark == "long" and not args.long:
-                why = "long"
-            elif not args.examples and (absent := missing(command)):
-                why = f"needs {absent}"
-            else:
-                wrong = run(command)
-                failed += bool(wrong)
-                took = f"{time.perf_counter() - began:5.1f} s"
-                print(f"{took}  {'FAILED ' if wrong else 'ok     '} {command.title}", flush=True)
-                if wrong:
-                    print(f"README line {command.number}: {wrong}", file=sys.stderr, flush=True)
+        for number, (path, listed) in enumerate(selected.items()):
+            if not listed:
                 continue
-            skipped += 1
-            print(f"         skipped {command.title}  ({why})", flush=True)
+            folder = Path(name, "examples" if args.examples else str(number))
+            if not folder.is_dir():
+                folder.mkdir()
+                os.environ.clear()
+                os.environ.update(before)
+                os.chdir(folder)
+                _set_up(folder, examples if args.examples else {})
+            for name_of_file, content in files[path].items():
+                if not _ours(name_of_file):
+                    Path(name_of_file).parent.mkdir(parents=True, exist_ok=True)
+                    Path(name_of_file).write_text(content, encoding="utf-8")
+            print(path.relative_to(ROOT) if path.is_relative_to(ROOT) else path, flush=True)
+            for command in listed:
+                why = _unable(command, args.long, args.examples)
+                if why:
+                    skipped += 1
+                    print(f"         skipped {command.title}  ({why})", flush=True)
+                else:
+                    failed += not _checked(path.name, command)
         os.chdir(ROOT)
-    print(f"{args.file.name}: {len(selected)} commands, {failed} failed, {skipped} skipped")
+    total = sum(map(len, selected.values()))
+    took = time.perf_counter() - began
+    print(f"{total} commands, {failed} failed, {skipped} skipped, {took:.0f} s")
     return 1 if failed else 0
+
+
+def _unable(command: Command, long: bool, example: bool) -> str:
+    """Return why a command is skipped, or an empty string."""
+    if command.mark == "network":
+        return "needs the network"
+    if command.mark == "long" and not long:
+        return "long"
+    absent = "" if example else missing(command)
+    return f"needs {absent}" if absent else ""
+
+
+def _checked(page: str, command: Command) -> bool:
+    """Run a command, say how it went, and return whether it did and printed what its page says."""
+    began = time.perf_counter()
+    wrong = run(command)
+    took = f"{time.perf_counter() - began:5.1f} s"
+    print(f"{took}  {'FAILED ' if wrong else 'ok     '} {command.title}", flush=True)
+    if wrong:
+        print(f"{page} line {command.number}: {wrong}", file=sys.stderr, flush=True)
+    return not wrong
 
 
 def _set_up(folder: Path, files: dict[str, str]) -> None:
@@ -241,7 +286,7 @@ def _set_up(folder: Path, files: dict[str, str]) -> None:
 
 
 def _write_own_files() -> None:
-    """Write the tour's own data files: wdbc as LIBSVM text with labels 0 and 1, and regression targets."""
+    """Write the pages' own data files: wdbc as LIBSVM text with labels 0 and 1, and regression targets."""
     import numpy as np
     from sklearn.datasets import dump_svmlight_file, load_breast_cancer, load_diabetes
 

@@ -1,0 +1,1 @@
+"""What the site adds to Sphinx: pages made from conf/ and results/, links to learners, formulas, checks."""

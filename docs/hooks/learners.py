@@ -1,0 +1,216 @@
+"""A page for each learner, made from its YAML, its function and the tables of results/; no list is kept."""
+
+import ast
+import functools
+import inspect
+import re
+import textwrap
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from hooks import references
+from hooks.tables import markdown, results_of
+from omkl.algorithms import function
+from omkl.config import learner_specs
+from omkl.config.learners import LearnerSpec
+from omkl.config.settings_text import value_text
+from omkl.config.state import ArrayForm, ExpansionForm, FeaturesForm, Form, SlotsForm
+from omkl.estimators.arguments import class_name
+
+_EXAMPLE = {"classification": "wdbc", "regression": "airfoil", "novelty": "usps_test"}
+_TASK = {"classification": "two classes", "regression": "numbers", "novelty": "novelty detection"}
+_KERNELS = {"pool": "a pool of kernels", "own": "one kernel of its own", "none": "no kernel"}
+
+
+def pages() -> Iterator[tuple[str, str]]:
+    """Yield the file and the text of every learner's page and of the page that lists them."""
+    specs = learner_specs()
+    yield "learners/index.md", _index(specs)
+    for spec in specs.values():
+        yield f"learners/{spec.name}.md", _page(spec)
+
+
+def _code(spec: LearnerSpec) -> Any:
+    compiled = function(spec.function)
+    return getattr(compiled, "py_func", compiled)
+
+
+def _module(spec: LearnerSpec) -> ModuleType:
+    module = inspect.getmodule(_code(spec))
+    assert module is not None
+    return module
+
+
+def _family(module: ModuleType) -> str:
+    """The heading of a module: the first line of its docstring without the authors."""
+    first = (inspect.getdoc(module) or module.__name__).splitlines()[0]
+    return re.split(r": | \(|\.$|;", first)[0]
+
+
+def _index(specs: dict[str, LearnerSpec]) -> str:
+    families: dict[str, list[LearnerSpec]] = {}
+    for spec in specs.values():
+        families.setdefault(_family(_module(spec)), []).append(spec)
+    text = ["# Learners", "", f"{len(specs)} learners in {len(families)} families."]
+    text += ["[Which learner for which problem](../choose.md) helps to choose.", ""]
+    for title in sorted(families, key=str.lower):
+        rows = [_entry(spec) for spec in families[title]]
+        text += [
+            f"## {title}",
+            "",
+            *markdown(["learner", "label", "for", "runs on", "what it does"], rows),
+            "",
+        ]
+    listed = [f"{name} <{name}>" for name in sorted(specs)]
+    return "\n".join([*text, "```{toctree}", ":hidden:", "", *listed, "```", ""])
+
+
+def _entry(spec: LearnerSpec) -> list[str]:
+    tasks = ", ".join(_TASK[task] for task in spec.tasks)
+    return [f"`{spec.name}`", spec.label, tasks, _KERNELS[spec.kernels], _sections(_code(spec))["summary"]]
+
+
+def _page(spec: LearnerSpec) -> str:
+    own, around = _sections(_code(spec)), _sections(_module(spec))
+    tasks = " and ".join(_TASK[task] for task in spec.tasks)
+    draws = " It draws random numbers of its own." if spec.stochastic else ""
+    role = " It is a yardstick: tables show it below the learners." if spec.yardstick else ""
+    text = [f"# {spec.label}", "", own["summary"], ""]
+    text += [f"`algo={spec.name}` is for {tasks} and runs on {_KERNELS[spec.kernels]}.{draws}{role}", ""]
+    text += ["```bash", f"omkl run algo={spec.name} data={_EXAMPLE[spec.tasks[0]]}{_pool(spec)}", "```", ""]
+    classes = " and ".join(f"`{class_name(spec.name, task)}`" for task in spec.tasks)
+    text += [f"From Python: {classes} of [`omkl.sklearn` and `omkl.river`](../python.md).", ""]
+    text += ["## Definition", "", *_plain(around["body"]), *_plain(own["body"])]
+    text += ["```python", _source(spec), "```", ""]
+    text += ["The helpers are those of `omkl/engine`; their names say what they do.", ""]
+    text += ["## Hyperparameters", "", *_hyperparameters(spec)]
+    if spec.setup:
+        text += [f"`{spec.setup}` sets its kernels: {_sections(function(spec.setup))['summary']}", ""]
+    deviations = [*_plain(own["deviations"]), *_plain(around["deviations"])]
+    text += ["## Deviations from the paper", "", *(deviations or ["The docstring names none.", ""])]
+    text += ["## Memory and time", "", *_cost(spec)]
+    text += ["## Reference", "", f"{spec.cite[0].upper()}{spec.cite[1:]}.", ""]
+    text += [f"* {references.line(entry)}" for entry in references.cited(spec.cite)]
+    text += ["", "## Results", "", *results_of(spec.name)]
+    return "\n".join([*text, ""])
+
+
+def _pool(spec: LearnerSpec) -> str:
+    return (
+        " pool=gauss13" if spec.pool == "gaussian" and spec.kernels == "pool" and not spec.usual_pool else ""
+    )
+
+
+def _sections(of: Any) -> dict[str, str]:
+    """Split a docstring into its first sentence, its deviations, and the rest."""
+    text = inspect.getdoc(of) or ""
+    text = re.sub(r" \(ALGORITHMS\.md section \d+\)", "", text)  # notes that are not public
+    body, _, deviations = text.partition("Deviations:")
+    first, _, rest = body.partition("\n\n")
+    deviations, _, after = deviations.partition("\n\n")
+    if deviations.strip().lower().rstrip(".") in ("", "none"):
+        deviations = ""
+    rest = "\n\n".join(part for part in (rest.strip("\n"), after.strip("\n")) if part)
+    return {"summary": _escaped(" ".join(first.split())), "body": rest, "deviations": deviations.strip()}
+
+
+def _plain(text: str) -> list[str]:
+    """Prose as paragraphs; a legend, whose columns are three spaces apart, as it is written."""
+    shown: list[str] = []
+    for paragraph in filter(None, re.split(r"\n\s*\n", text)):
+        if "   " in paragraph:
+            shown += ["```text", *textwrap.dedent(paragraph).splitlines(), "```", ""]
+        else:
+            words = _escaped(" ".join(paragraph.split()))
+            letter = words[1:2] == " "  # a legend such as "f (1,) output": a letter keeps its case
+            shown += [words if letter else words[0].upper() + words[1:], ""]
+    return shown
+
+
+def _escaped(text: str) -> str:
+    return re.sub(r"([*_<>\[\]|`])", r"\\\1", text)
+
+
+@functools.cache
+def _source_of(path: str) -> ast.Module:
+    return ast.parse(Path(path).read_text(encoding="utf-8"))
+
+
+def _source(spec: LearnerSpec) -> str:
+    """The learner's function without its docstring, which the page shows by itself."""
+    path = str(inspect.getsourcefile(_code(spec)))
+    lines = Path(path).read_text(encoding="utf-8").splitlines()
+    node = next(
+        n for n in _source_of(path).body if isinstance(n, ast.FunctionDef) and n.name == spec.function
+    )
+    head = lines[node.lineno - 1 : node.body[0].lineno - 1]
+    return "\n".join([*head, *lines[node.body[0].end_lineno : node.end_lineno]])
+
+
+def _hyperparameters(spec: LearnerSpec) -> list[str]:
+    if not spec.hyperparameters:
+        return ["It has none.", ""]
+    rows = []
+    for name, own in spec.hyperparameters.items():
+        domain = ", ".join(map(str, own.domain)) if isinstance(own.domain, list) else own.domain
+        value = own.value
+        if isinstance(value, dict) and set(value) <= set(_EXAMPLE):
+            default = ", ".join(f"{value_text(one)} ({task})" for task, one in value.items())
+        else:
+            default = value_text(value)
+        rows.append([f"`algo.{name}`", f"`{default}`", f"`{domain}`", _escaped(own.help)])
+    rules = [f"`{rule}` must hold." for rule in spec.require]
+    for task, allowed in spec.only.items():
+        rules += [
+            f"For {_TASK[task]}, `{name}` is {' or '.join(map(str, v))}." for name, v in allowed.items()
+        ]
+    if spec.pool != "any":
+        rules.append(f"Its kernels are {spec.pool}.")
+    return [
+        *markdown(["name", "default", "domain", "meaning"], rows),
+        "",
+        *([" ".join(rules), ""] if rules else []),
+    ]
+
+
+def _cost(spec: LearnerSpec) -> list[str]:
+    """What the declared state says about memory, which is also what an ordinary round passes over."""
+    rows = [[f"`{name}`", *_held(form)] for name, form in spec.state.items()]
+    rows = [row for row in rows if row[1]]
+    text = [*markdown(["part", "what it is", "numbers of 8 bytes"], rows), ""]
+    bounded = not any(isinstance(form, ExpansionForm) for form in spec.state.values())
+    text += ["Its memory is bounded, whatever the length of the stream." if bounded else _unbounded(spec), ""]
+    legend = "m: kernels, d: features of an example (its nonzero ones where the data are sparse)"
+    legend += ", n: examples stored so far" if not bounded else ""
+    text += [f"An ordinary round passes at most once over what is stored. ({legend}.)", ""]
+    return text
+
+
+def _unbounded(spec: LearnerSpec) -> str:
+    other = next((form.unless for form in spec.state.values() if isinstance(form, ExpansionForm)), None)
+    return (
+        f"Its memory grows with the stream, unless `{other}` is given."
+        if other
+        else "Its memory grows with n."
+    )
+
+
+def _held(form: Form) -> tuple[str, str]:
+    match form:
+        case ExpansionForm():
+            copies = f" · {form.copies}" if form.copies else ""
+            return "stored vectors, with a coefficient for each kernel", f"n · (d + m{copies})"
+        case SlotsForm():
+            return (
+                f"at most {form.slots} stored vectors for each kernel",
+                f"m · {form.slots} · (d + 1), or less",
+            )
+        case FeaturesForm():
+            return f"{form.features} random frequencies for each kernel", f"m · {form.features} · d"
+        case ArrayForm():
+            return "array" + (" of whole numbers" if form.dtype == "int" else ""), " · ".join(
+                map(str, form.shape)
+            )
+    return "", ""

@@ -1,0 +1,59 @@
+"""Links that the pages do not spell out: a learner's name in code links to its page.
+
+A page of docs/ links to a file of results/ as ../results/NAME.md, which is right where the pages are read as
+files. On the site the same link leads to the page that is made from it.
+"""
+
+import re
+from pathlib import Path
+
+from docutils import nodes
+from sphinx import addnodes
+from sphinx.application import Sphinx
+
+from omkl.config import learner_names
+
+_RESULTS = re.compile(r"\]\((?:\.\./)+results/(\w+)\.md(#[\w-]+)?\)")
+_CONTENTS = re.compile(r"^```\{toctree\}.*?^```$", re.M | re.S)
+_ENTRY = re.compile(r"[a-z]+")  # a page of docs/ itself
+_ROOT = re.compile(r"\]\((?:\.\./)+(CHANGELOG|CONTRIBUTING)\.md\)")
+
+
+def _to_site(app: Sphinx, docname: str, source: list[str]) -> None:
+    text = _RESULTS.sub(r"](/papers/\1.md\2)", source[0])
+    text = _ROOT.sub(lambda match: f"](/{match[1].lower()}.md)", text)
+    source[0] = _CONTENTS.sub(lambda match: _with_a_page(match[0], Path(app.srcdir)), text)
+
+
+def _with_a_page(contents: str, folder: Path) -> str:
+    """Leave out what a source archive does not have, such as the changelog."""
+    kept = [
+        line
+        for line in contents.splitlines()
+        if not _ENTRY.fullmatch(line) or (folder / f"{line}.md").is_file()
+    ]
+    return "\n".join(kept)
+
+
+def _link_learners(app: Sphinx, doctree: nodes.document) -> None:
+    names = {name: f"learners/{name}" for name in learner_names()}
+    for node in list(doctree.findall(nodes.literal)):
+        page = names.get(node.astext())
+        inside = node.parent
+        while inside is not None and not isinstance(
+            inside, nodes.reference | nodes.title | addnodes.pending_xref
+        ):
+            inside = inside.parent
+        if page is None or inside is not None or app.env.docname == page:
+            continue
+        link = addnodes.pending_xref(
+            "", refdomain="std", reftype="doc", reftarget=f"/{page}", refexplicit=True, refdoc=app.env.docname
+        )
+        node.replace_self(link)
+        link += node
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    app.connect("source-read", _to_site)
+    app.connect("doctree-read", _link_learners)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,113 @@
+"""Writes the pages that are made from conf/ and results/ before Sphinx reads the folder; git ignores them."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from sphinx.application import Sphinx
+
+from hooks import learners, references
+from hooks.tables import ROOT, markdown
+from omkl.data import registry
+
+_RESULTS = ROOT / "results"
+_RELATIVE = re.compile(r"!?\[[^]]*\]\((?P<target>(?!https?:|#|/)[^)\s]+)\)(?: · )?")
+
+
+def generated() -> Iterator[tuple[str, str]]:
+    """Yield the file and the text of every generated page."""
+    yield from learners.pages()
+    yield from _papers()
+    yield "datasets.md", _datasets()
+    yield "references.md", references.page()
+    for name in ("CHANGELOG", "CONTRIBUTING"):
+        if (ROOT / f"{name}.md").is_file():
+            yield f"{name.lower()}.md", _of_root((ROOT / f"{name}.md").read_text(encoding="utf-8"))
+
+
+def _of_root(text: str) -> str:
+    """Links of a file of the checkout's folder as they are on the site; those to other files become text."""
+    text = re.sub(r"\]\(docs/([\w/-]+\.md)", r"](\1", text)
+    return re.sub(r"\[([^]]+)\]\((?!http|#|[\w/-]+\.md)[^)]+\)", r"\1", text)
+
+
+def _papers() -> Iterator[tuple[str, str]]:
+    """The pages of results/, whose pictures and tables are copied as they are."""
+    for path in sorted(_RESULTS.glob("*.md")):
+        text = _RELATIVE.sub(_of_results, path.read_text(encoding="utf-8"))
+        title = "" if text.startswith("# ") else f"# Results: {path.stem}\n\n"
+        yield f"papers/{path.name}", title + text
+
+
+def _of_results(link: re.Match[str]) -> str:
+    """A link to a file next to a page of results/; the page's own tables as Markdown are left out."""
+    whole, target = link[0], link["target"]
+    if target.endswith(".md"):
+        return "" if "/" in target else whole
+    return whole.replace(target, f"../../results/{target}") if (_RESULTS / target).is_file() else whole
+
+
+def _datasets() -> str:
+    text = ["# Data sets", ""]
+    entries = [registry.entry(name) for name in registry.names()]
+    text += [
+        f"{len(entries)} registered data sets, from `conf/data`. [Data](data.md) says how to use them.",
+        "",
+    ]
+    for task, title in (
+        ("classification", "Two classes"),
+        ("regression", "Numbers"),
+        ("novelty", "Novelty detection"),
+    ):
+        own = [entry for entry in entries if entry.task == task]
+        if not own:
+            continue
+        head = ["name", "what it is", "examples", "features", "nonzero %", "positive %"]
+        rows = [
+            [
+                f"[{entry.name}](#data-{entry.name.replace('_', '-')})",
+                entry.title,
+                f"{entry.T:,}",
+                f"{entry.d:,}",
+                f"{100 * entry.nnz / (entry.T * entry.d):.1f}",
+                "" if entry.positive_share is None else f"{100 * entry.positive_share:.1f}",
+            ]
+            for entry in own
+        ]
+        text += [f"## {title}", "", *markdown(head, rows), ""]
+    text += ["## Sources and licences", ""]
+    for entry in entries:
+        text += [
+            f"(data-{entry.name.replace('_', '-')})=",
+            f"**{entry.name}**: {_sentence(entry.description)}",
+        ]
+        text += [f"Source: {_linked(entry.source)}. Licence: {_linked(_sentence(entry.licence))}"]
+        text += [f"Note: {_sentence(note)}" for note in entry.notes]
+        text.append("")
+    return "\n".join(text)
+
+
+def _linked(text: str) -> str:
+    return re.sub(r"(https?://[^\s;,)]*[^\s;,.)])", r"<\1>", text)
+
+
+def _sentence(text: str) -> str:
+    return f"{text.rstrip('. ')}."
+
+
+def _write(app: Sphinx) -> None:
+    made = dict(generated())
+    for name, text in made.items():
+        path = Path(app.srcdir) / name
+        path.parent.mkdir(exist_ok=True)
+        if not path.is_file() or path.read_text(encoding="utf-8") != text:
+            path.write_text(text, encoding="utf-8")
+    for folder in ("learners", "papers"):
+        for path in (Path(app.srcdir) / folder).glob("*.md"):
+            if f"{folder}/{path.name}" not in made:
+                path.unlink()
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    app.connect("config-inited", lambda app, config: _write(app))
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

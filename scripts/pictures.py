@@ -1,0 +1,104 @@
+"""Draw the pictures of docs/field.md from runs of the tool; writes docs/pictures/*.png.
+
+    python scripts/pictures.py
+
+The pictures are committed, because the first run compiles the learners. Seeds are fixed, so that a picture
+only changes when a learner does.
+"""
+
+from pathlib import Path
+
+import matplotlib
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt
+import numpy as np
+
+import omkl.data
+from omkl.config import learner_spec, pool
+from omkl.engine.stream import make_stream
+from omkl.learner import Learner
+from omkl.sklearn import OmkcDdClassifier, PerceptronClassifier
+
+FOLDER = Path(__file__).resolve().parent.parent / "docs" / "pictures"
+GAUSSIANS = [2.0**k for k in range(-6, 7)]  # the sigmas of paper16
+STEP = 10  # rounds between two points of the weights' curves
+
+
+def moons(T: int = 300) -> tuple[np.ndarray, np.ndarray]:
+    """Return two interleaved half circles with noise: X (T, 2) and labels (T,) -1 or +1, in random order."""
+    rng = np.random.default_rng(3)
+    angle, y = np.pi * rng.random(T), rng.choice([-1, 1], T)
+    X = np.column_stack([np.cos(angle) + (y > 0), y * -np.sin(angle) + 0.5 * (y > 0)])
+    return X + rng.normal(scale=0.18, size=X.shape), y
+
+
+def draw_pool() -> plt.Figure:
+    """What one pass over the same 300 examples gives with one kernel each, and with all sixteen."""
+    X, y = moons()
+    models = {
+        f"one Gaussian, σ = {sigma:.3g}": PerceptronClassifier(kernel={"kind": "gaussian", "sigma": sigma})
+        for sigma in (1 / 64, 0.5, 8)
+    }
+    models["sixteen kernels: OMKC(D,D)"] = OmkcDdClassifier()
+    figure, axes = plt.subplots(1, len(models), figsize=(9, 2.6), sharex=True, sharey=True)
+    grid = np.meshgrid(np.linspace(-1.6, 2.6, 60), np.linspace(-1.6, 2.1, 60))
+    points = np.column_stack([part.ravel() for part in grid])
+    for axis, (title, model) in zip(axes, models.items(), strict=True):
+        model.fit(X, y)
+        side = (model.decision_function(points) > 0).reshape(grid[0].shape)
+        axis.contourf(*grid, side, levels=[-0.5, 0.5, 1.5], colors=["#d8e6f3", "#f9e3cf"])
+        for label, colour, mark in ((-1, "#0072b2", "o"), (1, "#d55e00", "^")):
+            axis.scatter(*X[y == label].T, s=5, c=colour, marker=mark, linewidths=0)
+        axis.set_title(f"{title}\n{100 * model.mistakes_ / len(y):.0f} % mistakes", fontsize=8)
+        axis.set_xticks([])
+        axis.set_yticks([])
+    return figure
+
+
+def draw_weights() -> plt.Figure:
+    """The sixteen weights of OMKC(D,D) during one pass over wdbc."""
+    data, spec = omkl.data.load("wdbc"), learner_spec("omkc_dd")
+    rows, seed = omkl.data.order(data, "permuted", 1, 0)
+    learner = Learner(spec, spec.usual(data.task), pool("paper16"), data.d, seed=seed)
+    weights = [learner.weights.copy()]
+    for start in range(0, data.T, STEP):
+        part = make_stream(data.indptr, data.indices, data.values, data.y, rows[start : start + STEP])
+        learner.run(part)
+        weights.append(learner.weights.copy())
+    rounds = np.minimum(STEP * np.arange(len(weights)), data.T)
+    figure, axis = plt.subplots(figsize=(7, 2.8))
+    names = [f"Gaussian, σ = {sigma:g}" for sigma in GAUSSIANS] + [
+        f"polynomial, degree {p}" for p in (1, 2, 3)
+    ]
+    curves = np.array(weights).T
+    best = np.argsort(-curves.max(axis=1))[:4]
+    for number, (name, curve) in enumerate(zip(names, curves, strict=True)):
+        place = int(np.flatnonzero(best == number)[0]) if number in best else None
+        colour = "0.75" if place is None else ["#0072b2", "#d55e00", "#009e73", "#cc79a7"][place]
+        axis.plot(
+            rounds,
+            curve,
+            color=colour,
+            lw=0.8 if place is None else 1.6,
+            label=name if place is not None else None,
+        )
+    axis.set(xlabel="examples seen", ylabel="weight", ylim=(0, None), xlim=(0, data.T))
+    axis.legend(frameon=False, fontsize=8, loc="center left", bbox_to_anchor=(1, 0.5))
+    return figure
+
+
+def main() -> None:
+    FOLDER.mkdir(exist_ok=True)
+    matplotlib.rcParams["font.size"] = 9
+    for name, draw in (("pool", draw_pool), ("weights", draw_weights)):
+        figure = draw()
+        figure.tight_layout()
+        path = FOLDER / f"{name}.png"
+        figure.savefig(path, dpi=130)
+        plt.close(figure)
+        print(f"{path}, {path.stat().st_size} bytes")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,219 @@
+"""The README and the pages of docs: commands, numbers, links, and the pages made at build time."""
+
+import re
+import sys
+from pathlib import Path
+
+import pytest
+from support import ROOT, script
+
+from omkl.cli.parser import build_parser
+from omkl.config import learner_specs, plan
+from omkl.data import registry
+
+sys.path.append(str(ROOT / "docs"))
+from hooks import checks, learners, references
+
+check_readme = script("check_readme")
+PAGES = {path.relative_to(ROOT).as_posix(): path.read_text(encoding="utf-8") for path in check_readme.pages()}
+README = PAGES["README.md"]
+COMMANDS = [
+    pytest.param(command, id=f"{page}:{command.number}: {command.text}")
+    for page, text in PAGES.items()
+    for command in check_readme.commands(text)
+    if command.words[0] == "omkl"
+]
+RESULTS = {path.stem: path.read_text(encoding="utf-8") for path in (ROOT / "results").glob("*.md")}
+
+
+# ------------------------------------------------------------------ what they say
+
+
+def test_the_readme_is_short():
+    assert len(README.split()) < 1000
+
+
+def test_the_pages_show_every_command():
+    shown = [command.values[0].words for command in COMMANDS]
+    hidden = {"completion"}
+    actions = {action.dest: action for action in build_parser()._actions}
+    assert {words[1] for words in shown} >= set(actions["command"].choices) - hidden
+    assert {word for words in shown for word in words if word.startswith("--")} >= {
+        "--format",
+        "--fresh",
+        "--out",
+    }
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_command_of_a_page_is_valid(command, tmp_path, monkeypatch):
+    """Parsed and planned, not run: scripts/check_readme.py runs them."""
+    if (
+        command.mark in ("example", "exit")
+        or "--help" in command.words
+        or "loans.csv" in command.text
+        or "mylearners" in command.text
+    ):
+        pytest.skip("needs a file that its page makes, is a mistake, or help")
+    monkeypatch.chdir(tmp_path)
+    Path("my.libsvm").write_text("1 1:1\n0 1:2\n")
+    Path("targets.csv").write_text("1,0.5\n0,0.2\n")
+    words = command.words[1:]
+    if ">" in words:
+        words = words[: words.index(">")]
+    args, settings = build_parser().parse_known_args(words)
+    assert not [word for word in settings if word.startswith("-")]
+    if args.command == "show" and not any("=" in word for word in settings):
+        assert len(settings) == 1  # a saved model
+    elif args.command in ("run", "sweep", "figure", "report", "bounds", "show", "status", "fit"):
+        assert plan(settings, sweep=args.command in ("sweep", "figure", "report")).reps > 0
+    elif args.command == "results":
+        assert args.action in ("list", "export", "merge", "prune", "reseal")
+    elif args.command == "data":
+        assert all(registry.is_name(word) for word in settings)
+    else:
+        assert settings == []
+
+
+def test_the_pages_name_files_variables_and_targets_that_exist():
+    used = set()
+    for path in (ROOT / "omkl").rglob("*.py"):
+        used |= set(re.findall(r'"(OMKL_[A-Z_]+)"', path.read_text(encoding="utf-8")))
+    assert set(re.findall(r"^\| `(OMKL_[A-Z_]+)`", PAGES["docs/commands.md"], re.M)) == used
+    targets = set(re.findall(r"^([a-z]+):.*## ", (ROOT / "Makefile").read_text(), re.M))
+    for page, text in PAGES.items():
+        for name in re.findall(r"`((?:scripts|conf|tests|omkl|docs)/[\w./]+)`", text):
+            assert (ROOT / name).exists(), (page, name)
+        assert set(re.findall(r"(?:`|^)make (\w+)", text, re.M)) <= {*targets, "alone"}, page
+        assert not re.search(r"(?<![\w.])/(home|root|tmp|work|Users)/", text), (page, "someone's own path")
+
+
+def test_links_between_the_pages_have_their_files():
+    """Where they are read as files; Sphinx checks them on the site."""
+    for page, text in PAGES.items():
+        for target in re.findall(r"\]\((?!https?:|#)([^)#\s]+)", text):
+            path = ((ROOT / page).parent / target).resolve()
+            made = {path.relative_to(ROOT).as_posix(), path.parent.relative_to(ROOT).as_posix()}
+            assert path.is_file() or made & set(check_readme.made()), (page, target)
+
+
+def test_the_files_of_the_worked_examples_are_where_they_belong():
+    files = {
+        name: file
+        for text in PAGES.values()
+        for name, file in check_readme.example_files(text).items()
+        if not name.startswith("mylearners/")
+    }
+    folders = {"omkl/algorithms", "conf/algo", "conf/pool", "conf/data", "tests/reference"}
+    assert {Path(name).parent.as_posix() for name in files} == folders
+    for name, content in files.items():
+        assert not (ROOT / name).exists(), f"{name} exists by now: the page needs another example"
+        if name.endswith(".py"):
+            compile(content, name, "exec")
+
+
+# ------------------------------------------------------------------ numbers
+
+
+def test_the_decision_page_shows_figures_of_our_results():
+    figures = set(re.findall(r"\d+\.\d\d ± \d+\.\d\d", PAGES["docs/choose.md"]))
+    assert len(figures) > 30
+    assert [
+        figure for figure in sorted(figures) if not any(figure in text for text in RESULTS.values())
+    ] == []
+
+
+def test_the_counts_of_what_is_reproduced_are_those_of_the_results():
+    counts = re.findall(r"^(\d+) of (\d+) published values", RESULTS["bomkl"], re.M)
+    values = f"{sum(int(one) for one, _ in counts)} of {sum(int(of) for _, of in counts)} published values"
+    for page in ("README.md", "docs/papers.md"):
+        assert values in PAGES[page]
+        for paper in ("bomkl", "omkc", "adaraker", "norma"):
+            row = next(line for line in PAGES[page].splitlines() if f"results/{paper}.md" in line)
+            assert _claims(paper) in row, (page, paper)
+
+
+def _claims(paper: str) -> str:
+    """How many of the claims that the paper makes hold, as the pages write it."""
+    lines = (ROOT / "results" / paper / "claims.md").read_text(encoding="utf-8").splitlines()
+    said = [line for line in lines if re.match(r"\| \d", line) and "beyond the paper" not in line]
+    holds = sum("does not hold" not in line for line in said)
+    return f"{holds} of {len(said)} claims"
+
+
+# ------------------------------------------------------------------ pages made at build time
+
+
+def test_every_learner_has_a_page_with_what_its_yaml_says():
+    made = dict(learners.pages())
+    for name, spec in learner_specs().items():
+        text = made[f"learners/{name}.md"]
+        assert text.startswith(f"# {spec.label}\n")
+        assert spec.cite[1:] in text
+        for parameter in spec.hyperparameters:
+            assert f"| `algo.{parameter}` |" in text
+        assert f"def {spec.function}(" in text
+        assert "ALGORITHMS.md" not in text
+        assert f"`{name}`" in made["learners/index.md"]
+    assert "From [bomkl](../papers/bomkl.md)" in made["learners/bomkc_spa.md"]
+    assert "| german | BOMKC(SPA) | 30.25 ± 0.35 | 30.19 ± 0.29 |" in re.sub(
+        r" pool=paper16[^|]*\|", "", made["learners/bomkc_spa.md"].replace("\N{NO-BREAK SPACE}", " ")
+    )
+
+
+def test_a_citation_finds_its_references():
+    shown = [
+        entry["title"] for entry in references.cited("Hoi et al. (2013), section 5.1; Lu et al., section 4.3")
+    ]
+    assert shown == ["Online multiple kernel classification", "Budget online multiple kernel learning"]
+    assert references.cited("persistence") == []
+    for key, entry in references.references().items():
+        assert {"authors", "title", "where"} <= entry.keys(), key
+        assert re.fullmatch(r"10\.\d{4,}/\S+", entry.get("doi", "10.1000/x")), key
+
+
+def test_a_wrong_link_of_the_site_is_seen(tmp_path):
+    (tmp_path / "a.html").write_text(
+        '<a href="b.html#here">b</a><p id="top"><a href="#top">up</a><img src="x.png">'
+    )
+    (tmp_path / "b.html").write_text('<h1 id="there"></h1><script src="https://example.org/x.js"></script>')
+    assert checks.faults(tmp_path) == [
+        "a.html: b.html#here has no such anchor",
+        "a.html: x.png has no file",
+        "b.html: loads https://example.org/x.js from the network",
+    ]
+    (tmp_path / "x.png").touch()
+    (tmp_path / "b.html").write_text('<h1 id="here"></h1><a href="https://example.org">elsewhere</a>')
+    assert checks.faults(tmp_path) == []
+
+
+# ------------------------------------------------------------------ scripts/check_readme.py
+
+
+def test_check_readme_reads_blocks_and_comments():
+    text = (
+        "```console\n$ omkl list algos\nalgo  label\n...\n$ ls\nx\n```\n"
+        "```bash\nomkl run data=wdbc 'algo.kernel={kind:linear}' > a.json  # long  why\nmake run\n```\n"
+        "```python\nprint(1)\n```\n```yaml conf/pool/mine.yaml\nlabel: x\n```\n```\nomkl no\n```\n"
+    )
+    first, second, third = check_readme.commands(text)
+    assert (first.number, first.text, first.printed) == (2, "omkl list algos", ["algo  label", "..."])
+    assert second.words == ["omkl", "run", "data=wdbc", "algo.kernel={kind:linear}", ">", "a.json"]
+    assert (second.mark, second.exit_code) == ("long", 0)
+    assert third.text == "python -c 'print(1)'"
+    assert check_readme.example_files(text) == {"conf/pool/mine.yaml": "label: x\n"}
+    with pytest.raises(ValueError, match="line 1"):
+        check_readme.commands("```bash\nomkl list algos\n")
+
+
+def test_check_readme_sees_other_figures_but_not_other_seconds():
+    command = check_readme.Command(1, "omkl run", ["omkl", "run"], "", ["wdbc  10.85 ± 0.78  <0.001  20/20"])
+    assert not list(check_readme.differences(command, "x\nwdbc    10.85 ± 0.78   0.012   20/20\n"))
+    assert list(check_readme.differences(command, "wdbc  10.86 ± 0.78  <0.001  20/20\n"))
+
+
+@pytest.mark.parametrize(("words", "code"), [(["echo", "omkl"], 0), (["false"], 1), (["exit", "3"], 3)])
+def test_check_readme_reports_a_command_that_fails(words, code):
+    wrong = check_readme.run(check_readme.Command(1, " ".join(words), words, ""))
+    assert wrong.startswith(f"exit code {code}") if code else wrong == ""
+    assert check_readme.run(check_readme.Command(1, " ".join(words), words, f"exit {code}")) == ""
