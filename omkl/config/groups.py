@@ -5,10 +5,10 @@ Most follow from what conf/algo says of each learner. Its file may name further 
 
 from collections.abc import Callable
 
-from omkl.config import compose
+from omkl.config import compose, state
 from omkl.config.learners import learner_names, learner_specs
 from omkl.config.spec import LearnerSpec
-from omkl.config.state import ExpansionForm, FeaturesForm
+from omkl.config.state import ExpansionForm, FeaturesForm, SlotsForm
 from omkl.tasks import TASKS
 
 ALL = "all"
@@ -16,7 +16,15 @@ ALL = "all"
 
 def _bounded(spec: LearnerSpec) -> bool:
     kept = [form for form in spec.state.values() if isinstance(form, ExpansionForm)]
-    return not any(form.unless is None or spec.defaults[form.unless] is None for form in kept)
+    unlimited = SlotsForm(state.ALL) in spec.state.values()
+    return not unlimited and not any(
+        form.unless is None or spec.defaults[form.unless] is None for form in kept
+    )
+
+
+def _has_budget(spec: LearnerSpec) -> bool:
+    slots = [form.slots for form in spec.state.values() if isinstance(form, SlotsForm)]
+    return any(spec.defaults.get(name) is not None for name in slots)
 
 
 def _for(task: str) -> Callable[[LearnerSpec], bool]:
@@ -28,7 +36,7 @@ _BELONGS: dict[str, Callable[[LearnerSpec], bool]] = {
     **{task: _for(task) for task in TASKS},
     "pooled": lambda spec: spec.kernels == "pool",
     "single": lambda spec: spec.kernels == "own",
-    "budget": lambda spec: spec.budget is not None,
+    "budget": _has_budget,
     "features": lambda spec: any(isinstance(form, FeaturesForm) for form in spec.state.values()),
     "bounded": _bounded,
     "yardsticks": lambda spec: spec.yardstick,

@@ -225,7 +225,10 @@ def _most_stored(state: Mapping[str, Form], setup: Setup, T: int) -> int:
     """Return how many examples a learner can store in T rounds."""
     left_out = absent(state, setup.params)
     kept = [form for name, form in state.items() if name not in left_out]
-    if any(isinstance(form, ExpansionForm) for form in kept):
+    if any(
+        isinstance(form, ExpansionForm) or (isinstance(form, SlotsForm) and form.slots == ALL)
+        for form in kept
+    ):
         return T
     slots = [setup.params[form.slots] for form in kept if isinstance(form, SlotsForm)]
     limits = [limit * setup.m if isinstance(limit, int) else T for limit in slots]  # or a size to be matched

@@ -194,4 +194,5 @@ def test_degenerate_streams_equal_the_twin(edge_name, name):
     if name == "bomkc_fogd" and edge_name in ROUNDING:
         pytest.skip("its outputs cancel up to rounding, whose sign is a vote")
     for pool_name in pools_of(name):
-        compare(name, data, np.arange(data.T), pool_name, **SMALL.get(name, {}))
+        small = {key: value for key, value in SMALL.get(name, {}).items() if key == "D"}  # nothing to remove
+        compare(name, data, np.arange(data.T), pool_name, **small)
