@@ -1,5 +1,6 @@
 """Where a figure's parts are: its panels, their titles, the legend and the caption below them."""
 
+import math
 import textwrap
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
 
 PANEL_COLUMNS = 4
 NARROWEST_PANEL, WIDEST_FIGURE = 1.6, 13.0  # inches
+_BESIDE, _ABOVE = 0.5, 0.7  # inches of a panel for its labels
+_USUAL = 3.0
 MOST_NAMES = 8  # of a legend; more lines are named where they end
 
 
@@ -35,7 +38,7 @@ def panels(
     rows, columns = grid_shape(count, most, NARROWEST_PANEL + label)
     wide = chosen or (5.2 + label if columns == 1 else (width + label) * columns)
     scale = min(1.0, max(0.6, (wide / columns - label) / width)) if chosen else 1.0
-    n, heights = len(heights), [scale * height for height in heights]
+    n, heights = len(heights), [_ABOVE + scale * (height - _ABOVE) for height in heights]
     below = 0.0 if chosen or beside else 0.1 * len(names) / columns
     figure = style.new_figure(wide, 0.6 + sum(heights) * rows + below)
     grid = figure.subplots(n * rows, columns, squeeze=False, height_ratios=heights * rows)
@@ -80,17 +83,20 @@ def panel_title(axes: "Axes", text: str, alone: bool, size: float = 10.0) -> Non
     """
     if alone and not looking.current().title:
         return
-    figure, grid = axes.get_figure(root=True), axes.get_gridspec()
-    pad = None
-    if looking.current().width and figure:
-        letter = 0.0085 * points(size)
-        wide = figure.get_figwidth() / (grid.ncols if grid else 1) - 0.45
+    if looking.current().width:
+        letter, wide = 0.0085 * points(size), panel_width(axes)
         text = textwrap.fill(text, max(8, int(wide / letter)), break_long_words=False)
         notes = axes.get_title(loc="right").splitlines()
         own, others = (max(map(len, lines), default=0) for lines in (text.splitlines(), notes))
-        if own * letter + others * 0.0075 * points(7) > wide:
-            pad = 6.0 + 1.3 * points(7) * len(notes)
-    axes.set_title(text, fontsize=points(size), pad=pad)
+        if own * letter + others * 0.0085 * points(7) > wide:
+            text += "\n" * math.ceil(len(notes) * 7 / size)
+    axes.set_title(text, fontsize=points(size))
+
+
+def panel_width(axes: "Axes") -> float:
+    """Return about how wide a panel is, in inches, before the figure is laid out."""
+    figure, grid = axes.get_figure(root=True), axes.get_gridspec()
+    return figure.get_figwidth() / (grid.ncols if grid else 1) - _BESIDE if figure else _USUAL
 
 
 def _caption(figure: "Figure", caption: str, warnings: Iterable[str]) -> tuple[str, str]:

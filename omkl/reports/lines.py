@@ -7,6 +7,7 @@ import numpy as np
 
 from omkl.config.settings_text import value_text
 from omkl.reports import captions, layout, style
+from omkl.reports import look as looking
 from omkl.reports.end_labels import label_ends
 from omkl.reports.measures import learners_of
 
@@ -240,8 +241,10 @@ def number_axis(axes: "Axes", values: list[float]) -> None:
     shown: list[float] = []
     last = -np.inf
     span = places[-1] - places[0]
+    crowded = looking.current().width and 2.5 * looking.factor() / layout.panel_width(axes)
+    letter = 0.019 * max(1.0, crowded or 0.0)
     for value, place in zip(values, places, strict=True):
-        if place - last >= span * 0.019 * (2 + len(value_text(value))):
+        if place - last >= span * letter * (2 + len(value_text(value))):
             shown.append(value)
             last = place
     axes.xaxis.set_major_locator(FixedLocator(shown))

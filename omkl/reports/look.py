@@ -13,7 +13,7 @@ Style = Literal["screen", "paper"]
 STYLES: tuple[str, ...] = get_args(Style)
 UNITS = {"in": 1.0, "cm": 1 / 2.54, "mm": 1 / 25.4, "pt": 1 / 72.27}  # in inches; the point is TeX's
 NARROWEST, WIDEST = 2.0, 40.0  # inches
-_FORM = re.compile(r"(\d{1,6}(?:\.\d{0,6})?|\.\d{1,6})\s*(" + "|".join(UNITS) + ")")
+_FORM = re.compile(r"([0-9]{1,6}(?:\.[0-9]{0,6})?|\.[0-9]{1,6})\s*(" + "|".join(UNITS) + ")")
 BASE = 9.0  # points, the text of an axis on the screen
 _SIZES: dict[str, float] = {"screen": BASE, "paper": 8.0}
 LEAST = 6.0  # points, the smallest text
@@ -79,6 +79,11 @@ def inches(text: str) -> float:
 def factor() -> float:
     """Return the size of text over that on the screen."""
     return _SIZES[current().style] / BASE
+
+
+def mark(size: float) -> float:
+    """Return the size of a marker, in points, that has ``size`` on the screen."""
+    return size if current().style == "screen" else 0.7 * size
 
 
 def points(size: float) -> float:

@@ -3,7 +3,7 @@
 import textwrap
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -234,6 +234,10 @@ def _leg(axes: "Axes", rank: float, name: str, row: float, left: bool, k: int, l
     axes.plot([rank, rank, side], [0, row, row], **look)
     name = style.in_symbols(name)
     text = f"{name}  {rank:.2f}" if left else f"{rank:.2f}  {name}"
-    place = {"xytext": (-5 if left else 5, 0), "textcoords": "offset points", "annotation_clip": False}
-    align = {"ha": "right" if left else "left", "va": "center", "fontsize": points(8.5)}
+    place: dict[str, Any] = {
+        "xytext": (-5 if left else 5, 0),
+        "textcoords": "offset points",
+        "annotation_clip": False,
+    }
+    align: dict[str, Any] = {"ha": "right" if left else "left", "va": "center", "fontsize": points(8.5)}
     axes.annotate(text, (side, row), **place, **align)

@@ -114,7 +114,7 @@ def line_styles(
             marker = MARKERS[number % len(MARKERS)]
             # The places are shares of the panel's diagonal.
             where = (0.03 + 0.21 * (0.618 * number % 1), 0.21)
-            size = 5.5 if marker in "PX*" else 4.2
+            size = looking.mark(5.5 if marker in "PX*" else 4.2)
             styles[name] |= {"marker": marker, "markersize": size, "markeredgewidth": 0, "markevery": where}
     for number, name in enumerate(yardsticks):
         turn, which = divmod(number, len(GREYS))

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 MOST_DOTS = 30
 _CURVE = 5  # rows of a heat map that are as high as a curve
 _NARROWEST = 2.2  # inches of a panel with a heat map
-_ABOVE_BAR = 0.22  # inches between the panels and their colour bar
+_ABOVE_BAR = 0.3  # inches between the panels and their colour bar
 
 
 def draw_sweep(summary: "pd.DataFrame") -> "Figure":
