@@ -225,6 +225,13 @@ def test_figure_draws_from_the_store_only(place, capsys):
     assert main(["figure", "curve", *CHEAP[:1], "reps=3", *CHEAP[2:], "--out", "more.png"]) == 0
     assert "warning: the store results holds 4 of 6 cells" in capsys.readouterr().err
     assert (place / "more.png").is_file()
+    look = ["--width", "3.3in", "--style", "paper", "--no-title", "--out", "paper.svg"]
+    assert main(["figure", "curve", *CHEAP, *look]) == 0
+    assert 'width="237.6pt"' in (place / "paper.svg").read_text()
+    capsys.readouterr()
+    for option in (["--width", "3"], ["--style", "big"]):
+        assert main(["figure", "curve", *CHEAP, *option]) == 2
+        assert capsys.readouterr().err.count("\n") == 1
 
 
 def test_show_is_yaml_that_says_everything(capsys):

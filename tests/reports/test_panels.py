@@ -144,7 +144,12 @@ def test_a_learner_without_mistakes_is_drawn_and_one_without_support_vectors_is_
 
 @pytest.mark.parametrize("name", MEASURES)
 def test_every_measure_is_drawn_to_files(tmp_path, name):
-    lists = {"n_sv_union": [2, 3, 4], "n_sv_combined": [2, 3, 4], "loss": [1.0, 2.0, 3.0]}
+    lists = {
+        "n_sv_union": [2, 3, 4],
+        "n_sv_combined": [2, 3, 4],
+        "loss": [1.0, 2.0, 3.0],
+        "nlpd": [1.0, 2.0, 3.0],
+    }
     cells, curves = one_curve(**lists, weights_t=[4, 8], weights=[[9, 3], [2, 6]])
     (file,) = curve_figure(
         cells, curves, tmp_path / "x.svg", (name,), expected=expected((DD,), reps=1, yardsticks=())
