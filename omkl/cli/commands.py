@@ -13,6 +13,7 @@ from omkl.cli.dry_run import dry_run
 from omkl.cli.messages import FAILED, OK, emit, end, say, say_failed, say_written
 from omkl.errors import UserError
 from omkl.reports import plain_table
+from omkl.reports.look import Look, chosen
 
 if TYPE_CHECKING:
     from omkl.config import Plan
@@ -53,7 +54,8 @@ def sweep(args: Namespace, words: list[str]) -> int:
     outcome = _run(plan, args)
     about = Expected.of(plan, outcome.failed, args.line, outcome.stale)
     out = args.out or _figures(plan)
-    text, files = sweep_report(outcome.cells, about, args.format, out, _view(args))
+    with chosen(_look(args)):
+        text, files = sweep_report(outcome.cells, about, args.format, out, _view(args))
     emit(text)
     say_written(files)
     return end(outcome, args.fail_fast)
@@ -70,7 +72,8 @@ def figure(args: Namespace, words: list[str]) -> int:
         paper, item = find("figures", args.kind)
         if args.dry_run:
             return dry_run(_plans(paper, [item], args, words), args)
-        made = draw(paper, item, _selection(args, words), args.out, **_how(args))
+        with chosen(_look(args)):
+            made = draw(paper, item, _selection(args, words), args.out, **_how(args))
         say_written(made.files)
         return end(made.outcome)
     for option in ("reps", "data", "algo", "quick", "dry_run"):
@@ -103,10 +106,11 @@ def figure(args: Namespace, words: list[str]) -> int:
             raise UserError(f"{missing}; `omkl {shlex.join([verb, *words])}` computes them")
         say(f"warning: {missing}")
     about, out = Expected.of(plan, command=args.line), args.out or _figures(plan)
-    if args.kind == "curve":
-        say_written(curve_figure(cells, store.curves(keys), out, names, expected=about))
-    else:
-        say_written(sweep_report(cells, about, out=out)[1])
+    with chosen(_look(args)):
+        if args.kind == "curve":
+            say_written(curve_figure(cells, store.curves(keys), out, names, expected=about))
+        else:
+            say_written(sweep_report(cells, about, out=out)[1])
     return OK
 
 
@@ -230,6 +234,11 @@ def _submitted(plan: "Plan", args: Namespace) -> bool:
         return False
     say("`omkl status` with the same settings shows the progress, the same command shows the results")
     return True
+
+
+def _look(args: Namespace) -> Look:
+    """Return the look of a figure that the options choose."""
+    return Look(args.style, args.width, not args.no_title)
 
 
 def _figures(plan: "Plan") -> str:

@@ -32,6 +32,7 @@ from omkl.cli.help_texts import (
 )
 from omkl.errors import UserError, suggest
 from omkl.paths import conf_folder, extension, out_path
+from omkl.reports.look import STYLES, UNITS, inches
 from omkl.reports.plain_table import FORMATS
 
 SORTS = ("mistakes", "seconds", "sv")
@@ -91,11 +92,11 @@ def build_parser() -> Parser:
     sub = command(commands.sweep, settings, f"{keys}\n{SWEEP}")
     _add_run_options(sub)
     _add_view(sub)
-    sub.add_argument("--out", type=out_path, metavar="PATH", help="file (.png, .pdf) or folder of the figure")
+    _add_look(sub, "file (.png, .pdf, .svg) or folder of the figure")
 
     sub = command(commands.figure, f"KIND|NAME {settings}", f"{keys}\n{FIGURE}")
     sub.add_argument("kind", metavar="KIND", help="curve, sweep, or a paper's figure such as omkc/1")
-    sub.add_argument("--out", type=out_path, metavar="PATH", help="file (.png, .pdf) or folder to write to")
+    _add_look(sub, "file (.png, .pdf, .svg) or folder to write to")
     _add_selection(sub)
     _add_work_options(sub)
 
@@ -201,6 +202,15 @@ def _add_selection(parser: Parser) -> None:
     text = own + "learners in addition to its own"
     parser.add_argument("--algo", type=_names, default=(), metavar="A,B", help=text)
     parser.add_argument("--quick", action="store_true", help=own + "two repetitions of the small data sets")
+
+
+def _add_look(parser: Parser, out: str) -> None:
+    parser.add_argument("--out", type=out_path, metavar="PATH", help=out)
+    text = f"of the figure, such as 3.3in ({', '.join(UNITS)}); text keeps its size"
+    parser.add_argument("--width", type=inches, metavar="W", help=text)
+    text = "look of the figure; paper: serifs, finer lines, 300 dpi (default: %(default)s)"
+    parser.add_argument("--style", choices=STYLES, default=STYLES[0], help=text)
+    parser.add_argument("--no-title", action="store_true", help="no title in the figure: LaTeX has captions")
 
 
 def _add_work_options(parser: Parser) -> None:

@@ -10,7 +10,6 @@ Numbers are rounded to one decimal more than are shown; None takes the place of 
 """
 
 import math
-import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -50,14 +49,6 @@ def looks(names: Sequence[str], yardsticks: Sequence[str]) -> dict[str, dict[str
         symbol = _SYMBOLS.get(look.get("marker", ""), "")
         made[name] = {"colour": look["color"], "dash": dash, "symbol": symbol, "yardstick": name in grey}
     return made
-
-
-def plain(text: str) -> str:
-    """Return text with Greek letters in place of TeX."""
-    for name, tex in style.SYMBOLS.items():
-        letter = unicodedata.lookup(f"GREEK SMALL LETTER {'LAMDA' if name == 'lam' else name.upper()}")
-        text = text.replace(tex, letter)
-    return text
 
 
 def numbers(values: Iterable[Any], places: int | None = None) -> list[float | None]:
@@ -155,7 +146,7 @@ def sensitivity(table: "pd.DataFrame", name: str, x_label: str = "", best: bool 
     for column, default in (("x_label", x_label), ("y_label", BY_TASK["classification"].axis)):
         table = table if column in table else table.assign(**{column: default})
     parts = table.groupby("panel", sort=False)
-    panels = [Panel(plain(str(panel)), [_sensitivity_view(part, best)]) for panel, part in parts]
+    panels = [Panel(str(panel), [_sensitivity_view(part, best)]) for panel, part in parts]
     return Figure(name, panels, looks(*names_of(table)), caption(table, "bands", ["y_std"]))
 
 
@@ -167,7 +158,7 @@ def _sensitivity_view(part: "pd.DataFrame", best: bool) -> View:
         lines.append(made | {"x": None} if level else made)
     y, x = (str(part[f"{axis}_label"].iloc[0]) for axis in "yx")
     log = is_log_spaced(part["x"].dropna().tolist())
-    about = {"label": plain(y), "digits": 2, "kind": "rate", "x": plain(x), "log": log, "best": best}
+    about = {"label": y, "digits": 2, "kind": "rate", "x": x, "log": log, "best": best}
     return {"type": "lines", "name": y, **about, "points": True, "lines": lines}
 
 
@@ -215,7 +206,7 @@ def _heat(part: "pd.DataFrame", axes: Mapping[str, list[float]]) -> View:
     measure = measure_of(part)
     mean, rows, columns = matrix(part, axes)
     std, _, _ = matrix(part.assign(**{f"{measure.name}_mean": part[f"{measure.name}_std"]}), axes)
-    across, down = (plain(style.symbol(axis)) for axis in axes)
+    across, down = (style.symbol(axis) for axis in axes)
     best = [int(place) for place in np.unravel_index(np.nanargmin(mean), mean.shape)]
     about = {"label": measure.axis, "digits": 2, "x": across, "y": down, "columns": columns, "rows": rows}
     grids = {"mean": [numbers(row) for row in mean], "std": [numbers(row) for row in std]}

@@ -10,7 +10,7 @@ from omkl.errors import UserError
 from omkl.papers.compare import Compared, compare
 from omkl.papers.paper import Item, Paper
 from omkl.papers.selection import Selection, work_of
-from omkl.reports import captions, style
+from omkl.reports import captions, look, style
 from omkl.reports.grid import grid_table
 from omkl.reports.measures import learners_of, measure_of
 
@@ -39,7 +39,7 @@ def figure(paper: Paper, item: Item, selection: Selection, out: str | None = Non
 
     out: file or folder (style.save); else a folder in the store    how: of ``Work.run``
     """
-    command = selection.command("figure", item.name)
+    command = selection.command("figure", item.name) + look.current().words()
     if item.kind == "digits":
         return Drawn(digits(item, _target(item, out, "results"), command), None, item.titled())
     work = work_of(paper, [item], selection)
@@ -193,5 +193,5 @@ def digits(item: Item, out: str, command: str) -> list[Path]:
     shown = {"first margin errors": drawn.first, "worst of train": drawn.train, "worst of test": drawn.test}
     panels = [Pictures(name, p.images, (1000 * p.scores).tolist(), places=1) for name, p in shown.items()]
     share = 100 * drawn.fraction
-    note = f"below each: 1000 (f(x) - rho) · {share:.2f} % of the pass novel · {drawn.seconds:.2g} s"
+    note = f"below each: 1000 (f(x) − ρ) · {share:.2f} % of the pass novel · {drawn.seconds:.2g} s"
     return style.save(draw_pictures(panels, title=item.titled(), note=note), out, item.titled(), command)

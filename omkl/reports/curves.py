@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from omkl.errors import UserError
-from omkl.reports import captions, lines, style
+from omkl.reports import captions, layout, lines, style
 from omkl.reports.expected import Expected
 from omkl.reports.measures import BY_TASK, MEASURES, average, axis_of, learners_of, measure_named
 from omkl.reports.rows import Row, line_names, rows_of
@@ -97,19 +97,19 @@ def draw_curves(
     data = list(dict.fromkeys(table["data"]))
     heights = [_SINGLE] if len(names) == 1 else list(_PAIR[: len(shown)])
     with style.looks():
-        figure, panels = style.panels(len(data), 3.0, heights, len(styles))
-        columns = style.grid_shape(len(data))[1]
+        figure, panels = layout.panels(len(data), 3.0, heights, list(styles))
+        columns, bands = layout.columns_of(panels), lines.few_bands(table)
         for place, (stack, which) in enumerate(zip(panels, data, strict=True)):
             for axes, name in zip(stack, shown, strict=True):
                 part = drawn[name][drawn[name]["data"] == which]
-                _panel(axes, part, name, styles, logs[name], log_x)
+                _panel(axes, part, name, styles, (logs[name], log_x), bands)
                 if place % columns == 0:
                     axes.set_ylabel(axis_of(table) if name == ERROR else MEASURES[name].label)
             top, *below = stack
             for axes in below:
                 top.sharex(axes)
                 top.tick_params(labelbottom=False)
-            top.set_title(which)
+            layout.panel_title(top, which, len(data) == 1)
             if len(names) > 1 or place + columns >= len(data):
                 stack[-1].set_xlabel("examples")
         if len(shown) > 1:
@@ -133,9 +133,11 @@ def _is_wide(table: "pd.DataFrame", name: str) -> bool:
     return bool((largest.max() / largest.min() > lines.WIDE).any())
 
 
-def _panel(axes: "Axes", part: "pd.DataFrame", name: str, styles: dict, log: bool, log_x: bool) -> None:
-    """Draw one measure of one data set, and set the limits and scales of its axes."""
-    kind, whole = _kind(name), part
+def _panel(
+    axes: "Axes", part: "pd.DataFrame", name: str, styles: dict, logs: tuple[bool, bool], bands: bool
+) -> None:
+    """Draw one measure of one data set, and set the limits and scales of its axes; logs: of y and x."""
+    kind, whole, (log, log_x) = _kind(name), part, logs
     if kind == "rate":
         part = part[part["t"] >= min(FIRST, part["t"].max())]
     start = kind in ("count", "size") and not log
@@ -145,7 +147,7 @@ def _panel(axes: "Axes", part: "pd.DataFrame", name: str, styles: dict, log: boo
         if start:  # counts start at 0
             t, mean, std = (np.concatenate([[0.0], values]) for values in (t, mean, std))
         most = 1.0 if kind == "share" else np.inf
-        lines.draw_line(axes, t, mean, std, line, styles[line], learners, most=most)
+        lines.draw_line(axes, t, mean, std, line, styles[line], learners, bands=bands, most=most)
     if len(part):
         axes.set_xlim(0, part["t"].max())
     if kind == "share":

@@ -7,13 +7,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from omkl.errors import UserError
-from omkl.reports import style
+from omkl.reports import layout, style
+from omkl.reports import look as looking
+from omkl.reports.look import points
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _GAP = 2  # pixels around a picture
 _TEXT = 7  # pixels below it, for the score
+_WIDE = 0.42  # inches of a picture where the width is chosen: its score has room
+ACROSS = 5
 
 
 @dataclass(frozen=True)
@@ -30,12 +34,12 @@ class Pictures:
 
 
 def draw_pictures(
-    panels: Sequence[Pictures], *, across: int = 5, title: str = "", note: str = ""
+    panels: Sequence[Pictures], *, across: int = ACROSS, title: str = "", note: str = ""
 ) -> "Figure":
     """Draw panels of square pictures side by side, ``across`` pictures in a row, the least value white.
 
-    note: a line below. Raises UserError for no pictures, pictures that are not square, or another number of
-    scores.
+    Where the chosen width has no room for the scores, panels are below each other, and rows longer. note: a
+    line below. Raises UserError for no pictures, pictures that are not square, or another number of scores.
     """
     for panel in panels:
         side = round(np.sqrt(panel.values.shape[1])) if panel.values.ndim == 2 else 0
@@ -48,10 +52,13 @@ def draw_pictures(
     if not filled:
         raise UserError("no pictures to draw")
     limits = {"vmin": min(v.min() for v in filled), "vmax": max(v.max() for v in filled)}
+    chosen = looking.current().width
+    down, wide = layout.grid_shape(len(panels), narrowest=_WIDE * across + 0.3)
+    across = max(across, int((chosen / wide - 0.3) / _WIDE)) if chosen and down > 1 else across
     rows = max(-(-len(panel.values) // across) for panel in panels)
     with style.looks():
-        figure = style.new_figure(len(panels) * (0.48 * across + 0.3), 0.55 * rows + 0.7)
-        for axes, panel in zip(figure.subplots(1, len(panels), squeeze=False)[0], panels, strict=True):
+        figure = style.new_figure(wide * (0.48 * across + 0.3), 0.55 * rows * down + 0.7)
+        for axes, panel in zip(figure.subplots(down, wide, squeeze=False).flat, panels, strict=False):
             side = round(np.sqrt(panel.values.shape[1]))
             wide, high = side + 2 * _GAP, side + _GAP + _TEXT
             sheet = np.full((rows * high, across * wide), np.nan)
@@ -59,11 +66,10 @@ def draw_pictures(
                 top, left = number // across * high + _GAP, number % across * wide + _GAP
                 sheet[top : top + side, left : left + side] = values.reshape(side, side)
                 text = f"{score:.{panel.places}f}".replace("-", "−")
-                axes.text(left + side / 2, top + side, text, ha="center", va="top", fontsize=6)
+                axes.text(left + side / 2, top + side, text, ha="center", va="top", fontsize=points(6))
             axes.imshow(sheet, cmap="gray_r", interpolation="nearest", **limits)
             axes.set_axis_off()
             axes.set_title(panel.title if len(panel.values) else f"{panel.title}: none")
-        if note:
-            figure.supxlabel(note, fontsize=7.5, color=style.GREY)
-        style.put_title(figure, title)
+            layout.note_below(figure, note)
+        layout.put_title(figure, title)
     return figure

@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from omkl.config.settings_text import value_text
-from omkl.reports import captions, style
+from omkl.reports import captions, layout, style
+from omkl.reports import look as looking
+from omkl.reports.end_labels import label_ends
 from omkl.reports.measures import learners_of
 
 if TYPE_CHECKING:
@@ -50,19 +52,29 @@ def finish(
 ) -> None:
     """Add the title, and below the panels the legend of the lines in view, a caption and the warnings.
 
+    More lines than a legend can name are named where they end.
+
     table: a row per point, panels in its column ``by``; stds: its columns of standard deviations that are
     drawn; without a column ``reps`` the caption is ``more`` alone.
     """
     from matplotlib.lines import Line2D
 
-    drawn = [(axes, name, line) for axes in figure.axes for name, line in _labelled(axes).items()]
-    seen = {name for axes, name, line in drawn if _inside(_in_panel(axes, line)[1])}
+    ends = [(axes, _ends(axes)) for axes in figure.axes]
+    seen = {name for _, own in ends for name in own}
     handles = {name: Line2D([], [], **look) for name, look in styles.items() if name in seen}
-    counts = learners_of(table).groupby(by)["line"].nunique().tolist() or [1]
-    few = {"bands" if count <= FEW_BANDS else "bars" for count in counts}
-    caption = captions.caption(table, " or ".join(sorted(few)), stds) if "reps" in table else ""
-    style.legend_below(figure, handles, caption + more, warnings)
-    style.put_title(figure, title)
+    spread = "bands" if few_bands(table, by) else "bars"
+    caption = captions.caption(table, spread, stds) if "reps" in table else ""
+    layout.put_title(figure, title)
+    if len(handles) > layout.MOST_NAMES:
+        layout.note_below(figure, caption + more, warnings)
+        label_ends(figure, ends, styles)
+    else:
+        layout.legend_below(figure, handles, caption + more, warnings)
+
+
+def few_bands(table: "pd.DataFrame", by: str = "data") -> bool:
+    """Return whether no panel has more learners than there may be bands in one: a figure has one kind."""
+    return bool((learners_of(table).groupby(by)["line"].nunique() <= FEW_BANDS).all())
 
 
 # -------------------------------------------------------------------- spread
@@ -77,21 +89,21 @@ def draw_line(
     look: dict[str, Any],
     learners: Sequence[str],
     *,
+    bands: bool,
     points: bool = False,
     most: float = np.inf,
 ) -> None:
     """Draw a line (n,), and if it is one of ``learners``, its standard deviation (NaN where there is none).
 
-    The spread is a band, or bars at places of the line's own where the panel has many learners. A line whose
-    x are all NaN is level. points: mark all points, and give each a bar. most: where the spread ends, such as
+    The spread is a band, or without ``bands`` bars at places of the line's own. A line whose x are all NaN
+    is level. points: mark all points, and give each a bar. most: where the spread ends, such as
     1 of a share.
     """
     std = np.nan_to_num(std)
     band = {"color": look["color"], "alpha": 0.15, "linewidth": 0, "zorder": 1.5}
-    few = len(learners) <= FEW_BANDS
     if np.isnan(x).all():
         axes.axhline(mean[0], label=name, **(look | {"marker": "None"} if name in learners else look))
-        if name in learners and std[0] > 0 and few:
+        if name in learners and std[0] > 0 and bands:
             axes.axhspan(max(mean[0] - std[0], 0.0), mean[0] + std[0], **band | {"zorder": 1})
         return
     every = {"marker": "o", "markersize": 3.5, **look, "markevery": None} if points else look
@@ -101,7 +113,7 @@ def draw_line(
     least = 0.0 if (mean >= 0.0).all() else -np.inf
     low = np.maximum(mean - std, 0.5 * mean if axes.get_yscale() == "log" else least)
     high = np.minimum(mean + std, most)
-    if few:
+    if bands:
         axes.fill_between(x, low, high, **band)
         return
     step = 1 if points else max(1, x.size // _BARS)
@@ -158,6 +170,17 @@ def _in_panel(axes: "Axes", line: "Line2D") -> Points:
     with np.errstate(divide="ignore", invalid="ignore"):
         x, y = scale.transform(xy).T
     return x, y
+
+
+def _ends(axes: "Axes") -> dict[str, tuple[float, float]]:
+    """Return where the labelled lines of a panel that are in view end, as shares of the panel."""
+    ends = {}
+    for name, line in _labelled(axes).items():
+        x, y = _in_panel(axes, line)
+        if _inside(y):
+            last = np.flatnonzero(np.isfinite(y))[-1]
+            ends[name] = (float(np.clip(x[last], 0.0, 1.0)), float(np.clip(y[last], 0.0, 1.0)))
+    return ends
 
 
 def _near(one: Points, other: Points) -> bool:
@@ -219,8 +242,10 @@ def number_axis(axes: "Axes", values: list[float]) -> None:
     shown: list[float] = []
     last = -np.inf
     span = places[-1] - places[0]
+    crowded = looking.current().width and 2.5 * looking.factor() / layout.panel_width(axes)
+    letter = 0.019 * max(1.0, crowded or 0.0)
     for value, place in zip(values, places, strict=True):
-        if place - last >= span * 0.019 * (2 + len(value_text(value))):
+        if place - last >= span * letter * (2 + len(value_text(value))):
             shown.append(value)
             last = place
     axes.xaxis.set_major_locator(FixedLocator(shown))

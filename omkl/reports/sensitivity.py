@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from omkl.errors import UserError
-from omkl.reports import lines, style
+from omkl.reports import layout, lines, style
 from omkl.reports.grid import axes_of, grid_table
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def draw_sensitivity(
     values: list[float] | None = None,
     height: float = 2.6,
     warnings: Iterable[str] = (),
-    columns: int | None = None,
+    columns: int = layout.PANEL_COLUMNS,
 ) -> "Figure":
     """Draw y against x: a panel per value of ``panel``, in order, a line per learner.
 
@@ -54,7 +54,7 @@ def draw_sensitivity(
     ring: the meaning of the ring around each line's lowest point; without it there is none, and the y axis is
     logarithmic in a panel whose means, all positive, differ by a factor above lines.WIDE. The x axis is
     where the values are spaced evenly on it. values: its ticks; None takes those of the panel. columns:
-    panels in a row. warnings: shown below. Raises UserError when a column is missing.
+    panels in a row, at most. warnings: shown below. Raises UserError when a column is missing.
     """
     if missing := [name for name in COLUMNS if name not in table]:
         raise UserError(f"the table of a sensitivity figure lacks the column {', '.join(missing)}")
@@ -64,12 +64,12 @@ def draw_sensitivity(
     names = list(dict.fromkeys(table["panel"]))
     styles = lines.styles_of(table)
     with style.looks():
-        figure, panels = style.panels(len(names), 3.0, [height], len(styles), columns)
-        wide = columns or style.grid_shape(len(names))[1]
+        figure, panels = layout.panels(len(names), 3.0, [height], list(styles), columns)
+        wide, bands = layout.columns_of(panels), lines.few_bands(table, "panel")
         for number, ((axes,), which) in enumerate(zip(panels, names, strict=True)):
             part = table[table["panel"] == which]
-            draw_panel(axes, part, styles, bool(ring), values)
-            axes.set_title(which)
+            draw_panel(axes, part, styles, bool(ring), values, bands)
+            layout.panel_title(axes, which, len(names) == 1)
             axes.set_xlabel(part["x_label"].iloc[0])
             # Left of each panel where the panels measure different things.
             if number % wide == 0 or table["y_label"].nunique() > 1:
@@ -86,6 +86,7 @@ def draw_panel(
     styles: dict[str, dict[str, Any]],
     ring: bool = False,
     values: list[float] | None = None,
+    bands: bool = True,
 ) -> None:
     """Draw one panel of ``draw_sensitivity``: points, spread, levels, and far yardsticks by name."""
     means = part["y_mean"].dropna()
@@ -106,7 +107,7 @@ def draw_panel(
             continue
         reach = np.nan_to_num(std)
         must_see += [*np.maximum(mean - reach, 0.5 * mean if log else 0.0), *(mean + reach)]
-        lines.draw_line(axes, x, mean, std, line, look, learners, points=True)
+        lines.draw_line(axes, x, mean, std, line, look, learners, bands=bands, points=True)
         if ring and not np.isnan(x).all():
             mark = {"markerfacecolor": "none", "markeredgecolor": look["color"], "markersize": 9, "zorder": 4}
             lowest = int(mean.argmin())
@@ -115,6 +116,8 @@ def draw_panel(
         limits, out = style.robust_limits(must_see, levels)
         axes.set_ylim(*limits)
         style.note_left_out(axes, {name: levels[name] for name in out})
+        if limits[1] >= 1000:
+            lines.thousands(axes.yaxis)
     lines.part_lines(axes)
     if shown := values or sorted(part["x"].dropna().unique().tolist()):
         lines.number_axis(axes, shown)

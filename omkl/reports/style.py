@@ -2,21 +2,23 @@
 
 import contextlib
 import re
-import textwrap
-from collections.abc import Iterable, Iterator, Sequence
+import unicodedata
+from collections.abc import Iterable, Iterator
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from omkl import __version__
 from omkl.errors import OmklError, UserError
+from omkl.reports import look as looking
+from omkl.reports.look import points
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 # Okabe and Ito (2008), which colour-blind readers can distinguish; without their yellow, too pale for a line.
-# The last two are ours: a figure with that many lines has markers too.
+# The last two are ours. Markers tell lines apart in grey, too.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#8C510A", "#7A3E9D")
 MARKERS = (
     "o",
@@ -28,24 +30,23 @@ MARKERS = (
     "X",
     "*",
 )  # a count without a common divisor with that of the colours
-MARKED = 4  # learners up to which colours alone are enough
 GREYS = ("#404040", "#6e6e6e", "#8c8c8c")
 YARDSTICK_DASHES = ((6, 2), (3, 1.5), (1.2, 1.2))
 WARNING, GREY = "#b00020", "#4d4d4d"  # colours of the text below
 ENDINGS = (".png", ".pdf", ".svg")
 _OTHERS = (".jpg", ".jpeg", ".gif", ".tif", ".tiff", ".webp", ".bmp", ".eps", ".ps")
-PANEL_COLUMNS = 4
-# The symbols that the papers use for hyperparameters, on axes and in legends.
+# The symbols that the papers use for hyperparameters: letters, so that text stays text in a PDF and an SVG.
 SYMBOLS = {
-    **{name: rf"$\{name}$" for name in ("alpha", "beta", "gamma", "delta", "eta", "rho", "nu", "sigma")},
-    "lam": r"$\lambda$",
-}
+    name: unicodedata.lookup(f"GREEK SMALL LETTER {name.upper()}")
+    for name in ("alpha", "beta", "gamma", "delta", "eta", "nu", "rho", "sigma", "tau")
+} | {"lam": "λ", "eps": "ε"}
+_SET = re.compile(rf"\b({'|'.join(SYMBOLS)})(\^2)?(?=\s?=)")
 _RC: Any = {
-    "font.size": 9,
-    "axes.titlesize": 10,
+    "font.size": 9.0,
+    "axes.titlesize": 10.0,
     "axes.titleweight": "bold",
     "axes.titlelocation": "left",
-    "axes.labelsize": 9,
+    "axes.labelsize": 9.0,
     "axes.spines.top": False,
     "axes.spines.right": False,
     "axes.linewidth": 0.7,
@@ -53,12 +54,13 @@ _RC: Any = {
     "axes.axisbelow": True,
     "grid.color": "#e6e6e6",
     "grid.linewidth": 0.6,
-    "xtick.labelsize": 8,
-    "ytick.labelsize": 8,
+    "xtick.labelsize": 8.0,
+    "ytick.labelsize": 8.0,
     "xtick.major.width": 0.7,
     "ytick.major.width": 0.7,
     "legend.fontsize": 8.5,
     "legend.frameon": False,
+    "text.parse_math": False,  # a $ in the name of a data set is a $
     "legend.handlelength": 2.6,
     "lines.linewidth": 1.5,
     "pdf.fonttype": 42,  # text stays text: editable, searchable
@@ -77,15 +79,15 @@ def looks() -> Iterator[None]:
 
     with matplotlib.rc_context():
         matplotlib.rcdefaults()
-        matplotlib.rcParams.update(_RC)
+        matplotlib.rcParams.update(looking.settings(_RC))
         yield
 
 
 def new_figure(width: float, height: float) -> "Figure":
-    """Return an empty figure (inches) that belongs to no pyplot state."""
+    """Return an empty figure (inches) that belongs to no pyplot state; the chosen width is taken instead."""
     from matplotlib.figure import Figure
 
-    return Figure(figsize=(width, height), layout="constrained")
+    return Figure(figsize=(looking.current().width or width, height), layout="constrained")
 
 
 def line_styles(
@@ -94,7 +96,7 @@ def line_styles(
     """Return colour, stroke and marker by name: learners in colours, yardsticks in dashed greys below them.
 
     No two have the same colour and stroke: each round through the colours has one dot more between its
-    dashes. More than MARKED learners have markers too, each at its own places along the line.
+    dashes. Two learners and more have markers too, each at its own places along the line.
     palette: names whose colours come first, drawn or not, so that a learner keeps its colour.
     """
     styles: dict[str, dict[str, Any]] = {}
@@ -108,52 +110,17 @@ def line_styles(
             # A broken line shows a solid one below it, not the other way round.
             "zorder": 3 + 0.1 * min(turn, 5) - number / 10000,
         }
-        if len(names) > MARKED:
+        if len(names) > 1:
             marker = MARKERS[number % len(MARKERS)]
             # The places are shares of the panel's diagonal.
             where = (0.03 + 0.21 * (0.618 * number % 1), 0.21)
-            size = 5.5 if marker in "PX*" else 4.2
+            size = looking.mark(5.5 if marker in "PX*" else 4.2)
             styles[name] |= {"marker": marker, "markersize": size, "markeredgewidth": 0, "markevery": where}
     for number, name in enumerate(yardsticks):
         turn, which = divmod(number, len(GREYS))
         dashes = (0, YARDSTICK_DASHES[which] + (1.2, 2.4) * turn)
         styles[name] = {"color": GREYS[which], "linestyle": dashes, "linewidth": 1.2, "zorder": 2}
     return styles
-
-
-def put_title(figure: "Figure", title: str) -> None:
-    """Put a title above all panels; none when empty."""
-    if title:
-        figure.suptitle(title, fontsize=11)
-
-
-def _caption(figure: "Figure", caption: str, warnings: Iterable[str]) -> tuple[str, str]:
-    """Return the text below the panels, warnings first, in lines that fit, and its colour."""
-    room, alarms = max(40, int(figure.get_figwidth() / 0.062)), [f"! {warning}" for warning in warnings]
-    parts = filter(None, [*alarms, *caption.splitlines()])
-    text = "\n".join(textwrap.fill(part, room, break_long_words=False) for part in parts)
-    return text, WARNING if alarms else GREY
-
-
-def note_below(figure: "Figure", caption: str, warnings: Iterable[str] = ()) -> None:
-    """Put a caption below all panels of a figure without a legend."""
-    text, colour = _caption(figure, caption, warnings)
-    if text:
-        figure.supxlabel(text, fontsize=8, color=colour)
-
-
-def legend_below(
-    figure: "Figure", handles: dict[str, Any], caption: str = "", warnings: Iterable[str] = ()
-) -> None:
-    """Put one legend for all panels below them, where it hides nothing, with the caption as its title."""
-    text, colour = _caption(figure, caption, warnings)
-    longest = max((len(name) for name in handles), default=1)
-    room = max(1, int(figure.get_figwidth() / (0.62 + 0.068 * longest)))
-    rows = -(-len(handles) // room)
-    look: dict[str, Any] = {"loc": "outside lower center", "title_fontsize": 8, "columnspacing": 1.6}
-    columns = -(-len(handles) // rows) if rows else 1
-    legend = figure.legend(list(handles.values()), list(handles), ncols=columns, title=text, **look)
-    legend.get_title().set(color=colour, multialignment="center")
 
 
 def robust_limits(
@@ -178,7 +145,9 @@ def note_left_out(axes: "Axes", values: dict[str, float], arrow: str = "↑") ->
     """Name above a panel the yardsticks that are beyond its axis, with their values."""
     parts = [f"{name} {value:{'.1f' if value >= 1 else '.2g'}} {arrow}" for name, value in values.items()]
     if parts:
-        axes.set_title("\n".join(parts), loc="right", fontsize=7, fontweight="normal", color="#666666")
+        axes.set_title(
+            "\n".join(parts), loc="right", fontsize=points(7), fontweight="normal", color="#666666"
+        )
 
 
 def symbol(name: str) -> str:
@@ -187,28 +156,9 @@ def symbol(name: str) -> str:
     return SYMBOLS.get(name, name.replace("_", " "))
 
 
-def panels(
-    count: int, width: float, heights: Sequence[float], legend: int, columns: int | None = None
-) -> tuple["Figure", "list[list[Axes]]"]:
-    """Return a figure of ``count`` stacks of panels (inches each) with room for ``legend`` names below.
-
-    heights: of the panels of a stack, from the top    columns: stacks in a row; None: as in grid_shape
-    """
-    rows, columns = (-(-count // columns), columns) if columns else grid_shape(count)
-    n, wide = len(heights), 5.2 if columns == 1 else width * columns
-    figure = new_figure(wide, 0.6 + sum(heights) * rows + 0.1 * legend / columns)
-    grid = figure.subplots(n * rows, columns, squeeze=False, height_ratios=list(heights) * rows)
-    stacks = [list(grid[n * row : n * (row + 1), column]) for row in range(rows) for column in range(columns)]
-    for unused in stacks[count:]:
-        for axes in unused:
-            axes.remove()
-    return figure, stacks[:count]
-
-
-def grid_shape(count: int) -> tuple[int, int]:
-    """Return (rows, columns) for a number of panels, at most PANEL_COLUMNS in a row, rows evenly filled."""
-    rows = -(-count // PANEL_COLUMNS)
-    return rows, -(-count // rows)
+def in_symbols(text: str) -> str:
+    """Return text with the symbols of what it sets: β=0.8 for beta=0.8, σ² = 1 for sigma^2 = 1."""
+    return _SET.sub(lambda match: SYMBOLS[match[1]] + ("²" if match[2] else ""), text)
 
 
 def safe_name(text: str, limit: int = 80) -> str:

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from omkl.config.settings_text import value_text
-from omkl.reports import captions, lines, style
+from omkl.reports import captions, layout, lines, style
+from omkl.reports import look as looking
 from omkl.reports.grid import axes_of, grid_table, points
+from omkl.reports.look import points as size
 from omkl.reports.measures import axis_of, deviations_of, learners_of, least_of, measure_of, yardsticks_of
 from omkl.reports.sensitivity import draw_panel, draw_sensitivity
 
@@ -19,6 +21,8 @@ if TYPE_CHECKING:
 
 MOST_DOTS = 30
 _CURVE = 5  # rows of a heat map that are as high as a curve
+_NARROWEST = 2.2  # inches of a panel with a heat map
+_ABOVE_BAR = 0.3  # inches between the panels and their colour bar
 
 
 def draw_sweep(summary: "pd.DataFrame") -> "Figure":
@@ -57,7 +61,7 @@ def _dots(table: "pd.DataFrame", warnings: Sequence[str]) -> "Figure":
     panels = figure.subplots(len(data), 1, squeeze=False)[:, 0]
     several = table["pool"].dropna().nunique() > 1
     for axes, which in zip(panels, data, strict=True):
-        _dot_panel(axes, table[table["data"] == which], styles, several)
+        _dot_panel(axes, table[table["data"] == which], styles, several, len(data) == 1)
     panels[-1].set_xlabel(axis_of(table))
     seen = {text for axes in panels for text in axes.get_legend_handles_labels()[1]}
     learners, _ = lines.names_of(table)
@@ -68,12 +72,16 @@ def _dots(table: "pd.DataFrame", warnings: Sequence[str]) -> "Figure":
             shape = dot if line in learners else {"linestyle": look["linestyle"]}
             handles[line] = Line2D([], [], color=look["color"], **shape)
     filled = "; filled: not worse than the best" if (table["reps"] > 1).any() else ""
+    if len(handles) > layout.MOST_NAMES:  # the ticks name the learners
+        handles = {line: handle for line, handle in handles.items() if line not in learners}
     caption = captions.caption(table, "bars", deviations_of(table)) + filled
-    style.legend_below(figure, handles, caption, warnings)
+    layout.legend_below(figure, handles, caption, warnings)
     return figure
 
 
-def _dot_panel(axes: "Axes", part: "pd.DataFrame", styles: dict[str, dict[str, Any]], several: bool) -> None:
+def _dot_panel(
+    axes: "Axes", part: "pd.DataFrame", styles: dict[str, dict[str, Any]], several: bool, alone: bool
+) -> None:
     mean, std = (f"{measure_of(part).name}_{which}" for which in ("mean", "std"))
     learners, yardsticks = learners_of(part).sort_values(mean, kind="stable"), yardsticks_of(part)
     best = learners.head(MOST_DOTS)
@@ -85,7 +93,7 @@ def _dot_panel(axes: "Axes", part: "pd.DataFrame", styles: dict[str, dict[str, A
         reach = None if np.isnan(row[std]) else row[std]
         axes.errorbar(row[mean], place, xerr=reach, label=row["label"], **dot)
         names.append(", ".join(filter(None, (row["label"], row["settings"], row["pool"] if several else ""))))
-    axes.set_yticks(range(len(best)), names)
+    axes.set_yticks(range(len(best)), map(style.in_symbols, names))
     axes.set_ylim(len(best) - 0.5, -0.5)
     means, stds = (best[name].to_numpy(dtype=float) for name in (mean, std))
     ends = [*np.maximum(means - np.nan_to_num(stds), 0.0), *(means + np.nan_to_num(stds))]
@@ -97,8 +105,8 @@ def _dot_panel(axes: "Axes", part: "pd.DataFrame", styles: dict[str, dict[str, A
             look = {key: styles[name][key] for key in ("color", "linestyle", "zorder")}
             axes.axvline(level, label=name, linewidth=1.2, **look)
     more = f" (best {len(best)} of {len(learners)} settings)" if len(learners) > len(best) else ""
-    axes.set_title(f"{part['data'].iloc[0]}{more}")
     style.note_left_out(axes, {name: levels[name] for name in out}, "→")
+    layout.panel_title(axes, f"{part['data'].iloc[0]}{more}", alone)
 
 
 # -------------------------------------------------------------------- heat maps
@@ -108,8 +116,9 @@ def _heat_maps(table: "pd.DataFrame", axes: Mapping[str, list[float]], warnings:
     """Draw a panel per data set and learner, with one colour scale per data set.
 
     Rows of panels are learners, columns are data sets; a single learner's data sets, or a single data set's
-    learners, are laid out in rows of four. A learner with several values of only one of the numbers has a
-    curve over these; one with a single setting is named below the panels.
+    learners, are laid out in rows of four; so are all where the chosen width has no room. A learner with
+    several values of only one of the numbers has a curve over these; one with a single setting is named below
+    the panels.
     """
     own = learners_of(table)
     data = list(dict.fromkeys(own["data"]))
@@ -117,18 +126,22 @@ def _heat_maps(table: "pd.DataFrame", axes: Mapping[str, list[float]], warnings:
     several = {line: [name for name in axes if row[f"at.{name}"]] for line, row in varied.iterrows()}
     drawn = sorted((line for line in several if several[line]), key=lambda line: -len(several[line]))
     across, down = (f"at.{name}" for name in axes)
-    single = len(data) == 1 or len(drawn) == 1
-    shape = style.grid_shape(max(len(data), len(drawn))) if single else (len(drawn), len(data))
+    count, chosen = len(data) * len(drawn), looking.current().width
+    flows = len(data) == 1 or len(drawn) == 1 or (chosen or np.inf) < _NARROWEST * len(data)
+    shape = layout.grid_shape(count, narrowest=_NARROWEST) if flows else (len(drawn), len(data))
     # Panels in one row of the figure are equally high.
     high = [own.loc[own["line"] == n, down].nunique() if len(several[n]) > 1 else _CURVE for n in drawn]
-    heights = np.clip(0.3 * np.array([max(high)] * shape[0] if single else high), 0.3, 2.6)
+    heights = np.clip(0.3 * np.array([max(high)] * shape[0] if flows else high), 0.3, 2.6)
     width = float(np.clip(0.46 * int(table[across].nunique()), 1.9, 4.2))
+    width = chosen / shape[1] - 0.8 if chosen else width
     figure = style.new_figure((width + 0.8) * shape[1], 1.1 + float((heights + 0.75).sum()))
     panels = figure.subplots(*shape, squeeze=False, height_ratios=heights.tolist())
     styles = style.line_styles(drawn, [])
     used: dict[str, list[Axes]] = {}
     images: dict[str, Any] = {}
-    for number, (which, line) in enumerate((d, n) for n in drawn for d in data):
+    # In a single column, the panels of a data set are above its colour bar.
+    pairs = [(d, n) for d in data for n in drawn] if flows else [(d, n) for n in drawn for d in data]
+    for number, (which, line) in enumerate(pairs):
         panel, part = panels.flat[number], own[own["data"] == which]
         mapped = part[part["line"].map(lambda name: len(several[name]) > 1)]
         rates = mapped[f"{measure_of(part).name}_mean"].astype(float)
@@ -143,20 +156,21 @@ def _heat_maps(table: "pd.DataFrame", axes: Mapping[str, list[float]], warnings:
             draw_panel(panel, points(mine, name), styles, ring=True)
             panel.set_xlabel(style.symbol(name))
             panel.set_ylabel(measure_of(part).axis)
-        panel.set_title(f"{which} · {line}", fontsize=9)
+        layout.panel_title(panel, style.in_symbols(f"{which} · {line}"), count == 1, 9.0)
         used.setdefault(which, []).append(panel)
     levels = {which: _levels(table[table["data"] == which], drawn) for which in data}
+    pad = _ABOVE_BAR / figure.get_figheight()
     for which, image in images.items():
-        bar = figure.colorbar(image, ax=used[which], location="bottom", aspect=35, shrink=0.9, pad=0.03)
+        bar = figure.colorbar(image, ax=used[which], location="bottom", aspect=35, shrink=0.9, pad=pad)
         bar.outline.set_visible(False)
-        bar.ax.tick_params(labelsize=7.5)
-        text = textwrap.fill(levels[which], int(14 * width))
-        bar.set_label(f"{measure_of(own[own['data'] == which]).axis}\n{text}".strip(), fontsize=8)
+        bar.ax.tick_params(labelsize=size(7.5))
+        text = textwrap.fill(style.in_symbols(levels[which]), max(20, int(14 * width / looking.factor())))
+        bar.set_label(f"{measure_of(own[own['data'] == which]).axis}\n{text}".strip(), fontsize=size(8))
     curves = any(len(names) == 1 for names in several.values())
     below = [f"{which}: {text}" for which, text in levels.items() if which not in images and text]
     caption = captions.caption(own, of=deviations_of(own) if curves else ())
-    style.note_below(figure, "\n".join([caption, *below]), warnings)
-    for unused in panels.flat[len(data) * len(drawn) :]:
+    layout.note_below(figure, "\n".join([caption, *below]), warnings)
+    for unused in panels.flat[count:]:
         unused.remove()
     return figure
 
@@ -215,7 +229,7 @@ def _heat_map(
     annotated = room[0] / len(columns) >= 0.36 and room[1] / len(rows) >= 0.17
     for (i, j), rate in np.ndenumerate(grid):
         if annotated and not np.isnan(rate):
-            look: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": 7.5}
+            look: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": size(7.5)}
             look["weight"] = "bold" if (i, j) == best else "normal"
             look["color"] = "white" if rate > (limits[0] + limits[1]) / 2 else "black"
             panel.text(j, i, f"{rate:.1f}", **look)

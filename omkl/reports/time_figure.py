@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from omkl.errors import UserError
-from omkl.reports import captions, lines, style
+from omkl.reports import captions, layout, lines, style
+from omkl.reports import look as looking
+from omkl.reports.look import points
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -32,8 +34,8 @@ def draw_times(table: "pd.DataFrame", *, title: str = "", warnings: Iterable[str
     data = list(dict.fromkeys(table["data"]))
     learners, yardsticks = lines.names_of(table)
     names, styles = [*learners, *yardsticks], lines.styles_of(table)
-    rows, wide = style.grid_shape(len(data))
-    label = 0.068 * max(map(len, names))
+    label = 0.068 * looking.factor() * max(map(len, names))
+    rows, wide = layout.grid_shape(len(data), narrowest=layout.NARROWEST_PANEL + label / 2)
     with style.looks():
         figure = style.new_figure(0.4 + label + 2.5 * wide, 0.5 + rows * (0.75 + _BAR * len(names)))
         panels = figure.subplots(rows, wide, squeeze=False, sharex=True, sharey=True)
@@ -44,14 +46,14 @@ def draw_times(table: "pd.DataFrame", *, title: str = "", warnings: Iterable[str
             _panel(axes, seconds, names, styles)
             most = seconds.max()
             slowest = f"slowest: {most:.3g} s" if most < 1000 else f"slowest: {most:,.0f} s"
-            axes.set_title(which)
-            axes.set_title(slowest, loc="right", fontsize=7.5, fontweight="normal")
+            axes.set_title(slowest, loc="right", fontsize=points(7.5), fontweight="normal")
+            layout.panel_title(axes, which, len(data) == 1)
             if number + wide >= len(data):
                 axes.set_xlabel("time / slowest's time")
                 axes.tick_params(labelbottom=True)
         text = captions.basis(int(table["reps"].max()), table["order"]) if "reps" in table else ""
-        style.note_below(figure, text, warnings)
-        style.put_title(figure, title)
+        layout.note_below(figure, text, warnings)
+        layout.put_title(figure, title)
     return figure
 
 
@@ -60,14 +62,14 @@ def _panel(axes: "Axes", seconds: "pd.Series", names: list[str], styles: dict[st
     colours = [styles[name]["color"] for name in names]
     for place, share in enumerate(map(float, shares)):
         if np.isnan(share):
-            axes.text(0.01, place, "–", va="center", fontsize=7.5)
+            axes.text(0.01, place, "–", va="center", fontsize=points(7.5))
             continue
         hatch = HATCHES[colours[:place].count(colours[place]) % len(HATCHES)]
         look = {"color": colours[place], "hatch": hatch, "edgecolor": "white", "linewidth": 0}
         axes.barh(place, share, height=0.72, **look)
         text = f"{share:.2f}" if share >= 0.01 else lines.plain_number(float(f"{share:.1g}"))
-        axes.text(share + 0.015, place, text, va="center", fontsize=7.5)
-    axes.set_yticks(range(len(names)), names)
+        axes.text(share + 0.015, place, text, va="center", fontsize=points(7.5))
+    axes.set_yticks(range(len(names)), map(style.in_symbols, names))
     axes.tick_params(axis="y", length=0)
     axes.set_ylim(len(names) - 0.4, -0.6)
     axes.set_xlim(0, 1.17)

@@ -231,6 +231,13 @@ def test_figure_draws_from_the_store_only(place, capsys):
     assert "no curve of these cells holds nlpd" in capsys.readouterr().err
     assert main(["figure", "curve", *CHEAP, "measure=n_sv_unio"]) == 2
     assert "no measure 'n_sv_unio' (did you mean 'n_sv_union'?)" in capsys.readouterr().err
+    look = ["--width", "3.3in", "--style", "paper", "--no-title", "--out", "paper.svg"]
+    assert main(["figure", "curve", *CHEAP, *look]) == 0
+    assert 'width="237.6pt"' in (place / "paper.svg").read_text()
+    capsys.readouterr()
+    for option in (["--width", "3"], ["--style", "big"]):
+        assert main(["figure", "curve", *CHEAP, *option]) == 2
+        assert capsys.readouterr().err.count("\n") == 1
 
 
 def test_show_is_yaml_that_says_everything(capsys):

@@ -53,8 +53,9 @@ def test_no_two_lines_of_a_figure_look_alike_however_many():
     assert not {look["color"] for look in map(looks.get, names)} & {looks[name]["color"] for name in greys}
 
 
-def test_few_learners_have_no_markers():
-    assert not any("marker" in look for look in style.line_styles(["a", "b", "c", "d"], []).values())
+def test_two_learners_differ_in_grey_and_one_needs_no_marker():
+    assert "marker" not in style.line_styles(["a"], ["b"])["a"]
+    assert len({look["marker"] for look in style.line_styles(list("abcdefgh"), []).values()}) == 8
 
 
 def test_the_bars_of_two_learners_do_not_look_alike():
@@ -213,7 +214,7 @@ def test_a_sweep_of_fewer_repetitions_is_a_warning_on_the_figure():
     settings = tuple(setting("omkc_dd", beta=beta) for beta in (0.3, 0.8))
     cells, _, about = incomplete(settings, 2)
     figure = draw_sweep(summary_of(cells, about))
-    assert "INCOMPLETE, repetitions done: OMKC(D,D), beta=0.3 on sonar 2 of 4" in below(figure)
+    assert "INCOMPLETE, repetitions done: OMKC(D,D), β=0.3 on sonar 2 of 4" in below(figure)
 
 
 def test_repetitions_that_differ_by_design_are_reported():

@@ -175,7 +175,7 @@ def test_a_sweep_becomes_a_sensitivity_table():
     assert table.loc[table["line"].isin(["OMKC(U)", "majority"]), "x"].isna().all()
     figure = draw_sensitivity(table, x_label=style.symbol("beta"))
     assert legend_names(figure) == ["OMKC(U)", "OMKC(D,D)", "OMKC(S,S)", "majority"]
-    assert [axes.get_xlabel() for axes in figure.axes] == [r"$\beta$"] * 2
+    assert [axes.get_xlabel() for axes in figure.axes] == ["β"] * 2
     swept = [line for line in figure.axes[1].get_lines() if len(line.get_xdata()) == 3]
     assert list(swept[1].get_ydata()) == own["y_mean"].tolist()
     with pytest.raises(UserError, match="'delta' was not swept: beta was"):
