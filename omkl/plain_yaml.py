@@ -1,4 +1,4 @@
-"""Checks that a YAML file is plain data, before anything builds objects from it.
+"""Checks that a YAML file is plain data, before anything builds objects from it, and reads what is plain.
 
 An alias counts as much as the nodes that it stands for, because nine levels of aliases are a billion items.
 Tags are refused because they name types, and Hydra's own directives because they change more than the file.
@@ -6,6 +6,7 @@ Tags are refused because they name types, and Hydra's own directives because the
 
 import re
 from collections.abc import Iterable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,8 @@ LARGEST = 2**20  # bytes
 DEEPEST = 30  # levels of nesting
 MOST = 20_000  # keys, values and items, aliases replaced; the largest of ours has 869
 _PART = re.compile(r"\w+", re.ASCII)
+# Numbers for Hydra's YAML, text for PyYAML's: 1e-5, 2.5e3
+_EXPONENT = re.compile(r"[-+]?[0-9]+(_[0-9]+)*(\.[0-9_]*)?[eE][-+]?[0-9]+$", re.ASCII)
 
 
 def check(path: Path) -> list[str]:
@@ -41,6 +44,58 @@ def check(path: Path) -> list[str]:
         return _check_nodes(path, yaml.parse(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)))
     except yaml.YAMLError as error:
         raise malformed(path, error) from error
+
+
+def load(path: Path) -> dict[str, Any] | None:
+    """Return the content of a file that `check` has passed, as Hydra composes it; None leaves it to Hydra.
+
+    Hydra and OmegaConf take half a second to import and to compose what has nothing to compose. So what is
+    read here is only a mapping of words to plain values: without a defaults list, keys with a leading ``_``
+    and interpolations. Whatever is at fault is left to Hydra, which says so.
+    """
+    import yaml
+
+    try:
+        with open(path, "rb") as file:
+            content = yaml.load(file, Loader=_loader())  # a safe loader
+    except (OSError, yaml.YAMLError, ValueError, RecursionError):
+        return None
+    plain = isinstance(content, dict) and content and "defaults" not in content and _is_plain(content)
+    return content if plain else None
+
+
+def _is_plain(value: Any) -> bool:
+    """Whether Hydra would leave this value as it is."""
+    if isinstance(value, dict):
+        return all(type(key) is str and key[:1] != "_" and _is_plain(key) for key in value) and all(
+            map(_is_plain, value.values())
+        )
+    if isinstance(value, list):
+        return all(map(_is_plain, value))
+    return "${" not in value if isinstance(value, str) else type(value) in (int, float, bool, type(None))
+
+
+@cache
+def _loader() -> Any:
+    """Return PyYAML's safe loader with OmegaConf's rules: no dates, ``1e5`` is a number, no key twice."""
+    import yaml
+
+    safe: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+    class Loader(safe):
+        def construct_mapping(self, node: Any, deep: bool = False) -> Any:
+            keys = [key.value for key, _ in node.value if isinstance(key, yaml.ScalarNode)]
+            if len(set(keys)) < len(keys):
+                raise yaml.constructor.ConstructorError(None, None, "a key is there twice", node.start_mark)
+            return super().construct_mapping(node, deep=deep)
+
+    Loader.add_implicit_resolver("tag:yaml.org,2002:float", _EXPONENT, list("-+0123456789"))
+    dates = "tag:yaml.org,2002:timestamp"
+    Loader.yaml_implicit_resolvers = {
+        sign: [(tag, form) for tag, form in known if tag != dates]
+        for sign, known in Loader.yaml_implicit_resolvers.items()
+    }
+    return Loader
 
 
 def malformed(path: object, error: Any) -> UserError:

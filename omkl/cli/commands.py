@@ -90,10 +90,10 @@ def figure(args: Namespace, words: list[str]) -> int:
     from omkl.store.store import Store
 
     names: tuple[str, ...] = (ERROR, "n_sv_sum")
-    if args.kind == "curve" and (chosen := [word for word in words if word.startswith("measure=")]):
-        names = (chosen[-1].partition("=")[2],)
+    if args.kind == "curve" and (given := [word for word in words if word.startswith("measure=")]):
+        names = (given[-1].partition("=")[2],)
         measure_named(names[0])
-        words = [word for word in words if word not in chosen]
+        words = [word for word in words if word not in given]
     plan = make_plan(words, sweep=True)
     planned = expand(plan)
     keys = {cell.key for cell in planned}
@@ -178,10 +178,17 @@ def bench(args: Namespace, words: list[str]) -> int:
     """Measure the engine on this machine, against np.exp and the naive twin."""
     import json
 
-    from omkl.run import bench
+    from omkl.run import bench, bench_compare
 
-    measured = bench.measure()
-    emit(json.dumps(measured, indent=1) + "\n" if args.format == "json" else bench.render(measured))
+    older = bench_compare.read(args.compare) if args.compare else None  # a bad file fails before any work
+    measured = bench.measure(args.long)
+    if older is not None:
+        measured["compared"] = bench_compare.compare(older, measured)
+    if args.format == "json":
+        emit(json.dumps(measured, indent=1) + "\n")
+    else:
+        emit(bench.render(measured))
+        emit("" if older is None else "\n" + bench_compare.render(measured["compared"]))
     return OK
 
 

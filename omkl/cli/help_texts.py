@@ -122,3 +122,12 @@ Completes commands, options, KEY= and names: learners, data sets, pools, hyperpa
   zsh    add to ~/.zshrc, below compinit:         source <(omkl completion zsh)
   fish   add to ~/.config/fish/config.fish:       omkl completion fish | source
 """
+
+BENCH = """\
+Ratios within one run say more than seconds: np.exp, dgemm and memory copies are timed next to the learners.
+--compare tells what changed since an earlier run: a ratio counts only where the repetitions do not overlap.
+
+examples:
+  omkl bench --format json > before.json
+  omkl bench --compare before.json
+"""

@@ -17,6 +17,7 @@ from omkl.cli import (
     store_commands,
 )
 from omkl.cli.help_texts import (
+    BENCH,
     BOUNDS,
     CHECK,
     COMPLETION,
@@ -165,7 +166,12 @@ def build_parser() -> Parser:
 
     _add_format(command(check_command.check, "[DIR ...] ", CHECK))
 
-    _add_format(command(commands.bench, ""), ("table", "json"))
+    sub = command(commands.bench, "", BENCH)
+    _add_format(sub, ("table", "json"))
+    text = "also what takes longer: usps, spa, and whole runs"
+    sub.add_argument("--long", action="store_true", help=text)
+    text = "what an earlier `omkl bench --format json` printed: ratios, new time over old"
+    sub.add_argument("--compare", type=Path, metavar="FILE", help=text)
 
     sub = command(completion.completion, "SHELL ", COMPLETION)
     sub.add_argument("shell", choices=completion.SHELLS, metavar="SHELL", help=", ".join(completion.SHELLS))

@@ -1,8 +1,9 @@
 """Reading the conf folder through Hydra's compose API: YAML in, plain dicts out.
 
-A group (algo, pool, exec) is a folder, and an option is one YAML file in it. Any number of options are
-composed at once, each in a package of its own (``+algo@algo.omkc_dd=omkc_dd``): one composition takes some
-40 ms, and every further option 5 ms. Files hold data only: interpolations and ``_target_`` are refused.
+A group (algo, pool, exec) is a folder, and an option is one YAML file in it. A file with nothing to compose
+(none of ours has a defaults list) is read directly, see `plain_yaml.load`, and Hydra is not imported. Of the
+others any number are composed at once, each in a package of its own (``+algo@algo.omkc_dd=omkc_dd``). Files
+hold data only: interpolations and ``_target_`` are refused.
 """
 
 import re
@@ -85,15 +86,22 @@ def _read(group: str, folder: Path, names: list[str]) -> dict[str, dict]:
         _cache[folder] = (stamp, {})
     known = _cache[folder][1]
     if missing := [name for name in names if name not in known]:
-        _check_files([folder / f"{name}.yaml" for name in missing])
-        if group:
-            words = [f"+{group}@{group}.{name}={name}" for name in missing]
-            composed = _compose(folder.parent, None, words).get(group, {})
-        else:
-            composed = {name: _compose(folder, name, []) for name in missing}
+        paths = {name: folder / f"{name}.yaml" for name in missing}
+        _check_files(list(paths.values()))
+        composed = {name: plain_yaml.load(path) for name, path in paths.items()}
+        if left := [name for name in missing if composed[name] is None]:
+            composed |= _composed(group, folder, left)
         for name in missing:
             known[name] = _plain_data(composed.get(name), folder / f"{name}.yaml")
     return known
+
+
+def _composed(group: str, folder: Path, names: list[str]) -> dict[str, Any]:
+    """Return the content of options of a group as Hydra composes it."""
+    if not group:
+        return {name: _compose(folder, name, []) for name in names}
+    words = [f"+{group}@{group}.{name}={name}" for name in names]
+    return cast("dict[str, Any]", _compose(folder.parent, None, words).get(group, {}))
 
 
 def _check_files(waiting: list[Path]) -> None:

@@ -17,6 +17,7 @@ from omkl.engine.stream import Stream, Trace, make_stream
 from omkl.errors import OmklError
 from omkl.learner.learner import CURVE_POINTS, Learner
 from omkl.learner.outside import Estimator
+from omkl.learner.resources import held_bytes
 from omkl.tasks import for_task
 
 
@@ -39,6 +40,7 @@ def run_pass(
     Keys: T, m, mistakes, mistake_rate (None of a regression, which has ``mse``, the mean squared error of the
     predictions before their updates; of a novelty detection the examples flagged as novel), n_sv_sum,
     n_sv_union, n_sv_combined, n_sv_per_kernel, weights, pairs (stored vectors summed over rounds), seconds,
+    memory (bytes, see resources.held_bytes; not of another package's estimator),
     curve (at most 100 points t, weights at points weights_t; ``loss``, the squared errors summed, of a
     regression in place of mistakes). Each further measure of the learner is a key of its own, its mean over
     the pass, and its sums a list of the curve. Raises OmklError when a regression's predictions overflow.
@@ -83,7 +85,10 @@ def observed_pass(
 
     trace, seconds = learner.run(stream, on_part=note)
     target = stream.y if dataset.task == "regression" else None
-    return _figures(learner, trace, seconds, weights, target), learner, trace
+    figures = _figures(learner, trace, seconds, weights, target)
+    if not spec.estimator:  # another package does not say what it holds
+        figures["memory"] = held_bytes(learner.state, stream, trace)
+    return figures, learner, trace
 
 
 def _figures(

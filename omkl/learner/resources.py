@@ -208,6 +208,22 @@ def bytes_needed(state: Mapping[str, Form], setup: Setup) -> dict[str, int]:
     return needed
 
 
+def held_bytes(*parts: Any) -> int:
+    """Return the bytes of all distinct arrays in these parts: a learner's state, its stream, its trace.
+
+    Room for stored vectors counts as it was reserved; a state only grows, so its last size is its largest.
+    """
+    held: dict[tuple[int, int], int] = {}
+    waiting = list(parts)
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, np.ndarray):
+            held[part.__array_interface__["data"][0], part.nbytes] = part.nbytes
+        elif isinstance(part, dict | tuple | list):
+            waiting += part.values() if isinstance(part, dict) else part
+    return sum(held.values())
+
+
 def pass_seconds(state: Mapping[str, Form], setup: Setup, T: int, nnz: int) -> float:
     """Estimate the time of a pass as if every example were stored (times per step as on a9a and tom)."""
     forms = list(state.values())

@@ -127,6 +127,8 @@ def everything(summary: "pd.DataFrame", swept: Iterable[str] = ()) -> Display:
     parts.append((Column("n_sv_combined", "combined", usual=differ), combined))
     parts.append((Column("kernel", "kernel", "left", usual=False), [row["kernel"] for row in rows]))
     parts.append((Column("seconds", "seconds"), _seconds(summary["seconds_mean"].astype(float))))
+    memory = [number(value, 1) for value in summary["memory_mib_mean"].astype(float)]
+    parts.append((Column("memory", "MiB", usual=False), memory))
     done = [f"{'' if row['complete'] else '! '}{row['reps']}/{row['asked']}" for row in rows]
     parts.append((Column("reps", "reps"), done))
     for name, header in (("T", "T"), ("m", "m")):

@@ -41,6 +41,8 @@ def legend(table: Display, least: str, cells: "pd.DataFrame") -> list[tuple[str,
         terms.append(("kernel", f"the kernel with the largest weight when the pass ends{won}"))
     if table.has("seconds"):
         terms.append(("seconds", f"learner time of one pass{'' if single else ', mean'}"))
+    if table.has("memory"):
+        terms.append(("MiB", "memory of one pass: the arrays of state, stream and trace, as reserved"))
     if table.has("p"):
         terms.append(("p", "of the paired t-test against the best row of the data set"))
     if any(line.rule == "yardsticks" for line in table.lines):

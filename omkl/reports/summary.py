@@ -27,6 +27,7 @@ MEASURES = (  # column of the cells, name of the columns made from it, times wha
     ("n_sv_union", "n_sv_union", 1.0),
     ("n_sv_combined", "n_sv_combined", 1.0),
     ("seconds", "seconds", 1.0),
+    ("memory", "memory_mib", 2.0**-20),
 )
 _FLAGS = ("is_yardstick", "complete", "marked", "best")
 COLUMNS = (

@@ -6,8 +6,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from tqdm import tqdm
-
 from omkl.executors import leftovers
 from omkl.learner import board
 from omkl.learner.job import Job
@@ -25,6 +23,8 @@ class Bar:
     """
 
     def __init__(self, cells: list[Cell], total: int, show: bool, remote: bool) -> None:
+        from tqdm import tqdm  # 0.06 s, which a run without missing cells does not need
+
         work = sum(cell.cost for cell in cells)
         hide = None if show else True  # None hides the bar where stderr is no terminal
         look: dict[str, Any] = {

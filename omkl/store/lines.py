@@ -27,7 +27,7 @@ COLUMNS = (
     *("key", "status", "algo", "params", "pool", "pool_spec", "data", "data_hash", "task", "order", "rep"),
     *("seed", "permutation_seed", "revision", "T", "mistakes", "mistake_rate", "mse", "n_sv_sum"),
     *("n_sv_union", "n_sv_combined", "n_sv_per_kernel", "weights", "pairs", "m", "seconds", "provenance"),
-    "source",
+    *("source", "memory"),
     *MEASURES,
 )
 SHARED = (

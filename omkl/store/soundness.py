@@ -104,6 +104,7 @@ def _has_figures(own: dict[str, Any], T: int) -> bool:
         return False
     # the oldest lines lack n_sv_combined
     counts = [own["n_sv_sum"], own["n_sv_union"], own["pairs"], own.get("n_sv_combined", 0), *sizes]
+    counts.append(own.get("memory", 0))  # bytes, not of every learner
     if mistakes is None:
         good = rate is None and type(mse) in _NUMBERS and 0 <= mse < math.inf
     else:

@@ -24,6 +24,19 @@ from omkl.run.cells import expand
 HYPER = {"D": 7, "levels": 3, "tau": 9, "start": 0.25, "lam": 4.0}
 
 
+def test_the_memory_of_a_pass_is_that_of_its_distinct_arrays():
+    a = np.zeros((4, 5))
+    assert (
+        resources.held_bytes({"a": a, "again": a}, (a.astype(np.int32), [a[1:]], 3, None)) == 160 + 80 + 120
+    )
+    memory = []
+    for T in (30, 60):
+        dataset, kernel = clouds(T, 5), {"kernel": {"kind": "linear"}}
+        figures = run_pass(learner_spec("perceptron"), kernel, None, dataset, np.arange(T), 0)
+        memory.append(figures["memory"])
+    assert 12 * 30 * 5 < memory[0] < memory[1]
+
+
 def made(**forms):
     """The resources that these forms describe, for two kernels and five features."""
     pool = {"normalise": "none", "kernels": [{"kind": "linear"}] * 2}

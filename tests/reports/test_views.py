@@ -62,6 +62,14 @@ def test_columns_are_chosen_added_and_left_out():
         report(CELLS, EXPECTED, "csv", View(columns=("kernel",)))
 
 
+def test_memory_is_a_column_on_request():
+    cells = CELLS.assign(memory=[3 * 2**19] * (len(CELLS) - 1) + [None])  # the last is of an older version
+    text = report(cells, EXPECTED, view=View(columns=("learner", "memory")))
+    assert {row.split()[-1] for row in text.split("\n\n")[1].splitlines()[2:]} == {"1.5", "–", "-----"}
+    assert "arrays of state, stream and trace" in text
+    assert "MiB" not in report(cells, EXPECTED)
+
+
 def test_the_winner_is_the_kernel_of_the_largest_weight():
     pool = {"normalise": "none", "kernels": [{"kind": "linear"}, {"kind": "gaussian", "sigma": 2.0}]}
 

@@ -46,6 +46,7 @@ UNSOUND = [
     *({"mistake_rate": bad} for bad in (0.31, -0.3, None, "0.3", [0.3])),
     {"mistakes": None, "mistake_rate": None},
     *({"mistakes": None, "mistake_rate": None, "mse": bad} for bad in (-1.0, "1", None, [1.0])),
+    *({"memory": bad} for bad in (-1, 1.5, "1", None)),
     *({"nlpd": bad} for bad in ("1", [1.0], True)),
     *({"seconds": bad} for bad in (-0.1, None, "1", True, {})),
     *(

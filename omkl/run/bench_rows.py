@@ -1,0 +1,125 @@
+"""The rows of `omkl bench`: what is timed again and again, next to what the machine itself can do.
+
+A row is a name, the seconds of each repetition, and what one repetition is made of: pairs of an example and a
+stored vector, numbers, dot products, bytes. Learner times are CPU time of one thread; whole commands are the
+user and system time of the process.
+"""
+
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+import omkl.data
+from omkl.config import learner_spec, pool
+from omkl.errors import OmklError
+from omkl.learner import run_pass, warm_up
+
+REPEATS = 5
+PASSES = (("omkc_dd", "german"), ("omkc_dd", "madelon"))
+LONG_PASSES = (("omkc_dd", "usps"), ("bomkc_spa", "a9a"))
+_RUN = ["run", "algo=omkc_ss,omkc_dd,perceptron,alma", "data=wdbc", "--quiet"]
+
+Row = dict[str, Any]
+
+
+def row(name: str, seconds: list[float], count: int, of: str) -> Row:
+    """Return a row: seconds of each repetition, each of ``count`` parts (``of``: pair, byte, command)."""
+    return {"name": name, "seconds": seconds, "count": count, "of": of}
+
+
+def measure(long: bool) -> tuple[list[Row], dict[str, str]]:
+    """Return the rows, and the reason of each that is skipped, by name."""
+    rows, skipped = list(_limits()), {}
+    for learner, data in PASSES + (LONG_PASSES if long else ()):
+        try:
+            rows.append(_pass(learner, data))
+        except OmklError as error:  # no such data on this machine
+            skipped[f"{learner} on {data}"] = str(error)
+    try:
+        rows.append(_command("omkl --help", ["--help"]))
+        if long:
+            with tempfile.TemporaryDirectory() as folder:
+                words = [*_RUN, f"store={folder}"]
+                _child(words)
+                rows.append(_command("a run of stored cells, 4 learners on wdbc", words))
+    except (ImportError, OSError, subprocess.SubprocessError) as error:
+        skipped["whole commands"] = " ".join(str(error).split())
+    return rows, skipped
+
+
+def render(rows: list[Row]) -> str:
+    """Return the rows as text: the median, what it is for one part, and the spread of the repetitions."""
+    width = max(len(row["name"]) for row in rows)
+    lines = []
+    for row in rows:
+        median, least, most = (f(row["seconds"]) for f in (statistics.median, min, max))
+        each = f"{1e9 * median / row['count']:.3g} ns per {row['of']}" if row["count"] > 1 else ""
+        peak = f" · {row['memory'] / 2**20:.1f} MiB" if row.get("memory") else ""
+        spread = f"{least:.3g} to {most:.3g}"
+        lines.append(f"{row['name']:<{width}}  {median:.3g} s ({spread})  {each}{peak}".rstrip() + "\n")
+    return "".join(lines)
+
+
+def _limits() -> Iterator[Row]:
+    """Yield what the machine itself can do, in this run: np.exp, dot products by dgemm, copying memory."""
+    rng = np.random.default_rng(0)
+    x = -np.abs(rng.normal(0, 3, 2**16))
+    out = np.empty_like(x)
+    yield row("np.exp", _timed(lambda: np.exp(x, out=out), 20), 20 * x.size, "number")
+    for d in (500, 24):
+        rows, stored = rng.normal(size=(128, d)), rng.normal(size=(d, 2000))
+        with threadpool_limits(1):
+            seconds = _timed(partial(np.matmul, rows, stored), 3)
+        yield row(f"dgemm, d = {d}", seconds, 3 * 128 * 2000, "dot product")
+    source, target = np.ones(2**22), np.empty(2**22)  # 32 MiB, more than most caches hold
+    yield row("memory copy", _timed(lambda: np.copyto(target, source), 1), source.nbytes, "byte")
+
+
+def _timed(work: Callable[[], Any], times: int) -> list[float]:
+    """Return the CPU seconds of this work, done ``times`` times; each of the repetitions."""
+    work()
+    seconds = []
+    for _ in range(REPEATS):
+        began = time.thread_time()
+        for _ in range(times):
+            work()
+        seconds.append(time.thread_time() - began)
+    return seconds
+
+
+def _pass(learner: str, data: str) -> Row:
+    """Time passes of a learner over a data set in file order, with its defaults and the usual pool."""
+    dataset, spec = omkl.data.load(data), learner_spec(learner)
+    params, kernels = spec.usual(dataset.task), pool("paper16")
+    warm_up([(spec, params)])
+    order = np.arange(dataset.T)
+    figures = [run_pass(spec, params, kernels, dataset, order, 0) for _ in range(3)]
+    made = row(f"{learner} on {data}", [f["seconds"] for f in figures], figures[0]["pairs"], "pair")
+    return made | ({"memory": figures[0]["memory"]} if figures[0].get("memory") else {})
+
+
+def _command(name: str, words: list[str]) -> Row:
+    """Time whole commands of omkl: CPU time of the process with its start."""
+    import resource  # not on Windows
+
+    seconds = []
+    for _ in range(REPEATS):
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        _child(words)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        seconds.append(after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime)
+    return row(name, seconds, 1, "command")
+
+
+def _child(words: list[str]) -> None:
+    command = [sys.executable, "-m", "omkl", *words]
+    subprocess.run(command, check=True, capture_output=True, timeout=600, env={**os.environ})
