@@ -17,7 +17,13 @@ from omkl.errors import UserError
 from omkl.paths import EXTENSIONS, conf_folder
 from omkl.store import provenance
 
-EXAMPLES = script("check_readme").example_files((ROOT / "README.md").read_text(encoding="utf-8"))
+CHECK_README = script("check_readme")
+EXAMPLES = {  # the worked examples of the pages
+    name: text
+    for page in CHECK_README.pages()
+    for name, text in CHECK_README.example_files(page.read_text(encoding="utf-8")).items()
+    if not name.startswith("mylearners/")
+}
 RUN = ["run", "algo=tiny", "data=wdbc", "reps=3", "yardsticks=[]"]
 OURS = Path(omkl.__file__).parent / "algorithms"
 
