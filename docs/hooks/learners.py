@@ -130,7 +130,11 @@ def _plain(text: str) -> list[str]:
 
 
 def _escaped(text: str) -> str:
-    return re.sub(r"([*_<>\[\]|`])", r"\\\1", text)
+    """Return the text of a docstring as Markdown: marks are escaped, ``code`` is code."""
+    parts = re.split(r"``(.+?)``", text)
+    parts[::2] = [re.sub(r"([*_<>\[\]|`])", r"\\\1", part) for part in parts[::2]]
+    parts[1::2] = [f"`{part}`" for part in parts[1::2]]
+    return "".join(parts)
 
 
 @functools.cache
