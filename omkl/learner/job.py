@@ -44,6 +44,7 @@ class Job:
     prepared: str = ""  # how a table of the user's was prepared, for the provenance
     board: Path | None = None  # where its rounds are noted while it runs, under its number
     number: int = 0
+    threads: int = 1  # that share its blocks
     source: str = ""  # of a learner of a folder, see `omkl.learner.source`
 
     @property
@@ -96,7 +97,7 @@ def run_cell(job: Job) -> dict[str, Any]:
         raise OmklError(f"{job.name} changed during the run: run the same command again")
     if job.order == "file":
         dataset = omkl.data.realisation(dataset, job.rep)
-    how: dict[str, Any] = {"block": job.block}
+    how: dict[str, Any] = {"block": job.block, "threads": job.threads}
     with ExitStack() as stack:
         if job.board is not None:
             how["on_part"] = stack.enter_context(board.noting(job.board, job.number, order.size))

@@ -4,7 +4,7 @@ import time
 from collections import Counter
 from collections.abc import Generator, Mapping
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -120,7 +120,7 @@ def executor_for(plan: Plan, missing: list[Cell], jobs: int | None) -> Executor:
     executor = executors.make(plan.exec, jobs)
     small = len(missing) == 1 or sum(cell.cost for cell in missing) < SMALL_WORK
     if executor.name == "loky" and (small or executor.workers == 1):
-        return executors.make({"name": "serial"})
+        return executors.make({"name": "serial", "threads": executor.threads})
     return executor
 
 
@@ -156,7 +156,9 @@ def run_cells(
     leftovers.sweep()
     if not executor.remote:
         warm_up((cell.job.spec, cell.job.params) for cell in missing)
-    origin = provenance.collect(executor.name, executor.workers)
+    origin = provenance.collect(executor.name, executor.workers, executor.threads)
+    if executor.threads > 1:
+        missing = [replace(cell, job=replace(cell.job, threads=executor.threads)) for cell in missing]
     with (
         Bar(missing, total, progress, executor.remote) as bar,
         closing(executor.run(run_cell, bar.jobs)) as outcomes,

@@ -73,7 +73,8 @@ def submit(plan: Plan, fresh: bool = False) -> Submitted:
         folder.mkdir(parents=True)
         chunks, names = _chunks(plan, missing, suspects), _names(plan)
         for number, keys in enumerate(chunks):
-            chunk = {"store": str(plan.store.resolve()), "cpus": plan.exec["cpus"], "fresh": fresh}
+            chunk = {"store": str(plan.store.resolve()), "fresh": fresh}
+            chunk |= {name: plan.exec[name] for name in ("cpus", "threads")}
             chunk |= {"parts": _described(plan, [missing[key] for key in keys], names), "keys": keys}
             write(folder / f"{number}.json", chunk)
         start = _send_locally if plan.exec["cluster"] == "local" else _send
