@@ -17,6 +17,7 @@ from omkl.engine.stream import Stream, Trace, make_trace, part, trace_part
 from omkl.errors import OmklError, UserError
 from omkl.learner import resources
 from omkl.learner.choices import codes, compiled_value
+from omkl.learner.threads import ROWS, WORTH, Threads
 from omkl.paths import EXTENSIONS
 from omkl.tasks import by_task
 
@@ -51,12 +52,14 @@ class Learner:
         block: int | None = None,
         rounds: int | None = None,
         frequencies: np.ndarray | None = None,
+        threads: int = 1,
     ):
         if by := [name for name, value in params.items() if by_task(value)]:
             raise OmklError(f"learner {spec.name}: {by[0]} depends on the task; use spec.usual(task)")
         self.spec, self.pool, self.d = spec, pool, d
         self.names = list(inspect.signature(self.run_compiled.py_func).parameters)
-        self.block = block or BLOCK
+        self.block = block or max(BLOCK, ROWS * threads)
+        self._threads = Threads(threads) if threads > 1 else None
         self.m = len(pool["kernels"]) if pool is not None else 0
         self.forms, self.params = spec.state, params
         rng = np.random.default_rng(seed)
@@ -93,8 +96,10 @@ class Learner:
         resources.grow(self.forms, self.state, self.params, stream, learn)
         step = max(1, -(-stream.T // (CURVE_POINTS * self.block))) * self.block
         seconds = 0.0
-        for start in range(0, stream.T, step):
-            stop = min(start + step, stream.T)
+        stop = 0
+        while stop < stream.T:
+            start, shared = stop, self._shared()
+            stop = min(start + (self.block if shared else step), stream.T)
             for name in self._with_blocks():
                 close(self.state[name].open)
             whole = stop - start == stream.T
@@ -104,11 +109,20 @@ class Learner:
             values = {**self.state, **self.arguments, **now, "learn": learn}
             arguments = [values[name] for name in self.names]
             began = time.thread_time()  # CPU time: waiting for a busy core is not the learner's
+            for name in shared:
+                seconds += self._threads.open_block(self.state[name], rounds)
             self.run_compiled(*arguments)
             seconds += time.thread_time() - began
-            if on_part is not None:
+            if on_part is not None and (stop // step > start // step or stop == stream.T):
                 on_part(stop)
         return trace, seconds
+
+    def _shared(self) -> list[str]:
+        """Return the names of the expansions whose next block the threads share."""
+        if self._threads is None:
+            return []
+        expansions = ((name, self.state[name]) for name in self._with_blocks())
+        return [name for name, E in expansions if isinstance(E, Expansion) and E.size[0] >= WORTH]
 
     def _renumber(self, shift: int) -> None:
         """Shift the row numbers of the stored vectors."""

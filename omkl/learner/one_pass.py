@@ -30,6 +30,7 @@ def run_pass(
     permutation_seed: int,
     *,
     block: int | None = None,
+    threads: int = 1,
     on_part: Callable[[int], None] | None = None,
 ) -> dict:
     """Run a learner once over a data set in this order and return its cell's figures.
@@ -45,9 +46,9 @@ def run_pass(
     regression in place of mistakes). Each further measure of the learner is a key of its own, its mean over
     the pass, and its sums a list of the curve. Raises OmklError when a regression's predictions overflow.
     """
-    return observed_pass(spec, params, pool, dataset, order, permutation_seed, block=block, on_part=on_part)[
-        0
-    ]
+    return observed_pass(
+        spec, params, pool, dataset, order, permutation_seed, block=block, threads=threads, on_part=on_part
+    )[0]
 
 
 def observed_pass(
@@ -59,6 +60,7 @@ def observed_pass(
     permutation_seed: int,
     *,
     block: int | None = None,
+    threads: int = 1,
     on_part: Callable[[int], None] | None = None,
 ) -> tuple[dict, Any, Trace]:
     """Return the figures of `run_pass`, the learner as the pass left it, and the trace of its rounds."""
@@ -74,7 +76,7 @@ def observed_pass(
     if spec.estimator:
         learner = Estimator(spec, params, dataset.d, seed, dataset.task)
     else:
-        learner = Learner(spec, params, pool, dataset.d, seed, block, order.size)
+        learner = Learner(spec, params, pool, dataset.d, seed, block, order.size, threads=threads)
     weights: dict[int, list[float]] = {}
 
     def note(t: int) -> None:
