@@ -1,4 +1,4 @@
-"""Randomness, in one place: which numbers a repetition draws (ALGORITHMS.md section 0).
+"""Randomness, in one place: which numbers a repetition draws (docs/numbers.md).
 
 A permutation depends on the base seed, the data's content and the repetition, never on the learner,
 so that every learner sees the same stream. A learner's own draws depend on that permutation and on

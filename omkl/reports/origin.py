@@ -39,9 +39,15 @@ def doubts(cells: "pd.DataFrame") -> list[str]:
     return [
         *_mixed([entry.get("cpu") for entry in known], "seconds were measured on different CPUs"),
         *_mixed([_of(entry).get("omkl") for entry in known], "cells were made by different versions of omkl"),
-        *_crowded(known, "jobs", 1.0, "with {:g} workers on {:g} cores"),
+        *_crowded([_busy(entry) for entry in known], "jobs", 1.0, "with {:g} workers on {:g} cores"),
         *_crowded(known, "load", CROWDED, "under a load of {:g} on {:g} cores"),
     ]
+
+
+def _busy(entry: Entry) -> Entry:
+    """Count a worker of several threads as so many."""
+    workers, threads = _numbers([entry], "jobs"), _numbers([entry], "threads")
+    return {**entry, "jobs": workers[0] * threads[0]} if workers and threads else entry
 
 
 def _crowded(entries: list[Entry], name: str, limit: float, text: str) -> list[str]:

@@ -1,5 +1,6 @@
 """From a plan to its finished cells: which are missing, run those, store each one at once."""
 
+import sys
 import time
 from collections import Counter
 from collections.abc import Generator, Mapping
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from omkl import executors
 from omkl.config import Plan
+from omkl.config.state import may_share
 from omkl.executors import Executor, Failure, leftovers
 from omkl.learner.job import check_memory, run_cell, warm_up
 from omkl.run.cells import Cell, expand, older_keys
@@ -21,6 +23,7 @@ from omkl.store.store import Store
 if TYPE_CHECKING:
     import pandas as pd
 
+LONG_CELL = 10.0  # seconds of a cell from which on it is worth a hint that threads can share it
 SMALL_WORK = 3.0  # seconds of work below which starting workers (2 s) costs more than it saves
 
 
@@ -84,6 +87,8 @@ def run_plans(
         ran, interrupted = 0, False
         if missing:
             executor = executor_for(plan, missing, jobs)
+            if progress and (hint := idle_cores(missing, executor)):
+                print(hint, file=sys.stderr, flush=True)
             if not executor.remote:
                 different = {(id(cell.job.params), cell.job.content_hash): cell.job for cell in missing}
                 for job in different.values():
@@ -122,6 +127,17 @@ def executor_for(plan: Plan, missing: list[Cell], jobs: int | None) -> Executor:
     if executor.name == "loky" and (small or executor.workers == 1):
         return executors.make({"name": "serial", "threads": executor.threads})
     return executor
+
+
+def idle_cores(missing: list[Cell], executor: Executor) -> str:
+    """Return a hint where long cells would leave cores idle that could share a pass, else nothing."""
+    cores, count = provenance.cores(), len(missing)
+    long = [cell for cell in missing if cell.cost > LONG_CELL and may_share(cell.job.spec.state)]
+    threads = cores // count
+    if executor.remote or executor.threads > 1 or threads < 2 or not long:
+        return ""
+    cells = f"{count} cell{'s' if count > 1 else ''}"
+    return f"{cells} on {cores} cores: with exec.threads={threads} each may use {threads} of them"
 
 
 def by_key(cells: list[Cell]) -> dict[str, Cell]:

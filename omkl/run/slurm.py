@@ -54,6 +54,11 @@ def submit(plan: Plan, fresh: bool = False) -> Submitted:
     OmklError when there is no Slurm here or it refuses.
     """
     _submitit()
+    cpus, threads = plan.exec["cpus"], plan.exec["threads"]
+    if threads > cpus:
+        raise UserError(
+            f"exec.threads={threads}: a job has exec.cpus={cpus}; it needs as many cpus as threads"
+        )
     cells = by_key(expand(plan))
     with locked(plan.store / submitted_jobs.FOLDER / "lock", "submitting"):
         with Store(plan.store) as store:
@@ -74,7 +79,7 @@ def submit(plan: Plan, fresh: bool = False) -> Submitted:
         chunks, names = _chunks(plan, missing, suspects), _names(plan)
         for number, keys in enumerate(chunks):
             chunk = {"store": str(plan.store.resolve()), "fresh": fresh}
-            chunk |= {name: plan.exec[name] for name in ("cpus", "threads")}
+            chunk |= {"cpus": cpus, "threads": threads}
             chunk |= {"parts": _described(plan, [missing[key] for key in keys], names), "keys": keys}
             write(folder / f"{number}.json", chunk)
         start = _send_locally if plan.exec["cluster"] == "local" else _send

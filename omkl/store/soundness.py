@@ -35,7 +35,7 @@ _PROVENANCE: Kinds = {
     "versions": (dict,),
     "commit": (str, _NOTHING),
     "dirty": (bool, _NOTHING),
-    "jobs": (int, _NOTHING),
+    **dict.fromkeys(("jobs", "threads"), (int, _NOTHING)),
 }
 _FAULTS = (KeyError, TypeError, ValueError, AttributeError, RecursionError, OverflowError)
 
