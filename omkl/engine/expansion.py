@@ -248,7 +248,7 @@ def open_rows(E, tile, low, high):
 
 @njit(cache=True)
 def _serve(E, tile, start, stop, low, high):
-    """Add the share of stored vectors start .. stop - 1 to the outputs of the block's rows low .. high - 1."""
+    """Add the share of stored vectors start .. stop - 1 to the outputs of the rows low .. high - 1."""
     low, high = low // LANES * LANES, whole_lanes(high)
     row_norm2 = E.open.row_norm2[low:high]
     J = tile.dots.shape[0]

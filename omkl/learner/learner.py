@@ -37,7 +37,7 @@ class Learner:
     spec: the learner's LearnerSpec; params: its hyperparameters; pool: ``{"normalise", "kernels"}`` or None;
     d: number of features; seed: of its own randomness; block: rows computed at once (never changes a result);
     rounds: of the whole pass, where ``run`` is first given a part of it; frequencies (m, D, d): those of the
-    random features, in place of drawn ones.
+    random features, in place of drawn ones; threads: how many may share a block (nor do they).
 
     One pass over T examples equals passes over its parts, in any cut: all state is in ``self.state``.
     """
@@ -59,7 +59,8 @@ class Learner:
         self.spec, self.pool, self.d = spec, pool, d
         self.names = list(inspect.signature(self.run_compiled.py_func).parameters)
         self.block = block or max(BLOCK, ROWS * threads)
-        self._threads = Threads(threads) if threads > 1 else None
+        self._cut = block or BLOCK  # parts end at multiples of it
+        self._threads = Threads(threads)
         self.m = len(pool["kernels"]) if pool is not None else 0
         self.forms, self.params = spec.state, params
         rng = np.random.default_rng(seed)
@@ -94,12 +95,14 @@ class Learner:
                 self._renumber(first)
         trace = make_trace(stream.T, len(self.spec.measures))
         resources.grow(self.forms, self.state, self.params, stream, learn)
-        step = max(1, -(-stream.T // (CURVE_POINTS * self.block))) * self.block
+        step = max(1, -(-stream.T // (CURVE_POINTS * self._cut))) * self._cut
         seconds = 0.0
         stop = 0
         while stop < stream.T:
             start, shared = stop, self._shared()
-            stop = min(start + (self.block if shared else step), stream.T)
+            stop = min((start // step + 1) * step, stream.T)
+            if shared:
+                stop = min(stop, start + self.block)
             for name in self._with_blocks():
                 close(self.state[name].open)
             whole = stop - start == stream.T
@@ -109,20 +112,20 @@ class Learner:
             values = {**self.state, **self.arguments, **now, "learn": learn}
             arguments = [values[name] for name in self.names]
             began = time.thread_time()  # CPU time: waiting for a busy core is not the learner's
-            for name in shared:
-                seconds += self._threads.open_block(self.state[name], rounds)
+            for E in shared:
+                seconds += self._threads.open_block(E, rounds)
             self.run_compiled(*arguments)
             seconds += time.thread_time() - began
-            if on_part is not None and (stop // step > start // step or stop == stream.T):
+            if on_part is not None and (stop % step == 0 or stop == stream.T):
                 on_part(stop)
         return trace, seconds
 
-    def _shared(self) -> list[str]:
-        """Return the names of the expansions whose next block the threads share."""
-        if self._threads is None:
+    def _shared(self) -> list[Expansion]:
+        """Return the expansions whose next block the threads share."""
+        if self._threads.count == 1:
             return []
-        expansions = ((name, self.state[name]) for name in self._with_blocks())
-        return [name for name, E in expansions if isinstance(E, Expansion) and E.size[0] >= WORTH]
+        expansions = (self.state[name] for name in self._with_blocks())
+        return [E for E in expansions if isinstance(E, Expansion) and E.size[0] >= WORTH]
 
     def _renumber(self, shift: int) -> None:
         """Shift the row numbers of the stored vectors."""

@@ -20,11 +20,12 @@ class Threads:
 
     def __init__(self, count: int) -> None:
         self.count = count
-        self._pool = ThreadPoolExecutor(count - 1)
+        self._pool = ThreadPoolExecutor(count - 1) if count > 1 else None
         self._tiles: list[Tile] = []
 
     def open_block(self, E: Expansion, stream: Any) -> float:
         """Open the block that starts at the stream's first round; returns the other threads' CPU seconds."""
+        assert self._pool is not None, "one thread needs no help"
         begin_block(E, stream, 0)
         rows, slots = live(E.open), len(E.open.rows)
         width = whole_lanes(-(-rows // self.count))
