@@ -126,6 +126,7 @@ _CHECKS: dict[str, domains.Check] = {
     "groups": _groups,
     "kernels": domains.parse(["pool", "own", "none"]),
     "pool": domains.parse(["any", "gaussian"]),
+    "classes": domains.parse(["two", "many"]),
     "measures": _measures,
     "revision": domains.parse("int [1, inf)"),
 }

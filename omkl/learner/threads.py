@@ -33,14 +33,14 @@ class Threads:
             self._tiles = [make_tile(width, slots) for _ in range(self.count)]
         cuts = [(low, min(low + width, rows)) for low in range(0, rows, width)]
         others = [
-            self._pool.submit(_timed, E, tile, *cut)
+            self._pool.submit(_timed, E, stream, tile, *cut)
             for cut, tile in zip(cuts[1:], self._tiles[1:], strict=False)
         ]
-        open_rows(E, self._tiles[0], *cuts[0])
+        open_rows(E, stream, self._tiles[0], *cuts[0])
         return sum(other.result() for other in others)
 
 
-def _timed(E: Expansion, tile: Tile, low: int, high: int) -> float:
+def _timed(E: Expansion, stream: Any, tile: Tile, low: int, high: int) -> float:
     began = time.thread_time()
-    open_rows(E, tile, low, high)
+    open_rows(E, stream, tile, low, high)
     return time.thread_time() - began

@@ -1,4 +1,4 @@
-"""Dot products of dense and of sparse rows have the bits of one plain sum over the non-zeros, in their order."""
+"""Dot products of dense and sparse rows have the bits of one plain sum over the non-zeros, in their order."""
 
 import numpy as np
 import pytest
