@@ -13,7 +13,7 @@ from numba import njit
 
 from omkl.engine.classes import make_classes, margins
 from omkl.engine.dot_products import LANES, dot_products
-from omkl.engine.kernel_sums import Scratch, accumulate, bit
+from omkl.engine.kernel_sums import accumulate, bit
 from omkl.engine.open_block import (
     end,
     grown,
@@ -28,9 +28,9 @@ from omkl.engine.open_block import (
 from omkl.engine.pool import Pool, own_values
 from omkl.engine.stream import row
 from omkl.engine.ties import class_doubts, doubts, settle, settle_rows, track
+from omkl.engine.tile import make_tile
 
 BLOCK = 128
-_TILE_PAIRS = 2048  # stored vectors x rows of a tile: its kernel values stay in the first-level cache
 
 # pool                the kernels
 # A (m, capacity)     coefficients; only columns below size[0] are defined
@@ -57,11 +57,6 @@ Expansion = namedtuple(
     "pool A stored_by indptr indices values norm2 origin size n_sv largest "
     "open tile F G tracked f settled doubt exact classes sides touched",
 )
-
-# What one thread works with:
-# dots (J, R) scratch        dot products and kernel values of J stored vectors with R rows
-# few (S+1, R) few_of (R,)   rows that are summed plainly, side by side: ties.py
-Tile = namedtuple("Tile", "dots scratch few few_of")
 
 
 def make_expansion(pool: Pool, d: int, block: int = BLOCK, classes: int | None = None) -> Expansion:
@@ -97,13 +92,6 @@ def make_expansion(pool: Pool, d: int, block: int = BLOCK, classes: int | None =
         sides=None if classes is None else np.empty((m + 1, 0), np.int32),
         touched=None if classes is None else np.zeros((m, classes), np.int64),
     )
-
-
-def make_tile(R: int, slots: int) -> Tile:
-    """Return room for tiles of R rows, of a block that lays out this many columns (and row 0)."""
-    J = max(LANES, _TILE_PAIRS // R // LANES * LANES)
-    scratch = Scratch(np.zeros((J, R)), np.zeros((J, R)), np.zeros(R), np.zeros(J, np.int64))
-    return Tile(np.zeros((J, R)), scratch, np.zeros((slots, R)), np.zeros(R, np.int64))
 
 
 def reserve(E: Expansion, vectors: int, nnz: int, longest: int) -> Expansion:

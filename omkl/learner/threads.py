@@ -8,8 +8,9 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-from omkl.engine.expansion import Expansion, Tile, begin_block, make_tile, open_rows
+from omkl.engine.expansion import Expansion, begin_block, open_rows
 from omkl.engine.open_block import live, whole_lanes
+from omkl.engine.tile import Tile, make_tile
 
 WORTH = 512  # stored vectors from which on a shared block is faster
 ROWS = 64  # of a block for each thread
