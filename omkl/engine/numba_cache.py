@@ -136,7 +136,8 @@ class SealedFiles(caching.IndexDataCacheFile):
             if self.sealed:
                 with suppress(OSError):  # a file system without locks
                     lock = hold(base() / "saving", wait=True)
-                    stack.callback(lock.release)
+                    if lock is not None:
+                        stack.callback(lock.release)
             super().save(key, data)
 
     def _load_index(self) -> dict:
