@@ -114,6 +114,8 @@ class Learner:
             resources.grow_dictionaries(self.forms, self.state, rounds, learn)
             values = {**self.state, **self.arguments, **now, "learn": learn}
             arguments = [values[name] for name in self.names]
+            for E in shared:
+                self._threads.prepare(E, rounds)
             began = time.thread_time()  # CPU time: waiting for a busy core is not the learner's
             for E in shared:
                 seconds += self._threads.open_block(E, rounds)

@@ -24,13 +24,20 @@ class Threads:
         self._pool = ThreadPoolExecutor(count - 1) if count > 1 else None
         self._tiles: list[Tile] = []
 
+    def prepare(self, E: Expansion, stream: Any) -> None:
+        """Load or compile what `open_block` calls, once, before a clock starts."""
+        if not self._tiles:
+            begin_block(E, stream, 0)
+            self._tiles = [make_tile(whole_lanes(1), len(E.open.rows))]
+            open_rows(E, stream, self._tiles[0], 0, 0)
+
     def open_block(self, E: Expansion, stream: Any) -> float:
         """Open the block that starts at the stream's first round; returns the other threads' CPU seconds."""
         assert self._pool is not None, "one thread needs no help"
         begin_block(E, stream, 0)
         rows, slots = live(E.open), len(E.open.rows)
         width = whole_lanes(-(-rows // self.count))
-        if len(self._tiles) == 0 or self._tiles[0].few.shape != (slots, width):
+        if len(self._tiles) < self.count or self._tiles[0].few.shape != (slots, width):
             self._tiles = [make_tile(width, slots) for _ in range(self.count)]
         cuts = [(low, min(low + width, rows)) for low in range(0, rows, width)]
         others = [

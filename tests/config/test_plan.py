@@ -20,7 +20,7 @@ def test_without_words_the_first_example_of_the_readme_runs(monkeypatch):
     assert setting.pool["name"] == "paper16"
     assert len(setting.pool["kernels"]) == 16
     assert (made.data, made.reps, made.order, made.seed) == (("wdbc",), 20, "permuted", 1)
-    assert made.exec == {"name": "loky", "jobs": None}
+    assert made.exec == {"name": "loky", "jobs": None, "threads": 1}
     names = [yardstick.learner for yardstick in made.yardsticks]
     assert names[:3] == ["majority", "perceptron", "arow"]
     assert (made.store, made.swept, made.block) == (Path("results"), (), None)
