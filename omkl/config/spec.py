@@ -18,6 +18,7 @@ class LearnerSpec:
     label, cite: for tables    revision: part of every cell's key
     function: name in omkl.algorithms, where it is not the learner's
     tasks: of the data that it runs on (``task`` in the file, one or a list)
+    classes: ``two``, or ``many``: a classification may have more
     kernels: ``pool`` (runs on pool=...), ``own`` (its hyperparameter ``kernel``) or ``none``
     pool: which kernels a pool (or its own kernel) may be: ``any``, or ``gaussian`` alone
     usual_pool: its pool where none is given
@@ -58,6 +59,7 @@ class LearnerSpec:
     draws_as: str | None = None
     groups: list[str] = field(default_factory=list)
     estimator: str | None = None
+    classes: str = "two"
     sparse: bool = False
 
     @property
@@ -111,6 +113,10 @@ class LearnerSpec:
                 f"algo={self.name} needs a pool of {self.pool} kernels alone, such as pool=gauss13;"
                 f" pool={pool['name']} has {', '.join(others)} kernels"
             )
+
+    def takes(self, classes: int) -> bool:
+        """Whether a classification may have this many classes."""
+        return classes == 2 or self.classes == "many"
 
     def check_data(self, params: dict[str, Any], task: str, data: str) -> None:
         """Raise UserError when data of this task are not for the learner with these hyperparameters."""
