@@ -31,7 +31,7 @@ def omkc_u(stream, E, trace, learn):
     for t in range(stream.T):
         y = stream.y[t]
         f = outputs(E, stream, t)
-        record(trace, t, mean_vote(f), y, E)
+        record(trace, t, mean_vote(f, E.classes), y, E)
         z = mistakes(y, f)
         if learn and z.any():
             add(E, stream, t, y * z)
@@ -43,7 +43,7 @@ def omkc_dd(stream, E, w, trace, learn, beta):
     for t in range(stream.T):
         y = stream.y[t]
         f = outputs(E, stream, t)
-        record(trace, t, weighted_vote(w, f), y, E)
+        record(trace, t, weighted_vote(w, f, E.classes), y, E)
         if not learn:
             continue
         z = mistakes(y, f)
@@ -63,7 +63,7 @@ def omkc_ds(stream, E, w, trace, rng, learn, beta, sampling):
         y = stream.y[t]
         f = outputs(E, stream, t)
         c = bernoulli(rng, sampling_share(w, sampling))
-        record_combined(trace, t, weighted_vote_of(c, w, f), y, E, c)
+        record_combined(trace, t, weighted_vote_of(c, w, f, E.classes), y, E, c)
         if not learn:
             continue
         z = mistakes(y, f)
@@ -84,7 +84,7 @@ def omkc_sd(stream, E, w, trace, rng, learn, beta, delta, sampling, floor, varia
         y = stream.y[t]
         f = outputs(E, stream, t)
         c = bernoulli(rng, smoothed(sampling_share(w, sampling), delta, floor))
-        record(trace, t, weighted_vote(w, f), y, E)
+        record(trace, t, weighted_vote(w, f, E.classes), y, E)
         if not learn:
             continue
         z = mistakes(y, f) & c
@@ -107,7 +107,7 @@ def omkc_ss(stream, E, w, trace, rng, learn, beta, delta, sampling, floor):
         y = stream.y[t]
         f = outputs(E, stream, t)
         c = bernoulli(rng, smoothed(sampling_share(w, sampling), delta, floor))
-        record_combined(trace, t, weighted_vote_of(c, w, f), y, E, c)
+        record_combined(trace, t, weighted_vote_of(c, w, f, E.classes), y, E, c)
         if not learn:
             continue
         z = mistakes(y, f) & c
@@ -126,7 +126,7 @@ def omkc_ddpa(stream, E, w, trace, learn, beta, C):
     for t in range(stream.T):
         y = stream.y[t]
         f = outputs(E, stream, t)
-        record(trace, t, weighted_vote(w, f), y, E)
+        record(trace, t, weighted_vote(w, f, E.classes), y, E)
         if not learn:
             continue
         discount(w, beta, mistakes(y, f))

@@ -138,6 +138,7 @@ _CHECKS: dict[str, domains.Check] = {
     "kernels": domains.parse(["pool", "own", "none"]),
     "classes": domains.parse(["two", "many"]),
     "pool": domains.parse(["any", "gaussian"]),
+    "classes": domains.parse(["two", "many"]),
     "measures": _measures,
     "revision": domains.parse("int [1, inf)"),
 }

@@ -21,6 +21,7 @@ class LearnerSpec:
     classes: ``two``, or ``many``: a classification may have more
     kernels: ``pool`` (runs on pool=...), ``own`` (its hyperparameter ``kernel``) or ``none``
     pool: which kernels a pool (or its own kernel) may be: ``any``, or ``gaussian`` alone
+    classes: ``many`` where it is defined for more than two classes, else ``two``
     usual_pool: its pool where none is given
     yardstick: printed below the learners    stochastic: draws random numbers of its own
     setup: function that chooses its kernels from the pool, or None    state: its resources by name (state.py)
@@ -45,6 +46,7 @@ class LearnerSpec:
     revision: int
     hyperparameters: dict[str, Parameter] = field(default_factory=dict)
     pool: str = "any"
+    classes: str = "two"
     usual_pool: str | None = None
     yardstick: bool = False
     stochastic: bool = False

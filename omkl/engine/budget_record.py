@@ -32,10 +32,11 @@ UNLIMITED = 2**40  # more vectors than anyone will store: the budget of classifi
 # K (R, S, m)         kernel values of its rows with the slots
 # f, g (m,)           outputs of the last call of `outputs`, and sums of their terms' absolute values
 # tile (m + 1, R), dense (d,)    scratch; dense is 0
+# classes             None for two classes
 Budget = namedtuple(
     "Budget",
     "pool limit A own holds born n_put n_sv oldest size ends indices values norm2 origin users free n_free "
-    "now open dots K f g tile dense",
+    "now open dots K f g tile dense classes",
 )
 
 
@@ -70,6 +71,7 @@ def make_budget(pool: Pool, budget: int, d: int, block: int = BLOCK) -> Budget:
         g=np.zeros(m),
         tile=np.zeros((m + 1, R)),
         dense=np.zeros(d),
+        classes=None,
     )
 
 

@@ -11,6 +11,7 @@ from collections import namedtuple
 import numpy as np
 from numba import njit
 
+from omkl.engine.classes import make_classes, margins
 from omkl.engine.dot_products import LANES, dot_products
 from omkl.engine.kernel_sums import Scratch, accumulate, bit
 from omkl.engine.open_block import (
@@ -26,7 +27,7 @@ from omkl.engine.open_block import (
 )
 from omkl.engine.pool import Pool, own_values
 from omkl.engine.stream import row
-from omkl.engine.ties import doubts, settle, settle_block, track
+from omkl.engine.ties import class_doubts, doubts, settle, settle_block, track
 
 BLOCK = 128
 _TILE_PAIRS = 2048  # stored vectors x rows of a tile: its kernel values stay in the first-level cache
@@ -41,21 +42,30 @@ _TILE_PAIRS = 2048  # stored vectors x rows of a tile: its kernel values stay in
 # n_sv (m,)           non-zero coefficients per kernel
 # open                the open block: open_block.py
 # dots (J, R) scratch                                    one tile
-# F (m, R)            outputs of the block's rows so far
-# G (m, R)            the same with absolute coefficients, for the kernels that are tracked (m,) for ties
+# F (m C, R)          outputs of the block's rows so far; of more than two classes kernel i has rows i C ..
+#                     (i + 1) C - 1, else C = 1
+# G (m C, R)          the same with absolute coefficients, for the kernels that are tracked (m,) for ties
 # f (m,)              outputs of the last call of `outputs`
-# few (S+1, R) few_of (R,) settled, doubt, exact (m, R)  plain sums where rounding could decide: ties.py
+# few (S+1, R) few_of (R,) settled, doubt (m, R) exact (m C, R)   plain sums where rounding decides: ties.py
 # largest (m,)        largest absolute coefficient of each kernel
+# None for two classes:
+# classes             what the learner sees of C classes: classes.py
+# sides (m+1, capacity)   the class in which each kernel holds -A[i, j]; last that in which all hold A[i, j]
+# touched (m, C)      non-zero coefficients of each kernel and class
 Expansion = namedtuple(
     "Expansion",
     "pool A stored_by indptr indices values norm2 origin size n_sv largest "
-    "open dots scratch F G tracked f few few_of settled doubt exact",
+    "open dots scratch F G tracked f few few_of settled doubt exact classes sides touched",
 )
 
 
-def make_expansion(pool: Pool, d: int, block: int = BLOCK) -> Expansion:
-    """Return an empty expansion for vectors of d features; ``reserve`` gives it room."""
+def make_expansion(pool: Pool, d: int, block: int = BLOCK, classes: int | None = None) -> Expansion:
+    """Return an empty expansion for vectors of d features; ``reserve`` gives it room.
+
+    classes: how many, where there are more than two.
+    """
     m = pool.kind.size
+    rows = m * (classes or 1)
     R = whole_lanes(block)
     J = max(4, _TILE_PAIRS // R // 4 * 4)
     return Expansion(
@@ -73,15 +83,18 @@ def make_expansion(pool: Pool, d: int, block: int = BLOCK) -> Expansion:
         open=make_block(d, block, R),
         dots=np.zeros((J, R)),
         scratch=Scratch(np.zeros((J, R)), np.zeros((J, R)), np.zeros(R), np.zeros(J, np.int64)),
-        F=np.zeros((m, R)),
-        G=np.zeros((m, R)),
+        F=np.zeros((rows, R)),
+        G=np.zeros((rows, R)),
         tracked=np.zeros(m, np.bool_),
         f=np.zeros(m),
         few=np.zeros((1, R)),
         few_of=np.zeros(R, np.int64),
         settled=np.zeros((m, R), np.bool_),
         doubt=np.zeros((m, R), np.bool_),
-        exact=np.zeros((m, R)),
+        exact=np.zeros((rows, R)),
+        classes=make_classes(m, classes),
+        sides=None if classes is None else np.empty((m + 1, 0), np.int32),
+        touched=None if classes is None else np.zeros((m, classes), np.int64),
     )
 
 
@@ -95,10 +108,9 @@ def reserve(E: Expansion, vectors: int, nnz: int, longest: int) -> Expansion:
     used = E.indptr[n]
     if n + vectors > E.norm2.size:
         vectors = max(vectors, n // 2)
-        A = np.empty((E.A.shape[0], n + vectors))
-        A[:, :n] = E.A[:, :n]
         E = E._replace(
-            A=A,
+            A=_wider(E.A, n, n + vectors),
+            sides=None if E.sides is None else _wider(E.sides, n, n + vectors),
             stored_by=grown(E.stored_by, n, n + vectors),
             indptr=grown(E.indptr, n + 1, n + 1 + vectors),
             norm2=grown(E.norm2, n, n + vectors),
@@ -114,21 +126,43 @@ def reserve(E: Expansion, vectors: int, nnz: int, longest: int) -> Expansion:
     return E
 
 
+def _wider(array: np.ndarray, used: int, columns: int) -> np.ndarray:
+    """Return a matrix of that many columns: the first `used` are this one's, the others are not set."""
+    wider = np.empty((len(array), columns), array.dtype)
+    wider[:, :used] = array[:, :used]
+    return wider
+
+
 @njit(cache=True)
 def outputs(E, stream, t):
-    """f (m,): f_i(x_t) of all m classifiers. The array is reused by the next call.
+    """f (m,): f_i(x_t) of all m classifiers, margins of class y where there are more than two classes
+    (classes.py). The array is reused by the next call.
 
     The sign of each is that of the plain sum over the stored vectors in their order, kernels by the C
     library's exp: where rounding could decide it, the plain sum is returned (ties.py).
     """
     if not is_open(E.open, t):
         _open_block(E, stream, t)
-    r = row_of(E.open, t)
-    for i in range(E.f.size):
-        E.f[i] = E.F[i, r]
-    if doubts(E.pool, E.F, E.G, E.n_sv, E.largest, E.open.row_norm2[r], r, E.doubt):
-        settle(E, r)
+    _read(E, E.classes, stream, t, row_of(E.open, t))
     return E.f
+
+
+@njit(cache=True)
+def _read(E, classes, stream, t, r):
+    """f from the block's row r, settled where rounding could decide."""
+    if classes is None:
+        for i in range(E.f.size):
+            E.f[i] = E.F[i, r]
+        if doubts(E.pool, E.F, E.G, E.n_sv, E.largest, E.open.row_norm2[r], r, E.doubt):
+            settle(E, r, E.f)
+    if classes is not None:
+        scores = classes.scores.reshape(-1)
+        for k in range(scores.size):
+            scores[k] = E.F[k, r]
+        sizes = (E.touched, E.largest, E.open.row_norm2[r])
+        if class_doubts(E.pool, E.F, E.G, *sizes, r, stream.label[t], E.doubt):
+            settle(E, r, scores)
+        margins(classes, stream.label[t], E.f)
 
 
 @njit(cache=True)
@@ -158,9 +192,23 @@ def add(E, stream, t, a):
             E.n_sv[i] += 1
             E.largest[i] = max(E.largest[i], abs(a[i]))
             E.size[1] += 1
+    _note_sides(E.classes, E.sides, E.touched, n, a)
     E.size[0] = n + 1
     if t + 1 < E.open.rounds[1]:
         _serve(E, n, n + 1, row_of(E.open, t) + 1)
+
+
+@njit(cache=True)
+def _note_sides(classes, sides, touched, n, a):
+    """Note the classes that vector n adds to and takes from, for each kernel of coefficient a (m,)."""
+    if classes is not None:
+        label = classes.label[0]
+        sides[a.size, n] = label
+        for i in range(a.size):
+            sides[i, n] = classes.rival[i]
+            if a[i] != 0.0:
+                touched[i, label] += 1
+                touched[i, classes.rival[i]] += 1
 
 
 @njit(cache=True)
@@ -219,7 +267,7 @@ def _open_block(E, stream, t):
     track(E)
     E.open.rounds[3] = E.size[0]
     _serve(E, 0, E.size[0], 0)
-    settle_block(E)
+    settle_block(E, stream, t)
 
 
 @njit(cache=True)
@@ -233,5 +281,5 @@ def _serve(E, start, stop, low):
         count = min(J, stop - first)
         dot_products(E.indptr, E.indices, E.values, E.open.slot, E.open.rows, low, high, first, count, E.dots)
         tile = (first, count, E.norm2, row_norm2, E.dots, E.scratch, low)
-        accumulate(E.pool, E.A, E.stored_by, *tile, E.F, E.G, E.tracked)
+        accumulate(E.pool, E.A, E.stored_by, *tile, E.F, E.G, E.tracked, E.sides)
         first += J

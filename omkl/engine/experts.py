@@ -5,6 +5,7 @@ import math
 import numpy as np
 from numba import njit
 
+from omkl.engine.classes import choose, combined
 from omkl.engine.conventions import SMALLEST_WEIGHT, is_mistake, normalise, vote
 
 # The choices of `sampling` and `floor` (see omkl/learner/choices.py).
@@ -18,14 +19,25 @@ _BALANCED = 1e-11
 
 
 @njit(cache=True)
-def weighted_vote(w, f):
-    """sum_i w_i vote(f_i), and exactly 0 where the votes tie."""
-    return weighted_vote_of(np.ones(f.size, np.bool_), w, f)
+def weighted_vote(w, f, classes=None):
+    """sum_i w_i vote(f_i), and exactly 0 where the votes tie.
+
+    classes: of the Expansion, Budget or Features that f is of. With many, this and the other combinations are
+    made for each class, and return the margin of the true one.
+    """
+    return weighted_vote_of(np.ones(f.size, np.bool_), w, f, classes)
 
 
 @njit(cache=True)
-def weighted_output(w, f):
+def weighted_output(w, f, classes=None):
     """sum_i w_i f_i in the order of the kernels."""
+    if classes is not None:
+        total = classes.total
+        total[:] = 0.0
+        for i in range(f.size):
+            for k in range(total.size):
+                total[k] += w[i] * classes.scores[i, k]
+        return combined(classes)
     score = 0.0
     for i in range(f.size):
         score += w[i] * f[i]
@@ -33,8 +45,11 @@ def weighted_output(w, f):
 
 
 @njit(cache=True)
-def mean_vote(f):
+def mean_vote(f, classes=None):
     """(1/m) sum_i vote(f_i), counted in whole votes: an even split is exactly 0 for every m."""
+    if classes is not None:
+        _count(classes, np.ones(f.size, np.bool_), np.ones(f.size))
+        return combined(classes) / f.size
     score = 0.0
     for i in range(f.size):
         score += vote(f[i])
@@ -42,8 +57,10 @@ def mean_vote(f):
 
 
 @njit(cache=True)
-def weighted_vote_of(c, w, f):
+def weighted_vote_of(c, w, f, classes=None):
     """The same over the classifiers with c (m,) true; 0 when none is."""
+    if classes is not None:
+        return _class_vote(classes, c, w)
     score, size = 0.0, 0.0
     for i in range(f.size):
         if c[i]:
@@ -67,6 +84,37 @@ def _from_the_heaviest(c, w, f):
             if abs(score) <= _BALANCED * size:
                 score, size = 0.0, 0.0
     return score
+
+
+@njit(cache=True)
+def _class_vote(classes, c, w):
+    """The margin of the class scores sum_i w_i [vote_i = k] over the classifiers with c (m,) true."""
+    _count(classes, c, w)
+    label, rival = classes.label[0], -1
+    for k in range(classes.total.size):
+        if k != label and (rival < 0 or _lead(classes, c, w, k, rival) > 0.0):
+            rival = k
+    margin = _lead(classes, c, w, label, rival)
+    choose(classes, margin, rival)
+    return margin
+
+
+@njit(cache=True)
+def _count(classes, c, w):
+    classes.total[:] = 0.0
+    for i in range(w.size):
+        if c[i]:
+            classes.total[classes.vote[i]] += w[i]
+
+
+@njit(cache=True)
+def _lead(classes, c, w, one, other):
+    """The votes of one class less those of another, exactly 0 where they tie."""
+    total, vote = classes.total, classes.vote
+    lead = total[one] - total[other]
+    if abs(lead) > _BALANCED * (total[one] + total[other]) or total[one] + total[other] == 0.0:
+        return lead
+    return _from_the_heaviest(c & ((vote == one) | (vote == other)), w, np.where(vote == one, 1.0, -1.0))
 
 
 @njit(cache=True)

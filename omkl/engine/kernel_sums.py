@@ -6,6 +6,7 @@ import numpy as np
 from numba import njit
 
 from omkl.engine.arith import fma
+from omkl.engine.class_sums import add_to_classes, raise_values
 from omkl.engine.kernels import of_distance, plain_cosine, polynomial, row_values, vanishes
 from omkl.engine.pool import form_of
 
@@ -14,7 +15,7 @@ Scratch = namedtuple("Scratch", "squares K nearest chosen")
 
 
 @njit(cache=True)
-def accumulate(pool, A, stored_by, first, count, norm2, row_norm2, dots, scratch, low, F, G, tracked):
+def accumulate(pool, A, stored_by, first, count, norm2, row_norm2, dots, scratch, low, F, G, tracked, sides):
     """F[i, r] += sum_j A[i, j] kappa_i(x_j, x_r), j = first .. first + count - 1 in this order.
 
     A (m, capacity) coefficients         norm2 (capacity,) squared norms of the stored vectors
@@ -22,6 +23,8 @@ def accumulate(pool, A, stored_by, first, count, norm2, row_norm2, dots, scratch
     row_norm2 (R,) squared norms of the block's rows from row `low` on, which alone are served
     dots (J, R) dot products of stored vector first + j with row low + r        F (m, R) outputs
     G (m, R) += sum_j |A[i, j]| kappa_i(x_j, x_r) for the kernels that are tracked (m,)
+    sides (m+1, capacity) where there are more than two classes, else None: F (m C, R) has a row for each
+    kernel and class; x_j adds to that of its own class what it takes from that of its rival
 
     Each F[i, r] is one left-to-right sum over j, however the stored vectors are cut into tiles. What adds
     exactly 0 is skipped: kernels that have underflowed on the whole tile, and vectors that no kernel
@@ -40,7 +43,17 @@ def accumulate(pool, A, stored_by, first, count, norm2, row_norm2, dots, scratch
         for at in range(place, stop if picked else place):
             i = pool.order[at]
             chain = pool.chain[at]
-            f, g, form = F[i, low : low + rows], G[i, low : low + rows], form_of(pool, i)
+            form = form_of(pool, i)
+            if sides is not None:
+                if chain < 0:
+                    _first_values(form, first, picked, norm2, row_norm2, dots, scratch, farthest)
+                    chain = 0 if of_distance(form[0]) else pool.degree[i] - 1
+                raise_values(of_distance(form[0]), picked, rows, chain, squares, K)
+                terms = (A[i], sides[i], sides[-1], i * (F.shape[0] // (sides.shape[0] - 1)))
+                place_of = (first, picked, chosen, low, rows, K)
+                add_to_classes(*terms, *place_of, of_distance(form[0]), F, G, tracked[i])
+                continue
+            f, g = F[i, low : low + rows], G[i, low : low + rows]
             if not of_distance(form[0]):
                 if chain < 0:
                     _bases(form, first, picked, norm2, row_norm2, dots, scratch)
@@ -226,6 +239,16 @@ def _times_add(a, first, picked, chosen, rows, factors, bases, K, out):
                 k[r] = k[r] * base[r]
         for r in range(rows):
             out[r] = out[r] + a0 * k[r]
+
+
+@njit(cache=True)
+def _first_values(form, first, picked, norm2, row_norm2, dots, scratch, farthest):
+    """K of a kernel that follows from no other; of a polynomial its base."""
+    if of_distance(form[0]):
+        for q in range(picked):
+            row_values(form, farthest, scratch.squares[scratch.chosen[q]], row_norm2.size, scratch.K[q])
+    else:
+        _bases(form, first, picked, norm2, row_norm2, dots, scratch)
 
 
 # One kernel at a time, where every kernel has stored vectors of its own (budgeted.py).

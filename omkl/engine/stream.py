@@ -5,28 +5,38 @@ from collections import namedtuple
 import numpy as np
 from numba import njit
 
+from omkl.engine.classes import predicted
 from omkl.engine.conventions import is_mistake
 
 # T              number of rounds
 # order (T,)     row of the data that arrives in round t
 # indptr (n+1,) indices (nnz,) values (nnz,)   the data's rows, sparse (CSR)
-# y (T,)         labels in the order of arrival
-Stream = namedtuple("Stream", "T order indptr indices values y")
+# y (T,)         labels in the order of arrival; with more than two classes 1 in every round, see classes.py
+# label (T,)     class of each round's example, 0 .. C - 1; None for two classes, and for other tasks
+Stream = namedtuple("Stream", "T order indptr indices values y label")
 
 # score (T,)     the prediction's score in each round
 # mistake (T,)   whether it was one
 # n_sv_sum, n_sv_union, n_sv_combined (T,)     support vectors behind the prediction
 # further (T, q)  the q further measures that the learner declares, in their order
-Trace = namedtuple("Trace", "score mistake n_sv_sum n_sv_union n_sv_combined further")
+# predicted (T,)  the class predicted, where there are more than two; else None
+Trace = namedtuple("Trace", "score mistake n_sv_sum n_sv_union n_sv_combined further predicted")
 
 
 def make_stream(
-    indptr: np.ndarray, indices: np.ndarray, values: np.ndarray, y: np.ndarray, order: np.ndarray
+    indptr: np.ndarray,
+    indices: np.ndarray,
+    values: np.ndarray,
+    y: np.ndarray,
+    order: np.ndarray,
+    classes: int = 2,
 ) -> Stream:
     """Return the Stream of the rows of a CSR matrix in this order.
 
+    y: labels or targets of the rows; where there are more than two classes, their numbers 0 .. classes - 1.
     All arrays become read-only views, so that compiled code cannot change its input, and so that
-    memory-mapped and ordinary arrays have one type and share one compiled version.
+    memory-mapped and ordinary arrays have one type and share one compiled version. Raises ValueError for a
+    class outside.
     """
 
     def frozen(array, dtype):
@@ -34,31 +44,44 @@ def make_stream(
         view.flags.writeable = False
         return view
 
-    order = frozen(order, np.int64)
+    order, label = frozen(order, np.int64), None
+    y = np.asarray(y)[order]
+    if classes > 2:
+        label = frozen(y, np.int64)
+        if label.size and (label.min() < 0 or label.max() >= classes):
+            raise ValueError(f"a class is outside [0, {classes - 1}]")
+        y = np.ones(order.size)
     return Stream(
         order.size,
         order,
         frozen(indptr, np.int64),
         frozen(indices, np.int32),
         frozen(values, np.float64),
-        frozen(np.asarray(y)[order], np.float64),
+        frozen(y, np.float64),
+        label,
     )
 
 
 def part(stream: Stream, start: int, stop: int) -> Stream:
     """Return rounds start .. stop - 1 of a stream as a stream of its own."""
-    return stream._replace(T=stop - start, order=stream.order[start:stop], y=stream.y[start:stop])
+    label = None if stream.label is None else stream.label[start:stop]
+    return stream._replace(
+        T=stop - start, order=stream.order[start:stop], y=stream.y[start:stop], label=label
+    )
 
 
-def make_trace(T: int, further: int = 0) -> Trace:
-    """Return an empty trace of T rounds, with that many further measures."""
+def make_trace(T: int, further: int = 0, many: bool = False) -> Trace:
+    """Return an empty trace of T rounds, with that many further measures; many: of more than two classes."""
     total, union, combined = (np.zeros(T, np.int64) for _ in range(3))
-    return Trace(np.zeros(T), np.zeros(T, np.bool_), total, union, combined, np.zeros((T, further)))
+    predicted = np.zeros(T, np.int64) if many else None
+    return Trace(
+        np.zeros(T), np.zeros(T, np.bool_), total, union, combined, np.zeros((T, further)), predicted
+    )
 
 
 def trace_part(trace: Trace, start: int, stop: int) -> Trace:
     """Return the views of rounds start .. stop - 1 of a trace."""
-    return Trace(*(array[start:stop] for array in trace))
+    return Trace(*(None if array is None else array[start:stop] for array in trace))
 
 
 @njit(cache=True)
@@ -69,10 +92,17 @@ def row(stream, t):
 
 
 @njit(cache=True)
-def record_score(trace, t, score, y):
-    """Note the score of round t and whether it errs on label y."""
+def record_score(trace, t, score, y, predicted=-1):
+    """Note the score of round t, whether it errs on label y, and the class predicted where there are many."""
     trace.score[t] = score
     trace.mistake[t] = is_mistake(y, score)
+    _note_class(trace.predicted, t, predicted)
+
+
+@njit(cache=True)
+def _note_class(classes, t, predicted):
+    if classes is not None:
+        classes[t] = predicted
 
 
 @njit(cache=True)
@@ -84,7 +114,7 @@ def record_further(trace, t, j, value):
 @njit(cache=True)
 def record(trace, t, score, y, E):
     """Note round t of a learner that combined all classifiers of the expansion E."""
-    record_score(trace, t, score, y)
+    record_score(trace, t, score, y, predicted(E.classes))
     trace.n_sv_union[t] = E.size[0]
     trace.n_sv_sum[t] = E.size[1]
     trace.n_sv_combined[t] = E.size[1]

@@ -4,6 +4,10 @@ On data of whole numbers many stored vectors lie at exactly equal distances, and
 common: on a9a one row in five has a narrow kernel whose leading terms cancel. What remains is rounding,
 and it decides a mistake. The fast sum (ladder, fused multiply-adds) rounds otherwise than the plain one,
 so wherever |f| is within the two sums' error bound, the plain sum is computed and used.
+
+With more than two classes what decides is the order of class scores: which is the strongest rival, and
+whether the true class is above it. Where two of these scores are within their sums' error bounds, all scores
+of that kernel are summed plainly, a class's over the vectors that add to it or take from it.
 """
 
 import math
@@ -11,6 +15,7 @@ import math
 import numpy as np
 from numba import njit
 
+from omkl.engine.classes import strongest_rival
 from omkl.engine.dot_products import LANES, dot_products
 from omkl.engine.kernels import VALUE_ERROR, decay, of_distance, plain, plain_cosine, reach
 from omkl.engine.open_block import live, whole_lanes
@@ -59,22 +64,43 @@ def doubts(pool, F, G, n_sv, largest, own, r, doubt):
 
 
 @njit(cache=True)
+def class_doubts(pool, F, G, touched, largest, own, r, label, doubt):
+    """As `doubts`, of the classes' scores F[:, r] (m C, R) of a row of this label; touched (m, C)."""
+    any_doubt, C = False, touched.shape[1]
+    for i in range(pool.kind.size):
+        doubt[i, r] = False
+        if not (of_distance(pool.kind[i]) or pool.cosine[0]):
+            continue
+        f, g, tracked = F[i * C : (i + 1) * C, r], G[i * C : (i + 1) * C, r], False
+        if of_distance(pool.kind[i]):
+            tracked = _narrow(pool, i, own)
+        rival = strongest_rival(f, label)
+        for c in range(C):  # f_y, and of the others the largest that are next to the rival's
+            if c != rival:
+                n = touched[i, c] + touched[i, rival]
+                absolute = g[c] + g[rival] if tracked else n * largest[i]
+                doubt[i, r] |= doubtful(f[rival] - f[c], n, absolute)
+        any_doubt |= doubt[i, r]
+    return any_doubt
+
+
+@njit(cache=True)
 def _narrow(pool, i, norm2):
     """Whether a kernel of the distance sees only the nearest of the vectors with norms like this one."""
     return decay(form_of(pool, i), 2.0 * norm2) > _NARROW
 
 
 @njit(cache=True)
-def settle_block(E):
+def settle_block(E, stream, t):
     """Find the doubtful outputs of a block just opened, and sum them plainly: exact (m, R) where settled.
 
     Their rows are laid side by side, so that one pass over the stored vectors serves them all.
     """
     few_of, settled = E.few_of, E.settled
-    pool, F, G, n_sv, largest = E.pool, E.F, E.G, E.n_sv, E.largest
+    sums = (E.pool, E.F, E.G, E.n_sv, E.touched, E.largest)
     R = 0
     for r in range(live(E.open)):
-        if doubts(pool, F, G, n_sv, largest, E.open.row_norm2[r], r, settled):
+        if _doubts_of(stream.label, t + r, *sums, E.open.row_norm2[r], r, settled):
             few_of[R] = r
             R += 1
     if R == 0:
@@ -88,29 +114,37 @@ def settle_block(E):
 
 
 @njit(cache=True)
-def settle(E, r):
-    """Replace the doubtful outputs f of the block's row r, noted in E.doubt, by plain sums."""
-    m = E.f.size
+def _doubts_of(label, t, pool, F, G, n_sv, touched, largest, own, r, doubt):
+    """`doubts`, or `class_doubts` where there are labels."""
+    if label is None:
+        return doubts(pool, F, G, n_sv, largest, own, r, doubt)
+    return class_doubts(pool, F, G, touched, largest, own, r, label[t], doubt)
+
+
+@njit(cache=True)
+def settle(E, r, f):
+    """Replace the doubtful outputs f (m C,) of the block's row r, noted in E.doubt, by plain sums."""
+    m, C = E.f.size, f.size // E.f.size
     doubt, settled, exact = E.doubt, E.settled, E.exact
     low = r // LANES * LANES
     lanes = np.arange(low, low + LANES)
-    at_opening = np.empty(m)
+    at_opening = np.empty(f.size)
     wanted = np.zeros((m, E.open.row_norm2.size), np.bool_)
     late = False
-    for i in range(m):
-        at_opening[i] = exact[i, r]
-        if doubt[i, r] and not settled[i, r]:
-            wanted[i, r], late = True, True
-            exact[i, r] = 0.0
+    for k in range(f.size):
+        at_opening[k] = exact[k, r]
+        if doubt[k // C, r] and not settled[k // C, r]:
+            wanted[k // C, r], late = True, True
+            exact[k, r] = 0.0
     if late:  # not doubtful when the block was opened: from the first stored vector on
         _plain_sums(E, E.open.rows, low, low + LANES, lanes, 0, wanted)
     for i in range(m):
         wanted[i, r] = doubt[i, r] and settled[i, r]
     _plain_sums(E, E.open.rows, low, low + LANES, lanes, E.open.rounds[3], wanted)
-    for i in range(m):
-        if doubt[i, r]:
-            E.f[i] = exact[i, r]
-        exact[i, r] = at_opening[i]
+    for k in range(f.size):
+        if doubt[k // C, r]:
+            f[k] = exact[k, r]
+        exact[k, r] = at_opening[k]
 
 
 @njit(cache=True)
@@ -137,7 +171,12 @@ def _plain_sums(E, rows, low, high, row_of, start, wanted):
             for i in range(E.f.size):
                 if not wanted[i, r]:
                     continue
-                form, total = form_of(E.pool, i), exact[i, r]
+                form = form_of(E.pool, i)
+                where = (i, first, count, q, r)
+                _sum_classes(form, E.sides, E.largest[i], A[i], dots, squares, norm2, own[q], exact, *where)
+                if E.sides is not None:
+                    continue
+                total = exact[i, r]
                 if of_distance(form[0]):
                     total = _continued(form, E.largest[i], A[i], first, count, squares, nearest, q, total)
                 else:  # polynomials are settled where they are divided for cosine
@@ -147,6 +186,31 @@ def _plain_sums(E, rows, low, high, row_of, start, wanted):
                             total += A[i, first + j] * k
                 exact[i, r] = total
         first += count
+
+
+@njit(cache=True)
+def _sum_classes(form, sides, largest, a, dots, squares, norm2, own, exact, i, first, count, q, r):
+    """exact[i C + c, r] += what the tile's vectors add to class c or take from it, in their order.
+
+    Terms below a quarter of a total's last place are left out, as in ``_continued``.
+    """
+    if sides is None:
+        return
+    at = i * (exact.shape[0] // (sides.shape[0] - 1))
+    for j in range(count):
+        c = a[first + j]
+        if c == 0.0:
+            continue
+        up, down = at + sides[-1, first + j], at + sides[i, first + j]
+        if of_distance(form[0]):
+            near = _reach(form, largest, exact[up, r]), _reach(form, largest, exact[down, r])
+            if squares[j, q] > max(near[0], near[1]):
+                continue
+            k = plain(form, squares[j, q])
+        else:
+            k = plain_cosine(form, dots[j, q], norm2[first + j], own)
+        exact[up, r] += c * k
+        exact[down, r] -= c * k
 
 
 @njit(cache=True)

@@ -36,7 +36,8 @@ class Learner:
     spec: the learner's LearnerSpec; params: its hyperparameters; pool: ``{"normalise", "kernels"}`` or None;
     d: number of features; seed: of its own randomness; block: rows computed at once (never changes a result);
     rounds: of the whole pass, where ``run`` is first given a part of it; frequencies (m, D, d): those of the
-    random features, in place of drawn ones.
+    random features, in place of drawn ones; classes: of the data, which a learner of `about.classes: many`
+    tells apart where there are more than two.
 
     One pass over T examples equals passes over its parts, in any cut: all state is in ``self.state``.
     """
@@ -51,6 +52,7 @@ class Learner:
         block: int | None = None,
         rounds: int | None = None,
         frequencies: np.ndarray | None = None,
+        classes: int = 2,
     ):
         if by := [name for name, value in params.items() if by_task(value)]:
             raise OmklError(f"learner {spec.name}: {by[0]} depends on the task; use spec.usual(task)")
@@ -60,7 +62,8 @@ class Learner:
         self.m = len(pool["kernels"]) if pool is not None else 0
         self.forms, self.params = spec.state, params
         rng = np.random.default_rng(seed)
-        setup = resources.Setup(params, pool, d, rng, self.block, rounds or 0, frequencies)
+        setup = resources.Setup(params, pool, d, rng, self.block, rounds or 0, frequencies, classes=classes)
+        self.classes = classes
         self.state: dict[str, Any] = {"rng": rng, **resources.make(spec.state, setup)}
         self.arguments = {
             name: compiled_value(params[name], spec.hyperparameters[name].domain, self._codes(spec, name))
@@ -89,7 +92,7 @@ class Learner:
                 return self.run(stream, learn, on_part)
             finally:
                 self._renumber(first)
-        trace = make_trace(stream.T, len(self.spec.measures))
+        trace = make_trace(stream.T, len(self.spec.measures), stream.label is not None)
         resources.grow(self.forms, self.state, self.params, stream, learn)
         step = max(1, -(-stream.T // (CURVE_POINTS * self.block))) * self.block
         seconds = 0.0

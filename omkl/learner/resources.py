@@ -40,7 +40,7 @@ class Setup:
 
     params: hyperparameters    pool: ``{"normalise", "kernels"}`` or None    d: features    rng: its own
     block: rows computed at once    rounds: of the pass    frequencies (m, D, d): in place of drawn ones
-    slots: how many each dictionary has room for
+    slots: how many each dictionary has room for    classes: of the data, where learners tell them apart
     """
 
     params: Mapping[str, Any]
@@ -51,6 +51,12 @@ class Setup:
     rounds: int = 0
     frequencies: np.ndarray | None = None
     slots: Mapping[str, int] = field(default_factory=dict)
+    classes: int = 2
+
+    @property
+    def many(self) -> int | None:
+        """Number of classes where there are more than two; two need one function alone: None."""
+        return self.classes if self.classes > 2 else None
 
     @property
     def m(self) -> int:
@@ -76,7 +82,7 @@ class Setup:
         return self._value(name) if name == value else 1.0 / self._value(name)
 
     def _value(self, name: str) -> Any:
-        return {"m": self.m, "d": self.d, **self.slots, **self.params}[name]
+        return {"m": self.m, "d": self.d, "classes": self.many or 1, **self.slots, **self.params}[name]
 
 
 def make(state: Mapping[str, Form], setup: Setup) -> dict[str, Any]:
@@ -107,7 +113,7 @@ def _made(form: Form, setup: Setup) -> Any:
     match form:
         case ExpansionForm():
             copies = setup.length(form.copies) if form.copies else 1
-            return make_expansion(make_pool(kernels * copies, normalise), setup.d, setup.block)
+            return make_expansion(make_pool(kernels * copies, normalise), setup.d, setup.block, setup.many)
         case SlotsForm():
             limit = UNLIMITED if form.slots == ALL else setup.params[form.slots]
             return make_budget(make_pool(kernels, normalise), limit, setup.d, setup.block)

@@ -127,12 +127,13 @@ def new_learner(
     seed: int = 1,
     block: int | None = None,
     rounds: int | None = None,
+    classes: int = 2,
     **over: Any,
 ) -> Learner:
     """A fresh Learner by its name in conf/algo; over: hyperparameters other than the defaults."""
     spec = learner_spec(name)
     params = {**spec.usual("classification"), **over}
-    return Learner(spec, params, pool_for(spec, params, given), d, seed, block, rounds)
+    return Learner(spec, params, pool_for(spec, params, given), d, seed, block, rounds, classes=classes)
 
 
 def one_pass(
@@ -216,7 +217,7 @@ def in_use(learner: Learner, name: str) -> np.ndarray:
 
 def traced(trace: Trace) -> Arrays:
     """A trace's arrays by name."""
-    return trace._asdict()
+    return {name: array for name, array in trace._asdict().items() if array is not None}
 
 
 def digest(arrays: Arrays) -> str:

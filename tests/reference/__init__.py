@@ -4,8 +4,11 @@ Every twin is `twin(X, y, kernels, *, <hyperparameters>, normalise="none", rng=N
 (T, d) in stream order, y (T,) is +1/-1, kernels a list of flat dicts. Hyperparameters have no defaults here
 (conf/ is their home). normalise is the pool's; a learner with a hyperparameter of that name (bomkc_spa,
 bomkc_bpas) takes the pool's as pool_normalise. `TWINS` maps a learner's name to its twin: each function of
-this form in the modules of this folder, found by itself. The modules that twins are written with (expansion,
-kernels, losses, slots, weights) are those of omkl/testing/plain.
+this form in the modules of this folder, found by itself. The modules that twins are written with (classes,
+expansion, kernels, losses, slots, weights) are those of omkl/testing/plain.
+
+`MANY` has those for more than two classes, in modules of their own: `twin(X, label, C, kernels, *, ...) ->
+ClassResult`, label (T,) the classes 0 .. C - 1.
 """
 
 from omkl.testing.plain import Result, lend, twins
@@ -13,5 +16,6 @@ from omkl.testing.plain import Result, lend, twins
 lend(__name__)
 TWINS = twins(__name__)
 globals().update(TWINS)
+MANY = twins(__name__, form=("X", "label", "C", "kernels"))
 
-__all__ = ["TWINS", "Result"]
+__all__ = ["MANY", "TWINS", "Result"]

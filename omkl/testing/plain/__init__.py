@@ -38,12 +38,14 @@ def lend(package: str) -> None:
         setattr(home, name, module)
 
 
-def twins(package: str) -> dict[str, Callable[..., Result]]:
+def twins(package: str, form: tuple[str, ...] = ("X", "y", "kernels")) -> dict[str, Callable[..., Any]]:
     """Return the twins of a package by name: its functions of (X, y, kernels, ..., rng).
+
+    form: their first arguments, (X, label, C, kernels) of those for more than two classes.
 
     Raises UserError, with the file's name, for a module that cannot be imported.
     """
-    known: dict[str, Callable[..., Result]] = {}
+    known: dict[str, Callable[..., Any]] = {}
     for info in pkgutil.iter_modules(sys.modules[package].__path__):
         finder: Any = info.module_finder
         try:
@@ -53,7 +55,7 @@ def twins(package: str) -> dict[str, Callable[..., Result]]:
             raise UserError(f"{finder.path}/{info.name}.py: {why}") from error
         for name, value in vars(module).items():
             if inspect.isfunction(value) and value.__module__ == module.__name__:
-                form = list(inspect.signature(value).parameters)
-                if form[:3] == ["X", "y", "kernels"] and "rng" in form:
+                parameters = tuple(inspect.signature(value).parameters)
+                if parameters[: len(form)] == form and "rng" in parameters:
                     known[name] = value
     return known

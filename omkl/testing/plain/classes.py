@@ -1,0 +1,116 @@
+"""More than two classes by definition (ALGORITHMS.md section 14): for each kernel a list of each class."""
+
+from collections import Counter
+from collections.abc import Sequence
+from functools import cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from omkl.testing.plain.kernels import inner, one_cosine, one_value, squared_norms
+
+
+class ClassResult(NamedTuple):
+    """What one pass of a twin gives; m classifiers, C classes, n stored examples."""
+
+    mistakes: np.ndarray  # (T,) bool: the combined score of the true class is not above every other's
+    predicted: np.ndarray  # (T,) the class with the largest combined score
+    scores: np.ndarray  # (T,) the true class's combined score less its strongest rival's
+    n_sv_per_kernel: np.ndarray  # (m,) vectors in each classifier after the last update
+    stored: np.ndarray  # (n,) stream positions of the stored examples
+    coefficients: np.ndarray  # (m, C, n) of each stored example in each class of each kernel
+    weights: np.ndarray | None  # (m,) after the last update
+
+
+def best(scores: Sequence[float], without: int | None = None) -> int:
+    """The class with the largest score, the lowest of several; `without` one of them."""
+    classes = [c for c in range(len(scores)) if c != without]
+    return max(classes, key=lambda c: (scores[c], -c))
+
+
+def margin(scores: Sequence[float], y: int) -> float:
+    """The score of class y less its strongest rival's."""
+    return scores[y] - scores[best(scores, without=y)]
+
+
+@cache
+def _gram(X: bytes, shape: tuple[int, int], kernels: str, normalise: str) -> np.ndarray:
+    """K (m, T, T) by the kernels' definitions."""
+    from ast import literal_eval
+
+    rows = np.asfortranarray(np.frombuffer(X).reshape(shape))
+    norms, one = squared_norms(rows), one_cosine if normalise == "cosine" else one_value
+    dots = [inner(rows, x) for x in rows]
+    pairs = [[(dots[j][t], norms[j], norms[t]) for t in range(len(rows))] for j in range(len(rows))]
+    return np.array([[[one(k, *pair) for pair in line] for line in pairs] for k in literal_eval(kernels)])
+
+
+def gram(X: np.ndarray, kernels: list[dict], normalise: str) -> np.ndarray:
+    """K (m, T, T): kernel i of every two examples of X (T, d)."""
+    X = np.ascontiguousarray(X, float)
+    return _gram(X.tobytes(), X.shape, repr(kernels), normalise)
+
+
+class Classes:
+    """f_ic(x) = sum of a kappa_i(x_j, x) over the list of class c of kernel i."""
+
+    def __init__(self, X: Any, C: int, kernels: list[dict], normalise: str = "none") -> None:
+        self.K, self.m, self.C = gram(X, kernels, normalise), len(kernels), C
+        self.lists: list[dict[int, list]] = [{c: [] for c in range(C)} for _ in kernels]
+        self.vectors: list[set[int]] = [set() for _ in kernels]
+        self.notes: list[tuple[bool, int, float]] = []
+
+    def scores(self, t: int) -> list[list[float]]:
+        """(m, C): f_ic(x_t), each one sum from left to right."""
+        made = []
+        for i, lists in enumerate(self.lists):
+            made.append([0.0] * self.C)
+            for c, terms in lists.items():
+                for j, a in terms:
+                    made[i][c] += a * float(self.K[i, j, t])
+        return made
+
+    def record(self, totals: Sequence[float], y: int) -> None:
+        """Note one prediction from the combined scores of the classes (C,)."""
+        r = best(totals, without=y)
+        self.notes.append((totals[y] <= totals[r], best(totals), totals[y] - totals[r]))
+
+    def step(self, t: int, i: int, a: float, y: int, r: int) -> None:
+        """Add a kappa_i(x_t, .) to class y of kernel i and take it from class r."""
+        if a != 0:
+            self.lists[i][y].append((t, a))
+            self.lists[i][r].append((t, -a))
+            self.vectors[i].add(t)
+
+    def result(self, weights: Any = None) -> ClassResult:
+        stored = sorted(set().union(*self.vectors))
+        coefficients = np.zeros((self.m, self.C, len(stored)))
+        for i, lists in enumerate(self.lists):
+            for c, terms in lists.items():
+                for j, a in terms:
+                    coefficients[i, c, stored.index(j)] += a
+        mistakes, predicted, scores = zip(*self.notes, strict=True)
+        n_sv = np.array([len(own) for own in self.vectors])
+        made = np.array(mistakes), np.array(predicted), np.array(scores)
+        return ClassResult(*made, n_sv, np.array(stored, int), coefficients, weights)
+
+
+def class_votes(W: Any, votes: Sequence[int], C: int, used: Sequence[bool] | None = None) -> list[float]:
+    """Combined scores (C,) of votes weighed by W (weights.py), whose order is that of exact arithmetic.
+
+    Only their order and the lead of each over the others is exact; a lead that is lost to rounding is the
+    smallest number.
+    """
+    used = [True] * len(votes) if used is None else used
+    cast = {c: Counter(e for e, v, u in zip(W.e, votes, used, strict=True) if u and v == c) for c in range(C)}
+    made = [W.quotient(cast[c], Counter(W.e))[0] for c in range(C)]
+    for c in range(C):
+        for other in range(c):
+            difference = cast[c].copy()
+            difference.subtract(cast[other])
+            _, sign = W.quotient(difference, Counter(W.e))
+            if sign == 0:
+                made[c] = made[other]
+            elif (made[c] > made[other]) - (made[c] < made[other]) != sign:
+                raise ArithmeticError("votes that differ by less than rounding: choose another stream")
+    return made

@@ -1,0 +1,81 @@
+"""Streams of more than two classes, and a learner beside its naive twin on them."""
+
+import numpy as np
+
+from omkl import seeds
+from omkl.config import learner_spec
+from omkl.engine.budget_record import Budget
+from omkl.engine.expansion import Expansion
+from omkl.engine.stream import make_stream
+from omkl.testing.cases import csr, new_learner, pool_for
+
+SEED = 20
+
+
+def clouds(T, C, d=4, seed=0):
+    """Overlapping clouds of real numbers, one of each class."""
+    rng = np.random.default_rng(seed)
+    label = rng.integers(C, size=T)
+    return rng.normal(size=(T, d)) + 1.2 * rng.normal(size=(C, d))[label], label
+
+
+def ties(T, C, d=3, seed=0):
+    """Whole numbers from a small grid: equal distances, duplicates of several classes, zero rows."""
+    rng = np.random.default_rng(seed)
+    X = rng.integers(-1, 3, (T, d)) * (rng.random((T, d)) < 0.6)
+    return X.astype(float), rng.integers(C, size=T)
+
+
+def class_stream(X, label, C):
+    """The engine's stream of these rows; of two classes, told apart as many are, too."""
+    stream = make_stream(*csr(X), label, np.arange(len(X)), max(C, 3))
+    return stream
+
+
+def class_pass(name, X, label, C, given, block=None, **over):
+    """A learner after one pass over these rows, and its trace."""
+    seed = seeds.learner_seed(SEED, learner_spec(name).draws_as or name)
+    learner = new_learner(name, given, X.shape[1], seed=seed, block=block, rounds=len(X), classes=C, **over)
+    return learner, learner.run(class_stream(X, label, C))[0]
+
+
+def twin_pass(twin, name, X, label, C, given, **over):
+    """The result of a learner's twin on the same rows with the same draws."""
+    spec = learner_spec(name)
+    params = {**spec.usual("classification"), **over}
+    own = pool_for(spec, params, given) or {"normalise": "none", "kernels": []}
+    rng = np.random.default_rng(seeds.learner_seed(SEED, spec.draws_as or name))
+    hyper = {k: v for k, v in params.items() if k not in ("kernel", "prefix", "select")}
+    normal = "pool_normalise" if "normalise" in hyper else "normalise"
+    return twin(X, label, C, own["kernels"], **{normal: own["normalise"]}, rng=rng, **hyper)
+
+
+def class_coefficients(learner):
+    """Stored rows (n,) and the coefficients (m, C, n) of each kernel and class."""
+    E, C = learner.classifiers, learner.classes
+    if isinstance(E, Expansion):
+        n, m = E.size[0], E.n_sv.size
+        made = np.zeros((m, C, n))
+        i, j = np.mgrid[:m, :n]
+        np.add.at(made, (i, E.sides[m, :n], j), E.A[:, :n])
+        np.subtract.at(made, (i, E.sides[:m, :n], j), E.A[:, :n])
+        return E.origin[:n], made
+    assert isinstance(E, Budget)
+    raise NotImplementedError
+
+
+def assert_as_the_twin(learner, trace, result):
+    """Same mistakes, predictions and vectors in every round; scores, weights and coefficients to 1e-9."""
+    np.testing.assert_array_equal(trace.mistake, result.mistakes)
+    np.testing.assert_array_equal(trace.predicted, result.predicted)
+    far = np.abs(result.scores).max()
+    np.testing.assert_allclose(trace.score, result.scores, rtol=1e-9, atol=1e-9 * far)
+    if result.weights is None:
+        assert learner.weights is None
+    else:
+        np.testing.assert_allclose(learner.weights, result.weights, rtol=1e-9)
+    if learner.classifiers is not None:
+        np.testing.assert_array_equal(learner.classifiers.n_sv, result.n_sv_per_kernel)
+        rows, coefficients = class_coefficients(learner)
+        np.testing.assert_array_equal(rows, result.stored)
+        np.testing.assert_allclose(coefficients, result.coefficients, rtol=1e-6, atol=1e-9)
