@@ -138,7 +138,6 @@ _CHECKS: dict[str, domains.Check] = {
     "kernels": domains.parse(["pool", "own", "none"]),
     "classes": domains.parse(["two", "many"]),
     "pool": domains.parse(["any", "gaussian"]),
-    "classes": domains.parse(["two", "many"]),
     "measures": _measures,
     "revision": domains.parse("int [1, inf)"),
 }
@@ -160,6 +159,8 @@ def _spec(name: str, content: dict) -> LearnerSpec:
     tasks = values.pop("task")
     if foreign and "novelty" in tasks:
         raise UserError(f"{where}: about.task: an estimator is for classification or regression")
+    if foreign and "classification" in tasks:
+        values.setdefault("classes", "many")
     if values.get("classes") == "many" and "classification" not in tasks:
         raise UserError(f"{where}: about.classes: only a learner for classification has many")
     values.setdefault("kernels", "none")

@@ -69,6 +69,14 @@ class Plan:
         own = [self.load(name) for name in self.data if not registry.is_name(name)]
         return tuple(f"{dataset.name}: {note}" for dataset in own for note in dataset.notes)
 
+    @property
+    def classes(self) -> dict[str, tuple[str, ...]]:
+        """The names of the classes of each data set that has them, by the set's name."""
+        from omkl.data import registry
+
+        own = [registry.entry(n) if registry.is_name(n) else self.load(n) for n in self.data]
+        return {dataset.name: dataset.classes for dataset in own if dataset.classes}
+
 
 def plan(overrides: list[str], *, sweep: bool = False, values: Mapping[str, Any] | None = None) -> Plan:
     """Return the plan that the words of a command describe, every value checked.

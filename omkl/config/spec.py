@@ -18,7 +18,6 @@ class LearnerSpec:
     label, cite: for tables    revision: part of every cell's key
     function: name in omkl.algorithms, where it is not the learner's
     tasks: of the data that it runs on (``task`` in the file, one or a list)
-    classes: ``two``, or ``many``: a classification may have more
     kernels: ``pool`` (runs on pool=...), ``own`` (its hyperparameter ``kernel``) or ``none``
     pool: which kernels a pool (or its own kernel) may be: ``any``, or ``gaussian`` alone
     classes: ``many`` where it is defined for more than two classes, else ``two``
@@ -61,7 +60,6 @@ class LearnerSpec:
     draws_as: str | None = None
     groups: list[str] = field(default_factory=list)
     estimator: str | None = None
-    classes: str = "two"
     sparse: bool = False
 
     @property

@@ -10,7 +10,7 @@ import hashlib
 import platform
 import re
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from functools import cache
 from pathlib import Path
@@ -32,25 +32,31 @@ MOST_NAMES = 8
 BAR = "{desc} {n_fmt} of {total_fmt} |{bar}| {elapsed}"
 
 
-def version(spec: Any, params: dict) -> str:
-    """Return the name of what is compiled: of a function, one for each set of resources that it lacks."""
-    return "-without_".join((spec.function, *absent(spec.state, params)))
+def setting(own: Sequence[Any]) -> tuple[Any, dict, bool]:
+    """Return learner, hyperparameters, and whether there are more than two classes, of a setting."""
+    return own[0], own[1], len(own) > 2 and own[2] > 2
 
 
-def warm_up(settings: list[tuple[Any, dict]]) -> None:
+def version(spec: Any, params: dict, many: bool = False) -> str:
+    """Return the name of what is compiled: of a function, one for each set of resources that it lacks.
+
+    many: of more than two classes
+    """
+    return "-without_".join((spec.function, *absent(spec.state, params))) + ("-many" if many else "")
+
+
+def warm_up(settings: Sequence[Sequence[Any]]) -> None:
     """Compile what will run, or load it from the cache on disk, before any clock or worker starts.
 
-    settings: (LearnerSpec, hyperparameters). Says on stderr what it compiles; one process does at a time.
+    settings: (LearnerSpec, hyperparameters) or, where there are more than two classes, (LearnerSpec,
+    hyperparameters, classes). Says on stderr what it compiles; one process does at a time.
     """
-    from omkl.data import Dataset
-
-    rows = (np.array([0, 1, 2]), np.zeros(2, np.int32), np.array([1.0, 2.0]), np.array([1.0, -1.0]))
-    tiny = Dataset("", *rows, 1, "classification", "")
     pool = {"normalise": "none", "kernels": [{"kind": "gaussian", "sigma": 1.0}]}
-    for spec, params in settings:
+    chosen = list(map(setting, settings))
+    for spec, params, _ in chosen:
         if spec.estimator:
             outside.make(spec, params, 0)  # imports its package, and sees wrong arguments
-    versions = {version(spec, params): (spec, params) for spec, params in settings if not spec.estimator}
+    versions = {version(*own): own for own in chosen if not own[0].estimator}
     with compiling(versions) as missing, ExitStack() as stack:
         new = [
             name
@@ -58,16 +64,26 @@ def warm_up(settings: list[tuple[Any, dict]]) -> None:
             if "-" in name or not numba_cache.has(function(versions[name][0].function))
         ]
         bar = _announce([versions[name][0].name for name in new], stack) if new else None
-        for name, (spec, params) in versions.items():
+        for name, (spec, params, many) in versions.items():
+            tiny = _tiny(many)
             if bar is not None and name in new:
                 bar.set_description_str(f"compiling {spec.name} (once; kept on disk)")
             usual = spec.usual(tiny.task)
-            if version(spec, usual) != version(spec, params):
+            if version(spec, usual, many) != name:
                 usual |= {limit: params[limit] and 2 for limit in limits(spec.state)}
             with _faults_as_user_errors(spec):
                 run_pass(spec, usual, pool if spec.kernels == "pool" else None, tiny, np.arange(2), 0)
             if bar is not None and name in new:
                 bar.update()
+
+
+def _tiny(many: bool) -> Any:
+    """Return two examples of two classes, or of more."""
+    from omkl.data import Dataset
+
+    y = np.array([0.0, 2.0] if many else [1.0, -1.0])
+    rows = (np.array([0, 1, 2]), np.zeros(2, np.int32), np.array([1.0, 2.0]), y)
+    return Dataset("", *rows, 1, "classification", "", classes=("0", "1", "2") if many else None)
 
 
 def _announce(names: list[str], stack: ExitStack) -> Any:
@@ -125,9 +141,9 @@ def compiling(versions: Iterable[str]) -> Iterator[list[str]]:
                 mark.touch()
 
 
-def missing(settings: Iterable[tuple[Any, dict]]) -> list[str]:
+def missing(settings: Iterable[Sequence[Any]]) -> list[str]:
     """Return the learners that are to be compiled before these settings run; settings: as of `warm_up`."""
-    learners = {version(spec, params): spec.name for spec, params in settings}
+    learners = {version(*setting(own)): own[0].name for own in settings}
     return [learners[name] for name, mark in _marks(learners).items() if not mark.exists()]
 
 

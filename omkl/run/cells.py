@@ -108,7 +108,9 @@ def expand(
                 for key, value in setting.params.items()
             }
             _check(setting, spec, params, dataset)
-            cost = cost_of(spec, Setup(params, setting.kernel_pool), dataset.T, dataset.nnz)
+            cost = cost_of(
+                spec, Setup(params, setting.kernel_pool, classes=dataset.n_classes), dataset.T, dataset.nnz
+            )
             for rep, seed in enumerate(seeds):
                 job = Job(
                     spec=spec,
@@ -124,6 +126,7 @@ def expand(
                     rep=rep,
                     permutation_seed=seed,
                     block=plan.block,
+                    classes=dataset.n_classes,
                     source=sources[spec.name],
                 )
                 cell = Cell(_key(job, spec.revision), job, cost, setting.params)

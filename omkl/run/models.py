@@ -74,7 +74,7 @@ def fit(plan: Plan) -> Model:
     order, permutation = omkl.data.order(dataset, plan.order, plan.seed, 0)
     seed = seeds.learner_seed(permutation, spec.draws_as or spec.name)
     stream = make_stream(dataset.indptr, dataset.indices, dataset.values, dataset.y, order)
-    warm_up([(spec, params)])
+    warm_up([(spec, params, dataset.n_classes)])
     pool = setting.kernel_pool
     if spec.setup and pool is not None:
         apart = seeds.derive("apart", dataset.content_hash)
