@@ -54,15 +54,17 @@ def _datasets() -> str:
         f"{len(entries)} registered data sets, from `conf/data`. [Data](data.md) says how to use them.",
         "",
     ]
-    for task, title in (
-        ("classification", "Two classes"),
-        ("regression", "Numbers"),
-        ("novelty", "Novelty detection"),
+    for task, many, title in (
+        ("classification", False, "Two classes"),
+        ("classification", True, "Three and more classes"),
+        ("regression", False, "Numbers"),
+        ("novelty", False, "Novelty detection"),
     ):
-        own = [entry for entry in entries if entry.task == task]
+        own = [entry for entry in entries if entry.task == task and (entry.n_classes > 2) == many]
         if not own:
             continue
-        head = ["name", "what it is", "examples", "features", "nonzero %", "positive %"]
+        last = "classes" if many else "positive %"
+        head = ["name", "what it is", "examples", "features", "nonzero %", last]
         rows = [
             [
                 f"[{entry.name}](#data-{entry.name.replace('_', '-')})",
@@ -70,7 +72,7 @@ def _datasets() -> str:
                 f"{entry.T:,}",
                 f"{entry.d:,}",
                 f"{100 * entry.nnz / (entry.T * entry.d):.1f}",
-                "" if entry.positive_share is None else f"{100 * entry.positive_share:.1f}",
+                str(entry.n_classes) if many else _percent(entry.positive_share),
             ]
             for entry in own
         ]
@@ -85,6 +87,10 @@ def _datasets() -> str:
         text += [f"Note: {_sentence(note)}" for note in entry.notes]
         text.append("")
     return "\n".join(text)
+
+
+def _percent(share: float | None) -> str:
+    return "" if share is None else f"{100 * share:.1f}"
 
 
 def _linked(text: str) -> str:

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from omkl.reports.view import View
     from omkl.run.runner import Outcome
 
+KINDS = ("curve", "confusion", "sweep")  # of figures of the user's own runs
+
 
 def run(args: Namespace, words: list[str]) -> int:
     """Run learners on data sets and print the table, next to the yardsticks."""
@@ -64,8 +66,10 @@ def sweep(args: Namespace, words: list[str]) -> int:
 def figure(args: Namespace, words: list[str]) -> int:
     """Draw what the store holds, or a figure of a paper."""
     if "=" in args.kind:
-        raise UserError(f"{args.kind}: the KIND of figure comes first: curve, sweep or a paper's (omkc/1)")
-    if args.kind not in ("curve", "sweep"):
+        raise UserError(
+            f"{args.kind}: the KIND of figure comes first: {', '.join(KINDS)} or a paper's (omkc/1)"
+        )
+    if args.kind not in KINDS:
         from omkl.papers import find
         from omkl.papers.figures import figure as draw
 
@@ -81,6 +85,7 @@ def figure(args: Namespace, words: list[str]) -> int:
             option = option.replace("_", "-")
             raise UserError(f"--{option} is for a paper's figure; figure {args.kind} takes KEY=VALUE words")
     from omkl.config import plan as make_plan
+    from omkl.reports.confusion_figure import confusion_figure
     from omkl.reports.curves import ERROR, curve_figure
     from omkl.reports.expected import Expected
     from omkl.reports.measures import measure_named
@@ -109,6 +114,8 @@ def figure(args: Namespace, words: list[str]) -> int:
     with chosen(_look(args)):
         if args.kind == "curve":
             say_written(curve_figure(cells, store.curves(keys), out, names, expected=about))
+        elif args.kind == "confusion":
+            say_written(confusion_figure(cells, out, expected=about))
         else:
             say_written(sweep_report(cells, about, out=out)[1])
     return OK

@@ -13,6 +13,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from omkl.cli.commands import KINDS
 from omkl.cli.messages import OK, emit
 from omkl.errors import OmklError
 from omkl.paths import conf_folder, extended, extension, extensions
@@ -141,7 +142,7 @@ def _of_action(action: argparse.Action, plain: list[str], current: str) -> Itera
         yield from _paths(current)
     elif action.dest in ("name", "paper", "kind"):
         group = {"table": "tables", "figure": "figures", "claims": "claims"}[plain[0]]
-        yield from ((("curve", ""), ("sweep", "")) if group == "figures" else ())
+        yield from ((kind, "") for kind in KINDS if group == "figures")
         for paper, title in _names("paper"):
             items = _read("paper", paper).get(group) or {}
             if group == "claims":

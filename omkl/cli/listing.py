@@ -131,7 +131,10 @@ def _data_sets() -> Rows:
         status = omkl.data.status(name)
         where = {"embedded": "scikit-learn", "missing": "download" if status.downloadable else "missing"}
         place = where.get(status.state) or str(status.paths[0].parent)
-        rows.append({"data": name, "T": status.T, "d": status.d, "found": place, "title": status.title})
+        entry = omkl.data.registry.entry(name)
+        task = f"{entry.n_classes} classes" if entry.task == "classification" else entry.task
+        rows.append({"data": name, "T": status.T, "d": status.d, "task": task, "found": place})
+        rows[-1]["title"] = status.title
     return rows
 
 

@@ -96,7 +96,9 @@ def build_parser() -> Parser:
     _add_look(sub, "file (.png, .pdf, .svg) or folder of the figure")
 
     sub = command(commands.figure, f"KIND|NAME {settings}", f"{keys}\n{FIGURE}")
-    sub.add_argument("kind", metavar="KIND", help="curve, sweep, or a paper's figure such as omkc/1")
+    sub.add_argument(
+        "kind", metavar="KIND", help=f"{', '.join(commands.KINDS)}, or a paper's figure such as omkc/1"
+    )
     _add_look(sub, "file (.png, .pdf, .svg) or folder to write to")
     _add_selection(sub)
     _add_work_options(sub)

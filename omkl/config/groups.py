@@ -34,6 +34,7 @@ def _for(task: str) -> Callable[[LearnerSpec], bool]:
 _BELONGS: dict[str, Callable[[LearnerSpec], bool]] = {
     ALL: lambda spec: True,
     **{task: _for(task) for task in TASKS},
+    "multiclass": lambda spec: spec.takes(3),
     "pooled": lambda spec: spec.kernels == "pool",
     "single": lambda spec: spec.kernels == "own",
     "budget": _has_budget,

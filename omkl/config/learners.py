@@ -45,6 +45,17 @@ def learner_specs(names: Iterable[str] | None = None) -> dict[str, LearnerSpec]:
     return {name: _spec(name, content) for name, content in compose.read("algo", names).items()}
 
 
+def check_classes(spec: LearnerSpec, data: str, classes: int) -> None:
+    """Raise UserError for a learner that is not for this many classes, naming those that are."""
+    if spec.takes(classes):
+        return
+    able = ", ".join(name for name, own in learner_specs().items() if own.takes(classes))
+    raise UserError(
+        f"algo={spec.name} is for two classes, data={data} has {classes}; choose another learner ({able}), "
+        "or one class against the rest of a table (positive=CLASS)"
+    )
+
+
 def hyperparameters(specs: Iterable[LearnerSpec]) -> list[str]:
     """Return the keys of all hyperparameters that these learners have: ``algo.beta``, ..."""
     return sorted({f"algo.{name}" for spec in specs for name in spec.hyperparameters})
@@ -115,7 +126,7 @@ def _measures(value: Any) -> list[str]:
 
 _task, _measure = domains.parse(list(TASKS)), domains.parse(list(MEASURES))
 _REQUIRED = ("label", "cite", "task", "revision")
-_OF_ESTIMATORS = {*_REQUIRED, "estimator", "sparse", "yardstick"}
+_OF_ESTIMATORS = {*_REQUIRED, "classes", "estimator", "sparse", "yardstick"}
 _CHECKS: dict[str, domains.Check] = {
     **dict.fromkeys(("function", "label", "cite", "setup", "draws_as", "usual_pool"), domains.parse("text")),
     **dict.fromkeys(("yardstick", "stochastic", "sparse"), domains.parse("bool")),
@@ -125,8 +136,8 @@ _CHECKS: dict[str, domains.Check] = {
     "task": _tasks,
     "groups": _groups,
     "kernels": domains.parse(["pool", "own", "none"]),
-    "pool": domains.parse(["any", "gaussian"]),
     "classes": domains.parse(["two", "many"]),
+    "pool": domains.parse(["any", "gaussian"]),
     "measures": _measures,
     "revision": domains.parse("int [1, inf)"),
 }
@@ -148,6 +159,10 @@ def _spec(name: str, content: dict) -> LearnerSpec:
     tasks = values.pop("task")
     if foreign and "novelty" in tasks:
         raise UserError(f"{where}: about.task: an estimator is for classification or regression")
+    if foreign and "classification" in tasks:
+        values.setdefault("classes", "many")
+    if values.get("classes") == "many" and "classification" not in tasks:
+        raise UserError(f"{where}: about.classes: only a learner for classification has many")
     values.setdefault("kernels", "none")
     spec = LearnerSpec(**{"name": name, "function": name, "tasks": tasks, "hyperparameters": hyper, **values})
     own = "kernel" in hyper and hyper["kernel"].domain == "kernel"

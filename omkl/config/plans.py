@@ -69,6 +69,14 @@ class Plan:
         own = [self.load(name) for name in self.data if not registry.is_name(name)]
         return tuple(f"{dataset.name}: {note}" for dataset in own for note in dataset.notes)
 
+    @property
+    def classes(self) -> dict[str, tuple[str, ...]]:
+        """The names of the classes of each data set that has them, by the set's name."""
+        from omkl.data import registry
+
+        own = [registry.entry(n) if registry.is_name(n) else self.load(n) for n in self.data]
+        return {dataset.name: dataset.classes for dataset in own if dataset.classes}
+
 
 def plan(overrides: list[str], *, sweep: bool = False, values: Mapping[str, Any] | None = None) -> Plan:
     """Return the plan that the words of a command describe, every value checked.
@@ -82,8 +90,10 @@ def plan(overrides: list[str], *, sweep: bool = False, values: Mapping[str, Any]
     specs = list(learner_specs(request.names("algo", learner_names())).values())
     data = tuple(dict.fromkeys(_data(request)))
     tasks = list(dict.fromkeys(_task_of(name, request.value("task")) for name in data))
+    preparation = _preparation(request, data)
     if request.by_pattern("algo"):
-        specs = _suitable(specs, tasks, request)
+        classes = {name: _classes_of(name, request.value("task"), preparation) for name in data}
+        specs = _suitable(specs, tasks, classes, request)
     chosen, swept = settings(request, specs, tasks)
     order = request.value("order")
     made = Plan(
@@ -98,7 +108,7 @@ def plan(overrides: list[str], *, sweep: bool = False, values: Mapping[str, Any]
         swept=tuple(key for key in request.given if key in swept),
         block=request.value("block"),
         task=request.value("task"),
-        preparation=_preparation(request, data),
+        preparation=preparation,
     )
     total = (len(chosen) + len(made.yardsticks)) * len(made.data) * made.reps
     if total > MOST_CELLS:
@@ -145,6 +155,15 @@ def _task_of(data: str, task: str) -> str:
     return registry.entry(data).task if registry.is_name(data) else task
 
 
+def _classes_of(data: str, task: str, preparation: Preparation) -> int:
+    """Return the number of classes of a data set: as registered, else as the user's file has them."""
+    from omkl.data import load, registry
+
+    if registry.is_name(data):
+        return registry.entry(data).n_classes
+    return load(data, task=task, preparation=preparation).n_classes
+
+
 def _data(request: Request) -> Iterator[str]:
     """Yield the data sets of a request, aliases under their registered names."""
     from omkl.data import registry
@@ -166,11 +185,14 @@ def _data(request: Request) -> Iterator[str]:
             raise UserError(f"{word}: neither a registered data set nor a file{near}")
 
 
-def _suitable(specs: list[LearnerSpec], tasks: list[str], request: Request) -> list[LearnerSpec]:
-    """Return those of many learners that are for these tasks and pools; a note names the others.
+def _suitable(
+    specs: list[LearnerSpec], tasks: list[str], classes: Mapping[str, int], request: Request
+) -> list[LearnerSpec]:
+    """Return those of many learners that are for these tasks, classes and pools; a note names the others.
 
-    A learner that is named itself stays: then it is a mistake.
+    classes: the number of each data set's. A learner that is named itself stays: then it is a mistake.
     """
+    data, most = max(classes.items(), key=lambda item: item[1])
     named = request.by_name("algo", learner_names())
     pools = (
         kernel_pools.pools(request.names("pool", kernel_pools.pool_names()))
@@ -182,6 +204,8 @@ def _suitable(specs: list[LearnerSpec], tasks: list[str], request: Request) -> l
     for spec in specs:
         if spec.name not in named and not set(spec.tasks) & set(tasks):
             reasons.setdefault(f"not for {' and '.join(tasks)}", []).append(spec)
+        elif spec.name not in named and not spec.takes(most):
+            reasons.setdefault(f"not for the {most} classes of {data}", []).append(spec)
         elif spec.name not in named and spec.kernels == "pool" and kinds - {spec.pool} and spec.pool != "any":
             reasons.setdefault(f"not for {request.given['pool'].text}", []).append(spec)
     left_out = [spec for some in reasons.values() for spec in some]

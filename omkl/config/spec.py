@@ -114,6 +114,10 @@ class LearnerSpec:
                 f" pool={pool['name']} has {', '.join(others)} kernels"
             )
 
+    def takes(self, classes: int) -> bool:
+        """Whether a classification may have this many classes."""
+        return classes == 2 or self.classes == "many"
+
     def check_data(self, params: dict[str, Any], task: str, data: str) -> None:
         """Raise UserError when data of this task are not for the learner with these hyperparameters."""
         if task not in self.tasks:

@@ -5,17 +5,19 @@ from typing import Any
 import numpy as np
 
 from omkl.data.dataset import Dataset
+from omkl.data.labels import Classes, class_numbers, targets
 from omkl.data.parse import Examples
-from omkl.data.prepare import Classes, dataset_of, signs, targets
+from omkl.data.prepare import dataset_of
 from omkl.errors import UserError
 
 
 def from_arrays(X: Any, y: Any, *, name: str = "arrays", task: str = "classification") -> Dataset:
     """Return a data set of the rows of X, in their order.
 
-    X (T, d): a numpy array, a scipy sparse matrix, or a data frame (pandas, polars) of numbers; y (T,): two
-    labels of any kind, of which the smaller becomes -1, or numbers with ``task="regression"``.
-    Raises UserError for values that are no finite numbers, by row and column, and for other than two labels.
+    X (T, d): a numpy array, a scipy sparse matrix, or a data frame (pandas, polars) of numbers; y (T,):
+    labels of any kind, of which the smaller of two becomes -1 and more become 0, 1, ... in their order, or
+    numbers with ``task="regression"``. Raises UserError for values that are no finite numbers, by row and
+    column, and for labels that are no 2 to 1000 classes.
     """
     import scipy.sparse as sp  # 0.15 s
 
@@ -44,7 +46,7 @@ def from_arrays(X: Any, y: Any, *, name: str = "arrays", task: str = "classifica
         labels = labels.astype(str)
     classes: Classes = None
     if task == "classification":
-        target, classes = signs(labels, None, name)
+        target, classes = class_numbers(labels, None, name)
     else:
         target = targets(labels, name)
     indptr, indices = rows.indptr.astype(np.int64), rows.indices.astype(np.int32)

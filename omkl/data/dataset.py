@@ -14,11 +14,12 @@ class Dataset:
     """T examples with d features as compressed sparse rows; zeros are not stored, dense data included.
 
     indptr (T+1,) int64   indices (nnz,) int32, from 0, ascending in a row   values (nnz,) float64
-    y (T,) float64: +1 or -1 for classification, the target of a regression; for novelty, of which no learner
-        reads it, the source's label   content_hash: see `content_hash`
+    y (T,) float64: of two classes -1 or +1, of more 0 .. n_classes-1; the target of a regression; of novelty,
+        which no learner reads, the source's label   content_hash: see `content_hash`
     path: the cached copy that workers memory-map with `load_cached`, None where the cache cannot be written
     notes: for the user (the label mapping of a file without YAML, the traps of a registered set)
-    classes: the labels of -1 and +1 as a file without YAML writes them; None of other data
+    classes: the labels in the order of their numbers, as a file without YAML writes them or the registry
+        names them; None of other data, and of registered sets of two classes
     """
 
     name: str
@@ -31,15 +32,21 @@ class Dataset:
     content_hash: str
     path: Path | None = None
     notes: tuple[str, ...] = ()
-    classes: tuple[str, str] | None = None
+    classes: tuple[str, ...] | None = None
 
     def __repr__(self) -> str:
-        return f"Dataset({self.name!r}, T={self.T}, d={self.d}, {self.task}, sha256 {self.content_hash[:12]})"
+        task = f"{self.n_classes} classes" if self.n_classes > 2 else self.task
+        return f"Dataset({self.name!r}, T={self.T}, d={self.d}, {task}, sha256 {self.content_hash[:12]})"
 
     @property
     def T(self) -> int:
         """Number of examples."""
         return len(self.y)
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes; 2 for other tasks, too."""
+        return len(self.classes) if self.classes else 2
 
     @property
     def nnz(self) -> int:
@@ -48,7 +55,7 @@ class Dataset:
 
     @property
     def positive_share(self) -> float:
-        """Share of the examples with label +1."""
+        """Share of the examples with label +1, of two classes."""
         return float(np.mean(self.y == 1.0))
 
 

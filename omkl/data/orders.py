@@ -13,7 +13,7 @@ from omkl.seeds import permutation_seed
 
 KINDS = ("file", "permuted", "authors")
 FOLDER = "omkc_permutations"
-BLOCKS = 5  # with at most 5 changes of label, a set is stored class by class
+BLOCKS = 5  # with at most 5 changes of label, or one per class, a set is stored class by class
 
 
 def order(dataset: Dataset, kind: str, base_seed: int, rep: int) -> tuple[np.ndarray, int]:
@@ -35,7 +35,7 @@ def order(dataset: Dataset, kind: str, base_seed: int, rep: int) -> tuple[np.nda
     if kind == "authors":
         return _authors(dataset, rep), seed
     changes = np.count_nonzero(np.diff(dataset.y))
-    if 0 < changes <= BLOCKS < dataset.T // 10:
+    if 0 < changes <= max(BLOCKS, dataset.n_classes) < dataset.T // 10:
         text = f"the labels of {dataset.name} change only {changes} time(s) in file order"
         warnings.warn(f"{text}: order=file streams long runs of one class", stacklevel=2)
     return np.arange(dataset.T, dtype=np.int64), seed

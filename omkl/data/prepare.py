@@ -1,6 +1,5 @@
 """From files to a data set, as a form declares it: that of a YAML, or the one that a user's file shows."""
 
-import contextlib
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -10,15 +9,13 @@ import numpy as np
 from omkl.data import table_files
 from omkl.data.dataset import Dataset, content_hash
 from omkl.data.files import COMPRESSION, data_name, size_limit
-from omkl.data.parse import Examples, dense, read_libsvm, read_npz, to_number, undense
+from omkl.data.labels import OTHERS, Classes, against_rest, class_numbers, note_on, targets
+from omkl.data.parse import Examples, dense, read_libsvm, read_npz, undense
 from omkl.data.recipe import Preparation, Recipe, recipe_of
 from omkl.data.registry import Affine, DataEntry, Form
 from omkl.data.streams import generate
 from omkl.data.tables import delimiter, read_columns, read_fields, read_labels, read_table
-from omkl.errors import UserError, show, suggest
-
-Classes = tuple[str, str] | None  # the labels of -1 and +1 as a source without YAML writes them
-OTHERS = "other"  # all classes but the positive one
+from omkl.errors import UserError
 
 
 def parse(name: str, form: Form, paths: Sequence[Path], task: str, item: DataEntry | None = None) -> Dataset:
@@ -29,15 +26,16 @@ def parse(name: str, form: Form, paths: Sequence[Path], task: str, item: DataEnt
     if examples.d == 0 and item is None:
         raise UserError(f"{where}: no features in any example")
     if task == "classification":
-        y, classes = signs(examples.labels, form.labels, where)
+        y, classes = class_numbers(examples.labels, form.labels, where)
     else:
         y = targets(examples.labels, where)
     if item is None:
         return dataset_of(name, examples, y, examples.d, task, (), classes)
-    dataset = dataset_of(name, examples, y, item.d, task, item.notes)
+    dataset = replace(dataset_of(name, examples, y, item.d, task, item.notes), classes=item.classes)
     columns = int(examples.indices.max(initial=-1)) + 1
     if dataset.content_hash != item.content_hash or columns > item.d:
-        share = f", {dataset.positive_share:.6f} positive" if task == "classification" else ""
+        two = task == "classification" and item.classes is None
+        share = f", {dataset.positive_share:.6f} positive" if two else ""
         raise UserError(
             f"{where}: not the registered content of {name}: "
             f"expected {item.content_hash} (T={item.T}, d={item.d}), "
@@ -57,11 +55,9 @@ def dataset_of(
 ) -> Dataset:
     """Return the data set of these examples with labels or targets y (T,).
 
-    classes: of a source without YAML, as `signs` returns them; a note says which is which.
+    classes: of a source without YAML, as `class_numbers` returns them; a note says which is which.
     """
-    if classes is not None and classes != ("-1", "1"):
-        negative, positive = (text if text.isprintable() else show(text) for text in classes)
-        notes = (*notes, f"labels: {negative} -> -1, {positive} -> +1")
+    notes = (*notes, *note_on(classes))
     arrays = (examples.indptr, examples.indices, examples.values, y)
     return Dataset(name, *arrays, d, task, content_hash(*arrays), None, notes, classes)
 
@@ -97,24 +93,12 @@ def read_table_file(path: Path, task: str, preparation: Preparation) -> tuple[Da
         y = against_rest(labels, preparation.positive, where)
         notes.append(f"labels: {preparation.positive} -> +1, all others -> -1")
     else:
-        y, classes = signs(labels.astype(str), None, where)
+        y, classes = class_numbers(labels.astype(str), None, where)
     examples = dense(X, labels)
     made = dataset_of(data_name(path), examples, y, examples.d, task, tuple(notes), classes)
     if task == "classification" and preparation.positive is not None:
         made = replace(made, classes=(OTHERS, preparation.positive))
     return made, recipe
-
-
-def against_rest(labels: np.ndarray, positive: str, where: str) -> np.ndarray:
-    """Return y (T,): +1 for the class ``positive``, -1 for all others. Raises UserError if no row has it."""
-    y = np.where(labels == positive, 1.0, -1.0)
-    if not (y > 0).any():
-        classes = sorted(set(labels))
-        listed = ", ".join(map(show, classes[:8])) + (", ..." if len(classes) > 8 else "")
-        raise UserError(
-            f"positive={positive}: {where} has no such class{suggest(positive, classes)}; it has {listed}"
-        )
-    return y
 
 
 def read_form(form: Form, paths: Sequence[Path], limit: int | None = None) -> Examples:
@@ -166,45 +150,3 @@ def _read_source(form: Form, paths: list[Path], limit: int | None) -> Examples:
         count = len(examples.labels)
         raise UserError(f"{paths[1]}: {len(labels)} labels for the {count} rows of {paths[0]}")
     return examples._replace(labels=labels)
-
-
-def signs(labels: np.ndarray, mapping: dict[str, int] | None, where: str) -> tuple[np.ndarray, Classes]:
-    """Return y (T,) of +1 and -1, and without ``mapping`` the labels of -1 and +1 as texts.
-
-    Without ``mapping`` the smaller of two labels becomes -1. Raises UserError for labels outside the mapping,
-    or that are not two classes, and lists them.
-    """
-    with contextlib.suppress(ValueError):  # '+1', '1' and '1.0' agree if all labels are numbers
-        labels = labels.astype(np.float64)
-    distinct, place = np.unique(labels, return_inverse=True)
-    texts = [
-        str(int(label)) if isinstance(label, float) and label.is_integer() else str(label)
-        for label in distinct
-    ]
-    classes: Classes = None
-    if mapping is None:
-        words = [text if text.isprintable() else show(text) for text in texts]
-        if len(texts) != 2:
-            listed = ", ".join(words[:8]) + (", ..." if len(texts) > 8 else "")
-            numbers = distinct.dtype.kind == "f" and len(texts) > 1
-            way_out = "; task=regression takes them as targets" if numbers else ""
-            way_out += "; positive=CLASS takes one against the rest of a table" if len(texts) > 2 else ""
-            raise UserError(
-                f"{where}: {len(texts)} different labels ({listed}); classification needs exactly two"
-                + way_out
-            )
-        classes = texts[0], texts[1]
-        mapping = {texts[0]: -1, texts[1]: 1}
-    if unknown := [text for text in texts if text not in mapping]:
-        raise UserError(f"{where}: label {show(unknown[0])}; expected one of {', '.join(mapping)}")
-    return np.array([float(mapping[text]) for text in texts])[place.ravel()], classes
-
-
-def targets(labels: np.ndarray, where: str) -> np.ndarray:
-    """Return y (T,) of labels that are numbers. Raises UserError for one that is not."""
-    numbers = labels
-    if labels.dtype.kind != "f":
-        numbers = np.array([to_number(str(label), f"{where}: target") for label in labels])
-    if not np.isfinite(numbers).all():
-        raise UserError(f"{where}: a target is not finite")
-    return numbers

@@ -23,7 +23,7 @@ class Preparation:
     label: a column's name or number, None for the last    drop: columns to leave out
     missing: ``error``, ``drop`` the row, or ``mean`` of the column    categorical: ``error`` or ``onehot``
     scale: ``none``, ``minmax`` to [0, 1] or ``standard`` to mean 0 and deviation 1, over the whole table
-    positive: the class that is +1 against all others, None where there are two
+    positive: the class that is +1 against all others, None: all classes as they are
     """
 
     label: str | None = None
@@ -48,7 +48,7 @@ class Recipe:
     """A preparation with what it took from its table.
 
     columns: the features' columns in order; of each its mean, its scaling (shift, factor), or its categories
-    label: the label's column    classes: the labels that are -1 and +1; with ``positive`` the first is None
+    label: the label's column
     """
 
     preparation: Preparation

@@ -23,7 +23,8 @@ from omkl.tasks import TASKS
 
 # format: how many files it needs at least
 FORMATS = {"libsvm": 1, "table": 1, "sparse_binary": 2, "npz": 1, "sklearn": 0, "stream": 0}
-EMBEDDED = {"sklearn": ("breast_cancer",), "stream": tuple(EVERY)}  # format: the data sets it can give
+# format: the data sets it can give
+EMBEDDED = {"sklearn": ("breast_cancer", "digits", "iris", "wine"), "stream": tuple(EVERY)}
 
 
 @dataclass(frozen=True)
@@ -61,7 +62,8 @@ class Form:
 
     format: libsvm (files one after the other) | table | sparse_binary (a line lists the columns that are 1)
         | npz (arrays X and y) | sklearn (the copy that scikit-learn embeds) | stream (made from a seed)
-    labels: source label -> +1 or -1; other labels are errors. None: the labels are numbers, kept as they are
+    labels: source label -> +1 or -1, or 0, 1, ... of more classes; other labels are errors. None: the labels
+        are numbers, kept as they are
     label: column of the label: first | last | number from 1 | file (the second file holds one label per line)
     delimiter: one character, or "whitespace"   drop: columns left out, from 1   values: words -> numbers
     missing: rows with this mark in a kept feature are left out   rows: only the first ones of the file
@@ -91,7 +93,10 @@ class Form:
 
 @dataclass(frozen=True)
 class DataEntry:
-    """The content of conf/data/NAME.yaml; parsed data must have its content hash."""
+    """The content of conf/data/NAME.yaml; parsed data must have its content hash.
+
+    positive_share: of two classes, that of +1    classes: the names of three and more, in their order
+    """
 
     name: str
     title: str
@@ -104,10 +109,16 @@ class DataEntry:
     source: str
     licence: str
     forms: tuple[Form, ...]
-    positive_share: float | None = None  # of a classification
+    positive_share: float | None = None
+    classes: tuple[str, ...] | None = None
     permutations: str | None = None
     aliases: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes; 2 for other tasks, too."""
+        return len(self.classes) if self.classes else 2
 
     def size_limit(self, form: Form) -> int:
         """Return how many bytes a file of this form may hold: generous for the declared size."""
@@ -226,17 +237,20 @@ def _faults(item: DataEntry) -> Iterator[str]:
     classes = item.task == "classification"
     if item.task not in TASKS:
         yield f"task: {show(item.task)}{suggest(item.task, TASKS)}; one of {', '.join(TASKS)}"
-    if classes and item.positive_share is None:
-        yield "missing positive_share"
+    if item.classes is not None and not (classes and 2 < len(set(item.classes)) == len(item.classes)):
+        yield "classes: should name three or more different classes of a classification"
+    if classes and (item.positive_share is None) == (item.classes is None):
+        yield "missing positive_share (of two classes) or classes (the names of more)"
     if len(item.content_hash) != 64 or set(item.content_hash) - set("0123456789abcdef"):
         yield "content_hash: should be 64 hexadecimal digits"
     if not item.forms:
         yield "forms: at least one is needed"
     for number, form in enumerate(item.forms, 1):
-        yield from (f"forms[{number}]: {fault}" for fault in _form_faults(form, classes))
+        yield from (f"forms[{number}]: {fault}" for fault in _form_faults(form, classes, item.n_classes))
 
 
-def _form_faults(form: Form, classes: bool) -> Iterator[str]:
+def _form_faults(form: Form, classes: bool, count: int) -> Iterator[str]:
+    numbers = {-1, 1} if count == 2 else set(range(count))
     if form.format not in FORMATS:
         yield f"format: {show(form.format)}{suggest(form.format, FORMATS)}; one of {', '.join(FORMATS)}"
         return
@@ -255,8 +269,9 @@ def _form_faults(form: Form, classes: bool) -> Iterator[str]:
         yield "missing labels"
     elif not classes and form.labels:
         yield "labels: only classification has classes to map"
-    elif classes and set((form.labels or {}).values()) != {-1, 1}:
-        yield "labels: should map the source's labels to -1 and 1"
+    elif classes and set((form.labels or {}).values()) != numbers:
+        wanted = "-1 and 1" if count == 2 else f"0 to {count - 1}"
+        yield f"labels: should map the source's labels to {wanted}"
     if any(change and change.divide == 0 for change in (form.target, form.scale)):
         yield "target, scale: divide must not be 0"
     for file in form.files:

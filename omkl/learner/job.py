@@ -13,7 +13,7 @@ from omkl.errors import OmklError, UserError
 from omkl.paths import EXTENSIONS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from omkl.config import LearnerSpec
     from omkl.data import Dataset
@@ -41,6 +41,7 @@ class Job:
     rep: int
     permutation_seed: int
     block: int | None
+    classes: int = 2
     prepared: str = ""  # how a table of the user's was prepared, for the provenance
     board: Path | None = None  # where its rounds are noted while it runs, under its number
     number: int = 0
@@ -67,7 +68,7 @@ def check_memory(job: Job) -> None:
     from omkl.learner.resources import Setup, bytes_needed, memory
 
     d, state = compact(dataset_of(job)).d, job.spec.state
-    needed, there = bytes_needed(state, Setup(job.params, job.kernel_pool, d)), memory()
+    needed, there = bytes_needed(state, Setup(job.params, job.kernel_pool, d, classes=job.classes)), memory()
     total = sum(needed.values())
     if total > there:
         largest = max(needed, key=lambda name: needed[name])
@@ -88,7 +89,7 @@ def run_cell(job: Job) -> dict[str, Any]:
     if source(job.spec) != job.source:
         raise OmklError(f"the source of {job.spec.name} changed during the run: run the same command again")
     check_memory(job)
-    warm_up([(job.spec, job.params)])
+    warm_up([(job.spec, job.params, job.classes)])
     dataset = dataset_of(job)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # shown already, when the plan was expanded
@@ -109,7 +110,7 @@ def run_cell(job: Job) -> dict[str, Any]:
 _warm: set[tuple] = set()
 
 
-def warm_up(settings: "Iterable[tuple[LearnerSpec, dict[str, Any]]]") -> None:
+def warm_up(settings: "Iterable[Sequence[Any]]") -> None:
     """Load compiled learners before their first clock starts; this process compiles what is not on disk.
 
     settings: as of `omkl.learner.warm_up`.
@@ -117,12 +118,13 @@ def warm_up(settings: "Iterable[tuple[LearnerSpec, dict[str, Any]]]") -> None:
     from omkl.learner import warming
     from omkl.learner.resources import absent
 
-    cold: dict[tuple, tuple[LearnerSpec, dict[str, Any]]] = {}
-    for spec, params in settings:
+    cold: dict[tuple, Sequence[Any]] = {}
+    for own in settings:
+        spec, params, many = warming.setting(own)
         arguments = repr(params) if spec.estimator else ""  # which are checked with it
-        which = (spec.name, os.environ.get(EXTENSIONS), absent(spec.state, params), arguments)
+        which = (spec.name, os.environ.get(EXTENSIONS), absent(spec.state, params), many, arguments)
         if which not in _warm:
-            cold.setdefault(which, (spec, params))
+            cold.setdefault(which, own)
     if cold:
         warming.warm_up(list(cold.values()))
         _warm.update(cold)

@@ -10,10 +10,11 @@ from omkl import seeds
 from omkl.algorithms import function
 from omkl.config.kernel_pools import kernel_pool
 from omkl.config.spec import LearnerSpec
+from omkl.data import confusion
 from omkl.data.dataset import compact
 from omkl.engine.expansion import BLOCK, make_expansion, reserve
 from omkl.engine.pool import make_pool
-from omkl.engine.stream import Stream, Trace, make_stream
+from omkl.engine.stream import Stream, Trace, make_stream, part
 from omkl.errors import OmklError
 from omkl.learner.learner import CURVE_POINTS, Learner
 from omkl.learner.outside import Estimator
@@ -32,51 +33,38 @@ def run_pass(
     block: int | None = None,
     threads: int = 1,
     on_part: Callable[[int], None] | None = None,
+    on_end: Callable[[Any, Trace], None] | None = None,
 ) -> dict:
     """Run a learner once over a data set in this order and return its cell's figures.
 
     spec: LearnerSpec; params: hyperparameters; pool: for learners with ``kernels: pool``; dataset: Dataset;
     order (T,): rows in order of arrival; permutation_seed: of this order, for the learner's own draws.
-    on_part: called with the number of rounds done, at most 100 times.
+    threads: that share a block's rows (see `omkl.learner.threads`); nothing but the time depends on it.
+    on_part: called with the number of rounds done, at most 100 times. on_end: called with the learner as the
+    pass left it, and the trace of its rounds.
     Keys: T, m, mistakes, mistake_rate (None of a regression, which has ``mse``, the mean squared error of the
-    predictions before their updates; of a novelty detection the examples flagged as novel), n_sv_sum,
-    n_sv_union, n_sv_combined, n_sv_per_kernel, weights, pairs (stored vectors summed over rounds), seconds,
-    memory (bytes, see resources.held_bytes; not of another package's estimator),
+    predictions before their updates; of a novelty detection the examples flagged as novel), confusion (of a
+    classification, see omkl.data.confusion), n_sv_sum, n_sv_union, n_sv_combined, n_sv_per_kernel, weights,
+    pairs (stored vectors summed over rounds), seconds, memory (bytes, see resources.held_bytes; not of
+    another package's estimator),
     curve (at most 100 points t, weights at points weights_t; ``loss``, the squared errors summed, of a
     regression in place of mistakes). Each further measure of the learner is a key of its own, its mean over
     the pass, and its sums a list of the curve. Raises OmklError when a regression's predictions overflow.
     """
-    return observed_pass(
-        spec, params, pool, dataset, order, permutation_seed, block=block, threads=threads, on_part=on_part
-    )[0]
-
-
-def observed_pass(
-    spec: Any,
-    params: dict,
-    pool: dict | None,
-    dataset: Any,
-    order: np.ndarray,
-    permutation_seed: int,
-    *,
-    block: int | None = None,
-    threads: int = 1,
-    on_part: Callable[[int], None] | None = None,
-) -> tuple[dict, Any, Trace]:
-    """Return the figures of `run_pass`, the learner as the pass left it, and the trace of its rounds."""
     dataset = compact(dataset)
     seed = seeds.learner_seed(permutation_seed, spec.draws_as or spec.name)
     params = for_task(params, dataset.task)
     pool = kernel_pool(params, pool)
-    stream = make_stream(dataset.indptr, dataset.indices, dataset.values, dataset.y, order)
+    stream = make_stream(dataset.indptr, dataset.indices, dataset.values, dataset.y, order, dataset.n_classes)
     learner: Any
     if spec.setup and pool is not None:
         apart = seeds.derive("apart", dataset.content_hash)
-        pool = choose_kernels(spec, params, pool, dataset.d, stream, apart, block)
+        pool = choose_kernels(spec, params, pool, dataset.d, stream, apart, block, dataset.n_classes)
     if spec.estimator:
-        learner = Estimator(spec, params, dataset.d, seed, dataset.task)
+        learner = Estimator(spec, params, dataset.d, seed, dataset.task, dataset.n_classes)
     else:
-        learner = Learner(spec, params, pool, dataset.d, seed, block, order.size, threads=threads)
+        how = {"threads": threads, "classes": dataset.n_classes}
+        learner = Learner(spec, params, pool, dataset.d, seed, block, order.size, **how)
     weights: dict[int, list[float]] = {}
 
     def note(t: int) -> None:
@@ -88,9 +76,21 @@ def observed_pass(
     trace, seconds = learner.run(stream, on_part=note)
     target = stream.y if dataset.task == "regression" else None
     figures = _figures(learner, trace, seconds, weights, target)
+    if dataset.task == "classification":
+        figures["confusion"] = confusion.counted(*_classes(stream, trace), dataset.n_classes)
     if not spec.estimator:  # another package does not say what it holds
         figures["memory"] = held_bytes(learner.state, stream, trace)
-    return figures, learner, trace
+    if on_end is not None:
+        on_end(learner, trace)
+    return figures
+
+
+def _classes(stream: Stream, trace: Trace) -> tuple[np.ndarray, np.ndarray]:
+    """Return the true and the predicted class (T,) of each round; of two classes -1 is 0 and +1 is 1."""
+    if stream.label is not None:
+        return stream.label, trace.predicted
+    positive = stream.y > 0
+    return positive, positive ^ trace.mistake  # a score of 0 is a mistake, so it speaks for the other one
 
 
 def _figures(
@@ -155,7 +155,14 @@ def _check_range(sums: np.ndarray) -> None:
 
 
 def choose_kernels(
-    spec: LearnerSpec, params: dict, pool: dict, d: int, stream: Stream, seed: int, block: int | None = None
+    spec: LearnerSpec,
+    params: dict,
+    pool: dict,
+    d: int,
+    stream: Stream,
+    seed: int,
+    block: int | None = None,
+    classes: int = 2,
 ) -> dict:
     """Let the learner's setup function choose its kernels by this stream; its time is not the learner's.
 
@@ -163,15 +170,10 @@ def choose_kernels(
     """
 
     def run(compiled: Any, state: dict, stop: int, apart: bool) -> None:
-        order, y = stream.order, stream.y
-        if apart:
-            order = np.random.default_rng(seed).permutation(stream.T)
-            y = np.empty(stream.T)
-            y[stream.order] = stream.y
-            y = y[order]
-        rows = stream._replace(T=min(stop, stream.T), order=order[:stop].astype(np.int64), y=y[:stop])
+        rows = part(_permuted(stream, seed) if apart else stream, 0, min(stop, stream.T))
         lengths = np.diff(rows.indptr)[rows.order]
-        E = make_expansion(make_pool(pool["kernels"], pool["normalise"]), d, block or BLOCK)
+        many = classes if classes > 2 else None
+        E = make_expansion(make_pool(pool["kernels"], pool["normalise"]), d, block or BLOCK, many)
         E = reserve(E, rows.T, int(lengths.sum()), int(lengths.max(initial=0)))
         given = {"stream": _frozen(rows), "E": E, "learn": True, **state}
         compiled(*(given[name] for name in inspect.signature(compiled.py_func).parameters))
@@ -179,8 +181,18 @@ def choose_kernels(
     return function(str(spec.setup))(run, pool, params, stream.T)
 
 
+def _permuted(stream: Stream, seed: int) -> Stream:
+    """Return the rows of a stream that has them all in another order."""
+    order = np.random.default_rng(seed).permutation(stream.T).astype(np.int64)
+    place = np.empty(stream.T, np.int64)
+    place[stream.order] = np.arange(stream.T)
+    label = None if stream.label is None else stream.label[place[order]]
+    return stream._replace(order=order, y=stream.y[place[order]], label=label)
+
+
 def _frozen(rows: Stream) -> Stream:
     """Return a stream whose arrays are read-only, as `make_stream` makes them: one compiled version."""
-    for array in (rows.order, rows.y):
-        array.flags.writeable = False
+    for array in (rows.order, rows.y, rows.label):
+        if array is not None:
+            array.flags.writeable = False
     return rows

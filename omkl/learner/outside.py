@@ -4,8 +4,9 @@ A YAML of a folder of OMKL_PATH names it, ``estimator: module:Class``. The modul
 of an installed package; its class has ``partial_fit`` and ``predict``, or ``learn_one`` and ``predict_one``.
 A module of the folder may have a function in its place, which returns such an object.
 
-The score is what ``decision_function`` gives, else the predicted label as +1 or -1, or the predicted number.
-Before the first row has been learnt it is 0, as that of our own learners.
+The score is what ``decision_function`` gives, else the predicted label as +1 or -1, or the predicted number;
+of more than two classes it is the margin of the true class. Before the first row has been learnt it is 0, as
+that of our own learners.
 """
 
 import ast
@@ -36,13 +37,15 @@ class Estimator:
     """An estimator with what `run_pass` uses of a Learner; one pass is all that it makes.
 
     spec: its LearnerSpec; params: its arguments; d: number of features; seed: its ``random_state`` or
-    ``seed``, where it takes one. Raises UserError as `make` does.
+    ``seed``, where it takes one; classes: their number. Raises UserError as `make` does.
     """
 
     m, weights, classifiers = 0, None, None
 
-    def __init__(self, spec: LearnerSpec, params: Mapping[str, Any], d: int, seed: int, task: str) -> None:
-        self.spec, self.d, self.is_regression = spec, d, task == "regression"
+    def __init__(
+        self, spec: LearnerSpec, params: Mapping[str, Any], d: int, seed: int, task: str, classes: int = 2
+    ) -> None:
+        self.spec, self.d, self.is_regression, self.classes = spec, d, task == "regression", classes
         self.model = make(spec, params, seed)
         self.name = f"{spec.name} ({spec.estimator})"
         kind = self._of_sklearn if hasattr(self.model, "partial_fit") else self._of_river
@@ -53,24 +56,45 @@ class Estimator:
 
         on_part: called with the number of rounds done, at most 100 times.
         """
-        trace, part = make_trace(stream.T), -(-stream.T // 100)
-        order, y, indptr = stream.order.tolist(), stream.y.tolist(), stream.indptr.tolist()
+        many, part = stream.label is not None, -(-stream.T // 100)
+        trace = make_trace(stream.T, many=many)
+        order, indptr = stream.order.tolist(), stream.indptr.tolist()
+        labels = (stream.label if many else stream.y).tolist()
         began = time.thread_time()
-        for t in range(stream.T):
+        for t, y in enumerate(labels):
             x = self._row(stream, indptr[order[t]], indptr[order[t] + 1])
-            f = self._score(x) if t else 0.0
-            trace.score[t], trace.mistake[t] = f, not y[t] * f > 0
-            self._learn(x, y[t])
+            if many:
+                trace.predicted[t], f = self._judged(self._score(x), y) if t else (0, 0.0)
+            else:
+                f = self._score(x) if t else 0.0
+            trace.score[t], trace.mistake[t] = f, not (f if many else y * f) > 0
+            self._learn(x, y)
             if on_part is not None and (t + 1) % part == 0:
                 on_part(t + 1)
         return trace, time.thread_time() - began
 
-    # What the two kinds of estimators need: a row, its score, learning it.
+    def _judged(self, found: Any, y: int) -> tuple[int, float]:
+        """Return the class predicted and the margin of class y: its score less that of its strongest rival.
+
+        found: the scores (C,) of all classes, or the class predicted, None where there is none yet
+        """
+        if found is None:
+            return 0, 0.0
+        if isinstance(found, np.ndarray):
+            return int(found.argmax()), float(found[y] - np.delete(found, y).max())
+        if found not in range(self.classes):
+            raise OmklError(
+                f"{self.name} predicts {found!r}, which is none of the classes 0 to {self.classes - 1}"
+            )
+        return int(found), 1.0 if found == y else -1.0
+
+    # What the two kinds of estimators need: a row, its score (of many classes see _judged), learning it.
 
     def _of_sklearn(self) -> tuple[Callable, Callable, Callable]:
         model, d, is_regression = self.model, self.d, self.is_regression
         takes_classes = "classes" in inspect.signature(model.partial_fit).parameters and not is_regression
-        first = {"classes": np.array([-1, 1])} if takes_classes else {}
+        many = self.classes > 2
+        first = {"classes": np.arange(self.classes) if many else np.array([-1, 1])} if takes_classes else {}
         scores = None if is_regression else getattr(model, "decision_function", None)
 
         def row(stream: Stream, start: int, stop: int) -> Any:
@@ -83,11 +107,15 @@ class Estimator:
             x[0, stream.indices[start:stop]] = stream.values[start:stop]
             return x
 
-        def score(x: Any) -> float:
+        def score(x: Any) -> Any:
             value = np.ravel((scores or model.predict)(x))
+            if many and scores and value.size == self.classes:
+                return value
+            if many and scores:
+                value = np.ravel(model.predict(x))
             if value.size != 1:
                 raise OmklError(f"{self.name} gives {value.size} numbers for one row")
-            return float(value[0])
+            return value[0] if many else float(value[0])
 
         def learn(x: Any, y: float) -> None:
             model.partial_fit(x, np.array([y if is_regression else int(y)]), **first)
@@ -96,7 +124,8 @@ class Estimator:
         return row, score, learn
 
     def _of_river(self) -> tuple[Callable, Callable, Callable]:
-        model, is_regression, every = self.model, self.is_regression, range(self.d)
+        model, every = self.model, range(self.d)
+        as_given = self.is_regression or self.classes > 2
 
         def row(stream: Stream, start: int, stop: int) -> dict[int, float]:
             own = stream.indices[start:stop].tolist(), stream.values[start:stop].tolist()
@@ -104,14 +133,16 @@ class Estimator:
             x.update(zip(*own, strict=True))
             return x
 
-        def score(x: dict[int, float]) -> float:
+        def score(x: dict[int, float]) -> Any:
             value = model.predict_one(x)
+            if self.classes > 2:
+                return value
             if value is None:
                 return 0.0
             return (1.0 if value else -1.0) if isinstance(value, bool | np.bool_) else float(value)
 
         def learn(x: dict[int, float], y: float) -> None:
-            model.learn_one(x, y if is_regression else y > 0)
+            model.learn_one(x, y if as_given else y > 0)
 
         return row, score, learn
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from omkl.config.settings_text import params_text, value_text
+from omkl.reports.confusions import errors_text
 from omkl.reports.measures import BY_TASK, FURTHER
 
 if TYPE_CHECKING:
@@ -126,6 +127,8 @@ def everything(summary: "pd.DataFrame", swept: Iterable[str] = ()) -> Display:
     combined = _counts(counts["n_sv_combined_mean"])
     parts.append((Column("n_sv_combined", "combined", usual=differ), combined))
     parts.append((Column("kernel", "kernel", "left", usual=False), [row["kernel"] for row in rows]))
+    errors = [errors_text(row["classes"], row["class_errors"]) or MISSING for row in rows]
+    parts.append((Column("class_errors", "class errors %", "left", usual=False), errors))
     parts.append((Column("seconds", "seconds"), _seconds(summary["seconds_mean"].astype(float))))
     memory = [number(value, 1) for value in summary["memory_mib_mean"].astype(float)]
     parts.append((Column("memory", "MiB", usual=False), memory))

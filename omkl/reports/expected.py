@@ -15,6 +15,7 @@ class Expected:
     stale: number of cells of older revisions in the store by (learner, revision)
     swept: keys given several values, such as "algo.beta"    command: as typed, for captions and metadata
     about_data: what is to be known of the user's own files: which label is +1, how a table was scaled
+    classes: the names of each data set's classes
 
     Everything may be left out: rows are then what the cells hold, in alphabetical order.
     """
@@ -29,6 +30,7 @@ class Expected:
     stale: Mapping[tuple[str, int | str], int] = field(default_factory=dict)
     command: str = ""
     about_data: tuple[str, ...] = ()
+    classes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, plan: Any, failed: Any = (), command: str = "", stale: Any = None) -> "Expected":
@@ -47,6 +49,7 @@ class Expected:
             command=command,
             stale=stale or {},
             about_data=plan.about_data,
+            classes=plan.classes,
         )
 
     def tasks(self, learner: str) -> list[str]:

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from omkl.config.settings_text import params_text
 from omkl.reports.captions import n_cells, repetitions_of, some
+from omkl.reports.confusions import MOST_NAMED, WORST
 from omkl.reports.display import MISSING, Display, Spread
 from omkl.reports.expected import Expected
 from omkl.reports.origin import doubts, made_with
@@ -39,6 +40,9 @@ def legend(table: Display, least: str, cells: "pd.DataFrame") -> list[tuple[str,
     if table.has("kernel"):
         won = "" if single else f"; 15/20: in 15 of 20 {each}, otherwise in all"
         terms.append(("kernel", f"the kernel with the largest weight when the pass ends{won}"))
+    if table.has("class_errors"):
+        few = f"; of more than {MOST_NAMED} classes the {WORST} largest"
+        terms.append(("class errors %", f"share of each class's examples taken for another class{few}"))
     if table.has("seconds"):
         terms.append(("seconds", f"learner time of one pass{'' if single else ', mean'}"))
     if table.has("memory"):

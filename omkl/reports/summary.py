@@ -9,6 +9,7 @@ import numpy as np
 from omkl import tasks
 from omkl.config.settings_text import params_text
 from omkl.reports import origin
+from omkl.reports.confusions import class_names, mean_errors
 from omkl.reports.expected import Expected
 from omkl.reports.measures import BY_TASK
 from omkl.reports.rows import Row, rows_of, shown_params
@@ -34,6 +35,7 @@ COLUMNS = (
     *("data", "task", "order", "T", "m", "pool", "kernel", "algo", "label", "is_yardstick", "settings"),
     "shown",
     *("params", "reps", "asked", "complete", "marked", "best", "p_value", "common"),
+    *("classes", "class_errors"),
     *(f"{name}_{part}" for _, name, _ in MEASURES for part in ("mean", "std")),
     *origin.COLUMNS,
 )
@@ -47,8 +49,9 @@ def summary_of(cells: "pd.DataFrame", expected: Expected) -> "pd.DataFrame":
     of a regression times 1000, ``nlpd`` NaN for a learner that does not report it, seconds of the learner.
     ``m`` is the number of kernels, 0 for a kernel-free learner, ``kernel`` the one that wins (winner.winner).
     ``settings`` is the text of the hyperparameters to show (``shown``), ``params`` all of them. ``reps``
-    repetitions have finished, ``asked`` are expected; ``complete`` when these agree. The last columns are
-    those of origin.columns.
+    repetitions have finished, ``asked`` are expected; ``complete`` when these agree. ``class_errors`` are the
+    mean errors of the ``classes`` in percent, None of cells without them. The last columns are those of
+    origin.columns.
 
     ``best``: the lowest mean mistake rate of the data set, of a regression the lowest mean squared error, of
     a novelty detection none. ``marked``: the best, and every row not worse than it by a two-sided paired
@@ -68,13 +71,19 @@ def summary_of_rows(rows: list[Row], cells: "pd.DataFrame", expected: Expected) 
     for name in dict.fromkeys(row.data for row in rows):
         _mark([(row, record) for row, record in zip(rows, records, strict=True) if row.data == name], cells)
     summary = pd.DataFrame(records, columns=list(COLUMNS)).astype(dict.fromkeys(_FLAGS, bool))
-    for name in ("T", "m", "pool"):  # whole numbers and None, which pandas would turn into floats and NaN
+    for name in (
+        "T",
+        "m",
+        "pool",
+        "classes",
+        "class_errors",
+    ):  # whole numbers and None, which pandas would turn into floats and NaN
         summary[name] = pd.Series([record[name] for record in records], dtype=object)
     return summary
 
 
 def _averages(row: Row, shown: dict[str, Any], cells: "pd.DataFrame", expected: Expected) -> dict[str, Any]:
-    columns = ("T", "m", "provenance", *(column for column, _, _ in MEASURES))
+    columns = ("T", "m", "provenance", "confusion", *(column for column, _, _ in MEASURES))
     own = {column: cells[column].to_numpy()[row.cells] for column in columns}
     reps = len(row.cells)
     same = ("data", "task", "order", "pool", "params", "is_yardstick")
@@ -88,6 +97,12 @@ def _averages(row: Row, shown: dict[str, Any], cells: "pd.DataFrame", expected: 
     weighed = ({name: cells[name].iat[at] for name in WEIGHED} for at in row.cells)
     record |= {"kernel": winner(weighed)}
     record |= {"marked": False, "best": False, "p_value": np.nan, "common": 0}
+    errors = mean_errors(own["confusion"])
+    names = None
+    if errors is not None:
+        name, content = (str(cells[column].iat[row.cells[0]]) for column in ("data", "data_hash"))
+        names = class_names(name, content, len(errors), expected)
+    record |= {"classes": names, "class_errors": errors}
     for column, name, factor in MEASURES:
         values = own[column].astype(float) * factor
         record[f"{name}_mean"] = float(values.mean()) if reps else np.nan

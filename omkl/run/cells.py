@@ -15,7 +15,7 @@ import numpy as np
 
 import omkl.data
 from omkl.config import LearnerSpec, Plan, Setting, learner_specs
-from omkl.config.learners import matched_params, to_match
+from omkl.config.learners import check_classes, matched_params, to_match
 from omkl.data import Dataset
 from omkl.errors import OmklError, UserError
 from omkl.learner.job import Job, keep
@@ -82,10 +82,10 @@ def expand(
 ) -> list[Cell]:
     """Return the cells of a plan: data sets × (settings, then yardsticks) × repetitions, none twice.
 
-    Loads each data set (a yardstick that does not fit its task is left out). Where a budget is to match a
-    learner's size, ``run`` (``run_plan``) runs the missing cells of that learner; without it they must be in
-    the store. budgets: in place of those sizes. Raises UserError for data that cannot be read or do not fit a
-    learner, and as `sizes` does.
+    Loads each data set (a yardstick that does not fit its task or classes is left out). Where a budget is to
+    match a learner's size, ``run`` (``run_plan``) runs the missing cells of that learner; without it they
+    must be in the store. budgets: in place of those sizes. Raises UserError for data that cannot be read or
+    do not fit a learner, and as `sizes` does.
     """
     budgets = sizes(plan, run) if budgets is None else budgets
     cells: dict[tuple, Cell] = {}
@@ -96,18 +96,21 @@ def expand(
         keep(dataset)
         prepared = "" if omkl.data.registry.is_name(name) else plan.preparation.words
         seeds = [omkl.data.order_seed(dataset, plan.order, plan.seed, rep) for rep in range(plan.reps)]
-        settings = [*plan.settings, *(s for s in plan.yardsticks if dataset.task in specs[s.learner].tasks)]
+        settings = [*plan.settings, *(s for s in plan.yardsticks if _suits(specs[s.learner], dataset))]
         for setting in settings:
             if not setting.fits(dataset.task):
                 continue
             spec = specs[setting.learner]
             spec.check_data(setting.params, dataset.task, name)
+            check_classes(spec, name, dataset.n_classes)
             params = {
                 key: budgets[name, _text(_matched(value, setting))] if to_match(value) else value
                 for key, value in setting.params.items()
             }
             _check(setting, spec, params, dataset)
-            cost = cost_of(spec, Setup(params, setting.kernel_pool), dataset.T, dataset.nnz)
+            cost = cost_of(
+                spec, Setup(params, setting.kernel_pool, classes=dataset.n_classes), dataset.T, dataset.nnz
+            )
             for rep, seed in enumerate(seeds):
                 job = Job(
                     spec=spec,
@@ -123,11 +126,16 @@ def expand(
                     rep=rep,
                     permutation_seed=seed,
                     block=plan.block,
+                    classes=dataset.n_classes,
                     source=sources[spec.name],
                 )
                 cell = Cell(_key(job, spec.revision), job, cost, setting.params)
                 cells.setdefault((name, setting.pool and setting.pool["name"], cell.key), cell)
     return list(cells.values())
+
+
+def _suits(spec: LearnerSpec, dataset: Dataset) -> bool:
+    return dataset.task in spec.tasks and spec.takes(dataset.n_classes)
 
 
 def older_keys(cells: Iterable[Cell]) -> dict[str, tuple[str, int | str]]:

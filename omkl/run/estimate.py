@@ -77,7 +77,7 @@ def estimate(plans: list[Plan], jobs: int | None = None, fresh: bool = False) ->
 
     Raises as ``expand`` and the store do.
     """
-    from omkl.learner import warming
+    from omkl.learner.compiled import missing as not_compiled
 
     assumed: list[str] = []
     cells = by_key([cell for plan in plans for cell in _cells(plan, assumed)])
@@ -98,7 +98,7 @@ def estimate(plans: list[Plan], jobs: int | None = None, fresh: bool = False) ->
         rows.append(_row(own, left, each, basis))
     executor = executor_for(plans[0], missing, jobs) if plans[0].exec["name"] != "slurm" else None
     processes = max(1, min(executor.workers if executor else plans[0].exec["parallel"], len(missing)))
-    compiling = warming.missing((cell.job.spec, cell.job.params) for cell in missing)
+    compiling = not_compiled((cell.job.spec, cell.job.params, cell.job.classes) for cell in missing)
     time = work.times(1 / processes)
     if missing:
         start = START + (WORKERS if executor and executor.name != "serial" else 0.0)
@@ -201,7 +201,7 @@ class _Rates:
         """Return the bytes of a process that runs a job."""
         dataset = dataset_of(job)
         size = sum(array.nbytes for array in (dataset.indptr, dataset.indices, dataset.values, dataset.y))
-        setup = Setup(job.params, job.kernel_pool, dataset.d)
+        setup = Setup(job.params, job.kernel_pool, dataset.d, classes=job.classes)
         fixed, stored = bytes_stored(job.spec.state, setup, dataset.T, dataset.nnz)
         shares = self.kept.get((job.spec.name, job.content_hash), [0.0, 1.0])
         about = PROCESS + size + fixed + stored * sum(shares) / len(shares)

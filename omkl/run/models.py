@@ -9,11 +9,13 @@ import numpy as np
 import omkl.data
 from omkl import seeds
 from omkl.config import Plan, learner_spec
+from omkl.config.learners import check_classes
 from omkl.data import table_files
 from omkl.data.dataset import MANY, Dataset
 from omkl.data.files import size_limit
+from omkl.data.labels import targets
 from omkl.data.parse import Examples, dense, read_libsvm
-from omkl.data.prepare import is_table, read_table_file, targets
+from omkl.data.prepare import is_table, read_table_file
 from omkl.data.recipe import Recipe
 from omkl.data.tables import delimiter
 from omkl.engine.stream import make_stream
@@ -64,6 +66,7 @@ def fit(plan: Plan) -> Model:
         raise UserError(f"algo={spec.name}: omkl fit saves learners of omkl; {spec.estimator} is none")
     params = for_task(setting.params, dataset.task)
     spec.check_data(params, dataset.task, name)
+    check_classes(spec, name, dataset.n_classes)
     if spec.budget and not isinstance(params[spec.budget], int):
         raise UserError(f"algo.{spec.budget}: omkl fit needs a number here")
     if dataset.d > MANY:
@@ -71,7 +74,7 @@ def fit(plan: Plan) -> Model:
     order, permutation = omkl.data.order(dataset, plan.order, plan.seed, 0)
     seed = seeds.learner_seed(permutation, spec.draws_as or spec.name)
     stream = make_stream(dataset.indptr, dataset.indices, dataset.values, dataset.y, order)
-    warm_up([(spec, params)])
+    warm_up([(spec, params, dataset.n_classes)])
     pool = setting.kernel_pool
     if spec.setup and pool is not None:
         apart = seeds.derive("apart", dataset.content_hash)

@@ -171,7 +171,7 @@ def run_cells(
     """Run cells in the order given and yield each line once it is stored."""
     leftovers.sweep()
     if not executor.remote:
-        warm_up((cell.job.spec, cell.job.params) for cell in missing)
+        warm_up((cell.job.spec, cell.job.params, cell.job.classes) for cell in missing)
     origin = provenance.collect(executor.name, executor.workers, executor.threads)
     if executor.threads > 1:
         missing = [replace(cell, job=replace(cell.job, threads=executor.threads)) for cell in missing]

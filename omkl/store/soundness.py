@@ -72,8 +72,8 @@ def is_cell(own: dict[str, Any], shared: Shared) -> bool:
     """Return whether a cell's own fields and those it shares (`shared_part`) are those of a cell.
 
     A finished cell has all figures: 0 <= mistakes <= T and mistake_rate = mistakes / T, or mse >= 0 for a
-    regression; a further measure is a number. Counts and times are not negative. The key is that of the
-    fields.
+    regression; a further measure is a number. Counts and times are not negative; those of a confusion matrix
+    sum to T. The key is that of the fields.
     """
     part, begun, last = shared
     try:
@@ -117,6 +117,24 @@ def _has_figures(own: dict[str, Any], T: int) -> bool:
         and _is_list(counts, _WHOLE, 0)
         and (weights is None or _is_list(weights))
         and all(type(own[name]) in _NUMBERS for name in MEASURES if own.get(name) is not None)
+        and _is_confusion(own.get("confusion"), T)
+    )
+
+
+def _is_confusion(value: Any, T: int) -> bool:
+    """Return whether this is a confusion matrix of T rounds as `omkl.data.confusion` makes it, or None."""
+    if type(value) is dict:
+        C, counts = value["classes"], value["counts"]
+        sides = [(value["true"], 0), (value["predicted"], -1)]
+        good = type(C) is int and _is_list(counts, _WHOLE, 1) and sum(counts) == T
+        return good and all(
+            _is_list(side, _WHOLE, least) and len(side) == len(counts) and max(side, default=-1) < C
+            for side, least in sides
+        )
+    return value is None or (
+        type(value) is list
+        and all(_is_list(row, _WHOLE, 0) and len(row) == len(value) for row in value)
+        and sum(map(sum, value)) == T
     )
 
 

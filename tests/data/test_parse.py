@@ -202,15 +202,6 @@ def test_two_classes_are_mapped_and_noted(tmp_path):
     assert data.load(str(write(tmp_path / "plain.libsvm", "+1 1:1\n-1 1:2\n"))).notes == ()
 
 
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [("1 1:1\n1 1:2\n", r"1 different labels \(1\)"), ("1 1:1\n2 1:1\n3 1:1", r"3 .*\(1, 2, 3\)")],
-)
-def test_labels_that_are_not_two_classes(tmp_path, content, message):
-    with pytest.raises(UserError, match=message):
-        data.load(str(write(tmp_path / "labels", content)))
-
-
 def test_rows_without_features_are_fine_but_not_only_such(tmp_path):
     assert data.load(str(write(tmp_path / "a", "1\n-1 2:3\n"))).indptr.tolist() == [0, 0, 1]
     with pytest.raises(UserError, match="no features"):

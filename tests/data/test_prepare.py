@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from omkl import data
-from omkl.data import files, prepare
+from omkl.data import files, labels, prepare
 from omkl.data.registry import DataFile, Form
 from omkl.errors import UserError
 
@@ -32,7 +32,7 @@ def read(folder, form, *contents):
     rows = prepare.read_form(form, paths)
     X = np.zeros((len(rows.labels), rows.d))
     X[np.repeat(np.arange(len(X)), np.diff(rows.indptr)), rows.indices] = rows.values
-    return X.tolist(), prepare.signs(rows.labels, form.labels, "x")[0].tolist()
+    return X.tolist(), labels.class_numbers(rows.labels, form.labels, "x")[0].tolist()
 
 
 def test_wdbc_format_id_then_diagnosis(tmp_path):
@@ -112,7 +112,7 @@ def test_content_that_does_not_fit(tmp_path, form, contents, message):
 
 
 def test_labels_written_differently_are_the_same():
-    y, classes = prepare.signs(np.array(["+1", "1", "-1", "1.0", "-1e0"]), {"1": 1, "-1": -1}, "x")
+    y, classes = labels.class_numbers(np.array(["+1", "1", "-1", "1.0", "-1e0"]), {"1": 1, "-1": -1}, "x")
     assert (y.tolist(), classes) == ([1, 1, -1, 1, -1], None)
 
 

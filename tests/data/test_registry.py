@@ -12,7 +12,9 @@ from omkl.data import registry
 from omkl.errors import UserError
 
 NAMES = registry.names()
-CLASSES = [name for name in NAMES if registry.entry(name).task == "classification"]
+CLASSIFIED = [name for name in NAMES if registry.entry(name).task == "classification"]
+MANY = [name for name in CLASSIFIED if registry.entry(name).n_classes > 2]
+CLASSES = [name for name in CLASSIFIED if name not in MANY]
 
 
 @pytest.fixture(autouse=True)
@@ -28,7 +30,7 @@ def test_entry_is_valid_and_complete(name):
     assert item.name == name
     assert item.T > 0 < item.d
     assert 0 < item.nnz <= item.T * item.d
-    assert (item.positive_share is None) == (item.task != "classification")
+    assert (item.positive_share is None) == (item.task != "classification" or item.n_classes > 2)
     assert item.positive_share is None or 0 < item.positive_share <= 1
     assert item.source.startswith(("http", "data/"))
     downloadable = any(form.files and all(file.urls for file in form.files) for form in item.forms)
@@ -97,6 +99,22 @@ def test_shared_set_loads_as_registered(shared_data, monkeypatch, name):
     assert sum(T * share for T, _, share in sets) == pytest.approx(d.T * d.positive_share, abs=0.1)
     if np.count_nonzero(np.diff(d.y)) == 1:
         assert any(note.startswith("sorted by class") for note in item.notes)
+
+
+@pytest.mark.parametrize("name", MANY)
+def test_sets_of_many_classes_load_as_registered(shared_data, monkeypatch, name):
+    monkeypatch.setenv("OMKL_DATA", str(shared_data))
+    item, d = registry.entry(name), data.load(name, download=False)
+    assert (d.T, d.nnz, d.d, d.content_hash) == (item.T, item.nnz, item.d, item.content_hash)
+    assert (d.classes, np.unique(d.y).tolist()) == (item.classes, list(range(item.n_classes)))
+    again = data.load(name, download=False)  # of the parsed copy
+    assert (again.classes, again.notes) == (item.classes, item.notes)
+
+
+def test_the_digits_are_those_for_novelty_with_their_labels(shared_data, monkeypatch):
+    monkeypatch.setenv("OMKL_DATA", str(shared_data))
+    for name, other in (("usps", "usps_train"), ("usps_t", "usps_test")):
+        assert registry.entry(name).content_hash == registry.entry(other).content_hash
 
 
 def test_status_verify_and_path(shared_data, monkeypatch):
@@ -217,7 +235,10 @@ forms:
         ("format: libsvm", "format: table\n    label: zero", "label: 'zero'; first, last, file"),
         ("format: libsvm", "format: table\n    label: file", "files: 2 needed"),
         ("format: libsvm", "format: table\n    drop: 3", "drop: 3 should be a list"),
-        ("format: libsvm", "format: sklearn\n    dataset: digits", "dataset: 'digits'"),
+        ("format: libsvm", "format: sklearn\n    dataset: faces", "dataset: 'faces'"),
+        ("positive_share: 0.5", "classes: [a, b, c]", "map the source's labels to 0 to 2"),
+        ("positive_share: 0.5", "classes: [a, b]", "three or more different classes"),
+        ("positive_share: 0.5\n", "", "missing positive_share .of two classes. or classes"),
         ("title: t", "title: [", "malformed YAML"),
     ],
 )

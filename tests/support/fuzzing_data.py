@@ -46,13 +46,14 @@ class Libsvm(Target):
         return rng.choice(PACKERS)(text) if rng.random() < 0.1 else text
 
     def attempt(self, data: bytes) -> None:
-        from omkl.data.prepare import form_of_file, read_form, signs, targets
+        from omkl.data.labels import class_numbers, targets
+        from omkl.data.prepare import form_of_file, read_form
 
         self.path.write_bytes(data)
         rows = read_form(form_of_file(self.path), [self.path])
         check_rows(rows)
         if len(data) % 2:
-            signs(rows.labels, None, "here")
+            class_numbers(rows.labels, None, "here")
         else:
             targets(rows.labels, "here")
 
@@ -130,7 +131,8 @@ class Forms(Target):
         ]
 
     def attempt(self, data: bytes) -> None:
-        from omkl.data.prepare import read_form, signs, targets
+        from omkl.data.labels import class_numbers, targets
+        from omkl.data.prepare import read_form
         from omkl.data.registry import Affine, Form
 
         choice, _, data = data.partition(b"\n")
@@ -151,7 +153,7 @@ class Forms(Target):
         if form.target:
             targets(rows.labels, "here")
         else:
-            signs(rows.labels, {"1": 1, "2": -1}, "here")
+            class_numbers(rows.labels, {"1": 1, "2": -1}, "here")
 
 
 class Npz(Libsvm):
