@@ -45,6 +45,7 @@ class Job:
     board: Path | None = None  # where its rounds are noted while it runs, under its number
     number: int = 0
     source: str = ""  # of a learner of a folder, see `omkl.learner.source`
+    rounds: tuple[int, int] | None = None  # the first and the one after the last, None for all
 
     @property
     def kernel_pool(self) -> dict[str, Any] | None:
@@ -96,6 +97,8 @@ def run_cell(job: Job) -> dict[str, Any]:
         raise OmklError(f"{job.name} changed during the run: run the same command again")
     if job.order == "file":
         dataset = omkl.data.realisation(dataset, job.rep)
+    if job.rounds:
+        order = order[slice(*job.rounds)]
     how: dict[str, Any] = {"block": job.block}
     with ExitStack() as stack:
         if job.board is not None:

@@ -14,7 +14,7 @@ from omkl.data.dataset import compact
 from omkl.engine.expansion import BLOCK, make_expansion, reserve
 from omkl.engine.pool import make_pool
 from omkl.engine.stream import Stream, Trace, make_stream
-from omkl.errors import OmklError
+from omkl.errors import Overflow
 from omkl.learner.learner import CURVE_POINTS, Learner
 from omkl.learner.outside import Estimator
 from omkl.learner.resources import held_bytes
@@ -146,10 +146,10 @@ def _figures(
 
 
 def _check_range(sums: np.ndarray) -> None:
-    """Raise OmklError with the first round whose sum is no number."""
+    """Raise Overflow with the first round whose sum is no number."""
     if not np.isfinite(sums[-1]):
         t = int(np.argmin(np.isfinite(sums))) + 1
-        raise OmklError(f"the prediction of round {t} overflowed; rescale the data or reduce the step size")
+        raise Overflow(f"the prediction of round {t} overflowed; rescale the data or reduce the step size")
 
 
 def choose_kernels(
@@ -163,8 +163,8 @@ def choose_kernels(
     def run(compiled: Any, state: dict, stop: int, apart: bool) -> None:
         order, y = stream.order, stream.y
         if apart:
-            order = np.random.default_rng(seed).permutation(stream.T)
-            y = np.empty(stream.T)
+            order = np.sort(order)[np.random.default_rng(seed).permutation(stream.T)]
+            y = np.empty(stream.indptr.size - 1)
             y[stream.order] = stream.y
             y = y[order]
         rows = stream._replace(T=min(stop, stream.T), order=order[:stop].astype(np.int64), y=y[:stop])

@@ -24,14 +24,17 @@ class Run:
     words: KEY to value    per_data: words that hold for one data set only, by its name
     published: name in the published table of a learner's row, by learner    labels: the row's name here, by
     learner    extra: added to the paper's rows, so not counted among the cells that should agree
+    tune: the rule by which its learners are tuned (tuned.py), None where the words say all
     """
 
     name: str
     words: Mapping[str, Any]
+    paper: str = ""
     per_data: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     published: Mapping[str, str] = field(default_factory=dict)
     labels: Mapping[str, str] = field(default_factory=dict)
     extra: bool = False
+    tune: Mapping[str, Any] | None = None
 
     @property
     def data(self) -> list[str]:
@@ -112,7 +115,7 @@ def read(name: str) -> Paper:
     compose.known_option("paper", name, "paper")
     content = compose.read("paper", [name])[name]
     check_paper(content, str(compose.file("paper", name)))
-    runs = {key: Run(key, **_given(parts)) for key, parts in (content.get("runs") or {}).items()}
+    runs = {key: Run(key, paper=name, **_given(parts)) for key, parts in (content.get("runs") or {}).items()}
 
     def items(group: str) -> dict[str, Item]:
         made = {}

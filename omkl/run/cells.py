@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 import omkl.data
-from omkl.config import LearnerSpec, Plan, Setting, learner_specs
+from omkl.config import LearnerSpec, Plan, Setting, domains, learner_specs
 from omkl.config.learners import matched_params, to_match
 from omkl.data import Dataset
 from omkl.errors import OmklError, UserError
@@ -58,6 +58,7 @@ class Cell:
             "permutation_seed": str(job.permutation_seed),
             "revision": job.spec.revision,
             **({"source": job.source} if job.source else {}),
+            **({"rounds": list(job.rounds)} if job.rounds else {}),
         }
 
 
@@ -94,6 +95,9 @@ def expand(
     datasets = {name: plan.load(name) for name in plan.data}
     for name, dataset in datasets.items():
         keep(dataset)
+        rounds = domains.rounds_of(plan.rounds, dataset.T, name)
+        T = rounds[1] - rounds[0] if rounds else dataset.T
+        nnz = dataset.nnz * T // dataset.T
         prepared = "" if omkl.data.registry.is_name(name) else plan.preparation.words
         seeds = [omkl.data.order_seed(dataset, plan.order, plan.seed, rep) for rep in range(plan.reps)]
         settings = [*plan.settings, *(s for s in plan.yardsticks if dataset.task in specs[s.learner].tasks)]
@@ -107,7 +111,7 @@ def expand(
                 for key, value in setting.params.items()
             }
             _check(setting, spec, params, dataset)
-            cost = cost_of(spec, Setup(params, setting.kernel_pool), dataset.T, dataset.nnz)
+            cost = cost_of(spec, Setup(params, setting.kernel_pool), T, nnz)
             for rep, seed in enumerate(seeds):
                 job = Job(
                     spec=spec,
@@ -124,6 +128,7 @@ def expand(
                     permutation_seed=seed,
                     block=plan.block,
                     source=sources[spec.name],
+                    rounds=rounds,
                 )
                 cell = Cell(_key(job, spec.revision), job, cost, setting.params)
                 cells.setdefault((name, setting.pool and setting.pool["name"], cell.key), cell)
@@ -147,6 +152,7 @@ def _key(job: Job, revision: int) -> str:
         revision=revision,
         task=job.task,
         source=job.source,
+        rounds=list(job.rounds) if job.rounds else None,
     )
 
 
