@@ -22,7 +22,7 @@ LEAST = ("seconds", "trials", "default")  # columns that a narrow terminal leave
 NOTE = """\
 default, tuned: {measures}, mean ± sample standard deviation over {reps}, {apart}
 trials: settings that raced, the default first; seconds: of the learner in all of their passes
-rule: {trials} trials of {passes} passes; one in {eta} goes on to a {eta} times longer prefix; {rungs} prefixes
+rule: {trials} trials of {passes} passes; one in {eta} goes on to a prefix {eta} times as long, {rungs} in all
 """
 
 

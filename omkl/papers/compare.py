@@ -147,10 +147,6 @@ def _rows(work: Work, cells: "pd.DataFrame", expected: Expected) -> list[tuple[R
             row = Row(data, "", learner, {}, None, False, task=expected.tasks(learner)[0])
             row.label = run.labels.get(learner)
             table[data, run.name, learner] = (row, run)
-    for run, data, learner in work.pending:
-        row = Row(data, "", learner, {}, None, False, task=expected.tasks(learner)[0], planned=_reps(run))
-        row.label = run.labels.get(learner)
-        table[data, run.name, learner] = (row, run)
     # All learners come first, so that a learner among the yardsticks is none.
     for is_yardstick, (run, plan) in ((flag, part) for flag in (False, True) for part in work.parts):
         for path in plan.data:
@@ -172,6 +168,9 @@ def _rows(work: Work, cells: "pd.DataFrame", expected: Expected) -> list[tuple[R
                 row.planned = plan.reps
                 if not is_yardstick:
                     row.label, row.per_data = run.labels.get(setting.learner), run.per_data_params
+                    if run.tune is not None:  # its hyperparameters make no learner of its own
+                        row.label = row.label or expected.label(setting.learner)
+                        row.pool = None
                 table[key] = (row, run)
     runs = [*(run for run, _ in work.parts), *(run for run, _ in work.missing)]
     names = dict.fromkeys([*(name for run in runs for name in run.data), *work.data])
@@ -179,10 +178,6 @@ def _rows(work: Work, cells: "pd.DataFrame", expected: Expected) -> list[tuple[R
     return sorted(
         table.values(), key=lambda pair: (order.get(pair[0].data, len(order)), pair[0].is_yardstick)
     )
-
-
-def _reps(run: Run) -> int:
-    return int(run.words.get("reps", 1))
 
 
 def _published(paper: Paper, item: Item) -> dict[tuple[str, ...], Value]:

@@ -12,6 +12,7 @@ from omkl.papers.figures import figure
 from omkl.papers.paper import Paper, Run
 from omkl.papers.selection import Selection
 from omkl.papers.tables import Made, table
+from omkl.papers.tuned import tuned_runs
 
 if TYPE_CHECKING:
     from omkl.run.runner import Outcome
@@ -24,14 +25,13 @@ def write_page(
     selection: Selection,
     folder: Path,
     *,
-    fresh: bool = False,
     report: Callable[[str], None] = print,
     **how: Any,
 ) -> None:
     """Make all of a paper and write folder/NAME.md and, in folder/NAME/, every table, figure and the claims.
 
-    Tables as .md, .csv and .tex, figures as .png and .pdf. fresh: run the cells of the tables again
-    how: of ``Work.run``    report: gets each file's stem once it is written
+    Tables as .md, .csv and .tex, figures as .png and .pdf. how: of ``Work.run``; fresh runs the cells of the
+    tables again    report: gets each file's stem once it is written
 
     Raises OmklError when a cell failed: the files written before stay, and the store keeps the rest.
     """
@@ -56,12 +56,19 @@ def write_page(
 
     for item in paper.tables.values():
         stem = f"table-{item.number or paper.name}"
-        made = table(paper, item, selection, fresh=fresh, **how)
+        try:
+            made = table(paper, item, selection, **how)
+        except UserError as error:
+            if not tuned_runs(paper):
+                raise
+            parts.append(f"## {item.titled(selection.names or None)}\n\nNot made: {error}\n")
+            continue
         text = save(stem, made)
         if text.count("\n|") > 60:  # a long one opens on a click
             text = f"<details><summary>the table</summary>\n\n{text}\n</details>\n"
         links = " · ".join(f"[{suffix}]({paper.name}/{stem}.{suffix})" for suffix in SUFFIXES)
         parts.append(f"## {made.title}\n\n{links}\n\n{text}\n{_commands(item.runs)}")
+    how = {**how, "fresh": False} if "fresh" in how else how
     for item in paper.figures.values():
         target = inner / f"figure-{item.number}"
         try:

@@ -25,6 +25,7 @@ class Run:
     published: name in the published table of a learner's row, by learner    labels: the row's name here, by
     learner    extra: added to the paper's rows, so not counted among the cells that should agree
     tune: the rule by which its learners are tuned (tuned.py), None where the words say all
+    folder: that has its learners; without it (``--with``) the run is left out of tables and figures
     """
 
     name: str
@@ -35,6 +36,7 @@ class Run:
     labels: Mapping[str, str] = field(default_factory=dict)
     extra: bool = False
     tune: Mapping[str, Any] | None = None
+    folder: str = ""
 
     @property
     def data(self) -> list[str]:
@@ -117,13 +119,17 @@ def read(name: str) -> Paper:
     check_paper(content, str(compose.file("paper", name)))
     runs = {key: Run(key, paper=name, **_given(parts)) for key, parts in (content.get("runs") or {}).items()}
 
+    left_out = {run.name for run in runs.values() if run.folder and not _known(run)}
+
     def items(group: str) -> dict[str, Item]:
         made = {}
         for number, parts in (content.get(group) or {}).items():
             options = _given(parts)
             title, kind, own = options.pop("title"), options.pop("kind"), options.pop("runs", ())
             short = "" if number == "only" else str(number)
-            made[str(number)] = Item(name, short, title, kind, tuple(runs[run] for run in own), options)
+            made[str(number)] = Item(
+                name, short, title, kind, tuple(runs[run] for run in own if run not in left_out), options
+            )
         return made
 
     return Paper(
@@ -137,6 +143,10 @@ def read(name: str) -> Paper:
         claims=items("claims"),
         deviations=tuple(content.get("deviations") or ()),
     )
+
+
+def _known(run: Run) -> bool:
+    return set(listed(run.words["algo"])) <= set(compose.options("algo"))
 
 
 def _given(parts: Mapping[str, Any]) -> dict[str, Any]:

@@ -98,9 +98,13 @@ class Work:
         names += [name for _, name in self.missing] + [name for _, name, _ in self.pending]
         return list(dict.fromkeys(names))
 
-    def run(self, **how: Any) -> "Outcome":
-        """Run the cells of all parts through one executor; how: jobs, fresh ... of runner.run_plans."""
+    def run(self, stored: bool = False, **how: Any) -> "Outcome":
+        """Run the cells of all parts through one executor; how: jobs, fresh ... of runner.run_plans.
+
+        stored: run nothing, take what the store holds
+        """
         from omkl.run.runner import run_plans
+        from omkl.run.stored import stored_plans
 
         if not self.plans and self.pending:
             run, name, learner = self.pending[0]
@@ -110,7 +114,7 @@ class Work:
             names, about = ", ".join([first, *others]), f"{first}: " if others else ""
             more = "; --data NAME gives the reason for each other set" if others else ""
             raise UserError(f"{names}: the data are not available: {about}{self.how[first]}{more}")
-        return run_plans(self.plans, **how)
+        return stored_plans(self.plans)[0] if stored else run_plans(self.plans, **how)
 
 
 def work_of(paper: Paper, items: Iterable[Item], selection: Selection) -> Work:
