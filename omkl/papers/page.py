@@ -10,6 +10,7 @@ from omkl.files import replacing
 from omkl.papers.claims import claims
 from omkl.papers.figures import figure
 from omkl.papers.paper import Paper, Run
+from omkl.papers.rule_text import about_numbers
 from omkl.papers.selection import Selection
 from omkl.papers.tables import Made, table
 from omkl.papers.tuned import tuned_runs
@@ -85,15 +86,15 @@ def write_page(
     if paper.claims:
         parts.append(f"## Claims\n\n{save('claims', claims(paper, selection, **how))}")
     head = [f"# {paper.title}", paper.cite, _origin(outcomes)]
-    if paper.deviations:
-        lines = (f"{place}. {text}" for place, text in enumerate(paper.deviations, 1))
-        head += ["## Deviations from the paper", "\n".join(lines)]
+    if about := about_numbers(paper):
+        lines = (f"{place}. {text}" for place, text in enumerate(about[1], 1))
+        head += [f"## {about[0]}", "\n".join(lines)]
     _write(folder / f"{paper.name}.md", "\n\n".join([*head, "\n".join(parts)]))
     report(str(folder / f"{paper.name}.md"))
 
 
 def _commands(runs: Iterable[Run]) -> str:
-    commands = " · ".join(f"`{run.command}`" for run in runs)
+    commands = " · ".join(dict.fromkeys(f"`{run.command}`" for run in runs))
     return f"Cells: {commands}\n" if commands else ""
 
 

@@ -51,7 +51,9 @@ class Run:
 
     @property
     def command(self) -> str:
-        """The `omkl run` or sweep that makes its cells."""
+        """The `omkl run` or sweep that makes its cells; of learners that are tuned first, their page's."""
+        if self.tune is not None:
+            return shlex.join(["omkl", "tune", self.paper, *(["--with", self.folder] if self.folder else [])])
         swept = any(isinstance(value, list) for key, value in self.words.items() if "." in key)
         words = [grammar.word(key, value) for key, value in self.words.items()]
         return f"omkl {'sweep' if swept else 'run'} {shlex.join(words)}"

@@ -100,15 +100,19 @@ class Step:
 
 
 def steps(paper: Paper, plans: "Mapping[str, Plan]", again: bool = False) -> Iterator[Step]:
-    """Yield what is to be tuned, small data sets first; plans: of each tuned run, by name.
+    """Yield what is to be tuned, small data sets first, learners of a folder last; plans: by a run's name.
 
     again: also what has been tuned
     """
     from omkl.run.tuning import races
 
     runs = {run.name: run for run in tuned_runs(paper)}
-    work = [(plan.load(data).T, data, name) for name, plan in plans.items() for data in plan.data]
-    for _, data, name in sorted(work):
+    work = [
+        (bool(runs[name].folder), plan.load(data).T, data, name)
+        for name, plan in plans.items()
+        for data in plan.data
+    ]
+    for _, _, data, name in sorted(work):
         run, plan = runs[name], plans[name]
         rule, cuts = rule_of(run)
         lacking = split(run, replace(plan, data=(data,)))[1]

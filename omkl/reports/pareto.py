@@ -7,6 +7,7 @@ import numpy as np
 
 from omkl.errors import UserError
 from omkl.reports import layout, style
+from omkl.reports.lines import plain_log
 from omkl.reports.look import mark, points
 from omkl.reports.measures import BY_TASK
 
@@ -20,6 +21,8 @@ COSTS = {  # option of conf/paper: column of the table, label of the axis
     "size": ("size", "vectors (#SV) or random features"),
 }
 _COLUMNS = 3
+_DECADES = 30.0  # between the least and the largest cost; then only powers of ten have numbers
+_LEAST = 4  # learners of the least error that are named, too
 _FAR = 2.0  # a learner is off the panel whose distance to the best is over this many times the median one
 
 
@@ -77,7 +80,7 @@ def draw_pareto(
                 axes.set_xlabel(COSTS[cost][1])
             if number % wide == 0:
                 axes.set_ylabel(BY_TASK[table["task"].iloc[0]].axis)
-        text = "named: no other learner has less error at no more cost; the scale of costs is logarithmic"
+        text = "joined: no other learner has less error at no more cost; named as well: the least errors"
         layout.note_below(figure, text, warnings)
         layout.put_title(figure, title)
     return figure
@@ -101,8 +104,13 @@ def _panel(axes: "Axes", part: "pd.DataFrame") -> None:
     least, most = cost[near].min(), cost[near].max()
     spread = max(most / least, 2.0)
     axes.set_xlim(least / spread**0.06, most * spread**0.30)  # room for names
-    for place in places:
+    plain_log(axes.xaxis)
+    if spread > _DECADES:
+        axes.xaxis.set_minor_formatter("")
+    few = [place for place in np.argsort(error, kind="stable")[:_LEAST] if place not in places]
+    for place in [*places, *few]:
         where: dict[str, Any] = {"xytext": (4, 3), "textcoords": "offset points", "fontsize": points(6.5)}
+        where["color"] = "black" if place in places else style.GREY
         axes.annotate(style.in_symbols(names[place]), (cost[place], error[place]), **where)
     if not near.all():
         corner: dict[str, Any] = {

@@ -3,30 +3,38 @@
 from typing import Any
 
 import numpy as np
+import sklearn
 from sklearn.kernel_approximation import RBFSampler
 from sklearn.linear_model import SGDClassifier, SGDRegressor
 
 
 class _OnFeatures:
-    """A linear model on D random features cos(w.x + b) of the kernel exp(-gamma |x - x'|^2)."""
+    """A linear model on D random features cos(w.x + b) of the kernel exp(-gamma |x - x'|^2).
+
+    Rows come one at a time, so features and scores are computed directly: the checks of scikit-learn's
+    methods would take most of the time.
+    """
 
     model: Any
 
     def __init__(self, gamma: float, D: int, random_state: int) -> None:
         self._sampler = RBFSampler(gamma=gamma, n_components=D, random_state=random_state)
-        self._last: tuple[Any, np.ndarray] | None = None
+        self._is_drawn = False
 
     def _features(self, X: np.ndarray) -> np.ndarray:
-        """Return the features of one row, which is predicted and then learnt."""
-        if self._last is None:
+        if not self._is_drawn:
             self._sampler.fit(X)
-        if self._last is None or self._last[0] is not X:
-            self._last = X, self._sampler.transform(X)
-        return self._last[1]
+            self._is_drawn = True
+        sampler = self._sampler
+        angles = X @ sampler.random_weights_ + sampler.random_offset_
+        return np.sqrt(2.0 / sampler.n_components) * np.cos(angles)
 
-    def predict(self, X: np.ndarray) -> np.ndarray:
-        """Return what the model predicts."""
-        return self.model.predict(self._features(X))
+    def _learn(self, X: np.ndarray, y: np.ndarray, **more: Any) -> None:
+        with sklearn.config_context(assume_finite=True, skip_parameter_validation=True):
+            self.model.partial_fit(self._features(X), y, **more)
+
+    def _scores(self, X: np.ndarray) -> np.ndarray:
+        return self._features(X) @ self.model.coef_.ravel() + self.model.intercept_
 
 
 class Classifier(_OnFeatures):
@@ -48,11 +56,15 @@ class Classifier(_OnFeatures):
 
     def partial_fit(self, X: np.ndarray, y: np.ndarray, classes: np.ndarray | None = None) -> None:
         """Learn one row."""
-        self.model.partial_fit(self._features(X), y, classes=classes)
+        self._learn(X, y, classes=classes)
 
     def decision_function(self, X: np.ndarray) -> np.ndarray:
         """Return the score of one row."""
-        return self.model.decision_function(self._features(X))
+        return self._scores(X)
+
+    def predict(self, X: np.ndarray) -> np.ndarray:
+        """Return the predicted label."""
+        return np.where(self._scores(X) > 0, 1, -1)
 
 
 class Regressor(_OnFeatures):
@@ -73,4 +85,8 @@ class Regressor(_OnFeatures):
 
     def partial_fit(self, X: np.ndarray, y: np.ndarray) -> None:
         """Learn one row."""
-        self.model.partial_fit(self._features(X), y)
+        self._learn(X, y)
+
+    def predict(self, X: np.ndarray) -> np.ndarray:
+        """Return the predicted number."""
+        return self._scores(X)
