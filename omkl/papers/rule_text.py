@@ -10,8 +10,8 @@ RULE = (
     "Each learner has {trials} trials on each data set: its default, and settings from the ranges in its "
     "file in conf/algo (`search`). A learner with fewer possible settings has those.",
     "The trials race on {rungs} prefixes of the stream, each {eta} times as long as the one before, none "
-    "shorter than {least} examples. The last is the whole stream. One trial in {eta} goes on to the next prefix. The "
-    "default always runs on the last.",
+    "shorter than {least} examples. The last is the whole stream. One trial in {eta} goes on to the next. "
+    "The default always runs on the last.",
     "A trial is judged by its mean error over {passes} permutations. One that overflows is the worst.",
 )
 LONGEST = "A setting whose pass on the next prefix would take more than {longest:g} s does not go on."

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from omkl.config import Plan, Setting, compose, learner_spec
+from omkl.config import Plan, Setting, compose, domains, learner_spec
 from omkl.errors import OmklError, UserError, suggest
 from omkl.files import replacing
 from omkl.papers.paper import Paper, Run
@@ -19,7 +19,7 @@ from omkl.papers.paper import Paper, Run
 if TYPE_CHECKING:
     from omkl.run.tuning import Race, Rule, Tuned
 
-CUTS = {"seconds": None, "fewest": 1}  # further keys of ``tune`` and their defaults
+CUTS = {"seconds": ("(0, inf) or null", None), "fewest": ("int [1, inf)", 1)}  # domains and defaults
 
 
 class Won(NamedTuple):
@@ -81,12 +81,15 @@ def rule_of(run: Run) -> "tuple[Rule, dict[str, Any]]":
     """Return a run's rule, and how its passes are cut. Raises UserError for a wrong key or value."""
     from omkl.run.tuning import known, rule_from
 
-    given = dict(run.tune or {})
+    where, given = f"{compose.file('paper', run.paper)}: runs.{run.name}.tune", dict(run.tune or {})
     keys = [*known(), *CUTS]
     for key in given.keys() - set(keys):
-        raise UserError(f"runs.{run.name}.tune: unknown key '{key}'{suggest(key, keys)}")
-    cuts = {key: given.pop(key, default) for key, default in CUTS.items()}
-    return rule_from(given), cuts
+        raise UserError(f"{where}: unknown key '{key}'{suggest(key, keys)}")
+    try:
+        cuts = {key: domains.parse(form)(given.pop(key, default)) for key, (form, default) in CUTS.items()}
+        return rule_from(given), cuts
+    except (UserError, ValueError) as error:
+        raise UserError(f"{where}: {error}") from None
 
 
 @dataclass(frozen=True)
