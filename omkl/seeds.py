@@ -19,6 +19,11 @@ def permutation_seed(base: int, content_hash: str, rep: int) -> int:
     return derive("permutation", base, content_hash, rep)
 
 
+def tuning_seed(base: int) -> int:
+    """Base seed of the permutations on which settings are chosen: far from any that a user would give."""
+    return derive("tuning", base) % 2**53
+
+
 def learner_seed(permutation: int, learner: str) -> int:
     """Seed of the learner's own randomness on one permutation."""
     return derive("learner", permutation, learner)

@@ -29,6 +29,21 @@ examples:
   omkl sweep algo=omkc_dd,omkc_ss data=wdbc,svmguide3 algo.beta=0.1,0.3,0.5,0.8,0.95 algo.delta=0.01,0.1
   omkl sweep algo=omkc_dd data=german 'algo.beta=range(0.1,1,0.1)' reps=10
 """
+TUNE = """\
+Each learner gets the same number of trials: its default, then settings from the ranges that its file gives.
+They race on growing prefixes of the stream, over permutations that are never reported; with order=file on the
+first third of the rounds, and the rest is reported. algo.KEY=VALUE keeps a hyperparameter at that value.
+
+  trials=30          settings of each learner on each data set
+  eta=3 rungs=3      one in eta goes on to the next prefix, eta times as long; the last is the whole stream
+  passes=3           permutations that judge a trial       least=500     rounds of the shortest prefix
+  longest=SECONDS    a setting whose next pass would take longer does not go on
+
+examples:
+  omkl tune algo=rff,arow data=german
+  omkl tune algo=budget data=svmguide3 trials=10 reps=5 --format json
+  omkl tune algo=norma data=elec2 order=file longest=60
+"""
 FIGURE = """\
 A curve takes measure=NAME for one measure, such as nlpd, n_sv_union or top_weight, in place of error and #SV.
 

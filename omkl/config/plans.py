@@ -32,6 +32,7 @@ class Plan:
 
     order: file, permuted or authors    seed: base of the permutation seeds    store: folder of the results
     exec: ``{"name", ...options}``    swept: the keys given several values, such as ("algo.beta",)
+    rounds: those of each repetition that are run, as ``START:STOP``, None for all
     block: examples that the engine computes at once, None for its own choice
     task: of the data that are files of the user's    preparation: of those that are tables
     """
@@ -48,6 +49,7 @@ class Plan:
     block: int | None
     task: str = "classification"
     preparation: Preparation = AS_IT_IS
+    rounds: str | None = None
 
     def task_of(self, data: str) -> str:
         """Return the task of one of its data sets, as registered, else that of the user's files."""
@@ -109,6 +111,7 @@ def plan(overrides: list[str], *, sweep: bool = False, values: Mapping[str, Any]
         block=request.value("block"),
         task=request.value("task"),
         preparation=preparation,
+        rounds=request.value("rounds"),
     )
     total = (len(chosen) + len(made.yardsticks)) * len(made.data) * made.reps
     if total > MOST_CELLS:
@@ -122,7 +125,7 @@ def resolved(overrides: list[str]) -> dict[str, Any]:
 
     made = plan(overrides)
     shown: dict[str, Any] = {"data": list(made.data)}
-    shown |= {key: getattr(made, key) for key in ("order", "reps", "seed", "block", "exec")}
+    shown |= {key: getattr(made, key) for key in ("order", "rounds", "reps", "seed", "block", "exec")}
     if not all(registry.is_name(spec) for spec in made.data):
         shown["task"] = made.task
         shown |= {key: getattr(made.preparation, key) for key in PREPARATION}

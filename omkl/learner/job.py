@@ -47,6 +47,7 @@ class Job:
     number: int = 0
     threads: int = 1  # that share its blocks
     source: str = ""  # of a learner of a folder, see `omkl.learner.source`
+    rounds: tuple[int, int] | None = None  # the first and the one after the last, None for all
 
     @property
     def kernel_pool(self) -> dict[str, Any] | None:
@@ -98,6 +99,8 @@ def run_cell(job: Job) -> dict[str, Any]:
         raise OmklError(f"{job.name} changed during the run: run the same command again")
     if job.order == "file":
         dataset = omkl.data.realisation(dataset, job.rep)
+    if job.rounds:
+        order = order[slice(*job.rounds)]
     how: dict[str, Any] = {"block": job.block, "threads": job.threads}
     with ExitStack() as stack:
         if job.board is not None:

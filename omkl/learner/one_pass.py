@@ -15,7 +15,7 @@ from omkl.data.dataset import compact
 from omkl.engine.expansion import BLOCK, make_expansion, reserve
 from omkl.engine.pool import make_pool
 from omkl.engine.stream import Stream, Trace, make_stream, part
-from omkl.errors import OmklError
+from omkl.errors import Overflow
 from omkl.learner.learner import CURVE_POINTS, Learner
 from omkl.learner.outside import Estimator
 from omkl.learner.resources import held_bytes
@@ -148,10 +148,10 @@ def _figures(
 
 
 def _check_range(sums: np.ndarray) -> None:
-    """Raise OmklError with the first round whose sum is no number."""
+    """Raise Overflow with the first round whose sum is no number."""
     if not np.isfinite(sums[-1]):
         t = int(np.argmin(np.isfinite(sums))) + 1
-        raise OmklError(f"the prediction of round {t} overflowed; rescale the data or reduce the step size")
+        raise Overflow(f"the prediction of round {t} overflowed; rescale the data or reduce the step size")
 
 
 def choose_kernels(
@@ -182,9 +182,9 @@ def choose_kernels(
 
 
 def _permuted(stream: Stream, seed: int) -> Stream:
-    """Return the rows of a stream that has them all in another order."""
-    order = np.random.default_rng(seed).permutation(stream.T).astype(np.int64)
-    place = np.empty(stream.T, np.int64)
+    """Return the rows of a stream in another order."""
+    order = np.sort(stream.order)[np.random.default_rng(seed).permutation(stream.T)]
+    place = np.empty(stream.indptr.size - 1, np.int64)
     place[stream.order] = np.arange(stream.T)
     label = None if stream.label is None else stream.label[place[order]]
     return stream._replace(order=order, y=stream.y[place[order]], label=label)

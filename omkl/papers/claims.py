@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from omkl.errors import UserError, suggest
+from omkl.papers.best import not_tuned
 from omkl.papers.compare import Compared, compare
 from omkl.papers.paper import Paper, listed
 from omkl.papers.schema import QUANTIFIERS
@@ -199,8 +200,8 @@ def _shown(value: float, measure: str) -> str:
 
 def claims(paper: Paper, selection: Selection, **how: Any) -> Made:
     """Run the missing cells of a paper's claims and check each; how: of ``Work.run``."""
-    outcome = work_of(paper, paper.claims.values(), selection).run(**how)
-    return checked(paper, selection, outcome)
+    work = work_of(paper, paper.claims.values(), selection)
+    return checked(paper, selection, work.run(**how), lenient=bool(work.pending))
 
 
 def checked(paper: Paper, selection: Selection, outcome: "Outcome", lenient: bool = False) -> Made:
@@ -222,6 +223,7 @@ def checked(paper: Paper, selection: Selection, outcome: "Outcome", lenient: boo
             answers, lacks = {}, str(error)
         there = compared.summary[compared.summary["missing"] == ""]
         own = [*incomplete(there), *failed(compared.expected)]
+        own += not_tuned(compared.work, f"`omkl tune {paper.name}`")
         known = [holds for holds, _ in answers.values() if holds is not None]
         sets = str(item.options.get("sets", "all"))
         row: dict[str, Any] = {"claim": item.number, "text": item.title, "said of": sets}

@@ -24,6 +24,7 @@ class Row:
     cells: positions in the DataFrame, none when nothing has finished    planned: repetitions it should have
     label: printed in place of the learner's name
     per_data: hyperparameters that are chosen for each data set, which make no learner of its own in a figure
+    rounds: the part of the stream, as ``0:5000``, empty for all of it
     """
 
     data: str
@@ -37,6 +38,7 @@ class Row:
     planned: int = 0
     label: str | None = None
     per_data: tuple[str, ...] = ()
+    rounds: str = ""
 
     @classmethod
     def of(cls, setting: Any, data: str, order: str, is_yardstick: bool, task: str, **more: Any) -> "Row":
@@ -65,6 +67,12 @@ def identities(cells: Mapping[str, Iterable[Any]]) -> Iterator[str]:
         yield memo[which]
 
 
+def rounds_of(cells: "pd.DataFrame") -> list[str]:
+    """Return the part of the stream of each cell as ``0:5000``, empty for all of it."""
+    parts = cells["rounds"] if "rounds" in cells else [None] * len(cells)
+    return [":".join(map(str, part)) if isinstance(part, list | tuple) else "" for part in parts]
+
+
 def rows_of(cells: "pd.DataFrame", expected: Expected) -> list[Row]:
     """Return the rows: data sets in order, in each the learners and then the yardsticks, in order.
 
@@ -80,14 +88,16 @@ def rows_of(cells: "pd.DataFrame", expected: Expected) -> list[Row]:
     table: dict[tuple, Row] = {}
     places = (~cells["key"].duplicated() & (cells["status"] == "ok")).to_numpy().nonzero()[0].tolist()
     finished = cells[_READ].iloc[places]
-    for at, cell, same in zip(places, finished.to_dict("records"), identities(finished), strict=True):
-        group = (cell["data"], cell["data_hash"], cell["order"])
+    parts = rounds_of(cells.iloc[places])
+    records = zip(places, finished.to_dict("records"), identities(finished), parts, strict=True)
+    for at, cell, same, rounds in records:
+        group = (cell["data"], cell["data_hash"], cell["order"], rounds)
         if (group, same) not in table:
             _, is_yardstick, setting = known.get(same, (0, False, None))
             task, pool = (part if isinstance(part, str) else None for part in (cell["task"], cell["pool"]))
             pool = setting.pool["name"] if setting and setting.pool else pool
             own = (cell["order"], cell["algo"], cell["params"], pool, is_yardstick, task or "classification")
-            table[group, same] = Row(cell["data"], *own)
+            table[group, same] = Row(cell["data"], *own, rounds=rounds)
         table[group, same].cells.append(at)
     groups = _groups(table, expected)
     usual = [task for setting in expected.settings for task in expected.tasks(setting.learner)]
@@ -114,21 +124,23 @@ def rows_of(cells: "pd.DataFrame", expected: Expected) -> list[Row]:
 
 
 def _groups(table: Mapping[tuple, Row], expected: Expected) -> list[tuple]:
-    """Return the (data, hash, order) of the rows, the expected data sets first."""
+    """Return the (data, hash, order, rounds) of the rows, the expected data sets first."""
     present = sorted({group for group, _ in table}, key=lambda group: tuple(map(str, group)))
     groups: list[tuple] = []
     for spec in expected.data:
         name = spec if any(group[0] == spec for group in present) else data_name(spec)
-        groups += [group for group in present if group[0] == name] or [(name, None, "")]
+        groups += [group for group in present if group[0] == name] or [(name, None, "", "")]
     return list(dict.fromkeys([*groups, *present]))
 
 
 def _distinguish(table: Mapping[tuple, Row], groups: Sequence[tuple]) -> None:
-    """Add to a data set's name what distinguishes it from another of the name: order, part of its hash."""
+    """Add to a data set's name what distinguishes it from another of the name: order, hash, rounds."""
     for (group, _), row in table.items():
-        _, hashes, orders = (set(part) for part in zip(*(g for g in groups if g[0] == group[0]), strict=True))
+        same = zip(*(g for g in groups if g[0] == group[0]), strict=True)
+        _, hashes, orders, parts = (set(part) for part in same)
         marks = [str(group[1])[:6]] if len(hashes) > 1 else []
         marks += [f"order={group[2]}"] if len(orders) > 1 else []
+        marks += [f"rounds={group[3]}"] if len(parts) > 1 and group[3] else []
         if marks:
             row.data = f"{group[0]} ({', '.join(marks)})"
 

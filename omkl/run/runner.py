@@ -3,7 +3,7 @@
 import sys
 import time
 from collections import Counter
-from collections.abc import Generator, Mapping
+from collections.abc import Collection, Generator, Mapping
 from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import partial
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from omkl import executors
 from omkl.config import Plan
 from omkl.config.state import may_share
+from omkl.errors import Overflow
 from omkl.executors import Executor, Failure, leftovers
 from omkl.learner.job import check_memory, run_cell, warm_up
 from omkl.run.cells import Cell, expand, older_keys
@@ -60,6 +61,7 @@ def run_plans(
     fresh: bool = False,
     progress: bool = True,
     fail_fast: bool = False,
+    trials: bool = False,
 ) -> Outcome:
     """Run the cells of these plans that the store does not hold yet, and return all that are finished.
 
@@ -67,7 +69,8 @@ def run_plans(
 
     jobs: worker processes (default: the plan's exec, else one per core); results do not depend on it.
     fresh: run every cell again, the newest result counts. progress: a bar on stderr where that is a terminal.
-    fail_fast: the first cell that fails ends the run.
+    fail_fast: the first cell that fails ends the run. trials: cells of which only the error counts: no curves
+    are stored, and one that overflowed is not run again.
 
     A cell that fails is recorded and the run continues. Ctrl-C ends the run with what is finished; the same
     plan continues from there. A learner whose size a budget is to match runs first. Raises UserError before
@@ -81,6 +84,8 @@ def run_plans(
     distinct = by_key(cells)
     with Store(plan.store) as store:
         done = set() if fresh else store.done(distinct)
+        if trials and not fresh:
+            done |= overflowed(store, distinct)
         # cheapest first, so that a run that is interrupted has finished many
         missing = sorted((c for k, c in distinct.items() if k not in done), key=lambda cell: cell.cost)
         failed: dict[str, dict[str, Any]] = {}
@@ -95,7 +100,8 @@ def run_plans(
                     check_memory(job)
             store.open()
             try:
-                with closing(run_cells(missing, executor, store, len(distinct), progress)) as lines:
+                running = run_cells(missing, executor, store, len(distinct), progress, curves=not trials)
+                with closing(running) as lines:
                     for line in lines:
                         ran += 1
                         if line["status"] == "failed":
@@ -118,6 +124,11 @@ def run_plans(
         interrupted=interrupted,
         stale=dict(stale),
     )
+
+
+def overflowed(store: Store, keys: Collection[str]) -> set[str]:
+    """Return those of the keys whose predictions overflowed when they were last run."""
+    return {line["key"] for line in store.failed(keys) if line["error"].startswith(Overflow.__name__)}
 
 
 def executor_for(plan: Plan, missing: list[Cell], jobs: int | None) -> Executor:
@@ -150,9 +161,9 @@ def by_key(cells: list[Cell]) -> dict[str, Cell]:
 
 def other_sources(store: Store, cells: Mapping[str, Cell]) -> Counter[tuple[str, int | str]]:
     """Count stored cells like these that another source of the same learner of a folder has made."""
-    names = ("algo", "params", "pool_spec", "data_hash", "order", "permutation_seed", "task")
+    names = ("algo", "params", "pool_spec", "data_hash", "order", "permutation_seed", "task", "rounds")
     foreign = [cell.line for cell in cells.values() if cell.job.source]
-    wanted = {dumps([line[name] for name in names], sort_keys=True) for line in foreign}
+    wanted = {dumps([line.get(name) for name in names], sort_keys=True) for line in foreign}
     sources = {line["algo"]: line["source"] for line in foreign}
     keys: dict[str, tuple[str, int | str]] = {}
     for line in store.lines("cells") if foreign else ():
@@ -166,9 +177,14 @@ def other_sources(store: Store, cells: Mapping[str, Cell]) -> Counter[tuple[str,
 
 
 def run_cells(
-    missing: list[Cell], executor: Executor, store: Store, total: int, progress: bool
+    missing: list[Cell],
+    executor: Executor,
+    store: Store,
+    total: int,
+    progress: bool,
+    curves: bool = True,
 ) -> Generator[dict[str, Any], None, None]:
-    """Run cells in the order given and yield each line once it is stored."""
+    """Run cells in the order given and yield each line once it is stored; curves: with their curves."""
     leftovers.sweep()
     if not executor.remote:
         warm_up((cell.job.spec, cell.job.params, cell.job.classes) for cell in missing)
@@ -182,16 +198,17 @@ def run_cells(
         for job, outcome in outcomes:
             cell = bar.finished(job)
             prepared = {"prepared": cell.job.prepared} if cell.job.prepared else {}
-            yield _stored(store, cell.line | {"provenance": origin | provenance.stamp() | prepared}, outcome)
+            line = cell.line | {"provenance": origin | provenance.stamp() | prepared}
+            yield _stored(store, line, outcome, curves)
 
 
-def _stored(store: Store, line: dict[str, Any], outcome: Any) -> dict[str, Any]:
+def _stored(store: Store, line: dict[str, Any], outcome: Any, curves: bool) -> dict[str, Any]:
     if not isinstance(outcome, Failure):
         figures = {name: value for name, value in outcome.items() if name not in ("curve", "provenance")}
         finished = {"status": "ok", **line, **figures}
         finished["provenance"] |= outcome.get("provenance", {})  # of a worker on another machine
         try:
-            store.append(finished, outcome.get("curve"))
+            store.append(finished, outcome.get("curve") if curves else None)
             return finished
         except (ValueError, TypeError) as error:
             outcome = Failure(f"its figures cannot be stored: {error}")

@@ -114,6 +114,7 @@ def _described(plan: Plan, cells: list[Cell], named: dict[str, str]) -> list[dic
                 "preparation": asdict(plan.preparation),
                 "reps": 1 + max(job.rep for job in jobs),
                 **{name: getattr(jobs[0], name) for name in SAME},
+                "rounds": plan.rounds,
             }
         )
     return parts

@@ -61,5 +61,6 @@ def _plan(part: dict[str, Any]) -> Plan:
         yardsticks=(),
         swept=(),
         preparation=_preparation(part.get("preparation", {})),
+        rounds=part.get("rounds"),
         **{name: part[name] for name in SAME},
     )

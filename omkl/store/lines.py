@@ -27,16 +27,16 @@ COLUMNS = (
     *("key", "status", "algo", "params", "pool", "pool_spec", "data", "data_hash", "task", "order", "rep"),
     *("seed", "permutation_seed", "revision", "T", "mistakes", "mistake_rate", "mse", "n_sv_sum"),
     *("n_sv_union", "n_sv_combined", "n_sv_per_kernel", "weights", "pairs", "m", "seconds", "provenance"),
-    *("source", "memory", "confusion"),
+    *("source", "rounds", "memory", "confusion"),
     *MEASURES,
 )
 SHARED = (
     *("algo", "params", "pool", "pool_spec", "data", "data_hash", "task", "order", "seed", "revision"),
-    *("T", "m", "provenance", "source"),
+    *("T", "m", "provenance", "source", "rounds"),
 )
 OBJECTS = (  # columns of text, lists and dicts; the others hold numbers
     *("key", "status", "algo", "params", "pool", "pool_spec", "data", "data_hash", "order"),
-    *("permutation_seed", "n_sv_per_kernel", "weights", "provenance", "source", "confusion"),
+    *("permutation_seed", "n_sv_per_kernel", "weights", "provenance", "source", "rounds", "confusion"),
 )
 LONGEST = 2**26  # bytes of a line that is read
 _OWN_PROVENANCE = ("time", "load")  # the parts of the provenance that change from cell to cell
