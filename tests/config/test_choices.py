@@ -30,6 +30,7 @@ def passed(spec, **params) -> float:
         T=60,
         content_hash="",
         task="regression",
+        n_classes=2,
     )
     return run_pass(spec, {**spec.defaults, **params}, None, data, np.arange(60), 0)["mse"]
 

@@ -159,8 +159,8 @@ def test_data_by_name_and_by_path(tmp_path):
 
 
 def test_executors_have_typed_options():
-    assert plan(["exec=serial"]).exec == {"name": "serial"}
-    assert plan(["exec.jobs=3"]).exec == {"name": "loky", "jobs": 3}
+    assert plan(["exec=serial"]).exec == {"name": "serial", "threads": 1}
+    assert plan(["exec.jobs=3"]).exec == {"name": "loky", "jobs": 3, "threads": 1}
 
 
 def test_one_grid_cannot_ask_for_millions_of_settings():
