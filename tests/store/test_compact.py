@@ -37,6 +37,7 @@ def fill(path: Path, numbers=range(8), day: int = 0) -> Store:
         {"params": {"beta": 1.0, "kind": "ä"}, "pool": None, "pool_spec": None, "data": "other"},
         {"algo": "gone", "seed": 2**80, "revision": 1},
     )
+    before = set(cell_files(Store(path)))
     with Store(path) as store:
         for number in numbers:
             status = "failed" if (number + day) % 5 == 2 else "ok"
@@ -44,7 +45,8 @@ def fill(path: Path, numbers=range(8), day: int = 0) -> Store:
             one = line(number, status, time=DAYS[day], **more)
             curve = {"t": [number + 1, 100], "loss": [0.1, 1], "weights": [[1, 0.5]], "weights_t": [3]}
             store.append(one, curve if number % 3 else None)
-    with cell_files(store)[-1].open("ab") as file:
+    (new,) = set(cell_files(store)) - before
+    with new.open("ab") as file:
         file.write(b'{"key":"torn\n')
     return Store(path)
 
