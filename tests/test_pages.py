@@ -68,7 +68,7 @@ def test_a_command_of_a_page_is_valid(command, tmp_path, monkeypatch):
     elif args.command in ("run", "sweep", "figure", "report", "bounds", "show", "status", "fit"):
         assert plan(settings, sweep=args.command in ("sweep", "figure", "report")).reps > 0
     elif args.command == "results":
-        assert args.action in ("list", "export", "merge", "prune", "reseal")
+        assert args.action in ("list", "export", "compact", "merge", "prune", "reseal")
     elif args.command == "data":
         assert all(registry.is_name(word) for word in settings)
     else:

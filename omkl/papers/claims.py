@@ -24,7 +24,7 @@ from omkl.reports import plain_table
 from omkl.reports.fitting import filled
 from omkl.reports.measures import BY_TASK
 from omkl.reports.notes import failed, incomplete
-from omkl.reports.summary import difference, not_worse, paired_ps
+from omkl.reports.summary import Tested, not_worse, paired_ps
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -104,7 +104,7 @@ def comparable(rows: Rows, options: Options) -> Answer:
     numbers = f"{_shown(a, measure)} : {_shown(b, measure)}"
     if np.isnan(a) or np.isnan(b):
         return None, numbers
-    more = difference(rows.records[left][0]["row"], rows.records[right][0]["row"], rows.cells)
+    more = Tested(rows.cells).difference(rows.records[left][0]["row"], rows.records[right][0]["row"])
     return bool(a <= b or not_worse(more, *paired_ps([more]))), numbers
 
 
