@@ -144,15 +144,14 @@ def _row(end: "Tuned", cells: "pd.DataFrame", rest: list[str]) -> dict[str, Any]
 def _own(cells: "pd.DataFrame", data: str, setting: "Setting") -> "pd.DataFrame":
     from omkl.data.files import data_name
 
-    pool = setting.pool["name"] if setting.pool else None
+    pool, names = setting.pool["name"] if setting.pool else None, (data, data_name(data))
+    columns = (cells[name] for name in ("data", "algo", "params", "pool"))
     same = [
-        name in (data, data_name(data))
+        name in names
         and algo == setting.learner
         and params == setting.params
-        and of == pool
-        for name, algo, params, of in zip(
-            cells["data"], cells["algo"], cells["params"], cells["pool"], strict=True
-        )
+        and (of if isinstance(of, str) else None) == pool  # pandas may hold None as NaN
+        for name, algo, params, of in zip(*columns, strict=True)
     ]
     return cells[same]
 
@@ -203,7 +202,7 @@ def _text(rows: list[dict[str, Any]], rule: "Rule", fmt: str) -> str:
             "tuned": _spread(row, "tuned"),
             "best setting": row["settings"] or "the default",
             "trials": f"{row['trials']} ({row['failed']} failed)" if row["failed"] else str(row["trials"]),
-            "seconds": f"{row['seconds']:.1f}",
+            "seconds": f"{row['seconds']:.3f}",
         }
         for row in rows
     ]

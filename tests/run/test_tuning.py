@@ -51,7 +51,7 @@ def ran(monkeypatch, tmp_path):
 
 @pytest.fixture
 def words(tmp_path):
-    """A command on a file of 90 rows, 9 trials, prefixes of 10, 30 and 90."""
+    """A command on a file of 90 rows, 9 trials, prefixes of 10, 30 and 90; the learner is the first word."""
     data = write_data(tmp_path / "own.libsvm", T)
     return ["algo=arow", f"data={data}", "reps=4", "trials=9", "passes=2", "least=10"]
 
@@ -130,9 +130,10 @@ def test_the_command_prints_the_best_settings_and_how_to_run_them(ran, words, ca
     shown = run_plan(make_plan([*row["command"].split()[2:], "yardsticks=[]"]), progress=False)
     assert shown.ran == 0  # the cells of the printed command are there
     assert 100 * shown.cells["mistake_rate"].astype(float).mean() == pytest.approx(row["tuned_mean"])
-    assert main(["tune", *words, "-q"]) == 0
+    assert main(["tune", "algo=arow,omkc_u", *words[1:], "-q"]) == 0  # of which one has a pool
     text = capsys.readouterr().out
     assert f"{row['tuned_mean']:.2f} ± 0.00" in text
+    assert "failed" not in text.replace("(1 failed)", "").replace(f"({row['failed']} failed)", "")
     assert row["command"] in text
 
 
