@@ -42,7 +42,7 @@ def tune(args: Namespace, words: list[str]) -> int:
     fixed = [key.removeprefix("algo.") for key in given if key.startswith("algo.")]
     every = races(plan, rule, fixed)
     if args.dry_run:
-        return dry_run(assumed(every), args)
+        return dry_run(assumed(every, reported=2), args)
     how = {"jobs": args.jobs, "fresh": args.fresh, "progress": not args.quiet}
     rows: list[dict[str, Any]] = []
     broken: list[dict[str, Any]] = []
