@@ -8,6 +8,7 @@ settings (omkl show prints all of them, with their meaning and domain):
   pool=NAME,...      kernel pools (omkl list pools)
                      pool.normalise=none|cosine   'pool.kernels=[{kind:gaussian,sigma:[1,2]},{kind:linear}]'
   reps=N  seed=N     repetitions, and the base seed of their permutations
+  rounds=N           only the first N rounds of each repetition; N: those after them, M:N a part
   order=KIND         permuted, file (as stored), authors (the OMKC authors' permutations)
   yardsticks=[...]   learners to compare with; [] for none
   store=PATH         folder of the results (else OMKL_STORE, else ./results)

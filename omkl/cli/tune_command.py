@@ -10,7 +10,6 @@ from omkl.cli.dry_run import dry_run
 from omkl.cli.messages import FAILED, INTERRUPTED, OK, emit, say, say_failed
 from omkl.errors import UserError
 from omkl.reports import plain_table
-from omkl.reports.measures import BY_TASK
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -42,7 +41,7 @@ def tune(args: Namespace, words: list[str]) -> int:
     fixed = [key.removeprefix("algo.") for key in given if key.startswith("algo.")]
     every = races(plan, rule, fixed)
     if args.dry_run:
-        return dry_run(assumed(every), args)
+        return dry_run(assumed(every, reported=2), args)
     how = {"jobs": args.jobs, "fresh": args.fresh, "progress": not args.quiet}
     rows: list[dict[str, Any]] = []
     broken: list[dict[str, Any]] = []
@@ -115,6 +114,7 @@ def _compared(end: "Tuned") -> "list[Setting]":
 def _row(end: "Tuned", cells: "pd.DataFrame", rest: list[str]) -> dict[str, Any]:
     from omkl.config import learner_spec
     from omkl.config.settings_text import params_text
+    from omkl.reports.measures import BY_TASK
 
     setting, data = end.setting, end.race.held.data[0]
     spec, task = learner_spec(setting.learner), end.race.held.task_of(data)
@@ -144,15 +144,14 @@ def _row(end: "Tuned", cells: "pd.DataFrame", rest: list[str]) -> dict[str, Any]
 def _own(cells: "pd.DataFrame", data: str, setting: "Setting") -> "pd.DataFrame":
     from omkl.data.files import data_name
 
-    pool = setting.pool["name"] if setting.pool else None
+    pool, names = setting.pool["name"] if setting.pool else None, (data, data_name(data))
+    columns = (cells[name] for name in ("data", "algo", "params", "pool"))
     same = [
-        name in (data, data_name(data))
+        name in names
         and algo == setting.learner
         and params == setting.params
-        and of == pool
-        for name, algo, params, of in zip(
-            cells["data"], cells["algo"], cells["params"], cells["pool"], strict=True
-        )
+        and (of if isinstance(of, str) else None) == pool  # pandas may hold None as NaN
+        for name, algo, params, of in zip(*columns, strict=True)
     ]
     return cells[same]
 
@@ -203,7 +202,7 @@ def _text(rows: list[dict[str, Any]], rule: "Rule", fmt: str) -> str:
             "tuned": _spread(row, "tuned"),
             "best setting": row["settings"] or "the default",
             "trials": f"{row['trials']} ({row['failed']} failed)" if row["failed"] else str(row["trials"]),
-            "seconds": f"{row['seconds']:.1f}",
+            "seconds": f"{row['seconds']:.3f}",
         }
         for row in rows
     ]

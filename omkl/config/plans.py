@@ -11,6 +11,7 @@ from omkl.config import compose, kernel_pools
 from omkl.config.grammar import Request
 from omkl.config.learners import learner_names, learner_spec, learner_specs
 from omkl.config.parameters import parameters
+from omkl.config.search import texts
 from omkl.config.settings import Setting, settings, yardsticks
 from omkl.config.spec import LearnerSpec
 from omkl.data.recipe import AS_IT_IS, Preparation
@@ -146,6 +147,8 @@ def resolved(overrides: list[str]) -> dict[str, Any]:
                     hyper[name] = {"value": own.value}  # there are data of several tasks
                 hyper[name]["default"] = own.value
             hyper[name] |= {"domain": own.domain, "help": own.help}
+            if own.search:
+                hyper[name]["search"] = texts(own.search)
         code = "estimator" if spec.estimator else "function"
         about = ("label", "cite", code, "tasks", "kernels", "revision")
         shown["algo"][spec.name] = {**{key: getattr(spec, key) for key in about}, "hyperparameters": hyper}

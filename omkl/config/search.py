@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from omkl.config import domains
+from omkl.config.settings_text import value_text
 from omkl.tasks import TASKS, for_task
 
 _RANGE = re.compile(r"(log|linear) +(\S+) +(\S+)")
@@ -29,6 +30,9 @@ class Range:
     high: float
     log: bool
     whole: bool
+
+    def __str__(self) -> str:
+        return f"{'log' if self.log else 'linear'} {value_text(self.low)} to {value_text(self.high)}"
 
     def at(self, share: float) -> float | int:
         """Return the number at this share of the range, from 0 to 1."""
@@ -44,6 +48,9 @@ class Choices:
     """One of several values, each as likely."""
 
     values: tuple[Any, ...]
+
+    def __str__(self) -> str:
+        return ", ".join(map(value_text, self.values))
 
     def at(self, share: float) -> Any:
         """Return the value at this share of the list, from 0 to 1."""
@@ -70,6 +77,17 @@ def parse(written: Any, domain: Any, check: domains.Check, default: Any, tasks: 
         part = written.get(task) if by_task else written
         made[task] = {} if by_task and part is None else _forms(part, domain, check, own)
     return made
+
+
+def texts(searched: Parsed) -> list[str]:
+    """Return what is searched, once for all tasks that have the same: ``sigma log 0.0625 to 64``."""
+    by_task = {
+        task: "; ".join(f"{part} {form}".strip() for part, form in forms.items())
+        for task, forms in searched.items()
+    }
+    if len(set(by_task.values())) == 1:
+        return list(dict.fromkeys(by_task.values()))
+    return [f"{text} ({task})" for task, text in by_task.items() if text]
 
 
 def _forms(written: Any, domain: Any, check: domains.Check, default: Any) -> dict[str, Form]:

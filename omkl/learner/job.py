@@ -119,11 +119,12 @@ def warm_up(settings: "Iterable[Sequence[Any]]") -> None:
     settings: as of `omkl.learner.warm_up`.
     """
     from omkl.learner import warming
+    from omkl.learner.compiled import setting
     from omkl.learner.resources import absent
 
     cold: dict[tuple, Sequence[Any]] = {}
     for own in settings:
-        spec, params, many = warming.setting(own)
+        spec, params, many = setting(own)
         arguments = repr(params) if spec.estimator else ""  # which are checked with it
         which = (spec.name, os.environ.get(EXTENSIONS), absent(spec.state, params), many, arguments)
         if which not in _warm:

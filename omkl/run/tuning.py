@@ -264,9 +264,9 @@ def _scores(states: list[_State], outcome: Outcome) -> Iterator[dict[int, Score]
         yield scores
 
 
-def assumed(chosen: list[Race]) -> list[Plan]:
-    """Return the plans of races in which the first trials always win, and what is reported then."""
-    plans = [race.held for race in chosen]
+def assumed(chosen: list[Race], reported: int = 1) -> list[Plan]:
+    """Return the plans of races in which the first trials always win, and what is reported of each then."""
+    plans = [replace(race.held, settings=race.trials[:reported]) for race in chosen]
     for race in chosen:
         scores: list[dict[int, Score]] = []
         places = list(range(len(race.trials)))

@@ -29,10 +29,11 @@ runs:
     folder: somewhere/else
 tables:
   "1": {title: "Mistakes on {data}", kind: best, runs: [first, elsewhere]}
+sets: {error: &e error}
 figures:
   "1": {title: "Fronts of {data}", kind: pareto, cost: time, runs: [first]}
 claims:
-  wins: {title: wins, kind: less, runs: [first], left: "AROW, tuned", right: Majority class, measure: error}
+  wins: {title: "it wins", kind: less, runs: [first], left: "AROW, tuned", right: Majority class, measure: *e}
 """
 
 

@@ -51,7 +51,7 @@ def ran(monkeypatch, tmp_path):
 
 @pytest.fixture
 def words(tmp_path):
-    """A command on a file of 90 rows, 9 trials, prefixes of 10, 30 and 90."""
+    """A command on a file of 90 rows, 9 trials, prefixes of 10, 30 and 90; the learner is the first word."""
     data = write_data(tmp_path / "own.libsvm", T)
     return ["algo=arow", f"data={data}", "reps=4", "trials=9", "passes=2", "least=10"]
 
@@ -115,8 +115,9 @@ def test_in_file_order_trials_see_the_first_third_only(ran, words):
 
 def test_the_plans_that_a_dry_run_counts_are_as_many_as_run(ran, words):
     (race,), _ = started(words)
-    cells = sum(len(plan.settings) * plan.reps for plan in assumed([race]))
-    assert cells == 4 + 2 * (9 + 3 + 1)  # the default and the best are one here
+    for reported in (1, 2):
+        cells = sum(len(plan.settings) * plan.reps for plan in assumed([race], reported))
+        assert cells == 4 * reported + 2 * (9 + 3 + 1)  # the default and the best are one here
 
 
 def test_the_command_prints_the_best_settings_and_how_to_run_them(ran, words, capsys):
@@ -130,9 +131,10 @@ def test_the_command_prints_the_best_settings_and_how_to_run_them(ran, words, ca
     shown = run_plan(make_plan([*row["command"].split()[2:], "yardsticks=[]"]), progress=False)
     assert shown.ran == 0  # the cells of the printed command are there
     assert 100 * shown.cells["mistake_rate"].astype(float).mean() == pytest.approx(row["tuned_mean"])
-    assert main(["tune", *words, "-q"]) == 0
+    assert main(["tune", "algo=arow,omkc_u", *words[1:], "-q"]) == 0  # of which one has a pool
     text = capsys.readouterr().out
     assert f"{row['tuned_mean']:.2f} ± 0.00" in text
+    assert "failed" not in text.replace("(1 failed)", "").replace(f"({row['failed']} failed)", "")
     assert row["command"] in text
 
 
