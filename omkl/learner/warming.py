@@ -53,9 +53,9 @@ def warm_up(settings: Sequence[Sequence[Any]]) -> None:
     """
     pool = {"normalise": "none", "kernels": [{"kind": "gaussian", "sigma": 1.0}]}
     chosen = list(map(setting, settings))
-    for spec, params, _ in chosen:
+    for spec, params, many in chosen:
         if spec.estimator:
-            outside.make(spec, params, 0)  # imports its package, and sees wrong arguments
+            outside.make(spec, params, 0, 3 if many else 2)  # imports its package, and sees wrong arguments
     versions = {version(*own): own for own in chosen if not own[0].estimator}
     with compiling(versions) as missing, ExitStack() as stack:
         new = [
