@@ -119,7 +119,7 @@ def warm_up(settings: "Iterable[Sequence[Any]]") -> None:
 
     cold: dict[tuple, Sequence[Any]] = {}
     for own in settings:
-        spec, params, many = warming.setting(own)
+        spec, params, many = own[0], own[1], len(own) > 2 and own[2] > 2
         arguments = repr(params) if spec.estimator else ""  # which are checked with it
         which = (spec.name, os.environ.get(EXTENSIONS), absent(spec.state, params), many, arguments)
         if which not in _warm:

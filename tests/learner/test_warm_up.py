@@ -120,14 +120,14 @@ def test_what_will_run_is_warmed_up_in_every_process(monkeypatch):
     monkeypatch.setattr(omkl.learner.job, "dataset_of", lambda job: 1 / 0)  # no data are needed
     windows = [None, None, 50, 7, None]
     for tau in windows:
-        job = SimpleNamespace(spec=spec, params={**spec.defaults, "tau": tau}, source="")
+        job = SimpleNamespace(spec=spec, params={**spec.defaults, "tau": tau}, source="", classes=2)
         with pytest.raises(ZeroDivisionError):
             omkl.learner.job.run_cell(job)
-    assert [[params["tau"] for _, params in settings] for settings in seen] == [[None], [50]]
+    assert [[params["tau"] for _, params, *_ in settings] for settings in seen] == [[None], [50]]
     seen.clear()
     monkeypatch.setattr(omkl.learner.job, "_warm", set())
     omkl.learner.job.warm_up((spec, {**spec.defaults, "tau": tau}) for tau in windows)
-    assert [[params["tau"] for _, params in settings] for settings in seen] == [[None, 50]]
+    assert [[params["tau"] for _, params, *_ in settings] for settings in seen] == [[None, 50]]
 
 
 def test_a_hyperparameter_has_the_type_of_its_domain():

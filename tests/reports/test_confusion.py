@@ -110,3 +110,15 @@ def test_the_figure_has_a_panel_for_each_learner(tmp_path, monkeypatch, C):
 def test_cells_without_counts_are_named(tmp_path):
     with pytest.raises(UserError, match="older versions did not store it; `omkl run --fresh`"):
         confusion_figure(frame(cell(DD, 0, 10)), tmp_path / "x.png", expected=Expected())
+
+
+def test_a_page_has_the_matrices_of_three_classes_and_more():
+    from omkl.pages.figures import confusion as on_page
+
+    about = expected((DD, SS), ("three",), yardsticks=())
+    made = on_page(cells(3), about, rows_of(cells(3), about))
+    assert [panel.name for panel in made.panels] == ["three · OMKC(D,D)", "three · OMKC(S,S)"]
+    view = made.panels[0].views[0]
+    assert (view["classes"], view["shares"][0]) == (["0", "1", "2"], [None] * 3)
+    assert [round(sum(row)) for row in view["shares"][1:]] == [100, 100]
+    assert on_page(cells(2), about, rows_of(cells(2), about)) is None
