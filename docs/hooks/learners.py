@@ -69,13 +69,18 @@ def _index(specs: dict[str, LearnerSpec]) -> str:
 
 
 def _entry(spec: LearnerSpec) -> list[str]:
-    tasks = ", ".join(_TASK[task] for task in spec.tasks)
+    tasks = ", ".join(_for(spec))
     return [f"`{spec.name}`", spec.label, tasks, _KERNELS[spec.kernels], _sections(_code(spec))["summary"]]
+
+
+def _for(spec: LearnerSpec) -> list[str]:
+    many = {"classification": "two and more classes"} if spec.takes(3) else {}
+    return [{**_TASK, **many}[task] for task in spec.tasks]
 
 
 def _page(spec: LearnerSpec) -> str:
     own, around = _sections(_code(spec)), _sections(_module(spec))
-    tasks = " and ".join(_TASK[task] for task in spec.tasks)
+    tasks = " and ".join(_for(spec))
     draws = " It draws random numbers of its own." if spec.stochastic else ""
     role = " It is a yardstick: tables show it below the learners." if spec.yardstick else ""
     text = [f"# {spec.label}", "", own["summary"], ""]

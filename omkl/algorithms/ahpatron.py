@@ -15,11 +15,11 @@ import numpy as np
 from numba import njit
 
 from omkl.engine import expansion
+from omkl.engine.budget_classes import columns, sizes
 from omkl.engine.budgeted import (
     add,
     ages,
     budget,
-    coefficients,
     has_room,
     kernel_values,
     output_again,
@@ -31,6 +31,7 @@ from omkl.engine.budgeted import (
     term_sums,
     used,
 )
+from omkl.engine.classes import sides
 from omkl.engine.conventions import LEAST_LOSS, is_mistake, within_range
 from omkl.engine.experts import discount, mistakes, weighted_vote
 from omkl.engine.gram_matrix import factored, gram, grow, move, projection, rounded, solution
@@ -53,7 +54,7 @@ def avp(stream, E, scale, norm2, trace, learn, U, eta, eps):
         own = expansion.self_kernels(E, t)[0]
         if learn and _is_short(y, f, eps, own):
             expansion.add(E, stream, t, np.full(1, eta * y / scale[0]))
-            norm2[0] += eta * (eta * own + 2.0 * y * f)
+            norm2[0] += eta * (eta * (sides(E.classes) * own) + 2.0 * y * f)
             project(E, scale, norm2, U)
 
 
@@ -62,7 +63,7 @@ def ahpatron(stream, B, norm2, trace, learn, eta, eps, ridge):
     """Ahpatron: a full budget is folded into half of its vectors. U = sqrt(budget) / 2; see ``_learn``."""
     for t in range(stream.T):
         y = stream.y[t]
-        f = rounded(outputs(B, stream, t), term_sums(B))
+        f = rounded(outputs(B, stream, t), term_sums(B), B.classes)
         record(trace, t, f[0], y, B)
         if learn:
             _learn(B, stream, t, 0, norm2, y, f[0], self_kernels(B, t)[0], eta, eps, ridge)
@@ -76,8 +77,8 @@ def bomkc_ahpatron(stream, B, norm2, w, trace, learn, gamma, eta, eps, ridge):
     """
     for t in range(stream.T):
         y = stream.y[t]
-        f = rounded(outputs(B, stream, t), term_sums(B))
-        record(trace, t, weighted_vote(w, f), y, B)
+        f = rounded(outputs(B, stream, t), term_sums(B), B.classes)
+        record(trace, t, weighted_vote(w, f, B.classes), y, B)
         if not learn:
             continue
         discount(w, gamma, mistakes(y, f))
@@ -101,7 +102,7 @@ def _learn(B, stream, t, i, norm2, y, f, own, eta, eps, ridge):
         _fold(B, t, i, norm2, ridge)
         f = output_again(B, t, i)
     add(B, stream, t, i, used(B, i), eta * y)
-    norm2[i] = within_range(norm2[i] + eta * (eta * own + 2.0 * y * f))
+    norm2[i] = within_range(norm2[i] + eta * (eta * (sides(B.classes) * own) + 2.0 * y * f))
     _into_ball(B, i, norm2, math.sqrt(budget(B)) / 2.0)
 
 
@@ -120,25 +121,28 @@ def _fold(B, t, i, norm2, ridge):
     L the first half of those with |a| >= median |a|, R the rest: a_L += (K_LL + r I)^-1 K_LR a_R, r the
     ridge; then a_L is scaled so that the norm is as before.
     """
-    a, K = coefficients(B, i), gram(B, i)
-    kept, rest = _halves(np.abs(a), ages(B, i))
-    K_LL, b, a_L = np.empty((kept.size, kept.size)), np.zeros(kept.size), a[kept]
+    a, K = columns(B, i), gram(B, i)
+    kept, rest = _halves(sizes(B, i), ages(B, i))
+    K_LL, b, a_L = np.empty((kept.size, kept.size)), np.zeros((kept.size, a.shape[1])), a[kept]
     for p in range(kept.size):
         row = K[kept[p]]
         for q in range(kept.size):
             K_LL[p, q] = row[kept[q]]
         for s in rest:
-            b[p] += row[s] * a[s]
+            for c in range(a.shape[1]):
+                b[p, c] += row[s] * a[s, c]
         K_LL[p, p] += ridge
-    a_L += solution(factored(K_LL), b)
-    size2 = 0.0
-    for p in range(kept.size):
-        for q in range(kept.size):
-            size2 += a_L[p] * (K[kept[p], kept[q]] * a_L[q])
+    G, size2 = factored(K_LL), 0.0
+    for c in range(a.shape[1]):
+        a_L[:, c] += solution(G, b[:, c].copy())
+        for p in range(kept.size):
+            for q in range(kept.size):
+                size2 += a_L[p, c] * (K[kept[p], kept[q]] * a_L[q, c])
     if not 0.0 < size2 < math.inf:
         size2, norm2[i] = 1.0, 0.0
     for p in range(kept.size):
-        a[kept[p]] = within_range(a_L[p] * math.sqrt(norm2[i] / size2))
+        for c in range(a.shape[1]):
+            a[kept[p], c] = within_range(a_L[p, c] * math.sqrt(norm2[i] / size2))
     for s in rest[::-1]:
         remove(B, t, i, s)
 

@@ -13,22 +13,24 @@ import math
 import numpy as np
 from numba import njit
 
+from omkl.engine.budget_classes import columns, sizes
 from omkl.engine.budgeted import (
     add,
     add_over_oldest,
     budget,
-    coefficients,
     has_room,
     kernel_values,
     oldest,
     outputs,
     own_kernels,
+    replace,
     scale,
     scale_all,
     self_kernels,
     slots,
     used,
 )
+from omkl.engine.classes import direction, sides
 from omkl.engine.conventions import LARGEST_COEFFICIENT, hinge, within_range
 from omkl.engine.experts import discount, mistakes, multinomial, weighted_vote
 from omkl.engine.stream import record
@@ -43,7 +45,7 @@ def bomkc_rbp(stream, B, w, trace, rng, learn, gamma):
     for t in range(stream.T):
         y = stream.y[t]
         f = outputs(B, stream, t)
-        record(trace, t, weighted_vote(w, f), y, B)
+        record(trace, t, weighted_vote(w, f, B.classes), y, B)
         if not learn:
             continue
         z = mistakes(y, f)
@@ -62,12 +64,14 @@ def bomkc_forgetron(stream, B, w, Q, M, H, trace, learn, gamma):
     H (m, slots, slots) kernel values: H[i, s] of the vector in slot s with those that were stored before it
     delta = |a_r|, mu = y_r f'(x_r) with f' after the addition   phi factor, the largest in (0, 1] with
     (delta^2 - 2 delta mu) phi^2 + 2 delta phi + Q - (15/32) M <= 0
-    Deviations: polynomials are shrunk by the same rule, although it supposes kappa(x, x) <= 1.
+    Deviations: polynomials are shrunk by the same rule, although it supposes kappa(x, x) <= 1. With more than
+    two classes a vector is added to y_r and taken from its rival. Inner products are halved, so that its norm
+    stays kappa(x, x): mu is half the margin.
     """
     for t in range(stream.T):
         y = stream.y[t]
         f = outputs(B, stream, t)
-        record(trace, t, weighted_vote(w, f), y, B)
+        record(trace, t, weighted_vote(w, f, B.classes), y, B)
         if not learn:
             continue
         z = mistakes(y, f)
@@ -80,9 +84,8 @@ def bomkc_forgetron(stream, B, w, Q, M, H, trace, learn, gamma):
             phi, s = 1.0, used(B, i)
             if not has_room(B, i):
                 r = s = oldest(B, i)
-                a_r = coefficients(B, i)[r]
-                delta, y_r = abs(a_r), math.copysign(1.0, a_r)
-                mu = within_range(y_r * (_output_at_oldest(B, H[i], i) + y * k[r, i]))
+                delta = np.abs(columns(B, i)[r]).max()
+                mu = within_range(_margin_at_oldest(B, H[i], i, y, k[r, i]))
                 phi = _shrinking(delta * delta - 2.0 * delta * mu, 2.0 * delta, Q[i] - 15.0 / 32.0 * M[i])
                 damage = delta * phi
                 Q[i] += damage * damage + 2.0 * damage * (1.0 - phi * mu)
@@ -95,12 +98,20 @@ def bomkc_forgetron(stream, B, w, Q, M, H, trace, learn, gamma):
 
 
 @njit(cache=True)
-def _output_at_oldest(B, H, i):
-    """f_i at its own oldest vector: every other one was stored later, and knows its kernel value with it."""
-    r, total, a = oldest(B, i), 0.0, coefficients(B, i)
-    for s in range(a.size):
-        total += a[s] * (H[s, r] if s != r else own_kernels(B, i)[r])
-    return total
+def _margin_at_oldest(B, H, i, y, k):
+    """y_r f_i' at kernel i's own oldest vector x_r, f' = f + y kappa(x, .), k = kappa(x_r, x).
+
+    Every other vector was stored later, and knows its kernel value with x_r.
+    """
+    r, margin, a = oldest(B, i), 0.0, columns(B, i)
+    for c in range(a.shape[1]):
+        if a[r, c] == 0.0:
+            continue
+        total = 0.0
+        for s in range(len(a)):
+            total += a[s, c] * (H[s, r] if s != r else own_kernels(B, i)[r])
+        margin += math.copysign(1.0, a[r, c]) * (total + direction(B.classes, i, c, y) * k)
+    return margin / sides(B.classes)
 
 
 @njit(cache=True)
@@ -122,7 +133,7 @@ def bomkc_bogd(stream, B, w, trace, rng, learn, gamma, eta, lam, removal, clip):
     for t in range(stream.T):
         y = stream.y[t]
         f = outputs(B, stream, t)
-        record(trace, t, weighted_vote(w, f), y, B)
+        record(trace, t, weighted_vote(w, f, B.classes), y, B)
         if not learn:
             continue
         discount(w, gamma, mistakes(y, f))
@@ -133,27 +144,28 @@ def bomkc_bogd(stream, B, w, trace, rng, learn, gamma, eta, lam, removal, clip):
             if removal == FIFO or has_room(B, i):
                 add_over_oldest(B, stream, t, i, eta * y)
                 continue
-            a = coefficients(B, i)
-            p = _removal_probabilities(a, own_kernels(B, i), removal)
+            a = columns(B, i)
+            p = _removal_probabilities(sizes(B, i), own_kernels(B, i), removal)
             s = multinomial(rng, p)
             for j in range(p.size):
-                if j != s and p[j] < 1.0:
-                    a[j] = within_range(a[j] / (1.0 - p[j]))
-                if removal == UNIFORM:
-                    a[j] = min(max(a[j], -eta * clip), eta * clip)
+                for c in range(a.shape[1]):
+                    if j != s and p[j] < 1.0:
+                        a[j, c] = within_range(a[j, c] / (1.0 - p[j]))
+                    if removal == UNIFORM:
+                        a[j, c] = min(max(a[j, c], -eta * clip), eta * clip)
             add(B, stream, t, i, s, eta * y)
 
 
 @njit(cache=True)
-def _removal_probabilities(a, own, removal):
-    """p (slots,): 1 / B each, or 1 - (B - 1) |a_s| sqrt(kappa_ss) / sum_j |a_j| sqrt(kappa_jj).
+def _removal_probabilities(size, own, removal):
+    """p (slots,): 1 / B each, or 1 - (B - 1) |a_s| sqrt(kappa_ss) / sum_j |a_j| sqrt(kappa_jj); size: |a|.
 
     Deviations: where the second is negative it is 0, and the others are scaled to the sum 1 again.
     """
-    norm = np.abs(a) * np.sqrt(np.minimum(own, LARGEST_COEFFICIENT))
+    norm = size * np.sqrt(np.minimum(own, LARGEST_COEFFICIENT))
     if removal == UNIFORM or norm.sum() == 0.0:
-        return np.full(a.size, 1.0 / a.size)
-    p = np.maximum(1.0 - (a.size - 1) / norm.sum() * norm, 0.0)
+        return np.full(size.size, 1.0 / size.size)
+    p = np.maximum(1.0 - (size.size - 1) / norm.sum() * norm, 0.0)
     return p / p.sum()
 
 
@@ -166,12 +178,13 @@ def bomkc_bpas(stream, B, w, trace, learn, gamma, C, normalise):
     ||change||^2 = a_r^2 (kappa(x_r, x_r) - kappa(x_r, x)^2 / kappa(x, x)) + tau^2 kappa(x, x)
     Deviations: kappa(x, x) is taken for 1 with every kernel, as in the authors' code, unless `normalise`.
     With it polynomials of unscaled data multiply their coefficients by kappa again and again: these stay
-    within range. Of equally cheap vectors the oldest goes, the first in the authors' list.
+    within range. Of equally cheap vectors the oldest goes, the first in the authors' list. With more than two
+    classes tau is the loss over 2 kappa(x, x), and a_r^2 the sum over classes.
     """
     for t in range(stream.T):
         y = stream.y[t]
         f = outputs(B, stream, t)
-        record(trace, t, weighted_vote(w, f), y, B)
+        record(trace, t, weighted_vote(w, f, B.classes), y, B)
         if not learn:
             continue
         discount(w, gamma, mistakes(y, f))
@@ -182,13 +195,20 @@ def bomkc_bpas(stream, B, w, trace, learn, gamma, C, normalise):
             loss = hinge(y, f[i])
             if loss == 0.0 or own[i] == 0.0 or own[i] == math.inf:
                 continue
-            tau = min(C, loss / own[i])
+            tau = min(C, loss / (sides(B.classes) * own[i]))
             if has_room(B, i):
                 add(B, stream, t, i, used(B, i), tau * y)
             else:
                 r = cheapest[i]
-                b = coefficients(B, i)[r] * k[r, i] / own[i] + tau * y
-                add(B, stream, t, i, r, within_range(b))
+                replace(B, stream, t, i, r, k[r, i], own[i], tau * y)
+
+
+@njit(cache=True)
+def _square(a, i):
+    """a_i^2 of coefficients a (m,), or summed over the classes of a (m, C)."""
+    if a.ndim == 1:
+        return a[i] * a[i]
+    return (a[i] * a[i]).sum()
 
 
 @njit(cache=True, error_model="numpy")
@@ -201,7 +221,7 @@ def _cheapest(B, k, own, normalise):
     for s in range(len(A)):
         a, k_s, own_s, born_s = A[s], k[s], own_r[s], born[s]
         for i in range(own.size):
-            cost = a[i] * a[i] * ((own_s[i] if normalise else 1.0) - k_s[i] * k_s[i] / own[i])
+            cost = _square(a, i) * ((own_s[i] if normalise else 1.0) - k_s[i] * k_s[i] / own[i])
             better = cost < least[i] or (cost == least[i] and born_s[i] < oldest[i])
             least[i] = cost if better else least[i]
             oldest[i] = born_s[i] if better else oldest[i]

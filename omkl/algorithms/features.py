@@ -2,7 +2,8 @@
 
 Throughout: m Gaussian kernels; z (m, 2D) features of x_t; theta (m, 2D) parameters of the kernels' functions
 (levels, m, 2D where there is one for each interval); f (m,) = theta_i . z_i; w (m,) Hedge weights, held at
-sum 1 (the paper's w bar); eta > 0 step size; lam >= 0 regularisation.
+sum 1 (the paper's w bar); eta > 0 step size; lam >= 0 regularisation. With more than two classes theta has
+such an array for each, (C, m, 2D), and f is of margins.
 Of all: the squared loss is (y - f)^2, so that its gradient is 2 (f - y) z; the paper prints (f - y) z in an
 example, the authors' code the former. lam enters as the gradient of lam / 2 ||theta||^2, which the paper has
 in its objective (2) and leaves out of its update (16).
@@ -12,9 +13,10 @@ import math
 
 from numba import njit
 
+from omkl.engine.classes import predicted
 from omkl.engine.eigen import times
 from omkl.engine.experts import discount, discount_by, mistakes, weighted_output, weighted_vote
-from omkl.engine.features import descend, lift, linear_outputs
+from omkl.engine.features import class_descend, class_outputs, lift, linear_outputs
 from omkl.engine.losses import HINGE, losses, rate, slopes
 from omkl.engine.stream import record_score
 
@@ -29,10 +31,10 @@ def rff(stream, F, theta, T, trace, learn, eta, lam, loss):
     for t in range(stream.T):
         y = stream.y[t]
         z = lift(F, stream, t)
-        f = linear_outputs(theta, z)
-        record_score(trace, t, f[0], y)
+        f = class_outputs(F, theta, z, stream, t)
+        record_score(trace, t, f[0], y, predicted(F.classes))
         if learn:
-            descend(theta, z, step, lam, slopes(loss, y, f))
+            class_descend(F, theta, z, step, lam, slopes(loss, y, f))
 
 
 @njit(cache=True)
@@ -44,14 +46,14 @@ def raker(stream, F, theta, w, number, trace, learn, eta, step, lam, loss):
     for t in range(stream.T):
         y = stream.y[t]
         z = lift(F, stream, t)
-        f = linear_outputs(theta, z)
-        record_score(trace, t, weighted_output(w, f), y)
+        f = class_outputs(F, theta, z, stream, t)
+        record_score(trace, t, weighted_output(w, f, F.classes), y, predicted(F.classes))
         if not learn:
             continue
         eta_t = rate(number, eta, step)
         number[0] += 1
         discount_by(w, math.exp(-eta_t), losses(loss, y, f))
-        descend(theta, z, eta_t, lam, slopes(loss, y, f))
+        class_descend(F, theta, z, eta_t, lam, slopes(loss, y, f))
 
 
 @njit(cache=True)
@@ -63,12 +65,12 @@ def bomkc_fogd(stream, F, theta, w, trace, learn, gamma, eta):
     for t in range(stream.T):
         y = stream.y[t]
         z = lift(F, stream, t)
-        f = linear_outputs(theta, z)
-        record_score(trace, t, weighted_vote(w, f), y)
+        f = class_outputs(F, theta, z, stream, t)
+        record_score(trace, t, weighted_vote(w, f, F.classes), y, predicted(F.classes))
         if not learn:
             continue
         discount(w, gamma, mistakes(y, f))
-        descend(theta, z, eta, 0.0, slopes(HINGE, y, f))
+        class_descend(F, theta, z, eta, 0.0, slopes(HINGE, y, f))
 
 
 @njit(cache=True)

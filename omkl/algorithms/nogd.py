@@ -9,10 +9,10 @@ import math
 import numpy as np
 from numba import njit
 
+from omkl.engine.budget_classes import columns
 from omkl.engine.budgeted import (
     add,
     budget,
-    coefficients,
     forget,
     has_room,
     kernel_values,
@@ -23,7 +23,7 @@ from omkl.engine.budgeted import (
 from omkl.engine.conventions import hinge
 from omkl.engine.eigen import times
 from omkl.engine.experts import discount, mistakes, weighted_vote
-from omkl.engine.gram_matrix import gram, move, nystroem, rounded
+from omkl.engine.gram_matrix import gram, move, move_column, nystroem, rounded
 from omkl.engine.stream import record
 
 NEGLIGIBLE = 1e-25
@@ -44,8 +44,8 @@ def bomkc_nogd(stream, B, w, M, N, r, trace, learn, gamma, eta, rank):
     slots = budget(B)
     for t in range(stream.T):
         y = stream.y[t]
-        f = rounded(outputs(B, stream, t), _sizes(B, r, eta))
-        record(trace, t, weighted_vote(w, f), y, B)
+        f = rounded(outputs(B, stream, t), _sizes(B, r, eta), B.classes)
+        record(trace, t, weighted_vote(w, f, B.classes), y, B)
         if not learn:
             continue
         discount(w, gamma, mistakes(y, f))
@@ -54,31 +54,35 @@ def bomkc_nogd(stream, B, w, M, N, r, trace, learn, gamma, eta, rank):
             if hinge(y, f[i]) == 0.0:
                 continue
             if not has_room(B, i):
-                _step(B, i, M[i, : r[i]], N[i, :, : r[i]], k[:slots, i].copy(), eta * y)
+                move(B, i, eta * y, _mapped(M[i, : r[i]], N[i, :, : r[i]], k[:slots, i].copy()))
                 continue
             add(B, stream, t, i, used(B, i), eta * y)
             if not has_room(B, i):
-                K, a = gram(B, i), coefficients(B, i).copy()
+                K, a = gram(B, i), columns(B, i).copy()
                 made = nystroem(K, max(1, math.floor(rank * slots + 0.5)))
                 r[i] = len(made)
                 M[i, : r[i]], N[i, :, : r[i]] = made, made.T
                 forget(B, i)
-                _step(B, i, made, made.T, times(K, a), 1.0)  # v = D^1/2 V^T a = M K a
+                for c in range(a.shape[1]):  # v = D^1/2 V^T a = M K a
+                    move_column(B, i, c, 1.0, _mapped(made, made.T, times(K, a[:, c].copy())))
 
 
 @njit(cache=True)
 def _sizes(B, r, eta):
-    """g (m,): what outputs are known relative to, once coefficients are solutions: all of them may cancel."""
-    g = np.zeros(r.size)
-    for i in range(g.size):
+    """g (m,): what outputs are known relative to, once coefficients are solutions: all of them may cancel.
+
+    With more than two classes (m, C).
+    """
+    g = np.zeros_like(term_sums(B))
+    for i in range(r.size):
         if r[i] > 0:
-            g[i] = max(eta, np.abs(coefficients(B, i)).max(), term_sums(B)[i])
+            g[i] = np.maximum(max(eta, np.abs(columns(B, i)).max()), term_sums(B)[i])
     return g
 
 
 @njit(cache=True)
-def _step(B, i, M, N, k, c):
-    """v <- v + c z, z = M k, where N is the transpose of M: both products run along rows.
+def _mapped(M, N, k):
+    """M^T z, z = M k, where N is the transpose of M: both products run along rows.
 
     What could not change a coefficient of ordinary size is passed over: subnormal numbers are slow.
     """
@@ -93,4 +97,4 @@ def _step(B, i, M, N, k, c):
             row = M[j]
             for s in range(d.size):
                 d[s] += z[j] * row[s]
-    move(B, i, c, d)
+    return d

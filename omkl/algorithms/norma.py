@@ -12,7 +12,7 @@ import math
 import numpy as np
 from numba import njit
 
-from omkl.engine.kernel_descent import descend, output, record
+from omkl.engine.kernel_descent import descend, output, output_with_offset, record, shift
 from omkl.engine.losses import SQRT, rate
 
 SQUARED, EPS, HUBER = 0, 1, 2  # the choices of `loss`
@@ -26,7 +26,7 @@ def norma(stream, E, B, scale, b, now, window, trace, learn, lam, rho, eta, step
     """
     for t in range(stream.T):
         y = stream.y[t]
-        g = output(E, B, scale, stream, t) + b[0]
+        g = output_with_offset(E, B, scale, stream, t, b)
         record(trace, t, g, y, E, B)
         if not learn:
             continue
@@ -34,7 +34,7 @@ def norma(stream, E, B, scale, b, now, window, trace, learn, lam, rho, eta, step
         sigma = not y * g > rho
         descend(E, B, scale, now, window, stream, t, 1.0 - eta_t * lam, eta_t * sigma * y, step != SQRT)
         if offset:
-            b[0] += eta_t * sigma * y
+            shift(E, B, b, eta_t * sigma * y)
 
 
 @njit(cache=True)

@@ -5,6 +5,7 @@ import math
 import numpy as np
 from numba import njit
 
+from omkl.engine.classes import pair, unite
 from omkl.engine.expansion import add, count_once, outputs, self_kernels
 from omkl.engine.experts import weighted_output
 from omkl.engine.stream import record
@@ -14,27 +15,29 @@ EPSILON = np.finfo(np.float64).eps  # all ||theta_j||^2 at the start
 
 @njit(cache=True)
 def om2(stream, E, u, norm2, trace, learn, p, aggressive):
-    """OM-2, online multi-class multi-kernel learning with an l_p norm, for two classes.
+    """OM-2, online multi-class multi-kernel learning with an l_p norm.
 
-    f (m,) outputs s_j of the class +; those of the class - are their negatives, since an update adds eta for
-    the true class and -eta for the other   norm2 (m,) ||theta_j||^2 over both classes, less epsilon
+    f (m,) margins s_jy - s_jr, r the strongest rival of the weighted scores; for two classes the outputs s_j
+    of the class +, of which those of the class - are the negatives, since an update adds eta for the true
+    class and -eta for the other: margins are twice that (``pair``)
+    norm2 (m,) ||theta_j||^2 over both classes, less epsilon
     p in (1, 2], not a number for q = 2 ln m   q = p / (p - 1)
     u (m,) kernel weights, w in the paper; not of sum 1
-    Deviations: q is at least 2, as the method needs; 2 ln m is below that for m = 1 and 2. One class at a
-    time differs from the true one, so the sum over classes is one term.
+    Deviations: q is at least 2, as the method needs; 2 ln m is below that for m = 1 and 2.
     """
     m = u.size
     q = max(2.0, 2.0 * math.log(m)) if math.isnan(p) else p / (p - 1.0)
     for t in range(stream.T):
         y = stream.y[t]
         f = outputs(E, stream, t)
-        score = weighted_output(u, f)
+        score = weighted_output(u, f, E.classes)
         record(trace, t, score, y, E)
-        margin = 2.0 * y * score
+        margin = pair(E.classes) * y * score
         if not learn or margin > (1.0 if aggressive else 0.0):
             continue
         eta = min(1.0, 1.0 - margin / m ** (2.0 / q)) if aggressive else 1.0
-        norm2 += 4.0 * eta * y * f + 2.0 * eta * eta * self_kernels(E, t)
+        f = unite(E.classes, f)
+        norm2 += 2.0 * pair(E.classes) * eta * y * f + 2.0 * eta * eta * self_kernels(E, t)
         add(E, stream, t, np.full(m, eta * y))
         count_once(E)
         u[:] = _weights(norm2, q)

@@ -7,6 +7,7 @@ summing to 1; beta in (0, 1) discount; q, p (m,) sampling probabilities; delta i
 import numpy as np
 from numba import njit
 
+from omkl.engine.classes import sides
 from omkl.engine.conventions import hinge
 from omkl.engine.expansion import add, count_twice, outputs
 from omkl.engine.experts import (
@@ -120,8 +121,8 @@ def omkc_ss(stream, E, w, trace, rng, learn, beta, delta, sampling, floor):
 def omkc_ddpa(stream, E, w, trace, learn, beta, C):
     """OMKC(D,D) with passive-aggressive components (the BOMKL authors' code; in no table).
 
-    On y f_i < 1 kernel i adds y min(C, 1 - y f_i); the weights are discounted where y f_i <= 0.
-    a (m,) new coefficients
+    On y f_i < 1 kernel i adds y min(C, 1 - y f_i), with more than two classes half the loss, since it changes
+    two of them; the weights are discounted where y f_i <= 0.   a (m,) new coefficients
     """
     for t in range(stream.T):
         y = stream.y[t]
@@ -132,7 +133,7 @@ def omkc_ddpa(stream, E, w, trace, learn, beta, C):
         discount(w, beta, mistakes(y, f))
         a = np.empty(f.size)
         for i in range(f.size):
-            a[i] = y * min(C, hinge(y, f[i]))
+            a[i] = y * min(C, hinge(y, f[i]) / sides(E.classes))
         if a.any():
             add(E, stream, t, a)
 

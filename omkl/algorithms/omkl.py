@@ -10,6 +10,7 @@ import math
 import numpy as np
 from numba import njit
 
+from omkl.engine.classes import scaled, sides
 from omkl.engine.conventions import is_mistake
 from omkl.engine.expansion import add, outputs, self_kernels
 from omkl.engine.experts import (
@@ -37,7 +38,7 @@ def omklp_da2(stream, E, w, trace, learn, beta, gamma):
     for t in range(stream.T):
         y = stream.y[t]
         f = outputs(E, stream, t)
-        record(trace, t, weighted_vote(w, f), y, E)
+        record(trace, t, weighted_vote(w, f, E.classes), y, E)
         if not learn:
             continue
         z = mistakes(y, f)
@@ -58,7 +59,7 @@ def omklp_da1_doubling(stream, E, w, count, k, trace, learn):
     for t in range(stream.T):
         y = stream.y[t]
         f = outputs(E, stream, t)
-        record(trace, t, weighted_vote(w, f), y, E)
+        record(trace, t, weighted_vote(w, f, E.classes), y, E)
         if not learn:
             continue
         z = mistakes(y, f)
@@ -82,7 +83,7 @@ def omklp_sua(stream, E, w, trace, rng, learn, beta, delta):
     for t in range(stream.T):
         y = stream.y[t]
         f = outputs(E, stream, t)
-        record(trace, t, weighted_vote(w, f), y, E)
+        record(trace, t, weighted_vote(w, f, E.classes), y, E)
         if not learn:
             continue
         i = multinomial(rng, smoothed(w, delta, FLOOR_DELTA_M))
@@ -102,7 +103,7 @@ def omklp_mua(stream, E, w, p, trace, rng, learn, beta, delta):
     for t in range(stream.T):
         y = stream.y[t]
         f = outputs(E, stream, t)
-        record(trace, t, weighted_vote(w, f), y, E)
+        record(trace, t, weighted_vote(w, f, E.classes), y, E)
         if not learn:
             continue
         c = bernoulli(rng, p)
@@ -121,13 +122,13 @@ def omklo_da(stream, E, w, scale, norm2, trace, learn, beta, R):
     """
     for t in range(stream.T):
         y = stream.y[t]
-        f = scale * outputs(E, stream, t)
-        score = weighted_output(w, f)
+        f = scaled(E.classes, scale, outputs(E, stream, t))
+        score = weighted_output(w, f, E.classes)
         record(trace, t, score, y, E)
         if not learn or not is_mistake(y, score):
             continue
         discount_by(w, beta, -y * f)
-        norm2 += 2.0 * y * f + self_kernels(E, t)
+        norm2 += 2.0 * y * f + sides(E.classes) * self_kernels(E, t)
         add(E, stream, t, y / scale)
         project(E, scale, norm2, R)
 
@@ -148,8 +149,8 @@ def omklo_sua(stream, E, w, scale, norm2, trace, rng, learn, beta, R, delta, eta
         eta = math.sqrt(a / b)
     for t in range(stream.T):
         y = stream.y[t]
-        f = scale * outputs(E, stream, t)
-        score = weighted_output(w, f)
+        f = scaled(E.classes, scale, outputs(E, stream, t))
+        score = weighted_output(w, f, E.classes)
         record(trace, t, score, y, E)
         if not learn or not is_mistake(y, score):
             continue
@@ -158,6 +159,6 @@ def omklo_sua(stream, E, w, scale, norm2, trace, rng, learn, beta, R, delta, eta
         step = np.zeros(m)
         step[i] = eta / p[i]
         discount_by(w, beta, -step * y * f)
-        norm2 += 2.0 * y * step * f + np.square(step) * self_kernels(E, t)
+        norm2 += 2.0 * y * step * f + np.square(step) * (sides(E.classes) * self_kernels(E, t))
         add(E, stream, t, y * step / scale)
         project(E, scale, norm2, R)

@@ -5,9 +5,10 @@ import math
 import numpy as np
 from numba import njit
 
+from omkl.engine.classes import unite
 from omkl.engine.conventions import is_mistake
 from omkl.engine.expansion import add, count_once, outputs
-from omkl.engine.experts import mistakes
+from omkl.engine.experts import mean_output, mistakes
 from omkl.engine.stream import record
 
 
@@ -30,13 +31,15 @@ def perceptron_u(stream, E, trace, learn):
     """Perceptron with the mean kernel (1/m) sum_i kappa_i: Perceptron(u) of Hoi et al. (2013), section 5.1.
 
     f (m,) outputs f_i(x_t) of kernels that share one list of vectors, which #SV counts once
+    With more than two classes all kernels move against the strongest rival of the mean scores.
     """
     for t in range(stream.T):
         y = stream.y[t]
         f = outputs(E, stream, t)
-        score = f.sum() / f.size
+        score = mean_output(f, E.classes)
         record(trace, t, score, y, E)
         if learn and is_mistake(y, score):
+            unite(E.classes, f)
             add(E, stream, t, np.full(f.size, y))
             count_once(E)
 

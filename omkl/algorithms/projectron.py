@@ -28,6 +28,7 @@ from omkl.engine.budgeted import (
     term_sums,
     used,
 )
+from omkl.engine.classes import sides
 from omkl.engine.conventions import hinge
 from omkl.engine.experts import discount, mistakes, weighted_vote
 from omkl.engine.gram_matrix import grow, move, projection, rounded
@@ -39,8 +40,8 @@ def bomkc_projectron(stream, B, w, G, trace, learn, gamma):
     """Projectron: a mistake is stored while there is room, and projected on what is stored after that."""
     for t in range(stream.T):
         y = stream.y[t]
-        f = rounded(outputs(B, stream, t), term_sums(B))
-        record(trace, t, weighted_vote(w, f), y, B)
+        f = rounded(outputs(B, stream, t), term_sums(B), B.classes)
+        record(trace, t, weighted_vote(w, f, B.classes), y, B)
         if not learn:
             continue
         z = mistakes(y, f)
@@ -64,13 +65,14 @@ def bomkc_projectronpp(stream, B, w, G, trace, learn, gamma):
     tau = min(1, loss / norm2) step of a margin error, norm2 = ||P kappa(x, .)||^2
     U = 1/4 sqrt((budget + 1) / ln(budget + 1)) norm of the classifiers that it competes with: the step is
     taken if it goes nearer to all of these, tau (2 loss - tau norm2 - 2 U sqrt(residual)) >= 0
+    With more than two classes norm2 and residual are doubled: two classes change.
     """
     n = budget(B) + 1.0
     U = 0.25 * math.sqrt(n / math.log(n))
     for t in range(stream.T):
         y = stream.y[t]
-        f = rounded(outputs(B, stream, t), term_sums(B))
-        record(trace, t, weighted_vote(w, f), y, B)
+        f = rounded(outputs(B, stream, t), term_sums(B), B.classes)
+        record(trace, t, weighted_vote(w, f, B.classes), y, B)
         if not learn:
             continue
         z = mistakes(y, f)
@@ -83,8 +85,9 @@ def bomkc_projectronpp(stream, B, w, G, trace, learn, gamma):
             n = used(B, i)
             d, u, norm2, residual = projection(G[i], k[:n, i], own[i], own_kernels(B, i))
             if not z[i]:
-                tau = min(1.0, loss / norm2) if norm2 > 0.0 else 0.0
-                if 2.0 * loss - tau * norm2 >= 2.0 * U * math.sqrt(residual):
+                size2 = sides(B.classes) * norm2
+                tau = min(1.0, loss / size2) if size2 > 0.0 else 0.0
+                if 2.0 * loss - tau * size2 >= 2.0 * U * math.sqrt(sides(B.classes) * residual):
                     move(B, i, y * tau, d)
             elif has_room(B, i) and residual > 0.0:
                 grow(G[i], u, residual)

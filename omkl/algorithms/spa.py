@@ -5,8 +5,9 @@ import math
 import numpy as np
 from numba import njit
 
+from omkl.engine.classes import sides
 from omkl.engine.conventions import hinge
-from omkl.engine.expansion import add, outputs, self_kernels
+from omkl.engine.expansion import add, add_beside, outputs, self_kernels
 from omkl.engine.experts import (
     FLOOR_DELTA,
     SAMPLING_MAX,
@@ -14,6 +15,7 @@ from omkl.engine.experts import (
     mistakes,
     sampling_share,
     smoothed,
+    weighted_difference,
     weighted_output,
     weighted_vote,
 )
@@ -38,37 +40,38 @@ def bomkc_spa(
     loss, which gives the published table. Options that differ from print: discount=zero_one by mistakes;
     predict=votes combines the signs of the outputs (the code that the authors uploaded does both);
     predict=averaged combines the running means, at the cost of S; normalise=false does not divide the loss
-    by kappa_i(x, x) (the authors' code).
+    by kappa_i(x, x) (the authors' code). With more than two classes the loss is divided by 2 moreover.
     """
     loss, a = np.empty(w.size), np.empty(w.size)
     for t in range(stream.T):
         y = stream.y[t]
         f = outputs(E, stream, t)
         if predict == AVERAGED:
-            score = weighted_output(w, f - outputs(S, stream, t) / (n[0] + 1.0))
+            s = outputs(S, stream, t)
+            score = weighted_difference(w, f, s, n[0] + 1.0, E.classes, S.classes)
         elif predict == VOTES:
-            score = weighted_vote(w, f)
+            score = weighted_vote(w, f, E.classes)
         else:
-            score = weighted_output(w, f)
+            score = weighted_output(w, f, E.classes)
         record(trace, t, score, y, E)
         if not learn:
             continue
         n[0] += 1
         p = smoothed(sampling_share(w, SAMPLING_MAX), delta, FLOOR_DELTA)
-        own = self_kernels(E, t)
+        own = sides(E.classes) * (self_kernels(E, t) if normalise else np.ones(w.size))
         for i in range(w.size):
             a[i], loss[i] = 0.0, hinge(y, f[i])
             rho = min(alpha, loss[i]) / beta
             if rng.random() < p[i] and rng.random() < rho:
-                a[i] = y * min(eta / rho, _full_step(loss[i], own[i]) if normalise else loss[i])
+                a[i] = y * min(eta / rho, _full_step(loss[i], own[i]))
         discount_by(w, gamma, loss if discount == HINGE else 1.0 * mistakes(y, f))
         if a.any():
             add(E, stream, t, a)
             if predict == AVERAGED:
-                add(S, stream, t, a * n[0])
+                add_beside(S, E, stream, t, a * n[0])
 
 
 @njit(cache=True)
 def _full_step(loss, own):
-    """The step after which the loss is 0, loss / kappa(x, x)."""
+    """The step after which the loss is 0, loss / kappa(x, x); own: kappa(x, x), or what stands for it."""
     return loss / own if own > 0.0 else math.inf

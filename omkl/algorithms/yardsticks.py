@@ -3,6 +3,7 @@
 import numpy as np
 from numba import njit
 
+from omkl.engine.classes import strongest_rival, winner
 from omkl.engine.stream import record_score, row
 
 
@@ -10,13 +11,50 @@ from omkl.engine.stream import record_score, row
 def majority(stream, balance, trace, learn):
     """Predict the class seen more often so far; a draw is a mistake.
 
-    balance (1,) sum of the labels so far
+    balance (1,) sum of the labels so far; with more than two classes (C, 1), how often each was seen
     """
     for t in range(stream.T):
         y = stream.y[t]
-        record_score(trace, t, balance[0], y)
+        score, rival = _lead(stream.label, t, balance)
+        record_score(trace, t, score, y, _winner(stream.label, t, score, rival))
         if learn:
-            balance[0] += y
+            _of(stream.label, t, balance)[0] += y
+
+
+# More than two classes: what is learnt has a first side of classes, and the round's class and its strongest
+# rival take the parts of the two signs. Where label (T,) is None there is one array for both.
+
+
+@njit(cache=True)
+def _of(label, t, values):
+    """The array of round t's class."""
+    if values.ndim == 1:
+        return values
+    return values[label[t]]
+
+
+@njit(cache=True)
+def _of_rival(rival, values):
+    """The array of its rival."""
+    if values.ndim == 1:
+        return values
+    return values[rival]
+
+
+@njit(cache=True)
+def _lead(label, t, scores):
+    """The score of round t's class less its strongest rival's, of scores (C, 1), and that rival."""
+    if scores.ndim == 1:
+        return scores[0], -1
+    rival = strongest_rival(scores[:, 0], label[t])
+    return scores[label[t], 0] - scores[rival, 0], rival
+
+
+@njit(cache=True)
+def _winner(label, t, margin, rival):
+    if label is None:
+        return -1
+    return winner(margin, label[t], rival)
 
 
 @njit(cache=True)
@@ -52,22 +90,60 @@ def arow(stream, mu, sigma, trace, learn, r):
 
     mu (d,) mean weights    sigma (d,) their variances    r > 0 regularisation
     v confidence x' Sigma x    alpha, b step sizes (beta in the paper)
+    With more than two classes mu and sigma (C, d): the margin is over the strongest rival alone, v is of both
+    classes, and both are updated (top-1, as in Crammer, Dredze, Kulesza, "Multi-class confidence weighted
+    algorithms", 2009).
     Deviations: Sigma is kept diagonal, as the paper does for text: the diagonal of its update.
     """
     for t in range(stream.T):
         y = stream.y[t]
         start, stop = row(stream, t)
-        margin, v = 0.0, 0.0
-        for k in range(start, stop):
-            x, j = stream.values[k], stream.indices[k]
-            margin += mu[j] * x
-            v += sigma[j] * x * x
-        record_score(trace, t, margin, y)
+        x, columns = stream.values[start:stop], stream.indices[start:stop]
+        margin, rival = _lead(stream.label, t, _products(mu, x, columns))
+        record_score(trace, t, margin, y, _winner(stream.label, t, margin, rival))
         if not learn or y * margin >= 1.0:
             continue
+        own, other = _of(stream.label, t, sigma), _of_rival(rival, sigma)
+        v = _confidence(own, x, columns)
+        if stream.label is not None:
+            v += _confidence(other, x, columns)
         b = 1.0 / (v + r)
         alpha = (1.0 - y * margin) * b
-        for k in range(start, stop):
-            x, j = stream.values[k], stream.indices[k]
-            mu[j] += alpha * sigma[j] * y * x
-            sigma[j] -= b * np.square(sigma[j] * x)
+        _update(_of(stream.label, t, mu), own, x, columns, alpha, y, b)
+        if stream.label is not None:
+            _update(_of_rival(rival, mu), other, x, columns, alpha, -y, b)
+
+
+@njit(cache=True)
+def _products(mu, x, columns):
+    """mu.x (1,), or (C, 1) of each class."""
+    if mu.ndim == 1:
+        return np.full(1, _product(mu, x, columns))
+    scores = np.empty((len(mu), 1))
+    for c in range(len(mu)):
+        scores[c, 0] = _product(mu[c], x, columns)
+    return scores
+
+
+@njit(cache=True)
+def _product(mu, x, columns):
+    total = 0.0
+    for k in range(x.size):
+        total += mu[columns[k]] * x[k]
+    return total
+
+
+@njit(cache=True)
+def _confidence(sigma, x, columns):
+    total = 0.0
+    for k in range(x.size):
+        total += sigma[columns[k]] * x[k] * x[k]
+    return total
+
+
+@njit(cache=True)
+def _update(mu, sigma, x, columns, alpha, y, b):
+    for k in range(x.size):
+        j = columns[k]
+        mu[j] += alpha * sigma[j] * y * x[k]
+        sigma[j] -= b * np.square(sigma[j] * x[k])

@@ -18,7 +18,7 @@ _COUNTS = {"mistakes": "mistakes", VECTORS: "n_sv_sum"}  # columns of the store
 
 
 def bounded(plan: "Plan") -> "Plan":
-    """Return the plan without yardsticks. Raises UserError for a learner that has no theorem."""
+    """Return the plan without yardsticks. Raises UserError for a learner or data without a theorem."""
     from omkl.config import learner_spec, learner_specs
 
     if plan.rounds:
@@ -27,6 +27,9 @@ def bounded(plan: "Plan") -> "Plan":
         if function_of(learner_spec(setting.learner)) is None:
             known = [name for name, spec in learner_specs().items() if function_of(spec)]
             raise UserError(f"algo={setting.learner} has no mistake bound; these have: {', '.join(known)}")
+    for name, classes in plan.classes.items():
+        if len(classes) > 2:
+            raise UserError(f"data={name} has {len(classes)} classes; the theorems are for two")
     return dataclasses.replace(plan, yardsticks=())
 
 

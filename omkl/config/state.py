@@ -1,6 +1,6 @@
 """A learner's state as conf/algo declares it under ``about.state``: one form for each resource.
 
-{shape: [m, 2D], fill: 1/m, dtype: int, diagonal: 1/lam, grows: now}   an array
+{shape: [m, 2D], fill: 1/m, dtype: int, diagonal: 1/lam, grows: now, classes: true}   an array
 {expansion: true, copies: levels, unless: tau}   an Expansion: all stored vectors; copies: of each kernel
 {slots: budget}                                  a Budget: at most that many vectors per kernel
 {slots: all}                                     a dictionary: a Budget without a limit
@@ -13,7 +13,8 @@ its Gram matrix, whose room grows with it. A fill or diagonal (of the last two s
 hyperparameter, 1 over one or over m or d. ``grows``: the last side, a hyperparameter that may be null, gets
 its room as rounds come; they are counted in the array named. A ``kind`` is a hyperparameter, how the
 frequencies are drawn, or what a hyperparameter's values stand for: ``{variant: {standard: iid, ...}}``. A
-resource is None where ``unless`` is given, or ``slots`` is null.
+resource is None where ``unless`` is given, or ``slots`` is null. ``classes``: on data of C > 2 classes there
+is such an array for each, (C, m, 2D).
 """
 
 import re
@@ -30,13 +31,17 @@ _FACTOR = re.compile(r"(\d*)([A-Za-z_]\w*)")
 
 @dataclass(frozen=True)
 class ArrayForm:
-    """An array of this shape: full of ``fill``, with ``diagonal`` on its diagonal."""
+    """An array of this shape: full of ``fill``, with ``diagonal`` on its diagonal.
+
+    classes: with more than two classes there is one for each, side by side: (C, *shape).
+    """
 
     shape: tuple[int | str, ...]
     fill: float | str = 0
     dtype: str = "float"
     diagonal: float | str | None = None
     grows: str | None = None
+    classes: bool = False
 
 
 @dataclass(frozen=True)
@@ -197,6 +202,8 @@ def _check_array(written: Mapping[str, Any], known: list[str], state: Mapping[st
             raise ValueError(f"{key} must be a number, a hyperparameter, or 1 over one of these")
     if dtype not in ("float", "int"):
         raise ValueError(f"dtype must be float or int, got {dtype!r}")
+    if not isinstance(written.get("classes", False), bool):
+        raise ValueError(f"classes must be true or false, got {written['classes']!r}")
     if grows is not None and grows not in state:
         raise ValueError(f"grows: there is no array {grows!r} that counts the rounds")
 

@@ -4,6 +4,7 @@ from collections import namedtuple
 
 import numpy as np
 
+from omkl.engine.classes import make_classes
 from omkl.engine.open_block import grown, make_block, whole_lanes, with_room
 from omkl.engine.pool import Pool
 
@@ -12,7 +13,7 @@ UNLIMITED = 2**40  # more vectors than anyone will store: the budget of classifi
 
 # pool                the kernels
 # limit (1,)          the budget: slots per kernel; arrays over slots have S <= limit, as many as needed
-# A (S, m)            coefficients, 0 in empty slots
+# A (S, m)            coefficients, 0 in empty slots; with more than two classes (S, m, C), one for each
 # own (S, m)          kappa_i(x_s, x_s)
 # holds (S, m)        example in each slot, as its number in the store below
 # n_sv (m,)           slots in use, always the first ones
@@ -30,9 +31,10 @@ UNLIMITED = 2**40  # more vectors than anyone will store: the budget of classifi
 # open                the open block: open_block.py
 # dots (N, R)         dot products of the stored examples with its rows
 # K (R, S, m)         kernel values of its rows with the slots
-# f, g (m,)           outputs of the last call of `outputs`, and sums of their terms' absolute values
+# f, g (m,)           outputs of the last call of `outputs`, and sums of their terms' absolute values; with
+#                     more than two classes f are margins, and g (m, C) is of the class scores
 # tile (m + 1, R), dense (d,)    scratch; dense is 0
-# classes             None for two classes
+# classes             what the learner sees of more than two classes: classes.py; None for two
 Budget = namedtuple(
     "Budget",
     "pool limit A own holds born n_put n_sv oldest size ends indices values norm2 origin users free n_free "
@@ -40,14 +42,18 @@ Budget = namedtuple(
 )
 
 
-def make_budget(pool: Pool, budget: int, d: int, block: int = BLOCK) -> Budget:
-    """Return empty classifiers of at most `budget` vectors each; ``reserve`` gives them room."""
+def make_budget(pool: Pool, budget: int, d: int, block: int = BLOCK, classes: int | None = None) -> Budget:
+    """Return empty classifiers of at most `budget` vectors each; ``reserve`` gives them room.
+
+    classes: how many, where there are more than two.
+    """
     m = pool.kind.size
+    each = (m,) if classes is None else (m, classes)
     R = whole_lanes(block)
     return Budget(
         pool=pool,
         limit=np.array([budget]),
-        A=np.zeros((0, m)),
+        A=np.zeros((0, *each)),
         own=np.zeros((0, m)),
         holds=np.zeros((0, m), np.int64),
         born=np.zeros((0, m), np.int64),
@@ -68,10 +74,10 @@ def make_budget(pool: Pool, budget: int, d: int, block: int = BLOCK) -> Budget:
         dots=np.zeros((0, R)),
         K=np.zeros((R, 0, m)),
         f=np.zeros(m),
-        g=np.zeros(m),
+        g=np.zeros(each),
         tile=np.zeros((m + 1, R)),
         dense=np.zeros(d),
-        classes=None,
+        classes=make_classes(m, classes),
     )
 
 

@@ -11,6 +11,9 @@ could decide an output's sign it is summed again with the C library's exp (ties.
 import numpy as np
 from numba import njit
 
+from omkl.engine.budget_classes import columns, margin_again, put, scores_of, settle_classes, settled
+from omkl.engine.classes import margins
+from omkl.engine.conventions import within_range
 from omkl.engine.dot_products import LANES, dot_products
 from omkl.engine.kernel_sums import fill, fill_all
 from omkl.engine.kernels import of_distance
@@ -22,22 +25,44 @@ from omkl.engine.ties import doubtful
 
 @njit(cache=True)
 def outputs(B, stream, t):
-    """f (m,): f_i(x_t) of all m classifiers. The array is reused by the next call."""
+    """f (m,): f_i(x_t) of all m classifiers, margins of class y where there are more than two classes
+    (classes.py). The array is reused by the next call.
+    """
     if not is_open(B.open, t):
         _open_block(B, stream, t)
-    K, A, f, g, n_sv = kernel_values(B, t), B.A, B.f, B.g, B.n_sv
-    f[:] = 0.0
+    _sum(B, B.classes, B.A, kernel_values(B, t), t, stream.label)
+    return B.f
+
+
+@njit(cache=True)
+def _sum(B, classes, A, K, t, label):
+    """f and g of round t, with kernel values K (S, m)."""
+    f, g, n_sv = B.f, B.g, B.n_sv
     g[:] = 0.0
-    for s in range(n_sv.max()):
-        a, k = A[s], K[s]
+    if A.ndim == 2:
+        f[:] = 0.0
+        for s in range(n_sv.max()):
+            a, k = A[s], K[s]
+            for i in range(f.size):
+                term = a[i] * k[i]
+                f[i] += term
+                g[i] += abs(term)
         for i in range(f.size):
-            term = a[i] * k[i]
-            f[i] += term
-            g[i] += abs(term)
-    for i in range(f.size):
-        if of_distance(B.pool.kind[i]) and doubtful(f[i], n_sv[i], g[i]):
-            f[i] = _settled(B, t, i)
-    return f
+            if of_distance(B.pool.kind[i]) and doubtful(f[i], n_sv[i], g[i]):
+                f[i] = settled(B, t, i, columns(B, i)[:, 0])
+    if classes is not None:
+        scores = classes.scores
+        scores[:] = 0.0
+        for s in range(n_sv.max()):
+            for i in range(f.size):
+                a, k, total, size = A[s, i], K[s, i], scores[i], g[i]
+                for c in range(a.size):
+                    term = a[c] * k
+                    total[c] += term
+                    size[c] += abs(term)
+        for i in range(f.size):
+            settle_classes(B, t, i, scores[i], g[i], label[t])
+        margins(classes, label[t], f)
 
 
 @njit(cache=True)
@@ -48,11 +73,15 @@ def kernel_values(B, t):
 
 @njit(cache=True)
 def output_again(B, t, i):
-    """f_i(x_t) of that round, after its coefficients changed."""
-    K, A, f = kernel_values(B, t), B.A, 0.0
-    for s in range(B.n_sv[i]):
-        f += A[s, i] * K[s, i]
-    return f
+    """f_i(x_t) of that round, or its margin, after its coefficients changed."""
+    K, a, f = kernel_values(B, t), columns(B, i), np.zeros(1)
+    scores = scores_of(B.classes, i, f)
+    scores[:] = 0.0
+    for s in range(len(a)):
+        for c in range(scores.size):
+            scores[c] += a[s, c] * K[s, i]
+    margin_again(B.classes, i, f)
+    return f[0]
 
 
 @njit(cache=True)
@@ -118,14 +147,17 @@ def own_kernels(B, i):
 
 @njit(cache=True)
 def slots(B):
-    """Coefficients, kappa(x_s, x_s) and ages (n, m) of all slots in use; smaller numbers are older."""
+    """Coefficients, kappa(x_s, x_s) and ages (n, m) of all slots in use; smaller numbers are older.
+
+    Coefficients are (n, m, C) where there are more than two classes.
+    """
     n = B.n_sv.max()
     return B.A[:n], B.own[:n], B.born[:n]
 
 
 @njit(cache=True)
 def term_sums(B):
-    """g (m,): the sums of the absolute values of the terms of the last outputs."""
+    """g (m,), or (m, C): the sums of the absolute values of the terms of the last outputs."""
     return B.g
 
 
@@ -141,7 +173,7 @@ def add(B, stream, t, i, s, a):
     B.users[e] += 1
     B.holds[s, i], B.born[s, i] = e, B.n_put[0]
     B.n_put[0] += 1
-    B.A[s, i] = a
+    put(B.classes, B.A, s, i, a)
     B.own[s, i] = pool_value(B.pool, i, B.norm2[e], B.norm2[e], B.norm2[e])
     low, high = row_of(B.open, t) + 1, live(B.open)
     values, row_norm2, dots = B.tile[0], B.open.row_norm2[low:], B.dots[e, low:]
@@ -149,6 +181,16 @@ def add(B, stream, t, i, s, a):
     K = B.K
     for r in range(low, high):
         K[r, s, i] = values[r - low]
+
+
+@njit(cache=True)
+def replace(B, stream, t, i, s, share, whole, a):
+    """Store example t in slot s with share / whole times what it held, and a step of size a."""
+    before = columns(B, i)[s].copy()
+    add(B, stream, t, i, s, a)
+    now = columns(B, i)[s]
+    for c in range(now.size):
+        now[c] = within_range(before[c] * share / whole + now[c])
 
 
 @njit(cache=True)
@@ -184,8 +226,10 @@ def forget(B, i):
 @njit(cache=True)
 def scale(B, i, c):
     """f_i <- c f_i, in the coefficients themselves."""
-    for s in range(B.n_sv[i]):
-        B.A[s, i] *= c
+    a = columns(B, i)
+    for s in range(len(a)):
+        for k in range(a.shape[1]):
+            a[s, k] *= c
 
 
 @njit(cache=True)
@@ -193,19 +237,9 @@ def scale_all(B, c):
     """f_i <- c f_i for every kernel."""
     A = B.A
     for s in range(B.n_sv.max()):
-        a = A[s]
+        a = A[s].reshape(-1)
         for i in range(a.size):
             a[i] *= c
-
-
-@njit(cache=True)
-def _settled(B, t, i):
-    """f_i(x_t) by one plain sum, left to right, with the C library's exp."""
-    r, total = row_of(B.open, t), 0.0
-    for s in range(B.n_sv[i]):
-        e = B.holds[s, i]
-        total += B.A[s, i] * pool_value(B.pool, i, B.dots[e, r], B.norm2[e], B.open.row_norm2[r])
-    return total
 
 
 @njit(cache=True)

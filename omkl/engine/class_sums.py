@@ -9,14 +9,15 @@ from omkl.engine.arith import fma
 def raise_values(squared, picked, rows, steps, bases, K):
     """K <- K squared that often, or times its base that often."""
     for q in range(picked):
-        k, base = K[q], bases[q]
-        for _ in range(steps):
-            if squared:
-                for r in range(rows):
-                    k[r] = k[r] * k[r]
-            else:
-                for r in range(rows):
-                    k[r] = k[r] * base[r]
+        k, base, left = K[q], bases[q], steps
+        while squared and left >= 2:
+            for r in range(rows):
+                power = k[r] * k[r]
+                k[r] = power * power
+            left -= 2
+        for _ in range(left):
+            for r in range(rows):
+                k[r] = k[r] * (k[r] if squared else base[r])
 
 
 @njit(cache=True)
@@ -31,20 +32,18 @@ def add_to_classes(a, rival, label, at, first, picked, chosen, low, rows, K, fus
         if c == 0.0:
             continue
         up, down = F[at + label[j], low : low + rows], F[at + rival[j], low : low + rows]
-        if fused:
+        if fused and tracked:
+            s, g, h = abs(c), G[at + label[j], low : low + rows], G[at + rival[j], low : low + rows]
             for r in range(rows):
                 up[r] = fma(c, k[r], up[r])
+                down[r] = fma(-c, k[r], down[r])
+                g[r] = fma(s, k[r], g[r])
+                h[r] = fma(s, k[r], h[r])
+        elif fused:
             for r in range(rows):
+                up[r] = fma(c, k[r], up[r])
                 down[r] = fma(-c, k[r], down[r])
         else:
             for r in range(rows):
                 up[r] = up[r] + c * k[r]
-            for r in range(rows):
                 down[r] = down[r] - c * k[r]
-        if tracked:
-            c = abs(c)
-            up, down = G[at + label[j], low : low + rows], G[at + rival[j], low : low + rows]
-            for r in range(rows):
-                up[r] = fma(c, k[r], up[r])
-            for r in range(rows):
-                down[r] = fma(c, k[r], down[r])

@@ -6,8 +6,8 @@ classes, and ``add`` puts +a_i on class y and -a_i on class r_i (ALGORITHMS.md s
 scores the lowest class is the prediction, or the rival.
 
 Engine records have a field ``classes``, None for two classes. It is handed to functions as an argument of its
-own: numba leaves out a branch on it when it compiles them, and the code for two classes is what it would be
-without the others.
+own: numba leaves out the body of a branch that an argument of None does not take, and a branch on the number
+of dimensions of an argument, so that the code for two classes is what it would be without the others.
 """
 
 from collections import namedtuple
@@ -40,6 +40,24 @@ def margins(classes, label, f):
     for i in range(f.size):
         rival = strongest_rival(scores[i], label)
         f[i] = scores[i, label] - scores[i, rival]
+        classes.rival[i] = rival
+        classes.vote[i] = winner(f[i], label, rival)
+    classes.chosen[0], classes.chosen[1] = classes.vote[0], classes.rival[0]
+
+
+@njit(cache=True)
+def rounded_margins(classes, g, least, f):
+    """`margins` again, with differences of at most `least` (g_ic + g_ik), g (m, C), taken for 0."""
+    label = classes.label[0]
+    for i in range(f.size):
+        s, rival = classes.scores[i], strongest_rival(classes.scores[i], label)
+        for c in range(s.size):
+            if c != label and s[rival] - s[c] <= least * (g[i, rival] + g[i, c]):
+                rival = c
+                break
+        f[i] = s[label] - s[rival]
+        if abs(f[i]) <= least * (g[i, label] + g[i, rival]):
+            f[i] = 0.0
         classes.rival[i] = rival
         classes.vote[i] = winner(f[i], label, rival)
     classes.chosen[0], classes.chosen[1] = classes.vote[0], classes.rival[0]
@@ -79,9 +97,84 @@ def choose(classes, margin, rival):
     classes.chosen[0], classes.chosen[1] = winner(margin, classes.label[0], rival), rival
 
 
+# What a learner needs to know beside the margins; each is what two classes have where classes is None.
+
+
+@njit(cache=True)
+def unite(classes, f):
+    """Let all kernels move against the strongest rival of the combined scores; returns their margins."""
+    if classes is not None:
+        label, rival = classes.label[0], classes.chosen[1]
+        for i in range(f.size):
+            f[i] = classes.scores[i, label] - classes.scores[i, rival]
+            classes.rival[i] = rival
+    return f
+
+
+@njit(cache=True)
+def scaled(classes, scale, f):
+    """scale_i f_i (m,), and so the scores that are to be combined."""
+    if classes is not None:
+        for i in range(scale.size):
+            for c in range(classes.total.size):
+                classes.scores[i, c] *= scale[i]
+    return scale * f
+
+
+@njit(cache=True)
+def sides(classes):
+    """||change||^2 of a step of size 1 is this times kappa(x, x): 2 where it changes two classes, else 1."""
+    return 1.0 if classes is None else 2.0
+
+
+@njit(cache=True)
+def pair(classes):
+    """The margin f_y - f_r is this times y f: of two classes, whose outputs are f and -f, it is 2."""
+    return 2.0 if classes is None else 1.0
+
+
+@njit(cache=True)
+def direction(classes, i, c, y):
+    """What a step of size 1 adds to column c of kernel i's coefficients, see budget_classes.py."""
+    if classes is None:
+        return y
+    if c == classes.label[0]:
+        return 1.0
+    return -1.0 if c == classes.rival[i] else 0.0
+
+
 @njit(cache=True)
 def predicted(classes):
     """The class predicted; -1 for two classes."""
     if classes is None:
         return -1
     return classes.chosen[0]
+
+
+# Of an Expansion: the classes that a stored vector adds to and takes from.
+
+
+@njit(cache=True)
+def note_sides(classes, sides, touched, n, a):
+    """Note the classes that vector n adds to and takes from, for each kernel of coefficient a (m,)."""
+    if classes is not None:
+        label = classes.label[0]
+        sides[a.size, n] = label
+        for i in range(a.size):
+            sides[i, n] = classes.rival[i]
+            if a[i] != 0.0:
+                touched[i, label] += 1
+                touched[i, classes.rival[i]] += 1
+
+
+@njit(cache=True)
+def forget_sides(touched, i):
+    if touched is not None:
+        touched[i] = 0
+
+
+@njit(cache=True)
+def same_rivals(classes, others):
+    """Let the next step move against the rivals of another Expansion's."""
+    if classes is not None:
+        classes.rival[:] = others.rival

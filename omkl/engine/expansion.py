@@ -11,7 +11,7 @@ from collections import namedtuple
 import numpy as np
 from numba import njit
 
-from omkl.engine.classes import make_classes, margins
+from omkl.engine.classes import forget_sides, make_classes, margins, note_sides, same_rivals
 from omkl.engine.dot_products import LANES, dot_products
 from omkl.engine.kernel_sums import accumulate, bit
 from omkl.engine.open_block import (
@@ -188,23 +188,17 @@ def add(E, stream, t, a):
             E.n_sv[i] += 1
             E.largest[i] = max(E.largest[i], abs(a[i]))
             E.size[1] += 1
-    _note_sides(E.classes, E.sides, E.touched, n, a)
+    note_sides(E.classes, E.sides, E.touched, n, a)
     E.size[0] = n + 1
     if t + 1 < E.open.rounds[1]:
         _serve(E, E.tile, n, n + 1, row_of(E.open, t) + 1, live(E.open))
 
 
 @njit(cache=True)
-def _note_sides(classes, sides, touched, n, a):
-    """Note the classes that vector n adds to and takes from, for each kernel of coefficient a (m,)."""
-    if classes is not None:
-        label = classes.label[0]
-        sides[a.size, n] = label
-        for i in range(a.size):
-            sides[i, n] = classes.rival[i]
-            if a[i] != 0.0:
-                touched[i, label] += 1
-                touched[i, classes.rival[i]] += 1
+def add_beside(S, E, stream, t, a):
+    """`add` to S for the classes that E adds to and takes from."""
+    same_rivals(S.classes, E.classes)
+    add(S, stream, t, a)
 
 
 @njit(cache=True)
@@ -240,9 +234,11 @@ def forget(E, i, last):
     E.size[1] -= E.n_sv[i]
     E.n_sv[i] = 0
     E.largest[i] = 0.0
-    E.F[i] = 0.0
-    E.G[i] = 0.0
-    E.exact[i] = 0.0
+    C = E.F.shape[0] // E.f.size
+    E.F[i * C : (i + 1) * C] = 0.0
+    E.G[i * C : (i + 1) * C] = 0.0
+    E.exact[i * C : (i + 1) * C] = 0.0
+    forget_sides(E.touched, i)
 
 
 @njit(cache=True)

@@ -45,6 +45,27 @@ def weighted_output(w, f, classes=None):
 
 
 @njit(cache=True)
+def weighted_difference(w, f, g, n, classes=None, others=None):
+    """sum_i w_i (f_i - g_i / n), f and g outputs of two Expansions with these classes."""
+    if classes is not None:
+        total, scores, minus = classes.total, classes.scores, others.scores
+        total[:] = 0.0
+        for i in range(w.size):
+            for k in range(total.size):
+                total[k] += w[i] * (scores[i, k] - minus[i, k] / n)
+        return combined(classes)
+    return weighted_output(w, f - g / n)
+
+
+@njit(cache=True)
+def mean_output(f, classes=None):
+    """(1/m) sum_i f_i."""
+    if classes is not None:
+        return weighted_output(np.ones(f.size), f, classes) / f.size
+    return f.sum() / f.size
+
+
+@njit(cache=True)
 def mean_vote(f, classes=None):
     """(1/m) sum_i vote(f_i), counted in whole votes: an even split is exactly 0 for every m."""
     if classes is not None:

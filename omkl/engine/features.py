@@ -13,6 +13,7 @@ import numpy as np
 from numba import njit
 
 from omkl.engine.arith import fma, sincos
+from omkl.engine.classes import make_classes, margins
 from omkl.engine.eigen import orthonormal
 from omkl.engine.stream import row
 from omkl.errors import UserError
@@ -23,11 +24,19 @@ _SINCOS_LIMIT = 1e5  # up to here sincos has the C library's accuracy
 # scale         what every feature is multiplied by
 # p (m D,)      scratch: v.x of all frequencies
 # z (m, 2D)     the features of the last call of `lift`
-Features = namedtuple("Features", "V scale p z")
+# f (m,)        the margins of the last call of `class_outputs`
+# classes       what the learner sees of more than two classes: classes.py; None for two
+Features = namedtuple("Features", "V scale p z f classes")
 
 
 def make_features(
-    kernels: list[dict], d: int, D: int, kind: str, rng: np.random.Generator, given: Any = None
+    kernels: list[dict],
+    d: int,
+    D: int,
+    kind: str,
+    rng: np.random.Generator,
+    given: Any = None,
+    classes: int | None = None,
 ) -> Features:
     """Return features of these Gaussian kernels (mappings with ``sigma`` or ``gamma``) for examples (d,).
 
@@ -36,6 +45,7 @@ def make_features(
     (d, d), S diagonal chi_d, as many such blocks as D needs (equation 12); ``authors`` what their code does:
     chi_1 for chi_d, sigma^2 times the rows where sigma divides them, and no factor D^-1/2.
     given (m, D, d): the frequencies to use in place of random ones. Raises UserError for another shape.
+    classes: how many, where there are more than two.
     """
     m = len(kernels)
     if given is None:
@@ -46,7 +56,8 @@ def make_features(
             raise UserError(f"frequencies of shape {V.shape}; {m} kernels, D={D} and d={d} need {(m, D, d)}")
     columns = np.ascontiguousarray(V.reshape(m * D, d).T)
     scale = 1.0 if kind == "authors" else 1.0 / math.sqrt(D)
-    return Features(columns, scale, np.zeros(m * D), np.zeros((m, 2 * D)))
+    scratch = (np.zeros(m * D), np.zeros((m, 2 * D)), np.zeros(m))
+    return Features(columns, scale, *scratch, make_classes(m, classes))
 
 
 def further_frequencies(
@@ -142,3 +153,36 @@ def descend(theta, z, eta, lam, slope):
         a, b, step = theta[i], z[i], -eta * slope[i]
         for j in range(a.size):
             a[j] = fma(step, b[j], keep * a[j])
+
+
+@njit(cache=True)
+def class_outputs(F, theta, z, stream, t):
+    """`linear_outputs`, f (m,); with more than two classes margins of theta (C, m, 2D), see classes.py."""
+    return _class_outputs(F, F.classes, theta, z, stream, t)
+
+
+@njit(cache=True)
+def _class_outputs(F, classes, theta, z, stream, t):
+    if theta.ndim == 2:
+        return linear_outputs(theta, z)
+    for c in range(len(theta)):
+        classes.scores[:, c] = linear_outputs(theta[c], z)
+    margins(classes, stream.label[t], F.f)
+    return F.f
+
+
+@njit(cache=True)
+def class_descend(F, theta, z, eta, lam, slope):
+    """`descend`; with more than two classes on theta_y, and against the slope on each kernel's rival."""
+    _class_descend(F.classes, theta, z, eta, lam, slope)
+
+
+@njit(cache=True)
+def _class_descend(classes, theta, z, eta, lam, slope):
+    if theta.ndim == 2:
+        descend(theta, z, eta, lam, slope)
+    if classes is not None:
+        for c in range(len(theta)):
+            one = (classes.label[0] == c) * slope - (classes.rival == c) * slope
+            if lam != 0.0 or one.any():
+                descend(theta[c], z, eta, lam, one)

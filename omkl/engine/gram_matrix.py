@@ -8,6 +8,8 @@ and its transpose above, so that both substitutions run along rows.
 import numpy as np
 from numba import njit
 
+from omkl.engine.budget_classes import columns
+from omkl.engine.classes import direction, rounded_margins
 from omkl.engine.conventions import within_range
 from omkl.engine.eigen import eigh
 from omkl.engine.pool import pool_value
@@ -20,14 +22,19 @@ SAME_EIGENVALUE = 1e-6  # relative difference of eigenvalues that belong togethe
 
 
 @njit(cache=True)
-def rounded(f, g):
+def rounded(f, g, classes=None):
     """f (m,), set to 0 in place where it is rounding relative to g (m,), its terms' absolute sums.
 
-    Coefficients that were projected cancel up to rounding only, and rounding must not decide a mistake.
+    Coefficients that were projected cancel up to rounding only, and rounding must not decide a mistake. With
+    more than two classes, g (m, C): nor which score is the largest.
     """
-    for i in range(f.size):
-        if abs(f[i]) <= LEAST_SUM * g[i]:
-            f[i] = 0.0
+    if classes is not None:
+        rounded_margins(classes, g, LEAST_SUM, f)
+        return f
+    if g.ndim == 1:
+        for i in range(f.size):
+            if abs(f[i]) <= LEAST_SUM * g[i]:
+                f[i] = 0.0
     return f
 
 
@@ -69,10 +76,26 @@ def grow(G, u, residual):
 
 @njit(cache=True)
 def move(B, i, c, d):
-    """f_i <- f_i + c sum_s d_s kappa_i(x_s, .); a coefficient that cancels up to rounding is 0."""
+    """f_i <- f_i + c sum_s d_s kappa_i(x_s, .), for two classes, or the round's class less its rival.
+
+    A coefficient that cancels up to rounding is 0.
+    """
+    if B.classes is None:
+        move_column(B, i, 0, c, d)
+    else:
+        for k in range(columns(B, i).shape[1]):
+            sign = direction(B.classes, i, k, 1.0)
+            if sign != 0.0:
+                move_column(B, i, k, sign * c, d)
+
+
+@njit(cache=True)
+def move_column(B, i, k, c, d):
+    """`move` of the coefficients in column k."""
+    a = columns(B, i)[:, k]
     for s in range(d.size):
-        a = B.A[s, i] + c * d[s]
-        B.A[s, i] = within_range(a) if abs(a) > LEAST_SUM * abs(B.A[s, i]) else 0.0
+        new = a[s] + c * d[s]
+        a[s] = within_range(new) if abs(new) > LEAST_SUM * abs(a[s]) else 0.0
 
 
 @njit(cache=True)

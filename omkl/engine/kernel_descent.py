@@ -15,6 +15,8 @@ import numpy as np
 from numba import njit
 
 from omkl.engine import budgeted, expansion
+from omkl.engine.budget_classes import columns
+from omkl.engine.classes import combined
 from omkl.engine.stream import record as record_round
 
 BORN, ALPHA, POWER = 0, 1, 2  # rows of `window`
@@ -30,6 +32,48 @@ def output(E, B, scale, stream, t):
     if B is not None:
         f = budgeted.outputs(B, stream, t)[0]
     return scale[0] * f
+
+
+@njit(cache=True)
+def output_with_offset(E, B, scale, stream, t, b):
+    """g(x_t) = f(x_t) + b, b (1,); with more than two classes b (C, 1), and the margin of g."""
+    f, g = output(E, B, scale, stream, t), 0.0
+    if E is not None:
+        g = _shifted(E.classes, scale, f, b)
+    if B is not None:
+        g = _shifted(B.classes, scale, f, b)
+    return g
+
+
+@njit(cache=True)
+def _shifted(classes, scale, f, b):
+    if b.ndim == 1:
+        return f + b[0]
+    if not b.any():
+        return f
+    for c in range(len(b)):
+        classes.total[c] = scale[0] * classes.scores[0, c] + b[c, 0]
+    g = combined(classes)
+    classes.rival[0] = classes.chosen[1]
+    return g
+
+
+@njit(cache=True)
+def shift(E, B, b, a):
+    """b <- b + a, of the round's class; its rival's falls."""
+    if E is not None:
+        _shift(E.classes, b, a)
+    if B is not None:
+        _shift(B.classes, b, a)
+
+
+@njit(cache=True)
+def _shift(classes, b, a):
+    if b.ndim == 1:
+        b[0] += a
+    if classes is not None:
+        b[classes.label[0], 0] += a
+        b[classes.rival[0], 0] -= a
 
 
 @njit(cache=True)
@@ -50,7 +94,7 @@ def descend(E, B, scale, now, window, stream, t, c, a, alike):
     if B is not None:
         _slide(B, now, window, t)
         if alike:
-            _shrink(B.A, B.n_sv[0], scale, now, window, c)
+            _shrink(columns(B, 0), scale, now, window, c)
     if B is None or not alike:
         scale[0] *= c
         if scale[0] < LEAST_SCALE:
@@ -70,8 +114,8 @@ def descend(E, B, scale, now, window, stream, t, c, a, alike):
 
 
 @njit(cache=True)
-def _shrink(A, n, scale, now, window, c):
-    """f <- c f by the cache of powers, f of the coefficients scale A[:n, 0]."""
+def _shrink(a, scale, now, window, c):
+    """f <- c f by the cache of powers, f of the coefficients scale a (n, 1), or (n, C)."""
     tau = window.shape[1]
     coming = now[0] + 1
     if coming == 1:
@@ -83,8 +127,10 @@ def _shrink(A, n, scale, now, window, c):
         scale[0] = window[POWER, age]
         return
     scale[0], now[1] = 1.0, coming
-    for s in range(n):
-        A[s, 0] = window[ALPHA, s] * window[POWER, coming - int(window[BORN, s]) - 1]
+    for s in range(len(a)):
+        power = window[ALPHA, s] * window[POWER, coming - int(window[BORN, s]) - 1]
+        for k in range(a.shape[1]):
+            a[s, k] = power if a.shape[1] == 1 else power * np.sign(a[s, k])
 
 
 @njit(cache=True)

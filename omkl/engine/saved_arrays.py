@@ -22,7 +22,9 @@ def to_arrays(resource: Any) -> Arrays:
     if isinstance(resource, Expansion):
         n = int(resource.size[0])
         nnz = int(resource.indptr[n])
+        sides = resource.sides
         return {
+            **({} if sides is None else {"sides": sides[:, :n]}),
             "A": resource.A[:, :n],
             "stored_by": resource.stored_by[:n],
             "indptr": resource.indptr[: n + 1],
@@ -107,11 +109,24 @@ def _expansion(fresh: Expansion, arrays: Arrays) -> Expansion:
     E.size[:] = _checked(arrays, "size", (2,), np.int64)
     E.n_sv[:] = _checked(arrays, "n_sv", (m,), np.int64)
     E.largest[:] = _checked(arrays, "largest", (m,), np.float64)
+    if E.classes is not None:
+        _note_sides(E, _checked(arrays, "sides", (m + 1, n), np.int32), A != 0)
     if E.size[0] != n:
         raise ValueError("the number of stored vectors is not that of the arrays")
     _between(E.n_sv, 0, 2 * n, "a count of vectors")
     _between(E.size, 0, 2 * n * m, "a count of vectors")
     return E
+
+
+def _note_sides(E: Expansion, sides: np.ndarray, stored: np.ndarray) -> None:
+    """Fill in the classes that each vector adds to and takes from, and their counts; stored (m, n)."""
+    C = E.touched.shape[1]
+    _between(sides, 0, C - 1, "a class")
+    if (sides[:-1] == sides[-1]).any():
+        raise ValueError("a vector's class is its own rival")
+    E.sides[:, : sides.shape[1]] = sides
+    for c in range(C):
+        E.touched[:, c] = (stored & ((sides[:-1] == c) | (sides[-1] == c))).sum(1)
 
 
 # ------------------------------------------------------------------ a Budget
@@ -132,7 +147,7 @@ def _in_use(ends: np.ndarray, size: int) -> np.ndarray:
 
 def _budget(fresh: Budget, arrays: Arrays) -> Budget:
     m, d, limit, R = len(fresh.n_sv), fresh.open.slot.size, int(fresh.limit[0]), fresh.K.shape[0]
-    given = {name: _checked(arrays, name, *_form(name, m)) for name in _BUDGET}
+    given = {name: _checked(arrays, name, *_form(name, m, fresh.A.shape[2:])) for name in _BUDGET}
     S, N = len(given["A"]), given["norm2"].size
     for name in ("own", "holds", "born"):
         _checked(arrays, name, (S, m), given[name].dtype)
@@ -168,9 +183,11 @@ def _budget(fresh: Budget, arrays: Arrays) -> Budget:
     return fresh._replace(**given, **scratch)
 
 
-def _form(name: str, m: int) -> tuple[tuple[int | None, ...], Any]:
-    """Return shape and type of an array of a Budget."""
-    if name in ("A", "own", "holds", "born"):
+def _form(name: str, m: int, classes: tuple[int, ...]) -> tuple[tuple[int | None, ...], Any]:
+    """Return shape and type of an array of a Budget; classes (C,) of more than two, else ()."""
+    if name == "A":
+        return (None, m, *classes), np.float64
+    if name in ("own", "holds", "born"):
         return (None, m), np.int64 if name in ("holds", "born") else np.float64
     if name in ("n_sv", "oldest"):
         return (m,), np.int64

@@ -62,16 +62,24 @@ def missing(module: str, name: str) -> AttributeError:
     return AttributeError(f"{module} has no estimator '{name}'{suggest(name, known())}")
 
 
-def make_class(name: str, bases: Mapping[str, type], module: str, seed: str = "random_state") -> type:
+def make_class(
+    name: str,
+    bases: Mapping[str, type],
+    module: str,
+    seed: str = "random_state",
+    of_classes: Mapping[str, Argument] | None = None,
+) -> type:
     """Return the estimator of this name as a subclass of the base for its task.
 
-    module: where it is imported from, so that pickle finds it; seed: name of that argument. Raises UserError
-    for an unknown name.
+    module: where it is imported from, so that pickle finds it; seed: name of that argument; of_classes:
+    further arguments where it takes more than two classes. Raises UserError for an unknown name.
     """
     if name not in known():
         raise UserError(f"there is no estimator '{name}'{suggest(name, known())}")
     spec, task = known()[name]
     own = arguments(spec, task, seed)
+    if of_classes and task == "classification" and spec.takes(3):
+        own |= of_classes
     body = {
         "__init__": _constructor(name, own),
         "__doc__": _help(spec, task, own, str(getattr(bases[task], "attributes", ""))),

@@ -19,11 +19,18 @@ from omkl.tasks import for_task
 
 
 def make_learner(
-    spec: LearnerSpec, task: str, given: Mapping[str, Any], d: int, seed: int, stream: Stream
+    spec: LearnerSpec,
+    task: str,
+    given: Mapping[str, Any],
+    d: int,
+    seed: int,
+    stream: Stream,
+    classes: int = 2,
 ) -> Learner:
     """Return the learner of these arguments for d features, compiled.
 
-    given: the arguments by name; seed: of its random numbers; stream: what it is to learn first.
+    given: the arguments by name; seed: of its random numbers; stream: what it is to learn first; classes:
+    their number.
     Raises ValueError that names the estimator and the argument.
     """
     name = class_name(spec.name, task)
@@ -33,9 +40,10 @@ def make_learner(
     except (UserError, ValueError) as error:
         raise ValueError(f"{name}: {error}") from None
     if spec.setup and chosen is not None:
-        chosen = choose_kernels(spec, params, chosen, d, stream, seed)
-    warm_up([(spec, params)])
-    return Learner(spec, params, chosen, d, seed, rounds=given.get("rounds") or stream.T)
+        chosen = choose_kernels(spec, params, chosen, d, stream, seed, classes=classes)
+    warm_up([(spec, params, classes)])
+    rounds = given.get("rounds") or stream.T
+    return Learner(spec, params, chosen, d, seed, rounds=rounds, classes=classes)
 
 
 def _params(spec: LearnerSpec, task: str, given: Mapping[str, Any]) -> dict[str, Any]:

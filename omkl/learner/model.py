@@ -7,31 +7,67 @@ import scipy.sparse as sp
 
 from omkl.engine.budget_record import Budget
 from omkl.engine.expansion import Expansion
-from omkl.engine.stream import Trace, make_stream
+from omkl.engine.stream import Trace, make_stream, part
 from omkl.errors import OmklError
 from omkl.learner.learner import Learner
 
 POINTS = 200
 
 
-def score(learner: Learner, indptr: np.ndarray, indices: np.ndarray, values: np.ndarray) -> np.ndarray:
+Rows = tuple[np.ndarray, np.ndarray, np.ndarray]  # of a CSR matrix: indptr, indices, values
+
+
+def score(learner: Learner, *rows: np.ndarray) -> np.ndarray:
     """Return the scores (n,) of the rows of a CSR matrix, as the next round of a pass would give each.
 
     A learner that draws a kernel for its prediction draws for every row from the same state of its generator:
     the scores do not depend on what else is scored, and scoring changes nothing.
     """
-    T = len(indptr) - 1
-    stream = make_stream(indptr, indices, values, np.ones(T), np.arange(T))
+    return _scored(learner, rows, np.ones(len(rows[0]) - 1))[0]
+
+
+def classify(learner: Learner, *rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the classes predicted (n,) for rows, where there are more than two, and their margins (n,).
+
+    A margin is the score of the class predicted less that of the next one.
+    """
+    predicted = predicted_classes(learner, *rows)
+    return predicted, _scored(learner, rows, predicted)[0]
+
+
+def predicted_classes(learner: Learner, *rows: np.ndarray) -> np.ndarray:
+    """Return the classes predicted (n,) for rows, where there are more than two."""
+    return _scored(learner, rows, np.zeros(len(rows[0]) - 1))[1]
+
+
+def class_scores(learner: Learner, *rows: np.ndarray) -> np.ndarray:
+    """Return the scores (n, C) of all classes, where there are more than two; each row's sum is 0.
+
+    A round tells the margin of one class, so there is a pass for each: of a class that is not predicted it is
+    its score less that of the class predicted.
+    """
+    n, C = len(rows[0]) - 1, learner.classes
+    scores = np.column_stack([_scored(learner, rows, np.full(n, float(c)))[0] for c in range(C)])
+    scores[np.arange(n), predicted_classes(learner, *rows)] = 0.0
+    return scores - scores.mean(axis=1, keepdims=True)
+
+
+def _scored(learner: Learner, rows: tuple[np.ndarray, ...], y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return scores and predicted classes (n,) of rows with these labels; for two classes, no classes."""
+    indptr, indices, values = rows
+    stream = make_stream(indptr, indices, values, y, np.arange(len(y)), learner.classes)
     rng = learner.state["rng"].bit_generator
     before = rng.state
-    scores = learner.run(stream, learn=False)[0].score
+    trace = learner.run(stream, learn=False)[0]
     if rng.state != before:
-        for t in range(T):
+        for t in range(stream.T):
             rng.state = before
-            one = stream._replace(T=1, order=stream.order[t : t + 1], y=stream.y[t : t + 1])
-            scores[t] = learner.run(one, learn=False)[0].score[0]
+            one = learner.run(part(stream, t, t + 1), learn=False)[0]
+            trace.score[t] = one.score[0]
+            if trace.predicted is not None:
+                trace.predicted[t] = one.predicted[0]
         rng.state = before
-    return scores
+    return trace.score, trace.predicted
 
 
 def stored_vectors(learner: Learner) -> tuple[np.ndarray, sp.csr_array] | None:
@@ -54,21 +90,35 @@ def stored_vectors(learner: Learner) -> tuple[np.ndarray, sp.csr_array] | None:
 
 
 def coefficients(learner: Learner) -> np.ndarray | None:
-    """Return the coefficients (m, n) of the stored vectors in each kernel's classifier, None without any."""
+    """Return the coefficients (m, n) of the stored vectors in each kernel's classifier, None without any.
+
+    With more than two classes they are (m, n, C), one for each class.
+    """
     E = learner.classifiers
     if E is None:
         return None
     if isinstance(E, Expansion):
         made = E.A[:, : E.size[0]].copy()
+        if E.sides is not None:
+            made = _of_classes(made, E.sides[:, : E.size[0]], learner.classes)
     else:
         kept = _examples(E)
         place = np.zeros(E.norm2.size, np.int64)
         place[kept] = np.arange(len(kept))
-        made = np.zeros((len(E.n_sv), len(kept)))
+        made = np.zeros((len(E.n_sv), len(kept), *E.A.shape[2:]))
         for i, count in enumerate(E.n_sv):
             np.add.at(made[i], place[E.holds[:count, i]], E.A[:count, i])
     scale = learner.state.get("scale")
-    return made if scale is None else made * np.resize(scale, len(made))[:, None]
+    return made if scale is None else made * np.resize(scale, len(made)).reshape(-1, *[1] * (made.ndim - 1))
+
+
+def _of_classes(A: np.ndarray, sides: np.ndarray, C: int) -> np.ndarray:
+    """Return the coefficients (m, n, C) where each vector adds to one class and takes from another."""
+    made = np.zeros((*A.shape, C))
+    kernel, vector = np.nonzero(A)
+    made[kernel, vector, sides[-1, vector]] = A[kernel, vector]
+    made[kernel, vector, sides[kernel, vector]] = -A[kernel, vector]
+    return made
 
 
 def _examples(B: Budget) -> np.ndarray:

@@ -1,6 +1,6 @@
 """Saved models: a file with a learner's header and arrays, no pickle, checked before anything is made of it.
 
-omkl model 1\n
+omkl model 1\n   (2 with more than two classes, which the versions that write 1 alone cannot read)
 sha256 of the rest, in hex\n
 length of the header, 8 bytes little-endian
 the header, JSON: {"model": as of omkl.learner.saved, "about": whatever the writer says, "arrays": [...]}
@@ -20,7 +20,7 @@ from omkl.files import replacing
 from omkl.learner.learner import Learner
 from omkl.learner.saved import pack, unpack
 
-MAGIC = b"omkl model 1\n"
+MAGIC, MANY_CLASSES = b"omkl model 1\n", b"omkl model 2\n"
 _TYPES = ("<f8", "<i8", "<i4", "<u8")
 _LONGEST_HEADER = 2**26
 
@@ -38,7 +38,7 @@ def write(path: Path | str, learner: Learner, about: dict[str, Any]) -> None:
     for part in parts:
         digest.update(part)
     with replacing(Path(path)) as file:
-        file.write(MAGIC + digest.hexdigest().encode() + b"\n")
+        file.write((MANY_CLASSES if learner.classes > 2 else MAGIC) + digest.hexdigest().encode() + b"\n")
         for part in parts:
             file.write(part)
 
@@ -57,7 +57,7 @@ def read(path: Path | str) -> tuple[Learner, dict[str, Any]]:
         content = path.read_bytes()
     except OSError as error:
         raise UserError(f"{path}: {error.strerror}") from None
-    if not content.startswith(MAGIC):
+    if not content.startswith((MAGIC, MANY_CLASSES)):
         known = content.startswith(b"omkl model ")
         raise UserError(f"{path} is {'a model of another version of omkl' if known else 'no model of omkl'}")
     start = len(MAGIC) + 65

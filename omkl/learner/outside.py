@@ -46,7 +46,7 @@ class Estimator:
         self, spec: LearnerSpec, params: Mapping[str, Any], d: int, seed: int, task: str, classes: int = 2
     ) -> None:
         self.spec, self.d, self.is_regression, self.classes = spec, d, task == "regression", classes
-        self.model = make(spec, params, seed)
+        self.model = make(spec, params, seed, classes)
         self.name = f"{spec.name} ({spec.estimator})"
         kind = self._of_sklearn if hasattr(self.model, "partial_fit") else self._of_river
         self._row, self._score, self._learn = kind()
@@ -147,8 +147,11 @@ class Estimator:
         return row, score, learn
 
 
-def make(spec: LearnerSpec, params: Mapping[str, Any], seed: int) -> Any:
-    """Return a new object of the estimator. Raises UserError, with the YAML's name, where there is none."""
+def make(spec: LearnerSpec, params: Mapping[str, Any], seed: int, classes: int = 2) -> Any:
+    """Return a new object of the estimator. Raises UserError, with the YAML's name, where there is none.
+
+    classes: their number; many are an error where the estimator says that it is for two
+    """
     where, target = compose.file("algo", spec.name), load(spec)
     known = inspect.signature(target).parameters
     any_name = any(one.kind is inspect.Parameter.VAR_KEYWORD for one in known.values())
@@ -161,11 +164,21 @@ def make(spec: LearnerSpec, params: Mapping[str, Any], seed: int) -> Any:
         raise UserError(f"{where}: {spec.estimator}: {error}") from None
     for learn, predict in (("partial_fit", "predict"), ("learn_one", "predict_one")):
         if hasattr(made, learn) and hasattr(made, predict):
+            if classes > 2 and not _takes_many(made):
+                raise UserError(f"{where}: {spec.estimator} is for two classes, the data have {classes}")
             return made
     raise UserError(
         f"{where}: {spec.estimator} does not learn row by row: it has neither partial_fit and predict, "
         "nor learn_one and predict_one"
     )
+
+
+def _takes_many(model: Any) -> bool:
+    """Whether an estimator takes more than two classes, as far as its package says."""
+    tags = getattr(getattr(model, "__sklearn_tags__", dict)(), "classifier_tags", None)
+    return bool(
+        getattr(model, "_multiclass", getattr(tags, "multi_class", True))
+    )  # of river, of scikit-learn
 
 
 @cache

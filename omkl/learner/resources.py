@@ -72,6 +72,8 @@ class Setup:
     def shape(self, form: ArrayForm) -> tuple[int, ...]:
         """The shape of an array; one that grows has no room at first."""
         sides = tuple(map(self.length, form.shape))
+        if form.classes and self.many:
+            sides = (self.many, *sides)
         return (*sides[:-1], 0) if form.grows else sides
 
     def number(self, value: float | str) -> float:
@@ -82,7 +84,7 @@ class Setup:
         return self._value(name) if name == value else 1.0 / self._value(name)
 
     def _value(self, name: str) -> Any:
-        return {"m": self.m, "d": self.d, "classes": self.many or 1, **self.slots, **self.params}[name]
+        return {"m": self.m, "d": self.d, **self.slots, **self.params}[name]
 
 
 def make(state: Mapping[str, Form], setup: Setup) -> dict[str, Any]:
@@ -116,10 +118,10 @@ def _made(form: Form, setup: Setup) -> Any:
             return make_expansion(make_pool(kernels * copies, normalise), setup.d, setup.block, setup.many)
         case SlotsForm():
             limit = UNLIMITED if form.slots == ALL else setup.params[form.slots]
-            return make_budget(make_pool(kernels, normalise), limit, setup.d, setup.block)
+            return make_budget(make_pool(kernels, normalise), limit, setup.d, setup.block, setup.many)
         case FeaturesForm():
             D, kind = setup.length(form.features), form.drawn(setup.params)
-            return make_features(kernels, setup.d, D, kind, setup.rng, setup.frequencies)
+            return make_features(kernels, setup.d, D, kind, setup.rng, setup.frequencies, setup.many)
 
 
 def grow(
@@ -259,7 +261,7 @@ def _most_stored(state: Mapping[str, Form], setup: Setup, T: int) -> int:
 
 def bytes_stored(state: Mapping[str, Form], setup: Setup, T: int, nnz: int) -> tuple[int, int]:
     """Return the bytes of a state whatever the stream, and those of what T rounds can store at most."""
-    each = 8 * setup.m + 32 + 12 * nnz // max(T, 1)
+    each = 8 * setup.m + 32 + 12 * nnz // max(T, 1) + (4 * setup.m + 4 if setup.many else 0)
     own = [form.slots for form in state.values() if isinstance(form, SlotsForm)]
     slots = sum(
         8 * math.prod(setup.shape(form))

@@ -1,7 +1,8 @@
 """A learner as a header and arrays, and the learner made of them again: what saved models and pickles hold.
 
-The header is JSON: learner, revision, hyperparameters, kernels, number of features, block, and the state of
-the random generator. The arrays are those of `omkl.engine.saved_arrays`, named ``RESOURCE.ARRAY``.
+The header is JSON: learner, revision, hyperparameters, kernels, number of features and (above two) of
+classes, block, and the state of the random generator. The arrays are those of `omkl.engine.saved_arrays`,
+named ``RESOURCE.ARRAY``.
 """
 
 import copyreg
@@ -15,6 +16,7 @@ from omkl.config.learners import learner_names, learner_spec
 from omkl.config.spec import LearnerSpec
 from omkl.config.state import ArrayForm, dictionaries, follows
 from omkl.data.dataset import MANY
+from omkl.data.labels import MOST_CLASSES
 from omkl.engine.budget_record import Budget
 from omkl.engine.saved_arrays import Arrays, from_arrays, to_arrays
 from omkl.errors import UserError, show, suggest
@@ -36,6 +38,7 @@ def pack(learner: Learner) -> tuple[dict[str, Any], Arrays]:
         "params": learner.params,
         "pool": learner.pool and {part: learner.pool[part] for part in PARTS},
         "d": learner.d,
+        **({"classes": learner.classes} if learner.classes > 2 else {}),
         "block": learner.block,
         "rng": learner.state["rng"].bit_generator.state,
     }, arrays
@@ -54,9 +57,12 @@ def unpack(header: dict[str, Any], arrays: Arrays) -> Learner:
     block = header.get("block")
     if type(block) is not int or not 1 <= block <= 65536:
         raise ValueError(f"block must be a whole number in [1, 65536], got {block!r}")
-    if sum(bytes_needed(spec.state, Setup(params, pool, d)).values()) > memory():
+    classes = header.get("classes", 2)
+    if type(classes) is not int or not 2 <= classes <= MOST_CLASSES or not spec.takes(classes):
+        raise ValueError(f"classes must be a number that {spec.name} takes, got {classes!r}")
+    if sum(bytes_needed(spec.state, Setup(params, pool, d, classes=classes)).values()) > memory():
         raise ValueError("the learner's state is larger than this machine's memory")
-    learner = Learner(spec, params, pool, d, 0, block)
+    learner = Learner(spec, params, pool, d, 0, block, classes=classes)
     learner.state["rng"].bit_generator.state = _generator(header.get("rng"))
     parts: dict[str, Arrays] = {name: {} for name in learner.state}
     for name, array in arrays.items():
@@ -72,7 +78,7 @@ def unpack(header: dict[str, Any], arrays: Arrays) -> Learner:
         fresh = learner.state[name]
         if isinstance(form, ArrayForm) and follows(form, spec.state):
             slots = {other: len(learner.state[other].A) for other in growing}
-            shape = Setup(params, pool, d, slots=slots).shape(form)
+            shape = Setup(params, pool, d, slots=slots, classes=classes).shape(form)
             fresh = np.broadcast_to(np.zeros((), fresh.dtype), shape)  # of no size in memory
         if isinstance(form, ArrayForm) and form.grows:
             most = Setup(params, pool, d).length(form.shape[-1])

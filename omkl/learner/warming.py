@@ -33,9 +33,9 @@ def warm_up(settings: Sequence[Sequence[Any]]) -> None:
     hyperparameters, classes). Says on stderr what it compiles; of many, on all cores.
     """
     chosen = list(map(setting, settings))
-    for spec, params, _ in chosen:
+    for spec, params, many in chosen:
         if spec.estimator:
-            outside.make(spec, params, 0)  # imports its package, and sees wrong arguments
+            outside.make(spec, params, 0, 3 if many else 2)  # imports its package, and sees wrong arguments
     versions = {version(*own): own for own in chosen if not own[0].estimator}
     missing = cold(versions)
     for name in versions:

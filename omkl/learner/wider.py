@@ -21,7 +21,7 @@ def widen(learner: Learner, d: int) -> None:
     """
     if d <= learner.d:
         return
-    setup = Setup(learner.params, learner.pool, d)
+    setup = Setup(learner.params, learner.pool, d, classes=learner.classes)
     for name, form in learner.forms.items():
         if name in learner.state:
             learner.state[name] = _wider(form, learner.state[name], setup, learner)

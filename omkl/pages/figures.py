@@ -4,6 +4,7 @@ A view is a dict with ``type`` and ``name``, and by type:
 lines  label, digits, kind, x (label), log, points, best, lines: name, x (None: a level), mean, std of each
 dots   label, digits, rows: name, line, mean, std, marked of each, best first or in the table's order
 heat   label, digits, x, y, columns, rows, mean, std (lists of rows), best (row, column)
+confusion  label, classes, shares, counts (lists of rows: of each true class, over the classes predicted)
 ranks  label, rows: name, rank and each (rank by data set); cd, groups: first and last row of each
 
 Numbers are rounded to one decimal more than are shown; None takes the place of NaN.
@@ -18,7 +19,8 @@ import numpy as np
 from omkl.errors import UserError
 from omkl.pages.content import Figure, Panel
 from omkl.reports import style
-from omkl.reports.captions import caption
+from omkl.reports.captions import basis, caption
+from omkl.reports.confusion_figure import confusions
 from omkl.reports.curves import ERROR, mean_curves
 from omkl.reports.expected import Expected
 from omkl.reports.grid import axes_of, grid_table, points
@@ -36,6 +38,7 @@ View = dict[str, Any]
 CURVES = (ERROR, "windowed_pct", "mistakes", "n_sv_sum", "top_weight")
 DIGITS = {"rate": 2, "count": 1, "size": 1, "share": 3}
 SIGNIFICANT = 6
+MOST_CLASSES = 100  # of a confusion matrix
 SECONDS = "seconds of one pass"
 FRONT = "best for its cost"
 _SYMBOLS = {"o": "circle", "s": "square", "^": "triangle-up", "D": "diamond", "v": "triangle-down"}
@@ -159,6 +162,26 @@ def pareto(table: "pd.DataFrame", cost: str, name: str) -> Figure:
     learners = list(dict.fromkeys(table["line"]))
     text = "joined: no other learner has less error at no more cost"
     return Figure(name, panels, looks(learners, [FRONT]), text)
+
+
+def confusion(
+    cells: "pd.DataFrame", expected: Expected, rows: list[Row], name: str = "confusion"
+) -> Figure | None:
+    """Return the confusion matrices of data with three classes and more, as many as a page can hold."""
+    made = [one for one in confusions(cells, expected, rows) if 2 < len(one.names) <= MOST_CLASSES]
+    panels = []
+    for one in made:
+        about = {"label": "% of the true class's examples", "classes": one.names}
+        grids = {
+            "shares": [numbers(row, 2) for row in one.shares],
+            "counts": [numbers(row) for row in one.counts],
+        }
+        view = {"type": "confusion", "name": "confusion", **about, **grids}
+        panels.append(Panel(f"{one.row.data} · {one.line}", [view]))
+    if not panels:
+        return None
+    passes = basis(max(len(one.row.cells) for one in made), [one.row.order for one in made])
+    return Figure(name, panels, {}, f"numbers: examples of one pass; {passes}")
 
 
 # -------------------------------------------------------------------- over hyperparameters

@@ -104,6 +104,8 @@ def cells_sections(
             f"no learning curves: there are {len(rows)} rows, and at most {most_curves} are drawn; "
             "name algo= and data= to see theirs"
         )
+    if confused := figures.confusion(cells, expected, rows):
+        sections.append(Section("Confusion matrices", [confused]))
     for task in dict.fromkeys(summary["task"]):
         part = summary[summary["task"] == task].reset_index(drop=True)
         if part["data"].nunique() < 2 or part["label"].nunique() < 3:

@@ -81,13 +81,14 @@ def data_sets(cells: "pd.DataFrame", plans: Iterable[Plan] = ()) -> Table:
     rows, abouts = [], []
     for (name, content), part in cells.groupby(["data", "data_hash"], sort=False):
         row = {"data": name, "task": part["task"].iloc[0], "T": str(int(part["T"].iloc[0]))}
-        row |= {"d": "", "non-zero %": "", "positive %": "", "what it is": ""}
+        row |= {"d": "", "non-zero %": "", "classes": "", "positive %": "", "what it is": ""}
         known: list[tuple[str, str]] = []
         if registry.is_name(name):
             entry = registry.entry(name)
             share = "" if entry.positive_share is None else f"{100 * entry.positive_share:.1f}"
             dense = f"{100 * entry.nnz / (entry.T * entry.d):.3g}"
             row |= {"d": str(entry.d), "non-zero %": dense, "positive %": share, "what it is": entry.title}
+            row["classes"] = str(entry.n_classes) if row["task"] == "classification" else ""
             known = [("what it is", entry.description), ("source", entry.source), ("licence", entry.licence)]
             known += [("note", note) for note in entry.notes]
         elif name in own:
@@ -95,6 +96,7 @@ def data_sets(cells: "pd.DataFrame", plans: Iterable[Plan] = ()) -> Table:
             dataset = omkl.data.load(path, task=plan.task, preparation=plan.preparation)
             dense = f"{100 * dataset.nnz / max(dataset.T * dataset.d, 1):.3g}"
             row |= {"d": str(dataset.d), "non-zero %": dense, "what it is": f"your file {path}"}
+            row["classes"] = str(dataset.n_classes) if row["task"] == "classification" else ""
             known = [("note", note) for note in dataset.notes]
         rows.append(row)
         abouts.append([*known, ("sha256 of the parsed numbers", str(content))])

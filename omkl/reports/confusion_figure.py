@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from omkl.data.labels import printable
 from omkl.errors import UserError
 from omkl.reports import captions, layout, style
 from omkl.reports import look as looking
@@ -43,12 +44,11 @@ class Confusion(NamedTuple):
             return 100.0 * self.counts / (self.counts.sum(axis=1) + self.cut)[:, None]
 
 
-def confusions(cells: "pd.DataFrame", expected: Expected, rows: list[Row] | None = None) -> list[Confusion]:
+def confusions(cells: "pd.DataFrame", expected: Expected, rows: list[Row]) -> list[Confusion]:
     """Return the confusion matrices of the learners' rows; of the yardsticks' only where there are no others.
 
-    Raises UserError where no cell has counts, as those of regressions, novelty detections and older versions.
+    None of cells without counts: those of regressions, novelty detections and older versions.
     """
-    rows = rows_of(cells, expected) if rows is None else rows
     made = []
     for row, line in zip(rows, line_names(rows, expected), strict=True):
         stored = cells["confusion"].to_numpy()[row.cells]
@@ -59,11 +59,6 @@ def confusions(cells: "pd.DataFrame", expected: Expected, rows: list[Row] | None
             mean = counts.mean(axis=0)
             mistakes = 100.0 * float(cells["mistake_rate"].to_numpy()[row.cells].astype(float).mean())
             made.append(Confusion(row, line, mean[:, :-1], mean[:, -1], names, mistakes))
-    if not made:
-        raise UserError(
-            "no stored cell has a confusion matrix: only classifications have one, and older versions did "
-            "not store it; `omkl run --fresh` with the same words runs them again"
-        )
     return [one for one in made if not one.row.is_yardstick] or made
 
 
@@ -73,9 +68,14 @@ def confusion_figure(
     """Draw the cells' confusion matrices to files and return these; out: as in style.save.
 
     Colours are shares of the true class's examples, numbers are mean counts of one pass, where they fit.
+    Raises UserError where there is none.
     """
-    rows = rows_of(cells, expected) if rows is None else rows
-    made = confusions(cells, expected, rows)
+    made = confusions(cells, expected, rows_of(cells, expected) if rows is None else rows)
+    if not made:
+        raise UserError(
+            "no stored cell has a confusion matrix: only classifications have one, and older versions did "
+            "not store it; `omkl run --fresh` with the same words runs them again"
+        )
     named = [(one.line, one.row.data, len(one.row.cells), one.row.planned) for one in made]
     with style.looks():
         figure = _draw(made, captions.shortfall(named))
@@ -163,4 +163,5 @@ def _count(count: float, places: int) -> str:
 
 
 def _short(name: str) -> str:
+    name = printable(name)
     return name if len(name) <= _NAME else f"{name[: _NAME - 1]}…"

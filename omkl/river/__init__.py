@@ -7,7 +7,8 @@ from functools import cache
 from typing import Any
 
 from omkl.estimators.arguments import known, make_class, missing
-from omkl.river.base import Classifier, NoveltyDetector, Regressor
+from omkl.river.base import NoveltyDetector, Regressor
+from omkl.river.classifier import CLASSES, Classifier
 
 __all__ = ["names"]
 _BASES: dict[str, type] = {"classification": Classifier, "regression": Regressor, "novelty": NoveltyDetector}
@@ -22,7 +23,7 @@ def names() -> list[str]:
 def __getattr__(name: str) -> Any:
     if name.startswith("_") or name not in known():
         raise missing(__name__, name)
-    return make_class(name, _BASES, __name__, seed="seed")
+    return make_class(name, _BASES, __name__, seed="seed", of_classes={"classes": CLASSES})
 
 
 def __dir__() -> list[str]:

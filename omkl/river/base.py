@@ -6,7 +6,7 @@ counts as 0. Values that are no numbers are refused.
 
 import math
 import secrets
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -17,8 +17,10 @@ from omkl.engine.features import Features
 from omkl.engine.stream import Stream, make_stream
 from omkl.estimators.make import make_learner
 from omkl.learner.learner import Learner
-from omkl.learner.model import Progress, score
+from omkl.learner.model import Progress, Rows, score
 from omkl.learner.wider import widen
+
+Row = tuple[list[int], list[float], float]  # columns, values, and label, class or target
 
 
 class _Columns:
@@ -53,44 +55,58 @@ def _number(name: Hashable, value: Any) -> float:
     return number
 
 
-class _Model:
+class Model:
     """A learner of omkl as a river model."""
 
     learner: ClassVar[str]
     task: ClassVar[str]
 
-    def _learn(self, x: Mapping[Hashable, Any], y: float) -> None:
+    def _learn(self, x: Mapping[Hashable, Any], y: float, classes: int = 2) -> Row:
+        """Learn a row of label, class or target y; return its columns and values, and y."""
         if "_columns" not in self.__dict__:
             self._columns, self._progress = _Columns(), Progress(self.task)
         columns, values, d = self._columns.row(x, learn=True)
-        stream = _one(columns, values, y)
+        stream = stream_of([(columns, values, y)], classes)
         if "_model" not in self.__dict__:
-            seed = secrets.randbits(32) if self.seed is None else int(self.seed)  # type: ignore[attr-defined]
-            given = self._get_params()  # type: ignore[attr-defined]
-            self._model = make_learner(learner_spec(self.learner), self.task, given, d, seed, stream)
+            self._begin(d, stream, classes)
         _room(self._model, d)
         trace, _ = self._model.run(stream, first=self._progress.rounds)
         self._progress.add(trace, stream.y)
+        return columns, values, y
+
+    def _begin(self, d: int, stream: Stream, classes: int) -> None:
+        """Make the learner; stream: what it is to learn first."""
+        if "_seed" not in self.__dict__:
+            given: Any = self.seed  # type: ignore[attr-defined]
+            self._seed = secrets.randbits(32) if given is None else int(given)
+        params = self._get_params()  # type: ignore[attr-defined]
+        spec = learner_spec(self.learner)
+        self._model = make_learner(spec, self.task, params, d, self._seed, stream, classes)
 
     def _score(self, x: Mapping[Hashable, Any]) -> float:
         """Return the score of a row, 0 before anything was learnt."""
         if "_model" not in self.__dict__:
             return 0.0
+        return float(score(self._model, *self._row(x))[0])
+
+    def _row(self, x: Mapping[Hashable, Any]) -> Rows:
+        """Return a row to be predicted, as CSR arrays."""
         columns, values, d = self._columns.row(x, learn=False)
         if d > self._model.d and any(isinstance(part, Features) for part in self._model.state.values()):
             kept = sum(column < self._model.d for column in columns)  # nothing was drawn for other columns
             columns, values = columns[:kept], values[:kept]
         else:
             _room(self._model, d)
-        stream = _one(columns, values, 1.0)
-        return float(score(self._model, stream.indptr, stream.indices, stream.values)[0])
+        return np.array([0, len(columns)]), np.array(columns, np.int32), np.array(values)
 
 
-def _one(columns: list[int], values: list[float], y: float) -> Stream:
-    indptr = np.array([0, len(columns)])
-    return make_stream(
-        indptr, np.array(columns, np.int32), np.array(values), np.array([y]), np.zeros(1, np.int64)
-    )
+def stream_of(rows: Sequence[Row], classes: int) -> Stream:
+    """Return rows as a stream."""
+    indptr = np.cumsum([0, *(len(columns) for columns, _, _ in rows)])
+    indices = np.array([column for columns, _, _ in rows for column in columns], np.int32)
+    values = np.array([value for _, values, _ in rows for value in values], np.float64)
+    y = np.array([label for _, _, label in rows])
+    return make_stream(indptr, indices, values, y, np.arange(len(rows)), classes)
 
 
 def _room(model: Learner, d: int) -> None:
@@ -98,40 +114,7 @@ def _room(model: Learner, d: int) -> None:
         widen(model, max(d, model.d + model.d // 2))
 
 
-class Classifier(_Model, base.Classifier):
-    """Binary classification: ``predict_one`` is None for a score of 0, and before any label is known."""
-
-    def learn_one(self, x: dict, y: Any) -> None:
-        """Learn one row. Raises ValueError for a third label."""
-        sign, labels = self._with(y)
-        self._learn(x, sign)
-        self._labels = labels
-
-    def predict_one(self, x: dict, **kwargs: Any) -> Any:
-        """Return the label predicted, None where nothing speaks for either."""
-        value = self._score(x)
-        labels: dict[float, Any] = self.__dict__.get("_labels", {})
-        return labels.get(math.copysign(1.0, value)) if value != 0 else None
-
-    def _with(self, y: Any) -> tuple[float, dict[float, Any]]:
-        """Return +1 or -1 for a label, and the labels with it. The first is -1, but True and 1 are +1."""
-        labels: dict[float, Any] = self.__dict__.get("_labels", {})
-        if not labels and isinstance(y, bool | np.bool_):
-            labels = {1.0: type(y)(True), -1.0: type(y)(False)}
-        for sign, label in labels.items():
-            if label == y:
-                return sign, labels
-        if len(labels) == 2:
-            raise ValueError(
-                f"the label {y!r} is a third one beside {sorted(map(repr, labels.values()))}; "
-                "river.multiclass.OneVsRestClassifier takes this model for each label"
-            )
-        usual = 1.0 if y == 1 else -1.0
-        sign = usual if usual not in labels else -usual
-        return sign, {**labels, sign: y}
-
-
-class Regressor(_Model, base.Regressor):
+class Regressor(Model, base.Regressor):
     """Regression."""
 
     def learn_one(self, x: dict, y: Any) -> None:
@@ -143,7 +126,7 @@ class Regressor(_Model, base.Regressor):
         return self._score(x)
 
 
-class NoveltyDetector(_Model, base.AnomalyDetector):
+class NoveltyDetector(Model, base.AnomalyDetector):
     """Novelty detection: the higher the score, the more novel the row; above 0 it is flagged."""
 
     def learn_one(self, x: dict) -> None:

@@ -14,7 +14,7 @@ from omkl.config.learners import check_classes
 from omkl.data import table_files
 from omkl.data.dataset import MANY, Dataset
 from omkl.data.files import size_limit
-from omkl.data.labels import targets
+from omkl.data.labels import MOST_LISTED, targets
 from omkl.data.parse import Examples, dense, read_libsvm
 from omkl.data.prepare import is_table, read_table_file
 from omkl.data.recipe import Recipe
@@ -24,7 +24,7 @@ from omkl.errors import UserError, show, suggest
 from omkl.learner import model_file
 from omkl.learner.job import warm_up
 from omkl.learner.learner import Learner
-from omkl.learner.model import Progress, score
+from omkl.learner.model import Progress, classify, score
 from omkl.learner.one_pass import choose_kernels
 from omkl.tasks import for_task
 
@@ -32,7 +32,8 @@ from omkl.tasks import for_task
 class Model(NamedTuple):
     """A learner that was trained, its record, and what is known of its data.
 
-    about: task, data (their name), classes (of -1 and +1, as text) and recipe (of a table) or None
+    about: task, data (their name), classes (as text, in the order of their numbers) and recipe (of a table)
+    or None
     """
 
     learner: Learner
@@ -41,7 +42,7 @@ class Model(NamedTuple):
 
 
 class Rows(NamedTuple):
-    """Rows for a model: CSR arrays, and their labels or targets as +1, -1 or numbers where they are there."""
+    """Rows for a model: CSR arrays, and their labels or targets as numbers where they are there."""
 
     indptr: np.ndarray
     indices: np.ndarray
@@ -76,13 +77,14 @@ def fit(plan: Plan) -> Model:
     if part := rounds_of(plan.rounds, dataset.T, name):
         order = order[slice(*part)]
     seed = seeds.learner_seed(permutation, spec.draws_as or spec.name)
-    stream = make_stream(dataset.indptr, dataset.indices, dataset.values, dataset.y, order)
-    warm_up([(spec, params, dataset.n_classes)])
+    classes = dataset.n_classes
+    stream = make_stream(dataset.indptr, dataset.indices, dataset.values, dataset.y, order, classes)
+    warm_up([(spec, params, classes)])
     pool = setting.kernel_pool
     if spec.setup and pool is not None:
         apart = seeds.derive("apart", dataset.content_hash)
-        pool = choose_kernels(spec, params, pool, dataset.d, stream, apart, plan.block)
-    learner = Learner(spec, params, pool, dataset.d, seed, plan.block, stream.T)
+        pool = choose_kernels(spec, params, pool, dataset.d, stream, apart, plan.block, classes)
+    learner = Learner(spec, params, pool, dataset.d, seed, plan.block, stream.T, classes=classes)
     progress = Progress(dataset.task)
     progress.add(learner.run(stream)[0], stream.y)
     about = {
@@ -105,7 +107,7 @@ def _data(name: str, plan: Plan) -> tuple[Dataset, Recipe | None]:
 
 
 def _classes(dataset: Dataset) -> list[str] | None:
-    """Return the labels of -1 and +1 as their source writes them; None unless they are classes."""
+    """Return the labels in the order of their numbers as the source writes them; None without classes."""
     if dataset.task != "classification":
         return None
     return list(dataset.classes or ("-1", "+1"))
@@ -126,8 +128,8 @@ def load(path: Path) -> Model:
         classes = about.get("classes")
         if about.get("task") not in learner.spec.tasks:
             raise ValueError(f"{learner.spec.name} is not for {about.get('task')!r}")
-        if classes is not None and not (isinstance(classes, list) and len(classes) == 2):
-            raise ValueError("its classes are not two")
+        if classes is not None and not (isinstance(classes, list) and len(classes) == learner.classes):
+            raise ValueError(f"its classes are not {learner.classes}")
     except (ValueError, AttributeError) as error:
         raise UserError(f"{path} is not a valid model: {error}") from None
     return Model(learner, progress, {"data": "", **about})
@@ -171,14 +173,14 @@ def _labels(examples: Examples, model: Model, path: Path, strict: bool) -> np.nd
     texts = [_text(label) for label in examples.labels]
     if (model.about.get("recipe") or {}).get("preparation", {}).get("positive") is not None:
         return np.where(examples.labels.astype(str) == known[1], 1.0, -1.0)
-    signs = {_text(known[0]): -1.0, _text(known[1]): 1.0}
-    unknown = next((text for text in texts if text not in signs), None)
+    numbers = (-1.0, 1.0) if len(known) == 2 else map(float, range(len(known)))
+    of = dict(zip(map(_text, known), numbers, strict=True))
+    unknown = next((text for text in texts if text not in of), None)
     if unknown is None:
-        return np.array([signs[text] for text in texts])
+        return np.array([of[text] for text in texts])
     if strict:
-        raise UserError(
-            f"{path}: label {show(unknown)}{suggest(unknown, known)}; the model knows {' and '.join(known)}"
-        )
+        listed = " and ".join([", ".join(known[:-1][:MOST_LISTED]), known[-1]])
+        raise UserError(f"{path}: label {show(unknown)}{suggest(unknown, known)}; the model knows {listed}")
     return None
 
 
@@ -192,7 +194,10 @@ def _text(label: Any) -> str:
 
 
 class Prediction(NamedTuple):
-    """The scores of rows, their labels as the source writes them, and how many of them are wrong."""
+    """The scores of rows, their labels as the source writes them, and how many of them are wrong.
+
+    With more than two classes a score is that of the class predicted less that of the next one.
+    """
 
     scores: np.ndarray
     labels: list[Any]
@@ -201,11 +206,19 @@ class Prediction(NamedTuple):
 
 def predict(model: Model, rows: Rows) -> Prediction:
     """Return the predictions for rows; nothing is learnt."""
-    scores = score(model.learner, rows.indptr, rows.indices, rows.values)
+    own = rows.indptr, rows.indices, rows.values
     task, classes = model.about["task"], model.about.get("classes") or ["-1", "1"]
+    if len(classes) > 2:
+        place, scores = classify(model.learner, *own)
+    else:
+        scores = score(model.learner, *own)
+        place = (scores > 0).astype(int)
     if task == "classification":
-        labels: list[Any] = [classes[int(value > 0)] for value in scores]
-        wrong = None if rows.y is None else np.count_nonzero(~(rows.y * scores > 0))
+        labels: list[Any] = [classes[number] for number in place]
+        wrong = None
+        if rows.y is not None:
+            right = (place == rows.y) & (scores > 0) if len(classes) > 2 else rows.y * scores > 0
+            wrong = np.count_nonzero(~right)
         errors = (
             ""
             if wrong is None
@@ -223,7 +236,8 @@ def predict(model: Model, rows: Rows) -> Prediction:
 def update(model: Model, rows: Rows) -> Model:
     """Let a model learn these rows in their order, after those that it has learnt."""
     y = np.ones(len(rows.indptr) - 1) if rows.y is None else rows.y
-    stream = make_stream(rows.indptr, rows.indices, rows.values, y, np.arange(len(y)))
+    classes = model.learner.classes
+    stream = make_stream(rows.indptr, rows.indices, rows.values, y, np.arange(len(y)), classes)
     model.progress.add(model.learner.run(stream, first=model.progress.rounds)[0], y)
     return model
 

@@ -22,7 +22,7 @@ from omkl.errors import UserError
 from omkl.estimators.arguments import argument_name
 from omkl.estimators.make import make_learner
 from omkl.estimators.rows import check_finite_distances, dense_rows, sparse_rows
-from omkl.learner.model import Progress, coefficients, score, stored_vectors
+from omkl.learner.model import Progress, Rows, coefficients, score, stored_vectors
 
 ATTRIBUTES = """Attributes
 ----------
@@ -30,7 +30,8 @@ n_features_in_, feature_names_in_ : of the rows seen first.
 kernel_weights_ : (m,), of learners that weigh their kernels.
 support_, support_vectors_ : row numbers, counted from the first row learnt, and rows (CSR), of learners that
     store examples; n_support_ : how many of them each kernel uses.
-dual_coef_ : (m, n_support), the coefficients of the support vectors for each kernel.
+dual_coef_ : (m, n_support), the coefficients of the support vectors for each kernel; with more than two
+    classes (m, n_support, n_classes).
 curve_ : {measure} after how many rounds, while learning."""
 
 
@@ -65,11 +66,20 @@ class OnlineLearner(BaseEstimator):
         seed = self.random_state
         if not isinstance(seed, int | np.integer):
             seed = check_random_state(seed).randint(2**31 - 1)
-        stream = make_stream(*rows, target, np.arange(len(target)))
+        stream = self._stream(rows, target)
         given = self.get_params(deep=False)
-        self._model = make_learner(self._spec, self.task, given, self.n_features_in_, int(seed), stream)
+        own = (given, self.n_features_in_, int(seed), stream, self._n_classes)
+        self._model = make_learner(self._spec, self.task, *own)
         self._progress = Progress(self.task)
         return stream
+
+    def _stream(self, rows: Rows, target: np.ndarray) -> Stream:
+        return make_stream(*rows, target, np.arange(len(target)), self._n_classes)
+
+    @property
+    def _n_classes(self) -> int:
+        """Number of classes; 2 for other tasks, too."""
+        return 2
 
     def _learn(self, stream: Stream) -> OnlineLearner:
         trace, _ = self._model.run(stream, first=self._progress.rounds)
@@ -77,16 +87,17 @@ class OnlineLearner(BaseEstimator):
         return self
 
     def _scores(self, X: Any) -> np.ndarray:
+        return score(self._model, *self._rows(X))
+
+    def _rows(self, X: Any) -> Rows:
+        """Return the rows to be predicted."""
         if "_model" not in self.__dict__:  # check_is_fitted alone takes longer than a prediction
             check_is_fitted(self, "_model")
-        rows, _ = self._validated(X, None, None, reset=False)
-        return score(self._model, *rows)
+        return self._validated(X, None, None, reset=False)[0]
 
     # ------------------------------------------------------------------ data
 
-    def _validated(
-        self, X: Any, y: Any, classes: Any, reset: bool
-    ) -> tuple[tuple[np.ndarray, np.ndarray, np.ndarray], np.ndarray]:
+    def _validated(self, X: Any, y: Any, classes: Any, reset: bool) -> tuple[Rows, np.ndarray]:
         """Return CSR arrays of the rows, and the targets as the learner takes them."""
         if not reset and self._is_plain(X):
             rows = dense_rows(X)
@@ -141,7 +152,7 @@ class OnlineLearner(BaseEstimator):
 
     @property
     def dual_coef_(self) -> np.ndarray:
-        """The coefficients (m, n) of the support vectors for each kernel."""
+        """The coefficients (m, n) of the support vectors for each kernel; of many classes (m, n, C)."""
         return self._known("support vectors", coefficients(self._model))
 
     @property

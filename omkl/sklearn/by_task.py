@@ -9,37 +9,46 @@ from sklearn.base import ClassifierMixin, OutlierMixin, RegressorMixin
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import column_or_1d
 
-from omkl.engine.stream import make_stream
+from omkl.learner.model import class_scores, predicted_classes, score
 from omkl.sklearn.base import ATTRIBUTES, OnlineLearner
 
 
 class Classifier(ClassifierMixin, OnlineLearner):
-    """Binary classification: ``predict`` gives ``classes_[1]`` where the score is positive."""
+    """Classification: of two classes ``predict`` gives ``classes_[1]`` where the score is positive."""
 
     task = "classification"
     attributes: ClassVar[str] = f"""{ATTRIBUTES.format(measure="mistakes")}
-classes_ : (2,), the second is +1. mistakes_ : rounds in which the prediction before the update was wrong."""
+classes_ : (n_classes,), sorted; of two the second is +1.
+mistakes_ : rounds in which the prediction before the update was wrong."""
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = False
+        tags.classifier_tags.multi_class = self._spec.takes(3)
         tags.classifier_tags.poor_score = True  # one pass over a few rows
         return tags
 
+    @property
+    def _n_classes(self) -> int:
+        return len(self.classes_)
+
     def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Classifier:
-        """Go on with these rows; ``classes``: both labels, if the first rows may hold only one."""
+        """Go on with these rows; ``classes``: all labels, if the first rows may lack some."""
         if "_model" not in self.__dict__:
             return self._learn(self._first(X, y, classes))
         rows, target = self._validated(X, y, classes, reset=False)
-        return self._learn(make_stream(*rows, target, np.arange(len(target))))
+        return self._learn(self._stream(rows, target))
 
     def decision_function(self, X: Any) -> np.ndarray:
-        """Return the scores (n,), positive for ``classes_[1]``."""
-        return self._scores(X)
+        """Return the scores (n,), positive for ``classes_[1]``; of more than two classes (n, n_classes)."""
+        rows = self._rows(X)
+        return score(self._model, *rows) if self._n_classes == 2 else class_scores(self._model, *rows)
 
     def predict(self, X: Any) -> np.ndarray:
         """Return the classes (n,) of the rows."""
-        positive = self._scores(X) > 0
+        rows = self._rows(X)
+        if self._n_classes > 2:
+            return self.classes_[predicted_classes(self._model, *rows)]
+        positive = score(self._model, *rows) > 0
         return self.classes_[positive.astype(int)]
 
     @property
@@ -52,7 +61,7 @@ classes_ : (2,), the second is +1. mistakes_ : rounds in which the prediction be
         if reset:
             check_classification_targets(labels)
             known = np.unique(labels if classes is None else classes)
-            if len(known) > 2:
+            if not self._spec.takes(len(known)):
                 raise ValueError(
                     "Only binary classification is supported. The type of the target is "
                     f"{type_of_target(known)}: y has {len(known)} classes; "
@@ -68,14 +77,17 @@ classes_ : (2,), the second is +1. mistakes_ : rounds in which the prediction be
                 f"classes={list(classes)} are not those of the first call, {self.classes_.tolist()}"
             )
         positive = labels == self.classes_[1]
-        other = ~positive & (labels != self.classes_[0])
+        place = positive.astype(int)
+        if len(self.classes_) > 2:
+            place = np.searchsorted(self.classes_, labels).clip(max=len(self.classes_) - 1)
+        other = self.classes_[place] != labels
         if other.any():
             label = labels[np.argmax(other)]
             label = label.item() if isinstance(label, np.generic) else label
             raise ValueError(
                 f"y holds the label {label!r}, which is not in classes_: {self.classes_.tolist()}"
             )
-        return np.where(positive, 1.0, -1.0)
+        return place.astype(float) if len(self.classes_) > 2 else np.where(positive, 1.0, -1.0)
 
 
 class Regressor(RegressorMixin, OnlineLearner):
@@ -95,7 +107,7 @@ loss_ : the sum of the squared errors of the predictions before their updates.""
         if "_model" not in self.__dict__:
             return self._learn(self._first(X, y, None))
         rows, target = self._validated(X, y, None, reset=False)
-        return self._learn(make_stream(*rows, target, np.arange(len(target))))
+        return self._learn(self._stream(rows, target))
 
     def predict(self, X: Any) -> np.ndarray:
         """Return the predictions (n,) for the rows."""
@@ -126,7 +138,7 @@ flagged_ : rows that were novel when they came."""
         if "_model" not in self.__dict__:
             return self._learn(self._first(X, None, None))
         rows, target = self._validated(X, None, None, reset=False)
-        return self._learn(make_stream(*rows, target, np.arange(len(target))))
+        return self._learn(self._stream(rows, target))
 
     def fit(self, X: Any, y: Any = None) -> OnlineLearner:
         """Forget what was learnt, and make one pass over the rows in their order; y is not read."""

@@ -153,6 +153,7 @@ def stored(learner: Learner) -> Arrays:
     n = E.size[0]
     nnz = E.indptr[n]
     return {
+        **({} if E.sides is None else {"sides": E.sides[:, :n]}),
         "A": E.A[:, :n],
         "stored_by": E.stored_by[:n],
         "indptr": E.indptr[: n + 1],

@@ -6,6 +6,7 @@ import pytest
 
 from omkl.config import groups, learner_names, learner_spec, learner_specs, plan, pool, pool_names, resolved
 from omkl.errors import UserError
+from omkl.run.cells import expand
 
 
 def betas(made):
@@ -220,6 +221,21 @@ def test_a_group_means_its_learners_and_leaves_out_the_unsuitable_with_a_note():
     assert "norma_regression" in [setting.learner for setting in mixed.settings]
     with pytest.raises(UserError, match=r"unknown learner or group \(did you mean 'budget'\?\)"):
         plan(["algo=budgets"])
+
+
+def test_learners_for_two_classes_are_left_out_of_groups_and_named_where_named(tmp_path, monkeypatch):
+    monkeypatch.setenv("OMKL_CACHE", str(tmp_path / "cache"))
+    (tmp_path / "three.csv").write_text("1,a\n2,b\n3,c\n")
+    for data in ("iris", str(tmp_path / "three.csv")):
+        with pytest.warns(UserWarning, match=r"left out, as not for the 3 classes of .*: .*alma0?,"):
+            made = plan(["algo=all", f"data={data}"])
+        assert all(learner_spec(setting.learner).takes(3) for setting in made.settings)
+        with pytest.raises(
+            UserError, match=r"^algo=alma is for two classes, data=\S+ has 3; .*\(.*perceptron"
+        ):
+            expand(plan(["algo=alma", f"data={data}"]))
+    one = plan(["algo=alma", f"data={tmp_path / 'three.csv'}", "positive=b", "reps=1", "yardsticks=[]"])
+    assert len(expand(one)) == 1
 
 
 def test_every_group_follows_from_the_learners_files():

@@ -51,6 +51,7 @@ FILES = {
     "conf/algo/sgd.yaml": estimator(
         "sklearn.linear_model:SGDClassifier", loss="value: log_loss, domain: [log_loss, hinge]"
     ),
+    "conf/algo/tree.yaml": estimator("river.tree:HoeffdingTreeClassifier"),
     "conf/algo/sgd_sparse.yaml": estimator("sklearn.linear_model:SGDClassifier").replace(
         "revision: 1", "revision: 1, sparse: true"
     ),
@@ -116,6 +117,29 @@ def test_river_predicts_then_learns(capsys):
     assert made["cells"][0]["mistakes"] == mistakes
 
 
+def test_many_classes(capsys):
+    from river.tree import HoeffdingTreeClassifier
+    from sklearn.linear_model import SGDClassifier
+
+    made = run(["algo=sgd,tree,copycat", "data=iris", "reps=1", "yardsticks=[]"], capsys)
+    cells = {cell["algo"]: cell for cell in made["cells"]}
+    X, y = in_order(omkl.data.load("iris"))
+    y = y.astype(int)
+    sgd, tree = SGDClassifier(loss="log_loss", random_state=0), HoeffdingTreeClassifier()
+    wrong = {"sgd": [True], "tree": [True], "copycat": [True, *(y[1:] != y[:-1])]}
+    for t, x in enumerate(X):
+        if t:
+            wrong["sgd"].append(sgd.predict([x])[0] != y[t])
+            wrong["tree"].append(tree.predict_one(dict(enumerate(x))) != y[t])
+        sgd.partial_fit([x], y[t : t + 1], classes=range(3))
+        tree.learn_one(dict(enumerate(x)), int(y[t]))
+    assert {algo: cell["mistakes"] for algo, cell in cells.items()} == {a: sum(w) for a, w in wrong.items()}
+    for cell in cells.values():
+        assert np.sum(cell["confusion"], axis=1).tolist() == [50, 50, 50]
+    assert main(["run", "algo=scaled", "data=iris", "yardsticks=[]"]) == 2
+    assert "own:scaled is for two classes, the data have 3" in capsys.readouterr().err
+
+
 def test_regression(tmp_path, capsys):
     from sklearn.linear_model import SGDRegressor
 
@@ -164,7 +188,7 @@ def test_an_estimator_s_own_seed_is_the_learner_s():
 def test_check(capsys):
     assert main(["check", "--format", "json"]) == 1  # two labels in a row say nothing about the next
     rows = json.loads(capsys.readouterr().out)
-    assert {row["learner"] for row in rows} == {"copycat", "scaled", "sgd", "sgd_sparse", "sgdr"}
+    assert {row["learner"] for row in rows} == {"copycat", "scaled", "sgd", "sgd_sparse", "sgdr", "tree"}
     failed = {(row["learner"], row["check"]) for row in rows if row["result"] == "failed"}
     assert failed == {("copycat", "learns")}
 

@@ -7,8 +7,8 @@ bomkc_bpas) takes the pool's as pool_normalise. `TWINS` maps a learner's name to
 this form in the modules of this folder, found by itself. The modules that twins are written with (classes,
 expansion, kernels, losses, slots, weights) are those of omkl/testing/plain.
 
-`MANY` has those for more than two classes, in modules of their own: `twin(X, label, C, kernels, *, ...) ->
-ClassResult`, label (T,) the classes 0 .. C - 1.
+`MANY` has those for more than two classes, in modules of their own: `twin(X, label, n_classes, kernels, *,
+...) -> ClassResult`, label (T,) the classes 0 .. n_classes - 1.
 """
 
 from omkl.testing.plain import Result, lend, twins
@@ -16,6 +16,6 @@ from omkl.testing.plain import Result, lend, twins
 lend(__name__)
 TWINS = twins(__name__)
 globals().update(TWINS)
-MANY = twins(__name__, form=("X", "label", "C", "kernels"))
+MANY = twins(__name__, form=("X", "label", "n_classes", "kernels"))
 
 __all__ = ["MANY", "TWINS", "Result"]

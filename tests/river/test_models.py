@@ -1,9 +1,11 @@
 """The river models: river's own checks, and the mistakes of `omkl run` on the same stream."""
 
 import itertools
+import pickle
 
 import numpy as np
 import pytest
+from sklearn.datasets import load_digits
 
 river = pytest.importorskip("river")
 
@@ -82,10 +84,58 @@ def test_names_that_come_and_go():
 
 
 def test_a_word_and_a_third_label_are_named():
-    model = omkl.river.OmkcDdClassifier()
+    model = omkl.river.AlmaClassifier()
     with pytest.raises(ValueError, match="feature 'colour' is 'red', which is no number"):
         model.learn_one({"colour": "red"}, 1)
     model.learn_one({"a": 1}, "x")
     model.learn_one({"a": 2}, "y")
     with pytest.raises(ValueError, match="the label 'z' is a third one"):
         model.learn_one({"a": 3}, "z")
+
+
+def digits(labels, count=80):
+    """Rows of digits with these labels, as river has them."""
+    X, y = load_digits(return_X_y=True)
+    kept = [t for t in range(len(y)) if y[t] in labels][:count]
+    return [(dict(enumerate((X[t] / 16).tolist())), int(y[t])) for t in kept]
+
+
+@pytest.mark.parametrize("name", ["OmkcDdClassifier", "PerceptronClassifier"])
+def test_labels_named_beforehand_are_those_of_scikit_learn(name):
+    stream = digits(range(4))
+    X, y = [list(x.values()) for x, _ in stream], [label for _, label in stream]
+    estimator = getattr(omkl.sklearn, name)(random_state=5)
+    first = estimator.partial_fit(X[:1], y[:1], classes=range(4)).mistakes_
+    model = getattr(omkl.river, name)(seed=5, classes=[0, 1, 2, 3])
+    metric = evaluate.progressive_val_score(stream, model, metrics.Accuracy())
+    later = estimator.partial_fit(X[1:], y[1:]).mistakes_ - first
+    count = metric.cm.n_samples
+    assert (count, count - round(metric.get() * count)) == (len(stream) - 1, later)
+
+
+def test_labels_as_they_come():
+    later = digits(range(3))
+    pair = [row for row in later if row[1] < 2][:9]
+    rest = [row for row in later if row not in pair]
+    named, model = omkl.river.OmkcDdClassifier(seed=1, classes=[0, 1, 2]), omkl.river.OmkcDdClassifier(seed=1)
+    for x, y in [*pair, *rest]:
+        named.learn_one(x, y)
+        model.learn_one(x, y)
+    assert pair[0][1] == 0  # the first label is the first class
+    assert [model.predict_one(x) for x, _ in rest] == [named.predict_one(x) for x, _ in rest]
+    known = [model.predict_one(x) for x, _ in rest]
+    model = pickle.loads(pickle.dumps(model))
+    model.learn_one({0: 100.0}, "four")  # a class more, far from all
+    assert [model.predict_one(x) for x, _ in rest] == known
+    assert model.predict_one({0: 100.0}) == "four"
+
+
+def test_a_third_label_that_comes_late_is_named(monkeypatch):
+    monkeypatch.setattr("omkl.river.classifier.MOST_KEPT", 3)
+    model = omkl.river.OmkcDdClassifier()
+    for y in (0, 1, 0):
+        model.learn_one({"a": y}, y)
+    with pytest.raises(ValueError, match=r"third one beside .*after 3 rows it is too late; name all labels"):
+        model.learn_one({"a": 2}, 2)
+    with pytest.raises(ValueError, match="two or more different labels"):
+        omkl.river.OmkcDdClassifier(classes=[1, 1]).learn_one({"a": 2}, 1)

@@ -146,7 +146,7 @@ def test_a_label_never_seen_is_named(rows):
     with pytest.raises(ValueError, match=r"'maybe', which is not in classes_: \['no', 'yes'\]"):
         estimator.partial_fit(X[4:6], ["no", "maybe"])
     with pytest.raises(ValueError, match=r"3 classes; sklearn.multiclass.OneVsRestClassifier"):
-        estimator.fit(X[:3], ["a", "b", "c"])
+        made("AlmaClassifier").fit(X[:3], ["a", "b", "c"])
 
 
 @pytest.mark.parametrize(

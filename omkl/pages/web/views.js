@@ -94,6 +94,27 @@ function heatTraces(view) {
   ];
 }
 
+// Colours follow share^GAMMA, so that a share of one percent is seen.
+const GAMMA = 0.45;
+const SHARES = [0, 1, 5, 20, 50, 100];
+const BLUES = ["#f7fbff", "#deebf7", "#c6dbef", "#9ecae1", "#6baed6", "#4292c6", "#2171b5", "#08519c", "#08306b"].map((colour, i) => [i / 8, colour]);
+
+function confusionTraces(view, narrow) {
+  const names = view.classes.map(literal);
+  const raised = (share) => (share === null ? null : (share / 100) ** GAMMA);
+  const count = (value) => (value === 0 ? "" : value >= 10 || Number.isInteger(value) ? value.toFixed(0) : value.toFixed(1));
+  const bar = { title: { text: view.label, side: "right", font: { size: 12 } }, thickness: 12, tickvals: SHARES.map(raised), ticktext: SHARES.map(String) };
+  return [
+    {
+      type: "heatmap", x: names, y: names, z: view.shares.map((row) => row.map(raised)), zmin: 0, zmax: 1, colorscale: BLUES,
+      xgap: 1, ygap: 1, hoverongaps: false, colorbar: bar,
+      customdata: view.shares.map((row, i) => row.map((share, j) => `${shown(share, 1)} % (${shown(view.counts[i][j], 1)} examples)`)),
+      hovertemplate: "%{y} taken for %{x}: %{customdata}<extra></extra>",
+      ...(names.length <= (narrow ? 6 : 14) ? { text: view.counts.map((row) => row.map(count)), texttemplate: "%{text}" } : {}),
+    },
+  ];
+}
+
 function rankTraces(view, figure, dark, ink) {
   const traces = view.rows.map((row) => {
     const look = figure.lines[row.name];
@@ -171,6 +192,12 @@ function drawing(figure, view, state, colours, narrow) {
     const frame = { x0: column - 0.5, x1: column + 0.5, y0: row - 0.5, y1: row + 0.5 };
     layout.shapes = [{ type: "rect", ...frame, line: { color: "#e00000", width: 3 } }];
     return { traces: heatTraces(view), layout };
+  }
+  if (view.type === "confusion") {
+    layout.height = Math.min(760, Math.max(320, 130 + 34 * view.classes.length));
+    Object.assign(layout.xaxis, { type: "category", title: titled("predicted class") });
+    Object.assign(layout.yaxis, { type: "category", title: titled("true class"), autorange: "reversed" });
+    return { traces: confusionTraces(view, narrow), layout };
   }
   listed(view.rows.length, 27);
   layout.xaxis.range = [0.8, laneOf(view, view.groups.length)];

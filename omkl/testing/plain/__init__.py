@@ -41,7 +41,7 @@ def lend(package: str) -> None:
 def twins(package: str, form: tuple[str, ...] = ("X", "y", "kernels")) -> dict[str, Callable[..., Any]]:
     """Return the twins of a package by name: its functions of (X, y, kernels, ..., rng).
 
-    form: their first arguments, (X, label, C, kernels) of those for more than two classes.
+    form: their first arguments, (X, label, n_classes, kernels) of those for more than two classes.
 
     Raises UserError, with the file's name, for a module that cannot be imported.
     """

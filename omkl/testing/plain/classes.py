@@ -70,6 +70,15 @@ class Classes:
                     made[i][c] += a * float(self.K[i, j, t])
         return made
 
+    def everywhere(self) -> np.ndarray:
+        """(m, C, T): f_ic of every example."""
+        made = np.zeros((self.m, self.C, self.K.shape[-1]))
+        for i, lists in enumerate(self.lists):
+            for c, terms in lists.items():
+                for j, a in terms:
+                    made[i, c] += a * self.K[i, j]
+        return made
+
     def record(self, totals: Sequence[float], y: int) -> None:
         """Note one prediction from the combined scores of the classes (C,)."""
         r = best(totals, without=y)

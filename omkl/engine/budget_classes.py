@@ -1,0 +1,84 @@
+"""The coefficients of a Budget, for two classes and for more: a number per slot, or one for each class."""
+
+import math
+
+import numpy as np
+from numba import njit
+
+from omkl.engine.classes import strongest_rival
+from omkl.engine.kernels import of_distance
+from omkl.engine.open_block import row_of
+from omkl.engine.pool import pool_value
+from omkl.engine.ties import doubtful
+
+
+@njit(cache=True)
+def columns(B, i):
+    """Kernel i's coefficients (n, C), slot by slot, of each class; (n, 1) for two classes."""
+    return _columns(B.A, B.n_sv[i], i)
+
+
+@njit(cache=True)
+def _columns(A, n, i):
+    if A.ndim == 2:
+        return A[:n, i : i + 1]
+    return A[:n, i]
+
+
+@njit(cache=True)
+def sizes(B, i):
+    """|a_s| (n,) of kernel i's coefficients, as of a step: with more classes (1/2 sum_c a_sc^2)^1/2."""
+    a = columns(B, i)
+    size = np.empty(len(a))
+    for s in range(len(a)):
+        size[s] = abs(a[s, 0]) if a.shape[1] == 1 else math.sqrt(0.5 * (a[s] * a[s]).sum())
+    return size
+
+
+@njit(cache=True)
+def scores_of(classes, i, f):
+    """Where the outputs of kernel i are: f (1,), or its class scores (C,)."""
+    if classes is None:
+        return f
+    return classes.scores[i]
+
+
+@njit(cache=True)
+def margin_again(classes, i, f):
+    if classes is not None:
+        label = classes.label[0]
+        classes.rival[i] = strongest_rival(classes.scores[i], label)
+        f[0] = classes.scores[i, label] - classes.scores[i, classes.rival[i]]
+
+
+@njit(cache=True)
+def put(classes, A, s, i, a):
+    """A step of size a as the coefficients of slot s."""
+    if classes is None:
+        A[s, i] = a
+    if classes is not None:
+        A[s, i] = 0.0
+        A[s, i, classes.label[0]] = a
+        A[s, i, classes.rival[i]] = -a
+
+
+@njit(cache=True)
+def settle_classes(B, t, i, scores, g, label):
+    """Sum kernel i's class scores (C,) plainly where rounding could decide which are largest."""
+    rival, doubt = strongest_rival(scores, label), False
+    for c in range(scores.size):
+        if c != rival and of_distance(B.pool.kind[i]):
+            doubt |= doubtful(scores[rival] - scores[c], 2 * B.n_sv[i], g[rival] + g[c])
+    if doubt:
+        for c in range(scores.size):
+            scores[c] = settled(B, t, i, columns(B, i)[:, c])
+
+
+@njit(cache=True)
+def settled(B, t, i, a):
+    """f_i(x_t) of coefficients a (n,) by one plain sum, left to right, with the C library's exp."""
+    r, total = row_of(B.open, t), 0.0
+    for s in range(a.size):
+        e = B.holds[s, i]
+        total += a[s] * pool_value(B.pool, i, B.dots[e, r], B.norm2[e], B.open.row_norm2[r])
+    return total

@@ -1,0 +1,100 @@
+"""Classifiers for river: of two labels, or of as many as come."""
+
+import math
+from typing import Any
+
+import numpy as np
+from river import base
+
+from omkl.config import learner_spec
+from omkl.estimators.arguments import Argument
+from omkl.learner.model import predicted_classes
+from omkl.learner.more_classes import with_classes
+from omkl.river.base import Model, Row, stream_of
+
+MOST_KEPT = 1000
+CLASSES = Argument(
+    None, f"all labels, a list; None: as they come, the third one among the first {MOST_KEPT} rows"
+)
+
+
+class Classifier(Model, base.Classifier):
+    """Classification: ``predict_one`` is None before any label is known, and of two for a score of 0.
+
+    Two labels are learnt as -1 and +1. With a third one, a learner for more classes begins with the rows so
+    far, at most MOST_KEPT. Each further label is one class more. ``classes`` names all labels beforehand.
+    """
+
+    _labels: dict[float, Any]  # of -1 and +1
+    _many: list[Any] | None  # the labels in the order of their numbers, None while there are two
+    _kept: list[Row] | None  # the rows so far, None where no third label may come
+
+    @property
+    def _multiclass(self) -> bool:
+        return learner_spec(self.learner).takes(3)
+
+    def learn_one(self, x: dict, y: Any) -> None:
+        """Learn one row. Raises ValueError for a third label where the learner is for two, or too late."""
+        if "_labels" not in self.__dict__:
+            self._begin_labels()
+        if self._many is None and self._is_third(y):
+            self._begin_again(y)
+        if self._many is None:
+            sign, labels = self._with(y)
+            row = self._learn(x, sign)
+            self._labels = labels
+            if self._kept is not None:
+                self._kept.append(row)
+                self._kept = self._kept if len(self._kept) < MOST_KEPT else None
+            return
+        if y not in self._many:
+            if "_model" in self.__dict__:
+                self._model = with_classes(self._model, len(self._many) + 1)
+            self._many = [*self._many, y]
+        self._learn(x, float(self._many.index(y)), len(self._many))
+
+    def predict_one(self, x: dict, **kwargs: Any) -> Any:
+        """Return the label predicted, None where nothing speaks for one."""
+        if "_model" not in self.__dict__:
+            return None
+        if self._many is not None:
+            return self._many[int(predicted_classes(self._model, *self._row(x))[0])]
+        value = self._score(x)
+        return self._labels.get(math.copysign(1.0, value)) if value != 0 else None
+
+    def _begin_labels(self) -> None:
+        given = list(getattr(self, "classes", None) or [])
+        if len(set(given)) != len(given) or len(given) == 1:
+            raise ValueError(f"classes={given}: two or more different labels are needed")
+        self._many = given if len(given) > 2 else None
+        self._labels = dict(zip((-1.0, 1.0), given, strict=True)) if len(given) == 2 else {}
+        self._kept = [] if self._multiclass and not given else None
+
+    def _is_third(self, y: Any) -> bool:
+        return len(self._labels) == 2 and y not in self._labels.values()
+
+    def _begin_again(self, y: Any) -> None:
+        """Let a learner for more than two classes learn the rows so far. Raises ValueError without them."""
+        if self._kept is None:
+            way_out = "river.multiclass.OneVsRestClassifier takes this model for each label"
+            if self._multiclass:
+                way_out = f"after {MOST_KEPT} rows it is too late; name all labels with classes="
+            known = sorted(map(repr, self._labels.values()))
+            raise ValueError(f"the label {y!r} is a third one beside {known}; {way_out}")
+        self._many = [self._labels[-1.0], self._labels[1.0], y]
+        stream = stream_of([(columns, values, float(sign > 0)) for columns, values, sign in self._kept], 3)
+        self._begin(self._model.d, stream, 3)
+        self._model.run(stream)
+        self._kept = None
+
+    def _with(self, y: Any) -> tuple[float, dict[float, Any]]:
+        """Return +1 or -1 for a label, and the labels with it. The first is -1, but True and 1 are +1."""
+        labels = self._labels
+        if not labels and isinstance(y, bool | np.bool_):
+            labels = {1.0: type(y)(True), -1.0: type(y)(False)}
+        for sign, label in labels.items():
+            if label == y:
+                return sign, labels
+        usual = 1.0 if y == 1 else -1.0
+        sign = usual if usual not in labels else -usual
+        return sign, {**labels, sign: y}

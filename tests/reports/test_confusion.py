@@ -1,0 +1,124 @@
+"""Confusion matrices: what a cell holds, the error of each class in tables, and the figure."""
+
+import numpy as np
+import pytest
+from support.reports_cells import cell, expected, frame, setting, strict, summarise
+from support.results_lines import line
+
+from omkl.data import confusion
+from omkl.errors import UserError
+from omkl.reports.confusion_figure import confusion_figure, confusions
+from omkl.reports.expected import Expected
+from omkl.reports.report import report
+from omkl.reports.rows import rows_of
+from omkl.reports.view import View
+from omkl.store.lines import encode_cell
+
+DD, SS = setting("omkc_dd"), setting("omkc_ss")
+
+
+def rounds(C, T=600, errors=0.2, seed=0):
+    """True and predicted classes; class 0 has no examples."""
+    rng = np.random.default_rng(seed)
+    true = rng.integers(1, C, T)
+    return true, np.where(rng.random(T) < errors, (true + rng.integers(1, C, T)) % C, true)
+
+
+def cells(C, data="three", T=600):
+    made = []
+    for which, errors in ((DD, 0.1), (SS, 0.3)):
+        for rep in range(3):
+            true, predicted = rounds(C, T, errors, rep)
+            counts = confusion.counted(true, predicted, C)
+            made.append(cell(which, rep, int((true != predicted).sum()), data, T, confusion=counts))
+    return frame(*made)
+
+
+@pytest.mark.parametrize("C", [2, 3, 40])
+def test_counts_are_those_of_the_rounds(C):
+    true, predicted = rounds(C)
+    stored = confusion.counted(true, predicted, C)
+    assert isinstance(stored, list) == (C <= confusion.DENSE)
+    (counts,) = confusion.matrices([stored])
+    plain = np.zeros((C, C + 1), int)
+    np.add.at(plain, (true, predicted), 1)
+    np.testing.assert_array_equal(counts, plain)
+    assert np.isnan(confusion.errors(counts)[0])
+    assert confusion.errors(counts)[1] == pytest.approx(np.mean(predicted[true == 1] != 1))
+    encode_cell(line(T=600, mistakes=30, confusion=stored))
+    for wrong in (
+        stored[:-1] if isinstance(stored, list) else {**stored, "classes": 2},
+        3,
+        [[1, 2]],
+        [[600.0]],
+    ):
+        with pytest.raises(ValueError, match="wrong type or range"):
+            encode_cell(line(T=600, mistakes=30, confusion=wrong))
+
+
+def test_of_many_confusions_the_largest_are_kept(monkeypatch):
+    true, predicted = rounds(40, 3000)
+    (whole,) = confusion.matrices([confusion.counted(true, predicted, 40)])
+    monkeypatch.setattr(confusion, "MOST", 100)
+    stored = confusion.counted(true, predicted, 40)
+    (counts,) = confusion.matrices([stored])
+    assert np.count_nonzero(counts[:, :-1] - np.diag(np.diagonal(counts))) == 100
+    assert counts.sum() == 3000
+    np.testing.assert_array_equal(confusion.errors(counts), confusion.errors(whole))
+    encode_cell(line(T=3000, mistakes=30, confusion=stored))
+
+
+def test_errors_of_classes_are_a_column_on_request_and_in_json():
+    about = expected((DD, SS), ("three",), yardsticks=(), classes={"three": ("none", "low", "high")})
+    table = report(cells(3), about, view=View(columns=("learner", "class_errors")))
+    (first,) = [text for text in table.splitlines() if text.startswith("OMKC(D,D)")]
+    (record, _) = strict(report(cells(3), about, "json"))["summary"]
+    assert record["classes"] == ["none", "low", "high"]
+    none, low, high = record["class_errors"]
+    assert (none, first.split("  ")[-1]) == (None, f"low {low:.1f}, high {high:.1f}")
+    assert low == pytest.approx(10, abs=4)
+    assert "class errors %" not in report(cells(3), about)
+    assert len(strict(report(cells(3), about, "json"))["cells"][0]["confusion"]) == 3
+    many = summarise(cells(40), data=("three",))
+    assert many["classes"][0] == list(map(str, range(40)))
+    old = frame(cell(DD, 0, 10))
+    assert summarise(old)["class_errors"][0] is None
+    assert report(old, Expected(), view=View(columns=("class_errors",))).count("–") == 1
+
+
+@pytest.mark.parametrize("C", [3, 40])
+def test_the_figure_has_a_panel_for_each_learner(tmp_path, monkeypatch, C):
+    from omkl.reports import style
+
+    drawn = []
+    monkeypatch.setattr(style, "save", lambda figure, *rest: drawn.append(figure) or [])
+    about = expected((DD, SS), ("three",), yardsticks=(), classes={"three": ("a$b", "b\n", "c" * 40)})
+    confusion_figure(cells(C), tmp_path / "x.png", expected=about)
+    one, other, _ = drawn[0].axes
+    assert [axes.get_title("left") for axes in (one, other)] == ["OMKC(D,D)", "OMKC(S,S)"]
+    made = confusions(cells(C), about, rows_of(cells(C), about))
+    np.testing.assert_allclose(one.images[0].get_array().filled(np.nan), made[0].shares)
+    assert np.nansum(made[0].shares, axis=1) == pytest.approx([0.0, *[100.0] * (C - 1)])
+    assert bool(one.texts) == (C == 3)  # 40 classes leave no room for numbers
+    if C == 3:
+        assert [text.get_text() for text in one.get_yticklabels()] == ["a$b", "'b\\n'", "c" * 13 + "…"]
+        assert {text.get_text() for text in one.texts} <= {
+            f"{v:.0f}" if v >= 10 else f"{v:.1f}" for v in made[0].counts.flat
+        }
+
+
+def test_cells_without_counts_are_named(tmp_path):
+    with pytest.raises(UserError, match="older versions did not store it; `omkl run --fresh`"):
+        confusion_figure(frame(cell(DD, 0, 10)), tmp_path / "x.png", expected=Expected())
+
+
+def test_a_page_has_the_matrices_of_three_classes_and_more():
+    from omkl.pages.figures import confusion as on_page
+
+    about = expected((DD, SS), ("three",), yardsticks=())
+    made = on_page(cells(3), about, rows_of(cells(3), about))
+    assert [panel.name for panel in made.panels] == ["three · OMKC(D,D)", "three · OMKC(S,S)"]
+    view = made.panels[0].views[0]
+    assert (view["classes"], view["shares"][0]) == (["0", "1", "2"], [None] * 3)
+    assert [round(sum(row)) for row in view["shares"][1:]] == [100, 100]
+    assert on_page(cells(2), about, rows_of(cells(2), about)) is None
