@@ -103,7 +103,10 @@ def rows_of(cells: "pd.DataFrame", expected: Expected) -> list[Row]:
             same = identity(setting.learner, setting.params, setting.pool)
             known.setdefault(same, (len(known), is_yardstick, setting))
     table: dict[tuple, Row] = {}
-    places = (~cells["key"].duplicated() & (cells["status"] == "ok")).to_numpy().nonzero()[0]
+    good = (cells["status"] == "ok").to_numpy()
+    if "key" in cells:
+        good &= ~cells["key"].duplicated().to_numpy()
+    places = good.nonzero()[0]
     finished = cells[_READ].iloc[places]
     firsts, of = alike(finished)
     kinds = finished.iloc[firsts]
