@@ -41,8 +41,8 @@ class Origins:
         if name == "origin":
             self.load = cells["load"].to_numpy().astype(float)
         else:
-            loads = (entry.get("load") if isinstance(entry, dict) else None for entry in values)
-            self.load = np.array([np.nan if load is None else load for load in loads], float)
+            loads = (_numbers(_known([entry]), "load") for entry in values)
+            self.load = np.array([load[0] if load else np.nan for load in loads], float)
         self._memo: dict[tuple[int, ...], tuple[str, ...]] = {}
 
     def columns(self, cells: Any) -> dict[str, Any]:

@@ -104,9 +104,8 @@ def rows_of(cells: "pd.DataFrame", expected: Expected) -> list[Row]:
             known.setdefault(same, (len(known), is_yardstick, setting))
     table: dict[tuple, Row] = {}
     good = (cells["status"] == "ok").to_numpy()
-    if "key" in cells:
-        good &= ~cells["key"].duplicated().to_numpy()
-    places = good.nonzero()[0]
+    fresh = ~cells["key"].duplicated().to_numpy() if "key" in cells else True
+    places = (good & fresh).nonzero()[0]
     finished = cells[_READ].iloc[places]
     firsts, of = alike(finished)
     kinds = finished.iloc[firsts]
