@@ -6,6 +6,7 @@ the same machine.
 """
 
 import contextlib
+import hashlib
 import os
 import sys
 import uuid
@@ -13,6 +14,11 @@ import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
 
 if TYPE_CHECKING:
     from filelock import BaseFileLock as Lock
@@ -58,18 +64,50 @@ def hold(path: Path, wait: bool = False) -> Lock | None:
 
 @contextlib.contextmanager
 def replacing(target: Path) -> Iterator[IO[bytes]]:
-    """Yield a new file. It replaces the target, durably, when the block succeeds; else it is removed."""
+    """Yield a new file. It replaces the target, durably, when the block succeeds; else it is removed.
+
+    Then also those are removed that killed processes left of the same target (POSIX). Of several processes
+    that replace it at once, the last wins.
+    """
     target.parent.mkdir(parents=True, exist_ok=True)
-    part = target.with_name(f".{uuid.uuid4().hex[:12]}.part")  # short: the target's name may be of any length
+    # short: the target's name may be of any length
+    start = f".{hashlib.blake2b(target.name.encode(), digest_size=4).hexdigest()}-"
+    part, file = _new_part(target.parent, start)
     try:
-        with open(part, "xb") as file:
+        with file:
             yield file
             file.flush()
             os.fsync(file.fileno())
-        os.replace(part, target)
+            if fcntl is None:
+                file.close()  # some systems cannot rename an open file
+            os.replace(part, target)  # while it is locked, else it could be taken for left behind
         sync_folder(target.parent)
     finally:
         part.unlink(missing_ok=True)
+    for other in target.parent.glob(f"{start}*.part"):
+        _remove_unused(other)
+
+
+def _new_part(folder: Path, start: str) -> tuple[Path, IO[bytes]]:
+    """Create a file that this process holds a lock of while it is open, where the file system has locks."""
+    while True:
+        part = folder / f"{start}{uuid.uuid4().hex[:12]}.part"
+        file = open(part, "xb")  # noqa: SIM115 (its caller closes it)
+        if fcntl is None:
+            return part, file
+        with contextlib.suppress(OSError):
+            fcntl.flock(file, fcntl.LOCK_EX)
+        if os.fstat(file.fileno()).st_nlink:  # else it was removed before it was locked
+            return part, file
+        file.close()
+
+
+def _remove_unused(part: Path) -> None:
+    """Remove a file of `_new_part` whose process has died."""
+    if fcntl is not None:
+        with contextlib.suppress(OSError), open(part, "rb") as file:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            part.unlink()
 
 
 def sync_folder(path: Path) -> None:

@@ -2,6 +2,7 @@
 
 import os
 import sys
+import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from functools import cache
@@ -80,6 +81,23 @@ def extended(folders: Iterable[Path]) -> Iterator[None]:
             os.environ[EXTENSIONS] = before
         elif every:
             del os.environ[EXTENSIONS]
+
+
+_listed: dict[tuple[Path, str], tuple[int, list[Path]]] = {}  # by folder and pattern: its time, its files
+
+
+def listed(folder: Path, pattern: str) -> list[Path]:
+    """Return the files of a folder that fit a pattern, sorted; read again when a file came or went."""
+    try:
+        changed = folder.stat().st_mtime_ns
+    except OSError:
+        return []
+    known = _listed.get((folder, pattern))
+    if known is None or known[0] != changed:
+        known = changed, sorted(folder.glob(pattern))
+        if time.time_ns() - changed > 10**9:  # one that comes in the same tick of the clock would be missed
+            _listed[folder, pattern] = known
+    return list(known[1])
 
 
 def _shipped(what: str, installed: str, in_checkout: str, holds: str) -> Path:

@@ -46,8 +46,9 @@ def main(argv: list[str] | None = None) -> int:
         began = time.perf_counter()
         answer = WAYS[args.action](args.folder)
         seconds = time.perf_counter() - began
-        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**10
-        print(json.dumps({"way": args.action, "s": round(seconds, 2), "peak_mib": round(peak), **answer}))
+        used = resource.getrusage(resource.RUSAGE_SELF)
+        peak = used.ru_maxrss / 2**10
+        print(json.dumps({"way": args.action, "s": round(seconds, 2), "cpu_s": round(used.ru_utime + used.ru_stime, 2), "peak_mib": round(peak), **answer}))
     return 0
 
 

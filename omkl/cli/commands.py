@@ -32,6 +32,7 @@ def run(args: Namespace, words: list[str]) -> int:
     from omkl.reports.report import report
 
     plan = make_plan(words)
+    _check_columns(plan, args, sweep=False)
     if args.dry_run:
         return dry_run([plan], args)
     if _submitted(plan, args):
@@ -49,6 +50,7 @@ def sweep(args: Namespace, words: list[str]) -> int:
     from omkl.reports.report import sweep_report
 
     plan = make_plan(words, sweep=True)
+    _check_columns(plan, args, sweep=True)
     if args.dry_run:
         return dry_run([plan], args)
     if _submitted(plan, args):
@@ -221,6 +223,17 @@ def _view(args: Namespace) -> "View":
     from omkl.reports.view import View
 
     return View(args.sort, args.columns)
+
+
+def _check_columns(plan: "Plan", args: Namespace, sweep: bool) -> None:
+    """Refuse unknown columns before any work."""
+    if args.columns:
+        from omkl.reports.expected import Expected
+        from omkl.reports.report import check_view
+        from omkl.store.store import Store
+
+        none = Store(plan.store).cells(keys=())
+        check_view(none, Expected.of(plan), args.format, _view(args), sweep)
 
 
 def _run(plan: "Plan", args: Namespace) -> "Outcome":

@@ -9,10 +9,13 @@ from omkl.config.parameters import Parameter, parameters
 from omkl.config.spec import LearnerSpec
 from omkl.config.state import parse as parse_state
 from omkl.errors import UserError, show
+from omkl.paths import extensions
 from omkl.tasks import MEASURES, TASKS
 
 _ESTIMATOR = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*", re.ASCII)
 _RULE = re.compile(r"(\w+) +(?:<= +(\w+)|\* +(\w+) +<=? +1)", re.ASCII)  # of about.require
+
+_known: dict[str, tuple[dict, tuple, LearnerSpec]] = {}  # content, folders, what was made of it
 
 
 def learner_names() -> list[str]:
@@ -39,10 +42,18 @@ def learner_of(name: str) -> str:
 
 def learner_specs(names: Iterable[str] | None = None) -> dict[str, LearnerSpec]:
     """Return the specifications of several learners (all when None), by name, in the order given."""
-    names = learner_names() if names is None else list(names)
-    for name in names:
-        compose.known_option("algo", name, "learner")
-    return {name: _spec(name, content) for name, content in compose.read("algo", names).items()}
+    known_names = learner_names()
+    names = known_names if names is None else list(names)
+    for name in set(names).difference(known_names):
+        compose.known_option("algo", name, "learner")  # which says what is wrong
+    around = tuple(extensions())  # with other folders a learner's name may be another's group
+    specs = {}
+    for name, content in compose.read("algo", names).items():  # the same objects until a file changes
+        known = _known.get(name)
+        if known is None or known[0] is not content or known[1] != around:
+            _known[name] = known = content, around, _spec(name, content)
+        specs[name] = known[2]
+    return specs
 
 
 def check_classes(spec: LearnerSpec, data: str, classes: int) -> None:

@@ -18,7 +18,7 @@ import numpy as np
 from omkl import plain_yaml
 from omkl.data.streams import EVERY
 from omkl.errors import UserError, show, suggest
-from omkl.paths import conf_folder, extensions
+from omkl.paths import conf_folder, extensions, listed
 from omkl.tasks import TASKS
 
 # format: how many files it needs at least
@@ -136,7 +136,7 @@ def names() -> list[str]:
 def _files() -> list[Path]:
     """Return the entries' files, ours and those of the folders that extend omkl."""
     folders = [conf_folder(), *(folder / "conf" for folder in extensions())]
-    return [path for folder in folders for path in (folder / "data").glob("*.yaml")]
+    return [path for folder in folders for path in listed(folder / "data", "*.yaml")]
 
 
 def is_name(spec: str) -> bool:

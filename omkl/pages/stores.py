@@ -21,7 +21,7 @@ def store_page(store: Store, learners: Collection[str], data: Collection[str], c
     Cells of older revisions of a learner are left out. Raises UserError for a name that the store does not
     hold, and where it holds nothing.
     """
-    cells = chosen(store.cells(), learners, data)
+    cells = chosen(store, learners, data)
     if cells.empty:
         raise UserError(f"the store {store.path} holds no finished cell")
     specs = learner_specs([name for name in dict.fromkeys(cells["algo"]) if name in learner_names()])

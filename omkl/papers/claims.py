@@ -104,7 +104,7 @@ def comparable(rows: Rows, options: Options) -> Answer:
     numbers = f"{_shown(a, measure)} : {_shown(b, measure)}"
     if np.isnan(a) or np.isnan(b):
         return None, numbers
-    more = Tested(rows.cells).difference(rows.records[left][0]["row"], rows.records[right][0]["row"])
+    (more,) = Tested(rows.cells).differences([rows.records[left][0]["row"]], rows.records[right][0]["row"])
     return bool(a <= b or not_worse(more, *paired_ps([more]))), numbers
 
 

@@ -28,26 +28,22 @@ class Origins:
         self.entries: list[Entry] = []
         memo: dict[str, int] = {}
         name = "origin" if "origin" in cells else "provenance"
-        values = cells[name].tolist() if name in cells else [None] * len(cells)
-        seen: dict[int, int] = {}  # entries that are the same object
-        of = []
-        for entry in values:
-            at = seen.get(id(entry))
-            if at is None:
-                at = -1
-                if isinstance(entry, dict):
-                    at = memo.setdefault(_key(entry), len(memo))
-                    if at == len(self.entries):
-                        self.entries.append(entry)
-                seen[id(entry)] = at
-            of.append(at)
-        self.of = np.array(of, int)
-        loads = (
-            cells["load"]
-            if name == "origin"
-            else [entry.get("load") if isinstance(entry, dict) else None for entry in values]
-        )
-        self.load = np.array([load if isinstance(load, (int, float)) else np.nan for load in loads], float)
+        values = cells[name].to_numpy() if name in cells else np.full(len(cells), None)
+        ids, of = np.unique(np.fromiter(map(id, values), np.int64, len(values)), return_inverse=True)
+        firsts = np.full(len(ids), len(values))
+        np.minimum.at(firsts, of, np.arange(len(values)))
+        numbers = np.full(len(ids), -1)
+        for at in np.argsort(firsts).tolist():  # in the order of the cells
+            if isinstance(entry := values[firsts[at]], dict):
+                numbers[at] = memo.setdefault(_key(entry), len(memo))
+                if numbers[at] == len(self.entries):
+                    self.entries.append(entry)
+        self.of = numbers[of]
+        if name == "origin":
+            self.load = cells["load"].to_numpy().astype(float)
+        else:
+            loads = (_numbers(_known([entry]), "load") for entry in values)
+            self.load = np.array([load[0] if load else np.nan for load in loads], float)
         self._memo: dict[tuple[int, ...], tuple[str, ...]] = {}
 
     def columns(self, cells: Any) -> dict[str, Any]:

@@ -10,12 +10,12 @@ from omkl.reports.display import everything
 from omkl.reports.edges import at_edges
 from omkl.reports.expected import Expected
 from omkl.reports.grid import axes_of
-from omkl.reports.measures import BY_TASK, learners_of, least_of
+from omkl.reports.measures import BY_TASK, FURTHER, learners_of, least_of
 from omkl.reports.notes import heading, legend, notes
 from omkl.reports.plain_table import check_format
 from omkl.reports.summary import summary_of
 from omkl.reports.tables import to_csv, to_json, write
-from omkl.reports.view import USUAL, View
+from omkl.reports.view import USUAL, View, word_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -62,6 +62,27 @@ def sweep_report(
     return text, style.save(draw_sweep(summary), out, "Sweep", expected.command, named)
 
 
+def check_view(cells: "pd.DataFrame", expected: Expected, fmt: str, view: View, sweep: bool) -> None:
+    """Raise UserError for columns that the table of a run or of a sweep cannot have, before any cell runs.
+
+    cells: none, with the columns of a store
+    """
+    if not view.columns:
+        return
+    _check_columns(fmt, view)
+    summary = summary_of(cells, expected)
+    table = everything(summary, swept_names(summary, expected) if sweep else ())
+    # what is measured is known only when cells have run
+    names = [column.name for column in table.columns]
+    names += [measure.name for measure in BY_TASK.values()] + [measure.name for measure in FURTHER]
+    view.check([*dict.fromkeys(map(word_of, names))])
+
+
+def _check_columns(fmt: str, view: View) -> None:
+    if view.columns and fmt in ("json", "csv"):
+        raise UserError(f"--columns has no effect with --format {fmt}, which has all columns")
+
+
 def swept_names(summary: "pd.DataFrame", expected: Expected) -> list[str]:
     """Return the swept hyperparameters, which get columns of their own: none where one setting was run."""
     swept = [key.split(".")[1] for key in expected.swept if key.startswith("algo.")]
@@ -106,8 +127,7 @@ def _text(
     swept: hyperparameters that get columns of their own    remarks: more warnings
     """
     check_format(fmt)
-    if view.columns and fmt in ("json", "csv"):
-        raise UserError(f"--columns has no effect with --format {fmt}, which has all columns")
+    _check_columns(fmt, view)
     summaries = {name: view.sorted(summary) for name, summary in summaries.items()}
     first = next(iter(summaries.values()))
     warnings = [*notes(first, cells, expected), *remarks]

@@ -111,7 +111,9 @@ def rows_of(cells: "pd.DataFrame", expected: Expected) -> list[Row]:
             same = identity(setting.learner, setting.params, setting.pool)
             known.setdefault(same, (len(known), is_yardstick, setting))
     table: dict[tuple, Row] = {}
-    places = (~cells["key"].duplicated() & (cells["status"] == "ok")).to_numpy().nonzero()[0]
+    good = (cells["status"] == "ok").to_numpy()
+    fresh = ~cells["key"].duplicated().to_numpy() if "key" in cells else True
+    places = (good & fresh).nonzero()[0]
     finished = cells.reindex(columns=_READ).iloc[places]
     firsts, of = alike(finished)
     kinds = finished.iloc[firsts]

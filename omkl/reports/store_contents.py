@@ -1,14 +1,20 @@
 """What a store holds: a row per group of cells, and its cells as a flat table."""
 
 import json
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from omkl.errors import UserError, suggest
 from omkl.store.store import Store
 
 if TYPE_CHECKING:
     import pandas as pd
+
+_PLACED = ["algo", "data", "data_hash", "order", "revision", "source", "rounds"]
+_GROUPED = [*_PLACED, "params", "pool_spec"]
+_LISTED = [*_GROUPED, "pool", "task", "seconds", "date", "origin", "load"]
 
 
 def contents(
@@ -21,46 +27,51 @@ def contents(
     """
     from omkl.config import learner_specs
     from omkl.config.settings_text import params_text
-    from omkl.reports.rows import identities
+    from omkl.reports.origin import Origins
+    from omkl.reports.rows import alike, divided, identities
 
     specs = learner_specs()
-    lines = chosen(store.cells(), learners, data).to_dict("records")
+    finished = chosen(store, learners, data, _LISTED)
     wanted = [(name, set(names)) for name, names in (("algo", learners), ("data", data)) if names]
-    lines += [line for line in store.failed() if all(line[name] in names for name, names in wanted)]
-    columns = {name: [line[name] for line in lines] for name in ("algo", "params", "pool_spec")}
-    groups: dict[tuple, list[dict]] = {}
-    for cell, setting in zip(lines, identities(columns), strict=True):
-        place = (
-            cell["algo"],
-            cell["data"],
-            cell["data_hash"],
-            cell["order"],
-            cell["revision"],
-            cell["source"],
-            cell["rounds"],
-        )
-        groups.setdefault((*map(str, place), setting), []).append(cell)
+    failed = [line for line in store.failed() if all(line[name] in names for name, names in wanted)]
+    firsts, of = alike(finished[_GROUPED])
+    kinds = [*finished.iloc[firsts].to_dict("records"), *failed]
+    groups: dict[tuple, int] = {}
+    columns = {name: [kind[name] for kind in kinds] for name in ("algo", "params", "pool_spec")}
+    numbers = np.empty(len(kinds), int)  # of the group of each kind, and of each failed cell
+    for at, (kind, setting) in enumerate(zip(kinds, identities(columns), strict=True)):
+        place = tuple(str(kind[name]) for name in _PLACED)
+        numbers[at] = groups.setdefault((*place, setting), len(groups))
+    places = divided(numbers[of], len(groups))
+    seconds, dates = finished["seconds"].to_numpy(), finished["date"].to_numpy()
+    origins = Origins(finished)
+    first = dict(reversed([*zip(numbers.tolist(), kinds, strict=True)]))
+    failures: dict[int, list[dict]] = {}
+    for number, line in zip(numbers[len(firsts) :].tolist(), failed, strict=True):
+        failures.setdefault(number, []).append(line)
     rows = []
-    for _, cells in sorted(groups.items()):
-        first, spec = cells[0], specs.get(cells[0]["algo"])
-        params = spec.unusual(first["params"], first["task"]) if spec else first["params"]
-        now = "" if spec is None or spec.revision == first["revision"] else f" (now {spec.revision})"
-        finished = [cell["seconds"] for cell in cells if cell["status"] == "ok"]
-        origins = [cell["provenance"] for cell in cells]
-        dates = sorted({str(origin.get("time", ""))[:10] for origin in origins} - {""})
+    for _, number in sorted(groups.items()):
+        kind, own, broken = first[number], places[number], failures.get(number, [])
+        spec = specs.get(kind["algo"])
+        params = spec.unusual(kind["params"], kind["task"]) if spec else kind["params"]
+        now = "" if spec is None or spec.revision == kind["revision"] else f" (now {spec.revision})"
+        entries = [origins.entries[at] for at in set(origins.of[own].tolist()) - {-1}]
+        entries += [line["provenance"] for line in broken]
+        known = {*dates[own].tolist(), *(str(line["provenance"].get("time", ""))[:10] for line in broken)}
+        days = sorted(known - {"", None})
         rows.append(
             {
-                "algo": first["algo"],
+                "algo": kind["algo"],
                 "settings": params_text(params),
-                "pool": first["pool"] if isinstance(first["pool"], str) else "",
-                "data": first["data"],
-                "order": " ".join([first["order"], *_rounds(first["rounds"])]),
-                "revision": f"{first['revision']}{now}{_source(first['source'])}",
-                "cells": len(finished),
-                "failed": len(cells) - len(finished),
-                "seconds": round(sum(finished), 3),
-                "dates": " to ".join(dict.fromkeys((*dates[:1], *dates[-1:]))),
-                "machines": ", ".join(sorted({str(origin.get("host", "?")) for origin in origins})),
+                "pool": kind["pool"] if isinstance(kind["pool"], str) else "",
+                "data": kind["data"],
+                "order": " ".join([kind["order"], *_rounds(kind["rounds"])]),
+                "revision": f"{kind['revision']}{now}{_source(kind['source'])}",
+                "cells": len(own),
+                "failed": len(broken),
+                "seconds": round(sum(seconds[own].tolist()), 3),
+                "dates": " to ".join(dict.fromkeys((*days[:1], *days[-1:]))),
+                "machines": ", ".join(sorted({str(entry.get("host", "?")) for entry in entries})),
             }
         )
     return rows
@@ -81,15 +92,25 @@ def _source(text: str | None) -> str:
     return f" ({', '.join(part[:8] if set(part) <= digits else part for part in parts)})"
 
 
-def chosen(cells: "pd.DataFrame", learners: Collection[str], data: Collection[str]) -> "pd.DataFrame":
-    """Return the cells of these learners and data sets, all when empty. Raises UserError for one it lacks."""
-    for column, names in (("algo", list(learners)), ("data", list(data))):
-        held = set(cells[column])
+def chosen(
+    store: Store, learners: Collection[str], data: Collection[str], columns: Sequence[str] | None = None
+) -> "pd.DataFrame":
+    """Return the cells of these learners and data sets, all when empty, with these columns, all when None.
+
+    Raises UserError for a name that the store lacks.
+    """
+    wanted = {column: list(names) for column, names in (("algo", learners), ("data", data)) if names}
+    cells = store.cells(columns=columns, where=wanted)
+    if all(set(names) <= set(cells[column]) for column, names in wanted.items()):
+        return cells
+    held = store.cells(columns=("algo", "data"))
+    for column, names in wanted.items():
+        known = set(held[column])
         for name in names:
-            if name not in held:
-                has = f"it has {', '.join(sorted(held))}" if held else "it is empty"
-                raise UserError(f"{column}={name}: the store holds none{suggest(name, held)}; {has}")
-        cells = cells[cells[column].isin(names)] if names else cells
+            if name not in known:
+                has = f"it has {', '.join(sorted(known))}" if known else "it is empty"
+                raise UserError(f"{column}={name}: the store holds none{suggest(name, known)}; {has}")
+        held = held[held[column].isin(names)]
     return cells
 
 
@@ -104,7 +125,7 @@ def flat_table(store: Store, learners: Collection[str] = (), data: Collection[st
 
     from omkl.reports.grid import flat
 
-    cells = chosen(store.cells(), learners, data)
+    cells = chosen(store, learners, data)
     table: dict[str, list] = {}
     for name in cells:
         values = cells[name].tolist()

@@ -31,7 +31,7 @@ MEASURES = (  # column of the cells, name of the columns made from it, times wha
     ("memory", "memory_mib", 2.0**-20),
 )
 READ = (  # the columns of cells that a table needs, and of its notes
-    *("key", "status", "data", "data_hash", "order", "algo", "params", "pool", "pool_spec", "task", "seed"),
+    *("status", "data", "data_hash", "order", "algo", "params", "pool", "pool_spec", "task", "seed"),
     *("permutation_seed", "T", "m", "rounds", "confusion", "origin", "load", "n_weights", "heaviest"),
     *(column for column, _, _ in MEASURES),
 )
@@ -150,7 +150,7 @@ def _mark(rows: list[tuple[Row, dict[str, Any]]], tested: "Tested") -> None:
     lowest = min(record[mean] for _, record in rows)
     # Of rows with equal means, the one with most repetitions is tested against.
     best, _ = max((pair for pair in rows if pair[1][mean] == lowest), key=lambda pair: pair[1]["reps"])
-    differences = [tested.difference(row, best) for row, _ in rows]
+    differences = tested.differences([row for row, _ in rows], best)
     for (_, record), own, p in zip(rows, differences, paired_ps(differences), strict=True):
         record |= {"best": record[mean] == lowest, "common": own.size, "p_value": p}
         record["marked"] = record["best"] or not_worse(own, p)
@@ -170,23 +170,34 @@ class Tested:
         self._seeds = ranks[known]
         self._errors: dict[str, np.ndarray] = {}
 
-    def _of(self, row: Row) -> tuple[np.ndarray, np.ndarray]:
-        """Return the permutations of a row, ascending, and its errors in them."""
-        column = BY_TASK[row.task].tested  # counts, not rates: their differences are exact, equal is equal
+    def _of(self, rows: list[Row]) -> tuple[np.ndarray, np.ndarray]:
+        """Return the permutations of rows of one size, each row's ascending, and its errors in them."""
+        column = BY_TASK[
+            rows[0].task
+        ].tested  # counts, not rates: their differences are exact, equal is equal
         if column not in self._errors:
             self._errors[column] = self._cells[column].to_numpy().astype(float)
-        seeds, errors = self._seeds[row.cells], self._errors[column][row.cells]
-        order = np.argsort(seeds, kind="stable")
-        last = np.append(np.diff(seeds[order]) != 0, True)  # of two cells of one permutation the later
-        return seeds[order][last], errors[order][last]
+        places = np.array([row.cells for row in rows], int)
+        seeds, errors = self._seeds[places], self._errors[column][places]
+        order = np.argsort(seeds, axis=1, kind="stable")
+        return np.take_along_axis(seeds, order, 1), np.take_along_axis(errors, order, 1)
 
-    def difference(self, one: Row, other: Row) -> np.ndarray:
-        """Return the errors of one row minus those of another, (n,), over the permutations both have run."""
-        (own, ours), (others, theirs) = self._of(one), self._of(other)
-        if np.array_equal(own, others):
-            return ours - theirs
-        _, a, b = np.intersect1d(own, others, assume_unique=True, return_indices=True)
-        return ours[a] - theirs[b]
+    def differences(self, rows: list[Row], other: Row) -> list[np.ndarray]:
+        """Return the errors of each row minus those of another, (n,), over the permutations both have run."""
+        (others,), (theirs,) = self._of([other])
+        by_size: dict[int, list[int]] = {}
+        for at, row in enumerate(rows):
+            by_size.setdefault(len(row.cells), []).append(at)
+        found: dict[int, np.ndarray] = {}
+        for own in by_size.values():
+            seeds, errors = self._of([rows[at] for at in own])
+            if seeds.shape[1] == len(others) and (seeds == others).all() and (np.diff(others) > 0).all():
+                found |= dict(zip(own, errors - theirs, strict=True))
+                continue
+            for at, mine, ours in zip(own, seeds, errors, strict=True):
+                _, a, b = np.intersect1d(mine, others, return_indices=True)
+                found[at] = ours[a] - theirs[b]
+        return [found[at] for at in range(len(rows))]
 
 
 def paired_ps(differences: Sequence[np.ndarray]) -> list[float]:
@@ -195,17 +206,23 @@ def paired_ps(differences: Sequence[np.ndarray]) -> list[float]:
     Differences that are all equal leave the test without variance: p is 1 where they are 0, else 0.
     """
     p_values = [math.nan if d.size < 2 else float(d[0] == 0) for d in differences]
-    varied = [place for place, d in enumerate(differences) if d.size > 1 and np.ptp(d) != 0]
-    if varied:
-        from scipy.special import stdtr  # scipy.stats would do all of this, but takes a second to import
+    by_size: dict[int, list[int]] = {}  # those of one size are tested together
+    for place, d in enumerate(differences):
+        if d.size > 1:
+            by_size.setdefault(d.size, []).append(place)
+    for size, places in by_size.items():
+        all_of = np.array([differences[place] for place in places])
+        varied = np.ptp(all_of, axis=1) != 0
+        if varied.any():
+            from scipy.special import stdtr  # scipy.stats would do all of this, but takes a second to import
 
-        for place in varied:
-            d = differences[place]
-            t = d.mean() / math.sqrt(d.var(ddof=1) / d.size)
-            p_values[place] = float(2.0 * stdtr(d.size - 1, -abs(t)))
+            d = all_of[varied]
+            t = d.mean(axis=1) / np.sqrt(d.var(axis=1, ddof=1) / size)
+            for place, p in zip(np.array(places)[varied].tolist(), stdtr(size - 1, -abs(t)), strict=True):
+                p_values[place] = float(2.0 * p)
     return p_values
 
 
 def not_worse(difference: np.ndarray, p: float) -> bool:
     """Return whether errors minus the best's errors (n,), of p-value p, show no significantly higher mean."""
-    return difference.size >= 2 and bool(difference.mean() <= 0 or p >= ALPHA)
+    return difference.size >= 2 and (p >= ALPHA or bool(difference.mean() <= 0))

@@ -1,5 +1,6 @@
 """How a reader wants a run's table: the order of its rows, and its columns."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -40,15 +41,19 @@ class View:
         order = order.sort_values(["place", "is_yardstick", "by"], kind="stable", na_position="last")
         return summary.loc[order.index].reset_index(drop=True)
 
-    def chosen(self, table: Display) -> Display:
-        """Return a table with the columns that are wanted. Raises UserError for a name that it lacks."""
-        names = [word_of(column.name) for column in table.columns]
-        wanted = [name for name, column in zip(names, table.columns, strict=True) if column.usual]
-        plain = [word for word in self.columns if word[0] not in "+-"]
+    def check(self, names: Sequence[str]) -> None:
+        """Raise UserError for a wanted column that is not among these names."""
         for word in self.columns:
             if (name := word.lstrip("+-")) not in names:
                 known = ", ".join(dict.fromkeys(names))
                 raise UserError(f"--columns {word}: no such column{suggest(name, names)}; there are {known}")
+
+    def chosen(self, table: Display) -> Display:
+        """Return a table with the columns that are wanted. Raises UserError for a name that it lacks."""
+        names = [word_of(column.name) for column in table.columns]
+        self.check(names)
+        wanted = [name for name, column in zip(names, table.columns, strict=True) if column.usual]
+        plain = [word for word in self.columns if word[0] not in "+-"]
         wanted = plain or wanted
         wanted += [word[1:] for word in self.columns if word[0] == "+" and word[1:] not in wanted]
         wanted = [name for name in wanted if f"-{name}" not in self.columns]

@@ -19,6 +19,7 @@ class Winners:
 
     def __init__(self, cells: "pd.DataFrame") -> None:
         self._params, self._pools = cells["params"].to_numpy(), cells["pool_spec"].to_numpy()
+        self._texts: dict[int, tuple[list[str], list]] = {}  # with the kernels, whose id then stays theirs
         if "heaviest" in cells:
             counts, best = (cells[name].to_numpy().astype(float) for name in ("n_weights", "heaviest"))
             alone = np.isnan(counts)
@@ -42,14 +43,17 @@ class Winners:
         spec = self._pools[cells[0]]
         pool = kernel_pool(self._params[cells[0]], spec if isinstance(spec, dict) else None)
         kernels = pool["kernels"] if pool else []
-        best = self._best[cells][self._counts[cells] == len(kernels)] if kernels else ()
-        won: Counter[str] = Counter()
-        for at, count in Counter(map(int, best)).items():
-            won[_text(kernels[at])] += count
+        if not kernels:
+            return MISSING
+        if id(kernels) not in self._texts:  # pools are shared by many cells
+            self._texts[id(kernels)] = [_text(kernel) for kernel in kernels], kernels
+        texts, _ = self._texts[id(kernels)]
+        best = self._best[cells][self._counts[cells] == len(kernels)]
+        won = Counter(texts[at] for at in best.tolist())
         if not won:
             return MISSING
         name, count = won.most_common(1)[0]
-        return name if count == won.total() else f"{name} {count}/{won.total()}"
+        return name if count == len(best) else f"{name} {count}/{len(best)}"
 
 
 def _size_in(weights: list[float]) -> Callable[[int], float]:

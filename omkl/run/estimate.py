@@ -32,6 +32,7 @@ COMPILE = 5.0  # seconds to compile a learner
 ENGINE = 45.0  # seconds to compile what all learners use
 PROCESS = 230 * 2**20  # bytes of a process without data
 UNKNOWN_BUDGET = 50  # stands for the size of a learner that has not run yet
+_TIMED = ("algo", "data", "data_hash", "T", "params", "pool_spec", "rounds", "seconds", "n_sv_union")
 RANGES = {  # by what is known: factors of the least and the most
     "same cells": (0.75, 1.35),
     "same learner and data": (0.5, 2.0),
@@ -155,10 +156,11 @@ class _Rates:
         learners = {job.spec.name for job in jobs}
         sizes = {job.content_hash: job for job in jobs}
         nnz = {data: dataset_of(job).nnz / dataset_of(job).T for data, job in sizes.items()}  # of a row
-        self._lines = store.cells()  # kept, so that the ids above stay those of one object
+        # kept, so that the ids above stay those of one object
+        self._lines = store.cells(columns=_TIMED, where={"algo": learners})
         for line in self._lines.to_dict("records"):
             learner, data, T = line["algo"], line["data_hash"], line["T"]
-            if learner not in learners or not line["seconds"] > 0:
+            if not line["seconds"] > 0:
                 continue
             pool = line["pool_spec"] if isinstance(line["pool_spec"], dict) else None
             which = self._which(learner, data, line["params"], pool, line["rounds"])

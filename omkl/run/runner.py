@@ -165,15 +165,16 @@ def other_sources(store: Store, cells: Mapping[str, Cell]) -> Counter[tuple[str,
     foreign = [cell.line for cell in cells.values() if cell.job.source]
     wanted = {dumps([line.get(name) for name in names], sort_keys=True) for line in foreign}
     sources = {line["algo"]: line["source"] for line in foreign}
-    keys: dict[str, tuple[str, int | str]] = {}
-    for line in store.lines("cells") if foreign else ():
-        own, shared = line.fields
-        name, other = shared["algo"], shared["source"]
-        if line.status == "ok" and other and sources.get(name, other) != other:
-            row = {"task": "classification", **shared, **own}
-            if dumps([row.get(each) for each in names], sort_keys=True) in wanted:
-                keys[line.key] = name, f"{row['revision']} with another source"
-    return Counter(keys.values())
+    if not foreign:
+        return Counter()
+    counts: Counter[tuple[str, int | str]] = Counter()
+    stored = store.cells(columns=(*names, "source", "revision"), where={"algo": sources.keys()})
+    for row in stored.to_dict("records"):
+        if row["source"] and row["source"] != sources[row["algo"]]:
+            row["pool_spec"] = row["pool_spec"] if isinstance(row["pool_spec"], dict) else None
+            if dumps([row[each] for each in names], sort_keys=True) in wanted:
+                counts[row["algo"], f"{row['revision']} with another source"] += 1
+    return counts
 
 
 def run_cells(

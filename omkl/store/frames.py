@@ -4,6 +4,7 @@ Some columns of a million cells are made from segments without an object for eac
 objects of what they share, and numbers stay in arrays.
 """
 
+import contextlib
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 BATCH = 50  # lines parsed at a time: few, so that they stay in the processor's cache
 
+_INTEGERS = ("seed", "revision", "T", "m")  # of TEXTS
 _NO_COLUMN = (*OWN_PROVENANCE, "crc32")
 
 
@@ -116,7 +118,11 @@ class Frame:
         for text in texts:
             if text not in memo:
                 memo[text] = json.loads(text) if name in TEXTS else text
-        values = _objects([memo[text] for text in texts])
+        known = [memo[text] for text in texts]
+        if name in _INTEGERS and not column.null_count:
+            with contextlib.suppress(OverflowError):
+                return np.array([*known[:-1], 0], np.int64)[column.indices.to_numpy()]
+        values = _objects(known)
         return values[column.indices.fill_null(len(texts) - 1).to_numpy()]
 
     def add_lines(self, lines: Iterator[Line]) -> None:
@@ -191,10 +197,17 @@ def _joined(pieces: list[np.ndarray], objects: bool) -> np.ndarray:
 
     pieces = [piece for piece in pieces if len(piece)]
     if not objects and any(piece.dtype == object for piece in pieces):
-        pieces = [pd.Series(p.tolist()).to_numpy() if p.dtype == object else p for p in pieces]
+        pieces = [_inferred(piece) if piece.dtype == object else piece for piece in pieces]
         kinds = {piece.dtype.kind for piece in pieces if pd.notna(piece).any()}
         if kinds and kinds <= {"i", "f"}:
             pieces = [piece.astype(float) if piece.dtype == object else piece for piece in pieces]
         elif kinds:
             pieces = [pd.Series([value for piece in pieces for value in piece.tolist()]).to_numpy()]
     return np.concatenate(pieces) if pieces else np.empty(0, object)
+
+
+def _inferred(piece: np.ndarray) -> np.ndarray:
+    import pandas as pd
+
+    values = piece.tolist()
+    return piece if values.count(None) == len(values) else pd.Series(values).to_numpy()

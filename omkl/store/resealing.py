@@ -31,10 +31,12 @@ def reseal(store: Store) -> tuple[Counter[str], list[Broken], list[Path]]:
         for folder in FOLDERS:
             settle(store, folder)
             here = content(store.path / folder, [])
-            for segment in here.segments if folder == "cells" else ():
+            for segment in here.segments if folder == "cells" and here.files else ():
                 for line in segment.lines(Select(status="ok")):
                     _note(ends, {**line.fields[0], **line.fields[1]})
-            for path, state in states(store, folder).items():
+            seen = states(store, folder)
+            for path in here.files:
+                state = seen.get(path)
                 broken: list[Broken] = []
                 with contextlib.suppress(FileNotFoundError):  # a run that wrote nothing has just ended
                     for line in scan(path, folder, None, broken, here.files.get(path, (0, 0))):

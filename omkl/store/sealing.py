@@ -22,7 +22,7 @@ from omkl.store.segments import (
     WORDS,
     About,
     footer,
-    places,
+    place,
 )
 
 if TYPE_CHECKING:
@@ -114,4 +114,7 @@ def _chunks(content: bytes) -> list[list[tuple[int, int]]]:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    return places(pq.read_metadata(pa.BufferReader(content)))
+    meta = pq.read_metadata(pa.BufferReader(content))
+    return [
+        [place(meta, group, at) for at in range(meta.num_columns)] for group in range(meta.num_row_groups)
+    ]

@@ -96,13 +96,13 @@ class Segment:
         self.about = About(covers, tuple(known["replaces"]))
         self.names = [field.name for field in self._file.schema_arrow]
         self.rows, self.groups = meta.num_rows, meta.num_row_groups
-        self._folder, self._crcs, self._places = known["folder"], known["crc"], places(meta)
+        self._folder, self._crcs, self._meta = known["folder"], known["crc"], meta
 
     def read(self, group: int, columns: Sequence[str]) -> "pa.Table":
         """Return columns of a group of rows, in the order given. Raises Damaged."""
         for name in columns:
             at = self.names.index(name)
-            start, end = self._places[group][at]
+            start, end = place(self._meta, group, at)
             with memoryview(self._map) as content:
                 good = zlib.crc32(content[start:end]) == self._crcs[group][at]
             if not good:
@@ -176,7 +176,10 @@ class Keys:
 
     def among(self, raw: np.ndarray) -> np.ndarray:
         """Return which of the keys (n, 32) of bytes are among these."""
-        good = np.isin(raw[:, :8].copy().view(np.uint64)[:, 0], self._starts)
+        if not len(self._starts):
+            return np.zeros(len(raw), bool)
+        starts = raw[:, :8].copy().view(np.uint64)[:, 0]
+        good = self._starts[np.searchsorted(self._starts[:-1], starts)] == starts
         for at in np.flatnonzero(good):
             good[at] = raw[at].tobytes() in self._raw
         return good
@@ -235,14 +238,9 @@ def footer(content: Any) -> bytes:
     return bytes(content[-8 - size :]) if size < len(content) - 8 else b""
 
 
-def places(meta: Any) -> list[list[tuple[int, int]]]:
-    """Return where each column of each group of rows is in the file: first byte, byte after the last."""
-    places = []
-    for group in (meta.row_group(number) for number in range(meta.num_row_groups)):
-        row = []
-        for column in (group.column(number) for number in range(group.num_columns)):
-            starts = (column.dictionary_page_offset, column.data_page_offset)
-            start = min(at for at in starts if at is not None)
-            row.append((start, start + column.total_compressed_size))
-        places.append(row)
-    return places
+def place(meta: Any, group: int, column: int) -> tuple[int, int]:
+    """Return where a column of a group of rows is in the file: first byte, byte after the last."""
+    chunk = meta.row_group(group).column(column)
+    starts = (chunk.dictionary_page_offset, chunk.data_page_offset)
+    start = min(at for at in starts if at is not None)
+    return start, start + chunk.total_compressed_size

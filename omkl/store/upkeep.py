@@ -14,8 +14,8 @@ from pathlib import Path
 from omkl.errors import OmklError
 from omkl.files import hold, locked, replacing
 from omkl.store.lines import Line, pieces
-from omkl.store.reading import LINES, content
-from omkl.store.segments import About, Damaged, Segment, Select
+from omkl.store.reading import LINES, content, named
+from omkl.store.segments import SUFFIX, About, Damaged, Segment, Select
 from omkl.store.store import Store, writer_lock
 
 FOLDERS = ("cells", "curves")  # in the order in which they are read: a cell implies its curve
@@ -38,7 +38,9 @@ def alone(store: Store) -> Iterator[None]:
 
 
 def states(store: Store, folder: str) -> dict[Path, tuple[int, ...]]:
-    return {path: state for path in store.files(folder) if (state := _state(path))}
+    """Return what changes when a line file or a segment does, by file."""
+    paths = [*store.files(folder), *named(store.path / folder, SUFFIX)]
+    return {path: state for path in paths if (state := _state(path))}
 
 
 def _state(path: Path) -> tuple[int, ...] | None:

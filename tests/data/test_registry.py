@@ -2,6 +2,7 @@
 
 import csv
 import dataclasses
+import os
 import shutil
 
 import numpy as np
@@ -266,3 +267,16 @@ def test_conf_folder_prefers_the_package(tmp_path, monkeypatch):
     shutil.rmtree(tmp_path / "conf")
     with pytest.raises(Exception, match="the conf folder is missing"):
         paths.conf_folder()
+
+
+def test_names_follow_the_folders_of_the_user(tmp_path, monkeypatch):
+    folder = tmp_path / "conf" / "data"
+    folder.mkdir(parents=True)
+    os.utime(folder, (1, 1))  # long ago, so that what is read of it is kept
+    monkeypatch.setenv("OMKL_PATH", str(tmp_path))
+    assert not registry.is_name("mine")
+    assert not registry.is_name("mine")
+    (folder / "mine.yaml").write_text("title: x\n")
+    assert "mine" in registry.names()
+    monkeypatch.delenv("OMKL_PATH")
+    assert "mine" not in registry.names()

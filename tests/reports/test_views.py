@@ -152,3 +152,16 @@ def test_a_column_that_was_added_stays_where_others_make_room(narrow):
     assert "union" in head
     assert "combined" not in head
     assert max(map(len, text.splitlines())) <= 64
+
+
+def test_an_unknown_column_is_refused_before_any_cell_runs(tmp_path, capsys):
+    from omkl.cli import main
+
+    words = ["algo=omkc_dd", "data=wdbc", f"store={tmp_path / 's'}", "algo.beta=0.5,0.6", "reps=1"]
+    for command, wrong in (("run", "+kernl"), ("run", "beta"), ("sweep", "bta")):
+        own = words if command == "sweep" else [word for word in words if "beta" not in word]
+        assert main([command, *own, "--columns", wrong]) == 2
+        assert f"--columns {wrong}: no such column" in capsys.readouterr().err
+    assert not (tmp_path / "s").exists()
+    # what learners measure is not known before they run
+    assert main(["sweep", *words, "--columns", "beta,mistakes,nlpd", "--dry-run"]) == 0

@@ -312,6 +312,30 @@ def test_every_flipped_byte_is_told_with_its_file_and_nothing_wrong_is_read(tmp_
         assert Store(tmp_path).cells()["key"].isin(cells.index).all()
 
 
+def test_what_is_no_segment_is_told_and_removed_by_prune_torn(tmp_path):
+    store = fill(tmp_path)
+    compact(store)
+    (good,) = segments(store)
+    content = good.read_bytes()
+    lines = raw(store)
+    wrong = {
+        "empty": b"",
+        "short": b"PAR1PAR1",
+        "any": bytes(range(256)) * 9,
+        "half": content[: len(content) // 2],
+    }
+    for name, written in wrong.items():
+        (good.parent / f"sealed-{name}-0123abcd.parquet").write_bytes(written)
+    (good.parent / "renamed.parquet").write_bytes(content)
+    os.mkfifo(good.parent / "fifo.parquet")
+    with pytest.warns(StoreWarning, match=r"parquet .*parquet .*parquet .* and \d more; put a sound copy"):
+        assert len(Store(tmp_path).cells(columns=["key"])) == len(view(store)[0])
+    assert raw(store) == lines
+    assert rewrite.prune(store, old=False, torn=True, really=True)[1] == []
+    assert segments(store) == [good]
+    assert raw(store) == lines
+
+
 def test_a_store_without_segments_needs_no_pyarrow_and_one_with_them_says_so(tmp_path, monkeypatch, capsys):
     store = fill(tmp_path)
     with monkeypatch.context() as without:

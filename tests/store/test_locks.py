@@ -170,3 +170,29 @@ def test_a_store_that_cannot_be_locked_can_be_written_but_not_pruned(tmp_path, m
         rewrite.prune(store, old=False, torn=False, really=True)
     rewrite.prune(store, old=False, torn=False, really=False)
     assert len(read_quietly(store)) == 1
+
+
+def test_what_a_killed_save_left_is_removed_by_the_next_of_the_same_file(tmp_path):
+    from omkl.files import replacing
+
+    target, other = tmp_path / "model", tmp_path / "other"
+    for path in (target, other):
+        child = os.fork()
+        if child == 0:
+            with replacing(path) as file:
+                file.write(b"half")
+                os.kill(os.getpid(), signal.SIGKILL)
+        os.waitpid(child, 0)
+    (left,) = set(tmp_path.glob(".*.part")) - {next(iter(tmp_path.glob(f"{_start(other)}*")))}
+    with replacing(target) as slow, replacing(target) as fast:  # two at once do not disturb each other
+        slow.write(b"slow")
+        fast.write(b"fast")
+    assert target.read_bytes() == b"slow"  # the last to end
+    assert not left.exists()
+    assert len(list(tmp_path.glob(".*.part"))) == 1  # that of the other file
+
+
+def _start(path: Path) -> str:
+    import hashlib
+
+    return f".{hashlib.blake2b(path.name.encode(), digest_size=4).hexdigest()}-"
