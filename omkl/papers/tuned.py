@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from omkl.config import Plan, Setting, compose, domains, learner_spec
+from omkl.config import Plan, Setting, compose, domains, learner_spec, learner_specs
 from omkl.errors import OmklError, UserError, suggest
 from omkl.files import replacing
 from omkl.papers.paper import Paper, Run
@@ -49,14 +49,15 @@ def split(run: Run, plan: Plan) -> tuple[list[Plan], list[tuple[str, str]]]:
     """
     from omkl.run.tuning import parts
 
-    won = settings_of(run)
+    won, specs = settings_of(run), learner_specs(dict.fromkeys(s.learner for s in plan.settings))
     lacking: list[tuple[str, str]] = []
     groups: dict[tuple[str, int], list[Setting]] = {}
     for data in plan.data:
+        task = plan.task_of(data)
         for setting in plan.settings:
-            if not setting.fits(plan.task_of(data)):
+            if not setting.fits(task):
                 continue
-            own, spec = won.get((data, setting.learner)), learner_spec(setting.learner)
+            own, spec = won.get((data, setting.learner)), specs[setting.learner]
             if own is None or own.revision != spec.revision:
                 lacking.append((data, setting.learner))
                 continue
