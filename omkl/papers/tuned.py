@@ -95,7 +95,7 @@ def rule_of(run: Run) -> "tuple[Rule, dict[str, Any]]":
 
 @dataclass(frozen=True)
 class Step:
-    """The races of a run on one data set."""
+    """The races of a run on one data set, none where all has been tuned."""
 
     run: Run
     data: str
@@ -104,9 +104,9 @@ class Step:
 
 
 def steps(paper: Paper, plans: "Mapping[str, Plan]", again: bool = False) -> Iterator[Step]:
-    """Yield what is to be tuned, small data sets first, learners of a folder last; plans: by a run's name.
+    """Yield the runs on each data set, small ones first, learners of a folder last; plans: by a run's name.
 
-    again: also what has been tuned
+    again: with the races of what has been tuned
     """
     from omkl.run.tuning import races
 
@@ -122,8 +122,7 @@ def steps(paper: Paper, plans: "Mapping[str, Plan]", again: bool = False) -> Ite
         lacking = split(run, replace(plan, data=(data,)))[1]
         todo = tuple(s for s in plan.settings if again or (data, s.learner) in lacking)
         fixed = [key.removeprefix("algo.") for key in run.words if key.startswith("algo.")]
-        if own := races(replace(plan, data=(data,), settings=todo), rule, fixed):
-            yield Step(run, data, own, cuts)
+        yield Step(run, data, races(replace(plan, data=(data,), settings=todo), rule, fixed), cuts)
 
 
 def tune(step: Step, **how: Any) -> "list[Tuned]":
