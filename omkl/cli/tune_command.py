@@ -10,7 +10,6 @@ from omkl.cli.dry_run import dry_run
 from omkl.cli.messages import FAILED, INTERRUPTED, OK, emit, say, say_failed
 from omkl.errors import UserError
 from omkl.reports import plain_table
-from omkl.reports.measures import BY_TASK
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -129,6 +128,7 @@ def _compared(end: "Tuned") -> "list[Setting]":
 def _row(end: "Tuned", cells: "pd.DataFrame", rest: list[str]) -> dict[str, Any]:
     from omkl.config import learner_spec
     from omkl.config.settings_text import params_text
+    from omkl.reports.measures import BY_TASK
 
     setting, data = end.setting, end.race.held.data[0]
     spec, task = learner_spec(setting.learner), end.race.held.task_of(data)
