@@ -44,6 +44,7 @@ examples:
   omkl tune algo=rff,arow data=german
   omkl tune algo=budget data=svmguide3 trials=10 reps=5 --format json
   omkl tune algo=norma data=elec2 order=file longest=60
+  omkl tune today --data german     what the page conf/paper/today.yaml says is to be tuned
 """
 FIGURE = """\
 A curve takes measure=NAME for one measure, such as nlpd, n_sv_union or top_weight, in place of error and #SV.

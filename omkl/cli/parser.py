@@ -97,8 +97,10 @@ def build_parser() -> Parser:
     _add_view(sub)
     _add_look(sub, "file (.png, .pdf, .svg) or folder of the figure")
 
-    sub = command(tune_command.tune, settings, f"{keys}\n{TUNE}")
+    sub = command(tune_command.tune, f"[PAGE] {settings}", f"{keys}\n{TUNE}")
     _add_format(sub)
+    text = "(of a page) these data sets only"
+    sub.add_argument("--data", type=_names, default=(), metavar="A,B", help=text)
     _add_work_options(sub, fail_fast=False)
 
     sub = command(commands.figure, f"KIND|NAME {settings}", f"{keys}\n{FIGURE}")

@@ -14,7 +14,8 @@ from omkl.reports import plain_table
 if TYPE_CHECKING:
     import pandas as pd
 
-    from omkl.config import Setting
+    from omkl.config import Plan, Setting
+    from omkl.papers import Paper
     from omkl.run.tuning import Rule, Tuned
 
 LEAST = ("seconds", "trials", "default")  # columns that a narrow terminal leaves out first
@@ -35,6 +36,8 @@ def tune(args: Namespace, words: list[str]) -> int:
 
     if words and words[0] in names():
         return _page(args, words[0], words[1:])
+    if args.data:
+        raise UserError("--data is for a page such as today; other data are a word: data=german")
     rule, rest = rule_of(words)
     given = grammar.parse(rest)
     plan = make_plan(rest, sweep=True)
@@ -75,23 +78,23 @@ def _page(args: Namespace, name: str, words: list[str]) -> int:
     from omkl.papers.tuned import split, steps
     from omkl.papers.tuned import tune as race
     from omkl.run.runner import run_plans
-    from omkl.run.tuning import assumed
 
     paper = read(name)
-    plans = tuned_plans(paper, Selection(words=tuple(words)))
+    plans = tuned_plans(paper, Selection(data=args.data, words=tuple(words)))
     if not plans:
         raise UserError(
             f"{name}: no run of conf/paper/{name}.yaml has tune: ..., or none of its data is there"
         )
     if args.dry_run:
-        return dry_run([plan for step in steps(paper, plans) for plan in assumed(step.races)], args)
+        return dry_run(_left(paper, plans), args)
     how = {"jobs": args.jobs, "progress": not args.quiet}
     broken: list[dict[str, Any]] = []
     try:
         for step in steps(paper, plans, args.fresh):
-            ends = race(step, fresh=args.fresh, **how)
-            seconds = sum(end.seconds for end in ends)
-            emit(f"{step.data}, {step.run.name}: {len(ends)} learners tuned, {seconds:.0f} s of passes\n")
+            if step.races:
+                ends = race(step, fresh=args.fresh, **how)
+                seconds = sum(end.seconds for end in ends)
+                emit(f"{step.data}, {step.run.name}: {len(ends)} learners tuned, {seconds:.0f} s of passes\n")
             held, _ = split(step.run, replace(plans[step.run.name], data=(step.data,)))
             outcome = run_plans(held, **how)
             broken += outcome.failed
@@ -103,6 +106,17 @@ def _page(args: Namespace, name: str, words: list[str]) -> int:
     if broken:
         say_failed(broken)
     return FAILED if broken else OK
+
+
+def _left(paper: "Paper", plans: "dict[str, Plan]") -> "list[Plan]":
+    """Return the plans that a page takes: of races, and of what is reported."""
+    from omkl.papers.tuned import split, steps
+    from omkl.run.tuning import assumed
+
+    made: list[Plan] = []
+    for step in steps(paper, plans):
+        made += split(step.run, replace(plans[step.run.name], data=(step.data,)))[0] + assumed(step.races)
+    return made
 
 
 def _compared(end: "Tuned") -> "list[Setting]":

@@ -153,6 +153,7 @@ def _rows(work: Work, cells: "pd.DataFrame", expected: Expected) -> list[tuple[R
             data = path if path in tasks else data_name(path)
             task = tasks.get(data)
             task = task if isinstance(task, str) else "classification"
+            of_data = plan.task_of(path)
             part = domains.rounds_of(plan.rounds, plan.load(path).T, path) if plan.rounds else None
             rounds = ":".join(map(str, part)) if part else ""
             for setting in plan.yardsticks if is_yardstick else plan.settings:
@@ -161,7 +162,7 @@ def _rows(work: Work, cells: "pd.DataFrame", expected: Expected) -> list[tuple[R
                 if known and (is_yardstick or known[0].planned >= plan.reps):
                     continue
                 alien = is_yardstick and task not in expected.tasks(setting.learner)
-                if alien or not setting.fits(plan.task_of(path)):
+                if alien or not setting.fits(of_data):
                     continue
                 row = Row.of(setting, work.stands_in.get(path, data), plan.order, is_yardstick, task)
                 row.cells = [at for rep, at in sorted(places.get(key, {}).items()) if rep < plan.reps]

@@ -85,7 +85,7 @@ def write_page(
         parts.append(f"## {drawn.title}\n\n{picture}\n\n{links} · `{command}`\n" + _commands(item.runs))
     if paper.claims:
         parts.append(f"## Claims\n\n{save('claims', claims(paper, selection, **how))}")
-    head = [f"# {paper.title}", paper.cite, _origin(outcomes)]
+    head = [f"# {paper.title}", paper.cite, _origin(paper, outcomes)]
     if about := about_numbers(paper):
         lines = (f"{place}. {text}" for place, text in enumerate(about[1], 1))
         head += [f"## {about[0]}", "\n".join(lines)]
@@ -116,7 +116,7 @@ def _write(path: Path, text: str) -> None:
         raise OmklError(f"cannot write {path}: {error.strerror}") from error
 
 
-def _origin(outcomes: list["Outcome"]) -> str:
+def _origin(paper: Paper, outcomes: list["Outcome"]) -> str:
     """Return the code, the time and the machines that the cells come from, as Markdown."""
     import pandas as pd
 
@@ -135,8 +135,9 @@ def _origin(outcomes: list["Outcome"]) -> str:
     machine = all_of(f"{e['cores']} cores ({e['cpu']}), {e['jobs']} workers" for e in entries)
     times = sorted(entry["time"][:16].replace("T", " ") for entry in entries)
     ran, took = sum(outcome.ran for outcome in outcomes), sum(outcome.seconds for outcome in outcomes)
+    made = f"make {paper.name}" if tuned_runs(paper) else "make tables"
     return (
-        "Made by `make tables` (`scripts/tables.py`); each table and figure names its own command.\n\n"
+        f"Made by `{made}` (`scripts/tables.py`); each table and figure names its own command.\n\n"
         f"* commit {code}; {versions}\n"
         f"* {len(cells)} cells of {times[0]} to {times[-1]} UTC on {machine}; {ran} of them run by this "
         f"command, in {took:.0f} s; learner time of all cells together {cells['seconds'].sum():.0f} s"

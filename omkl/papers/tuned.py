@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from omkl.config import Plan, Setting, compose, domains, learner_spec
+from omkl.config import Plan, Setting, compose, domains, learner_spec, learner_specs
 from omkl.errors import OmklError, UserError, suggest
 from omkl.files import replacing
 from omkl.papers.paper import Paper, Run
@@ -49,14 +49,15 @@ def split(run: Run, plan: Plan) -> tuple[list[Plan], list[tuple[str, str]]]:
     """
     from omkl.run.tuning import parts
 
-    won = settings_of(run)
+    won, specs = settings_of(run), learner_specs(dict.fromkeys(s.learner for s in plan.settings))
     lacking: list[tuple[str, str]] = []
     groups: dict[tuple[str, int], list[Setting]] = {}
     for data in plan.data:
+        task = plan.task_of(data)
         for setting in plan.settings:
-            if not setting.fits(plan.task_of(data)):
+            if not setting.fits(task):
                 continue
-            own, spec = won.get((data, setting.learner)), learner_spec(setting.learner)
+            own, spec = won.get((data, setting.learner)), specs[setting.learner]
             if own is None or own.revision != spec.revision:
                 lacking.append((data, setting.learner))
                 continue
@@ -94,7 +95,7 @@ def rule_of(run: Run) -> "tuple[Rule, dict[str, Any]]":
 
 @dataclass(frozen=True)
 class Step:
-    """The races of a run on one data set."""
+    """The races of a run on one data set, none where all has been tuned."""
 
     run: Run
     data: str
@@ -103,9 +104,9 @@ class Step:
 
 
 def steps(paper: Paper, plans: "Mapping[str, Plan]", again: bool = False) -> Iterator[Step]:
-    """Yield what is to be tuned, small data sets first, learners of a folder last; plans: by a run's name.
+    """Yield the runs on each data set, small ones first, learners of a folder last; plans: by a run's name.
 
-    again: also what has been tuned
+    again: with the races of what has been tuned
     """
     from omkl.run.tuning import races
 
@@ -121,8 +122,7 @@ def steps(paper: Paper, plans: "Mapping[str, Plan]", again: bool = False) -> Ite
         lacking = split(run, replace(plan, data=(data,)))[1]
         todo = tuple(s for s in plan.settings if again or (data, s.learner) in lacking)
         fixed = [key.removeprefix("algo.") for key in run.words if key.startswith("algo.")]
-        if own := races(replace(plan, data=(data,), settings=todo), rule, fixed):
-            yield Step(run, data, own, cuts)
+        yield Step(run, data, races(replace(plan, data=(data,), settings=todo), rule, fixed), cuts)
 
 
 def tune(step: Step, **how: Any) -> "list[Tuned]":

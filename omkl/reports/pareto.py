@@ -21,6 +21,13 @@ COSTS = {  # option of conf/paper: column of the table, label of the axis
     "size": ("size", "vectors (#SV) or random features"),
 }
 _COLUMNS = 3
+_SIDES: tuple[tuple[tuple[bool, bool], dict[str, Any]], ...] = (  # (at its left, below it), where a name goes
+    ((False, False), {"xytext": (4, 3), "ha": "left", "va": "bottom"}),
+    ((False, True), {"xytext": (4, -3), "ha": "left", "va": "top"}),
+    ((True, True), {"xytext": (-4, -3), "ha": "right", "va": "top"}),
+    ((True, False), {"xytext": (-4, 3), "ha": "right", "va": "bottom"}),
+)
+Box = tuple[float, float, float, float]
 _DECADES = 30.0  # between the least and the largest cost; then only powers of ten have numbers
 _LEAST = 4  # learners of the least error that are named, too
 _FAR = 2.0  # a learner is off the panel whose distance to the best is over this many times the median one
@@ -86,6 +93,21 @@ def draw_pareto(
     return figure
 
 
+def _side(axes: "Axes", text: str, x: float, y: float, taken: list[Box]) -> dict[str, Any] | None:
+    """Return where a name goes so that it hides no other one, None where there is no room; notes its box."""
+    (left, right), (low, high) = axes.get_xlim(), axes.get_ylim()
+    place = np.log(x / left) / np.log(right / left), (y - low) / (high - low)  # in shares of the panel
+    wide, tall = 0.0022 * points(6.5) * len(text), 0.0085 * points(6.5)
+    for (to_left, below), look in _SIDES:
+        start = place[0] - wide - 0.01 if to_left else place[0] + 0.01
+        base = place[1] - tall - 0.01 if below else place[1] + 0.01
+        box = (start, base, start + wide, base + tall)
+        if all(box[2] < b[0] or b[2] < box[0] or box[3] < b[1] or b[3] < box[1] for b in taken):
+            taken.append(box)
+            return look
+    return None
+
+
 def _panel(axes: "Axes", part: "pd.DataFrame") -> None:
     cost, error = part["cost"].to_numpy(), part["error"].to_numpy()
     names = part["line"].tolist()
@@ -108,10 +130,14 @@ def _panel(axes: "Axes", part: "pd.DataFrame") -> None:
     if spread > _DECADES:
         axes.xaxis.set_minor_formatter("")
     few = [place for place in np.argsort(error, kind="stable")[:_LEAST] if place not in places]
+    taken: list[Box] = []
     for place in [*places, *few]:
-        where: dict[str, Any] = {"xytext": (4, 3), "textcoords": "offset points", "fontsize": points(6.5)}
-        where["color"] = "black" if place in places else style.GREY
-        axes.annotate(style.in_symbols(names[place]), (cost[place], error[place]), **where)
+        text, on_front = style.in_symbols(names[place]), place in places
+        where = _side(axes, text, cost[place], error[place], taken)
+        if where or on_front:
+            look = {"color": "black" if on_front else style.GREY, "fontsize": points(6.5)}
+            look |= where or _SIDES[0][1]
+            axes.annotate(text, (cost[place], error[place]), textcoords="offset points", **look)
     if not near.all():
         corner: dict[str, Any] = {
             "transform": axes.transAxes,
