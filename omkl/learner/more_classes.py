@@ -20,7 +20,7 @@ def with_classes(learner: Learner, classes: int) -> Learner:
     for name, array in arrays.items():
         resource, _, part = name.partition(".")
         form = learner.forms[resource]
-        if isinstance(form, ArrayForm) and getattr(form, "classes", False):
+        if isinstance(form, ArrayForm) and form.classes:
             array = np.concatenate([array, fresh.state[resource][len(array) :]])
         elif isinstance(learner.state[resource], Budget) and part == "A":
             array = np.pad(array, [(0, 0), (0, 0), (0, classes - array.shape[-1])])

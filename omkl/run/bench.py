@@ -99,7 +99,7 @@ def _made_up() -> SimpleNamespace:
     y = np.where(indices[:, 0] + rng.normal(0, 4, T) < 8, -1.0, 1.0)
     arrays = {"indptr": np.arange(0, T * length + 1, length), "values": np.ones(T * length), "y": y}
     arrays["indices"] = indices.ravel().astype(np.int32)
-    return SimpleNamespace(T=T, d=d, content_hash="made up", **arrays)
+    return SimpleNamespace(T=T, d=d, n_classes=2, task="classification", content_hash="made up", **arrays)
 
 
 def _exp_seconds() -> float:
