@@ -1,6 +1,6 @@
 """Make a store of many cells, and measure what reading it costs: figures of docs/scale.md.
 
-    python scripts/large_store.py make FOLDER                    a million cells in ten line files, some minutes
+    python scripts/large_store.py make FOLDER                    a million cells in ten files, some minutes
     python scripts/large_store.py make FOLDER --cells 100000
     python scripts/large_store.py measure FOLDER                 seconds and memory of each way to read it
 
@@ -48,7 +48,17 @@ def main(argv: list[str] | None = None) -> int:
         seconds = time.perf_counter() - began
         used = resource.getrusage(resource.RUSAGE_SELF)
         peak = used.ru_maxrss / 2**10
-        print(json.dumps({"way": args.action, "s": round(seconds, 2), "cpu_s": round(used.ru_utime + used.ru_stime, 2), "peak_mib": round(peak), **answer}))
+        print(
+            json.dumps(
+                {
+                    "way": args.action,
+                    "s": round(seconds, 2),
+                    "cpu_s": round(used.ru_utime + used.ru_stime, 2),
+                    "peak_mib": round(peak),
+                    **answer,
+                }
+            )
+        )
     return 0
 
 
@@ -60,8 +70,13 @@ def make(folder: Path, cells: int, reps: int, curves: bool) -> None:
     kernels = {"normalise": pool["normalise"], "kernels": pool["kernels"]}
     origin = {
         "versions": {"omkl": "0.2.0", "python": "3.12.1", "numpy": "2.1.0", "numba": "0.60.0"},
-        **{"commit": "f" * 40, "dirty": False, "host": "node17", "cpu": "AMD EPYC 7763", "cores": 64},
-        **{"backend": "loky", "jobs": 64},
+        "commit": "f" * 40,
+        "dirty": False,
+        "host": "node17",
+        "cpu": "AMD EPYC 7763",
+        "cores": 64,
+        "backend": "loky",
+        "jobs": 64,
     }
     settings = -(-cells // (DATA * reps))
     for name in ("cells", "curves"):
@@ -81,10 +96,19 @@ def make(folder: Path, cells: int, reps: int, curves: bool) -> None:
                         path = folder / name / f"node{count // per_file}-{os.getpid()}-00000000.jsonl"
                         files[name] = path.open("wb")
                 line = {
-                    **{"status": "ok", "algo": "omkc_dd", "params": params, "pool": "paper16"},
-                    **{"pool_spec": kernels, "data": f"set{data}", "data_hash": f"{data:064x}"},
-                    **{"task": "classification", "order": "permuted", "rep": rep, "seed": 1},
-                    **{"permutation_seed": str(2**127 + 1000 * data + rep), "revision": spec.revision},
+                    "status": "ok",
+                    "algo": "omkc_dd",
+                    "params": params,
+                    "pool": "paper16",
+                    "pool_spec": kernels,
+                    "data": f"set{data}",
+                    "data_hash": f"{data:064x}",
+                    "task": "classification",
+                    "order": "permuted",
+                    "rep": rep,
+                    "seed": 1,
+                    "permutation_seed": str(2**127 + 1000 * data + rep),
+                    "revision": spec.revision,
                     **outcome(chance, T, len(pool["kernels"])),
                     "provenance": origin | {"time": stamp(count), "load": round(chance.uniform(0, 64), 2)},
                 }
@@ -102,10 +126,18 @@ def outcome(chance: random.Random, T: int, m: int) -> dict[str, Any]:
     mistakes = chance.randrange(T // 10, T // 2)
     sizes = [chance.randrange(T) for _ in range(m)]
     return {
-        **{"T": T, "m": m, "mistakes": mistakes, "mistake_rate": mistakes / T, "n_sv_sum": sum(sizes)},
-        **{"n_sv_union": max(sizes), "n_sv_combined": sum(sizes), "n_sv_per_kernel": sizes},
-        **{"weights": [chance.random() for _ in range(m)], "pairs": 17 * sum(sizes)},
-        **{"seconds": chance.expovariate(1.0), "memory": 8 * T * m},
+        "T": T,
+        "m": m,
+        "mistakes": mistakes,
+        "mistake_rate": mistakes / T,
+        "n_sv_sum": sum(sizes),
+        "n_sv_union": max(sizes),
+        "n_sv_combined": sum(sizes),
+        "n_sv_per_kernel": sizes,
+        "weights": [chance.random() for _ in range(m)],
+        "pairs": 17 * sum(sizes),
+        "seconds": chance.expovariate(1.0),
+        "memory": 8 * T * m,
     }
 
 

@@ -79,7 +79,9 @@ class Segment:
         with open(path, "rb") as file:
             if os.fstat(file.fileno()).st_size < 12:
                 raise Damaged("is too short")
-            self._map = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+            # where a mapped file could not be removed, the whole is read
+            posix = os.name == "posix"
+            self._map = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) if posix else file.read()
         if f"{zlib.crc32(footer(self._map)):08x}" != path.stem.rpartition("-")[2]:
             raise Damaged("its footer does not fit the checksum in its name")
         pa, pq = _pyarrow(path)
