@@ -6,6 +6,7 @@ from omkl.config import LearnerSpec, learner_specs
 from omkl.config.settings_text import params_text
 from omkl.config.state import FeaturesForm
 from omkl.papers.compare import Compared
+from omkl.papers.paper import listed
 from omkl.papers.render import csv_table, ranks_texts, warnings_of
 from omkl.papers.selection import Work
 from omkl.reports import plain_table
@@ -86,6 +87,19 @@ def not_tuned(work: Work, command: str) -> list[str]:
     lines = [f"{some(whole, at_most=20)} (all learners)"] if whole else []
     lines += [f"{data} ({some(names)})" for data, names in waiting.items() if data in begun]
     return [f"NOT TUNED YET, so without rows: {'; '.join(lines)}; {command} tunes them"] if lines else []
+
+
+def unfinished(compared: Compared) -> set[str]:
+    """Return the data sets where a tuned learner that a claim names has not finished, or is not tuned yet."""
+    options, work = compared.item.options, compared.work
+    named = {name for key in ("left", "right", "label", "order") for name in listed(options.get(key, []))}
+    rows = zip(compared.summary["data"], compared.summary["label"], compared.summary["complete"], strict=True)
+    tuned = any(run.tune is not None for run in compared.item.runs)
+    lacking = {data for data, label, complete in rows if tuned and label in named and not complete}
+    for run, data, learner in work.pending:
+        if run.labels.get(learner, learner_specs([learner])[learner].label) in named:
+            lacking.add(data)
+    return lacking
 
 
 def best_layout(compared: Compared) -> tuple[Display, list[tuple[str, str]]]:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from omkl.errors import UserError, suggest
-from omkl.papers.best import not_tuned
+from omkl.papers.best import not_tuned, unfinished
 from omkl.papers.compare import Compared, compare
 from omkl.papers.paper import Paper, listed
 from omkl.papers.schema import QUANTIFIERS
@@ -211,12 +211,14 @@ def checked(paper: Paper, selection: Selection, outcome: "Outcome", lenient: boo
     """
     import pandas as pd
 
-    rows, warnings = [], []
+    rows: list[dict[str, Any]] = []
+    warnings: list[str] = []
     for item in paper.claims.values():
         compared, lacks = compare(paper, item, work_of(paper, [item], selection), outcome), ""
         try:
             each = on_each(compared, item.options.get("pool"))
             answers = {one.data: KINDS[item.kind](one, item.options) for one in each}
+            answers |= {data: (None, answers[data][1]) for data in unfinished(compared) & answers.keys()}
         except UserError as error:
             if not lenient:
                 raise UserError(f"conf/paper/{paper.name}.yaml: claims.{item.number}: {error}") from error

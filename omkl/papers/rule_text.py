@@ -1,6 +1,6 @@
 """What a page says of its numbers: deviations from its paper, or the rule by which its learners are tuned."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from omkl.papers.paper import Paper, Run
@@ -11,7 +11,7 @@ RULE = (
     "file in conf/algo (`search`). A learner with fewer possible settings has those.",
     "The trials race on {rungs} prefixes of the stream, each {eta} times as long as the one before, none "
     "shorter than {least} examples. The last is the whole stream. One trial in {eta} goes on to the next. "
-    "The default always runs on the last.",
+    "The default runs on the last, too.",
     "A trial is judged by its mean error over {passes} permutations. One that overflows is the worst.",
 )
 LONGEST = "A setting whose pass on the next prefix would take more than {longest:g} s does not go on."
@@ -24,9 +24,10 @@ SIZES = (
     "below. More of them would nearly always be better, and slower."
 )
 ROUNDS = "Of {data} only the first {rounds} examples of each permutation are run, where there are more."
-REPS = (
-    "{reps} passes are reported on {data}; fewer where together they would take a learner more than "
-    "{seconds:g} s, but at least {fewest}. The column reps says how many."
+REPS = "{reps} passes are reported on {data}"
+FEWER = (
+    "; fewer where together they would take a learner more than {seconds:g} s, but at least {fewest}. The "
+    "column reps says how many"
 )
 
 
@@ -37,18 +38,34 @@ def about_numbers(paper: Paper) -> tuple[str, list[str]] | None:
         return ("Deviations from the paper", points) if points else None
     texts: list[str] = []
     for rule, _ in map(rule_of, runs):
-        own = RULE if rule.longest is None else (*RULE, LONGEST)
-        texts += [text.format(**vars(rule)) for text in own]
+        forms = RULE if rule.longest is None else (*RULE, LONGEST)
+        texts += [text.format(**vars(rule)) for text in forms]
     texts += [APART, SIZES]
-    for run in runs:
-        texts += _cut(run, rule_of(run)[1])
+    texts += [ROUNDS.format(data=_sets(own), rounds=rounds) for rounds, own in _alike(runs, _rounds)]
+    for (reps, seconds, fewest), own in _alike(runs, _reps):
+        fewer = FEWER.format(seconds=seconds, fewest=fewest) if seconds and reps > fewest else ""
+        texts.append(f"{REPS.format(reps=reps, data=_sets(own))}{fewer}.")
     return "The rule", [*dict.fromkeys(texts), *points]
 
 
-def _cut(run: Run, cuts: Mapping[str, Any]) -> list[str]:
-    """Return what is cut of the passes that are reported."""
-    data = " and ".join(part for part in (", ".join(run.data[:-1]), *run.data[-1:]) if part)
-    texts = [ROUNDS.format(data=data, rounds=run.words["rounds"])] if "rounds" in run.words else []
-    if cuts["seconds"] is not None:
-        texts.append(REPS.format(data=data, reps=run.words.get("reps", 1), **cuts))
-    return texts
+def _rounds(run: Run) -> Any:
+    return run.words.get("rounds")
+
+
+def _reps(run: Run) -> tuple[int, float | None, int]:
+    cuts = rule_of(run)[1]
+    return int(run.words.get("reps", 1)), cuts["seconds"], cuts["fewest"]
+
+
+def _alike(runs: Iterable[Run], value: Callable[[Run], Any]) -> list[tuple[Any, list[Run]]]:
+    """Return the runs that share a value, those without one left out."""
+    groups: dict[Any, list[Run]] = {}
+    for run in runs:
+        if value(run) is not None:
+            groups.setdefault(value(run), []).append(run)
+    return list(groups.items())
+
+
+def _sets(runs: Iterable[Run]) -> str:
+    names = list(dict.fromkeys(name for run in runs for name in run.data))
+    return " and ".join(part for part in (", ".join(names[:-1]), *names[-1:]) if part)

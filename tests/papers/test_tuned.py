@@ -9,6 +9,7 @@ from omkl.cli import main
 from omkl.config import compose, learner_spec
 from omkl.errors import UserError
 from omkl.papers import Selection, find, names, read
+from omkl.papers.claims import claims
 from omkl.papers.rule_text import about_numbers
 from omkl.papers.selection import tuned_plans, work_of
 from omkl.papers.tables import table
@@ -96,6 +97,9 @@ def test_winners_are_used_and_those_of_another_revision_are_not(conf):
         ("drift", "majority"),
     }
     assert "NOT TUNED YET, so without rows: drift (all learners)" in text_of("table").replace("\n", " ")
+    made = claims(read("mine"), Selection(), stored=True)  # nothing has finished
+    assert made.rows["verdict"].tolist() == ["undecided"]
+    assert "drift (all learners)" in made.rows["incomplete"][0]
     file.write_text(yaml.safe_dump({"first": {"wdbc": {"arow": won | {"revision": revision + 1}}}}))
     assert not work_of(paper, [item], Selection()).plans
 
