@@ -31,7 +31,6 @@ def passed(spec, **params) -> float:
         n_classes=2,
         content_hash="",
         task="regression",
-        n_classes=2,
     )
     return run_pass(spec, {**spec.defaults, **params}, None, data, np.arange(60), 0)["mse"]
 
