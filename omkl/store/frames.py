@@ -13,6 +13,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import orjson
 
 from omkl.store.lines import COLUMNS, OBJECTS, OWN_PROVENANCE, SHARED, Fields, Line
 from omkl.store.segments import EXTRA, NUMBERS, PLACES, RANK, TEXTS, Segment, Select, raw_keys
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 BATCH = 50  # lines parsed at a time: few, so that they stay in the processor's cache
 
 _INTEGERS = ("seed", "revision", "T", "m")  # of TEXTS
+_OTHERS = {"provenance", *EXTRA, *TEXTS}  # what the text of a line's own fields does not say
 _NO_COLUMN = (*OWN_PROVENANCE, "crc32")
 
 
@@ -99,13 +101,22 @@ class Frame:
 
     def add_segment(self, segment: Segment, select: Select) -> None:
         """Append the rows that are selected."""
-        if not set(self._names) - {"key"} <= set(segment.names):  # some column cannot hold its values
+        missing = [name for name in self._names if name != "key" and name not in segment.names]
+        if not _OTHERS.isdisjoint(missing):
             return self.add_lines(segment.lines(select))
-        for _, _, table in segment.tables(select, list(dict.fromkeys((*self._names, "key", *RANK)))):
+        marks = [f'"{name}":'.encode() for name in missing]
+        known = [name for name in self._names if name not in missing]
+        columns = dict.fromkeys((*known, "key", *RANK, *(("text",) if missing else ())))
+        for _, _, table in segment.tables(select, list(columns)):
             self._keys.append(raw_keys(table.column("key")).copy())
             self._ranks.append(partial(_ranks, table.select(RANK)))
-            for name in self._names:
+            for name in known:
                 self._pieces[name].append(self._decoded(name, table.column(name).combine_chunks()))
+            if missing:  # fields that few lines have, or that no column holds exactly
+                texts = table.column("text").to_pylist()
+                owns = [orjson.loads(b"{%s}" % t) if any(m in t for m in marks) else {} for t in texts]
+                for name in missing:
+                    self._pieces[name].append(_objects([own.get(name) for own in owns]))
 
     def _decoded(self, name: str, column: "pa.Array") -> np.ndarray:
         if name == "key":
