@@ -12,7 +12,7 @@ SUITABLE := import sys, ensurepip, venv; sys.exit(not (3, 11) <= sys.version_inf
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check bench tables docs clean
+.PHONY: help run test check bench tables today docs clean
 .DELETE_ON_ERROR:
 
 help: ## list the targets
@@ -42,6 +42,10 @@ bench: $(STAMP) ## speed of the engine on this machine
 
 tables: $(STAMP) ## make the papers' tables, figures and claims again (results/*.md; needs OMKL_DATA)
 	$(BIN)/python scripts/tables.py $(ARGS)
+
+today: $(STAMP) ## results/today.md: every learner tuned, then run (hours; continues where it was; needs OMKL_DATA)
+	$(BIN)/omkl tune today --with docs/examples/rivals $(ARGS)
+	OMKL_PATH=docs/examples/rivals $(BIN)/python scripts/tables.py today --stored
 
 docs: $(VENV)/.docs ## the documentation site (docs/_build/html), a warning or a wrong link ends it
 	$(BIN)/python -m sphinx -n -W --keep-going -q -b html $(ARGS) docs docs/_build/html

@@ -11,6 +11,10 @@ class OmklError(Exception):
     exit_code = 1
 
 
+class Overflow(OmklError):
+    """Predictions left the range of numbers: with these hyperparameters they always will."""
+
+
 class UserError(OmklError):
     """A mistake in the input: the message says what is wrong, where, and what to do. Exit code 2."""
 

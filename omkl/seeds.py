@@ -1,4 +1,4 @@
-"""Randomness, in one place: which numbers a repetition draws (ALGORITHMS.md section 0).
+"""Randomness, in one place: which numbers a repetition draws (docs/numbers.md).
 
 A permutation depends on the base seed, the data's content and the repetition, never on the learner,
 so that every learner sees the same stream. A learner's own draws depend on that permutation and on
@@ -17,6 +17,11 @@ def derive(*parts: object) -> int:
 def permutation_seed(base: int, content_hash: str, rep: int) -> int:
     """Seed of repetition ``rep``'s permutation of the data with this content hash."""
     return derive("permutation", base, content_hash, rep)
+
+
+def tuning_seed(base: int) -> int:
+    """Base seed of the permutations on which settings are chosen: far from any that a user would give."""
+    return derive("tuning", base) % 2**53
 
 
 def learner_seed(permutation: int, learner: str) -> int:

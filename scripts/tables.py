@@ -5,6 +5,7 @@ plotting library, and `omkl report NAME` makes it from a store within seconds.
 
     python scripts/tables.py                         every paper of conf/paper; cells are kept in results/
     python scripts/tables.py bomkl --quick --out /tmp/tables        a small one, to try
+    python scripts/tables.py today --stored          a page of learners that `omkl tune today` has tuned
 
 Ctrl-C leaves the finished cells in the store; run the same command again to continue.
 """
@@ -19,8 +20,14 @@ from omkl.pages.document import write
 from omkl.pages.papers import paper_page
 from omkl.papers import Selection, names, read
 from omkl.papers.page import write_page
+from omkl.papers.tuned import tuned_runs
 
 ROOT = Path(__file__).resolve().parent.parent
+
+
+def usual() -> list[str]:
+    """Return the papers: the pages whose learners are tuned take hours, and are made only where named."""
+    return [name for name in names() if not tuned_runs(read(name))]
 
 
 def main() -> int:
@@ -28,7 +35,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False
     )
-    parser.add_argument("papers", nargs="*", metavar="PAPER", help=f"(default: {' '.join(names())})")
+    parser.add_argument("papers", nargs="*", metavar="PAPER", help=f"(default: {' '.join(usual())})")
     parser.add_argument("--data", default="", help="only these data sets, separated by commas")
     parser.add_argument("--reps", type=int, help="largest number of repetitions")
     parser.add_argument("--quick", action="store_true", help="two repetitions of the small data sets")
@@ -36,6 +43,7 @@ def main() -> int:
         "--out", type=Path, default=ROOT / "results", help="folder of the pages and the store"
     )
     parser.add_argument("--fresh", action="store_true", help="run cells again even if the store has them")
+    parser.add_argument("--stored", action="store_true", help="run nothing: pages of what the store holds")
     parser.add_argument("-j", "--jobs", type=int, help="worker processes (default: one per core)")
     args = parser.parse_args()
     selection = Selection(
@@ -46,8 +54,9 @@ def main() -> int:
     )
     began = time.perf_counter()
     try:
-        for paper in [read(name) for name in args.papers or names()]:
-            write_page(paper, selection, args.out, jobs=args.jobs, fresh=args.fresh)
+        for paper in [read(name) for name in args.papers or usual()]:
+            how = {"stored": True} if args.stored else {"jobs": args.jobs, "fresh": args.fresh}
+            write_page(paper, selection, args.out, **how)
             page = args.out / f"{paper.name}.html"
             write(paper_page(paper, selection, f"omkl report {paper.name}"), page)
             print(page)

@@ -10,6 +10,7 @@ from support import ROOT, script
 from omkl.cli.parser import build_parser
 from omkl.config import learner_specs, plan
 from omkl.data import registry
+from omkl.run.tuning import rule_of
 
 sys.path.append(str(ROOT / "docs"))
 from hooks import checks, learners, references
@@ -67,8 +68,10 @@ def test_a_command_of_a_page_is_valid(command, tmp_path, monkeypatch):
         assert len(settings) == 1  # a saved model
     elif args.command in ("run", "sweep", "figure", "report", "bounds", "show", "status", "fit"):
         assert plan(settings, sweep=args.command in ("sweep", "figure", "report")).reps > 0
+    elif args.command == "tune":
+        assert plan(rule_of(settings)[1], sweep=True).reps > 0
     elif args.command == "results":
-        assert args.action in ("list", "export", "merge", "prune", "reseal")
+        assert args.action in ("list", "export", "compact", "merge", "prune", "reseal")
     elif args.command == "data":
         assert all(registry.is_name(word) for word in settings)
     else:

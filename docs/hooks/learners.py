@@ -15,6 +15,7 @@ from hooks.tables import markdown, results_of
 from omkl.algorithms import function
 from omkl.config import learner_specs
 from omkl.config.learners import LearnerSpec
+from omkl.config.search import texts
 from omkl.config.settings_text import value_text
 from omkl.config.state import ArrayForm, ExpansionForm, FeaturesForm, Form, SlotsForm
 from omkl.estimators.arguments import class_name
@@ -169,7 +170,8 @@ def _hyperparameters(spec: LearnerSpec) -> list[str]:
             default = ", ".join(f"{value_text(one)} ({task})" for task, one in value.items())
         else:
             default = value_text(value)
-        rows.append([f"`algo.{name}`", f"`{default}`", f"`{domain}`", _escaped(own.help)])
+        searched = ", ".join(f"`{text}`" for text in texts(own.search)) if own.search else "–"
+        rows.append([f"`algo.{name}`", f"`{default}`", f"`{domain}`", searched, _escaped(own.help)])
     rules = [f"`{rule}` must hold." for rule in spec.require]
     for task, allowed in spec.only.items():
         rules += [
@@ -178,7 +180,7 @@ def _hyperparameters(spec: LearnerSpec) -> list[str]:
     if spec.pool != "any":
         rules.append(f"Its kernels are {spec.pool}.")
     return [
-        *markdown(["name", "default", "domain", "meaning"], rows),
+        *markdown(["name", "default", "domain", "`omkl tune` searches", "meaning"], rows),
         "",
         *([" ".join(rules), ""] if rules else []),
     ]

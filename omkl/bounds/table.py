@@ -21,6 +21,8 @@ def bounded(plan: "Plan") -> "Plan":
     """Return the plan without yardsticks. Raises UserError for a learner or data without a theorem."""
     from omkl.config import learner_spec, learner_specs
 
+    if plan.rounds:
+        raise UserError(f"rounds={plan.rounds}: the theorems' bounds are those of the whole data set")
     for setting in plan.settings:
         if function_of(learner_spec(setting.learner)) is None:
             known = [name for name, spec in learner_specs().items() if function_of(spec)]

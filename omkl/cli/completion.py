@@ -160,13 +160,18 @@ def _of_action(action: argparse.Action, plain: list[str], current: str) -> Itera
 def _keys(plain: list[str], current: str) -> Iterator[Word]:
     """Yield the keys that are not given yet; parts of algo, pool and exec once their group is typed."""
     given = {word.partition("=")[0] for word in plain[1:]}
-    for key, own in _read("", "config").items():
+    for key, own in _known(plain).items():
         if key not in given:
             yield f"{key}=", str(own["help"])
         if key in ("algo", "pool", "exec") and current.startswith(key):
             yield from (
                 (f"{part}=", text) for part, (text, _) in _parts(key, plain).items() if part not in given
             )
+
+
+def _known(plain: list[str]) -> dict[str, Any]:
+    """Return the keys that a command takes, with their blocks."""
+    return _read("", "config") | (_read("", "tune") if plain[0] == "tune" else {})
 
 
 def _parts(group: str, plain: list[str]) -> dict[str, tuple[str, Any]]:
@@ -197,7 +202,7 @@ def _chosen(group: str, plain: list[str]) -> list[str]:
 
 def _values(plain: list[str], key: str, text: str) -> Iterator[Word]:
     """Yield KEY=VALUE words; of a list, with the names that are there already."""
-    group, config = key.partition(".")[0], _read("", "config")
+    group, config = key.partition(".")[0], _known(plain)
     block = config.get(key) or _parts(group, plain).get(key, ("", {}))[1] if group in config else {}
     domain = block.get("domain")
     before = text[: max(text.rfind(","), text.rfind("[")) + 1] if domain in ("names", "columns") else ""

@@ -8,6 +8,7 @@ settings (omkl show prints all of them, with their meaning and domain):
   pool=NAME,...      kernel pools (omkl list pools)
                      pool.normalise=none|cosine   'pool.kernels=[{kind:gaussian,sigma:[1,2]},{kind:linear}]'
   reps=N  seed=N     repetitions, and the base seed of their permutations
+  rounds=N           only the first N rounds of each repetition; N: those after them, M:N a part
   order=KIND         permuted, file (as stored), authors (the OMKC authors' permutations)
   yardsticks=[...]   learners to compare with; [] for none
   store=PATH         folder of the results (else OMKL_STORE, else ./results)
@@ -28,6 +29,21 @@ A hyperparameter applies to those of the learners that have it.
 examples:
   omkl sweep algo=omkc_dd,omkc_ss data=wdbc,svmguide3 algo.beta=0.1,0.3,0.5,0.8,0.95 algo.delta=0.01,0.1
   omkl sweep algo=omkc_dd data=german 'algo.beta=range(0.1,1,0.1)' reps=10
+"""
+TUNE = """\
+Each learner gets the same number of trials: its default, then settings from the ranges that its file gives.
+They race on growing prefixes of the stream, over permutations that are never reported; with order=file on the
+first third of the rounds, and the rest is reported. algo.KEY=VALUE keeps a hyperparameter at that value.
+
+  trials=30          settings of each learner on each data set
+  eta=3 rungs=3      one in eta goes on to the next prefix, eta times as long; the last is the whole stream
+  passes=3           permutations that judge a trial       least=500     rounds of the shortest prefix
+  longest=SECONDS    a setting whose next pass would take longer does not go on
+
+examples:
+  omkl tune algo=rff,arow data=german
+  omkl tune algo=budget data=svmguide3 trials=10 reps=5 --format json
+  omkl tune algo=norma data=elec2 order=file longest=60
 """
 FIGURE = """\
 A curve takes measure=NAME for one measure, such as nlpd, n_sv_union or top_weight, in place of error and #SV.
@@ -95,6 +111,7 @@ examples:
 RESULTS = """\
   list    show what the store holds: learners x data x settings, cells, revisions, dates, machines
   export  write all cells as one flat table: CSV to stdout, or --out FILE.csv or FILE.parquet (needs pyarrow)
+  compact seal finished lines in segments, which take less room and are read by column (needs pyarrow)
   merge   copy the lines of other stores (folders) that this one lacks; the newest of two results counts
   prune   remove what no table uses: superseded lines, failures that finished since (only with --yes)
   reseal  seal the lines of an old store that have no checksum, where key and figures agree
@@ -105,6 +122,7 @@ examples:
   omkl results list
   omkl results list store=/mnt/big/results algo=omkc_dd --format csv
   omkl results export data=wdbc,german --out cells.parquet
+  omkl results compact
   omkl results merge /mnt/node1/results /mnt/node2/results store=all
   omkl results prune --old
 """

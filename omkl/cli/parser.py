@@ -15,6 +15,7 @@ from omkl.cli import (
     model_commands,
     report_command,
     store_commands,
+    tune_command,
 )
 from omkl.cli.help_texts import (
     BENCH,
@@ -30,6 +31,7 @@ from omkl.cli.help_texts import (
     RESULTS,
     RUN,
     SWEEP,
+    TUNE,
 )
 from omkl.errors import UserError, suggest
 from omkl.paths import conf_folder, extension, out_path
@@ -94,6 +96,10 @@ def build_parser() -> Parser:
     _add_run_options(sub)
     _add_view(sub)
     _add_look(sub, "file (.png, .pdf, .svg) or folder of the figure")
+
+    sub = command(tune_command.tune, settings, f"{keys}\n{TUNE}")
+    _add_format(sub)
+    _add_work_options(sub, fail_fast=False)
 
     sub = command(commands.figure, f"KIND|NAME {settings}", f"{keys}\n{FIGURE}")
     sub.add_argument(
@@ -221,14 +227,16 @@ def _add_look(parser: Parser, out: str) -> None:
     parser.add_argument("--no-title", action="store_true", help="no title in the figure: LaTeX has captions")
 
 
-def _add_work_options(parser: Parser) -> None:
+def _add_work_options(parser: Parser, fail_fast: bool = True) -> None:
     text = "worker processes (default: one per core)"
     parser.add_argument("-j", "--jobs", type=_count, metavar="N", help=text)
     text = "run nothing: print the cells, those that are done, and an estimate of time and memory"
     parser.add_argument("--dry-run", action="store_true", help=text)
     text = "run also the cells that the store already holds"
     parser.add_argument("--fresh", action="store_true", help=text)
-    parser.add_argument("--fail-fast", action="store_true", help="end the run at the first cell that fails")
+    if fail_fast:
+        text = "end the run at the first cell that fails"
+        parser.add_argument("--fail-fast", action="store_true", help=text)
     parser.add_argument("-q", "--quiet", action="store_true", help="no progress bar")
 
 

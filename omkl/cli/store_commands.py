@@ -1,4 +1,4 @@
-"""The command for stores of results: list, export, merge, prune and reseal them."""
+"""The command for stores of results: list, export, compact, merge, prune and reseal them."""
 
 from argparse import Namespace
 from pathlib import Path
@@ -13,19 +13,21 @@ from omkl.reports import plain_table
 if TYPE_CHECKING:
     import pandas as pd
 
-ACTIONS: tuple[str, ...] = ("list", "export", "merge", "prune", "reseal")
+    from omkl.store.store import Store
+
+ACTIONS: tuple[str, ...] = ("list", "export", "compact", "merge", "prune", "reseal")
 LEAST = ("machines", "dates", "order", "revision", "failed")  # columns that a narrow terminal leaves out
 FILTERS = ("store", "algo", "data")
 
 
 def results(args: Namespace, words: list[str]) -> int:
-    """List, export, merge, prune or reseal stored results."""
+    """List, export, compact, merge, prune or reseal stored results."""
     from omkl.reports import store_contents
-    from omkl.store import rewrite
+    from omkl.store import resealing, rewrite
     from omkl.store.store import Store, listed
 
     folders = [word for word in words if "=" not in word] if args.action == "merge" else []
-    known = ("store",) if args.action in ("merge", "prune", "reseal") else FILTERS
+    known = FILTERS if args.action in ("list", "export") else ("store",)
     own = [word for word in words if word not in folders]
     chosen = chosen_words(own, f"omkl results {args.action}", known)
     store = Store(store_folder(next(iter(chosen["store"]), None)))
@@ -44,8 +46,10 @@ def results(args: Namespace, words: list[str]) -> int:
         emit(plain_table.render(rows, args.format, LEAST))
     elif args.action == "export":
         _export(store_contents.flat_table(store, chosen["algo"], chosen["data"]), args.out)
+    elif args.action == "compact":
+        _compact(store)
     elif args.action == "reseal":
-        sealed, left, busy = rewrite.reseal(store)
+        sealed, left, busy = resealing.reseal(store)
         emit(f"{store.path}: {sealed['cells']} lines of cells and {sealed['curves']} curves sealed\n")
         if left:
             say(f"key or figures do not agree in {listed(left)}; prune --torn --yes removes them")
@@ -58,6 +62,16 @@ def results(args: Namespace, words: list[str]) -> int:
         undone = "nothing was removed; add --yes to remove these lines"
         say("these lines were removed" if args.yes else undone)
     return OK
+
+
+def _compact(store: "Store") -> None:
+    from omkl.store.compact import compact
+
+    made = compact(store)
+    lines = f"{made.lines['cells']} lines of cells and {made.lines['curves']} curves sealed"
+    sizes = f"{made.before / 2**20:.1f} MiB became {made.after / 2**20:.1f} MiB"
+    emit(f"{store.path}: {lines}, {made.segments} segments written; {sizes}\n")
+    _say_busy(made.busy)
 
 
 def _sources() -> dict[str, str]:

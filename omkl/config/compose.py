@@ -16,7 +16,7 @@ from omkl import plain_yaml
 from omkl.errors import UserError, suggest
 from omkl.paths import conf_folder, extensions
 
-EXTENDED = ("algo", "data", "pool", "paper")  # what a folder of OMKL_PATH may add to
+EXTENDED = ("algo", "data", "pool", "paper", "tuned")  # what a folder of OMKL_PATH may add to
 _NAME = re.compile(r"[A-Za-z]\w*", re.ASCII)
 _cache: dict[Path, tuple[tuple, dict[str, dict]]] = {}  # by folder: the state of its files, what was read
 

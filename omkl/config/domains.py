@@ -6,6 +6,7 @@
 "bool"  "text"  "names"    true or false, a string, a list of words (a single word is a list of one)
 "column"  "columns"        a column's name or number, a list of them
 "kernel"                   a kernel such as {kind: gaussian, sigma: 1}
+"rounds"                   rounds of a stream: 5000 (the first ones), 5000: (those after them), 1000:5000
 "budget"                   vectors per kernel, or {match: LEARNER}, the size of another learner
 "int [1, inf) or null"     any of the above, or nothing
 """
@@ -27,6 +28,7 @@ Kind = dict[str, tuple[Check, float | None]]  # by parameter: its check and defa
 
 BUDGET = "a whole number ≥ 1, or {match: LEARNER} for the size that this learner has on the same streams"
 _INTERVAL = re.compile(r"(int )?([\[(])(-?[\w.+-]+), ?(-?[\w.+-]+)([\])])")
+_ROUNDS = re.compile(r"(\d{0,18}):(\d{0,18})", re.ASCII)
 _LARGEST_INT = 2**63 - 1  # what compiled code can hold
 
 
@@ -136,6 +138,31 @@ def _column(value: Any) -> str:
     if isinstance(value, bool) or not isinstance(value, str | int) or value == "":
         raise ValueError(f"must be a name or a number, got {show(value)}")
     return str(value)
+
+
+def _rounds(value: Any) -> str:
+    text = f"0:{value}" if isinstance(value, int) and not isinstance(value, bool) else value
+    match = _ROUNDS.fullmatch(text) if isinstance(text, str) else None
+    start, stop = (int(match[1] or 0), int(match[2] or _LARGEST_INT)) if match else (0, 0)
+    if not match or stop <= start:
+        raise ValueError(
+            f"must be a number of rounds such as 5000, or a part such as 1000:5000, got {show(value)}"
+        )
+    return f"{start}:{match[2]}"
+
+
+def rounds_of(rounds: str | None, T: int, data: str) -> tuple[int, int] | None:
+    """Return the first round and the one after the last that ``rounds`` selects of T; None for all of them.
+
+    data: the name of the data set. Raises UserError where it has none of these rounds.
+    """
+    if rounds is None:
+        return None
+    start, _, stop = rounds.partition(":")
+    chosen = int(start), min(int(stop or T), T)
+    if chosen[0] >= T:
+        raise UserError(f"rounds={rounds}: data={data} has {T} examples; choose rounds among these")
+    return chosen if chosen != (0, T) else None
 
 
 def _budget(value: Any) -> int | dict[str, Any]:
@@ -260,5 +287,6 @@ _WORDS: dict[str, Check] = {
     "column": _column,
     "columns": lambda value: [_column(name) for name in (value if isinstance(value, list) else [value])],
     "kernel": check_kernel,
+    "rounds": _rounds,
     "budget": _budget,
 }

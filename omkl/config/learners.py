@@ -149,7 +149,7 @@ def _spec(name: str, content: dict) -> LearnerSpec:
         raise UserError(f"{where}: 'about' is missing (a mapping)")
     task = about.get("task")
     tasks: list[Any] = task if isinstance(task, list) else [task]
-    hyper = parameters(content, where, tasks if tasks is task else [])
+    hyper = parameters(content, where, tasks, searched=True)
     foreign = "estimator" in about
     required = _REQUIRED if foreign else (*_REQUIRED, "kernels")
     values = domains.checked(about, _CHECKS | _rule_checks(hyper, tasks), where, required, "about.")

@@ -14,10 +14,12 @@ from pathlib import Path
 from typing import Any
 
 from omkl.config import domains
+from omkl.config.search import Parsed, parse
 from omkl.errors import UserError
 from omkl.tasks import by_task
 
-_PARTS: dict[str, domains.Check] = dict.fromkeys(("value", "domain", "help"), lambda value: value)
+_REQUIRED = ("value", "domain", "help")
+_PARTS: dict[str, domains.Check] = dict.fromkeys((*_REQUIRED, "search"), lambda value: value)
 
 
 @dataclass(frozen=True)
@@ -25,32 +27,38 @@ class Parameter:
     """One parameter: its checked default, its domain as written (see domains.py), and what it means.
 
     The default of a learner's hyperparameter may be a value for each task,
-    ``{regression: squared, classification: logistic}``.
+    ``{regression: squared, classification: logistic}``. A learner's may say where `omkl tune` looks for
+    it (see search.py).
     """
 
     value: Any
     domain: Any
     help: str
+    search: Parsed | None = None
 
     def check(self, value: Any) -> Any:
         """Return a value in canonical form. Raises ValueError that says what would be right."""
         return domains.parse(self.domain)(value)
 
 
-def parameters(content: dict, where: Path, tasks: Iterable[str] = ()) -> dict[str, Parameter]:
+def parameters(
+    content: dict, where: Path, tasks: Iterable[str] = (), searched: bool = False
+) -> dict[str, Parameter]:
     """Return the parameters of a conf file by name: all its keys but ``about``.
 
-    tasks: a value may be a mapping with one for each of these. Raises UserError that names file and key where
-    a part is missing or unknown, or the value is out of its domain.
+    tasks: a value may be a mapping with one for each of these. searched: whether a block
+    may have an entry ``search``. Raises UserError that names file and key where a part is missing or unknown,
+    or the value is out of its domain.
     """
     blocks = {name: block for name, block in content.items() if name != "about"}
-    return {name: _parameter(name, block, where, list(tasks)) for name, block in blocks.items()}
+    return {name: _parameter(name, block, where, list(tasks), searched) for name, block in blocks.items()}
 
 
-def _parameter(name: str, block: Any, where: Path, tasks: list[str]) -> Parameter:
+def _parameter(name: str, block: Any, where: Path, tasks: list[str], searched: bool) -> Parameter:
     if not isinstance(block, dict):
         raise UserError(f"{where}: {name}: must be a block of value, domain and help")
-    domains.checked(block, _PARTS, where, _PARTS, f"{name}.")
+    known = _PARTS if searched else {key: _PARTS[key] for key in _REQUIRED}
+    domains.checked(block, known, where, _REQUIRED, f"{name}.")
     value = block["value"]
     try:
         check = domains.parse(block["domain"])
@@ -60,6 +68,8 @@ def _parameter(name: str, block: Any, where: Path, tasks: list[str]) -> Paramete
             value = {task: check(value[task]) for task in tasks}
         else:
             value = check(value)
+        entry = block.get("search")
+        looked = None if entry is None else parse(entry, block["domain"], check, value, tasks)
     except ValueError as error:
         raise UserError(f"{where}: {name}: {error}") from None
-    return Parameter(value, block["domain"], str(block["help"]))
+    return Parameter(value, block["domain"], str(block["help"]), looked)

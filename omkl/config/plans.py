@@ -11,6 +11,7 @@ from omkl.config import compose, kernel_pools
 from omkl.config.grammar import Request
 from omkl.config.learners import learner_names, learner_spec, learner_specs
 from omkl.config.parameters import parameters
+from omkl.config.search import texts
 from omkl.config.settings import Setting, settings, yardsticks
 from omkl.config.spec import LearnerSpec
 from omkl.data.recipe import AS_IT_IS, Preparation
@@ -32,6 +33,7 @@ class Plan:
 
     order: file, permuted or authors    seed: base of the permutation seeds    store: folder of the results
     exec: ``{"name", ...options}``    swept: the keys given several values, such as ("algo.beta",)
+    rounds: those of each repetition that are run, as ``START:STOP``, None for all
     block: examples that the engine computes at once, None for its own choice
     task: of the data that are files of the user's    preparation: of those that are tables
     """
@@ -48,6 +50,7 @@ class Plan:
     block: int | None
     task: str = "classification"
     preparation: Preparation = AS_IT_IS
+    rounds: str | None = None
 
     def task_of(self, data: str) -> str:
         """Return the task of one of its data sets, as registered, else that of the user's files."""
@@ -109,6 +112,7 @@ def plan(overrides: list[str], *, sweep: bool = False, values: Mapping[str, Any]
         block=request.value("block"),
         task=request.value("task"),
         preparation=preparation,
+        rounds=request.value("rounds"),
     )
     total = (len(chosen) + len(made.yardsticks)) * len(made.data) * made.reps
     if total > MOST_CELLS:
@@ -122,7 +126,7 @@ def resolved(overrides: list[str]) -> dict[str, Any]:
 
     made = plan(overrides)
     shown: dict[str, Any] = {"data": list(made.data)}
-    shown |= {key: getattr(made, key) for key in ("order", "reps", "seed", "block", "exec")}
+    shown |= {key: getattr(made, key) for key in ("order", "rounds", "reps", "seed", "block", "exec")}
     if not all(registry.is_name(spec) for spec in made.data):
         shown["task"] = made.task
         shown |= {key: getattr(made.preparation, key) for key in PREPARATION}
@@ -143,6 +147,8 @@ def resolved(overrides: list[str]) -> dict[str, Any]:
                     hyper[name] = {"value": own.value}  # there are data of several tasks
                 hyper[name]["default"] = own.value
             hyper[name] |= {"domain": own.domain, "help": own.help}
+            if own.search:
+                hyper[name]["search"] = texts(own.search)
         code = "estimator" if spec.estimator else "function"
         about = ("label", "cite", code, "tasks", "kernels", "revision")
         shown["algo"][spec.name] = {**{key: getattr(spec, key) for key in about}, "hyperparameters": hyper}

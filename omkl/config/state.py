@@ -132,6 +132,11 @@ def follows(form: Form, state: Mapping[str, Form]) -> bool:
     return isinstance(form, ArrayForm) and bool(set(form.shape) & set(dictionaries(state)))
 
 
+def may_share(state: Mapping[str, Form]) -> bool:
+    """Whether several threads can share a pass: where a learner stores vectors without a limit."""
+    return any(isinstance(form, ExpansionForm) for form in state.values())
+
+
 def names(form: Form) -> list[str]:
     """Return the names of all hyperparameters and lengths that decide how large a resource is."""
     match form:

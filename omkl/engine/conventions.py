@@ -1,4 +1,4 @@
-"""The conventions on which counts depend, in one place (ALGORITHMS.md section 0).
+"""The conventions on which counts depend, in one place (docs/numbers.md says why).
 
 Ties, underflow and sign(0) decide mistakes, so nothing here is written a second time anywhere else.
 """

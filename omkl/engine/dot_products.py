@@ -1,11 +1,13 @@
 """Dot products of a tile of stored vectors with examples laid side by side: the one place they are made."""
 
+import numpy as np
 from llvmlite import ir
 from numba import njit, types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
 LANES = 8  # rows are padded to a multiple of this, so that vector loops leave no remainder
+_LEAST_DENSE = 48  # columns; with fewer, laying vectors side by side costs what it gains
 
 
 def _lane_sums(width):
@@ -65,6 +67,51 @@ def _lane_sums(width):
 _lane_sums_64, _lane_sums_32, _lane_sums_8 = _lane_sums(64), _lane_sums(32), _lane_sums(8)
 
 
+@intrinsic
+def _square_sums(typingctx, panel, slot, rows, lane, out):
+    """out[j, r] = sum_k panel[k, j] rows[slot[k], lane + r] over all columns k, j < LANES, r < LANES.
+
+    All LANES x LANES sums stay in registers, so that a column's rows are loaded once for LANES vectors: twice
+    as fast as `_lane_sums` on dense rows, and as fast as a dgemm on some processors. Each sum is the same as
+    there to the last bit: it only adds exact zeros where a vector lacks a column.
+    """
+    signature = types.void(panel, slot, rows, lane, out)
+
+    def codegen(context, builder, signature, args):
+        double, size = ir.DoubleType(), ir.IntType(64)
+        vector = ir.VectorType(double, LANES)
+        kinds = dict(
+            zip(("panel", "slot", "rows", "out"), (*signature.args[:3], signature.args[4]), strict=True)
+        )
+        values = dict(zip(kinds, (*args[:3], args[4]), strict=True))
+        arrays = {
+            name: context.make_array(kind)(context, builder, values[name]) for name, kind in kinds.items()
+        }
+        (columns,) = cgutils.unpack_tuple(builder, arrays["slot"].shape)
+        stride = cgutils.unpack_tuple(builder, arrays["rows"].shape)[1]
+        step = cgutils.unpack_tuple(builder, arrays["out"].strides)[0]
+        mask = ir.VectorType(ir.IntType(32), LANES)(None)
+
+        sums = [cgutils.alloca_once_value(builder, vector(None)) for _ in range(LANES)]
+        with cgutils.for_range(builder, columns, intp=size) as loop:
+            at = builder.sext(builder.load(builder.gep(arrays["slot"].data, [loop.index])), size)
+            first = builder.gep(arrays["rows"].data, [builder.add(builder.mul(at, stride), args[3])])
+            lanes = builder.load(builder.bitcast(first, vector.as_pointer()), align=8)
+            first = builder.gep(arrays["panel"].data, [builder.mul(loop.index, size(LANES))])
+            for j, total in enumerate(sums):
+                value = builder.load(builder.gep(first, [size(j)]))
+                one = builder.insert_element(vector(ir.Undefined), value, ir.IntType(32)(0))
+                product = builder.fmul(builder.shuffle_vector(one, vector(ir.Undefined), mask), lanes)
+                builder.store(builder.fadd(builder.load(total), product), total)
+        for j, total in enumerate(sums):
+            target = builder.bitcast(arrays["out"].data, ir.IntType(8).as_pointer())
+            target = builder.gep(target, [builder.mul(step, size(j))])
+            builder.store(builder.load(total), builder.bitcast(target, vector.as_pointer()), align=8)
+        return context.get_dummy_value()
+
+    return signature, codegen
+
+
 @njit(cache=True)
 def dot_products(indptr, indices, values, slot, rows, low, high, first, count, dots):
     """dots[j, r - low] = x_{first+j} . rows[:, r], low <= r < high: a left-to-right sum over non-zeros.
@@ -75,7 +122,11 @@ def dot_products(indptr, indices, values, slot, rows, low, high, first, count, d
     low, high                 multiples of LANES
     Plain arrays, not the Expansion: handing over its forty arrays would cost as much as the work.
     """
-    for j in range(count):
+    j = 0
+    while j + LANES <= count and _dense(indptr, first + j, slot.size):
+        _dense_products(indptr, indices, values, slot, rows, low, high, first + j, dots[j:])
+        j += LANES
+    while j < count:
         start, stop = indptr[first + j], indptr[first + j + 1]
         r = low
         while r + 64 <= high:
@@ -87,3 +138,23 @@ def dot_products(indptr, indices, values, slot, rows, low, high, first, count, d
         while r < high:
             _lane_sums_8(indices, values, start, stop, slot, rows, r, dots[j, r - low :])
             r += 8
+        j += 1
+
+
+@njit(cache=True)
+def _dense(indptr, first, d):
+    """Whether LANES vectors from `first` on are dense enough to be laid side by side: two thirds, d large."""
+    return d >= _LEAST_DENSE and 3 * (indptr[first + LANES] - indptr[first]) >= 2 * LANES * d
+
+
+@njit(cache=True)
+def _dense_products(indptr, indices, values, slot, rows, low, high, first, dots):
+    """`dot_products` of the LANES vectors from `first` on."""
+    panel = np.zeros(LANES * slot.size)
+    for j in range(LANES):
+        for k in range(indptr[first + j], indptr[first + j + 1]):
+            panel[LANES * indices[k] + j] = values[k]
+    r = low
+    while r < high:
+        _square_sums(panel, slot, rows, r, dots[:, r - low :])
+        r += LANES

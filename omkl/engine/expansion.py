@@ -13,7 +13,7 @@ from numba import njit
 
 from omkl.engine.classes import forget_sides, make_classes, margins, note_sides, same_rivals
 from omkl.engine.dot_products import LANES, dot_products
-from omkl.engine.kernel_sums import Scratch, accumulate, bit
+from omkl.engine.kernel_sums import accumulate, bit
 from omkl.engine.open_block import (
     end,
     grown,
@@ -27,10 +27,10 @@ from omkl.engine.open_block import (
 )
 from omkl.engine.pool import Pool, own_values
 from omkl.engine.stream import row
-from omkl.engine.ties import class_doubts, doubts, settle, settle_block, track
+from omkl.engine.ties import class_doubts, doubts, settle, settle_rows, track
+from omkl.engine.tile import make_tile
 
 BLOCK = 128
-_TILE_PAIRS = 2048  # stored vectors x rows of a tile: its kernel values stay in the first-level cache
 
 # pool                the kernels
 # A (m, capacity)     coefficients; only columns below size[0] are defined
@@ -41,12 +41,12 @@ _TILE_PAIRS = 2048  # stored vectors x rows of a tile: its kernel values stay in
 # size (2,)           stored vectors (the union), non-zero coefficients over all kernels (the papers' #SV)
 # n_sv (m,)           non-zero coefficients per kernel
 # open                the open block: open_block.py
-# dots (J, R) scratch                                    one tile
+# tile                room for one tile of work
 # F (m C, R)          outputs of the block's rows so far; of more than two classes kernel i has rows i C ..
 #                     (i + 1) C - 1, else C = 1
 # G (m C, R)          the same with absolute coefficients, for the kernels that are tracked (m,) for ties
 # f (m,)              outputs of the last call of `outputs`
-# few (S+1, R) few_of (R,) settled, doubt (m, R) exact (m C, R)   plain sums where rounding decides: ties.py
+# settled, doubt (m, R) exact (m C, R)   plain sums where rounding decides: ties.py
 # largest (m,)        largest absolute coefficient of each kernel
 # None for two classes:
 # classes             what the learner sees of C classes: classes.py
@@ -55,7 +55,7 @@ _TILE_PAIRS = 2048  # stored vectors x rows of a tile: its kernel values stay in
 Expansion = namedtuple(
     "Expansion",
     "pool A stored_by indptr indices values norm2 origin size n_sv largest "
-    "open dots scratch F G tracked f few few_of settled doubt exact classes sides touched",
+    "open tile F G tracked f settled doubt exact classes sides touched",
 )
 
 
@@ -67,7 +67,6 @@ def make_expansion(pool: Pool, d: int, block: int = BLOCK, classes: int | None =
     m = pool.kind.size
     rows = m * (classes or 1)
     R = whole_lanes(block)
-    J = max(4, _TILE_PAIRS // R // 4 * 4)
     return Expansion(
         pool=pool,
         A=np.empty((m, 0)),
@@ -81,14 +80,11 @@ def make_expansion(pool: Pool, d: int, block: int = BLOCK, classes: int | None =
         n_sv=np.zeros(m, np.int64),
         largest=np.zeros(m),
         open=make_block(d, block, R),
-        dots=np.zeros((J, R)),
-        scratch=Scratch(np.zeros((J, R)), np.zeros((J, R)), np.zeros(R), np.zeros(J, np.int64)),
+        tile=make_tile(R, 1),
         F=np.zeros((rows, R)),
         G=np.zeros((rows, R)),
         tracked=np.zeros(m, np.bool_),
         f=np.zeros(m),
-        few=np.zeros((1, R)),
-        few_of=np.zeros(R, np.int64),
         settled=np.zeros((m, R), np.bool_),
         doubt=np.zeros((m, R), np.bool_),
         exact=np.zeros((rows, R)),
@@ -122,7 +118,7 @@ def reserve(E: Expansion, vectors: int, nnz: int, longest: int) -> Expansion:
         E = E._replace(indices=indices, values=values)
     larger = with_room(E.open, longest)
     if larger is not E.open:
-        E = E._replace(open=larger, few=np.zeros_like(larger.rows))
+        E = E._replace(open=larger, tile=E.tile._replace(few=np.zeros_like(larger.rows)))
     return E
 
 
@@ -195,7 +191,7 @@ def add(E, stream, t, a):
     note_sides(E.classes, E.sides, E.touched, n, a)
     E.size[0] = n + 1
     if t + 1 < E.open.rounds[1]:
-        _serve(E, n, n + 1, row_of(E.open, t) + 1)
+        _serve(E, E.tile, n, n + 1, row_of(E.open, t) + 1, live(E.open))
 
 
 @njit(cache=True)
@@ -257,25 +253,43 @@ def forget_all(E):
 @njit(cache=True)
 def _open_block(E, stream, t):
     """Lay out the block that starts at round t, and compute its outputs against all stored vectors."""
-    lay_out(E.open, stream, t)
-    E.F[:] = 0.0
-    E.G[:] = 0.0
-    track(E)
-    E.open.rounds[3] = E.size[0]
-    _serve(E, 0, E.size[0], 0)
-    settle_block(E, stream, t)
+    begin_block(E, stream, t)
+    open_rows(E, stream, E.tile, 0, live(E.open))
 
 
 @njit(cache=True)
-def _serve(E, start, stop, low):
-    """Add the share of stored vectors start .. stop - 1 to the outputs of the open block, from row low on."""
-    low, high = low // LANES * LANES, whole_lanes(live(E.open))
+def begin_block(E, stream, t):
+    """Lay out the block that starts at round t; `open_rows` computes its outputs."""
+    lay_out(E.open, stream, t)
+    track(E)
+    E.open.rounds[3] = E.size[0]
+
+
+@njit(cache=True, nogil=True)
+def open_rows(E, stream, tile, low, high):
+    """Compute the outputs of the open block's rows low .. high - 1 against all stored vectors.
+
+    low: a multiple of LANES. What is written belongs to these rows or to ``tile``: threads may share a block.
+    """
+    stop = whole_lanes(high)
+    E.F[:, low:stop] = 0.0
+    E.G[:, low:stop] = 0.0
+    _serve(E, tile, 0, E.size[0], low, high)
+    settle_rows(E, stream, tile, low, high)
+
+
+@njit(cache=True)
+def _serve(E, tile, start, stop, low, high):
+    """Add the share of stored vectors start .. stop - 1 to the outputs of the rows low .. high - 1."""
+    low, high = low // LANES * LANES, whole_lanes(high)
     row_norm2 = E.open.row_norm2[low:high]
-    J = E.dots.shape[0]
+    J = tile.dots.shape[0]
     first = start
     while first < stop:
         count = min(J, stop - first)
-        dot_products(E.indptr, E.indices, E.values, E.open.slot, E.open.rows, low, high, first, count, E.dots)
-        tile = (first, count, E.norm2, row_norm2, E.dots, E.scratch, low)
-        accumulate(E.pool, E.A, E.stored_by, *tile, E.F, E.G, E.tracked, E.sides)
+        dot_products(
+            E.indptr, E.indices, E.values, E.open.slot, E.open.rows, low, high, first, count, tile.dots
+        )
+        pairs = (first, count, E.norm2, row_norm2, tile.dots, tile.scratch, low)
+        accumulate(E.pool, E.A, E.stored_by, *pairs, E.F, E.G, E.tracked, E.sides)
         first += J

@@ -1,7 +1,5 @@
 """Sums of kernel values over a tile of pairs, all kernels of a pool together, in the order of its plan."""
 
-from collections import namedtuple
-
 import numpy as np
 from numba import njit
 
@@ -9,9 +7,6 @@ from omkl.engine.arith import fma
 from omkl.engine.class_sums import add_to_classes, raise_values
 from omkl.engine.kernels import of_distance, plain_cosine, polynomial, row_values, vanishes
 from omkl.engine.pool import form_of
-
-# Room for one tile: squares, K (J, R), nearest (R,), and the vectors picked from it, chosen (J,)
-Scratch = namedtuple("Scratch", "squares K nearest chosen")
 
 
 @njit(cache=True)

@@ -13,10 +13,11 @@ import io
 import os
 import sys
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
 
+from omkl.files import hold
 from omkl.paths import cache_folder
 
 _PACKAGE = Path(__file__).resolve().parent.parent
@@ -128,6 +129,16 @@ class SealedFiles(caching.IndexDataCacheFile):
         super().__init__(cache_path, filename_base, source_stamp)
         folder = Path(cache_path)
         self.sealed = folder.name.startswith(("engine_", "algorithms_")) or folder.is_relative_to(_PACKAGE)
+
+    def save(self, key: Any, data: Any) -> None:
+        """Save as numba does, but one process at a time: two would give two versions of a helper one name."""
+        with ExitStack() as stack:
+            if self.sealed:
+                with suppress(OSError):  # a file system without locks
+                    lock = hold(base() / "saving", wait=True)
+                    if lock is not None:
+                        stack.callback(lock.release)
+            super().save(key, data)
 
     def _load_index(self) -> dict:
         return super()._load_index() if not self.sealed or _file_is_intact(Path(self._index_path)) else {}

@@ -18,7 +18,7 @@ from numba import njit
 from omkl.engine.classes import strongest_rival
 from omkl.engine.dot_products import LANES, dot_products
 from omkl.engine.kernels import VALUE_ERROR, decay, of_distance, plain, plain_cosine, reach
-from omkl.engine.open_block import live, whole_lanes
+from omkl.engine.open_block import whole_lanes
 from omkl.engine.pool import form_of
 
 _ROUNDING = 4.5e-16  # of each of n additions in both sums
@@ -91,22 +91,23 @@ def _narrow(pool, i, norm2):
 
 
 @njit(cache=True)
-def settle_block(E, stream, t):
-    """Find the doubtful outputs of a block just opened, and sum them plainly: exact (m, R) where settled.
+def settle_rows(E, stream, tile, low, high):
+    """Find the doubtful outputs of rows low .. high - 1 of a block just opened, and sum them plainly.
 
-    Their rows are laid side by side, so that one pass over the stored vectors serves them all.
+    The sums are in exact (m C, R) where settled. These rows are laid side by side, so that one pass over the
+    stored vectors serves them all.
     """
-    few_of, settled = E.few_of, E.settled
+    few, few_of, settled = tile.few, tile.few_of, E.settled
     sums = (E.pool, E.F, E.G, E.n_sv, E.touched, E.largest)
-    R = 0
-    for r in range(live(E.open)):
+    R, t = 0, E.open.rounds[0]
+    for r in range(low, high):
         if _doubts_of(stream.label, t + r, *sums, E.open.row_norm2[r], r, settled):
             few_of[R] = r
             R += 1
     if R == 0:
         return
-    E.exact[:] = 0.0
-    few, rows = E.few, E.open.rows
+    E.exact[:, low:high] = 0.0
+    rows = E.open.rows
     for s in range(E.open.rounds[2] + 1):
         for q in range(R):
             few[s, q] = rows[s, few_of[q]]

@@ -35,10 +35,12 @@ class Executor(Protocol):
     """What the runner needs of an executor.
 
     workers: how many jobs it runs at a time    remote: on other machines, with compiled code of their own
+    threads: cores for each job, which may use as many threads
     """
 
     name: str
     workers: int
+    threads: int
     remote: bool
 
     def run(self, function: Function, jobs: Iterable[Any]) -> Outcomes:

@@ -45,30 +45,33 @@ AHEAD = 64  # jobs the scheduler holds beyond one per thread: more only costs it
 class Dask:
     """Jobs on a dask cluster: at ``address``, or made here with ``jobs`` workers and ended after the run.
 
-    Data go to a cluster at an address as separate tasks. A worker's first job fetches them once, from another
-    worker if one has them. Workers made here map the parsed copy. When a worker dies, the scheduler reruns
-    its jobs. A job whose workers died too often (the scheduler's ``allowed-failures``) runs again alone, and
-    becomes a Failure if its workers die there as well. Workers may come and go.
-    ``wait``: seconds without an answer, or without any worker, until the run ends with OmklError.
-    ``tls``: the certificates for an address with TLS, see conf/exec/dask.yaml.
+    Data go to a cluster at an address as separate tasks, that a worker's first job fetches once. Workers made
+    here map the parsed copy. When a worker dies, the scheduler reruns its jobs. One whose workers died too
+    often (``allowed-failures``) runs again alone, and is a Failure if they die there too.
+    ``wait``: seconds without answer or worker before OmklError. ``tls``: conf/exec/dask.yaml.
     """
 
     name = "dask"
 
     def __init__(
-        self, address: str | None = None, jobs: int | None = None, wait: float = 60.0, **tls: str | None
+        self,
+        address: str | None = None,
+        jobs: int | None = None,
+        wait: float = 60.0,
+        threads: int = 1,
+        **tls: str | None,
     ) -> None:
         try:
             import distributed  # noqa: F401
         except ImportError:
             raise UserError("exec=dask needs the package distributed: pip install 'omkl[dask]'") from None
-        self.address, self.wait = address, wait
+        self.address, self.wait, self.threads = address, wait, threads
         self.tls = {name: path for name, path in tls.items() if path is not None}
         if self.tls and not (address or "").startswith("tls://"):
             raise UserError(f"exec.{min(self.tls)}: certificates are for exec.address=tls://host:8786")
         self.remote = address is not None
         # a remote worker computes one at a time
-        self.workers = 1 if self.remote else jobs or provenance.cores()
+        self.workers = 1 if self.remote else jobs or max(1, provenance.cores() // threads)
 
     def run(self, function: Function, jobs: Iterable[Any]) -> Outcomes:
         """Yield (job, result or Failure) as they finish.

@@ -34,8 +34,9 @@ class Loky:
 
     name, remote = "loky", False
 
-    def __init__(self, jobs: int | None = None) -> None:
-        self.workers = jobs or joblib.cpu_count()  # which knows of containers' limits
+    def __init__(self, jobs: int | None = None, threads: int = 1) -> None:
+        self.workers = jobs or max(1, joblib.cpu_count() // threads)  # which knows of containers' limits
+        self.threads = threads
 
     def run(self, function: Function, jobs: Iterable[Any]) -> Outcomes:
         """Yield (job, result or Failure) as they finish.

@@ -13,6 +13,9 @@ class Serial:
 
     name, remote, workers = "serial", False, 1
 
+    def __init__(self, threads: int = 1) -> None:
+        self.threads = threads
+
     def run(self, function: Function, jobs: Iterable[Any]) -> Outcomes:
         """Yield (job, result or Failure) in the order given."""
         with threadpool_limits(1):

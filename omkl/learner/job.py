@@ -45,7 +45,9 @@ class Job:
     prepared: str = ""  # how a table of the user's was prepared, for the provenance
     board: Path | None = None  # where its rounds are noted while it runs, under its number
     number: int = 0
+    threads: int = 1  # that share its blocks
     source: str = ""  # of a learner of a folder, see `omkl.learner.source`
+    rounds: tuple[int, int] | None = None  # the first and the one after the last, None for all
 
     @property
     def kernel_pool(self) -> dict[str, Any] | None:
@@ -97,7 +99,9 @@ def run_cell(job: Job) -> dict[str, Any]:
         raise OmklError(f"{job.name} changed during the run: run the same command again")
     if job.order == "file":
         dataset = omkl.data.realisation(dataset, job.rep)
-    how: dict[str, Any] = {"block": job.block}
+    if job.rounds:
+        order = order[slice(*job.rounds)]
+    how: dict[str, Any] = {"block": job.block, "threads": job.threads}
     with ExitStack() as stack:
         if job.board is not None:
             how["on_part"] = stack.enter_context(board.noting(job.board, job.number, order.size))
@@ -115,11 +119,12 @@ def warm_up(settings: "Iterable[Sequence[Any]]") -> None:
     settings: as of `omkl.learner.warm_up`.
     """
     from omkl.learner import warming
+    from omkl.learner.compiled import setting
     from omkl.learner.resources import absent
 
     cold: dict[tuple, Sequence[Any]] = {}
     for own in settings:
-        spec, params, many = own[0], own[1], len(own) > 2 and own[2] > 2
+        spec, params, many = setting(own)
         arguments = repr(params) if spec.estimator else ""  # which are checked with it
         which = (spec.name, os.environ.get(EXTENSIONS), absent(spec.state, params), many, arguments)
         if which not in _warm:

@@ -17,6 +17,7 @@ from omkl.engine.stream import Stream, Trace, make_trace, part, trace_part
 from omkl.errors import OmklError, UserError
 from omkl.learner import resources
 from omkl.learner.choices import codes, compiled_value
+from omkl.learner.threads import ROWS, WORTH, Threads
 from omkl.paths import EXTENSIONS
 from omkl.tasks import by_task
 
@@ -36,8 +37,8 @@ class Learner:
     spec: the learner's LearnerSpec; params: its hyperparameters; pool: ``{"normalise", "kernels"}`` or None;
     d: number of features; seed: of its own randomness; block: rows computed at once (never changes a result);
     rounds: of the whole pass, where ``run`` is first given a part of it; frequencies (m, D, d): those of the
-    random features, in place of drawn ones; classes: of the data, which a learner of `about.classes: many`
-    tells apart where there are more than two.
+    random features, in place of drawn ones; threads: how many may share a block (nor do they); classes: of
+    the data, which a learner of `about.classes: many` tells apart where there are more than two.
 
     One pass over T examples equals passes over its parts, in any cut: all state is in ``self.state``.
     """
@@ -52,13 +53,16 @@ class Learner:
         block: int | None = None,
         rounds: int | None = None,
         frequencies: np.ndarray | None = None,
+        threads: int = 1,
         classes: int = 2,
     ):
         if by := [name for name, value in params.items() if by_task(value)]:
             raise OmklError(f"learner {spec.name}: {by[0]} depends on the task; use spec.usual(task)")
         self.spec, self.pool, self.d = spec, pool, d
         self.names = list(inspect.signature(self.run_compiled.py_func).parameters)
-        self.block = block or BLOCK
+        self.block = block or max(BLOCK, ROWS * threads)
+        self._cut = block or BLOCK  # parts end at multiples of it
+        self._threads = Threads(threads)
         self.m = len(pool["kernels"]) if pool is not None else 0
         self.forms, self.params = spec.state, params
         rng = np.random.default_rng(seed)
@@ -94,10 +98,14 @@ class Learner:
                 self._renumber(first)
         trace = make_trace(stream.T, len(self.spec.measures), stream.label is not None)
         resources.grow(self.forms, self.state, self.params, stream, learn)
-        step = max(1, -(-stream.T // (CURVE_POINTS * self.block))) * self.block
+        step = max(1, -(-stream.T // (CURVE_POINTS * self._cut))) * self._cut
         seconds = 0.0
-        for start in range(0, stream.T, step):
-            stop = min(start + step, stream.T)
+        stop = 0
+        while stop < stream.T:
+            start, shared = stop, self._shared()
+            stop = min((start // step + 1) * step, stream.T)
+            if shared:
+                stop = min(stop, start + self.block)
             for name in self._with_blocks():
                 close(self.state[name].open)
             whole = stop - start == stream.T
@@ -106,12 +114,23 @@ class Learner:
             resources.grow_dictionaries(self.forms, self.state, rounds, learn)
             values = {**self.state, **self.arguments, **now, "learn": learn}
             arguments = [values[name] for name in self.names]
+            for E in shared:
+                self._threads.prepare(E, rounds)
             began = time.thread_time()  # CPU time: waiting for a busy core is not the learner's
+            for E in shared:
+                seconds += self._threads.open_block(E, rounds)
             self.run_compiled(*arguments)
             seconds += time.thread_time() - began
-            if on_part is not None:
+            if on_part is not None and (stop % step == 0 or stop == stream.T):
                 on_part(stop)
         return trace, seconds
+
+    def _shared(self) -> list[Expansion]:
+        """Return the expansions whose next block the threads share."""
+        if self._threads.count == 1:
+            return []
+        expansions = (self.state[name] for name in self._with_blocks())
+        return [E for E in expansions if isinstance(E, Expansion) and E.size[0] >= WORTH]
 
     def _renumber(self, shift: int) -> None:
         """Shift the row numbers of the stored vectors."""

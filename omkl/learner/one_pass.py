@@ -15,7 +15,7 @@ from omkl.data.dataset import compact
 from omkl.engine.expansion import BLOCK, make_expansion, reserve
 from omkl.engine.pool import make_pool
 from omkl.engine.stream import Stream, Trace, make_stream, part
-from omkl.errors import OmklError
+from omkl.errors import Overflow
 from omkl.learner.learner import CURVE_POINTS, Learner
 from omkl.learner.outside import Estimator
 from omkl.learner.resources import held_bytes
@@ -31,39 +31,26 @@ def run_pass(
     permutation_seed: int,
     *,
     block: int | None = None,
+    threads: int = 1,
     on_part: Callable[[int], None] | None = None,
+    on_end: Callable[[Any, Trace], None] | None = None,
 ) -> dict:
     """Run a learner once over a data set in this order and return its cell's figures.
 
     spec: LearnerSpec; params: hyperparameters; pool: for learners with ``kernels: pool``; dataset: Dataset;
     order (T,): rows in order of arrival; permutation_seed: of this order, for the learner's own draws.
-    on_part: called with the number of rounds done, at most 100 times.
+    threads: that share a block's rows (see `omkl.learner.threads`); nothing but the time depends on it.
+    on_part: called with the number of rounds done, at most 100 times. on_end: called with the learner as the
+    pass left it, and the trace of its rounds.
     Keys: T, m, mistakes, mistake_rate (None of a regression, which has ``mse``, the mean squared error of the
     predictions before their updates; of a novelty detection the examples flagged as novel), confusion (of a
-    classification, see omkl.data.confusion), n_sv_sum,
-    n_sv_union, n_sv_combined, n_sv_per_kernel, weights, pairs (stored vectors summed over rounds), seconds,
-    memory (bytes, see resources.held_bytes; not of another package's estimator),
+    classification, see omkl.data.confusion), n_sv_sum, n_sv_union, n_sv_combined, n_sv_per_kernel, weights,
+    pairs (stored vectors summed over rounds), seconds, memory (bytes, see resources.held_bytes; not of
+    another package's estimator),
     curve (at most 100 points t, weights at points weights_t; ``loss``, the squared errors summed, of a
     regression in place of mistakes). Each further measure of the learner is a key of its own, its mean over
     the pass, and its sums a list of the curve. Raises OmklError when a regression's predictions overflow.
     """
-    return observed_pass(spec, params, pool, dataset, order, permutation_seed, block=block, on_part=on_part)[
-        0
-    ]
-
-
-def observed_pass(
-    spec: Any,
-    params: dict,
-    pool: dict | None,
-    dataset: Any,
-    order: np.ndarray,
-    permutation_seed: int,
-    *,
-    block: int | None = None,
-    on_part: Callable[[int], None] | None = None,
-) -> tuple[dict, Any, Trace]:
-    """Return the figures of `run_pass`, the learner as the pass left it, and the trace of its rounds."""
     dataset = compact(dataset)
     seed = seeds.learner_seed(permutation_seed, spec.draws_as or spec.name)
     params = for_task(params, dataset.task)
@@ -76,7 +63,8 @@ def observed_pass(
     if spec.estimator:
         learner = Estimator(spec, params, dataset.d, seed, dataset.task, dataset.n_classes)
     else:
-        learner = Learner(spec, params, pool, dataset.d, seed, block, order.size, classes=dataset.n_classes)
+        how = {"threads": threads, "classes": dataset.n_classes}
+        learner = Learner(spec, params, pool, dataset.d, seed, block, order.size, **how)
     weights: dict[int, list[float]] = {}
 
     def note(t: int) -> None:
@@ -92,7 +80,9 @@ def observed_pass(
         figures["confusion"] = confusion.counted(*_classes(stream, trace), dataset.n_classes)
     if not spec.estimator:  # another package does not say what it holds
         figures["memory"] = held_bytes(learner.state, stream, trace)
-    return figures, learner, trace
+    if on_end is not None:
+        on_end(learner, trace)
+    return figures
 
 
 def _classes(stream: Stream, trace: Trace) -> tuple[np.ndarray, np.ndarray]:
@@ -158,10 +148,10 @@ def _figures(
 
 
 def _check_range(sums: np.ndarray) -> None:
-    """Raise OmklError with the first round whose sum is no number."""
+    """Raise Overflow with the first round whose sum is no number."""
     if not np.isfinite(sums[-1]):
         t = int(np.argmin(np.isfinite(sums))) + 1
-        raise OmklError(f"the prediction of round {t} overflowed; rescale the data or reduce the step size")
+        raise Overflow(f"the prediction of round {t} overflowed; rescale the data or reduce the step size")
 
 
 def choose_kernels(
@@ -192,9 +182,9 @@ def choose_kernels(
 
 
 def _permuted(stream: Stream, seed: int) -> Stream:
-    """Return the rows of a stream that has them all in another order."""
-    order = np.random.default_rng(seed).permutation(stream.T).astype(np.int64)
-    place = np.empty(stream.T, np.int64)
+    """Return the rows of a stream in another order."""
+    order = np.sort(stream.order)[np.random.default_rng(seed).permutation(stream.T)]
+    place = np.empty(stream.indptr.size - 1, np.int64)
     place[stream.order] = np.arange(stream.T)
     label = None if stream.label is None else stream.label[place[order]]
     return stream._replace(order=order, y=stream.y[place[order]], label=label)

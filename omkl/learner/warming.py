@@ -1,80 +1,91 @@
-"""Compiled code is made, or loaded from disk, before a clock or a worker starts, by one process at a time.
+"""Compiled code is made, or loaded from disk, before a clock or a worker starts."""
 
-Two processes that compile different versions of the same helper at the same moment leave numba's index of it
-pointing at the wrong one of the two (``IndexDataCacheFile.save`` writes the index, then the code, and locks
-neither). So whoever may compile holds a lock, and so do workers on a fresh machine. What has been compiled
-for this kind of CPU is marked, and loading that needs no lock.
-"""
-
-import hashlib
-import platform
+import json
 import re
+import subprocess
 import sys
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager, suppress
-from functools import cache
-from pathlib import Path
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, closing, contextmanager, suppress
 from typing import Any
 
 import numpy as np
 from tqdm import tqdm
 
 from omkl.algorithms import function
-from omkl.config import compose
+from omkl.config import compose, learner_spec
 from omkl.engine import numba_cache
 from omkl.errors import UserError
-from omkl.files import locked
 from omkl.learner import outside
+from omkl.learner.compiled import Setting, cold, setting, turns, version
 from omkl.learner.one_pass import run_pass
-from omkl.learner.resources import absent, limits
+from omkl.learner.resources import limits
 
 MOST_NAMES = 8
+COMPANY = 3  # versions to be compiled for each process: fewer take as long as its start
+MOST_PROCESSES = 7  # of 0.3 GB; more would mostly compile the same parts of the engine
 BAR = "{desc} {n_fmt} of {total_fmt} |{bar}| {elapsed}"
-
-
-def setting(own: Sequence[Any]) -> tuple[Any, dict, bool]:
-    """Return learner, hyperparameters, and whether there are more than two classes, of a setting."""
-    return own[0], own[1], len(own) > 2 and own[2] > 2
-
-
-def version(spec: Any, params: dict, many: bool = False) -> str:
-    """Return the name of what is compiled: of a function, one for each set of resources that it lacks.
-
-    many: of more than two classes
-    """
-    return "-without_".join((spec.function, *absent(spec.state, params))) + ("-many" if many else "")
 
 
 def warm_up(settings: Sequence[Sequence[Any]]) -> None:
     """Compile what will run, or load it from the cache on disk, before any clock or worker starts.
 
     settings: (LearnerSpec, hyperparameters) or, where there are more than two classes, (LearnerSpec,
-    hyperparameters, classes). Says on stderr what it compiles; one process does at a time.
+    hyperparameters, classes). Says on stderr what it compiles; of many, on all cores.
     """
-    pool = {"normalise": "none", "kernels": [{"kind": "gaussian", "sigma": 1.0}]}
     chosen = list(map(setting, settings))
     for spec, params, many in chosen:
         if spec.estimator:
             outside.make(spec, params, 0, 3 if many else 2)  # imports its package, and sees wrong arguments
     versions = {version(*own): own for own in chosen if not own[0].estimator}
-    with compiling(versions) as missing, ExitStack() as stack:
-        new = [
-            name
-            for name in missing
-            if "-" in name or not numba_cache.has(function(versions[name][0].function))
-        ]
+    missing = cold(versions)
+    for name in versions:
+        if name not in missing:
+            _load(*versions[name])
+    if not missing:
+        return
+    new = [
+        name for name in missing if "-" in name or not numba_cache.has(function(versions[name][0].function))
+    ]
+    with ExitStack() as stack:
         bar = _announce([versions[name][0].name for name in new], stack) if new else None
-        for name, (spec, params, many) in versions.items():
-            tiny = _tiny(many)
+        stack.enter_context(_company([versions[name] for name in missing]))
+        for name in stack.enter_context(closing(turns(missing))):
             if bar is not None and name in new:
-                bar.set_description_str(f"compiling {spec.name} (once; kept on disk)")
-            usual = spec.usual(tiny.task)
-            if version(spec, usual, many) != name:
-                usual |= {limit: params[limit] and 2 for limit in limits(spec.state)}
-            with _faults_as_user_errors(spec):
-                run_pass(spec, usual, pool if spec.kernels == "pool" else None, tiny, np.arange(2), 0)
+                bar.set_description_str(f"compiling {versions[name][0].name} (once; kept on disk)")
+            _load(*versions[name])
             if bar is not None and name in new:
                 bar.update()
+
+
+def _load(spec: Any, params: dict, many: bool) -> None:
+    """Run two examples: what that needs is loaded from disk, or compiled."""
+    pool = {"normalise": "none", "kernels": [{"kind": "gaussian", "sigma": 1.0}]}
+    tiny = _tiny(many)
+    usual = spec.usual(tiny.task)
+    if version(spec, usual, many) != version(spec, params, many):
+        usual |= {limit: params[limit] and 2 for limit in limits(spec.state)}
+    with _faults_as_user_errors(spec):
+        run_pass(spec, usual, pool if spec.kernels == "pool" else None, tiny, np.arange(2), 0)
+
+
+@contextmanager
+def _company(settings: list[Setting]) -> Iterator[None]:
+    """Let other processes compile from the other end of a long list. What they do not finish is done here."""
+    from joblib import cpu_count  # which knows of containers' limits
+
+    count = min(cpu_count() - 1, len(settings) // COMPANY, MOST_PROCESSES)
+    text = json.dumps([[spec.name, params, many] for spec, params, many in reversed(settings)])
+    with ExitStack() as stack:
+        for _ in range(count):
+            command = [sys.executable, "-m", "omkl.learner.warming"]
+            quiet: dict[str, Any] = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+            process = subprocess.Popen(command, stdin=subprocess.PIPE, text=True, **quiet)
+            stack.callback(process.wait)
+            stack.callback(process.kill)  # harmless: files of compiled code are written as a whole or not
+            assert process.stdin is not None
+            with suppress(OSError), process.stdin as file:  # unless it ended at once
+                file.write(text)
+        yield
 
 
 def _tiny(many: bool) -> Any:
@@ -113,59 +124,14 @@ def _faults_as_user_errors(spec: Any) -> Iterator[None]:
         raise UserError(f"{path}: {spec.function} cannot be compiled: {' '.join(said)[:500]}") from error
 
 
-@contextmanager
-def compiling(versions: Iterable[str]) -> Iterator[list[str]]:
-    """Hold the lock of the compiled code unless these versions are marked as there; mark them at the end.
-
-    versions: functions of learners, with -SOMETHING after the name for another compiled version of one.
-    Yields those that are not marked.
-    """
-    folder, marks = numba_cache.base(), _marks(versions)
-    # `intact` deletes what is damaged; then it is compiled here
-    missing = [
-        name for name, mark in marks.items() if not (numba_cache.intact(_compiled(name)) and mark.exists())
-    ]
-    if not missing:
-        yield missing
-        return
-    with ExitStack() as stack:
-        try:
-            stack.enter_context(locked(folder / "lock", "compiling the learners"))
-        except OSError:  # a folder that cannot be written, or a file system without locks
-            yield missing
-            return
-        yield missing
-        with suppress(OSError):
-            (folder / "ready").mkdir(exist_ok=True)
-            for mark in marks.values():
-                mark.touch()
+def _accompany(text: str) -> None:
+    """Compile what the process that wrote this text has not begun."""
+    written = [(learner_spec(name), params, many) for name, params, many in json.loads(text)]
+    versions = {version(*own): own for own in written}
+    with closing(turns(cold(versions))) as names:
+        for name in names:
+            _load(*versions[name])
 
 
-def missing(settings: Iterable[Sequence[Any]]) -> list[str]:
-    """Return the learners that are to be compiled before these settings run; settings: as of `warm_up`."""
-    learners = {version(*setting(own)): own[0].name for own in settings}
-    return [learners[name] for name, mark in _marks(learners).items() if not mark.exists()]
-
-
-def _marks(versions: Iterable[str]) -> dict[str, Path]:
-    """Return the files that mark these versions as compiled for this kind of CPU."""
-    folder = numba_cache.base() / "ready"
-    return {
-        name: folder / f"{name}-{numba_cache.folder_of(_compiled(name)).name}-{_target()}"
-        for name in versions
-    }
-
-
-def _compiled(version: str) -> Any:
-    return function(version.partition("-")[0])
-
-
-@cache
-def _target() -> str:
-    """Return a hash of what numba's files depend on beside the sources: interpreter, numba, CPU."""
-    import numba
-    from llvmlite import binding
-
-    cpu = (binding.get_host_cpu_name(), binding.get_host_cpu_features().flatten())
-    parts = (platform.python_implementation(), platform.python_version(), numba.__version__, *cpu)
-    return hashlib.sha256(repr(parts).encode()).hexdigest()[:12]
+if __name__ == "__main__":
+    _accompany(sys.stdin.read())

@@ -26,6 +26,7 @@ from omkl.reports.expected import Expected
 from omkl.reports.grid import axes_of, grid_table, points
 from omkl.reports.lines import is_log_spaced, names_of
 from omkl.reports.measures import BY_TASK, MEASURES, learners_of, measure_of
+from omkl.reports.pareto import COSTS, front
 from omkl.reports.ranks import Ranks
 from omkl.reports.rows import Row, line_names
 from omkl.reports.sweep_figure import matrix
@@ -39,6 +40,7 @@ DIGITS = {"rate": 2, "count": 1, "size": 1, "share": 3}
 SIGNIFICANT = 6
 MOST_CLASSES = 100  # of a confusion matrix
 SECONDS = "seconds of one pass"
+FRONT = "best for its cost"
 _SYMBOLS = {"o": "circle", "s": "square", "^": "triangle-up", "D": "diamond", "v": "triangle-down"}
 _SYMBOLS |= {"P": "cross", "X": "x", "*": "star"}
 
@@ -159,6 +161,27 @@ def confusion(
         return None
     passes = basis(max(len(one.row.cells) for one in made), [one.row.order for one in made])
     return Figure(name, panels, {}, f"numbers: examples of one pass; {passes}")
+
+
+def pareto(table: "pd.DataFrame", cost: str, name: str) -> Figure:
+    """Return error against cost, a point per learner, and the front that none beats.
+
+    table: as of reports.pareto.draw_pareto
+    """
+    panels = []
+    for data, part in table.groupby("data", sort=False):
+        error = [BY_TASK[task].name for task in part["task"]]
+        stds = [row[f"{own}_std"] for own, row in zip(error, part.to_dict("records"), strict=True)]
+        own = zip(part["line"], part["cost"], part["error"], stds, strict=True)
+        points = [_line(str(line), [x], [y], [std]) for line, x, y, std in own]
+        places = front(part["cost"], part["error"])
+        joined = _line(FRONT, part["cost"].iloc[places], part["error"].iloc[places], [math.nan] * len(places))
+        about = {"label": measure_of(part).axis, "digits": 2, "kind": "rate", "x": COSTS[cost][1]}
+        view = {"type": "lines", "name": cost, **about, "log": True, "best": False, "points": True}
+        panels.append(Panel(str(data), [view | {"lines": [joined, *points]}]))
+    learners = list(dict.fromkeys(table["line"]))
+    text = "joined: no other learner has less error at no more cost"
+    return Figure(name, panels, looks(learners, [FRONT]), text)
 
 
 # -------------------------------------------------------------------- over hyperparameters

@@ -6,11 +6,13 @@ from omkl.errors import UserError
 from omkl.pages import figures, tables
 from omkl.pages.content import Figure, Page, Section, Table
 from omkl.pages.runs import origin_sections
+from omkl.papers.best import all_warnings, best_layout, with_costs
 from omkl.papers.claims import checked
 from omkl.papers.compare import Compared, compare
-from omkl.papers.figures import ranked, selected, spa_table, swept
+from omkl.papers.figures import costs, ranked, selected, spa_table, swept
 from omkl.papers.paper import Item, Paper
 from omkl.papers.render import agreement, csv_table, layout, ranks_texts, warnings_of
+from omkl.papers.rule_text import about_numbers
 from omkl.papers.selection import Selection, work_of
 from omkl.papers.tables import keep_best, sizes, times_layout
 from omkl.reports import style
@@ -45,11 +47,10 @@ def paper_page(paper: Paper, selection: Selection, command: str) -> Page:
     sections += [parts.figure(item) for item in paper.figures.values()]
     if paper.claims:
         sections.append(parts.claims())
-    if paper.deviations:
-        sections.append(Section("Deviations from the paper", texts=paper.deviations, numbered=True))
+    if about := about_numbers(paper):
+        sections.append(Section(about[0], texts=about[1], numbered=True))
     sections += origin_sections(outcome.cells, work.plans)
-    about = [paper.cite]
-    return Page(paper.name, paper.title, sections, about, command, [*warnings, *parts.warnings])
+    return Page(paper.name, paper.title, sections, [paper.cite], command, [*warnings, *parts.warnings])
 
 
 class _Parts:
@@ -68,7 +69,12 @@ class _Parts:
             how = [[("how to get it", text)] if text else [] for text in self._how(made.rows["data"])]
             rows = made.rows.to_dict("records")
             return Section(made.title, [tables.plain(name, rows, made.text("csv"), how, command=command)])
-        compared = self._compared(item, command)
+        try:
+            compared = self._compared(item, command)
+        except UserError as error:  # nothing of it is tuned yet
+            return Section(item.titled(), texts=[f"Not made: {error}."])
+        if item.kind == "best":
+            return self._best(compared, name, command)
         if item.kind == "tuning":
             compared.summary = compared.summary.assign(place=range(len(compared.summary)))
             keep_best(compared)
@@ -92,6 +98,18 @@ class _Parts:
             parts.append(curves)
         return Section(compared.title, parts)
 
+    def _best(self, compared: Compared, name: str, command: str) -> Section:
+        if compared.summary.empty:
+            return Section(compared.title, texts=["Not made: none of its learners is tuned yet."])
+        self._warn(compared.title, all_warnings(compared))
+        laid_out, terms = best_layout(compared)
+        csv = to_csv(with_costs(csv_table(compared)), [])
+        own = tables.results(
+            Table(name, (), (), csv, terms, compared.notes, ranks_texts(compared), command),
+            *(compared.summary, laid_out, compared.rows, compared.cells, _paths(compared)),
+        )
+        return Section(compared.title, [own])
+
     def figure(self, item: Item) -> Section:
         name, command = f"{self.paper.name}-figure-{item.number}", self.selection.command("figure", item.name)
         if item.kind == "digits":
@@ -114,6 +132,8 @@ class _Parts:
             return figures.ranks(ranked(shown), name)
         if shown.item.kind == "times":
             return figures.times(shown.summary, name)
+        if shown.item.kind == "pareto":
+            return figures.pareto(costs(shown), shown.item.options["cost"], name)
         if shown.item.kind == "spa":
             return figures.sensitivity(spa_table(shown), name)
         return figures.sensitivity(swept(shown), name, style.symbol(options["key"]))

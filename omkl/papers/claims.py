@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from omkl.errors import UserError, suggest
+from omkl.papers.best import not_tuned
 from omkl.papers.compare import Compared, compare
 from omkl.papers.paper import Paper, listed
 from omkl.papers.schema import QUANTIFIERS
@@ -23,7 +24,7 @@ from omkl.reports import plain_table
 from omkl.reports.fitting import filled
 from omkl.reports.measures import BY_TASK
 from omkl.reports.notes import failed, incomplete
-from omkl.reports.summary import difference, not_worse, paired_ps
+from omkl.reports.summary import Tested, not_worse, paired_ps
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -103,7 +104,7 @@ def comparable(rows: Rows, options: Options) -> Answer:
     numbers = f"{_shown(a, measure)} : {_shown(b, measure)}"
     if np.isnan(a) or np.isnan(b):
         return None, numbers
-    more = difference(rows.records[left][0]["row"], rows.records[right][0]["row"], rows.cells)
+    more = Tested(rows.cells).difference(rows.records[left][0]["row"], rows.records[right][0]["row"])
     return bool(a <= b or not_worse(more, *paired_ps([more]))), numbers
 
 
@@ -199,8 +200,8 @@ def _shown(value: float, measure: str) -> str:
 
 def claims(paper: Paper, selection: Selection, **how: Any) -> Made:
     """Run the missing cells of a paper's claims and check each; how: of ``Work.run``."""
-    outcome = work_of(paper, paper.claims.values(), selection).run(**how)
-    return checked(paper, selection, outcome)
+    work = work_of(paper, paper.claims.values(), selection)
+    return checked(paper, selection, work.run(**how), lenient=bool(work.pending))
 
 
 def checked(paper: Paper, selection: Selection, outcome: "Outcome", lenient: bool = False) -> Made:
@@ -222,6 +223,7 @@ def checked(paper: Paper, selection: Selection, outcome: "Outcome", lenient: boo
             answers, lacks = {}, str(error)
         there = compared.summary[compared.summary["missing"] == ""]
         own = [*incomplete(there), *failed(compared.expected)]
+        own += not_tuned(compared.work, f"`omkl tune {paper.name}`")
         known = [holds for holds, _ in answers.values() if holds is not None]
         sets = str(item.options.get("sets", "all"))
         row: dict[str, Any] = {"claim": item.number, "text": item.title, "said of": sets}

@@ -7,14 +7,14 @@ from functools import cache
 from math import nan
 from typing import TYPE_CHECKING, Any
 
-from omkl.config import learner_specs
+from omkl.config import domains, learner_specs
 from omkl.data.files import data_name
 from omkl.errors import UserError, show, suggest
 from omkl.papers.paper import Item, Paper, Run, listed
 from omkl.papers.selection import Work
 from omkl.paths import extensions, published_folder
 from omkl.reports.expected import Expected
-from omkl.reports.rows import Row, identities, identity
+from omkl.reports.rows import Row, identities, identity, rounds_of
 from omkl.reports.summary import summary_of_rows
 
 if TYPE_CHECKING:
@@ -108,8 +108,9 @@ def compare(paper: Paper, item: Item, work: Work, outcome: "Outcome", command: s
     outcome: of ``work.run`` or of a larger work    command: makes the table
     """
     settings = [setting for plan in work.plans for setting in (*plan.settings, *plan.yardsticks)]
+    learners = [setting.learner for setting in settings] + [learner for _, _, learner in work.pending]
     expected = Expected(
-        specs=learner_specs(dict.fromkeys(setting.learner for setting in settings)),
+        specs=learner_specs(dict.fromkeys(learners)),
         failed=tuple(outcome.failed),
         swept=tuple(dict.fromkeys(key for plan in work.plans for key in plan.swept)),
         command=command,
@@ -134,8 +135,10 @@ def _rows(work: Work, cells: "pd.DataFrame", expected: Expected) -> list[tuple[R
     have is one row, of the run with more repetitions; a setting that is a learner of one run is no yardstick.
     """
     tasks = dict(zip(cells["data"], cells["task"], strict=True))
-    places: dict[tuple, dict[int, int]] = {}  # of the cells: by data set, order, setting; by repetition
-    where = zip(cells["data"], cells["order"], identities(cells), cells["rep"], strict=True)
+    places: dict[
+        tuple, dict[int, int]
+    ] = {}  # of the cells: by data set, order, rounds, setting; by repetition
+    where = zip(cells["data"], cells["order"], rounds_of(cells), identities(cells), cells["rep"], strict=True)
     for at, (*place, rep) in enumerate(where):
         places.setdefault(tuple(place), {}).setdefault(rep, at)
     table: dict[tuple, tuple[Row, Run]] = {}
@@ -150,8 +153,10 @@ def _rows(work: Work, cells: "pd.DataFrame", expected: Expected) -> list[tuple[R
             data = path if path in tasks else data_name(path)
             task = tasks.get(data)
             task = task if isinstance(task, str) else "classification"
+            part = domains.rounds_of(plan.rounds, plan.load(path).T, path) if plan.rounds else None
+            rounds = ":".join(map(str, part)) if part else ""
             for setting in plan.yardsticks if is_yardstick else plan.settings:
-                key = (data, plan.order, identity(setting.learner, setting.params, setting.pool))
+                key = (data, plan.order, rounds, identity(setting.learner, setting.params, setting.pool))
                 known = table.get(key)
                 if known and (is_yardstick or known[0].planned >= plan.reps):
                     continue
@@ -163,6 +168,9 @@ def _rows(work: Work, cells: "pd.DataFrame", expected: Expected) -> list[tuple[R
                 row.planned = plan.reps
                 if not is_yardstick:
                     row.label, row.per_data = run.labels.get(setting.learner), run.per_data_params
+                    if run.tune is not None:  # its hyperparameters make no learner of its own
+                        row.label = row.label or expected.label(setting.learner)
+                        row.pool = None
                 table[key] = (row, run)
     runs = [*(run for run, _ in work.parts), *(run for run, _ in work.missing)]
     names = dict.fromkeys([*(name for run in runs for name in run.data), *work.data])

@@ -135,6 +135,23 @@ def times(compared: Compared, out: str) -> list[Path]:
     return _save(compared, draw_times(table, **_labels(compared)), out)
 
 
+def pareto(compared: Compared, out: str) -> list[Path]:
+    """Draw error against ``cost`` (time or size), a panel per data set, with the front of the learners."""
+    from omkl.reports.pareto import draw_pareto
+
+    cost = compared.item.options["cost"]
+    return _save(compared, draw_pareto(costs(compared), cost, **_labels(compared)), out)
+
+
+def costs(compared: Compared) -> "pd.DataFrame":
+    """Return the points of ``pareto``, as pareto.draw_pareto takes them."""
+    from omkl.papers.best import with_costs
+    from omkl.reports.pareto import costs_of
+
+    done = compared.summary[compared.summary["reps"] > 0]
+    return costs_of(grid_table(with_costs(done)), compared.item.options["cost"])
+
+
 def spa(compared: Compared, out: str) -> list[Path]:
     """Draw the effect of alpha and beta of SPA, and the other budget learners (BOMKL, Figure 1)."""
     from omkl.reports.sensitivity import draw_sensitivity
@@ -177,7 +194,7 @@ def spa_table(compared: Compared) -> "pd.DataFrame":
 
 
 KINDS: dict[str, Callable[[Compared, str], list[Path]]] = {
-    draw.__name__: draw for draw in (curves, sensitivity, ranks, times, spa)
+    draw.__name__: draw for draw in (curves, sensitivity, ranks, times, spa, pareto)
 }
 
 

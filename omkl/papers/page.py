@@ -10,8 +10,10 @@ from omkl.files import replacing
 from omkl.papers.claims import claims
 from omkl.papers.figures import figure
 from omkl.papers.paper import Paper, Run
+from omkl.papers.rule_text import about_numbers
 from omkl.papers.selection import Selection
 from omkl.papers.tables import Made, table
+from omkl.papers.tuned import tuned_runs
 
 if TYPE_CHECKING:
     from omkl.run.runner import Outcome
@@ -24,14 +26,13 @@ def write_page(
     selection: Selection,
     folder: Path,
     *,
-    fresh: bool = False,
     report: Callable[[str], None] = print,
     **how: Any,
 ) -> None:
     """Make all of a paper and write folder/NAME.md and, in folder/NAME/, every table, figure and the claims.
 
-    Tables as .md, .csv and .tex, figures as .png and .pdf. fresh: run the cells of the tables again
-    how: of ``Work.run``    report: gets each file's stem once it is written
+    Tables as .md, .csv and .tex, figures as .png and .pdf. how: of ``Work.run``; fresh runs the cells of the
+    tables again    report: gets each file's stem once it is written
 
     Raises OmklError when a cell failed: the files written before stay, and the store keeps the rest.
     """
@@ -56,12 +57,19 @@ def write_page(
 
     for item in paper.tables.values():
         stem = f"table-{item.number or paper.name}"
-        made = table(paper, item, selection, fresh=fresh, **how)
+        try:
+            made = table(paper, item, selection, **how)
+        except UserError as error:
+            if not tuned_runs(paper):
+                raise
+            parts.append(f"## {item.titled(selection.names or None)}\n\nNot made: {error}\n")
+            continue
         text = save(stem, made)
         if text.count("\n|") > 60:  # a long one opens on a click
             text = f"<details><summary>the table</summary>\n\n{text}\n</details>\n"
         links = " · ".join(f"[{suffix}]({paper.name}/{stem}.{suffix})" for suffix in SUFFIXES)
         parts.append(f"## {made.title}\n\n{links}\n\n{text}\n{_commands(item.runs)}")
+    how = {**how, "fresh": False} if "fresh" in how else how
     for item in paper.figures.values():
         target = inner / f"figure-{item.number}"
         try:
@@ -78,15 +86,15 @@ def write_page(
     if paper.claims:
         parts.append(f"## Claims\n\n{save('claims', claims(paper, selection, **how))}")
     head = [f"# {paper.title}", paper.cite, _origin(outcomes)]
-    if paper.deviations:
-        lines = (f"{place}. {text}" for place, text in enumerate(paper.deviations, 1))
-        head += ["## Deviations from the paper", "\n".join(lines)]
+    if about := about_numbers(paper):
+        lines = (f"{place}. {text}" for place, text in enumerate(about[1], 1))
+        head += [f"## {about[0]}", "\n".join(lines)]
     _write(folder / f"{paper.name}.md", "\n\n".join([*head, "\n".join(parts)]))
     report(str(folder / f"{paper.name}.md"))
 
 
 def _commands(runs: Iterable[Run]) -> str:
-    commands = " · ".join(f"`{run.command}`" for run in runs)
+    commands = " · ".join(dict.fromkeys(f"`{run.command}`" for run in runs))
     return f"Cells: {commands}\n" if commands else ""
 
 

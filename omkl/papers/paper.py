@@ -24,14 +24,19 @@ class Run:
     words: KEY to value    per_data: words that hold for one data set only, by its name
     published: name in the published table of a learner's row, by learner    labels: the row's name here, by
     learner    extra: added to the paper's rows, so not counted among the cells that should agree
+    tune: the rule by which its learners are tuned (tuned.py), None where the words say all
+    folder: that has its learners; without it (``--with``) the run is left out of tables and figures
     """
 
     name: str
     words: Mapping[str, Any]
+    paper: str = ""
     per_data: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     published: Mapping[str, str] = field(default_factory=dict)
     labels: Mapping[str, str] = field(default_factory=dict)
     extra: bool = False
+    tune: Mapping[str, Any] | None = None
+    folder: str = ""
 
     @property
     def data(self) -> list[str]:
@@ -46,7 +51,9 @@ class Run:
 
     @property
     def command(self) -> str:
-        """The `omkl run` or sweep that makes its cells."""
+        """The `omkl run` or sweep that makes its cells; of learners that are tuned first, their page's."""
+        if self.tune is not None:
+            return shlex.join(["omkl", "tune", self.paper, *(["--with", self.folder] if self.folder else [])])
         swept = any(isinstance(value, list) for key, value in self.words.items() if "." in key)
         words = [grammar.word(key, value) for key, value in self.words.items()]
         return f"omkl {'sweep' if swept else 'run'} {shlex.join(words)}"
@@ -112,7 +119,9 @@ def read(name: str) -> Paper:
     compose.known_option("paper", name, "paper")
     content = compose.read("paper", [name])[name]
     check_paper(content, str(compose.file("paper", name)))
-    runs = {key: Run(key, **_given(parts)) for key, parts in (content.get("runs") or {}).items()}
+    runs = {key: Run(key, paper=name, **_given(parts)) for key, parts in (content.get("runs") or {}).items()}
+
+    left_out = {run.name for run in runs.values() if run.folder and not _known(run)}
 
     def items(group: str) -> dict[str, Item]:
         made = {}
@@ -120,7 +129,9 @@ def read(name: str) -> Paper:
             options = _given(parts)
             title, kind, own = options.pop("title"), options.pop("kind"), options.pop("runs", ())
             short = "" if number == "only" else str(number)
-            made[str(number)] = Item(name, short, title, kind, tuple(runs[run] for run in own), options)
+            made[str(number)] = Item(
+                name, short, title, kind, tuple(runs[run] for run in own if run not in left_out), options
+            )
         return made
 
     return Paper(
@@ -134,6 +145,10 @@ def read(name: str) -> Paper:
         claims=items("claims"),
         deviations=tuple(content.get("deviations") or ()),
     )
+
+
+def _known(run: Run) -> bool:
+    return set(listed(run.words["algo"])) <= set(compose.options("algo"))
 
 
 def _given(parts: Mapping[str, Any]) -> dict[str, Any]:

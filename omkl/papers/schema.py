@@ -48,20 +48,21 @@ NAMED_TEXTS: Type = ("names, each with a text", _all(dict, lambda text: isinstan
 PAPER = {"title": TEXT, "cite": TEXT, "published": TEXT, "deviations": TEXTS}
 PAPER |= dict.fromkeys(("unavailable", "runs", "tables", "figures", "claims"), NAMED_MAPPINGS)
 UNAVAILABLE = {"title": TEXT, "how": TEXT}
-RUN = {"words": MAPPING, "per_data": NAMED_MAPPINGS, "extra": FLAG}
+RUN = {"words": MAPPING, "per_data": NAMED_MAPPINGS, "extra": FLAG, "tune": MAPPING, "folder": TEXT}
 RUN |= {"published": NAMED_TEXTS, "labels": NAMED_TEXTS}
 RUN_WORDS = {"algo": NAMES, "data": NAMES, "reps": COUNT}
 NOTE = {"data": NAMES, "row": NAMES, "of": NAMES, "text": TEXT, "always": FLAG}
 ITEM = {"title": TEXT, "kind": TEXT, "runs": TEXTS, "published": NAME, "published_data": NAMED_TEXTS}
 ITEM |= {"notes": MAPPINGS, "data": NAMES, "right": NAMES, "order": TEXTS}
-ITEM |= dict.fromkeys(("pool", "base", "measure", "key", "sets", "left", "label", "direction"), TEXT)
+ITEM |= dict.fromkeys(("pool", "base", "measure", "key", "sets", "left", "label", "direction", "cost"), TEXT)
 ITEM |= dict.fromkeys(("ranks", "yardsticks", "log"), FLAG)
 ITEM |= dict.fromkeys(("alpha", "beta", "low", "high", "until", "start", "end"), NUMBER)
 # The kinds of each group, and the keys that an item of the kind needs besides title and kind.
 KINDS: dict[str, dict[str, tuple[str, ...]]] = {
-    "tables": {"results": (), "tuning": (), "times": ("base",), "sizes": ("data",)},
+    "tables": {"results": (), "tuning": (), "best": (), "times": ("base",), "sizes": ("data",)},
     "figures": dict.fromkeys(("ranks", "times", "digits"), ())
-    | {"curves": ("measure",), "sensitivity": ("key",), "spa": ("alpha", "beta")},
+    | {"curves": ("measure",), "sensitivity": ("key",), "spa": ("alpha", "beta")}
+    | {"pareto": ("cost",)},
     "claims": {
         "less": ("runs", "left", "right", "measure"),
         "comparable": ("runs", "left", "right"),

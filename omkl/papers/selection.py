@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from omkl.config import Plan, plan
 from omkl.errors import OmklError, UserError, suggest
 from omkl.papers.paper import Item, Paper, Run
+from omkl.papers.tuned import split, tuned_runs
 
 if TYPE_CHECKING:
     from omkl.run.runner import Outcome
@@ -76,12 +77,14 @@ class Work:
 
     missing: (run, data set) pairs    how: why a data set is not there and how to get it, by its name
     stands_in: the paper's name of the set that a file of the user's stands in for, by the file
+    pending: (run, data set, learner) that are not tuned yet
     """
 
     parts: tuple[Part, ...]
     missing: tuple[tuple[Run, str], ...]
     how: Mapping[str, str]
     stands_in: Mapping[str, str]
+    pending: tuple[tuple[Run, str, str], ...] = ()
 
     @property
     def plans(self) -> list[Plan]:
@@ -92,18 +95,26 @@ class Work:
     def data(self) -> list[str]:
         """The data sets of all parts in order, with those that are not available, each once."""
         names = [self.stands_in.get(name, name) for part in self.parts for name in part.plan.data]
-        return list(dict.fromkeys([*names, *(name for _, name in self.missing)]))
+        names += [name for _, name in self.missing] + [name for _, name, _ in self.pending]
+        return list(dict.fromkeys(names))
 
-    def run(self, **how: Any) -> "Outcome":
-        """Run the cells of all parts through one executor; how: jobs, fresh ... of runner.run_plans."""
+    def run(self, stored: bool = False, **how: Any) -> "Outcome":
+        """Run the cells of all parts through one executor; how: jobs, fresh ... of runner.run_plans.
+
+        stored: run nothing, take what the store holds
+        """
         from omkl.run.runner import run_plans
+        from omkl.run.stored import stored_plans
 
+        if not self.plans and self.pending:
+            run, name, learner = self.pending[0]
+            raise UserError(f"{learner} on {name} is not tuned yet; `omkl tune {run.paper}` does it")
         if not self.plans:
             first, *others = dict.fromkeys(name for _, name in self.missing)
             names, about = ", ".join([first, *others]), f"{first}: " if others else ""
             more = "; --data NAME gives the reason for each other set" if others else ""
             raise UserError(f"{names}: the data are not available: {about}{self.how[first]}{more}")
-        return run_plans(self.plans, **how)
+        return stored_plans(self.plans)[0] if stored else run_plans(self.plans, **how)
 
 
 def work_of(paper: Paper, items: Iterable[Item], selection: Selection) -> Work:
@@ -126,17 +137,32 @@ def work_of(paper: Paper, items: Iterable[Item], selection: Selection) -> Work:
         groups += [(run, values, names) for values, names in alike.values()]
     for _, values, names in groups:  # every mistake in the values is reported before data are looked for
         _plan(values, [files.get(name, name) for name in names if name not in how] or [QUICK_DATA], selection)
-    parts, missing = [], []
+    parts: list[Part] = []
+    missing, pending = [], []
     for run, values, names in groups:
         for name in names:
             if name not in how and name not in files and (reason := _reason(name)):
                 how[name] = reason
         missing += [(run, name) for name in names if name in how]
         if data := [files.get(name, name) for name in names if name not in how]:
-            parts.append(Part(run, _plan(values, data, selection)))
-    if not parts and not missing:
+            plan = _plan(values, data, selection)
+            plans, lacking = ([plan], []) if run.tune is None else split(run, plan)
+            parts += [Part(run, own) for own in plans]
+            pending += [(run, name, learner) for name, learner in lacking]
+    if not parts and not missing and not pending:
         raise UserError(f"--data {','.join(selection.data)}: {paper.name} has no such data")
-    return Work(tuple(parts), tuple(missing), how, {path: name for name, path in files.items()})
+    stands_in = {path: name for name, path in files.items()}
+    return Work(tuple(parts), tuple(missing), how, stands_in, tuple(pending))
+
+
+def tuned_plans(paper: Paper, selection: Selection) -> dict[str, Plan]:
+    """Return the plans of the runs whose learners are to be tuned, on the data that are there, by name."""
+    plans = {}
+    for run in tuned_runs(paper):
+        names = [name for name in run.data if not selection.names or name in selection.names]
+        if data := [name for name in names if not _reason(name)]:
+            plans[run.name] = _plan(dict(run.words), data, selection)
+    return plans
 
 
 def _files(paper: Paper, selection: Selection) -> dict[str, str]:

@@ -6,6 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from omkl.errors import UserError
+from omkl.papers.best import best
 from omkl.papers.compare import Compared, compare, published_lines
 from omkl.papers.paper import Item, Paper
 from omkl.papers.render import render, warnings_of
@@ -106,7 +107,12 @@ def times_layout(compared: Compared) -> tuple["pd.DataFrame", Display, list[tupl
     return flat, Display(tuple(columns), tuple(rows)), terms
 
 
-KINDS: dict[str, Callable[[Compared, str], str]] = {"results": render, "tuning": render, "times": times}
+KINDS: dict[str, Callable[[Compared, str], str]] = {
+    "results": render,
+    "tuning": render,
+    "times": times,
+    "best": best,
+}
 
 
 def sizes(paper: Paper, item: Item, selection: Selection) -> Made:

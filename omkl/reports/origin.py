@@ -1,8 +1,11 @@
 """Where the cells of a table come from: code, versions, machines, load; and doubts about their times."""
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from omkl.reports.captions import n_cells, some
 
@@ -15,6 +18,51 @@ CROWDED = 1.5  # load per core above which times are doubtful: one worker per co
 Entry = Mapping[str, Any]  # the provenance of a cell
 
 
+class Origins:
+    """The provenance of many cells: each distinct one, but for time and load, once.
+
+    of: (n,) which entry each cell has, -1 for none    load: (n,) of the machine, NaN where it is not known
+    """
+
+    def __init__(self, cells: "pd.DataFrame") -> None:
+        self.entries: list[Entry] = []
+        memo: dict[str, int] = {}
+        name = "origin" if "origin" in cells else "provenance"
+        values = cells[name].tolist() if name in cells else [None] * len(cells)
+        seen: dict[int, int] = {}  # entries that are the same object
+        of = []
+        for entry in values:
+            at = seen.get(id(entry))
+            if at is None:
+                at = -1
+                if isinstance(entry, dict):
+                    at = memo.setdefault(_key(entry), len(memo))
+                    if at == len(self.entries):
+                        self.entries.append(entry)
+                seen[id(entry)] = at
+            of.append(at)
+        self.of = np.array(of, int)
+        loads = (
+            cells["load"]
+            if name == "origin"
+            else [entry.get("load") if isinstance(entry, dict) else None for entry in values]
+        )
+        self.load = np.array([load if isinstance(load, (int, float)) else np.nan for load in loads], float)
+        self._memo: dict[tuple[int, ...], tuple[str, ...]] = {}
+
+    def columns(self, cells: Any) -> dict[str, Any]:
+        """Return the provenance of some cells, by their places, in a row of CSV or JSON: COLUMNS."""
+        known = dict.fromkeys(self.of[cells].tolist())
+        known.pop(-1, None)
+        which = tuple(known)
+        if which not in self._memo:
+            self._memo[which] = tuple(_texts([self.entries[at] for at in which]))
+        load = self.load[cells]
+        load = load[~np.isnan(load)]
+        most = float(load.max()) if len(load) else None
+        return dict(zip(COLUMNS, (*self._memo[which], most), strict=True))
+
+
 def columns(entries: Iterable[Any]) -> dict[str, Any]:
     """Return the provenance of some cells in a row of CSV or JSON: COLUMNS."""
     known = _known(entries)
@@ -23,11 +71,14 @@ def columns(entries: Iterable[Any]) -> dict[str, Any]:
 
 def made_with(cells: "pd.DataFrame") -> str:
     """Return one line: versions and commits, machines, workers, load; empty where no cell has them."""
-    known = _known(cells.get("provenance", ()))
-    commits, versions, machines = _texts(known)
+    known = Origins(cells)
+    commits, versions, machines = _texts(known.entries)
     parts = [", ".join(filter(None, (versions, commits))), machines]
-    for word, name in (("workers", "jobs"), ("load", "load")):
-        if values := _numbers(known, name):
+    for word, values in (
+        ("workers", _numbers(known.entries, "jobs")),
+        ("load", known.load[~np.isnan(known.load)]),
+    ):
+        if len(values):
             ends = dict.fromkeys((min(values), max(values)))
             parts.append(f"{word} {' to '.join(f'{value:g}' for value in ends)}")
     return " · ".join(filter(None, parts))
@@ -35,28 +86,46 @@ def made_with(cells: "pd.DataFrame") -> str:
 
 def doubts(cells: "pd.DataFrame") -> list[str]:
     """Return warnings: times of different CPUs or of crowded machines, versions mixed."""
-    known = _known(cells.get("provenance", ()))
+    known = Origins(cells)
+    counts = np.bincount(known.of[known.of >= 0], minlength=len(known.entries)).tolist()
+    cpus = [entry.get("cpu") for entry in known.entries]
+    versions = [_of(entry).get("omkl") for entry in known.entries]
+    jobs = np.array([*map(_busy, known.entries), np.nan], float)
+    cores = np.array([*(next(iter(_numbers([e], "cores")), np.nan) for e in known.entries), np.nan], float)
     return [
-        *_mixed([entry.get("cpu") for entry in known], "seconds were measured on different CPUs"),
-        *_mixed([_of(entry).get("omkl") for entry in known], "cells were made by different versions of omkl"),
-        *_crowded(known, "jobs", 1.0, "with {:g} workers on {:g} cores"),
-        *_crowded(known, "load", CROWDED, "under a load of {:g} on {:g} cores"),
+        *_mixed(cpus, counts, "seconds were measured on different CPUs"),
+        *_mixed(versions, counts, "cells were made by different versions of omkl"),
+        *_crowded(known, jobs[known.of], cores[known.of], 1.0, "with {:g} workers on {:g} cores"),
+        *_crowded(known, known.load, cores[known.of], CROWDED, "under a load of {:g} on {:g} cores"),
     ]
 
 
-def _crowded(entries: list[Entry], name: str, limit: float, text: str) -> list[str]:
-    both = [(*_numbers([entry], name), *_numbers([entry], "cores")) for entry in entries]
-    over = [pair for pair in both if len(pair) == 2 and all(pair) and pair[0] > limit * pair[1]]
-    if not over:
+def _busy(entry: Entry) -> float:
+    """Return how many threads all workers have."""
+    return math.prod([*_numbers([entry], "jobs"), *_numbers([entry], "threads")] or [math.nan])
+
+
+def _crowded(known: Origins, busy: np.ndarray, cores: np.ndarray, limit: float, text: str) -> list[str]:
+    over = np.flatnonzero((busy > limit * cores) & (cores != 0))
+    if not len(over):
         return []
-    worst = max(over, key=lambda pair: pair[0] / pair[1])
-    return [f"seconds may be too long: {len(over)} of {len(entries)} cells ran {text.format(*worst)}"]
+    worst = over[np.argmax(busy[over] / cores[over])]
+    count, total = len(over), int((known.of >= 0).sum())
+    return [f"seconds may be too long: {count} of {total} cells ran {text.format(busy[worst], cores[worst])}"]
 
 
-def _mixed(values: list[Any], text: str) -> list[str]:
-    counts = Counter(str(value) for value in values if value is not None).most_common()
-    listed = ", ".join(f"{value} ({n_cells(count)})" for value, count in counts)
-    return [f"{text}: {listed}"] if len(counts) > 1 else []
+def _mixed(values: list[Any], counts: list[int], text: str) -> list[str]:
+    sums: Counter[str] = Counter()
+    for value, count in zip(values, counts, strict=True):
+        if value is not None:
+            sums[str(value)] += count
+    listed = ", ".join(f"{value} ({n_cells(count)})" for value, count in sums.most_common())
+    return [f"{text}: {listed}"] if len(sums) > 1 else []
+
+
+def _key(entry: Entry) -> str:
+    """Return what makes two entries the same: all but time and load."""
+    return repr([part for part in entry.items() if part[0] not in ("time", "load")])
 
 
 def _known(entries: Iterable[Any]) -> list[Entry]:

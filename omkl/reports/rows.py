@@ -5,6 +5,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from omkl.config.settings_text import params_text
 from omkl.data.files import data_name
 from omkl.reports.expected import Expected
@@ -13,7 +15,7 @@ from omkl.tasks import for_task
 if TYPE_CHECKING:
     import pandas as pd
 
-_READ = ["data", "data_hash", "order", "algo", "params", "pool", "pool_spec", "task"]
+_READ = ["data", "data_hash", "order", "algo", "params", "pool", "pool_spec", "task", "rounds"]
 
 
 @dataclass
@@ -24,6 +26,7 @@ class Row:
     cells: positions in the DataFrame, none when nothing has finished    planned: repetitions it should have
     label: printed in place of the learner's name
     per_data: hyperparameters that are chosen for each data set, which make no learner of its own in a figure
+    rounds: the part of the stream, as ``0:5000``, empty for all of it
     """
 
     data: str
@@ -37,6 +40,7 @@ class Row:
     planned: int = 0
     label: str | None = None
     per_data: tuple[str, ...] = ()
+    rounds: str = ""
 
     @classmethod
     def of(cls, setting: Any, data: str, order: str, is_yardstick: bool, task: str, **more: Any) -> "Row":
@@ -65,6 +69,35 @@ def identities(cells: Mapping[str, Iterable[Any]]) -> Iterator[str]:
         yield memo[which]
 
 
+def rounds_of(cells: "pd.DataFrame") -> list[str]:
+    """Return the part of the stream of each cell as ``0:5000``, empty for all of it."""
+    parts = cells["rounds"]
+    return [":".join(map(str, part)) if isinstance(part, list | tuple) else "" for part in parts]
+
+
+def alike(cells: "pd.DataFrame") -> tuple[np.ndarray, np.ndarray]:
+    """Return the first row of each kind, and each row's kind: rows of one kind hold the same objects.
+
+    Equal objects may be of different kinds. So what is read of each kind is read of few rows.
+    """
+    import pandas as pd
+
+    of = np.zeros(len(cells), np.int64)
+    for name in cells:
+        values = cells[name].to_numpy()
+        if values.dtype == object:
+            values = np.fromiter(map(id, values), np.int64, len(values))
+        own, known = pd.factorize(values, use_na_sentinel=False)
+        of = pd.factorize(of * len(known) + own)[0] if len(known) > 1 else of
+    return np.unique(of, return_index=True)[1], of
+
+
+def divided(numbers: np.ndarray, count: int) -> list[np.ndarray]:
+    """Return the places of each number below ``count``, ascending."""
+    order = np.argsort(numbers, kind="stable")
+    return np.split(order, np.cumsum(np.bincount(numbers, minlength=count))[:-1]) if count else []
+
+
 def rows_of(cells: "pd.DataFrame", expected: Expected) -> list[Row]:
     """Return the rows: data sets in order, in each the learners and then the yardsticks, in order.
 
@@ -78,17 +111,24 @@ def rows_of(cells: "pd.DataFrame", expected: Expected) -> list[Row]:
             same = identity(setting.learner, setting.params, setting.pool)
             known.setdefault(same, (len(known), is_yardstick, setting))
     table: dict[tuple, Row] = {}
-    places = (~cells["key"].duplicated() & (cells["status"] == "ok")).to_numpy().nonzero()[0].tolist()
-    finished = cells[_READ].iloc[places]
-    for at, cell, same in zip(places, finished.to_dict("records"), identities(finished), strict=True):
-        group = (cell["data"], cell["data_hash"], cell["order"])
+    places = (~cells["key"].duplicated() & (cells["status"] == "ok")).to_numpy().nonzero()[0]
+    finished = cells.reindex(columns=_READ).iloc[places]
+    firsts, of = alike(finished)
+    kinds = finished.iloc[firsts]
+    number: dict[tuple, int] = {}
+    numbers = np.empty(len(firsts), int)  # of the row of each kind
+    records = zip(kinds.to_dict("records"), identities(kinds), rounds_of(kinds), strict=True)
+    for at, (cell, same, rounds) in enumerate(records):
+        group = (cell["data"], cell["data_hash"], cell["order"], rounds)
+        numbers[at] = number.setdefault((group, same), len(number))
         if (group, same) not in table:
             _, is_yardstick, setting = known.get(same, (0, False, None))
             task, pool = (part if isinstance(part, str) else None for part in (cell["task"], cell["pool"]))
             pool = setting.pool["name"] if setting and setting.pool else pool
             own = (cell["order"], cell["algo"], cell["params"], pool, is_yardstick, task or "classification")
-            table[group, same] = Row(cell["data"], *own)
-        table[group, same].cells.append(at)
+            table[group, same] = Row(cell["data"], *own, rounds=rounds)
+    for row, where in zip(table.values(), divided(numbers[of], len(number)), strict=True):
+        row.cells = places[where].tolist()
     groups = _groups(table, expected)
     usual = [task for setting in expected.settings for task in expected.tasks(setting.learner)]
     for group in groups:
@@ -114,21 +154,23 @@ def rows_of(cells: "pd.DataFrame", expected: Expected) -> list[Row]:
 
 
 def _groups(table: Mapping[tuple, Row], expected: Expected) -> list[tuple]:
-    """Return the (data, hash, order) of the rows, the expected data sets first."""
+    """Return the (data, hash, order, rounds) of the rows, the expected data sets first."""
     present = sorted({group for group, _ in table}, key=lambda group: tuple(map(str, group)))
     groups: list[tuple] = []
     for spec in expected.data:
         name = spec if any(group[0] == spec for group in present) else data_name(spec)
-        groups += [group for group in present if group[0] == name] or [(name, None, "")]
+        groups += [group for group in present if group[0] == name] or [(name, None, "", "")]
     return list(dict.fromkeys([*groups, *present]))
 
 
 def _distinguish(table: Mapping[tuple, Row], groups: Sequence[tuple]) -> None:
-    """Add to a data set's name what distinguishes it from another of the name: order, part of its hash."""
+    """Add to a data set's name what distinguishes it from another of the name: order, hash, rounds."""
     for (group, _), row in table.items():
-        _, hashes, orders = (set(part) for part in zip(*(g for g in groups if g[0] == group[0]), strict=True))
+        same = zip(*(g for g in groups if g[0] == group[0]), strict=True)
+        _, hashes, orders, parts = (set(part) for part in same)
         marks = [str(group[1])[:6]] if len(hashes) > 1 else []
         marks += [f"order={group[2]}"] if len(orders) > 1 else []
+        marks += [f"rounds={group[3]}"] if len(parts) > 1 and group[3] else []
         if marks:
             row.data = f"{group[0]} ({', '.join(marks)})"
 

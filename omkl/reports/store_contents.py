@@ -37,6 +37,7 @@ def contents(
             cell["order"],
             cell["revision"],
             cell["source"],
+            cell["rounds"],
         )
         groups.setdefault((*map(str, place), setting), []).append(cell)
     rows = []
@@ -53,7 +54,7 @@ def contents(
                 "settings": params_text(params),
                 "pool": first["pool"] if isinstance(first["pool"], str) else "",
                 "data": first["data"],
-                "order": first["order"],
+                "order": " ".join([first["order"], *_rounds(first["rounds"])]),
                 "revision": f"{first['revision']}{now}{_source(first['source'])}",
                 "cells": len(finished),
                 "failed": len(cells) - len(finished),
@@ -63,6 +64,11 @@ def contents(
             }
         )
     return rows
+
+
+def _rounds(part: Any) -> list[str]:
+    """Return the rounds of a cell that is a part of the stream, as ``0:5000``."""
+    return [":".join(map(str, part))] if isinstance(part, list) else []
 
 
 def _source(text: str | None) -> str:

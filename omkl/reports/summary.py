@@ -13,7 +13,7 @@ from omkl.reports.confusions import class_names, mean_errors
 from omkl.reports.expected import Expected
 from omkl.reports.measures import BY_TASK
 from omkl.reports.rows import Row, rows_of, shown_params
-from omkl.reports.winner import WEIGHED, winner
+from omkl.reports.winner import Winners
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -29,6 +29,11 @@ MEASURES = (  # column of the cells, name of the columns made from it, times wha
     ("n_sv_combined", "n_sv_combined", 1.0),
     ("seconds", "seconds", 1.0),
     ("memory", "memory_mib", 2.0**-20),
+)
+READ = (  # the columns of cells that a table needs, and of its notes
+    *("key", "status", "data", "data_hash", "order", "algo", "params", "pool", "pool_spec", "task", "seed"),
+    *("permutation_seed", "T", "m", "rounds", "confusion", "origin", "load", "n_weights", "heaviest"),
+    *(column for column, _, _ in MEASURES),
 )
 _FLAGS = ("is_yardstick", "complete", "marked", "best")
 COLUMNS = (
@@ -67,50 +72,76 @@ def summary_of_rows(rows: list[Row], cells: "pd.DataFrame", expected: Expected) 
     import pandas as pd
 
     shown = shown_params(rows, expected)
-    records = [_averages(row, some, cells, expected) for row, some in zip(rows, shown, strict=True)]
-    for name in dict.fromkeys(row.data for row in rows):
-        _mark([(row, record) for row, record in zip(rows, records, strict=True) if row.data == name], cells)
+    records = _records(rows, shown, cells, expected)
+    by_data: dict[str, list[tuple[Row, dict[str, Any]]]] = {}
+    for row, record in zip(rows, records, strict=True):
+        by_data.setdefault(row.data, []).append((row, record))
+    tested = Tested(cells)
+    for own in by_data.values():
+        _mark(own, tested)
     summary = pd.DataFrame(records, columns=list(COLUMNS)).astype(dict.fromkeys(_FLAGS, bool))
-    for name in (
-        "T",
-        "m",
-        "pool",
-        "classes",
-        "class_errors",
-    ):  # whole numbers and None, which pandas would turn into floats and NaN
+    for name in ("T", "m", "pool", "classes", "class_errors"):  # pandas would turn None into NaN
         summary[name] = pd.Series([record[name] for record in records], dtype=object)
     return summary
 
 
-def _averages(row: Row, shown: dict[str, Any], cells: "pd.DataFrame", expected: Expected) -> dict[str, Any]:
-    columns = ("T", "m", "provenance", "confusion", *(column for column, _, _ in MEASURES))
-    own = {column: cells[column].to_numpy()[row.cells] for column in columns}
-    reps = len(row.cells)
-    same = ("data", "task", "order", "pool", "params", "is_yardstick")
-    record: dict[str, Any] = {key: getattr(row, key) for key in same}
-    record |= {"algo": row.learner, "label": row.label or expected.label(row.learner)}
-    if row.label:  # which says all
-        shown = {}
-    record |= {"shown": list(shown), "settings": params_text(shown)}
-    record |= {"T": int(own["T"][0]) if reps else None, "m": int(own["m"].max()) if reps else None}
-    record |= {"reps": reps, "asked": row.planned, "complete": reps >= row.planned}
-    weighed = ({name: cells[name].iat[at] for name in WEIGHED} for at in row.cells)
-    record |= {"kernel": winner(weighed)}
-    record |= {"marked": False, "best": False, "p_value": np.nan, "common": 0}
-    errors = mean_errors(own["confusion"])
+def _records(
+    rows: list[Row], shown: list[dict[str, Any]], cells: "pd.DataFrame", expected: Expected
+) -> list[dict[str, Any]]:
+    means, winners, origins = _means(rows, cells), Winners(cells), origin.Origins(cells)
+    T, m = (cells[name].to_numpy() for name in ("T", "m"))
+    records = []
+    for at, (row, own) in enumerate(zip(rows, shown, strict=True)):
+        reps = len(row.cells)
+        same = ("data", "task", "order", "pool", "params", "is_yardstick")
+        record: dict[str, Any] = {key: getattr(row, key) for key in same}
+        record |= {"algo": row.learner, "label": row.label or expected.label(row.learner)}
+        if row.label:  # which says all
+            own = {}
+        record |= {"shown": list(own), "settings": params_text(own)}
+        record |= {
+            "T": int(T[row.cells[0]]) if reps else None,
+            "m": int(m[row.cells].max()) if reps else None,
+        }
+        record |= {"reps": reps, "asked": row.planned, "complete": reps >= row.planned}
+        record |= {"kernel": winners.of(row.cells)}
+        record |= {"marked": False, "best": False, "p_value": np.nan, "common": 0}
+        record |= _class_errors(row, cells, expected)
+        record |= {name: values[at] for name, values in means.items()}
+        records.append(record | origins.columns(row.cells))
+    return records
+
+
+def _class_errors(row: Row, cells: "pd.DataFrame", expected: Expected) -> dict[str, Any]:
+    errors = mean_errors(cells["confusion"].to_numpy()[row.cells]) if "confusion" in cells else None
     names = None
     if errors is not None:
         name, content = (str(cells[column].iat[row.cells[0]]) for column in ("data", "data_hash"))
         names = class_names(name, content, len(errors), expected)
-    record |= {"classes": names, "class_errors": errors}
+    return {"classes": names, "class_errors": errors}
+
+
+def _means(rows: list[Row], cells: "pd.DataFrame") -> dict[str, list[float]]:
+    """Return the means and standard deviations of the rows, by the names of their columns."""
+    by_size: dict[int, list[int]] = {}  # rows with the same number of cells are averaged together
+    for at, row in enumerate(rows):
+        by_size.setdefault(len(row.cells), []).append(at)
+    by_size.pop(0, None)
+    places = {size: np.array([rows[at].cells for at in own]) for size, own in by_size.items()}
+    means: dict[str, list[float]] = {}
     for column, name, factor in MEASURES:
-        values = own[column].astype(float) * factor
-        record[f"{name}_mean"] = float(values.mean()) if reps else np.nan
-        record[f"{name}_std"] = float(values.std(ddof=1)) if reps > 1 else np.nan
-    return record | origin.columns(own["provenance"])
+        values = cells[column].to_numpy().astype(float) * factor
+        mean, std = np.full(len(rows), np.nan), np.full(len(rows), np.nan)
+        for size, own in by_size.items():
+            each = values[places[size]]
+            mean[own] = each.mean(axis=1)
+            if size > 1:
+                std[own] = each.std(axis=1, ddof=1)
+        means |= {f"{name}_mean": mean.tolist(), f"{name}_std": std.tolist()}
+    return means
 
 
-def _mark(rows: list[tuple[Row, dict[str, Any]]], cells: "pd.DataFrame") -> None:
+def _mark(rows: list[tuple[Row, dict[str, Any]]], tested: "Tested") -> None:
     """Mark the best rows of one data set in their records."""
     rows = [(row, record) for row, record in rows if record["reps"]]
     if not rows or not BY_TASK[rows[0][0].task].least:
@@ -119,21 +150,43 @@ def _mark(rows: list[tuple[Row, dict[str, Any]]], cells: "pd.DataFrame") -> None
     lowest = min(record[mean] for _, record in rows)
     # Of rows with equal means, the one with most repetitions is tested against.
     best, _ = max((pair for pair in rows if pair[1][mean] == lowest), key=lambda pair: pair[1]["reps"])
-    differences = [difference(row, best, cells) for row, _ in rows]
+    differences = [tested.difference(row, best) for row, _ in rows]
     for (_, record), own, p in zip(rows, differences, paired_ps(differences), strict=True):
         record |= {"best": record[mean] == lowest, "common": own.size, "p_value": p}
         record["marked"] = record["best"] or not_worse(own, p)
 
 
-def difference(one: Row, other: Row, cells: "pd.DataFrame") -> np.ndarray:
-    """Return the errors of one row minus those of another, (n,), over the permutations both have run."""
-    # Counts, not rates: their differences are exact, so that equal is equal.
-    tested, seeds = cells[BY_TASK[one.task].tested].to_numpy(), cells["permutation_seed"].to_numpy()
-    ours, theirs = (
-        dict(zip(map(str, seeds[row.cells]), tested[row.cells].astype(float), strict=True))
-        for row in (one, other)
-    )
-    return np.array([ours[seed] - theirs[seed] for seed in sorted(ours.keys() & theirs.keys())])
+class Tested:
+    """The errors of cells by permutation."""
+
+    def __init__(self, cells: "pd.DataFrame") -> None:
+        import pandas as pd
+
+        self._cells = cells
+        known, texts = pd.factorize(cells["permutation_seed"].to_numpy())
+        names = [str(text) for text in texts]
+        # by name; a cell without a seed has that of number -1, the last
+        ranks = np.array([*np.argsort(np.argsort(np.array(names, str))), len(names)], int)
+        self._seeds = ranks[known]
+        self._errors: dict[str, np.ndarray] = {}
+
+    def _of(self, row: Row) -> tuple[np.ndarray, np.ndarray]:
+        """Return the permutations of a row, ascending, and its errors in them."""
+        column = BY_TASK[row.task].tested  # counts, not rates: their differences are exact, equal is equal
+        if column not in self._errors:
+            self._errors[column] = self._cells[column].to_numpy().astype(float)
+        seeds, errors = self._seeds[row.cells], self._errors[column][row.cells]
+        order = np.argsort(seeds, kind="stable")
+        last = np.append(np.diff(seeds[order]) != 0, True)  # of two cells of one permutation the later
+        return seeds[order][last], errors[order][last]
+
+    def difference(self, one: Row, other: Row) -> np.ndarray:
+        """Return the errors of one row minus those of another, (n,), over the permutations both have run."""
+        (own, ours), (others, theirs) = self._of(one), self._of(other)
+        if np.array_equal(own, others):
+            return ours - theirs
+        _, a, b = np.intersect1d(own, others, assume_unique=True, return_indices=True)
+        return ours[a] - theirs[b]
 
 
 def paired_ps(differences: Sequence[np.ndarray]) -> list[float]:

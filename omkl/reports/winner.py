@@ -1,34 +1,59 @@
 """The winner among a row's kernels: the one that has the largest weight when the pass ends."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from omkl.config.kernel_pools import kernel_pool
 from omkl.config.settings_text import value_text
 from omkl.reports.display import MISSING
 
-WEIGHED = ("weights", "params", "pool_spec")  # the columns of the cells that it takes
+if TYPE_CHECKING:
+    import pandas as pd
 
 
-def winner(cells: Iterable[Mapping[str, Any]]) -> str:
-    """Return the kernel that wins most repetitions, with their number where it does not win all.
+class Winners:
+    """The kernels of the largest weights; cells: with ``n_weights`` and ``heaviest``, or ``weights``."""
 
-    cells: with WEIGHED. A learner with one kernel has that. MISSING where
-    there are no kernels or no weights, or the learner chose some of the pool's kernels itself.
-    """
-    won: Counter[str] = Counter()
-    for cell in cells:
-        pool = kernel_pool(cell["params"], cell["pool_spec"] if isinstance(cell["pool_spec"], dict) else None)
+    def __init__(self, cells: "pd.DataFrame") -> None:
+        self._params, self._pools = cells["params"].to_numpy(), cells["pool_spec"].to_numpy()
+        if "heaviest" in cells:
+            counts, best = (cells[name].to_numpy().astype(float) for name in ("n_weights", "heaviest"))
+            alone = np.isnan(counts)
+            self._counts = np.where(alone, 1, counts)
+            self._best = np.where(alone | np.isnan(best), 0, best).astype(int)
+        else:
+            weights = [value if isinstance(value, list) else [1.0] for value in cells["weights"]]
+            self._counts = np.array([len(own) for own in weights])
+            self._best = np.array(
+                [max(range(len(own)), key=_size_in(own), default=0) for own in weights], int
+            )
+
+    def of(self, cells: list[int]) -> str:
+        """Return the kernel that wins most of some cells of one setting, and how many where not all.
+
+        A learner with one kernel has that. MISSING where there are no kernels or no weights, or the learner
+        chose some of the pool's kernels itself.
+        """
+        if not cells:
+            return MISSING
+        spec = self._pools[cells[0]]
+        pool = kernel_pool(self._params[cells[0]], spec if isinstance(spec, dict) else None)
         kernels = pool["kernels"] if pool else []
-        weights = cell["weights"] if isinstance(cell["weights"], list) else [1.0]
-        if kernels and len(weights) == len(kernels):
-            best = max(range(len(weights)), key=lambda i: abs(weights[i]))
-            won[_text(kernels[best])] += 1
-    if not won:
-        return MISSING
-    name, count = won.most_common(1)[0]
-    return name if count == won.total() else f"{name} {count}/{won.total()}"
+        best = self._best[cells][self._counts[cells] == len(kernels)] if kernels else ()
+        won: Counter[str] = Counter()
+        for at, count in Counter(map(int, best)).items():
+            won[_text(kernels[at])] += count
+        if not won:
+            return MISSING
+        name, count = won.most_common(1)[0]
+        return name if count == won.total() else f"{name} {count}/{won.total()}"
+
+
+def _size_in(weights: list[float]) -> Callable[[int], float]:
+    return lambda at: abs(weights[at])
 
 
 def _text(kernel: Mapping[str, Any]) -> str:

@@ -20,7 +20,7 @@ from omkl.store import provenance
 
 _REPEATS = 3
 _NAIVE_T = 1000  # examples for the naive learner, whose cost grows with their square
-# The BOMKL authors' C++ on this kind of machine (DESIGN.md): the same run, 573 s.
+# The BOMKL authors' C++ on this kind of machine: the same run, 573 s (docs/commands.md).
 AUTHORS_SECONDS = 573.0
 
 

@@ -1,8 +1,8 @@
 """The rows of `omkl bench`: what is timed again and again, next to what the machine itself can do.
 
 A row is a name, the seconds of each repetition, and what one repetition is made of: pairs of an example and a
-stored vector, numbers, dot products, bytes. Learner times are CPU time of one thread; whole commands are the
-user and system time of the process.
+stored vector, numbers, dot products, bytes. Learner times are CPU time of one thread, but for passes that say
+wall clock; whole commands are the user and system time of the process.
 """
 
 import os
@@ -22,10 +22,13 @@ import omkl.data
 from omkl.config import learner_spec, pool
 from omkl.errors import OmklError
 from omkl.learner import run_pass, warm_up
+from omkl.store.provenance import cores
 
 REPEATS = 5
 PASSES = (("omkc_dd", "german"), ("omkc_dd", "madelon"))
 LONG_PASSES = (("omkc_dd", "usps"), ("bomkc_spa", "a9a"))
+SHARED = "omkc_dd", "a9a"  # timed with one thread and with as many as there are cores
+SHORT = 2000  # examples, of which enough are stored for threads to share the work
 _RUN = ["run", "algo=omkc_ss,omkc_dd,perceptron,alma", "data=wdbc", "--quiet"]
 
 Row = dict[str, Any]
@@ -44,6 +47,11 @@ def measure(long: bool) -> tuple[list[Row], dict[str, str]]:
             rows.append(_pass(learner, data))
         except OmklError as error:  # no such data on this machine
             skipped[f"{learner} on {data}"] = str(error)
+    if long:
+        try:
+            rows += _shared_passes(*SHARED)
+        except OmklError as error:
+            skipped[f"{SHARED[0]} on {SHARED[1]} with threads"] = str(error)
     try:
         rows.append(_command("omkl --help", ["--help"]))
         if long:
@@ -105,6 +113,22 @@ def _pass(learner: str, data: str) -> Row:
     figures = [run_pass(spec, params, kernels, dataset, order, 0) for _ in range(3)]
     made = row(f"{learner} on {data}", [f["seconds"] for f in figures], figures[0]["pairs"], "pair")
     return made | ({"memory": figures[0]["memory"]} if figures[0].get("memory") else {})
+
+
+def _shared_passes(learner: str, data: str) -> Iterator[Row]:
+    """Yield passes in file order with one thread and with one per core: what a clock on the wall shows."""
+    dataset, spec = omkl.data.load(data), learner_spec(learner)
+    params, kernels, order = spec.usual(dataset.task), pool("paper16"), np.arange(dataset.T)
+    warm_up([(spec, params)])
+    for threads in dict.fromkeys((1, cores())):
+        run_pass(spec, params, kernels, dataset, order[:SHORT], 0, threads=threads)  # compiles what it needs
+        seconds = []
+        for _ in range(3):
+            began = time.perf_counter()
+            figures = run_pass(spec, params, kernels, dataset, order, 0, threads=threads)
+            seconds.append(time.perf_counter() - began)
+        name = f"{learner} on {data}, threads={threads}, wall clock"
+        yield row(name, seconds, figures["pairs"], "pair")
 
 
 def _command(name: str, words: list[str]) -> Row:

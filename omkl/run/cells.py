@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 import omkl.data
-from omkl.config import LearnerSpec, Plan, Setting, learner_specs
+from omkl.config import LearnerSpec, Plan, Setting, domains, learner_specs
 from omkl.config.learners import check_classes, matched_params, to_match
 from omkl.data import Dataset
 from omkl.errors import OmklError, UserError
@@ -58,6 +58,7 @@ class Cell:
             "permutation_seed": str(job.permutation_seed),
             "revision": job.spec.revision,
             **({"source": job.source} if job.source else {}),
+            **({"rounds": list(job.rounds)} if job.rounds else {}),
         }
 
 
@@ -94,6 +95,9 @@ def expand(
     datasets = {name: plan.load(name) for name in plan.data}
     for name, dataset in datasets.items():
         keep(dataset)
+        rounds = domains.rounds_of(plan.rounds, dataset.T, name)
+        T = rounds[1] - rounds[0] if rounds else dataset.T
+        nnz = dataset.nnz * T // dataset.T
         prepared = "" if omkl.data.registry.is_name(name) else plan.preparation.words
         seeds = [omkl.data.order_seed(dataset, plan.order, plan.seed, rep) for rep in range(plan.reps)]
         settings = [*plan.settings, *(s for s in plan.yardsticks if _suits(specs[s.learner], dataset))]
@@ -108,9 +112,8 @@ def expand(
                 for key, value in setting.params.items()
             }
             _check(setting, spec, params, dataset)
-            cost = cost_of(
-                spec, Setup(params, setting.kernel_pool, classes=dataset.n_classes), dataset.T, dataset.nnz
-            )
+            setup = Setup(params, setting.kernel_pool, classes=dataset.n_classes)
+            cost = cost_of(spec, setup, T, nnz)
             for rep, seed in enumerate(seeds):
                 job = Job(
                     spec=spec,
@@ -128,6 +131,7 @@ def expand(
                     block=plan.block,
                     classes=dataset.n_classes,
                     source=sources[spec.name],
+                    rounds=rounds,
                 )
                 cell = Cell(_key(job, spec.revision), job, cost, setting.params)
                 cells.setdefault((name, setting.pool and setting.pool["name"], cell.key), cell)
@@ -155,6 +159,7 @@ def _key(job: Job, revision: int) -> str:
         revision=revision,
         task=job.task,
         source=job.source,
+        rounds=list(job.rounds) if job.rounds else None,
     )
 
 

@@ -77,7 +77,7 @@ def estimate(plans: list[Plan], jobs: int | None = None, fresh: bool = False) ->
 
     Raises as ``expand`` and the store do.
     """
-    from omkl.learner import warming
+    from omkl.learner.compiled import missing as not_compiled
 
     assumed: list[str] = []
     cells = by_key([cell for plan in plans for cell in _cells(plan, assumed)])
@@ -98,7 +98,7 @@ def estimate(plans: list[Plan], jobs: int | None = None, fresh: bool = False) ->
         rows.append(_row(own, left, each, basis))
     executor = executor_for(plans[0], missing, jobs) if plans[0].exec["name"] != "slurm" else None
     processes = max(1, min(executor.workers if executor else plans[0].exec["parallel"], len(missing)))
-    compiling = warming.missing((cell.job.spec, cell.job.params, cell.job.classes) for cell in missing)
+    compiling = not_compiled((cell.job.spec, cell.job.params, cell.job.classes) for cell in missing)
     time = work.times(1 / processes)
     if missing:
         start = START + (WORKERS if executor and executor.name != "serial" else 0.0)
@@ -154,17 +154,18 @@ class _Rates:
         costs: dict[str, float | None] = {}
         learners = {job.spec.name for job in jobs}
         sizes = {job.content_hash: job for job in jobs}
-        nnz = {data: dataset_of(job).nnz for data, job in sizes.items()}
+        nnz = {data: dataset_of(job).nnz / dataset_of(job).T for data, job in sizes.items()}  # of a row
         self._lines = store.cells()  # kept, so that the ids above stay those of one object
         for line in self._lines.to_dict("records"):
             learner, data, T = line["algo"], line["data_hash"], line["T"]
             if learner not in learners or not line["seconds"] > 0:
                 continue
             pool = line["pool_spec"] if isinstance(line["pool_spec"], dict) else None
-            which = self._which(learner, data, line["params"], pool)
+            which = self._which(learner, data, line["params"], pool, line["rounds"])
             if which not in costs:
                 entry = registry.entry_of(line["data"], data)
-                known = nnz.get(data, entry.nnz if entry else None)
+                each = nnz.get(data, entry.nnz / entry.T if entry else None)
+                known = None if each is None else round(each * T)
                 costs[which] = _cost(learner, line["params"], pool, T, known)
             self.same[which].append(line["seconds"])
             self.kept[learner, data].append((line["n_sv_union"] or 0) / T)
@@ -173,16 +174,16 @@ class _Rates:
 
     def which(self, job: Job) -> str:
         """Return what makes two cells the same but for their repetition."""
-        memo = (job.spec.name, job.content_hash, id(job.params), id(job.pool))
+        memo = (job.spec.name, job.content_hash, id(job.params), id(job.pool), job.rounds)
         if memo not in self._memo:
             params = {**job.spec.former, **job.params}
-            self._memo[memo] = _text(job.spec.name, job.content_hash, params, job.pool)
+            self._memo[memo] = _text(job.spec.name, job.content_hash, params, job.pool, job.rounds)
         return self._memo[memo]
 
-    def _which(self, learner: str, data: str, params: Any, pool: Any) -> str:
-        memo = (learner, data, id(params), id(pool))
+    def _which(self, learner: str, data: str, params: Any, pool: Any, rounds: Any) -> str:
+        memo = (learner, data, id(params), id(pool), str(rounds))
         if memo not in self._memo:
-            self._memo[memo] = _text(learner, data, params, pool)
+            self._memo[memo] = _text(learner, data, params, pool, rounds)
         return self._memo[memo]
 
     def seconds(self, cell: Cell) -> tuple[str, Guess]:
@@ -210,9 +211,12 @@ class _Rates:
         )
 
 
-def _text(learner: str, data: str, params: Mapping[str, Any], pool: Mapping[str, Any] | None) -> str:
+def _text(
+    learner: str, data: str, params: Mapping[str, Any], pool: Mapping[str, Any] | None, rounds: Any
+) -> str:
     kernels = pool and (pool["normalise"], pool["kernels"])
-    return json.dumps([learner, data, params, kernels], sort_keys=True)
+    part = list(rounds) if isinstance(rounds, list | tuple) else None
+    return json.dumps([learner, data, params, kernels, part], sort_keys=True)
 
 
 def _cost(

@@ -9,6 +9,7 @@ import numpy as np
 import omkl.data
 from omkl import seeds
 from omkl.config import Plan, learner_spec
+from omkl.config.domains import rounds_of
 from omkl.config.learners import check_classes
 from omkl.data import table_files
 from omkl.data.dataset import MANY, Dataset
@@ -73,6 +74,8 @@ def fit(plan: Plan) -> Model:
     if dataset.d > MANY:
         raise UserError(f"data={name}: {dataset.d} columns; a model has at most {MANY}")
     order, permutation = omkl.data.order(dataset, plan.order, plan.seed, 0)
+    if part := rounds_of(plan.rounds, dataset.T, name):
+        order = order[slice(*part)]
     seed = seeds.learner_seed(permutation, spec.draws_as or spec.name)
     classes = dataset.n_classes
     stream = make_stream(dataset.indptr, dataset.indices, dataset.values, dataset.y, order, classes)

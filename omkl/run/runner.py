@@ -1,15 +1,18 @@
 """From a plan to its finished cells: which are missing, run those, store each one at once."""
 
+import sys
 import time
 from collections import Counter
-from collections.abc import Generator, Mapping
+from collections.abc import Collection, Generator, Mapping
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from omkl import executors
 from omkl.config import Plan
+from omkl.config.state import may_share
+from omkl.errors import Overflow
 from omkl.executors import Executor, Failure, leftovers
 from omkl.learner.job import check_memory, run_cell, warm_up
 from omkl.run.cells import Cell, expand, older_keys
@@ -21,6 +24,7 @@ from omkl.store.store import Store
 if TYPE_CHECKING:
     import pandas as pd
 
+LONG_CELL = 10.0  # seconds of a cell from which on it is worth a hint that threads can share it
 SMALL_WORK = 3.0  # seconds of work below which starting workers (2 s) costs more than it saves
 
 
@@ -57,6 +61,7 @@ def run_plans(
     fresh: bool = False,
     progress: bool = True,
     fail_fast: bool = False,
+    trials: bool = False,
 ) -> Outcome:
     """Run the cells of these plans that the store does not hold yet, and return all that are finished.
 
@@ -64,7 +69,8 @@ def run_plans(
 
     jobs: worker processes (default: the plan's exec, else one per core); results do not depend on it.
     fresh: run every cell again, the newest result counts. progress: a bar on stderr where that is a terminal.
-    fail_fast: the first cell that fails ends the run.
+    fail_fast: the first cell that fails ends the run. trials: cells of which only the error counts: no curves
+    are stored, and one that overflowed is not run again.
 
     A cell that fails is recorded and the run continues. Ctrl-C ends the run with what is finished; the same
     plan continues from there. A learner whose size a budget is to match runs first. Raises UserError before
@@ -78,19 +84,24 @@ def run_plans(
     distinct = by_key(cells)
     with Store(plan.store) as store:
         done = set() if fresh else store.done(distinct)
+        if trials and not fresh:
+            done |= overflowed(store, distinct)
         # cheapest first, so that a run that is interrupted has finished many
         missing = sorted((c for k, c in distinct.items() if k not in done), key=lambda cell: cell.cost)
         failed: dict[str, dict[str, Any]] = {}
         ran, interrupted = 0, False
         if missing:
             executor = executor_for(plan, missing, jobs)
+            if progress and (hint := idle_cores(missing, executor)):
+                print(hint, file=sys.stderr, flush=True)
             if not executor.remote:
                 different = {(id(cell.job.params), cell.job.content_hash): cell.job for cell in missing}
                 for job in different.values():
                     check_memory(job)
             store.open()
             try:
-                with closing(run_cells(missing, executor, store, len(distinct), progress)) as lines:
+                running = run_cells(missing, executor, store, len(distinct), progress, curves=not trials)
+                with closing(running) as lines:
                     for line in lines:
                         ran += 1
                         if line["status"] == "failed":
@@ -115,13 +126,29 @@ def run_plans(
     )
 
 
+def overflowed(store: Store, keys: Collection[str]) -> set[str]:
+    """Return those of the keys whose predictions overflowed when they were last run."""
+    return {line["key"] for line in store.failed(keys) if line["error"].startswith(Overflow.__name__)}
+
+
 def executor_for(plan: Plan, missing: list[Cell], jobs: int | None) -> Executor:
     """Return the executor of a plan; a small amount of work runs in this process."""
     executor = executors.make(plan.exec, jobs)
     small = len(missing) == 1 or sum(cell.cost for cell in missing) < SMALL_WORK
     if executor.name == "loky" and (small or executor.workers == 1):
-        return executors.make({"name": "serial"})
+        return executors.make({"name": "serial", "threads": executor.threads})
     return executor
+
+
+def idle_cores(missing: list[Cell], executor: Executor) -> str:
+    """Return a hint where long cells would leave cores idle that could share a pass, else nothing."""
+    cores, count = provenance.cores(), len(missing)
+    long = [cell for cell in missing if cell.cost > LONG_CELL and may_share(cell.job.spec.state)]
+    threads = cores // count
+    if executor.remote or executor.threads > 1 or threads < 2 or not long:
+        return ""
+    cells = f"{count} cell{'s' if count > 1 else ''}"
+    return f"{cells} on {cores} cores: with exec.threads={threads} each may use {threads} of them"
 
 
 def by_key(cells: list[Cell]) -> dict[str, Cell]:
@@ -134,9 +161,9 @@ def by_key(cells: list[Cell]) -> dict[str, Cell]:
 
 def other_sources(store: Store, cells: Mapping[str, Cell]) -> Counter[tuple[str, int | str]]:
     """Count stored cells like these that another source of the same learner of a folder has made."""
-    names = ("algo", "params", "pool_spec", "data_hash", "order", "permutation_seed", "task")
+    names = ("algo", "params", "pool_spec", "data_hash", "order", "permutation_seed", "task", "rounds")
     foreign = [cell.line for cell in cells.values() if cell.job.source]
-    wanted = {dumps([line[name] for name in names], sort_keys=True) for line in foreign}
+    wanted = {dumps([line.get(name) for name in names], sort_keys=True) for line in foreign}
     sources = {line["algo"]: line["source"] for line in foreign}
     keys: dict[str, tuple[str, int | str]] = {}
     for line in store.lines("cells") if foreign else ():
@@ -150,13 +177,20 @@ def other_sources(store: Store, cells: Mapping[str, Cell]) -> Counter[tuple[str,
 
 
 def run_cells(
-    missing: list[Cell], executor: Executor, store: Store, total: int, progress: bool
+    missing: list[Cell],
+    executor: Executor,
+    store: Store,
+    total: int,
+    progress: bool,
+    curves: bool = True,
 ) -> Generator[dict[str, Any], None, None]:
-    """Run cells in the order given and yield each line once it is stored."""
+    """Run cells in the order given and yield each line once it is stored; curves: with their curves."""
     leftovers.sweep()
     if not executor.remote:
         warm_up((cell.job.spec, cell.job.params, cell.job.classes) for cell in missing)
-    origin = provenance.collect(executor.name, executor.workers)
+    origin = provenance.collect(executor.name, executor.workers, executor.threads)
+    if executor.threads > 1:
+        missing = [replace(cell, job=replace(cell.job, threads=executor.threads)) for cell in missing]
     with (
         Bar(missing, total, progress, executor.remote) as bar,
         closing(executor.run(run_cell, bar.jobs)) as outcomes,
@@ -164,16 +198,17 @@ def run_cells(
         for job, outcome in outcomes:
             cell = bar.finished(job)
             prepared = {"prepared": cell.job.prepared} if cell.job.prepared else {}
-            yield _stored(store, cell.line | {"provenance": origin | provenance.stamp() | prepared}, outcome)
+            line = cell.line | {"provenance": origin | provenance.stamp() | prepared}
+            yield _stored(store, line, outcome, curves)
 
 
-def _stored(store: Store, line: dict[str, Any], outcome: Any) -> dict[str, Any]:
+def _stored(store: Store, line: dict[str, Any], outcome: Any, curves: bool) -> dict[str, Any]:
     if not isinstance(outcome, Failure):
         figures = {name: value for name, value in outcome.items() if name not in ("curve", "provenance")}
         finished = {"status": "ok", **line, **figures}
         finished["provenance"] |= outcome.get("provenance", {})  # of a worker on another machine
         try:
-            store.append(finished, outcome.get("curve"))
+            store.append(finished, outcome.get("curve") if curves else None)
             return finished
         except (ValueError, TypeError) as error:
             outcome = Failure(f"its figures cannot be stored: {error}")

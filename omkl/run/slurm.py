@@ -54,6 +54,11 @@ def submit(plan: Plan, fresh: bool = False) -> Submitted:
     OmklError when there is no Slurm here or it refuses.
     """
     _submitit()
+    cpus, threads = plan.exec["cpus"], plan.exec["threads"]
+    if threads > cpus:
+        raise UserError(
+            f"exec.threads={threads}: a job has exec.cpus={cpus}; it needs as many cpus as threads"
+        )
     cells = by_key(expand(plan))
     with locked(plan.store / submitted_jobs.FOLDER / "lock", "submitting"):
         with Store(plan.store) as store:
@@ -73,7 +78,8 @@ def submit(plan: Plan, fresh: bool = False) -> Submitted:
         folder.mkdir(parents=True)
         chunks, names = _chunks(plan, missing, suspects), _names(plan)
         for number, keys in enumerate(chunks):
-            chunk = {"store": str(plan.store.resolve()), "cpus": plan.exec["cpus"], "fresh": fresh}
+            chunk = {"store": str(plan.store.resolve()), "fresh": fresh}
+            chunk |= {"cpus": cpus, "threads": threads}
             chunk |= {"parts": _described(plan, [missing[key] for key in keys], names), "keys": keys}
             write(folder / f"{number}.json", chunk)
         start = _send_locally if plan.exec["cluster"] == "local" else _send
@@ -108,6 +114,7 @@ def _described(plan: Plan, cells: list[Cell], named: dict[str, str]) -> list[dic
                 "preparation": asdict(plan.preparation),
                 "reps": 1 + max(job.rep for job in jobs),
                 **{name: getattr(jobs[0], name) for name in SAME},
+                "rounds": plan.rounds,
             }
         )
     return parts

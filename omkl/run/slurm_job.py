@@ -38,8 +38,10 @@ def run_chunk(path: str) -> dict[str, int]:
     with Store(chunk["store"]) as store:
         done = store.done(chunk["keys"]) if again and not chunk["fresh"] else set()
         todo = [known[key] for key in chunk["keys"] if key not in done]
-        cpus = chunk["cpus"]
-        executor = executors.make({"name": "loky", "jobs": cpus} if cpus > 1 else {"name": "serial"})
+        threads = chunk.get("threads", 1)
+        together = max(1, chunk["cpus"] // threads)
+        where = {"name": "loky", "jobs": together} if together > 1 else {"name": "serial"}
+        executor = executors.make({**where, "threads": threads})
         executor.name = "slurm"
         lines = [line["status"] for line in run_cells(todo, executor, store, len(todo), progress=False)]
     return {"ran": len(lines), "failed": lines.count("failed")}
@@ -59,5 +61,6 @@ def _plan(part: dict[str, Any]) -> Plan:
         yardsticks=(),
         swept=(),
         preparation=_preparation(part.get("preparation", {})),
+        rounds=part.get("rounds"),
         **{name: part[name] for name in SAME},
     )

@@ -30,13 +30,15 @@ def key_text(
     revision: int,
     task: str = "classification",
     source: str | None = None,
+    rounds: list[int] | None = None,
 ) -> tuple[bytes, bytes]:
     """Return the text that `cell_key` hashes, before and after the digits of the permutation's seed.
 
     The cells of one setting on one data set differ in that seed only. Of the pool only ``normalise`` and
     ``kernels`` count, not its name or label. The task counts where it is not classification: the same numbers
     may be classes or targets. ``source`` says what a learner of a folder of the user's is made of; ours have
-    none, so that the two never have one key. Where a cell ran never counts. Raises as `cell_key` does.
+    none, so that the two never have one key. ``rounds`` is a part of the stream, the first round and the one
+    after the last; None is all of it. Where a cell ran never counts. Raises as `cell_key` does.
     """
     parts = {
         "schema": SCHEMA,
@@ -51,6 +53,8 @@ def key_text(
         parts["task"] = task
     if source:
         parts["source"] = source
+    if rounds:
+        parts["rounds"] = rounds
     before = dumps({name: parts[name] for name in parts if name < _SEED}, sort_keys=True)
     after = dumps({name: parts[name] for name in parts if name > _SEED}, sort_keys=True)
     return f'{before[:-1]},"{_SEED}":"'.encode(), f'",{after[1:]}'.encode()

@@ -12,8 +12,7 @@ import os
 import re
 import stat
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
-from operator import itemgetter
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
@@ -27,20 +26,19 @@ COLUMNS = (
     *("key", "status", "algo", "params", "pool", "pool_spec", "data", "data_hash", "task", "order", "rep"),
     *("seed", "permutation_seed", "revision", "T", "mistakes", "mistake_rate", "mse", "n_sv_sum"),
     *("n_sv_union", "n_sv_combined", "n_sv_per_kernel", "weights", "pairs", "m", "seconds", "provenance"),
-    *("source", "memory", "confusion"),
+    *("source", "rounds", "memory", "confusion"),
     *MEASURES,
 )
 SHARED = (
     *("algo", "params", "pool", "pool_spec", "data", "data_hash", "task", "order", "seed", "revision"),
-    *("T", "m", "provenance", "source"),
+    *("T", "m", "provenance", "source", "rounds"),
 )
 OBJECTS = (  # columns of text, lists and dicts; the others hold numbers
-    *("key", "status", "algo", "params", "pool", "pool_spec", "data", "data_hash", "order"),
-    *("permutation_seed", "n_sv_per_kernel", "weights", "provenance", "source", "confusion"),
+    *("key", "status", "algo", "params", "pool", "pool_spec", "data", "data_hash", "task", "order"),
+    *("permutation_seed", "n_sv_per_kernel", "weights", "provenance", "source", "rounds", "confusion"),
 )
 LONGEST = 2**26  # bytes of a line that is read
-_OWN_PROVENANCE = ("time", "load")  # the parts of the provenance that change from cell to cell
-_NO_COLUMN = (*_OWN_PROVENANCE, "crc32")
+OWN_PROVENANCE = ("time", "load")  # the parts of the provenance that change from cell to cell
 _FIRST = ("key", "status", "time")
 _HEAD = b'{"key":"'
 _OPEN, _CLOSE = len(_HEAD), len(_HEAD) + 64  # where the key's 64 digits are
@@ -50,6 +48,7 @@ _BODY = _CLOSE + len('","crc32":"01234567",')  # where the part begins that the 
 _SEAM = b',"algo":'
 _MEMO = 4096  # shared parts remembered at a time, some 8 kB each
 _BUFFER = 2**18
+_NOWHERE = ("", 0)
 
 Fields = tuple[dict[str, Any], dict[str, Any]]  # of a cell: its own, and those it shares; not to be changed
 Memo = dict[bytes, Shared | None]
@@ -65,60 +64,40 @@ class Line(NamedTuple):
     status: str | None
     time: str
     raw: bytes
-    number: int  # in its file, from 1
+    number: int  # in its file, from 1; in a segment of its row
     fields: Fields
     curve: dict[str, Any]
+    place: tuple[str, int]  # the name of the file that it was written to, and its number there
+
+    @property
+    def rank(self) -> tuple[str, str, int]:
+        """Of two lines of one cell the one of the higher rank is newer, wherever they are now."""
+        return self.time, *self.place
 
 
 class Broken(NamedTuple):
-    """A line that is not read, by its number; number 0: the file is a FIFO, a device or a folder."""
+    """A line that is not read, by its number; number 0: the file is a FIFO, a device or a folder.
+
+    why: of a segment, which rows are not read
+    """
 
     path: Path
     number: int
     unsealed: bool = False  # it is JSON, but has no seal
+    why: str = ""
 
     def __str__(self) -> str:
+        if self.why:
+            return f"{self.path} ({self.why})"
         return f"{self.path}:{self.number}" if self.number else f"{self.path} (not a file)"
 
 
-class Columns(dict[str, list[Any]]):
-    """Cells as columns, filled a few at a time, so that parsed lines do not pile up in memory."""
+class Split(NamedTuple):
+    """A line in parts: its seal, its text behind the seal, and behind that what it shares (None: no such)."""
 
-    def __init__(self) -> None:
-        super().__init__({name: [] for name in COLUMNS})
-
-    def add(self, cells: list[Fields]) -> None:
-        """Append the fields of some cells."""
-        count = len(self["key"])
-        owns, shares = [own for own, _ in cells], [shared for _, shared in cells]
-        for name in set().union(*owns).difference(self, _NO_COLUMN):
-            self[name] = [None] * count
-        for parts, names in ((owns, [name for name in self if name not in SHARED]), (shares, SHARED)):
-            for name, values in zip(names, _values(parts, names), strict=True):
-                self[name] += values
-        if None in (tasks := self["task"][count:]):  # older lines do not say
-            self["task"][count:] = [task or "classification" for task in tasks]
-        self["provenance"][count:] = [_provenance(*fields) for fields in cells]
-
-
-def _values(parts: list[dict[str, Any]], names: Sequence[str]) -> Iterable[Sequence[Any]]:
-    try:  # twice as fast where every part has all of them
-        return list(zip(*map(itemgetter(*names), parts), strict=True)) or [()] * len(names)
-    except KeyError:
-        return [[part.get(name) for part in parts] for name in names]
-
-
-def _provenance(own: dict[str, Any], shared: dict[str, Any]) -> dict[str, Any]:
-    if "time" in own and "load" in own:  # the common case, fast
-        return {**shared["provenance"], "time": own["time"], "load": own["load"]}
-    return shared["provenance"] | {name: own[name] for name in _OWN_PROVENANCE if name in own}
-
-
-def as_row(own: dict[str, Any], shared: dict[str, Any]) -> dict[str, Any]:
-    """Return a cell's fields as one dict, COLUMNS first; what the line does not say is None."""
-    row = {**dict.fromkeys(COLUMNS), "task": "classification", **shared, **own}
-    row["provenance"] = _provenance(own, shared)
-    return {name: value for name, value in row.items() if name not in _NO_COLUMN}
+    crc: int
+    text: bytes
+    tail: bytes | None
 
 
 def encode_cell(line: dict[str, Any]) -> bytes:
@@ -130,10 +109,10 @@ def encode_cell(line: dict[str, Any]) -> bytes:
     shared = {name: line[name] for name in SHARED if name in line}
     if isinstance(shared.get("provenance"), dict):
         provenance = dict(shared["provenance"])
-        own |= {name: provenance.pop(name) for name in _OWN_PROVENANCE if name in provenance}
+        own |= {name: provenance.pop(name) for name in OWN_PROVENANCE if name in provenance}
         shared["provenance"] = provenance
     raw = _sealed({name: own[name] for name in _FIRST if name in own} | own | shared)
-    if _line(raw, 0, "cells", {}) is None:  # only cells get a seal
+    if parse_line(raw, 0, "cells", {}, _NOWHERE) is None:  # only cells get a seal
         raise ValueError("a field is missing, has a wrong type or range, or does not agree with the key")
     return raw
 
@@ -141,7 +120,7 @@ def encode_cell(line: dict[str, Any]) -> bytes:
 def encode_curve(key: str, time: str, curve: dict[str, Any]) -> bytes:
     """Return a curve's line as it is in the file; raises as ``encode_cell`` does."""
     raw = _sealed({"key": key, "time": time, "curve": curve})
-    if _line(raw, 0, "curves", {}) is None:
+    if parse_line(raw, 0, "curves", {}, _NOWHERE) is None:
         raise ValueError("its curve does not consist of lists of one length over ascending rounds t")
     return raw
 
@@ -158,11 +137,28 @@ def _sealed(fields: dict[str, Any]) -> bytes:
     return b'%s%s","crc32":"%08x",%s\n' % (_HEAD, key, zlib.crc32(body, zlib.crc32(key)), body)
 
 
-def scan(path: Path, folder: str, keys: set[str] | None, broken: list[Broken]) -> Iterator[Line]:
+def split_line(raw: bytes) -> Split:
+    """Return the parts of a sound line; `joined_line` makes it of them and its key, with a newline."""
+    body = raw[_BODY:].rstrip()
+    seam = body.find(_SEAM)
+    text, tail = (body[:seam], body[seam + 1 :]) if seam > 0 else (body, None)
+    return Split(int(raw[_BODY - 10 : _BODY - 2], 16), text, tail)
+
+
+def joined_line(key: str, crc: int, text: bytes, tail: bytes | None) -> bytes:
+    """Return the line of which `split_line` made these parts."""
+    parts = [b'%s%s","crc32":"%08x"' % (_HEAD, key.encode(), crc), text]
+    return b",".join(parts if tail is None else [*parts, tail]) + b"\n"
+
+
+def scan(
+    path: Path, folder: str, keys: set[str] | None, broken: list[Broken], start: tuple[int, int] = (0, 0)
+) -> Iterator[Line]:
     """Yield the sound lines of one file of "cells" or "curves" that have these keys (all when None).
 
-    Adds to ``broken`` the lines that cannot be read, were changed after writing, are longer than LONGEST,
-    belong in the other folder, or say what no cell or curve can say. Raises OSError.
+    start: bytes and lines at the file's beginning that are left out. Adds to ``broken`` the lines that cannot
+    be read, were changed after writing, are longer than LONGEST, belong in the other folder, or say what no
+    cell or curve can say. Raises OSError.
     """
     raw_keys = None if keys is None else {key.encode() for key in keys}
     memo: Memo = {}
@@ -172,7 +168,8 @@ def scan(path: Path, folder: str, keys: set[str] | None, broken: list[Broken]) -
         return
     with file:
         long = 0
-        for number, raw in pieces(file):
+        file.seek(start[0])
+        for number, raw in pieces(file, start[1]):
             if len(raw) > LONGEST or number == long:
                 if number != long:
                     broken.append(Broken(path, number))
@@ -181,7 +178,7 @@ def scan(path: Path, folder: str, keys: set[str] | None, broken: list[Broken]) -
             # the lines of other cells are known by their first bytes and not looked at
             if raw_keys is not None and raw[_OPEN:_CLOSE] not in raw_keys and _KEYED.match(raw):
                 continue
-            line = _line(raw, number, folder, memo)
+            line = parse_line(raw, number, folder, memo, (path.name, number))
             if line is None:
                 if not raw.isspace():
                     broken.append(Broken(path, number, _is_unsealed(raw)))
@@ -189,9 +186,12 @@ def scan(path: Path, folder: str, keys: set[str] | None, broken: list[Broken]) -
                 yield line
 
 
-def pieces(file: BinaryIO) -> Iterator[tuple[int, bytes]]:
-    """Yield a file's lines with their numbers from 1; a line longer than LONGEST comes in several pieces."""
-    number = 1
+def pieces(file: BinaryIO, before: int = 0) -> Iterator[tuple[int, bytes]]:
+    """Yield a file's lines with their numbers from 1; a line longer than LONGEST comes in several pieces.
+
+    before: lines that have been read
+    """
+    number = before + 1
     while piece := file.readline(LONGEST + 1):
         yield number, piece
         number += piece.endswith(b"\n")
@@ -220,7 +220,11 @@ def _is_unsealed(raw: bytes) -> bool:
     return "key" in line and "crc32" not in line
 
 
-def _line(raw: bytes, number: int, folder: str, memo: Memo) -> Line | None:
+def parse_line(raw: bytes, number: int, folder: str, memo: Memo, place: tuple[str, int]) -> Line | None:
+    """Return a line of "cells" or "curves", None unless it is sound.
+
+    memo: shared parts of lines that were parsed before; the other arguments are kept in the line.
+    """
     seal = _SEAL.match(raw)
     if seal is None or _checksum(raw) != int(seal[2], 16):
         return None
@@ -229,13 +233,13 @@ def _line(raw: bytes, number: int, folder: str, memo: Memo) -> Line | None:
             line = orjson.loads(raw)
             curve, time = line["curve"], line.get("time", "")
             good = type(time) is str and is_curve(curve)
-            return Line(line["key"], None, time, raw, number, ({}, {}), curve) if good else None
+            return Line(line["key"], None, time, raw, number, ({}, {}), curve, place) if good else None
         own, shared = _parts(raw, memo)
         if shared is None or not is_cell(own, shared):
             return None
     except (ValueError, KeyError, RecursionError):
         return None
-    return Line(own["key"], own["status"], own.get("time", ""), raw, number, (own, shared[0]), {})
+    return Line(own["key"], own["status"], own.get("time", ""), raw, number, (own, shared[0]), {}, place)
 
 
 def _parts(raw: bytes, memo: Memo) -> tuple[dict[str, Any], Shared | None]:

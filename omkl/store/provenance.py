@@ -23,13 +23,13 @@ _SHOWS = {  # parts of omkl that print, draw, query or store what others compute
 }
 
 
-def collect(backend: str, jobs: int) -> dict[str, Any]:
+def collect(backend: str, jobs: int, threads: int = 1) -> dict[str, Any]:
     """Return what all cells of one run share.
 
     Keys: versions {omkl, python, numpy, numba}, commit and dirty (None outside a git checkout), host, cpu
-    (model), cores (that this process may use), backend, jobs.
+    (model), cores (that this process may use), backend, jobs, and threads where a cell had several.
     """
-    return {**_here(), "backend": backend, "jobs": jobs}
+    return {**_here(), "backend": backend, "jobs": jobs, **({"threads": threads} if threads > 1 else {})}
 
 
 @cache

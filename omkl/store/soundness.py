@@ -27,6 +27,7 @@ _SHARED: Kinds = {
     "pool": (str, _NOTHING),
     "pool_spec": (dict, _NOTHING),
     "source": (str, _NOTHING),
+    "rounds": (list, _NOTHING),
 }
 _POOL: Kinds = {"normalise": (str,), "kernels": (list,)}
 _PROVENANCE: Kinds = {
@@ -35,7 +36,7 @@ _PROVENANCE: Kinds = {
     "versions": (dict,),
     "commit": (str, _NOTHING),
     "dirty": (bool, _NOTHING),
-    "jobs": (int, _NOTHING),
+    **dict.fromkeys(("jobs", "threads"), (int, _NOTHING)),
 }
 _FAULTS = (KeyError, TypeError, ValueError, AttributeError, RecursionError, OverflowError)
 
@@ -58,7 +59,10 @@ def shared_part(part: dict[str, Any]) -> Shared | None:
         names = ("algo", "params", "data_hash", "order", "revision")
         own = {name: part[name] for name in names}
         source = part.setdefault("source", None)  # ours have none: all lines then have the same fields
-        before, after = key_text(**own, pool=part.get("pool_spec"), task=task, source=source)
+        rounds = part.setdefault("rounds", None)
+        good &= rounds is None or (len(rounds) == 2 and 0 <= rounds[0] < rounds[1])
+        more = {"task": task, "source": source, "rounds": rounds}
+        before, after = key_text(**own, **more, pool=part.get("pool_spec"))
     except _FAULTS:
         return None
     return (part, hashlib.sha256(before), after) if good else None

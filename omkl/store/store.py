@@ -16,20 +16,22 @@ import socket
 import time
 import uuid
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from omkl.errors import OmklError
 from omkl.files import Lock, hold, sync_folder
-from omkl.store.lines import COLUMNS, OBJECTS, Broken, Columns, Line, as_row, encode_cell, encode_curve, scan
+from omkl.store.frames import BATCH, Columns, Frame, as_row
+from omkl.store.lines import COLUMNS, OBJECTS, Broken, Line, encode_cell, encode_curve
+from omkl.store.reading import LINES, content, named, read_files, read_lines
+from omkl.store.segments import SUFFIX, Keys, Select
 
 if TYPE_CHECKING:
     import pandas as pd
 
 SYNC_SECONDS = 1.0  # of tiny cells, fsync would take most of the time
-_BATCH = 50  # lines parsed at a time: few, so that they stay in the processor's cache
 
 
 class StoreWarning(UserWarning):
@@ -151,70 +153,100 @@ class Store:
 
     def done(self, keys: Iterable[str]) -> set[str]:
         """Return those of the keys that have finished. A failed cell is not done."""
-        with _no_collection():
-            return {line.key for line in self.lines("cells", keys) if line.status == "ok"}
+        select = Select(Keys(keys), "ok")
+        with self._noting() as broken, _no_collection():
+            now = content(self.path / "cells", broken)
+            done: set[str] = set()
+            for segment in now.segments:
+                for _, _, table in segment.tables(select, ("key",)):
+                    done.update(key.hex() for key in table.column(0).to_pylist())
+                broken += segment.broken
+            lines = read_files(self.path / "cells", "cells", now, select, broken)
+            return done | {line.key for line in lines}
 
     def failed(self, keys: Iterable[str] | None = None) -> list[dict[str, Any]]:
         """Return the newest failed line of each key that has no finished line."""
-        done: set[str] = set()
-        failed: list[Line] = []
-        for line in self.lines("cells", keys):
-            done.add(line.key) if line.status == "ok" else failed.append(line)
-        return [as_row(*line.fields) for line in newest(failed) if line.key not in done]
+        failed = list(newest(self.lines("cells", keys, "failed")))
+        done = self.done(line.key for line in failed) if failed else ()
+        return [as_row(*line.fields) for line in failed if line.key not in done]
 
-    def cells(self, keys: Iterable[str] | None = None) -> "pd.DataFrame":
+    def cells(
+        self,
+        keys: Iterable[str] | None = None,
+        columns: Sequence[str] | None = None,
+        where: Mapping[str, Collection[str]] = {},
+    ) -> "pd.DataFrame":
         """Return the newest finished line of each key (all keys when None), one row each.
 
-        The columns are COLUMNS and whatever else the lines hold. ``params``, ``pool_spec`` and the lists in
-        a row may be the same objects as in other rows: do not change them in place.
+        columns: names of columns, when None COLUMNS and whatever else the lines hold; also those of EXTRA. A
+        few columns of many cells take a small part of the time and memory of all. where: the values to keep,
+        by column, of those that cells share, such as "algo" and "data".
+        ``params``, ``pool_spec`` and the lists in a row may be the same objects as in other rows: do not
+        change them in place.
         """
-        import pandas as pd
-
-        columns = Columns()
-        latest: dict[str, tuple[str, int]] = {}  # time and place of each key
-        with _no_collection():
-            finished = (line for line in self.lines("cells", keys) if line.status == "ok")
-            while some := list(islice(finished, _BATCH)):
-                for place, line in enumerate(some, len(columns["key"])):
-                    if line.key not in latest or line.time >= latest[line.key][0]:
-                        latest[line.key] = line.time, place
-                columns.add([line.fields for line in some])
-            if len(latest) < len(columns["key"]):
-                for name, values in columns.items():
-                    columns[name] = [values[place] for _, place in latest.values()]
-            # pandas need not look for types where there are only objects
-            objects = {name: pd.Series(columns[name], dtype=object, copy=False) for name in OBJECTS}
-            names = [*COLUMNS, *sorted(columns.keys() - set(COLUMNS))]
-            return pd.DataFrame(columns | objects, columns=names, copy=False)
+        with self._noting() as broken, _no_collection():
+            folder, select = self.path / "cells", Select(None if keys is None else Keys(keys), "ok", where)
+            if columns is None:
+                return _all_columns(read_lines(folder, "cells", select, broken))
+            frame, now = Frame(columns), content(folder, broken)
+            for segment in now.segments:
+                frame.add_segment(segment, select)
+                broken += segment.broken
+            frame.add_lines(read_files(folder, "cells", now, select, broken))
+            return frame.table()
 
     def curves(self, keys: Iterable[str] | None = None) -> dict[str, dict[str, Any]]:
         """Return the newest curve of each key that has one."""
         return {line.key: line.curve for line in newest(self.lines("curves", keys))}
 
-    def lines(self, folder: str, keys: Iterable[str] | None = None) -> Iterator[Line]:
-        """Yield the sound lines of "cells" or "curves" that have these keys (all when None), file by file.
+    def lines(
+        self, folder: str, keys: Iterable[str] | None = None, status: str | None = None
+    ) -> Iterator[Line]:
+        """Yield the sound lines of "cells" or "curves" that have these keys (all when None).
 
-        Raises OmklError when the store cannot be read. Warns of each broken line once.
+        status: "ok" or "failed", of the cells; None for both. Raises OmklError when the store cannot be read.
+        Warns of each broken line once.
         """
-        wanted = None if keys is None else set(keys)
+        select = Select(None if keys is None else Keys(keys), status)
+        with self._noting() as broken:
+            yield from read_lines(self.path / folder, folder, select, broken)
+
+    @contextlib.contextmanager
+    def _noting(self) -> Iterator[list[Broken]]:
+        """Turn an OSError into an OmklError, and warn once of each place that is added to the list."""
         broken: list[Broken] = []
         try:
-            for path in self.files(folder):
-                with contextlib.suppress(FileNotFoundError):  # another process has just removed it
-                    yield from scan(path, folder, wanted, broken)
+            yield broken
         except OSError as error:
             raise OmklError(f"cannot read the store {self.path}: {error.strerror}") from error
         new = [place for place in broken if place not in self._reported]
         if new:
             self._reported.update(new)
-            warnings.warn(f"unreadable lines of the store skipped: {listed(new)}", StoreWarning, stacklevel=3)
+            warnings.warn(f"unreadable lines of the store skipped: {listed(new)}", StoreWarning, stacklevel=4)
 
     def files(self, folder: str) -> list[Path]:
-        """Return the files of "cells" or "curves", by name."""
-        try:
-            return sorted(path for path in (self.path / folder).iterdir() if path.suffix == ".jsonl")
-        except FileNotFoundError:
-            return []
+        """Return the line files of "cells" or "curves", by name."""
+        return named(self.path / folder, LINES)
+
+
+def _all_columns(lines: Iterator[Line]) -> "pd.DataFrame":
+    """Return the newest of finished lines as a table with all columns."""
+    import pandas as pd
+
+    columns = Columns()
+    latest: dict[str, tuple[tuple, int]] = {}  # rank and place of each key
+    while some := list(islice(lines, BATCH)):
+        for place, line in enumerate(some, len(columns["key"])):
+            if line.key not in latest or line.rank >= latest[line.key][0]:
+                latest[line.key] = line.rank, place
+        columns.add([line.fields for line in some])
+    if len(latest) < len(columns["key"]):
+        for name, values in columns.items():
+            columns[name] = [values[place] for _, place in latest.values()]
+    # pandas need not look for types where there are only objects
+    objects = {name: pd.Series(columns[name], dtype=object, copy=False) for name in OBJECTS}
+    names = [*COLUMNS, *sorted(columns.keys() - set(COLUMNS))]
+    return pd.DataFrame(columns | objects, columns=names, copy=False)
 
 
 @contextlib.contextmanager
@@ -233,10 +265,10 @@ def _no_collection() -> Iterator[None]:
 
 
 def newest(lines: Iterable[Line]) -> Iterable[Line]:
-    """Return the newest line of each key, of two of the same time the later one."""
+    """Return the newest line of each key."""
     latest: dict[str, Line] = {}
     for line in lines:
-        if line.key not in latest or line.time >= latest[line.key].time:
+        if line.key not in latest or line.rank >= latest[line.key].rank:
             latest[line.key] = line
     return latest.values()
 
@@ -251,4 +283,9 @@ def listed(broken: list[Broken]) -> str:
     more = f" and {len(broken) - 3} more" if len(broken) > 3 else ""
     unsealed = sum(line.unsealed for line in broken)
     seal = f"; {unsealed} without a seal, see `omkl results reseal`" if unsealed else ""
+    if any(line.path.suffix == SUFFIX for line in broken):
+        seal += (
+            "; put a sound copy of the segment there, or remove what is damaged of it by `omkl results prune "
+        )
+        seal += "--torn --yes` and run its cells again"
     return ", ".join(map(str, broken[:3])) + more + seal

@@ -15,7 +15,7 @@ from omkl.config import learner_spec, pool
 from omkl.data.dataset import Dataset
 from omkl.engine.stream import Trace
 from omkl.learner.learner import Learner
-from omkl.learner.one_pass import observed_pass
+from omkl.learner.one_pass import run_pass
 from omkl.testing.cases import dataset, dense, fitting, slots_of, stored
 from omkl.testing.plain import Result, kernels
 
@@ -119,7 +119,9 @@ def both(
     spec = learner_spec(name)
     params = {**spec.usual(data.task), **over}
     given = fitting(spec, pool(str(pool_name))) if spec.kernels == "pool" else None
-    figures, learner, trace = observed_pass(spec, params, given, data, order, SEED)
+    ends: list[Any] = []
+    figures = run_pass(spec, params, given, data, order, SEED, on_end=lambda *end: ends.extend(end))
+    learner, trace = ends
     hyper = {k: v for k, v in params.items() if k not in ("kernel", "prefix")}
     if hyper.get("select") == "hindsight":  # drawn as choose_kernels does; the twin counts in arrivals
         apart = np.random.default_rng(seeds.derive("apart", data.content_hash)).permutation(data.T)

@@ -1,4 +1,4 @@
-"""Exact numbers of ALGORITHMS.md section 7 on a9a, and block sizes on every registered set."""
+"""Exact numbers on a9a, and block sizes on every registered set."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""The naive twins on real data: numbers (percent) of ALGORITHMS.md sections 3, 7 and 12."""
+"""The naive twins on real data: numbers (percent) of the definitions that omkl follows."""
 
 import io
 import lzma
@@ -72,7 +72,7 @@ def test_wdbc():
     assert rate(passes(perceptron, X, y, [{"kind": "linear"}], 4)) == pytest.approx(33.9, abs=3.0)
     for stochastic in (ds, sd, ss):
         assert rate(stochastic) == pytest.approx(rate(dd), abs=2.0)
-    assert 31 < rate(summed) < 56  # ALGORITHMS.md section 3: the sum in place of the maximum
+    assert 31 < rate(summed) < 56  # the sum in place of the maximum
     assert vectors(sd) < 0.5 * vectors(dd)
     assert np.mean([r.combined[-1] for r in ds]) < 0.15 * np.mean([r.combined[-1] for r in dd])
     assert rate(pa) < rate(dd)
@@ -104,7 +104,7 @@ def test_german_and_the_published_slip(shared_data):
 
 
 def test_a9a_perceptron_in_file_order(shared_data):
-    """ALGORITHMS.md section 7, exact: exp(-0.01 ||x - x'||^2) stores 6887 vectors."""
+    """Exact: exp(-0.01 ||x - x'||^2) stores 6887 vectors."""
     X, y = libsvm(shared_data, "a9a")
     result = perceptron(X, y, [{"kind": "gaussian", "gamma": 0.01}])
     assert len(result.stored) == result.mistakes.sum() == 6887
@@ -112,6 +112,6 @@ def test_a9a_perceptron_in_file_order(shared_data):
 
 @pytest.mark.skipif(os.environ.get("OMKL_SLOW") != "1", reason="about 70 s: set OMKL_SLOW=1")
 def test_a9a_omkc_dd_in_file_order(shared_data):
-    """ALGORITHMS.md section 7, exact: 6208 mistakes at beta = 0.99."""
+    """Exact: 6208 mistakes at beta = 0.99."""
     X, y = libsvm(shared_data, "a9a")
     assert omkc_dd(X, y, PAPER16, beta=0.99).mistakes.sum() == 6208

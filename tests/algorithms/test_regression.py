@@ -99,7 +99,7 @@ REFERENCE = {"twitter": (2.63, 0.12), "tom": (1.66, 0.35), "energy": (14.38, 0.0
 
 @pytest.mark.parametrize("name", REFERENCE)
 def test_authors_variant_gives_the_authors_errors(shared_data, monkeypatch, name):
-    """ALGORITHMS.md section 9, 3 seeds; the tolerance is two standard deviations over 20 seeds.
+    """3 seeds; the tolerance is two standard deviations over 20 seeds.
 
     They count 1 as the error of round 1, here it is y_1^2."""
     monkeypatch.setenv("OMKL_DATA", str(shared_data))

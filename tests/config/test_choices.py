@@ -28,9 +28,9 @@ def passed(spec, **params) -> float:
         y=rng.random(60),
         d=2,
         T=60,
-        n_classes=2,
         content_hash="",
         task="regression",
+        n_classes=2,
     )
     return run_pass(spec, {**spec.defaults, **params}, None, data, np.arange(60), 0)["mse"]
 

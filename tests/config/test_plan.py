@@ -21,7 +21,7 @@ def test_without_words_the_first_example_of_the_readme_runs(monkeypatch):
     assert setting.pool["name"] == "paper16"
     assert len(setting.pool["kernels"]) == 16
     assert (made.data, made.reps, made.order, made.seed) == (("wdbc",), 20, "permuted", 1)
-    assert made.exec == {"name": "loky", "jobs": None}
+    assert made.exec == {"name": "loky", "jobs": None, "threads": 1}
     names = [yardstick.learner for yardstick in made.yardsticks]
     assert names[:3] == ["majority", "perceptron", "arow"]
     assert (made.store, made.swept, made.block) == (Path("results"), (), None)
@@ -160,8 +160,8 @@ def test_data_by_name_and_by_path(tmp_path):
 
 
 def test_executors_have_typed_options():
-    assert plan(["exec=serial"]).exec == {"name": "serial"}
-    assert plan(["exec.jobs=3"]).exec == {"name": "loky", "jobs": 3}
+    assert plan(["exec=serial"]).exec == {"name": "serial", "threads": 1}
+    assert plan(["exec.jobs=3"]).exec == {"name": "loky", "jobs": 3, "threads": 1}
 
 
 def test_one_grid_cannot_ask_for_millions_of_settings():

@@ -15,7 +15,7 @@ import omkl.learner.job
 import omkl.learner.warming
 from omkl.config import learner_names, learner_spec
 from omkl.learner.choices import compiled_value
-from omkl.learner.warming import compiling
+from omkl.learner.compiled import cold, turns, version
 
 # In a process of its own, where nothing has been compiled yet, or loaded.
 PROBE = """
@@ -99,16 +99,15 @@ def test_no_first_pass_of_any_learner_and_setting_compiles():
 def test_a_window_is_a_version_with_a_mark_of_its_own(tmp_path, monkeypatch):
     spec = learner_spec("norma")
     both = [(spec, spec.defaults), (spec, {**spec.defaults, "tau": 50}), (spec, {**spec.defaults, "tau": 9})]
-    versions = [omkl.learner.warming.version(*setting) for setting in both]
+    versions = [version(*setting) for setting in both]
     assert versions == ["norma-without_B", "norma-without_E", "norma-without_E"]
-    assert omkl.learner.warming.version(learner_spec("omkc_dd"), {"beta": 0.5}) == "omkc_dd"
+    assert version(learner_spec("omkc_dd"), {"beta": 0.5}) == "omkc_dd"
+    assert version(learner_spec("omkc_dd"), {"beta": 0.5}, many=True) == "omkc_dd-many"
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
-    with compiling(versions[:1]) as missing:
-        assert missing == ["norma-without_B"]
-    with compiling(versions) as missing:  # holds the lock for what is new
-        assert missing == ["norma-without_E"]
-    with compiling(versions) as missing:
-        assert missing == []
+    for one in versions[:1], versions[1:]:
+        assert cold(versions) == list(dict.fromkeys(one + versions[1:]))
+        assert list(turns(one[:1])) == one[:1]
+    assert cold(versions) == []
 
 
 def test_what_will_run_is_warmed_up_in_every_process(monkeypatch):

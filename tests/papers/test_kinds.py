@@ -40,13 +40,14 @@ tables:
   "2": {title: "Times on {data}", kind: times, runs: [two], base: "OMKC(D,D)"}
   "3": {title: "Tuned on {data}", kind: tuning, runs: [swept]}
   "4": {title: "Sizes of {data}", kind: sizes, data: [wdbc, lost]}
+  "5": {title: "The best on {data}", kind: best, runs: [two]}
 figures:
   "1": {title: "Mistakes on {data}", kind: curves, runs: [two], measure: mistake_pct}
   "ranks": {title: "Ranks over {data}", kind: ranks, runs: [budgets]}
 claims:
   first: {title: "one", kind: less, runs: [two], left: "OMKC(D,D)", right: "OMKC(S,S)", measure: mistake_pct}
 """
-ITEMS = {"results": "mine/1", "times": "mine/2", "tuning": "mine/3", "sizes": "mine/4"}
+ITEMS = {"results": "mine/1", "times": "mine/2", "tuning": "mine/3", "sizes": "mine/4", "best": "mine/5"}
 
 
 @pytest.fixture

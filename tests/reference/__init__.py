@@ -1,4 +1,4 @@
-"""Naive twins of the compiled learners: written from the papers and ALGORITHMS.md, slow and obvious.
+"""Naive twins of the compiled learners: written from the papers, slow and obvious.
 
 Every twin is `twin(X, y, kernels, *, <hyperparameters>, normalise="none", rng=None) -> Result`: X is dense
 (T, d) in stream order, y (T,) is +1/-1, kernels a list of flat dicts. Hyperparameters have no defaults here

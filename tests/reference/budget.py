@@ -1,4 +1,4 @@
-"""Budget learners as components of multi-kernel learning (ALGORITHMS.md section 6).
+"""Budget learners as components of multi-kernel learning.
 
 Every round: predict, record, discount the weights by gamma where a kernel errs, update every kernel by the
 single-kernel learner's rule. Slots are numbered in the order they were first filled.

@@ -126,7 +126,7 @@ def adaraker_authors(X, y, kernels, *, D, lam, loss, eta, normalise="none", rng)
 
 
 def authors(kernels, X, y, D, lam, beta, rng):
-    """ALGORITHMS.md section 9: learners k = 1.. of which only the votes start again."""
+    """Learners k = 1.. of which only the votes start again."""
     T, m = len(y), len(kernels)
     V, E = frequencies(kernels, X.shape[1], D, "authors", rng), Expansions(None, 0, T)
     created = math.floor(math.log2(T)) + 1

@@ -72,7 +72,7 @@ def omkc_ds(X, y, kernels, *, beta, sampling, normalise="none", rng):
 def omkc_sd(X, y, kernels, *, beta, delta, sampling, floor, variant, normalise="none", rng):
     """Algorithm 3: every kernel is combined; z, w and f move only where m_i ~ Bernoulli(p_i) is 1.
 
-    variant 'published': the slip of the authors' code (ALGORITHMS.md section 7). The vector of the i-th
+    variant 'published': the slip of the authors' code. The vector of the i-th
     polynomial (a linear kernel is one) goes to the i-th Gaussian, so polynomials stay at 0: they always vote
     +1, always err and are discounted whenever sampled. A Gaussian that errs too lists the vector twice.
     """

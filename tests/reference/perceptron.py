@@ -1,4 +1,4 @@
-"""Perceptrons with one kernel, the mean kernel and the best kernel (ALGORITHMS.md section 2)."""
+"""Perceptrons with one kernel, the mean kernel and the best kernel."""
 
 import numpy as np
 

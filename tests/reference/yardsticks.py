@@ -1,4 +1,4 @@
-"""Learners without kernels that every table prints beside the others (ALGORITHMS.md section 1)."""
+"""Learners without kernels that every table prints beside the others."""
 
 import numpy as np
 

@@ -1,5 +1,6 @@
 """What a reader chooses of a table: order of the rows, columns, width; and best values at an edge."""
 
+import pandas as pd
 import pytest
 from support.reports_cells import YARDSTICKS, expected, frame, repetitions, setting, study
 
@@ -9,7 +10,7 @@ from omkl.reports import plain_table
 from omkl.reports.fitting import WIDTH
 from omkl.reports.report import report, sweep_report
 from omkl.reports.view import View
-from omkl.reports.winner import winner
+from omkl.reports.winner import Winners
 
 DD, SS = setting("omkc_dd"), setting("omkc_ss")
 EXPECTED = expected((DD, SS), ("wdbc",), 3)
@@ -68,6 +69,10 @@ def test_memory_is_a_column_on_request():
     assert {row.split()[-1] for row in text.split("\n\n")[1].splitlines()[2:]} == {"1.5", "–", "-----"}
     assert "arrays of state, stream and trace" in text
     assert "MiB" not in report(cells, EXPECTED)
+
+
+def winner(cells: list[dict]) -> str:
+    return Winners(pd.DataFrame(cells)).of(list(range(len(cells))))
 
 
 def test_the_winner_is_the_kernel_of_the_largest_weight():

@@ -17,7 +17,7 @@ from omkl.run.estimate import estimate
 @pytest.fixture
 def plan(tmp_path, monkeypatch):
     """Two learners and a yardstick on two small sets, 4 repetitions: 24 cells."""
-    monkeypatch.setattr("omkl.learner.warming.missing", lambda settings: [])
+    monkeypatch.setattr("omkl.learner.compiled.missing", lambda settings: [])
     return make_plan(tmp_path, monkeypatch)
 
 

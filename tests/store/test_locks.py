@@ -42,13 +42,13 @@ STOPS = """
 import sys
 from omkl.store import rewrite
 from omkl.cli import main
-real, answers = rewrite._rewrite, []
+real, answers = rewrite.rewrite_file, []
 def rewrites(*args):
     if not answers:
         print("scanned", flush=True)
         answers.append(sys.stdin.readline())
     return real(*args)
-rewrite._rewrite = rewrites
+rewrite.rewrite_file = rewrites
 sys.exit(main(sys.argv[1:]))
 """
 

@@ -170,7 +170,7 @@ def test_what_a_learner_returns_wrong_is_a_failed_cell(tmp_path):
     with Store(tmp_path) as store:
         base = {k: v for k, v in line(1, "failed").items() if k not in ("status", "error")}
         figures = {k: v for k, v in line(1).items() if k not in base}
-        stored = _stored(store, base, figures | {"mistakes": 101, "mistake_rate": 1.01})
+        stored = _stored(store, base, figures | {"mistakes": 101, "mistake_rate": 1.01}, curves=True)
     assert (stored["status"], stored["error"][:26]) == ("failed", "its figures cannot be stor")
     assert len(store.failed()) == 1
 

@@ -68,7 +68,7 @@ def key_of(line: dict) -> str:
 
 def sealed(line: dict, key: str | None = None) -> bytes:
     """A line as the store's own writer forms it, which checks first, whatever this one says."""
-    with mock.patch.object(lines, "_line", return_value=True):
+    with mock.patch.object(lines, "parse_line", return_value=True):
         return lines.encode_cell({"key": key or key_of(line)} | {k: v for k, v in line.items() if k != "key"})
 
 

@@ -81,7 +81,7 @@ def _kill() -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 
 
-def run_pass(spec, params, pool, dataset, order, permutation_seed, *, block=None) -> dict[str, Any]:
+def run_pass(spec, params, pool, dataset, order, permutation_seed, **how) -> dict[str, Any]:
     """Stands for omkl.learner.one_pass.run_pass: figures that depend on all that a pass may depend on.
 
     The hyperparameter ``fault``, a job for `act`, makes it misbehave first.

@@ -1,0 +1,173 @@
+"""Runs whose learners are tuned first: the rule is in conf/paper, the settings that won in conf/tuned.
+
+    tune: {passes: 2, longest: 30, seconds: 20, fewest: 3}
+
+Keys are those of conf/tune.yaml, and two that cut the passes that are reported: they take at most ``seconds``
+of each learner on each data set together, but there are at least ``fewest``. conf/tuned/PAPER.yaml has for
+each run, data set and learner the hyperparameters that differ from the run's, and what is known of the race.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from omkl.config import Plan, Setting, compose, domains, learner_spec
+from omkl.errors import OmklError, UserError, suggest
+from omkl.files import replacing
+from omkl.papers.paper import Paper, Run
+
+if TYPE_CHECKING:
+    from omkl.run.tuning import Race, Rule, Tuned
+
+CUTS = {"seconds": ("(0, inf) or null", None), "fewest": ("int [1, inf)", 1)}  # domains and defaults
+
+
+class Won(NamedTuple):
+    """What conf/tuned says of a learner on a data set; reps: passes to report, None for all."""
+
+    params: Mapping[str, Any]
+    reps: int | None
+    revision: int
+
+
+def settings_of(run: Run) -> dict[tuple[str, str], Won]:
+    """Return the winners of a run by data set and learner; none where it is not tuned yet."""
+    if run.paper not in compose.options("tuned"):
+        return {}
+    content = compose.read("tuned", [run.paper])[run.paper].get(run.name, {})
+    return {
+        (data, learner): Won(own["params"], own.get("reps"), own["revision"])
+        for data, learners in content.items()
+        for learner, own in learners.items()
+    }
+
+
+def split(run: Run, plan: Plan) -> tuple[list[Plan], list[tuple[str, str]]]:
+    """Return the plans of a run's tuned learners, and the (data set, learner) pairs that are not tuned yet.
+
+    plan: of the run's words. A learner of another revision than the race's must be tuned again.
+    """
+    from omkl.run.tuning import parts
+
+    won = settings_of(run)
+    lacking: list[tuple[str, str]] = []
+    groups: dict[tuple[str, int], list[Setting]] = {}
+    for data in plan.data:
+        for setting in plan.settings:
+            if not setting.fits(plan.task_of(data)):
+                continue
+            own, spec = won.get((data, setting.learner)), learner_spec(setting.learner)
+            if own is None or own.revision != spec.revision:
+                lacking.append((data, setting.learner))
+                continue
+            params = {name: spec.hyperparameters[name].check(value) for name, value in own.params.items()}
+            reps = min(own.reps or plan.reps, plan.reps)
+            made = replace(setting, params={**setting.params, **params})
+            groups.setdefault((data, reps), []).append(made)
+    plans = [
+        replace(plan, data=(data,), reps=reps, settings=tuple(settings), rounds=parts(plan, data)[1])
+        for (data, reps), settings in groups.items()
+    ]
+    return plans, lacking
+
+
+def tuned_runs(paper: Paper) -> list[Run]:
+    """Return the runs of a paper whose learners are tuned first, each once."""
+    items = [*paper.tables.values(), *paper.figures.values(), *paper.claims.values()]
+    return list({run.name: run for item in items for run in item.runs if run.tune is not None}.values())
+
+
+def rule_of(run: Run) -> "tuple[Rule, dict[str, Any]]":
+    """Return a run's rule, and how its passes are cut. Raises UserError for a wrong key or value."""
+    from omkl.run.tuning import known, rule_from
+
+    where, given = f"{compose.file('paper', run.paper)}: runs.{run.name}.tune", dict(run.tune or {})
+    keys = [*known(), *CUTS]
+    for key in given.keys() - set(keys):
+        raise UserError(f"{where}: unknown key '{key}'{suggest(key, keys)}")
+    try:
+        cuts = {key: domains.parse(form)(given.pop(key, default)) for key, (form, default) in CUTS.items()}
+        return rule_from(given), cuts
+    except (UserError, ValueError) as error:
+        raise UserError(f"{where}: {error}") from None
+
+
+@dataclass(frozen=True)
+class Step:
+    """The races of a run on one data set."""
+
+    run: Run
+    data: str
+    races: "list[Race]"
+    cuts: dict[str, Any]
+
+
+def steps(paper: Paper, plans: "Mapping[str, Plan]", again: bool = False) -> Iterator[Step]:
+    """Yield what is to be tuned, small data sets first, learners of a folder last; plans: by a run's name.
+
+    again: also what has been tuned
+    """
+    from omkl.run.tuning import races
+
+    runs = {run.name: run for run in tuned_runs(paper)}
+    work = [
+        (bool(runs[name].folder), plan.load(data).T, data, name)
+        for name, plan in plans.items()
+        for data in plan.data
+    ]
+    for _, _, data, name in sorted(work):
+        run, plan = runs[name], plans[name]
+        rule, cuts = rule_of(run)
+        lacking = split(run, replace(plan, data=(data,)))[1]
+        todo = tuple(s for s in plan.settings if again or (data, s.learner) in lacking)
+        fixed = [key.removeprefix("algo.") for key in run.words if key.startswith("algo.")]
+        if own := races(replace(plan, data=(data,), settings=todo), rule, fixed):
+            yield Step(run, data, own, cuts)
+
+
+def tune(step: Step, **how: Any) -> "list[Tuned]":
+    """Run the races of a step and keep the winners in conf/tuned/PAPER.yaml; how: of ``run_plans``."""
+    from omkl.run.tuning import run_races
+
+    ends, _ = run_races(step.races, **how)
+    _keep(step, ends)
+    return ends
+
+
+def _keep(step: Step, ends: "list[Tuned]") -> None:
+    import yaml
+
+    paper = step.run.paper
+    path = compose.file("paper", paper).parents[1] / "tuned" / f"{paper}.yaml"
+    content = compose.read("tuned", [paper])[paper] if path.is_file() else {}
+    content = {run: dict(sets) for run, sets in content.items()}
+    own = content.setdefault(step.run.name, {})
+    learners = dict(own.get(step.data, {}))
+    for end in ends:
+        first, best = end.race.trials[0].params, end.setting.params
+        learners[end.setting.learner] = {
+            "params": {name: value for name, value in best.items() if first[name] != value},
+            "reps": _reps(end, step.cuts),
+            "revision": learner_spec(end.setting.learner).revision,
+            "trials": end.trials,
+            "failed": end.failed,
+            "rounds": end.race.lengths[end.rung],
+            "seconds": round(end.seconds, 2),
+        }
+    own[step.data] = learners
+    head = f"# The winners of the races of conf/paper/{paper}.yaml, written by `omkl tune {paper}`.\n"
+    try:
+        path.parent.mkdir(exist_ok=True)
+        with replacing(path) as file:
+            file.write((head + yaml.safe_dump(content, sort_keys=False, width=1000)).encode())
+        path.chmod(0o644)
+    except OSError as error:
+        raise OmklError(f"cannot write {path}: {error.strerror}") from error
+
+
+def _reps(end: "Tuned", cuts: Mapping[str, Any]) -> int:
+    """Return how many passes of the winner are reported: no more than its seconds allow."""
+    most, seconds = end.race.held.reps, cuts["seconds"]
+    if seconds is None or end.pass_seconds <= 0:
+        return most
+    return min(most, max(int(cuts["fewest"]), int(seconds / end.pass_seconds)))

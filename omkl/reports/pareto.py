@@ -1,0 +1,122 @@
+"""Which learners are best for their cost: error against seconds or size, and the front that none beats."""
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from omkl.errors import UserError
+from omkl.reports import layout, style
+from omkl.reports.lines import plain_log
+from omkl.reports.look import mark, points
+from omkl.reports.measures import BY_TASK
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+COSTS = {  # option of conf/paper: column of the table, label of the axis
+    "time": ("per_1000", "seconds for 1000 examples"),
+    "size": ("size", "vectors (#SV) or random features"),
+}
+_COLUMNS = 3
+_DECADES = 30.0  # between the least and the largest cost; then only powers of ten have numbers
+_LEAST = 4  # learners of the least error that are named, too
+_FAR = 2.0  # a learner is off the panel whose distance to the best is over this many times the median one
+
+
+def front(cost: Iterable[float], error: Iterable[float]) -> list[int]:
+    """Return the places of the points that no other beats in both, cheapest first; NaN is beaten.
+
+    Of points that are equal in both the first is on the front.
+    """
+    both = enumerate(zip(cost, error, strict=True))
+    pairs = sorted((c, e, place) for place, (c, e) in both if c + e == c + e)
+    kept: list[int] = []
+    least = np.inf
+    for _, own, place in pairs:
+        if own < least:
+            kept.append(place)
+            least = own
+    return kept
+
+
+def costs_of(table: "pd.DataFrame", cost: str) -> "pd.DataFrame":
+    """Return the rows that have a cost and an error, with columns ``cost`` and ``error``.
+
+    table: a summary with the columns of ``papers.best.with_costs``    cost: one of COSTS
+    """
+    if cost not in COSTS:
+        raise UserError(f"cost: {cost!r} is unknown; known: {', '.join(COSTS)}")
+    vectors = table["n_sv_sum_mean"].astype(float)
+    table = table.assign(size=table["features"].where(table["features"].notna(), vectors.where(vectors > 0)))
+    errors = [row[f"{BY_TASK[row['task']].name}_mean"] for row in table.to_dict("records")]
+    table = table.assign(cost=table[COSTS[cost][0]].astype(float), error=np.array(errors, dtype=float))
+    return table[(table["cost"] > 0) & table["error"].notna()]
+
+
+def draw_pareto(
+    table: "pd.DataFrame", cost: str, *, title: str = "", warnings: Iterable[str] = ()
+) -> "Figure":
+    """Draw a panel per data set: a point per learner, and the front of those that no other one beats.
+
+    table: as of ``costs_of``, with ``line``, the learners' names. Learners far above the best are counted
+    in the panel's corner.
+    """
+    if table.empty:
+        raise UserError("no learner has both an error and a cost")
+    data = list(dict.fromkeys(table["data"]))
+    rows, wide = layout.grid_shape(len(data), _COLUMNS)
+    with style.looks():
+        figure = style.new_figure(0.3 + 4.0 * wide, 0.6 + 3.1 * rows)
+        panels = figure.subplots(rows, wide, squeeze=False)
+        for unused in panels.flat[len(data) :]:
+            unused.remove()
+        for number, (axes, which) in enumerate(zip(panels.flat, data, strict=False)):
+            _panel(axes, table[table["data"] == which])
+            layout.panel_title(axes, which, len(data) == 1)
+            if number + wide >= len(data):
+                axes.set_xlabel(COSTS[cost][1])
+            if number % wide == 0:
+                axes.set_ylabel(BY_TASK[table["task"].iloc[0]].axis)
+        text = "joined: no other learner has less error at no more cost; named as well: the least errors"
+        layout.note_below(figure, text, warnings)
+        layout.put_title(figure, title)
+    return figure
+
+
+def _panel(axes: "Axes", part: "pd.DataFrame") -> None:
+    cost, error = part["cost"].to_numpy(), part["error"].to_numpy()
+    names = part["line"].tolist()
+    best = error.min()
+    highest = best + max(_FAR * float(np.median(error - best)), 0.02 * abs(best))
+    places = front(cost, error)
+    highest = max(highest, *error[places])
+    near = error <= highest
+    look: dict[str, Any] = {"linestyle": "none", "marker": "o", "markersize": mark(3.6), "markeredgewidth": 0}
+    axes.plot(cost[near], error[near], color="#9a9a9a", **look)
+    look = {"color": style.COLOURS[0], "marker": "o", "markersize": mark(4.6), "linewidth": 1.0}
+    axes.plot(cost[places], error[places], **look)
+    axes.set_xscale("log")
+    margin = 0.06 * (highest - best)
+    axes.set_ylim(best - 3 * margin, highest + margin)
+    least, most = cost[near].min(), cost[near].max()
+    spread = max(most / least, 2.0)
+    axes.set_xlim(least / spread**0.06, most * spread**0.30)  # room for names
+    plain_log(axes.xaxis)
+    if spread > _DECADES:
+        axes.xaxis.set_minor_formatter("")
+    few = [place for place in np.argsort(error, kind="stable")[:_LEAST] if place not in places]
+    for place in [*places, *few]:
+        where: dict[str, Any] = {"xytext": (4, 3), "textcoords": "offset points", "fontsize": points(6.5)}
+        where["color"] = "black" if place in places else style.GREY
+        axes.annotate(style.in_symbols(names[place]), (cost[place], error[place]), **where)
+    if not near.all():
+        corner: dict[str, Any] = {
+            "transform": axes.transAxes,
+            "ha": "right",
+            "va": "top",
+            "color": style.GREY,
+        }
+        axes.text(0.99, 0.99, f"{(~near).sum()} above", fontsize=points(7), **corner)

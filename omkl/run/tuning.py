@@ -1,0 +1,277 @@
+"""Good hyperparameters for each learner on each data set, under one rule that is the same for all.
+
+The settings of a learner (its trials) race on growing prefixes of the stream, the rungs. All of them run on
+the first. The best one in ``eta`` of them goes on to the next, which is ``eta`` times as long. The last is
+the whole stream. The setting that was given, the first trial, runs on the last rung, too. Trials are judged
+by their mean error over permutations of another base seed, which no table reports. In file order there is
+one order only: trials see the first third of it, and what is reported is the rest.
+
+All trials are cells of the store, so a race that was interrupted continues where it was.
+"""
+
+import math
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+from omkl import seeds
+from omkl.config import Plan, Setting, compose, grammar, learner_spec
+from omkl.config.domains import rounds_of
+from omkl.config.draws import draw
+from omkl.config.parameters import Parameter, parameters
+from omkl.errors import Overflow, UserError
+from omkl.run.cells import expand
+from omkl.run.runner import Outcome, run_plans
+from omkl.tasks import for_task
+
+SHARE = 3  # in file order, one in three rounds is for the trials
+_WORST = math.inf
+
+
+@dataclass(frozen=True)
+class Rule:
+    """How settings race: the keys of conf/tune.yaml, which says what each means."""
+
+    trials: int
+    eta: int
+    rungs: int
+    passes: int
+    least: int
+    longest: float | None
+
+    def lengths(self, rounds: int) -> list[int]:
+        """Return the length of each rung of a stream of this many rounds."""
+        shares = [-(-rounds // self.eta**left) for left in range(self.rungs - 1, -1, -1)]
+        return [max(share, min(self.least, rounds)) for share in shares]
+
+
+def known() -> dict[str, Parameter]:
+    """Return the keys of a rule, from conf/tune.yaml."""
+    return parameters(compose.read("", ["tune"])["tune"], compose.file("", "tune"))
+
+
+def rule_from(values: Mapping[str, Any]) -> Rule:
+    """Return the rule of these values, the others as in conf/tune.yaml. Raises UserError that names a key."""
+    return rule_of([grammar.word(key, value) for key, value in values.items()])[0]
+
+
+def rule_of(words: list[str]) -> tuple[Rule, list[str]]:
+    """Return the rule that the words of a command give, and the words that are about something else.
+
+    Raises UserError for a value that is not right.
+    """
+    keys = known()
+    own = [word for word in words if word.partition("=")[0] in keys]
+    values = {key: parameter.value for key, parameter in keys.items()}
+    for key, override in grammar.parse(own).items():
+        if len(override.values) != 1:
+            raise UserError(f"{override.text}: {key} takes one value, got {len(override.values)}")
+        values[key] = override.checked(keys[key].check)[0]
+    return Rule(**values), [word for word in words if word not in own]
+
+
+class Score(NamedTuple):
+    """A trial on a rung: its mean error (infinite where it failed), and the seconds of a pass."""
+
+    error: float
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Race:
+    """The trials of one learner on one data set.
+
+    trials: the settings, first the given one    rungs: plans of all trials, one per prefix
+    lengths: of the prefixes    held: the plan of the given setting on what is reported
+    """
+
+    trials: tuple[Setting, ...]
+    rungs: tuple[Plan, ...]
+    lengths: tuple[int, ...]
+    held: Plan
+    rule: Rule
+
+    def plan(self, rung: int, places: Collection[int]) -> Plan:
+        """Return the plan of some trials, by place, on a rung."""
+        return replace(self.rungs[rung], settings=tuple(self.trials[place] for place in sorted(places)))
+
+    def going_on(self, scores: list[dict[int, Score]]) -> list[int]:
+        """Return the places of the trials that go on to the next rung; scores: of the rungs that ran."""
+        rung = len(scores)
+        able = [place for place in scores[-1] if self._able(place, scores[-1], rung - 1)]
+        count = max(1, len(self.trials) // self.rule.eta**rung)
+        best = sorted(able, key=lambda place: (scores[-1][place].error, place))[:count]
+        if best and rung + 1 == len(self.rungs):
+            seen = max(at for at, own in enumerate(scores) if 0 in own)
+            best += [0] if self._able(0, scores[seen], seen, rung) else []
+        return sorted(set(best))
+
+    def _able(self, place: int, scores: dict[int, Score], seen: int, rung: int = 0) -> bool:
+        """Whether a trial that did so on the rung ``seen`` may run on a later one (0: on the next)."""
+        longest, score = self.rule.longest or _WORST, scores[place]
+        ahead = self.lengths[rung or seen + 1] / self.lengths[seen]
+        return score.error < _WORST and score.seconds * ahead**2 <= longest  # quadratic at most
+
+
+@dataclass(frozen=True)
+class Tuned:
+    """The end of a race.
+
+    place: of the best trial, None where every one failed    error: its mean on the last rung that ran
+    rung: that rung, from 0    pass_seconds: of its pass there    trials: distinct settings    failed: of them
+    seconds: of the learner in all passes of the race
+    """
+
+    race: Race
+    place: int | None
+    error: float
+    rung: int
+    pass_seconds: float
+    trials: int
+    failed: int
+    seconds: float
+
+    @property
+    def setting(self) -> Setting:
+        """The best setting, the given one where every trial failed."""
+        return self.race.trials[self.place or 0]
+
+    def held(self, *settings: Setting, **changes: Any) -> Plan:
+        """Return the plan of these settings (default: the best) on what is reported, with these changes."""
+        return replace(self.race.held, settings=settings or (self.setting,), **changes)
+
+
+def parts(plan: Plan, data: str) -> tuple[tuple[int, int], str]:
+    """Return the first round of the trials and the one after their last, and the rounds that are reported."""
+    T = plan.load(data).T
+    start, stop = rounds_of(plan.rounds, T, data) or (0, T)
+    if plan.order != "file":
+        return (start, stop), f"{start}:{stop}"
+    first = start + (stop - start) // SHARE
+    if first == start:
+        raise UserError(f"data={data}: {stop - start} rounds are too few for tuning in file order")
+    return (start, first), f"{first}:{stop}"
+
+
+def races(plan: Plan, rule: Rule, fixed: Collection[str] = ()) -> list[Race]:
+    """Return the races of a plan, data set by data set; each of its settings is the first trial of one.
+
+    fixed: hyperparameters that keep their values. Raises UserError for data that cannot be read, are not for
+    a learner, or of a task in which no learner is better than another.
+    """
+    made = []
+    for name in plan.data:
+        dataset = plan.load(name)
+        if dataset.task == "novelty":
+            raise UserError(
+                f"data={name} is for novelty: there is no error by which settings could be chosen"
+            )
+        (start, first), held = parts(plan, name)
+        for setting in plan.settings:
+            if not setting.fits(dataset.task):
+                continue
+            spec = learner_spec(setting.learner)
+            spec.check_data(setting.params, dataset.task, name)
+            given = for_task(setting.params, dataset.task)
+            drawn = draw(spec, given, dataset.task, fixed, rule.trials, plan.seed)
+            trials = tuple(replace(setting, params=params) for params in drawn)
+            alike = plan.order == "file" and plan.reps == 1 and not spec.stochastic
+            base = replace(
+                plan,
+                settings=trials,
+                data=(name,),
+                reps=1 if alike else rule.passes,
+                seed=seeds.tuning_seed(plan.seed),
+                order="file" if plan.order == "file" else "permuted",
+                yardsticks=(),
+                swept=(),
+            )
+            lengths = tuple(rule.lengths(first - start))
+            rungs = tuple(replace(base, rounds=f"{start}:{start + n}") for n in lengths)
+            own = replace(plan, settings=trials[:1], data=(name,), yardsticks=(), swept=(), rounds=held)
+            made.append(Race(trials, rungs, lengths, own, rule))
+    return made
+
+
+def run_races(chosen: list[Race], **how: Any) -> tuple[list[Tuned], list[dict[str, Any]]]:
+    """Run races together, rung after rung; return their ends in order, and the lines of cells that failed
+    otherwise than by overflow.
+
+    how: jobs, fresh ... of ``run_plans``. Raises KeyboardInterrupt on Ctrl-C: the same races continue then.
+    """
+    states = [_State(race) for race in chosen]
+    broken: dict[str, dict[str, Any]] = {}
+    while active := [state for state in states if state.places]:
+        outcome = run_plans([state.plan for state in active], trials=True, **how)
+        if outcome.interrupted:
+            raise KeyboardInterrupt
+        broken |= {
+            line["key"]: line for line in outcome.failed if not line["error"].startswith(Overflow.__name__)
+        }
+        for state, scores in zip(active, _scores(active, outcome), strict=True):
+            state.advance(scores)
+    return [state.end() for state in states], list(broken.values())
+
+
+class _State:
+    """How far a race is: the rung, the trials on it by place, and the scores of each rung before."""
+
+    def __init__(self, race: Race) -> None:
+        self.race, self.rung = race, 0
+        self.places: list[int] = list(range(len(race.trials)))
+        if len(race.trials) == 1:  # nothing to choose
+            self.rung = len(race.rungs) - 1
+        self.scores: list[dict[int, Score]] = []
+
+    @property
+    def plan(self) -> Plan:
+        return self.race.plan(self.rung, self.places)
+
+    def advance(self, scores: dict[int, Score]) -> None:
+        self.scores.append(scores)
+        last = self.rung + 1 == len(self.race.rungs)
+        self.places = [] if last else self.race.going_on(self.scores)
+        self.rung += bool(self.places)
+
+    def end(self) -> Tuned:
+        reps = self.race.rungs[0].reps
+        best = min(self.scores[-1].items(), key=lambda item: (item[1].error, item[0]))
+        failed = {place for scores in self.scores for place, own in scores.items() if own.error == _WORST}
+        seconds = sum(own.seconds * reps for scores in self.scores for own in scores.values())
+        place = best[0] if best[1].error < _WORST else None
+        trials = len(self.race.trials)
+        return Tuned(self.race, place, *best[1][:1], self.rung, best[1].seconds, trials, len(failed), seconds)
+
+
+def _scores(states: list[_State], outcome: Outcome) -> Iterator[dict[int, Score]]:
+    """Yield the score of each trial of each state, by place; one that lacks a pass has failed."""
+    columns = ("key", "mistake_rate", "mse", "seconds")
+    known = {
+        key: (mse if rate is None or rate != rate else rate, seconds)
+        for key, rate, mse, seconds in outcome.cells[list(columns)].itertuples(index=False, name=None)
+    }
+    for state in states:
+        keys: dict[str, list[str]] = {}
+        for cell in expand(state.plan):
+            keys.setdefault(repr(cell.params), []).append(cell.key)
+        scores = {}
+        for place in state.places:
+            wanted = keys[repr(state.race.trials[place].params)]
+            own = [known[key] for key in wanted if key in known]
+            error = sum(error for error, _ in own) / len(own) if len(own) == len(wanted) else _WORST
+            seconds = sum(seconds for _, seconds in own) / len(own) if own else 0.0
+            scores[place] = Score(float(error), float(seconds))
+        yield scores
+
+
+def assumed(chosen: list[Race], reported: int = 1) -> list[Plan]:
+    """Return the plans of races in which the first trials always win, and what is reported of each then."""
+    plans = [replace(race.held, settings=race.trials[:reported]) for race in chosen]
+    for race in chosen:
+        scores: list[dict[int, Score]] = []
+        places = list(range(len(race.trials)))
+        for rung in range(len(race.rungs)) if len(places) > 1 else [len(race.rungs) - 1]:
+            plans.append(race.plan(rung, places))
+            scores.append({place: Score(float(place), 0.0) for place in places})
+            places = race.going_on(scores) if rung + 1 < len(race.rungs) else []
+    return plans

@@ -1,0 +1,248 @@
+"""Segments: finished lines of a store, sealed in one Parquet file that is read by column.
+
+A row holds a line byte for byte: its key and CRC, its text up to what it shares with other lines, and that
+``tail``, of which each distinct one is stored once. ``file`` and ``number`` say where the line was. Beside
+them are its fields (NUMBERS, TEXTS, WORDS, and some made from others, EXTRA), so that tables are made without
+parsing any line. A column that cannot hold its values exactly is left out; they are then read from the lines.
+
+The footer names what the segment stands for: ``covers``, by line file, how many of its first bytes and lines
+are in segments, with their CRC-32; ``replaces``, segments. It also has the CRC-32 of every column of every
+group of rows; the file's name has the footer's. So every byte is checked that is used, and no other is read.
+A segment never changes. pyarrow is needed to read one, and nothing else of omkl needs it.
+"""
+
+import json
+import mmap
+import os
+import re
+import zlib
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from omkl.errors import UserError
+from omkl.store.keys import dumps
+from omkl.store.lines import SHARED, Broken, Line, Memo, joined_line, parse_line
+from omkl.tasks import MEASURES
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+SUFFIX = ".parquet"
+GROUP = 2**13  # rows that are read together
+NUMBERS = (
+    *("rep", "mistakes", "mistake_rate", "mse", "n_sv_sum", "n_sv_union", "n_sv_combined", "pairs"),
+    *("seconds", "memory", *MEASURES, "load"),
+)
+TEXTS = (*(name for name in SHARED if name != "provenance"), "origin")  # as JSON
+WORDS = ("status", "date", "permutation_seed")
+PLACES = ("n_weights", "heaviest")
+EXTRA = ("origin", "load", "date", *PLACES)  # made from other columns, and cheaper than these: `extra`
+CODED = (*TEXTS, *WORDS, "tail", "file")  # of which each distinct value is stored once
+RANK = ("time", "file", "number")
+_RAW = ("crc", "text", "tail", "file", "number")
+FORM = "omkl segment 1"
+
+_KEY = re.compile("[0-9a-f]{64}")
+
+
+class Cover(NamedTuple):
+    """The beginning of a line file that is in segments: bytes, their CRC-32, lines, and which are broken."""
+
+    size: int
+    crc: int
+    lines: int
+    broken: list[int]
+
+
+class Damaged(Exception):
+    """A segment, or some rows of it, that cannot be read."""
+
+
+class About(NamedTuple):
+    """What a segment's footer says of it."""
+
+    covers: dict[str, Cover]
+    replaces: tuple[str, ...]
+
+
+class Segment:
+    """An open segment. Raises FileNotFoundError, OSError, Damaged, and UserError where pyarrow is missing.
+
+    broken: what of it could not be read so far, added to by the methods, which leave such rows out
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path, self.broken = path, list[Broken]()
+        with open(path, "rb") as file:
+            if os.fstat(file.fileno()).st_size < 12:
+                raise Damaged("is too short")
+            self._map = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+        if f"{zlib.crc32(footer(self._map)):08x}" != path.stem.rpartition("-")[2]:
+            raise Damaged("its footer does not fit the checksum in its name")
+        pa, pq = _pyarrow(path)
+        source = pa.BufferReader(pa.py_buffer(self._map))
+        try:
+            self._file = pq.ParquetFile(source)
+            meta = self._file.metadata
+            known = json.loads(meta.metadata[b"omkl"])
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise Damaged(f"is no segment ({error})") from error
+        if known.get("form") != FORM:
+            raise UserError(f"{path}: a segment of a newer version of omkl; update omkl to read this store")
+        covers = {name: Cover(*of) for name, of in known["covers"].items()}
+        self.about = About(covers, tuple(known["replaces"]))
+        self.names = [field.name for field in self._file.schema_arrow]
+        self.rows, self.groups = meta.num_rows, meta.num_row_groups
+        self._folder, self._crcs, self._places = known["folder"], known["crc"], places(meta)
+
+    def read(self, group: int, columns: Sequence[str]) -> "pa.Table":
+        """Return columns of a group of rows, in the order given. Raises Damaged."""
+        for name in columns:
+            at = self.names.index(name)
+            start, end = self._places[group][at]
+            with memoryview(self._map) as content:
+                good = zlib.crc32(content[start:end]) == self._crcs[group][at]
+            if not good:
+                last = min((group + 1) * GROUP, self.rows)
+                raise Damaged(f"rows {group * GROUP + 1} to {last} are damaged")
+        return self._file.read_row_group(group, list(columns)).select(list(columns))
+
+    def check(self) -> None:
+        """Raise Damaged unless every row can be read."""
+        for group in range(self.groups):
+            self.read(group, self.names)
+
+    def unread(self) -> set[int]:
+        """Return the numbers of the rows, from 1, that cannot be read."""
+        return set(range(1, self.rows + 1)) - {line.number for line in self.lines(Select())}
+
+    def tables(
+        self, select: "Select", columns: Sequence[str]
+    ) -> "Iterator[tuple[int, np.ndarray, pa.Table]]":
+        """Yield columns of the rows that are selected: the group, numbers of the rows in it, the columns."""
+        for group in range(self.groups):
+            try:
+                places = select.of(self, group)
+                if len(places):
+                    table = self.read(group, columns)
+                    yield group, places, table if len(places) == len(table) else table.take(places)
+            except Damaged as error:
+                self._note(error, group * GROUP + 1)
+
+    def raw_lines(self, select: "Select") -> Iterator[tuple[int, bytes, tuple[str, int]]]:
+        """Yield the number from 1 of each row that is selected, its line as it was sealed, and its place."""
+        for group, places, table in self.tables(select, ("key", *_RAW)):
+            columns = [column.to_pylist() for column in table.columns]
+            for at, key, crc, text, tail, file, number in zip(places.tolist(), *columns, strict=True):
+                yield group * GROUP + at + 1, joined_line(key.hex(), crc, text, tail), (file, number)
+
+    def lines(self, select: "Select") -> Iterator[Line]:
+        """Yield the lines of the rows that are selected."""
+        memo: Memo = {}
+        for row, raw, place in self.raw_lines(select):
+            if (line := parse_line(raw, row, self._folder, memo, place)) is not None:
+                yield line
+            else:
+                self._note(Damaged(f"row {row} holds no line of {self._folder}"), row)
+
+    def _note(self, error: Damaged, row: int) -> None:
+        broken = Broken(self.path, row, why=str(error))
+        if broken not in self.broken:
+            self.broken.append(broken)
+
+
+def _pyarrow(path: Path) -> tuple[Any, Any]:
+    try:
+        import pyarrow
+        import pyarrow.parquet
+    except ImportError:
+        raise UserError(
+            f"{path}: this store was compacted, so that pyarrow must read it: pip install 'omkl[parquet]'"
+        ) from None
+    return pyarrow, pyarrow.parquet
+
+
+class Keys:
+    """Keys to look for among many."""
+
+    def __init__(self, keys: Iterable[str]) -> None:
+        self.hex = frozenset(keys)
+        known = (bytes.fromhex(key) for key in self.hex if _KEY.fullmatch(key))
+        self._raw = frozenset(known)
+        self._starts = np.unique(np.frombuffer(b"".join(raw[:8] for raw in self._raw), np.uint64))
+
+    def among(self, raw: np.ndarray) -> np.ndarray:
+        """Return which of the keys (n, 32) of bytes are among these."""
+        good = np.isin(raw[:, :8].copy().view(np.uint64)[:, 0], self._starts)
+        for at in np.flatnonzero(good):
+            good[at] = raw[at].tobytes() in self._raw
+        return good
+
+
+class Select(NamedTuple):
+    """Which rows of a segment: those that fulfil all that is given.
+
+    status: of the cells    where: values by column of TEXTS
+    since: of these files the lines of higher numbers, and of others none
+    """
+
+    keys: Keys | None = None
+    status: str | None = None
+    where: Mapping[str, Collection[str]] = {}
+    since: Mapping[str, int] | None = None
+
+    def of(self, segment: Segment, group: int) -> np.ndarray:
+        """Return the numbers of the rows in a group, ascending. Raises Damaged."""
+        good = np.ones(min(GROUP, segment.rows - group * GROUP), bool)
+        if self.status is not None:
+            good &= _where(segment, group, "status", lambda status: status == self.status)
+        for name, values in self.where.items():
+            texts = set(map(dumps, values))
+            good &= _where(segment, group, name, texts.__contains__)
+        if (since := self.since) is not None:
+            good &= _where(segment, group, "file", lambda file: file in since)
+            if good.any():
+                places = zip(*(column.to_pylist() for column in segment.read(group, RANK[1:])), strict=True)
+                good &= [number > since.get(file, number) for file, number in places]
+        if self.keys is not None and good.any():
+            good &= self.keys.among(raw_keys(segment.read(group, ("key",)).column(0)))
+        return np.flatnonzero(good)
+
+    def takes(self, line: Line) -> bool:
+        """Whether a line of a line file is among the selected; its key has been looked at."""
+        if self.status is not None and line.status != self.status:
+            return False
+        return all(line.fields[1].get(name) in values for name, values in self.where.items())
+
+
+def _where(segment: Segment, group: int, name: str, fits: Callable[[Any], bool]) -> np.ndarray:
+    column = segment.read(group, (name,)).column(0).combine_chunks()
+    known = np.array([*map(fits, column.dictionary.to_pylist()), False])
+    return known[column.indices.fill_null(len(known) - 1).to_numpy()]
+
+
+def raw_keys(column: "pa.ChunkedArray") -> np.ndarray:
+    """Return a column of keys as bytes (n, 32)."""
+    array = column.combine_chunks()
+    return np.frombuffer(array.buffers()[1], np.uint8).reshape(-1, 32)[array.offset :][: len(array)]
+
+
+def footer(content: Any) -> bytes:
+    size = int.from_bytes(content[-8:-4], "little")
+    return bytes(content[-8 - size :]) if size < len(content) - 8 else b""
+
+
+def places(meta: Any) -> list[list[tuple[int, int]]]:
+    """Return where each column of each group of rows is in the file: first byte, byte after the last."""
+    places = []
+    for group in (meta.row_group(number) for number in range(meta.num_row_groups)):
+        row = []
+        for column in (group.column(number) for number in range(group.num_columns)):
+            starts = (column.dictionary_page_offset, column.data_page_offset)
+            start = min(at for at in starts if at is not None)
+            row.append((start, start + column.total_compressed_size))
+        places.append(row)
+    return places

@@ -1,0 +1,160 @@
+"""Races of settings: which go on, on what, and that a race continues where it was. Learners are faked."""
+
+import json
+import math
+from collections import Counter
+from dataclasses import replace
+
+import pytest
+from support.runner_plans import write_data
+
+import omkl.data
+from omkl.cli import main
+from omkl.config import plan as make_plan
+from omkl.errors import Overflow, UserError
+from omkl.run import runner
+from omkl.run.runner import run_plan
+from omkl.run.tuning import assumed, parts, races, rule_of, run_races
+from omkl.seeds import tuning_seed
+
+T = 90
+
+
+@pytest.fixture
+def ran(monkeypatch, tmp_path):
+    """The jobs that ran. AROW errs least where r is near 30; above 100 it overflows."""
+    jobs = []
+
+    def run_cell(job):
+        jobs.append(job)
+        r = job.params.get("r", 1.0)
+        if r > 100:
+            raise Overflow("the prediction of round 3 overflowed")
+        rounds = job.rounds[1] - job.rounds[0] if job.rounds else T
+        mistakes = min(rounds, round(rounds * (0.1 + 0.2 * abs(math.log10(r / 30)))))
+        counts = dict.fromkeys(("n_sv_sum", "n_sv_union", "n_sv_combined", "pairs", "m"), 0)
+        figures = {
+            "T": rounds,
+            "mistakes": mistakes,
+            "mistake_rate": mistakes / rounds,
+            "seconds": rounds / 1e3,
+        }
+        curve = {"t": [rounds], "mistakes": [mistakes]}
+        return {**figures, **counts, "n_sv_per_kernel": [], "weights": None, "curve": curve}
+
+    monkeypatch.setenv("OMKL_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("OMKL_STORE", str(tmp_path / "store"))
+    monkeypatch.setattr(runner, "run_cell", run_cell)
+    monkeypatch.setattr(runner, "warm_up", lambda specs: None)
+    return jobs
+
+
+@pytest.fixture
+def words(tmp_path):
+    """A command on a file of 90 rows, 9 trials, prefixes of 10, 30 and 90; the learner is the first word."""
+    data = write_data(tmp_path / "own.libsvm", T)
+    return ["algo=arow", f"data={data}", "reps=4", "trials=9", "passes=2", "least=10"]
+
+
+def started(words):
+    rule, rest = rule_of(words)
+    return races(make_plan(rest), rule), rule
+
+
+def test_fewer_settings_run_on_longer_prefixes_of_permutations_that_are_not_reported(ran, words):
+    (race,), _ = started(words)
+    (end,), broken = run_races([race], jobs=1, progress=False)
+    assert not broken
+    count = Counter((job.rounds, job.rep) for job in ran)
+    assert {rounds: own for (rounds, rep), own in count.items() if rep == 0} == {
+        (0, 10): 9,
+        (0, 30): 3,
+        None: 2,  # one in nine, and the default
+    }
+    assert {job.rep for job in ran} == {0, 1}
+    assert {job.seed for job in ran} == {tuning_seed(1)}
+    dataset = omkl.data.load(race.held.data[0])
+    reported = {omkl.data.order_seed(dataset, "permuted", 1, rep) for rep in range(4)}
+    assert not reported & {job.permutation_seed for job in ran}
+    best = min(race.trials, key=lambda setting: abs(math.log10(setting.params["r"] / 30)))
+    assert end.setting == best
+    assert end.trials == 9
+    assert end.failed == sum(setting.params["r"] > 100 for setting in race.trials) > 0
+    assert race.trials[0].params == {"r": 10.0}
+
+
+def test_a_race_continues_and_overflows_are_not_tried_again(ran, words):
+    (race,), _ = started(words)
+    first = run_races([race], jobs=1, progress=False)
+    done = len(ran)
+    assert run_races([race], jobs=1, progress=False) == first
+    assert len(ran) == done
+    (more,), _ = started([word.replace("trials=9", "trials=12") for word in words])
+    assert more.trials[:9] == race.trials
+    run_races([more], jobs=1, progress=False)
+    assert sum(job.rounds == (0, 10) for job in ran) == 2 * 12
+    assert not list((race.held.store / "curves").glob("*"))  # of trials only the error counts
+
+
+def test_slow_settings_do_not_go_on(ran, words):
+    rule, rest = rule_of([*words, "longest=0.05"])  # a pass of 30 takes 0.03 s, one of 90 up to 9 times that
+    (end,), _ = run_races(races(make_plan(rest), rule), jobs=1, progress=False)
+    assert end.rung == 0  # 0.01 s * 9 is too long, too
+    assert {job.rounds for job in ran} == {(0, 10)}
+
+
+def test_in_file_order_trials_see_the_first_third_only(ran, words):
+    (race,), _ = started([*words[:2], "trials=9", "least=5", "order=file"])
+    (end,), _ = run_races([race], jobs=1, progress=False)
+    assert {job.rounds for job in ran} == {(0, 5), (0, 10), (0, 30)}
+    assert {job.rep for job in ran} == {0}  # it is not stochastic: one pass says all
+    assert end.held().rounds == "30:90"
+    plan = make_plan([word for word in words if "=" in word and word[:4] in ("algo", "data")])
+    assert parts(replace(plan, order="file", rounds="60:"), plan.data[0]) == ((60, 70), "70:90")
+
+
+def test_the_plans_that_a_dry_run_counts_are_as_many_as_run(ran, words):
+    (race,), _ = started(words)
+    for reported in (1, 2):
+        cells = sum(len(plan.settings) * plan.reps for plan in assumed([race], reported))
+        assert cells == 4 * reported + 2 * (9 + 3 + 1)  # the default and the best are one here
+
+
+def test_the_command_prints_the_best_settings_and_how_to_run_them(ran, words, capsys):
+    assert main(["tune", *words, "--format", "json", "-q"]) == 0
+    made = json.loads(capsys.readouterr().out)
+    (row,) = made["tuned"]
+    assert made["rule"]["trials"] == 9
+    assert row["tuned_mean"] < row["default_mean"]
+    assert (row["reps"], row["trials"]) == (4, 9)
+    assert f"algo.r={row['params']['r']}" in row["command"]
+    shown = run_plan(make_plan([*row["command"].split()[2:], "yardsticks=[]"]), progress=False)
+    assert shown.ran == 0  # the cells of the printed command are there
+    assert 100 * shown.cells["mistake_rate"].astype(float).mean() == pytest.approx(row["tuned_mean"])
+    assert main(["tune", "algo=arow,omkc_u", *words[1:], "-q"]) == 0  # of which one has a pool
+    text = capsys.readouterr().out
+    assert f"{row['tuned_mean']:.2f} ± 0.00" in text
+    assert "failed" not in text.replace("(1 failed)", "").replace(f"({row['failed']} failed)", "")
+    assert row["command"] in text
+
+
+@pytest.mark.parametrize(
+    ("word", "says"),
+    [
+        ("trials=0", "trials=0: must be a whole number ≥ 1"),
+        ("eta=1", "eta=1: must be a whole number ≥ 2"),
+        ("rungs=2,3", "rungs takes one value"),
+        ("trails=3", "did you mean"),
+    ],
+)
+@pytest.mark.usefixtures("ran")
+def test_mistakes_end_with_one_line(words, word, says, capsys):
+    assert main(["tune", *words[:3], word]) == 2
+    error = capsys.readouterr().err
+    assert says in error
+    assert error.count("\n") == 1
+
+
+def test_too_few_rounds_for_file_order(words):
+    with pytest.raises(UserError, match="too few"):
+        started([*words, "order=file", "rounds=2"])
