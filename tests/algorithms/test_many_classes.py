@@ -163,8 +163,9 @@ CHOSEN = {  # options beside the defaults under which the rest of the rule appli
     "raker": {"pool": [GAUSSIAN], "eta": 0.3, "step": "constant"},  # eta is also the weights', of no account
     "rff": {"eta": 0.3},
     "omklo_sua": {"eta": 0.5},
-    "bomkc_ahpatron": {"eta": 0.05},  # its radius depends on the budget alone: one that is never reached
+    # its radius depends on the budget alone: one that is never reached
     "ahpatron": {"eta": 0.05},
+    "bomkc_ahpatron": {"pool": [{**GAUSSIAN, "sigma": sigma} for sigma in (0.5, 1.0, 2.0)], "eta": 0.05},
 }
 
 
