@@ -143,6 +143,26 @@ def times(summary: "pd.DataFrame", name: str = "times") -> Figure:
     return Figure(name, panels, looks(*names_of(table)), caption(table, "bars", ["seconds_std"]))
 
 
+def confusion(
+    cells: "pd.DataFrame", expected: Expected, rows: list[Row], name: str = "confusion"
+) -> Figure | None:
+    """Return the confusion matrices of data with three classes and more, as many as a page can hold."""
+    made = [one for one in confusions(cells, expected, rows) if 2 < len(one.names) <= MOST_CLASSES]
+    panels = []
+    for one in made:
+        about = {"label": "% of the true class's examples", "classes": one.names}
+        grids = {
+            "shares": [numbers(row, 2) for row in one.shares],
+            "counts": [numbers(row) for row in one.counts],
+        }
+        view = {"type": "confusion", "name": "confusion", **about, **grids}
+        panels.append(Panel(f"{one.row.data} · {one.line}", [view]))
+    if not panels:
+        return None
+    passes = basis(max(len(one.row.cells) for one in made), [one.row.order for one in made])
+    return Figure(name, panels, {}, f"numbers: examples of one pass; {passes}")
+
+
 def pareto(table: "pd.DataFrame", cost: str, name: str) -> Figure:
     """Return error against cost, a point per learner, and the front that none beats.
 
@@ -162,26 +182,6 @@ def pareto(table: "pd.DataFrame", cost: str, name: str) -> Figure:
     learners = list(dict.fromkeys(table["line"]))
     text = "joined: no other learner has less error at no more cost"
     return Figure(name, panels, looks(learners, [FRONT]), text)
-
-
-def confusion(
-    cells: "pd.DataFrame", expected: Expected, rows: list[Row], name: str = "confusion"
-) -> Figure | None:
-    """Return the confusion matrices of data with three classes and more, as many as a page can hold."""
-    made = [one for one in confusions(cells, expected, rows) if 2 < len(one.names) <= MOST_CLASSES]
-    panels = []
-    for one in made:
-        about = {"label": "% of the true class's examples", "classes": one.names}
-        grids = {
-            "shares": [numbers(row, 2) for row in one.shares],
-            "counts": [numbers(row) for row in one.counts],
-        }
-        view = {"type": "confusion", "name": "confusion", **about, **grids}
-        panels.append(Panel(f"{one.row.data} · {one.line}", [view]))
-    if not panels:
-        return None
-    passes = basis(max(len(one.row.cells) for one in made), [one.row.order for one in made])
-    return Figure(name, panels, {}, f"numbers: examples of one pass; {passes}")
 
 
 # -------------------------------------------------------------------- over hyperparameters

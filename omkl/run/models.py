@@ -179,8 +179,10 @@ def _labels(examples: Examples, model: Model, path: Path, strict: bool) -> np.nd
     if unknown is None:
         return np.array([of[text] for text in texts])
     if strict:
-        listed = " and ".join([", ".join(known[:-1][:MOST_LISTED]), known[-1]])
-        raise UserError(f"{path}: label {show(unknown)}{suggest(unknown, known)}; the model knows {listed}")
+        *first, last = map(str, known)
+        listed = f"{', '.join(first[:MOST_LISTED])}{', ...' if len(first) > MOST_LISTED else ''} and {last}"
+        near = suggest(unknown, [*first, last])
+        raise UserError(f"{path}: label {show(unknown)}{near}; the model knows {listed}")
     return None
 
 

@@ -6,7 +6,7 @@ import pytest
 from omkl.config import learner_specs, pool
 from omkl.engine.stream import make_stream
 from omkl.learner.more_classes import with_classes
-from omkl.learner.saved import pack
+from omkl.learner.saved import pack, unpack
 from omkl.testing.cases import new_learner
 
 MANY = [name for name, spec in learner_specs().items() if spec.takes(3) and not spec.setup]
@@ -38,3 +38,13 @@ def test_room_for_classes(name):
     trace, _ = late.run(stream(5))
     assert set(trace.predicted) <= set(range(5))
     assert np.isfinite(trace.score).all()
+
+
+def test_a_number_of_classes_that_the_learner_does_not_take_is_refused():
+    header, arrays = pack(new_learner("perceptron", None, 2, rounds=ROWS, classes=3))
+    for wrong in (1, 3.0, "3", None, 10**6):
+        with pytest.raises(ValueError, match="classes must be a number that perceptron takes"):
+            unpack({**header, "classes": wrong}, arrays)
+    header, arrays = pack(new_learner("alma", None, 2, rounds=ROWS))
+    with pytest.raises(ValueError, match="classes must be a number that alma takes"):
+        unpack({**header, "classes": 3}, arrays)
