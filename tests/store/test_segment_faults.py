@@ -1,0 +1,127 @@
+"""Damaged segments are told with their file, and nothing wrong is read of them."""
+
+import os
+import shutil
+import sys
+import warnings
+from collections import Counter
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from support import TESTS
+from support.results_lines import cell_files, line, sealed
+from support.segment_stores import SOME, assert_same, fill, raw, segments, view
+
+from omkl.cli import main
+from omkl.errors import UserError
+from omkl.reports.expected import Expected
+from omkl.reports.summary import READ, summary_of
+from omkl.store import compact as compaction
+from omkl.store import rewrite
+from omkl.store.compact import compact
+from omkl.store.store import Store, StoreWarning
+
+pytest.importorskip("pyarrow")
+
+
+def text(value) -> str:
+    """A value, whatever the type of its column."""
+    return repr(float(value)) if isinstance(value, (int, float)) else repr(value).replace("None", "nan")
+
+
+def test_every_flipped_byte_is_told_with_its_file_and_nothing_wrong_is_read(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(compaction, "ROWS", 4)
+    monkeypatch.setattr(compaction, "SMALL", 0)
+    store = fill(tmp_path)
+    lines = raw(store)
+    cells = store.cells(columns=SOME).set_index("key").map(text)
+    compact(store)
+    path = segments(store)[0]
+    for at in range(0, path.stat().st_size, 211):
+        content = bytearray(path.read_bytes())
+        content[at] ^= 4
+        path.write_bytes(content)
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always")
+            left = Store(tmp_path).cells(columns=SOME).set_index("key").map(text)
+            kept = Counter(one.raw for folder in rewrite.FOLDERS for one in Store(tmp_path).lines(folder))
+        texts = [str(one.message) for one in said if path.name in str(one.message)]
+        pd.testing.assert_frame_equal(left, cells.loc[left.index])
+        assert kept <= lines
+        assert kept.total() >= lines.total() - 4
+        assert len(left) >= len(cells) - 4
+        assert texts or kept == lines
+        assert all("prune --torn" in text for text in texts)
+        content[at] ^= 4
+        path.write_bytes(content)
+    content[20] ^= 1
+    path.write_bytes(content)
+    rewrite.prune(store, old=False, torn=False, really=True)
+    assert path.exists()  # only with --torn
+    rewrite.prune(store, old=False, torn=True, really=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert Store(tmp_path).cells()["key"].isin(cells.index).all()
+
+
+def test_what_is_no_segment_is_told_and_removed_by_prune_torn(tmp_path):
+    store = fill(tmp_path)
+    compact(store)
+    (good,) = segments(store)
+    content = good.read_bytes()
+    lines = raw(store)
+    wrong = {
+        "empty": b"",
+        "short": b"PAR1PAR1",
+        "any": bytes(range(256)) * 9,
+        "half": content[: len(content) // 2],
+    }
+    for name, written in wrong.items():
+        (good.parent / f"sealed-{name}-0123abcd.parquet").write_bytes(written)
+    (good.parent / "renamed.parquet").write_bytes(content)
+    (os.mkfifo if hasattr(os, "mkfifo") else Path.touch)(good.parent / "fifo.parquet")
+    with pytest.warns(StoreWarning, match=r"parquet .*parquet .*parquet .* and \d more; put a sound copy"):
+        assert len(Store(tmp_path).cells(columns=["key"])) == len(view(store)[0])
+    assert raw(store) == lines
+    assert rewrite.prune(store, old=False, torn=True, really=True)[1] == []
+    assert segments(store) == [good]
+    assert raw(store) == lines
+
+
+def test_a_store_without_segments_needs_no_pyarrow_and_one_with_them_says_so(tmp_path, monkeypatch, capsys):
+    store = fill(tmp_path)
+    with monkeypatch.context() as without:
+        without.setitem(sys.modules, "pyarrow", None)
+        assert raw(store)
+        assert main(["results", "compact", f"store={tmp_path}"]) == 2
+        assert "needs pyarrow: pip install 'omkl[parquet]'" in capsys.readouterr().err
+    compact(store)
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(UserError, match=r"pyarrow must read it: pip install 'omkl\[parquet\]'"):
+        store.cells()
+    assert main(["results", "list", f"store={tmp_path}"]) == 2
+    assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_a_forged_line_in_a_segment_is_not_read(tmp_path, monkeypatch):
+    with Store(tmp_path) as store:
+        store.append(line(1))
+    good = cell_files(store)[0].read_bytes()
+    (tmp_path / "cells" / "forged.jsonl").write_bytes(sealed(line(2, mistakes=20, mistake_rate=0.9)))
+    with pytest.warns(StoreWarning, match=r"forged\.jsonl:1"):
+        assert Counter([one.raw for one in store.lines("cells")]) == {good: 1}
+    compact(store)
+    assert [path.name for path in cell_files(store)] == ["forged.jsonl"]
+
+
+def test_a_store_of_before_is_compacted_and_a_table_of_few_columns_is_that_of_all(tmp_path):
+    shutil.copytree(TESTS / "store" / "store_of_before", tmp_path / "s")
+    store = Store(tmp_path / "s")
+    lines, before = raw(store), view(store)
+    compact(store)
+    assert raw(store) == lines
+    assert_same(view(store), before)
+    tables = [summary_of(store.cells(columns=columns), Expected()) for columns in (None, READ)]
+    pd.testing.assert_frame_equal(*tables)
+    assert len(tables[0]) > 1
