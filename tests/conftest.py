@@ -4,11 +4,13 @@ Two marks are set here, so that nobody has to think of them: ``data`` where a te
 where its expected values come from BLAS, whose last digits depend on the processor (OPENBLAS_CORETYPE).
 """
 
+import ast
 import inspect
 import os
 import re
 from functools import cache
 from pathlib import Path
+from typing import TypeGuard
 
 import pytest
 
@@ -41,7 +43,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         params = item.callspec.params if hasattr(item, "callspec") else {}
         if "shared_data" in item.fixturenames or params.get("data_name", "wdbc") not in MADE_HERE:
             item.add_marker("data")
-        if BLAS.search(_source(_oracle(item, params))):
+        name = getattr(item, "originalname", item.name)
+        helpers, own = _uses_blas(_oracle(item, params))
+        if helpers or name in own:
             item.add_marker("blas")
 
 
@@ -65,5 +69,16 @@ def _oracle(item: pytest.Item, params: dict) -> Path:
 
 
 @cache
-def _source(path: Path) -> str:
-    return path.read_text(encoding="utf-8")
+def _uses_blas(path: Path) -> tuple[bool, set[str]]:
+    """Return whether a file uses BLAS outside its test functions, and which of these use it."""
+    lines = path.read_text(encoding="utf-8").splitlines()
+    tests = [node for node in ast.parse("\n".join(lines)).body if _is_test(node)]
+    own = {node.name: lines[node.lineno - 1 : node.end_lineno] for node in tests}
+    for node in tests:
+        lines[node.lineno - 1 : node.end_lineno] = [""] * len(own[node.name])
+    using = {name for name, text in own.items() if BLAS.search("\n".join(text))}
+    return bool(BLAS.search("\n".join(lines))), using
+
+
+def _is_test(node: ast.stmt) -> TypeGuard[ast.FunctionDef]:
+    return isinstance(node, ast.FunctionDef) and node.name.startswith("test_")
