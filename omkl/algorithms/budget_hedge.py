@@ -13,7 +13,7 @@ import math
 import numpy as np
 from numba import njit
 
-from omkl.engine.budget_classes import columns, sizes
+from omkl.engine.budget_classes import columns, held, put_more, sizes
 from omkl.engine.budgeted import (
     add,
     add_over_oldest,
@@ -23,7 +23,6 @@ from omkl.engine.budgeted import (
     oldest,
     outputs,
     own_kernels,
-    replace,
     scale,
     scale_all,
     self_kernels,
@@ -84,7 +83,7 @@ def bomkc_forgetron(stream, B, w, Q, M, H, trace, learn, gamma):
             phi, s = 1.0, used(B, i)
             if not has_room(B, i):
                 r = s = oldest(B, i)
-                delta = np.abs(columns(B, i)[r]).max()
+                delta = _largest(columns(B, i)[r])
                 mu = within_range(_margin_at_oldest(B, H[i], i, y, k[r, i]))
                 phi = _shrinking(delta * delta - 2.0 * delta * mu, 2.0 * delta, Q[i] - 15.0 / 32.0 * M[i])
                 damage = delta * phi
@@ -95,6 +94,15 @@ def bomkc_forgetron(stream, B, w, Q, M, H, trace, learn, gamma):
             for q in range(used(B, i)):
                 H[i, s, q] = k[q, i]
             add_over_oldest(B, stream, t, i, y * phi)
+
+
+@njit(cache=True)
+def _largest(a):
+    """The largest |a_c| of a vector's coefficients in all classes."""
+    largest = 0.0
+    for c in range(a.size):
+        largest = max(largest, abs(a[c]))
+    return largest
 
 
 @njit(cache=True)
@@ -200,15 +208,9 @@ def bomkc_bpas(stream, B, w, trace, learn, gamma, C, normalise):
                 add(B, stream, t, i, used(B, i), tau * y)
             else:
                 r = cheapest[i]
-                replace(B, stream, t, i, r, k[r, i], own[i], tau * y)
-
-
-@njit(cache=True)
-def _square(a, i):
-    """a_i^2 of coefficients a (m,), or summed over the classes of a (m, C)."""
-    if a.ndim == 1:
-        return a[i] * a[i]
-    return (a[i] * a[i]).sum()
+                before = held(B.A, r, i)
+                add(B, stream, t, i, r, tau * y)
+                put_more(B.A, r, i, before, k[r, i], own[i])
 
 
 @njit(cache=True, error_model="numpy")
@@ -221,7 +223,7 @@ def _cheapest(B, k, own, normalise):
     for s in range(len(A)):
         a, k_s, own_s, born_s = A[s], k[s], own_r[s], born[s]
         for i in range(own.size):
-            cost = _square(a, i) * ((own_s[i] if normalise else 1.0) - k_s[i] * k_s[i] / own[i])
+            cost = a[i] * a[i] * ((own_s[i] if normalise else 1.0) - k_s[i] * k_s[i] / own[i])
             better = cost < least[i] or (cost == least[i] and born_s[i] < oldest[i])
             least[i] = cost if better else least[i]
             oldest[i] = born_s[i] if better else oldest[i]

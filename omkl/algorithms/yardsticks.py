@@ -99,7 +99,7 @@ def arow(stream, mu, sigma, trace, learn, r):
         y = stream.y[t]
         start, stop = row(stream, t)
         x, columns = stream.values[start:stop], stream.indices[start:stop]
-        margin, rival = _lead(stream.label, t, _products(mu, x, columns))
+        margin, rival = _margin(stream.label, t, mu, x, columns)
         record_score(trace, t, margin, y, _winner(stream.label, t, margin, rival))
         if not learn or y * margin >= 1.0:
             continue
@@ -115,14 +115,14 @@ def arow(stream, mu, sigma, trace, learn, r):
 
 
 @njit(cache=True)
-def _products(mu, x, columns):
-    """mu.x (1,), or (C, 1) of each class."""
+def _margin(label, t, mu, x, columns):
+    """mu.x, or the margin of round t's class and its strongest rival."""
     if mu.ndim == 1:
-        return np.full(1, _product(mu, x, columns))
+        return _product(mu, x, columns), -1
     scores = np.empty((len(mu), 1))
     for c in range(len(mu)):
         scores[c, 0] = _product(mu[c], x, columns)
-    return scores
+    return _lead(label, t, scores)
 
 
 @njit(cache=True)

@@ -6,6 +6,7 @@ import numpy as np
 from numba import njit
 
 from omkl.engine.classes import strongest_rival
+from omkl.engine.conventions import within_range
 from omkl.engine.kernels import of_distance
 from omkl.engine.open_block import row_of
 from omkl.engine.pool import pool_value
@@ -36,6 +37,18 @@ def sizes(B, i):
 
 
 @njit(cache=True)
+def norms(A, n):
+    """The first n slots' coefficients (n, m), or their norms over classes."""
+    if A.ndim == 2:
+        return A[:n]
+    norm = np.empty(A[:n, :, 0].shape)
+    for s in range(n):
+        for i in range(A.shape[1]):
+            norm[s, i] = math.sqrt((A[s, i] * A[s, i]).sum())
+    return norm
+
+
+@njit(cache=True)
 def scores_of(classes, i, f):
     """Where the outputs of kernel i are: f (1,), or its class scores (C,)."""
     if classes is None:
@@ -63,6 +76,24 @@ def put(classes, A, s, i, a):
 
 
 @njit(cache=True)
+def held(A, s, i):
+    """The coefficient of slot s, or a copy of those of its classes."""
+    if A.ndim == 2:
+        return A[s, i]
+    return A[s, i].copy()
+
+
+@njit(cache=True)
+def put_more(A, s, i, before, share, whole):
+    """Add share / whole times what a slot held `before` to its coefficients."""
+    if A.ndim == 2:
+        A[s, i] = within_range(before * share / whole + A[s, i])
+    if A.ndim == 3:
+        for c in range(before.size):
+            A[s, i, c] = within_range(before[c] * share / whole + A[s, i, c])
+
+
+@njit(cache=True)
 def settle_classes(B, t, i, scores, g, label):
     """Sum kernel i's class scores (C,) plainly where rounding could decide which are largest."""
     rival, doubt = strongest_rival(scores, label), False
@@ -82,3 +113,25 @@ def settled(B, t, i, a):
         e = B.holds[s, i]
         total += a[s] * pool_value(B.pool, i, B.dots[e, r], B.norm2[e], B.open.row_norm2[r])
     return total
+
+
+@njit(cache=True)
+def sum_terms(A, K, n, f, g):
+    """f and g (m,) of the first n slots' coefficients A and kernel values K (n, m), for two classes."""
+    if A.ndim == 2:
+        f[:] = 0.0
+        g[:] = 0.0
+        for s in range(n):
+            a, k = A[s], K[s]
+            for i in range(f.size):
+                term = a[i] * k[i]
+                f[i] += term
+                g[i] += abs(term)
+
+
+@njit(cache=True)
+def doubtful_output(f, n_sv, g, i):
+    """`doubtful` of f_i, for two classes."""
+    if g.ndim == 1:
+        return doubtful(f[i], n_sv[i], g[i])
+    return False

@@ -11,16 +11,24 @@ could decide an output's sign it is summed again with the C library's exp (ties.
 import numpy as np
 from numba import njit
 
-from omkl.engine.budget_classes import columns, margin_again, put, scores_of, settle_classes, settled
+from omkl.engine.budget_classes import (
+    columns,
+    doubtful_output,
+    margin_again,
+    norms,
+    put,
+    scores_of,
+    settle_classes,
+    settled,
+    sum_terms,
+)
 from omkl.engine.classes import margins
-from omkl.engine.conventions import within_range
 from omkl.engine.dot_products import LANES, dot_products
 from omkl.engine.kernel_sums import fill, fill_all
 from omkl.engine.kernels import of_distance
 from omkl.engine.open_block import is_open, lay_out, live, row_of, whole_lanes
 from omkl.engine.pool import form_of, pool_value
 from omkl.engine.stream import row
-from omkl.engine.ties import doubtful
 
 
 @njit(cache=True)
@@ -30,30 +38,25 @@ def outputs(B, stream, t):
     """
     if not is_open(B.open, t):
         _open_block(B, stream, t)
-    _sum(B, B.classes, B.A, kernel_values(B, t), t, stream.label)
-    return B.f
+    K, f, g, n_sv = kernel_values(B, t), B.f, B.g, B.n_sv
+    sum_terms(B.A, K, n_sv.max(), f, g)
+    if B.classes is not None:
+        _read_classes(B, B.classes, K, t, stream.label)
+        return f
+    for i in range(f.size):
+        if of_distance(B.pool.kind[i]) and doubtful_output(f, n_sv, g, i):
+            f[i] = settled(B, t, i, columns(B, i)[:, 0])
+    return f
 
 
 @njit(cache=True)
-def _sum(B, classes, A, K, t, label):
-    """f and g of round t, with kernel values K (S, m)."""
-    f, g, n_sv = B.f, B.g, B.n_sv
-    g[:] = 0.0
-    if A.ndim == 2:
-        f[:] = 0.0
-        for s in range(n_sv.max()):
-            a, k = A[s], K[s]
-            for i in range(f.size):
-                term = a[i] * k[i]
-                f[i] += term
-                g[i] += abs(term)
-        for i in range(f.size):
-            if of_distance(B.pool.kind[i]) and doubtful(f[i], n_sv[i], g[i]):
-                f[i] = settled(B, t, i, columns(B, i)[:, 0])
+def _read_classes(B, classes, K, t, label):
+    """The class scores and margins of round t, settled where rounding could decide."""
     if classes is not None:
-        scores = classes.scores
+        A, f, g, scores = B.A, B.f, B.g, classes.scores
         scores[:] = 0.0
-        for s in range(n_sv.max()):
+        g[:] = 0.0
+        for s in range(B.n_sv.max()):
             for i in range(f.size):
                 a, k, total, size = A[s, i], K[s, i], scores[i], g[i]
                 for c in range(a.size):
@@ -149,10 +152,10 @@ def own_kernels(B, i):
 def slots(B):
     """Coefficients, kappa(x_s, x_s) and ages (n, m) of all slots in use; smaller numbers are older.
 
-    Coefficients are (n, m, C) where there are more than two classes.
+    Where there are more than two classes: the norms over classes of the coefficients.
     """
     n = B.n_sv.max()
-    return B.A[:n], B.own[:n], B.born[:n]
+    return norms(B.A, n), B.own[:n], B.born[:n]
 
 
 @njit(cache=True)
@@ -181,16 +184,6 @@ def add(B, stream, t, i, s, a):
     K = B.K
     for r in range(low, high):
         K[r, s, i] = values[r - low]
-
-
-@njit(cache=True)
-def replace(B, stream, t, i, s, share, whole, a):
-    """Store example t in slot s with share / whole times what it held, and a step of size a."""
-    before = columns(B, i)[s].copy()
-    add(B, stream, t, i, s, a)
-    now = columns(B, i)[s]
-    for c in range(now.size):
-        now[c] = within_range(before[c] * share / whole + now[c])
 
 
 @njit(cache=True)

@@ -139,18 +139,20 @@ def outputs(E, stream, t):
     """
     if not is_open(E.open, t):
         _open_block(E, stream, t)
-    _read(E, E.classes, stream, t, row_of(E.open, t))
+    r = row_of(E.open, t)
+    if E.classes is not None:
+        _read_classes(E, E.classes, stream, t, r)
+        return E.f
+    for i in range(E.f.size):
+        E.f[i] = E.F[i, r]
+    if doubts(E.pool, E.F, E.G, E.n_sv, E.largest, E.open.row_norm2[r], r, E.doubt):
+        settle(E, r, E.f)
     return E.f
 
 
 @njit(cache=True)
-def _read(E, classes, stream, t, r):
-    """f from the block's row r, settled where rounding could decide."""
-    if classes is None:
-        for i in range(E.f.size):
-            E.f[i] = E.F[i, r]
-        if doubts(E.pool, E.F, E.G, E.n_sv, E.largest, E.open.row_norm2[r], r, E.doubt):
-            settle(E, r, E.f)
+def _read_classes(E, classes, stream, t, r):
+    """The class scores and margins of the block's row r, settled where rounding could decide."""
     if classes is not None:
         scores = classes.scores.reshape(-1)
         for k in range(scores.size):

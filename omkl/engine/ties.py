@@ -197,21 +197,22 @@ def _sum_classes(form, sides, largest, a, dots, squares, norm2, own, exact, i, f
     """
     if sides is None:
         return
-    at = i * (exact.shape[0] // (sides.shape[0] - 1))
+    C = exact.shape[0] // (sides.shape[0] - 1)
+    totals, far = exact[i * C : (i + 1) * C, r], np.full(C, np.inf)
+    for c in range(C if of_distance(form[0]) else 0):
+        far[c] = _reach(form, largest, totals[c])
     for j in range(count):
-        c = a[first + j]
-        if c == 0.0:
+        up, down = sides[-1, first + j], sides[i, first + j]
+        if a[first + j] == 0.0 or squares[j, q] > max(far[up], far[down]):
             continue
-        up, down = at + sides[-1, first + j], at + sides[i, first + j]
         if of_distance(form[0]):
-            near = _reach(form, largest, exact[up, r]), _reach(form, largest, exact[down, r])
-            if squares[j, q] > max(near[0], near[1]):
-                continue
-            k = plain(form, squares[j, q])
+            term = a[first + j] * plain(form, squares[j, q])
         else:
-            k = plain_cosine(form, dots[j, q], norm2[first + j], own)
-        exact[up, r] += c * k
-        exact[down, r] -= c * k
+            term = a[first + j] * plain_cosine(form, dots[j, q], norm2[first + j], own)
+        totals[up] += term
+        totals[down] -= term
+        if of_distance(form[0]):
+            far[up], far[down] = _reach(form, largest, totals[up]), _reach(form, largest, totals[down])
 
 
 @njit(cache=True)
