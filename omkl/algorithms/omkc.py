@@ -58,7 +58,7 @@ def omkc_ds(stream, E, w, trace, rng, learn, beta, sampling):
     """OMKC with deterministic update and stochastic combination: Algorithm 2 of Hoi et al. (2013).
 
     c (m,) the combined classifiers, c_i ~ Bernoulli(q_i)
-    Deviations: q_i = w_i / max_j w_j; equation (6) is lost from the text (ALGORITHMS.md section 3).
+    Deviations: q_i = w_i / max_j w_j; equation (6) is lost from the text.
     """
     for t in range(stream.T):
         y = stream.y[t]
@@ -79,7 +79,7 @@ def omkc_sd(stream, E, w, trace, rng, learn, beta, delta, sampling, floor, varia
 
     c (m,) the kernels that may be updated, c_i ~ Bernoulli(p_i) (m_i(t) in the paper)
     Deviations: q_i as in omkc_ds. variant=published repeats a slip of the BOMKL authors' code, which adds the
-    vectors of the polynomial kernels to the first Gaussians (ALGORITHMS.md section 7).
+    vectors of the polynomial kernels to the first Gaussians.
     """
     for t in range(stream.T):
         y = stream.y[t]

@@ -2,7 +2,7 @@
 
 The learner sees *margins* f_i = f_iy - f_ir in place of outputs, y the round's class and r_i its strongest
 rival for kernel i, and label +1 in every round. So z_i = [f_i <= 0], hinge losses and steps are those of two
-classes, and ``add`` puts +a_i on class y and -a_i on class r_i (ALGORITHMS.md section 14). Of equal
+classes, and ``add`` puts +a_i on class y and -a_i on class r_i. Of equal
 scores the lowest class is the prediction, or the rival.
 
 Engine records have a field ``classes``, None for two classes. It is handed to functions as an argument of its

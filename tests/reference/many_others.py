@@ -1,4 +1,4 @@
-"""More than two classes (ALGORITHMS.md section 14): NORMA, learners on random features, yardsticks."""
+"""More than two classes: NORMA, learners on random features, yardsticks."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""More than two classes (ALGORITHMS.md section 14): perceptrons, OMKC, OMKL, OM-2, SPA on unbounded lists.
+"""More than two classes: perceptrons, OMKC, OMKL, OM-2, SPA on unbounded lists.
 
 S (m, C) scores f_ic(x_t) of kernel i and class c; y the true class, r_i its strongest rival for kernel i;
 margins d_i = f_iy - f_ir; z_i = [d_i <= 0]. A step s adds s kappa_i(x_t, .) to class y and takes it from r_i.

@@ -1,4 +1,4 @@
-"""More than two classes by definition (ALGORITHMS.md section 14): for each kernel a list of each class."""
+"""More than two classes by definition: for each kernel a list of each class."""
 
 from collections import Counter
 from collections.abc import Sequence
