@@ -19,7 +19,7 @@ from omkl.cli import main
 from omkl.paths import conf_folder
 from omkl.store.store import Store
 
-TARGETS = ["help", "run", "test", "check", "bench", "tables", "docs", "clean"]
+TARGETS = ["help", "run", "test", "check", "bench", "tables", "today", "docs", "clean"]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 
 

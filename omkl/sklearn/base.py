@@ -87,7 +87,8 @@ class OnlineLearner(BaseEstimator):
         return self
 
     def _scores(self, X: Any) -> np.ndarray:
-        return score(self._model, *self._rows(X))
+        rows = self._rows(X)  # first: it says so where nothing was learnt
+        return score(self._model, *rows)
 
     def _rows(self, X: Any) -> Rows:
         """Return the rows to be predicted."""
