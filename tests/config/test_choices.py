@@ -28,6 +28,7 @@ def passed(spec, **params) -> float:
         y=rng.random(60),
         d=2,
         T=60,
+        n_classes=2,
         content_hash="",
         task="regression",
     )
