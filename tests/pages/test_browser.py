@@ -43,6 +43,7 @@ def report(tmp_path_factory):
 def page(chromium, report):
     """The report, open; at the end nothing was said on the console and nothing was fetched."""
     context = chromium.new_context(viewport={"width": 1200, "height": 900}, accept_downloads=True)
+    context.set_default_timeout(300_000)  # milliseconds; a loaded machine is slow
     opened, faults = context.new_page(), []
     opened.on("console", lambda said: faults.append(said.text))
     opened.on("pageerror", lambda error: faults.append(str(error)))
