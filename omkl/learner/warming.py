@@ -21,7 +21,7 @@ from omkl.learner.one_pass import run_pass
 from omkl.learner.resources import limits
 
 MOST_NAMES = 8
-COMPANY = 3  # versions to be compiled for each process: fewer take as long as its start
+COMPANY = 6  # versions to be compiled for each process: fewer take less than what all processes compile
 MOST_PROCESSES = 7  # of 0.3 GB; more would mostly compile the same parts of the engine
 BAR = "{desc} {n_fmt} of {total_fmt} |{bar}| {elapsed}"
 

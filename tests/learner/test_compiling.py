@@ -89,7 +89,7 @@ def test_a_second_process_compiles_from_the_other_end(folder, monkeypatch):
     started = []
     monkeypatch.setattr("joblib.cpu_count", lambda: 3)
     monkeypatch.setattr(warming.subprocess, "Popen", lambda *args, **how: started.append(args) or Idle())
-    with warming._company(settings * 4):
+    with warming._company(settings * 6):
         assert len(started) == 2
     with warming._company(settings):
         assert len(started) == 2
