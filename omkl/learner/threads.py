@@ -12,7 +12,7 @@ from omkl.engine.expansion import Expansion, begin_block, open_rows
 from omkl.engine.open_block import live, whole_lanes
 from omkl.engine.tile import Tile, make_tile
 
-WORTH = 512  # stored vectors from which on a shared block is faster
+WORTH = 512  # stored vectors from which on threads share a block: an estimate of what handing it over costs
 ROWS = 64  # of a block for each thread
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from .budget import draw, largest_root, passive_cost, removal_probabilities
 from .classes import ClassResult, best, class_votes
+from .nogd import feature_map
 from .projectron import ROUNDING, Spans
 from .slots import Slots
 
@@ -237,11 +238,8 @@ def bomkc_nogd(X, label, n_classes, kernels, *, budget, gamma, eta, rank, normal
                 E.append(i, t, step)
                 if not E.full(i):
                     continue
-                D, V = np.linalg.eigh(E.gram[i])
-                k = max(1, math.floor(rank * budget + 0.5))
-                kept = (D[-k] * (1 - 1e-6) <= D) & (1e-8 * D[-1] <= D)
-                features[i] = V[:, kept].T / np.sqrt(D[kept])[:, None]
-                v[i] = np.sqrt(D[kept])[:, None] * V[:, kept].T @ np.array(E.a[i])
+                features[i], back = feature_map(E.gram[i], rank, budget)
+                v[i] = back @ np.array(E.a[i])
             else:
                 k_t = np.array([E.kappa(i, j, t) for j in E.held[i]])
                 v[i] = v[i] + np.outer(features[i] @ k_t, step)

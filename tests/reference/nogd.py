@@ -45,12 +45,18 @@ def bomkc_nogd(X, y, kernels, *, budget, gamma, eta, rank, normalise="none", rng
                 E.append(i, t, eta * y[t])
                 if not E.full(i):
                     continue
-                D, V = np.linalg.eigh(E.gram[i])
-                k = max(1, math.floor(rank * budget + 0.5))
-                kept = (D[-k] * (1 - 1e-6) <= D) & (1e-8 * D[-1] <= D)
-                features[i] = V[:, kept].T / np.sqrt(D[kept])[:, None]
-                v[i] = np.sqrt(D[kept])[:, None] * V[:, kept].T @ E.a[i]
+                features[i], back = feature_map(E.gram[i], rank, budget)
+                v[i] = back @ E.a[i]
             else:
                 v[i] = v[i] + eta * y[t] * z_t
             E.a[i] = (features[i].T @ v[i]).tolist()
     return E.finish()
+
+
+def feature_map(gram, rank, budget):
+    """D^-1/2 V' and D^1/2 V' of the largest eigenvalues D of the Gram matrix, and their vectors V."""
+    D, V = np.linalg.eigh(gram)
+    k = max(1, math.floor(rank * budget + 0.5))
+    kept = (D[-k] * (1 - 1e-6) <= D) & (1e-8 * D[-1] <= D)
+    root = np.sqrt(D[kept])[:, None]
+    return V[:, kept].T / root, root * V[:, kept].T

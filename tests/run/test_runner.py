@@ -7,6 +7,7 @@ import sys
 import warnings
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pandas as pd
 import pytest
@@ -221,3 +222,15 @@ def test_real_learners_give_the_same_with_one_worker_and_two(tmp_path, monkeypat
         Store(tmp_path / "b").curves(), sort_keys=True
     )
     assert serial.cells["mistake_rate"].between(0.01, 0.6).all()
+
+
+def test_few_long_cells_on_many_cores_are_told_of_threads(monkeypatch):
+    monkeypatch.setattr(runner.provenance, "cores", lambda: 16)
+
+    def hint(learner, cost=60.0, count=2, threads=1, remote=False):
+        cell = SimpleNamespace(cost=cost, job=SimpleNamespace(spec=learner_spec(learner)))
+        return runner.idle_cores([cell] * count, SimpleNamespace(threads=threads, remote=remote))
+
+    assert "2 cells on 16 cores: with exec.threads=8" in hint("omkc_dd")
+    silent = [hint("raker"), hint("omkc_dd", cost=1.0), hint("omkc_dd", count=9), hint("omkc_dd", threads=2)]
+    assert [*silent, hint("omkc_dd", remote=True)] == [""] * 5
