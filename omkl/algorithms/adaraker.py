@@ -15,17 +15,17 @@ the prediction is 0. eta0 is not printed: 10 is about the best of 0.1 to 20 over
 import math
 
 import numpy as np
-from numba import njit
 
 from omkl.engine.expansion import add, forget, forget_all, outputs
 from omkl.engine.experts import discount_by, weighted_output
 from omkl.engine.features import descend, lift, linear_outputs
+from omkl.engine.jit import compiled
 from omkl.engine.losses import SQUARED, loss_of, losses, slopes
 from omkl.engine.projection import shrink
 from omkl.engine.stream import record, record_score
 
 
-@njit(cache=True)
+@compiled
 def _active(number, levels):
     """How many levels have an interval in this round, at most `levels`."""
     count = 0
@@ -34,19 +34,19 @@ def _active(number, levels):
     return count
 
 
-@njit(cache=True)
+@compiled
 def _begins(number, level):
     """Whether an interval of this level begins with this round."""
     return number % (1 << level) == 0
 
 
-@njit(cache=True)
+@compiled
 def _rates(levels, eta0):
     """eta^(I) of every level: min(1/2, eta_0 / sqrt(|I|))."""
     return np.minimum(0.5, eta0 / np.sqrt(2.0 ** np.arange(levels)))
 
 
-@njit(cache=True)
+@compiled
 def _vote_of(h, f):
     """sum_j exp(h_j) f_j / sum_j exp(h_j), 0 where all votes are 0.
 
@@ -63,7 +63,7 @@ def _vote_of(h, f):
     return score / total
 
 
-@njit(cache=True)
+@compiled
 def adaraker(stream, F, theta, W, h, number, trace, learn, eta0, lam, loss):
     """AdaRaker: Algorithm 2 of Shen et al. (2018), a Raker on each interval.
 
@@ -98,7 +98,7 @@ def adaraker(stream, F, theta, W, h, number, trace, learn, eta0, lam, loss):
         h[:n] = votes
 
 
-@njit(cache=True)
+@compiled
 def adaraker_authors(stream, F, theta, W, h, number, T, trace, learn, eta, lam, loss):
     """AdaRaker as the authors' code runs it, T rounds in all: on squared losses, or on classes (logistic).
 
@@ -140,21 +140,21 @@ def adaraker_authors(stream, F, theta, W, h, number, T, trace, learn, eta, lam, 
         h[:created] = votes / votes.sum()
 
 
-@njit(cache=True)
+@compiled
 def _rate(j, loss):
     """eta_k of level k = j + 1: min(1/2, 1 / sqrt(2^k)) on classes, a tenth of it on squared losses."""
     c = 0.1 if loss == SQUARED else 1.0
     return min(0.5 * c, c / math.sqrt(2.0 ** (j + 1)))
 
 
-@njit(cache=True)
+@compiled
 def _step(j, loss):
     """The step size of that level: eta_k on classes, eta_k / 10 on squared losses."""
     eta = _rate(j, loss)
     return eta / 10.0 if loss == SQUARED else eta
 
 
-@njit(cache=True)
+@compiled
 def _errors(loss, y, f):
     """(y - f)^2, or 1 where the output is of the wrong sign: one of 0 is not."""
     if loss == SQUARED:
@@ -162,14 +162,14 @@ def _errors(loss, y, f):
     return 1.0 * (y * f < 0.0)
 
 
-@njit(cache=True)
+@compiled
 def _rescaled(errors, least):
     """Errors rescaled to [-1, 1]; 1 where they are all the same."""
     middle, half = (errors.max() + errors.min()) / 2.0, (errors.max() - errors.min()) / 2.0
     return (errors - middle + least) / (half + least)
 
 
-@njit(cache=True)
+@compiled
 def adamkl(stream, E, scale, W, h, number, trace, learn, eta0, lam, loss):
     """AdaMKL: AdaRaker's ensemble over instances of OMKR, for comparison (Shen et al. 2018, section 4).
 

@@ -12,7 +12,6 @@ stand in its place. Once coefficients are solutions, an output that is rounding 
 import math
 
 import numpy as np
-from numba import njit
 
 from omkl.engine import expansion
 from omkl.engine.budget_classes import columns, sizes
@@ -35,13 +34,14 @@ from omkl.engine.classes import sides
 from omkl.engine.conventions import LEAST_LOSS, is_mistake, within_range
 from omkl.engine.experts import discount, mistakes, weighted_vote
 from omkl.engine.gram_matrix import factored, gram, grow, move, projection, rounded, solution
+from omkl.engine.jit import compiled
 from omkl.engine.projection import project
 from omkl.engine.stream import record
 
 SAME = 1e-9  # relative difference up to which two coefficients are of the same size
 
 
-@njit(cache=True)
+@compiled
 def avp(stream, E, scale, norm2, trace, learn, U, eta, eps):
     """AVP: Ahpatron without a budget.
 
@@ -58,7 +58,7 @@ def avp(stream, E, scale, norm2, trace, learn, U, eta, eps):
             project(E, scale, norm2, U)
 
 
-@njit(cache=True)
+@compiled
 def ahpatron(stream, B, norm2, trace, learn, eta, eps, ridge):
     """Ahpatron: a full budget is folded into half of its vectors. U = sqrt(budget) / 2; see ``_learn``."""
     for t in range(stream.T):
@@ -69,7 +69,7 @@ def ahpatron(stream, B, norm2, trace, learn, eta, eps, ridge):
             _learn(B, stream, t, 0, norm2, y, f[0], self_kernels(B, t)[0], eta, eps, ridge)
 
 
-@njit(cache=True)
+@compiled
 def bomkc_ahpatron(stream, B, norm2, w, trace, learn, gamma, eta, eps, ridge):
     """Ahpatron as a component of online multiple kernel classification, as in budget_hedge.py.
 
@@ -87,13 +87,13 @@ def bomkc_ahpatron(stream, B, norm2, w, trace, learn, gamma, eta, eps, ridge):
             _learn(B, stream, t, i, norm2, y, f[i], own[i], eta, eps, ridge)
 
 
-@njit(cache=True)
+@compiled
 def _is_short(y, f, eps, own):
     """Whether y f < 1 - eps, of an example that can be stored."""
     return 1.0 - eps - y * f > LEAST_LOSS and own < math.inf
 
 
-@njit(cache=True)
+@compiled
 def _learn(B, stream, t, i, norm2, y, f, own, eta, eps, ridge):
     """f_i <- f_i + eta y kappa_i(x, .) on a short margin, then into the ball of radius U."""
     if not _is_short(y, f, eps, own):
@@ -106,7 +106,7 @@ def _learn(B, stream, t, i, norm2, y, f, own, eta, eps, ridge):
     _into_ball(B, i, norm2, math.sqrt(budget(B)) / 2.0)
 
 
-@njit(cache=True)
+@compiled
 def _into_ball(B, i, norm2, U):
     norm2[i] = max(norm2[i], 0.0)
     if norm2[i] > U * U:
@@ -114,7 +114,7 @@ def _into_ball(B, i, norm2, U):
         norm2[i] = U * U
 
 
-@njit(cache=True)
+@compiled
 def _fold(B, t, i, norm2, ridge):
     """Keep half of kernel i's vectors, and fold the others into them.
 
@@ -147,7 +147,7 @@ def _fold(B, t, i, norm2, ridge):
         remove(B, t, i, s)
 
 
-@njit(cache=True)
+@compiled
 def _halves(size, born):
     """Slots of the first half (in order of age) of those of at least the median size, and the other slots.
 
@@ -169,7 +169,7 @@ def _halves(size, born):
     return kept, np.flatnonzero(~keep)
 
 
-@njit(cache=True)
+@compiled
 def avp_ogs(stream, B, G, norm2, change, T, trace, learn, U, eps, c):
     """AVP that projects an example on the stored ones where that costs little, T rounds in all.
 

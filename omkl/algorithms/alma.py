@@ -3,14 +3,14 @@
 import math
 
 import numpy as np
-from numba import njit
 
 from omkl.engine.expansion import add, outputs, self_kernels
+from omkl.engine.jit import compiled
 from omkl.engine.projection import project
 from omkl.engine.stream import record
 
 
-@njit(cache=True)
+@compiled
 def alma(stream, E, scale, norm2, k, trace, learn, alpha, C):
     """ALMA_p with p = 2: steps C / sqrt(k) on examples within the margin (1 - alpha) gamma_k, ||w|| <= 1.
 

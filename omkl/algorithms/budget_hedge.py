@@ -9,9 +9,9 @@ discount; a coefficients; k (slots, m) kernel values kappa_i(x_s, x_t).
 """
 
 import math
+from functools import partial
 
 import numpy as np
-from numba import njit
 
 from omkl.engine.budget_classes import columns, held, put_more, sizes
 from omkl.engine.budgeted import (
@@ -32,13 +32,14 @@ from omkl.engine.budgeted import (
 from omkl.engine.classes import direction, sides
 from omkl.engine.conventions import LARGEST_COEFFICIENT, hinge, within_range
 from omkl.engine.experts import discount, mistakes, multinomial, weighted_vote
+from omkl.engine.jit import compiled
 from omkl.engine.stream import record
 
 FIFO, UNIFORM, NONUNIFORM = 0, 1, 2  # the choices of bomkc_bogd's `removal`
 _LATER = np.iinfo(np.int64).max  # than any example's number
 
 
-@njit(cache=True)
+@compiled
 def bomkc_rbp(stream, B, w, trace, rng, learn, gamma):
     """Randomised budget perceptron (Cavallanti, Cesa-Bianchi, Gentile 2007): a random vector makes room."""
     for t in range(stream.T):
@@ -55,7 +56,7 @@ def bomkc_rbp(stream, B, w, trace, rng, learn, gamma):
                 add(B, stream, t, i, s, y)
 
 
-@njit(cache=True)
+@compiled
 def bomkc_forgetron(stream, B, w, Q, M, H, trace, learn, gamma):
     """Self-tuned Forgetron (Dekel, Shalev-Shwartz, Singer 2008, section 5): shrink, then drop the oldest.
 
@@ -96,7 +97,7 @@ def bomkc_forgetron(stream, B, w, Q, M, H, trace, learn, gamma):
             add_over_oldest(B, stream, t, i, y * phi)
 
 
-@njit(cache=True)
+@compiled
 def _largest(a):
     """The largest |a_c| of a vector's coefficients in all classes."""
     largest = 0.0
@@ -105,7 +106,7 @@ def _largest(a):
     return largest
 
 
-@njit(cache=True)
+@compiled
 def _margin_at_oldest(B, H, i, y, k):
     """y_r f_i' at kernel i's own oldest vector x_r, f' = f + y kappa(x, .), k = kappa(x_r, x).
 
@@ -122,7 +123,7 @@ def _margin_at_oldest(B, H, i, y, k):
     return margin / sides(B.classes)
 
 
-@njit(cache=True)
+@compiled
 def _shrinking(a, b, c):
     """The largest phi in (0, 1] with a phi^2 + b phi + c <= 0, where b > 0 and c < 0."""
     if a + b + c <= 0.0:
@@ -130,7 +131,7 @@ def _shrinking(a, b, c):
     return -2.0 * c / (b + math.sqrt(b * b - 4.0 * a * c))
 
 
-@njit(cache=True)
+@compiled
 def bomkc_bogd(stream, B, w, trace, rng, learn, gamma, eta, lam, removal, clip):
     """Bounded online gradient descent (Zhao, Wang, Wu, Jin, Hoi 2012) on the hinge loss, lam/2 ||f||^2.
 
@@ -164,7 +165,7 @@ def bomkc_bogd(stream, B, w, trace, rng, learn, gamma, eta, lam, removal, clip):
             add(B, stream, t, i, s, eta * y)
 
 
-@njit(cache=True)
+@compiled
 def _removal_probabilities(size, own, removal):
     """p (slots,): 1 / B each, or 1 - (B - 1) |a_s| sqrt(kappa_ss) / sum_j |a_j| sqrt(kappa_jj); size: |a|.
 
@@ -177,7 +178,7 @@ def _removal_probabilities(size, own, removal):
     return p / p.sum()
 
 
-@njit(cache=True)
+@compiled
 def bomkc_bpas(stream, B, w, trace, learn, gamma, C, normalise):
     """Budgeted passive-aggressive "simple" (Wang and Vucetic 2010): the cheapest vector makes room.
 
@@ -213,7 +214,7 @@ def bomkc_bpas(stream, B, w, trace, learn, gamma, C, normalise):
                 put_more(B.A, r, i, before, k[r, i], own[i])
 
 
-@njit(cache=True, error_model="numpy")
+@partial(compiled, error_model="numpy")
 def _cheapest(B, k, own, normalise):
     """r (m,): the slot with the least a_r^2 (kappa(x_r, x_r) - kappa(x_r, x)^2 / kappa(x, x)), the oldest of
     several.

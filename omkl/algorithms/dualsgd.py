@@ -4,7 +4,6 @@ Le, Nguyen, Nguyen, Phung, "Dual space gradient descent for online learning" (20
 """
 
 import numpy as np
-from numba import njit
 
 from omkl.engine.budgeted import (
     add,
@@ -17,13 +16,14 @@ from omkl.engine.budgeted import (
     used,
 )
 from omkl.engine.features import descend, lift, linear_outputs
+from omkl.engine.jit import compiled
 from omkl.engine.losses import slope_of
 from omkl.engine.stream import record
 
 SAME = 1e-9  # relative difference up to which two coefficients are of the same size
 
 
-@njit(cache=True)
+@compiled
 def dualsgd(stream, B, F, theta, Z, number, T, trace, learn, k, lam, loss):
     """f(x) = sum_s a_s kappa(x_s, x) + theta . z(x), of one Gaussian.
 
@@ -55,7 +55,7 @@ def dualsgd(stream, B, F, theta, Z, number, T, trace, learn, k, lam, loss):
         add(B, stream, t, 0, used(B, 0), -slope * T[0] / (lam * number[0]))
 
 
-@njit(cache=True)
+@compiled
 def _lightest(B):
     """The slot with the smallest |a|, the oldest of several."""
     size, born = np.abs(coefficients(B, 0)), ages(B, 0)
@@ -66,7 +66,7 @@ def _lightest(B):
     return best
 
 
-@njit(cache=True)
+@compiled
 def _move(B, t, theta, Z, s):
     """Move the vector of slot s into theta; the last slot in use takes its number."""
     descend(theta, Z[s : s + 1], -1.0, 0.0, coefficients(B, 0)[s : s + 1])

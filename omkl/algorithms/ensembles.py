@@ -7,15 +7,15 @@ kernel, of which ``engine.rank_one`` makes a rank-one update a round; g (m, 2D) 
 import math
 
 import numpy as np
-from numba import njit
 
 from omkl.engine.experts import discount_by, weighted_output
 from omkl.engine.features import lift, linear_outputs
+from omkl.engine.jit import compiled
 from omkl.engine.rank_one import gains, leave
 from omkl.engine.stream import record_further, record_score
 
 
-@njit(cache=True)
+@compiled
 def iegp(stream, F, theta, P, last, w, trace, learn, tau, drift):
     """Incremental ensemble of Gaussian processes (Lu, Karanikolas, Giannakis 2022), static and dynamic.
 
@@ -46,13 +46,13 @@ def iegp(stream, F, theta, P, last, w, trace, learn, tau, drift):
         leave(last, g, v)
 
 
-@njit(cache=True)
+@compiled
 def _surprise(y, mu, v):
     """-log N(y; mu, v)."""
     return 0.5 * (math.log(2.0 * math.pi * v) + (y - mu) * (y - mu) / v)
 
 
-@njit(cache=True)
+@compiled
 def vaw2(stream, F, b, P, last, b2, P2, last2, trace, learn):
     """Two levels of the Vovk-Azoury-Warmuth forecaster (arXiv 2503.20087): of features, then of kernels.
 
@@ -78,7 +78,7 @@ def vaw2(stream, F, b, P, last, b2, P2, last2, trace, learn):
             leave(last2, g2, c2)
 
 
-@njit(cache=True)
+@compiled
 def _take(b, y, z):
     """b <- b + y z."""
     for i in range(b.shape[0]):

@@ -11,17 +11,16 @@ in its objective (2) and leaves out of its update (16).
 
 import math
 
-from numba import njit
-
 from omkl.engine.classes import predicted
 from omkl.engine.eigen import times
 from omkl.engine.experts import discount, discount_by, mistakes, weighted_output, weighted_vote
 from omkl.engine.features import class_descend, class_outputs, lift, linear_outputs
+from omkl.engine.jit import compiled
 from omkl.engine.losses import HINGE, losses, rate, slopes
 from omkl.engine.stream import record_score
 
 
-@njit(cache=True)
+@compiled
 def rff(stream, F, theta, T, trace, learn, eta, lam, loss):
     """Online gradient descent on one kernel's random features: equations (10) and (11) of Shen et al. (2018).
 
@@ -37,7 +36,7 @@ def rff(stream, F, theta, T, trace, learn, eta, lam, loss):
             class_descend(F, theta, z, step, lam, slopes(loss, y, f))
 
 
-@njit(cache=True)
+@compiled
 def raker(stream, F, theta, w, number, trace, learn, eta, step, lam, loss):
     """Raker: Algorithm 1 of Shen et al. (2018).
 
@@ -56,7 +55,7 @@ def raker(stream, F, theta, w, number, trace, learn, eta, step, lam, loss):
         class_descend(F, theta, z, eta_t, lam, slopes(loss, y, f))
 
 
-@njit(cache=True)
+@compiled
 def bomkc_fogd(stream, F, theta, w, trace, learn, gamma, eta):
     """Fourier online gradient descent (Lu et al. 2016) on the hinge loss, in a Hedge vote of all kernels.
 
@@ -73,7 +72,7 @@ def bomkc_fogd(stream, F, theta, w, trace, learn, gamma, eta):
         class_descend(F, theta, z, eta, 0.0, slopes(HINGE, y, f))
 
 
-@njit(cache=True)
+@compiled
 def ridge_features(stream, F, theta, P, trace, learn, lam):
     """Recursive ridge regression on one kernel's random features: the bar for those who descend on them.
 

@@ -2,15 +2,14 @@
 
 import math
 
-from numba import njit
-
 from omkl.engine.budgeted import add, kernel_values, outputs, own_kernels, self_kernels, used
 from omkl.engine.eigen import times
 from omkl.engine.gram_matrix import grow, move, projection, solution
+from omkl.engine.jit import compiled
 from omkl.engine.stream import record
 
 
-@njit(cache=True)
+@compiled
 def krls_ald(stream, B, G, P, trace, learn, nu):
     """Least squares over the span of a dictionary, which examples enter that are not nearly in the span.
 
@@ -38,7 +37,7 @@ def krls_ald(stream, B, G, P, trace, learn, nu):
             move(B, 0, e, solution(G, _gain(P[:n, :n], beta)))
 
 
-@njit(cache=True)
+@compiled
 def _gain(P, beta):
     """q (n,), and P <- P - q beta' P in place: symmetric to the last bit, as q is P beta / c."""
     u, c = times(P, beta), 1.0

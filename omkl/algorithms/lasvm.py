@@ -7,7 +7,6 @@ bias.
 import math
 
 import numpy as np
-from numba import njit
 
 from omkl.engine.budgeted import (
     add,
@@ -22,13 +21,14 @@ from omkl.engine.budgeted import (
 )
 from omkl.engine.conventions import LEAST_LOSS, hinge
 from omkl.engine.gram_matrix import gram_row
+from omkl.engine.jit import compiled
 from omkl.engine.stream import record
 
 LEAST_GRADIENT = 1e-3  # below this no coordinate is worth a step
 SAME = 1e-9  # relative difference up to which gradients, or a coefficient and its bound, are the same
 
 
-@njit(cache=True)
+@compiled
 def lasvm(stream, B, g, label, trace, learn, C):
     """One process and one reprocess step a round; then what is of no use is forgotten.
 
@@ -58,7 +58,7 @@ def lasvm(stream, B, g, label, trace, learn, C):
         _forget(B, t, g, label)
 
 
-@njit(cache=True)
+@compiled
 def _step(B, g, label, s, k, C):
     """Move vector s, whose kernel values with all are k (n,); what is within rounding of a bound is on it."""
     a, y = coefficients(B, 0), label[s]
@@ -73,7 +73,7 @@ def _step(B, g, label, s, k, C):
         g[q] -= change * k[q]
 
 
-@njit(cache=True)
+@compiled
 def _steepest(B, g, label, C):
     """The stored vector with the largest gradient of those that may move along it, -1 where none is large."""
     a, born, largest = coefficients(B, 0), ages(B, 0), LEAST_GRADIENT
@@ -87,13 +87,13 @@ def _steepest(B, g, label, C):
     return best
 
 
-@njit(cache=True)
+@compiled
 def _may_move(a, g, y, C):
     """Whether y a stays within [0, C] in the direction of the gradient."""
     return y * a < C if y * g > 0.0 else y * a > 0.0
 
 
-@njit(cache=True)
+@compiled
 def _forget(B, t, g, label):
     """Forget the vectors with a_s = 0 that are classified with a margin of 1."""
     a = coefficients(B, 0)

@@ -7,7 +7,6 @@ omkl/algorithms/budget_hedge.py every kernel has a budget of its own, and Hedge'
 import math
 
 import numpy as np
-from numba import njit
 
 from omkl.engine.budget_classes import columns
 from omkl.engine.budgeted import (
@@ -24,12 +23,13 @@ from omkl.engine.conventions import hinge
 from omkl.engine.eigen import times
 from omkl.engine.experts import discount, mistakes, weighted_vote
 from omkl.engine.gram_matrix import gram, move, move_column, nystroem, rounded
+from omkl.engine.jit import compiled
 from omkl.engine.stream import record
 
 NEGLIGIBLE = 1e-25
 
 
-@njit(cache=True)
+@compiled
 def bomkc_nogd(stream, B, w, M, N, r, trace, learn, gamma, eta, rank):
     """NOGD on the hinge loss: kernel gradient descent until the budget is full, then a linear one on z(x).
 
@@ -67,7 +67,7 @@ def bomkc_nogd(stream, B, w, M, N, r, trace, learn, gamma, eta, rank):
                     move_column(B, i, c, 1.0, _mapped(made, made.T, times(K, a[:, c].copy())))
 
 
-@njit(cache=True)
+@compiled
 def _sizes(B, r, eta):
     """g (m,): what outputs are known relative to, once coefficients are solutions: all of them may cancel.
 
@@ -80,7 +80,7 @@ def _sizes(B, r, eta):
     return g
 
 
-@njit(cache=True)
+@compiled
 def _mapped(M, N, k):
     """M^T z, z = M k, where N is the transpose of M: both products run along rows.
 

@@ -10,15 +10,15 @@ eta_t stays and tau is given, section II-D's first way is used (a cache of power
 import math
 
 import numpy as np
-from numba import njit
 
+from omkl.engine.jit import compiled
 from omkl.engine.kernel_descent import descend, output, output_with_offset, record, shift
 from omkl.engine.losses import SQRT, rate
 
 SQUARED, EPS, HUBER = 0, 1, 2  # the choices of `loss`
 
 
-@njit(cache=True)
+@compiled
 def norma(stream, E, B, scale, b, now, window, trace, learn, lam, rho, eta, step, offset):
     """Classification with the soft margin loss max(0, rho - y g(x)), g = f + b: equations (15), (16).
 
@@ -37,7 +37,7 @@ def norma(stream, E, B, scale, b, now, window, trace, learn, lam, rho, eta, step
             shift(E, B, b, eta_t * sigma * y)
 
 
-@njit(cache=True)
+@compiled
 def norma_nu(stream, E, B, scale, b, rho, now, window, trace, learn, nu, lam, eta, step, offset):
     """Classification with the nu trick, loss max(0, rho - y g(x)) - nu rho: below equation (19).
 
@@ -58,7 +58,7 @@ def norma_nu(stream, E, B, scale, b, rho, now, window, trace, learn, nu, lam, et
             b[0] += eta_t * sigma * y
 
 
-@njit(cache=True)
+@compiled
 def norma_regression(stream, E, B, scale, width, now, window, trace, learn, loss, lam, eta, step, nu):
     """Regression with squared, eps-insensitive or Huber's loss: equations (21), (22), (24).
 
@@ -87,7 +87,7 @@ def norma_regression(stream, E, B, scale, width, now, window, trace, learn, loss
             width[0] += eta_t * (beyond - nu)
 
 
-@njit(cache=True)
+@compiled
 def norma_novelty(stream, E, B, scale, rho, now, window, trace, learn, nu, lam, eta, step):
     """Novelty detection, loss max(0, rho - f(x)) - nu rho: equation (20).
 

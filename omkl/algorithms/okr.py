@@ -5,16 +5,15 @@ eta / sqrt(t), number (1,) rounds learnt so far; lam >= 0 regularisation: f_i <-
 l'(f_i) kappa_i(x_t, .), every example stored. The squared loss is (y - f)^2.
 """
 
-from numba import njit
-
 from omkl.engine.expansion import add, outputs
 from omkl.engine.experts import discount_by, weighted_output
+from omkl.engine.jit import compiled
 from omkl.engine.losses import losses, rate, rate_of_pass, slopes
 from omkl.engine.projection import shrink
 from omkl.engine.stream import record
 
 
-@njit(cache=True)
+@compiled
 def okr(stream, E, scale, number, T, trace, learn, eta, step, lam, loss):
     """Online gradient descent on one kernel, the components of OMKR.
 
@@ -32,7 +31,7 @@ def okr(stream, E, scale, number, T, trace, learn, eta, step, lam, loss):
             add(E, stream, t, -eta_t * slopes(loss, y, f) / scale)
 
 
-@njit(cache=True)
+@compiled
 def omkr(stream, E, scale, w, number, trace, learn, eta, step, lam, beta, loss):
     """Online multiple kernel regression (Sahoo, Hoi, Li 2014): Hedge over kernels that learn by themselves.
 

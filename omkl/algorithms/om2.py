@@ -3,17 +3,17 @@
 import math
 
 import numpy as np
-from numba import njit
 
 from omkl.engine.classes import pair, unite
 from omkl.engine.expansion import add, count_once, outputs, self_kernels
 from omkl.engine.experts import weighted_output
+from omkl.engine.jit import compiled
 from omkl.engine.stream import record
 
 EPSILON = np.finfo(np.float64).eps  # all ||theta_j||^2 at the start
 
 
-@njit(cache=True)
+@compiled
 def om2(stream, E, u, norm2, trace, learn, p, aggressive):
     """OM-2, online multi-class multi-kernel learning with an l_p norm.
 
@@ -43,7 +43,7 @@ def om2(stream, E, u, norm2, trace, learn, p, aggressive):
         u[:] = _weights(norm2, q)
 
 
-@njit(cache=True)
+@compiled
 def _weights(norm2, q):
     """u_j (m,) = (n_j / ||theta||_{2,q})**(q - 2) / q, n_j = ||theta_j||; norms as shares of the largest."""
     square = np.maximum(norm2, 0.0) + EPSILON  # apart: in a large norm that cancels later it would vanish

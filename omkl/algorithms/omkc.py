@@ -5,7 +5,6 @@ summing to 1; beta in (0, 1) discount; q, p (m,) sampling probabilities; delta i
 """
 
 import numpy as np
-from numba import njit
 
 from omkl.engine.classes import sides
 from omkl.engine.conventions import hinge
@@ -20,13 +19,14 @@ from omkl.engine.experts import (
     weighted_vote,
     weighted_vote_of,
 )
+from omkl.engine.jit import compiled
 from omkl.engine.kernels import GAUSSIAN, POLYNOMIAL
 from omkl.engine.stream import record, record_combined
 
 STANDARD, PUBLISHED = 0, 1  # the choices of omkc_sd's `variant`
 
 
-@njit(cache=True)
+@compiled
 def omkc_u(stream, E, trace, learn):
     """OMKC(U) of Lu et al., section 4.3: every kernel that errs is updated, all votes weigh the same."""
     for t in range(stream.T):
@@ -38,7 +38,7 @@ def omkc_u(stream, E, trace, learn):
             add(E, stream, t, y * z)
 
 
-@njit(cache=True)
+@compiled
 def omkc_dd(stream, E, w, trace, learn, beta):
     """OMKC with deterministic update and combination: Algorithm 1 of Hoi et al. (2013)."""
     for t in range(stream.T):
@@ -53,7 +53,7 @@ def omkc_dd(stream, E, w, trace, learn, beta):
             add(E, stream, t, y * z)
 
 
-@njit(cache=True)
+@compiled
 def omkc_ds(stream, E, w, trace, rng, learn, beta, sampling):
     """OMKC with deterministic update and stochastic combination: Algorithm 2 of Hoi et al. (2013).
 
@@ -73,7 +73,7 @@ def omkc_ds(stream, E, w, trace, rng, learn, beta, sampling):
             add(E, stream, t, y * z)
 
 
-@njit(cache=True)
+@compiled
 def omkc_sd(stream, E, w, trace, rng, learn, beta, delta, sampling, floor, variant):
     """OMKC with stochastic update and deterministic combination: Algorithm 3 of Hoi et al. (2013).
 
@@ -97,7 +97,7 @@ def omkc_sd(stream, E, w, trace, rng, learn, beta, delta, sampling, floor, varia
                 add(E, stream, t, y * z)
 
 
-@njit(cache=True)
+@compiled
 def omkc_ss(stream, E, w, trace, rng, learn, beta, delta, sampling, floor):
     """OMKC with stochastic update and combination: Algorithm 4 of Hoi et al. (2013).
 
@@ -117,7 +117,7 @@ def omkc_ss(stream, E, w, trace, rng, learn, beta, delta, sampling, floor):
             add(E, stream, t, y * z)
 
 
-@njit(cache=True)
+@compiled
 def omkc_ddpa(stream, E, w, trace, learn, beta, C):
     """OMKC(D,D) with passive-aggressive components (the BOMKL authors' code; in no table).
 
@@ -138,7 +138,7 @@ def omkc_ddpa(stream, E, w, trace, learn, beta, C):
             add(E, stream, t, a)
 
 
-@njit(cache=True)
+@compiled
 def _add_as_published(E, stream, t, y, z):
     """Store example t for the kernels with z (m,), the i-th polynomial's vector with the i-th Gaussian.
 

@@ -8,7 +8,6 @@ their smoothing. Algorithm 1 is omkc_dd in omkc.py.
 import math
 
 import numpy as np
-from numba import njit
 
 from omkl.engine.classes import scaled, sides
 from omkl.engine.conventions import is_mistake
@@ -25,11 +24,12 @@ from omkl.engine.experts import (
     weighted_output,
     weighted_vote,
 )
+from omkl.engine.jit import compiled
 from omkl.engine.projection import project
 from omkl.engine.stream import record
 
 
-@njit(cache=True)
+@compiled
 def omklp_da2(stream, E, w, trace, learn, beta, gamma):
     """OMKL-P, deterministic (2): Algorithm 2 of Jin et al. (2010).
 
@@ -48,7 +48,7 @@ def omklp_da2(stream, E, w, trace, learn, beta, gamma):
             add(E, stream, t, y * z)
 
 
-@njit(cache=True)
+@compiled
 def omklp_da1_doubling(stream, E, w, count, k, trace, learn):
     """OMKL-P, deterministic (1) with the doubling trick: Algorithm 1 of Jin et al. (2010) with equation (5).
 
@@ -74,7 +74,7 @@ def omklp_da1_doubling(stream, E, w, count, k, trace, learn):
             add(E, stream, t, y * z)
 
 
-@njit(cache=True)
+@compiled
 def omklp_sua(stream, E, w, trace, rng, learn, beta, delta):
     """OMKL-P, stochastic, single update: Algorithm 3 of Jin et al. (2010).
 
@@ -94,7 +94,7 @@ def omklp_sua(stream, E, w, trace, rng, learn, beta, delta):
             add(E, stream, t, y * z)
 
 
-@njit(cache=True)
+@compiled
 def omklp_mua(stream, E, w, p, trace, rng, learn, beta, delta):
     """OMKL-P, stochastic, multiple updates: Algorithm 4 of Jin et al. (2010).
 
@@ -114,7 +114,7 @@ def omklp_mua(stream, E, w, p, trace, rng, learn, beta, delta):
             add(E, stream, t, y * z)
 
 
-@njit(cache=True)
+@compiled
 def omklo_da(stream, E, w, scale, norm2, trace, learn, beta, R):
     """OMKL-O, deterministic: Algorithm 5 of Jin et al. (2010). Learns only from the ensemble's mistakes.
 
@@ -133,7 +133,7 @@ def omklo_da(stream, E, w, scale, norm2, trace, learn, beta, R):
         project(E, scale, norm2, R)
 
 
-@njit(cache=True)
+@compiled
 def omklo_sua(stream, E, w, scale, norm2, trace, rng, learn, beta, R, delta, eta):
     """OMKL-O, stochastic, single update: Algorithm 6 of Jin et al. (2010).
 

@@ -7,17 +7,17 @@ weights, held at sum 1.
 import math
 
 import numpy as np
-from numba import njit
 
 from omkl.engine.experts import discount_by
 from omkl.engine.features import descend, lift, linear_outputs
+from omkl.engine.jit import compiled
 from omkl.engine.stream import record_score
 
 STANDARD, AUTHORS = 0, 1  # the choices of `variant`
 SETTLED = 1e-4  # squared error below which the authors' code draws no more
 
 
-@njit(cache=True)
+@compiled
 def omkl_gf(stream, F, theta, w, number, chosen, q, settled, trace, rng, learn, draws, lam, variant):
     """`draws` kernels (M), drawn with replacement, predict and learn; number (1,) rounds learnt so far.
 
@@ -64,7 +64,7 @@ def omkl_gf(stream, F, theta, w, number, chosen, q, settled, trace, rng, learn, 
             settled[0] = 1
 
 
-@njit(cache=True)
+@compiled
 def _drawn(rng, p, variant):
     """One kernel, by one uniform number: the first whose cumulated probability is not below it."""
     u, cumulated, i = rng.random(), p[0], 0

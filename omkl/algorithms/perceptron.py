@@ -3,16 +3,16 @@
 import math
 
 import numpy as np
-from numba import njit
 
 from omkl.engine.classes import unite
 from omkl.engine.conventions import is_mistake
 from omkl.engine.expansion import add, count_once, outputs
 from omkl.engine.experts import mean_output, mistakes
+from omkl.engine.jit import compiled
 from omkl.engine.stream import record
 
 
-@njit(cache=True)
+@compiled
 def perceptron(stream, E, trace, learn):
     """Kernel perceptron (Rosenblatt 1958; Freund and Schapire 1999): on y f(x) <= 0 store (x, y).
 
@@ -26,7 +26,7 @@ def perceptron(stream, E, trace, learn):
             add(E, stream, t, np.full(1, y))
 
 
-@njit(cache=True)
+@compiled
 def perceptron_u(stream, E, trace, learn):
     """Perceptron with the mean kernel (1/m) sum_i kappa_i: Perceptron(u) of Hoi et al. (2013), section 5.1.
 
@@ -44,7 +44,7 @@ def perceptron_u(stream, E, trace, learn):
             count_once(E)
 
 
-@njit(cache=True)
+@compiled
 def component_perceptrons(stream, E, count, learn):
     """All m single-kernel perceptrons side by side; count (m,) collects the mistakes of each."""
     for t in range(stream.T):

@@ -15,8 +15,6 @@ output or coefficient that is rounding beside its terms is 0. The inverse is hel
 
 import math
 
-from numba import njit
-
 from omkl.engine.budgeted import (
     add,
     budget,
@@ -32,10 +30,11 @@ from omkl.engine.classes import sides
 from omkl.engine.conventions import hinge
 from omkl.engine.experts import discount, mistakes, weighted_vote
 from omkl.engine.gram_matrix import grow, move, projection, rounded
+from omkl.engine.jit import compiled
 from omkl.engine.stream import record
 
 
-@njit(cache=True)
+@compiled
 def bomkc_projectron(stream, B, w, G, trace, learn, gamma):
     """Projectron: a mistake is stored while there is room, and projected on what is stored after that."""
     for t in range(stream.T):
@@ -58,7 +57,7 @@ def bomkc_projectron(stream, B, w, G, trace, learn, gamma):
                     move(B, i, y, d)
 
 
-@njit(cache=True)
+@compiled
 def bomkc_projectronpp(stream, B, w, G, trace, learn, gamma):
     """Projectron++: moreover learns from margins below 1, by a projection where that surely gains.
 

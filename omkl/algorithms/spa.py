@@ -3,7 +3,6 @@
 import math
 
 import numpy as np
-from numba import njit
 
 from omkl.engine.classes import sides
 from omkl.engine.conventions import hinge
@@ -19,13 +18,14 @@ from omkl.engine.experts import (
     weighted_output,
     weighted_vote,
 )
+from omkl.engine.jit import compiled
 from omkl.engine.stream import record
 
 HINGE, ZERO_ONE = 0, 1  # the choices of `discount`
 CURRENT, AVERAGED, VOTES = 0, 1, 2  # the choices of `predict`
 
 
-@njit(cache=True)
+@compiled
 def bomkc_spa(
     stream, E, S, w, n, trace, rng, learn, alpha, beta, eta, gamma, delta, discount, predict, normalise
 ):
@@ -71,7 +71,7 @@ def bomkc_spa(
                 add_beside(S, E, stream, t, a * n[0])
 
 
-@njit(cache=True)
+@compiled
 def _full_step(loss, own):
     """The step after which the loss is 0, loss / kappa(x, x); own: kappa(x, x), or what stands for it."""
     return loss / own if own > 0.0 else math.inf

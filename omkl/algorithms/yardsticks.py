@@ -1,13 +1,13 @@
 """Kernel-free yardsticks, shown in every table; the linear perceptron is in perceptron.py."""
 
 import numpy as np
-from numba import njit
 
 from omkl.engine.classes import strongest_rival, winner
+from omkl.engine.jit import compiled
 from omkl.engine.stream import record_score, row
 
 
-@njit(cache=True)
+@compiled
 def majority(stream, balance, trace, learn):
     """Predict the class seen more often so far; a draw is a mistake.
 
@@ -25,7 +25,7 @@ def majority(stream, balance, trace, learn):
 # rival take the parts of the two signs. Where label (T,) is None there is one array for both.
 
 
-@njit(cache=True)
+@compiled
 def _of(label, t, values):
     """The array of round t's class."""
     if values.ndim == 1:
@@ -33,7 +33,7 @@ def _of(label, t, values):
     return values[label[t]]
 
 
-@njit(cache=True)
+@compiled
 def _of_rival(rival, values):
     """The array of its rival."""
     if values.ndim == 1:
@@ -41,7 +41,7 @@ def _of_rival(rival, values):
     return values[rival]
 
 
-@njit(cache=True)
+@compiled
 def _lead(label, t, scores):
     """The score of round t's class less its strongest rival's, of scores (C, 1), and that rival."""
     if scores.ndim == 1:
@@ -50,14 +50,14 @@ def _lead(label, t, scores):
     return scores[label[t], 0] - scores[rival, 0], rival
 
 
-@njit(cache=True)
+@compiled
 def _winner(label, t, margin, rival):
     if label is None:
         return -1
     return winner(margin, label[t], rival)
 
 
-@njit(cache=True)
+@compiled
 def running_mean(stream, total, trace, learn):
     """Predict the mean of the targets so far, 0 at the start.
 
@@ -71,7 +71,7 @@ def running_mean(stream, total, trace, learn):
             total[1] += 1.0
 
 
-@njit(cache=True)
+@compiled
 def last_value(stream, last, trace, learn):
     """Predict the target of the round before (persistence), 0 at the start.
 
@@ -84,7 +84,7 @@ def last_value(stream, last, trace, learn):
             last[0] = y
 
 
-@njit(cache=True)
+@compiled
 def arow(stream, mu, sigma, trace, learn, r):
     """AROW: adaptive regularisation of weights (Crammer, Kulesza, Dredze 2009, Figure 1), linear.
 
@@ -114,7 +114,7 @@ def arow(stream, mu, sigma, trace, learn, r):
             _update(_of_rival(rival, mu), other, x, columns, alpha, -y, b)
 
 
-@njit(cache=True)
+@compiled
 def _margin(label, t, mu, x, columns):
     """mu.x, or the margin of round t's class and its strongest rival."""
     if mu.ndim == 1:
@@ -125,7 +125,7 @@ def _margin(label, t, mu, x, columns):
     return _lead(label, t, scores)
 
 
-@njit(cache=True)
+@compiled
 def _product(mu, x, columns):
     total = 0.0
     for k in range(x.size):
@@ -133,7 +133,7 @@ def _product(mu, x, columns):
     return total
 
 
-@njit(cache=True)
+@compiled
 def _confidence(sigma, x, columns):
     total = 0.0
     for k in range(x.size):
@@ -141,7 +141,7 @@ def _confidence(sigma, x, columns):
     return total
 
 
-@njit(cache=True)
+@compiled
 def _update(mu, sigma, x, columns, alpha, y, b):
     for k in range(x.size):
         j = columns[k]

@@ -3,30 +3,30 @@
 import math
 
 import numpy as np
-from numba import njit
 
 from omkl.engine.classes import strongest_rival
 from omkl.engine.conventions import within_range
+from omkl.engine.jit import compiled
 from omkl.engine.kernels import of_distance
 from omkl.engine.open_block import row_of
 from omkl.engine.pool import pool_value
 from omkl.engine.ties import doubtful
 
 
-@njit(cache=True)
+@compiled
 def columns(B, i):
     """Kernel i's coefficients (n, C), slot by slot, of each class; (n, 1) for two classes."""
     return _columns(B.A, B.n_sv[i], i)
 
 
-@njit(cache=True)
+@compiled
 def _columns(A, n, i):
     if A.ndim == 2:
         return A[:n, i : i + 1]
     return A[:n, i]
 
 
-@njit(cache=True)
+@compiled
 def sizes(B, i):
     """|a_s| (n,) of kernel i's coefficients, as of a step: with more classes (1/2 sum_c a_sc^2)^1/2."""
     a = columns(B, i)
@@ -36,7 +36,7 @@ def sizes(B, i):
     return size
 
 
-@njit(cache=True)
+@compiled
 def norms(A, n):
     """The first n slots' coefficients (n, m), or their norms over classes."""
     if A.ndim == 2:
@@ -48,7 +48,7 @@ def norms(A, n):
     return norm
 
 
-@njit(cache=True)
+@compiled
 def scores_of(classes, i, f):
     """Where the outputs of kernel i are: f (1,), or its class scores (C,)."""
     if classes is None:
@@ -56,7 +56,7 @@ def scores_of(classes, i, f):
     return classes.scores[i]
 
 
-@njit(cache=True)
+@compiled
 def margin_again(classes, i, f):
     if classes is not None:
         label = classes.label[0]
@@ -64,7 +64,7 @@ def margin_again(classes, i, f):
         f[0] = classes.scores[i, label] - classes.scores[i, classes.rival[i]]
 
 
-@njit(cache=True)
+@compiled
 def put(classes, A, s, i, a):
     """A step of size a as the coefficients of slot s."""
     if classes is None:
@@ -75,7 +75,7 @@ def put(classes, A, s, i, a):
         A[s, i, classes.rival[i]] = -a
 
 
-@njit(cache=True)
+@compiled
 def held(A, s, i):
     """The coefficient of slot s, or a copy of those of its classes."""
     if A.ndim == 2:
@@ -83,7 +83,7 @@ def held(A, s, i):
     return A[s, i].copy()
 
 
-@njit(cache=True)
+@compiled
 def put_more(A, s, i, before, share, whole):
     """Add share / whole times what a slot held `before` to its coefficients."""
     if A.ndim == 2:
@@ -93,7 +93,7 @@ def put_more(A, s, i, before, share, whole):
             A[s, i, c] = within_range(before[c] * share / whole + A[s, i, c])
 
 
-@njit(cache=True)
+@compiled
 def settle_classes(B, t, i, scores, g, label):
     """Sum kernel i's class scores (C,) plainly where rounding could decide which are largest."""
     rival, doubt = strongest_rival(scores, label), False
@@ -105,7 +105,7 @@ def settle_classes(B, t, i, scores, g, label):
             scores[c] = settled(B, t, i, columns(B, i)[:, c])
 
 
-@njit(cache=True)
+@compiled
 def settled(B, t, i, a):
     """f_i(x_t) of coefficients a (n,) by one plain sum, left to right, with the C library's exp."""
     r, total = row_of(B.open, t), 0.0
@@ -115,7 +115,7 @@ def settled(B, t, i, a):
     return total
 
 
-@njit(cache=True)
+@compiled
 def sum_terms(A, K, n, f, g):
     """f and g (m,) of the first n slots' coefficients A and kernel values K (n, m), for two classes."""
     if A.ndim == 2:
@@ -129,7 +129,7 @@ def sum_terms(A, K, n, f, g):
                 g[i] += abs(term)
 
 
-@njit(cache=True)
+@compiled
 def doubtful_output(f, n_sv, g, i):
     """`doubtful` of f_i, for two classes."""
     if g.ndim == 1:

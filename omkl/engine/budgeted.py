@@ -9,7 +9,6 @@ could decide an output's sign it is summed again with the C library's exp (ties.
 """
 
 import numpy as np
-from numba import njit
 
 from omkl.engine.budget_classes import (
     columns,
@@ -24,6 +23,7 @@ from omkl.engine.budget_classes import (
 )
 from omkl.engine.classes import margins
 from omkl.engine.dot_products import LANES, dot_products
+from omkl.engine.jit import compiled
 from omkl.engine.kernel_sums import fill, fill_all
 from omkl.engine.kernels import of_distance
 from omkl.engine.open_block import is_open, lay_out, live, row_of, whole_lanes
@@ -31,7 +31,7 @@ from omkl.engine.pool import form_of, pool_value
 from omkl.engine.stream import row
 
 
-@njit(cache=True)
+@compiled
 def outputs(B, stream, t):
     """f (m,): f_i(x_t) of all m classifiers, margins of class y where there are more than two classes
     (classes.py). The array is reused by the next call.
@@ -49,7 +49,7 @@ def outputs(B, stream, t):
     return f
 
 
-@njit(cache=True)
+@compiled
 def _read_classes(B, classes, K, t, label):
     """The class scores and margins of round t, settled where rounding could decide."""
     if classes is not None:
@@ -68,13 +68,13 @@ def _read_classes(B, classes, K, t, label):
         margins(classes, label[t], f)
 
 
-@njit(cache=True)
+@compiled
 def kernel_values(B, t):
     """K (S, m): kappa_i(x_s, x_t) of every slot in use with the round of the last call of `outputs`."""
     return B.K[row_of(B.open, t)]
 
 
-@njit(cache=True)
+@compiled
 def output_again(B, t, i):
     """f_i(x_t) of that round, or its margin, after its coefficients changed."""
     K, a, f = kernel_values(B, t), columns(B, i), np.zeros(1)
@@ -87,7 +87,7 @@ def output_again(B, t, i):
     return f[0]
 
 
-@njit(cache=True)
+@compiled
 def self_kernels(B, t):
     """kappa_i(x_t, x_t) (m,) of that round."""
     own = np.empty(B.f.size)
@@ -97,37 +97,37 @@ def self_kernels(B, t):
     return own
 
 
-@njit(cache=True)
+@compiled
 def budget(B):
     """How many slots each kernel may use."""
     return B.limit[0]
 
 
-@njit(cache=True)
+@compiled
 def used(B, i):
     """How many slots kernel i uses, always the first ones: the number of its first empty slot."""
     return B.n_sv[i]
 
 
-@njit(cache=True)
+@compiled
 def has_room(B, i):
     """Whether kernel i has an empty slot."""
     return B.n_sv[i] < B.limit[0]
 
 
-@njit(cache=True)
+@compiled
 def oldest(B, i):
     """The slot that `add_over_oldest` takes when kernel i has no room."""
     return B.oldest[i]
 
 
-@njit(cache=True)
+@compiled
 def ages(B, i):
     """When each of kernel i's vectors was stored (n,), slot by slot: smaller numbers are older."""
     return B.born[: B.n_sv[i], i]
 
 
-@njit(cache=True)
+@compiled
 def slot_of(B, stream, t, i):
     """The slot of kernel i that holds example t, -1 where none does: it may come again in another pass."""
     for s in range(B.n_sv[i]):
@@ -136,19 +136,19 @@ def slot_of(B, stream, t, i):
     return -1
 
 
-@njit(cache=True)
+@compiled
 def coefficients(B, i):
     """Kernel i's coefficients (n,), slot by slot; writing into them changes the function."""
     return B.A[: B.n_sv[i], i]
 
 
-@njit(cache=True)
+@compiled
 def own_kernels(B, i):
     """kappa_i(x_s, x_s) (n,) of kernel i's stored vectors, slot by slot."""
     return B.own[: B.n_sv[i], i]
 
 
-@njit(cache=True)
+@compiled
 def slots(B):
     """Coefficients, kappa(x_s, x_s) and ages (n, m) of all slots in use; smaller numbers are older.
 
@@ -158,13 +158,13 @@ def slots(B):
     return norms(B.A, n), B.own[:n], B.born[:n]
 
 
-@njit(cache=True)
+@compiled
 def term_sums(B):
     """g (m,), or (m, C): the sums of the absolute values of the terms of the last outputs."""
     return B.g
 
 
-@njit(cache=True)
+@compiled
 def add(B, stream, t, i, s, a):
     """Store example t in slot s of kernel i with coefficient a, in place of what it held."""
     if s == B.n_sv[i]:
@@ -186,7 +186,7 @@ def add(B, stream, t, i, s, a):
         K[r, s, i] = values[r - low]
 
 
-@njit(cache=True)
+@compiled
 def remove(B, t, i, s):
     """Empty slot s of kernel i in round t: the last slot in use takes its number."""
     last = B.n_sv[i] - 1
@@ -200,7 +200,7 @@ def remove(B, t, i, s):
     B.size[1] -= 1
 
 
-@njit(cache=True)
+@compiled
 def add_over_oldest(B, stream, t, i, a):
     """Store example t in place of kernel i's oldest vector, or in an empty slot."""
     if has_room(B, i):
@@ -210,13 +210,13 @@ def add_over_oldest(B, stream, t, i, a):
         B.oldest[i] = (B.oldest[i] + 1) % B.limit[0]
 
 
-@njit(cache=True)
+@compiled
 def forget(B, i):
     """f_i <- 0; its vectors stay."""
     B.A[:, i] = 0.0
 
 
-@njit(cache=True)
+@compiled
 def scale(B, i, c):
     """f_i <- c f_i, in the coefficients themselves."""
     a = columns(B, i)
@@ -225,7 +225,7 @@ def scale(B, i, c):
             a[s, k] *= c
 
 
-@njit(cache=True)
+@compiled
 def scale_all(B, c):
     """f_i <- c f_i for every kernel."""
     A = B.A
@@ -235,7 +235,7 @@ def scale_all(B, c):
             a[i] *= c
 
 
-@njit(cache=True)
+@compiled
 def _open_block(B, stream, t):
     """Lay out the block that starts at round t, and fill its kernel values with every slot in use."""
     lay_out(B.open, stream, t)
@@ -250,7 +250,7 @@ def _open_block(B, stream, t):
     fill_all(B.pool, B.n_sv, B.holds, B.norm2, B.open.row_norm2, B.dots, count, B.tile, B.K)
 
 
-@njit(cache=True)
+@compiled
 def _stored(B, stream, t):
     """The number of example t in the store, which it enters when its first kernel takes it."""
     if B.now[0] == t:
@@ -275,7 +275,7 @@ def _stored(B, stream, t):
     return e
 
 
-@njit(cache=True)
+@compiled
 def _release(B, e):
     """One slot fewer holds example e; without any it leaves the store."""
     B.users[e] -= 1

@@ -1,11 +1,10 @@
 """Sums of kernel values for more than two classes: every stored vector serves two rows of its kernel."""
 
-from numba import njit
-
 from omkl.engine.arith import fma
+from omkl.engine.jit import compiled
 
 
-@njit(cache=True)
+@compiled
 def raise_values(squared, picked, rows, steps, bases, K):
     """K <- K squared that often, or times its base that often."""
     for q in range(picked):
@@ -20,7 +19,7 @@ def raise_values(squared, picked, rows, steps, bases, K):
                 k[r] = k[r] * (k[r] if squared else base[r])
 
 
-@njit(cache=True)
+@compiled
 def add_to_classes(a, rival, label, at, first, picked, chosen, low, rows, K, fused, F, G, tracked):
     """F[at + label_j] += a_j K_j, F[at + rival_j] -= a_j K_j, j = first + chosen[q], left to right.
 

@@ -13,7 +13,8 @@ of dimensions of an argument, so that the code for two classes is what it would 
 from collections import namedtuple
 
 import numpy as np
-from numba import njit
+
+from omkl.engine.jit import compiled
 
 # scores (m, C)    f_ic(x_t) of the last outputs
 # total (C,)       scores of the classifiers combined
@@ -32,7 +33,7 @@ def make_classes(m: int, C: int | None) -> Classes | None:
     return Classes(np.zeros((m, C)), np.zeros(C), *each)
 
 
-@njit(cache=True)
+@compiled
 def margins(classes, label, f):
     """f (m,) <- f_iy - f_ir of the scores, with rivals and votes; kernel 0's vote is the first prediction."""
     scores = classes.scores
@@ -45,7 +46,7 @@ def margins(classes, label, f):
     classes.chosen[0], classes.chosen[1] = classes.vote[0], classes.rival[0]
 
 
-@njit(cache=True)
+@compiled
 def rounded_margins(classes, g, least, f):
     """`margins` again, with differences of at most `least` (g_ic + g_ik), g (m, C), taken for 0."""
     label = classes.label[0]
@@ -63,7 +64,7 @@ def rounded_margins(classes, g, least, f):
     classes.chosen[0], classes.chosen[1] = classes.vote[0], classes.rival[0]
 
 
-@njit(cache=True)
+@compiled
 def strongest_rival(scores, label):
     """The class other than `label` with the largest of the scores (C,), the lowest of several."""
     best = -1
@@ -73,7 +74,7 @@ def strongest_rival(scores, label):
     return best
 
 
-@njit(cache=True)
+@compiled
 def winner(margin, label, rival):
     """The class with the larger score, the lower of two equal ones; margin: score of label less rival's."""
     if margin > 0.0:
@@ -81,7 +82,7 @@ def winner(margin, label, rival):
     return rival if margin < 0.0 else min(label, rival)
 
 
-@njit(cache=True)
+@compiled
 def combined(classes):
     """The margin of the combined scores classes.total (C,), whose argmax is the prediction."""
     label = classes.label[0]
@@ -91,7 +92,7 @@ def combined(classes):
     return margin
 
 
-@njit(cache=True)
+@compiled
 def choose(classes, margin, rival):
     """Note the prediction of combined classifiers, whose strongest rival of the true class is `rival`."""
     classes.chosen[0], classes.chosen[1] = winner(margin, classes.label[0], rival), rival
@@ -100,7 +101,7 @@ def choose(classes, margin, rival):
 # What a learner needs to know beside the margins; each is what two classes have where classes is None.
 
 
-@njit(cache=True)
+@compiled
 def unite(classes, f):
     """Let all kernels move against the strongest rival of the combined scores; returns their margins."""
     if classes is not None:
@@ -111,7 +112,7 @@ def unite(classes, f):
     return f
 
 
-@njit(cache=True)
+@compiled
 def scaled(classes, scale, f):
     """scale_i f_i (m,), and so the scores that are to be combined."""
     if classes is not None:
@@ -121,19 +122,19 @@ def scaled(classes, scale, f):
     return scale * f
 
 
-@njit(cache=True)
+@compiled
 def sides(classes):
     """||change||^2 of a step of size 1 is this times kappa(x, x): 2 where it changes two classes, else 1."""
     return 1.0 if classes is None else 2.0
 
 
-@njit(cache=True)
+@compiled
 def pair(classes):
     """The margin f_y - f_r is this times y f: of two classes, whose outputs are f and -f, it is 2."""
     return 2.0 if classes is None else 1.0
 
 
-@njit(cache=True)
+@compiled
 def direction(classes, i, c, y):
     """What a step of size 1 adds to column c of kernel i's coefficients, see budget_classes.py."""
     if classes is None:
@@ -143,7 +144,7 @@ def direction(classes, i, c, y):
     return -1.0 if c == classes.rival[i] else 0.0
 
 
-@njit(cache=True)
+@compiled
 def predicted(classes):
     """The class predicted; -1 for two classes."""
     if classes is None:
@@ -154,7 +155,7 @@ def predicted(classes):
 # Of an Expansion: the classes that a stored vector adds to and takes from.
 
 
-@njit(cache=True)
+@compiled
 def note_sides(classes, sides, touched, n, a):
     """Note the classes that vector n adds to and takes from, for each kernel of coefficient a (m,)."""
     if classes is not None:
@@ -167,13 +168,13 @@ def note_sides(classes, sides, touched, n, a):
                 touched[i, classes.rival[i]] += 1
 
 
-@njit(cache=True)
+@compiled
 def forget_sides(touched, i):
     if touched is not None:
         touched[i] = 0
 
 
-@njit(cache=True)
+@compiled
 def same_rivals(classes, others):
     """Let the next step move against the rivals of another Expansion's."""
     if classes is not None:

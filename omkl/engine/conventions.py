@@ -6,7 +6,8 @@ Ties, underflow and sign(0) decide mistakes, so nothing here is written a second
 import math
 
 import numpy as np
-from numba import njit
+
+from omkl.engine.jit import compiled
 
 SMALLEST_WEIGHT = np.finfo(np.float64).tiny
 # A passive-aggressive step ends at y f = 1 exactly, so that a repeated example has a loss of 0 or of rounding
@@ -15,26 +16,26 @@ LEAST_LOSS = 1e-9
 LARGEST_COEFFICIENT = 1e100  # its square times that of a kernel value can still be held
 
 
-@njit(cache=True)
+@compiled
 def vote(f):
     """The class that output f votes for: +1 if f >= 0, else -1."""
     return 1.0 if f >= 0.0 else -1.0
 
 
-@njit(cache=True)
+@compiled
 def is_mistake(y, score):
     """Whether a score (of one kernel or of the ensemble) errs on label y: one of exactly 0 or NaN does."""
     return not y * score > 0.0
 
 
-@njit(cache=True)
+@compiled
 def hinge(y, f):
     """max(0, 1 - y f), and exactly 0 up to LEAST_LOSS."""
     loss = 1.0 - y * f
     return loss if loss > LEAST_LOSS else 0.0
 
 
-@njit(cache=True)
+@compiled
 def within_range(a):
     """A coefficient kept finite: within +-LARGEST_COEFFICIENT, and 0 where it is no number."""
     if math.isnan(a):
@@ -42,7 +43,7 @@ def within_range(a):
     return min(max(a, -LARGEST_COEFFICIENT), LARGEST_COEFFICIENT)
 
 
-@njit(cache=True)
+@compiled
 def normalise(w):
     """Scale the weights (m,) to sum 1, in place; one that underflows stays at the smallest normal number."""
     total = 0.0

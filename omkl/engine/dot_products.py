@@ -2,9 +2,11 @@
 
 import numpy as np
 from llvmlite import ir
-from numba import njit, types
+from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
+
+from omkl.engine.jit import compiled
 
 LANES = 8  # rows are padded to a multiple of this, so that vector loops leave no remainder
 _LEAST_DENSE = 48  # columns; with fewer, laying vectors side by side costs what it gains
@@ -112,7 +114,7 @@ def _square_sums(typingctx, panel, slot, rows, lane, out):
     return signature, codegen
 
 
-@njit(cache=True)
+@compiled
 def dot_products(indptr, indices, values, slot, rows, low, high, first, count, dots):
     """dots[j, r - low] = x_{first+j} . rows[:, r], low <= r < high: a left-to-right sum over non-zeros.
 
@@ -141,13 +143,13 @@ def dot_products(indptr, indices, values, slot, rows, low, high, first, count, d
         j += 1
 
 
-@njit(cache=True)
+@compiled
 def _dense(indptr, first, d):
     """Whether LANES vectors from `first` on are dense enough to be laid side by side: two thirds, d large."""
     return d >= _LEAST_DENSE and 3 * (indptr[first + LANES] - indptr[first]) >= 2 * LANES * d
 
 
-@njit(cache=True)
+@compiled
 def _dense_products(indptr, indices, values, slot, rows, low, high, first, dots):
     """`dot_products` of the LANES vectors from `first` on."""
     panel = np.zeros(LANES * slot.size)

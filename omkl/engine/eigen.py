@@ -7,13 +7,14 @@ on each. A loop here adds in the order in which it is written, everywhere.
 import math
 
 import numpy as np
-from numba import njit
+
+from omkl.engine.jit import compiled
 
 _MOST_STEPS = 60  # of QL for one eigenvalue; 2 are usual
 _PATIENCE = 20  # after this many, an element that is rounding relative to the largest counts as 0
 
 
-@njit(cache=True)
+@compiled
 def orthonormal(G):
     """The rows of G (n, d), n <= d, made orthonormal in place and in order, by Gram and Schmidt (twice)."""
     for j in range(len(G)):
@@ -23,7 +24,7 @@ def orthonormal(G):
         G[j] /= math.sqrt(_dot(G[j], G[j]))
 
 
-@njit(cache=True)
+@compiled
 def eigh(K):
     """Eigenvalues (n,) of a symmetric K (n, n), smallest first, and V (n, n), their eigenvectors as rows.
 
@@ -39,7 +40,7 @@ def eigh(K):
     return scale * d[order], V[order]
 
 
-@njit(cache=True)
+@compiled
 def times(K, a):
     """K a for a symmetric K (n, n) and a (n,)."""
     out = np.zeros(a.size)
@@ -48,7 +49,7 @@ def times(K, a):
     return out
 
 
-@njit(cache=True)
+@compiled
 def _tridiagonal(A, d, e, V):
     """A <- Q^T A Q, with diagonal d and e[k] beside d[k] and d[k + 1]; V (n, n) <- Q^T. A is used up."""
     n = len(A)
@@ -86,7 +87,7 @@ def _tridiagonal(A, d, e, V):
             _add(own, -heads[k] * _dot(own, v), v)
 
 
-@njit(cache=True)
+@compiled
 def _ql(d, e, V):
     """Eigenvalues of the tridiagonal matrix into d, its rotations into the rows of V.
 
@@ -138,7 +139,7 @@ def _ql(d, e, V):
             e[high] = 0.0
 
 
-@njit(cache=True)
+@compiled
 def _dot(a, b):
     """a . b in four partial sums, as a processor adds fast."""
     s0, s1, s2, s3 = 0.0, 0.0, 0.0, 0.0
@@ -153,7 +154,7 @@ def _dot(a, b):
     return (s0 + s1) + (s2 + s3)
 
 
-@njit(cache=True)
+@compiled
 def _add(a, c, b):
     """a <- a + c b."""
     for j in range(a.size):

@@ -7,12 +7,13 @@ value depends on its two vectors alone, and neither depends on B: block sizes ag
 """
 
 from collections import namedtuple
+from functools import partial
 
 import numpy as np
-from numba import njit
 
 from omkl.engine.classes import forget_sides, make_classes, margins, note_sides, same_rivals
 from omkl.engine.dot_products import LANES, dot_products
+from omkl.engine.jit import compiled
 from omkl.engine.kernel_sums import accumulate, bit
 from omkl.engine.open_block import (
     end,
@@ -129,7 +130,7 @@ def _wider(array: np.ndarray, used: int, columns: int) -> np.ndarray:
     return wider
 
 
-@njit(cache=True)
+@compiled
 def outputs(E, stream, t):
     """f (m,): f_i(x_t) of all m classifiers, margins of class y where there are more than two classes
     (classes.py). The array is reused by the next call.
@@ -150,7 +151,7 @@ def outputs(E, stream, t):
     return E.f
 
 
-@njit(cache=True)
+@compiled
 def _read_classes(E, classes, stream, t, r):
     """The class scores and margins of the block's row r, settled where rounding could decide."""
     if classes is not None:
@@ -163,13 +164,13 @@ def _read_classes(E, classes, stream, t, r):
         margins(classes, stream.label[t], E.f)
 
 
-@njit(cache=True)
+@compiled
 def self_kernels(E, t):
     """kappa_i(x_t, x_t) (m,) of the round of the last call of `outputs`."""
     return own_values(E.pool, E.open.row_norm2[row_of(E.open, t)])
 
 
-@njit(cache=True)
+@compiled
 def add(E, stream, t, a):
     """Store example t with coefficients a (m,), one for each kernel; 0 leaves a kernel as it is."""
     n = E.size[0]
@@ -196,27 +197,27 @@ def add(E, stream, t, a):
         _serve(E, E.tile, n, n + 1, row_of(E.open, t) + 1, live(E.open))
 
 
-@njit(cache=True)
+@compiled
 def add_beside(S, E, stream, t, a):
     """`add` to S for the classes that E adds to and takes from."""
     same_rivals(S.classes, E.classes)
     add(S, stream, t, a)
 
 
-@njit(cache=True)
+@compiled
 def count_once(E):
     """Count every stored vector once in #SV: the kernels of this learner share one list."""
     E.size[1] = E.size[0]
 
 
-@njit(cache=True)
+@compiled
 def count_twice(E, i):
     """Count the vector stored last twice for kernel i, as a learner that lists it twice does."""
     E.n_sv[i] += 1
     E.size[1] += 1
 
 
-@njit(cache=True)
+@compiled
 def scale(E, i, c):
     """f_i <- c f_i in the coefficients themselves, c > 0. It is slow, since it ends the open block.
 
@@ -228,7 +229,7 @@ def scale(E, i, c):
     end(E.open)
 
 
-@njit(cache=True)
+@compiled
 def forget(E, i, last):
     """f_i <- 0, of a kernel whose coefficients are in the `last` vectors stored last."""
     for j in range(max(0, E.size[0] - last), E.size[0]):
@@ -243,7 +244,7 @@ def forget(E, i, last):
     forget_sides(E.touched, i)
 
 
-@njit(cache=True)
+@compiled
 def forget_all(E):
     """f_i <- 0 for all kernels; the room of the vectors stored is free again."""
     for i in range(E.f.size):
@@ -252,14 +253,14 @@ def forget_all(E):
     E.open.rounds[3] = 0
 
 
-@njit(cache=True)
+@compiled
 def _open_block(E, stream, t):
     """Lay out the block that starts at round t, and compute its outputs against all stored vectors."""
     begin_block(E, stream, t)
     open_rows(E, stream, E.tile, 0, live(E.open))
 
 
-@njit(cache=True)
+@compiled
 def begin_block(E, stream, t):
     """Lay out the block that starts at round t; `open_rows` computes its outputs."""
     lay_out(E.open, stream, t)
@@ -267,7 +268,7 @@ def begin_block(E, stream, t):
     E.open.rounds[3] = E.size[0]
 
 
-@njit(cache=True, nogil=True)
+@partial(compiled, nogil=True)
 def open_rows(E, stream, tile, low, high):
     """Compute the outputs of the open block's rows low .. high - 1 against all stored vectors.
 
@@ -280,7 +281,7 @@ def open_rows(E, stream, tile, low, high):
     settle_rows(E, stream, tile, low, high)
 
 
-@njit(cache=True)
+@compiled
 def _serve(E, tile, start, stop, low, high):
     """Add the share of stored vectors start .. stop - 1 to the outputs of the rows low .. high - 1."""
     low, high = low // LANES * LANES, whole_lanes(high)

@@ -3,10 +3,10 @@
 import math
 
 import numpy as np
-from numba import njit
 
 from omkl.engine.classes import choose, combined
 from omkl.engine.conventions import SMALLEST_WEIGHT, is_mistake, normalise, vote
+from omkl.engine.jit import compiled
 
 # The choices of `sampling` and `floor` (see omkl/learner/choices.py).
 SAMPLING_MAX, SAMPLING_SUM = 0, 1
@@ -18,7 +18,7 @@ _LARGEST_LOSS = 1e300
 _BALANCED = 1e-11
 
 
-@njit(cache=True)
+@compiled
 def weighted_vote(w, f, classes=None):
     """sum_i w_i vote(f_i), and exactly 0 where the votes tie.
 
@@ -28,7 +28,7 @@ def weighted_vote(w, f, classes=None):
     return weighted_vote_of(np.ones(f.size, np.bool_), w, f, classes)
 
 
-@njit(cache=True)
+@compiled
 def weighted_output(w, f, classes=None):
     """sum_i w_i f_i in the order of the kernels."""
     if classes is not None:
@@ -44,7 +44,7 @@ def weighted_output(w, f, classes=None):
     return score
 
 
-@njit(cache=True)
+@compiled
 def weighted_difference(w, f, g, n, classes=None, others=None):
     """sum_i w_i (f_i - g_i / n), f and g outputs of two Expansions with these classes."""
     if classes is not None:
@@ -57,7 +57,7 @@ def weighted_difference(w, f, g, n, classes=None, others=None):
     return weighted_output(w, f - g / n)
 
 
-@njit(cache=True)
+@compiled
 def mean_output(f, classes=None):
     """(1/m) sum_i f_i."""
     if classes is not None:
@@ -65,7 +65,7 @@ def mean_output(f, classes=None):
     return f.sum() / f.size
 
 
-@njit(cache=True)
+@compiled
 def mean_vote(f, classes=None):
     """(1/m) sum_i vote(f_i), counted in whole votes: an even split is exactly 0 for every m."""
     if classes is not None:
@@ -77,7 +77,7 @@ def mean_vote(f, classes=None):
     return score / f.size
 
 
-@njit(cache=True)
+@compiled
 def weighted_vote_of(c, w, f, classes=None):
     """The same over the classifiers with c (m,) true; 0 when none is."""
     if classes is not None:
@@ -90,7 +90,7 @@ def weighted_vote_of(c, w, f, classes=None):
     return score if abs(score) > _BALANCED * size else _from_the_heaviest(c, w, f)
 
 
-@njit(cache=True)
+@compiled
 def _from_the_heaviest(c, w, f):
     """That sum from the largest weight to the smallest, taken for 0 each time that it is rounding.
 
@@ -107,7 +107,7 @@ def _from_the_heaviest(c, w, f):
     return score
 
 
-@njit(cache=True)
+@compiled
 def _class_vote(classes, c, w):
     """The margin of the class scores sum_i w_i [vote_i = k] over the classifiers with c (m,) true."""
     _count(classes, c, w)
@@ -120,7 +120,7 @@ def _class_vote(classes, c, w):
     return margin
 
 
-@njit(cache=True)
+@compiled
 def _count(classes, c, w):
     classes.total[:] = 0.0
     for i in range(w.size):
@@ -128,7 +128,7 @@ def _count(classes, c, w):
             classes.total[classes.vote[i]] += w[i]
 
 
-@njit(cache=True)
+@compiled
 def _lead(classes, c, w, one, other):
     """The votes of one class less those of another, exactly 0 where they tie."""
     total, vote = classes.total, classes.vote
@@ -138,7 +138,7 @@ def _lead(classes, c, w, one, other):
     return _from_the_heaviest(c & ((vote == one) | (vote == other)), w, np.where(vote == one, 1.0, -1.0))
 
 
-@njit(cache=True)
+@compiled
 def mistakes(y, f):
     """z (m,): which of the outputs f (m,) err on label y."""
     z = np.empty(f.size, np.bool_)
@@ -147,7 +147,7 @@ def mistakes(y, f):
     return z
 
 
-@njit(cache=True)
+@compiled
 def discount(w, beta, z):
     """Hedge: w_i <- w_i beta where z_i is true, then the weights sum to 1 again."""
     for i in range(w.size):
@@ -156,7 +156,7 @@ def discount(w, beta, z):
     normalise(w)
 
 
-@njit(cache=True)
+@compiled
 def discount_by(w, beta, loss):
     """Hedge with losses (m,) of any sign: w_i <- w_i beta**loss_i, then the weights sum to 1 again.
 
@@ -171,26 +171,26 @@ def discount_by(w, beta, loss):
     normalise(w)
 
 
-@njit(cache=True)
+@compiled
 def _limited(loss):
     if not loss <= _LARGEST_LOSS:
         return _LARGEST_LOSS
     return max(loss, -_LARGEST_LOSS)
 
 
-@njit(cache=True)
+@compiled
 def sampling_share(w, sampling):
     """q (m,): w_i / max_j w_j, or w_i / sum_j w_j, which is w_i."""
     return w / w.max() if sampling == SAMPLING_MAX else w / 1.0
 
 
-@njit(cache=True)
+@compiled
 def smoothed(q, delta, floor):
     """p (m,): (1 - delta) q_i + delta / m, or + delta."""
     return (1.0 - delta) * q + (delta / q.size if floor == FLOOR_DELTA_M else delta)
 
 
-@njit(cache=True)
+@compiled
 def bernoulli(rng, p):
     """Independent draws, one per kernel in order: true with probability p_i."""
     c = np.empty(p.size, np.bool_)
@@ -199,7 +199,7 @@ def bernoulli(rng, p):
     return c
 
 
-@njit(cache=True)
+@compiled
 def multinomial(rng, p):
     """One kernel i with probability p_i, by one draw: the first whose cumulated probability exceeds it."""
     u, cumulated = rng.random(), 0.0

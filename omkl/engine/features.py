@@ -10,11 +10,11 @@ from collections import namedtuple
 from typing import Any
 
 import numpy as np
-from numba import njit
 
 from omkl.engine.arith import fma, sincos
 from omkl.engine.classes import make_classes, margins
 from omkl.engine.eigen import orthonormal
+from omkl.engine.jit import compiled
 from omkl.engine.stream import row
 from omkl.errors import UserError
 
@@ -86,7 +86,7 @@ def _frequencies(kernel: dict, d: int, D: int, kind: str, rng: np.random.Generat
     return factor * S[:, None] * np.concatenate(rows)
 
 
-@njit(cache=True)
+@compiled
 def lift(F, stream, t):
     """z (m, 2D) of round t's example. The array is reused by the next call."""
     _project(F, stream, t)
@@ -104,7 +104,7 @@ def lift(F, stream, t):
     return F.z
 
 
-@njit(cache=True)
+@compiled
 def _project(F, stream, t):
     """p <- V' x_t: one chain of fused multiply-adds over the non-zeros in their order, four a pass."""
     start, stop = row(stream, t)
@@ -126,7 +126,7 @@ def _project(F, stream, t):
         k += 1
 
 
-@njit(cache=True)
+@compiled
 def linear_outputs(theta, z):
     """f (m,): theta_i . z_i for theta, z (m, 2D), four partial sums each."""
     f = np.empty(theta.shape[0])
@@ -145,7 +145,7 @@ def linear_outputs(theta, z):
     return f
 
 
-@njit(cache=True)
+@compiled
 def descend(theta, z, eta, lam, slope):
     """theta_i <- (1 - eta lam) theta_i - eta slope_i z_i for theta, z (m, 2D), slope (m,)."""
     keep = 1.0 - eta * lam
@@ -155,13 +155,13 @@ def descend(theta, z, eta, lam, slope):
             a[j] = fma(step, b[j], keep * a[j])
 
 
-@njit(cache=True)
+@compiled
 def class_outputs(F, theta, z, stream, t):
     """`linear_outputs`, f (m,); with more than two classes margins of theta (C, m, 2D), see classes.py."""
     return _class_outputs(F, F.classes, theta, z, stream, t)
 
 
-@njit(cache=True)
+@compiled
 def _class_outputs(F, classes, theta, z, stream, t):
     if theta.ndim == 2:
         return linear_outputs(theta, z)
@@ -171,13 +171,13 @@ def _class_outputs(F, classes, theta, z, stream, t):
     return F.f
 
 
-@njit(cache=True)
+@compiled
 def class_descend(F, theta, z, eta, lam, slope):
     """`descend`; with more than two classes on theta_y, and against the slope on each kernel's rival."""
     _class_descend(F.classes, theta, z, eta, lam, slope)
 
 
-@njit(cache=True)
+@compiled
 def _class_descend(classes, theta, z, eta, lam, slope):
     if theta.ndim == 2:
         descend(theta, z, eta, lam, slope)

@@ -6,12 +6,12 @@ and its transpose above, so that both substitutions run along rows.
 """
 
 import numpy as np
-from numba import njit
 
 from omkl.engine.budget_classes import columns
 from omkl.engine.classes import direction, rounded_margins
 from omkl.engine.conventions import within_range
 from omkl.engine.eigen import eigh
+from omkl.engine.jit import compiled
 from omkl.engine.pool import pool_value
 
 LEAST_RESIDUAL = 1e-8  # share of ||kappa(x, .)||^2 outside the span above which x is outside
@@ -21,7 +21,7 @@ LEAST_PIVOT = 1e-15  # share of a diagonal element below which what is left of i
 SAME_EIGENVALUE = 1e-6  # relative difference of eigenvalues that belong together
 
 
-@njit(cache=True)
+@compiled
 def rounded(f, g, classes=None):
     """f (m,), set to 0 in place where it is rounding relative to g (m,), its terms' absolute sums.
 
@@ -38,7 +38,7 @@ def rounded(f, g, classes=None):
     return f
 
 
-@njit(cache=True)
+@compiled
 def projection(G, k, own, own_s):
     """x's projection on the span: d, u (n,), norm2, residual.
 
@@ -65,7 +65,7 @@ def projection(G, k, own, own_s):
     return d, u, norm2, residual if residual > LEAST_RESIDUAL * own else 0.0
 
 
-@njit(cache=True)
+@compiled
 def grow(G, u, residual):
     """Take x among the stored vectors, by what ``projection`` returned of it."""
     n = u.size
@@ -74,7 +74,7 @@ def grow(G, u, residual):
     G[n, n] = residual
 
 
-@njit(cache=True)
+@compiled
 def move(B, i, c, d):
     """f_i <- f_i + c sum_s d_s kappa_i(x_s, .), for two classes, or the round's class less its rival.
 
@@ -89,7 +89,7 @@ def move(B, i, c, d):
                 move_column(B, i, k, sign * c, d)
 
 
-@njit(cache=True)
+@compiled
 def move_column(B, i, k, c, d):
     """`move` of the coefficients in column k."""
     a = columns(B, i)[:, k]
@@ -98,7 +98,7 @@ def move_column(B, i, k, c, d):
         a[s] = within_range(new) if abs(new) > LEAST_SUM * abs(a[s]) else 0.0
 
 
-@njit(cache=True)
+@compiled
 def gram(B, i):
     """K (n, n) of kernel i's stored vectors."""
     n = B.n_sv[i]
@@ -108,7 +108,7 @@ def gram(B, i):
     return K
 
 
-@njit(cache=True)
+@compiled
 def gram_row(B, i, q):
     """(n,): the values of kernel i's vector in slot q with all of its stored vectors."""
     n, dense = B.n_sv[i], B.dense
@@ -125,7 +125,7 @@ def gram_row(B, i, q):
     return row
 
 
-@njit(cache=True)
+@compiled
 def factored(K):
     """L D L^T = K (n, n), symmetric and positive definite, as ``projection`` takes it: G (n, n).
 
@@ -143,7 +143,7 @@ def factored(K):
     return G
 
 
-@njit(cache=True)
+@compiled
 def solution(G, b):
     """K^-1 b (n,) for the factored K."""
     x = b.copy()
@@ -152,7 +152,7 @@ def solution(G, b):
     return x
 
 
-@njit(cache=True)
+@compiled
 def _eliminate(G, u):
     """u <- D^-1 L^-1 u; returns u^T K^-1 u of the u given."""
     n, norm2 = u.size, 0.0
@@ -167,7 +167,7 @@ def _eliminate(G, u):
     return norm2
 
 
-@njit(cache=True)
+@compiled
 def _substitute(G, d):
     """d <- L^-T d."""
     for s in range(d.size - 1, 0, -1):
@@ -177,7 +177,7 @@ def _substitute(G, d):
                 rest[j] -= d[s] * before[j]
 
 
-@njit(cache=True)
+@compiled
 def nystroem(K, rank):
     """M (r, n): the feature map z(x) = M k(x), M = D^-1/2 V^T of the largest eigenvalues D, eigenvectors V.
 

@@ -12,18 +12,18 @@ of round i, in the round t that no further power is left for, or none that is no
 """
 
 import numpy as np
-from numba import njit
 
 from omkl.engine import budgeted, expansion
 from omkl.engine.budget_classes import columns
 from omkl.engine.classes import combined
+from omkl.engine.jit import compiled
 from omkl.engine.stream import record as record_round
 
 BORN, ALPHA, POWER = 0, 1, 2  # rows of `window`
 LEAST_SCALE = 1e-30  # below this the scale goes into the coefficients: new ones are divided by it
 
 
-@njit(cache=True)
+@compiled
 def output(E, B, scale, stream, t):
     """f(x_t)."""
     f = 0.0
@@ -34,7 +34,7 @@ def output(E, B, scale, stream, t):
     return scale[0] * f
 
 
-@njit(cache=True)
+@compiled
 def output_with_offset(E, B, scale, stream, t, b):
     """g(x_t) = f(x_t) + b, b (1,); with more than two classes b (C, 1), and the margin of g."""
     f, g = output(E, B, scale, stream, t), 0.0
@@ -45,7 +45,7 @@ def output_with_offset(E, B, scale, stream, t, b):
     return g
 
 
-@njit(cache=True)
+@compiled
 def _shifted(classes, scale, f, b):
     if b.ndim == 1:
         return f + b[0]
@@ -58,7 +58,7 @@ def _shifted(classes, scale, f, b):
     return g
 
 
-@njit(cache=True)
+@compiled
 def shift(E, B, b, a):
     """b <- b + a, of the round's class; its rival's falls."""
     if E is not None:
@@ -67,7 +67,7 @@ def shift(E, B, b, a):
         _shift(B.classes, b, a)
 
 
-@njit(cache=True)
+@compiled
 def _shift(classes, b, a):
     if b.ndim == 1:
         b[0] += a
@@ -76,7 +76,7 @@ def _shift(classes, b, a):
         b[classes.rival[0], 0] -= a
 
 
-@njit(cache=True)
+@compiled
 def record(trace, t, score, y, E, B):
     """Note round t of f."""
     if E is not None:
@@ -85,7 +85,7 @@ def record(trace, t, score, y, E, B):
         record_round(trace, t, score, y, B)
 
 
-@njit(cache=True)
+@compiled
 def descend(E, B, scale, now, window, stream, t, c, a, alike):
     """f <- c f + a kappa(x_t, .), less the term that leaves the window: the end of a round that is learnt.
 
@@ -113,7 +113,7 @@ def descend(E, B, scale, now, window, stream, t, c, a, alike):
     now[0] += 1
 
 
-@njit(cache=True)
+@compiled
 def _shrink(a, scale, now, window, c):
     """f <- c f by the cache of powers, f of the coefficients scale a (n, 1), or (n, C)."""
     tau = window.shape[1]
@@ -133,7 +133,7 @@ def _shrink(a, scale, now, window, c):
             a[s, k] = power if a.shape[1] == 1 else power * np.sign(a[s, k])
 
 
-@njit(cache=True)
+@compiled
 def _slide(B, now, window, t):
     """Empty the slot whose term is as old as the window is long."""
     last = B.n_sv[0] - 1

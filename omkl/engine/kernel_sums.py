@@ -1,15 +1,15 @@
 """Sums of kernel values over a tile of pairs, all kernels of a pool together, in the order of its plan."""
 
 import numpy as np
-from numba import njit
 
 from omkl.engine.arith import fma
 from omkl.engine.class_sums import add_to_classes, raise_values
+from omkl.engine.jit import compiled
 from omkl.engine.kernels import of_distance, plain_cosine, polynomial, row_values, vanishes
 from omkl.engine.pool import form_of
 
 
-@njit(cache=True)
+@compiled
 def accumulate(pool, A, stored_by, first, count, norm2, row_norm2, dots, scratch, low, F, G, tracked, sides):
     """F[i, r] += sum_j A[i, j] kappa_i(x_j, x_r), j = first .. first + count - 1 in this order.
 
@@ -76,13 +76,13 @@ def accumulate(pool, A, stored_by, first, count, norm2, row_norm2, dots, scratch
         place = pool.group_end[place]
 
 
-@njit(cache=True)
+@compiled
 def bit(i):
     """The bit of kernel i in a set of kernels; beyond 64 kernels some share one."""
     return np.uint64(1) << np.uint64(i % 64)
 
 
-@njit(cache=True)
+@compiled
 def _pick(order, place, stop, stored_by, first, count, chosen):
     """List in chosen (J,) the vectors of the tile that one of the kernels order[place:stop] has stored."""
     kernels = np.uint64(0)
@@ -99,7 +99,7 @@ def _pick(order, place, stop, stored_by, first, count, chosen):
 # and `while` for the outer loop in steps of four (with range(0, n, 4) it gives up: 4 times slower).
 
 
-@njit(cache=True)
+@compiled
 def _distances(first, count, norm2, row_norm2, dots, scratch):
     """Squared distances of a tile into scratch.squares; returns the smallest, and a bound of the largest."""
     rows = row_norm2.size
@@ -123,7 +123,7 @@ def _distances(first, count, norm2, row_norm2, dots, scratch):
     return nearest, 2.0 * (largest_norm2 + largest_row)
 
 
-@njit(cache=True)
+@compiled
 def _fourth_powers_add(a, first, picked, chosen, rows, K, out):
     """K <- K**4 and _add, in one pass: most of the engine's time is spent here."""
     q = 0
@@ -147,7 +147,7 @@ def _fourth_powers_add(a, first, picked, chosen, rows, K, out):
         q += 1
 
 
-@njit(cache=True)
+@compiled
 def _fourth_powers_add_both(a, first, picked, chosen, rows, K, out, absolute):
     """_fourth_powers_add, and absolute[r] += sum_q |a[first + chosen[q]]| K[q, r]."""
     q = 0
@@ -172,7 +172,7 @@ def _fourth_powers_add_both(a, first, picked, chosen, rows, K, out, absolute):
             absolute[r] = fma(abs(a0), k0, absolute[r])
 
 
-@njit(cache=True)
+@compiled
 def _add(a, first, picked, chosen, rows, K, out):
     """out[r] += sum_q a[first + chosen[q]] K[q, r], left to right, four vectors a pass."""
     q = 0
@@ -190,7 +190,7 @@ def _add(a, first, picked, chosen, rows, K, out):
         q += 1
 
 
-@njit(cache=True)
+@compiled
 def _add_absolute(a, first, picked, chosen, rows, K, out):
     for q in range(picked):
         size, k = abs(a[first + chosen[q]]), K[q]
@@ -199,7 +199,7 @@ def _add_absolute(a, first, picked, chosen, rows, K, out):
                 out[r] = fma(size, k[r], out[r])
 
 
-@njit(cache=True)
+@compiled
 def _bases(form, first, picked, norm2, row_norm2, dots, scratch):
     """squares, K <- scale x_j.x_r + coef0; for cosine divided by the roots of its values at x_j and x_r."""
     _, scale, constant, _, cosine = form
@@ -217,12 +217,12 @@ def _bases(form, first, picked, norm2, row_norm2, dots, scratch):
             k[r] = b
 
 
-@njit(cache=True)
+@compiled
 def _inverse_root(x):
     return 1.0 / np.sqrt(x) if x > 0.0 else 0.0
 
 
-@njit(cache=True)
+@compiled
 def _times_add(a, first, picked, chosen, rows, factors, bases, K, out):
     """K <- K bases**factors and _add, with products rounded before they are added: polynomials sum as by
     definition, bit for bit.
@@ -236,7 +236,7 @@ def _times_add(a, first, picked, chosen, rows, factors, bases, K, out):
             out[r] = out[r] + a0 * k[r]
 
 
-@njit(cache=True)
+@compiled
 def _first_values(form, first, picked, norm2, row_norm2, dots, scratch, farthest):
     """K of a kernel that follows from no other; of a polynomial its base."""
     if of_distance(form[0]):
@@ -249,7 +249,7 @@ def _first_values(form, first, picked, norm2, row_norm2, dots, scratch, farthest
 # One kernel at a time, where every kernel has stored vectors of its own (budgeted.py).
 
 
-@njit(cache=True)
+@compiled
 def fill(form, norm2, row_norm2, dot, rows, squares, out):
     """out[r] = kappa of a stored vector with the block's first rows; polynomials exactly as by definition.
 
@@ -269,7 +269,7 @@ def fill(form, norm2, row_norm2, dot, rows, squares, out):
             out[r] = polynomial(form, dot[r])
 
 
-@njit(cache=True)
+@compiled
 def fill_all(pool, n_sv, holds, norm2, row_norm2, dots, count, tile, K):
     """K[r, s, i] of all rows, slots and kernels, by way of a tile (m + 1, R): K is made for sums over i."""
     m = n_sv.size

@@ -17,9 +17,9 @@ the functions of a squared distance: its definition `plain`, the fast `row_value
 import math
 
 import numpy as np
-from numba import njit
 
 from omkl.engine.arith import EXP_ZERO, exp_neg, exp_neg_normal
+from omkl.engine.jit import compiled
 
 # The parameters of each kind: (domain, default), None where it must be given; of those in EITHER exactly one.
 # Plain literals: omkl/config/domains.py reads them without importing this module, since numba takes 0.3 s.
@@ -98,13 +98,13 @@ def step(before: tuple, after: tuple) -> int:
 # ------------------------------------------------------------------ functions of a squared distance
 
 
-@njit(cache=True)
+@compiled
 def of_distance(kind):
     """Whether a kernel is a function of the squared distance, 1 at x = x' and falling to 0."""
     return kind != POLYNOMIAL
 
 
-@njit(cache=True)
+@compiled
 def plain(form, square):
     """The kernel by its definition, with the C library's functions: what decides where signs are in doubt."""
     kind, rate, shape = form[:3]
@@ -116,7 +116,7 @@ def plain(form, square):
     return (1.0 - exponent) * math.exp(exponent) if kind == MATERN32 else math.exp(exponent)
 
 
-@njit(cache=True)
+@compiled
 def decay(form, square):
     """-log of the kernel's value."""
     kind, rate, shape = form[:3]
@@ -126,13 +126,13 @@ def decay(form, square):
     return exponent - math.log1p(min(exponent, 1e300)) if kind == MATERN32 else exponent
 
 
-@njit(cache=True)
+@compiled
 def vanishes(form, square):
     """Whether the kernel's value is exactly 0 from this squared distance on."""
     return -decay(form, square) < _ZERO
 
 
-@njit(cache=True)
+@compiled
 def reach(form, level):
     """A squared distance from which on `decay` is at least this level."""
     kind, rate, shape = form[:3]
@@ -147,7 +147,7 @@ def reach(form, level):
 # Loops over rows that LLVM turns into vector code: one for each kind, without a branch inside.
 
 
-@njit(cache=True)
+@compiled
 def row_values(form, largest, square, rows, out):
     """out[r] <- the kernel at squared distance square[r], r < rows; none is above `largest`."""
     kind, rate, shape = form[:3]
@@ -173,7 +173,7 @@ def row_values(form, largest, square, rows, out):
 # ------------------------------------------------------------------ functions of the dot product
 
 
-@njit(cache=True)
+@compiled
 def polynomial(form, dot):
     """(scale dot + coef0)^degree, by products from left to right."""
     _, scale, coef0, degree = form[:4]
@@ -184,7 +184,7 @@ def polynomial(form, dot):
     return power
 
 
-@njit(cache=True)
+@compiled
 def plain_cosine(form, dot, self_j, self_r):
     """kappa(x, x') / sqrt(kappa(x, x) kappa(x', x')) of a polynomial kappa; 0 where a self-kernel is 0."""
     power, product = polynomial(form, dot), polynomial(form, self_j) * polynomial(form, self_r)
@@ -194,7 +194,7 @@ def plain_cosine(form, dot, self_j, self_r):
 # ------------------------------------------------------------------ of either
 
 
-@njit(cache=True)
+@compiled
 def value(form, dot, norm2, other_norm2):
     """kappa of two vectors from their dot product and squared norms, by its definition."""
     if of_distance(form[0]):
@@ -203,7 +203,7 @@ def value(form, dot, norm2, other_norm2):
     return plain_cosine(form, dot, norm2, other_norm2) if form[4] else polynomial(form, dot)
 
 
-@njit(cache=True)
+@compiled
 def own_value(form, norm2):
     """kappa(x, x) of an example with this squared norm; with cosine 1, or 0 where kappa(x, x) is 0."""
     if of_distance(form[0]):

@@ -3,14 +3,15 @@
 import math
 
 import numpy as np
-from numba import njit
+
+from omkl.engine.jit import compiled
 
 # The choices of `loss` and of `step` (see omkl/learner/choices.py).
 SQUARED, LOGISTIC, HINGE = 0, 1, 2
 CONSTANT, SQRT = 0, 1
 
 
-@njit(cache=True)
+@compiled
 def loss_of(kind, y, f):
     """(y - f)^2, log(1 + exp(-y f)) or max(0, 1 - y f)."""
     if kind == SQUARED:
@@ -20,7 +21,7 @@ def loss_of(kind, y, f):
     return max(0.0, 1.0 - y * f)
 
 
-@njit(cache=True)
+@compiled
 def slope_of(kind, y, f):
     """The loss's derivative in f; at the hinge's corner that of its flat side."""
     if kind == SQUARED:
@@ -31,7 +32,7 @@ def slope_of(kind, y, f):
     return -y if y * f < 1.0 else 0.0
 
 
-@njit(cache=True)
+@compiled
 def losses(kind, y, f):
     """The losses of all outputs f (m,)."""
     values = np.empty(f.size)
@@ -40,7 +41,7 @@ def losses(kind, y, f):
     return values
 
 
-@njit(cache=True)
+@compiled
 def slopes(kind, y, f):
     """The slopes of all outputs f (m,)."""
     values = np.empty(f.size)
@@ -49,13 +50,13 @@ def slopes(kind, y, f):
     return values
 
 
-@njit(cache=True)
+@compiled
 def rate(done, eta, step):
     """eta_t = eta, or eta / sqrt(t), of the round t after the done (1,) rounds that have been learnt."""
     return eta / math.sqrt(done[0] + 1.0) if step == SQRT else eta
 
 
-@njit(cache=True)
+@compiled
 def rate_of_pass(done, eta, step, T):
     """As `rate`; where eta is not a number, 1 / sqrt(T) in a pass of T (1,) rounds, or 1 / sqrt(t)."""
     if not math.isnan(eta):

@@ -117,9 +117,12 @@ def intact(compiled: Any) -> bool:
     return not [path for path in paths if not _file_is_intact(path)]
 
 
-if "NUMBA_CACHE_DIR" not in os.environ and "numba" not in sys.modules:
+if "NUMBA_CACHE_DIR" not in os.environ:
     os.environ["NUMBA_CACHE_DIR"] = str(compiled_folder())
 from numba.core import caching  # noqa: E402 (numba reads the folder when it is imported)
+from numba.core import config as _settings  # noqa: E402
+
+setattr(_settings, "CACHE_DIR", str(base()))  # noqa: B010  numba may have been imported before this
 
 
 class SealedFiles(caching.IndexDataCacheFile):

@@ -6,9 +6,9 @@ Shared by the unbounded Expansion and the Budget, whose field ``open`` it is.
 from collections import namedtuple
 
 import numpy as np
-from numba import njit
 
 from omkl.engine.dot_products import LANES
+from omkl.engine.jit import compiled
 from omkl.engine.stream import row
 
 # rounds (5,)      first round of the open block, last plus one, columns in use, vectors stored before it, and
@@ -58,37 +58,37 @@ def close(block: Block) -> None:
     block.rounds[0] = block.rounds[1] = 0
 
 
-@njit(cache=True)
+@compiled
 def end(block):
     """End the open block, so that the next round opens another."""
     block.rounds[1] = block.rounds[0]
 
 
-@njit(cache=True)
+@compiled
 def is_open(block, t):
     """Whether round t lies in the open block."""
     return block.rounds[0] <= t < block.rounds[1]
 
 
-@njit(cache=True)
+@compiled
 def row_of(block, t):
     """The row of the open block that holds round t."""
     return t - block.rounds[0]
 
 
-@njit(cache=True)
+@compiled
 def live(block):
     """How many rounds the open block has."""
     return block.rounds[1] - block.rounds[0]
 
 
-@njit(cache=True)
+@compiled
 def whole_lanes(rows):
     """A number of rows rounded up to whole lanes."""
     return -(-rows // LANES) * LANES
 
 
-@njit(cache=True)
+@compiled
 def lay_out(block, stream, t):
     """Open the block that starts at round t: its rows feature-major, and their squared norms."""
     R = block.row_norm2.size

@@ -6,14 +6,13 @@ norms ||f_i||^2, kept by ||f + c kappa(x, .)||^2 = ||f||^2 + 2 c f(x) + c^2 kapp
 
 import math
 
-from numba import njit
-
 from omkl.engine import expansion
+from omkl.engine.jit import compiled
 
 LEAST_SCALE = 1e-100  # below this a scale goes into the coefficients: one step's are divided by it
 
 
-@njit(cache=True)
+@compiled
 def project(E, scale, norm2, R):
     """f_i <- f_i / max(1, ||f_i|| / R) for every kernel."""
     for i in range(scale.size):
@@ -26,7 +25,7 @@ def project(E, scale, norm2, R):
             scale[i] = 1.0
 
 
-@njit(cache=True)
+@compiled
 def shrink(E, scale, c, start, stop):
     """f_i <- c f_i for kernels i = start .. stop - 1, c > 0."""
     for i in range(start, stop):

@@ -11,16 +11,17 @@ import math
 
 import numpy as np
 from llvmlite import ir
-from numba import njit, types
+from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
 from omkl.engine.arith import fma
+from omkl.engine.jit import compiled
 
 LANES = 4  # rows of a pass, and columns that are computed together
 
 
-@njit(cache=True)
+@compiled
 def gains(P, last, z, drift, keep):
     """g (m, n): P_i z_i of the matrices P_i <- P_i - last_i last_i' + drift I.
 
@@ -33,7 +34,7 @@ def gains(P, last, z, drift, keep):
     return g
 
 
-@njit(cache=True)
+@compiled
 def leave(last, g, v):
     """Leave the updates P_i <- P_i - g_i g_i' / v_i, v (m,) > 0, to the next call of ``gains``."""
     for i in range(v.size):
@@ -42,7 +43,7 @@ def leave(last, g, v):
             u[j] = own[j] / root
 
 
-@njit(cache=True)
+@compiled
 def _product(P, u, z, g, drift, keep):
     """One kernel's share: each element p_rj, j < r, counts in g_r and in g_j."""
     n = z.size

@@ -13,10 +13,10 @@ of that kernel are summed plainly, a class's over the vectors that add to it or 
 import math
 
 import numpy as np
-from numba import njit
 
 from omkl.engine.classes import strongest_rival
 from omkl.engine.dot_products import LANES, dot_products
+from omkl.engine.jit import compiled
 from omkl.engine.kernels import VALUE_ERROR, decay, of_distance, plain, plain_cosine, reach
 from omkl.engine.open_block import whole_lanes
 from omkl.engine.pool import form_of
@@ -28,7 +28,7 @@ _TILE = 4096  # stored vectors x rows of a tile
 _TINY = 1e-290  # near the subnormals relative errors mean nothing
 
 
-@njit(cache=True)
+@compiled
 def track(E):
     """Decide for which kernels the block needs G, the sum of absolute terms: those that are narrow on it.
 
@@ -39,14 +39,14 @@ def track(E):
         E.tracked[i] = of_distance(E.pool.kind[i]) and _narrow(E.pool, i, largest)
 
 
-@njit(cache=True)
+@compiled
 def doubtful(f, n, absolute):
     """Whether the sign of f, a sum of n terms of these absolute values in all, is within rounding error."""
     error = (VALUE_ERROR + n * _ROUNDING) * absolute
     return abs(f) <= max(error, _TINY) and absolute > 0.0
 
 
-@njit(cache=True)
+@compiled
 def doubts(pool, F, G, n_sv, largest, own, r, doubt):
     """Note in doubt[:, r] which outputs F[:, r] are doubtful; returns whether any is.
 
@@ -63,7 +63,7 @@ def doubts(pool, F, G, n_sv, largest, own, r, doubt):
     return any_doubt
 
 
-@njit(cache=True)
+@compiled
 def class_doubts(pool, F, G, touched, largest, own, r, label, doubt):
     """As `doubts`, of the classes' scores F[:, r] (m C, R) of a row of this label; touched (m, C)."""
     any_doubt, C = False, touched.shape[1]
@@ -84,13 +84,13 @@ def class_doubts(pool, F, G, touched, largest, own, r, label, doubt):
     return any_doubt
 
 
-@njit(cache=True)
+@compiled
 def _narrow(pool, i, norm2):
     """Whether a kernel of the distance sees only the nearest of the vectors with norms like this one."""
     return decay(form_of(pool, i), 2.0 * norm2) > _NARROW
 
 
-@njit(cache=True)
+@compiled
 def settle_rows(E, stream, tile, low, high):
     """Find the doubtful outputs of rows low .. high - 1 of a block just opened, and sum them plainly.
 
@@ -114,7 +114,7 @@ def settle_rows(E, stream, tile, low, high):
     _plain_sums(E, few, 0, whole_lanes(R), few_of[:R], 0, settled)
 
 
-@njit(cache=True)
+@compiled
 def _doubts_of(label, t, pool, F, G, n_sv, touched, largest, own, r, doubt):
     """`doubts`, or `class_doubts` where there are labels."""
     if label is None:
@@ -122,7 +122,7 @@ def _doubts_of(label, t, pool, F, G, n_sv, touched, largest, own, r, doubt):
     return class_doubts(pool, F, G, touched, largest, own, r, label[t], doubt)
 
 
-@njit(cache=True)
+@compiled
 def settle(E, r, f):
     """Replace the doubtful outputs f (m C,) of the block's row r, noted in E.doubt, by plain sums."""
     m, C = E.f.size, f.size // E.f.size
@@ -148,7 +148,7 @@ def settle(E, r, f):
         exact[k, r] = at_opening[k]
 
 
-@njit(cache=True)
+@compiled
 def _plain_sums(E, rows, low, high, row_of, start, wanted):
     """exact[i, r] += sum_j A[i, j] kappa_i(x_j, x_r) over j >= start where wanted (m, R), by the definition:
     left to right, with the C library's exp. Lanes low .. high - 1 of rows (S+1, R) hold the
@@ -189,7 +189,7 @@ def _plain_sums(E, rows, low, high, row_of, start, wanted):
         first += count
 
 
-@njit(cache=True)
+@compiled
 def _sum_classes(form, sides, largest, a, dots, squares, norm2, own, exact, i, first, count, q, r):
     """exact[i C + c, r] += what the tile's vectors add to class c or take from it, in their order.
 
@@ -215,7 +215,7 @@ def _sum_classes(form, sides, largest, a, dots, squares, norm2, own, exact, i, f
             far[up], far[down] = _reach(form, largest, totals[up]), _reach(form, largest, totals[down])
 
 
-@njit(cache=True)
+@compiled
 def _chunk_distances(norm2, own, dots, squares, nearest):
     """Squared distances of a tile, and the nearest in each chunk of vectors, per lane."""
     for j in range(norm2.size):
@@ -229,7 +229,7 @@ def _chunk_distances(norm2, own, dots, squares, nearest):
             near[q] = distance if distance < near[q] else near[q]
 
 
-@njit(cache=True)
+@compiled
 def _continued(form, largest, a, first, count, squares, nearest, q, total):
     """total + sum_j a[first + j] kappa(squares[j, q]), left to right, with the C library's exp.
 
@@ -246,7 +246,7 @@ def _continued(form, largest, a, first, count, squares, nearest, q, total):
     return total
 
 
-@njit(cache=True)
+@compiled
 def _reach(form, largest, total):
     """Squared distance beyond which no term can change a sum of this size."""
     if total == 0.0:

@@ -11,7 +11,7 @@ import pytest
 from omkl import algorithms
 from omkl.algorithms import function, functions
 from omkl.config import learner_names, learner_spec
-from omkl.engine import expansion, experts, kernel_descent, numba_cache
+from omkl.engine import expansion, experts, jit, kernel_descent, numba_cache
 from omkl.errors import UserError
 
 PACKAGE = Path(numba_cache.__file__).parent.parent
@@ -122,6 +122,27 @@ def test_compiled_learners_lie_in_their_module_s_folder_and_the_engine_beside_th
     assert files == {name: numba_cache.folder_of(function(name)) for name in files}
     for helper in (kernel_descent.descend, expansion.add, experts.discount):
         assert Path(helper._cache.cache_path).parent == numba_cache.base()
+
+
+def test_compiled_code_has_the_same_place_where_numba_is_imported_first(tmp_path):
+    code = "import numba, omkl.engine.stream as s; print(s.row._cache.cache_path)"
+    kept = {**os.environ, "OMKL_CACHE": str(tmp_path)}
+    kept.pop("NUMBA_CACHE_DIR", None)
+    done = subprocess.run([sys.executable, "-c", code], env=kept, capture_output=True, text=True, check=True)
+    assert Path(done.stdout).is_relative_to(tmp_path / "numba")
+
+
+def test_whole_numbers_in_a_call_make_no_version_of_their_own():
+    @jit.compiled
+    def twice(x):
+        return x + x
+
+    @jit.compiled
+    def calls(x):
+        return twice(0) + twice(x) + twice(x=1)
+
+    assert calls(2) == 6
+    assert len(twice.signatures) == 1
 
 
 @pytest.fixture

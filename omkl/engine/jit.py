@@ -1,0 +1,32 @@
+"""How the engine and the learners are compiled: by numba, on the first call, and kept on disk."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numba
+from numba import types
+
+_njit: Any = numba.njit  # whose types do not know all its options
+
+
+def compiled(function: Callable, **options: Any) -> Any:
+    """Return a function that numba compiles, with options of its `njit`.
+
+    Numba makes a version of its own where a caller writes a whole number, as in ``used(B, 0)``, and again of
+    all that this version calls. Here that number is an int64 like any other: a learner then compiles and
+    loads a fifth less code.
+    """
+    dispatcher = _njit(cache=True, no_cfunc_wrapper=True, **options)(function)
+    template = dispatcher.get_call_template
+
+    def any_number(args: tuple, kws: dict) -> Any:
+        return template(
+            tuple(map(_no_literal, args)), {name: _no_literal(kind) for name, kind in kws.items()}
+        )
+
+    dispatcher.get_call_template = any_number
+    return dispatcher
+
+
+def _no_literal(kind: Any) -> Any:
+    return types.unliteral(kind) if isinstance(kind, types.IntegerLiteral) else kind
