@@ -6,13 +6,14 @@ date. Each output is one sum over the stored vectors in the order in which they 
 value depends on its two vectors alone, and neither depends on B: block sizes agree to the last bit.
 """
 
-from collections import namedtuple
 from functools import partial
 
 import numpy as np
 
-from omkl.engine.classes import forget_sides, make_classes, margins, note_sides, same_rivals
+from omkl.engine.by_address import NO_ENTRY, call, entry
+from omkl.engine.classes import forget_sides, margins, note_sides, same_rivals
 from omkl.engine.dot_products import LANES, dot_products
+from omkl.engine.expansion_record import Entries, Expansion, wider
 from omkl.engine.jit import compiled
 from omkl.engine.kernel_sums import accumulate, bit
 from omkl.engine.open_block import (
@@ -21,78 +22,13 @@ from omkl.engine.open_block import (
     is_open,
     lay_out,
     live,
-    make_block,
     row_of,
     whole_lanes,
     with_room,
 )
-from omkl.engine.pool import Pool, own_values
-from omkl.engine.stream import row
+from omkl.engine.pool import own_values
+from omkl.engine.stream import make_stream, row
 from omkl.engine.ties import class_doubts, doubts, settle, settle_rows, track
-from omkl.engine.tile import make_tile
-
-BLOCK = 128
-
-# pool                the kernels
-# A (m, capacity)     coefficients; only columns below size[0] are defined
-# stored_by (capacity,)   the kernels with a non-zero coefficient, as bits
-# indptr (capacity+1,) indices, values (nnz capacity,)   the stored vectors, sparse
-# norm2 (capacity,)   their squared norms
-# origin (capacity,)  their examples, as row numbers of the data
-# size (2,)           stored vectors (the union), non-zero coefficients over all kernels (the papers' #SV)
-# n_sv (m,)           non-zero coefficients per kernel
-# open                the open block: open_block.py
-# tile                room for one tile of work
-# F (m C, R)          outputs of the block's rows so far; of more than two classes kernel i has rows i C ..
-#                     (i + 1) C - 1, else C = 1
-# G (m C, R)          the same with absolute coefficients, for the kernels that are tracked (m,) for ties
-# f (m,)              outputs of the last call of `outputs`
-# settled, doubt (m, R) exact (m C, R)   plain sums where rounding decides: ties.py
-# largest (m,)        largest absolute coefficient of each kernel
-# None for two classes:
-# classes             what the learner sees of C classes: classes.py
-# sides (m+1, capacity)   the class in which each kernel holds -A[i, j]; last that in which all hold A[i, j]
-# touched (m, C)      non-zero coefficients of each kernel and class
-Expansion = namedtuple(
-    "Expansion",
-    "pool A stored_by indptr indices values norm2 origin size n_sv largest "
-    "open tile F G tracked f settled doubt exact classes sides touched",
-)
-
-
-def make_expansion(pool: Pool, d: int, block: int = BLOCK, classes: int | None = None) -> Expansion:
-    """Return an empty expansion for vectors of d features; ``reserve`` gives it room.
-
-    classes: how many, where there are more than two.
-    """
-    m = pool.kind.size
-    rows = m * (classes or 1)
-    R = whole_lanes(block)
-    return Expansion(
-        pool=pool,
-        A=np.empty((m, 0)),
-        stored_by=np.empty(0, np.uint64),
-        indptr=np.zeros(1, np.int64),
-        indices=np.empty(0, np.int32),
-        values=np.empty(0),
-        norm2=np.empty(0),
-        origin=np.empty(0, np.int64),
-        size=np.zeros(2, np.int64),
-        n_sv=np.zeros(m, np.int64),
-        largest=np.zeros(m),
-        open=make_block(d, block, R),
-        tile=make_tile(R, 1),
-        F=np.zeros((rows, R)),
-        G=np.zeros((rows, R)),
-        tracked=np.zeros(m, np.bool_),
-        f=np.zeros(m),
-        settled=np.zeros((m, R), np.bool_),
-        doubt=np.zeros((m, R), np.bool_),
-        exact=np.zeros((rows, R)),
-        classes=make_classes(m, classes),
-        sides=None if classes is None else np.empty((m + 1, 0), np.int32),
-        touched=None if classes is None else np.zeros((m, classes), np.int64),
-    )
 
 
 def reserve(E: Expansion, vectors: int, nnz: int, longest: int) -> Expansion:
@@ -106,8 +42,8 @@ def reserve(E: Expansion, vectors: int, nnz: int, longest: int) -> Expansion:
     if n + vectors > E.norm2.size:
         vectors = max(vectors, n // 2)
         E = E._replace(
-            A=_wider(E.A, n, n + vectors),
-            sides=None if E.sides is None else _wider(E.sides, n, n + vectors),
+            A=wider(E.A, n, n + vectors),
+            sides=None if E.sides is None else wider(E.sides, n, n + vectors),
             stored_by=grown(E.stored_by, n, n + vectors),
             indptr=grown(E.indptr, n + 1, n + 1 + vectors),
             norm2=grown(E.norm2, n, n + vectors),
@@ -120,14 +56,15 @@ def reserve(E: Expansion, vectors: int, nnz: int, longest: int) -> Expansion:
     larger = with_room(E.open, longest)
     if larger is not E.open:
         E = E._replace(open=larger, tile=E.tile._replace(few=np.zeros_like(larger.rows)))
-    return E
+    return E if E.entries.serve != NO_ENTRY else E._replace(entries=_entries(E))
 
 
-def _wider(array: np.ndarray, used: int, columns: int) -> np.ndarray:
-    """Return a matrix of that many columns: the first `used` are this one's, the others are not set."""
-    wider = np.empty((len(array), columns), array.dtype)
-    wider[:, :used] = array[:, :used]
-    return wider
+def _entries(E: Expansion) -> Entries:
+    none = np.zeros(0)
+    stream = make_stream(none, none, none, none, none, 2 if E.classes is None else E.touched.shape[1])
+    return Entries(
+        entry(_open_block, E, stream, 0), entry(_serve, E, E.tile, 0, 0, 0, 0), entry(settle, E, 0, E.f)
+    )
 
 
 @compiled
@@ -139,7 +76,7 @@ def outputs(E, stream, t):
     library's exp: where rounding could decide it, the plain sum is returned (ties.py).
     """
     if not is_open(E.open, t):
-        _open_block(E, stream, t)
+        call(E.entries.open_block, (E, stream, t))
     r = row_of(E.open, t)
     if E.classes is not None:
         _read_classes(E, E.classes, stream, t, r)
@@ -147,7 +84,7 @@ def outputs(E, stream, t):
     for i in range(E.f.size):
         E.f[i] = E.F[i, r]
     if doubts(E.pool, E.F, E.G, E.n_sv, E.largest, E.open.row_norm2[r], r, E.doubt):
-        settle(E, r, E.f)
+        call(E.entries.settle, (E, r, E.f))
     return E.f
 
 
@@ -160,7 +97,7 @@ def _read_classes(E, classes, stream, t, r):
             scores[k] = E.F[k, r]
         sizes = (E.touched, E.largest, E.open.row_norm2[r])
         if class_doubts(E.pool, E.F, E.G, *sizes, r, stream.label[t], E.doubt):
-            settle(E, r, scores)
+            call(E.entries.settle, (E, r, scores))
         margins(classes, stream.label[t], E.f)
 
 
@@ -194,7 +131,7 @@ def add(E, stream, t, a):
     note_sides(E.classes, E.sides, E.touched, n, a)
     E.size[0] = n + 1
     if t + 1 < E.open.rounds[1]:
-        _serve(E, E.tile, n, n + 1, row_of(E.open, t) + 1, live(E.open))
+        call(E.entries.serve, (E, E.tile, n, n + 1, row_of(E.open, t) + 1, live(E.open)))
 
 
 @compiled
@@ -277,7 +214,7 @@ def open_rows(E, stream, tile, low, high):
     stop = whole_lanes(high)
     E.F[:, low:stop] = 0.0
     E.G[:, low:stop] = 0.0
-    _serve(E, tile, 0, E.size[0], low, high)
+    call(E.entries.serve, (E, tile, 0, E.size[0], low, high))
     settle_rows(E, stream, tile, low, high)
 
 

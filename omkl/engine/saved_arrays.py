@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from omkl.engine.budget_record import Budget
-from omkl.engine.expansion import Expansion, reserve
+from omkl.engine.expansion import reserve
+from omkl.engine.expansion_record import Expansion
 from omkl.engine.features import Features
 
 Arrays = dict[str, np.ndarray]

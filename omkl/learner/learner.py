@@ -11,7 +11,7 @@ import numpy as np
 from omkl.algorithms import function
 from omkl.config import compose
 from omkl.engine.budget_record import Budget
-from omkl.engine.expansion import BLOCK, Expansion
+from omkl.engine.expansion_record import BLOCK, Expansion
 from omkl.engine.open_block import close
 from omkl.engine.stream import Stream, Trace, make_trace, part, trace_part
 from omkl.errors import OmklError, UserError

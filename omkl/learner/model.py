@@ -6,7 +6,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from omkl.engine.budget_record import Budget
-from omkl.engine.expansion import Expansion
+from omkl.engine.expansion_record import Expansion
 from omkl.engine.stream import Trace, make_stream, part
 from omkl.errors import OmklError
 from omkl.learner.learner import Learner

@@ -96,7 +96,7 @@ def make(state: Mapping[str, Form], setup: Setup) -> dict[str, Any]:
 
 def _made(form: Form, setup: Setup) -> Any:
     from omkl.engine.budget_record import UNLIMITED, make_budget
-    from omkl.engine.expansion import make_expansion
+    from omkl.engine.expansion_record import make_expansion
     from omkl.engine.features import make_features
     from omkl.engine.pool import make_pool
 

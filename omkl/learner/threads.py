@@ -8,7 +8,8 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-from omkl.engine.expansion import Expansion, begin_block, open_rows
+from omkl.engine.expansion import begin_block, open_rows
+from omkl.engine.expansion_record import Expansion
 from omkl.engine.open_block import live, whole_lanes
 from omkl.engine.tile import Tile, make_tile
 

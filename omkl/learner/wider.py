@@ -6,7 +6,7 @@ import numpy as np
 
 from omkl.config.state import ArrayForm, FeaturesForm
 from omkl.engine.budget_record import Budget
-from omkl.engine.expansion import Expansion
+from omkl.engine.expansion_record import Expansion
 from omkl.engine.features import Features, further_frequencies
 from omkl.engine.open_block import close, wider_block
 from omkl.learner.learner import Learner

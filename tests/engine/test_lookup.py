@@ -6,12 +6,13 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from omkl import algorithms
 from omkl.algorithms import function, functions
 from omkl.config import learner_names, learner_spec
-from omkl.engine import expansion, experts, jit, kernel_descent, numba_cache
+from omkl.engine import by_address, expansion, experts, jit, kernel_descent, numba_cache
 from omkl.errors import UserError
 
 PACKAGE = Path(numba_cache.__file__).parent.parent
@@ -143,6 +144,29 @@ def test_whole_numbers_in_a_call_make_no_version_of_their_own():
 
     assert calls(2) == 6
     assert len(twice.signatures) == 1
+
+
+def test_a_function_called_by_address_gets_its_arguments_and_raises_its_errors():
+    @jit.compiled
+    def double(x, i):
+        if i >= x.size:
+            raise IndexError("no such place")
+        x[i] *= 2
+
+    @jit.compiled
+    def through(place, x, i):
+        by_address.call(place, (x, i))
+
+    x = np.ones(3)
+    place = by_address.entry(double, x, 0)
+    through(place, x, 1)
+    assert x.tolist() == [1, 2, 1]
+    with pytest.raises(IndexError, match="no such place"):
+        through(place, x, 3)
+    with pytest.raises(TypeError, match="an entry of other types"):
+        through(place, np.ones(3, np.float32), 1)
+    with pytest.raises(TypeError, match="an entry of other types"):
+        through(by_address.NO_ENTRY, x, 1)
 
 
 @pytest.fixture

@@ -10,7 +10,8 @@ from numba import njit
 from support.engine_cases import dataset, new_learner, stream_of
 
 from omkl.engine.conventions import is_mistake
-from omkl.engine.expansion import add, make_expansion, outputs, reserve
+from omkl.engine.expansion import add, outputs, reserve
+from omkl.engine.expansion_record import make_expansion
 from omkl.engine.pool import make_pool
 
 KERNELS = [

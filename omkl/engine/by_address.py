@@ -1,0 +1,59 @@
+"""Functions of the engine that learners call by address, so that no learner compiles and loads them again.
+
+Numba copies all that a function calls into that function's own machine code. The sums over kernel values are
+most of the engine and the same for every learner: they are compiled once, and a learner only calls them.
+An entry is an address and a mark of the types of the arguments that it was compiled for.
+"""
+
+import hashlib
+from collections.abc import Sequence
+from functools import cache
+from typing import Any
+
+from numba import typeof, types
+from numba.core import cgutils
+from numba.extending import intrinsic
+
+Entry = tuple[int, int]
+NO_ENTRY: Entry = (0, 0)
+
+
+def entry(function: Any, *arguments: Any) -> Entry:
+    """Return the entry of a compiled function that returns nothing, for arguments of these types.
+
+    It is loaded from disk, or compiled.
+    """
+    return _entry(function, tuple(map(typeof, arguments)))
+
+
+@cache
+def _entry(function: Any, kinds: tuple) -> Entry:
+    function.compile(kinds)
+    made = function.overloads[kinds]
+    assert made.signature.return_type == types.none, "a function that is called by address returns nothing"
+    return made.library.get_pointer_to_function(made.fndesc.llvm_func_name), _mark(kinds)
+
+
+def _mark(kinds: Sequence[Any]) -> int:
+    return int.from_bytes(hashlib.sha256(repr(kinds).encode()).digest()[:7], "big")
+
+
+@intrinsic
+def call(typingctx, entry, arguments):
+    """Call an entry's function, in compiled code; arguments: a tuple, of the types of the entry."""
+    kinds = tuple(map(types.unliteral, arguments.types))
+    mark = _mark(kinds)
+
+    def generate(context, builder, signature, values):
+        address, of_types = cgutils.unpack_tuple(builder, values[0])
+        with cgutils.if_unlikely(builder, builder.icmp_signed("!=", of_types, of_types.type(mark))):
+            context.call_conv.return_user_exc(builder, TypeError, ("an entry of other types",))
+        kind = context.call_conv.get_function_type(types.none, kinds)
+        callee = builder.inttoptr(address, kind.as_pointer())
+        given = cgutils.unpack_tuple(builder, values[1])
+        status, _ = context.call_conv.call_function(builder, callee, types.none, kinds, given)
+        with cgutils.if_unlikely(builder, status.is_error):
+            context.call_conv.return_status_propagate(builder, status)
+        return context.get_dummy_value()
+
+    return types.none(types.UniTuple(types.int64, 2), types.Tuple(kinds)), generate
