@@ -28,7 +28,7 @@ from omkl.engine.open_block import (
 )
 from omkl.engine.pool import own_values
 from omkl.engine.stream import make_stream, row
-from omkl.engine.ties import class_doubts, doubts, settle, settle_rows, track
+from omkl.engine.ties import class_doubts, doubts, plain_sums, settle, settle_rows, track
 
 
 def reserve(E: Expansion, vectors: int, nnz: int, longest: int) -> Expansion:
@@ -63,7 +63,10 @@ def _entries(E: Expansion) -> Entries:
     none = np.zeros(0)
     stream = make_stream(none, none, none, none, none, 2 if E.classes is None else E.touched.shape[1])
     return Entries(
-        entry(_open_block, E, stream, 0), entry(_serve, E, E.tile, 0, 0, 0, 0), entry(settle, E, 0, E.f)
+        open_block=entry(_open_block, E, stream, 0),
+        serve=entry(_serve, E, E.tile, 0, 0, 0, 0),
+        settle=entry(settle, E, 0, E.f),
+        plain_sums=entry(plain_sums, E, E.open.rows, 0, 0, E.tile.few_of, 0, E.doubt),
     )
 
 

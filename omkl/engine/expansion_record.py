@@ -32,13 +32,13 @@ BLOCK = 128
 # classes             what the learner sees of C classes: classes.py
 # sides (m+1, capacity)   the class in which each kernel holds -A[i, j]; last that in which all hold A[i, j]
 # touched (m, C)      non-zero coefficients of each kernel and class
-# entries             of `_open_block`, `_serve` and `settle` for this record: by_address.py
+# entries             of the functions below for this record: by_address.py
 Expansion = namedtuple(
     "Expansion",
     "pool A stored_by indptr indices values norm2 origin size n_sv largest "
     "open tile F G tracked f settled doubt exact classes sides touched entries",
 )
-Entries = namedtuple("Entries", "open_block serve settle")
+Entries = namedtuple("Entries", "open_block serve settle plain_sums")
 
 
 def make_expansion(pool: Pool, d: int, block: int = BLOCK, classes: int | None = None) -> Expansion:
@@ -73,7 +73,7 @@ def make_expansion(pool: Pool, d: int, block: int = BLOCK, classes: int | None =
         classes=make_classes(m, classes),
         sides=None if classes is None else np.empty((m + 1, 0), np.int32),
         touched=None if classes is None else np.zeros((m, classes), np.int64),
-        entries=Entries(NO_ENTRY, NO_ENTRY, NO_ENTRY),
+        entries=Entries(*[NO_ENTRY] * 4),
     )
 
 

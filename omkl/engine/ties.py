@@ -14,6 +14,7 @@ import math
 
 import numpy as np
 
+from omkl.engine.by_address import call
 from omkl.engine.classes import strongest_rival
 from omkl.engine.dot_products import LANES, dot_products
 from omkl.engine.jit import compiled
@@ -111,7 +112,7 @@ def settle_rows(E, stream, tile, low, high):
     for s in range(E.open.rounds[2] + 1):
         for q in range(R):
             few[s, q] = rows[s, few_of[q]]
-    _plain_sums(E, few, 0, whole_lanes(R), few_of[:R], 0, settled)
+    call(E.entries.plain_sums, (E, few, 0, whole_lanes(R), few_of[:R], 0, settled))
 
 
 @compiled
@@ -138,10 +139,10 @@ def settle(E, r, f):
             wanted[k // C, r], late = True, True
             exact[k, r] = 0.0
     if late:  # not doubtful when the block was opened: from the first stored vector on
-        _plain_sums(E, E.open.rows, low, low + LANES, lanes, 0, wanted)
+        call(E.entries.plain_sums, (E, E.open.rows, low, low + LANES, lanes, 0, wanted))
     for i in range(m):
         wanted[i, r] = doubt[i, r] and settled[i, r]
-    _plain_sums(E, E.open.rows, low, low + LANES, lanes, E.open.rounds[3], wanted)
+    call(E.entries.plain_sums, (E, E.open.rows, low, low + LANES, lanes, E.open.rounds[3], wanted))
     for k in range(f.size):
         if doubt[k // C, r]:
             f[k] = exact[k, r]
@@ -149,7 +150,7 @@ def settle(E, r, f):
 
 
 @compiled
-def _plain_sums(E, rows, low, high, row_of, start, wanted):
+def plain_sums(E, rows, low, high, row_of, start, wanted):
     """exact[i, r] += sum_j A[i, j] kappa_i(x_j, x_r) over j >= start where wanted (m, R), by the definition:
     left to right, with the C library's exp. Lanes low .. high - 1 of rows (S+1, R) hold the
     block's rows row_of.
