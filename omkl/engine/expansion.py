@@ -61,7 +61,7 @@ def reserve(E: Expansion, vectors: int, nnz: int, longest: int) -> Expansion:
 
 def _entries(E: Expansion) -> Entries:
     none = np.zeros(0)
-    stream = make_stream(none, none, none, none, none, 2 if E.classes is None else E.touched.shape[1])
+    stream = make_stream(none, none, none, none, none, 2 if E.classes is None else 3)  # any with labels
     return Entries(
         open_block=entry(_open_block, E, stream, 0),
         serve=entry(_serve, E, E.tile, 0, 0, 0, 0),
