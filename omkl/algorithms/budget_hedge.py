@@ -31,6 +31,7 @@ from omkl.engine.budgeted import (
 )
 from omkl.engine.classes import direction, sides
 from omkl.engine.conventions import LARGEST_COEFFICIENT, hinge, within_range
+from omkl.engine.dot_products import LANES
 from omkl.engine.experts import discount, mistakes, multinomial, weighted_vote
 from omkl.engine.jit import compiled
 from omkl.engine.stream import record
@@ -61,7 +62,7 @@ def bomkc_forgetron(stream, B, w, Q, M, H, trace, learn, gamma):
     """Self-tuned Forgetron (Dekel, Shalev-Shwartz, Singer 2008, section 5): shrink, then drop the oldest.
 
     Q (m,) damage of all removals   M (m,) mistakes   r the oldest vector's slot, s that of the new one
-    H (m, slots, slots) kernel values: H[i, s] of the vector in slot s with those that were stored before it
+    H (m, slots, slots) kernel values of every slot's vector with those stored before it, see ``_at``
     delta = |a_r|, mu = y_r f'(x_r) with f' after the addition   phi factor, the largest in (0, 1] with
     (delta^2 - 2 delta mu) phi^2 + 2 delta phi + Q - (15/32) M <= 0
     Deviations: polynomials are shrunk by the same rule, although it supposes kappa(x, x) <= 1. With more than
@@ -92,9 +93,26 @@ def bomkc_forgetron(stream, B, w, Q, M, H, trace, learn, gamma):
                 Q[i] = min(Q[i], 15.0 / 32.0 * M[i])  # as it is but for rounding
                 if phi < 1.0:
                     scale(B, i, phi)
-            for q in range(used(B, i)):
-                H[i, s, q] = k[q, i]
+            _note(H[i], s, k, i, used(B, i))
             add_over_oldest(B, stream, t, i, y * phi)
+
+
+@compiled
+def _at(s, q, n):
+    """Where H (n, n) has the value of slots s and q: s is written at once for all q, and q read for all s.
+
+    Bands of LANES slots s lie together, so that both touch few cache lines.
+    """
+    first = s - s % LANES
+    return first * n + q * min(LANES, n - first) + s - first
+
+
+@compiled
+def _note(H, s, k, i, used):
+    """Take kernel i's values k (slots, m) with the vector that comes into slot s."""
+    n, values = len(H), H.reshape(-1)
+    for q in range(used):
+        values[_at(s, q, n)] = k[q, i]
 
 
 @compiled
@@ -113,12 +131,13 @@ def _margin_at_oldest(B, H, i, y, k):
     Every other vector was stored later, and knows its kernel value with x_r.
     """
     r, margin, a = oldest(B, i), 0.0, columns(B, i)
+    n, values = len(H), H.reshape(-1)
     for c in range(a.shape[1]):
         if a[r, c] == 0.0:
             continue
         total = 0.0
         for s in range(len(a)):
-            total += a[s, c] * (H[s, r] if s != r else own_kernels(B, i)[r])
+            total += a[s, c] * (values[_at(s, r, n)] if s != r else own_kernels(B, i)[r])
         margin += math.copysign(1.0, a[r, c]) * (total + direction(B.classes, i, c, y) * k)
     return margin / sides(B.classes)
 
@@ -220,13 +239,21 @@ def _cheapest(B, k, own, normalise):
     several.
     """
     r, least, oldest = np.zeros(own.size, np.int64), np.full(own.size, np.inf), np.full(own.size, _LATER)
+    cost = np.empty(own.size)
     A, own_r, born = slots(B)
     for s in range(len(A)):
-        a, k_s, own_s, born_s = A[s], k[s], own_r[s], born[s]
-        for i in range(own.size):
-            cost = a[i] * a[i] * ((own_s[i] if normalise else 1.0) - k_s[i] * k_s[i] / own[i])
-            better = cost < least[i] or (cost == least[i] and born_s[i] < oldest[i])
-            least[i] = cost if better else least[i]
+        a, k_s, own_s, born_s, candidates = A[s], k[s], own_r[s], born[s], 0
+        if normalise:
+            for i in range(own.size):
+                cost[i] = a[i] * a[i] * (own_s[i] - k_s[i] * k_s[i] / own[i])
+                candidates |= cost[i] <= least[i]
+        else:  # own is 1
+            for i in range(own.size):
+                cost[i] = a[i] * a[i] * (1.0 - k_s[i] * k_s[i])
+                candidates |= cost[i] <= least[i]
+        for i in range(own.size if candidates else 0):
+            better = cost[i] < least[i] or (cost[i] == least[i] and born_s[i] < oldest[i])
+            least[i] = cost[i] if better else least[i]
             oldest[i] = born_s[i] if better else oldest[i]
             r[i] = s if better else r[i]
     return r
