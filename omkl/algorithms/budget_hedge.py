@@ -34,6 +34,7 @@ from omkl.engine.conventions import LARGEST_COEFFICIENT, hinge, within_range
 from omkl.engine.dot_products import LANES
 from omkl.engine.experts import discount, mistakes, multinomial, weighted_vote
 from omkl.engine.jit import compiled
+from omkl.engine.slot_values import uncounted
 from omkl.engine.stream import record
 
 FIFO, UNIFORM, NONUNIFORM = 0, 1, 2  # the choices of bomkc_bogd's `removal`
@@ -62,7 +63,7 @@ def bomkc_forgetron(stream, B, w, Q, M, H, trace, learn, gamma):
     """Self-tuned Forgetron (Dekel, Shalev-Shwartz, Singer 2008, section 5): shrink, then drop the oldest.
 
     Q (m,) damage of all removals   M (m,) mistakes   r the oldest vector's slot, s that of the new one
-    H (m, slots, slots) kernel values of every slot's vector with those stored before it, see ``_at``
+    H (m, slots, slots) kernel values of every slot's vector with those stored before it, see ``_note``
     delta = |a_r|, mu = y_r f'(x_r) with f' after the addition   phi factor, the largest in (0, 1] with
     (delta^2 - 2 delta mu) phi^2 + 2 delta phi + Q - (15/32) M <= 0
     Deviations: polynomials are shrunk by the same rule, although it supposes kappa(x, x) <= 1. With more than
@@ -97,22 +98,18 @@ def bomkc_forgetron(stream, B, w, Q, M, H, trace, learn, gamma):
             add_over_oldest(B, stream, t, i, y * phi)
 
 
-@compiled
-def _at(s, q, n):
-    """Where H (n, n) has the value of slots s and q: s is written at once for all q, and q read for all s.
-
-    Bands of LANES slots s lie together, so that both touch few cache lines.
-    """
-    first = s - s % LANES
-    return first * n + q * min(LANES, n - first) + s - first
-
-
-@compiled
+@uncounted
 def _note(H, s, k, i, used):
-    """Take kernel i's values k (slots, m) with the vector that comes into slot s."""
+    """Take kernel i's values k (slots, m) with the vector that comes into slot s into H (n, n).
+
+    They are read for one q and every s. So that both touch few cache lines, LANES slots s lie together for
+    each q: the value of s and q is in place first n + q width + s - first of H.
+    """
     n, values = len(H), H.reshape(-1)
+    first = s - s % LANES
+    at, width = first * n + s - first, min(LANES, n - first)
     for q in range(used):
-        values[_at(s, q, n)] = k[q, i]
+        values[at + q * width] = k[q, i]
 
 
 @compiled
@@ -131,13 +128,17 @@ def _margin_at_oldest(B, H, i, y, k):
     Every other vector was stored later, and knows its kernel value with x_r.
     """
     r, margin, a = oldest(B, i), 0.0, columns(B, i)
-    n, values = len(H), H.reshape(-1)
+    n, values, own = len(H), H.reshape(-1), own_kernels(B, i)[r]
     for c in range(a.shape[1]):
         if a[r, c] == 0.0:
             continue
-        total = 0.0
-        for s in range(len(a)):
-            total += a[s, c] * (values[_at(s, r, n)] if s != r else own_kernels(B, i)[r])
+        total, first = 0.0, 0
+        while first < len(a):
+            width = min(LANES, n - first)
+            at = first * n + r * width - first
+            for s in range(first, min(first + width, len(a))):
+                total += a[s, c] * (values[at + s] if s != r else own)
+            first += width
         margin += math.copysign(1.0, a[r, c]) * (total + direction(B.classes, i, c, y) * k)
     return margin / sides(B.classes)
 
@@ -233,27 +234,26 @@ def bomkc_bpas(stream, B, w, trace, learn, gamma, C, normalise):
                 put_more(B.A, r, i, before, k[r, i], own[i])
 
 
-@partial(compiled, error_model="numpy")
+@compiled
 def _cheapest(B, k, own, normalise):
     """r (m,): the slot with the least a_r^2 (kappa(x_r, x_r) - kappa(x_r, x)^2 / kappa(x, x)), the oldest of
     several.
     """
     r, least, oldest = np.zeros(own.size, np.int64), np.full(own.size, np.inf), np.full(own.size, _LATER)
-    cost = np.empty(own.size)
-    A, own_r, born = slots(B)
-    for s in range(len(A)):
-        a, k_s, own_s, born_s, candidates = A[s], k[s], own_r[s], born[s], 0
-        if normalise:
-            for i in range(own.size):
-                cost[i] = a[i] * a[i] * (own_s[i] - k_s[i] * k_s[i] / own[i])
-                candidates |= cost[i] <= least[i]
-        else:  # own is 1
-            for i in range(own.size):
-                cost[i] = a[i] * a[i] * (1.0 - k_s[i] * k_s[i])
-                candidates |= cost[i] <= least[i]
-        for i in range(own.size if candidates else 0):
-            better = cost[i] < least[i] or (cost[i] == least[i] and born_s[i] < oldest[i])
-            least[i] = cost[i] if better else least[i]
-            oldest[i] = born_s[i] if better else oldest[i]
-            r[i] = s if better else r[i]
+    _find_cheapest(*slots(B), k, own, normalise, r, least, oldest, np.empty(own.size))
     return r
+
+
+@partial(uncounted, error_model="numpy")
+def _find_cheapest(A, own_kernels, born, k, own, normalise, r, least, oldest, cost):
+    for s in range(len(A)):
+        a, k_s, own_s, born_s, candidates = A[s], k[s], own_kernels[s], born[s], 0
+        for i in range(own.size if normalise else 0):
+            cost[i] = a[i] * a[i] * (own_s[i] - k_s[i] * k_s[i] / own[i])
+        for i in range(0 if normalise else own.size):  # own is 1
+            cost[i] = a[i] * a[i] * (1.0 - k_s[i] * k_s[i])
+        for i in range(own.size):
+            candidates |= (cost[i] < least[i]) | ((cost[i] == least[i]) & (born_s[i] < oldest[i]))
+        for i in range(own.size if candidates else 0):
+            if cost[i] < least[i] or (cost[i] == least[i] and born_s[i] < oldest[i]):
+                r[i], least[i], oldest[i] = s, cost[i], born_s[i]
