@@ -31,8 +31,10 @@ from omkl.engine.budgeted import (
 )
 from omkl.engine.classes import direction, sides
 from omkl.engine.conventions import LARGEST_COEFFICIENT, hinge, within_range
+from omkl.engine.dot_products import LANES
 from omkl.engine.experts import discount, mistakes, multinomial, weighted_vote
 from omkl.engine.jit import compiled
+from omkl.engine.slot_values import uncounted
 from omkl.engine.stream import record
 
 FIFO, UNIFORM, NONUNIFORM = 0, 1, 2  # the choices of bomkc_bogd's `removal`
@@ -61,7 +63,7 @@ def bomkc_forgetron(stream, B, w, Q, M, H, trace, learn, gamma):
     """Self-tuned Forgetron (Dekel, Shalev-Shwartz, Singer 2008, section 5): shrink, then drop the oldest.
 
     Q (m,) damage of all removals   M (m,) mistakes   r the oldest vector's slot, s that of the new one
-    H (m, slots, slots) kernel values: H[i, s] of the vector in slot s with those that were stored before it
+    H (m, slots, slots) kernel values of every slot's vector with those stored before it, see ``_note``
     delta = |a_r|, mu = y_r f'(x_r) with f' after the addition   phi factor, the largest in (0, 1] with
     (delta^2 - 2 delta mu) phi^2 + 2 delta phi + Q - (15/32) M <= 0
     Deviations: polynomials are shrunk by the same rule, although it supposes kappa(x, x) <= 1. With more than
@@ -92,9 +94,22 @@ def bomkc_forgetron(stream, B, w, Q, M, H, trace, learn, gamma):
                 Q[i] = min(Q[i], 15.0 / 32.0 * M[i])  # as it is but for rounding
                 if phi < 1.0:
                     scale(B, i, phi)
-            for q in range(used(B, i)):
-                H[i, s, q] = k[q, i]
+            _note(H[i], s, k, i, used(B, i))
             add_over_oldest(B, stream, t, i, y * phi)
+
+
+@uncounted
+def _note(H, s, k, i, used):
+    """Take kernel i's values k (slots, m) with the vector that comes into slot s into H (n, n).
+
+    They are read for one q and every s. So that both touch few cache lines, LANES slots s lie together for
+    each q: the value of s and q is in place first n + q width + s - first of H.
+    """
+    n, values = len(H), H.reshape(-1)
+    first = s - s % LANES
+    at, width = first * n + s - first, min(LANES, n - first)
+    for q in range(used):
+        values[at + q * width] = k[q, i]
 
 
 @compiled
@@ -113,12 +128,17 @@ def _margin_at_oldest(B, H, i, y, k):
     Every other vector was stored later, and knows its kernel value with x_r.
     """
     r, margin, a = oldest(B, i), 0.0, columns(B, i)
+    n, values, own = len(H), H.reshape(-1), own_kernels(B, i)[r]
     for c in range(a.shape[1]):
         if a[r, c] == 0.0:
             continue
-        total = 0.0
-        for s in range(len(a)):
-            total += a[s, c] * (H[s, r] if s != r else own_kernels(B, i)[r])
+        total, first = 0.0, 0
+        while first < len(a):
+            width = min(LANES, n - first)
+            at = first * n + r * width - first
+            for s in range(first, min(first + width, len(a))):
+                total += a[s, c] * (values[at + s] if s != r else own)
+            first += width
         margin += math.copysign(1.0, a[r, c]) * (total + direction(B.classes, i, c, y) * k)
     return margin / sides(B.classes)
 
@@ -214,19 +234,26 @@ def bomkc_bpas(stream, B, w, trace, learn, gamma, C, normalise):
                 put_more(B.A, r, i, before, k[r, i], own[i])
 
 
-@partial(compiled, error_model="numpy")
+@compiled
 def _cheapest(B, k, own, normalise):
     """r (m,): the slot with the least a_r^2 (kappa(x_r, x_r) - kappa(x_r, x)^2 / kappa(x, x)), the oldest of
     several.
     """
     r, least, oldest = np.zeros(own.size, np.int64), np.full(own.size, np.inf), np.full(own.size, _LATER)
-    A, own_r, born = slots(B)
-    for s in range(len(A)):
-        a, k_s, own_s, born_s = A[s], k[s], own_r[s], born[s]
-        for i in range(own.size):
-            cost = a[i] * a[i] * ((own_s[i] if normalise else 1.0) - k_s[i] * k_s[i] / own[i])
-            better = cost < least[i] or (cost == least[i] and born_s[i] < oldest[i])
-            least[i] = cost if better else least[i]
-            oldest[i] = born_s[i] if better else oldest[i]
-            r[i] = s if better else r[i]
+    _find_cheapest(*slots(B), k, own, normalise, r, least, oldest, np.empty(own.size))
     return r
+
+
+@partial(uncounted, error_model="numpy")
+def _find_cheapest(A, own_kernels, born, k, own, normalise, r, least, oldest, cost):
+    for s in range(len(A)):
+        a, k_s, own_s, born_s, candidates = A[s], k[s], own_kernels[s], born[s], 0
+        for i in range(own.size if normalise else 0):
+            cost[i] = a[i] * a[i] * (own_s[i] - k_s[i] * k_s[i] / own[i])
+        for i in range(0 if normalise else own.size):  # own is 1
+            cost[i] = a[i] * a[i] * (1.0 - k_s[i] * k_s[i])
+        for i in range(own.size):
+            candidates |= (cost[i] < least[i]) | ((cost[i] == least[i]) & (born_s[i] < oldest[i]))
+        for i in range(own.size if candidates else 0):
+            if cost[i] < least[i] or (cost[i] == least[i] and born_s[i] < oldest[i]):
+                r[i], least[i], oldest[i] = s, cost[i], born_s[i]

@@ -127,8 +127,8 @@ class Batch:
 
     def _kernel(self, i: int, rows: np.ndarray) -> np.ndarray:
         """kappa_i of these rows (r,) with the picked ones (n,), shape (r, n), by the engine's definition."""
-        from omkl.engine.kernel_sums import fill
         from omkl.engine.pool import form_of
+        from omkl.engine.slot_values import slot_values
 
         dots = (self.X[rows] @ self.X[self.picked].T).toarray()
         K, norm2, pool = np.zeros_like(dots), self.norm2[self.picked], self.pool
@@ -136,7 +136,7 @@ class Batch:
         for k in range(self.m) if i == MEAN else [i]:
             form = form_of.py_func(pool, k)
             for r, t in enumerate(rows):
-                fill(form, self.norm2[t], norm2, dots[r], row.size, squares, row)
+                slot_values(form, self.norm2[t], norm2, dots[r], row.size, squares, row)
                 K[r] += row
         return K / self.m if i == MEAN else K
 

@@ -7,9 +7,10 @@ import numpy as np
 from omkl.engine.classes import strongest_rival
 from omkl.engine.conventions import within_range
 from omkl.engine.jit import compiled
-from omkl.engine.kernels import of_distance
+from omkl.engine.kernels import of_distance, value
 from omkl.engine.open_block import row_of
-from omkl.engine.pool import pool_value
+from omkl.engine.pool import form_of
+from omkl.engine.slot_values import sum_slots, uncounted
 from omkl.engine.ties import doubtful
 
 
@@ -64,7 +65,7 @@ def margin_again(classes, i, f):
         f[0] = classes.scores[i, label] - classes.scores[i, classes.rival[i]]
 
 
-@compiled
+@uncounted
 def put(classes, A, s, i, a):
     """A step of size a as the coefficients of slot s."""
     if classes is None:
@@ -83,7 +84,7 @@ def held(A, s, i):
     return A[s, i].copy()
 
 
-@compiled
+@uncounted
 def put_more(A, s, i, before, share, whole):
     """Add share / whole times what a slot held `before` to its coefficients."""
     if A.ndim == 2:
@@ -105,31 +106,24 @@ def settle_classes(B, t, i, scores, g, label):
             scores[c] = settled(B, t, i, columns(B, i)[:, c])
 
 
-@compiled
+@uncounted
 def settled(B, t, i, a):
     """f_i(x_t) of coefficients a (n,) by one plain sum, left to right, with the C library's exp."""
-    r, total = row_of(B.open, t), 0.0
+    form, r, total = form_of(B.pool, i), row_of(B.open, t), 0.0
     for s in range(a.size):
         e = B.holds[s, i]
-        total += a[s] * pool_value(B.pool, i, B.dots[e, r], B.norm2[e], B.open.row_norm2[r])
+        total += a[s] * value(form, B.dots[e, r], B.norm2[e], B.open.row_norm2[r])
     return total
 
 
-@compiled
-def sum_terms(A, K, n, f, g):
-    """f and g (m,) of the first n slots' coefficients A and kernel values K (n, m), for two classes."""
+@uncounted
+def sum_terms(A, K, r, n, f, g):
+    """f and g (m,) of the first n slots' coefficients A and kernel values K[r] (n, m), for two classes."""
     if A.ndim == 2:
-        f[:] = 0.0
-        g[:] = 0.0
-        for s in range(n):
-            a, k = A[s], K[s]
-            for i in range(f.size):
-                term = a[i] * k[i]
-                f[i] += term
-                g[i] += abs(term)
+        sum_slots(A, K, r, n, f, g)
 
 
-@compiled
+@uncounted
 def doubtful_output(f, n_sv, g, i):
     """`doubtful` of f_i, for two classes."""
     if g.ndim == 1:

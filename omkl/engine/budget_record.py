@@ -7,6 +7,7 @@ import numpy as np
 from omkl.engine.classes import make_classes
 from omkl.engine.open_block import grown, make_block, whole_lanes, with_room
 from omkl.engine.pool import Pool
+from omkl.engine.slot_values import TILE, rows_together
 
 BLOCK = 64
 UNLIMITED = 2**40  # more vectors than anyone will store: the budget of classifiers without one
@@ -27,13 +28,14 @@ UNLIMITED = 2**40  # more vectors than anyone will store: the budget of classifi
 # origin (N,)         the stored examples as row numbers of the data
 # users (N,)          slots that hold the example
 # free (N,) n_free (1,)   the examples without a user, as a stack
-# now (2,)            the round whose example was stored last, and its number
+# now (3,)            the round whose example was stored last, its number, and the first row of the open block
+#                     that has no kernel values yet
 # open                the open block: open_block.py
 # dots (N, R)         dot products of the stored examples with its rows
-# K (R, S, m)         kernel values of its rows with the slots
+# K (C, S, m)         kernel values of C of its rows with the slots, C a part of R
 # f, g (m,)           outputs of the last call of `outputs`, and sums of their terms' absolute values; with
 #                     more than two classes f are margins, and g (m, C) is of the class scores
-# tile (m + 1, R), dense (d,)    scratch; dense is 0
+# tile (m + 1, TILE), dense (d,)    scratch; dense is 0
 # classes             what the learner sees of more than two classes: classes.py; None for two
 Budget = namedtuple(
     "Budget",
@@ -69,16 +71,21 @@ def make_budget(pool: Pool, budget: int, d: int, block: int = BLOCK, classes: in
         users=np.zeros(0, np.int64),
         free=np.zeros(0, np.int64),
         n_free=np.zeros(1, np.int64),
-        now=np.full(2, -1),
+        now=np.full(3, -1),
         open=make_block(d, block, R),
         dots=np.zeros((0, R)),
-        K=np.zeros((R, 0, m)),
+        K=kernel_room(R, 0, m),
         f=np.zeros(m),
         g=np.zeros(each),
-        tile=np.zeros((m + 1, R)),
+        tile=np.zeros((m + 1, TILE)),
         dense=np.zeros(d),
         classes=make_classes(m, classes),
     )
+
+
+def kernel_room(R: int, slots: int, m: int) -> np.ndarray:
+    """Return the array K of a Budget with blocks of R rows."""
+    return np.zeros((rows_together(R, slots * m), slots, m))
 
 
 def reserve_slots(B: Budget, vectors: int, longest: int) -> Budget:
@@ -86,7 +93,7 @@ def reserve_slots(B: Budget, vectors: int, longest: int) -> Budget:
 
     Room that grows does so by half at least, see `omkl.engine.expansion.reserve`.
     """
-    R, S, m = B.K.shape
+    R, (_, S, m) = B.dots.shape[1], B.K.shape
     N = B.norm2.size
     slots = max(S, min(int(B.limit[0]), int(B.n_sv.max()) + vectors))
     if slots > S:
@@ -96,7 +103,7 @@ def reserve_slots(B: Budget, vectors: int, longest: int) -> Budget:
         examples = max(examples, min(m * slots + 1, N + N // 2))
     if slots > S:
         A, own, holds, born = (grown(array, S, slots) for array in (B.A, B.own, B.holds, B.born))
-        B = B._replace(A=A, own=own, holds=holds, born=born, K=np.zeros((R, slots, m)))
+        B = B._replace(A=A, own=own, holds=holds, born=born, K=kernel_room(R, slots, m))
     stride = max(longest, B.values.size // N if N else 0)
     if examples > N or examples * stride > B.values.size:
         ends = (np.arange(examples)[:, None] * stride + [0, 0]).reshape(-1)

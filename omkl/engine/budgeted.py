@@ -1,8 +1,9 @@
 """m classifiers f_i(x) = sum_s A[s, i] kappa_i(x_s, x) of at most `budget` stored vectors each.
 
 Every kernel has slots of its own, which may be overwritten and scaled. All blocking hides here: ``outputs``
-opens a block, the kernel values K of every slot with the block's rows; ``add`` writes the new vector's values
-over those of the slot that it takes. An output is one plain sum over the slots in the order of their
+opens a block, the dot products of every stored vector with the block's rows, and keeps the kernel values K of
+every slot with the next few of these rows; ``add`` writes the new vector's values over those of the slot that
+it takes. An output is one plain sum over the slots in the order of their
 numbers, at the time of the call, so that removals and scalings are exact; a kernel value depends on its
 two vectors alone. Neither depends on where blocks begin: block sizes agree to the last bit. Where rounding
 could decide an output's sign it is summed again with the C library's exp (ties.py).
@@ -22,12 +23,12 @@ from omkl.engine.budget_classes import (
     sum_terms,
 )
 from omkl.engine.classes import margins
-from omkl.engine.dot_products import LANES, dot_products
+from omkl.engine.dot_products import LANES, products, used_products
 from omkl.engine.jit import compiled
-from omkl.engine.kernel_sums import fill, fill_all
-from omkl.engine.kernels import of_distance
+from omkl.engine.kernels import of_distance, value
 from omkl.engine.open_block import is_open, lay_out, live, row_of, whole_lanes
-from omkl.engine.pool import form_of, pool_value
+from omkl.engine.pool import form_of
+from omkl.engine.slot_values import fill_slots, most, slot_values, uncounted
 from omkl.engine.stream import row
 
 
@@ -38,11 +39,13 @@ def outputs(B, stream, t):
     """
     if not is_open(B.open, t):
         _open_block(B, stream, t)
-    K, f, g, n_sv = kernel_values(B, t), B.f, B.g, B.n_sv
-    sum_terms(B.A, K, n_sv.max(), f, g)
+    if row_of(B.open, t) >= B.now[2]:
+        _fill_rows(B, t)
+    f, g, n_sv = B.f, B.g, B.n_sv
     if B.classes is not None:
-        _read_classes(B, B.classes, K, t, stream.label)
+        _read_classes(B, B.classes, kernel_values(B, t), t, stream.label)
         return f
+    sum_terms(B.A, B.K, _place(B, t), most(n_sv), f, g)
     for i in range(f.size):
         if of_distance(B.pool.kind[i]) and doubtful_output(f, n_sv, g, i):
             f[i] = settled(B, t, i, columns(B, i)[:, 0])
@@ -56,7 +59,7 @@ def _read_classes(B, classes, K, t, label):
         A, f, g, scores = B.A, B.f, B.g, classes.scores
         scores[:] = 0.0
         g[:] = 0.0
-        for s in range(B.n_sv.max()):
+        for s in range(most(B.n_sv)):
             for i in range(f.size):
                 a, k, total, size = A[s, i], K[s, i], scores[i], g[i]
                 for c in range(a.size):
@@ -71,7 +74,13 @@ def _read_classes(B, classes, K, t, label):
 @compiled
 def kernel_values(B, t):
     """K (S, m): kappa_i(x_s, x_t) of every slot in use with the round of the last call of `outputs`."""
-    return B.K[row_of(B.open, t)]
+    return B.K[_place(B, t)]
+
+
+@compiled
+def _place(B, t):
+    """Where K has the kernel values of round t, among those of the rows that are kept."""
+    return row_of(B.open, t) % B.K.shape[0]
 
 
 @compiled
@@ -93,7 +102,7 @@ def self_kernels(B, t):
     own = np.empty(B.f.size)
     norm2 = B.open.row_norm2[row_of(B.open, t)]
     for i in range(own.size):
-        own[i] = pool_value(B.pool, i, norm2, norm2, norm2)
+        own[i] = value(form_of(B.pool, i), norm2, norm2, norm2)
     return own
 
 
@@ -154,7 +163,7 @@ def slots(B):
 
     Where there are more than two classes: the norms over classes of the coefficients.
     """
-    n = B.n_sv.max()
+    n = most(B.n_sv)
     return norms(B.A, n), B.own[:n], B.born[:n]
 
 
@@ -164,7 +173,7 @@ def term_sums(B):
     return B.g
 
 
-@compiled
+@uncounted
 def add(B, stream, t, i, s, a):
     """Store example t in slot s of kernel i with coefficient a, in place of what it held."""
     if s == B.n_sv[i]:
@@ -172,21 +181,24 @@ def add(B, stream, t, i, s, a):
         B.size[1] += 1
     else:
         _release(B, B.holds[s, i])
-    e = _stored(B, stream, t)
+    if B.now[0] != t:
+        _store(B, stream, t)
+    e, form = B.now[1], form_of(B.pool, i)
     B.users[e] += 1
     B.holds[s, i], B.born[s, i] = e, B.n_put[0]
     B.n_put[0] += 1
     put(B.classes, B.A, s, i, a)
-    B.own[s, i] = pool_value(B.pool, i, B.norm2[e], B.norm2[e], B.norm2[e])
-    low, high = row_of(B.open, t) + 1, live(B.open)
-    values, row_norm2, dots = B.tile[0], B.open.row_norm2[low:], B.dots[e, low:]
-    fill(form_of(B.pool, i), B.norm2[e], row_norm2, dots, high - low, B.tile[1], values)
-    K = B.K
-    for r in range(low, high):
-        K[r, s, i] = values[r - low]
+    B.own[s, i] = value(form, B.norm2[e], B.norm2[e], B.norm2[e])
+    low, rows = row_of(B.open, t) + 1, B.now[2] - row_of(B.open, t) - 1
+    if rows > 0:
+        values, row_norm2, dots = B.tile[0], B.open.row_norm2[low:], B.dots[e, low:]
+        slot_values(form, B.norm2[e], row_norm2, dots, rows, B.tile[1], values)
+        K, place = B.K, _place(B, t) + 1
+        for r in range(rows):
+            K[place + r, s, i] = values[r]
 
 
-@compiled
+@uncounted
 def remove(B, t, i, s):
     """Empty slot s of kernel i in round t: the last slot in use takes its number."""
     last = B.n_sv[i] - 1
@@ -194,13 +206,13 @@ def remove(B, t, i, s):
     B.holds[s, i], B.born[s, i] = B.holds[last, i], B.born[last, i]
     B.A[s, i], B.own[s, i] = B.A[last, i], B.own[last, i]
     B.A[last, i] = 0.0
-    now, stop = row_of(B.open, t), live(B.open)
-    B.K[now:stop, s, i] = B.K[now:stop, last, i]
+    for r in range(_place(B, t), len(B.K)):
+        B.K[r, s, i] = B.K[r, last, i]
     B.n_sv[i] = last
     B.size[1] -= 1
 
 
-@compiled
+@uncounted
 def add_over_oldest(B, stream, t, i, a):
     """Store example t in place of kernel i's oldest vector, or in an empty slot."""
     if has_room(B, i):
@@ -210,7 +222,7 @@ def add_over_oldest(B, stream, t, i, a):
         B.oldest[i] = (B.oldest[i] + 1) % B.limit[0]
 
 
-@compiled
+@uncounted
 def forget(B, i):
     """f_i <- 0; its vectors stay."""
     B.A[:, i] = 0.0
@@ -225,36 +237,36 @@ def scale(B, i, c):
             a[s, k] *= c
 
 
-@compiled
+@uncounted
 def scale_all(B, c):
     """f_i <- c f_i for every kernel."""
-    A = B.A
-    for s in range(B.n_sv.max()):
-        a = A[s].reshape(-1)
-        for i in range(a.size):
-            a[i] *= c
+    a = B.A.reshape(-1)
+    for k in range(most(B.n_sv) * (a.size // max(len(B.A), 1))):
+        a[k] *= c
 
 
-@compiled
+@uncounted
 def _open_block(B, stream, t):
-    """Lay out the block that starts at round t, and fill its kernel values with every slot in use."""
+    """Lay out the block that starts at round t, and fill its dot products with every stored vector."""
     lay_out(B.open, stream, t)
-    B.now[0] = -1
-    ends, indices, values = B.ends, B.indices, B.values
-    slot, rows, dots, users = B.open.slot, B.open.rows, B.dots, B.users
-    count = live(B.open)
-    high = whole_lanes(count)
-    for e in range(users.size):
-        if users[e] > 0:
-            dot_products(ends, indices, values, slot, rows, 0, high, 2 * e, 1, dots[e : e + 1])
-    fill_all(B.pool, B.n_sv, B.holds, B.norm2, B.open.row_norm2, B.dots, count, B.tile, B.K)
+    B.now[0], B.now[2] = -1, 0
+    used_products(
+        B.users, B.ends, B.indices, B.values, B.open.slot, B.open.rows, whole_lanes(live(B.open)), B.dots
+    )
 
 
-@compiled
-def _stored(B, stream, t):
-    """The number of example t in the store, which it enters when its first kernel takes it."""
-    if B.now[0] == t:
-        return B.now[1]
+@uncounted
+def _fill_rows(B, t):
+    """Fill the kernel values of the open block's next rows with every slot in use, from round t's on."""
+    low = row_of(B.open, t) - _place(B, t)
+    rows = min(B.K.shape[0], whole_lanes(live(B.open)) - low)
+    fill_slots(B.pool, B.n_sv, B.holds, B.norm2, B.open.row_norm2, B.dots, low, rows, B.tile, B.K)
+    B.now[2] = min(low + rows, live(B.open))
+
+
+@uncounted
+def _store(B, stream, t):
+    """Put example t in the store, when the first kernel takes it; B.now has its number."""
     B.n_free[0] -= 1
     e = B.free[B.n_free[0]]
     start, stop = row(stream, t)
@@ -269,13 +281,10 @@ def _stored(B, stream, t):
     B.size[0] += 1
     B.now[0], B.now[1] = t, e
     low, high = (row_of(B.open, t) + 1) // LANES * LANES, whole_lanes(live(B.open))
-    if low < high:
-        out = B.dots[e : e + 1, low:]
-        dot_products(B.ends, B.indices, B.values, B.open.slot, B.open.rows, low, high, 2 * e, 1, out)
-    return e
+    products(B.ends, B.indices, B.values, B.open.slot, B.open.rows, low, high, 2 * e, B.dots, e, low)
 
 
-@compiled
+@uncounted
 def _release(B, e):
     """One slot fewer holds example e; without any it leaves the store."""
     B.users[e] -= 1

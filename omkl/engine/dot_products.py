@@ -21,9 +21,9 @@ def _lane_sums(width):
     """
 
     @intrinsic
-    def lane_sums(typingctx, indices, values, start, stop, slot, rows, lane, out):
-        """out[r] = sum_k values[k] rows[slot[indices[k]], lane + r], start <= k < stop, r < width."""
-        signature = types.void(indices, values, start, stop, slot, rows, lane, out)
+    def lane_sums(typingctx, indices, values, start, stop, slot, rows, lane, out, j, place):
+        """out[j, place + r] = sum_k values[k] rows[slot[indices[k]], lane + r], k from start, r < width."""
+        signature = types.void(indices, values, start, stop, slot, rows, lane, out, j, place)
 
         def codegen(context, builder, signature, args):
             double, size = ir.DoubleType(), ir.IntType(64)
@@ -31,14 +31,14 @@ def _lane_sums(width):
             arrays = {
                 name: context.make_array(kind)(context, builder, value)
                 for name, kind, value in zip(
-                    ("indices", "values", "start", "stop", "slot", "rows", "lane", "out"),
+                    ("indices", "values", "start", "stop", "slot", "rows", "lane", "out", "j", "place"),
                     signature.args,
                     args,
                     strict=True,
                 )
                 if isinstance(kind, types.Array)
             }
-            _, _, first, last, _, _, lane, _ = args
+            _, _, first, last, _, _, lane, _, j, place = args
             stride = cgutils.unpack_tuple(builder, arrays["rows"].shape)[1]
 
             def vectors(base, offset):
@@ -57,7 +57,9 @@ def _lane_sums(width):
                 for total, pointer in zip(sums, vectors(arrays["rows"].data, offset), strict=True):
                     product = builder.fmul(spread, builder.load(pointer, align=8))
                     builder.store(builder.fadd(builder.load(total), product), total)
-            for total, pointer in zip(sums, vectors(arrays["out"].data, size(0)), strict=True):
+            step = builder.udiv(cgutils.unpack_tuple(builder, arrays["out"].strides)[0], size(8))
+            offset = builder.add(builder.mul(j, step), place)
+            for total, pointer in zip(sums, vectors(arrays["out"].data, offset), strict=True):
                 builder.store(builder.load(total), pointer, align=8)
             return context.get_dummy_value()
 
@@ -129,18 +131,33 @@ def dot_products(indptr, indices, values, slot, rows, low, high, first, count, d
         _dense_products(indptr, indices, values, slot, rows, low, high, first + j, dots[j:])
         j += LANES
     while j < count:
-        start, stop = indptr[first + j], indptr[first + j + 1]
-        r = low
-        while r + 64 <= high:
-            _lane_sums_64(indices, values, start, stop, slot, rows, r, dots[j, r - low :])
-            r += 64
-        while r + 32 <= high:
-            _lane_sums_32(indices, values, start, stop, slot, rows, r, dots[j, r - low :])
-            r += 32
-        while r < high:
-            _lane_sums_8(indices, values, start, stop, slot, rows, r, dots[j, r - low :])
-            r += 8
+        products(indptr, indices, values, slot, rows, low, high, first + j, dots, j, 0)
         j += 1
+
+
+@compiled
+def used_products(users, ends, indices, values, slot, rows, high, dots):
+    """dots[e, r] = x_e . rows[:, r], r < high, of the vectors e with users[e] > 0, whose non-zeros are in the
+    places ends[2 e] .. ends[2 e + 1] - 1.
+    """
+    for e in range(users.size):
+        if users[e] > 0:
+            products(ends, indices, values, slot, rows, 0, high, 2 * e, dots, e, 0)
+
+
+@compiled
+def products(indptr, indices, values, slot, rows, low, high, first, dots, j, place):
+    """dots[j, place + r - low] = x_first . rows[:, r], low <= r < high: `dot_products` of one vector."""
+    start, stop, r = indptr[first], indptr[first + 1], low
+    while r + 64 <= high:
+        _lane_sums_64(indices, values, start, stop, slot, rows, r, dots, j, place + r - low)
+        r += 64
+    while r + 32 <= high:
+        _lane_sums_32(indices, values, start, stop, slot, rows, r, dots, j, place + r - low)
+        r += 32
+    while r < high:
+        _lane_sums_8(indices, values, start, stop, slot, rows, r, dots, j, place + r - low)
+        r += 8
 
 
 @compiled

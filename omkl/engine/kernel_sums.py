@@ -5,7 +5,7 @@ import numpy as np
 from omkl.engine.arith import fma
 from omkl.engine.class_sums import add_to_classes, raise_values
 from omkl.engine.jit import compiled
-from omkl.engine.kernels import of_distance, plain_cosine, polynomial, row_values, vanishes
+from omkl.engine.kernels import of_distance, row_values, vanishes
 from omkl.engine.pool import form_of
 
 
@@ -244,43 +244,3 @@ def _first_values(form, first, picked, norm2, row_norm2, dots, scratch, farthest
             row_values(form, farthest, scratch.squares[scratch.chosen[q]], row_norm2.size, scratch.K[q])
     else:
         _bases(form, first, picked, norm2, row_norm2, dots, scratch)
-
-
-# One kernel at a time, where every kernel has stored vectors of its own (budgeted.py).
-
-
-@compiled
-def fill(form, norm2, row_norm2, dot, rows, squares, out):
-    """out[r] = kappa of a stored vector with the block's first rows; polynomials exactly as by definition.
-
-    squares (rows,) scratch. The kernel's constants, not the pool: only so is it inlined, and do the loops
-    become vector code.
-    """
-    if of_distance(form[0]):
-        for r in range(rows):
-            distance = norm2 + row_norm2[r] - 2.0 * dot[r]
-            squares[r] = distance if distance > 0.0 else 0.0
-        row_values(form, np.inf, squares, rows, out)
-    elif form[4]:
-        for r in range(rows):
-            out[r] = plain_cosine(form, dot[r], norm2, row_norm2[r])
-    else:
-        for r in range(rows):
-            out[r] = polynomial(form, dot[r])
-
-
-@compiled
-def fill_all(pool, n_sv, holds, norm2, row_norm2, dots, count, tile, K):
-    """K[r, s, i] of all rows, slots and kernels, by way of a tile (m + 1, R): K is made for sums over i."""
-    m = n_sv.size
-    for s in range(n_sv.max()):
-        for i in range(m):
-            if s < n_sv[i]:
-                e = holds[s, i]
-                fill(form_of(pool, i), norm2[e], row_norm2, dots[e], count, tile[m], tile[i])
-            else:
-                tile[i] = 0.0
-        for r in range(count):
-            k = K[r, s]
-            for i in range(m):
-                k[i] = tile[i, r]

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from omkl.engine.budget_record import Budget
+from omkl.engine.budget_record import Budget, kernel_room
 from omkl.engine.expansion import reserve
 from omkl.engine.expansion_record import Expansion
 from omkl.engine.features import Features
@@ -147,7 +147,7 @@ def _in_use(ends: np.ndarray, size: int) -> np.ndarray:
 
 
 def _budget(fresh: Budget, arrays: Arrays) -> Budget:
-    m, d, limit, R = len(fresh.n_sv), fresh.open.slot.size, int(fresh.limit[0]), fresh.K.shape[0]
+    m, d, limit, R = len(fresh.n_sv), fresh.open.slot.size, int(fresh.limit[0]), fresh.dots.shape[1]
     given = {name: _checked(arrays, name, *_form(name, m, fresh.A.shape[2:])) for name in _BUDGET}
     S, N = len(given["A"]), given["norm2"].size
     for name in ("own", "holds", "born"):
@@ -180,7 +180,7 @@ def _budget(fresh: Budget, arrays: Arrays) -> Budget:
         raise ValueError("the examples in use are not those that the slots hold")
     if given["size"].tolist() != [N - free.size, int(given["n_sv"].sum())]:
         raise ValueError("the number of stored vectors is not that of the arrays")
-    scratch = {"K": np.zeros((R, S, m)), "dots": np.zeros((N, R))}
+    scratch = {"K": kernel_room(R, S, m), "dots": np.zeros((N, R))}
     return fresh._replace(**given, **scratch)
 
 
