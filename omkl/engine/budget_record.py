@@ -4,6 +4,7 @@ from collections import namedtuple
 
 import numpy as np
 
+from omkl.engine.budget_blocks import NO_ENTRIES, entries
 from omkl.engine.classes import make_classes
 from omkl.engine.open_block import grown, make_block, whole_lanes, with_room
 from omkl.engine.pool import Pool
@@ -37,10 +38,11 @@ UNLIMITED = 2**40  # more vectors than anyone will store: the budget of classifi
 #                     more than two classes f are margins, and g (m, C) is of the class scores
 # tile (m + 1, TILE), dense (d,)    scratch; dense is 0
 # classes             what the learner sees of more than two classes: classes.py; None for two
+# entries             of the functions of budget_blocks.py for this record
 Budget = namedtuple(
     "Budget",
     "pool limit A own holds born n_put n_sv oldest size ends indices values norm2 origin users free n_free "
-    "now open dots K f g tile dense classes",
+    "now open dots K f g tile dense classes entries",
 )
 
 
@@ -80,6 +82,7 @@ def make_budget(pool: Pool, budget: int, d: int, block: int = BLOCK, classes: in
         tile=np.zeros((m + 1, TILE)),
         dense=np.zeros(d),
         classes=make_classes(m, classes),
+        entries=NO_ENTRIES,
     )
 
 
@@ -121,4 +124,5 @@ def reserve_slots(B: Budget, vectors: int, longest: int) -> Budget:
         free[B.n_free[0] : B.n_free[0] + more.size] = more
         B.n_free[0] += more.size
         B = B._replace(norm2=norm2, origin=origin, users=users, free=free, dots=np.empty((examples, R)))
-    return B._replace(open=with_room(B.open, longest))
+    B = B._replace(open=with_room(B.open, longest))
+    return B if B.entries != NO_ENTRIES else B._replace(entries=entries(B))

@@ -11,6 +11,7 @@ could decide an output's sign it is summed again with the C library's exp (ties.
 
 import numpy as np
 
+from omkl.engine.budget_blocks import place
 from omkl.engine.budget_classes import (
     columns,
     doubtful_output,
@@ -22,14 +23,13 @@ from omkl.engine.budget_classes import (
     settled,
     sum_terms,
 )
+from omkl.engine.by_address import call
 from omkl.engine.classes import margins
-from omkl.engine.dot_products import LANES, products, used_products
 from omkl.engine.jit import compiled
 from omkl.engine.kernels import of_distance, value
-from omkl.engine.open_block import is_open, lay_out, live, row_of, whole_lanes
+from omkl.engine.open_block import is_open, row_of
 from omkl.engine.pool import form_of
-from omkl.engine.slot_values import fill_slots, most, slot_values, uncounted
-from omkl.engine.stream import row
+from omkl.engine.slot_values import most, uncounted
 
 
 @compiled
@@ -38,14 +38,14 @@ def outputs(B, stream, t):
     (classes.py). The array is reused by the next call.
     """
     if not is_open(B.open, t):
-        _open_block(B, stream, t)
+        call(B.entries.open_block, (B, stream, t))
     if row_of(B.open, t) >= B.now[2]:
-        _fill_rows(B, t)
+        call(B.entries.fill_rows, (B, t))
     f, g, n_sv = B.f, B.g, B.n_sv
     if B.classes is not None:
         _read_classes(B, B.classes, kernel_values(B, t), t, stream.label)
         return f
-    sum_terms(B.A, B.K, _place(B, t), most(n_sv), f, g)
+    sum_terms(B.A, B.K, place(B, t), most(n_sv), f, g)
     for i in range(f.size):
         if of_distance(B.pool.kind[i]) and doubtful_output(f, n_sv, g, i):
             f[i] = settled(B, t, i, columns(B, i)[:, 0])
@@ -74,13 +74,7 @@ def _read_classes(B, classes, K, t, label):
 @compiled
 def kernel_values(B, t):
     """K (S, m): kappa_i(x_s, x_t) of every slot in use with the round of the last call of `outputs`."""
-    return B.K[_place(B, t)]
-
-
-@compiled
-def _place(B, t):
-    """Where K has the kernel values of round t, among those of the rows that are kept."""
-    return row_of(B.open, t) % B.K.shape[0]
+    return B.K[place(B, t)]
 
 
 @compiled
@@ -182,23 +176,18 @@ def add(B, stream, t, i, s, a):
     else:
         _release(B, B.holds[s, i])
     if B.now[0] != t:
-        _store(B, stream, t)
+        call(B.entries.store, (B, stream, t))
     e, form = B.now[1], form_of(B.pool, i)
     B.users[e] += 1
     B.holds[s, i], B.born[s, i] = e, B.n_put[0]
     B.n_put[0] += 1
     put(B.classes, B.A, s, i, a)
     B.own[s, i] = value(form, B.norm2[e], B.norm2[e], B.norm2[e])
-    low, rows = row_of(B.open, t) + 1, B.now[2] - row_of(B.open, t) - 1
-    if rows > 0:
-        values, row_norm2, dots = B.tile[0], B.open.row_norm2[low:], B.dots[e, low:]
-        slot_values(form, B.norm2[e], row_norm2, dots, rows, B.tile[1], values)
-        K, place = B.K, _place(B, t) + 1
-        for r in range(rows):
-            K[place + r, s, i] = values[r]
+    if row_of(B.open, t) + 1 < B.now[2]:
+        call(B.entries.fill_slot, (B, t, s, i))
 
 
-@uncounted
+@compiled
 def remove(B, t, i, s):
     """Empty slot s of kernel i in round t: the last slot in use takes its number."""
     last = B.n_sv[i] - 1
@@ -206,7 +195,7 @@ def remove(B, t, i, s):
     B.holds[s, i], B.born[s, i] = B.holds[last, i], B.born[last, i]
     B.A[s, i], B.own[s, i] = B.A[last, i], B.own[last, i]
     B.A[last, i] = 0.0
-    for r in range(_place(B, t), len(B.K)):
+    for r in range(place(B, t), len(B.K)):
         B.K[r, s, i] = B.K[r, last, i]
     B.n_sv[i] = last
     B.size[1] -= 1
@@ -243,45 +232,6 @@ def scale_all(B, c):
     a = B.A.reshape(-1)
     for k in range(most(B.n_sv) * (a.size // max(len(B.A), 1))):
         a[k] *= c
-
-
-@uncounted
-def _open_block(B, stream, t):
-    """Lay out the block that starts at round t, and fill its dot products with every stored vector."""
-    lay_out(B.open, stream, t)
-    B.now[0], B.now[2] = -1, 0
-    used_products(
-        B.users, B.ends, B.indices, B.values, B.open.slot, B.open.rows, whole_lanes(live(B.open)), B.dots
-    )
-
-
-@uncounted
-def _fill_rows(B, t):
-    """Fill the kernel values of the open block's next rows with every slot in use, from round t's on."""
-    low = row_of(B.open, t) - _place(B, t)
-    rows = min(B.K.shape[0], whole_lanes(live(B.open)) - low)
-    fill_slots(B.pool, B.n_sv, B.holds, B.norm2, B.open.row_norm2, B.dots, low, rows, B.tile, B.K)
-    B.now[2] = min(low + rows, live(B.open))
-
-
-@uncounted
-def _store(B, stream, t):
-    """Put example t in the store, when the first kernel takes it; B.now has its number."""
-    B.n_free[0] -= 1
-    e = B.free[B.n_free[0]]
-    start, stop = row(stream, t)
-    at = B.ends[2 * e]
-    for k in range(start, stop):
-        B.indices[at] = stream.indices[k]
-        B.values[at] = stream.values[k]
-        at += 1
-    B.ends[2 * e + 1] = at
-    B.norm2[e] = B.open.row_norm2[row_of(B.open, t)]
-    B.origin[e] = stream.order[t]
-    B.size[0] += 1
-    B.now[0], B.now[1] = t, e
-    low, high = (row_of(B.open, t) + 1) // LANES * LANES, whole_lanes(live(B.open))
-    products(B.ends, B.indices, B.values, B.open.slot, B.open.rows, low, high, 2 * e, B.dots, e, low)
 
 
 @uncounted
