@@ -54,7 +54,7 @@ def bomkc_nogd(stream, B, w, M, N, r, trace, learn, gamma, eta, rank):
             if hinge(y, f[i]) == 0.0:
                 continue
             if not has_room(B, i):
-                move(B, i, eta * y, _mapped(M[i, : r[i]], N[i, :, : r[i]], k[:slots, i].copy()))
+                move(B, i, eta * y, _mapped(M[i], N[i], r[i], k[:slots, i].copy()))
                 continue
             add(B, stream, t, i, used(B, i), eta * y)
             if not has_room(B, i):
@@ -64,7 +64,7 @@ def bomkc_nogd(stream, B, w, M, N, r, trace, learn, gamma, eta, rank):
                 M[i, : r[i]], N[i, :, : r[i]] = made, made.T
                 forget(B, i)
                 for c in range(a.shape[1]):  # v = D^1/2 V^T a = M K a
-                    move_column(B, i, c, 1.0, _mapped(made, made.T, times(K, a[:, c].copy())))
+                    move_column(B, i, c, 1.0, _mapped(M[i], N[i], r[i], times(K, a[:, c].copy())))
 
 
 @compiled
@@ -81,20 +81,34 @@ def _sizes(B, r, eta):
 
 
 @compiled
-def _mapped(M, N, k):
-    """M^T z, z = M k, where N is the transpose of M: both products run along rows.
+def _mapped(M, N, r, k):
+    """M^T z, z = M k, of M's first r rows, where N is the transpose of M: both products run along rows.
 
     What could not change a coefficient of ordinary size is passed over: subnormal numbers are slow.
     """
-    z, d = np.zeros(len(M)), np.zeros(k.size)
-    for s in range(k.size):
-        if abs(k[s]) > NEGLIGIBLE:
-            row = N[s]
-            for j in range(z.size):
-                z[j] += k[s] * row[j]
-    for j in range(z.size):
-        if abs(z[j]) > NEGLIGIBLE:
-            row = M[j]
-            for s in range(d.size):
-                d[s] += z[j] * row[s]
+    z, d = np.zeros(r), np.zeros(k.size)
+    _add_rows(N, k, z)
+    _add_rows(M, z, d)
     return d
+
+
+@compiled
+def _add_rows(rows, c, total):
+    """total += sum_s c_s rows[s], left to right, four rows a pass; not those with a negligible c_s."""
+    used, count, n = np.empty(c.size, np.int64), 0, total.size
+    for s in range(c.size):
+        used[count] = s
+        count += abs(c[s]) > NEGLIGIBLE
+    q = 0
+    while q + 4 <= count:
+        s0, s1, s2, s3 = used[q], used[q + 1], used[q + 2], used[q + 3]
+        c0, c1, c2, c3 = c[s0], c[s1], c[s2], c[s3]
+        u, v, w, x = rows[s0, :n], rows[s1, :n], rows[s2, :n], rows[s3, :n]
+        for j in range(n):
+            total[j] = (((total[j] + c0 * u[j]) + c1 * v[j]) + c2 * w[j]) + c3 * x[j]
+        q += 4
+    while q < count:
+        c0, u = c[used[q]], rows[used[q], :n]
+        for j in range(n):
+            total[j] += c0 * u[j]
+        q += 1
