@@ -1,12 +1,16 @@
 """Confusion matrices of rows: their repetitions together, the names of the classes, each class's error."""
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from omkl.data import confusion, registry
 from omkl.reports.expected import Expected
+from omkl.reports.rows import Row
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 MOST_NAMED = 10  # classes of which a table shows all errors, of more the WORST largest
 WORST = 5
@@ -32,13 +36,43 @@ def counts_of(stored: Iterable[Any]) -> np.ndarray | None:
     return confusion.matrices(known) if known else None
 
 
-def mean_errors(stored: Iterable[Any]) -> list[float] | None:
-    """Return the mean error of each class in percent, None where no cell has counts."""
-    counts = counts_of(stored)
-    if counts is None:
-        return None
-    known = np.ma.masked_invalid(confusion.errors(counts)).mean(axis=0)
-    return (100.0 * np.ma.filled(known, np.nan)).tolist()
+def class_errors(
+    rows: Sequence[Row], cells: "pd.DataFrame", expected: Expected
+) -> tuple[list[list[str] | None], list[list[float] | None]]:
+    """Return the classes of each row, and the mean error of each class in percent; None without counts."""
+    names: list[list[str] | None] = [None] * len(rows)
+    means: list[list[float] | None] = [None] * len(rows)
+    stored = cells["hits"].to_numpy()
+    alike: dict[tuple[int, int], list[int]] = {}  # rows with the same number of counts and of classes
+    if not cells["hits"].notna().any():
+        return names, means
+    kept = [[one for one in stored[row.cells].tolist() if isinstance(one, bytes)] for row in rows]
+    for at, own in enumerate(kept):
+        if own:
+            alike.setdefault((len(own), len(own[0]) // 16), []).append(at)
+    content, data = cells["data_hash"].to_numpy(), cells["data"].to_numpy()
+    memo: dict[tuple[str, str, int], list[str]] = {}
+    for (n, C), places in alike.items():
+        hits = np.frombuffer(b"".join(one for at in places for one in kept[at]), "<i8")
+        hits = hits.reshape(len(places), n, 2, C)
+        for at, mean in zip(places, _errors(hits[:, :, 0], hits[:, :, 1]), strict=True):
+            first = rows[at].cells[0]
+            which = str(data[first]), str(content[first]), C
+            if which not in memo:
+                memo[which] = class_names(*which, expected)
+            names[at], means[at] = memo[which], mean
+    return names, means
+
+
+def _errors(right: np.ndarray, whole: np.ndarray) -> list[list[float]]:
+    """Return the mean over n repetitions (R, n, C) of the share of a class's examples taken for another.
+
+    In percent; repetitions without examples of the class do not count, NaN where there are no others.
+    """
+    with np.errstate(invalid="ignore"):
+        errors = 1.0 - right / whole
+        means = np.where(whole, errors, 0.0).sum(axis=1) / (whole > 0).sum(axis=1)
+    return (100.0 * means).tolist()
 
 
 def errors_text(names: Sequence[str] | None, errors: Sequence[float] | None) -> str:
