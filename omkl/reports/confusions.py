@@ -7,7 +7,7 @@ import numpy as np
 
 from omkl.data import confusion, registry
 from omkl.reports.expected import Expected
-from omkl.reports.rows import Row
+from omkl.reports.rows import Parts
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -37,26 +37,27 @@ def counts_of(stored: Iterable[Any]) -> np.ndarray | None:
 
 
 def class_errors(
-    rows: Sequence[Row], cells: "pd.DataFrame", expected: Expected
+    parts: Parts, count: int, cells: "pd.DataFrame", expected: Expected
 ) -> tuple[list[list[str] | None], list[list[float] | None]]:
-    """Return the classes of each row, and the mean error of each class in percent; None without counts."""
-    names: list[list[str] | None] = [None] * len(rows)
-    means: list[list[float] | None] = [None] * len(rows)
-    stored = cells["hits"].to_numpy()
-    alike: dict[tuple[int, int], list[int]] = {}  # rows with the same number of counts and of classes
+    """Return the classes of each of ``count`` rows, and the mean error of each class in percent.
+
+    None where no cell has counts. parts: as of `by_count`
+    """
+    names: list[list[str] | None] = [None] * count
+    means: list[list[float] | None] = [None] * count
     if not cells["hits"].notna().any():
         return names, means
-    kept = [[one for one in stored[row.cells].tolist() if isinstance(one, bytes)] for row in rows]
-    for at, own in enumerate(kept):
-        if own:
-            alike.setdefault((len(own), len(own[0]) // 16), []).append(at)
-    content, data = cells["data_hash"].to_numpy(), cells["data"].to_numpy()
+    stored, data, content = (cells[name].to_numpy() for name in ("hits", "data", "data_hash"))
+    alike: dict[tuple[int, int], list[tuple[int, int, list[bytes]]]] = {}  # by numbers of counts, of classes
+    for own, places in parts:
+        for at, first, hits in zip(own.tolist(), places[:, 0].tolist(), stored[places].tolist(), strict=True):
+            if known := [one for one in hits if one is not None]:
+                alike.setdefault((len(known), len(known[0]) // 16), []).append((at, first, known))
     memo: dict[tuple[str, str, int], list[str]] = {}
-    for (n, C), places in alike.items():
-        hits = np.frombuffer(b"".join(one for at in places for one in kept[at]), "<i8")
-        hits = hits.reshape(len(places), n, 2, C)
-        for at, mean in zip(places, _errors(hits[:, :, 0], hits[:, :, 1]), strict=True):
-            first = rows[at].cells[0]
+    for (n, C), some in alike.items():
+        counts = np.frombuffer(b"".join(one for _, _, hits in some for one in hits), "<i8")
+        counts = counts.reshape(len(some), n, 2, C)
+        for (at, first, _), mean in zip(some, _errors(counts[:, :, 0], counts[:, :, 1]), strict=True):
             which = str(data[first]), str(content[first]), C
             if which not in memo:
                 memo[which] = class_names(*which, expected)

@@ -84,7 +84,9 @@ def summary_of_rows(rows: list[Row], cells: "pd.DataFrame", expected: Expected) 
     made |= {"algo": [row.learner for row in rows], "reps": reps, "asked": asked}
     made |= {"complete": [done >= planned for done, planned in zip(reps, asked, strict=True)]}
     made |= _names(rows, expected) | {"kernel": winners(parts, len(rows), cells)}
-    made |= dict(zip(("classes", "class_errors"), class_errors(rows, cells, expected), strict=True))
+    made |= dict(
+        zip(("classes", "class_errors"), class_errors(parts, len(rows), cells, expected), strict=True)
+    )
     made |= _sizes(parts, len(rows), cells) | (means := _means(parts, len(rows), cells))
     made |= _marks(rows, parts, cells, means) | Origins(cells).columns(parts, len(rows))
     objects = {name: pd.Series(made[name], dtype=object) for name in _OBJECTS}  # where None is to stay None
