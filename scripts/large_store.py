@@ -123,7 +123,7 @@ def make(folder: Path, cells: int, reps: int, curves: bool) -> None:
 
 def outcome(chance: random.Random, T: int, m: int) -> dict[str, Any]:
     """Return made-up figures of a pass."""
-    mistakes = chance.randrange(T // 10, T // 2)
+    mistakes, positive = chance.randrange(T // 10, T // 2), T // 2
     sizes = [chance.randrange(T) for _ in range(m)]
     return {
         "T": T,
@@ -138,6 +138,10 @@ def outcome(chance: random.Random, T: int, m: int) -> dict[str, Any]:
         "pairs": 17 * sum(sizes),
         "seconds": chance.expovariate(1.0),
         "memory": 8 * T * m,
+        "confusion": [
+            [T - positive - mistakes // 2, mistakes // 2],
+            [(wrong := mistakes - mistakes // 2), positive - wrong],
+        ],
     }
 
 

@@ -92,6 +92,7 @@ def figure(args: Namespace, words: list[str]) -> int:
     from omkl.reports.expected import Expected
     from omkl.reports.measures import measure_named
     from omkl.reports.report import sweep_report
+    from omkl.reports.summary import READ
     from omkl.run.cells import expand
     from omkl.run.runner import table_of
     from omkl.store.store import Store
@@ -105,7 +106,7 @@ def figure(args: Namespace, words: list[str]) -> int:
     planned = expand(plan)
     keys = {cell.key for cell in planned}
     store = Store(plan.store)
-    cells = table_of(store, planned)
+    cells = table_of(store, planned, (*READ, "confusion") if args.kind == "confusion" else READ)
     if len(cells) < len(keys):
         verb = "sweep" if plan.swept else "run"
         missing = f"the store {plan.store} holds {len(cells)} of {len(keys)} cells"
@@ -237,9 +238,11 @@ def _check_columns(plan: "Plan", args: Namespace, sweep: bool) -> None:
 
 
 def _run(plan: "Plan", args: Namespace) -> "Outcome":
+    from omkl.reports.summary import READ
     from omkl.run.runner import run_plan
 
-    return run_plan(plan, **_how(args))
+    # of many cells, few columns take a small part of the time; JSON has them all
+    return run_plan(plan, **_how(args), columns=None if args.format == "json" else READ)
 
 
 def _submitted(plan: "Plan", args: Namespace) -> bool:

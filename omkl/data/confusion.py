@@ -48,12 +48,3 @@ def _spread(stored: Mapping[str, Any]) -> np.ndarray:
     made = np.zeros((stored["classes"], stored["classes"] + 1), np.int64)
     made[stored["true"], stored["predicted"]] = stored["counts"]  # CUT is the last column
     return made
-
-
-def errors(counts: np.ndarray) -> np.ndarray:
-    """Return the share (..., C) of each class's examples taken for another; NaN of a class without any.
-
-    counts (..., C, C + 1): as of `matrices`
-    """
-    with np.errstate(invalid="ignore"):
-        return 1.0 - np.diagonal(counts, axis1=-2, axis2=-1) / counts.sum(axis=-1)

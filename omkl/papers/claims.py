@@ -24,6 +24,7 @@ from omkl.reports import plain_table
 from omkl.reports.fitting import filled
 from omkl.reports.measures import BY_TASK
 from omkl.reports.notes import failed, incomplete
+from omkl.reports.rows import by_count
 from omkl.reports.summary import Tested, not_worse, paired_ps
 
 if TYPE_CHECKING:
@@ -104,8 +105,9 @@ def comparable(rows: Rows, options: Options) -> Answer:
     numbers = f"{_shown(a, measure)} : {_shown(b, measure)}"
     if np.isnan(a) or np.isnan(b):
         return None, numbers
-    (more,) = Tested(rows.cells).differences([rows.records[left][0]["row"]], rows.records[right][0]["row"])
-    return bool(a <= b or not_worse(more, *paired_ps([more]))), numbers
+    ours, other = (rows.records[side][0]["row"] for side in (left, right))
+    ((_, more),) = Tested(rows.cells).differences(by_count([ours]), other)
+    return bool(a <= b or not_worse(more, paired_ps(more)).all()), numbers
 
 
 def ratio(rows: Rows, options: Options) -> Answer:

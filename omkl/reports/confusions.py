@@ -1,12 +1,16 @@
 """Confusion matrices of rows: their repetitions together, the names of the classes, each class's error."""
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from omkl.data import confusion, registry
 from omkl.reports.expected import Expected
+from omkl.reports.rows import Parts
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 MOST_NAMED = 10  # classes of which a table shows all errors, of more the WORST largest
 WORST = 5
@@ -32,13 +36,44 @@ def counts_of(stored: Iterable[Any]) -> np.ndarray | None:
     return confusion.matrices(known) if known else None
 
 
-def mean_errors(stored: Iterable[Any]) -> list[float] | None:
-    """Return the mean error of each class in percent, None where no cell has counts."""
-    counts = counts_of(stored)
-    if counts is None:
-        return None
-    known = np.ma.masked_invalid(confusion.errors(counts)).mean(axis=0)
-    return (100.0 * np.ma.filled(known, np.nan)).tolist()
+def class_errors(
+    parts: Parts, count: int, cells: "pd.DataFrame", expected: Expected
+) -> tuple[list[list[str] | None], list[list[float] | None]]:
+    """Return the classes of each of ``count`` rows, and the mean error of each class in percent.
+
+    None where no cell has counts. parts: as of `by_count`
+    """
+    names: list[list[str] | None] = [None] * count
+    means: list[list[float] | None] = [None] * count
+    if not cells["hits"].notna().any():
+        return names, means
+    stored, data, content = (cells[name].to_numpy() for name in ("hits", "data", "data_hash"))
+    alike: dict[tuple[int, int], list[tuple[int, int, list[bytes]]]] = {}  # by numbers of counts, of classes
+    for own, places in parts:
+        for at, first, hits in zip(own.tolist(), places[:, 0].tolist(), stored[places].tolist(), strict=True):
+            if known := [one for one in hits if one is not None]:
+                alike.setdefault((len(known), len(known[0]) // 16), []).append((at, first, known))
+    memo: dict[tuple[str, str, int], list[str]] = {}
+    for (n, C), some in alike.items():
+        counts = np.frombuffer(b"".join(one for _, _, hits in some for one in hits), "<i8")
+        counts = counts.reshape(len(some), n, 2, C)
+        for (at, first, _), mean in zip(some, _errors(counts[:, :, 0], counts[:, :, 1]), strict=True):
+            which = str(data[first]), str(content[first]), C
+            if which not in memo:
+                memo[which] = class_names(*which, expected)
+            names[at], means[at] = memo[which], mean
+    return names, means
+
+
+def _errors(right: np.ndarray, whole: np.ndarray) -> list[list[float]]:
+    """Return the mean over n repetitions (R, n, C) of the share of a class's examples taken for another.
+
+    In percent; repetitions without examples of the class do not count, NaN where there are no others.
+    """
+    with np.errstate(invalid="ignore"):
+        errors = 1.0 - right / whole
+        means = np.where(whole, errors, 0.0).sum(axis=1) / (whole > 0).sum(axis=1)
+    return (100.0 * means).tolist()
 
 
 def errors_text(names: Sequence[str] | None, errors: Sequence[float] | None) -> str:

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from omkl.reports.captions import n_cells, some
+from omkl.reports.rows import Parts, alike
+from omkl.store.frames import with_extra
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -25,38 +27,35 @@ class Origins:
     """
 
     def __init__(self, cells: "pd.DataFrame") -> None:
+        import pandas as pd
+
+        cells = with_extra(cells)
         self.entries: list[Entry] = []
         memo: dict[str, int] = {}
-        name = "origin" if "origin" in cells else "provenance"
-        values = cells[name].to_numpy() if name in cells else np.full(len(cells), None)
-        ids, of = np.unique(np.fromiter(map(id, values), np.int64, len(values)), return_inverse=True)
-        firsts = np.full(len(ids), len(values))
-        np.minimum.at(firsts, of, np.arange(len(values)))
-        numbers = np.full(len(ids), -1)
-        for at in np.argsort(firsts).tolist():  # in the order of the cells
-            if isinstance(entry := values[firsts[at]], dict):
+        firsts, of = alike(cells[["origin"]])
+        numbers = np.full(len(firsts), -1)
+        for at, entry in enumerate(cells["origin"].to_numpy()[firsts].tolist()):  # in the order of the cells
+            if isinstance(entry, dict):
                 numbers[at] = memo.setdefault(_key(entry), len(memo))
                 if numbers[at] == len(self.entries):
                     self.entries.append(entry)
         self.of = numbers[of]
-        if name == "origin":
-            self.load = cells["load"].to_numpy().astype(float)
-        else:
-            loads = (_numbers(_known([entry]), "load") for entry in values)
-            self.load = np.array([load[0] if load else np.nan for load in loads], float)
-        self._memo: dict[tuple[int, ...], tuple[str, ...]] = {}
+        self.load = pd.to_numeric(cells["load"], errors="coerce").to_numpy(float)
 
-    def columns(self, cells: Any) -> dict[str, Any]:
-        """Return the provenance of some cells, by their places, in a row of CSV or JSON: COLUMNS."""
-        known = dict.fromkeys(self.of[cells].tolist())
-        known.pop(-1, None)
-        which = tuple(known)
-        if which not in self._memo:
-            self._memo[which] = tuple(_texts([self.entries[at] for at in which]))
-        load = self.load[cells]
-        load = load[~np.isnan(load)]
-        most = float(load.max()) if len(load) else None
-        return dict(zip(COLUMNS, (*self._memo[which], most), strict=True))
+    def columns(self, parts: Parts, count: int) -> dict[str, list[Any]]:
+        """Return the provenance of the cells of ``count`` rows, in columns of CSV or JSON: COLUMNS."""
+        which: list[tuple[int, ...]] = [()] * count
+        loads: list[float | None] = [None] * count
+        for own, places in parts:
+            numbers, most = self.of[places], np.fmax.reduce(self.load[places], axis=1)
+            if (numbers == numbers[:, :1]).all():
+                numbers = numbers[:, :1]
+            for at, entries, load in zip(own.tolist(), numbers.tolist(), most.tolist(), strict=True):
+                which[at] = tuple(dict.fromkeys(entries))
+                loads[at] = None if math.isnan(load) else load
+        texts = {known: [*_texts([self.entries[at] for at in known if at >= 0])] for known in set(which)}
+        made = {name: [texts[known][at] for known in which] for at, name in enumerate(COLUMNS[:-1])}
+        return made | {COLUMNS[-1]: loads}
 
 
 def columns(entries: Iterable[Any]) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from omkl.tasks import for_task
 if TYPE_CHECKING:
     import pandas as pd
 
+Parts = list[tuple[np.ndarray, np.ndarray]]  # as of `by_count`
 _READ = ["data", "data_hash", "order", "algo", "params", "pool", "pool_spec", "task", "rounds"]
 
 
@@ -85,17 +86,30 @@ def alike(cells: "pd.DataFrame") -> tuple[np.ndarray, np.ndarray]:
     of = np.zeros(len(cells), np.int64)
     for name in cells:
         values = cells[name].to_numpy()
-        if values.dtype == object:
-            values = np.fromiter(map(id, values), np.int64, len(values))
-        own, known = pd.factorize(values, use_na_sentinel=False)
-        of = pd.factorize(of * len(known) + own)[0] if len(known) > 1 else of
-    return np.unique(of, return_index=True)[1], of
+        if values.dtype == object:  # what it holds are addresses, as `id` gives them
+            values = np.frombuffer(np.ascontiguousarray(values), np.intp) if len(values) else values
+        if (values != values[:1]).any():
+            own, known = pd.factorize(values, use_na_sentinel=False)
+            of = pd.factorize(of * len(known) + own)[0]
+    first = np.full(of.max(initial=-1) + 1, len(of))
+    first[of[::-1]] = np.arange(len(of))[::-1]  # of equal places the last one written counts
+    return first, of
 
 
 def divided(numbers: np.ndarray, count: int) -> list[np.ndarray]:
     """Return the places of each number below ``count``, ascending."""
     order = np.argsort(numbers, kind="stable")
     return np.split(order, np.cumsum(np.bincount(numbers, minlength=count))[:-1]) if count else []
+
+
+def by_count(rows: Sequence[Row]) -> Parts:
+    """Return the rows that have cells by their count n: the numbers (R,) of rows, the places (R, n) of cells.
+
+    So what is made of each row's cells is made of many rows at once.
+    """
+    counts, of = np.unique([len(row.cells) for row in rows], return_inverse=True)
+    parts = zip(counts.tolist(), divided(of, len(counts)), strict=True)
+    return [(own, np.array([rows[at].cells for at in own.tolist()], int)) for count, own in parts if count]
 
 
 def rows_of(cells: "pd.DataFrame", expected: Expected) -> list[Row]:
@@ -111,42 +125,49 @@ def rows_of(cells: "pd.DataFrame", expected: Expected) -> list[Row]:
             same = identity(setting.learner, setting.params, setting.pool)
             known.setdefault(same, (len(known), is_yardstick, setting))
     table: dict[tuple, Row] = {}
-    good = (cells["status"] == "ok").to_numpy()
-    fresh = ~cells["key"].duplicated().to_numpy() if "key" in cells else True
-    places = (good & fresh).nonzero()[0]
-    finished = cells.reindex(columns=_READ).iloc[places]
+    good = (cells["status"] == "ok").to_numpy() if "status" in cells else np.ones(len(cells), bool)
+    if "key" in cells:
+        good = good & ~cells["key"].duplicated().to_numpy()
+    places = good.nonzero()[0]
+    finished = cells.reindex(columns=_READ)
+    finished = finished if len(places) == len(cells) else finished.iloc[places]
     firsts, of = alike(finished)
     kinds = finished.iloc[firsts]
     number: dict[tuple, int] = {}
     numbers = np.empty(len(firsts), int)  # of the row of each kind
-    records = zip(kinds.to_dict("records"), identities(kinds), rounds_of(kinds), strict=True)
-    for at, (cell, same, rounds) in enumerate(records):
-        group = (cell["data"], cell["data_hash"], cell["order"], rounds)
-        numbers[at] = number.setdefault((group, same), len(number))
-        if (group, same) not in table:
+    fields = (
+        kinds[name].tolist() for name in ("data", "data_hash", "order", "algo", "params", "pool", "task")
+    )
+    records = zip(*fields, identities(kinds), rounds_of(kinds), strict=True)
+    for at, (data, content, order, algo, params, pool, task, same, rounds) in enumerate(records):
+        which = (data, content, order, rounds), same
+        numbers[at] = number.setdefault(which, len(number))
+        if which not in table:
             _, is_yardstick, setting = known.get(same, (0, False, None))
-            task, pool = (part if isinstance(part, str) else None for part in (cell["task"], cell["pool"]))
             pool = setting.pool["name"] if setting and setting.pool else pool
-            own = (cell["order"], cell["algo"], cell["params"], pool, is_yardstick, task or "classification")
-            table[group, same] = Row(cell["data"], *own, rounds=rounds)
+            own = params, pool if isinstance(pool, str) else None, is_yardstick
+            task = task if isinstance(task, str) else "classification"
+            table[which] = Row(data, order, algo, *own, task, rounds=rounds)
     for row, where in zip(table.values(), divided(numbers[of], len(number)), strict=True):
         row.cells = places[where].tolist()
     groups = _groups(table, expected)
     usual = [task for setting in expected.settings for task in expected.tasks(setting.learner)]
+    tasks = {group: row.task for (group, _), row in reversed(table.items())}  # of the first row
     for group in groups:
         # The task of a data set is that of its cells; where there are none, the learners' first.
-        tasks = [row.task for (where, _), row in table.items() if where == group] or usual
-        task = tasks[0] if tasks else "classification"
+        task = tasks.get(group, next(iter(usual), "classification"))
         for same, (_, is_yardstick, setting) in known.items():
             fits = setting.fits(task) and not (is_yardstick and task not in expected.tasks(setting.learner))
             if (group, same) not in table and fits:
                 table[group, same] = Row.of(setting, group[0], group[2], is_yardstick, task)
     _distinguish(table, groups)
 
+    ranks = {group: rank for rank, group in enumerate(groups)}
+
     def place(item: tuple[tuple, Row]) -> tuple:
         (group, same), row = item
         first = known.get(same, (len(known),))[0]
-        return groups.index(group), row.is_yardstick, first, row.learner, row.pool or "", same
+        return ranks[group], row.is_yardstick, first, row.learner, row.pool or "", same
 
     rows = [row for _, row in sorted(table.items(), key=place)]
     most = max((len(row.cells) for row in rows), default=0)
@@ -167,31 +188,40 @@ def _groups(table: Mapping[tuple, Row], expected: Expected) -> list[tuple]:
 
 def _distinguish(table: Mapping[tuple, Row], groups: Sequence[tuple]) -> None:
     """Add to a data set's name what distinguishes it from another of the name: order, hash, rounds."""
-    for (group, _), row in table.items():
+    marks: dict[tuple, str] = {}
+    for group in groups:
         same = zip(*(g for g in groups if g[0] == group[0]), strict=True)
         _, hashes, orders, parts = (set(part) for part in same)
-        marks = [str(group[1])[:6]] if len(hashes) > 1 else []
-        marks += [f"order={group[2]}"] if len(orders) > 1 else []
-        marks += [f"rounds={group[3]}"] if len(parts) > 1 and group[3] else []
-        if marks:
-            row.data = f"{group[0]} ({', '.join(marks)})"
+        own = [str(group[1])[:6]] if len(hashes) > 1 else []
+        own += [f"order={group[2]}"] if len(orders) > 1 else []
+        own += [f"rounds={group[3]}"] if len(parts) > 1 and group[3] else []
+        if own:
+            marks[group] = f"{group[0]} ({', '.join(own)})"
+    for (group, _), row in table.items():
+        row.data = marks.get(group, row.data)
 
 
 def shown_params(rows: list[Row], expected: Expected) -> list[dict[str, Any]]:
     """Return for each row the hyperparameters that a table shows.
 
     Of a learner these are the ones that differ between its rows, or from its defaults; in all its rows alike.
+    Rows that share their ``params`` share these too.
     """
     values: dict[tuple[str, str], set[str]] = {}
-    for row in rows:
-        for name, value in row.params.items():
-            values.setdefault((row.learner, name), set()).add(json.dumps(value, sort_keys=True))
+    distinct = {(row.learner, id(row.params)): row.params for row in rows}  # rows share these
+    for (learner, _), params in distinct.items():
+        for name, value in params.items():
+            values.setdefault((learner, name), set()).add(json.dumps(value, sort_keys=True))
     for learner, spec in expected.specs.items():
         for task in {row.task for row in rows if row.learner == learner}:
             for name, value in for_task(spec.defaults, task).items():
                 if (learner, name) in values:
                     values[learner, name].add(json.dumps(value, sort_keys=True))
-    return [{k: v for k, v in row.params.items() if len(values[row.learner, k]) > 1} for row in rows]
+    shown = {
+        which: {name: value for name, value in params.items() if len(values[which[0], name]) > 1}
+        for which, params in distinct.items()
+    }
+    return [shown[row.learner, id(row.params)] for row in rows]
 
 
 def line_names(rows: list[Row], expected: Expected) -> list[str]:

@@ -1,7 +1,6 @@
 """The summary: one row per data set, learner, pool and hyperparameters, averaged over the repetitions."""
 
-import math
-from collections.abc import Sequence
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -9,11 +8,13 @@ import numpy as np
 from omkl import tasks
 from omkl.config.settings_text import params_text
 from omkl.reports import origin
-from omkl.reports.confusions import class_names, mean_errors
+from omkl.reports.confusions import class_errors
 from omkl.reports.expected import Expected
 from omkl.reports.measures import BY_TASK
-from omkl.reports.rows import Row, rows_of, shown_params
-from omkl.reports.winner import Winners
+from omkl.reports.origin import Origins
+from omkl.reports.rows import Parts, Row, by_count, rows_of, shown_params
+from omkl.reports.winner import winners
+from omkl.store.frames import no_collection, with_extra
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -31,10 +32,11 @@ MEASURES = (  # column of the cells, name of the columns made from it, times wha
     ("memory", "memory_mib", 2.0**-20),
 )
 READ = (  # the columns of cells that a table needs, and of its notes
-    *("status", "data", "data_hash", "order", "algo", "params", "pool", "pool_spec", "task", "seed"),
-    *("permutation_seed", "T", "m", "rounds", "confusion", "origin", "load", "n_weights", "heaviest"),
+    *("data", "data_hash", "order", "algo", "params", "pool", "pool_spec", "task", "seed"),
+    *("permutation_seed", "T", "m", "rounds", "hits", "origin", "load", "n_weights", "heaviest"),
     *(column for column, _, _ in MEASURES),
 )
+_OBJECTS = ("T", "m", "pool", "classes", "class_errors")
 _FLAGS = ("is_yardstick", "complete", "marked", "best")
 COLUMNS = (
     *("data", "task", "order", "T", "m", "pool", "kernel", "algo", "label", "is_yardstick", "settings"),
@@ -46,17 +48,18 @@ COLUMNS = (
 )
 
 
+@no_collection()
 def summary_of(cells: "pd.DataFrame", expected: Expected) -> "pd.DataFrame":
     """Average the cells over their repetitions.
 
     Columns (COLUMNS): ``mistake_pct_mean`` and so on are means over the repetitions, ``..._std`` sample
     standard deviations (ddof 1, NaN for one repetition); rates in percent, ``mse_e3`` the mean squared error
     of a regression times 1000, ``nlpd`` NaN for a learner that does not report it, seconds of the learner.
-    ``m`` is the number of kernels, 0 for a kernel-free learner, ``kernel`` the one that wins (winner.winner).
+    ``m`` is the number of kernels, 0 for a kernel-free learner, ``kernel`` the one that wins (as `winners`).
     ``settings`` is the text of the hyperparameters to show (``shown``), ``params`` all of them. ``reps``
     repetitions have finished, ``asked`` are expected; ``complete`` when these agree. ``class_errors`` are the
     mean errors of the ``classes`` in percent, None of cells without them. The last columns are those of
-    origin.columns.
+    origin.Origins.columns.
 
     ``best``: the lowest mean mistake rate of the data set, of a regression the lowest mean squared error, of
     a novelty detection none. ``marked``: the best, and every row not worse than it by a two-sided paired
@@ -67,93 +70,95 @@ def summary_of(cells: "pd.DataFrame", expected: Expected) -> "pd.DataFrame":
     return summary_of_rows(rows_of(cells, expected), cells, expected)
 
 
+@no_collection()
 def summary_of_rows(rows: list[Row], cells: "pd.DataFrame", expected: Expected) -> "pd.DataFrame":
     """As ``summary_of``, of rows that are chosen already."""
     import pandas as pd
 
-    shown = shown_params(rows, expected)
-    records = _records(rows, shown, cells, expected)
-    by_data: dict[str, list[tuple[Row, dict[str, Any]]]] = {}
-    for row, record in zip(rows, records, strict=True):
-        by_data.setdefault(row.data, []).append((row, record))
-    tested = Tested(cells)
-    for own in by_data.values():
-        _mark(own, tested)
-    summary = pd.DataFrame(records, columns=list(COLUMNS)).astype(dict.fromkeys(_FLAGS, bool))
-    for name in ("T", "m", "pool", "classes", "class_errors"):  # pandas would turn None into NaN
-        summary[name] = pd.Series([record[name] for record in records], dtype=object)
-    return summary
+    cells, parts = with_extra(cells), by_count(rows)
+    reps, asked = ([len(row.cells) for row in rows], [row.planned for row in rows])
+    made: dict[str, Any] = {
+        name: [getattr(row, name) for row in rows]
+        for name in ("data", "task", "order", "pool", "params", "is_yardstick")
+    }
+    made |= {"algo": [row.learner for row in rows], "reps": reps, "asked": asked}
+    made |= {"complete": [done >= planned for done, planned in zip(reps, asked, strict=True)]}
+    made |= _names(rows, expected) | {"kernel": winners(parts, len(rows), cells)}
+    made |= dict(
+        zip(("classes", "class_errors"), class_errors(parts, len(rows), cells, expected), strict=True)
+    )
+    made |= _sizes(parts, len(rows), cells) | (means := _means(parts, len(rows), cells))
+    made |= _marks(rows, parts, cells, means) | Origins(cells).columns(parts, len(rows))
+    objects = {name: pd.Series(made[name], dtype=object) for name in _OBJECTS}  # where None is to stay None
+    return pd.DataFrame(made | objects, columns=list(COLUMNS)).astype(dict.fromkeys(_FLAGS, bool))
 
 
-def _records(
-    rows: list[Row], shown: list[dict[str, Any]], cells: "pd.DataFrame", expected: Expected
-) -> list[dict[str, Any]]:
-    means, winners, origins = _means(rows, cells), Winners(cells), origin.Origins(cells)
+def _names(rows: list[Row], expected: Expected) -> dict[str, Any]:
+    """Return what the rows are called: their labels, and the hyperparameters that are shown."""
+    shown = [{} if row.label else own for row, own in zip(rows, shown_params(rows, expected), strict=True)]
+    texts = {id(own): params_text(own) for own in {id(own): own for own in shown}.values()}
+    return {
+        "label": [row.label or expected.label(row.learner) for row in rows],  # a label of its own says all
+        "shown": [list(own) for own in shown],
+        "settings": [texts[id(own)] for own in shown],
+    }
+
+
+def _sizes(parts: Parts, count: int, cells: "pd.DataFrame") -> dict[str, Any]:
+    """Return the examples and kernels of each row, None without cells."""
     T, m = (cells[name].to_numpy() for name in ("T", "m"))
-    records = []
-    for at, (row, own) in enumerate(zip(rows, shown, strict=True)):
-        reps = len(row.cells)
-        same = ("data", "task", "order", "pool", "params", "is_yardstick")
-        record: dict[str, Any] = {key: getattr(row, key) for key in same}
-        record |= {"algo": row.learner, "label": row.label or expected.label(row.learner)}
-        if row.label:  # which says all
-            own = {}
-        record |= {"shown": list(own), "settings": params_text(own)}
-        record |= {
-            "T": int(T[row.cells[0]]) if reps else None,
-            "m": int(m[row.cells].max()) if reps else None,
-        }
-        record |= {"reps": reps, "asked": row.planned, "complete": reps >= row.planned}
-        record |= {"kernel": winners.of(row.cells)}
-        record |= {"marked": False, "best": False, "p_value": np.nan, "common": 0}
-        record |= _class_errors(row, cells, expected)
-        record |= {name: values[at] for name, values in means.items()}
-        records.append(record | origins.columns(row.cells))
-    return records
+    sizes: dict[str, list[int | None]] = {name: [None] * count for name in ("T", "m")}
+    for own, places in parts:
+        found = own.tolist(), T[places[:, 0]].tolist(), m[places].max(axis=1).tolist()
+        for at, examples, kernels in zip(*found, strict=True):
+            sizes["T"][at], sizes["m"][at] = int(examples), int(kernels)
+    return sizes
 
 
-def _class_errors(row: Row, cells: "pd.DataFrame", expected: Expected) -> dict[str, Any]:
-    errors = mean_errors(cells["confusion"].to_numpy()[row.cells]) if "confusion" in cells else None
-    names = None
-    if errors is not None:
-        name, content = (str(cells[column].iat[row.cells[0]]) for column in ("data", "data_hash"))
-        names = class_names(name, content, len(errors), expected)
-    return {"classes": names, "class_errors": errors}
-
-
-def _means(rows: list[Row], cells: "pd.DataFrame") -> dict[str, list[float]]:
+def _means(parts: Parts, count: int, cells: "pd.DataFrame") -> dict[str, np.ndarray]:
     """Return the means and standard deviations of the rows, by the names of their columns."""
-    by_size: dict[int, list[int]] = {}  # rows with the same number of cells are averaged together
-    for at, row in enumerate(rows):
-        by_size.setdefault(len(row.cells), []).append(at)
-    by_size.pop(0, None)
-    places = {size: np.array([rows[at].cells for at in own]) for size, own in by_size.items()}
-    means: dict[str, list[float]] = {}
+    means: dict[str, np.ndarray] = {}
     for column, name, factor in MEASURES:
-        values = cells[column].to_numpy().astype(float) * factor
-        mean, std = np.full(len(rows), np.nan), np.full(len(rows), np.nan)
-        for size, own in by_size.items():
-            each = values[places[size]]
-            mean[own] = each.mean(axis=1)
-            if size > 1:
-                std[own] = each.std(axis=1, ddof=1)
-        means |= {f"{name}_mean": mean.tolist(), f"{name}_std": std.tolist()}
+        mean, std = (np.full(count, np.nan) for _ in range(2))
+        means |= {f"{name}_mean": mean, f"{name}_std": std}
+        if cells[column].notna().any():
+            values = cells[column].to_numpy().astype(float) * factor
+            for own, places in parts:
+                each = values[places]
+                mean[own] = each.mean(axis=1)
+                if places.shape[1] > 1:
+                    std[own] = each.std(axis=1, ddof=1)
     return means
 
 
-def _mark(rows: list[tuple[Row, dict[str, Any]]], tested: "Tested") -> None:
-    """Mark the best rows of one data set in their records."""
-    rows = [(row, record) for row, record in rows if record["reps"]]
-    if not rows or not BY_TASK[rows[0][0].task].least:
-        return
-    mean = f"{BY_TASK[rows[0][0].task].name}_mean"
-    lowest = min(record[mean] for _, record in rows)
-    # Of rows with equal means, the one with most repetitions is tested against.
-    best, _ = max((pair for pair in rows if pair[1][mean] == lowest), key=lambda pair: pair[1]["reps"])
-    differences = tested.differences([row for row, _ in rows], best)
-    for (_, record), own, p in zip(rows, differences, paired_ps(differences), strict=True):
-        record |= {"best": record[mean] == lowest, "common": own.size, "p_value": p}
-        record["marked"] = record["best"] or not_worse(own, p)
+def _marks(
+    rows: list[Row], parts: Parts, cells: "pd.DataFrame", means: dict[str, np.ndarray]
+) -> dict[str, np.ndarray]:
+    """Return which rows are the best of their data set, and which are not worse, with the tests."""
+    made = {"best": np.zeros(len(rows), bool), "marked": np.zeros(len(rows), bool)}
+    made |= {"p_value": np.full(len(rows), np.nan), "common": np.zeros(len(rows), int)}
+    tested = Tested(cells)
+    by_data: dict[str, list[int]] = {}
+    for at, row in enumerate(rows):
+        if row.cells:
+            by_data.setdefault(row.data, []).append(at)
+    for competing in map(np.array, by_data.values()):
+        measure = BY_TASK[rows[competing[0]].task]
+        errors = means[f"{measure.name}_mean"][competing]
+        if not measure.least or np.isnan(errors).all():
+            continue
+        lowest = competing[errors == np.nanmin(errors)]
+        # Of rows with equal means, the one with most repetitions is tested against.
+        best = max((rows[at] for at in lowest.tolist()), key=lambda row: len(row.cells))
+        own_parts = [
+            (own[some], places[some]) for own, places in parts if (some := np.isin(own, competing)).any()
+        ]
+        for own, differences in tested.differences(own_parts, best):
+            p = paired_ps(differences)
+            made["p_value"][own], made["common"][own] = p, differences.shape[1]
+            made["marked"][own] = not_worse(differences, p)
+        made["best"][lowest] = made["marked"][lowest] = True
+    return made
 
 
 class Tested:
@@ -167,62 +172,59 @@ class Tested:
         names = [str(text) for text in texts]
         # by name; a cell without a seed has that of number -1, the last
         ranks = np.array([*np.argsort(np.argsort(np.array(names, str))), len(names)], int)
-        self._seeds = ranks[known]
+        self._count, self._seeds = len(ranks), ranks[known]
         self._errors: dict[str, np.ndarray] = {}
 
-    def _of(self, rows: list[Row]) -> tuple[np.ndarray, np.ndarray]:
-        """Return the permutations of rows of one size, each row's ascending, and its errors in them."""
-        column = BY_TASK[
-            rows[0].task
-        ].tested  # counts, not rates: their differences are exact, equal is equal
+    def _of(self, places: np.ndarray, task: str) -> tuple[np.ndarray, np.ndarray]:
+        """Return the permutations of cells (R, n), each row's ascending, and the errors in them."""
+        column = BY_TASK[task].tested  # counts, not rates: their differences are exact, equal is equal
         if column not in self._errors:
             self._errors[column] = self._cells[column].to_numpy().astype(float)
-        places = np.array([row.cells for row in rows], int)
         seeds, errors = self._seeds[places], self._errors[column][places]
+        if (np.diff(seeds, axis=1) >= 0).all():
+            return seeds, errors
         order = np.argsort(seeds, axis=1, kind="stable")
         return np.take_along_axis(seeds, order, 1), np.take_along_axis(errors, order, 1)
 
-    def differences(self, rows: list[Row], other: Row) -> list[np.ndarray]:
-        """Return the errors of each row minus those of another, (n,), over the permutations both have run."""
-        (others,), (theirs,) = self._of([other])
-        by_size: dict[int, list[int]] = {}
-        for at, row in enumerate(rows):
-            by_size.setdefault(len(row.cells), []).append(at)
-        found: dict[int, np.ndarray] = {}
-        for own in by_size.values():
-            seeds, errors = self._of([rows[at] for at in own])
-            if seeds.shape[1] == len(others) and (seeds == others).all() and (np.diff(others) > 0).all():
-                found |= dict(zip(own, errors - theirs, strict=True))
-                continue
-            for at, mine, ours in zip(own, seeds, errors, strict=True):
-                _, a, b = np.intersect1d(mine, others, return_indices=True)
-                found[at] = ours[a] - theirs[b]
-        return [found[at] for at in range(len(rows))]
+    def differences(self, parts: Parts, other: Row) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """Yield numbers (R,) of rows, and their errors minus those of another row (R, n).
+
+        Over the n permutations that both have run, of a permutation the first cell; n may be 0.
+        """
+        (seeds,), (theirs,) = self._of(np.array([other.cells]), other.task)
+        known, first = np.unique(seeds, return_index=True)
+        at = np.full(self._count, -1)
+        at[known] = first
+        for own, places in parts:
+            seeds, errors = self._of(places, other.task)
+            common = (at[seeds] >= 0) & (np.diff(seeds, axis=1, prepend=-1) > 0)
+            less, counts = errors - theirs[at[seeds]], common.sum(axis=1)
+            for count in np.unique(counts).tolist():
+                some = counts == count
+                yield own[some], less[some][common[some]].reshape(int(some.sum()), count)
 
 
-def paired_ps(differences: Sequence[np.ndarray]) -> list[float]:
-    """Return the two-sided p-values of the paired t-tests of differences (n,) each; NaN for n < 2.
+def paired_ps(differences: np.ndarray) -> np.ndarray:
+    """Return the two-sided p-values (R,) of the paired t-tests of differences (R, n); NaN for n < 2.
 
     Differences that are all equal leave the test without variance: p is 1 where they are 0, else 0.
     """
-    p_values = [math.nan if d.size < 2 else float(d[0] == 0) for d in differences]
-    by_size: dict[int, list[int]] = {}  # those of one size are tested together
-    for place, d in enumerate(differences):
-        if d.size > 1:
-            by_size.setdefault(d.size, []).append(place)
-    for size, places in by_size.items():
-        all_of = np.array([differences[place] for place in places])
-        varied = np.ptp(all_of, axis=1) != 0
-        if varied.any():
-            from scipy.special import stdtr  # scipy.stats would do all of this, but takes a second to import
+    size = differences.shape[1]
+    if size < 2:
+        return np.full(len(differences), np.nan)
+    p_values = (differences[:, 0] == 0).astype(float)
+    varied = np.ptp(differences, axis=1) != 0
+    if varied.any():
+        from scipy.special import stdtr  # scipy.stats would do all of this, but takes a second to import
 
-            d = all_of[varied]
-            t = d.mean(axis=1) / np.sqrt(d.var(axis=1, ddof=1) / size)
-            for place, p in zip(np.array(places)[varied].tolist(), stdtr(size - 1, -abs(t)), strict=True):
-                p_values[place] = float(2.0 * p)
+        d = differences[varied]
+        t = d.mean(axis=1) / np.sqrt(d.var(axis=1, ddof=1) / size)
+        p_values[varied] = 2.0 * stdtr(size - 1, -abs(t))
     return p_values
 
 
-def not_worse(difference: np.ndarray, p: float) -> bool:
-    """Return whether errors minus the best's errors (n,), of p-value p, show no significantly higher mean."""
-    return difference.size >= 2 and (p >= ALPHA or bool(difference.mean() <= 0))
+def not_worse(differences: np.ndarray, p_values: np.ndarray) -> np.ndarray:
+    """Return which errors minus the best's (R, n), of p-values (R,), show no significantly higher mean."""
+    if differences.shape[1] < 2:
+        return np.zeros(len(differences), bool)
+    return (p_values >= ALPHA) | (differences.mean(axis=1) <= 0)

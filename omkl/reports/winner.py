@@ -1,7 +1,6 @@
 """The winner among a row's kernels: the one that has the largest weight when the pass ends."""
 
-from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -9,55 +8,62 @@ import numpy as np
 from omkl.config.kernel_pools import kernel_pool
 from omkl.config.settings_text import value_text
 from omkl.reports.display import MISSING
+from omkl.reports.rows import Parts
 
 if TYPE_CHECKING:
     import pandas as pd
 
-
-class Winners:
-    """The kernels of the largest weights; cells: with ``n_weights`` and ``heaviest``, or ``weights``."""
-
-    def __init__(self, cells: "pd.DataFrame") -> None:
-        self._params, self._pools = cells["params"].to_numpy(), cells["pool_spec"].to_numpy()
-        self._texts: dict[int, tuple[list[str], list]] = {}  # with the kernels, whose id then stays theirs
-        if "heaviest" in cells:
-            counts, best = (cells[name].to_numpy().astype(float) for name in ("n_weights", "heaviest"))
-            alone = np.isnan(counts)
-            self._counts = np.where(alone, 1, counts)
-            self._best = np.where(alone | np.isnan(best), 0, best).astype(int)
-        else:
-            weights = [value if isinstance(value, list) else [1.0] for value in cells["weights"]]
-            self._counts = np.array([len(own) for own in weights])
-            self._best = np.array(
-                [max(range(len(own)), key=_size_in(own), default=0) for own in weights], int
-            )
-
-    def of(self, cells: list[int]) -> str:
-        """Return the kernel that wins most of some cells of one setting, and how many where not all.
-
-        A learner with one kernel has that. MISSING where there are no kernels or no weights, or the learner
-        chose some of the pool's kernels itself.
-        """
-        if not cells:
-            return MISSING
-        spec = self._pools[cells[0]]
-        pool = kernel_pool(self._params[cells[0]], spec if isinstance(spec, dict) else None)
-        kernels = pool["kernels"] if pool else []
-        if not kernels:
-            return MISSING
-        if id(kernels) not in self._texts:  # pools are shared by many cells
-            self._texts[id(kernels)] = [_text(kernel) for kernel in kernels], kernels
-        texts, _ = self._texts[id(kernels)]
-        best = self._best[cells][self._counts[cells] == len(kernels)]
-        won = Counter(texts[at] for at in best.tolist())
-        if not won:
-            return MISSING
-        name, count = won.most_common(1)[0]
-        return name if count == len(best) else f"{name} {count}/{len(best)}"
+_TOGETHER = 2**22  # counts of rows and kernels that are in memory at once
 
 
-def _size_in(weights: list[float]) -> Callable[[int], float]:
-    return lambda at: abs(weights[at])
+def winners(parts: Parts, count: int, cells: "pd.DataFrame") -> list[str]:
+    """Return of each of ``count`` rows the kernel that wins most of its cells, and how many where not all.
+
+    parts: as of `by_count`. Of kernels with equal counts it is the one of the first cell. A learner with one
+    kernel has that. MISSING where there are no kernels or no weights, or the learner chose some of the pool's
+    kernels itself.
+    """
+    names = [MISSING] * count
+    counts, best = (cells[name].to_numpy().astype(float) for name in ("n_weights", "heaviest"))
+    alone = np.isnan(counts)
+    counts = np.where(alone, 1, counts)
+    best = np.where(alone | np.isnan(best), 0, best).astype(int)
+    kinds, of = _kernels(parts, count, cells)
+    sizes, most = np.array([*map(len, kinds)]), max(1, *map(len, kinds))
+    same = np.array([[*map(texts.index, texts), *[0] * (most - len(texts))] for texts in kinds])
+    for own, places in parts:
+        for some in np.array_split(np.arange(len(own)), len(own) * most // _TOGETHER + 1):
+            kind, line = of[own[some], None], np.arange(len(some))[:, None]
+            good = (counts[places[some]] == sizes[kind]) & (sizes[kind] > 0)
+            won = same[kind, np.where(good, best[places[some]], 0)]
+            tally = np.bincount((line * most + won)[good], minlength=len(some) * most).reshape(-1, most)
+            wins = np.where(good, np.take_along_axis(tally, won, 1), 0)
+            first = won[line[:, 0], wins.argmax(axis=1)]
+            made = (own[some], kind[:, 0], first, wins.max(axis=1), good.sum(axis=1))
+            for at, texts, kernel, wins_of, whole in zip(*(one.tolist() for one in made), strict=True):
+                if wins_of:
+                    names[at] = kinds[texts][kernel] + (f" {wins_of}/{whole}" if wins_of < whole else "")
+    return names
+
+
+def _kernels(parts: Parts, count: int, cells: "pd.DataFrame") -> tuple[list[tuple[str, ...]], np.ndarray]:
+    """Return the texts of the kernels of each kind of row, and each row's kind (R,)."""
+    params, pools = cells["params"].to_numpy(), cells["pool_spec"].to_numpy()
+    kinds: dict[tuple[str, ...], int] = {(): 0}
+    known: dict[int, tuple[int, Any]] = {}  # with the kernels, whose id then stays theirs
+    of = np.zeros(count, int)
+    for own, places in parts:
+        first = places[:, 0]
+        for at, settings, spec in zip(
+            own.tolist(), params[first].tolist(), pools[first].tolist(), strict=True
+        ):
+            pool = kernel_pool(settings, spec if isinstance(spec, dict) else None)
+            kernels = pool["kernels"] if pool else None
+            if id(kernels) not in known:
+                kind = kinds.setdefault(tuple(map(_text, kernels or ())), len(kinds))
+                known[id(kernels)] = kind, kernels
+            of[at] = known[id(kernels)][0]
+    return list(kinds), of
 
 
 def _text(kernel: Mapping[str, Any]) -> str:

@@ -3,7 +3,7 @@
 import sys
 import time
 from collections import Counter
-from collections.abc import Collection, Generator, Mapping
+from collections.abc import Collection, Generator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import partial
@@ -62,6 +62,7 @@ def run_plans(
     progress: bool = True,
     fail_fast: bool = False,
     trials: bool = False,
+    columns: Sequence[str] | None = None,
 ) -> Outcome:
     """Run the cells of these plans that the store does not hold yet, and return all that are finished.
 
@@ -70,7 +71,7 @@ def run_plans(
     jobs: worker processes (default: the plan's exec, else one per core); results do not depend on it.
     fresh: run every cell again, the newest result counts. progress: a bar on stderr where that is a terminal.
     fail_fast: the first cell that fails ends the run. trials: cells of which only the error counts: no curves
-    are stored, and one that overflowed is not run again.
+    are stored, and one that overflowed is not run again. columns: of the cells returned, as of `Store.cells`.
 
     A cell that fails is recorded and the run continues. Ctrl-C ends the run with what is finished; the same
     plan continues from there. A learner whose size a budget is to match runs first. Raises UserError before
@@ -110,7 +111,7 @@ def run_plans(
                                 break
             except KeyboardInterrupt:
                 interrupted = True
-        table = table_of(store, cells)
+        table = table_of(store, cells, columns)
         older = older_keys(distinct.values())
         stale: Counter[tuple[str, int | str]] = Counter(older[key] for key in store.done(older))
         stale += other_sources(store, distinct)
@@ -219,18 +220,23 @@ def _stored(store: Store, line: dict[str, Any], outcome: Any, curves: bool) -> d
     return broken
 
 
-def table_of(store: Store, cells: list[Cell]) -> "pd.DataFrame":
+def table_of(store: Store, cells: list[Cell], columns: Sequence[str] | None = None) -> "pd.DataFrame":
     """Return the finished ones of these cells in their order, one row each, under the names of the plan.
 
+    columns: as of `Store.cells`; the keys are among them
     A result may have been stored under another name of the same data or pool, for another base seed that led
     to the same order, or with the number of a budget that the plan gives as another learner's size.
     """
-    stored = store.cells({cell.key for cell in cells})
+    import pandas as pd
+
+    stored = store.cells({cell.key for cell in cells}, columns and ("key", *columns))
     place = {key: number for number, key in enumerate(stored["key"])}
     finished = [cell for cell in cells if cell.key in place]
     table = stored.iloc[[place[cell.key] for cell in finished]].reset_index(drop=True)
     lines = [cell.line for cell in finished]
     for name in ("data", "pool", "rep", "seed"):
-        table[name] = [line[name] for line in lines]
+        if name in table:
+            kind = object if name in ("data", "pool") else None  # equal names stay one object
+            table[name] = pd.Series([line[name] for line in lines], dtype=kind)
     table["params"] = [cell.params for cell in finished]
     return table

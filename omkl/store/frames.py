@@ -5,8 +5,10 @@ objects of what they share, and numbers stay in arrays.
 """
 
 import contextlib
+import gc
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import struct
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import islice
 from operator import itemgetter
@@ -16,7 +18,7 @@ import numpy as np
 import orjson
 
 from omkl.store.lines import COLUMNS, OBJECTS, OWN_PROVENANCE, SHARED, Fields, Line
-from omkl.store.segments import EXTRA, NUMBERS, PLACES, RANK, TEXTS, Segment, Select, raw_keys
+from omkl.store.segments import EXTRA, NUMBERS, PLACES, RANK, TEXTS, Damaged, Segment, Select, raw_keys
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -69,19 +71,53 @@ def as_row(own: dict[str, Any], shared: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in row.items() if name not in _NO_COLUMN}
 
 
-def extra(own: dict[str, Any], shared: dict[str, Any]) -> dict[str, Any]:
+def extra(own: Mapping[str, Any], shared: Mapping[str, Any]) -> dict[str, Any]:
     """Return what tables need of a cell's lists and provenance, without holding these: segments.EXTRA.
 
     date: of its time    origin: the provenance without time and load    n_weights, heaviest: the number of
-    its weights and the place of the first of the largest size, None without weights
+    its weights and the place of the first of the largest size, None without weights    hits: of its confusion
+    matrix (`hits_of`), None without
     """
-    weights = own.get("weights")
-    time = own.get("time", shared["provenance"].get("time", ""))
+    weights, origin = own.get("weights"), shared["provenance"] or {}
+    time = own.get("time", origin.get("time", ""))
     best = max(range(len(weights)), key=lambda i: abs(weights[i])) if weights else None
-    load = own.get("load", shared["provenance"].get("load"))
+    load = own.get("load", origin.get("load"))
     count = len(weights) if type(weights) is list else None
-    values = (shared["provenance"], load, time[:10], count, best)
+    hits = None
+    if stored := own.get("confusion"):
+        with contextlib.suppress(struct.error):  # counts beyond 64 bits
+            hits = hits_of(stored)
+    values = (shared["provenance"], load, time[:10], count, best, hits)
     return dict(zip(EXTRA, values, strict=True))
+
+
+def hits_of(stored: Any) -> bytes:
+    """Return of each class how many of its examples are taken for it, then how many it has: (2, C) int64.
+
+    That is all that the classes' errors need of a confusion matrix (omkl.data.confusion). Raises struct.error
+    beyond 64 bits.
+    """
+    if isinstance(stored, dict):
+        right, whole = [0] * stored["classes"], [0] * stored["classes"]
+        for true, predicted, count in zip(stored["true"], stored["predicted"], stored["counts"], strict=True):
+            whole[true] += count
+            right[true] += count if true == predicted else 0
+    else:
+        right, whole = [row[at] for at, row in enumerate(stored)], [sum(row) for row in stored]
+    return struct.pack(f"<{2 * len(right)}q", *right, *whole)
+
+
+def with_extra(cells: "pd.DataFrame") -> "pd.DataFrame":
+    """Return cells with all columns, as of `Store.cells` without ``columns``, with those of EXTRA too."""
+    if not set(EXTRA).isdisjoint(cells):
+        return cells
+    kinds: dict[str, Any] = {"weights": list, "confusion": (list, dict), "provenance": dict}  # else None, NaN
+    parts = (cells[name] if name in cells else [None] * len(cells) for name in kinds)
+    made = []
+    for values in zip(*parts, strict=True):
+        one = {k: v if isinstance(v, kinds[k]) else None for k, v in zip(kinds, values, strict=True)}
+        made.append(extra(one, one))
+    return cells.assign(**{name: _objects([one[name] for one in made]) for name in EXTRA})
 
 
 class Frame:
@@ -106,10 +142,10 @@ class Frame:
             return self.add_lines(segment.lines(select))
         marks = [f'"{name}":'.encode() for name in missing]
         known = [name for name in self._names if name not in missing]
-        columns = dict.fromkeys((*known, "key", *RANK, *(("text",) if missing else ())))
-        for _, _, table in segment.tables(select, list(columns)):
+        columns = dict.fromkeys((*known, "key", *(("text",) if missing else ())))
+        for group, places, table in segment.tables(select, list(columns)):
             self._keys.append(raw_keys(table.column("key")).copy())
-            self._ranks.append(partial(_ranks, table.select(RANK)))
+            self._ranks.append(partial(_ranks, segment, group, places))
             for name in known:
                 self._pieces[name].append(self._decoded(name, table.column(name).combine_chunks()))
             if missing:  # fields that few lines have, or that no column holds exactly
@@ -121,7 +157,7 @@ class Frame:
     def _decoded(self, name: str, column: "pa.Array") -> np.ndarray:
         if name == "key":
             return _objects([raw.hex() for raw in column.to_pylist()])
-        if name in NUMBERS or name in PLACES:
+        if name in NUMBERS or name in PLACES or name == "hits":
             if column.null_count == len(column):
                 return np.full(len(column), None, object)
             return column.to_numpy(zero_copy_only=False)  # float64 with NaN where some are missing
@@ -130,11 +166,11 @@ class Frame:
             if text not in memo:
                 memo[text] = json.loads(text) if name in TEXTS else text
         known = [memo[text] for text in texts]
+        of = column.indices.fill_null(len(known) - 1) if column.null_count else column.indices
         if name in _INTEGERS and not column.null_count:
             with contextlib.suppress(OverflowError):
-                return np.array([*known[:-1], 0], np.int64)[column.indices.to_numpy()]
-        values = _objects(known)
-        return values[column.indices.fill_null(len(texts) - 1).to_numpy()]
+                return np.array([*known[:-1], 0], np.int64)[of.to_numpy()]
+        return _objects(known)[of.to_numpy()]
 
     def add_lines(self, lines: Iterator[Line]) -> None:
         """Append the cells of lines."""
@@ -161,7 +197,7 @@ class Frame:
         kept = self._newest()
         made = {}
         for name in self._names:
-            objects = name in (*OBJECTS, "origin", "date")
+            objects = name in (*OBJECTS, "origin", "date", "hits")
             values = _joined(self._pieces.pop(name), objects)
             values = values if kept is None else values[kept]
             made[name] = pd.Series(values, dtype=object, copy=False) if objects else values
@@ -170,12 +206,12 @@ class Frame:
     def _newest(self) -> np.ndarray | None:
         """Return which rows are the newest of their key, None where all are."""
         keys = np.concatenate([np.empty((0, 32), np.uint8), *self._keys])
-        _, of, counts = np.unique(
-            np.ascontiguousarray(keys[:, :8]).view(np.uint64)[:, 0], return_inverse=True, return_counts=True
-        )
-        several = np.flatnonzero(counts[of] > 1)
-        if not len(several):
+        starts = np.ascontiguousarray(keys[:, :8]).view(np.uint64)[:, 0]
+        ordered = np.sort(starts)
+        if (ordered[1:] != ordered[:-1]).all():
             return None
+        _, of, counts = np.unique(starts, return_inverse=True, return_counts=True)
+        several = np.flatnonzero(counts[of] > 1)
         ends = np.cumsum([len(own) for own in self._keys])
         best: dict[bytes, tuple[tuple, int]] = {}
         ranks: dict[int, list[tuple]] = {}
@@ -191,7 +227,27 @@ class Frame:
         return kept
 
 
-def _ranks(table: "pa.Table") -> list[tuple]:
+@contextlib.contextmanager
+def no_collection() -> Iterator[None]:
+    """Stop the cyclic garbage collector: it would take much of the time of making many objects."""
+    was = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was:
+            if not gc.get_freeze_count():  # count new objects as old, else all would be searched now
+                gc.freeze()
+                gc.unfreeze()
+            gc.enable()
+
+
+def _ranks(segment: Segment, group: int, places: np.ndarray) -> list[tuple]:
+    try:
+        table = segment.read(group, RANK).take(places)
+    except Damaged as error:
+        segment.note(error, group)
+        return [("", "", 0)] * len(places)  # any other cell of the key is newer
     return list(zip(*(column.to_pylist() for column in table.columns), strict=True))
 
 

@@ -72,6 +72,7 @@ def _fields(lines: Sequence[Line]) -> "dict[str, pa.Array]":
     columns = {name: pa.array(values, pa.string()).dictionary_encode() for name, values in texts.items()}
     for name in WORDS:
         columns[name] = pa.array([one[name] for one in made], pa.string()).dictionary_encode()
+    columns["hits"] = pa.array([one["hits"] for one in made], pa.binary())
     for name in (*NUMBERS, *PLACES):
         source = made if name in EXTRA else [line.fields[0] for line in lines]
         if (array := _exact([one.get(name) for one in source], name)) is not None:

@@ -39,7 +39,13 @@ NUMBERS = (
 TEXTS = (*(name for name in SHARED if name != "provenance"), "origin")  # as JSON
 WORDS = ("status", "date", "permutation_seed")
 PLACES = ("n_weights", "heaviest")
-EXTRA = ("origin", "load", "date", *PLACES)  # made from other columns, and cheaper than these: `extra`
+EXTRA = (
+    "origin",
+    "load",
+    "date",
+    *PLACES,
+    "hits",
+)  # made from other columns, and cheaper than these: `extra`
 CODED = (*TEXTS, *WORDS, "tail", "file")  # of which each distinct value is stored once
 RANK = ("time", "file", "number")
 _RAW = ("crc", "text", "tail", "file", "number")
@@ -110,7 +116,8 @@ class Segment:
             if not good:
                 last = min((group + 1) * GROUP, self.rows)
                 raise Damaged(f"rows {group * GROUP + 1} to {last} are damaged")
-        return self._file.read_row_group(group, list(columns)).select(list(columns))
+        # without threads, which now and then abort the interpreter's exit (apache/arrow issue 34314)
+        return self._file.read_row_group(group, list(columns), use_threads=False).select(list(columns))
 
     def check(self) -> None:
         """Raise Damaged unless every row can be read."""
@@ -132,7 +139,7 @@ class Segment:
                     table = self.read(group, columns)
                     yield group, places, table if len(places) == len(table) else table.take(places)
             except Damaged as error:
-                self._note(error, group * GROUP + 1)
+                self.note(error, group)
 
     def raw_lines(self, select: "Select") -> Iterator[tuple[int, bytes, tuple[str, int]]]:
         """Yield the number from 1 of each row that is selected, its line as it was sealed, and its place."""
@@ -148,10 +155,11 @@ class Segment:
             if (line := parse_line(raw, row, self._folder, memo, place)) is not None:
                 yield line
             else:
-                self._note(Damaged(f"row {row} holds no line of {self._folder}"), row)
+                self.note(Damaged(f"row {row} holds no line of {self._folder}"), 0, row)
 
-    def _note(self, error: Damaged, row: int) -> None:
-        broken = Broken(self.path, row, why=str(error))
+    def note(self, error: Damaged, group: int, row: int = 1) -> None:
+        """Remember that rows of a group cannot be read; row: the first of them, from 1."""
+        broken = Broken(self.path, group * GROUP + row, why=str(error))
         if broken not in self.broken:
             self.broken.append(broken)
 

@@ -10,7 +10,6 @@ read is in lines.py and soundness.py.
 """
 
 import contextlib
-import gc
 import os
 import socket
 import time
@@ -23,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 from omkl.errors import OmklError
 from omkl.files import Lock, hold, sync_folder
-from omkl.store.frames import BATCH, Columns, Frame, as_row
+from omkl.store.frames import BATCH, Columns, Frame, as_row, no_collection
 from omkl.store.lines import COLUMNS, OBJECTS, Broken, Line, encode_cell, encode_curve
 from omkl.store.reading import LINES, content, named, read_files, read_lines
 from omkl.store.segments import SUFFIX, Keys, Select
@@ -154,7 +153,7 @@ class Store:
     def done(self, keys: Iterable[str]) -> set[str]:
         """Return those of the keys that have finished. A failed cell is not done."""
         select = Select(Keys(keys), "ok")
-        with self._noting() as broken, _no_collection():
+        with self._noting() as broken, no_collection():
             now = content(self.path / "cells", broken)
             done: set[str] = set()
             for segment in now.segments:
@@ -184,16 +183,18 @@ class Store:
         ``params``, ``pool_spec`` and the lists in a row may be the same objects as in other rows: do not
         change them in place.
         """
-        with self._noting() as broken, _no_collection():
+        with self._noting() as broken, no_collection():
             folder, select = self.path / "cells", Select(None if keys is None else Keys(keys), "ok", where)
             if columns is None:
                 return _all_columns(read_lines(folder, "cells", select, broken))
             frame, now = Frame(columns), content(folder, broken)
             for segment in now.segments:
                 frame.add_segment(segment, select)
-                broken += segment.broken
             frame.add_lines(read_files(folder, "cells", now, select, broken))
-            return frame.table()
+            table = frame.table()
+            for segment in now.segments:  # the last columns are read only now
+                broken += segment.broken
+            return table
 
     def curves(self, keys: Iterable[str] | None = None) -> dict[str, dict[str, Any]]:
         """Return the newest curve of each key that has one."""
@@ -247,21 +248,6 @@ def _all_columns(lines: Iterator[Line]) -> "pd.DataFrame":
     objects = {name: pd.Series(columns[name], dtype=object, copy=False) for name in OBJECTS}
     names = [*COLUMNS, *sorted(columns.keys() - set(COLUMNS))]
     return pd.DataFrame(columns | objects, columns=names, copy=False)
-
-
-@contextlib.contextmanager
-def _no_collection() -> Iterator[None]:
-    """Stop the cyclic garbage collector: it would take most of the time of reading many lines."""
-    was = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was:
-            if not gc.get_freeze_count():  # count new objects as old, else all would be searched now
-                gc.freeze()
-                gc.unfreeze()
-            gc.enable()
 
 
 def newest(lines: Iterable[Line]) -> Iterable[Line]:

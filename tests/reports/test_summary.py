@@ -20,6 +20,8 @@ from support.reports_cells import (
 )
 
 from omkl.config.settings_text import value_text
+from omkl.reports.rows import Row, by_count
+from omkl.reports.summary import Tested as Paired
 from omkl.reports.summary import not_worse, paired_ps, summary_of
 
 DD, SS, U = setting("omkc_dd"), setting("omkc_ss"), setting("omkc_u")
@@ -171,16 +173,28 @@ def test_each_data_set_has_its_own_best():
 
 
 def test_p_values_at_the_edges():
-    rng = np.random.default_rng(0)
-    some = [np.array([3.0]), np.zeros(4), np.full(4, 2.0), *(rng.normal(size=n) for n in (4, 5, 4))]
+    some = np.array([np.zeros(4), np.full(4, 2.0), *np.random.default_rng(0).normal(size=(3, 4))])
     p_values = paired_ps(some)
-    assert math.isnan(p_values[0])
-    assert p_values[1:3] == [1.0, 0.0]
-    assert p_values[3:] == pytest.approx([ttest_rel(d, np.zeros_like(d)).pvalue for d in some[3:]], rel=1e-12)
-    assert not not_worse(np.array([]), math.nan)
-    assert not_worse(np.array([-5.0, -5.0]), 0.0)
-    assert not not_worse(np.array([5.0, 5.0]), 0.0)
-    assert not_worse(np.array([5.0, 6.0]), 0.05)
+    assert p_values[:2].tolist() == [1.0, 0.0]
+    assert p_values[2:] == pytest.approx(ttest_rel(some[2:], 0 * some[2:], axis=1).pvalue, rel=1e-12)
+    assert np.isnan(paired_ps(some[:, :1])).all()
+    assert not not_worse(some[:, :1], np.ones(5)).any()
+    assert not not_worse(some[:, :0], np.full(5, math.nan)).any()
+    pairs = np.array([[-5.0, -5.0], [5.0, 5.0], [5.0, 6.0]])
+    assert not_worse(pairs, np.array([0.0, 0.0, 0.05])).tolist() == [True, False, True]
+
+
+def test_a_test_takes_the_permutations_that_both_have_run_each_once():
+    seeds, errors = [5, 3, 3, 4, 9, 5, 3, 7, None, None], [10, 20, 99, 30, 40, 1, 2, 3, 4, 7]
+    tested = Paired(pd.DataFrame({"permutation_seed": pd.Series(seeds, dtype=object), "mistakes": errors}))
+    rows = [
+        Row("d", "o", "x", {}, None, False, cells=own) for own in ([0, 1, 2], [5, 6, 7], [4], [3, 8], [9])
+    ]
+    made = [(own.tolist(), less.tolist()) for own, less in tested.differences(by_count(rows), rows[1])]
+    assert made == [([2, 4], [[], []]), ([3], [[]]), ([0], [[18.0, 9.0]]), ([1], [[0.0, 0.0, 0.0]])]
+    assert [less.tolist() for _, less in tested.differences(by_count(rows[4:]), rows[3])] == [
+        [[3.0]]
+    ]  # without a seed
 
 
 # -------------------------------------------------------------------- rows

@@ -9,8 +9,10 @@ from omkl.errors import UserError
 from omkl.reports import plain_table
 from omkl.reports.fitting import WIDTH
 from omkl.reports.report import report, sweep_report
+from omkl.reports.rows import Row, by_count
 from omkl.reports.view import View
-from omkl.reports.winner import Winners
+from omkl.reports.winner import winners
+from omkl.store.frames import with_extra
 
 DD, SS = setting("omkc_dd"), setting("omkc_ss")
 EXPECTED = expected((DD, SS), ("wdbc",), 3)
@@ -72,7 +74,8 @@ def test_memory_is_a_column_on_request():
 
 
 def winner(cells: list[dict]) -> str:
-    return Winners(pd.DataFrame(cells)).of(list(range(len(cells))))
+    row = Row("d", "o", "x", {}, None, False, cells=list(range(len(cells))))
+    return winners(by_count([row]), 1, with_extra(pd.DataFrame(cells)))[0]
 
 
 def test_the_winner_is_the_kernel_of_the_largest_weight():
@@ -86,6 +89,9 @@ def test_the_winner_is_the_kernel_of_the_largest_weight():
     assert winner([cell(), cell(1.0)]) == "–"  # no weights, or of kernels that the learner chose
     own = {"weights": None, "params": {"kernel": {"kind": "linear"}}, "pool_spec": None}
     assert winner([own]) == "linear"
+    pool["kernels"] += [{"kind": "linear", "scale": 1.0}]  # the same as the first
+    assert winner([cell(0, 1, 0), cell(1, 0, 0), cell(0, 0, 1)]) == "linear 2/3"
+    assert winner([cell(0, 1, 0), cell(1, 0, 0)]) == "gaussian(sigma=2) 1/2"
 
 
 def test_a_narrow_table_fits_and_says_what_is_not_shown(narrow):

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 from support import TESTS
 from support.results_lines import cell_files, line, sealed
-from support.segment_stores import SOME, assert_same, fill, raw, segments, view
+from support.segment_stores import MANY, SOME, assert_same, fill, raw, segments, view
 
 from omkl.cli import main
 from omkl.errors import UserError
@@ -20,6 +20,7 @@ from omkl.reports.summary import READ, summary_of
 from omkl.store import compact as compaction
 from omkl.store import rewrite
 from omkl.store.compact import compact
+from omkl.store.segments import Segment
 from omkl.store.store import Store, StoreWarning
 
 pytest.importorskip("pyarrow")
@@ -113,6 +114,23 @@ def test_a_forged_line_in_a_segment_is_not_read(tmp_path, monkeypatch):
         assert Counter([one.raw for one in store.lines("cells")]) == {good: 1}
     compact(store)
     assert [path.name for path in cell_files(store)] == ["forged.jsonl"]
+
+
+def test_a_table_with_errors_of_classes_reads_no_line_of_a_segment(tmp_path, monkeypatch):
+    columns, read = set(), Segment.read
+    with Store(tmp_path) as store:
+        store.append(line(1, confusion=[[60, 10], [20, 10]]))
+        store.append(line(2))
+        store.append(line(3, confusion=MANY, data_hash="cd" * 32))
+    before = summary_of(store.cells(columns=READ), Expected())
+    two, many = before["class_errors"]
+    assert two == pytest.approx([1000 / 70, 2000 / 30])
+    assert (many[0], many[3], len(many)) == (0.0, pytest.approx(1000 / 30), 40)
+    compact(store)
+    monkeypatch.setattr(Segment, "read", lambda *args: columns.update(args[2]) or read(*args))
+    pd.testing.assert_frame_equal(summary_of(store.cells(columns=READ), Expected()), before)
+    assert "hits" in columns
+    assert columns.isdisjoint({"text", "tail", "time"})
 
 
 def test_a_store_of_before_is_compacted_and_a_table_of_few_columns_is_that_of_all(tmp_path):

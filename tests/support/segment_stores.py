@@ -13,6 +13,7 @@ from omkl.store.store import Store, StoreWarning
 from support.results_lines import cell_files, line
 
 DAYS = [f"2026-01-0{day}T00:00:00.000000+00:00" for day in range(1, 6)]
+MANY = {"classes": 40, "true": [0, 3, 3], "predicted": [0, 3, -1], "counts": [70, 20, 10]}
 SOME = [name for name in (*COLUMNS, *EXTRA) if name not in ("weights", "n_sv_per_kernel", "provenance")]
 
 
@@ -21,10 +22,10 @@ def fill(path: Path, numbers=range(8), day: int = 0) -> Store:
     changes = (
         {},
         {"seconds": 1, "rep": 2**63},  # not a float as the others, and not of 64 bits
-        {"weights": None, "skill": [1, 0.5], "nlpd": 0.25},
+        {"weights": None, "skill": [1, 0.5], "nlpd": 0.25, "confusion": [[60, 10], [20, 10]]},
         {"weights": [-3, 0.5], "task": "regression", "mistakes": None, "mistake_rate": None, "mse": 0.1},
         {"params": {"beta": 1.0, "kind": "ä"}, "pool": None, "pool_spec": None, "data": "other"},
-        {"algo": "gone", "seed": 2**80, "revision": 1},
+        {"algo": "gone", "seed": 2**80, "revision": 1, "confusion": MANY},
     )
     before = set(cell_files(Store(path)))
     with Store(path) as store:
