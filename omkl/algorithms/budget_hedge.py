@@ -31,10 +31,8 @@ from omkl.engine.budgeted import (
 )
 from omkl.engine.classes import direction, sides
 from omkl.engine.conventions import LARGEST_COEFFICIENT, hinge, within_range
-from omkl.engine.dot_products import LANES
 from omkl.engine.experts import discount, mistakes, multinomial, weighted_vote
-from omkl.engine.jit import compiled
-from omkl.engine.slot_values import uncounted
+from omkl.engine.jit import compiled, uncounted
 from omkl.engine.stream import record
 
 FIFO, UNIFORM, NONUNIFORM = 0, 1, 2  # the choices of bomkc_bogd's `removal`
@@ -63,7 +61,7 @@ def bomkc_forgetron(stream, B, w, Q, M, H, trace, learn, gamma):
     """Self-tuned Forgetron (Dekel, Shalev-Shwartz, Singer 2008, section 5): shrink, then drop the oldest.
 
     Q (m,) damage of all removals   M (m,) mistakes   r the oldest vector's slot, s that of the new one
-    H (m, slots, slots) kernel values of every slot's vector with those stored before it, see ``_note``
+    H (m, slots, slots) kernel values: H[i, s] of the vector in slot s with those that were stored before it
     delta = |a_r|, mu = y_r f'(x_r) with f' after the addition   phi factor, the largest in (0, 1] with
     (delta^2 - 2 delta mu) phi^2 + 2 delta phi + Q - (15/32) M <= 0
     Deviations: polynomials are shrunk by the same rule, although it supposes kappa(x, x) <= 1. With more than
@@ -94,22 +92,9 @@ def bomkc_forgetron(stream, B, w, Q, M, H, trace, learn, gamma):
                 Q[i] = min(Q[i], 15.0 / 32.0 * M[i])  # as it is but for rounding
                 if phi < 1.0:
                     scale(B, i, phi)
-            _note(H[i], s, k, i, used(B, i))
+            for q in range(used(B, i)):
+                H[i, s, q] = k[q, i]
             add_over_oldest(B, stream, t, i, y * phi)
-
-
-@uncounted
-def _note(H, s, k, i, used):
-    """Take kernel i's values k (slots, m) with the vector that comes into slot s into H (n, n).
-
-    They are read for one q and every s. So that both touch few cache lines, LANES slots s lie together for
-    each q: the value of s and q is in place first n + q width + s - first of H.
-    """
-    n, values = len(H), H.reshape(-1)
-    first = s - s % LANES
-    at, width = first * n + s - first, min(LANES, n - first)
-    for q in range(used):
-        values[at + q * width] = k[q, i]
 
 
 @compiled
@@ -128,17 +113,13 @@ def _margin_at_oldest(B, H, i, y, k):
     Every other vector was stored later, and knows its kernel value with x_r.
     """
     r, margin, a = oldest(B, i), 0.0, columns(B, i)
-    n, values, own = len(H), H.reshape(-1), own_kernels(B, i)[r]
+    own = own_kernels(B, i)[r]
     for c in range(a.shape[1]):
         if a[r, c] == 0.0:
             continue
-        total, first = 0.0, 0
-        while first < len(a):
-            width = min(LANES, n - first)
-            at = first * n + r * width - first
-            for s in range(first, min(first + width, len(a))):
-                total += a[s, c] * (values[at + s] if s != r else own)
-            first += width
+        total = 0.0
+        for s in range(len(a)):
+            total += a[s, c] * (H[s, r] if s != r else own)
         margin += math.copysign(1.0, a[r, c]) * (total + direction(B.classes, i, c, y) * k)
     return margin / sides(B.classes)
 

@@ -6,11 +6,11 @@ import numpy as np
 
 from omkl.engine.classes import strongest_rival
 from omkl.engine.conventions import within_range
-from omkl.engine.jit import compiled
+from omkl.engine.jit import compiled, uncounted
 from omkl.engine.kernels import of_distance, value
 from omkl.engine.open_block import row_of
 from omkl.engine.pool import form_of
-from omkl.engine.slot_values import sum_slots, uncounted
+from omkl.engine.slot_values import sum_slots
 from omkl.engine.ties import doubtful
 
 

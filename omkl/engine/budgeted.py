@@ -25,11 +25,11 @@ from omkl.engine.budget_classes import (
 )
 from omkl.engine.by_address import call
 from omkl.engine.classes import margins
-from omkl.engine.jit import compiled
+from omkl.engine.jit import compiled, uncounted
 from omkl.engine.kernels import of_distance, value
 from omkl.engine.open_block import is_open, row_of
 from omkl.engine.pool import form_of
-from omkl.engine.slot_values import most, uncounted
+from omkl.engine.slot_values import most
 
 
 @compiled

@@ -1,6 +1,7 @@
 """How the engine and the learners are compiled: by numba, on the first call, and kept on disk."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numba
@@ -30,3 +31,8 @@ def compiled(function: Callable, **options: Any) -> Any:
 
 def _no_literal(kind: Any) -> Any:
     return types.unliteral(kind) if isinstance(kind, types.IntegerLiteral) else kind
+
+
+# Of a function that makes and returns no array: numba counts no references in it, nor in what is first
+# compiled for it. A record has forty arrays, and to count them on every call takes longer than most calls.
+uncounted = partial(compiled, _nrt=False)

@@ -4,21 +4,15 @@ Kernel values are computed for TILE pairs of one kernel at a time, slots x rows,
 vector code. They are kept for few rows, so that they stay in the second-level cache until they are read.
 """
 
-from functools import partial
-
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
 from omkl.engine.dot_products import LANES
-from omkl.engine.jit import compiled
+from omkl.engine.jit import uncounted
 from omkl.engine.kernels import of_distance, plain_cosine, row_values
 from omkl.engine.pool import form_of
-
-# Of a function that makes and returns no array: numba counts no references in it. There are forty arrays in a
-# Budget, and counting them on every call takes longer than most calls.
-uncounted = partial(compiled, _nrt=False)
 
 TILE = 256  # values of each kernel that are laid side by side
 _NEAR = 2**17  # values (a mebibyte) that the rows in K may take: more are as slow as memory

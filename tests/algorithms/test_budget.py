@@ -7,6 +7,7 @@ from support.engine_cases import csr, fitting, slots_of, wdbc
 
 from omkl import data, seeds
 from omkl.config import learner_spec, learner_specs, pool
+from omkl.engine import slot_values
 from omkl.engine.budget_record import make_budget, reserve_slots
 from omkl.engine.budgeted import add, outputs, scale
 from omkl.engine.pool import make_pool
@@ -59,6 +60,18 @@ def test_blocks_and_cuts_change_nothing(over):
         scores.append(parts.run(cut)[0].score)
     np.testing.assert_array_equal(trace.score, np.concatenate(scores))
     np.testing.assert_array_equal(whole.state["B"].A, parts.state["B"].A)
+
+
+@pytest.mark.parametrize("over", LEARNERS, ids=IDS)
+def test_how_many_rows_keep_their_kernel_values_changes_nothing(over, monkeypatch):
+    X, _, stream = rows(100)
+    whole, few = (compiled(over[0], {**over[1], "budget": 9}, pool("paper16"), X.shape[1]) for _ in range(2))
+    expected, _ = whole.run(stream)
+    monkeypatch.setattr(slot_values, "_NEAR", 0)
+    trace, _ = few.run(stream)
+    assert len(few.state["B"].K) == 16 < len(whole.state["B"].K)
+    np.testing.assert_array_equal(expected.score, trace.score)
+    np.testing.assert_array_equal(whole.state["B"].A, few.state["B"].A)
 
 
 @pytest.mark.parametrize("over", LEARNERS, ids=IDS)
