@@ -86,7 +86,7 @@ def _mapped(M, N, r, k):
 
     What could not change a coefficient of ordinary size is passed over: subnormal numbers are slow.
     """
-    z, d = np.zeros(r), np.zeros(k.size)
+    z, d = np.zeros(min(r, len(M))), np.zeros(k.size)  # r may come from a file
     _add_rows(N, k, z)
     _add_rows(M, z, d)
     return d
