@@ -33,6 +33,7 @@ def _no_literal(kind: Any) -> Any:
     return types.unliteral(kind) if isinstance(kind, types.IntegerLiteral) else kind
 
 
-# Of a function that makes and returns no array: numba counts no references in it, nor in what is first
-# compiled for it. A record has forty arrays, and to count them on every call takes longer than most calls.
+# Of a function that makes and returns no array, and calls none that returns one: numba counts no references
+# in it, nor in what is first compiled for it. A record has forty arrays, and counting them on every call
+# takes longer than most calls.
 uncounted = partial(compiled, _nrt=False)
