@@ -1,5 +1,7 @@
 """Dot products of a tile of stored vectors with examples laid side by side: the one place they are made."""
 
+from functools import partial
+
 import numpy as np
 from llvmlite import ir
 from numba import types
@@ -145,7 +147,7 @@ def used_products(users, ends, indices, values, slot, rows, high, dots):
             products(ends, indices, values, slot, rows, 0, high, 2 * e, dots, e, 0)
 
 
-@compiled
+@partial(compiled, inline="always")
 def products(indptr, indices, values, slot, rows, low, high, first, dots, j, place):
     """dots[j, place + r - low] = x_first . rows[:, r], low <= r < high: `dot_products` of one vector."""
     start, stop, r = indptr[first], indptr[first + 1], low

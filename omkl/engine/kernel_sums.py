@@ -174,16 +174,11 @@ def _fourth_powers_add_both(a, first, picked, chosen, rows, K, out, absolute):
 
 @compiled
 def _add(a, first, picked, chosen, rows, K, out):
-    """out[r] += sum_q a[first + chosen[q]] K[q, r], left to right, four vectors a pass; none where all four
-    coefficients are 0, as most are where kernels forget.
-    """
+    """out[r] += sum_q a[first + chosen[q]] K[q, r], left to right, four vectors a pass."""
     q = 0
     while q + 4 <= picked:
         a0, a1 = a[first + chosen[q]], a[first + chosen[q + 1]]
         a2, a3 = a[first + chosen[q + 2]], a[first + chosen[q + 3]]
-        if a0 == 0.0 and a1 == 0.0 and a2 == 0.0 and a3 == 0.0:
-            q += 4
-            continue
         u, v, w, x = K[q], K[q + 1], K[q + 2], K[q + 3]
         for r in range(rows):
             out[r] = fma(a3, x[r], fma(a2, w[r], fma(a1, v[r], fma(a0, u[r], out[r]))))
