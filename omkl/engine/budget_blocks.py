@@ -29,12 +29,6 @@ def entries(B) -> Entries:
 
 
 @compiled
-def _place(B, t):
-    """Where K has the kernel values of round t, among those of the rows that are kept."""
-    return row_of(B.open, t) % B.K.shape[0]
-
-
-@compiled
 def place(B, t):
     """Where K has the kernel values of round t, among those of the rows that are kept."""
     return row_of(B.open, t) % B.K.shape[0]
