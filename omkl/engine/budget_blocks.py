@@ -5,12 +5,13 @@ from collections import namedtuple
 import numpy as np
 
 from omkl.engine.by_address import NO_ENTRY, entry
-from omkl.engine.dot_products import LANES, products, used_products
+from omkl.engine.dot_products import products, used_products
 from omkl.engine.jit import compiled, uncounted
 from omkl.engine.open_block import lay_out, live, row_of, whole_lanes
 from omkl.engine.pool import form_of
 from omkl.engine.slot_values import fill_slots, slot_values
 from omkl.engine.stream import make_stream, row
+from omkl.engine.vector_code import LANES
 
 Entries = namedtuple("Entries", "open_block fill_rows fill_slot store")
 NO_ENTRIES = Entries(*[NO_ENTRY] * 4)

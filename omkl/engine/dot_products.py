@@ -9,8 +9,8 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 
 from omkl.engine.jit import compiled
+from omkl.engine.vector_code import LANES
 
-LANES = 8  # rows are padded to a multiple of this, so that vector loops leave no remainder
 _LEAST_DENSE = 48  # columns; with fewer, laying vectors side by side costs what it gains
 
 

@@ -12,10 +12,12 @@ import numpy as np
 
 from omkl.engine.by_address import NO_ENTRY, call, entry
 from omkl.engine.classes import forget_sides, margins, note_sides, same_rivals
-from omkl.engine.dot_products import LANES, dot_products
+from omkl.engine.dot_products import dot_products
 from omkl.engine.expansion_record import Entries, Expansion, wider
 from omkl.engine.jit import compiled
 from omkl.engine.kernel_sums import accumulate, bit
+from omkl.engine.lookup_sums import sum_looked_up
+from omkl.engine.lookup_tables import forget_stored, may_look_up, prepare
 from omkl.engine.open_block import (
     end,
     grown,
@@ -29,6 +31,7 @@ from omkl.engine.open_block import (
 from omkl.engine.pool import own_values
 from omkl.engine.stream import make_stream, row
 from omkl.engine.ties import class_doubts, doubts, plain_sums, settle, settle_rows, track
+from omkl.engine.vector_code import LANES
 
 
 def reserve(E: Expansion, vectors: int, nnz: int, longest: int) -> Expansion:
@@ -47,6 +50,7 @@ def reserve(E: Expansion, vectors: int, nnz: int, longest: int) -> Expansion:
             stored_by=grown(E.stored_by, n, n + vectors),
             indptr=grown(E.indptr, n + 1, n + 1 + vectors),
             norm2=grown(E.norm2, n, n + vectors),
+            bits=grown(E.bits, n, n + vectors),
             origin=grown(E.origin, n, n + vectors),
         )
     if used + nnz > E.values.size:
@@ -191,6 +195,7 @@ def forget_all(E):
         forget(E, i, 0)
     E.size[0] = 0
     E.open.rounds[3] = 0
+    forget_stored(E.tables)
 
 
 @compiled
@@ -205,6 +210,7 @@ def begin_block(E, stream, t):
     """Lay out the block that starts at round t; `open_rows` computes its outputs."""
     lay_out(E.open, stream, t)
     track(E)
+    prepare(E, E.tables, stream, t)
     E.open.rounds[3] = E.size[0]
 
 
@@ -217,7 +223,10 @@ def open_rows(E, stream, tile, low, high):
     stop = whole_lanes(high)
     E.F[:, low:stop] = 0.0
     E.G[:, low:stop] = 0.0
-    call(E.entries.serve, (E, tile, 0, E.size[0], low, high))
+    if may_look_up(E.tables):
+        sum_looked_up(E, E.tables, low, high)
+    else:
+        call(E.entries.serve, (E, tile, 0, E.size[0], low, high))
     settle_rows(E, stream, tile, low, high)
 
 

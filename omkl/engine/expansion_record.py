@@ -6,6 +6,7 @@ import numpy as np
 
 from omkl.engine.by_address import NO_ENTRY
 from omkl.engine.classes import make_classes
+from omkl.engine.lookup_tables import make_tables, words
 from omkl.engine.open_block import make_block, whole_lanes
 from omkl.engine.pool import Pool
 from omkl.engine.tile import make_tile
@@ -17,6 +18,7 @@ BLOCK = 128
 # stored_by (capacity,)   the kernels with a non-zero coefficient, as bits
 # indptr (capacity+1,) indices, values (nnz capacity,)   the stored vectors, sparse
 # norm2 (capacity,)   their squared norms
+# bits (capacity, words)   their columns as bits, of vectors of 0 and 1: lookup_tables.py
 # origin (capacity,)  their examples, as row numbers of the data
 # size (2,)           stored vectors (the union), non-zero coefficients over all kernels (the papers' #SV)
 # n_sv (m,)           non-zero coefficients per kernel
@@ -28,6 +30,7 @@ BLOCK = 128
 # f (m,)              outputs of the last call of `outputs`
 # settled, doubt (m, R) exact (m C, R)   plain sums where rounding decides: ties.py
 # largest (m,)        largest absolute coefficient of each kernel
+# tables              kernel values on data of whole numbers: lookup_tables.py; None for more than two classes
 # None for two classes:
 # classes             what the learner sees of C classes: classes.py
 # sides (m+1, capacity)   the class in which each kernel holds -A[i, j]; last that in which all hold A[i, j]
@@ -35,8 +38,8 @@ BLOCK = 128
 # entries             of the functions below for this record: by_address.py
 Expansion = namedtuple(
     "Expansion",
-    "pool A stored_by indptr indices values norm2 origin size n_sv largest "
-    "open tile F G tracked f settled doubt exact classes sides touched entries",
+    "pool A stored_by indptr indices values norm2 bits origin size n_sv largest "
+    "open tile F G tracked f settled doubt exact tables classes sides touched entries",
 )
 Entries = namedtuple("Entries", "open_block serve settle plain_sums")
 
@@ -57,6 +60,7 @@ def make_expansion(pool: Pool, d: int, block: int = BLOCK, classes: int | None =
         indices=np.empty(0, np.int32),
         values=np.empty(0),
         norm2=np.empty(0),
+        bits=np.empty((0, words(d) if classes is None else 0), np.uint64),
         origin=np.empty(0, np.int64),
         size=np.zeros(2, np.int64),
         n_sv=np.zeros(m, np.int64),
@@ -70,6 +74,7 @@ def make_expansion(pool: Pool, d: int, block: int = BLOCK, classes: int | None =
         settled=np.zeros((m, R), np.bool_),
         doubt=np.zeros((m, R), np.bool_),
         exact=np.zeros((rows, R)),
+        tables=make_tables(pool) if classes is None else None,
         classes=make_classes(m, classes),
         sides=None if classes is None else np.empty((m + 1, 0), np.int32),
         touched=None if classes is None else np.zeros((m, classes), np.int64),

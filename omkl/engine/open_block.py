@@ -7,9 +7,9 @@ from collections import namedtuple
 
 import numpy as np
 
-from omkl.engine.dot_products import LANES
 from omkl.engine.jit import compiled
 from omkl.engine.stream import row
+from omkl.engine.vector_code import LANES
 
 # rounds (5,)      first round of the open block, last plus one, columns in use, vectors stored before it, and
 #                  how many rounds a block has

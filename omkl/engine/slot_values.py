@@ -9,10 +9,10 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from omkl.engine.dot_products import LANES
 from omkl.engine.jit import uncounted
 from omkl.engine.kernels import of_distance, plain_cosine, row_values
 from omkl.engine.pool import form_of
+from omkl.engine.vector_code import LANES, VECTOR, arrays_of, spread, vector_at
 
 TILE = 256  # values of each kernel that are laid side by side
 _NEAR = 2**17  # values (a mebibyte) that the rows in K may take: more are as slow as memory
@@ -141,24 +141,6 @@ def sum_slots(A, K, r, n, f, g):
             i += LANES
 
 
-def _arrays(context, builder, signature, args):
-    return [
-        context.make_array(kind)(context, builder, value) if isinstance(kind, types.Array) else value
-        for kind, value in zip(signature.args, args, strict=True)
-    ]
-
-
-_VECTOR = ir.VectorType(ir.DoubleType(), LANES)
-
-
-def _place(builder, array, *index):
-    """A pointer to LANES numbers of a C-contiguous array, from this element on."""
-    sides, at = cgutils.unpack_tuple(builder, array.shape), index[0]
-    for side, own in zip(sides[1:], index[1:], strict=True):
-        at = builder.add(builder.mul(at, side), own)
-    return builder.bitcast(builder.gep(array.data, [at]), _VECTOR.as_pointer())
-
-
 def _lanes(squares):
     """Return the intrinsic behind `fill_slots`: squared distances, or the dot products, of LANES rows."""
 
@@ -168,27 +150,21 @@ def _lanes(squares):
         signature = types.void(norm2, row_norm2, r, dots, e, out, at)
 
         def codegen(context, builder, signature, args):
-            norm2, row_norm2, r, dots, e, out, at = _arrays(context, builder, signature, args)
-            result = builder.load(_place(builder, dots, e, r), align=8)
+            norm2, row_norm2, r, dots, e, out, at = arrays_of(context, builder, signature, args)
+            result = builder.load(vector_at(builder, dots, e, r), align=8)
             if squares:
-                own = builder.load(_place(builder, row_norm2, r), align=8)
+                own = builder.load(vector_at(builder, row_norm2, r), align=8)
                 result = builder.fsub(
-                    builder.fadd(_spread(builder, norm2), own), builder.fmul(_VECTOR([2.0] * LANES), result)
+                    builder.fadd(spread(builder, norm2), own), builder.fmul(VECTOR([2.0] * LANES), result)
                 )
-                zero = _VECTOR(None)
+                zero = VECTOR(None)
                 result = builder.select(builder.fcmp_ordered(">", result, zero), result, zero)
-            builder.store(result, _place(builder, out, at), align=8)
+            builder.store(result, vector_at(builder, out, at), align=8)
             return context.get_dummy_value()
 
         return signature, codegen
 
     return lanes
-
-
-def _spread(builder, value):
-    lane = ir.IntType(32)
-    one = builder.insert_element(_VECTOR(ir.Undefined), value, lane(0))
-    return builder.shuffle_vector(one, _VECTOR(ir.Undefined), ir.VectorType(lane, LANES)(None))
 
 
 _squares, _copies = _lanes(True), _lanes(False)
@@ -201,8 +177,10 @@ def _transpose_square(typingctx, tile, i, at, K, r, s):
 
     def codegen(context, builder, signature, args):
         size, lane = ir.IntType(64), ir.IntType(32)
-        tile, i, at, K, r, s = _arrays(context, builder, signature, args)
-        v = [builder.load(_place(builder, tile, builder.add(i, size(k)), at), align=8) for k in range(LANES)]
+        tile, i, at, K, r, s = arrays_of(context, builder, signature, args)
+        v = [
+            builder.load(vector_at(builder, tile, builder.add(i, size(k)), at), align=8) for k in range(LANES)
+        ]
         step = LANES // 2
         while step:
             for k in (k for k in range(LANES) if not k & step):
@@ -216,7 +194,7 @@ def _transpose_square(typingctx, tile, i, at, K, r, s):
                 )
             step //= 2
         for q in range(LANES):
-            builder.store(v[q], _place(builder, K, builder.add(r, size(q)), s, i), align=8)
+            builder.store(v[q], vector_at(builder, K, builder.add(r, size(q)), s, i), align=8)
         return context.get_dummy_value()
 
     return signature, codegen
@@ -235,22 +213,22 @@ def _sums(width):
 
         def codegen(context, builder, signature, args):
             size = ir.IntType(64)
-            A, K, r, n, i, f, g = _arrays(context, builder, signature, args)
-            form = ir.FunctionType(_VECTOR, [_VECTOR])
+            A, K, r, n, i, f, g = arrays_of(context, builder, signature, args)
+            form = ir.FunctionType(VECTOR, [VECTOR])
             fabs = cgutils.get_or_insert_function(builder.module, form, f"llvm.fabs.v{LANES}f64")
             parts = [builder.add(i, size(k)) for k in range(0, width, LANES)]
-            totals = [cgutils.alloca_once_value(builder, _VECTOR(None)) for _ in parts]
-            sizes = [cgutils.alloca_once_value(builder, _VECTOR(None)) for _ in parts]
+            totals = [cgutils.alloca_once_value(builder, VECTOR(None)) for _ in parts]
+            sizes = [cgutils.alloca_once_value(builder, VECTOR(None)) for _ in parts]
             with cgutils.for_range(builder, n, intp=size) as loop:
                 for at, total, whole in zip(parts, totals, sizes, strict=True):
-                    a = builder.load(_place(builder, A, loop.index, at), align=8)
-                    k = builder.load(_place(builder, K, r, loop.index, at), align=8)
+                    a = builder.load(vector_at(builder, A, loop.index, at), align=8)
+                    k = builder.load(vector_at(builder, K, r, loop.index, at), align=8)
                     term = builder.fmul(a, k)
                     builder.store(builder.fadd(builder.load(total), term), total)
                     builder.store(builder.fadd(builder.load(whole), builder.call(fabs, [term])), whole)
             for at, total, whole in zip(parts, totals, sizes, strict=True):
-                builder.store(builder.load(total), _place(builder, f, at), align=8)
-                builder.store(builder.load(whole), _place(builder, g, at), align=8)
+                builder.store(builder.load(total), vector_at(builder, f, at), align=8)
+                builder.store(builder.load(whole), vector_at(builder, g, at), align=8)
             return context.get_dummy_value()
 
         return signature, codegen

@@ -16,11 +16,14 @@ import numpy as np
 
 from omkl.engine.by_address import call
 from omkl.engine.classes import strongest_rival
-from omkl.engine.dot_products import LANES, dot_products
+from omkl.engine.dot_products import dot_products
 from omkl.engine.jit import compiled
 from omkl.engine.kernels import VALUE_ERROR, decay, of_distance, plain, plain_cosine, reach
+from omkl.engine.lookup_sums import plain_looked_up
+from omkl.engine.lookup_tables import may_look_up
 from omkl.engine.open_block import whole_lanes
 from omkl.engine.pool import form_of
+from omkl.engine.vector_code import LANES
 
 _ROUNDING = 4.5e-16  # of each of n additions in both sums
 _NARROW = 20.0  # decay at the distance of two such vectors above which only the nearest are seen
@@ -158,6 +161,9 @@ def plain_sums(E, rows, low, high, row_of, start, wanted):
     A, norm2, exact, stop = E.A, E.norm2, E.exact, E.size[0]
     indptr, indices, values, slot, row_norm2 = E.indptr, E.indices, E.values, E.open.slot, E.open.row_norm2
     lanes = high - low
+    if may_look_up(E.tables):
+        plain_looked_up(E, E.tables, rows, low, high, row_of, start, wanted)
+        return
     J = min(_TILE // lanes // _CHUNK * _CHUNK, -(-(stop - start) // _CHUNK) * _CHUNK)
     dots, squares, nearest = np.empty((J, lanes)), np.empty((J, lanes)), np.empty((J // _CHUNK, lanes))
     own = np.zeros(lanes)
@@ -249,7 +255,9 @@ def _continued(form, largest, a, first, count, squares, nearest, q, total):
 
 @compiled
 def _reach(form, largest, total):
-    """Squared distance beyond which no term can change a sum of this size."""
+    """Squared distance beyond which no term can change a sum of this size; a sum of 0 by none that is 0."""
     if total == 0.0:
-        return np.inf
-    return reach(form, 38.0 - math.log(abs(total) / largest))  # exp(-38) < 2**-54
+        return reach(form, 746.0)  # exp(-746) is 0
+    exponent = (np.float64(abs(total) / largest).view(np.int64) >> 52) - 1023
+    power = exponent if exponent > -1023 else -1074  # of two, which the quotient is not below
+    return reach(form, 38.0 - power * math.log(2.0))  # exp(-38) < 2**-54

@@ -4,7 +4,7 @@ from collections import namedtuple
 
 import numpy as np
 
-from omkl.engine.dot_products import LANES
+from omkl.engine.vector_code import LANES
 
 _PAIRS = 2048  # stored vectors x rows of a tile: its kernel values stay in the first-level cache
 

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from omkl.engine.dot_products import LANES, dot_products
+from omkl.engine.dot_products import dot_products
+from omkl.engine.vector_code import LANES
 
 
 @pytest.mark.parametrize(("d", "share"), [(60, 1.0), (60, 0.8), (60, 0.1), (20, 1.0)])

@@ -1,0 +1,260 @@
+"""Sums of looked-up kernel values (lookup_tables.py): a pair of vectors costs a look-up for LANES kernels.
+
+The same bits as kernel_sums.py: each output is one left-to-right sum over the stored vectors, fused for
+functions of a distance, and rounded twice for polynomials.
+"""
+
+import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic
+
+from omkl.engine.dot_products import dot_products
+from omkl.engine.jit import compiled
+from omkl.engine.lookup_tables import BINARY, WORD, look_at_stored
+from omkl.engine.open_block import whole_lanes
+from omkl.engine.vector_code import LANES, SIZE, VECTOR, arrays_of, pointer_to, vector_at
+
+_TOGETHER = 32  # stored vectors of a tile
+
+
+@compiled
+def sum_looked_up(E, tables, low, high):
+    """F, and G where it is tracked, of the open block's rows low .. high - 1 over all stored vectors."""
+    if tables is None:
+        return
+    split, L = tables.distances.shape[1], tables.kernel.size
+    rows, n = whole_lanes(high) - low, E.size[0]
+    sums, absolute, a = np.zeros((rows, L)), np.zeros((rows, L)), np.zeros((_TOGETHER, L))
+    near, product = np.empty((_TOGETHER, rows), np.int32), np.empty((_TOGETHER, rows), np.int32)
+    dots, row_norm2 = np.empty((_TOGETHER, rows)), E.open.row_norm2[low : low + rows]
+    bits = _block_bits(E, tables, E.open.rows, low, rows)
+    first = 0
+    while first < n:
+        count = min(_TOGETHER, n - first)
+        _products(E, E.open.rows, bits, low, first, count, dots)
+        _lines(E.norm2[first:], row_norm2, dots, (split, L - split), count, near, product)
+        _coefficients(tables.kernel, E.A, first, count, 0, L, a)
+        for lane in range(0, split, LANES):
+            if _any_of(tables.kernel, E.tracked, lane):
+                for r in range(0, rows, _ROWS_BOTH):
+                    _add_both(tables.distances, near, r, count, a, lane, lane, sums, absolute)
+            else:
+                for r in range(0, rows, _ROWS):
+                    _add_fused(tables.distances, near, r, count, a, lane, lane, sums, absolute)
+        for lane in range(split, L, LANES):
+            for r in range(0, rows, _ROWS):
+                _add_rounded(tables.products, product, r, count, a, lane, lane - split, sums, absolute)
+        first += count
+    for lane in range(L):
+        i = tables.kernel[lane]
+        for r in range(rows if i >= 0 else 0):
+            E.F[i, low + r] = sums[r, lane]
+            E.G[i, low + r] = absolute[r, lane] if E.tracked[i] else 0.0
+
+
+@compiled
+def plain_looked_up(E, tables, block, low, high, row_of, start, wanted):
+    """`plain_sums` (ties.py) with values from the table: of all kernels of the lanes that hold one wanted.
+
+    It adds also what is too small to change a sum.
+    """
+    if tables is None:
+        return
+    look_at_stored(E, tables)
+    split, rows, n = tables.distances.shape[1], high - low, E.size[0]
+    bits = _block_bits(E, tables, block, low, rows)
+    rows_wanted, last = 0, 0
+    for q in range(row_of.size):
+        if wanted[:, row_of[q]].any():
+            rows_wanted, last = rows_wanted + 1, q
+    if rows_wanted < 2:
+        _plain_row(E, tables, block[:, low + last], bits[:, last], row_of[last], start, wanted)
+        return
+    sums, a, row_norm2 = np.zeros((rows, split)), np.zeros((_TOGETHER, split)), np.zeros(rows)
+    some = np.zeros(E.f.size, np.bool_)
+    for q in range(row_of.size):
+        row_norm2[q] = E.open.row_norm2[row_of[q]]
+        for i in range(some.size):
+            if wanted[i, row_of[q]]:
+                some[i] = True
+                sums[q, tables.lane[i]] = E.exact[i, row_of[q]]
+    near, product = np.empty((_TOGETHER, rows), np.int32), np.empty((_TOGETHER, rows), np.int32)
+    dots = np.empty((_TOGETHER, rows))
+    first = start
+    while first < n:
+        count = min(_TOGETHER, n - first)
+        _products(E, block, bits, low, first, count, dots)
+        _lines(E.norm2[first:], row_norm2, dots, (split, 0), count, near, product)
+        for lane in range(0, split, LANES):
+            if _any_of(tables.kernel, some, lane):
+                _coefficients(tables.kernel, E.A, first, count, lane, lane + LANES, a)
+                for r in range(0, rows, _ROWS):
+                    _add_rounded(tables.plain, near, r, count, a, lane, lane, sums, sums)
+        first += count
+    for q in range(row_of.size):
+        for i in range(some.size):
+            if wanted[i, row_of[q]]:
+                E.exact[i, row_of[q]] = sums[q, tables.lane[i]]
+
+
+@compiled
+def _plain_row(E, tables, x, bits, r, start, wanted):
+    """`plain_looked_up` of the block's row r alone, whose values are x (S+1,) and whose bits these are."""
+    own, split, n = E.open.row_norm2[r], tables.distances.shape[1], E.size[0]
+    line = np.empty(n - start, np.int64)
+    for j in range(start, n):
+        dot = 0.0
+        if bits.size:
+            for w in range(bits.size):
+                dot += float(np.int64(_ones(E.bits[j, w] & bits[w])))
+        else:
+            for k in range(E.indptr[j], E.indptr[j + 1]):
+                dot += E.values[k] * x[E.open.slot[E.indices[k]]]
+        line[j - start] = split * int(E.norm2[j] + own - 2.0 * dot)
+    plain = tables.plain.reshape(-1)
+    for i in range(E.f.size):
+        if wanted[i, r]:
+            total, a, lane = E.exact[i, r], E.A[i], tables.lane[i]
+            for j in range(start, n):
+                total += a[j] * plain[line[j - start] + lane]
+            E.exact[i, r] = total
+
+
+@compiled
+def _any_of(kernel, some, lane):
+    """Whether one of the kernels of the LANES lanes from this one on is among `some`."""
+    found = False
+    for i in kernel[lane : lane + LANES]:
+        found |= i >= 0 and some[i]
+    return found
+
+
+@compiled
+def _coefficients(kernel, A, first, count, lane, stop, a):
+    """a (J, L): the coefficients of a tile's vectors, lanes lane .. stop - 1."""
+    for at in range(lane, stop):
+        i = kernel[at]
+        for j in range(count if i >= 0 else 0):
+            a[j, at] = A[i, first + j]
+
+
+# ------------------------------------------------------------------ the lines of a tile
+
+
+@compiled
+def _lines(norm2, row_norm2, dots, widths, count, near, product):
+    """near, product (J, R) int32: where each pair's lines in the two tables begin."""
+    wide, narrow = widths
+    for j in range(count):
+        own, dot, line, other = norm2[j], dots[j], near[j], product[j]
+        for r in range(row_norm2.size):
+            line[r] = np.int32(wide * (own + row_norm2[r] - 2.0 * dot[r]))
+            other[r] = np.int32(narrow * dot[r])
+
+
+@compiled
+def _block_bits(E, tables, block, low, rows):
+    """bits (words, rows): a bit for each column that these rows of a block (S+1, R) have.
+
+    No words where the values are not all 0 and 1, or where the columns are too many.
+    """
+    words, n = E.bits.shape[1], E.size[0]
+    counts = E.open.slot.size <= WORD * words and 2 * words * n <= E.indptr[n]
+    if tables is None or tables.block[0] != BINARY or not counts:
+        return np.zeros((0, rows), np.uint64)
+    bits = np.zeros((words, rows), np.uint64)
+    for s in range(E.open.rounds[2]):
+        column = E.open.columns[s]
+        line, word, one = block[s + 1], bits[column // WORD], np.uint64(1) << np.uint64(column % WORD)
+        for r in range(rows):
+            if line[low + r] != 0.0:
+                word[r] |= one
+    return bits
+
+
+@compiled
+def _products(E, block, bits, low, first, count, dots):
+    """`dot_products` of a tile: of rows that have bits by counting the columns that both have."""
+    indptr, indices, slot, rows = E.indptr, E.indices, E.open.slot, dots.shape[1]
+    if len(bits) == 0:
+        dot_products(indptr, indices, E.values, slot, block, low, low + rows, first, count, dots)
+        return
+    for j in range(count):
+        own, line = E.bits[first + j], dots[j]
+        mine, theirs = own[0], bits[0]
+        for r in range(rows):
+            line[r] = float(np.int64(_ones(mine & theirs[r])))
+        for w in range(1, len(bits)):
+            mine, theirs = own[w], bits[w]
+            for r in range(rows):
+                line[r] += float(np.int64(_ones(mine & theirs[r])))
+
+
+@intrinsic
+def _ones(typingctx, word):
+    """How many bits of a word are 1."""
+
+    def codegen(context, builder, signature, args):
+        return builder.ctpop(args[0])
+
+    return types.uint64(types.uint64), codegen
+
+
+# ------------------------------------------------------------------ the sums
+
+_ROWS, _ROWS_BOTH = 8, 4  # rows whose sums are in registers at once; LANES is a multiple
+
+
+def _sums(fused, both):
+    """Return the intrinsic that adds looked-up values: as they are, or also (both) their absolute terms."""
+
+    @intrinsic
+    def sums(typingctx, table, line, r, count, a, lane, column, out, absolute):
+        """out[r + q, lane + k] += sum_j a[j, lane + k] table[line[j, r + q] + column + k] for all k < LANES;
+        absolute the same with |a|.
+        """
+        signature = types.void(table, line, r, count, a, lane, column, out, absolute)
+
+        def codegen(context, builder, signature, args):
+            table, line, r, count, a, lane, column, out, absolute = arrays_of(
+                context, builder, signature, args
+            )
+            fabs, fma = (
+                cgutils.get_or_insert_function(
+                    builder.module, ir.FunctionType(VECTOR, [VECTOR] * inputs), f"llvm.{name}.v{LANES}f64"
+                )
+                for name, inputs in (("fabs", 1), ("fma", 3))
+            )
+            rows = [builder.add(r, SIZE(q)) for q in range(_ROWS_BOTH if both else _ROWS)]
+            places = [vector_at(builder, out, q, lane) for q in rows]
+            others = [vector_at(builder, absolute, q, lane) for q in rows if both]
+            totals, sizes = (
+                [cgutils.alloca_once_value(builder, builder.load(at, align=8)) for at in some]
+                for some in (places, others)
+            )
+            with cgutils.for_range(builder, count, intp=SIZE) as loop:
+                own = builder.load(vector_at(builder, a, loop.index, lane), align=8)
+                size = builder.call(fabs, [own])
+                for k, (q, total) in enumerate(zip(rows, totals, strict=True)):
+                    at = builder.sext(builder.load(pointer_to(builder, line, loop.index, q)), SIZE)
+                    at = builder.gep(table.data, [builder.add(at, column)])
+                    value = builder.load(builder.bitcast(at, VECTOR.as_pointer()), align=8)
+                    if fused:
+                        builder.store(builder.call(fma, [own, value, builder.load(total)]), total)
+                    else:
+                        builder.store(builder.fadd(builder.load(total), builder.fmul(own, value)), total)
+                    if both:
+                        whole = builder.call(fma, [size, value, builder.load(sizes[k])])
+                        builder.store(whole, sizes[k])
+            for total, at in zip(totals + sizes, places + others, strict=True):
+                builder.store(builder.load(total), at, align=8)
+            return context.get_dummy_value()
+
+        return signature, codegen
+
+    return sums
+
+
+_add_fused, _add_both, _add_rounded = _sums(True, False), _sums(True, True), _sums(False, False)

@@ -1,0 +1,39 @@
+"""What the engine's hand-written vector code shares: arrays and vectors of LANES numbers in LLVM's words."""
+
+from typing import Any
+
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+
+LANES = 8  # rows are padded to a multiple of this, so that vector loops leave no remainder
+VECTOR = ir.VectorType(ir.DoubleType(), LANES)
+SIZE = ir.IntType(64)
+
+
+def arrays_of(context: Any, builder: Any, signature: Any, args: Any) -> list[Any]:
+    """Return an intrinsic's arguments, with the arrays opened."""
+    return [
+        context.make_array(kind)(context, builder, value) if isinstance(kind, types.Array) else value
+        for kind, value in zip(signature.args, args, strict=True)
+    ]
+
+
+def pointer_to(builder: Any, array: Any, *index: Any) -> Any:
+    """Return a pointer to this element of a C-contiguous array."""
+    sides, at = cgutils.unpack_tuple(builder, array.shape), index[0]
+    for side, own in zip(sides[1:], index[1:], strict=True):
+        at = builder.add(builder.mul(at, side), own)
+    return builder.gep(array.data, [at])
+
+
+def vector_at(builder: Any, array: Any, *index: Any) -> Any:
+    """Return a pointer to LANES numbers of a C-contiguous array, from this element on."""
+    return builder.bitcast(pointer_to(builder, array, *index), VECTOR.as_pointer())
+
+
+def spread(builder: Any, value: Any) -> Any:
+    """Return a vector whose lanes all hold this number."""
+    lane = ir.IntType(32)
+    one = builder.insert_element(VECTOR(ir.Undefined), value, lane(0))
+    return builder.shuffle_vector(one, VECTOR(ir.Undefined), ir.VectorType(lane, LANES)(None))
