@@ -14,7 +14,7 @@ from collections import namedtuple
 
 import numpy as np
 
-from omkl.engine.jit import compiled
+from omkl.engine.jit import compiled, uncounted
 
 # scores (m, C)    f_ic(x_t) of the last outputs
 # total (C,)       scores of the classifiers combined
@@ -64,7 +64,7 @@ def rounded_margins(classes, g, least, f):
     classes.chosen[0], classes.chosen[1] = classes.vote[0], classes.rival[0]
 
 
-@compiled
+@uncounted
 def strongest_rival(scores, label):
     """The class other than `label` with the largest of the scores (C,), the lowest of several."""
     best = -1
@@ -74,7 +74,7 @@ def strongest_rival(scores, label):
     return best
 
 
-@compiled
+@uncounted
 def winner(margin, label, rival):
     """The class with the larger score, the lower of two equal ones; margin: score of label less rival's."""
     if margin > 0.0:
@@ -82,7 +82,7 @@ def winner(margin, label, rival):
     return rival if margin < 0.0 else min(label, rival)
 
 
-@compiled
+@uncounted
 def combined(classes):
     """The margin of the combined scores classes.total (C,), whose argmax is the prediction."""
     label = classes.label[0]
@@ -92,7 +92,7 @@ def combined(classes):
     return margin
 
 
-@compiled
+@uncounted
 def choose(classes, margin, rival):
     """Note the prediction of combined classifiers, whose strongest rival of the true class is `rival`."""
     classes.chosen[0], classes.chosen[1] = winner(margin, classes.label[0], rival), rival
@@ -122,19 +122,19 @@ def scaled(classes, scale, f):
     return scale * f
 
 
-@compiled
+@uncounted
 def sides(classes):
     """||change||^2 of a step of size 1 is this times kappa(x, x): 2 where it changes two classes, else 1."""
     return 1.0 if classes is None else 2.0
 
 
-@compiled
+@uncounted
 def pair(classes):
     """The margin f_y - f_r is this times y f: of two classes, whose outputs are f and -f, it is 2."""
     return 2.0 if classes is None else 1.0
 
 
-@compiled
+@uncounted
 def direction(classes, i, c, y):
     """What a step of size 1 adds to column c of kernel i's coefficients, see budget_classes.py."""
     if classes is None:
@@ -144,7 +144,7 @@ def direction(classes, i, c, y):
     return -1.0 if c == classes.rival[i] else 0.0
 
 
-@compiled
+@uncounted
 def predicted(classes):
     """The class predicted; -1 for two classes."""
     if classes is None:
@@ -155,7 +155,7 @@ def predicted(classes):
 # Of an Expansion: the classes that a stored vector adds to and takes from.
 
 
-@compiled
+@uncounted
 def note_sides(classes, sides, touched, n, a):
     """Note the classes that vector n adds to and takes from, for each kernel of coefficient a (m,)."""
     if classes is not None:
@@ -168,7 +168,7 @@ def note_sides(classes, sides, touched, n, a):
                 touched[i, classes.rival[i]] += 1
 
 
-@compiled
+@uncounted
 def forget_sides(touched, i):
     if touched is not None:
         touched[i] = 0

@@ -14,7 +14,7 @@ from omkl.engine.by_address import NO_ENTRY, call, entry
 from omkl.engine.classes import forget_sides, margins, note_sides, same_rivals
 from omkl.engine.dot_products import dot_products
 from omkl.engine.expansion_record import Entries, Expansion, wider
-from omkl.engine.jit import compiled
+from omkl.engine.jit import compiled, uncounted
 from omkl.engine.kernel_sums import accumulate, bit
 from omkl.engine.lookup_sums import sum_looked_up
 from omkl.engine.lookup_tables import forget_stored, may_look_up, prepare
@@ -82,20 +82,26 @@ def outputs(E, stream, t):
     The sign of each is that of the plain sum over the stored vectors in their order, kernels by the C
     library's exp: where rounding could decide it, the plain sum is returned (ties.py).
     """
+    _read(E, stream, t)
+    return E.f
+
+
+@uncounted
+def _read(E, stream, t):
+    """Write the outputs of round t into E.f."""
     if not is_open(E.open, t):
         call(E.entries.open_block, (E, stream, t))
     r = row_of(E.open, t)
     if E.classes is not None:
         _read_classes(E, E.classes, stream, t, r)
-        return E.f
+        return
     for i in range(E.f.size):
         E.f[i] = E.F[i, r]
     if doubts(E.pool, E.F, E.G, E.n_sv, E.largest, E.open.row_norm2[r], r, E.doubt):
         call(E.entries.settle, (E, r, E.f))
-    return E.f
 
 
-@compiled
+@uncounted
 def _read_classes(E, classes, stream, t, r):
     """The class scores and margins of the block's row r, settled where rounding could decide."""
     if classes is not None:
@@ -114,7 +120,7 @@ def self_kernels(E, t):
     return own_values(E.pool, E.open.row_norm2[row_of(E.open, t)])
 
 
-@compiled
+@uncounted
 def add(E, stream, t, a):
     """Store example t with coefficients a (m,), one for each kernel; 0 leaves a kernel as it is."""
     n = E.size[0]
@@ -148,13 +154,13 @@ def add_beside(S, E, stream, t, a):
     add(S, stream, t, a)
 
 
-@compiled
+@uncounted
 def count_once(E):
     """Count every stored vector once in #SV: the kernels of this learner share one list."""
     E.size[1] = E.size[0]
 
 
-@compiled
+@uncounted
 def count_twice(E, i):
     """Count the vector stored last twice for kernel i, as a learner that lists it twice does."""
     E.n_sv[i] += 1

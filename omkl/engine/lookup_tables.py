@@ -18,7 +18,7 @@ from omkl.engine.stream import row
 from omkl.engine.vector_code import LANES
 
 LIMIT = 1024  # the largest squared distance that has a line: 16 kernels then take 192 KiB
-WORTH = 256  # stored vectors from which on a table is used
+WORTH = 256  # stored vectors from which on a table pays for itself
 WORD = 64  # columns that are counted at once
 MOST_WORDS = 8  # with more, dot products are not counted
 NO, WHOLE, BINARY = range(3)  # what all values of some vectors are
@@ -30,8 +30,9 @@ NO, WHOLE, BINARY = range(3)  # what all values of some vectors are
 # products (LIMIT + 1, L - D)  by dot product: polynomials, in the others
 # lines (1,)           how many lines are computed
 # stored (3,)          stored vectors looked at, what all their values are, their largest squared norm
+# worth (1,)           how many stored vectors there must be; WORTH, but for tests
 # block (1,)           what the values of the open block and of the stored vectors are; NO: use no table
-Tables = namedtuple("Tables", "kernel lane distances plain products lines stored block")
+Tables = namedtuple("Tables", "kernel lane distances plain products lines stored worth block")
 
 
 def make_tables(pool: Pool) -> Tables:
@@ -51,6 +52,7 @@ def make_tables(pool: Pool) -> Tables:
         _aligned(LIMIT + 1, P),
         np.zeros(1, np.int64),
         np.zeros(3, np.int64),
+        np.array([WORTH]),
         np.array([NO]),
     )
     forget_stored.py_func(tables)
@@ -90,7 +92,7 @@ def prepare(E, tables, stream, t):
         return
     tables.block[0] = NO
     stored = tables.stored
-    if E.size[0] < WORTH or E.pool.cosine[0]:
+    if E.size[0] < tables.worth[0] or E.pool.cosine[0]:
         return
     look_at_stored(E, tables)
     largest = int(min(E.open.row_norm2.max(), LIMIT + 1.0))

@@ -7,7 +7,7 @@ from collections import namedtuple
 
 import numpy as np
 
-from omkl.engine.jit import compiled
+from omkl.engine.jit import compiled, uncounted
 from omkl.engine.stream import row
 from omkl.engine.vector_code import LANES
 
@@ -58,25 +58,25 @@ def close(block: Block) -> None:
     block.rounds[0] = block.rounds[1] = 0
 
 
-@compiled
+@uncounted
 def end(block):
     """End the open block, so that the next round opens another."""
     block.rounds[1] = block.rounds[0]
 
 
-@compiled
+@uncounted
 def is_open(block, t):
     """Whether round t lies in the open block."""
     return block.rounds[0] <= t < block.rounds[1]
 
 
-@compiled
+@uncounted
 def row_of(block, t):
     """The row of the open block that holds round t."""
     return t - block.rounds[0]
 
 
-@compiled
+@uncounted
 def live(block):
     """How many rounds the open block has."""
     return block.rounds[1] - block.rounds[0]

@@ -9,7 +9,7 @@ from collections import namedtuple
 
 import numpy as np
 
-from omkl.engine.jit import compiled
+from omkl.engine.jit import compiled, uncounted
 from omkl.engine.kernels import MAX_SQUARINGS, constants, of_distance, own_value, place, step, value
 
 # kind (m,) int8, rate, shape (m,) float64, degree (m,) int64   the kernels' constants, see kernels.py
@@ -53,13 +53,13 @@ def make_pool(kernels: list[dict], normalise: str = "none") -> Pool:
     )
 
 
-@compiled
+@uncounted
 def form_of(pool, i):
     """The constants of kernel i, as the functions of kernels.py take them."""
     return pool.kind[i], pool.rate[i], pool.shape[i], pool.degree[i], pool.cosine[0]
 
 
-@compiled
+@uncounted
 def pool_value(pool, i, dot, norm2, other_norm2):
     """kappa_i of two vectors from their dot product and squared norms, by its definition."""
     return value(form_of(pool, i), dot, norm2, other_norm2)

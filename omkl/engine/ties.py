@@ -17,7 +17,7 @@ import numpy as np
 from omkl.engine.by_address import call
 from omkl.engine.classes import strongest_rival
 from omkl.engine.dot_products import dot_products
-from omkl.engine.jit import compiled
+from omkl.engine.jit import compiled, uncounted
 from omkl.engine.kernels import VALUE_ERROR, decay, of_distance, plain, plain_cosine, reach
 from omkl.engine.lookup_sums import plain_looked_up
 from omkl.engine.lookup_tables import may_look_up
@@ -43,14 +43,14 @@ def track(E):
         E.tracked[i] = of_distance(E.pool.kind[i]) and _narrow(E.pool, i, largest)
 
 
-@compiled
+@uncounted
 def doubtful(f, n, absolute):
     """Whether the sign of f, a sum of n terms of these absolute values in all, is within rounding error."""
     error = (VALUE_ERROR + n * _ROUNDING) * absolute
     return abs(f) <= max(error, _TINY) and absolute > 0.0
 
 
-@compiled
+@uncounted
 def doubts(pool, F, G, n_sv, largest, own, r, doubt):
     """Note in doubt[:, r] which outputs F[:, r] are doubtful; returns whether any is.
 
@@ -67,7 +67,7 @@ def doubts(pool, F, G, n_sv, largest, own, r, doubt):
     return any_doubt
 
 
-@compiled
+@uncounted
 def class_doubts(pool, F, G, touched, largest, own, r, label, doubt):
     """As `doubts`, of the classes' scores F[:, r] (m C, R) of a row of this label; touched (m, C)."""
     any_doubt, C = False, touched.shape[1]
@@ -88,7 +88,7 @@ def class_doubts(pool, F, G, touched, largest, own, r, label, doubt):
     return any_doubt
 
 
-@compiled
+@uncounted
 def _narrow(pool, i, norm2):
     """Whether a kernel of the distance sees only the nearest of the vectors with norms like this one."""
     return decay(form_of(pool, i), 2.0 * norm2) > _NARROW

@@ -6,40 +6,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from numba import njit
 from support.engine_cases import dataset, new_learner, stream_of
-
-from omkl.engine.conventions import is_mistake
-from omkl.engine.expansion import add, outputs, reserve
-from omkl.engine.expansion_record import make_expansion
-from omkl.engine.pool import make_pool
-
-KERNELS = [
-    {"kind": "gaussian", "sigma": 4.0},
-    {"kind": "gaussian", "sigma": 2.0},
-    {"kind": "gaussian", "sigma": 1.0},
-    {"kind": "gaussian", "sigma": 0.25},
-    {"kind": "gaussian", "gamma": 0.3},
-    {"kind": "laplacian", "sigma": 0.5},
-    {"kind": "laplacian", "sigma": 8.0},
-    {"kind": "linear"},
-    {"kind": "polynomial", "degree": 3},
-]
-
-
-@njit
-def component_outputs(stream, E, steps, F):
-    """Kernel perceptrons with steps[t] instead of 1; F (T, m) what each put out in each round."""
-    for t in range(stream.T):
-        y = stream.y[t]
-        f = outputs(E, stream, t)
-        a = np.zeros(f.size)
-        for i in range(f.size):
-            F[t, i] = f[i]
-            if is_mistake(y, f[i]):
-                a[i] = steps[t] * y
-        if a.any():
-            add(E, stream, t, a)
+from support.whole_numbers import KERNELS, NEVER, engine_outputs
 
 
 def kernel_value(kernel, dot, square):
@@ -72,17 +40,10 @@ def plain_outputs(X, y, steps, kernels):
     return F, G
 
 
-def engine_outputs(X, y, steps, kernels, block):
-    data = dataset(X, y)
-    E = make_expansion(make_pool(kernels), X.shape[1], block)
-    E = reserve(E, data.T, data.nnz, X.shape[1])
-    F = np.zeros((data.T, len(kernels)))
-    component_outputs(stream_of(data), E, steps, F)
-    return F, E
-
-
 def assert_settled(X, y, steps, block):
     F, E = engine_outputs(X, y, steps, KERNELS, block)
+    computed, _ = engine_outputs(X, y, steps, KERNELS, block, NEVER)
+    np.testing.assert_array_equal(F, computed)
     plain, absolute = plain_outputs(X, y, steps, KERNELS)
     np.testing.assert_array_equal(np.sign(F), np.sign(plain))
     doubtful = (np.abs(plain) <= 1e-13 * absolute) & (absolute > 0)
