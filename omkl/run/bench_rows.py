@@ -26,8 +26,11 @@ from omkl.store.provenance import cores
 
 REPEATS = 5
 PASSES = (("omkc_dd", "german"), ("omkc_dd", "madelon"))
-LONG_PASSES = (("omkc_dd", "usps"), ("bomkc_spa", "a9a"))
+BUDGETS = ("spa", "rbp", "forgetron", "bogd", "bpas", "projectronpp", "nogd")
+ON_A9A = (*(f"bomkc_{name}" for name in BUDGETS), "omkc_ddpa", "omkr", "adamkl")
+LONG_PASSES = (("omkc_dd", "usps"), *((learner, "a9a") for learner in ON_A9A))
 SHARED = "omkc_dd", "a9a"  # timed with one thread and with as many as there are cores
+DENSE = 200_000, 50  # examples and features of a generated set
 SHORT = 2000  # examples, of which enough are stored for threads to share the work
 _RUN = ["run", "algo=omkc_ss,omkc_dd,perceptron,alma", "data=wdbc", "--quiet"]
 
@@ -44,10 +47,11 @@ def measure(long: bool) -> tuple[list[Row], dict[str, str]]:
     rows, skipped = list(_limits()), {}
     for learner, data in PASSES + (LONG_PASSES if long else ()):
         try:
-            rows.append(_pass(learner, data))
+            rows.append(_pass(learner, omkl.data.load(data)))
         except OmklError as error:  # no such data on this machine
             skipped[f"{learner} on {data}"] = str(error)
     if long:
+        rows.append(_pass("omkc_ss", _generated(*DENSE), 1))
         try:
             rows += _shared_passes(*SHARED)
         except OmklError as error:
@@ -59,6 +63,7 @@ def measure(long: bool) -> tuple[list[Row], dict[str, str]]:
                 words = [*_RUN, f"store={folder}"]
                 _child(words)
                 rows.append(_command("a run of stored cells, 4 learners on wdbc", words))
+                rows.append(_command("a run of new cells, 4 learners on wdbc", [*words, "--fresh"]))
     except (ImportError, OSError, subprocess.SubprocessError) as error:
         skipped["whole commands"] = " ".join(str(error).split())
     return rows, skipped
@@ -104,15 +109,23 @@ def _timed(work: Callable[[], Any], times: int) -> list[float]:
     return seconds
 
 
-def _pass(learner: str, data: str) -> Row:
+def _pass(learner: str, dataset: Any, passes: int = 3) -> Row:
     """Time passes of a learner over a data set in file order, with its defaults and the usual pool."""
-    dataset, spec = omkl.data.load(data), learner_spec(learner)
+    spec = learner_spec(learner)
     params, kernels = spec.usual(dataset.task), pool("paper16")
     warm_up([(spec, params)])
     order = np.arange(dataset.T)
-    figures = [run_pass(spec, params, kernels, dataset, order, 0) for _ in range(3)]
-    made = row(f"{learner} on {data}", [f["seconds"] for f in figures], figures[0]["pairs"], "pair")
+    figures = [run_pass(spec, params, kernels, dataset, order, 0) for _ in range(passes)]
+    made = row(f"{learner} on {dataset.name}", [f["seconds"] for f in figures], figures[0]["pairs"], "pair")
     return made | ({"memory": figures[0]["memory"]} if figures[0].get("memory") else {})
+
+
+def _generated(T: int, d: int) -> Any:
+    """Return T dense examples of two classes, a tenth of whose labels are wrong."""
+    rng = np.random.default_rng(0)
+    X = rng.random((T, d))
+    y = np.where((X - 0.5) @ rng.normal(size=d) > 0, 1.0, -1.0) * rng.choice([1.0, -1.0], T, p=[0.9, 0.1])
+    return omkl.data.from_arrays(X, y, name=f"{T} x {d}, generated")
 
 
 def _shared_passes(learner: str, data: str) -> Iterator[Row]:
