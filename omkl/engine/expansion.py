@@ -74,7 +74,7 @@ def _entries(E: Expansion) -> Entries:
     )
 
 
-@compiled
+@partial(compiled, inline="always")
 def outputs(E, stream, t):
     """f (m,): f_i(x_t) of all m classifiers, margins of class y where there are more than two classes
     (classes.py). The array is reused by the next call.
@@ -114,7 +114,7 @@ def _read_classes(E, classes, stream, t, r):
         margins(classes, stream.label[t], E.f)
 
 
-@compiled
+@partial(compiled, inline="always")
 def self_kernels(E, t):
     """kappa_i(x_t, x_t) (m,) of the round of the last call of `outputs`."""
     return own_values(E.pool, E.open.row_norm2[row_of(E.open, t)])

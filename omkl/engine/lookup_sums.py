@@ -4,6 +4,8 @@ The same bits as kernel_sums.py: each output is one left-to-right sum over the s
 functions of a distance, and rounded twice for polynomials.
 """
 
+from functools import partial
+
 import numpy as np
 from llvmlite import ir
 from numba import types
@@ -11,7 +13,7 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 
 from omkl.engine.dot_products import dot_products
-from omkl.engine.jit import compiled
+from omkl.engine.jit import compiled, uncounted
 from omkl.engine.lookup_tables import BINARY, WORD, look_at_stored
 from omkl.engine.open_block import whole_lanes
 from omkl.engine.vector_code import LANES, SIZE, VECTOR, arrays_of, pointer_to, vector_at
@@ -122,16 +124,16 @@ def _plain_row(E, tables, x, bits, r, start, wanted):
             E.exact[i, r] = total
 
 
-@compiled
+@uncounted
 def _any_of(kernel, some, lane):
     """Whether one of the kernels of the LANES lanes from this one on is among `some`."""
-    found = False
+    any_of_them = False
     for i in kernel[lane : lane + LANES]:
-        found |= i >= 0 and some[i]
-    return found
+        any_of_them |= i >= 0 and some[i]
+    return any_of_them
 
 
-@compiled
+@uncounted
 def _coefficients(kernel, A, first, count, lane, stop, a):
     """a (J, L): the coefficients of a tile's vectors, lanes lane .. stop - 1."""
     for at in range(lane, stop):
@@ -143,14 +145,17 @@ def _coefficients(kernel, A, first, count, lane, stop, a):
 # ------------------------------------------------------------------ the lines of a tile
 
 
-@compiled
+@uncounted
 def _lines(norm2, row_norm2, dots, widths, count, near, product):
-    """near, product (J, R) int32: where each pair's lines in the two tables begin."""
+    """near, product (J, R) int32: where each pair's lines in the two tables begin.
+
+    Rows that only fill up the lanes may hold anything; for them too it must be a line.
+    """
     wide, narrow = widths
     for j in range(count):
         own, dot, line, other = norm2[j], dots[j], near[j], product[j]
         for r in range(row_norm2.size):
-            line[r] = np.int32(wide * (own + row_norm2[r] - 2.0 * dot[r]))
+            line[r] = np.int32(wide * max(0.0, own + row_norm2[r] - 2.0 * dot[r]))
             other[r] = np.int32(narrow * dot[r])
 
 
@@ -174,21 +179,25 @@ def _block_bits(E, tables, block, low, rows):
     return bits
 
 
-@compiled
+@partial(compiled, inline="always")
 def _products(E, block, bits, low, first, count, dots):
     """`dot_products` of a tile: of rows that have bits by counting the columns that both have."""
-    indptr, indices, slot, rows = E.indptr, E.indices, E.open.slot, dots.shape[1]
-    if len(bits) == 0:
-        dot_products(indptr, indices, E.values, slot, block, low, low + rows, first, count, dots)
-        return
+    if len(bits):
+        _count_columns(E.bits, bits, first, count, dots)
+    else:
+        high = low + dots.shape[1]
+        dot_products(E.indptr, E.indices, E.values, E.open.slot, block, low, high, first, count, dots)
+
+
+@uncounted
+def _count_columns(stored, bits, first, count, dots):
     for j in range(count):
-        own, line = E.bits[first + j], dots[j]
-        mine, theirs = own[0], bits[0]
-        for r in range(rows):
+        line, mine, theirs = dots[j], stored[first + j, 0], bits[0]
+        for r in range(line.size):
             line[r] = float(np.int64(_ones(mine & theirs[r])))
         for w in range(1, len(bits)):
-            mine, theirs = own[w], bits[w]
-            for r in range(rows):
+            mine, theirs = stored[first + j, w], bits[w]
+            for r in range(line.size):
                 line[r] += float(np.int64(_ones(mine & theirs[r])))
 
 
