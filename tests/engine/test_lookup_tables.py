@@ -2,9 +2,12 @@
 
 import numpy as np
 import pytest
-from support.whole_numbers import KERNELS, NEVER, engine_outputs
+from support.engine_cases import dataset, stream_of
+from support.whole_numbers import KERNELS, NEVER, component_outputs, engine_outputs
 
+from omkl.engine.expansion import forget_all
 from omkl.engine.lookup_tables import BINARY, LIMIT, NO, WHOLE
+from omkl.engine.open_block import close
 
 MORE = [
     *KERNELS,
@@ -80,6 +83,27 @@ def test_lines_are_computed_as_larger_distances_come():
     E = both(X, y)
     assert E.tables.block[0] == WHOLE
     assert 12 * 25 < E.tables.lines[0] <= LIMIT + 1
+
+
+def test_there_are_lines_for_rows_that_are_stored_in_the_block_itself():
+    """They can be twice as far apart as a row of the block and one stored before."""
+    X = np.zeros((128, 80))
+    X[:96, :12] = rows(96, 12)[0]
+    X[96:, :37] = 1.0
+    E = both(X, rows(128, 1)[1])
+    assert E.tables.lines[0] > 2 * 37
+
+
+def test_what_was_stored_is_forgotten_with_the_vectors():
+    X, y = rows(192, 40)
+    data = dataset(X[96:], y[96:])
+    E = engine_outputs(X[:96], y[:96], np.ones(96), MORE, 32)[1]
+    close(E.open)
+    forget_all(E)
+    F = np.zeros((96, len(MORE)))
+    component_outputs(stream_of(data), E, np.ones(96), F)
+    np.testing.assert_array_equal(F, engine_outputs(X[96:], y[96:], np.ones(96), MORE, 32, NEVER)[0])
+    assert E.tables.block[0] == BINARY
 
 
 def test_a_pool_of_many_kernels_or_of_one():
