@@ -178,7 +178,7 @@ def build_parser() -> Parser:
 
     sub = command(commands.bench, "", BENCH)
     _add_format(sub, ("table", "json"))
-    text = "also what takes longer: usps, a9a, 200,000 x 50, and whole runs"
+    text = "also what takes longer: usps, a9a, 50,000 x 50, and whole runs"
     sub.add_argument("--long", action="store_true", help=text)
     text = "what an earlier `omkl bench --format json` printed: ratios, new time over old"
     sub.add_argument("--compare", type=Path, metavar="FILE", help=text)

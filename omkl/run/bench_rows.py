@@ -30,7 +30,7 @@ BUDGETS = ("spa", "rbp", "forgetron", "bogd", "bpas", "projectronpp", "nogd")
 ON_A9A = (*(f"bomkc_{name}" for name in BUDGETS), "omkc_ddpa", "omkr", "adamkl")
 LONG_PASSES = (("omkc_dd", "usps"), *((learner, "a9a") for learner in ON_A9A))
 SHARED = "omkc_dd", "a9a"  # timed with one thread and with as many as there are cores
-DENSE = 200_000, 50  # examples and features of a generated set
+DENSE = 50_000, 50  # examples and features of a generated set
 SHORT = 2000  # examples, of which enough are stored for threads to share the work
 _RUN = ["run", "algo=omkc_ss,omkc_dd,perceptron,alma", "data=wdbc", "--quiet"]
 
@@ -51,7 +51,7 @@ def measure(long: bool) -> tuple[list[Row], dict[str, str]]:
         except OmklError as error:  # no such data on this machine
             skipped[f"{learner} on {data}"] = str(error)
     if long:
-        rows.append(_pass("omkc_ss", _generated(*DENSE), 1))
+        rows.append(_pass("omkc_ss", _generated(*DENSE)))
         try:
             rows += _shared_passes(*SHARED)
         except OmklError as error:
@@ -109,13 +109,13 @@ def _timed(work: Callable[[], Any], times: int) -> list[float]:
     return seconds
 
 
-def _pass(learner: str, dataset: Any, passes: int = 3) -> Row:
+def _pass(learner: str, dataset: Any) -> Row:
     """Time passes of a learner over a data set in file order, with its defaults and the usual pool."""
     spec = learner_spec(learner)
     params, kernels = spec.usual(dataset.task), pool("paper16")
     warm_up([(spec, params)])
     order = np.arange(dataset.T)
-    figures = [run_pass(spec, params, kernels, dataset, order, 0) for _ in range(passes)]
+    figures = [run_pass(spec, params, kernels, dataset, order, 0) for _ in range(3)]
     made = row(f"{learner} on {dataset.name}", [f["seconds"] for f in figures], figures[0]["pairs"], "pair")
     return made | ({"memory": figures[0]["memory"]} if figures[0].get("memory") else {})
 
