@@ -1,7 +1,7 @@
 """What a learner that stores vectors without a limit costs on a stream of a million examples.
 
     python scripts/long_stream.py --out lines.jsonl --figure growth.png
-    python scripts/long_stream.py --rounds 100000 --data SUSY.csv --threads 2
+    python scripts/long_stream.py --data SUSY.csv --label 1 --threads 2
 
 The learner (omkc_dd with the pool paper16) takes the stream once, in ten parts. After each part one line of
 JSON is written: rounds, CPU and wall seconds so far, mistake rate, support vectors, memory of the process.
@@ -30,6 +30,7 @@ import numpy as np
 import omkl.data
 from omkl.config import learner_spec, pool
 from omkl.config.kernel_pools import kernel_pool
+from omkl.data.recipe import Preparation
 from omkl.engine.stream import Stream, make_stream, part
 from omkl.errors import OmklError, UserError
 from omkl.learner import Learner, warm_up
@@ -63,9 +64,12 @@ def made_up(T: int, d: int = SUSY) -> Stream:
     return make_stream(np.arange(0, T * d + 1, d), indices, X.reshape(-1), y, np.arange(T))
 
 
-def read(data: str, rounds: int) -> tuple[Stream, int]:
-    """Return the first rounds of a data set in a random order, and its number of features."""
-    dataset = omkl.data.load(data)
+def read(data: str, rounds: int, label: str | None = None) -> tuple[Stream, int]:
+    """Return the first rounds of a data set in a random order, and its number of features.
+
+    label: the label's column in a table, None for the last
+    """
+    dataset = omkl.data.load(data, preparation=Preparation(label=label))
     if dataset.n_classes > 2:
         raise UserError(f"--data {data}: has {dataset.n_classes} classes; two are needed")
     order = omkl.data.order(dataset, "permuted", 1, 0)[0][:rounds]
@@ -156,6 +160,7 @@ def options() -> argparse.Namespace:
         "--features", type=int, default=SUSY, help="of the stream made here (default: %(default)s)"
     )
     parser.add_argument("--data", help="instead: a file or a registered data set, in a random order")
+    parser.add_argument("--label", help="column of a table's label (default: the last)")
     parser.add_argument(
         "--algo", default="omkc_dd", help="a learner that stores vectors (default: %(default)s)"
     )
@@ -185,7 +190,7 @@ def main() -> int:
 def run(chosen: argparse.Namespace) -> list[Line]:
     """Measure, write each line at once, and return all."""
     if chosen.data:
-        stream, d = read(chosen.data, chosen.rounds)
+        stream, d = read(chosen.data, chosen.rounds, chosen.label)
     else:
         stream, d = made_up(chosen.rounds, chosen.features), chosen.features
     lines = []

@@ -43,6 +43,13 @@ def test_the_best_rule_errs_on_a_fifth_and_a_short_stream_begins_a_long_one():
     assert all(np.array_equal(a[:50], b) for a, b in zip((X, y), long_stream.generated(50), strict=True))
 
 
+def test_a_table_may_begin_with_its_labels_as_susys_does(tmp_path):
+    file = tmp_path / "SUSY.csv"
+    file.write_text("".join(f"{row % 2},{row}.5,0.25\n" for row in range(20)))
+    stream, d = long_stream.read(str(file), 12, label="1")
+    assert (stream.T, d, set(stream.y)) == (12, 2, {-1.0, 1.0})
+
+
 def test_lines_of_an_earlier_run_are_drawn_with_their_slopes(monkeypatch, tmp_path):
     lines = [{"rounds": 10**k, "cpu_s": 3.0 * 10 ** (2 * k), "learner_mib": 10**k} for k in (1, 2, 3)]
     earlier, picture = tmp_path / "lines.jsonl", tmp_path / "growth.svg"
