@@ -45,7 +45,7 @@ Line = dict[str, Any]
 
 def generated(T: int, d: int = SUSY, seed: int = 1) -> tuple[np.ndarray, np.ndarray]:
     """Return rows X (T, d) and labels y (T,) of two overlapping classes; see above."""
-    labels, features = (np.random.default_rng([seed, part]) for part in (0, 1))
+    labels, features = (np.random.default_rng([seed, which]) for which in (0, 1))
     y = labels.choice([-1.0, 1.0], T)
     X, measured = np.empty((T, d)), round(MEASURED * d)
     direction = np.arange(measured, 0, -1.0)  # some features tell more than others
@@ -123,6 +123,8 @@ def memory(which: str) -> float:
 def slope(lines: list[Line], key: str) -> float:
     """Return the exponent of the growth between the first line and the last."""
     first, last = lines[0], lines[-1]
+    if not 0 < first[key] <= last[key]:
+        raise UserError(f"{key} does not grow between the first line and the last; take a longer stream")
     return float(np.log(last[key] / first[key]) / np.log(last["rounds"] / first["rounds"]))
 
 
