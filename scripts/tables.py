@@ -39,6 +39,7 @@ def main() -> int:
     parser.add_argument("--data", default="", help="only these data sets, separated by commas")
     parser.add_argument("--reps", type=int, help="largest number of repetitions")
     parser.add_argument("--quick", action="store_true", help="two repetitions of the small data sets")
+    parser.add_argument("--full", action="store_true", help="all repetitions, also of what takes longest")
     parser.add_argument(
         "--out", type=Path, default=ROOT / "results", help="folder of the pages and the store"
     )
@@ -50,6 +51,7 @@ def main() -> int:
         reps=args.reps,
         data=tuple(filter(None, args.data.split(","))),
         quick=args.quick,
+        full=args.full,
         words=(f"store={args.out}",),
     )
     began = time.perf_counter()

@@ -35,8 +35,7 @@ def _papers() -> Iterator[tuple[str, str]]:
     """The pages of results/, whose pictures and tables are copied as they are."""
     for path in sorted(_RESULTS.glob("*.md")):
         text = _RELATIVE.sub(_of_results, path.read_text(encoding="utf-8"))
-        title = "" if text.startswith("# ") else f"# Results: {path.stem}\n\n"
-        yield f"papers/{path.name}", title + text
+        yield f"papers/{path.name}", text
 
 
 def _of_results(link: re.Match[str]) -> str:

@@ -82,7 +82,7 @@ def figure(args: Namespace, words: list[str]) -> int:
             made = draw(paper, item, _selection(args, words), args.out, **_how(args))
         say_written(made.files)
         return end(made.outcome)
-    for option in ("reps", "data", "algo", "quick", "dry_run"):
+    for option in ("reps", "data", "algo", "quick", "full", "dry_run"):
         if getattr(args, option):
             option = option.replace("_", "-")
             raise UserError(f"--{option} is for a paper's figure; figure {args.kind} takes KEY=VALUE words")
@@ -205,7 +205,7 @@ def bench(args: Namespace, words: list[str]) -> int:
 def _selection(args: Namespace, words: list[str]) -> "Selection":
     from omkl.papers import Selection
 
-    return Selection(args.reps, args.data, args.algo, args.quick, tuple(words))
+    return Selection(args.reps, args.data, args.algo, args.quick, tuple(words), args.full)
 
 
 def _plans(paper: "Paper", items: "Iterable[Item]", args: Namespace, words: list[str]) -> "list[Plan]":

@@ -218,6 +218,8 @@ def _add_selection(parser: Parser) -> None:
     text = own + "learners in addition to its own"
     parser.add_argument("--algo", type=_names, default=(), metavar="A,B", help=text)
     parser.add_argument("--quick", action="store_true", help=own + "two repetitions of the small data sets")
+    text = own + "all repetitions, also of data sets that have fewer because they take long"
+    parser.add_argument("--full", action="store_true", help=text)
 
 
 def _add_look(parser: Parser, out: str) -> None:

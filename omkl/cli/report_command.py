@@ -45,7 +45,7 @@ def _target(out: str | None, store: Path, name: str) -> Path:
 def _page(args: Namespace, words: list[str]) -> "tuple[Callable[[], Page], Path]":
     """Return what makes the page, and the folder of its store."""
     papers, settings = [word for word in words if "=" not in word], [word for word in words if "=" in word]
-    for option in ("reps", "data", "algo", "quick"):
+    for option in ("reps", "data", "algo", "quick", "full"):
         if getattr(args, option) and not papers:
             raise UserError(f"--{option} is for a paper's report; others take KEY=VALUE words")
     if args.all:
@@ -84,7 +84,7 @@ def _papers(args: Namespace, names: list[str], settings: list[str]) -> "tuple[Ca
     if names[0] not in known():
         near = suggest(names[0], known())
         raise UserError(f"{names[0]}: no such paper{near}; known: {', '.join(known())}")
-    selection = Selection(args.reps, args.data, args.algo, args.quick, tuple(settings))
+    selection = Selection(args.reps, args.data, args.algo, args.quick, tuple(settings), args.full)
     paper = read(names[0])
     given = [word.partition("=")[2] for word in settings if word.startswith("store=")]
     return lambda: paper_page(paper, selection, args.line), store_folder(next(iter(given), None))

@@ -26,6 +26,7 @@ class Selection:
     NAME=PATH gives a file to a set that is not there: to a registered one its own, checked against the
     content hash, to one that is not available here any file    learners: shown next to the paper's
     quick: two repetitions of the small data sets    words: KEY=VALUE of store, seed, exec, block
+    full: all repetitions, also where the table has fewer for a data set to save time
     """
 
     reps: int | None = None
@@ -33,6 +34,7 @@ class Selection:
     learners: tuple[str, ...] = ()
     quick: bool = False
     words: tuple[str, ...] = ()
+    full: bool = False
 
     def __post_init__(self) -> None:
         for word in self.words:
@@ -57,7 +59,7 @@ class Selection:
     def command(self, verb: str, name: str) -> str:
         """Return the command that makes this part of a table, figure or claims (``verb``) again."""
         words = ["omkl", verb, name]
-        words += ["--quick"] if self.quick else []
+        words += [f"--{option}" for option in ("quick", "full") if getattr(self, option)]
         words += ["--reps", str(self.reps)] if self.reps else []
         for option, given in (("--data", self.data), ("--algo", self.learners)):
             words += [option, ",".join(given)] if given else []
@@ -133,6 +135,8 @@ def work_of(paper: Paper, items: Iterable[Item], selection: Selection) -> Work:
         others = [name for name in wanted if name not in listed]  # any set can take the place of the run's
         for name in [name for name in run.data if not wanted or name in wanted] + others:
             values = {**run.words, **run.per_data.get(name, {})}
+            if selection.full and "reps" in run.words:
+                values["reps"] = run.words["reps"]
             alike.setdefault(repr(values), (values, []))[1].append(name)
         groups += [(run, values, names) for values, names in alike.values()]
     for _, values, names in groups:  # every mistake in the values is reported before data are looked for

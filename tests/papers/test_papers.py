@@ -120,6 +120,17 @@ def test_quick_takes_small_sets_and_two_repetitions():
     assert work_of(paper, [item], Selection(quick=True)).data == ["wdbc"]
 
 
+def test_full_repeats_what_takes_long_as_often_as_the_rest(monkeypatch):
+    monkeypatch.setattr("omkl.papers.selection._reason", lambda name: "")  # as if the data were there
+    paper, item = find("tables", "bomkl/1")
+    for full, reps in ((False, {1, 10}), (True, {10})):
+        work = work_of(paper, [item], Selection(data=("ijcnn1", "codrna"), full=full))
+        assert {plan.reps for plan in work.plans} == reps
+    assert Selection(full=True, data=("codrna",)).command("table", "bomkl/1") == (
+        "omkl table bomkl/1 --full --data codrna"
+    )
+
+
 def test_other_data_and_learners_next_to_the_papers():
     paper, item = find("tables", "bomkl/1")
     work = work_of(paper, [item], Selection(data=("wdbc",), learners=("omkc_ss",), reps=1))
