@@ -109,6 +109,22 @@ def test_any_bytes_in_the_store_cost_at_most_their_own_lines(tmp_path, data):
         path.unlink()
 
 
+def test_lines_are_made_durable_once_in_a_while_and_when_the_store_is_closed(tmp_path, monkeypatch):
+    """After a power cut only what was given to fsync is sure to be there."""
+    synced = []
+    monkeypatch.setattr(os, "fsync", lambda file: synced.append(os.fstat(file).st_ino))
+    monkeypatch.setattr("omkl.store.store.SYNC_SECONDS", 0.0)
+    with Store(tmp_path) as store:
+        store.append(line(0), {"t": [1]})
+        both = [path.stat().st_ino for folder in ("curves", "cells") for path in store.files(folder)]
+        assert synced[-2:] == both
+        monkeypatch.setattr("omkl.store.store.SYNC_SECONDS", float("inf"))
+        synced.clear()
+        store.append(line(1), {"t": [1]})
+        assert synced == []
+    assert synced == both  # a curve before the line that implies it
+
+
 def test_a_full_disk_is_a_clear_error_and_loses_nothing(tmp_path):
     # a limit on file size fails a write in the middle, as a full disk does; Python ignores the signal
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
