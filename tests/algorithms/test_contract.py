@@ -38,7 +38,7 @@ def test_block_size_changes_no_bit(name, stream, pool):
 
 
 @EVERY
-@settings(max_examples=12, deadline=None, derandomize=True)
+@settings(max_examples=6, deadline=None, derandomize=True)
 @given(
     cuts=st.lists(st.integers(0, 300), max_size=6),
     block=st.sampled_from([1, 16, 128]),
