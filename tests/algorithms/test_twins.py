@@ -66,7 +66,7 @@ OPTIONS = [
     ("dualsgd", {"loss": "hinge", "budget": 7, "k": 20, "D": 9, "kernel": GAUSSIAN}),
     ("alma", {"alpha": 0.5, "C": 0.3}),
     ("norma", {"tau": 30, "offset": True, "lam": 0.1}),
-    ("norma", {"lam": 1, "rho": 0.1, "eta": 0.5}),  # its scale underflows
+    ("norma", {"lam": 1, "rho": 0.1, "eta": 0.9}),  # its scale would underflow
     ("norma", {"step": "sqrt", "rho": 0, "eta": 3}),
     ("norma", {"lam": 1, "rho": 0.1, "eta": 0.5, "tau": 60}),
     ("norma_regression", {"loss": "eps", "tau": 60, "eta": 0.1}),
@@ -93,7 +93,7 @@ OPTIONS = [
     ("omkr", {"loss": "logistic"}),
     ("omkr", {"loss": "hinge", "lam": 0.0}),
     ("adamkl", {"loss": "hinge", "levels": 4}),
-    ("okr", {"loss": "hinge", "eta": 0.3}),
+    ("okr", {"loss": "hinge", "eta": 1.0, "lam": 0.9}),  # its scale would underflow
 ]
 
 
