@@ -32,7 +32,7 @@ def in_turn():
             yield name, stream, pools[(at + number) % len(pools)]
 
 
-@pytest.mark.parametrize(("name", "stream", "pool"), in_turn())
+@pytest.mark.parametrize(("name", "stream", "pool"), list(in_turn()))
 def test_block_size_changes_no_bit(name, stream, pool):
     contracts.block_size_changes_no_bit(name, stream, pool)
 
