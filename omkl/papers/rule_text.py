@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from omkl.papers.paper import Paper, Run
-from omkl.papers.tuned import rule_of, tuned_runs
+from omkl.papers.tuned import older, rule_of, tuned_runs
 
 RULE = (
     "Each learner has {trials} trials on each data set: its default, and settings from the ranges in its "
@@ -29,6 +29,10 @@ FEWER = (
     "; fewer where together they would take a learner more than {seconds:g} s, but at least {fewest}. The "
     "column reps says how many"
 )
+OLDER = (
+    "The ranges of these learners in conf/algo have changed since they were tuned: {learners}. "
+    "`omkl tune {paper} --fresh` tunes all again."
+)
 
 
 def about_numbers(paper: Paper) -> tuple[str, list[str]] | None:
@@ -45,6 +49,8 @@ def about_numbers(paper: Paper) -> tuple[str, list[str]] | None:
     for (reps, seconds, fewest), own in _alike(runs, _reps):
         fewer = FEWER.format(seconds=seconds, fewest=fewest) if seconds and reps > fewest else ""
         texts.append(f"{REPS.format(reps=reps, data=_sets(own))}{fewer}.")
+    if changed := [f"{learner} on {data}" for run in runs for data, learner in older(run)]:
+        texts.append(OLDER.format(learners=", ".join(changed), paper=paper.name))
     return "The rule", [*dict.fromkeys(texts), *points]
 
 

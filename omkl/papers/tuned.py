@@ -7,11 +7,14 @@ of each learner on each data set together, but there are at least ``fewest``. co
 each run, data set and learner the hyperparameters that differ from the run's, and what is known of the race.
 """
 
-from collections.abc import Iterator, Mapping
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from omkl.config import Plan, Setting, compose, domains, learner_spec, learner_specs
+from omkl.config import Plan, Setting, compose, domains, learner_names, learner_spec, learner_specs
+from omkl.config.draws import axes
+from omkl.config.spec import LearnerSpec
 from omkl.errors import OmklError, UserError, suggest
 from omkl.files import replacing
 from omkl.papers.paper import Paper, Run
@@ -23,11 +26,15 @@ CUTS = {"seconds": ("(0, inf) or null", None), "fewest": ("int [1, inf)", 1)}  #
 
 
 class Won(NamedTuple):
-    """What conf/tuned says of a learner on a data set; reps: passes to report, None for all."""
+    """What conf/tuned says of a learner on a data set; reps: passes to report, None for all.
+
+    ranges: a hash of what was searched, None in old files
+    """
 
     params: Mapping[str, Any]
     reps: int | None
     revision: int
+    ranges: str | None
 
 
 def settings_of(run: Run) -> dict[tuple[str, str], Won]:
@@ -36,7 +43,7 @@ def settings_of(run: Run) -> dict[tuple[str, str], Won]:
         return {}
     content = compose.read("tuned", [run.paper])[run.paper].get(run.name, {})
     return {
-        (data, learner): Won(own["params"], own.get("reps"), own["revision"])
+        (data, learner): Won(own["params"], own.get("reps"), own["revision"], own.get("ranges"))
         for data, learners in content.items()
         for learner, own in learners.items()
     }
@@ -70,6 +77,26 @@ def split(run: Run, plan: Plan) -> tuple[list[Plan], list[tuple[str, str]]]:
         for (data, reps), settings in groups.items()
     ]
     return plans, lacking
+
+
+def older(run: Run) -> list[tuple[str, str]]:
+    """Return the (data set, learner) pairs that were tuned in other ranges than those of conf/algo now."""
+    won, fixed = settings_of(run), _fixed(run)
+    specs = learner_specs({learner for _, learner in won} & set(learner_names()))
+    known = {name: {_ranges(spec, task, fixed) for task in spec.tasks} for name, spec in specs.items()}
+    return [
+        pair for pair, own in won.items() if own.ranges and own.ranges not in known.get(pair[1], [own.ranges])
+    ]
+
+
+def _ranges(spec: LearnerSpec, task: str, fixed: Iterable[str]) -> str:
+    text = repr([(axis.name, axis.part, str(axis.form)) for axis in axes(spec, task, fixed)])
+    return hashlib.sha256(text.encode()).hexdigest()[:8]
+
+
+def _fixed(run: Run) -> list[str]:
+    """Return the hyperparameters that the words of a run set, which are not searched."""
+    return [key.removeprefix("algo.") for key in run.words if key.startswith("algo.")]
 
 
 def tuned_runs(paper: Paper) -> list[Run]:
@@ -121,8 +148,7 @@ def steps(paper: Paper, plans: "Mapping[str, Plan]", again: bool = False) -> Ite
         rule, cuts = rule_of(run)
         lacking = split(run, replace(plan, data=(data,)))[1]
         todo = tuple(s for s in plan.settings if again or (data, s.learner) in lacking)
-        fixed = [key.removeprefix("algo.") for key in run.words if key.startswith("algo.")]
-        yield Step(run, data, races(replace(plan, data=(data,), settings=todo), rule, fixed), cuts)
+        yield Step(run, data, races(replace(plan, data=(data,), settings=todo), rule, _fixed(run)), cuts)
 
 
 def tune(step: Step, **how: Any) -> "list[Tuned]":
@@ -145,10 +171,12 @@ def _keep(step: Step, ends: "list[Tuned]") -> None:
     learners = dict(own.get(step.data, {}))
     for end in ends:
         first, best = end.race.trials[0].params, end.setting.params
+        spec, task = learner_spec(end.setting.learner), end.race.held.task_of(step.data)
         learners[end.setting.learner] = {
             "params": {name: value for name, value in best.items() if first[name] != value},
             "reps": _reps(end, step.cuts),
-            "revision": learner_spec(end.setting.learner).revision,
+            "revision": spec.revision,
+            "ranges": _ranges(spec, task, _fixed(step.run)),
             "trials": end.trials,
             "failed": end.failed,
             "rounds": end.race.lengths[end.rung],

@@ -11,6 +11,7 @@ from support.engine_cases import clouds, dataset, dense, new_learner, one_pass, 
 import omkl.data
 from omkl.cli import main
 from omkl.config import learner_names, learner_spec, learner_specs, plan, pool, resolved
+from omkl.engine.classes import strongest_rival
 from omkl.errors import OmklError, UserError
 from omkl.learner import Learner, run_pass
 from omkl.reports.expected import Expected
@@ -280,3 +281,11 @@ def test_no_step_is_one_over_root_t_where_it_falls():
     data = clouds(T=30)
     same = [one_pass("okr", data, eta=eta, step="sqrt")[1].score for eta in (None, 1.0)]
     np.testing.assert_array_equal(*same)
+
+
+@pytest.mark.parametrize(
+    ("scores", "label", "rival"),
+    [([1.0, 3.0, 3.0, 0.0], 0, 1), ([3.0, 1.0, 3.0, 3.0], 0, 2), ([0.0, 0.0, 0.0], 2, 0), ([5.0, 5.0], 0, 1)],
+)
+def test_of_equal_rivals_the_lowest_class_is_the_strongest(scores, label, rival):
+    assert strongest_rival.py_func(np.array(scores), label) == rival

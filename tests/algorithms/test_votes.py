@@ -44,6 +44,12 @@ def in_order(w, f):
     return sum((w * f).tolist())
 
 
+def test_a_small_lead_decides_and_rounding_does_not():
+    f = np.array([-1.0, 1.0])
+    assert weighted_vote(np.array([0.5 + 1e-10, 0.5]), f) < 0
+    assert weighted_vote(np.array([0.5 + 1e-12, 0.5]), f) == 0.0  # as rounding makes of equal ones
+
+
 @pytest.mark.parametrize("m", [4, 10, 16])
 def test_an_even_split_of_equal_weights_is_zero(m):
     rng, rounding = np.random.default_rng(0), 0

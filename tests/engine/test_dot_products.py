@@ -6,12 +6,14 @@ import pytest
 from omkl.engine.dot_products import dot_products
 from omkl.engine.vector_code import LANES
 
+ROWS = 64 + 32 + LANES  # lanes are summed 64, 32 and LANES at once
+
 
 @pytest.mark.parametrize(("d", "share"), [(60, 1.0), (60, 0.8), (60, 0.1), (20, 1.0)])
 def test_bits_are_those_of_the_plain_sum(d: int, share: float) -> None:
     rng = np.random.default_rng(0)
     stored = rng.normal(size=(LANES * 2 + 3, d)) * (rng.random((LANES * 2 + 3, d)) < share)
-    examples = rng.normal(size=(24, d)) * (rng.random((24, d)) < share)
+    examples = rng.normal(size=(LANES + ROWS, d)) * (rng.random((LANES + ROWS, d)) < share)
     columns = [np.flatnonzero(x).astype(np.int32) for x in stored]
     indptr = np.cumsum([0, *map(len, columns)])
     indices = np.concatenate(columns)
@@ -19,17 +21,17 @@ def test_bits_are_those_of_the_plain_sum(d: int, share: float) -> None:
     order = rng.permutation(d)  # where a column lies in the block; the last is absent from it
     slot = np.zeros(d, np.int32)
     slot[order[:-1]] = np.arange(1, d)
-    rows = np.zeros((d, 24))
+    rows = np.zeros((d, LANES + ROWS))
     rows[slot] = examples.T
     rows[0] = 0.0
 
-    dots = np.full((len(stored) + 1, 16), np.nan)
-    dot_products(indptr, indices, values, slot, rows, 8, 24, 1, len(stored) - 1, dots)
+    dots = np.full((len(stored) + 1, ROWS), np.nan)
+    dot_products(indptr, indices, values, slot, rows, LANES, LANES + ROWS, 1, len(stored) - 1, dots)
 
     for j, x in enumerate(stored[1:]):
-        for r in range(16):
+        for r in range(ROWS):
             total = 0.0
             for k in np.flatnonzero(x):
-                total += x[k] * rows[slot[k], 8 + r]
+                total += x[k] * rows[slot[k], LANES + r]
             assert dots[j, r] == total
     assert np.isnan(dots[len(stored) - 1 :]).all()

@@ -2,12 +2,15 @@
 
 import os
 import pickle
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 from support import ROOT
+
+from omkl.engine import numba_cache
 
 TRY = """
 import numpy as np
@@ -65,10 +68,28 @@ DAMAGE = {
 
 @pytest.mark.parametrize("suffix", [".nbi", ".nbc"])
 @pytest.mark.parametrize("damage", DAMAGE)
-def test_damaged_files_are_deleted_and_compiled_again(compiled, damage, suffix):
+def test_damaged_files_are_noticed_and_deleted(compiled, tmp_path, monkeypatch, capsys, damage, suffix):
+    [sound] = compiled[0].rglob(f"experts.mean_vote-*{suffix}")
+    folder = tmp_path / sound.parent.name
+    shutil.copytree(sound.parent, folder)
+    path = folder / sound.name
+    assert numba_cache._file_is_intact(path)
+    DAMAGE[damage](path)
+    for reported in (False, True):  # the first of a process is reported
+        monkeypatch.setattr(numba_cache, "_reported", reported)
+        content = path.read_bytes()
+        assert not numba_cache._file_is_intact(path)
+        assert not path.exists()
+        said = f"omkl: warning: {path}: the compiled code is damaged; it is deleted and compiled again\n"
+        assert capsys.readouterr().err == ("" if reported else said)
+        path.write_bytes(content)
+
+
+@pytest.mark.parametrize("suffix", [".nbi", ".nbc"])
+def test_damaged_files_are_never_loaded_but_compiled_again(compiled, suffix):
     cache, output = compiled
     [path] = cache.rglob(f"experts.mean_vote-*{suffix}")
-    DAMAGE[damage](path)
+    flip(path)
     found = run(TRY, cache)
     assert found.returncode == 0, found.stderr
     assert found.stdout.splitlines() == [output, "0 1"]

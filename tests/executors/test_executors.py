@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from support import ROOT, TESTS
 from support.runner_fakes import act
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from omkl import executors, run
 from omkl.config import compose
@@ -51,10 +52,19 @@ def test_results_and_failures_come_with_their_jobs(executor):
     assert len(outcomes) == 22
 
 
-def test_loky_works_elsewhere_with_one_inner_thread():
+def test_loky_works_elsewhere_with_one_inner_thread(monkeypatch):
+    # so many that joblib would give each of two workers several; with fewer it gives one by itself
+    monkeypatch.setattr("joblib._parallel_backends.cpu_count", lambda *_, **__: 64)
     outcomes = dict(Loky(2).run(act, [("pid", 0), ("threads", 0)]))
     assert outcomes["pid", 0] != os.getpid()
     assert outcomes["threads", 0] == {"OMP_NUM_THREADS": "1", "NUMBA_NUM_THREADS": "1"}
+
+
+def test_serial_works_with_one_thread_of_blas():
+    with threadpool_limits(3):
+        ((_, threads),) = Serial().run(lambda _: {each["num_threads"] for each in threadpool_info()}, [0])
+        assert threads == {1}
+        assert 3 in {each["num_threads"] for each in threadpool_info()}  # as before
 
 
 def test_a_killed_worker_costs_only_the_jobs_in_flight(tmp_path):

@@ -53,14 +53,14 @@ def test_a_saved_learner_goes_on_as_if_it_had_never_stopped(name, tmp_path):
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 def test_a_save_killed_at_any_step_leaves_the_old_model_or_the_new(tmp_path):
-    """The saving process kills itself at every third of its calls of C functions."""
+    """The saving process kills itself at every seventh of its calls of C functions."""
     learner, stream, at = trained("omkc_ss")
     first, rest = halves(stream, at)
     learner.run(first)
     path, left = tmp_path / "model.omkl", []
     model_file.write(path, learner, {"rounds": at})
     learner.run(rest)
-    for step in range(1, 10_000, 3):
+    for step in range(1, 10_000, 7):
         child = os.fork()
         if not child:
             calls = iter(range(step, 0, -1))

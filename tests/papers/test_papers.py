@@ -3,6 +3,7 @@
 import csv
 import json
 import math
+from dataclasses import replace
 
 import pandas as pd
 import pytest
@@ -248,7 +249,7 @@ def test_a_page_holds_every_table_figure_and_claim(tmp_path):
     assert "omkl table omkc/3 --reps 2 --data wdbc" in page
     table = pd.read_csv(tmp_path / "omkc" / "table-3.csv")
     assert set(table["label"]) >= {"OMKC(D,D)", "OM-2", "AROW", "Majority class"}
-    again = []
-    write_page(paper, selection, tmp_path, progress=False, report=again.append)  # all from the store
-    assert again == written
+    again, undrawn = [], replace(paper, figures={})
+    write_page(undrawn, selection, tmp_path, progress=False, report=again.append)  # all from the store
+    assert again == [path for path in written if "figure-" not in path]
     assert "0 of them run by this command" in (tmp_path / "omkc.md").read_text("utf-8")

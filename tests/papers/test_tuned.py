@@ -8,12 +8,12 @@ import yaml
 from omkl.cli import main
 from omkl.config import compose, learner_spec
 from omkl.errors import UserError
-from omkl.papers import Selection, find, names, read
+from omkl.papers import Selection, find, names, read, tuned
 from omkl.papers.claims import claims
 from omkl.papers.rule_text import about_numbers
 from omkl.papers.selection import tuned_plans, work_of
 from omkl.papers.tables import table
-from omkl.papers.tuned import rule_of, settings_of, steps, tuned_runs
+from omkl.papers.tuned import older, rule_of, settings_of, steps, tuned_runs
 from omkl.paths import conf_folder
 
 PAGE = """
@@ -54,7 +54,7 @@ def text_of(fmt="markdown"):
     return made.text(fmt)
 
 
-def test_a_page_is_tuned_run_and_shown(conf, tmp_path, capsys):
+def test_a_page_is_tuned_run_and_shown(conf, tmp_path, capsys, monkeypatch):
     with pytest.raises(UserError, match=r"arow on wdbc is not tuned yet; `omkl tune mine`"):
         text_of()
     assert main(["tune", "mine", "-q"]) == 0
@@ -67,6 +67,10 @@ def test_a_page_is_tuned_run_and_shown(conf, tmp_path, capsys):
     assert text.count("AROW, tuned") == 2
     assert text.count("4/4") == 4
     assert "NOT TUNED YET" not in text
+    assert older(tuned_runs(read("mine"))[0]) == []
+    with monkeypatch.context() as changed:
+        changed.setattr(tuned, "axes", lambda *_: [])  # nothing was ever searched of majority
+        assert older(tuned_runs(read("mine"))[0]) == [("wdbc", "arow"), ("drift", "arow")]
     assert not any(step.races for step in steps(read("mine"), tuned_plans(read("mine"), Selection())))
     for file in [*tmp_path.glob("store/*/*.jsonl")]:  # the winners stay
         file.unlink()
@@ -115,6 +119,16 @@ def test_the_rule_is_stated(conf):
     assert "Each learner has 3 trials" in text
     assert "the first 300 examples" in text
     assert "1000 s" in text
+
+
+def test_a_page_says_which_learners_were_tuned_in_other_ranges(conf):
+    own = {"params": {}, "revision": learner_spec("arow").revision, "ranges": "00000000"}
+    old = {name: value for name, value in own.items() if name != "ranges"}
+    kept = {"first": {"wdbc": {"arow": own, "gone": own}, "drift": {"arow": old}}}
+    (conf / "tuned").mkdir()
+    (conf / "tuned" / "mine.yaml").write_text(yaml.safe_dump(kept))
+    said = "have changed since they were tuned: arow on wdbc. `omkl tune mine --fresh` tunes all again."
+    assert said in " ".join(about_numbers(read("mine"))[1])
 
 
 @pytest.mark.parametrize(

@@ -124,6 +124,13 @@ def test_equal_means_of_different_repetitions_are_both_best():
     assert table["marked"].all()
 
 
+def test_of_equal_means_the_row_with_most_repetitions_is_tested_against():
+    rows = (*repetitions(DD, [10, 10]), *repetitions(SS, [9, 11, 10, 10, 10]))
+    table = summarise(frame(*rows, *repetitions(U, [11, 12, 10, 13, 11])), 5).set_index("algo")
+    assert table["best"].to_dict() == {"omkc_dd": True, "omkc_ss": True, "omkc_u": False}
+    assert table.loc["omkc_u", "common"] == 5
+
+
 def test_a_constant_difference_leaves_no_doubt_and_no_warning(recwarn):
     table = summarise(frame(*repetitions(DD, [7, 9, 8]), *repetitions(SS, [8, 10, 9])), 3)
     assert marks(table) == {"omkc_dd": True, "omkc_ss": False}

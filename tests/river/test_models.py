@@ -27,31 +27,29 @@ class Rare:
             yield dict(zip("ab", rng.normal(9.0 if far else 0.0, 1.0, 2).tolist(), strict=True)), int(far)
 
 
-# One model of each kind of state meets river's streams in full, the others the first rows of those with two
+# One model of each kind of state meets all of river's streams, the others the first rows of one with two
 # classes: all models share one class, and a round in Python costs more than all that is compiled.
-IN_FULL = (
+OF_EACH_STATE = (
     "OmkcDdClassifier",
     "BomkcSpaClassifier",
     "RakerRegressor",
     "NormaNoveltyDetector",
     "ArowClassifier",
 )
-FIRST_ROWS = 50
+MOST_ROWS, FIRST_ROWS = 100, 30
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_river_s_own_checks(name, monkeypatch):
     monkeypatch.setattr(datasets, "CreditCard", Rare)
-    if name not in IN_FULL:
-        monkeypatch.setattr("omkl.river.classifier.Classifier._multiclass", False)
-        streams = checks._yield_datasets
-        monkeypatch.setattr(
-            checks,
-            "_yield_datasets",
-            lambda model, scale=1: (
-                itertools.islice(rows, FIRST_ROWS * min(scale, 4)) for rows in streams(model, scale)
-            ),
-        )
+    streams, whole = checks._yield_datasets, name in OF_EACH_STATE
+
+    def shorter(model, scale=1):
+        """River asks for a larger scale where it looks whether memory grows."""
+        kept = itertools.islice(streams(model, scale), None if whole else int(scale == 1))
+        return (itertools.islice(rows, MOST_ROWS * scale if whole else FIRST_ROWS) for rows in kept)
+
+    monkeypatch.setattr(checks, "_yield_datasets", shorter)
     checks.check_estimator(getattr(omkl.river, name)())
 
 
@@ -82,6 +80,24 @@ def test_names_that_come_and_go():
         model.learn_one(x, y)
     assert model.predict_one({"a": 1.0}) is True
     assert model.predict_one({"b": 2.0, "c": 1.0, "new": 0.0}) is False
+
+
+def test_a_name_first_seen_in_a_row_to_be_predicted_counts_as_0():
+    for name in ("RakerRegressor", "OkrRegressor"):  # random features, and stored rows
+        model = getattr(omkl.river, name)(seed=1)
+        for t in range(5):
+            model.learn_one({"a": 0.1 * t, "b": 1.0}, 1.0 + t)
+        expected = model.predict_one({"a": 0.3, "b": 1.0})
+        assert model.predict_one({"a": 0.3, "b": 1.0, "new": 0.0}) == expected != 0
+    raker = omkl.river.RakerRegressor(seed=1)
+    raker.learn_one({"a": 0.5}, 1.0)
+    assert raker.predict_one({"a": 0.5, "new": 9.0}) == raker.predict_one({"a": 0.5})
+
+
+def test_a_score_of_0_is_no_label():
+    model = omkl.river.ArowClassifier()
+    model.learn_one({"a": 1.0}, True)
+    assert (model.predict_one({"a": 1.0}), model.predict_one({"b": 1.0})) == (True, None)
 
 
 def test_a_word_and_a_third_label_are_named():

@@ -3,6 +3,7 @@
 import itertools
 import pickle
 import warnings
+from unittest import SkipTest
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
-from sklearn.utils.estimator_checks import check_estimator
+from sklearn.utils.estimator_checks import estimator_checks_generator
 
 import omkl.data
 import omkl.sklearn
@@ -25,6 +26,10 @@ NOVELTY = "in one pass over 300 rows nu = 0.01 aims at 3 novelties, and by its e
 EXPECTED = {
     "NormaNoveltyDetector": {"check_outliers_fit_predict": NOVELTY, "check_outliers_train": NOVELTY},
 }
+IN_FULL = (
+    *("OmkcSsClassifier", "BomkcSpaClassifier", "LasvmClassifier", "NormaNoveltyDetector", "ArowClassifier"),
+    *("PerceptronStarClassifier", "RakerRegressor", "OkrRegressor"),
+)
 
 
 def made(name, **given):
@@ -62,14 +67,25 @@ def test_every_learner_has_an_estimator_for_each_of_its_tasks():
 
 @pytest.mark.parametrize("name", NAMES)
 def test_scikit_learn_s_own_checks(name):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        results = check_estimator(
-            made(name), expected_failed_checks=EXPECTED.get(name, {}), on_skip=None, on_fail=None
-        )
-    failed = {result["check_name"]: result["exception"] for result in results if result["status"] == "failed"}
+    """All checks of one estimator of each kind of state and task, of the others one check in four, in turn:
+    all estimators share one class.
+    """
+    estimator, expected, failed, passed = made(name), EXPECTED.get(name, {}), {}, 0
+    checks = estimator_checks_generator(estimator, expected_failed_checks=expected, mark="skip")
+    for number, (instance, check) in enumerate(checks):
+        if name not in IN_FULL and (number + NAMES.index(name)) % 4:
+            continue
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                check(instance)
+            passed += 1
+        except SkipTest:
+            pass
+        except Exception as error:
+            failed[check.func.__name__] = error
     assert failed == {}
-    assert sum(result["status"] == "passed" for result in results) > 35
+    assert passed > (35 if name in IN_FULL else 5)
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -40,12 +40,19 @@ def test_a_torn_line_is_skipped_with_a_warning_that_names_it(tmp_path, cut):
 KEYS = [line(number)["key"].encode() for number in (0, 2)]
 
 
-@pytest.mark.parametrize(("was", "now"), [(b'"mistakes":30', b'"mistakes":20'), KEYS])
+EDITS = [(b'"mistakes":30', b'"mistakes":20'), KEYS]
+# the seal alone notices these: the line agrees with itself and with its key
+EDITS += [(b'"seconds":0.25', b'"seconds":0.2'), (b'"n_sv_union":35', b'"n_sv_union":36')]
+EDITS += [(b'"host":"here"', b'"host":"there"')]
+
+
+@pytest.mark.parametrize(("was", "now"), EDITS)
 def test_a_line_edited_by_hand_is_skipped_although_it_can_be_read(tmp_path, was, now):
     with Store(tmp_path) as store:
         store.append(line(0), {"t": [1]})
         store.append(line(1))
     (path,) = cell_files(store)
+    assert was in path.read_bytes()
     path.write_bytes(path.read_bytes().replace(was, now, 1))
     with pytest.warns(StoreWarning, match=rf"{path.name}:1$"):
         assert store.cells()["rep"].tolist() == [1]
@@ -100,6 +107,22 @@ def test_any_bytes_in_the_store_cost_at_most_their_own_lines(tmp_path, data):
         store.failed()
     for path in cell_files(store):
         path.unlink()
+
+
+def test_lines_are_made_durable_once_in_a_while_and_when_the_store_is_closed(tmp_path, monkeypatch):
+    """After a power cut only what was given to fsync is sure to be there."""
+    synced = []
+    monkeypatch.setattr(os, "fsync", lambda file: synced.append(os.fstat(file).st_ino))
+    monkeypatch.setattr("omkl.store.store.SYNC_SECONDS", 0.0)
+    with Store(tmp_path) as store:
+        store.append(line(0), {"t": [1]})
+        both = [path.stat().st_ino for folder in ("curves", "cells") for path in store.files(folder)]
+        assert synced[-2:] == both
+        monkeypatch.setattr("omkl.store.store.SYNC_SECONDS", float("inf"))
+        synced.clear()
+        store.append(line(1), {"t": [1]})
+        assert synced == []
+    assert synced == both  # a curve before the line that implies it
 
 
 def test_a_full_disk_is_a_clear_error_and_loses_nothing(tmp_path):

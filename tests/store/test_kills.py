@@ -19,7 +19,7 @@ from omkl.reports.report import report
 from omkl.run import runner
 from omkl.store.store import Store, StoreWarning
 
-KILLS = 50 if os.environ.get("OMKL_SLOW") else 8
+KILLS = 50 if os.environ.get("OMKL_SLOW") else 6
 SEED = 7
 
 
