@@ -37,17 +37,18 @@ def sum_looked_up(E, tables, low, high):
         count = min(_TOGETHER, n - first)
         _products(E, E.open.rows, bits, low, first, count, dots)
         _lines(E.norm2[first:], row_norm2, dots, (split, L - split), count, near, product)
-        _coefficients(tables.kernel, E.A, first, count, 0, L, a)
-        for lane in range(0, split, LANES):
-            if _any_of(tables.kernel, E.tracked, lane):
+        for lane in range(0, L, LANES):
+            if not _coefficients(tables.kernel, E.A, first, count, lane, a):
+                continue
+            if lane >= split:
+                for r in range(0, rows, _ROWS):
+                    _add_rounded(tables.products, product, r, count, a, lane, lane - split, sums, absolute)
+            elif _any_of(tables.kernel, E.tracked, lane):
                 for r in range(0, rows, _ROWS_BOTH):
                     _add_both(tables.distances, near, r, count, a, lane, lane, sums, absolute)
             else:
                 for r in range(0, rows, _ROWS):
                     _add_fused(tables.distances, near, r, count, a, lane, lane, sums, absolute)
-        for lane in range(split, L, LANES):
-            for r in range(0, rows, _ROWS):
-                _add_rounded(tables.products, product, r, count, a, lane, lane - split, sums, absolute)
         first += count
     for lane in range(L):
         i = tables.kernel[lane]
@@ -90,8 +91,9 @@ def plain_looked_up(E, tables, block, low, high, row_of, start, wanted):
         _products(E, block, bits, low, first, count, dots)
         _lines(E.norm2[first:], row_norm2, dots, (split, 0), count, near, product)
         for lane in range(0, split, LANES):
-            if _any_of(tables.kernel, some, lane):
-                _coefficients(tables.kernel, E.A, first, count, lane, lane + LANES, a)
+            if not _any_of(tables.kernel, some, lane):
+                continue
+            if _coefficients(tables.kernel, E.A, first, count, lane, a):
                 for r in range(0, rows, _ROWS):
                     _add_rounded(tables.plain, near, r, count, a, lane, lane, sums, sums)
         first += count
@@ -134,12 +136,15 @@ def _any_of(kernel, some, lane):
 
 
 @uncounted
-def _coefficients(kernel, A, first, count, lane, stop, a):
-    """a (J, L): the coefficients of a tile's vectors, lanes lane .. stop - 1."""
-    for at in range(lane, stop):
+def _coefficients(kernel, A, first, count, lane, a):
+    """Copy a tile's coefficients into the LANES lanes of a (J, L) from this one on; whether any is not 0."""
+    stored = False
+    for at in range(lane, lane + LANES):
         i = kernel[at]
         for j in range(count if i >= 0 else 0):
             a[j, at] = A[i, first + j]
+            stored |= a[j, at] != 0.0
+    return stored
 
 
 # ------------------------------------------------------------------ the lines of a tile

@@ -23,7 +23,8 @@ WORD = 64  # columns that are counted at once
 MOST_WORDS = 8  # with more, dot products are not counted
 NO, WHOLE, BINARY = range(3)  # what all values of some vectors are
 
-# kernel (L,)          the kernel of each lane, -1 where it has none; narrow ones first
+# kernel (L,)          the kernel of each lane, -1 where it has none, in the pool's order: copies of a pool, of
+#                      which some have not stored a vector at all, stay together
 # lane (m,)            the lane of each kernel
 # distances (LIMIT + 1, D)  by squared distance: the kernels of the first D lanes
 # plain (LIMIT + 1, D) their values by definition: ties.py
@@ -37,8 +38,8 @@ Tables = namedtuple("Tables", "kernel lane distances plain products lines stored
 
 def make_tables(pool: Pool) -> Tables:
     """Return tables of a pool's values, still empty."""
-    near = [i for i in pool.order[::-1] if of_distance.py_func(pool.kind[i])]
-    others = [i for i in pool.order if not of_distance.py_func(pool.kind[i])]
+    near = [i for i, kind in enumerate(pool.kind) if of_distance.py_func(kind)]
+    others = [i for i, kind in enumerate(pool.kind) if not of_distance.py_func(kind)]
     D, P = (-(-len(kernels) // LANES) * LANES for kernels in (near, others))
     kernel = np.full(D + P, -1)
     kernel[: len(near)], kernel[D : D + len(others)] = near, others
