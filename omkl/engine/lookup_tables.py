@@ -23,8 +23,8 @@ WORD = 64  # columns that are counted at once
 MOST_WORDS = 8  # with more, dot products are not counted
 NO, WHOLE, BINARY = range(3)  # what all values of some vectors are
 
-# kernel (L,)          the kernel of each lane, -1 where it has none, in the pool's order: copies of a pool, of
-#                      which some have not stored a vector at all, stay together
+# kernel (L,)          the kernel of each lane, -1 where it has none; in the pool's order, so that the kernels
+#                      of a copy stay together, of which most copies have not stored an old vector
 # lane (m,)            the lane of each kernel
 # distances (LIMIT + 1, D)  by squared distance: the kernels of the first D lanes
 # plain (LIMIT + 1, D) their values by definition: ties.py
