@@ -89,9 +89,9 @@ def test_there_are_lines_for_rows_that_are_stored_in_the_block_itself():
     """They can be twice as far apart as a row of the block and one stored before."""
     X = np.zeros((128, 80))
     X[:96, :6] = rows(96, 6)[0]
-    X[96:, :12] = 1.0
+    X[96:, :11] = 1.0
     E = both(X, rows(128, 1)[1])
-    assert E.tables.lines[0] > 2 * 12
+    assert E.tables.lines[0] > 2 * 11
 
 
 def test_what_was_stored_is_forgotten_with_the_vectors():
