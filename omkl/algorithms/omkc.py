@@ -6,6 +6,7 @@ summing to 1; beta in (0, 1) discount; q, p (m,) sampling probabilities; delta i
 
 import numpy as np
 
+from omkl.engine.arith import any_of
 from omkl.engine.classes import sides
 from omkl.engine.conventions import hinge
 from omkl.engine.expansion import add, count_twice, outputs
@@ -34,7 +35,7 @@ def omkc_u(stream, E, trace, learn):
         f = outputs(E, stream, t)
         record(trace, t, mean_vote(f, E.classes), y, E)
         z = mistakes(y, f)
-        if learn and z.any():
+        if learn and any_of(z):
             add(E, stream, t, y * z)
 
 
@@ -49,7 +50,7 @@ def omkc_dd(stream, E, w, trace, learn, beta):
             continue
         z = mistakes(y, f)
         discount(w, beta, z)
-        if z.any():
+        if any_of(z):
             add(E, stream, t, y * z)
 
 
@@ -69,7 +70,7 @@ def omkc_ds(stream, E, w, trace, rng, learn, beta, sampling):
             continue
         z = mistakes(y, f)
         discount(w, beta, z)
-        if z.any():
+        if any_of(z):
             add(E, stream, t, y * z)
 
 
@@ -90,7 +91,7 @@ def omkc_sd(stream, E, w, trace, rng, learn, beta, delta, sampling, floor, varia
             continue
         z = mistakes(y, f) & c
         discount(w, beta, z)
-        if z.any():
+        if any_of(z):
             if variant == PUBLISHED:
                 _add_as_published(E, stream, t, y, z)
             else:
@@ -113,7 +114,7 @@ def omkc_ss(stream, E, w, trace, rng, learn, beta, delta, sampling, floor):
             continue
         z = mistakes(y, f) & c
         discount(w, beta, z)
-        if z.any():
+        if any_of(z):
             add(E, stream, t, y * z)
 
 
@@ -134,7 +135,7 @@ def omkc_ddpa(stream, E, w, trace, learn, beta, C):
         a = np.empty(f.size)
         for i in range(f.size):
             a[i] = y * min(C, hinge(y, f[i]) / sides(E.classes))
-        if a.any():
+        if any_of(a):
             add(E, stream, t, a)
 
 

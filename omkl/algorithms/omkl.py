@@ -9,6 +9,7 @@ import math
 
 import numpy as np
 
+from omkl.engine.arith import any_of
 from omkl.engine.classes import scaled, sides
 from omkl.engine.conventions import is_mistake
 from omkl.engine.expansion import add, outputs, self_kernels
@@ -44,7 +45,7 @@ def omklp_da2(stream, E, w, trace, learn, beta, gamma):
         z = mistakes(y, f)
         nu = z * (0.5 + np.minimum(gamma, -y * f))
         discount_by(w, beta, nu)
-        if z.any():
+        if any_of(z):
             add(E, stream, t, y * z)
 
 
@@ -70,7 +71,7 @@ def omklp_da1_doubling(stream, E, w, count, k, trace, learn):
             k[0] += 1
             count[:] = 0
             w[:] = 1.0 / w.size
-        if z.any():
+        if any_of(z):
             add(E, stream, t, y * z)
 
 
@@ -110,7 +111,7 @@ def omklp_mua(stream, E, w, p, trace, rng, learn, beta, delta):
         z = mistakes(y, f) & c
         discount(w, beta, z)
         p[:] = smoothed(w, delta, FLOOR_DELTA)
-        if z.any():
+        if any_of(z):
             add(E, stream, t, y * z)
 
 

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 
+from omkl.engine.arith import any_of
 from omkl.engine.classes import unite
 from omkl.engine.conventions import is_mistake
 from omkl.engine.expansion import add, count_once, outputs
@@ -51,7 +52,7 @@ def component_perceptrons(stream, E, count, learn):
         y = stream.y[t]
         z = mistakes(y, outputs(E, stream, t))
         count += z
-        if learn and z.any():
+        if learn and any_of(z):
             add(E, stream, t, y * z)
 
 

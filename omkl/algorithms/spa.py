@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 
+from omkl.engine.arith import any_of
 from omkl.engine.classes import sides
 from omkl.engine.conventions import hinge
 from omkl.engine.expansion import add, add_beside, outputs, self_kernels
@@ -65,7 +66,7 @@ def bomkc_spa(
             if rng.random() < p[i] and rng.random() < rho:
                 a[i] = y * min(eta / rho, _full_step(loss[i], own[i]))
         discount_by(w, gamma, loss if discount == HINGE else 1.0 * mistakes(y, f))
-        if a.any():
+        if any_of(a):
             add(E, stream, t, a)
             if predict == AVERAGED:
                 add_beside(S, E, stream, t, a * n[0])

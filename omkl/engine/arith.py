@@ -1,5 +1,8 @@
 """Arithmetic that numba does not offer: a fused multiply-add, and an exp, sin and cos that vectorise.
 
+Also what stands in loops of nearly every learner for numpy's `any` and `max`: a process that loads compiled
+code with these imports much of scipy first, which takes a quarter of a second.
+
 Nothing in the engine is compiled with fastmath. Where a fused multiply-add pays it is written as one, so
 that every value is the same whatever loop, block or vector width it is computed in.
 """
@@ -7,6 +10,8 @@ that every value is the same whatever loop, block or vector width it is computed
 import numpy as np
 from numba import njit, types
 from numba.extending import intrinsic
+
+from omkl.engine.jit import uncounted
 
 _LOG2E = 1.4426950408889634
 _LN2_HI = 6.93147180369123816490e-01  # fdlibm's split: 32 bits, so that n * _LN2_HI is exact
@@ -27,6 +32,24 @@ def fma(typingctx, a, b, c):
         return builder.fma(*args)
 
     return types.float64(types.float64, types.float64, types.float64), codegen
+
+
+@uncounted
+def any_of(values):
+    """Whether any of these values (n,) is not 0."""
+    count = 0
+    for i in range(values.size):
+        count += values[i] != 0.0
+    return count > 0
+
+
+@uncounted
+def largest_of(values):
+    """The largest of at least one value (n,)."""
+    largest = values[0]
+    for i in range(1, values.size):
+        largest = max(largest, values[i])
+    return largest
 
 
 @njit(cache=True, inline="always")

@@ -2,31 +2,22 @@
 
 from collections import namedtuple
 
-import numpy as np
-
-from omkl.engine.by_address import NO_ENTRY, entry
+from omkl.engine.by_address import NO_ENTRY
 from omkl.engine.dot_products import products, used_products
 from omkl.engine.jit import compiled, uncounted
 from omkl.engine.open_block import lay_out, live, row_of, whole_lanes
 from omkl.engine.pool import form_of
+from omkl.engine.records import Record
 from omkl.engine.slot_values import fill_slots, slot_values
-from omkl.engine.stream import make_stream, row
+from omkl.engine.stream import row
 from omkl.engine.vector_code import LANES
 
-Entries = namedtuple("Entries", "open_block fill_rows fill_slot store")
-NO_ENTRIES = Entries(*[NO_ENTRY] * 4)
+
+class Entries(Record, namedtuple("Entries", "read add open_block fill_rows fill_slot store")):
+    """Addresses of the functions below and in budgeted.py, for one record: by_address.py."""
 
 
-def entries(B) -> Entries:
-    """Return the entries of these functions for a Budget (budget_record.py)."""
-    none = np.zeros(0)
-    stream = make_stream(none, none, none, none, none, 2 if B.classes is None else 3)  # any with labels
-    return Entries(
-        open_block=entry(_open_block, B, stream, 0),
-        fill_rows=entry(_fill_rows, B, 0),
-        fill_slot=entry(_fill_slot, B, 0, 0, 0),
-        store=entry(_store, B, stream, 0),
-    )
+NO_ENTRIES = Entries(*[NO_ENTRY] * len(Entries._fields))
 
 
 @compiled
@@ -36,17 +27,15 @@ def place(B, t):
 
 
 @uncounted
-def _open_block(B, stream, t):
+def open_block(B, stream, t):
     """Lay out the block that starts at round t, and fill its dot products with every stored vector."""
     lay_out(B.open, stream, t)
     B.now[0], B.now[2] = -1, 0
-    used_products(
-        B.users, B.ends, B.indices, B.values, B.open.slot, B.open.rows, whole_lanes(live(B.open)), B.dots
-    )
+    used_products(B, whole_lanes(live(B.open)))
 
 
 @uncounted
-def _fill_rows(B, t):
+def fill_rows(B, t):
     """Fill the kernel values of the open block's next rows with every slot in use, from round t's on."""
     low = row_of(B.open, t) - place(B, t)
     rows = min(B.K.shape[0], whole_lanes(live(B.open)) - low)
@@ -55,7 +44,7 @@ def _fill_rows(B, t):
 
 
 @uncounted
-def _fill_slot(B, t, s, i):
+def fill_slot(B, t, s, i):
     """Fill the kernel values of kernel i's slot s, which took example t, with the rows kept after round t."""
     e, now = B.now[1], row_of(B.open, t)
     rows, values = B.now[2] - now - 1, B.tile[0]
@@ -66,7 +55,7 @@ def _fill_slot(B, t, s, i):
 
 
 @uncounted
-def _store(B, stream, t):
+def store(B, stream, t):
     """Put example t in the store, when the first kernel takes it; B.now has its number."""
     B.n_free[0] -= 1
     e = B.free[B.n_free[0]]

@@ -4,46 +4,55 @@ from collections import namedtuple
 
 import numpy as np
 
-from omkl.engine.budget_blocks import NO_ENTRIES, entries
+from omkl.engine.budget_blocks import NO_ENTRIES
+from omkl.engine.budgeted import budget_entries
 from omkl.engine.classes import make_classes
 from omkl.engine.open_block import grown, make_block, whole_lanes, with_room
 from omkl.engine.pool import Pool
+from omkl.engine.records import Record
 from omkl.engine.slot_values import TILE, rows_together
 
 BLOCK = 64
 UNLIMITED = 2**40  # more vectors than anyone will store: the budget of classifiers without one
 
-# pool                the kernels
-# limit (1,)          the budget: slots per kernel; arrays over slots have S <= limit, as many as needed
-# A (S, m)            coefficients, 0 in empty slots; with more than two classes (S, m, C), one for each
-# own (S, m)          kappa_i(x_s, x_s)
-# holds (S, m)        example in each slot, as its number in the store below
-# n_sv (m,)           slots in use, always the first ones
-# born (S, m)         when each slot was filled: the number of examples put before, over all kernels
-# n_put (1,)          examples put so far
-# oldest (m,)         the slot to be overwritten next where the oldest goes first
-# size (2,)           distinct stored examples (the union), slots in use over all kernels (the papers' #SV)
-# ends (2 N,)         first and last-plus-one position of a stored example in
-# indices, values (N stride,)    the stored examples, sparse; each has the room of the longest
-# norm2 (N,)          squared norms
-# origin (N,)         the stored examples as row numbers of the data
-# users (N,)          slots that hold the example
-# free (N,) n_free (1,)   the examples without a user, as a stack
-# now (3,)            the round whose example was stored last, its number, and the first row of the open block
-#                     that has no kernel values yet
-# open                the open block: open_block.py
-# dots (N, R)         dot products of the stored examples with its rows
-# K (C, S, m)         kernel values of C of its rows with the slots, C a part of R
-# f, g (m,)           outputs of the last call of `outputs`, and sums of their terms' absolute values; with
-#                     more than two classes f are margins, and g (m, C) is of the class scores
-# tile (m + 1, TILE), dense (d,)    scratch; dense is 0
-# classes             what the learner sees of more than two classes: classes.py; None for two
-# entries             of the functions of budget_blocks.py for this record
-Budget = namedtuple(
-    "Budget",
-    "pool limit A own holds born n_put n_sv oldest size ends indices values norm2 origin users free n_free "
-    "now open dots K f g tile dense classes entries",
-)
+
+class Budget(
+    Record,
+    namedtuple(
+        "Budget",
+        "pool limit A own holds born n_put n_sv oldest size ends indices values norm2 origin users free "
+        "n_free now open dots K f g tile dense classes entries",
+    ),
+):
+    """m classifiers with slots of their own.
+
+    pool                the kernels
+    limit (1,)          the budget: slots per kernel; arrays over slots have S <= limit, as many as needed
+    A (S, m)            coefficients, 0 in empty slots; with more than two classes (S, m, C), one for each
+    own (S, m)          kappa_i(x_s, x_s)
+    holds (S, m)        example in each slot, as its number in the store below
+    n_sv (m,)           slots in use, always the first ones
+    born (S, m)         when each slot was filled: the number of examples put before, over all kernels
+    n_put (1,)          examples put so far
+    oldest (m,)         the slot to be overwritten next where the oldest goes first
+    size (2,)           distinct stored examples (the union), slots in use over all kernels (the papers' #SV)
+    ends (2 N,)         first and last-plus-one position of a stored example in
+    indices, values (N stride,)    the stored examples, sparse; each has the room of the longest
+    norm2 (N,)          squared norms
+    origin (N,)         the stored examples as row numbers of the data
+    users (N,)          slots that hold the example
+    free (N,) n_free (1,)   the examples without a user, as a stack
+    now (3,)            the round whose example was stored last, its number, and the first row of the open
+                        block that has no kernel values yet
+    open                the open block: open_block.py
+    dots (N, R)         dot products of the stored examples with its rows
+    K (C, S, m)         kernel values of C of its rows with the slots, C a part of R
+    f, g (m,)           outputs of the last call of `outputs`, and sums of their terms' absolute values; with
+                        more than two classes f are margins, and g (m, C) is of the class scores
+    tile (m + 1, TILE), dense (d,)    scratch; dense is 0
+    classes             what the learner sees of more than two classes: classes.py; None for two
+    entries             of functions of budget_blocks.py and budgeted.py for this record
+    """
 
 
 def make_budget(pool: Pool, budget: int, d: int, block: int = BLOCK, classes: int | None = None) -> Budget:
@@ -125,4 +134,4 @@ def reserve_slots(B: Budget, vectors: int, longest: int) -> Budget:
         B.n_free[0] += more.size
         B = B._replace(norm2=norm2, origin=origin, users=users, free=free, dots=np.empty((examples, R)))
     B = B._replace(open=with_room(B.open, longest))
-    return B if B.entries != NO_ENTRIES else B._replace(entries=entries(B))
+    return B if B.entries != NO_ENTRIES else B._replace(entries=budget_entries(B))

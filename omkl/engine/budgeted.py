@@ -9,9 +9,11 @@ two vectors alone. Neither depends on where blocks begin: block sizes agree to t
 could decide an output's sign it is summed again with the C library's exp (ties.py).
 """
 
+from typing import Any
+
 import numpy as np
 
-from omkl.engine.budget_blocks import place
+from omkl.engine.budget_blocks import Entries, fill_rows, fill_slot, open_block, place, store
 from omkl.engine.budget_classes import (
     columns,
     doubtful_output,
@@ -23,13 +25,30 @@ from omkl.engine.budget_classes import (
     settled,
     sum_terms,
 )
-from omkl.engine.by_address import call
+from omkl.engine.by_address import call, entries
 from omkl.engine.classes import margins
 from omkl.engine.jit import compiled, uncounted
 from omkl.engine.kernels import of_distance, value
 from omkl.engine.open_block import is_open, row_of
 from omkl.engine.pool import form_of
 from omkl.engine.slot_values import most
+from omkl.engine.stream import empty_stream
+
+
+def budget_entries(B: Any) -> Entries:
+    """Return the entries of these functions for a Budget (budget_record.py)."""
+    stream = empty_stream(B.classes and B.classes.total.size)
+    return entries(
+        Entries,
+        {
+            "read": (_read, B, stream, 0),
+            "add": (_add, B, stream, 0, 0, 0, 0.0),
+            "open_block": (open_block, B, stream, 0),
+            "fill_rows": (fill_rows, B, 0),
+            "fill_slot": (fill_slot, B, 0, 0, 0),
+            "store": (store, B, stream, 0),
+        },
+    )
 
 
 @compiled
@@ -37,6 +56,13 @@ def outputs(B, stream, t):
     """f (m,): f_i(x_t) of all m classifiers, margins of class y where there are more than two classes
     (classes.py). The array is reused by the next call.
     """
+    call(B.entries.read, (B, stream, t))
+    return B.f
+
+
+@compiled
+def _read(B, stream, t):
+    """Write the outputs of round t into B.f."""
     if not is_open(B.open, t):
         call(B.entries.open_block, (B, stream, t))
     if row_of(B.open, t) >= B.now[2]:
@@ -44,12 +70,11 @@ def outputs(B, stream, t):
     f, g, n_sv = B.f, B.g, B.n_sv
     if B.classes is not None:
         _read_classes(B, B.classes, kernel_values(B, t), t, stream.label)
-        return f
+        return
     sum_terms(B.A, B.K, place(B, t), most(n_sv), f, g)
     for i in range(f.size):
         if of_distance(B.pool.kind[i]) and doubtful_output(f, n_sv, g, i):
             f[i] = settled(B, t, i, columns(B, i)[:, 0])
-    return f
 
 
 @compiled
@@ -170,6 +195,12 @@ def term_sums(B):
 @uncounted
 def add(B, stream, t, i, s, a):
     """Store example t in slot s of kernel i with coefficient a, in place of what it held."""
+    call(B.entries.add, (B, stream, t, i, s, np.float64(a)))
+
+
+@uncounted
+def _add(B, stream, t, i, s, a):
+    """`add`."""
     if s == B.n_sv[i]:
         B.n_sv[i] += 1
         B.size[1] += 1

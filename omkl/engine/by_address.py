@@ -16,14 +16,24 @@ from numba.extending import intrinsic
 
 Entry = tuple[int, int]
 NO_ENTRY: Entry = (0, 0)
+_first = 0.0  # the share of a record's entries that come last here: see begin_at
 
 
-def entry(function: Any, *arguments: Any) -> Entry:
-    """Return the entry of a compiled function that returns nothing, for arguments of these types.
+def begin_at(share: float) -> None:
+    """Compile entries from this share of their list on, since other processes begin at other ones."""
+    global _first
+    _first = share
 
-    It is loaded from disk, or compiled.
+
+def entries(kind: Any, of: dict[str, tuple]) -> Any:
+    """Return a named tuple of this kind of the entries of compiled functions, each (function, *arguments).
+
+    A function returns nothing. It is loaded from disk for arguments of these types, or compiled.
     """
-    return _entry(function, tuple(map(typeof, arguments)))
+    first = int(_first * len(of))
+    turns = [*of.items()][first:] + [*of.items()][:first]
+    made = {name: _entry(function, tuple(map(typeof, given))) for name, (function, *given) in turns}
+    return kind(**made)
 
 
 @cache

@@ -15,14 +15,19 @@ from collections import namedtuple
 import numpy as np
 
 from omkl.engine.jit import compiled, uncounted
+from omkl.engine.records import Record
 
-# scores (m, C)    f_ic(x_t) of the last outputs
-# total (C,)       scores of the classifiers combined
-# label (1,)       class of that round's example
-# rival (m,)       its strongest rival for each kernel
-# vote (m,)        the class with each kernel's largest score
-# chosen (2,)      the class predicted; the strongest rival in it
-Classes = namedtuple("Classes", "scores total label rival vote chosen")
+
+class Classes(Record, namedtuple("Classes", "scores total label rival vote chosen")):
+    """What a learner sees of C classes, for m kernels.
+
+    scores (m, C)    f_ic(x_t) of the last outputs
+    total (C,)       scores of the classifiers combined
+    label (1,)       class of that round's example
+    rival (m,)       its strongest rival for each kernel
+    vote (m,)        the class with each kernel's largest score
+    chosen (2,)      the class predicted; the strongest rival in it
+    """
 
 
 def make_classes(m: int, C: int | None) -> Classes | None:

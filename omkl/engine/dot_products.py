@@ -119,15 +119,15 @@ def _square_sums(typingctx, panel, slot, rows, lane, out):
 
 
 @compiled
-def dot_products(indptr, indices, values, slot, rows, low, high, first, count, dots):
+def dot_products(E, rows, low, high, first, count, dots):
     """dots[j, r - low] = x_{first+j} . rows[:, r], low <= r < high: a left-to-right sum over non-zeros.
 
-    indptr, indices, values   the stored vectors, sparse
-    rows (S+1, R)             examples side by side, feature-major; a column's values are in row slot[column],
-                              and row 0 holds the 0 of absent columns
+    E                         the Expansion: its stored vectors, and where its open block lays each column
+    rows (S+1, R)             examples side by side, feature-major; a column's values are in the row that the
+                              open block's `slot` names, and row 0 holds the 0 of absent columns
     low, high                 multiples of LANES
-    Plain arrays, not the Expansion: handing over its forty arrays would cost as much as the work.
     """
+    indptr, indices, values, slot = E.indptr, E.indices, E.values, E.open.slot
     j = 0
     while j + LANES <= count and _dense(indptr, first + j, slot.size):
         _dense_products(indptr, indices, values, slot, rows, low, high, first + j, dots[j:])
@@ -138,13 +138,11 @@ def dot_products(indptr, indices, values, slot, rows, low, high, first, count, d
 
 
 @compiled
-def used_products(users, ends, indices, values, slot, rows, high, dots):
-    """dots[e, r] = x_e . rows[:, r], r < high, of the vectors e with users[e] > 0, whose non-zeros are in the
-    places ends[2 e] .. ends[2 e + 1] - 1.
-    """
-    for e in range(users.size):
-        if users[e] > 0:
-            products(ends, indices, values, slot, rows, 0, high, 2 * e, dots, e, 0)
+def used_products(B, high):
+    """dots[e, r] = x_e . rows[:, r], r < high, of a Budget's stored vectors that a slot holds."""
+    for e in range(B.users.size):
+        if B.users[e] > 0:
+            products(B.ends, B.indices, B.values, B.open.slot, B.open.rows, 0, high, 2 * e, B.dots, e, 0)
 
 
 @partial(compiled, inline="always")

@@ -10,13 +10,13 @@ from functools import partial
 
 import numpy as np
 
-from omkl.engine.by_address import NO_ENTRY, call, entry
+from omkl.engine.by_address import NO_ENTRY, call, entries
 from omkl.engine.classes import forget_sides, margins, note_sides, same_rivals
 from omkl.engine.dot_products import dot_products
 from omkl.engine.expansion_record import Entries, Expansion, wider
 from omkl.engine.jit import compiled, uncounted
 from omkl.engine.kernel_sums import accumulate, bit
-from omkl.engine.lookup_sums import sum_looked_up
+from omkl.engine.lookup_sums import plain_looked_up, sum_looked_up
 from omkl.engine.lookup_tables import forget_stored, may_look_up, prepare
 from omkl.engine.open_block import (
     end,
@@ -29,7 +29,7 @@ from omkl.engine.open_block import (
     with_room,
 )
 from omkl.engine.pool import own_values
-from omkl.engine.stream import make_stream, row
+from omkl.engine.stream import empty_stream, row
 from omkl.engine.ties import class_doubts, doubts, plain_sums, settle, settle_rows, track
 from omkl.engine.vector_code import LANES
 
@@ -64,17 +64,25 @@ def reserve(E: Expansion, vectors: int, nnz: int, longest: int) -> Expansion:
 
 
 def _entries(E: Expansion) -> Entries:
-    none = np.zeros(0)
-    stream = make_stream(none, none, none, none, none, 2 if E.classes is None else 3)  # any with labels
-    return Entries(
-        open_block=entry(_open_block, E, stream, 0),
-        serve=entry(_serve, E, E.tile, 0, 0, 0, 0),
-        settle=entry(settle, E, 0, E.f),
-        plain_sums=entry(plain_sums, E, E.open.rows, 0, 0, E.tile.few_of, 0, E.doubt),
+    stream = empty_stream(E.classes and E.classes.total.size)
+    plain = (E.open.rows, 0, 0, E.tile.few_of, 0, E.doubt)
+    return entries(
+        Entries,
+        {
+            "read": (_read, E, stream, 0),
+            "open_block": (_open_block, E, stream, 0),
+            "prepare": (prepare, E, E.tables, stream, 0),
+            "serve": (_serve, E, E.tile, 0, 0, 0, 0),
+            "accumulate": (accumulate, E, E.sides, E.tile, 0, 0, 0, 0),
+            "sum_looked_up": (sum_looked_up, E, E.tables, 0, 0),
+            "settle": (settle, E, 0, E.f),
+            "plain_sums": (plain_sums, E, *plain),
+            "plain_looked_up": (plain_looked_up, E, E.tables, *plain),
+        },
     )
 
 
-@partial(compiled, inline="always")
+@compiled
 def outputs(E, stream, t):
     """f (m,): f_i(x_t) of all m classifiers, margins of class y where there are more than two classes
     (classes.py). The array is reused by the next call.
@@ -82,7 +90,7 @@ def outputs(E, stream, t):
     The sign of each is that of the plain sum over the stored vectors in their order, kernels by the C
     library's exp: where rounding could decide it, the plain sum is returned (ties.py).
     """
-    _read(E, stream, t)
+    call(E.entries.read, (E, stream, t))
     return E.f
 
 
@@ -114,7 +122,7 @@ def _read_classes(E, classes, stream, t, r):
         margins(classes, stream.label[t], E.f)
 
 
-@partial(compiled, inline="always")
+@compiled
 def self_kernels(E, t):
     """kappa_i(x_t, x_t) (m,) of the round of the last call of `outputs`."""
     return own_values(E.pool, E.open.row_norm2[row_of(E.open, t)])
@@ -216,7 +224,7 @@ def begin_block(E, stream, t):
     """Lay out the block that starts at round t; `open_rows` computes its outputs."""
     lay_out(E.open, stream, t)
     track(E)
-    prepare(E, E.tables, stream, t)
+    call(E.entries.prepare, (E, E.tables, stream, t))
     E.open.rounds[3] = E.size[0]
 
 
@@ -230,7 +238,7 @@ def open_rows(E, stream, tile, low, high):
     E.F[:, low:stop] = 0.0
     E.G[:, low:stop] = 0.0
     if may_look_up(E.tables):
-        sum_looked_up(E, E.tables, low, high)
+        call(E.entries.sum_looked_up, (E, E.tables, low, high))
     else:
         call(E.entries.serve, (E, tile, 0, E.size[0], low, high))
     settle_rows(E, stream, tile, low, high)
@@ -240,14 +248,10 @@ def open_rows(E, stream, tile, low, high):
 def _serve(E, tile, start, stop, low, high):
     """Add the share of stored vectors start .. stop - 1 to the outputs of the rows low .. high - 1."""
     low, high = low // LANES * LANES, whole_lanes(high)
-    row_norm2 = E.open.row_norm2[low:high]
     J = tile.dots.shape[0]
     first = start
     while first < stop:
         count = min(J, stop - first)
-        dot_products(
-            E.indptr, E.indices, E.values, E.open.slot, E.open.rows, low, high, first, count, tile.dots
-        )
-        pairs = (first, count, E.norm2, row_norm2, tile.dots, tile.scratch, low)
-        accumulate(E.pool, E.A, E.stored_by, *pairs, E.F, E.G, E.tracked, E.sides)
+        dot_products(E, E.open.rows, low, high, first, count, tile.dots)
+        call(E.entries.accumulate, (E, E.sides, tile, first, count, low, high))
         first += J

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 
+from omkl.engine.arith import largest_of
 from omkl.engine.classes import choose, combined
 from omkl.engine.conventions import SMALLEST_WEIGHT, is_mistake, normalise, vote
 from omkl.engine.jit import compiled
@@ -62,7 +63,10 @@ def mean_output(f, classes=None):
     """(1/m) sum_i f_i."""
     if classes is not None:
         return weighted_output(np.ones(f.size), f, classes) / f.size
-    return f.sum() / f.size
+    total = 0.0
+    for i in range(f.size):
+        total += f[i]
+    return total / f.size
 
 
 @compiled
@@ -181,7 +185,7 @@ def _limited(loss):
 @compiled
 def sampling_share(w, sampling):
     """q (m,): w_i / max_j w_j, or w_i / sum_j w_j, which is w_i."""
-    return w / w.max() if sampling == SAMPLING_MAX else w / 1.0
+    return w / largest_of(w) if sampling == SAMPLING_MAX else w / 1.0
 
 
 @compiled

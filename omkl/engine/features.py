@@ -15,18 +15,23 @@ from omkl.engine.arith import fma, sincos
 from omkl.engine.classes import make_classes, margins
 from omkl.engine.eigen import orthonormal
 from omkl.engine.jit import compiled
+from omkl.engine.records import Record
 from omkl.engine.stream import row
 from omkl.errors import UserError
 
 _SINCOS_LIMIT = 1e5  # up to here sincos has the C library's accuracy
 
-# V (d, m D)    the frequencies as columns, kernel after kernel
-# scale         what every feature is multiplied by
-# p (m D,)      scratch: v.x of all frequencies
-# z (m, 2D)     the features of the last call of `lift`
-# f (m,)        the margins of the last call of `class_outputs`
-# classes       what the learner sees of more than two classes: classes.py; None for two
-Features = namedtuple("Features", "V scale p z f classes")
+
+class Features(Record, namedtuple("Features", "V scale p z f classes")):
+    """Random features of m kernels.
+
+    V (d, m D)    the frequencies as columns, kernel after kernel
+    scale         what every feature is multiplied by
+    p (m D,)      scratch: v.x of all frequencies
+    z (m, 2D)     the features of the last call of `lift`
+    f (m,)        the margins of the last call of `class_outputs`
+    classes       what the learner sees of more than two classes: classes.py; None for two
+    """
 
 
 def make_features(

@@ -14,6 +14,7 @@ of round i, in the round t that no further power is left for, or none that is no
 import numpy as np
 
 from omkl.engine import budgeted, expansion
+from omkl.engine.arith import any_of
 from omkl.engine.budget_classes import columns
 from omkl.engine.classes import combined
 from omkl.engine.jit import compiled
@@ -49,7 +50,7 @@ def output_with_offset(E, B, scale, stream, t, b):
 def _shifted(classes, scale, f, b):
     if b.ndim == 1:
         return f + b[0]
-    if not b.any():
+    if not any_of(b):
         return f
     for c in range(len(b)):
         classes.total[c] = scale[0] * classes.scores[0, c] + b[c, 0]

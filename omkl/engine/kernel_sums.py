@@ -10,23 +10,22 @@ from omkl.engine.pool import form_of
 
 
 @compiled
-def accumulate(pool, A, stored_by, first, count, norm2, row_norm2, dots, scratch, low, F, G, tracked, sides):
-    """F[i, r] += sum_j A[i, j] kappa_i(x_j, x_r), j = first .. first + count - 1 in this order.
+def accumulate(E, sides, tile, first, count, low, high):
+    """F[i, r] += sum_j A[i, j] kappa_i(x_j, x_r), j = first .. first + count - 1 in this order, for the
+    block's rows low <= r < high; G[i, r] += sum_j |A[i, j]| kappa_i(x_j, x_r) for the kernels tracked.
 
-    A (m, capacity) coefficients         norm2 (capacity,) squared norms of the stored vectors
-    stored_by (capacity,) the kernels whose coefficient is not 0, as bits
-    row_norm2 (R,) squared norms of the block's rows from row `low` on, which alone are served
-    dots (J, R) dot products of stored vector first + j with row low + r        F (m, R) outputs
-    G (m, R) += sum_j |A[i, j]| kappa_i(x_j, x_r) for the kernels that are tracked (m,)
-    sides (m+1, capacity) where there are more than two classes, else None: F (m C, R) has a row for each
-    kernel and class; x_j adds to that of its own class what it takes from that of its rival
+    E       the Expansion: expansion_record.py has its fields
+    sides   E's, which is None for two classes; with more F (m C, R) has a row for each kernel and class, and
+            x_j adds to that of its own class what it takes from that of its rival
+    tile    its dots[j, r - low] are the dot products of stored vector first + j with the block's row r
 
     Each F[i, r] is one left-to-right sum over j, however the stored vectors are cut into tiles. What adds
     exactly 0 is skipped: kernels that have underflowed on the whole tile, and vectors that no kernel
     of a chain has stored.
     """
+    pool, A, norm2, F, G, tracked = E.pool, E.A, E.norm2, E.F, E.G, E.tracked
+    dots, scratch, rows, row_norm2 = tile.dots, tile.scratch, high - low, E.open.row_norm2[low:high]
     squares, K, chosen = scratch.squares, scratch.K, scratch.chosen
-    rows = row_norm2.size
     nearest, farthest = _distances(first, count, norm2, row_norm2, dots, scratch)
     place = 0
     while place < pool.order.size:
@@ -34,7 +33,7 @@ def accumulate(pool, A, stored_by, first, count, norm2, row_norm2, dots, scratch
         if of_distance(pool.kind[pool.order[place]]):
             while stop > place and vanishes(form_of(pool, pool.order[stop - 1]), nearest):
                 stop -= 1
-        picked = _pick(pool.order, place, stop, stored_by, first, count, chosen)
+        picked = _pick(pool.order, place, stop, E.stored_by, first, count, chosen)
         for at in range(place, stop if picked else place):
             i = pool.order[at]
             chain = pool.chain[at]

@@ -12,6 +12,7 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
+from omkl.engine.arith import any_of
 from omkl.engine.dot_products import dot_products
 from omkl.engine.jit import compiled, uncounted
 from omkl.engine.lookup_tables import BINARY, WORD, look_at_stored
@@ -70,7 +71,7 @@ def plain_looked_up(E, tables, block, low, high, row_of, start, wanted):
     bits = _block_bits(E, tables, block, low, rows)
     rows_wanted, last = 0, 0
     for q in range(row_of.size):
-        if wanted[:, row_of[q]].any():
+        if any_of(wanted[:, row_of[q]]):
             rows_wanted, last = rows_wanted + 1, q
     if rows_wanted < 2:
         _plain_row(E, tables, block[:, low + last], bits[:, last], row_of[last], start, wanted)
@@ -190,8 +191,7 @@ def _products(E, block, bits, low, first, count, dots):
     if len(bits):
         _count_columns(E.bits, bits, first, count, dots)
     else:
-        high = low + dots.shape[1]
-        dot_products(E.indptr, E.indices, E.values, E.open.slot, block, low, high, first, count, dots)
+        dot_products(E, block, low, low + dots.shape[1], first, count, dots)
 
 
 @uncounted

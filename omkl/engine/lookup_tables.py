@@ -5,15 +5,18 @@ in a table, a line for each distance, which is computed once by the functions th
 value has the same bits. The sums over it are in lookup_sums.py.
 """
 
+import math
 from collections import namedtuple
 
 import numpy as np
 
+from omkl.engine.arith import largest_of
 from omkl.engine.class_sums import raise_values
 from omkl.engine.jit import compiled
 from omkl.engine.kernels import of_distance, plain, row_values
 from omkl.engine.open_block import live
 from omkl.engine.pool import Pool, form_of
+from omkl.engine.records import Record
 from omkl.engine.stream import row
 from omkl.engine.vector_code import LANES
 
@@ -23,17 +26,21 @@ WORD = 64  # columns that are counted at once
 MOST_WORDS = 8  # with more, dot products are not counted
 NO, WHOLE, BINARY = range(3)  # what all values of some vectors are
 
-# kernel (L,)          the kernel of each lane, -1 where it has none; in the pool's order, so that the kernels
-#                      of a copy stay together, of which most copies have not stored an old vector
-# lane (m,)            the lane of each kernel
-# distances (LIMIT + 1, D)  by squared distance: the kernels of the first D lanes
-# plain (LIMIT + 1, D) their values by definition: ties.py
-# products (LIMIT + 1, L - D)  by dot product: polynomials, in the others
-# lines (1,)           how many lines are computed
-# stored (3,)          stored vectors looked at, what all their values are, their largest squared norm
-# worth (1,)           how many stored vectors there must be; WORTH, but for tests
-# block (1,)           what the values of the open block and of the stored vectors are; NO: use no table
-Tables = namedtuple("Tables", "kernel lane distances plain products lines stored worth block")
+
+class Tables(Record, namedtuple("Tables", "kernel lane distances plain products lines stored worth block")):
+    """Looked-up kernel values, by lanes.
+
+    kernel (L,)          the kernel of each lane, -1 where it has none; in the pool's order, so that the
+                         kernels of a copy stay together, of which most copies have not stored an old vector
+    lane (m,)            the lane of each kernel
+    distances (LIMIT + 1, D)  by squared distance: the kernels of the first D lanes
+    plain (LIMIT + 1, D) their values by definition: ties.py
+    products (LIMIT + 1, L - D)  by dot product: polynomials, in the others
+    lines (1,)           how many lines are computed
+    stored (3,)          stored vectors looked at, what all their values are, their largest squared norm
+    worth (1,)           how many stored vectors there must be; WORTH, but for tests
+    block (1,)           what the values of the open block and of the stored vectors are; NO: use no table
+    """
 
 
 def make_tables(pool: Pool) -> Tables:
@@ -96,7 +103,7 @@ def prepare(E, tables, stream, t):
     if E.size[0] < tables.worth[0] or E.pool.cosine[0]:
         return
     look_at_stored(E, tables)
-    largest = int(min(E.open.row_norm2.max(), LIMIT + 1.0))
+    largest = int(min(largest_of(E.open.row_norm2), LIMIT + 1.0))
     largest += max(stored[2], largest)  # rows of the block will be stored as well
     if stored[1] == NO or largest > LIMIT:
         return
@@ -106,9 +113,17 @@ def prepare(E, tables, stream, t):
         kind = _values_are(stream.values[start:stop], kind)
     if kind != NO and tables.lines[0] <= largest:
         _compute(E.pool, tables, largest + 1)
-        if not np.isfinite(tables.products[: tables.lines[0]]).all():  # 0 times such a value is not 0
+        if not _all_finite(tables.products[: tables.lines[0]].reshape(-1)):  # 0 times such a value is not 0
             kind = stored[1] = NO
     tables.block[0] = kind
+
+
+@compiled
+def _all_finite(values):
+    count = 0
+    for value in values:
+        count += math.isfinite(value)
+    return count == values.size
 
 
 @compiled
@@ -156,14 +171,16 @@ def _compute(pool, tables, lines):
                 row_values(form, float(lines), numbers[0], lines, K[0])
                 chain = 0
             raise_values(True, 1, lines, chain, numbers, K)
-            tables.distances[:lines, lane] = K[0]
             for q in range(lines):
+                tables.distances[q, lane] = K[0, q]
                 tables.plain[q, lane] = plain(form, numbers[0, q])
         else:
             if chain < 0:
-                bases[0] = form[1] * numbers[0] + form[2]
-                K[0] = bases[0]
+                for q in range(lines):
+                    bases[0, q] = form[1] * numbers[0, q] + form[2]
+                    K[0, q] = bases[0, q]
                 chain = pool.degree[i] - 1
             raise_values(False, 1, lines, chain, bases, K)
-            tables.products[:lines, lane - split] = K[0]
+            for q in range(lines):
+                tables.products[q, lane - split] = K[0, q]
     tables.lines[0] = lines

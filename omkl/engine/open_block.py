@@ -8,16 +8,21 @@ from collections import namedtuple
 import numpy as np
 
 from omkl.engine.jit import compiled, uncounted
+from omkl.engine.records import Record
 from omkl.engine.stream import row
 from omkl.engine.vector_code import LANES
 
-# rounds (5,)      first round of the open block, last plus one, columns in use, vectors stored before it, and
-#                  how many rounds a block has
-# slot (d,)        row of `rows` that holds a column's values in the open block; 0: absent
-# columns (S,)     the columns in use
-# rows (S+1, R)    the block, feature-major; row 0 stays 0
-# row_norm2 (R,)   squared norms of its rows
-Block = namedtuple("Block", "rounds slot columns rows row_norm2")
+
+class Block(Record, namedtuple("Block", "rounds slot columns rows row_norm2")):
+    """The open block.
+
+    rounds (5,)      first round of the open block, last plus one, columns in use, vectors stored before it,
+                     and how many rounds a block has
+    slot (d,)        row of `rows` that holds a column's values in the open block; 0: absent
+    columns (S,)     the columns in use
+    rows (S+1, R)    the block, feature-major; row 0 stays 0
+    row_norm2 (R,)   squared norms of its rows
+    """
 
 
 def make_block(d: int, length: int, R: int) -> Block:

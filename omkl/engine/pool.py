@@ -11,14 +11,19 @@ import numpy as np
 
 from omkl.engine.jit import compiled, uncounted
 from omkl.engine.kernels import MAX_SQUARINGS, constants, of_distance, own_value, place, step, value
+from omkl.engine.records import Record
 
-# kind (m,) int8, rate, shape (m,) float64, degree (m,) int64   the kernels' constants, see kernels.py
-# order (m,) int64    the kernels in order of evaluation
-# chain (m,) int64    per place in that order: -1 starts afresh, s >= 0 continues from the value before it:
-#                     s squarings for a Gaussian, s further factors for a polynomial
-# group_end (m,) int64   per place: first place after the chain it belongs to
-# cosine (1,) bool    divide by sqrt(kappa(x, x) kappa(x', x'))
-Pool = namedtuple("Pool", "kind rate shape degree order chain group_end cosine")
+
+class Pool(Record, namedtuple("Pool", "kind rate shape degree order chain group_end cosine")):
+    """The plan of a pool's evaluation.
+
+    kind (m,) int8, rate, shape (m,) float64, degree (m,) int64   the kernels' constants, see kernels.py
+    order (m,) int64    the kernels in order of evaluation
+    chain (m,) int64    per place in that order: -1 starts afresh, s >= 0 continues from the value before it:
+                        s squarings for a Gaussian, s further factors for a polynomial
+    group_end (m,) int64   per place: first place after the chain it belongs to
+    cosine (1,) bool    divide by sqrt(kappa(x, x) kappa(x', x'))
+    """
 
 
 def make_pool(kernels: list[dict], normalise: str = "none") -> Pool:

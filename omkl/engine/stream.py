@@ -7,20 +7,29 @@ import numpy as np
 from omkl.engine.classes import predicted
 from omkl.engine.conventions import is_mistake
 from omkl.engine.jit import uncounted
+from omkl.engine.records import Record
 
-# T              number of rounds
-# order (T,)     row of the data that arrives in round t
-# indptr (n+1,) indices (nnz,) values (nnz,)   the data's rows, sparse (CSR)
-# y (T,)         labels in the order of arrival; with more than two classes 1 in every round, see classes.py
-# label (T,)     class of each round's example, 0 .. C - 1; None for two classes, and for other tasks
-Stream = namedtuple("Stream", "T order indptr indices values y label")
 
-# score (T,)     the prediction's score in each round
-# mistake (T,)   whether it was one
-# n_sv_sum, n_sv_union, n_sv_combined (T,)     support vectors behind the prediction
-# further (T, q)  the q further measures that the learner declares, in their order
-# predicted (T,)  the class predicted, where there are more than two; else None
-Trace = namedtuple("Trace", "score mistake n_sv_sum n_sv_union n_sv_combined further predicted")
+class Stream(Record, namedtuple("Stream", "T order indptr indices values y label")):
+    """The examples that arrive.
+
+    T              number of rounds
+    order (T,)     row of the data that arrives in round t
+    indptr (n+1,) indices (nnz,) values (nnz,)   the data's rows, sparse (CSR)
+    y (T,)         labels in the order of arrival; with more than two classes 1 in every round, see classes.py
+    label (T,)     class of each round's example, 0 .. C - 1; None for two classes, and for other tasks
+    """
+
+
+class Trace(Record, namedtuple("Trace", "score mistake n_sv_sum n_sv_union n_sv_combined further predicted")):
+    """What happened in each round.
+
+    score (T,)     the prediction's score in each round
+    mistake (T,)   whether it was one
+    n_sv_sum, n_sv_union, n_sv_combined (T,)     support vectors behind the prediction
+    further (T, q)  the q further measures that the learner declares, in their order
+    predicted (T,)  the class predicted, where there are more than two; else None
+    """
 
 
 def make_stream(
@@ -60,6 +69,12 @@ def make_stream(
         frozen(y, np.float64),
         label,
     )
+
+
+def empty_stream(classes: int | None) -> Stream:
+    """Return a stream without rounds, of this many classes; None: two."""
+    none = np.zeros(0)
+    return make_stream(none, none, none, none, none, classes or 2)
 
 
 def part(stream: Stream, start: int, stop: int) -> Stream:

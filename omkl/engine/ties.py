@@ -14,12 +14,12 @@ import math
 
 import numpy as np
 
+from omkl.engine.arith import largest_of
 from omkl.engine.by_address import call
 from omkl.engine.classes import strongest_rival
 from omkl.engine.dot_products import dot_products
 from omkl.engine.jit import compiled, uncounted
 from omkl.engine.kernels import VALUE_ERROR, decay, of_distance, plain, plain_cosine, reach
-from omkl.engine.lookup_sums import plain_looked_up
 from omkl.engine.lookup_tables import may_look_up
 from omkl.engine.open_block import whole_lanes
 from omkl.engine.pool import form_of
@@ -38,7 +38,7 @@ def track(E):
 
     For the others the number of coefficients bounds that sum well enough.
     """
-    largest = E.open.row_norm2.max()
+    largest = largest_of(E.open.row_norm2)
     for i in range(E.f.size):
         E.tracked[i] = of_distance(E.pool.kind[i]) and _narrow(E.pool, i, largest)
 
@@ -159,10 +159,10 @@ def plain_sums(E, rows, low, high, row_of, start, wanted):
     block's rows row_of.
     """
     A, norm2, exact, stop = E.A, E.norm2, E.exact, E.size[0]
-    indptr, indices, values, slot, row_norm2 = E.indptr, E.indices, E.values, E.open.slot, E.open.row_norm2
+    row_norm2 = E.open.row_norm2
     lanes = high - low
     if may_look_up(E.tables):
-        plain_looked_up(E, E.tables, rows, low, high, row_of, start, wanted)
+        call(E.entries.plain_looked_up, (E, E.tables, rows, low, high, row_of, start, wanted))
         return
     J = min(_TILE // lanes // _CHUNK * _CHUNK, -(-(stop - start) // _CHUNK) * _CHUNK)
     dots, squares, nearest = np.empty((J, lanes)), np.empty((J, lanes)), np.empty((J // _CHUNK, lanes))
@@ -172,7 +172,7 @@ def plain_sums(E, rows, low, high, row_of, start, wanted):
     first = start
     while first < stop:
         count = min(J, stop - first)
-        dot_products(indptr, indices, values, slot, rows, low, high, first, count, dots)
+        dot_products(E, rows, low, high, first, count, dots)
         _chunk_distances(norm2[first : first + count], own, dots, squares, nearest)
         for q in range(row_of.size):
             r = row_of[q]

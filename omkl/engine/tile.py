@@ -4,16 +4,25 @@ from collections import namedtuple
 
 import numpy as np
 
+from omkl.engine.records import Record
 from omkl.engine.vector_code import LANES
 
 _PAIRS = 2048  # stored vectors x rows of a tile: its kernel values stay in the first-level cache
 
-# squares, K (J, R), nearest (R,), and the vectors picked from the tile, chosen (J,)
-Scratch = namedtuple("Scratch", "squares K nearest chosen")
 
-# dots (J, R) scratch        dot products and kernel values of J stored vectors with R rows
-# few (S+1, R) few_of (R,)   rows that are summed plainly, side by side: ties.py
-Tile = namedtuple("Tile", "dots scratch few few_of")
+class Scratch(Record, namedtuple("Scratch", "squares K nearest chosen")):
+    """Room for the kernel values of a tile.
+
+    squares, K (J, R), nearest (R,), and the vectors picked from the tile, chosen (J,)
+    """
+
+
+class Tile(Record, namedtuple("Tile", "dots scratch few few_of")):
+    """Room for one tile of work.
+
+    dots (J, R) scratch        dot products and kernel values of J stored vectors with R rows
+    few (S+1, R) few_of (R,)   rows that are summed plainly, side by side: ties.py
+    """
 
 
 def make_tile(R: int, slots: int) -> Tile:

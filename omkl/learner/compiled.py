@@ -54,6 +54,12 @@ def cold(versions: Iterable[str]) -> list[str]:
     ]
 
 
+def engine_is_cold(many: bool) -> bool:
+    """Whether no learner is compiled yet for this kind of data, and so most of the engine is not either."""
+    marks = (numba_cache.base() / "ready").glob(f"*-{_target()}")
+    return not any(("-many-" in mark.name) == many for mark in marks)
+
+
 def turns(versions: Iterable[str]) -> Generator[str, None, None]:
     """Yield each version while no other process may compile it; it is marked when the next is wanted.
 

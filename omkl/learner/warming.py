@@ -13,16 +13,20 @@ from tqdm import tqdm
 
 from omkl.algorithms import function
 from omkl.config import compose, learner_spec
-from omkl.engine import numba_cache
+from omkl.config.kernel_pools import kernel_pool
+from omkl.engine import by_address, numba_cache
+from omkl.engine.stream import make_stream
 from omkl.errors import UserError
-from omkl.learner import outside
-from omkl.learner.compiled import Setting, cold, setting, turns, version
+from omkl.learner import outside, resources
+from omkl.learner.compiled import Setting, cold, engine_is_cold, setting, turns, version
+from omkl.learner.learner import Learner
 from omkl.learner.one_pass import run_pass
-from omkl.learner.resources import limits
 
 MOST_NAMES = 8
 COMPANY = 6  # versions to be compiled for each process: fewer take less than what all processes compile
 MOST_PROCESSES = 7  # of 0.3 GB; more would mostly compile the same parts of the engine
+ENGINE_PROCESSES = 3  # that help to compile the engine's entries: more would have little left to do
+_POOL = {"normalise": "none", "kernels": [{"kind": "gaussian", "sigma": 1.0}]}
 BAR = "{desc} {n_fmt} of {total_fmt} |{bar}| {elapsed}"
 
 
@@ -57,26 +61,43 @@ def warm_up(settings: Sequence[Sequence[Any]]) -> None:
                 bar.update()
 
 
-def _load(spec: Any, params: dict, many: bool) -> None:
-    """Run two examples: what that needs is loaded from disk, or compiled."""
-    pool = {"normalise": "none", "kernels": [{"kind": "gaussian", "sigma": 1.0}]}
+def _tiny_run(spec: Any, params: dict, many: bool) -> tuple[dict, dict | None, Any]:
+    """Return hyperparameters of the version that these need, a pool, and data of two examples."""
     tiny = _tiny(many)
     usual = spec.usual(tiny.task)
     if version(spec, usual, many) != version(spec, params, many):
-        usual |= {limit: params[limit] and 2 for limit in limits(spec.state)}
-    with _faults_as_user_errors(spec):
-        run_pass(spec, usual, pool if spec.kernels == "pool" else None, tiny, np.arange(2), 0)
+        usual |= {limit: params[limit] and 2 for limit in resources.limits(spec.state)}
+    return usual, _POOL if spec.kernels == "pool" else None, tiny
+
+
+def _make(*setting: Any) -> None:
+    """Make a learner with room for vectors: what it calls of the engine is loaded from disk, or compiled."""
+    params, pool, tiny = _tiny_run(*setting)
+    pool = kernel_pool(params, pool)
+    learner = Learner(setting[0], params, pool, tiny.d, 0, classes=tiny.n_classes)
+    stream = make_stream(tiny.indptr, tiny.indices, tiny.values, tiny.y, np.arange(2), tiny.n_classes)
+    resources.grow(learner.forms, learner.state, learner.params, stream, True)
+
+
+def _load(*setting: Any) -> None:
+    """Run two examples: what that needs is loaded from disk, or compiled."""
+    with _faults_as_user_errors(setting[0]):
+        run_pass(setting[0], *_tiny_run(*setting), np.arange(2), 0)
 
 
 @contextmanager
 def _company(settings: list[Setting]) -> Iterator[None]:
-    """Let other processes compile from the other end of a long list. What they do not finish is done here."""
+    """Let other processes compile too; what they do not finish is done here.
+
+    They begin with other entries of the engine, if these are new, and go on from the list's other end.
+    """
     from joblib import cpu_count  # which knows of containers' limits
 
-    count = min(cpu_count() - 1, len(settings) // COMPANY, MOST_PROCESSES)
-    text = json.dumps([[spec.name, params, many] for spec, params, many in reversed(settings)])
+    engine = ENGINE_PROCESSES if any(engine_is_cold(many) for _, _, many in settings) else 0
+    count = min(cpu_count() - 1, max(len(settings) // COMPANY, engine), MOST_PROCESSES)
+    written = [[spec.name, params, many] for spec, params, many in reversed(settings)]
     with ExitStack() as stack:
-        for _ in range(count):
+        for helper in range(count):
             command = [sys.executable, "-m", "omkl.learner.warming"]
             quiet: dict[str, Any] = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
             process = subprocess.Popen(command, stdin=subprocess.PIPE, text=True, **quiet)
@@ -84,7 +105,7 @@ def _company(settings: list[Setting]) -> Iterator[None]:
             stack.callback(process.kill)  # harmless: files of compiled code are written as a whole or not
             assert process.stdin is not None
             with suppress(OSError), process.stdin as file:  # unless it ended at once
-                file.write(text)
+                json.dump({"share": (helper + 1) / (count + 1), "settings": written}, file)
         yield
 
 
@@ -126,7 +147,11 @@ def _faults_as_user_errors(spec: Any) -> Iterator[None]:
 
 def _accompany(text: str) -> None:
     """Compile what the process that wrote this text has not begun."""
-    written = [(learner_spec(name), params, many) for name, params, many in json.loads(text)]
+    asked = json.loads(text)
+    written = [(learner_spec(name), params, many) for name, params, many in asked["settings"]]
+    by_address.begin_at(asked["share"])
+    for own in written:
+        _make(*own)
     versions = {version(*own): own for own in written}
     with closing(turns(cold(versions))) as names:
         for name in names:

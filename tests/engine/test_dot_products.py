@@ -1,12 +1,23 @@
 """Dot products of dense and sparse rows have the bits of one plain sum over the non-zeros, in their order."""
 
+from collections import namedtuple
+
 import numpy as np
 import pytest
 
 from omkl.engine.dot_products import dot_products
+from omkl.engine.records import Record
 from omkl.engine.vector_code import LANES
 
 ROWS = 64 + 32 + LANES  # lanes are summed 64, 32 and LANES at once
+
+
+class Open(Record, namedtuple("Open", "slot")):
+    """What dot products take of an open block."""
+
+
+class Stored(Record, namedtuple("Stored", "indptr indices values open")):
+    """What they take of an Expansion."""
 
 
 @pytest.mark.parametrize(("d", "share"), [(60, 1.0), (60, 0.8), (60, 0.1), (20, 1.0)])
@@ -26,7 +37,8 @@ def test_bits_are_those_of_the_plain_sum(d: int, share: float) -> None:
     rows[0] = 0.0
 
     dots = np.full((len(stored) + 1, ROWS), np.nan)
-    dot_products(indptr, indices, values, slot, rows, LANES, LANES + ROWS, 1, len(stored) - 1, dots)
+    E = Stored(indptr, indices, values, Open(slot))
+    dot_products(E, rows, LANES, LANES + ROWS, 1, len(stored) - 1, dots)
 
     for j, x in enumerate(stored[1:]):
         for r in range(ROWS):

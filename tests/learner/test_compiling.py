@@ -83,8 +83,8 @@ def test_a_second_process_compiles_from_the_other_end(folder, monkeypatch):
     settings = [
         (learner_spec(name), learner_spec(name).defaults, False) for name in ("majority", "last_value")
     ]
-    text = json.dumps([[spec.name, params, many] for spec, params, many in settings])
-    warming._accompany(text)
+    written = [[spec.name, params, many] for spec, params, many in settings]
+    warming._accompany(json.dumps({"share": 0.5, "settings": written}))
     assert cold(version(*own) for own in settings) == []
     started = []
     monkeypatch.setattr("joblib.cpu_count", lambda: 3)

@@ -1,0 +1,156 @@
+"""Records of arrays that compiled code reads where they lie: one pointer, however many arrays there are.
+
+Numba hands over a named tuple field by field, an array in seven words. An Expansion is 300 words then, for
+every function that takes one: compiled code was mostly copying them, and took three times as long to compile.
+A Record is laid out once in memory, as words of 8 bytes, and compiled code loads from there what it uses.
+No record changes while compiled code runs (what its arrays hold does), so that LLVM may load a word once.
+"""
+
+import hashlib
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.core.typing.templates import AttributeTemplate
+from numba.extending import (
+    NativeValue,
+    infer_getattr,
+    lower_getattr_generic,
+    models,
+    register_model,
+    typeof_impl,
+    unbox,
+)
+
+_WORD = ir.IntType(64)
+
+
+class Record:
+    """Mixed into a named tuple of arrays, whole numbers, tuples of those, None and other records.
+
+    Compiled code takes it as a pointer, and reads its fields by name. An array read there must not be
+    returned to Python: it does not keep its memory alive.
+    """
+
+    def __init_subclass__(cls) -> None:
+        typeof_impl.register(cls)(_typeof)
+
+    @cached_property
+    def address(self) -> int:
+        """Where the record's words lie, which live as long as it does."""
+        words = np.array([word for value in self for word in _words(value)], np.uint64)  # type: ignore[attr-defined]
+        self.__dict__["words"] = words
+        return words.ctypes.data
+
+    def __getstate__(self) -> None:
+        """A copy lies elsewhere: it takes the fields alone."""
+
+
+class RecordType(types.Type):
+    """Numba's type of a Record: the names and types of its fields."""
+
+    def __init__(self, name: str, fields: tuple[tuple[str, Any], ...]) -> None:
+        self.fields = dict(fields)
+        # part of the symbols of all functions that take it, so that it had better be short
+        super().__init__(f"{name}_{hashlib.sha256(repr(fields).encode()).hexdigest()[:16]}")
+
+    def place(self, name: str) -> int:
+        """The number of the field's first word."""
+        before = list(self.fields)[: list(self.fields).index(name)]
+        return sum(_length(self.fields[other]) for other in before)
+
+
+def _typeof(record: Any, context: Any) -> RecordType:
+    kinds = [(name, typeof_impl(value, context)) for name, value in record._asdict().items()]
+    return RecordType(type(record).__name__, tuple(kinds))
+
+
+def _words(value: Any) -> list[int]:
+    """The words of a field."""
+    if value is None:
+        return []
+    if isinstance(value, Record):
+        return [value.address]
+    if isinstance(value, tuple):
+        return [word for part in value for word in _words(part)]
+    if isinstance(value, np.ndarray):
+        return [value.__array_interface__["data"][0], *value.shape, *(step % 2**64 for step in value.strides)]
+    if isinstance(value, float):
+        return [int(np.float64(value).view(np.uint64))]
+    return [int(value) % 2**64]
+
+
+def _length(kind: Any) -> int:
+    """How many words a field of this type has."""
+    if isinstance(kind, types.Array):
+        return 1 + 2 * kind.ndim
+    if hasattr(kind, "types"):  # a tuple
+        return sum(map(_length, kind.types))
+    return 0 if kind == types.none else 1
+
+
+register_model(RecordType)(models.OpaqueModel)
+
+
+@unbox(RecordType)
+def _unbox(kind, record, c):
+    address = c.pyapi.object_getattr_string(record, "address")
+    value = c.pyapi.long_as_voidptr(address)
+    c.pyapi.decref(address)
+    return NativeValue(value, is_error=c.pyapi.c_api_error())
+
+
+@infer_getattr
+class _Fields(AttributeTemplate):
+    key = RecordType
+
+    def generic_resolve(self, record, name):
+        return record.fields.get(name)
+
+
+@lower_getattr_generic(RecordType)
+def _field(context, builder, record, pointer, name):
+    words = builder.bitcast(pointer, _WORD.as_pointer())
+    words = builder.gep(words, [_WORD(record.place(name))], inbounds=True)
+    return _value(context, builder, record.fields[name], words)
+
+
+def _value(context, builder, kind, words):
+    """The value of a field of this type, from its words."""
+
+    def load(place):
+        word = builder.load(builder.gep(words, [_WORD(place)], inbounds=True))
+        word.set_metadata("invariant.load", builder.module.add_metadata([]))
+        return word
+
+    if kind == types.none:
+        return context.get_dummy_value()
+    if isinstance(kind, types.BaseTuple):
+        parts, place = [], 0
+        for part in kind.types:
+            parts.append(_value(context, builder, part, builder.gep(words, [_WORD(place)], inbounds=True)))
+            place += _length(part)
+        return context.make_tuple(builder, kind, parts)
+    if isinstance(kind, types.Array):
+        array = context.make_array(kind)(context, builder)
+        shape = [load(1 + k) for k in range(kind.ndim)]
+        steps = [load(1 + kind.ndim + k) for k in range(kind.ndim)]
+        count = shape[0]
+        for size in shape[1:]:
+            count = builder.mul(count, size, flags=["nsw"])
+        array.data = builder.inttoptr(load(0), array.data.type)
+        array.shape = cgutils.pack_array(builder, shape, ty=_WORD)
+        array.strides = cgutils.pack_array(builder, steps, ty=_WORD)
+        array.nitems = count
+        array.itemsize = _WORD(context.get_abi_sizeof(context.get_data_type(kind.dtype)))
+        array.meminfo = cgutils.get_null_value(array.meminfo.type)
+        array.parent = cgutils.get_null_value(array.parent.type)
+        return array._getvalue()
+    if isinstance(kind, RecordType):
+        return builder.inttoptr(load(0), ir.IntType(8).as_pointer())
+    if kind == types.float64:
+        return builder.bitcast(load(0), ir.DoubleType())
+    return load(0)

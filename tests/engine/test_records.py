@@ -1,0 +1,106 @@
+"""Records: what compiled code reads is what Python holds, wherever a record or a copy of it lies."""
+
+import copy
+import pickle
+from collections import namedtuple
+
+import numpy as np
+from numba import typeof
+
+from omkl.engine.jit import compiled
+from omkl.engine.records import Record
+
+
+class Inner(Record, namedtuple("Inner", "name counts")):
+    """A record in another."""
+
+
+class Outer(Record, namedtuple("Outer", "absent whole share pair matrix inner last")):
+    """One field of each kind."""
+
+
+def outer(**fields):
+    inner = Inner(None, np.arange(3))
+    usual = Outer(None, -7, 0.25, (3, 4), np.arange(6.0).reshape(2, 3), inner, np.array([True, False]))
+    return usual._replace(**fields)
+
+
+@compiled
+def read(record, out):
+    out[0] = record.whole
+    out[1] = record.share
+    out[2] = 10 * record.pair[0] + record.pair[1]
+    out[3] = record.matrix[1, 2]
+    out[4] = record.matrix.size
+    out[5] = record.inner.counts[-1]
+    out[6] = record.last[0]
+    out[7] = record.matrix[:, 1].sum()
+    out[8] = record.matrix.T[2, 0]
+
+
+@compiled
+def write(record):
+    record.matrix[0, 0] = 8.0
+    record.inner.counts[1] += 5
+
+
+@compiled
+def has(record):
+    return record.absent is not None, record.inner.name is not None
+
+
+def values(record):
+    out = np.zeros(9)
+    read(record, out)
+    return out.tolist()
+
+
+def test_every_kind_of_field_is_read():
+    assert values(outer()) == [-7, 0.25, 34, 5, 6, 2, 1, 5, 2]
+    assert has(outer()) == (False, False)
+    assert has(outer(absent=np.zeros(1))) == (True, False)
+
+
+def test_strides_and_other_types_are_read():
+    every_second = np.arange(24.0).reshape(4, 6)[::2, ::2]
+    assert values(outer(matrix=every_second))[3:5] == [16, 6]
+    assert values(outer(matrix=every_second))[7:] == [2 + 14, 4]
+    backwards = np.arange(6.0).reshape(2, 3)[::-1]
+    assert values(outer(matrix=backwards))[3] == 2
+    assert values(outer(matrix=np.arange(6, dtype=np.int32).reshape(2, 3)))[3] == 5
+    frozen = np.arange(6.0).reshape(2, 3)
+    frozen.flags.writeable = False
+    assert values(outer(matrix=frozen))[3] == 5
+
+
+def test_what_compiled_code_writes_is_seen():
+    record = outer()
+    write(record)
+    assert record.matrix[0, 0] == 8.0
+    assert record.inner.counts.tolist() == [0, 6, 2]
+
+
+def test_a_changed_record_lies_elsewhere():
+    record = outer()
+    before = values(record)
+    wider = record._replace(matrix=np.full((5, 7), 2.0), inner=Inner(None, np.array([9])))
+    assert values(wider)[3:6] == [2, 35, 9]
+    assert values(record) == before
+
+
+def test_copies_take_their_own_arrays():
+    record = outer()
+    values(record)  # its words are laid out now
+    for other in (copy.deepcopy(record), pickle.loads(pickle.dumps(record))):
+        record.matrix[1, 2] = 77.0
+        assert values(other)[3] == 5.0
+        assert values(record)[3] == 77.0
+        record.matrix[1, 2] = 5.0
+    assert copy.copy(record).address != record.address
+
+
+def test_types_are_those_of_the_fields():
+    assert typeof(outer()) == typeof(outer(whole=3, matrix=np.zeros((9, 9))))
+    assert typeof(outer()) != typeof(outer(matrix=np.zeros((9, 9), np.float32)))
+    assert typeof(outer()) != typeof(outer(absent=np.zeros(1)))
+    assert typeof(Inner(None, np.zeros(2))) != typeof(Inner(np.zeros(2), None))
