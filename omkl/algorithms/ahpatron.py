@@ -33,7 +33,7 @@ from omkl.engine.budgeted import (
 from omkl.engine.classes import sides
 from omkl.engine.conventions import LEAST_LOSS, is_mistake, within_range
 from omkl.engine.experts import discount, mistakes, weighted_vote
-from omkl.engine.gram_matrix import factored, gram, grow, move, projection, rounded, solution
+from omkl.engine.gram_matrix import distance, factored, gram, grow, move, projection, rounded, solution
 from omkl.engine.jit import compiled
 from omkl.engine.projection import project
 from omkl.engine.stream import record
@@ -173,7 +173,7 @@ def _halves(size, born):
 def avp_ogs(stream, B, G, norm2, change, T, trace, learn, U, eps, c):
     """AVP that projects an example on the stored ones where that costs little, T rounds in all.
 
-    G factored Gram matrix of the stored vectors   beta coefficients of the projection, K^-1 k
+    G factored Gram matrix of the stored vectors   beta = K^-1 k, the coefficients of the projection
     change (1,) Delta: 1 and the squared norms of what was learnt from mistakes
     eta = c U / sqrt(U^2 + Delta)
     An example within the squared distance 100 / T of the span is projected. As K is symmetric, beta' K a =
@@ -186,14 +186,15 @@ def avp_ogs(stream, B, G, norm2, change, T, trace, learn, U, eps, c):
         own, n = self_kernels(B, t)[0], used(B, 0)
         if not (learn and _is_short(y, f, eps, own)):
             continue
-        beta, u, size2, residual = projection(G, kernel_values(B, t)[:n, 0].copy(), own, own_kernels(B, 0))
+        k, own_s = kernel_values(B, t)[:n, 0].copy(), own_kernels(B, 0)
+        u, size2, residual = distance(G, k, own, own_s)
         projects = n > 0 and residual <= 100.0 / T[0]
         size2 = size2 if projects else own
         if is_mistake(y, f):
             change[0] = within_range(change[0] + size2)
         eta = c * U / math.sqrt(U * U + change[0])
         if projects:
-            move(B, 0, eta * y, beta)
+            move(B, 0, eta * y, projection(G, k, own, own_s, u))
         else:
             grow(G, u, residual)
             add(B, stream, t, 0, n, eta * y)

@@ -4,7 +4,7 @@ import math
 
 from omkl.engine.budgeted import add, kernel_values, outputs, own_kernels, self_kernels, used
 from omkl.engine.eigen import times
-from omkl.engine.gram_matrix import grow, move, projection, solution
+from omkl.engine.gram_matrix import distance, grow, move, projection, solution
 from omkl.engine.jit import compiled
 from omkl.engine.stream import record
 
@@ -26,7 +26,9 @@ def krls_ald(stream, B, G, P, trace, learn, nu):
         own, n = self_kernels(B, t)[0], used(B, 0)
         if not learn or own == math.inf:
             continue
-        beta, u, _, delta = projection(G, kernel_values(B, t)[:n, 0].copy(), own, own_kernels(B, 0))
+        k, own_s = kernel_values(B, t)[:n, 0].copy(), own_kernels(B, 0)
+        u, _, delta = distance(G, k, own, own_s)
+        beta = projection(G, k, own, own_s, u)
         e = y - f
         if delta > nu:
             move(B, 0, -e / delta, beta)

@@ -29,7 +29,7 @@ from omkl.engine.budgeted import (
 from omkl.engine.classes import sides
 from omkl.engine.conventions import hinge
 from omkl.engine.experts import discount, mistakes, weighted_vote
-from omkl.engine.gram_matrix import grow, move, projection, rounded
+from omkl.engine.gram_matrix import distance, grow, move, projection, rounded
 from omkl.engine.jit import compiled
 from omkl.engine.stream import record
 
@@ -48,13 +48,13 @@ def bomkc_projectron(stream, B, w, G, trace, learn, gamma):
         k, own = kernel_values(B, t), self_kernels(B, t)
         for i in range(f.size):
             if z[i] and own[i] < math.inf:
-                n = used(B, i)
-                d, u, _, residual = projection(G[i], k[:n, i], own[i], own_kernels(B, i))
+                n, own_s = used(B, i), own_kernels(B, i)
+                u, _, residual = distance(G[i], k[:n, i], own[i], own_s)
                 if has_room(B, i) and residual > 0.0:
                     grow(G[i], u, residual)
                     add(B, stream, t, i, n, y)
                 else:
-                    move(B, i, y, d)
+                    move(B, i, y, projection(G[i], k[:n, i], own[i], own_s, u))
 
 
 @compiled
@@ -81,15 +81,17 @@ def bomkc_projectronpp(stream, B, w, G, trace, learn, gamma):
             loss = hinge(y, f[i])
             if own[i] == math.inf or not (z[i] or loss > 0.0):
                 continue
-            n = used(B, i)
-            d, u, norm2, residual = projection(G[i], k[:n, i], own[i], own_kernels(B, i))
+            n, own_s, step = used(B, i), own_kernels(B, i), 0.0
+            u, norm2, residual = distance(G[i], k[:n, i], own[i], own_s)
             if not z[i]:
                 size2 = sides(B.classes) * norm2
                 tau = min(1.0, loss / size2) if size2 > 0.0 else 0.0
                 if 2.0 * loss - tau * size2 >= 2.0 * U * math.sqrt(sides(B.classes) * residual):
-                    move(B, i, y * tau, d)
+                    step = tau
             elif has_room(B, i) and residual > 0.0:
                 grow(G[i], u, residual)
                 add(B, stream, t, i, n, y)
             else:
-                move(B, i, y, d)
+                step = 1.0
+            if step > 0.0:
+                move(B, i, y * step, projection(G[i], k[:n, i], own[i], own_s, u))

@@ -9,7 +9,7 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 
 from omkl.engine.jit import compiled
-from omkl.engine.vector_code import LANES
+from omkl.engine.vector_code import LANES, SIZE, VECTOR, arrays_of, pointer_to, spread, vector_at
 
 _LEAST_DENSE = 48  # columns; with fewer, laying vectors side by side costs what it gains
 
@@ -28,41 +28,22 @@ def _lane_sums(width):
         signature = types.void(indices, values, start, stop, slot, rows, lane, out, j, place)
 
         def codegen(context, builder, signature, args):
-            double, size = ir.DoubleType(), ir.IntType(64)
-            vector = ir.VectorType(double, LANES)
-            arrays = {
-                name: context.make_array(kind)(context, builder, value)
-                for name, kind, value in zip(
-                    ("indices", "values", "start", "stop", "slot", "rows", "lane", "out", "j", "place"),
-                    signature.args,
-                    args,
-                    strict=True,
-                )
-                if isinstance(kind, types.Array)
-            }
-            _, _, first, last, _, _, lane, _, j, place = args
-            stride = cgutils.unpack_tuple(builder, arrays["rows"].shape)[1]
-
-            def vectors(base, offset):
-                pointer = builder.bitcast(builder.gep(base, [offset]), vector.as_pointer())
-                return [builder.gep(pointer, [size(u)]) for u in range(width // LANES)]
-
-            sums = [cgutils.alloca_once_value(builder, vector(None)) for _ in range(width // LANES)]
-            with cgutils.for_range_slice(builder, first, last, size(1), size) as (k, _):
-                column = builder.sext(builder.load(builder.gep(arrays["indices"].data, [k])), size)
-                at = builder.sext(builder.load(builder.gep(arrays["slot"].data, [column])), size)
-                value = builder.load(builder.gep(arrays["values"].data, [k]))
-                one = builder.insert_element(vector(ir.Undefined), value, ir.IntType(32)(0))
-                mask = ir.VectorType(ir.IntType(32), LANES)(None)
-                spread = builder.shuffle_vector(one, vector(ir.Undefined), mask)
-                offset = builder.add(builder.mul(at, stride), lane)
-                for total, pointer in zip(sums, vectors(arrays["rows"].data, offset), strict=True):
-                    product = builder.fmul(spread, builder.load(pointer, align=8))
+            indices, values, first, last, slot, rows, lane, out, j, place = arrays_of(
+                context, builder, signature, args
+            )
+            parts = [SIZE(u) for u in range(0, width, LANES)]
+            sums = [cgutils.alloca_once_value(builder, VECTOR(None)) for _ in parts]
+            lanes = [builder.add(lane, u) for u in parts]
+            with cgutils.for_range_slice(builder, first, last, SIZE(1), SIZE) as (k, _):
+                column = builder.sext(builder.load(pointer_to(builder, indices, k)), SIZE)
+                at = builder.sext(builder.load(pointer_to(builder, slot, column)), SIZE)
+                value = spread(builder, builder.load(pointer_to(builder, values, k)))
+                for total, own in zip(sums, lanes, strict=True):
+                    product = builder.fmul(value, builder.load(vector_at(builder, rows, at, own), align=8))
                     builder.store(builder.fadd(builder.load(total), product), total)
-            step = builder.udiv(cgutils.unpack_tuple(builder, arrays["out"].strides)[0], size(8))
-            offset = builder.add(builder.mul(j, step), place)
-            for total, pointer in zip(sums, vectors(arrays["out"].data, offset), strict=True):
-                builder.store(builder.load(total), pointer, align=8)
+            for total, u in zip(sums, parts, strict=True):
+                at = vector_at(builder, out, j, builder.add(place, u))
+                builder.store(builder.load(total), at, align=8)
             return context.get_dummy_value()
 
         return signature, codegen
@@ -84,35 +65,22 @@ def _square_sums(typingctx, panel, slot, rows, lane, out):
     signature = types.void(panel, slot, rows, lane, out)
 
     def codegen(context, builder, signature, args):
-        double, size = ir.DoubleType(), ir.IntType(64)
-        vector = ir.VectorType(double, LANES)
-        kinds = dict(
-            zip(("panel", "slot", "rows", "out"), (*signature.args[:3], signature.args[4]), strict=True)
-        )
-        values = dict(zip(kinds, (*args[:3], args[4]), strict=True))
-        arrays = {
-            name: context.make_array(kind)(context, builder, values[name]) for name, kind in kinds.items()
-        }
-        (columns,) = cgutils.unpack_tuple(builder, arrays["slot"].shape)
-        stride = cgutils.unpack_tuple(builder, arrays["rows"].shape)[1]
-        step = cgutils.unpack_tuple(builder, arrays["out"].strides)[0]
-        mask = ir.VectorType(ir.IntType(32), LANES)(None)
-
-        sums = [cgutils.alloca_once_value(builder, vector(None)) for _ in range(LANES)]
-        with cgutils.for_range(builder, columns, intp=size) as loop:
-            at = builder.sext(builder.load(builder.gep(arrays["slot"].data, [loop.index])), size)
-            first = builder.gep(arrays["rows"].data, [builder.add(builder.mul(at, stride), args[3])])
-            lanes = builder.load(builder.bitcast(first, vector.as_pointer()), align=8)
-            first = builder.gep(arrays["panel"].data, [builder.mul(loop.index, size(LANES))])
+        panel, slot, rows, lane, out = arrays_of(context, builder, signature, args)
+        (columns,) = cgutils.unpack_tuple(builder, slot.shape)
+        step = cgutils.unpack_tuple(builder, out.strides)[0]
+        sums = [cgutils.alloca_once_value(builder, VECTOR(None)) for _ in range(LANES)]
+        with cgutils.for_range(builder, columns, intp=SIZE) as loop:
+            at = builder.sext(builder.load(pointer_to(builder, slot, loop.index)), SIZE)
+            lanes = builder.load(vector_at(builder, rows, at, lane), align=8)
+            first = builder.mul(loop.index, SIZE(LANES))
             for j, total in enumerate(sums):
-                value = builder.load(builder.gep(first, [size(j)]))
-                one = builder.insert_element(vector(ir.Undefined), value, ir.IntType(32)(0))
-                product = builder.fmul(builder.shuffle_vector(one, vector(ir.Undefined), mask), lanes)
+                value = builder.load(pointer_to(builder, panel, builder.add(first, SIZE(j))))
+                product = builder.fmul(spread(builder, value), lanes)
                 builder.store(builder.fadd(builder.load(total), product), total)
-        for j, total in enumerate(sums):
-            target = builder.bitcast(arrays["out"].data, ir.IntType(8).as_pointer())
-            target = builder.gep(target, [builder.mul(step, size(j))])
-            builder.store(builder.load(total), builder.bitcast(target, vector.as_pointer()), align=8)
+        for j, total in enumerate(sums):  # of a part of wider lines
+            target = builder.bitcast(out.data, ir.IntType(8).as_pointer())
+            target = builder.gep(target, [builder.mul(step, SIZE(j))])
+            builder.store(builder.load(total), builder.bitcast(target, VECTOR.as_pointer()), align=8)
         return context.get_dummy_value()
 
     return signature, codegen

@@ -39,35 +39,54 @@ def rounded(f, g, classes=None):
 
 
 @compiled
-def projection(G, k, own, own_s):
-    """x's projection on the span: d, u (n,), norm2, residual.
+def distance(G, k, own, own_s):
+    """How far x is from the span: u (n,), norm2, residual.
 
-    d its coefficients K^-1 k    u = D^-1 L^-1 k, for ``grow``    norm2 its squared norm k^T K^-1 k
+    u = D^-1 L^-1 k, for ``projection`` and ``grow``    norm2 = k^T K^-1 k, the squared norm of x's projection
     residual its squared distance from x    own_s (n,): kappa(x_s, x_s)
-    A residual or coefficient of no more than rounding is 0. A vector stored already is its own projection.
+    A residual of no more than rounding is 0. A vector stored already is its own projection.
     """
-    n = k.size
-    d, u = np.zeros(n), k.copy()
-    for s in range(n):
-        if k[s] == own and own_s[s] == own:
-            d[s] = 1.0
-            return d, u, own, 0.0
+    u = k.copy()
+    if _place(k, own, own_s) >= 0:
+        return u, own, 0.0
     norm2 = _eliminate(G, u)
-    d[:] = u
+    residual = own - norm2
+    return u, norm2, residual if residual > LEAST_RESIDUAL * own else 0.0
+
+
+@compiled
+def projection(G, k, own, own_s, u):
+    """d (n,) = K^-1 k, the coefficients of x's projection on the span, from u of ``distance``.
+
+    A coefficient of no more than rounding is 0.
+    """
+    d, place = u.copy(), _place(k, own, own_s)
+    if place >= 0:
+        d[:] = 0.0
+        d[place] = 1.0
+        return d
     _substitute(G, d)
     largest = 0.0
-    for s in range(n):
+    for s in range(d.size):
         largest = max(largest, abs(d[s]) * np.sqrt(own_s[s]))
-    for s in range(n):
+    for s in range(d.size):
         if abs(d[s]) * np.sqrt(own_s[s]) <= LEAST_SUM * largest:
             d[s] = 0.0
-    residual = own - norm2
-    return d, u, norm2, residual if residual > LEAST_RESIDUAL * own else 0.0
+    return d
+
+
+@compiled
+def _place(k, own, own_s):
+    """The first slot that holds x, -1 where none does."""
+    for s in range(k.size):
+        if k[s] == own and own_s[s] == own:
+            return s
+    return -1
 
 
 @compiled
 def grow(G, u, residual):
-    """Take x among the stored vectors, by what ``projection`` returned of it."""
+    """Take x among the stored vectors, by what ``distance`` returned of it."""
     n = u.size
     G[n, :n] = u
     G[:n, n] = u

@@ -50,7 +50,7 @@ def output_with_offset(E, B, scale, stream, t, b):
 def _shifted(classes, scale, f, b):
     if b.ndim == 1:
         return f + b[0]
-    if not any_of(b):
+    if not any_of(b[:, 0]):
         return f
     for c in range(len(b)):
         classes.total[c] = scale[0] * classes.scores[0, c] + b[c, 0]

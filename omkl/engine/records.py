@@ -1,13 +1,12 @@
 """Records of arrays that compiled code reads where they lie: one pointer, however many arrays there are.
 
 Numba hands over a named tuple field by field, an array in seven words. An Expansion is 300 words then, for
-every function that takes one: compiled code was mostly copying them, and took three times as long to compile.
-A Record is laid out once in memory, as words of 8 bytes, and compiled code loads from there what it uses.
-No record changes while compiled code runs (what its arrays hold does), so that LLVM may load a word once.
+every function that takes one: learners with a budget took half as long again, and so did compiling. A Record
+is laid out once in memory, as words of 8 bytes, and compiled code loads from there what it uses. No record
+changes while compiled code runs (what its arrays hold does), so that LLVM may load a word once.
 """
 
 import hashlib
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -29,7 +28,7 @@ _WORD = ir.IntType(64)
 
 
 class Record:
-    """Mixed into a named tuple of arrays, whole numbers, tuples of those, None and other records.
+    """Mixed into a named tuple of arrays, whole and real numbers, tuples of those, None and other records.
 
     Compiled code takes it as a pointer, and reads its fields by name. An array read there must not be
     returned to Python: it does not keep its memory alive.
@@ -38,12 +37,14 @@ class Record:
     def __init_subclass__(cls) -> None:
         typeof_impl.register(cls)(_typeof)
 
-    @cached_property
+    @property
     def address(self) -> int:
         """Where the record's words lie, which live as long as it does."""
-        words = np.array([word for value in self for word in _words(value)], np.uint64)  # type: ignore[attr-defined]
-        self.__dict__["words"] = words
-        return words.ctypes.data
+        held: Any = vars(self)
+        if "words" not in held:
+            words = np.array(_words(tuple(self)), np.uint64)  # type: ignore[arg-type]
+            held.setdefault("words", (words, words.ctypes.data))  # of two threads, one's words stay
+        return held["words"][1]
 
     def __getstate__(self) -> None:
         """A copy lies elsewhere: it takes the fields alone."""
@@ -53,6 +54,9 @@ class RecordType(types.Type):
     """Numba's type of a Record: the names and types of its fields."""
 
     def __init__(self, name: str, fields: tuple[tuple[str, Any], ...]) -> None:
+        for field, kind in fields:
+            if not _fits(kind):
+                raise TypeError(f"{name}.{field} is of type {kind}, which a record cannot hold")
         self.fields = dict(fields)
         # part of the symbols of all functions that take it, so that it had better be short
         super().__init__(f"{name}_{hashlib.sha256(repr(fields).encode()).hexdigest()[:16]}")
@@ -66,6 +70,12 @@ class RecordType(types.Type):
 def _typeof(record: Any, context: Any) -> RecordType:
     kinds = [(name, typeof_impl(value, context)) for name, value in record._asdict().items()]
     return RecordType(type(record).__name__, tuple(kinds))
+
+
+def _fits(kind: Any) -> bool:
+    if hasattr(kind, "types"):  # a tuple
+        return all(map(_fits, kind.types))
+    return isinstance(kind, types.Array | RecordType) or kind in (types.none, types.int64, types.float64)
 
 
 def _words(value: Any) -> list[int]:

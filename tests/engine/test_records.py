@@ -2,9 +2,12 @@
 
 import copy
 import pickle
+import threading
 from collections import namedtuple
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
+import pytest
 from numba import typeof
 
 from omkl.engine.jit import compiled
@@ -104,3 +107,22 @@ def test_types_are_those_of_the_fields():
     assert typeof(outer()) != typeof(outer(matrix=np.zeros((9, 9), np.float32)))
     assert typeof(outer()) != typeof(outer(absent=np.zeros(1)))
     assert typeof(Inner(None, np.zeros(2))) != typeof(Inner(np.zeros(2), None))
+
+
+def test_what_a_record_cannot_hold_is_refused():
+    with pytest.raises(TypeError, match=r"Outer\.whole is of type bool, which a record cannot hold"):
+        typeof(outer(whole=True))
+    with pytest.raises(TypeError, match=r"Outer\.pair is of type Tuple\(int64, unicode_type\)"):
+        typeof(outer(pair=(1, "two")))
+
+
+def test_threads_that_lay_out_a_record_at_once_get_one_address():
+    for _ in range(200):
+        record, start = outer(), threading.Barrier(4)
+
+        def address(record=record, start=start):
+            start.wait()
+            return record.address
+
+        with ThreadPoolExecutor(4) as pool:
+            assert len({future.result() for future in [pool.submit(address) for _ in range(4)]}) == 1
