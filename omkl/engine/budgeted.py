@@ -37,7 +37,7 @@ from omkl.engine.stream import empty_stream
 
 def budget_entries(B: Any) -> Entries:
     """Return the entries of these functions for a Budget (budget_record.py)."""
-    stream = empty_stream(B.classes and B.classes.total.size)
+    stream = empty_stream(B.classes is not None)
     return entries(
         Entries,
         {

@@ -26,14 +26,19 @@ def begin_at(share: float) -> None:
 
 
 def entries(kind: Any, of: dict[str, tuple]) -> Any:
-    """Return a named tuple of this kind of the entries of compiled functions, each (function, *arguments).
-
-    A function returns nothing. It is loaded from disk for arguments of these types, or compiled.
-    """
+    """Return a named tuple of this kind: the `entry` of each (function, *arguments)."""
     first = int(_first * len(of))
     turns = [*of.items()][first:] + [*of.items()][:first]
-    made = {name: _entry(function, tuple(map(typeof, given))) for name, (function, *given) in turns}
+    made = {name: entry(function, *given) for name, (function, *given) in turns}
     return kind(**made)
+
+
+def entry(function: Any, *arguments: Any) -> Entry:
+    """Return the entry of a compiled function that returns nothing, for arguments of these types.
+
+    It is loaded from disk, or compiled.
+    """
+    return _entry(function, tuple(map(typeof, arguments)))
 
 
 @cache

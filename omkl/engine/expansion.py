@@ -64,7 +64,7 @@ def reserve(E: Expansion, vectors: int, nnz: int, longest: int) -> Expansion:
 
 
 def _entries(E: Expansion) -> Entries:
-    stream = empty_stream(E.classes and E.classes.total.size)
+    stream = empty_stream(E.classes is not None)
     plain = (E.open.rows, 0, 0, E.tile.few_of, 0, E.doubt)
     return entries(
         Entries,

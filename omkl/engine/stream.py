@@ -71,10 +71,10 @@ def make_stream(
     )
 
 
-def empty_stream(classes: int | None) -> Stream:
-    """Return a stream without rounds, of this many classes; None: two."""
+def empty_stream(many: bool) -> Stream:
+    """Return a stream without rounds; many: with labels, as where there are more than two classes."""
     none = np.zeros(0)
-    return make_stream(none, none, none, none, none, classes or 2)
+    return make_stream(none, none, none, none, none, 3 if many else 2)
 
 
 def part(stream: Stream, start: int, stop: int) -> Stream:
