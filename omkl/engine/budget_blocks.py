@@ -2,19 +2,18 @@
 
 from collections import namedtuple
 
-from omkl.engine.by_address import NO_ENTRY
+from omkl.engine.by_address import NO_ENTRY, Addresses
 from omkl.engine.dot_products import products, used_products
 from omkl.engine.jit import compiled, uncounted
 from omkl.engine.open_block import lay_out, live, row_of, whole_lanes
 from omkl.engine.pool import form_of
-from omkl.engine.records import Record
 from omkl.engine.slot_values import fill_slots, slot_values
 from omkl.engine.stream import row
 from omkl.engine.vector_code import LANES
 
 
-class Entries(Record, namedtuple("Entries", "read add open_block fill_rows fill_slot store")):
-    """Addresses of the functions below and in budgeted.py, for one record: by_address.py."""
+class Entries(Addresses, namedtuple("Entries", "read add open_block fill_rows fill_slot store")):
+    """Addresses of functions below and in budgeted.py, for one record: by_address.py."""
 
 
 NO_ENTRIES = Entries(*[NO_ENTRY] * len(Entries._fields))

@@ -14,9 +14,18 @@ from numba import typeof, types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
+from omkl.engine.records import Record
+
 Entry = tuple[int, int]
 NO_ENTRY: Entry = (0, 0)
 _first = 0.0  # the share of a record's entries that come last here: see begin_at
+
+
+class Addresses(Record):
+    """Mixed into a named tuple of entries, which hold in their own process alone: a copy has none."""
+
+    def __reduce__(self) -> tuple:
+        return type(self), (NO_ENTRY,) * len(self)  # type: ignore[arg-type]
 
 
 def begin_at(share: float) -> None:

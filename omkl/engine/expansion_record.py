@@ -4,7 +4,7 @@ from collections import namedtuple
 
 import numpy as np
 
-from omkl.engine.by_address import NO_ENTRY
+from omkl.engine.by_address import NO_ENTRY, Addresses
 from omkl.engine.classes import make_classes
 from omkl.engine.lookup_tables import make_tables, words
 from omkl.engine.open_block import make_block, whole_lanes
@@ -48,17 +48,17 @@ class Expansion(
     classes             what the learner sees of C classes: classes.py
     sides (m+1, capacity)   the class in which each kernel holds -A[i, j]; last that in which all hold A[i, j]
     touched (m, C)      non-zero coefficients of each kernel and class
-    entries             of the functions below for this record: by_address.py
+    entries             the engine's functions for this record: by_address.py
     """
 
 
 class Entries(
-    Record,
+    Addresses,
     namedtuple(
         "Entries", "read open_block prepare serve accumulate sum_looked_up settle plain_sums plain_looked_up"
     ),
 ):
-    """Addresses of the functions below, for one record: by_address.py."""
+    """Addresses of functions of expansion.py, ties.py and others for one record: by_address.py."""
 
 
 def make_expansion(pool: Pool, d: int, block: int = BLOCK, classes: int | None = None) -> Expansion:

@@ -27,7 +27,8 @@ def compiled(function: Callable, **options: Any) -> Any:
         )
 
     dispatcher.get_call_template = any_number
-    dispatcher._cache.load_overload = partial(_load, dispatcher._cache)
+    if hasattr(dispatcher._cache, "_load_overload"):  # of numba 0.59 to 0.68 at least
+        dispatcher._cache.load_overload = partial(_load, dispatcher._cache)
     return dispatcher
 
 

@@ -1,9 +1,9 @@
 """Records of arrays that compiled code reads where they lie: one pointer, however many arrays there are.
 
-Numba hands over a named tuple field by field, an array in seven words. An Expansion is 300 words then, for
-every function that takes one: learners with a budget took half as long again, and so did compiling. A Record
-is laid out once in memory, as words of 8 bytes, and compiled code loads from there what it uses. No record
-changes while compiled code runs (what its arrays hold does), so that LLVM may load a word once.
+Numba hands over a named tuple field by field, an array in five words and two for each side. An Expansion is
+380 words then, for every function that takes one: learners with a budget took half as long again, and so did
+compiling. A Record is laid out once in memory, as words of 8 bytes, and compiled code loads from there what
+it uses. No record changes while compiled code runs (what its arrays hold does), so LLVM may load a word once.
 """
 
 import hashlib
@@ -30,8 +30,9 @@ _WORD = ir.IntType(64)
 class Record:
     """Mixed into a named tuple of arrays, whole and real numbers, tuples of those, None and other records.
 
-    Compiled code takes it as a pointer, and reads its fields by name. An array read there must not be
-    returned to Python: it does not keep its memory alive.
+    Compiled code takes it as a pointer, and can read its fields by name, no more. An array read there must
+    not be returned to Python, except where the record lives on: it does not keep its memory alive. Nor may an
+    array of a record be resized or reshaped in place: its words would stay as they are.
     """
 
     def __init_subclass__(cls) -> None:
@@ -75,7 +76,9 @@ def _typeof(record: Any, context: Any) -> RecordType:
 def _fits(kind: Any) -> bool:
     if hasattr(kind, "types"):  # a tuple
         return all(map(_fits, kind.types))
-    return isinstance(kind, types.Array | RecordType) or kind in (types.none, types.int64, types.float64)
+    if isinstance(kind, types.Array):
+        return kind.ndim > 0
+    return isinstance(kind, RecordType) or kind in (types.none, types.int64, types.float64)
 
 
 def _words(value: Any) -> list[int]:

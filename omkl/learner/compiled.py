@@ -8,13 +8,14 @@ same time: the files of the helpers that they share are saved one by one (omkl/e
 import hashlib
 import platform
 import sys
-from collections.abc import Generator, Iterable, Sequence
-from contextlib import suppress
+from collections.abc import Generator, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from omkl.algorithms import function
+from omkl.config.state import ExpansionForm, SlotsForm
 from omkl.engine import numba_cache
 from omkl.files import hold
 from omkl.learner.resources import absent
@@ -54,10 +55,35 @@ def cold(versions: Iterable[str]) -> list[str]:
     ]
 
 
-def engine_is_cold(many: bool) -> bool:
-    """Whether no learner is compiled yet for this kind of data, and so most of the engine is not either."""
-    marks = (numba_cache.base() / "ready").glob(f"*-{_target()}")
-    return not any(("-many-" in mark.name) == many for mark in marks)
+def engine_marks(spec: Any, many: bool) -> list[Path]:
+    """Return the files that mark what a learner calls of the engine as compiled, one for a kind of record."""
+    kinds = {
+        type(form).__name__ for form in spec.state.values() if isinstance(form, ExpansionForm | SlotsForm)
+    }
+    folder = numba_cache.base() / "ready"
+    return [folder / f"engine-{kind}{'-many' * many}-{_target()}" for kind in sorted(kinds)]
+
+
+def mark_engine(spec: Any, many: bool) -> None:
+    """Mark what this learner calls of the engine as compiled."""
+    with suppress(OSError):
+        for mark in engine_marks(spec, many):
+            mark.parent.mkdir(parents=True, exist_ok=True)
+            mark.touch()
+
+
+@contextmanager
+def company() -> Iterator[bool]:
+    """Whether this process may start others that help to compile: one at a time may.
+
+    None may where the folder cannot be written or locked: they would compile for themselves alone.
+    """
+    lock = _take("company")
+    try:
+        yield lock is not None and lock is not NONE
+    finally:
+        if lock is not None and lock is not NONE:
+            lock.release()
 
 
 def turns(versions: Iterable[str]) -> Generator[str, None, None]:

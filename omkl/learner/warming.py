@@ -18,13 +18,14 @@ from omkl.engine import by_address, numba_cache
 from omkl.engine.stream import make_stream
 from omkl.errors import UserError
 from omkl.learner import outside, resources
-from omkl.learner.compiled import Setting, cold, engine_is_cold, setting, turns, version
+from omkl.learner.compiled import Setting, cold, company, engine_marks, mark_engine, setting, turns, version
 from omkl.learner.learner import Learner
 from omkl.learner.one_pass import run_pass
 
 MOST_NAMES = 8
 COMPANY = 6  # versions to be compiled for each process: fewer take less than what all processes compile
-MOST_PROCESSES = 7  # of 0.3 GB; more would mostly compile the same parts of the engine
+MOST_PROCESSES = 7  # more would mostly compile the same parts of the engine
+MEMORY_OF_A_PROCESS = 2**30  # bytes of the machine's memory for each: it takes 0.3 of that
 ENGINE_PROCESSES = 3  # that help to compile the engine's entries: more would have little left to do
 _POOL = {"normalise": "none", "kernels": [{"kind": "gaussian", "sigma": 1.0}]}
 BAR = "{desc} {n_fmt} of {total_fmt} |{bar}| {elapsed}"
@@ -57,6 +58,7 @@ def warm_up(settings: Sequence[Sequence[Any]]) -> None:
             if bar is not None and name in new:
                 bar.set_description_str(f"compiling {versions[name][0].name} (once; kept on disk)")
             _load(*versions[name])
+            mark_engine(versions[name][0], versions[name][2])
             if bar is not None and name in new:
                 bar.update()
 
@@ -77,6 +79,7 @@ def _make(*setting: Any) -> None:
     learner = Learner(setting[0], params, pool, tiny.d, 0, classes=tiny.n_classes)
     stream = make_stream(tiny.indptr, tiny.indices, tiny.values, tiny.y, np.arange(2), tiny.n_classes)
     resources.grow(learner.forms, learner.state, learner.params, stream, True)
+    resources.grow_dictionaries(learner.forms, learner.state, stream, True)
 
 
 def _load(*setting: Any) -> None:
@@ -91,22 +94,32 @@ def _company(settings: list[Setting]) -> Iterator[None]:
 
     They begin with other entries of the engine, if these are new, and go on from the list's other end.
     """
-    from joblib import cpu_count  # which knows of containers' limits
-
-    engine = ENGINE_PROCESSES if any(engine_is_cold(many) for _, _, many in settings) else 0
-    count = min(cpu_count() - 1, max(len(settings) // COMPANY, engine), MOST_PROCESSES)
     written = [[spec.name, params, many] for spec, params, many in reversed(settings)]
     with ExitStack() as stack:
+        count = _helpers(settings) if stack.enter_context(company()) else 0
         for helper in range(count):
             command = [sys.executable, "-m", "omkl.learner.warming"]
             quiet: dict[str, Any] = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-            process = subprocess.Popen(command, stdin=subprocess.PIPE, text=True, **quiet)
+            try:
+                process = subprocess.Popen(command, stdin=subprocess.PIPE, text=True, **quiet)
+            except OSError:  # no more processes are allowed
+                break
             stack.callback(process.wait)
             stack.callback(process.kill)  # harmless: files of compiled code are written as a whole or not
             assert process.stdin is not None
             with suppress(OSError), process.stdin as file:  # unless it ended at once
                 json.dump({"share": (helper + 1) / (count + 1), "settings": written}, file)
         yield
+
+
+def _helpers(settings: list[Setting]) -> int:
+    """How many processes may help: by the work that there is, the cores, and the memory."""
+    from joblib import cpu_count  # which knows of containers' limits
+
+    new = any(not mark.exists() for spec, _, many in settings for mark in engine_marks(spec, many))
+    most = max(len(settings) // COMPANY, ENGINE_PROCESSES if new else 0)
+    room = resources.memory() / MEMORY_OF_A_PROCESS  # may be infinite
+    return int(min(cpu_count() - 1, most, MOST_PROCESSES, room)) if sys.executable else 0
 
 
 def _tiny(many: bool) -> Any:

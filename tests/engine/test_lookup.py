@@ -1,6 +1,8 @@
 """Finding a learner's function by its name, and the folder of compiled code that follows the sources."""
 
+import copy
 import os
+import pickle
 import shutil
 import subprocess
 import sys
@@ -13,6 +15,7 @@ from omkl import algorithms
 from omkl.algorithms import function, functions
 from omkl.config import learner_names, learner_spec
 from omkl.engine import by_address, expansion, experts, jit, kernel_descent, numba_cache
+from omkl.engine.expansion_record import Entries
 from omkl.errors import UserError
 
 PACKAGE = Path(numba_cache.__file__).parent.parent
@@ -167,6 +170,13 @@ def test_a_function_called_by_address_gets_its_arguments_and_raises_its_errors()
         through(place, np.ones(3, np.float32), 1)
     with pytest.raises(TypeError, match="an entry of other types"):
         through(by_address.NO_ENTRY, x, 1)
+
+
+def test_a_copy_of_addresses_has_none():
+    """In another process they would be wild."""
+    made = Entries(*[(1, 2)] * len(Entries._fields))
+    for copied in (copy.deepcopy(made), pickle.loads(pickle.dumps(made))):
+        assert copied == Entries(*[by_address.NO_ENTRY] * len(Entries._fields))
 
 
 @pytest.fixture

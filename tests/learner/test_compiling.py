@@ -10,10 +10,11 @@ from contextlib import closing
 import pytest
 from support import ROOT
 
-from omkl.config import learner_spec
-from omkl.engine import numba_cache
+from omkl.algorithms import functions
+from omkl.config import learner_spec, learner_specs
+from omkl.engine import by_address, numba_cache
 from omkl.learner import warming
-from omkl.learner.compiled import cold, turns, version
+from omkl.learner.compiled import cold, engine_marks, mark_engine, turns, version
 
 COMPILER = """
 import sys, time
@@ -27,6 +28,7 @@ for name in turns(sys.argv[1:]):
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
+    functions()  # which are imported now: where their files lie is decided then
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "compiled"))
     return tmp_path / "compiled"
 
@@ -78,22 +80,99 @@ def test_a_folder_that_cannot_be_written_is_no_error(tmp_path, monkeypatch):
     assert list(turns(["omkc_dd", "omkc_ss"])) == ["omkc_dd", "omkc_ss"]
 
 
-def test_a_second_process_compiles_from_the_other_end(folder, monkeypatch):
-    """The text that it reads, and that it is there for a long list only."""
-    settings = [
-        (learner_spec(name), learner_spec(name).defaults, False) for name in ("majority", "last_value")
-    ]
-    written = [[spec.name, params, many] for spec, params, many in settings]
+def settings(*names):
+    return [(learner_spec(name), learner_spec(name).defaults, False) for name in names]
+
+
+def test_a_second_process_compiles_from_the_other_end(folder):
+    written = [[spec.name, params, many] for spec, params, many in settings("majority", "last_value")]
     warming._accompany(json.dumps({"share": 0.5, "settings": written}))
-    assert cold(version(*own) for own in settings) == []
-    started = []
-    monkeypatch.setattr("joblib.cpu_count", lambda: 3)
-    monkeypatch.setattr(warming.subprocess, "Popen", lambda *args, **how: started.append(args) or Idle())
-    with warming._company(settings * 6):
-        assert len(started) == 2
-    with warming._company(settings):
-        assert len(started) == 2
+    assert cold(version(*own) for own in settings("majority", "last_value")) == []
     assert numba_cache.base() == folder
+
+
+@pytest.fixture
+def started(monkeypatch):
+    """The helpers that were started, on a machine of three cores: none of them runs."""
+    processes = []
+    monkeypatch.setattr("joblib.cpu_count", lambda: 3)
+    monkeypatch.setattr(warming.subprocess, "Popen", lambda *args, **how: processes.append(args) or Idle())
+    monkeypatch.setattr(by_address, "_first", 0.0)
+    return processes
+
+
+def test_helpers_are_there_for_a_long_list_and_for_a_new_engine(folder, started):
+    without, with_vectors = settings("majority"), settings("omkc_dd")
+    with warming._company(without):
+        assert len(started) == 0
+    with warming._company(without * 12):
+        assert len(started) == 2
+    with warming._company(with_vectors):
+        assert len(started) == 4
+    mark_engine(with_vectors[0][0], False)
+    with warming._company(settings("omkc_ss")):
+        assert len(started) == 4
+    with warming._company(settings("bomkc_rbp")):  # has another kind of record
+        assert len(started) == 6
+    with warming._company([(*with_vectors[0][:2], True)]):  # of more than two classes
+        assert len(started) == 8
+
+
+def test_one_process_at_a_time_has_helpers(folder, started):
+    with warming._company(settings("omkc_dd")), warming._company(settings("omkc_dd")):
+        assert len(started) == 2
+
+
+def test_a_folder_that_cannot_be_written_has_no_helpers(tmp_path, monkeypatch, started):
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "file" / "below"))
+    with warming._company(settings("omkc_dd")):
+        assert started == []
+
+
+def test_helpers_are_limited_by_memory(folder, monkeypatch, started):
+    monkeypatch.setattr(warming.resources, "memory", lambda: 1.5 * 2**30)
+    with warming._company(settings("omkc_dd")):
+        assert len(started) == 1
+
+
+def test_where_no_process_can_be_started_there_are_no_helpers(folder, monkeypatch, started):
+    def refused(*args, **how):
+        raise BlockingIOError("no more processes")
+
+    monkeypatch.setattr(warming.subprocess, "Popen", refused)
+    with warming._company(settings("omkc_dd")):
+        pass
+    monkeypatch.setattr(sys, "executable", None)
+    with warming._company(settings("omkc_dd")):
+        pass
+
+
+@pytest.fixture
+def entries(monkeypatch):
+    """The functions whose entries were wanted; nothing is compiled."""
+    functions = []
+    monkeypatch.setattr(by_address, "_entry", lambda function, kinds: functions.append(function) or (1, 1))
+    monkeypatch.setattr(by_address, "_first", 0.0)
+    return functions
+
+
+def test_a_helper_makes_the_entries_that_a_learner_calls(entries):
+    for spec in learner_specs().values():
+        if not spec.estimator:
+            entries.clear()
+            warming._make(spec, spec.usual(spec.tasks[0]), False)
+            assert bool(entries) == bool(engine_marks(spec, False)), spec.name
+
+
+def test_helpers_begin_with_other_entries(entries):
+    warming._make(*settings("omkc_dd")[0])
+    first = list(entries)
+    entries.clear()
+    by_address.begin_at(0.5)
+    warming._make(*settings("omkc_dd")[0])
+    middle = len(first) // 2
+    assert entries == first[middle:] + first[:middle]
 
 
 class Idle:
