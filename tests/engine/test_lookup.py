@@ -187,6 +187,7 @@ def in_a_copy(tmp_path):
     def run(code):
         env = {k: v for k, v in os.environ.items() if k != "NUMBA_CACHE_DIR"}
         env |= {"OMKL_CACHE": str(tmp_path / "cache"), "PYTHONPATH": str(tmp_path)}
+        env |= {"PYTHONDONTWRITEBYTECODE": "1"}  # Python's own files look only at a source's size and time
         command = [sys.executable, "-c", code]
         done = subprocess.run(command, env=env, cwd=tmp_path, capture_output=True, text=True, check=True)
         return float(done.stdout)
