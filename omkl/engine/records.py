@@ -1,9 +1,10 @@
 """Records of arrays that compiled code reads where they lie: one pointer, however many arrays there are.
 
 Numba hands over a named tuple field by field, an array in five words and two for each side. An Expansion is
-380 words then, for every function that takes one: learners with a budget took half as long again, and so did
-compiling. A Record is laid out once in memory, as words of 8 bytes, and compiled code loads from there what
-it uses. No record changes while compiled code runs (what its arrays hold does), so LLVM may load a word once.
+380 words then, for every function that takes one: learners with a budget took up to a third longer, and
+compiling half as long again. A Record is laid out once in memory, as words of 8 bytes, and compiled code
+loads from there what it uses. No record changes while compiled code runs (what its arrays hold does), so
+LLVM may load a word once.
 """
 
 import hashlib
