@@ -13,6 +13,7 @@ from omkl.engine.conventions import within_range
 from omkl.engine.eigen import eigh
 from omkl.engine.jit import compiled
 from omkl.engine.pool import pool_value
+from omkl.engine.substitution import eliminate, substitute
 
 LEAST_RESIDUAL = 1e-8  # share of ||kappa(x, .)||^2 outside the span above which x is outside
 LEAST_SUM = 1e-10  # share of its terms below which a sum is rounding: coefficients are solutions
@@ -49,7 +50,7 @@ def distance(G, k, own, own_s):
     u = k.copy()
     if _place(k, own, own_s) >= 0:
         return u, own, 0.0
-    norm2 = _eliminate(G, u)
+    norm2 = eliminate(G, u)
     residual = own - norm2
     return u, norm2, residual if residual > LEAST_RESIDUAL * own else 0.0
 
@@ -65,7 +66,7 @@ def projection(G, k, own, own_s, u):
         d[:] = 0.0
         d[place] = 1.0
         return d
-    _substitute(G, d)
+    substitute(G, d)
     largest = 0.0
     for s in range(d.size):
         largest = max(largest, abs(d[s]) * np.sqrt(own_s[s]))
@@ -155,7 +156,7 @@ def factored(K):
     G = np.zeros((n, n))
     for q in range(n):
         u = K[q, :q].copy()
-        size = K[q, q] - _eliminate(G, u)
+        size = K[q, q] - eliminate(G, u)
         G[q, :q] = u
         G[:q, q] = u
         G[q, q] = size if size > LEAST_PIVOT * K[q, q] else np.inf
@@ -166,65 +167,9 @@ def factored(K):
 def solution(G, b):
     """K^-1 b (n,) for the factored K."""
     x = b.copy()
-    _eliminate(G, x)
-    _substitute(G, x)
+    eliminate(G, x)
+    substitute(G, x)
     return x
-
-
-# Four rows a pass where none of them is left out: a number is then loaded and stored once for four products,
-# which are taken off one after the other, as in four passes.
-
-
-@compiled
-def _eliminate(G, u):
-    """u <- D^-1 L^-1 u; returns u^T K^-1 u of the u given."""
-    n, norm2, s = u.size, 0.0, 0
-    while s < n:
-        z0, rows = u[s], 1
-        if s + 4 <= n and z0 != 0.0:
-            z1 = u[s + 1] - z0 * G[s, s + 1]
-            z2 = (u[s + 2] - z0 * G[s, s + 2]) - z1 * G[s + 1, s + 2]
-            z3 = ((u[s + 3] - z0 * G[s, s + 3]) - z1 * G[s + 1, s + 3]) - z2 * G[s + 2, s + 3]
-            if z1 != 0.0 and z2 != 0.0 and z3 != 0.0:
-                u[s + 1], u[s + 2], u[s + 3], rows = z1, z2, z3, 4
-                rest, g0, g1 = u[s + 4 :], G[s, s + 4 : n], G[s + 1, s + 4 : n]
-                g2, g3 = G[s + 2, s + 4 : n], G[s + 3, s + 4 : n]
-                for j in range(rest.size):
-                    rest[j] = (((rest[j] - z0 * g0[j]) - z1 * g1[j]) - z2 * g2[j]) - z3 * g3[j]
-        if rows == 1 and z0 != 0.0:
-            rest, below = u[s + 1 :], G[s, s + 1 : n]
-            for j in range(rest.size):
-                rest[j] -= z0 * below[j]
-        for q in range(s, s + rows):
-            z = u[q]
-            if z != 0.0:
-                u[q] = z / G[q, q]
-                norm2 += z * u[q]
-        s += rows
-    return norm2
-
-
-@compiled
-def _substitute(G, d):
-    """d <- L^-T d."""
-    s = d.size - 1
-    while s > 0:
-        z0, rows = d[s], 1
-        if s >= 3 and z0 != 0.0:
-            z1 = d[s - 1] - z0 * G[s, s - 1]
-            z2 = (d[s - 2] - z0 * G[s, s - 2]) - z1 * G[s - 1, s - 2]
-            z3 = ((d[s - 3] - z0 * G[s, s - 3]) - z1 * G[s - 1, s - 3]) - z2 * G[s - 2, s - 3]
-            if z1 != 0.0 and z2 != 0.0 and z3 != 0.0:
-                d[s - 1], d[s - 2], d[s - 3], rows = z1, z2, z3, 4
-                rest, g0, g1 = d[: s - 3], G[s, : s - 3], G[s - 1, : s - 3]
-                g2, g3 = G[s - 2, : s - 3], G[s - 3, : s - 3]
-                for j in range(rest.size):
-                    rest[j] = (((rest[j] - z0 * g0[j]) - z1 * g1[j]) - z2 * g2[j]) - z3 * g3[j]
-        if rows == 1 and z0 != 0.0:
-            rest, before = d[:s], G[s, :s]
-            for j in range(s):
-                rest[j] -= z0 * before[j]
-        s -= rows
 
 
 @compiled
