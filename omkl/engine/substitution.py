@@ -1,8 +1,8 @@
 """Forward and back substitution with a factored Gram matrix, LANES rows at a time.
 
-Throughout: G (slots, slots) holds L D L^T as in gram_matrix.py; x (n,) what is solved for, in place. An element
-is x_j less one product for each row before it, taken off in the rows' order and rounded one by one, as in the
-plain loops. The first n mod LANES rows are taken alone, so that whole vectors are left.
+Throughout: G (slots, slots) holds L D L^T as in gram_matrix.py; x (n,) is solved for in place. Of an element
+one product is taken off for each row before it, in their order and each rounded, as in the plain loops.
+n mod LANES rows are taken alone first, so that whole vectors are left.
 """
 
 from typing import Any
@@ -73,7 +73,7 @@ def _taking_off(rows: int, step: int) -> Any:
 
     @intrinsic
     def taking_off(typingctx, G, x, row, at, vectors):
-        """Solve x for the rows from ``row`` on, and take them off ``vectors`` vectors of x, the first at ``at``."""
+        """Solve x for the rows from ``row`` on, and take them off x: so many vectors, the first at ``at``."""
         signature = types.void(G, x, row, at, vectors)
 
         def codegen(context, builder, signature, args):

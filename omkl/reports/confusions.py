@@ -45,23 +45,26 @@ def class_errors(
     """
     names: list[list[str] | None] = [None] * count
     means: list[list[float] | None] = [None] * count
-    if not cells["hits"].notna().any():
+    counted = cells["hits"].notna().to_numpy()
+    if not counted.any():
         return names, means
     stored, data, content = (cells[name].to_numpy() for name in ("hits", "data", "data_hash"))
-    alike: dict[tuple[int, int], list[tuple[int, int, list[bytes]]]] = {}  # by numbers of counts, of classes
-    for own, places in parts:
-        for at, first, hits in zip(own.tolist(), places[:, 0].tolist(), stored[places].tolist(), strict=True):
-            if known := [one for one in hits if one is not None]:
-                alike.setdefault((len(known), len(known[0]) // 16), []).append((at, first, known))
     memo: dict[tuple[str, str, int], list[str]] = {}
-    for (n, C), some in alike.items():
-        counts = np.frombuffer(b"".join(one for _, _, hits in some for one in hits), "<i8")
-        counts = counts.reshape(len(some), n, 2, C)
-        for (at, first, _), mean in zip(some, _errors(counts[:, :, 0], counts[:, :, 1]), strict=True):
-            which = str(data[first]), str(content[first]), C
-            if which not in memo:
-                memo[which] = class_names(*which, expected)
-            names[at], means[at] = memo[which], mean
+    for own, places in parts:
+        hits, there = stored[places], counted[places]
+        firsts = hits[np.arange(len(own)), there.argmax(axis=1)].tolist()
+        kinds = [
+            (n, len(one) // 16) if n else (0, 0) for n, one in zip(there.sum(1).tolist(), firsts, strict=True)
+        ]
+        for n, C in set(kinds) - {(0, 0)}:  # of repetitions with counts, of classes
+            alike = np.array([kind == (n, C) for kind in kinds])
+            counts = np.frombuffer(b"".join(hits[alike][there[alike]].tolist()), "<i8").reshape(-1, n, 2, C)
+            made = _errors(counts[:, :, 0], counts[:, :, 1])
+            for at, first, mean in zip(own[alike].tolist(), places[alike, 0].tolist(), made, strict=True):
+                which = str(data[first]), str(content[first]), C
+                if which not in memo:
+                    memo[which] = class_names(*which, expected)
+                names[at], means[at] = memo[which], mean
     return names, means
 
 
