@@ -1,19 +1,26 @@
 """What `omkl COMMAND --help` says below the options, in the order of the commands."""
 
-KEYS = """\
+_CHOICES = """\
 settings (omkl show prints all of them, with their meaning and domain):
   algo=NAME,...      learners (omkl list algos)    algo.KEY=VALUE   their hyperparameters
                      algo=all, 'algo=omkc_*' or algo=budget (omkl list groups): those that fit the data
   data=NAME,...      data sets (omkl list data) or paths of LIBSVM files
   pool=NAME,...      kernel pools (omkl list pools)
                      pool.normalise=none|cosine   'pool.kernels=[{kind:gaussian,sigma:[1,2]},{kind:linear}]'
-  reps=N  seed=N     repetitions, and the base seed of their permutations
   rounds=N           only the first N rounds of each repetition; N: those after them, M:N a part
   order=KIND         permuted, file (as stored), authors (the OMKC authors' permutations)
+"""
+KEYS = f"""\
+{_CHOICES}\
+  reps=N  seed=N     repetitions, and the base seed of their permutations
   yardsticks=[...]   learners to compare with; [] for none
   store=PATH         folder of the results (else OMKL_STORE, else ./results)
-  exec=NAME          where the cells run: {executors}; exec.KEY=VALUE their options
+  exec=NAME          where the cells run: {{executors}}; exec.KEY=VALUE their options
 """
+FIT = f"""\
+One learner makes one pass over one data set, with order=permuted over the first permutation of seed=N.
+
+{_CHOICES}"""
 RUN = """\
 examples:
   omkl run algo=omkc_ss data=a9a

@@ -13,6 +13,8 @@ from omkl.errors import OmklError, UserError
 if TYPE_CHECKING:
     from omkl.run.models import Model
 
+OF_RUNS = {"reps", "yardsticks", "store", "exec"}  # keys that mean nothing to `omkl fit`
+
 
 def fit(args: Namespace, words: list[str]) -> int:
     """Train one learner on one data set and save it as a model."""
@@ -21,6 +23,8 @@ def fit(args: Namespace, words: list[str]) -> int:
 
     if args.out is None:
         raise UserError("omkl fit: where to? --out model.omkl says it")
+    for key in {word.partition("=")[0].partition(".")[0] for word in words} & OF_RUNS:
+        raise UserError(f"omkl fit makes one pass and stores no cells; leave out {key}=")
     plan = make_plan([*words, "yardsticks=[]"])
     model = models.fit(plan)
     data = plan.load(plan.data[0])

@@ -24,6 +24,7 @@ from omkl.cli.help_texts import (
     COMPLETION,
     DATA,
     FIGURE,
+    FIT,
     KEYS,
     MODEL,
     PAPER,
@@ -111,7 +112,7 @@ def build_parser() -> Parser:
     _add_selection(sub)
     _add_work_options(sub)
 
-    sub = command(report_command.report, f"[PAPER] {settings}", f"{KEYS}\n{REPORT}")
+    sub = command(report_command.report, f"[PAPER] {settings}", f"{keys}\n{REPORT}")
     sub.add_argument("--all", action="store_true", help="everything that the store holds")
     text = "file (.html) or folder to write to (default: figures/local in the store)"
     sub.add_argument("--out", type=out_path, metavar="PATH", help=text)
@@ -135,7 +136,7 @@ def build_parser() -> Parser:
     text = "use at most N examples for each batch solution (default: 2000); memory: 32 N^2 bytes"
     sub.add_argument("--rows", type=_count, default=2000, metavar="N", help=text)
 
-    sub = command(model_commands.fit, settings, f"{keys}\n{MODEL}")
+    sub = command(model_commands.fit, settings, f"{FIT}\n{MODEL}")
     sub.add_argument("--out", type=out_path, metavar="FILE", help="file of the model, such as model.omkl")
 
     sub = command(model_commands.predict, "MODEL FILE ", MODEL)

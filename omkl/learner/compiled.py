@@ -86,12 +86,13 @@ def company() -> Iterator[bool]:
             lock.release()
 
 
-def turns(versions: Iterable[str]) -> Generator[str, None, None]:
+def turns(versions: Iterable[str], helped: bool = False) -> Generator[str, None, None]:
     """Yield each version while no other process may compile it; it is marked when the next is wanted.
 
     Those that other processes are compiling come last. A folder that cannot be locked is no error.
+    helped: by processes of this command, for which nobody is told to wait
     """
-    waiting, said = list(versions), False
+    waiting, said = list(versions), helped
     while waiting:
         name, lock = next(((name, lock) for name in waiting if (lock := _take(name))), (waiting[0], None))
         if lock is None:

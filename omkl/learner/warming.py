@@ -53,8 +53,8 @@ def warm_up(settings: Sequence[Sequence[Any]]) -> None:
     ]
     with ExitStack() as stack:
         bar = _announce([versions[name][0].name for name in new], stack) if new else None
-        stack.enter_context(_company([versions[name] for name in missing]))
-        for name in stack.enter_context(closing(turns(missing))):
+        helped = stack.enter_context(_company([versions[name] for name in missing]))
+        for name in stack.enter_context(closing(turns(missing, helped))):
             if bar is not None and name in new:
                 bar.set_description_str(f"compiling {versions[name][0].name} (once; kept on disk)")
             _load(*versions[name])
@@ -89,8 +89,8 @@ def _load(*setting: Any) -> None:
 
 
 @contextmanager
-def _company(settings: list[Setting]) -> Iterator[None]:
-    """Let other processes compile too; what they do not finish is done here.
+def _company(settings: list[Setting]) -> Iterator[bool]:
+    """Let other processes compile too, and say whether some do; what they do not finish is done here.
 
     They begin with other entries of the engine, if these are new, and go on from the list's other end.
     """
@@ -109,7 +109,7 @@ def _company(settings: list[Setting]) -> Iterator[None]:
             assert process.stdin is not None
             with suppress(OSError), process.stdin as file:  # unless it ended at once
                 json.dump({"share": (helper + 1) / (count + 1), "settings": written}, file)
-        yield
+        yield count > 0
 
 
 def _helpers(settings: list[Setting]) -> int:

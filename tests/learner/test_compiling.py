@@ -13,7 +13,7 @@ from support import ROOT
 from omkl.algorithms import functions
 from omkl.config import learner_spec, learner_specs
 from omkl.engine import by_address, numba_cache
-from omkl.learner import warming
+from omkl.learner import compiled, warming
 from omkl.learner.compiled import cold, engine_marks, mark_engine, turns, version
 
 COMPILER = """
@@ -48,6 +48,14 @@ def test_of_two_processes_each_compiles_what_the_other_does_not(folder, tmp_path
         assert [process.wait() for process in processes] == [0, 0]
     assert sorted((tmp_path / "log").read_text().split()) == sorted(names)
     assert cold(names) == []
+
+
+@pytest.mark.parametrize("helped", [False, True])
+def test_only_who_waits_for_another_command_is_told_so(folder, monkeypatch, capsys, helped):
+    answers = iter([None, compiled.NONE])  # another process has the lock, then it is free
+    monkeypatch.setattr(compiled, "_take", lambda version, wait=False: next(answers))
+    assert list(turns(["omkc_dd"], helped)) == ["omkc_dd"]
+    assert capsys.readouterr().err.startswith("waiting: another process") is not helped
 
 
 def test_what_another_process_compiles_comes_last_and_is_waited_for(folder, capsys):

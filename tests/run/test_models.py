@@ -104,6 +104,11 @@ def test_a_model_is_the_pass_of_a_run(tmp_path, name, capsys):
             ("fit", "algo=omkc_dd,omkc_ss", "--out", "m.omkl"),
             "trains one learner on one data set.* 2 and 1",
         ),
+        (
+            ("fit", "algo=omkc_dd", "reps=3", "--out", "m.omkl"),
+            "one pass and stores no cells; leave out reps=",
+        ),
+        (("fit", "exec.jobs=2", "--out", "m.omkl"), "leave out exec="),
         (("predict", "none.omkl", "new.csv"), "none.omkl: No such file"),
         (("predict", "my.csv", "new.csv"), "my.csv is no model of omkl"),
         (("predict", "model.omkl", "none.csv"), "none.csv: no such file"),
