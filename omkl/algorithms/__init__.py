@@ -69,10 +69,16 @@ def _imported(module_info: pkgutil.ModuleInfo) -> ModuleType:
         raise UserError(f"{path}: cannot be imported: {type(error).__name__}: {error}") from error
 
 
-def function(name: str) -> Any:
-    """Return the function of this name. Raises UserError when no module defines it."""
+def function(name: str, compiled: bool = True) -> Any:
+    """Return the function of this name, a learner's or a setup, which is not compiled.
+
+    Raises UserError when no module defines it, or a learner's is not compiled.
+    """
     known = functions()
     if name not in known:
         folders = f" or in {', '.join(_added)}" if _added else ""
         raise UserError(f"no function '{name}' in omkl.algorithms{folders}{suggest(name, known)}")
+    if compiled and not hasattr(known[name], "py_func"):
+        path = known[name].__code__.co_filename
+        raise UserError(f"{path}: {name} is not compiled; write @njit(cache=True) above it")
     return known[name]

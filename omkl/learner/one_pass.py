@@ -179,7 +179,7 @@ def choose_kernels(
         given = {"stream": _frozen(rows), "E": E, "learn": True, **state}
         compiled(*(given[name] for name in inspect.signature(compiled.py_func).parameters))
 
-    return function(str(spec.setup))(run, pool, params, stream.T)
+    return function(str(spec.setup), False)(run, pool, params, stream.T)
 
 
 def _permuted(stream: Stream, seed: int) -> Stream:

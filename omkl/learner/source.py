@@ -29,7 +29,7 @@ def source(spec: LearnerSpec) -> str:
     digest = hashlib.sha256(json.dumps(said, sort_keys=True).encode())
     folder = compose.file("algo", spec.name).parents[2] / "algorithms"
     for name in filter(None, (spec.function, spec.setup)):
-        compiled = function(name)
+        compiled = function(name, name == spec.function)
         module = Path(getattr(compiled, "py_func", compiled).__code__.co_filename)
         if module.parent == folder:  # a function of ours has a revision
             parts = [module] if stands_alone(module) else sorted(folder.glob("*.py"))

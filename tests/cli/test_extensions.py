@@ -122,6 +122,7 @@ def test_two_folders_and_a_function_that_is_taken(place, capsys):
     [
         ("algorithms/small.py", "def x(:", "cannot be imported: SyntaxError"),
         ("algorithms/small.py", TINY.replace("0.0\n", "zero\n"), "tiny cannot be compiled: NameError"),
+        ("algorithms/small.py", TINY.replace("@njit(cache=True)\n", ""), "tiny is not compiled; write @njit"),
         ("conf/algo/tiny.yaml", YAML.replace("state:", "stat:"), "unknown key 'about.stat'"),
         ("conf/algo/tiny.yaml", YAML.replace("v:", "u:"), "nothing provides v"),
         ("conf/algo/tiny.yaml", estimator("nosuch:X"), "there is no nosuch"),
