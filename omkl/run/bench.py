@@ -116,7 +116,10 @@ def _exp_seconds() -> float:
 def _naive(
     spec: LearnerSpec, params: dict[str, Any], kernels: dict[str, Any], dataset: Any
 ) -> dict[str, Any]:
-    """Time the same algorithm in plain numpy on the first examples, and count the mistakes of both."""
+    """Time the same algorithm in plain numpy on the first examples, and count the mistakes of both.
+
+    These may differ a little: BLAS adds in an order of its own, and its rounding decides ties.
+    """
     T = min(_NAIVE_T, dataset.T)
     order = np.arange(T)
     X, end = np.zeros((T, dataset.d)), dataset.indptr[T]
