@@ -112,6 +112,27 @@ def test_broken_tables_are_refused_with_file_and_line(path, text, said):
         prepared(path)
 
 
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("a,b\n1,ä\n2,ö\n".encode("latin-1"), r":2: not UTF-8 \(byte 0xe4\); save it as .* -f latin1"),
+        ("ä,b\n1,n\n2,y\n".encode("latin-1"), r":1: not UTF-8"),
+        ("a,b\n1,n\n2,y\n".encode("utf-16"), r":1: UTF-16, not UTF-8; save it as .* -f utf-16"),
+        ("a,b\n1,n\n2,y\n".encode("utf-16-be"), r":1: UTF-16"),
+        (b"a,b\n1,no\n2,n\0o\n", r":3: a NUL byte in the line"),
+        ("\ufeffa,b\n1,\u00e4\n2,\u00f6\n".encode(), None),
+    ],
+)
+def test_text_that_is_not_utf_8_is_refused(path, content, said):
+    path.write_bytes(content)
+    if said is None:
+        own, _, labels, _, _ = prepared(path)
+        assert (own.columns, labels.tolist()) == (["a"], ["ä", "ö"])
+        return
+    with pytest.raises(UserError, match=rf"^\S+my\.csv{said}"):
+        prepared(path)
+
+
 def test_quotes_and_an_unnamed_counting_column(path):
     path.write_text(',"a, b",label\n0,"1.5","x, y"\n1,2.5,z\n')
     own, _, labels, _, notes = prepared(path)
