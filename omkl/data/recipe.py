@@ -4,6 +4,7 @@ A recipe is made from one table and can be applied to others with the same colum
 """
 
 import math
+import re
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -14,6 +15,7 @@ from omkl.data.tables import LONGEST_TEXT
 from omkl.errors import UserError, show, suggest
 
 MOST_CATEGORIES = 1000
+_NUMBER = re.compile(r"[-+]?[0-9]+(?:[.,][0-9]+)?(?:[eE][-+]?[0-9]+)?")  # with a decimal point or comma
 
 
 @dataclass(frozen=True)
@@ -111,6 +113,7 @@ class Recipe:
             known = self.categories[name]
             return (column.text[:, None] == np.array(known, object)).astype(float)
         if column.numbers is None:
+            _refuse_decimal_commas(column, table)
             row, word = column.first_word()
             drop = f"drop={name} leaves the column out"
             raise UserError(
@@ -176,6 +179,9 @@ def recipe_of(table: Table, preparation: Preparation) -> tuple[Recipe, list[str]
             recipe.means[column.name] = float(np.mean(there))
         if preparation.scale != "none" and there.size:
             recipe.scaling[column.name] = _scaling(there, preparation.scale)
+    if recipe.categories:
+        made = sum(map(len, recipe.categories.values()))
+        notes.append(f"categorical=onehot makes {made} features of {', '.join(recipe.categories)}")
     if preparation.scale != "none":
         notes.append(f"scale={preparation.scale} is over the whole file: every round knows what comes later")
     counting = table.columns[0]
@@ -188,7 +194,19 @@ def recipe_of(table: Table, preparation: Preparation) -> tuple[Recipe, list[str]
     return recipe, notes
 
 
+def _refuse_decimal_commas(column: Column, table: Table) -> None:
+    """Raise UserError where a column that is not all numbers would be with points in place of commas."""
+    there = column.text[~column.missing]
+    if all(_NUMBER.fullmatch(text) for text in there):
+        row, text = column.first_word()
+        raise UserError(
+            f"{table.where(row)}: column '{column.name}' holds {show(text)}, a number with a decimal comma; "
+            f"write a point in the whole column ({text.replace(',', '.')})"
+        )
+
+
 def _categories(column: Column, table: Table) -> list[str]:
+    _refuse_decimal_commas(column, table)
     values = sorted(set(column.text[~column.missing]))
     if len(values) > MOST_CATEGORIES:
         raise UserError(

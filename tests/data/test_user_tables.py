@@ -33,7 +33,8 @@ def prepared(path, **wanted):
 
 
 def test_gaps_and_words_with_every_setting(path):
-    own, X, labels, kept, _ = prepared(path, missing="mean", categorical="onehot")
+    own, X, labels, kept, notes = prepared(path, missing="mean", categorical="onehot")
+    assert notes == ["categorical=onehot makes 3 features of colour"]
     assert own.features == ["age", "colour=blue", "colour=green", "colour=red", "income"]
     mean_age, mean_income = (31 + 45 + 60) / 3, (1.5 + 2.5 + 4) / 3
     expected = [[31, 0, 0, 1, 1.5], [mean_age, 1, 0, 0, 2.5], [45, 0, 0, 1, mean_income], [60, 0, 1, 0, 4]]
@@ -131,6 +132,24 @@ def test_text_that_is_not_utf_8_is_refused(path, content, said):
         return
     with pytest.raises(UserError, match=rf"^\S+my\.csv{said}"):
         prepared(path)
+
+
+@pytest.mark.parametrize("categorical", ["error", "onehot"])
+@pytest.mark.parametrize(
+    ("cells", "refused"),
+    [("82,5 25,5 -3,0", "82,5"), ("82 25,5 3.5 1e5", "25,5"), ("? 7,5 7,5", "7,5"), ("1,2,3 4,5 6,7", None)],
+)
+def test_numbers_with_a_decimal_comma_are_no_categories(path, categorical, cells, refused):
+    path.write_text("a\tb\n" + "".join(f"{cell}\t{number}\n" for number, cell in enumerate(cells.split())))
+    table, wanted = table_files.read(path, "\t", None), Preparation(categorical=categorical, missing="mean")
+    said = rf"column 'a' holds '{refused}', a number with a decimal comma; write a point"
+    if refused is None:
+        said = "column 'a' holds '1,2,3', which is no number"
+        if categorical == "onehot":
+            assert recipe_of(table, wanted)[0].features == ["a=1,2,3", "a=4,5", "a=6,7"]
+            return
+    with pytest.raises(UserError, match=said):
+        recipe_of(table, wanted)[0].apply(table)
 
 
 def test_quotes_and_an_unnamed_counting_column(path):
