@@ -120,11 +120,8 @@ class Recipe:
                 f"{table.where(row)}: column '{name}' holds {show(word)}, which is no number; "
                 f"categorical=onehot makes a feature of each value, {drop}"
             )
+        _finite(column, table)
         values = np.where(missing, self.means.get(name, math.nan), column.numbers)
-        wrong = ~np.isfinite(values) & ~missing
-        if wrong.any():
-            row = int(np.argmax(wrong))
-            raise UserError(f"{table.where(row)}: column '{name}' is not finite ({show(column.text[row])})")
         shift, factor = self.scaling.get(name, (0.0, 1.0))
         return ((values - shift) * factor)[:, None]
 
@@ -174,11 +171,18 @@ def recipe_of(table: Table, preparation: Preparation) -> tuple[Recipe, list[str]
             if preparation.categorical == "onehot":
                 recipe.categories[column.name] = _categories(column, table)
             continue
-        there = column.numbers[~column.missing]
-        if preparation.missing == "mean" and there.size:
-            recipe.means[column.name] = float(np.mean(there))
-        if preparation.scale != "none" and there.size:
-            recipe.scaling[column.name] = _scaling(there, preparation.scale)
+        there = _finite(column, table)
+        with np.errstate(over="ignore", invalid="ignore"):  # what overflows is refused below
+            if preparation.missing == "mean" and there.size:
+                recipe.means[column.name] = float(np.mean(there))
+            if preparation.scale != "none" and there.size:
+                recipe.scaling[column.name] = _scaling(there, preparation.scale)
+        if not np.isfinite([recipe.means.get(column.name, 0.0), *recipe.scaling.get(column.name, ())]).all():
+            row = int(np.argmax(np.abs(np.where(column.missing, 0.0, column.numbers))))
+            raise UserError(
+                f"{table.where(row)}: column '{column.name}': a feature of size {column.numbers[row]:.3g} "
+                "makes the mean or the deviation overflow; correct the cell"
+            )
     if recipe.categories:
         made = sum(map(len, recipe.categories.values()))
         notes.append(f"categorical=onehot makes {made} features of {', '.join(recipe.categories)}")
@@ -192,6 +196,18 @@ def recipe_of(table: Table, preparation: Preparation) -> tuple[Recipe, list[str]
                 f"{table.path}: the first column has no name and counts the rows; drop=1 leaves it out"
             )
     return recipe, notes
+
+
+def _finite(column: Column, table: Table) -> np.ndarray:
+    """Return the numbers of a column that are there. Raises UserError for one that is not finite."""
+    assert column.numbers is not None
+    wrong = ~np.isfinite(column.numbers) & ~column.missing
+    if wrong.any():
+        row = int(np.argmax(wrong))
+        raise UserError(
+            f"{table.where(row)}: column '{column.name}' is not finite ({show(column.text[row])})"
+        )
+    return column.numbers[~column.missing]
 
 
 def _refuse_decimal_commas(column: Column, table: Table) -> None:
@@ -222,9 +238,14 @@ def _categories(column: Column, table: Table) -> list[str]:
 
 
 def _scaling(values: np.ndarray, kind: str) -> tuple[float, float]:
-    """Return shift and factor: (x - shift) factor is the scaled value; a constant column becomes 0."""
+    """Return shift and factor: (x - shift) factor is the scaled value; a constant column becomes 0.
+
+    The shift is not finite where the spread is not.
+    """
     low, high = (
         (values.min(), values.max()) if kind == "minmax" else (values.mean(), values.mean() + values.std())
     )
     span = float(high - low)
+    if not math.isfinite(span):
+        return math.nan, 0.0
     return float(low), 1.0 / span if span > 0 and math.isfinite(1.0 / span) else 0.0

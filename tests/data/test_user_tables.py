@@ -74,6 +74,25 @@ def test_scales_are_of_the_whole_table_and_say_so(path):
 
 
 @pytest.mark.parametrize(
+    ("cells", "wanted"),
+    [
+        ("1 2 -1e300", {"scale": "standard"}),
+        ("-1e308 2 1.1e308", {"scale": "minmax"}),
+        ("1e308 1e308 ?", {"missing": "mean"}),
+    ],
+)
+def test_what_a_scale_or_mean_cannot_hold_is_named(path, cells, wanted):
+    path.write_text("a,b\n" + "".join(f"{cell},{number}\n" for number, cell in enumerate(cells.split())))
+    with pytest.raises(
+        UserError, match=r"my\.csv:[24]: column 'a': a feature of size \S+e\+30. makes the mean"
+    ):
+        prepared(path, **wanted)
+    path.write_text("a,b\n1,0\ninf,1\n")  # no warning of numpy before the error
+    with pytest.raises(UserError, match="column 'a' is not finite"):
+        prepared(path, **wanted)
+
+
+@pytest.mark.parametrize(
     ("wanted", "said"),
     [
         ({}, r"my\.csv:3: column 'age' has no value \(''\); missing=mean fills it in, missing=drop"),
