@@ -5,11 +5,13 @@ A recipe is made from one table and can be applied to others with the same colum
 
 import math
 import re
+from collections import Counter
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
 
+from omkl.data.labels import listed
 from omkl.data.table_files import Column, Table
 from omkl.data.tables import LONGEST_TEXT
 from omkl.errors import UserError, show, suggest
@@ -71,9 +73,10 @@ class Recipe:
             )
         ]
 
-    def apply(self, table: Table) -> tuple[np.ndarray, np.ndarray | None, np.ndarray]:
+    def apply(self, table: Table, new: bool = False) -> tuple[np.ndarray, np.ndarray | None, np.ndarray]:
         """Return the features (T, d), the labels (T,) or None without such a column, and the rows kept (T,).
 
+        new: the table is not the recipe's own, so its cells can be corrected, but no setting can be changed.
         Raises UserError for a table that lacks a column, and for values that the preparation has no way with.
         """
         by_name = {column.name: column for column in table.columns}
@@ -96,18 +99,34 @@ class Recipe:
         if self.preparation.missing == "drop":
             kept &= ~np.any([column.missing for column in used], axis=0)
             if not kept.any():
-                raise UserError(f"{table.path}: every row has a missing value; missing=mean fills them in")
-        X = np.column_stack([self._numbers(column, table) for column in used])[kept]
+                helps = "" if new else "; missing=mean fills them in"
+                raise UserError(f"{table.path}: every row has a missing value{helps}")
+        X = np.column_stack([self._numbers(column, table, new) for column in used])[kept]
         return X, None if label is None else label.text[kept], np.flatnonzero(kept)
 
-    def _numbers(self, column: Column, table: Table) -> np.ndarray:
+    def unseen(self, table: Table, kept: np.ndarray) -> list[str]:
+        """Return notes on categories of the rows kept that the recipe's own table lacks."""
+        notes = []
+        for column in table.columns:
+            known = set(self.categories.get(column.name, column.text))
+            there = column.text[kept[~column.missing[kept]]]
+            if new := Counter(text for text in there if text not in known):
+                texts = [f"{text} ({count})" for text, count in new.most_common()]
+                notes.append(
+                    f"{table.path}: column '{column.name}' holds values that were not in the training data: "
+                    f"{listed(texts)}; in {new.total()} of {len(kept)} rows all of its features are 0"
+                )
+        return notes
+
+    def _numbers(self, column: Column, table: Table, new: bool) -> np.ndarray:
         """Return the features of one column (T, 1 or more)."""
         name, missing = column.name, column.missing
         if missing.any() and self.preparation.missing == "error":
             row = int(np.argmax(missing))
+            helps = "missing=mean fills it in, missing=drop leaves the row out"
             raise UserError(
                 f"{table.where(row)}: column '{name}' has no value ({show(column.text[row])}); "
-                "missing=mean fills it in, missing=drop leaves the row out"
+                f"{'write one, or remove the row' if new else helps}"
             )
         if name in self.categories:
             known = self.categories[name]
@@ -115,10 +134,10 @@ class Recipe:
         if column.numbers is None:
             _refuse_decimal_commas(column, table)
             row, word = column.first_word()
-            drop = f"drop={name} leaves the column out"
+            helps = f"categorical=onehot makes a feature of each value, drop={name} leaves the column out"
             raise UserError(
                 f"{table.where(row)}: column '{name}' holds {show(word)}, which is no number; "
-                f"categorical=onehot makes a feature of each value, {drop}"
+                f"{'correct the cell, or remove the row' if new else helps}"
             )
         _finite(column, table)
         values = np.where(missing, self.means.get(name, math.nan), column.numbers)
