@@ -22,7 +22,7 @@ _given: dict[str, Source] = {}  # files that the user named for a set, in this p
 
 @dataclass(frozen=True)
 class Status:
-    """Where a registered data set is: ``state`` is file, embedded (or made here) or missing."""
+    """Where a registered data set is: ``state`` is file, embedded, generated or missing."""
 
     name: str
     title: str
@@ -110,7 +110,8 @@ def status(name: str) -> Status:
     """Return where a registered data set is, without reading it."""
     item = registry.entry(name)
     source = _locate(item)
-    state = "missing" if source is None else "file" if source[1] else "embedded"
+    without_files = "generated" if source and source[0].format == "stream" else "embedded"
+    state = "missing" if source is None else "file" if source[1] else without_files
     paths = tuple(source[1]) if source else ()
     copy = cache.parsed_path(item.name, *source, item.task) if source else None
     cached = copy if copy and copy.is_file() else None
