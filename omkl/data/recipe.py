@@ -25,7 +25,8 @@ class Preparation:
     """What a user wants of a table; the defaults change nothing.
 
     label: a column's name or number, None for the last    drop: columns to leave out
-    missing: ``error``, ``drop`` the row, or ``mean`` of the column    categorical: ``error`` or ``onehot``
+    missing: ``error``, ``drop`` the row (also for its label), or ``mean`` of the column
+    categorical: ``error`` or ``onehot``
     scale: ``none``, ``minmax`` to [0, 1] or ``standard`` to mean 0 and deviation 1, over the whole table
     positive: the class that is +1 against all others, None: all classes as they are
     """
@@ -73,10 +74,13 @@ class Recipe:
             )
         ]
 
-    def apply(self, table: Table, new: bool = False) -> tuple[np.ndarray, np.ndarray | None, np.ndarray]:
+    def apply(
+        self, table: Table, new: bool = False, labelled: bool = True
+    ) -> tuple[np.ndarray, np.ndarray | None, np.ndarray]:
         """Return the features (T, d), the labels (T,) or None without such a column, and the rows kept (T,).
 
         new: the table is not the recipe's own, so its cells can be corrected, but no setting can be changed.
+        labelled: whether each row needs a label; if not, labels with gaps are as none.
         Raises UserError for a table that lacks a column, and for values that the preparation has no way with.
         """
         by_name = {column.name: column for column in table.columns}
@@ -84,22 +88,25 @@ class Recipe:
             if name not in by_name:
                 raise UserError(f"{table.path} has no column '{name}'{suggest(name, by_name)}")
         used = [by_name[name] for name in self.columns]
-        label = by_name.get(self.label)
+        label, drops = by_name.get(self.label), self.preparation.missing == "drop"
+        if label is not None and label.missing.any() and not labelled:
+            label = None
         kept = np.ones(len(used[0].text), bool)
-        if label is not None and label.missing.any():
-            row = int(np.argmax(label.missing))
+        if label is not None and label.missing.any() and not drops:
+            row, helps = int(np.argmax(label.missing)), "" if new else ", or missing=drop leaves it out"
             raise UserError(
-                f"{table.where(row)}: the label (column '{label.name}') is missing; remove the row"
+                f"{table.where(row)}: the label (column '{label.name}') is missing; remove the row{helps}"
             )
         if label is not None and (long := max(map(len, label.text))) > LONGEST_TEXT:
             row = next(i for i, text in enumerate(label.text) if len(text) == long)
             raise UserError(
                 f"{table.where(row)}: the label has {long:,} characters; at most {LONGEST_TEXT} are read"
             )
-        if self.preparation.missing == "drop":
-            kept &= ~np.any([column.missing for column in used], axis=0)
+        if drops:
+            gaps = np.any([column.missing for column in used], axis=0)
+            kept = ~gaps if label is None else ~(gaps | label.missing)
             if not kept.any():
-                helps = "" if new else "; missing=mean fills them in"
+                helps = "" if new or not gaps.all() else "; missing=mean fills them in"
                 raise UserError(f"{table.path}: every row has a missing value{helps}")
         X = np.column_stack([self._numbers(column, table, new) for column in used])[kept]
         return X, None if label is None else label.text[kept], np.flatnonzero(kept)

@@ -151,7 +151,7 @@ def rows_of(model: Model, path: Path, labelled: bool) -> Rows:
     notes: tuple[str, ...] = ()
     if recipe is not None:
         table = table_files.read(path, delimiter(path), size_limit())
-        X, labels, kept = recipe.apply(table, new=True)
+        X, labels, kept = recipe.apply(table, new=True, labelled=labelled)
         notes = tuple(recipe.unseen(table, kept))
         examples = dense(X, np.empty(len(X)) if labels is None else labels.astype(str))
         there = labels is not None

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 from omkl.data import recipe, table_files
+from omkl.data.prepare import read_table_file
 from omkl.data.recipe import Preparation, Recipe, recipe_of
 from omkl.errors import UserError
 
@@ -45,10 +46,22 @@ def test_gaps_and_words_with_every_setting(path):
     assert kept.tolist() == [0, 3]
 
 
+def test_a_gap_in_the_label_drops_the_row(path):
+    path.write_text("a,b\n1,yes\n2,\n?,no\n4,no\n5,yes\n")
+    made, own = read_table_file(path, "classification", Preparation(missing="drop"))
+    assert (made.values.tolist(), made.y.tolist()) == ([1, 4, 5], [1, -1, 1])
+    assert made.notes[0] == "missing=drop leaves out 2 of 5 rows"
+    table = table_files.read(path, ",", None)
+    assert own.apply(table, new=True)[2].tolist() == [0, 3, 4]
+    _, labels, kept = own.apply(table, new=True, labelled=False)  # to be predicted
+    assert (labels, kept.tolist()) == (None, [0, 1, 3, 4])
+    path.write_text("a,b\n1,?\n2,\n")
+    with pytest.raises(UserError, match=r"every row has a missing value$"):
+        prepared(path, missing="drop")
+
+
 def test_a_parquet_file_is_the_same_table(path):
     pytest.importorskip("pyarrow")
-    from omkl.data.prepare import read_table_file
-
     frame = pd.read_csv(path)
     frame.to_parquet(path.with_suffix(".parquet"))
     wanted = Preparation(missing="mean", categorical="onehot")
@@ -120,7 +133,10 @@ def test_what_is_wrong_is_named(path, wanted, said):
         ("a,b\n1,2\n3\n", r"my\.csv:3: 1 columns; the lines before have 2"),
         ("a,b\n1,yes\ninf,no\n", r"my\.csv:3: column 'a' is not finite \('inf'\)"),
         ("a,b\n1,yes\n1_0,no\n", r"my\.csv:3: column 'a' holds '1_0', which is no number"),
-        ("a,b\n1,yes\n2,\n", r"my\.csv:3: the label \(column 'b'\) is missing"),
+        (
+            "a,b\n1,yes\n2,\n",
+            r"my\.csv:3: the label \(column 'b'\) is missing; remove the row, or missing=drop leaves",
+        ),
         ("a,a,b\n1,1,yes\n", "two columns are named 'a'"),
         ("a,b\n", "no examples"),
         ("", "no examples"),

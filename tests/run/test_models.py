@@ -80,6 +80,10 @@ def test_rows_that_are_dropped_keep_their_numbers(table, capsys):
     assert omkl_("predict", model, new) == 0
     rows = list(csv.DictReader(capsys.readouterr().out.splitlines()))
     assert [row["row"] for row in rows] == ["1", "3"]
+    new.write_text(HEAD + "41,red,2,yes\n39,red,2,\n")
+    assert omkl_("predict", model, new) == 0  # a row without a label is predicted, but no rate is known
+    out, err = capsys.readouterr()
+    assert (len(out.splitlines()), "mistakes" in err) == (3, False)
 
 
 def test_unknown_words_are_counted_in_a_note(table, capsys):
