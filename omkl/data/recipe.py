@@ -187,9 +187,11 @@ def recipe_of(table: Table, preparation: Preparation) -> tuple[Recipe, list[str]
         raise UserError(f"drop={table.columns[label].name}: this is the label; label=COLUMN names another")
     used = [column for i, column in enumerate(table.columns) if i != label and i not in dropped]
     if not used:
-        raise UserError(
-            f"{table.where(0)}: {len(table.columns)} column(s), so no features; is the delimiter right?"
-        )
+        fault = f"{len(table.columns)} column(s), so no features; is the delimiter right?"
+        if dropped:
+            listing = ",".join(preparation.drop)
+            fault = f"drop={listing} leaves no feature beside the label; drop fewer columns"
+        raise UserError(f"{table.where(0)}: {fault}")
     recipe = Recipe(preparation, table.columns[label].name, [column.name for column in used])
     notes = []
     for column in used:
@@ -198,8 +200,11 @@ def recipe_of(table: Table, preparation: Preparation) -> tuple[Recipe, list[str]
                 recipe.categories[column.name] = _categories(column, table)
             continue
         there = _finite(column, table)
+        if preparation.missing == "mean" and not there.size:
+            fault = f"column '{column.name}' has no value in any row, so no mean"
+            raise UserError(f"{table.path}: {fault}; drop={column.name} leaves it out")
         with np.errstate(over="ignore", invalid="ignore"):  # what overflows is refused below
-            if preparation.missing == "mean" and there.size:
+            if preparation.missing == "mean":
                 recipe.means[column.name] = float(np.mean(there))
             if preparation.scale != "none" and there.size:
                 recipe.scaling[column.name] = _scaling(there, preparation.scale)

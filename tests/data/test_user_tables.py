@@ -46,6 +46,15 @@ def test_gaps_and_words_with_every_setting(path):
     assert kept.tolist() == [0, 3]
 
 
+def test_a_column_of_gaps_has_no_mean(path):
+    path.write_text("a,b,c\n?,1,yes\n?,2,no\n")
+    with pytest.raises(
+        UserError, match=r"column 'a' has no value in any row, so no mean; drop=a leaves it out"
+    ):
+        prepared(path, missing="mean")
+    assert prepared(path, missing="mean", drop=("a",))[1].tolist() == [[1], [2]]
+
+
 def test_a_gap_in_the_label_drops_the_row(path):
     path.write_text("a,b\n1,yes\n2,\n?,no\n4,no\n5,yes\n")
     made, own = read_table_file(path, "classification", Preparation(missing="drop"))
@@ -119,7 +128,7 @@ def test_what_a_scale_or_mean_cannot_hold_is_named(path, cells, wanted):
         ),
         ({"label": "5"}, r"label=5: .*no such column"),
         ({"drop": ("class",)}, "drop=class: this is the label"),
-        ({"drop": ("age", "colour", "income")}, "so no features"),
+        ({"drop": ("age", "colour", "income")}, r"drop=age,colour,income leaves no feature"),
     ],
 )
 def test_what_is_wrong_is_named(path, wanted, said):
@@ -139,6 +148,7 @@ def test_what_is_wrong_is_named(path, wanted, said):
         ),
         ("a,a,b\n1,1,yes\n", "two columns are named 'a'"),
         ("a,b\n", "no examples"),
+        ("b\nyes\nno\n", r"1 column\(s\), so no features; is the delimiter right"),
         ("", "no examples"),
     ],
 )
