@@ -83,7 +83,7 @@ def _datasets() -> str:
             f"**{entry.name}**: {_sentence(entry.description)}",
         ]
         text += [f"Source: {_linked(entry.source)}. Licence: {_linked(_sentence(entry.licence))}"]
-        text += [f"Note: {_sentence(note)}" for note in entry.notes]
+        text += [f"Note: {_sentence(note)}" for note in entry.remarks]
         text.append("")
     return "\n".join(text)
 

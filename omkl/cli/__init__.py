@@ -12,6 +12,7 @@ import warnings
 from collections.abc import Sequence
 from typing import Any
 
+from omkl.cli.dry_run import described
 from omkl.cli.messages import FAILED, INTERRUPTED, MISTAKE, OutputClosed, complain, fitted, printable, say
 from omkl.cli.parser import build_parser
 from omkl.errors import OmklError, UserError, suggest
@@ -75,7 +76,7 @@ def _run_command(argv: list[str]) -> int:
     if words and not args.takes_words:
         raise UserError(f"omkl {args.command} takes no {words[0]!r}; see `{args.parser.prog} --help`")
     args.line = shlex.join(["omkl", *argv])
-    with extended(args.folders), fitted(wide=getattr(args, "wide", True)):
+    with extended(args.folders), fitted(wide=getattr(args, "wide", True)), described(args):
         return args.does(args, words)
 
 

@@ -78,7 +78,9 @@ def _data_line(args: Namespace, name: str) -> str:
     if args.action == "path":
         return "".join(f"{path}\n" for path in omkl.data.path(name))
     files = omkl.data.get(name, force=args.force)
-    return f"{name}: {' '.join(map(str, files)) or 'comes with scikit-learn'}\n"
+    made = omkl.data.status(name).state == "generated"
+    without_files = "is generated" if made else "comes with scikit-learn"
+    return f"{name}: {' '.join(map(str, files)) or without_files}\n"
 
 
 def _learners() -> Rows:
@@ -130,7 +132,7 @@ def _data_sets() -> Rows:
     for name in omkl.data.registry.names():
         status = omkl.data.status(name)
         where = {"embedded": "scikit-learn", "missing": "download" if status.downloadable else "missing"}
-        place = where.get(status.state) or str(status.paths[0].parent)
+        place = str(status.paths[0].parent) if status.paths else where.get(status.state, status.state)
         entry = omkl.data.registry.entry(name)
         task = f"{entry.n_classes} classes" if entry.task == "classification" else entry.task
         rows.append({"data": name, "T": status.T, "d": status.d, "task": task, "found": place})

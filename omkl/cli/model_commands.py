@@ -40,7 +40,10 @@ def update(args: Namespace, words: list[str]) -> int:
 
     model = models.load(args.model)
     for name in args.files:
-        model = models.update(model, models.rows_of(model, name, model.about["task"] != "novelty"))
+        new = models.rows_of(model, name, model.about["task"] != "novelty")
+        for note in new.notes:
+            say(note)
+        model = models.update(model, new)
     _save(model, Path(args.out or args.model))
     return OK
 
@@ -52,6 +55,8 @@ def predict(args: Namespace, words: list[str]) -> int:
 
     model = models.load(args.model)
     new = models.rows_of(model, args.file, False)
+    for note in new.notes:
+        say(note)
     made = models.predict(model, new)
     text = io.StringIO()
     table = csv.writer(text, lineterminator="\n")

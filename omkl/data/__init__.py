@@ -4,7 +4,19 @@ A registered name means one content, in whichever format it is stored: see conf/
 """
 
 from omkl.data import registry
-from omkl.data.access import Status, get, load, load_cached, path, realisation, status, use, verify, ways_out
+from omkl.data.access import (
+    Status,
+    described,
+    get,
+    load,
+    load_cached,
+    path,
+    realisation,
+    status,
+    use,
+    verify,
+    ways_out,
+)
 from omkl.data.arrays import from_arrays
 from omkl.data.dataset import Dataset, compact, content_hash
 from omkl.data.orders import order, order_seed
@@ -14,6 +26,7 @@ __all__ = [
     "Status",
     "compact",
     "content_hash",
+    "described",
     "from_arrays",
     "get",
     "load",

@@ -1,9 +1,13 @@
 """From a name or a path to a Dataset: find, download, parse, verify, cache."""
 
+import contextlib
 import shutil
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from pathlib import Path
+
+import numpy as np
 
 from omkl.data import cache, files, registry
 from omkl.data.dataset import Dataset
@@ -17,12 +21,13 @@ from omkl.paths import cache_folder, given
 
 Source = tuple[Form, list[Path]]  # a form, and its files in order; none where it is embedded or made
 
+_described = ContextVar("_described", default=False)
 _given: dict[str, Source] = {}  # files that the user named for a set, in this process
 
 
 @dataclass(frozen=True)
 class Status:
-    """Where a registered data set is: ``state`` is file, embedded (or made here) or missing."""
+    """Where a registered data set is: ``state`` is file, embedded, generated or missing."""
 
     name: str
     title: str
@@ -47,6 +52,8 @@ def load(
     """
     if registry.is_name(spec):
         item = registry.entry(spec)
+        if _described.get() and _locate(item) is None and _can_download(item):
+            return _stand_in(item)
         return _cached(item.name, *_source(item, download), item.task, item)
     path = given(spec, "data=")
     if not path.is_file():
@@ -55,6 +62,23 @@ def load(
     if not is_table(path) and preparation != AS_IT_IS:
         raise UserError(f"data={spec}: {preparation.words} is for tables (.csv, .tsv, .parquet)")
     return _cached(files.data_name(path), preparation if is_table(path) else None, [path], task)
+
+
+@contextlib.contextmanager
+def described() -> Iterator[None]:
+    """Let `load` return a stand-in of the registered size in place of a download: enough for an estimate."""
+    before = _described.set(True)
+    try:
+        yield
+    finally:
+        _described.reset(before)
+
+
+def _stand_in(item: DataEntry) -> Dataset:
+    indptr = np.linspace(0, item.nnz, item.T + 1).astype(np.int64)
+    indices, values = np.broadcast_to(np.int32(0), item.nnz), np.broadcast_to(1.0, item.nnz)
+    about = (item.d, item.task, item.content_hash, None, item.notes, item.classes)
+    return Dataset(item.name, indptr, indices, values, np.broadcast_to(1.0, item.T), *about)
 
 
 def use(name: str, path: str | Path) -> None:
@@ -110,7 +134,8 @@ def status(name: str) -> Status:
     """Return where a registered data set is, without reading it."""
     item = registry.entry(name)
     source = _locate(item)
-    state = "missing" if source is None else "file" if source[1] else "embedded"
+    without_files = "generated" if source and source[0].format == "stream" else "embedded"
+    state = "missing" if source is None else "file" if source[1] else without_files
     paths = tuple(source[1]) if source else ()
     copy = cache.parsed_path(item.name, *source, item.task) if source else None
     cached = copy if copy and copy.is_file() else None
@@ -187,6 +212,13 @@ def _downloadable(form: Form) -> bool:
     return bool(form.files) and (bool(files.setting("OMKL_MIRROR")) or all(file.urls for file in form.files))
 
 
+def _can_download(item: DataEntry) -> bool:
+    """Whether a set can be downloaded, and OMKL_OFFLINE does not forbid it; a mirror may be a folder."""
+    mirror = files.setting("OMKL_MIRROR")
+    allowed = bool(mirror and "://" not in mirror) or not files.offline()
+    return allowed and any(map(_downloadable, item.forms))
+
+
 def _locate(item: DataEntry) -> Source | None:
     """Return the first form whose files are all present: named with `use`, else on the search path.
 
@@ -204,11 +236,9 @@ def _locate(item: DataEntry) -> Source | None:
 def _source(item: DataEntry, download: bool = False) -> Source:
     """Return where a set is; if it is missing, download it or raise a UserError with the ways out."""
     source = _locate(item)
-    if source is None and download and any(map(_downloadable, item.forms)):
-        mirror = files.setting("OMKL_MIRROR")
-        if (mirror and "://" not in mirror) or not files.offline():
-            get(item.name)
-            source = _locate(item)
+    if source is None and download and _can_download(item):
+        get(item.name)
+        source = _locate(item)
     if source is None:
         folders = ", ".join(f"{f}{'' if f.is_dir() else ' (no such folder)'}" for f in files.search_folders())
         raise UserError(

@@ -54,7 +54,7 @@ def _check_classes(distinct: np.ndarray, texts: Sequence[str], T: int, where: st
             faults.append("task=regression takes them as targets")
         if count > 2:
             faults.append("positive=CLASS takes one against the rest of a table")
-        raise UserError("; ".join([f"{where}: {count} different labels ({_listed(texts)})", *faults]))
+        raise UserError("; ".join([f"{where}: {count} different labels ({listed(texts)})", *faults]))
 
 
 def _are_targets(numbers: np.ndarray, T: int) -> bool:
@@ -64,7 +64,8 @@ def _are_targets(numbers: np.ndarray, T: int) -> bool:
     return len(numbers) > 2 and ((several or most) if fractions else (several and most))
 
 
-def _listed(texts: Sequence[str]) -> str:
+def listed(texts: Sequence[str]) -> str:
+    """Return the first of these texts for a message, on one line."""
     words = [printable(text) for text in texts[:MOST_LISTED]]
     return ", ".join(words) + (", ..." if len(texts) > MOST_LISTED else "")
 

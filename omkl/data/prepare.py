@@ -83,8 +83,11 @@ def read_table_file(path: Path, task: str, preparation: Preparation) -> tuple[Da
     """
     table = table_files.read(path, delimiter(path), size_limit())
     recipe, notes = recipe_of(table, preparation)
-    X, labels, _ = recipe.apply(table)
+    X, labels, kept = recipe.apply(table)
     assert labels is not None  # the recipe was made from this table
+    rows = len(table.columns[0].text)
+    if len(kept) < rows:
+        notes.append(f"missing=drop leaves out {rows - len(kept)} of {rows} rows")
     where = f"{path}: column '{recipe.label}'"
     classes: Classes = None
     if task != "classification":

@@ -96,6 +96,7 @@ class DataEntry:
     """The content of conf/data/NAME.yaml; parsed data must have its content hash.
 
     positive_share: of two classes, that of +1    classes: the names of three and more, in their order
+    file_order: how the rows are stored, where `order` warns of order=file
     """
 
     name: str
@@ -114,6 +115,13 @@ class DataEntry:
     permutations: str | None = None
     aliases: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    file_order: str | None = None
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """The notes, and how the rows are stored."""
+        stored = f"{self.file_order}: use order=permuted (the default), not order=file"
+        return (*self.notes, stored) if self.file_order else self.notes
 
     @property
     def n_classes(self) -> int:

@@ -18,6 +18,7 @@ from omkl.data.registry import Form
 from omkl.errors import UserError, show
 
 LONGEST_TEXT = 100  # of a label or category: numpy reserves the length of the longest in every row
+_NOT_UTF8 = re.compile("[\udc80-\udcff]")  # what surrogateescape makes of such bytes
 _TIME = re.compile(r"([01]?[0-9]|2[0-3]):([0-5]?[0-9])")
 Rows = Iterable[tuple[int, list[str]]]  # of a table: the line number and the fields of each row
 
@@ -25,7 +26,7 @@ Rows = Iterable[tuple[int, list[str]]]  # of a table: the line number and the fi
 def delimiter(path: Path) -> str:
     """Return the delimiter of a user's table: the first of , ; tab in its first line, else white space."""
     with open_binary(path) as file:
-        first = file.readline(2**20).decode("utf-8", "replace")
+        first = file.readline(2**20).decode("latin-1")  # the marks are ASCII; `_lines` checks the rest
     return next((mark for mark in (",", ";", "\t") if mark in first), "whitespace")
 
 
@@ -34,7 +35,7 @@ def read_fields(path: Path, delimiter: str, limit: int | None = None) -> Iterato
 
     Empty lines are skipped. Raises UserError naming file:line where the quoting is broken.
     """
-    with io.TextIOWrapper(open_binary(path, limit), "utf-8-sig", "replace", newline="") as file:
+    with io.TextIOWrapper(open_binary(path, limit), "utf-8-sig", "surrogateescape", newline="") as file:
         if delimiter == "whitespace":
             for number, line in enumerate(_lines(file, path), 1):
                 if fields := line.split():
@@ -50,14 +51,26 @@ def read_fields(path: Path, delimiter: str, limit: int | None = None) -> Iterato
 
 
 def _lines(file: IO[str], path: Path) -> Iterator[str]:
-    """Yield the lines of a text; an endless line is an error."""
+    """Yield the lines of a text, as `read_fields` opens it; one that is endless or not UTF-8 is an error."""
     for number in itertools.count(1):
         line = file.readline(files.LONGEST_LINE + 1)
         if not line:
             return
         if len(line) > files.LONGEST_LINE:
             raise UserError(f"{path}:{number}: the line is longer than {files.LONGEST_LINE:,} characters")
+        if "\0" in line or (not line.isascii() and _NOT_UTF8.search(line)):
+            raise UserError(f"{path}:{number}: {_encoding_fault(line)}")
         yield line
+
+
+def _encoding_fault(line: str) -> str:
+    """Return what is wrong with a line that holds a NUL or bytes that are not UTF-8, and what helps."""
+    helps = "save it as UTF-8, for example with iconv -f {} -t utf-8"
+    if line.startswith(("\udcff\udcfe", "\udcfe\udcff")) or line.count("\0") > len(line) // 4:
+        return f"UTF-16, not UTF-8; {helps.format('utf-16')}"
+    if bad := _NOT_UTF8.search(line):
+        return f"not UTF-8 (byte {ord(bad[0]) - 0xDC00:#04x}); {helps.format('latin1')}"
+    return "a NUL byte in the line; remove it"
 
 
 def read_table(form: Form, rows: Rows, path: Path) -> Examples:

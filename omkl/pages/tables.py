@@ -90,7 +90,7 @@ def data_sets(cells: "pd.DataFrame", plans: Iterable[Plan] = ()) -> Table:
             row |= {"d": str(entry.d), "non-zero %": dense, "positive %": share, "what it is": entry.title}
             row["classes"] = str(entry.n_classes) if row["task"] == "classification" else ""
             known = [("what it is", entry.description), ("source", entry.source), ("licence", entry.licence)]
-            known += [("note", note) for note in entry.notes]
+            known += [("note", note) for note in entry.remarks]
         elif name in own:
             path, plan = own[name]
             dataset = omkl.data.load(path, task=plan.task, preparation=plan.preparation)

@@ -118,8 +118,11 @@ class Regressor(Model, base.Regressor):
     """Regression."""
 
     def learn_one(self, x: dict, y: Any) -> None:
-        """Learn one row."""
-        self._learn(x, float(y))
+        """Learn one row. Raises ValueError for a target that is not finite: no model recovers from it."""
+        target = float(y)
+        if not math.isfinite(target):
+            raise ValueError(f"the target is {y!r}; it must be finite")
+        self._learn(x, target)
 
     def predict_one(self, x: dict, **kwargs: Any) -> float:
         """Return the prediction, 0 before anything was learnt."""

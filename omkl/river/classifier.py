@@ -34,7 +34,12 @@ class Classifier(Model, base.Classifier):
         return learner_spec(self.learner).takes(3)
 
     def learn_one(self, x: dict, y: Any) -> None:
-        """Learn one row. Raises ValueError for a third label where the learner is for two, or too late."""
+        """Learn one row.
+
+        Raises ValueError for None and NaN, and for a third label where the learner is for two, or too late.
+        """
+        if y is None or (isinstance(y, float | np.floating) and np.isnan(y)):
+            raise ValueError(f"the label is {y!r}, which is none; leave out rows without a label")
         if "_labels" not in self.__dict__:
             self._begin_labels()
         if self._many is None and self._is_third(y):

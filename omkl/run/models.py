@@ -42,13 +42,17 @@ class Model(NamedTuple):
 
 
 class Rows(NamedTuple):
-    """Rows for a model: CSR arrays, and their labels or targets as numbers where they are there."""
+    """Rows for a model: CSR arrays, and their labels or targets as numbers where they are there.
+
+    notes: for the user, on categories that the model does not know
+    """
 
     indptr: np.ndarray
     indices: np.ndarray
     values: np.ndarray
     y: np.ndarray | None
     numbers: np.ndarray  # of the rows in their file, from 1: some may have been dropped
+    notes: tuple[str, ...] = ()
 
 
 def fit(plan: Plan) -> Model:
@@ -144,9 +148,11 @@ def rows_of(model: Model, path: Path, labelled: bool) -> Rows:
     if not path.is_file():
         raise UserError(f"{path}: no such file")
     recipe = Recipe.from_json(about["recipe"]) if about.get("recipe") else None
+    notes: tuple[str, ...] = ()
     if recipe is not None:
         table = table_files.read(path, delimiter(path), size_limit())
-        X, labels, kept = recipe.apply(table)
+        X, labels, kept = recipe.apply(table, new=True, labelled=labelled)
+        notes = tuple(recipe.unseen(table, kept))
         examples = dense(X, np.empty(len(X)) if labels is None else labels.astype(str))
         there = labels is not None
     elif is_table(path):
@@ -162,7 +168,7 @@ def rows_of(model: Model, path: Path, labelled: bool) -> Rows:
     y = _labels(examples, model, path, labelled) if there else None
     if labelled and y is None:
         raise UserError(f"{path}: no column '{recipe.label if recipe else ''}' with the labels to learn from")
-    return Rows(examples.indptr, examples.indices, examples.values, y, kept + 1)
+    return Rows(examples.indptr, examples.indices, examples.values, y, kept + 1, notes)
 
 
 def _labels(examples: Examples, model: Model, path: Path, strict: bool) -> np.ndarray | None:

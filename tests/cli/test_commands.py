@@ -263,18 +263,25 @@ def test_list(kind, name, column, fmt, capsys):
         assert name in [row[column] for row in json.loads(out)]
 
 
-def test_data_list_path_get_verify_of_the_embedded_set(place, monkeypatch, capsys):
+@pytest.mark.parametrize(
+    ("name", "size", "found", "got"),
+    [
+        ("wdbc", (569, 30), "scikit-learn", "wdbc: comes with scikit-learn\n"),
+        ("drift", (10000, 2), "generated", "drift: is generated\n"),
+    ],
+)
+def test_data_list_path_get_verify_of_a_set_without_files(place, monkeypatch, capsys, name, size, found, got):
     monkeypatch.setenv("OMKL_DATA", "")
     monkeypatch.setenv("OMKL_CACHE", str(place / "cache"))
     monkeypatch.setenv("OMKL_OFFLINE", "1")
-    assert main(["data", "list", "wdbc", "--format", "json"]) == 0
+    assert main(["data", "list", name, "--format", "json"]) == 0
     (row,) = json.loads(capsys.readouterr().out)
-    assert (row["T"], row["d"], row["found"]) == (569, 30, "scikit-learn")
-    assert main(["data", "verify", "wdbc"]) == 0
-    assert "wdbc: ok, sha256 " in capsys.readouterr().out
-    assert main(["data", "get", "wdbc"]) == 0
-    assert capsys.readouterr().out == "wdbc: comes with scikit-learn\n"
-    assert main(["data", "path", "wdbc"]) == 0
+    assert (row["T"], row["d"], row["found"]) == (*size, found)
+    assert main(["data", "verify", name]) == 0
+    assert f"{name}: ok, sha256 " in capsys.readouterr().out
+    assert main(["data", "get", name]) == 0
+    assert capsys.readouterr().out == got
+    assert main(["data", "path", name]) == 0
     assert Path(capsys.readouterr().out.strip()).is_file()
 
 

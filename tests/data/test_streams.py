@@ -19,7 +19,7 @@ def test_the_registered_content_is_seed_1_and_needs_no_file(name, monkeypatch):
     rows = streams.generate(name, 1)
     assert loaded.content_hash == registry.entry(name).content_hash == data.verify(name)
     np.testing.assert_array_equal(loaded.values, rows.values)
-    assert data.status(name).state == "embedded"
+    assert data.status(name).state == "generated"
     assert not data.status(name).downloadable
 
 

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 from omkl.data import recipe, table_files
+from omkl.data.prepare import read_table_file
 from omkl.data.recipe import Preparation, Recipe, recipe_of
 from omkl.errors import UserError
 
@@ -33,7 +34,8 @@ def prepared(path, **wanted):
 
 
 def test_gaps_and_words_with_every_setting(path):
-    own, X, labels, kept, _ = prepared(path, missing="mean", categorical="onehot")
+    own, X, labels, kept, notes = prepared(path, missing="mean", categorical="onehot")
+    assert notes == ["categorical=onehot makes 3 features of colour"]
     assert own.features == ["age", "colour=blue", "colour=green", "colour=red", "income"]
     mean_age, mean_income = (31 + 45 + 60) / 3, (1.5 + 2.5 + 4) / 3
     expected = [[31, 0, 0, 1, 1.5], [mean_age, 1, 0, 0, 2.5], [45, 0, 0, 1, mean_income], [60, 0, 1, 0, 4]]
@@ -44,10 +46,31 @@ def test_gaps_and_words_with_every_setting(path):
     assert kept.tolist() == [0, 3]
 
 
+def test_a_column_of_gaps_has_no_mean(path):
+    path.write_text("a,b,c\n?,1,yes\n?,2,no\n")
+    with pytest.raises(
+        UserError, match=r"column 'a' has no value in any row, so no mean; drop=a leaves it out"
+    ):
+        prepared(path, missing="mean")
+    assert prepared(path, missing="mean", drop=("a",))[1].tolist() == [[1], [2]]
+
+
+def test_a_gap_in_the_label_drops_the_row(path):
+    path.write_text("a,b\n1,yes\n2,\n?,no\n4,no\n5,yes\n")
+    made, own = read_table_file(path, "classification", Preparation(missing="drop"))
+    assert (made.values.tolist(), made.y.tolist()) == ([1, 4, 5], [1, -1, 1])
+    assert made.notes[0] == "missing=drop leaves out 2 of 5 rows"
+    table = table_files.read(path, ",", None)
+    assert own.apply(table, new=True)[2].tolist() == [0, 3, 4]
+    _, labels, kept = own.apply(table, new=True, labelled=False)  # to be predicted
+    assert (labels, kept.tolist()) == (None, [0, 1, 3, 4])
+    path.write_text("a,b\n1,?\n2,\n")
+    with pytest.raises(UserError, match=r"every row has a missing value$"):
+        prepared(path, missing="drop")
+
+
 def test_a_parquet_file_is_the_same_table(path):
     pytest.importorskip("pyarrow")
-    from omkl.data.prepare import read_table_file
-
     frame = pd.read_csv(path)
     frame.to_parquet(path.with_suffix(".parquet"))
     wanted = Preparation(missing="mean", categorical="onehot")
@@ -73,6 +96,25 @@ def test_scales_are_of_the_whole_table_and_say_so(path):
 
 
 @pytest.mark.parametrize(
+    ("cells", "wanted"),
+    [
+        ("1 2 -1e300", {"scale": "standard"}),
+        ("-1e308 2 1.1e308", {"scale": "minmax"}),
+        ("1e308 1e308 ?", {"missing": "mean"}),
+    ],
+)
+def test_what_a_scale_or_mean_cannot_hold_is_named(path, cells, wanted):
+    path.write_text("a,b\n" + "".join(f"{cell},{number}\n" for number, cell in enumerate(cells.split())))
+    with pytest.raises(
+        UserError, match=r"my\.csv:[24]: column 'a': a feature of size \S+e\+30. makes the mean"
+    ):
+        prepared(path, **wanted)
+    path.write_text("a,b\n1,0\ninf,1\n")  # no warning of numpy before the error
+    with pytest.raises(UserError, match="column 'a' is not finite"):
+        prepared(path, **wanted)
+
+
+@pytest.mark.parametrize(
     ("wanted", "said"),
     [
         ({}, r"my\.csv:3: column 'age' has no value \(''\); missing=mean fills it in, missing=drop"),
@@ -86,7 +128,7 @@ def test_scales_are_of_the_whole_table_and_say_so(path):
         ),
         ({"label": "5"}, r"label=5: .*no such column"),
         ({"drop": ("class",)}, "drop=class: this is the label"),
-        ({"drop": ("age", "colour", "income")}, "so no features"),
+        ({"drop": ("age", "colour", "income")}, r"drop=age,colour,income leaves no feature"),
     ],
 )
 def test_what_is_wrong_is_named(path, wanted, said):
@@ -100,9 +142,13 @@ def test_what_is_wrong_is_named(path, wanted, said):
         ("a,b\n1,2\n3\n", r"my\.csv:3: 1 columns; the lines before have 2"),
         ("a,b\n1,yes\ninf,no\n", r"my\.csv:3: column 'a' is not finite \('inf'\)"),
         ("a,b\n1,yes\n1_0,no\n", r"my\.csv:3: column 'a' holds '1_0', which is no number"),
-        ("a,b\n1,yes\n2,\n", r"my\.csv:3: the label \(column 'b'\) is missing"),
+        (
+            "a,b\n1,yes\n2,\n",
+            r"my\.csv:3: the label \(column 'b'\) is missing; remove the row, or missing=drop leaves",
+        ),
         ("a,a,b\n1,1,yes\n", "two columns are named 'a'"),
         ("a,b\n", "no examples"),
+        ("b\nyes\nno\n", r"1 column\(s\), so no features; is the delimiter right"),
         ("", "no examples"),
     ],
 )
@@ -110,6 +156,45 @@ def test_broken_tables_are_refused_with_file_and_line(path, text, said):
     path.write_text(text)
     with pytest.raises(UserError, match=said):
         prepared(path)
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("a,b\n1,ä\n2,ö\n".encode("latin-1"), r":2: not UTF-8 \(byte 0xe4\); save it as .* -f latin1"),
+        ("ä,b\n1,n\n2,y\n".encode("latin-1"), r":1: not UTF-8"),
+        ("a,b\n1,n\n2,y\n".encode("utf-16"), r":1: UTF-16, not UTF-8; save it as .* -f utf-16"),
+        ("a,b\n1,n\n2,y\n".encode("utf-16-be"), r":1: UTF-16"),
+        (b"a,b\n1,no\n2,n\0o\n", r":3: a NUL byte in the line"),
+        ("\ufeffa,b\n1,\u00e4\n2,\u00f6\n".encode(), None),
+    ],
+)
+def test_text_that_is_not_utf_8_is_refused(path, content, said):
+    path.write_bytes(content)
+    if said is None:
+        own, _, labels, _, _ = prepared(path)
+        assert (own.columns, labels.tolist()) == (["a"], ["ä", "ö"])
+        return
+    with pytest.raises(UserError, match=rf"^\S+my\.csv{said}"):
+        prepared(path)
+
+
+@pytest.mark.parametrize("categorical", ["error", "onehot"])
+@pytest.mark.parametrize(
+    ("cells", "refused"),
+    [("82,5 25,5 -3,0", "82,5"), ("82 25,5 3.5 1e5", "25,5"), ("? 7,5 7,5", "7,5"), ("1,2,3 4,5 6,7", None)],
+)
+def test_numbers_with_a_decimal_comma_are_no_categories(path, categorical, cells, refused):
+    path.write_text("a\tb\n" + "".join(f"{cell}\t{number}\n" for number, cell in enumerate(cells.split())))
+    table, wanted = table_files.read(path, "\t", None), Preparation(categorical=categorical, missing="mean")
+    said = rf"column 'a' holds '{refused}', a number with a decimal comma; write a point"
+    if refused is None:
+        said = "column 'a' holds '1,2,3', which is no number"
+        if categorical == "onehot":
+            assert recipe_of(table, wanted)[0].features == ["a=1,2,3", "a=4,5", "a=6,7"]
+            return
+    with pytest.raises(UserError, match=said):
+        recipe_of(table, wanted)[0].apply(table)
 
 
 def test_quotes_and_an_unnamed_counting_column(path):

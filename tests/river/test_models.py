@@ -110,6 +110,24 @@ def test_a_word_and_a_third_label_are_named():
         model.learn_one({"a": 3}, "z")
 
 
+@pytest.mark.parametrize(
+    ("name", "good", "bad", "said"),
+    [
+        ("RakerRegressor", (1.0, 2.0), (np.nan, np.inf, -np.inf), "the target is .*; it must be finite"),
+        ("OmkcDdClassifier", ("x", "y"), (None, np.nan, np.float32("nan")), "the label is .*, which is none"),
+    ],
+)
+def test_a_row_without_a_target_or_label_is_refused_and_changes_nothing(name, good, bad, said):
+    model, same = (getattr(omkl.river, name)(seed=1) for _ in range(2))
+    for t, y in enumerate(good * 3):
+        model.learn_one({"a": t % 2}, y)
+        same.learn_one({"a": t % 2}, y)
+        for wrong in bad:
+            with pytest.raises(ValueError, match=said):
+                model.learn_one({"a": 9.0, f"b{t}": 1.0}, wrong)
+    assert [model.predict_one({"a": t}) for t in (0, 1)] == [same.predict_one({"a": t}) for t in (0, 1)]
+
+
 def digits(labels, count=80):
     """Rows of digits with these labels, as river has them."""
     X, y = load_digits(return_X_y=True)

@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 from support.runner_plans import POOL, make_plan, write_data
 
+import omkl.data
 from omkl.cli import main
 from omkl.config import Setting
 from omkl.config import plan as plan_of
@@ -72,3 +73,30 @@ def test_the_command_prints_cells_and_totals(tmp_path, monkeypatch, capsys):
     assert "--dry-run is for a paper's figure" in capsys.readouterr().err
     assert main(["table", "bomkl/3", "--dry-run"]) == 2
     assert not (tmp_path / "none").exists()
+
+
+@pytest.mark.parametrize("command", [["run", "reps=2"], ["tune"]])
+def test_data_that_would_be_downloaded_are_estimated_from_their_entry(
+    tmp_path, monkeypatch, shared_data, capsys, command
+):
+    words = [*command, "algo=omkc_dd", "data=svmguide3", f"store={tmp_path / 'none'}", "--dry-run"]
+    words += ["--format", "json"] if command[0] == "run" else []
+    monkeypatch.setenv("OMKL_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("OMKL_DATA", str(shared_data))
+    assert main(words) == 0
+    here = capsys.readouterr().out
+    monkeypatch.setenv("OMKL_DATA", "")
+    monkeypatch.setenv("OMKL_MIRROR", str(shared_data))
+    assert main(words) == 0
+    out, err = capsys.readouterr()
+    assert not (tmp_path / "cache" / "files").exists()
+    if command[0] == "run":
+        assert json.loads(out)["cells"] == json.loads(here)["cells"]
+        assert json.loads(out)["memory"] == json.loads(here)["memory"]
+    else:
+        assert "to be downloaded first, estimated from the registered size: svmguide3" in err
+    monkeypatch.setenv("OMKL_MIRROR", "")
+    monkeypatch.setenv("OMKL_OFFLINE", "1")
+    assert main(words) == 2  # as the command itself
+    assert "data set svmguide3 not found" in capsys.readouterr().err
+    assert omkl.data.access._described.get() is False

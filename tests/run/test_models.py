@@ -80,6 +80,24 @@ def test_rows_that_are_dropped_keep_their_numbers(table, capsys):
     assert omkl_("predict", model, new) == 0
     rows = list(csv.DictReader(capsys.readouterr().out.splitlines()))
     assert [row["row"] for row in rows] == ["1", "3"]
+    new.write_text(HEAD + "41,red,2,yes\n39,red,2,\n")
+    assert omkl_("predict", model, new) == 0  # a row without a label is predicted, but no rate is known
+    out, err = capsys.readouterr()
+    assert (len(out.splitlines()), "mistakes" in err) == (3, False)
+
+
+def test_unknown_words_are_counted_in_a_note(table, capsys):
+    model, new = table / "model.omkl", table / "words.csv"
+    assert omkl_("fit", "algo=omkc_dd", f"data={table / 'my.csv'}", *PREPARED, "--out", model) == 0
+    new.write_text(HEAD + "41,pink,2,yes\n39,red,2,no\n39,,2,no\n39,pink,2,no\n39,gold,2,no\n")
+    for command in ("predict", "update"):
+        capsys.readouterr()
+        assert omkl_(command, model, new) == 0
+        notes = [line for line in capsys.readouterr().err.splitlines() if "not in the training" in line]
+        assert [note.partition("words.csv: ")[2] for note in notes] == [
+            "column 'colour' holds values that were not in the training data: pink (2), gold (1); "
+            "in 3 of 5 rows all of its features are 0"
+        ]
 
 
 @pytest.mark.parametrize("name", ["omkc_ss", "omklp_da1", "bomkc_spa", "perceptron_star"])
@@ -114,6 +132,14 @@ def test_a_model_is_the_pass_of_a_run(tmp_path, name, capsys):
         (("predict", "model.omkl", "none.csv"), "none.csv: no such file"),
         (("predict", "model.omkl", "other.csv"), "other.csv has no column 'age'"),
         (("update", "model.omkl", "unlabelled.csv"), "no column 'class' with the labels to learn from"),
+        (
+            ("predict", "model.omkl", "word.csv"),
+            "word.csv:2: .*'abc', which is no number; correct the cell, or",
+        ),
+        (
+            ("update", "plain.omkl", "gap.csv"),
+            "gap.csv:2: .*'age' has no value .*; write one, or remove the row",
+        ),
         (("update", "model.omkl", "third.csv"), "label 'maybe'.*; the model knows no and yes"),
     ],
 )
@@ -124,7 +150,11 @@ def test_mistakes_end_with_one_line(table, monkeypatch, capsys, words, said):
     (table / "other.csv").write_text("a,class\n1,yes\n")
     (table / "unlabelled.csv").write_text("age,colour,income\n1,red,2\n")
     (table / "third.csv").write_text(HEAD + "1,red,2,maybe\n")
+    (table / "word.csv").write_text(HEAD + "abc,red,2,yes\n")
+    (table / "gap.csv").write_text(HEAD + ",red,2,yes\n")
     assert omkl_("fit", "algo=omkc_dd", "data=my.csv", *PREPARED, "--out", "model.omkl") == 0
+    plain = ("drop=colour,income", "data=my.csv", "--out", "plain.omkl")
+    assert omkl_("fit", "algo=omkc_dd", *plain) == 0
     before = (table / "model.omkl").read_bytes()
     capsys.readouterr()
     assert omkl_(*words) == 2
