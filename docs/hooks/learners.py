@@ -93,7 +93,7 @@ def _page(spec: LearnerSpec) -> str:
     text += ["The helpers are those of `omkl/engine`; their names say what they do.", ""]
     text += ["## Hyperparameters", "", *_hyperparameters(spec)]
     if spec.setup:
-        text += [f"`{spec.setup}` sets its kernels: {_sections(function(spec.setup))['summary']}", ""]
+        text += [f"`{spec.setup}` sets its kernels: {_sections(function(spec.setup, False))['summary']}", ""]
     deviations = [*_plain(own["deviations"]), *_plain(around["deviations"])]
     text += ["## Deviations from the paper", "", *(deviations or ["The docstring names none.", ""])]
     text += ["## Memory and time", "", *_cost(spec)]
