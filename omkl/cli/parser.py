@@ -217,7 +217,8 @@ def _add_selection(parser: Parser) -> None:
     parser.add_argument("--data", type=_names, default=(), metavar="A,B", help=own + "these data sets only")
     text = own + "learners in addition to its own"
     parser.add_argument("--algo", type=_names, default=(), metavar="A,B", help=text)
-    parser.add_argument("--quick", action="store_true", help=own + "two repetitions of the small data sets")
+    text = own + "two repetitions of its small data sets, or of its smallest where it has no small one"
+    parser.add_argument("--quick", action="store_true", help=text)
     text = own + "all repetitions, also of data sets that have fewer because they take long"
     parser.add_argument("--full", action="store_true", help=text)
 
