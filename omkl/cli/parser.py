@@ -169,7 +169,10 @@ def build_parser() -> Parser:
     sub.add_argument("action", choices=actions, metavar="ACTION", help=", ".join(actions))
     _add_format(sub, of="list, prune: ")
     sub.add_argument("--out", type=out_path, metavar="FILE", help="export: file to write, .csv or .parquet")
-    sub.add_argument("--old", action="store_true", help="prune: cells of older revisions of a learner too")
+    text = (
+        "prune: cells of older revisions of a learner too, with --with DIR of other sources of those in DIR"
+    )
+    sub.add_argument("--old", action="store_true", help=text)
     sub.add_argument("--torn", action="store_true", help="prune: lines that cannot be read too")
     text = "prune: remove the lines, instead of only listing them"
     sub.add_argument("--yes", action="store_true", help=text)

@@ -12,7 +12,8 @@ class Expected:
     reps: repetitions of each row    settings, yardsticks: objects with ``learner``, ``params``, ``pool``
     (omkl.config.Setting), in the order of the rows    data: names or paths of the data sets, in order
     specs: LearnerSpec by learner name    failed: lines of failed cells
-    stale: number of cells of older revisions in the store by (learner, revision)
+    stale: number of cells of older revisions in the store by (learner, revision); for another source of a
+    folder's learner the revision is a text that says so
     swept: keys given several values, such as "algo.beta"    command: as typed, for captions and metadata
     about_data: what is to be known of the user's own files: which label is +1, how a table was scaled
     classes: the names of each data set's classes

@@ -1,7 +1,9 @@
 """The text under a table: the meaning of its columns, and warnings about its rows."""
 
+import shlex
 from typing import TYPE_CHECKING
 
+from omkl.config import compose
 from omkl.config.settings_text import params_text
 from omkl.reports.captions import n_cells, repetitions_of, some
 from omkl.reports.confusions import MOST_NAMED, WORST
@@ -97,9 +99,18 @@ def failed(expected: Expected) -> list[str]:
 def _stale(expected: Expected) -> list[str]:
     return [
         f"{n_cells(count)} of revision {revision} of {learner} in the store {'are' if count > 1 else 'is'} "
-        "not used: its results have changed since; `omkl results prune --old` removes such cells"
+        f"not used: its {'results have' if isinstance(revision, int) else 'source has'} changed since; "
+        f"`omkl results prune --old{_folder(learner)} --yes` removes such cells"
         for (learner, revision), count in sorted(expected.stale.items(), key=str)
     ]
+
+
+def _folder(learner: str) -> str:
+    """Return the option that names the folder of a learner of the user's, "" for one of ours."""
+    if compose.of_omkl("algo", learner):
+        return ""
+    folder = compose.file("algo", learner).parents[2]
+    return f" --with {shlex.quote(str(folder))}"
 
 
 def heading(summary: "pd.DataFrame", cells: "pd.DataFrame") -> str:

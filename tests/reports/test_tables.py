@@ -119,7 +119,8 @@ def test_cells_of_an_older_revision_are_reported_and_not_mixed(fmt, recwarn):
     if fmt == "csv":  # has no place of its own for notes
         text += " ".join(str(warning.message) for warning in recwarn)
     plain = " ".join(text.replace("\\", "").split())
-    assert "3 cells of revision 1 of omkc_dd in the store are not used" in plain
+    assert "3 cells of revision 1 of omkc_dd in the store are not used: its results have changed" in plain
+    assert "prune --old --yes" in plain
 
 
 def test_nothing_finished_is_a_table_of_dashes():
