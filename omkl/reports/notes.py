@@ -40,9 +40,9 @@ def legend(table: Display, least: str, cells: "pd.DataFrame") -> list[tuple[str,
         terms.append(("union", "distinct examples stored"))
     if table.has("n_sv_combined"):
         terms.append(("combined", "support vectors of the classifiers that the last prediction combined"))
-    if table.has("kernel"):
+    for header in (column.header for column in table.columns if column.name == "kernel"):
         won = "" if single else f"; 15/20: in 15 of 20 {each}, otherwise in all"
-        terms.append(("kernel", f"the kernel with the largest weight when the pass ends{won}"))
+        terms.append((header, f"the kernel with the largest weight when the pass ends{won}"))
     if table.has("class_errors"):
         few = f"; of more than {MOST_NAMED} classes the {WORST} largest"
         terms.append(("class errors %", f"share of each class's examples taken for another class{few}"))

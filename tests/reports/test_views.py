@@ -153,6 +153,18 @@ def test_a_best_value_at_the_edge_of_its_grid_is_remarked():
     assert "of its grid" not in sweep_of({0.3: 90, 0.5: 80, 1.0: 70})  # the domain ends there
 
 
+def test_a_swept_kernel_and_the_one_of_the_largest_weight_have_headers_of_their_own():
+    settings = [setting("perceptron", kernel={"kind": kind}) for kind in ("linear", "gaussian")]
+    cells = frame(*(line for one in settings for line in repetitions(one, [10, 20])))
+    about = expected(tuple(settings), ("wdbc",), 2, swept=("algo.kernel",))
+    heads = [
+        sweep_report(cells, about, view=View(columns=columns))[0].split("data  ")[1].splitlines()[0]
+        for columns in ((), ("+kernel",))
+    ]
+    assert [head.count("kernel") for head in heads] == [1, 1]
+    assert ["largest weight" in head for head in heads] == [False, True]
+
+
 def test_a_column_that_was_added_stays_where_others_make_room(narrow):
     narrow(64)
     text = report(CELLS, EXPECTED, view=View(columns=("+union",)))
