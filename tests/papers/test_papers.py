@@ -270,6 +270,14 @@ def test_a_table_shows_ours_next_to_the_published(tmp_path, capsys):
     assert "registered users" in lost["missing"]
 
 
+def test_sizes_that_are_not_known_are_dashes_and_empty_in_csv(capsys):
+    for fmt, unknown in (("table", ["–"] * 3), ("csv", [",,,,"])):
+        assert main(["table", "bomkl/3", "--data", "kdd08", "--format", fmt]) == 0
+        out = capsys.readouterr().out
+        assert "none" not in out
+        assert all(text in out.replace("kdd08", "", 1) for text in unknown)
+
+
 def test_a_page_holds_every_table_figure_and_claim(tmp_path):
     paper, written = read("omkc"), []
     selection = Selection(reps=2, data=("wdbc",), words=(f"store={tmp_path}", "exec=serial"))
