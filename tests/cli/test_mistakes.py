@@ -81,6 +81,7 @@ from omkl.cli import main
         ("list learners", ["'learners'", "algos"]),
         ("list algos omkc_dd", ["list takes no 'omkc_dd'"]),
         ("figure algo=omkc_dd", ["KIND", "curve"]),
+        ("figure confusion algo=raker data=air", ["data=air", "needs a classification", "is regression"]),
         ("data fetch wdbc", ["'fetch'", "get"]),
         ("data get", ["which data sets"]),
         ("data path wbdc", ["unknown data set 'wbdc'", "did you mean 'wdbc'"]),
