@@ -259,3 +259,9 @@ def test_of_data_with_the_same_examples_the_first_is_taken_with_a_note(tmp_path,
         assert plan(["data=commas.csv,semicolons.csv,other.csv"]).data == ("commas.csv", "other.csv")
     with pytest.warns(UserWarning, match="the same examples as air: adaraker_air$"):
         assert plan(["data=air,adaraker_air", "algo=raker"]).data == ("air",)
+
+
+def test_what_the_groups_of_forms_promise_is_true_of_their_members():
+    stored, meanings = set(groups.groups()["budget"]), groups.meanings()
+    assert "dualsgd" in stored & set(groups.groups()["features"])
+    assert "no vectors" not in meanings["features"]
