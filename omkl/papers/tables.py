@@ -163,5 +163,6 @@ def _sizes_text(rows: list[dict[str, str]], how: dict[str, str], title: str, fmt
     table = plain_table.render([{key: text or MISSING for key, text in row.items()} for row in rows], fmt)
     below = "".join(f"\n{name}: {text}.\n" for name, text in how.items() if text)
     if fmt == "latex":
-        return "".join(f"% {line}\n" for line in f"{title}\n{below}".split("\n") if line) + table
+        about = "".join(f"% {line}\n" for line in f"{title}\n{below}".split("\n") if line)
+        return about + table.replace(MISSING, "--")
     return f"{title}\n\n{table}{below}"
