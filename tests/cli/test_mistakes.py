@@ -37,7 +37,12 @@ from omkl.cli import main
         ("run pool=paper61", ["pool=paper61", "unknown kernel pool", "did you mean 'paper16'"]),
         ("run exec=lokki", ["exec=lokki", "unknown executor", "did you mean 'loky'"]),
         ("run order=permutted", ["order=permutted", "did you mean 'permuted'"]),
-        ("run yardsticks=[omkc_dd]", ["omkc_dd is not one", "majority"]),
+        ("run yardsticks=[omkc_dd]", ["yardsticks=omkc_dd is not one", "majority"]),
+        ("run yardsticks=foo", ["yardsticks=foo is not one", "majority"]),
+        ("run yardsticks=majorty", ["yardsticks=majorty is not one (did you mean 'majority'?)"]),
+        ("run data=", ["data=: the value is missing; write data=VALUE without spaces"]),
+        ("run pool= paper16", ["pool=: the value is missing; write pool=VALUE without spaces"]),
+        ("run --columns -unoin", ["--columns -unoin: no such column (did you mean 'union'?)"]),
         ("run algo=glob(nothing*)", ["no name matches", "omkc_ss"]),
         # types and ranges
         ("run reps=0", ["reps=0", "whole number ≥ 1, got 0"]),
