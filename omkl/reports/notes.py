@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from omkl.config import compose
 from omkl.config.settings_text import params_text
+from omkl.paths import store_folder
 from omkl.reports.captions import n_cells, repetitions_of, some
 from omkl.reports.confusions import MOST_NAMED, WORST
 from omkl.reports.display import MISSING, Display, Spread
@@ -97,10 +98,12 @@ def failed(expected: Expected) -> list[str]:
 
 
 def _stale(expected: Expected) -> list[str]:
+    usual = expected.store in (None, store_folder(None))
+    where = "" if usual else f" store={shlex.quote(str(expected.store))}"
     return [
         f"{n_cells(count)} of revision {revision} of {learner} in the store {'are' if count > 1 else 'is'} "
         f"not used: its {'results have' if isinstance(revision, int) else 'source has'} changed since; "
-        f"`omkl results prune --old{_folder(learner)} --yes` removes such cells"
+        f"`omkl results prune --old{where}{_folder(learner)} --yes` removes such cells"
         for (learner, revision), count in sorted(expected.stale.items(), key=str)
     ]
 
