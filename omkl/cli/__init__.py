@@ -51,6 +51,10 @@ def _run_command(argv: list[str]) -> int:
     parser = build_parser()
     if argv and argv[0].startswith("-") and argv[0] not in ("-h", "--help", "--version", "--debug"):
         raise UserError(f"{argv[0]} comes after the command, as in `omkl run algo=omkc_ss -j 2`")
+    place = argv.index("--columns") if "--columns" in argv[:-1] else len(argv)
+    for word in argv[place + 1 : place + 2]:
+        if re.match("-[a-z]", word):  # argparse would take -union for an option
+            argv[place : place + 2] = [f"--columns={word}"]
     args, words = parser.parse_known_args(argv)
     if args.command is None and words:
         raise UserError(f"unknown option {words[0]}; see `omkl --help`")

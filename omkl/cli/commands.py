@@ -103,6 +103,10 @@ def figure(args: Namespace, words: list[str]) -> int:
         measure_named(names[0])
         words = [word for word in words if word not in given]
     plan = make_plan(words, sweep=True)
+    tasks = dict.fromkeys(map(plan.task_of, plan.data))
+    if args.kind == "confusion" and "classification" not in tasks:
+        text = f"a confusion matrix needs a classification, and the task is {' and '.join(tasks)}"
+        raise UserError(f"data={','.join(plan.data)}: {text}")
     planned = expand(plan)
     keys = {cell.key for cell in planned}
     store = Store(plan.store)

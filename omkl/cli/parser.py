@@ -170,7 +170,10 @@ def build_parser() -> Parser:
     sub.add_argument("action", choices=actions, metavar="ACTION", help=", ".join(actions))
     _add_format(sub, of="list, prune: ")
     sub.add_argument("--out", type=out_path, metavar="FILE", help="export: file to write, .csv or .parquet")
-    sub.add_argument("--old", action="store_true", help="prune: cells of older revisions of a learner too")
+    text = (
+        "prune: cells of older revisions of a learner too, with --with DIR of other sources of those in DIR"
+    )
+    sub.add_argument("--old", action="store_true", help=text)
     sub.add_argument("--torn", action="store_true", help="prune: lines that cannot be read too")
     text = "prune: remove the lines, instead of only listing them"
     sub.add_argument("--yes", action="store_true", help=text)
@@ -218,7 +221,8 @@ def _add_selection(parser: Parser) -> None:
     parser.add_argument("--data", type=_names, default=(), metavar="A,B", help=own + "these data sets only")
     text = own + "learners in addition to its own"
     parser.add_argument("--algo", type=_names, default=(), metavar="A,B", help=text)
-    parser.add_argument("--quick", action="store_true", help=own + "two repetitions of the small data sets")
+    text = own + "two repetitions of its small data sets, or of its smallest where it has no small one"
+    parser.add_argument("--quick", action="store_true", help=text)
     text = own + "all repetitions, also of data sets that have fewer because they take long"
     parser.add_argument("--full", action="store_true", help=text)
 

@@ -57,10 +57,14 @@ def results(args: Namespace, words: list[str]) -> int:
     else:
         sources = _sources() if args.old else {}
         rows, busy = rewrite.prune(store, old=args.old, torn=args.torn, really=args.yes, sources=sources)
-        emit(plain_table.render(rows, args.format))
+        if rows or args.format == "json":
+            emit(plain_table.render(rows, args.format))
         _say_busy(busy)
         undone = "nothing was removed; add --yes to remove these lines"
-        say("these lines were removed" if args.yes else undone)
+        if rows:
+            say("these lines were removed" if args.yes else undone)
+        elif not busy:
+            say(f"{store.path} holds no such lines; there is nothing to remove")
     return OK
 
 

@@ -142,7 +142,7 @@ def _parse_word(word: str) -> Override:
     key, equals, text = word.partition("=")
     if key in LISTS and text.endswith(","):
         raise UserError(f"{shown(word)}: ends with a comma; write a list without spaces, as in {key}=a,b")
-    if word == "=" or (equals and not text and key in LISTS):
+    if word == "=":
         raise UserError(f"{shown(word)}: write no spaces around the sign, as in algo=omkc_ss")
     if not equals:
         near = {group: get_close_matches(word, compose.options(group), 1, 0.8) for group in LISTS[:3]}
@@ -156,7 +156,7 @@ def _parse_word(word: str) -> Override:
     if not _KEY.fullmatch(key):
         raise UserError(f"{shown(word)}: the key must be words such as data or algo.beta")
     if not text.strip():
-        raise UserError(f"{shown(word)}: the value is missing")
+        raise UserError(f"{shown(word)}: the value is missing; write {key}=VALUE without spaces")
     if key == "store" or (key == "data" and os.path.isfile(os.path.expanduser(text))):
         return Override(key, (text,), shown(word))
     return Override(key, _values(key, text, word), shown(word))

@@ -3,7 +3,7 @@
 import os
 import warnings
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -114,6 +114,7 @@ def plan(overrides: list[str], *, sweep: bool = False, values: Mapping[str, Any]
         preparation=preparation,
         rounds=request.value("rounds"),
     )
+    made = replace(made, data=_distinct(made))
     total = (len(chosen) + len(made.yardsticks)) * len(made.data) * made.reps
     if total > MOST_CELLS:
         raise UserError(f"reps={made.reps}: that makes {total} cells; at most {MOST_CELLS} are possible")
@@ -189,6 +190,24 @@ def _data(request: Request) -> Iterator[str]:
             near = suggest(spec, registry.names()) or "; `omkl list data` shows them"
             word = compose.shown(f"data={spec}")
             raise UserError(f"{word}: neither a registered data set nor a file{near}")
+
+
+def _distinct(made: Plan) -> tuple[str, ...]:
+    """Return the data sets of a plan, of those with the same examples the first; a note names the others.
+
+    The key of a cell has the examples, not the name: two names would have the same cells.
+    """
+    from omkl.data import registry
+
+    if len(made.data) == 1:
+        return made.data
+    names: dict[tuple[str, str], str] = {}
+    for name in made.data:
+        own = registry.entry(name) if registry.is_name(name) else made.load(name)
+        first = names.setdefault((own.content_hash, own.task), name)
+        if first != name:
+            warnings.warn(f"left out, as it has the same examples as {first}: {name}", stacklevel=3)
+    return tuple(names.values())
 
 
 def _suitable(

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from omkl.config import domains, kernel_pools
+from omkl.config import compose, domains, kernel_pools
 from omkl.config.grammar import Override, Request
 from omkl.config.learners import check_budget, hyperparameters, learner_names, learner_specs
 from omkl.config.spec import LearnerSpec
@@ -60,11 +60,13 @@ def settings(
 
 def yardsticks(request: Request, settings: tuple[Setting, ...], tasks: list[str]) -> tuple[Setting, ...]:
     """Return the yardsticks with their defaults, without those that are among the settings already."""
-    specs = learner_specs(request.names("yardsticks", learner_names())).values()
-    for spec in specs:
-        if not spec.yardstick:
-            fit = [name for name, other in learner_specs().items() if other.yardstick]
-            raise UserError(f"yardsticks: {spec.name} is not one; these are: {', '.join(fit)}")
+    names = request.names("yardsticks", learner_names())
+    for name in names:
+        if name not in learner_names() or not learner_specs([name])[name].yardstick:
+            fit = [known for known, other in learner_specs().items() if other.yardstick]
+            near = suggest(name, fit) or f"; these are: {', '.join(fit)}"
+            raise UserError(f"{compose.shown(f'yardsticks={name}')} is not one{near}")
+    specs = learner_specs(names).values()
     taken = {_identity(setting) for setting in settings}
     own = (setting for spec in specs for setting in _by_task(spec, spec.defaults, None, tasks))
     return tuple(setting for setting in own if _identity(setting) not in taken)

@@ -9,7 +9,7 @@ from omkl.config import kernel_pools, pool
 from omkl.config.domains import check_kernels
 from omkl.config.spec import LearnerSpec
 from omkl.engine.stream import Stream
-from omkl.errors import UserError
+from omkl.errors import UserError, suggest
 from omkl.estimators.arguments import argument_name, class_name
 from omkl.learner.job import warm_up
 from omkl.learner.learner import Learner
@@ -35,6 +35,8 @@ def make_learner(
     """
     name = class_name(spec.name, task)
     try:
+        if seed < 0:
+            raise ValueError(f"{'seed' if 'seed' in given else 'random_state'} must be ≥ 0, got {seed}")
         params = _params(spec, task, given)
         chosen = kernel_pools.kernel_pool(params, _pool(spec, given.get("pool")))
     except (UserError, ValueError) as error:
@@ -66,6 +68,9 @@ def _pool(spec: LearnerSpec, given: Any) -> dict[str, Any] | None:
     if spec.kernels != "pool":
         return None
     if isinstance(given, str):
+        if given not in (names := kernel_pools.pool_names()):
+            near = suggest(given, names) or f"; known: {', '.join(names)}"
+            raise UserError(f"pool={given!r}: unknown kernel pool{near}")
         chosen = pool(given)
     else:
         parts = (

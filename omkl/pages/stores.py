@@ -30,7 +30,7 @@ def store_page(store: Store, learners: Collection[str], data: Collection[str], c
     stale = Counter(zip(old["algo"], old["revision"], strict=True))
     cells = cells[now].reset_index(drop=True)
     failed = [line for line in store.failed() if line["algo"] in specs and _is_kept(line, learners, data)]
-    expected = Expected(specs=specs, failed=tuple(failed), stale=dict(stale))
+    expected = Expected(specs=specs, failed=tuple(failed), stale=dict(stale), store=store.path)
     rows = rows_of(cells, expected)
     for row in rows:  # there is no plan that says how many there should be
         row.planned = len(row.cells)

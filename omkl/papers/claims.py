@@ -228,6 +228,9 @@ def checked(paper: Paper, selection: Selection, outcome: "Outcome", lenient: boo
         there = compared.summary[compared.summary["missing"] == ""]
         own = [*incomplete(there), *failed(compared.expected)]
         own += not_tuned(compared.work, f"`omkl tune {paper.name}`")
+        if not answers and (names := dict.fromkeys(name for _, name in compared.work.missing)):
+            lacks = lacks or f"no data: {', '.join(names)}"
+            own += [f"{name}: the data are not available: {compared.work.how[name]}" for name in names]
         known = [holds for holds, _ in answers.values() if holds is not None]
         sets = str(item.options.get("sets", "all"))
         row: dict[str, Any] = {"claim": item.number, "text": item.title, "said of": sets}

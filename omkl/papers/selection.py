@@ -25,7 +25,7 @@ class Selection:
     reps: in place of the table's own, where that is larger    data: names in place of the table's own;
     NAME=PATH gives a file to a set that is not there: to a registered one its own, checked against the
     content hash, to one that is not available here any file    learners: shown next to the paper's
-    quick: two repetitions of the small data sets    words: KEY=VALUE of store, seed, exec, block
+    quick: two repetitions of the small data sets (`_small`)    words: KEY=VALUE of store, seed, exec, block
     full: all repetitions, also where the table has fewer for a data set to save time
     """
 
@@ -124,16 +124,22 @@ def work_of(paper: Paper, items: Iterable[Item], selection: Selection) -> Work:
 
     Raises UserError for an unknown data set or learner.
     """
+    files, items = _files(paper, selection), list(items)
     chosen = list({run.name: run for item in items for run in item.runs}.values())
     listed = {name for run in chosen for name in run.data}
-    files = _files(paper, selection)
-    wanted = selection.names or (_small(listed - paper.unavailable.keys()) if selection.quick else [])
+    wanted = {run.name: set(selection.names) for run in chosen}  # the sets that a run may take, all if empty
+    if selection.quick and not selection.names:
+        for item in items:
+            small = _small(item, paper)
+            for run in item.runs:
+                wanted[run.name] |= small
     how = {name: str(entry["how"]) for name, entry in paper.unavailable.items() if name not in files}
     groups: list[tuple[Run, dict[str, Any], list[str]]] = []  # data sets of a run that share its settings
+    others = [name for name in selection.names if name not in listed]  # any set can take the place of a run's
     for run in [*chosen, *_yours(chosen, selection)]:
         alike: dict[str, tuple[dict[str, Any], list[str]]] = {}
-        others = [name for name in wanted if name not in listed]  # any set can take the place of the run's
-        for name in [name for name in run.data if not wanted or name in wanted] + others:
+        some = wanted.get(run.name) or set().union(*wanted.values())  # those of your learners are all runs'
+        for name in [name for name in run.data if not some or name in some] + others:
             values = {**run.words, **run.per_data.get(name, {})}
             if selection.full and "reps" in run.words:
                 values["reps"] = run.words["reps"]
@@ -203,16 +209,21 @@ def _reason(name: str) -> str:
     return ""
 
 
-def _small(names: set[str]) -> list[str]:
-    """Return the small ones of these data sets; where there are none, one that every machine has."""
-    from omkl.data import registry
+def _small(item: Item, paper: Paper) -> set[str]:
+    """Return the small data sets of a table, figure or claim; where it has none here, the smallest it has.
 
-    entries = [registry.entry(name) for name in sorted(names)]
-    small = [entry.name for entry in entries if entry.T <= QUICK_T]
-    usual = registry.entry(QUICK_DATA)
-    if small or any(entry.task != usual.task for entry in entries):
-        return small or [min(entries, key=lambda entry: entry.T).name]
-    return [usual.name]
+    They depend on the item alone, so a claim is checked on the sets that the command ran.
+    """
+    from omkl.data import registry, status
+
+    names = {name for run in item.runs for name in run.data} - paper.unavailable.keys()
+    sizes = {name: registry.entry(name).T for name in names}
+    small = {name for name in names if sizes[name] <= QUICK_T}
+    if any(not _reason(name) for name in sorted(small)):
+        return small
+    here = {name for name in names if status(name).state != "missing"} or small or names
+    least = min((sizes[name] for name in here), default=0)
+    return {name for name in here if sizes[name] == least}
 
 
 def _yours(runs: list[Run], selection: Selection) -> list[Run]:

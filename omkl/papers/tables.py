@@ -130,7 +130,7 @@ def sizes(paper: Paper, item: Item, selection: Selection) -> Made:
     names = selection.names or list(item.options["data"])
     rows = []
     for name in names:
-        T, d, positive, about = "none", "none", "", str(paper.unavailable.get(name, {}).get("title"))
+        T, d, positive, about = "", "", "", str(paper.unavailable.get(name, {}).get("title"))
         if name not in paper.unavailable:
             entry = registry.entry(name)
             T, d, about = str(entry.T), str(entry.d), entry.title
@@ -147,7 +147,7 @@ def sizes(paper: Paper, item: Item, selection: Selection) -> Made:
 
 
 def _verdict(T: str, d: str, printed: dict[str, str]) -> str:
-    if T == "none":
+    if not T:
         return "no data"
     if not printed:
         return "not in the paper"
@@ -160,8 +160,9 @@ def _sizes_text(rows: list[dict[str, str]], how: dict[str, str], title: str, fmt
     plain_table.check_format(fmt)
     if fmt in ("json", "csv"):
         return plain_table.render([row | {"missing": how[row["data"]]} for row in rows], fmt)
-    table = plain_table.render(rows, fmt)
+    table = plain_table.render([{key: text or MISSING for key, text in row.items()} for row in rows], fmt)
     below = "".join(f"\n{name}: {text}.\n" for name, text in how.items() if text)
     if fmt == "latex":
-        return "".join(f"% {line}\n" for line in f"{title}\n{below}".split("\n") if line) + table
+        about = "".join(f"% {line}\n" for line in f"{title}\n{below}".split("\n") if line)
+        return about + table.replace(MISSING, "--")
     return f"{title}\n\n{table}{below}"

@@ -97,11 +97,13 @@ def _draw(made: list[Confusion], warnings: list[str]) -> Any:
     for axes, one in zip(panels.flat, made, strict=False):
         image, numbers = _panel(axes, one, side)
         numbered |= numbers
-        axes.set_title(f"{one.mistakes:.2f} % mistakes", loc="right", fontsize=size(7.5), fontweight="normal")
         title = one.line if len({each.row.data for each in made}) == 1 else f"{one.row.data} · {one.line}"
-        layout.panel_title(axes, style.in_symbols(title), len(made) == 1, 9.0)
+        errors = f"{one.mistakes:.2f} % mistakes"
+        layout.panel_title(axes, style.in_symbols(title), len(made) == 1, 9.0, below=errors)
     for unused in panels.flat[len(made) :]:
         unused.remove()
+    lines = max(axes.get_title("left").count("\n") for axes in panels.flat[: len(made)])
+    figure.set_figheight(figure.get_figheight() + size(9) / 60 * lines * height)
     bar = figure.colorbar(
         image,
         ax=list(panels.flat[: len(made)]),

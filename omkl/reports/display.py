@@ -126,7 +126,8 @@ def everything(summary: "pd.DataFrame", swept: Iterable[str] = ()) -> Display:
     differ = bool((counts["n_sv_combined_mean"] - counts["n_sv_sum_mean"]).abs().max() > 0)
     combined = _counts(counts["n_sv_combined_mean"])
     parts.append((Column("n_sv_combined", "combined", usual=differ), combined))
-    parts.append((Column("kernel", "kernel", "left", usual=False), [row["kernel"] for row in rows]))
+    header = "largest weight" if "kernel" in names else "kernel"
+    parts.append((Column("kernel", header, "left", usual=False), [row["kernel"] for row in rows]))
     errors = [errors_text(row["classes"], row["class_errors"]) or MISSING for row in rows]
     parts.append((Column("class_errors", "class errors %", "left", usual=False), errors))
     parts.append((Column("seconds", "seconds"), _seconds(summary["seconds_mean"].astype(float))))

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 
@@ -12,10 +13,11 @@ class Expected:
     reps: repetitions of each row    settings, yardsticks: objects with ``learner``, ``params``, ``pool``
     (omkl.config.Setting), in the order of the rows    data: names or paths of the data sets, in order
     specs: LearnerSpec by learner name    failed: lines of failed cells
-    stale: number of cells of older revisions in the store by (learner, revision)
+    stale: number of cells of older revisions in the store by (learner, revision); for another source of a
+    folder's learner the revision is a text that says so
     swept: keys given several values, such as "algo.beta"    command: as typed, for captions and metadata
     about_data: what is to be known of the user's own files: which label is +1, how a table was scaled
-    classes: the names of each data set's classes
+    classes: the names of each data set's classes    store: folder of the cells, for commands in notes
 
     Everything may be left out: rows are then what the cells hold, in alphabetical order.
     """
@@ -31,6 +33,7 @@ class Expected:
     command: str = ""
     about_data: tuple[str, ...] = ()
     classes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    store: Path | None = None
 
     @classmethod
     def of(cls, plan: Any, failed: Any = (), command: str = "", stale: Any = None) -> "Expected":
@@ -50,6 +53,7 @@ class Expected:
             stale=stale or {},
             about_data=plan.about_data,
             classes=plan.classes,
+            store=plan.store,
         )
 
     def tasks(self, learner: str) -> list[str]:

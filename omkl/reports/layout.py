@@ -76,19 +76,21 @@ def put_title(figure: "Figure", title: str) -> None:
         figure.suptitle(textwrap.fill(title, room), fontsize=points(11))
 
 
-def panel_title(axes: "Axes", text: str, alone: bool, size: float = 10.0) -> None:
+def panel_title(axes: "Axes", text: str, alone: bool, size: float = 10.0, below: str = "") -> None:
     """Put a title above a panel, in lines that fit; above a note at its right where both have no room.
 
-    alone: it is the figure's only panel, whose title LaTeX sets too
+    alone: it is the figure's only panel, whose title LaTeX sets too    below: a smaller line under the title
     """
+    if below:
+        axes.set_title(below, loc="right", x=0, ha="left", fontsize=points(7.5), fontweight="normal")
     if alone and not looking.current().title:
         return
-    if looking.current().width:
+    if looking.current().width or below:
         letter, wide = 0.0085 * points(size), panel_width(axes)
         text = textwrap.fill(text, max(8, int(wide / letter)), break_long_words=False)
         notes = axes.get_title(loc="right").splitlines()
         own, others = (max(map(len, lines), default=0) for lines in (text.splitlines(), notes))
-        if own * letter + others * 0.0085 * points(7) > wide:
+        if below or own * letter + others * 0.0085 * points(7) > wide:
             text += "\n" * math.ceil(len(notes) * 7 / size)
     axes.set_title(text, fontsize=points(size))
 

@@ -1,8 +1,11 @@
 """The text under a table: the meaning of its columns, and warnings about its rows."""
 
+import shlex
 from typing import TYPE_CHECKING
 
+from omkl.config import compose
 from omkl.config.settings_text import params_text
+from omkl.paths import store_folder
 from omkl.reports.captions import n_cells, repetitions_of, some
 from omkl.reports.confusions import MOST_NAMED, WORST
 from omkl.reports.display import MISSING, Display, Spread
@@ -38,9 +41,9 @@ def legend(table: Display, least: str, cells: "pd.DataFrame") -> list[tuple[str,
         terms.append(("union", "distinct examples stored"))
     if table.has("n_sv_combined"):
         terms.append(("combined", "support vectors of the classifiers that the last prediction combined"))
-    if table.has("kernel"):
+    for header in (column.header for column in table.columns if column.name == "kernel"):
         won = "" if single else f"; 15/20: in 15 of 20 {each}, otherwise in all"
-        terms.append(("kernel", f"the kernel with the largest weight when the pass ends{won}"))
+        terms.append((header, f"the kernel with the largest weight when the pass ends{won}"))
     if table.has("class_errors"):
         few = f"; of more than {MOST_NAMED} classes the {WORST} largest"
         terms.append(("class errors %", f"share of each class's examples taken for another class{few}"))
@@ -95,11 +98,22 @@ def failed(expected: Expected) -> list[str]:
 
 
 def _stale(expected: Expected) -> list[str]:
+    usual = expected.store in (None, store_folder(None))
+    where = "" if usual else f" store={shlex.quote(str(expected.store))}"
     return [
         f"{n_cells(count)} of revision {revision} of {learner} in the store {'are' if count > 1 else 'is'} "
-        "not used: its results have changed since; `omkl results prune --old` removes such cells"
+        f"not used: its {'results have' if isinstance(revision, int) else 'source has'} changed since; "
+        f"`omkl results prune --old{where}{_folder(learner)} --yes` removes such cells"
         for (learner, revision), count in sorted(expected.stale.items(), key=str)
     ]
+
+
+def _folder(learner: str) -> str:
+    """Return the option that names the folder of a learner of the user's, "" for one of ours."""
+    if compose.of_omkl("algo", learner):
+        return ""
+    folder = compose.file("algo", learner).parents[2]
+    return f" --with {shlex.quote(str(folder))}"
 
 
 def heading(summary: "pd.DataFrame", cells: "pd.DataFrame") -> str:

@@ -113,14 +113,13 @@ def ranks_of(values: "pd.DataFrame", alpha: float = ALPHA, left_out: Iterable[st
         raise UserError(
             f"ranks need at least 2 data sets that at least 3 learners have finished, not {n} and {k}{why}"
         )
-    # Means of the same counts may differ in their last bits.
-    rounded = values.to_numpy(dtype=float).round(10)
-    each = pd.DataFrame(rankdata(rounded, axis=1), index=values.index, columns=values.columns)
+    numbers = values.to_numpy(dtype=float)
+    each = pd.DataFrame(rankdata(numbers, axis=1), index=values.index, columns=values.columns)
     average = each.mean().sort_values(kind="stable").to_dict()
     if (each == each.iloc[0, 0]).all(axis=None):  # all tie everywhere, which leaves the test 0/0
         chi2, chi2_p = 0.0, 1.0
     else:
-        chi2, chi2_p = map(float, friedmanchisquare(*rounded.T))
+        chi2, chi2_p = map(float, friedmanchisquare(*numbers.T))
     rest = n * (k - 1) - chi2
     F = (n - 1) * chi2 / rest if rest > 1e-9 else np.inf
     cd = critical_difference(k, n, alpha)

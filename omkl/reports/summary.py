@@ -116,8 +116,12 @@ def _sizes(parts: Parts, count: int, cells: "pd.DataFrame") -> dict[str, Any]:
 
 
 def _means(parts: Parts, count: int, cells: "pd.DataFrame") -> dict[str, np.ndarray]:
-    """Return the means and standard deviations of the rows, by the names of their columns."""
+    """Return the means and standard deviations of the rows, by the names of their columns.
+
+    The mean of a rate is that of the counts, whose sums are exact: rows with as many mistakes are equal.
+    """
     means: dict[str, np.ndarray] = {}
+    T = cells["T"].to_numpy().astype(float)
     for column, name, factor in MEASURES:
         mean, std = (np.full(count, np.nan) for _ in range(2))
         means |= {f"{name}_mean": mean, f"{name}_std": std}
@@ -126,6 +130,8 @@ def _means(parts: Parts, count: int, cells: "pd.DataFrame") -> dict[str, np.ndar
             for own, places in parts:
                 each = values[places]
                 mean[own] = each.mean(axis=1)
+                if column == "mistake_rate":
+                    mean[own] = factor * means["mistakes_mean"][own] / T[places[:, 0]]
                 if places.shape[1] > 1:
                     std[own] = each.std(axis=1, ddof=1)
     return means

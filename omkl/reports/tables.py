@@ -67,9 +67,8 @@ def _terminal(tables: list, terms: list, warnings: list[str], shared: str, comma
         *((f"{term:<{wide}}  ", text) for term, text in terms),
         *(("! ", w) for w in warnings),
     ]:
-        wrap = textwrap.TextWrapper(
-            min(width or _WIDTH, _WIDTH), start, " " * len(start), break_long_words=False
-        )
+        wrap = textwrap.TextWrapper(min(width or _WIDTH, _WIDTH), start, " " * len(start))
+        wrap.break_long_words = wrap.break_on_hyphens = False  # a command in it can be copied
         lines.append(wrap.fill(text))
     return "\n\n".join([*blocks, "\n".join(lines)]) + "\n"
 

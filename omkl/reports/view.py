@@ -57,7 +57,15 @@ class View:
         wanted = plain or wanted
         wanted += [word[1:] for word in self.columns if word[0] == "+" and word[1:] not in wanted]
         wanted = [name for name in wanted if f"-{name}" not in self.columns]
-        kept = [at for name in dict.fromkeys(wanted) for at, own in enumerate(names) if own == name]
+        asked = [
+            word.lstrip("+") for word in self.columns
+        ]  # a swept kernel and the one that wins share a word
+        kept = [
+            at
+            for name in dict.fromkeys(wanted)
+            for at, own in enumerate(names)
+            if own == name and (table.columns[at].usual or name in asked)
+        ]
         if not self.columns:
             kept = sorted(kept)
         lines = tuple(replace(line, cells=tuple(line.cells[at] for at in kept)) for line in table.lines)

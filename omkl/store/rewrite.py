@@ -30,7 +30,8 @@ from omkl.store.upkeep import (
 )
 
 SUPERSEDED, SINCE_FINISHED = "computed again since", "failed, finished since"
-OLD, TORN, UNFINISHED = "of an older revision", "unreadable", "left by an interrupted merge or prune"
+OLD, OTHER = "of an older revision", "of another source of the learner"
+TORN, UNFINISHED = "unreadable", "left by an interrupted merge or prune"
 
 Places = dict[Path, dict[int, str]]  # numbers of lines by file, and why they are removed
 
@@ -87,7 +88,7 @@ def prune(
     """
     counts: Counter[tuple[str, str]] = Counter()
     busy = []
-    removed_keys: set[str] = set()
+    removed_keys: dict[str, str] = {}
     now = _now(sources or {}) if old else {}
     with alone(store) if really else contextlib.nullcontext():
         for folder in FOLDERS:
@@ -124,9 +125,9 @@ def _now(sources: Mapping[str, str]) -> Now:
 
 
 def _spent(
-    here: Content, unopened: list[Broken], folder: str, now: Now, torn: bool, removed: set[str]
+    here: Content, unopened: list[Broken], folder: str, now: Now, torn: bool, removed: dict[str, str]
 ) -> Places:
-    """Return by file the numbers of the lines to remove, and why; adds old cells' keys to ``removed``."""
+    """Return by file the numbers of the lines to remove, and why; adds old cells to ``removed``, by key."""
     broken: dict[Path, list[Broken]] = {segment.path: segment.broken for segment in here.segments}
     broken |= {path: [] for path in here.files}
     reads: dict[Path, Iterator[Line]] = {segment.path: segment.lines(Select()) for segment in here.segments}
@@ -137,10 +138,10 @@ def _spent(
         with contextlib.suppress(FileNotFoundError):  # a run that wrote nothing has just ended
             for line in reads[path]:
                 _, shared = line.fields
-                if folder == "cells" and _is_old(shared, *now.get(shared["algo"], (0, None))):
-                    removed.add(line.key)
+                if folder == "cells" and (why := _old(shared, *now.get(shared["algo"], (0, None)))):
+                    removed[line.key] = why
                 if line.key in removed:
-                    lines[line.number] = OLD
+                    lines[line.number] = removed[line.key]
                     continue
                 mine = ((line.status != "failed", *line.rank), path, line.number)
                 last = best.setdefault(line.key, mine)
@@ -168,8 +169,8 @@ def _reduce(store: Store, folder: str, segment: Segment, gone: Iterable[int]) ->
     segment.path.unlink()
 
 
-def _is_old(shared: dict[str, Any], revision: int, source: str | None) -> bool:
-    """Whether a learner of this revision and source makes such cells no more."""
+def _old(shared: dict[str, Any], revision: int, source: str | None) -> str:
+    """Return why a learner of this revision and source makes such cells no more, "" where it does."""
     if shared["source"] == source:
-        return shared["revision"] < revision
-    return source is not None and shared["source"] is not None
+        return OLD if shared["revision"] < revision else ""
+    return OTHER if source is not None and shared["source"] is not None else ""

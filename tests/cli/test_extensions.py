@@ -63,12 +63,16 @@ def test_another_source_has_cells_of_its_own(place, capsys):
     for folder in ("one", "two"):
         assert main([*RUN, "--with", folder]) == 0
     assert len({line["key"] for line in lines()}) == 6
-    said = capsys.readouterr().out
-    assert "3 cells of revision 1 with another source of tiny in the store are not used" in said
+    said = " ".join(capsys.readouterr().out.split())
+    about = "3 cells of revision 1 with another source of tiny in the store are not used: its source has"
+    assert about in said
+    command = f"results prune --old --with {place / 'two'} --yes"
+    assert f"`omkl {command}` removes such cells" in said
     assert len({line["mistakes"] for line in lines()}) > 3
     assert main(["results", "list"]) == 0
     assert capsys.readouterr().out.count("tiny") == 2
-    assert main(["results", "prune", "--old", "--yes", "--with", "two"]) == 0
+    assert main(command.split()) == 0
+    assert "of another source of the learner" in capsys.readouterr().out
     (source,) = {line["source"] for line in lines()}
     assert len(lines()) == 3
     assert main([*RUN, "--with", "two"]) == 0

@@ -247,3 +247,21 @@ def test_every_group_follows_from_the_learners_files():
     assert made["yardsticks"] == [name for name, spec in specs.items() if spec.yardstick]
     assert not made.keys() & specs.keys()
     assert list(groups.meanings()) == [*list(made)[:11], "omkc", "bomkc", "omkl"]
+
+
+def test_of_data_with_the_same_examples_the_first_is_taken_with_a_note(tmp_path, monkeypatch):
+    monkeypatch.setenv("OMKL_CACHE", str(tmp_path / "cache"))
+    monkeypatch.chdir(tmp_path)
+    for name, sign in (("commas", ","), ("semicolons", ";")):
+        Path(f"{name}.csv").write_text("".join(f"{n}{sign}{'ab'[n % 2]}\n" for n in range(9)))
+    Path("other.csv").write_text("1,a\n2,b\n")
+    with pytest.warns(UserWarning, match="the same examples as commas.csv: semicolons.csv$"):
+        assert plan(["data=commas.csv,semicolons.csv,other.csv"]).data == ("commas.csv", "other.csv")
+    with pytest.warns(UserWarning, match="the same examples as air: adaraker_air$"):
+        assert plan(["data=air,adaraker_air", "algo=raker"]).data == ("air",)
+
+
+def test_what_the_groups_of_forms_promise_is_true_of_their_members():
+    stored, meanings = set(groups.groups()["budget"]), groups.meanings()
+    assert "dualsgd" in stored & set(groups.groups()["features"])
+    assert "no vectors" not in meanings["features"]

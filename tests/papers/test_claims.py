@@ -3,7 +3,8 @@
 import pandas as pd
 import pytest
 
-from omkl.papers.claims import KINDS, Rows
+from omkl.papers import Selection, read
+from omkl.papers.claims import KINDS, Rows, claims
 from omkl.papers.claims import verdict as verdict_of
 from omkl.reports.rows import Row
 
@@ -84,3 +85,13 @@ def test_a_check_decides_whether_a_claim_holds(rows, kind, options, holds):
 )
 def test_a_verdict_follows_the_number_of_data_sets_that_the_claim_names(sets, held, verdict):
     assert verdict_of(sets, held) == verdict
+
+
+def test_a_claim_without_data_says_which_and_how_to_get_them(monkeypatch, tmp_path):
+    monkeypatch.setattr(
+        "omkl.papers.selection._reason", lambda name: "get it" if name == "usps_train" else ""
+    )
+    made = claims(read("norma"), Selection(quick=True, words=(f"store={tmp_path}",)), stored=True)
+    novelties = made.rows.set_index("claim").loc["novelties"]
+    assert (novelties["verdict"], novelties["numbers"]) == ("undecided", "no data: usps_train")
+    assert "! usps_train: the data are not available: get it" in made.text("table")

@@ -102,7 +102,7 @@ def test_the_figure_has_a_panel_for_each_learner(tmp_path, monkeypatch, C):
     about = expected((DD, SS), ("three",), yardsticks=(), classes={"three": ("a$b", "b\n", "c" * 40)})
     confusion_figure(cells(C), tmp_path / "x.png", expected=about)
     one, other, _ = drawn[0].axes
-    assert [axes.get_title("left") for axes in (one, other)] == ["OMKC(D,D)", "OMKC(S,S)"]
+    assert [axes.get_title("left").strip() for axes in (one, other)] == ["OMKC(D,D)", "OMKC(S,S)"]
     made = confusions(cells(C), about, rows_of(cells(C), about))
     np.testing.assert_allclose(one.images[0].get_array().filled(np.nan), made[0].shares)
     assert np.nansum(made[0].shares, axis=1) == pytest.approx([0.0, *[100.0] * (C - 1)])
@@ -112,6 +112,28 @@ def test_the_figure_has_a_panel_for_each_learner(tmp_path, monkeypatch, C):
         assert {text.get_text() for text in one.texts} <= {
             f"{v:.0f}" if v >= 10 else f"{v:.1f}" for v in made[0].counts.flat
         }
+
+
+@pytest.mark.parametrize("width", [None, 3.3])
+@pytest.mark.parametrize("label", ["OMKC(D,D)", "Perceptron, kernel=gaussian(sigma=64), something else"])
+def test_titles_of_two_classes_overlap_neither_each_other_nor_the_next_panel(monkeypatch, label, width):
+    from omkl.reports import look, style
+
+    drawn = []
+    monkeypatch.setattr(style, "save", lambda figure, *rest: drawn.append(figure) or [])
+    about = expected((DD, SS), ("three",), yardsticks=())
+    rows = rows_of(cells(2), about)
+    rows[0].label = label
+    with look.chosen(look.Look(width=width)):
+        confusion_figure(cells(2), "x.png", expected=about, rows=rows)
+    (figure,) = drawn
+    figure.canvas.draw()
+    one, other, _ = figure.axes
+    name, errors = (text.get_window_extent() for text in (one._left_title, one._right_title))
+    letters = name.height / one._left_title.get_text().count("\n") * 0.8
+    assert name.y0 + letters > errors.y1  # the name ends in an empty line, which the errors are in
+    if one.get_position().y0 == other.get_position().y0:
+        assert name.x1 < other.get_window_extent().x0
 
 
 def test_cells_without_counts_are_named(tmp_path):

@@ -98,6 +98,17 @@ def test_not_significantly_worse_is_marked():
     assert table.set_index("algo")["best"].to_dict() == {"omkc_dd": True, "omkc_ss": False}
 
 
+def test_rows_with_equally_many_mistakes_have_equal_means_and_are_both_the_best():
+    counts = [(DD, [60, 64, 64]), (SS, [61, 64, 63])]
+    lines = [cell(which, rep, count, T=569) for which, own in counts for rep, count in enumerate(own)]
+    rates = np.array([line["mistake_rate"] for line in lines]).reshape(2, -1)
+    assert np.ptp(rates.mean(axis=1)) > 0  # the means of the rates differ in their last bits
+    table = summarise(frame(*lines), 3)
+    assert table["mistake_pct_mean"].nunique() == 1
+    assert table["best"].all()
+    assert table["marked"].all()
+
+
 @pytest.mark.parametrize(
     ("more", "p", "marked"),
     # differences, two-sided p by a table of Student's t with 4 degrees of freedom

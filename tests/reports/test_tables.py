@@ -5,6 +5,7 @@ import io
 import json
 import re
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from support.reports_cells import (
@@ -115,11 +116,13 @@ def test_missing_repetitions_and_failures_are_reported(fmt):
 
 @pytest.mark.parametrize("fmt", ["table", "markdown", "latex", "json", "csv"])
 def test_cells_of_an_older_revision_are_reported_and_not_mixed(fmt, recwarn):
-    text = report(frame(cell(DD, 0, 5)), expected((DD,), reps=1, stale={("omkc_dd", 1): 3}), fmt)
+    about = expected((DD,), reps=1, stale={("omkc_dd", 1): 3}, store=Path("my store"))
+    text = report(frame(cell(DD, 0, 5)), about, fmt)
     if fmt == "csv":  # has no place of its own for notes
         text += " ".join(str(warning.message) for warning in recwarn)
     plain = " ".join(text.replace("\\", "").split())
-    assert "3 cells of revision 1 of omkc_dd in the store are not used" in plain
+    assert "3 cells of revision 1 of omkc_dd in the store are not used: its results have changed" in plain
+    assert "prune --old store='my store' --yes" in plain
 
 
 def test_nothing_finished_is_a_table_of_dashes():

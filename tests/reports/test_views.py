@@ -133,10 +133,10 @@ def test_lists_wrap_and_leave_out_what_is_empty_or_least(narrow):
     assert plain_table.render(rows, "csv").count("\n") == 2
 
 
-def sweep_of(mistakes: dict[float, int]) -> str:
+def sweep_of(mistakes: dict[float, int | list[int]]) -> str:
     settings = [setting("omkc_dd", beta=beta) for beta in mistakes]
     pairs = zip(settings, mistakes.values(), strict=True)
-    lines = [line for one, count in pairs for line in repetitions(one, [count] * 3)]
+    lines = [line for one, own in pairs for line in repetitions(one, own if type(own) is list else [own] * 3)]
     about = expected(tuple(settings), ("wdbc",), 3)
     about = type(about)(**{**vars(about), "specs": {"omkc_dd": learner_spec("omkc_dd")}})
     return sweep_report(frame(*lines), about)[0].replace("\n  ", " ")
@@ -148,7 +148,21 @@ def test_a_best_value_at_the_edge_of_its_grid_is_remarked():
     assert "beta, 0.1, is the smallest of its grid; try smaller" in sweep_of({0.1: 60, 0.5: 80, 0.7: 70})
     for inside in ({0.3: 90, 0.5: 60, 0.7: 70}, {0.3: 90, 0.5: 70, 0.7: 70}, {0.3: 90, 0.7: 70}):
         assert "of its grid" not in sweep_of(inside)
+    equal = {0.3: [60, 64, 64], 0.5: [61, 64, 63], 0.7: 90}  # rates differ in their last bits
+    assert "of its grid" not in sweep_of(equal)
     assert "of its grid" not in sweep_of({0.3: 90, 0.5: 80, 1.0: 70})  # the domain ends there
+
+
+def test_a_swept_kernel_and_the_one_of_the_largest_weight_have_headers_of_their_own():
+    settings = [setting("perceptron", kernel={"kind": kind}) for kind in ("linear", "gaussian")]
+    cells = frame(*(line for one in settings for line in repetitions(one, [10, 20])))
+    about = expected(tuple(settings), ("wdbc",), 2, swept=("algo.kernel",))
+    heads = [
+        sweep_report(cells, about, view=View(columns=columns))[0].split("data  ")[1].splitlines()[0]
+        for columns in ((), ("+kernel",))
+    ]
+    assert [head.count("kernel") for head in heads] == [1, 1]
+    assert ["largest weight" in head for head in heads] == [False, True]
 
 
 def test_a_column_that_was_added_stays_where_others_make_room(narrow):

@@ -238,3 +238,17 @@ def test_help_has_every_argument_with_meaning_and_domain():
     assert "mistakes_" in text
     with pytest.raises(AttributeError, match=r"did you mean .OmkcSsClassifier"):
         _ = omkl.sklearn.OmkcSSClassifier
+
+
+@pytest.mark.parametrize(
+    ("given", "y", "said"),
+    [
+        ({"random_state": -1}, [0, 1], "OmkcSsClassifier: random_state must be ≥ 0, got -1"),
+        ({"pool": "paper61"}, [0, 1], r"pool='paper61': unknown kernel pool \(did you mean 'paper16'\?\)$"),
+        ({"pool": "foo"}, [0, 1], "pool='foo': unknown kernel pool; known: [^;]*paper16[^;]*$"),
+        ({}, [0.0, 0.0], "y has one class, 0.0; two are needed"),
+    ],
+)
+def test_a_wrong_argument_is_named_in_the_words_of_python(given, y, said):
+    with pytest.raises(ValueError, match=said):
+        made("OmkcSsClassifier", **given).fit([[0.0], [1.0]], y)
