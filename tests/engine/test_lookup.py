@@ -46,7 +46,7 @@ def test_every_learner_names_a_function_that_exists(name):
     spec = learner_spec(name)
     assert function(spec.function).py_func.__name__ == spec.function
     if spec.setup:
-        assert callable(function(spec.setup))
+        assert callable(function(spec.setup, False))
 
 
 def test_an_unknown_function_is_an_error_with_a_suggestion():
@@ -76,7 +76,7 @@ def added_module(tmp_path, monkeypatch):
 
 def test_a_new_module_is_found_without_a_list(added_module):
     added_module("def my_learner(stream, E, trace, learn):\n    pass\n")
-    assert function("my_learner").__name__ == "my_learner"
+    assert function("my_learner", False).__name__ == "my_learner"
 
 
 def test_a_name_defined_twice_is_an_error(added_module):
