@@ -57,14 +57,12 @@ class View:
         wanted = plain or wanted
         wanted += [word[1:] for word in self.columns if word[0] == "+" and word[1:] not in wanted]
         wanted = [name for name in wanted if f"-{name}" not in self.columns]
-        named = {
-            word.lstrip("+") for word in self.columns
-        }  # a swept kernel and the one that wins share a name
+        named = {word.lstrip("+") for word in self.columns}
         kept = [
             at
             for name in dict.fromkeys(wanted)
             for at, own in enumerate(names)
-            if own == name and (table.columns[at].usual or name in named)
+            if own == name and (table.columns[at].usual or name in named)  # two columns may be "kernel"
         ]
         if not self.columns:
             kept = sorted(kept)
