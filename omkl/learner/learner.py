@@ -17,7 +17,7 @@ from omkl.engine.stream import Stream, Trace, make_trace, part, trace_part
 from omkl.errors import OmklError, UserError
 from omkl.learner import resources
 from omkl.learner.choices import codes, compiled_value
-from omkl.learner.threads import ROWS, WORTH, Threads
+from omkl.learner.threads import WORTH, Threads, rows_of_block
 from omkl.paths import EXTENSIONS
 from omkl.tasks import by_task
 
@@ -37,8 +37,9 @@ class Learner:
     spec: the learner's LearnerSpec; params: its hyperparameters; pool: ``{"normalise", "kernels"}`` or None;
     d: number of features; seed: of its own randomness; block: rows computed at once (never changes a result);
     rounds: of the whole pass, where ``run`` is first given a part of it; frequencies (m, D, d): those of the
-    random features, in place of drawn ones; threads: how many may share a block (nor do they); classes: of
-    the data, which a learner of `about.classes: many` tells apart where there are more than two.
+    random features, in place of drawn ones; threads: how many may share a block (nor do they); looked_up:
+    whether kernel values are looked up, for larger blocks then; classes: of the data, which a learner of
+    `about.classes: many` tells apart where there are more than two.
 
     One pass over T examples equals passes over its parts, in any cut: all state is in ``self.state``.
     """
@@ -54,13 +55,14 @@ class Learner:
         rounds: int | None = None,
         frequencies: np.ndarray | None = None,
         threads: int = 1,
+        looked_up: bool = False,
         classes: int = 2,
     ):
         if by := [name for name, value in params.items() if by_task(value)]:
             raise OmklError(f"learner {spec.name}: {by[0]} depends on the task; use spec.usual(task)")
         self.spec, self.pool, self.d = spec, pool, d
         self.names = list(inspect.signature(self.run_compiled.py_func).parameters)
-        self.block = block or max(BLOCK, ROWS * threads)
+        self.block = block or max(BLOCK, rows_of_block(threads, looked_up))
         self._cut = block or BLOCK  # parts end at multiples of it
         self._threads = Threads(threads)
         self.m = len(pool["kernels"]) if pool is not None else 0

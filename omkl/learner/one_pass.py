@@ -64,7 +64,8 @@ def run_pass(
     if spec.estimator:
         learner = Estimator(spec, params, dataset.d, seed, dataset.task, dataset.n_classes)
     else:
-        how = {"threads": threads, "classes": dataset.n_classes}
+        binary = threads > 1 and bool((stream.values == 1.0).all())
+        how: Any = {"threads": threads, "looked_up": binary, "classes": dataset.n_classes}
         learner = Learner(spec, params, pool, dataset.d, seed, block, order.size, **how)
     weights: dict[int, list[float]] = {}
 

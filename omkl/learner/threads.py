@@ -15,6 +15,13 @@ from omkl.engine.tile import Tile, make_tile
 
 WORTH = 512  # stored vectors from which on threads share a block: an estimate of what handing it over costs
 ROWS = 64  # of a block for each thread
+LOOKED_UP, MOST_LOOKED_UP = 192, 512  # the same, and of a block at most, where kernel values are looked up
+
+
+def rows_of_block(count: int, looked_up: bool) -> int:
+    """Return how many rows a block needs that this many threads share."""
+    most = min(LOOKED_UP * count, MOST_LOOKED_UP) if looked_up and count > 1 else 0
+    return max(ROWS * count, most)
 
 
 class Threads:
