@@ -79,6 +79,6 @@ def function(name: str, compiled: bool = True) -> Any:
         folders = f" or in {', '.join(_added)}" if _added else ""
         raise UserError(f"no function '{name}' in omkl.algorithms{folders}{suggest(name, known)}")
     if compiled and not hasattr(known[name], "py_func"):
-        path = known[name].__code__.co_filename
+        path = sys.modules[known[name].__module__].__file__
         raise UserError(f"{path}: {name} is not compiled; write @njit(cache=True) above it")
     return known[name]
