@@ -23,7 +23,7 @@ def fit(args: Namespace, words: list[str]) -> int:
 
     if args.out is None:
         raise UserError("omkl fit: where to? --out model.omkl says it")
-    for key in {word.partition("=")[0].partition(".")[0] for word in words} & OF_RUNS:
+    for key in sorted({word.partition("=")[0].partition(".")[0] for word in words} & OF_RUNS):
         raise UserError(f"omkl fit makes one pass and stores no cells; leave out {key}=")
     plan = make_plan([*words, "yardsticks=[]"])
     model = models.fit(plan)

@@ -11,6 +11,7 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
+from omkl.engine.arith import any_of
 from omkl.engine.jit import compiled
 from omkl.engine.vector_code import LANES, SIZE, arrays_of, pointer_to, spread, vector_at
 
@@ -27,7 +28,7 @@ def eliminate(G, x):
             _row_down(G, x, s, alone, n // LANES)
             norm2 += _divide(G, x, s)
     for s in range(alone, n, LANES):
-        if _any(x, s):
+        if any_of(x[s : s + LANES]):  # a narrow kernel is 0 at most stored vectors
             _rows_down(G, x, s, s + LANES, (n - s) // LANES - 1)
             for q in range(s, s + LANES):
                 norm2 += _divide(G, x, q)
@@ -52,17 +53,8 @@ def substitute(G, x):
                 x[j] -= x[s] * G[s, j]
             _row_up(G, x, s, 0, n // LANES)
     for s in range(whole - LANES, -1, -LANES):
-        if _any(x, s):
+        if any_of(x[s : s + LANES]):
             _rows_up(G, x, s + LANES - 1, 0, s // LANES)
-
-
-@compiled
-def _any(x, first):
-    """Whether one of these LANES elements is not 0: a narrow kernel is 0 at most stored vectors."""
-    there = False
-    for s in range(first, first + LANES):
-        there = there or x[s] != 0.0
-    return there
 
 
 def _taking_off(rows: int, step: int) -> Any:

@@ -1,0 +1,60 @@
+"""`--quick`: which data sets of a paper's tables, figures and claims it takes."""
+
+from types import SimpleNamespace
+
+import pytest
+
+from omkl.papers import Selection, find, names, read
+from omkl.papers.selection import work_of
+from omkl.papers.tuned import tuned_runs
+
+
+def test_quick_takes_small_sets_and_two_repetitions():
+    from omkl.data import registry
+
+    paper, item = find("tables", "omkc/3")
+    work = work_of(paper, [item], Selection(quick=True))
+    assert all(part.plan.reps == 2 for part in work.parts)
+    assert len(work.data) > 5
+    assert max(registry.entry(name).T for name in work.data) <= 1500
+
+
+@pytest.mark.parametrize(
+    ("name", "lacking", "data"),
+    [
+        ("bomkl/1", (), {"a9a"}),  # figure 1 is on a9a alone
+        ("bomkl/ranks", ("magic04",), {"susy_30k"}),
+        ("omkc/4", ("sonar_scale",), None),  # a small set that is not there has its reason in the table
+        ("norma/2", (), {"drift", "switch"}),  # the smallest are of one size
+        ("norma/streams_omkc", ("weather", "elec2", "spam_corpus"), {"spam_corpus"}),
+    ],
+)
+def test_quick_stays_on_the_sets_of_the_figure(monkeypatch, name, lacking, data):
+    def status(name):
+        return SimpleNamespace(state="missing" if name in lacking else "file")
+
+    monkeypatch.setattr("omkl.data.status", status)
+    monkeypatch.setattr("omkl.papers.selection._reason", lambda name: "gone" if name in lacking else "")
+    paper, item = find("figures", name)
+    work = work_of(paper, [item], Selection(quick=True, learners=("omkc_ss",)))
+    if data is not None:
+        assert set(work.data) == data
+    assert set(work.data) <= {name for run in item.runs for name in run.data}
+    assert {name for _, name in work.missing} == set(lacking) & set(work.data)
+
+
+# A page of tuned learners reads their data.
+@pytest.mark.parametrize(
+    "name", [name for name in names() if read(name).claims and not tuned_runs(read(name))]
+)
+def test_quick_checks_a_claim_on_the_sets_that_it_ran(name, monkeypatch):
+    monkeypatch.setattr("omkl.papers.selection._reason", lambda name: "")
+    monkeypatch.setattr("omkl.data.status", lambda name: SimpleNamespace(state="file"))
+    paper, quick = read(name), Selection(quick=True)
+
+    def cells(items):
+        parts = work_of(paper, items, quick).parts
+        return {(part.run.name, data) for part in parts for data in part.plan.data}
+
+    ran = cells(paper.claims.values())
+    assert ran == set().union(*(cells([claim]) for claim in paper.claims.values()))
