@@ -112,9 +112,11 @@ register_model(RecordType)(models.OpaqueModel)
 @unbox(RecordType)
 def _unbox(kind, record, c):
     address = c.pyapi.object_getattr_string(record, "address")
-    value = c.pyapi.long_as_voidptr(address)
-    c.pyapi.decref(address)
-    return NativeValue(value, is_error=c.pyapi.c_api_error())
+    pointer = cgutils.alloca_once_value(c.builder, cgutils.get_null_value(cgutils.voidptr_t))
+    with c.builder.if_then(cgutils.is_not_null(c.builder, address)):  # Ctrl-C leaves none, and an exception
+        c.builder.store(c.pyapi.long_as_voidptr(address), pointer)
+        c.pyapi.decref(address)
+    return NativeValue(c.builder.load(pointer), is_error=c.pyapi.c_api_error())
 
 
 @infer_getattr

@@ -28,6 +28,7 @@ from omkl.data.dataset import Dataset
 from omkl.errors import OmklError, UserError
 from omkl.executors import Failure, Function, Outcomes, attempt, leftovers, one_line
 from omkl.executors.dask_client import close, connect
+from omkl.learner.interrupts import ctrl_c_later
 from omkl.learner.job import Job, detach, keep
 from omkl.store import provenance
 
@@ -97,7 +98,7 @@ class Dask:
         leftovers.mark_semaphores()
         # a cell whose worker died twice runs alone, as on loky
         stack.enter_context(dask.config.set({"distributed.scheduler.allowed-failures": 1}))
-        with _ctrl_c_later():
+        with _ctrl_c_blocked():
             cluster = LocalCluster(
                 n_workers=self.workers,
                 threads_per_worker=1,
@@ -266,22 +267,20 @@ def work(function: Function, job: Any, dataset: Dataset | None, deciding: dict[s
 
 
 @contextmanager
-def _ctrl_c_later() -> Iterator[None]:
+def _ctrl_c_blocked() -> Iterator[None]:
     """Delay Ctrl-C: a half-made cluster cannot be closed. The workers ignore Ctrl-C from now on."""
     if threading.current_thread() is not threading.main_thread() or not hasattr(signal, "pthread_sigmask"):
         yield
         return
     resource_tracker.ensure_running()  # starting it later would undo the mask
-    pressed = threading.Event()
-    before = signal.signal(signal.SIGINT, lambda *_: pressed.set())
-    mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # which threads and processes inherit
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
-        signal.signal(signal.SIGINT, before)
-    if pressed.is_set():
-        raise KeyboardInterrupt
+    with ctrl_c_later():
+        mask = signal.pthread_sigmask(
+            signal.SIG_BLOCK, {signal.SIGINT}
+        )  # which threads and processes inherit
+        try:
+            yield
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, mask)
 
 
 @contextmanager

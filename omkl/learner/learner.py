@@ -17,6 +17,7 @@ from omkl.engine.stream import Stream, Trace, make_trace, part, trace_part
 from omkl.errors import OmklError, UserError
 from omkl.learner import resources
 from omkl.learner.choices import codes, compiled_value
+from omkl.learner.interrupts import ctrl_c_later
 from omkl.learner.threads import WORTH, Threads, rows_of_block
 from omkl.paths import EXTENSIONS
 from omkl.tasks import by_task
@@ -118,11 +119,12 @@ class Learner:
             arguments = [values[name] for name in self.names]
             for E in shared:
                 self._threads.prepare(E, rounds)
-            began = time.thread_time()  # CPU time: waiting for a busy core is not the learner's
-            for E in shared:
-                seconds += self._threads.open_block(E, rounds)
-            self.run_compiled(*arguments)
-            seconds += time.thread_time() - began
+            with ctrl_c_later():
+                began = time.thread_time()  # CPU time: waiting for a busy core is not the learner's
+                for E in shared:
+                    seconds += self._threads.open_block(E, rounds)
+                self.run_compiled(*arguments)
+                seconds += time.thread_time() - began
             if on_part is not None and (stop % step == 0 or stop == stream.T):
                 on_part(stop)
         return trace, seconds

@@ -126,3 +126,21 @@ def test_threads_that_lay_out_a_record_at_once_get_one_address():
 
         with ThreadPoolExecutor(4) as pool:
             assert len({future.result() for future in [pool.submit(address) for _ in range(4)]}) == 1
+
+
+class Unreadable(Record, namedtuple("Unreadable", "counts")):
+    """A record in whose property Ctrl-C is pressed."""
+
+    @property
+    def address(self):
+        raise KeyboardInterrupt
+
+
+@compiled
+def first_count(record):
+    return record.counts[0]
+
+
+def test_an_exception_while_a_record_is_read_is_raised():
+    with pytest.raises(KeyboardInterrupt):
+        first_count(Unreadable(np.arange(3)))
