@@ -84,6 +84,18 @@ def _between(array: np.ndarray, low: int, high: int, what: str) -> None:
         raise ValueError(f"{what} is outside [{low}, {high}]")
 
 
+def _check_norms(norm2: np.ndarray, values: np.ndarray, indptr: np.ndarray) -> None:
+    """Raise ValueError where the squared norms (n,) are not those of the vectors.
+
+    Kernel values are looked up at distances and dot products, which such norms bound: lookup_tables.py.
+    """
+    vector = np.repeat(np.arange(norm2.size), np.diff(indptr))
+    with np.errstate(over="ignore"):
+        squares = np.bincount(vector, values * values, minlength=norm2.size)
+    if not np.allclose(norm2, squares, rtol=1e-9, atol=0.0):
+        raise ValueError("a squared norm is not that of its vector")
+
+
 # ------------------------------------------------------------------ an Expansion
 
 
@@ -106,6 +118,7 @@ def _expansion(fresh: Expansion, arrays: Arrays) -> Expansion:
     )
     E.stored_by[:n] = _checked(arrays, "stored_by", (n,), np.uint64)
     E.norm2[:n] = _checked(arrays, "norm2", (n,), np.float64)
+    _check_norms(E.norm2[:n], values, indptr)
     E.origin[:n] = _checked(arrays, "origin", (n,), np.int64)
     E.size[:] = _checked(arrays, "size", (2,), np.int64)
     E.n_sv[:] = _checked(arrays, "n_sv", (m,), np.int64)

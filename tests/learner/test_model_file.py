@@ -11,7 +11,9 @@ import numpy as np
 import pytest
 from support.engine_cases import clouds, pool_for, stream_of
 
-from omkl.config import learner_names, learner_spec
+import omkl.data
+from omkl.config import learner_names, learner_spec, pool
+from omkl.engine.saved_arrays import from_arrays, to_arrays
 from omkl.engine.stream import part
 from omkl.errors import UserError
 from omkl.learner import Learner, model_file
@@ -182,3 +184,26 @@ def test_whatever_the_arrays_hold_nothing_is_indexed_out_of_bounds(name, tmp_pat
         except ZeroDivisionError:
             continue
     assert refused > 5
+
+
+def test_vectors_longer_than_their_norms_are_refused():
+    """Kernel values are looked up at dot products, which the norms bound."""
+    rng = np.random.default_rng(0)
+    X, y = (rng.random((400, 20)) < 0.3).astype(float), np.where(rng.random(400) < 0.5, 1, -1)
+    spec, rows = learner_spec("omkc_dd"), stream_of(omkl.data.from_arrays(X, y))
+
+    def fresh():
+        return Learner(spec, spec.usual("classification"), pool("paper16"), 20, 1)
+
+    learner, other = fresh(), fresh()
+    learner.run(rows)
+    arrays = {name: array.copy() for name, array in to_arrays(learner.state["E"]).items()}
+    other.state["E"] = from_arrays(other.state["E"], arrays, "E")
+    np.testing.assert_array_equal(score_of(other, rows), score_of(learner, rows))
+    arrays["values"] *= 1e8
+    with pytest.raises(ValueError, match="E: a squared norm is not that of its vector"):
+        from_arrays(fresh().state["E"], arrays, "E")
+
+
+def score_of(learner, rows):
+    return learner.run(rows, learn=False)[0].score
