@@ -198,7 +198,7 @@ def test_vectors_longer_than_their_norms_are_refused():
     learner, other = fresh(), fresh()
     learner.run(rows)
     arrays = {name: array.copy() for name, array in to_arrays(learner.state["E"]).items()}
-    other.state["E"] = from_arrays(other.state["E"], arrays, "E")
+    other.state |= {"E": from_arrays(other.state["E"], arrays, "E"), "w": learner.state["w"]}
     np.testing.assert_array_equal(score_of(other, rows), score_of(learner, rows))
     arrays["values"] *= 1e8
     with pytest.raises(ValueError, match="E: a squared norm is not that of its vector"):
