@@ -6,6 +6,7 @@ import gzip
 import io
 import lzma
 import os
+import re
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
@@ -22,6 +23,7 @@ LIMIT = 4 * 2**30  # bytes after decompression, where nothing narrower is known
 RATIO, FLOOR = 50, 64 * 2**20  # data sets shrink by 3 to 33 times, a bomb by 1000 and more
 LONGEST_LINE = 64 * 2**20
 BLOCK = 4 * 2**20
+_NOT_UTF8 = re.compile("[\udc80-\udcff]")  # what surrogateescape makes of such bytes
 
 
 def data_name(path: str | Path) -> str:
@@ -139,3 +141,18 @@ def line_blocks(path: Path, limit: int | None = None) -> Iterator[tuple[int, byt
                 raise UserError(f"{path}:{line}: the line is longer than {LONGEST_LINE:,} bytes")
             yield line, block
             line += block.count(b"\n")
+
+
+def encoding_fault(line: str) -> str | None:
+    """Return what is wrong with a line that holds a NUL or bytes that are not UTF-8, and what helps.
+
+    None for other lines. line: decoded with ``errors="surrogateescape"``
+    """
+    if "\0" not in line and (line.isascii() or not _NOT_UTF8.search(line)):
+        return None
+    helps = "save it as UTF-8, for example with iconv -f {} -t utf-8"
+    if line.startswith(("\udcff\udcfe", "\udcfe\udcff")) or line.count("\0") > len(line) // 4:
+        return f"UTF-16, not UTF-8; {helps.format('utf-16')}"
+    if bad := _NOT_UTF8.search(line):
+        return f"not UTF-8 (byte {ord(bad[0]) - 0xDC00:#04x}); {helps.format('latin1')}"
+    return "a NUL byte in the line; remove it"

@@ -54,7 +54,8 @@ def _check_classes(distinct: np.ndarray, texts: Sequence[str], T: int, where: st
             faults.append("task=regression takes them as targets")
         if count > 2:
             faults.append("positive=CLASS takes one against the rest of a table")
-        raise UserError("; ".join([f"{where}: {count} different labels ({listed(texts)})", *faults]))
+        labels = f"{count} different labels ({listed(texts)})" if count != 1 else f"every label is {texts[0]}"
+        raise UserError("; ".join([f"{where}: {labels}", *faults]))
 
 
 def _are_targets(numbers: np.ndarray, T: int) -> bool:

@@ -15,7 +15,7 @@ from typing import IO, NamedTuple
 
 import numpy as np
 
-from omkl.data.files import line_blocks, size_limit
+from omkl.data.files import encoding_fault, line_blocks, size_limit
 from omkl.errors import OmklError, UserError, show
 
 LARGEST_INDEX = 2**31 - 1
@@ -119,10 +119,12 @@ def _slow_block(data: bytes, line: int, path: Path) -> _Block:
     """Read the block line by line. Raises UserError naming the first line that breaks a rule."""
     labels, counts, indices, values = [], [], [], []
     for number, text in enumerate(data.split(b"\n"), line):
-        tokens = [token.decode("utf-8", "replace") for token in text.split(b"#", 1)[0].split()]
+        where, row = f"{path}:{number}", text.split(b"#", 1)[0]
+        if fault := encoding_fault(row.decode("utf-8", "surrogateescape")):
+            raise UserError(f"{where}: {fault}")
+        tokens = [token.decode() for token in row.split()]
         if not tokens:
             continue
-        where = f"{path}:{number}"
         labels.append(to_number(tokens[0], f"{where}: label"))
         counts.append(len(tokens) - 1)
         previous = 0

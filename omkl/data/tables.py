@@ -18,7 +18,6 @@ from omkl.data.registry import Form
 from omkl.errors import UserError, show
 
 LONGEST_TEXT = 100  # of a label or category: numpy reserves the length of the longest in every row
-_NOT_UTF8 = re.compile("[\udc80-\udcff]")  # what surrogateescape makes of such bytes
 _TIME = re.compile(r"([01]?[0-9]|2[0-3]):([0-5]?[0-9])")
 Rows = Iterable[tuple[int, list[str]]]  # of a table: the line number and the fields of each row
 
@@ -58,19 +57,9 @@ def _lines(file: IO[str], path: Path) -> Iterator[str]:
             return
         if len(line) > files.LONGEST_LINE:
             raise UserError(f"{path}:{number}: the line is longer than {files.LONGEST_LINE:,} characters")
-        if "\0" in line or (not line.isascii() and _NOT_UTF8.search(line)):
-            raise UserError(f"{path}:{number}: {_encoding_fault(line)}")
+        if fault := files.encoding_fault(line):
+            raise UserError(f"{path}:{number}: {fault}")
         yield line
-
-
-def _encoding_fault(line: str) -> str:
-    """Return what is wrong with a line that holds a NUL or bytes that are not UTF-8, and what helps."""
-    helps = "save it as UTF-8, for example with iconv -f {} -t utf-8"
-    if line.startswith(("\udcff\udcfe", "\udcfe\udcff")) or line.count("\0") > len(line) // 4:
-        return f"UTF-16, not UTF-8; {helps.format('utf-16')}"
-    if bad := _NOT_UTF8.search(line):
-        return f"not UTF-8 (byte {ord(bad[0]) - 0xDC00:#04x}); {helps.format('latin1')}"
-    return "a NUL byte in the line; remove it"
 
 
 def read_table(form: Form, rows: Rows, path: Path) -> Examples:

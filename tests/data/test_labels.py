@@ -37,7 +37,7 @@ def test_three_and_more_classes_are_numbered_in_their_order(tmp_path):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("1 1:1\n1 1:2\n", r"1 different labels \(1\); classification needs at least two$"),
+        ("1 1:1\n1 1:2\n", r"every label is 1; classification needs at least two$"),
         ("0.5 1:1\n2 1:1\n3 1:1", r"3 .*\(0.5, 2, 3\); task=regression takes them as targets; positive="),
         ("".join(f"{i} 1:1\n" for i in range(1001)) * 2, r"1001 different .* at most 1000; task=regression"),
         ("".join(f"{i} 1:1\n" for i in range(21)), r"21 different labels \(0, .*, 7, ...\); task=regression"),
