@@ -15,6 +15,7 @@ import sys
 import time
 from pathlib import Path
 
+from omkl.cli import seldom_collect
 from omkl.errors import OmklError
 from omkl.pages.document import write
 from omkl.pages.papers import paper_page
@@ -73,4 +74,5 @@ def main() -> int:
 
 
 if __name__ == "__main__":
+    seldom_collect()
     sys.exit(main())

@@ -4,6 +4,8 @@ parser says which commands and options there are, messages how a command talks a
 store_commands are what the commands do.
 """
 
+import atexit
+import gc
 import os
 import re
 import shlex
@@ -18,8 +20,24 @@ from omkl.cli.parser import build_parser
 from omkl.errors import OmklError, UserError, suggest
 from omkl.paths import extended
 
-__all__ = ["main"]
+__all__ = ["command", "main", "seldom_collect"]
 SETTINGS = ("algo", "data", "pool", "exec", "order", "reps", "seed", "store", "task", "label")
+
+
+def command() -> int:
+    """Run the command of this process, which ends with it, and return its exit code."""
+    seldom_collect()
+    return main()
+
+
+def seldom_collect() -> None:
+    """Let this process look for garbage less often, and not at its end.
+
+    In a first run Python does so 350 times, nearly always among what libraries define, and once more at the
+    end: 0.2 s of 1.3 s. A report with figures takes about three quarters of the CPU time.
+    """
+    gc.set_threshold(100_000, 10, 10)
+    atexit.register(gc.freeze)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
