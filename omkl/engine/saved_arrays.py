@@ -84,15 +84,21 @@ def _between(array: np.ndarray, low: int, high: int, what: str) -> None:
         raise ValueError(f"{what} is outside [{low}, {high}]")
 
 
-def _check_norms(norm2: np.ndarray, values: np.ndarray, indptr: np.ndarray) -> None:
-    """Raise ValueError where the squared norms (n,) are not those of the vectors.
+def _check_vectors(
+    norm2: np.ndarray, values: np.ndarray, indices: np.ndarray, indptr: np.ndarray, d: int
+) -> None:
+    """Raise ValueError where a vector has a column twice, or its squared norm (n,) is another one.
 
-    Kernel values are looked up at distances and dot products, which such norms bound: lookup_tables.py.
+    Kernel values are looked up at distances and dot products, which the norms bound: lookup_tables.py.
     """
     vector = np.repeat(np.arange(norm2.size), np.diff(indptr))
+    places = vector * d + indices
+    if (np.diff(places) <= 0).any() and np.unique(places).size < places.size:
+        raise ValueError("a vector has a column twice")
     with np.errstate(over="ignore"):
         squares = np.bincount(vector, values * values, minlength=norm2.size)
-    if not np.allclose(norm2, squares, rtol=1e-9, atol=0.0):
+    whole = np.bincount(vector, values != np.floor(values), minlength=norm2.size) == 0
+    if not np.allclose(norm2, squares, rtol=1e-9, atol=0.0) or (norm2 != squares)[whole].any():
         raise ValueError("a squared norm is not that of its vector")
 
 
@@ -118,7 +124,7 @@ def _expansion(fresh: Expansion, arrays: Arrays) -> Expansion:
     )
     E.stored_by[:n] = _checked(arrays, "stored_by", (n,), np.uint64)
     E.norm2[:n] = _checked(arrays, "norm2", (n,), np.float64)
-    _check_norms(E.norm2[:n], values, indptr)
+    _check_vectors(E.norm2[:n], values, indices, indptr, d)
     E.origin[:n] = _checked(arrays, "origin", (n,), np.int64)
     E.size[:] = _checked(arrays, "size", (2,), np.int64)
     E.n_sv[:] = _checked(arrays, "n_sv", (m,), np.int64)
@@ -177,6 +183,7 @@ def _budget(fresh: Budget, arrays: Arrays) -> Budget:
     _between(given["n_put"], 0, _LARGEST, "a counter")
     _between(given["indices"], 0, max(d - 1, 0), "a column")
     _between(given["free"], 0, max(N - 1, 0), "the number of an example")
+    _between(given["n_free"], 0, N, "a count of examples")
     stride = size // N if N else 0
     first, last = given["ends"][::2], given["ends"][1::2]
     if limit < S or size != N * stride or (first != np.arange(N) * stride).any():

@@ -200,9 +200,25 @@ def test_vectors_longer_than_their_norms_are_refused():
     arrays = {name: array.copy() for name, array in to_arrays(learner.state["E"]).items()}
     other.state |= {"E": from_arrays(other.state["E"], arrays, "E"), "w": learner.state["w"]}
     np.testing.assert_array_equal(score_of(other, rows), score_of(learner, rows))
-    arrays["values"] *= 1e8
-    with pytest.raises(ValueError, match="E: a squared norm is not that of its vector"):
-        from_arrays(fresh().state["E"], arrays, "E")
+    twice = arrays["indices"].copy()
+    twice[arrays["indptr"][7] : arrays["indptr"][8]] = 3
+    for change, said in [
+        ({"values": arrays["values"] * 1e8}, "a squared norm is not that of its vector"),
+        ({"norm2": arrays["norm2"] * (1 - 1e-10)}, "a squared norm is not that of its vector"),
+        ({"indices": twice}, "a vector has a column twice"),
+    ]:
+        with pytest.raises(ValueError, match=f"E: {said}"):
+            from_arrays(fresh().state["E"], arrays | change, "E")
+
+
+@pytest.mark.parametrize("count", [2**40, -3])
+def test_a_forged_count_of_free_places_is_refused(count):
+    learner, stream, at = trained("bomkc_rbp")
+    learner.run(halves(stream, at)[0])
+    arrays = {name: array.copy() for name, array in to_arrays(learner.state["B"]).items()}
+    arrays["n_free"][:] = count
+    with pytest.raises(ValueError, match="B: a count of examples is outside"):
+        from_arrays(trained("bomkc_rbp")[0].state["B"], arrays, "B")
 
 
 def score_of(learner, rows):
