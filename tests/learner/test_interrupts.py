@@ -13,6 +13,14 @@ from omkl.learner.interrupts import ctrl_c_later
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="a process sends itself signals")
 
 
+@pytest.fixture(autouse=True)
+def heeded():
+    """Ctrl-C raises KeyboardInterrupt, also where these tests are a shell's background job."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 def press() -> None:
     """Press Ctrl-C; Python's handler runs before this returns."""
     signal.raise_signal(signal.SIGINT)
@@ -82,6 +90,7 @@ from omkl.config import learner_spec, pool
 from omkl.engine.stream import make_stream
 from omkl.learner import Learner
 
+signal.signal(signal.SIGINT, signal.default_int_handler)
 cast = ctypes.cast
 
 def pressed(*arguments):  # numba casts the generator's functions
