@@ -62,24 +62,6 @@ def test_a_byte_order_mark_is_no_part_of_the_first_label(tmp_path, wrap, monkeyp
         parse.read_libsvm([write(tmp_path / "empty", mark)])
 
 
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("1 1:1\n-1 1:2\n".encode("utf-16"), r"x:1: UTF-16, not UTF-8; save it as UTF-8"),
-        (b"1 1:1\n\xe9 1:2\n", r"x:2: not UTF-8 \(byte 0xe9\); save it as UTF-8"),
-        (b"1 1:1\n-1 1:2\0\n", r"x:2: a NUL byte in the line; remove it"),
-    ],
-)
-def test_another_encoding_is_named(tmp_path, text, said):
-    with pytest.raises(UserError, match=said):
-        parse.read_libsvm([write(tmp_path / "x", text)])
-
-
-def test_comments_may_hold_any_bytes(tmp_path):
-    path = write(tmp_path / "x", b"1 1:1 # caf\xe9\n-1 2:2\n")
-    assert dense(parse.read_libsvm([path])).tolist() == [[1, 0], [0, 2]]
-
-
 def test_several_files_are_one_after_the_other(tmp_path):
     one, two = write(tmp_path / "1", "1 1:1\n"), write(tmp_path / "2", "-1 2:2")
     assert dense(parse.read_libsvm([one, two])).tolist() == [[1, 0], [0, 2]]

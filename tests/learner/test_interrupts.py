@@ -53,20 +53,22 @@ def test_ctrl_c_is_not_lost_where_the_call_fails():
         pressed_and_failed()
 
 
-def test_a_handler_of_ones_own_is_called_and_stays(monkeypatch):
+def test_a_handler_of_ones_own_is_called_and_stays():
     events = []
-    before = signal.signal(signal.SIGINT, lambda number, frame: events.append(number))
-    try:
-        with ctrl_c_later():
-            press()
-            assert events == []
-        assert events == [signal.SIGINT]
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
-        with ctrl_c_later():
-            press()
-        assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
-    finally:
-        signal.signal(signal.SIGINT, before)
+    signal.signal(signal.SIGINT, lambda number, frame: events.append(number))
+    with ctrl_c_later():
+        press()
+        assert events == []
+    assert events == [signal.SIGINT]
+    press()
+    assert len(events) == 2
+
+
+def test_an_ignored_ctrl_c_stays_ignored():
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    with ctrl_c_later():
+        press()
+    assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
 
 
 def test_other_threads_leave_signals_alone():
