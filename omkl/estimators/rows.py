@@ -22,10 +22,3 @@ def sparse_rows(X: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         X.sum_duplicates()
         X.eliminate_zeros()
     return X.indptr.astype(np.int64), X.indices.astype(np.int32), X.data
-
-
-def check_finite_distances(rows: tuple[np.ndarray, np.ndarray, np.ndarray]) -> None:
-    """Raise ValueError for values whose squared distances would overflow."""
-    values = rows[2]
-    if values.size and not np.isfinite(4.0 * np.vdot(values, values)):
-        raise ValueError("the squared distances of these rows overflow; rescale the features")

@@ -2,6 +2,7 @@
 
 import inspect
 import os
+import threading
 import time
 from functools import cache
 from typing import Any
@@ -71,6 +72,7 @@ class Learner:
         rng = np.random.default_rng(seed)
         setup = resources.Setup(params, pool, d, rng, self.block, rounds or 0, frequencies, classes=classes)
         self.classes = classes
+        self.lock = threading.RLock()  # for whoever asks or teaches it from several threads
         self.state: dict[str, Any] = {"rng": rng, **resources.make(spec.state, setup)}
         self.arguments = {
             name: compiled_value(params[name], spec.hyperparameters[name].domain, self._codes(spec, name))
@@ -94,11 +96,16 @@ class Learner:
         this one continues; stored vectors are numbered from the beginning of that.
         """
         if first:
-            self._renumber(-first)
-            try:
-                return self.run(stream, learn, on_part)
-            finally:
-                self._renumber(first)
+            with self.lock:
+                self._renumber(-first)
+                try:
+                    return self.run(stream, learn, on_part)
+                finally:
+                    self._renumber(first)
+        with self.lock:
+            return self._run(stream, learn, on_part)
+
+    def _run(self, stream: Stream, learn: bool, on_part: Any) -> tuple[Trace, float]:
         trace = make_trace(stream.T, len(self.spec.measures), stream.label is not None)
         resources.grow(self.forms, self.state, self.params, stream, learn)
         step = max(1, -(-stream.T // (CURVE_POINTS * self._cut))) * self._cut

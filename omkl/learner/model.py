@@ -56,17 +56,18 @@ def _scored(learner: Learner, rows: tuple[np.ndarray, ...], y: np.ndarray) -> tu
     """Return scores and predicted classes (n,) of rows with these labels; for two classes, no classes."""
     indptr, indices, values = rows
     stream = make_stream(indptr, indices, values, y, np.arange(len(y)), learner.classes)
-    rng = learner.state["rng"].bit_generator
-    before = rng.state
-    trace = learner.run(stream, learn=False)[0]
-    if rng.state != before:
-        for t in range(stream.T):
+    with learner.lock:  # the generator is put back before another thread asks
+        rng = learner.state["rng"].bit_generator
+        before = rng.state
+        trace = learner.run(stream, learn=False)[0]
+        if rng.state != before:
+            for t in range(stream.T):
+                rng.state = before
+                one = learner.run(part(stream, t, t + 1), learn=False)[0]
+                trace.score[t] = one.score[0]
+                if trace.predicted is not None:
+                    trace.predicted[t] = one.predicted[0]
             rng.state = before
-            one = learner.run(part(stream, t, t + 1), learn=False)[0]
-            trace.score[t] = one.score[0]
-            if trace.predicted is not None:
-                trace.predicted[t] = one.predicted[0]
-        rng.state = before
     return trace.score, trace.predicted
 
 

@@ -159,7 +159,7 @@ def _generator(state: Any) -> dict[str, Any]:
     if (
         not numbers(state, rest)
         or state.get("bit_generator") != "PCG64"
-        or not numbers(state["state"], fields)
+        or not numbers(state.get("state"), fields)
     ):
         raise ValueError("the state of the random generator is not that of a PCG64")
     return {

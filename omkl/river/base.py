@@ -18,6 +18,7 @@ from omkl.engine.stream import Stream, make_stream
 from omkl.estimators.make import make_learner
 from omkl.learner.learner import Learner
 from omkl.learner.model import Progress, Rows, score
+from omkl.learner.ranges import check_rows, check_targets
 from omkl.learner.wider import widen
 
 Row = tuple[list[int], list[float], float]  # columns, values, and label, class or target
@@ -45,7 +46,7 @@ class _Columns:
 def _number(name: Hashable, value: Any) -> float:
     try:
         number = float(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise ValueError(
             f"the feature {name!r} is {value!r}, which is no number; river.preprocessing.OneHotEncoder makes "
             "numbers of words"
@@ -70,6 +71,7 @@ class Model:
         if "_model" not in self.__dict__:
             self._begin(d, stream, classes)
         _room(self._model, d)
+        check_rows(self._model, stream.indptr, stream.values, self._progress.rounds + 1)
         trace, _ = self._model.run(stream, first=self._progress.rounds)
         self._progress.add(trace, stream.y)
         return columns, values, y
@@ -119,9 +121,13 @@ class Regressor(Model, base.Regressor):
 
     def learn_one(self, x: dict, y: Any) -> None:
         """Learn one row. Raises ValueError for a target that is not finite: no model recovers from it."""
-        target = float(y)
+        try:
+            target = float(y)
+        except (TypeError, OverflowError):
+            raise ValueError(f"the target is {y!r}; it must be a finite number") from None
         if not math.isfinite(target):
             raise ValueError(f"the target is {y!r}; it must be finite")
+        check_targets(np.array([target]))
         self._learn(x, target)
 
     def predict_one(self, x: dict, **kwargs: Any) -> float:

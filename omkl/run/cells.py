@@ -19,6 +19,7 @@ from omkl.config.learners import check_classes, matched_params, to_match
 from omkl.data import Dataset
 from omkl.errors import OmklError, UserError
 from omkl.learner.job import Job, keep
+from omkl.learner.ranges import overflowing
 from omkl.learner.resources import Setup, pass_seconds
 from omkl.learner.source import source
 from omkl.store.keys import cell_key
@@ -172,18 +173,10 @@ def _check(setting: Setting, spec: LearnerSpec, params: dict[str, Any], dataset:
         )
     if dataset.nnz == 0:
         return
-    degree = max((kernel.get("degree", 1) for kernel in setting.kernels), default=1)
-    scale = max((kernel.get("scale", 1.0) for kernel in setting.kernels), default=1.0)
-    largest = float(np.abs(dataset.values).max())
-    longest = int(np.diff(dataset.indptr).max())
-    digits = degree * (2.0 * np.log10(largest) + np.log10(longest * max(scale, 1.0))) + np.log10(dataset.T)
-    if digits > 300.0:  # NaN must never reach a weight
-        kind = f"kernel values of degree {degree}" if degree > 1 else "squared distances"
-        other = ", or choose a pool without polynomials" if degree > 1 else ""
-        raise UserError(
-            f"data={dataset.name}: a feature of size {largest:.3g} makes {kind} overflow "
-            f"(algo={setting.learner}); scale the features{other}"
-        )
+    largest, longest = float(np.abs(dataset.values).max()), int(np.diff(dataset.indptr).max())
+    if fault := overflowing(setting.kernels, largest, longest, dataset.T):
+        other = ", or choose a pool without polynomials" if "degree" in fault else ""
+        raise UserError(f"data={dataset.name}: {fault} (algo={setting.learner}); scale the features{other}")
 
 
 # ------------------------------------------------------------------ budgets that match a size

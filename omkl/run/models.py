@@ -26,6 +26,7 @@ from omkl.learner.job import warm_up
 from omkl.learner.learner import Learner
 from omkl.learner.model import Progress, classify, score
 from omkl.learner.one_pass import choose_kernels
+from omkl.learner.ranges import check_rows
 from omkl.tasks import for_task
 
 
@@ -89,6 +90,7 @@ def fit(plan: Plan) -> Model:
         apart = seeds.derive("apart", dataset.content_hash)
         pool = choose_kernels(spec, params, pool, dataset.d, stream, apart, plan.block, classes)
     learner = Learner(spec, params, pool, dataset.d, seed, plan.block, stream.T, classes=classes)
+    _check(learner, dataset.indptr, dataset.values, stream.T, f"data={name}")
     progress = Progress(dataset.task)
     progress.add(learner.run(stream)[0], stream.y)
     about = {
@@ -102,6 +104,13 @@ def fit(plan: Plan) -> Model:
         "features": recipe.features if recipe else None,
     }
     return Model(learner, progress, about)
+
+
+def _check(learner: Learner, indptr: np.ndarray, values: np.ndarray, rounds: int, where: str) -> None:
+    try:
+        check_rows(learner, indptr, values, rounds)
+    except ValueError as error:
+        raise UserError(f"{where}: {error}") from None
 
 
 def _data(name: str, plan: Plan) -> tuple[Dataset, Recipe | None]:
@@ -146,7 +155,7 @@ def rows_of(model: Model, path: Path, labelled: bool) -> Rows:
     """
     learner, about = model.learner, model.about
     if not path.is_file():
-        raise UserError(f"{path}: no such file")
+        raise UserError(f"{path}: {'this is a folder' if path.is_dir() else 'no such file'}")
     recipe = Recipe.from_json(about["recipe"]) if about.get("recipe") else None
     notes: tuple[str, ...] = ()
     if recipe is not None:
@@ -165,6 +174,8 @@ def rows_of(model: Model, path: Path, labelled: bool) -> Rows:
     largest = int(examples.indices.max(initial=-1)) + 1
     if largest > learner.d:
         raise UserError(f"{path}: column {largest}; the model has {learner.d} features")
+    rounds = model.progress.rounds + len(kept) if labelled else 1
+    _check(learner, examples.indptr, examples.values, rounds, str(path))
     y = _labels(examples, model, path, labelled) if there else None
     if labelled and y is None:
         raise UserError(f"{path}: no column '{recipe.label if recipe else ''}' with the labels to learn from")

@@ -21,8 +21,9 @@ from omkl.engine.stream import Stream, make_stream
 from omkl.errors import UserError
 from omkl.estimators.arguments import argument_name
 from omkl.estimators.make import make_learner
-from omkl.estimators.rows import check_finite_distances, dense_rows, sparse_rows
+from omkl.estimators.rows import dense_rows, sparse_rows
 from omkl.learner.model import Progress, Rows, coefficients, score, stored_vectors
+from omkl.learner.ranges import check_rows
 
 ATTRIBUTES = """Attributes
 ----------
@@ -69,7 +70,9 @@ class OnlineLearner(BaseEstimator):
         stream = self._stream(rows, target)
         given = self.get_params(deep=False)
         own = (given, self.n_features_in_, int(seed), stream, self._n_classes)
-        self._model = make_learner(self._spec, self.task, *own)
+        model = make_learner(self._spec, self.task, *own)
+        check_rows(model, stream.indptr, stream.values, stream.T)
+        self._model = model
         self._progress = Progress(self.task)
         return stream
 
@@ -82,6 +85,7 @@ class OnlineLearner(BaseEstimator):
         return 2
 
     def _learn(self, stream: Stream) -> OnlineLearner:
+        check_rows(self._model, stream.indptr, stream.values, self._progress.rounds + stream.T)
         trace, _ = self._model.run(stream, first=self._progress.rounds)
         self._progress.add(trace, stream.y)
         return self
@@ -94,7 +98,9 @@ class OnlineLearner(BaseEstimator):
         """Return the rows to be predicted."""
         if "_model" not in self.__dict__:  # check_is_fitted alone takes longer than a prediction
             check_is_fitted(self, "_model")
-        return self._validated(X, None, None, reset=False)[0]
+        rows = self._validated(X, None, None, reset=False)[0]
+        check_rows(self._model, rows[0], rows[2])
+        return rows
 
     # ------------------------------------------------------------------ data
 
@@ -108,7 +114,6 @@ class OnlineLearner(BaseEstimator):
         if X.shape[1] > MANY:
             raise ValueError(f"{X.shape[1]} features; at most {MANY} are possible")
         rows = sparse_rows(X) if sp.issparse(X) else dense_rows(X)
-        check_finite_distances(rows)
         needed = y is not None or self.task != "novelty"
         learns = reset or y is not None
         return rows, self._target(y, X.shape[0], classes, reset) if needed and learns else np.ones(X.shape[0])

@@ -10,6 +10,7 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 from sklearn.utils.validation import column_or_1d
 
 from omkl.learner.model import class_scores, predicted_classes, score
+from omkl.learner.ranges import check_targets
 from omkl.sklearn.base import ATTRIBUTES, OnlineLearner
 
 
@@ -121,6 +122,7 @@ loss_ : the sum of the squared errors of the predictions before their updates.""
         target = np.asarray(_column(self, y, T), dtype=np.float64)
         if not np.isfinite(target).all():
             raise ValueError("Input y contains NaN or infinity.")
+        check_targets(target)
         return target
 
 

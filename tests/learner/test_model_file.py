@@ -131,6 +131,7 @@ def test_a_damaged_file_is_refused(model):
         (lambda h: h["model"].update(d=10**9), "d must be"),
         (lambda h: h["model"].update(block=0), "block must be"),
         (lambda h: h["model"]["rng"].update(bit_generator="MT19937"), "random generator"),
+        (lambda h: h["model"]["rng"].pop("state"), "random generator"),
         (lambda h: h["model"]["pool"]["kernels"].pop(), "is float64"),
         (lambda h: h["arrays"][0].__setitem__(2, [10**9, 10**9]), "longer than the file"),
         (lambda h: h["arrays"][0].__setitem__(1, "|O"), "type or shape"),

@@ -1,0 +1,82 @@
+"""Rows and targets that are too large are refused before a model learns from them, and spoil none."""
+
+import pickle
+from threading import Thread
+
+import numpy as np
+import pytest
+
+import omkl.sklearn
+from omkl.cli import main
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(300, 3))
+SIGN = (X[:, 0] * X[:, 1] > 0).astype(int)
+
+
+def huge_file(path, size):
+    path.write_text(
+        "".join(
+            f"{y or -1} 1:{x[0] * size!r} 2:{x[1] * size!r}\n"
+            for x, y in zip(X.tolist(), SIGN.tolist(), strict=True)
+        )
+    )
+    return str(path)
+
+
+@pytest.mark.parametrize(("learner", "size"), [("om2", 1e55), ("arow", 1e200)])
+def test_fit_update_and_predict_refuse_what_run_refuses(tmp_path, capsys, learner, size):
+    huge, usual = huge_file(tmp_path / "huge.libsvm", size), huge_file(tmp_path / "usual.libsvm", 1.0)
+    model = tmp_path / "a.omkl"
+    words = [f"algo={learner}", "reps=1"]
+    assert main(["run", *words, f"data={huge}"]) == 2
+    said = capsys.readouterr().err
+    assert main(["fit", words[0], f"data={huge}", "--out", str(model)]) == 2
+    assert "overflow" in said
+    assert "overflow" in capsys.readouterr().err
+    assert not model.exists()
+    assert main(["fit", words[0], f"data={usual}", "--out", str(model)]) == 0
+    before = model.read_bytes()
+    for command in ("predict", "update"):
+        capsys.readouterr()
+        assert main([command, str(model), huge]) == 2
+        out, err = capsys.readouterr()
+        assert not out
+        assert err.startswith(f"omkl: {huge}: a feature of size")
+    assert model.read_bytes() == before
+
+
+@pytest.mark.parametrize("name", ["Om2Classifier", "BomkcSpaClassifier", "RffRegressor", "AdamklRegressor"])
+def test_an_estimator_is_as_it_was_after_rows_that_were_refused(name):
+    regression = name.endswith("Regressor")
+    y = X[:, 0] if regression else SIGN
+    model = getattr(omkl.sklearn, name)(random_state=0).fit(X, y)
+    before, bits = model.predict(X), pickle.dumps(model)
+    far = np.array([[1.2e154, 0.0, 0.0]])
+    for rows in (far, far.tolist()):
+        with pytest.raises(ValueError, match="overflow"):
+            model.partial_fit(rows, y[:1])
+        with pytest.raises(ValueError, match="overflow"):
+            model.predict(rows)
+    if regression:
+        with pytest.raises(ValueError, match="too large to be squared"):
+            model.partial_fit(X[:1], [1e200])
+    assert pickle.dumps(model) == bits
+    assert np.array_equal(model.predict(X), before)
+
+
+def test_threads_that_ask_at_once_get_the_same_answers_and_change_nothing():
+    model = omkl.sklearn.OmkcSsClassifier(random_state=0).fit(X, SIGN)  # it draws a kernel for each row
+    bits, expected = pickle.dumps(model), model.predict(X)
+    wrong = []
+
+    def ask():
+        wrong.extend(1 for _ in range(8) if not np.array_equal(model.predict(X), expected))
+
+    threads = [Thread(target=ask) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+    assert pickle.dumps(model) == bits
