@@ -86,6 +86,12 @@ class Learner:
                 f"{where}: nothing provides {', '.join(sorted(missing))}, which its function takes"
             )
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "lock"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state, lock=threading.RLock())  # a copy has a lock of its own
+
     def run(
         self, stream: Stream, learn: bool = True, on_part: Any = None, first: int = 0
     ) -> tuple[Trace, float]:
