@@ -33,9 +33,11 @@ from omkl.engine.classes import direction, sides
 from omkl.engine.conventions import LARGEST_COEFFICIENT, hinge, within_range
 from omkl.engine.experts import discount, mistakes, multinomial, weighted_vote
 from omkl.engine.jit import compiled, uncounted
+from omkl.engine.slot_search import least_slots
 from omkl.engine.stream import record
 
 FIFO, UNIFORM, NONUNIFORM = 0, 1, 2  # the choices of bomkc_bogd's `removal`
+_TOGETHER = 32  # slots whose costs stay in the first-level cache until they are compared
 _LATER = np.iinfo(np.int64).max  # than any example's number
 
 
@@ -221,20 +223,26 @@ def _cheapest(B, k, own, normalise):
     several.
     """
     r, least, oldest = np.zeros(own.size, np.int64), np.full(own.size, np.inf), np.full(own.size, _LATER)
-    _find_cheapest(*slots(B), k, own, normalise, r, least, oldest, np.empty(own.size))
+    cost = np.empty((_TOGETHER, own.size))
+    _find_cheapest(*slots(B), k, own, normalise, r, least, oldest, cost)
     return r
 
 
 @partial(uncounted, error_model="numpy")
 def _find_cheapest(A, own_kernels, born, k, own, normalise, r, least, oldest, cost):
-    for s in range(len(A)):
-        a, k_s, own_s, born_s, candidates = A[s], k[s], own_kernels[s], born[s], 0
-        for i in range(own.size if normalise else 0):
-            cost[i] = a[i] * a[i] * (own_s[i] - k_s[i] * k_s[i] / own[i])
-        for i in range(0 if normalise else own.size):  # own is 1
-            cost[i] = a[i] * a[i] * (1.0 - k_s[i] * k_s[i])
-        for i in range(own.size):
-            candidates |= (cost[i] < least[i]) | ((cost[i] == least[i]) & (born_s[i] < oldest[i]))
-        for i in range(own.size if candidates else 0):
-            if cost[i] < least[i] or (cost[i] == least[i] and born_s[i] < oldest[i]):
-                r[i], least[i], oldest[i] = s, cost[i], born_s[i]
+    for first in range(0, len(A), _TOGETHER):
+        stop = min(first + _TOGETHER, len(A))
+        if normalise:
+            for s in range(first, stop):
+                for i in range(own.size):
+                    cost[s - first, i] = A[s, i] * A[s, i] * (own_kernels[s, i] - k[s, i] * k[s, i] / own[i])
+        else:
+            _costs(A[first:stop].reshape(-1), k[first:stop].reshape(-1), cost.reshape(-1))
+        least_slots(cost, born, first, stop, r, least, oldest)
+
+
+@uncounted
+def _costs(a, k, cost):
+    """The costs where every kappa(x, x) is 1; flat arrays, for vector code."""
+    for q in range(a.size):
+        cost[q] = a[q] * a[q] * (1.0 - k[q] * k[q])

@@ -27,13 +27,13 @@ def pointer_to(builder: Any, array: Any, *index: Any) -> Any:
     return builder.gep(array.data, [at])
 
 
-def vector_at(builder: Any, array: Any, *index: Any) -> Any:
-    """Return a pointer to LANES numbers of a C-contiguous array, from this element on."""
-    return builder.bitcast(pointer_to(builder, array, *index), VECTOR.as_pointer())
+def vector_at(builder: Any, array: Any, *index: Any, kind: Any = VECTOR) -> Any:
+    """Return a pointer to LANES numbers of a C-contiguous array, from this element on; kind: their vector."""
+    return builder.bitcast(pointer_to(builder, array, *index), kind.as_pointer())
 
 
 def spread(builder: Any, value: Any) -> Any:
     """Return a vector whose lanes all hold this number."""
-    lane = ir.IntType(32)
-    one = builder.insert_element(VECTOR(ir.Undefined), value, lane(0))
-    return builder.shuffle_vector(one, VECTOR(ir.Undefined), ir.VectorType(lane, LANES)(None))
+    lane, kind = ir.IntType(32), ir.VectorType(value.type, LANES)
+    one = builder.insert_element(kind(ir.Undefined), value, lane(0))
+    return builder.shuffle_vector(one, kind(ir.Undefined), ir.VectorType(lane, LANES)(None))
