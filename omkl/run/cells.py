@@ -17,6 +17,7 @@ import omkl.data
 from omkl.config import LearnerSpec, Plan, Setting, domains, learner_specs
 from omkl.config.learners import check_classes, matched_params, to_match
 from omkl.data import Dataset
+from omkl.data.offsets import warn_of_offsets
 from omkl.errors import OmklError, UserError
 from omkl.learner.job import Job, keep
 from omkl.learner.ranges import overflowing
@@ -99,7 +100,10 @@ def expand(
         rounds = domains.rounds_of(plan.rounds, dataset.T, name)
         T = rounds[1] - rounds[0] if rounds else dataset.T
         nnz = dataset.nnz * T // dataset.T
-        prepared = "" if omkl.data.registry.is_name(name) else plan.preparation.words
+        own = not omkl.data.registry.is_name(name)
+        prepared = plan.preparation.words if own else ""
+        if own:
+            warn_of_offsets(dataset, [kernel for setting in plan.settings for kernel in setting.kernels])
         seeds = [omkl.data.order_seed(dataset, plan.order, plan.seed, rep) for rep in range(plan.reps)]
         settings = [*plan.settings, *(s for s in plan.yardsticks if _suits(specs[s.learner], dataset))]
         for setting in settings:

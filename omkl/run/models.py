@@ -15,6 +15,7 @@ from omkl.data import table_files
 from omkl.data.dataset import MANY, Dataset
 from omkl.data.files import size_limit
 from omkl.data.labels import MOST_LISTED, targets
+from omkl.data.offsets import warn_of_offsets
 from omkl.data.parse import Examples, dense, read_libsvm
 from omkl.data.prepare import is_table, read_table_file
 from omkl.data.recipe import Recipe
@@ -91,6 +92,7 @@ def fit(plan: Plan) -> Model:
         pool = choose_kernels(spec, params, pool, dataset.d, stream, apart, plan.block, classes)
     learner = Learner(spec, params, pool, dataset.d, seed, plan.block, stream.T, classes=classes)
     _check(learner, dataset.indptr, dataset.values, stream.T, f"data={name}")
+    warn_of_offsets(dataset, setting.kernels)
     progress = Progress(dataset.task)
     progress.add(learner.run(stream)[0], stream.y)
     about = {
