@@ -23,9 +23,8 @@ def warn_of_offsets(dataset: Dataset, kernels: Iterable[Mapping[str, Any]]) -> N
     with np.errstate(over="ignore", invalid="ignore"):  # what overflows is refused elsewhere
         count = np.bincount(columns, minlength=rows.d)
         mean = np.bincount(columns, values, rows.d) / T
-        spread = np.bincount(columns, np.square(values - mean[columns]), rows.d) + (T - count) * np.square(
-            mean
-        )
+        spread = np.bincount(columns, np.square(values - mean[columns]), rows.d)
+        spread += (T - count) * np.square(mean)
         norm2 = float(np.square(values).sum() / T)
         error, distance = norm2 * np.finfo(float).eps, float(spread.sum() / T)
     if error > _LOST * distance:

@@ -19,6 +19,7 @@ from omkl.errors import OmklError, UserError
 from omkl.learner import resources
 from omkl.learner.choices import codes, compiled_value
 from omkl.learner.interrupts import ctrl_c_later
+from omkl.learner.ranges import growth
 from omkl.learner.threads import WORTH, Threads, rows_of_block
 from omkl.paths import EXTENSIONS
 from omkl.tasks import by_task
@@ -68,6 +69,7 @@ class Learner:
         self._cut = block or BLOCK  # parts end at multiples of it
         self._threads = Threads(threads)
         self.m = len(pool["kernels"]) if pool is not None else 0
+        self.growth = growth(pool["kernels"] if pool is not None else [])
         self.forms, self.params = spec.state, params
         rng = np.random.default_rng(seed)
         setup = resources.Setup(params, pool, d, rng, self.block, rounds or 0, frequencies, classes=classes)

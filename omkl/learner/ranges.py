@@ -1,47 +1,43 @@
 """Which features are too large for a learner: no kernel value, nor a sum of them, may overflow."""
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from omkl.learner.learner import Learner
-
 MOST_DIGITS = 300.0  # before the decimal point, of kernel values summed over the rounds: NaN must never arise
-LARGEST_TARGET = 1e150
+LARGEST_TARGET = 1e150  # of a regression, whose squared errors must be finite
+
+Growth = tuple[int, float]  # the largest degree of the kernels, and the largest factor of a dot product
 
 
-def overflowing(
-    kernels: Sequence[Mapping[str, Any]], largest: float, longest: int, rounds: int
-) -> str | None:
-    """Return what would overflow, in words, None if nothing does.
-
-    largest: absolute value of a feature; longest: number of non-zeros of a row; rounds: how many are summed
-    """
-    if largest == 0.0 or longest == 0:
-        return None
+def growth(kernels: Sequence[Mapping[str, Any]]) -> Growth:
+    """Return how kernel values grow with the features; squared distances grow as a degree of 1."""
     degree = max((kernel.get("degree", 1) for kernel in kernels), default=1)
-    scale = max((kernel.get("scale", 1.0) for kernel in kernels), default=1.0)
-    digits = degree * (2.0 * np.log10(largest) + np.log10(longest * max(scale, 1.0))) + np.log10(rounds)
-    if digits <= MOST_DIGITS:
-        return None
-    what = f"kernel values of degree {degree}" if degree > 1 else "squared distances"
-    return f"a feature of size {largest:.3g} makes {what} overflow"
+    return degree, max((kernel.get("scale", 1.0) for kernel in kernels), default=1.0)
 
 
-def check_rows(learner: Learner, indptr: np.ndarray, values: np.ndarray, rounds: int = 1) -> None:
-    """Raise ValueError for rows that are too large for a learner; rounds: how many it then has learnt."""
-    if values.size == 0:
-        return
-    largest = float(max(values.max(), -values.min()))
-    longest = values.size if len(indptr) == 2 else int(np.diff(indptr).max())
-    kernels = learner.pool["kernels"] if learner.pool is not None else []
-    if fault := overflowing(kernels, largest, longest, max(rounds, 1)):
-        raise ValueError(f"{fault}; rescale the features")
+def check_rows(growth: Growth, indptr: np.ndarray, values: np.ndarray, rounds: int = 1) -> None:
+    """Raise ValueError for rows (CSR) whose kernel values would overflow when this many are summed."""
+    if _fit(growth, float(np.vdot(values, values)), rounds):
+        return  # all rows together are small enough
+    rows = np.repeat(np.arange(len(indptr) - 1), np.diff(indptr))
+    with np.errstate(over="ignore"):
+        square = float(np.bincount(rows, np.square(values)).max())
+    if not _fit(growth, square, rounds):
+        kind = f"kernel values of degree {growth[0]}" if growth[0] > 1 else "squared distances"
+        raise ValueError(f"a feature of size {np.abs(values).max():.3g} makes {kind} overflow")
+
+
+def _fit(growth: Growth, square: float, rounds: int) -> bool:
+    """Whether kernel values of rows with at most this squared norm can be summed."""
+    degree, scale = growth
+    return square == 0.0 or degree * math.log10(square * max(scale, 1.0)) + math.log10(rounds) <= MOST_DIGITS
 
 
 def check_targets(target: np.ndarray) -> None:
-    """Raise ValueError for targets that no regression learns from: squared errors must be finite."""
-    if target.size and not np.abs(target).max() <= LARGEST_TARGET:  # NaN, too
-        t = int(np.argmin(np.abs(target) <= LARGEST_TARGET))
-        raise ValueError(f"the target {target[t]:.3g} is too large to be squared; rescale the targets")
+    """Raise ValueError for finite targets (T,) that are too large."""
+    largest = np.abs(target).max(initial=0.0)
+    if largest > LARGEST_TARGET:
+        raise ValueError(f"a target of size {largest:.3g} is too large to be squared; rescale the targets")

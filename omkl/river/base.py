@@ -46,7 +46,9 @@ class _Columns:
 def _number(name: Hashable, value: Any) -> float:
     try:
         number = float(value)
-    except (TypeError, ValueError, OverflowError):
+    except OverflowError:
+        raise ValueError(f"the feature {name!r} is too large for a number of 64 bits") from None
+    except (TypeError, ValueError):
         raise ValueError(
             f"the feature {name!r} is {value!r}, which is no number; river.preprocessing.OneHotEncoder makes "
             "numbers of words"
@@ -71,7 +73,7 @@ class Model:
         if "_model" not in self.__dict__:
             self._begin(d, stream, classes)
         _room(self._model, d)
-        check_rows(self._model, stream.indptr, stream.values, self._progress.rounds + 1)
+        check_rows(self._model.growth, stream.indptr, stream.values, self._progress.rounds + 1)
         trace, _ = self._model.run(stream, first=self._progress.rounds)
         self._progress.add(trace, stream.y)
         return columns, values, y
@@ -83,7 +85,9 @@ class Model:
             self._seed = secrets.randbits(32) if given is None else int(given)
         params = self._get_params()  # type: ignore[attr-defined]
         spec = learner_spec(self.learner)
-        self._model = make_learner(spec, self.task, params, d, self._seed, stream, classes)
+        model = make_learner(spec, self.task, params, d, self._seed, stream, classes)
+        check_rows(model.growth, stream.indptr, stream.values)
+        self._model = model
 
     def _score(self, x: Mapping[Hashable, Any]) -> float:
         """Return the score of a row, 0 before anything was learnt."""
@@ -99,7 +103,9 @@ class Model:
             columns, values = columns[:kept], values[:kept]
         else:
             _room(self._model, d)
-        return np.array([0, len(columns)]), np.array(columns, np.int32), np.array(values)
+        rows = np.array([0, len(columns)]), np.array(columns, np.int32), np.array(values)
+        check_rows(self._model.growth, rows[0], rows[2])
+        return rows
 
 
 def stream_of(rows: Sequence[Row], classes: int) -> Stream:
@@ -120,13 +126,15 @@ class Regressor(Model, base.Regressor):
     """Regression."""
 
     def learn_one(self, x: dict, y: Any) -> None:
-        """Learn one row. Raises ValueError for a target that is not finite: no model recovers from it."""
+        """Learn one row. Raises ValueError for infinite or very large numbers: no model recovers."""
         try:
             target = float(y)
-        except (TypeError, OverflowError):
-            raise ValueError(f"the target is {y!r}; it must be a finite number") from None
+        except OverflowError:
+            raise ValueError("the target is too large for a number of 64 bits") from None
+        except TypeError:
+            target = math.nan
         if not math.isfinite(target):
-            raise ValueError(f"the target is {y!r}; it must be finite")
+            raise ValueError(f"the target is {y!r}; it must be a finite number")
         check_targets(np.array([target]))
         self._learn(x, target)
 

@@ -11,8 +11,6 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
-
 import omkl.data
 from omkl.config import LearnerSpec, Plan, Setting, domains, learner_specs
 from omkl.config.learners import check_classes, matched_params, to_match
@@ -20,7 +18,7 @@ from omkl.data import Dataset
 from omkl.data.offsets import warn_of_offsets
 from omkl.errors import OmklError, UserError
 from omkl.learner.job import Job, keep
-from omkl.learner.ranges import overflowing
+from omkl.learner.ranges import check_rows, growth
 from omkl.learner.resources import Setup, pass_seconds
 from omkl.learner.source import source
 from omkl.store.keys import cell_key
@@ -175,12 +173,14 @@ def _check(setting: Setting, spec: LearnerSpec, params: dict[str, Any], dataset:
             f"algo.{spec.budget}={params[spec.budget]}: {spec.name} cannot store more vectors per kernel "
             f"than data={dataset.name} has examples, T = {dataset.T}; choose at most that"
         )
-    if dataset.nnz == 0:
-        return
-    largest, longest = float(np.abs(dataset.values).max()), int(np.diff(dataset.indptr).max())
-    if fault := overflowing(setting.kernels, largest, longest, dataset.T):
-        other = ", or choose a pool without polynomials" if "degree" in fault else ""
-        raise UserError(f"data={dataset.name}: {fault} (algo={setting.learner}); scale the features{other}")
+    grows = growth(setting.kernels)
+    try:
+        check_rows(grows, dataset.indptr, dataset.values, dataset.T)
+    except ValueError as error:
+        other = ", or choose a pool without polynomials" if grows[0] > 1 else ""
+        raise UserError(
+            f"data={dataset.name}: {error} (algo={setting.learner}); scale the features{other}"
+        ) from None
 
 
 # ------------------------------------------------------------------ budgets that match a size

@@ -110,9 +110,9 @@ def fit(plan: Plan) -> Model:
 
 def _check(learner: Learner, indptr: np.ndarray, values: np.ndarray, rounds: int, where: str) -> None:
     try:
-        check_rows(learner, indptr, values, rounds)
+        check_rows(learner.growth, indptr, values, rounds)
     except ValueError as error:
-        raise UserError(f"{where}: {error}") from None
+        raise UserError(f"{where}: {error}; scale the features") from None
 
 
 def _data(name: str, plan: Plan) -> tuple[Dataset, Recipe | None]:

@@ -71,7 +71,7 @@ class OnlineLearner(BaseEstimator):
         given = self.get_params(deep=False)
         own = (given, self.n_features_in_, int(seed), stream, self._n_classes)
         model = make_learner(self._spec, self.task, *own)
-        check_rows(model, stream.indptr, stream.values, stream.T)
+        check_rows(model.growth, stream.indptr, stream.values, stream.T)
         self._model = model
         self._progress = Progress(self.task)
         return stream
@@ -85,7 +85,6 @@ class OnlineLearner(BaseEstimator):
         return 2
 
     def _learn(self, stream: Stream) -> OnlineLearner:
-        check_rows(self._model, stream.indptr, stream.values, self._progress.rounds + stream.T)
         trace, _ = self._model.run(stream, first=self._progress.rounds)
         self._progress.add(trace, stream.y)
         return self
@@ -98,9 +97,7 @@ class OnlineLearner(BaseEstimator):
         """Return the rows to be predicted."""
         if "_model" not in self.__dict__:  # check_is_fitted alone takes longer than a prediction
             check_is_fitted(self, "_model")
-        rows = self._validated(X, None, None, reset=False)[0]
-        check_rows(self._model, rows[0], rows[2])
-        return rows
+        return self._validated(X, None, None, reset=False)[0]
 
     # ------------------------------------------------------------------ data
 
@@ -108,15 +105,23 @@ class OnlineLearner(BaseEstimator):
         """Return CSR arrays of the rows, and the targets as the learner takes them."""
         if not reset and self._is_plain(X):
             rows = dense_rows(X)
+            self._check_range(rows, y)
             return rows, self._target(y, len(X), classes, reset) if y is not None else np.ones(len(X))
         given: dict[str, Any] = {"accept_sparse": "csr", "dtype": np.float64, "reset": reset}
         X = validate_data(self, X, **given)
         if X.shape[1] > MANY:
             raise ValueError(f"{X.shape[1]} features; at most {MANY} are possible")
         rows = sparse_rows(X) if sp.issparse(X) else dense_rows(X)
+        if not reset:
+            self._check_range(rows, y)
         needed = y is not None or self.task != "novelty"
         learns = reset or y is not None
         return rows, self._target(y, X.shape[0], classes, reset) if needed and learns else np.ones(X.shape[0])
+
+    def _check_range(self, rows: Rows, y: Any) -> None:
+        """Raise ValueError for rows that are too large to be predicted, or learnt where there is a y."""
+        rounds = 1 if y is None else self._progress.rounds + len(rows[0]) - 1
+        check_rows(self._model.growth, rows[0], rows[2], rounds)
 
     def _is_plain(self, X: Any) -> bool:
         """Whether a check would find nothing: a shorter way for streams that come row by row."""

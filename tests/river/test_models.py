@@ -113,7 +113,14 @@ def test_a_word_and_a_third_label_are_named():
 @pytest.mark.parametrize(
     ("name", "good", "bad", "said"),
     [
-        ("RakerRegressor", (1.0, 2.0), (np.nan, np.inf, -np.inf), "the target is .*; it must be finite"),
+        (
+            "RakerRegressor",
+            (1.0, 2.0),
+            (np.nan, -np.inf, None),
+            "the target is .*; it must be a finite number",
+        ),
+        ("RakerRegressor", (1.0, 2.0), (10**400,), "the target is too large for a number"),
+        ("RffRegressor", (1.0, 2.0), (1e200,), "a target of size 1e.200 is too large to be squared"),
         ("OmkcDdClassifier", ("x", "y"), (None, np.nan, np.float32("nan")), "the label is .*, which is none"),
     ],
 )
@@ -125,6 +132,24 @@ def test_a_row_without_a_target_or_label_is_refused_and_changes_nothing(name, go
         for wrong in bad:
             with pytest.raises(ValueError, match=said):
                 model.learn_one({"a": 9.0, f"b{t}": 1.0}, wrong)
+    assert [model.predict_one({"a": t}) for t in (0, 1)] == [same.predict_one({"a": t}) for t in (0, 1)]
+
+
+@pytest.mark.parametrize(
+    "name", ["RffRegressor", "RidgeFeaturesRegressor", "ArowClassifier", "Om2Classifier"]
+)
+def test_a_row_too_large_is_refused_and_changes_nothing(name):
+    model, same = (getattr(omkl.river, name)(seed=1) for _ in range(2))
+    for size, said in ((1e308, "overflow"), (10**400, "too large for a number")):
+        with pytest.raises(ValueError, match=said):
+            model.learn_one({"a": size}, 1)  # the first row of all
+    for t in range(6):
+        model.learn_one({"a": t % 2 + 1}, t % 2)
+        same.learn_one({"a": t % 2 + 1}, t % 2)
+        for size, said in ((1e308, "overflow"), (10**400, "too large for a number")):
+            for ask in (lambda x: model.learn_one(x, 1), model.predict_one):
+                with pytest.raises(ValueError, match=said):
+                    ask({"a": size})
     assert [model.predict_one({"a": t}) for t in (0, 1)] == [same.predict_one({"a": t}) for t in (0, 1)]
 
 
