@@ -21,6 +21,19 @@ class UserError(OmklError):
     exit_code = 2
 
 
+def path_error(what: str, error: OSError, advice: str = "") -> OmklError:
+    """Return the error of a path that cannot be read or written; a wrong path is the user's mistake.
+
+    what: as in "write model.omkl"; advice: further sentences.
+    """
+    reason = error.strerror or error
+    if isinstance(error, FileExistsError):  # what mkdir says of a file
+        reason = f"{error.filename} is a file, not a folder"
+    wrong = isinstance(error, FileExistsError | IsADirectoryError | NotADirectoryError)
+    kind = UserError if wrong else OmklError
+    return kind(f"cannot {what}: {reason}{advice}")
+
+
 def suggest(word: str, known: Iterable[str]) -> str:
     """Return ``" (did you mean 'x'?)"`` for the closest known word, else the empty string."""
     close = difflib.get_close_matches(str(word), list(known), n=1, cutoff=0.5)

@@ -6,6 +6,7 @@ the same machine.
 """
 
 import contextlib
+import errno
 import hashlib
 import os
 import sys
@@ -69,6 +70,8 @@ def replacing(target: Path) -> Iterator[IO[bytes]]:
     Then also those are removed that killed processes left of the same target (POSIX). Of several processes
     that replace it at once, the last wins.
     """
+    if target.is_dir():
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(target))
     target.parent.mkdir(parents=True, exist_ok=True)
     # short: the target's name may be of any length
     start = f".{hashlib.blake2b(target.name.encode(), digest_size=4).hexdigest()}-"

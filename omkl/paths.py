@@ -133,6 +133,13 @@ def out_path(text: str) -> str:
     return os.path.expanduser(text)
 
 
+def in_path(text: str) -> Path:
+    """Return the path of a file to be read. Raises UserError for an empty one, which would be this folder."""
+    if not text.strip():
+        raise UserError("the path of a file is missing")
+    return Path(text).expanduser()
+
+
 def store_folder(text: str | None) -> Path:
     """Return the folder of the results: the one given, else OMKL_STORE, else ./results."""
     if text:

@@ -27,10 +27,11 @@ def show(args: Namespace, words: list[str]) -> int:
 
     from omkl.config import resolved
 
-    if len(words) == 1 and "=" not in words[0] and os.path.isfile(words[0]):
+    word = words[0] if len(words) == 1 and "=" not in words[0] else ""
+    if os.path.isfile(word) or word.endswith(".omkl"):
         from omkl.run import models
 
-        configuration = models.described(models.load(Path(words[0])))
+        configuration = models.described(models.load(Path(word)))
     else:
         configuration = resolved(words)
     if args.format == "json":

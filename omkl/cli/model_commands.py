@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from omkl.cli.messages import OK, emit, say
-from omkl.errors import OmklError, UserError
+from omkl.errors import UserError, path_error
 
 if TYPE_CHECKING:
     from omkl.run.models import Model
@@ -26,11 +26,12 @@ def fit(args: Namespace, words: list[str]) -> int:
     for key in sorted({word.partition("=")[0].partition(".")[0] for word in words} & OF_RUNS):
         raise UserError(f"omkl fit makes one pass and stores no cells; leave out {key}=")
     plan = make_plan([*words, "yardsticks=[]"])
+    target = _target(args.out)
     model = models.fit(plan)
     data = plan.load(plan.data[0])
     for note in data.notes:
         say(f"{data.name}: {note}")
-    _save(model, Path(args.out))
+    _save(model, target)
     return OK
 
 
@@ -38,13 +39,14 @@ def update(args: Namespace, words: list[str]) -> int:
     """Let a saved model learn the rows of more files, in their order."""
     from omkl.run import models
 
+    target = _target(args.out or args.model)
     model = models.load(args.model)
     for name in args.files:
         new = models.rows_of(model, name, model.about["task"] != "novelty")
         for note in new.notes:
             say(note)
         model = models.update(model, new)
-    _save(model, Path(args.out or args.model))
+    _save(model, target)
     return OK
 
 
@@ -70,10 +72,22 @@ def predict(args: Namespace, words: list[str]) -> int:
             with replacing(Path(args.out)) as file:
                 file.write(text.getvalue().encode())
         except OSError as error:
-            raise OmklError(f"{args.out}: {error.strerror}") from None
+            raise path_error(f"write {args.out}", error) from None
     if made.errors:
         say(made.errors)
     return OK
+
+
+def _target(out: str | Path) -> Path:
+    """Return where a model is to be saved. Raises OmklError where it cannot be: before anything is learnt."""
+    path = Path(out)
+    if path.is_dir():
+        raise UserError(f"{path} is a folder; a model is a file")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise path_error(f"write {path}", error) from None
+    return path
 
 
 def _save(model: "Model", path: Path) -> None:
@@ -82,7 +96,7 @@ def _save(model: "Model", path: Path) -> None:
     try:
         models.save(model, path)
     except OSError as error:
-        raise OmklError(f"{path}: {error.strerror}; the model was not saved") from None
+        raise path_error(f"write {path}", error, "; the model was not saved") from None
     known = models.described(model)
     measure = next(key for key in ("mistakes", "loss", "flagged") if key in known)
     stored = known.get("support_vectors", {}).get("distinct")

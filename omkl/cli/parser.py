@@ -35,7 +35,7 @@ from omkl.cli.help_texts import (
     TUNE,
 )
 from omkl.errors import UserError, suggest
-from omkl.paths import conf_folder, extension, out_path
+from omkl.paths import conf_folder, extension, in_path, out_path
 from omkl.reports.look import STYLES, UNITS, inches
 from omkl.reports.plain_table import FORMATS
 
@@ -118,7 +118,7 @@ def build_parser() -> Parser:
     sub.add_argument("--out", type=out_path, metavar="PATH", help=text)
     text = "serve the page on this machine, and renew it while a run writes to the store"
     sub.add_argument("--serve", action="store_true", help=text)
-    sub.add_argument("--port", type=_count, default=0, metavar="N", help="of --serve (default: a free one)")
+    sub.add_argument("--port", type=_port, default=0, metavar="N", help="of --serve (default: a free one)")
     _add_selection(sub)
 
     sub = command(commands.table, f"NAME {settings}", PAPER)
@@ -140,14 +140,14 @@ def build_parser() -> Parser:
     sub.add_argument("--out", type=out_path, metavar="FILE", help="file of the model, such as model.omkl")
 
     sub = command(model_commands.predict, "MODEL FILE ", MODEL)
-    sub.add_argument("model", type=Path, metavar="MODEL", help="a file that omkl fit saved")
-    sub.add_argument("file", type=Path, metavar="FILE", help="rows like those that the model learnt")
+    sub.add_argument("model", type=in_path, metavar="MODEL", help="a file that omkl fit saved")
+    sub.add_argument("file", type=in_path, metavar="FILE", help="rows like those that the model learnt")
     sub.add_argument("--out", type=out_path, metavar="FILE", help="CSV file to write (default: stdout)")
 
     sub = command(model_commands.update, "MODEL FILE ... ", MODEL)
-    sub.add_argument("model", type=Path, metavar="MODEL", help="a file that omkl fit saved")
+    sub.add_argument("model", type=in_path, metavar="MODEL", help="a file that omkl fit saved")
     sub.add_argument(
-        "files", type=Path, nargs="+", metavar="FILE", help="labelled rows, learnt in this order"
+        "files", type=in_path, nargs="+", metavar="FILE", help="labelled rows, learnt in this order"
     )
     sub.add_argument("--out", type=out_path, metavar="FILE", help="file to write (default: the model itself)")
 
@@ -185,7 +185,7 @@ def build_parser() -> Parser:
     text = "also what takes longer: usps, a9a, 50,000 x 50, and whole runs"
     sub.add_argument("--long", action="store_true", help=text)
     text = "what an earlier `omkl bench --format json` printed: ratios, new time over old"
-    sub.add_argument("--compare", type=Path, metavar="FILE", help=text)
+    sub.add_argument("--compare", type=in_path, metavar="FILE", help=text)
 
     sub = command(completion.completion, "SHELL ", COMPLETION)
     sub.add_argument("shell", choices=completion.SHELLS, metavar="SHELL", help=", ".join(completion.SHELLS))
@@ -264,7 +264,11 @@ def _columns(text: str) -> tuple[str, ...]:
     return names
 
 
-def _count(text: str) -> int:
-    if not (text.isascii() and text.isdecimal() and len(text) < 7) or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"must be a whole number from 1 to 999999, got {text!r}")
+def _count(text: str, most: int = 999_999) -> int:
+    if not (text.isascii() and text.isdecimal() and len(text) < 7) or not 1 <= int(text) <= most:
+        raise argparse.ArgumentTypeError(f"must be a whole number from 1 to {most}, got {text!r}")
     return int(text)
+
+
+def _port(text: str) -> int:
+    return _count(text, 65_535)

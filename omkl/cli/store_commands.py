@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from omkl.cli.messages import OK, emit, say
-from omkl.errors import OmklError, UserError, suggest
+from omkl.errors import UserError, path_error, suggest
 from omkl.files import replacing
 from omkl.paths import given, store_folder
 from omkl.reports import plain_table
@@ -119,8 +119,7 @@ def _export(table: "pd.DataFrame", out: str | None) -> None:
         with replacing(path) as file:
             file.write(_csv(table).encode() if path.suffix == ".csv" else _parquet(table))
     except OSError as error:
-        kind = UserError if isinstance(error, IsADirectoryError) else OmklError
-        raise kind(f"cannot write {path}: {error.strerror or error}") from error
+        raise path_error(f"write {path}", error) from error
     say(f"wrote {path}: {len(table)} cells, {len(table.columns)} columns")
 
 

@@ -2,7 +2,7 @@
 
 import os
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,6 +21,7 @@ from omkl.tasks import by_task
 
 if TYPE_CHECKING:
     from omkl.data import Dataset
+    from omkl.data.registry import DataEntry
 
 PREPARATION = tuple(field.name for field in fields(Preparation))  # keys of config.yaml
 MOST_CELLS = 1_000_000  # each takes some kB of memory before the first one runs
@@ -95,8 +96,8 @@ def plan(overrides: list[str], *, sweep: bool = False, values: Mapping[str, Any]
     tasks = list(dict.fromkeys(_task_of(name, request.value("task")) for name in data))
     preparation = _preparation(request, data)
     if request.by_pattern("algo"):
-        classes = {name: _classes_of(name, request.value("task"), preparation) for name in data}
-        specs = _suitable(specs, tasks, classes, request)
+        known = [_known(name, request.value("task"), preparation) for name in data]
+        specs = _suitable(specs, tasks, known, request)
     chosen, swept = settings(request, specs, tasks)
     order = request.value("order")
     made = Plan(
@@ -162,13 +163,11 @@ def _task_of(data: str, task: str) -> str:
     return registry.entry(data).task if registry.is_name(data) else task
 
 
-def _classes_of(data: str, task: str, preparation: Preparation) -> int:
-    """Return the number of classes of a data set: as registered, else as the user's file has them."""
+def _known(data: str, task: str, preparation: Preparation) -> "DataEntry | Dataset":
+    """Return what says how many examples and classes a data set has: its entry, or the user's file."""
     from omkl.data import load, registry
 
-    if registry.is_name(data):
-        return registry.entry(data).n_classes
-    return load(data, task=task, preparation=preparation).n_classes
+    return registry.entry(data) if registry.is_name(data) else load(data, task=task, preparation=preparation)
 
 
 def _data(request: Request) -> Iterator[str]:
@@ -211,13 +210,13 @@ def _distinct(made: Plan) -> tuple[str, ...]:
 
 
 def _suitable(
-    specs: list[LearnerSpec], tasks: list[str], classes: Mapping[str, int], request: Request
+    specs: list[LearnerSpec], tasks: list[str], data: Sequence["DataEntry | Dataset"], request: Request
 ) -> list[LearnerSpec]:
-    """Return those of many learners that are for these tasks, classes and pools; a note names the others.
+    """Return those of many learners that suit these tasks, data and pools; a note names the others.
 
-    classes: the number of each data set's. A learner that is named itself stays: then it is a mistake.
+    A learner that is named itself stays: then it is a mistake.
     """
-    data, most = max(classes.items(), key=lambda item: item[1])
+    most, least = max(data, key=lambda own: own.n_classes), min(data, key=lambda own: own.T)
     named = request.by_name("algo", learner_names())
     pools = (
         kernel_pools.pools(request.names("pool", kernel_pools.pool_names()))
@@ -229,10 +228,13 @@ def _suitable(
     for spec in specs:
         if spec.name not in named and not set(spec.tasks) & set(tasks):
             reasons.setdefault(f"not for {' and '.join(tasks)}", []).append(spec)
-        elif spec.name not in named and not spec.takes(most):
-            reasons.setdefault(f"not for the {most} classes of {data}", []).append(spec)
+        elif spec.name not in named and not spec.takes(most.n_classes):
+            reasons.setdefault(f"not for the {most.n_classes} classes of {most.name}", []).append(spec)
         elif spec.name not in named and spec.kernels == "pool" and kinds - {spec.pool} and spec.pool != "any":
             reasons.setdefault(f"not for {request.given['pool'].text}", []).append(spec)
+        elif spec.name not in named and _usual_budget(spec, request) > least.T:
+            few = f"{least.name} has {least.T} examples, fewer than the usual budget (set algo.budget=N)"
+            reasons.setdefault(few, []).append(spec)
     left_out = [spec for some in reasons.values() for spec in some]
     if len(left_out) == len(specs):
         return specs  # the first one's own message says why
@@ -240,6 +242,12 @@ def _suitable(
         names = ", ".join(spec.name for spec in some)
         warnings.warn(f"left out, as {reason}: {names}", stacklevel=2)
     return [spec for spec in specs if spec not in left_out]
+
+
+def _usual_budget(spec: LearnerSpec, request: Request) -> int:
+    """Return the budget that a learner has by default; 0 if it has none or another one was asked for."""
+    usual = spec.defaults[spec.budget] if spec.budget else None
+    return usual if isinstance(usual, int) and f"algo.{spec.budget}" not in request.given else 0
 
 
 def _preparation(request: Request, data: tuple[str, ...]) -> Preparation:

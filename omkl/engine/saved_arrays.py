@@ -76,6 +76,8 @@ def _checked(arrays: Arrays, name: str, shape: tuple[int | None, ...], dtype: An
         raise ValueError(
             f"the array '{name}' is {array.dtype} {array.shape}, not {np.dtype(dtype)} ({wanted})"
         )
+    if array.dtype.kind == "f" and np.isnan(array).any():  # a score would be NaN
+        raise ValueError(f"the array '{name}' holds NaN")
     return np.array(array, order="C")
 
 

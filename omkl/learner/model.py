@@ -8,8 +8,8 @@ import scipy.sparse as sp
 from omkl.engine.budget_record import Budget
 from omkl.engine.expansion_record import Expansion
 from omkl.engine.stream import Trace, make_stream, part
-from omkl.errors import OmklError
 from omkl.learner.learner import Learner
+from omkl.learner.ranges import check_scores, check_sums
 
 POINTS = 200
 
@@ -141,17 +141,14 @@ class Progress:
         self.points: list[tuple[int, float]] = []
 
     def add(self, trace: Trace, y: np.ndarray) -> None:
-        """Go on with the trace of these rounds. Raises OmklError where predictions overflowed."""
+        """Go on with the trace of these rounds. Raises Overflow where predictions did."""
         if self.task == "regression":
             with np.errstate(over="ignore", invalid="ignore"):
                 steps = np.square(trace.score - y)
                 totals = np.cumsum(np.concatenate([[self.total], steps]))[1:]
-            if not np.isfinite(totals[-1]):
-                t = self.rounds + int(np.argmin(np.isfinite(totals))) + 1
-                raise OmklError(
-                    f"the prediction of round {t} overflowed; rescale the data or reduce the step size"
-                )
+            check_sums(totals, self.rounds)
         else:
+            check_scores(trace.score, self.rounds)
             totals = self.total + np.cumsum(trace.mistake)
         first = self.rounds
         self.rounds += len(totals)

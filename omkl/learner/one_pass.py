@@ -16,9 +16,9 @@ from omkl.engine.expansion import reserve
 from omkl.engine.expansion_record import BLOCK, make_expansion
 from omkl.engine.pool import make_pool
 from omkl.engine.stream import Stream, Trace, make_stream, part
-from omkl.errors import Overflow
 from omkl.learner.learner import CURVE_POINTS, Learner
 from omkl.learner.outside import Estimator
+from omkl.learner.ranges import check_scores, check_sums
 from omkl.learner.resources import held_bytes
 from omkl.tasks import for_task
 
@@ -50,7 +50,7 @@ def run_pass(
     another package's estimator),
     curve (at most 100 points t, weights at points weights_t; ``loss``, the squared errors summed, of a
     regression in place of mistakes). Each further measure of the learner is a key of its own, its mean over
-    the pass, and its sums a list of the curve. Raises OmklError when a regression's predictions overflow.
+    the pass, and its sums a list of the curve. Raises Overflow when predictions do.
     """
     dataset = compact(dataset)
     seed = seeds.learner_seed(permutation_seed, spec.draws_as or spec.name)
@@ -117,19 +117,20 @@ def _figures(
     }
     points = np.unique(np.linspace(1, T, min(T, CURVE_POINTS)).round().astype(int)).tolist()
     if target is None:
+        check_scores(trace.score)
         errors = np.cumsum(trace.mistake)
         measured = {"mistakes": int(errors[-1]), "mistake_rate": int(errors[-1]) / T}
         curve = {"t": points, "mistakes": [int(errors[t - 1]) for t in points]}
     else:
         with np.errstate(over="ignore", invalid="ignore"):
             loss = np.cumsum(np.square(trace.score - target))
-        _check_range(loss)
+        check_sums(loss)
         measured = {"mistakes": None, "mistake_rate": None, "mse": float(loss[-1]) / T}
         curve = {"t": points, "loss": [float(loss[t - 1]) for t in points]}
     for name, values in zip(learner.spec.measures, trace.further.T, strict=True):
         with np.errstate(over="ignore", invalid="ignore"):
             sums = np.cumsum(values)
-        _check_range(sums)
+        check_sums(sums)
         measured[name] = float(sums[-1]) / T
         curve[name] = [float(sums[t - 1]) for t in points]
     for name, value in final.items():
@@ -147,13 +148,6 @@ def _figures(
         "seconds": seconds,
         "curve": curve,
     }
-
-
-def _check_range(sums: np.ndarray) -> None:
-    """Raise Overflow with the first round whose sum is no number."""
-    if not np.isfinite(sums[-1]):
-        t = int(np.argmin(np.isfinite(sums))) + 1
-        raise Overflow(f"the prediction of round {t} overflowed; rescale the data or reduce the step size")
 
 
 def choose_kernels(

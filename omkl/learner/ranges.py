@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from omkl.errors import Overflow
+
 MOST_DIGITS = 300.0  # before the decimal point, of kernel values summed over the rounds: NaN must never arise
 LARGEST_TARGET = 1e150  # of a regression, whose squared errors must be finite
 
@@ -41,3 +43,22 @@ def check_targets(target: np.ndarray) -> None:
     largest = np.abs(target).max(initial=0.0)
     if largest > LARGEST_TARGET:
         raise ValueError(f"a target of size {largest:.3g} is too large to be squared; rescale the targets")
+
+
+def check_scores(score: np.ndarray, first: int = 0) -> None:
+    """Raise Overflow with the first round whose score (T,) is NaN; first: how many rounds came before.
+
+    An infinite score has a sign, which is a prediction.
+    """
+    _check(np.isnan(score), first)
+
+
+def check_sums(sums: np.ndarray, first: int = 0) -> None:
+    """Raise Overflow with the first round after which a sum (T,) of errors is no finite number."""
+    _check(~np.isfinite(sums), first)
+
+
+def _check(wrong: np.ndarray, first: int) -> None:
+    if wrong.any():
+        t = first + int(np.argmax(wrong)) + 1
+        raise Overflow(f"the prediction of round {t} overflowed; rescale the data or reduce the step size")

@@ -16,7 +16,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 from omkl import __version__
-from omkl.errors import OmklError, UserError
+from omkl.errors import UserError, path_error
 from omkl.files import replacing
 from omkl.pages.content import Figure, Page, Progress, Section, Table
 from omkl.reports.display import MISSING, Column, Spread
@@ -81,7 +81,7 @@ def write(page: Page, path: Path) -> int:
             file.write(content)
         path.chmod(0o644)  # readable as any other file, unlike the temporary one
     except OSError as error:
-        raise OmklError(f"cannot write {path}: {error.strerror or error}") from error
+        raise path_error(f"write {path}", error) from error
     return len(content)
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from omkl import __version__
-from omkl.errors import OmklError, UserError
+from omkl.errors import UserError, path_error
 from omkl.reports import look as looking
 from omkl.reports.look import points
 
@@ -212,5 +212,5 @@ def save(
                 path.parent.mkdir(parents=True, exist_ok=True)
                 figure.savefig(path, metadata=metadata[path.suffix.lower()])
             except OSError as error:
-                raise OmklError(f"cannot write the figure {path}: {error.strerror or error}") from error
+                raise path_error(f"write the figure {path}", error) from error
     return paths

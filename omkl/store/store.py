@@ -20,7 +20,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from omkl.errors import OmklError
+from omkl.errors import path_error
 from omkl.files import Lock, hold, sync_folder
 from omkl.store.frames import BATCH, Columns, Frame, as_row, no_collection
 from omkl.store.lines import COLUMNS, OBJECTS, Broken, Line, encode_cell, encode_curve
@@ -142,11 +142,11 @@ class Store:
             yield
         except OSError as error:
             self._shut()
-            raise OmklError(
-                f"cannot write to the store {self.path}: {error.strerror}. "
-                "The finished cells are safe. Make room, or choose another folder with store=PATH, "
+            advice = (
+                ". The finished cells are safe. Make room, or choose another folder with store=PATH, "
                 "and run the same command again"
-            ) from error
+            )
+            raise path_error(f"write to the store {self.path}", error, advice) from error
 
     # ---------------------------------------------------------------- reading
 
@@ -219,7 +219,7 @@ class Store:
         try:
             yield broken
         except OSError as error:
-            raise OmklError(f"cannot read the store {self.path}: {error.strerror}") from error
+            raise path_error(f"read the store {self.path}", error) from error
         new = [place for place in broken if place not in self._reported]
         if new:
             self._reported.update(new)

@@ -11,7 +11,7 @@ import uuid
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from omkl.errors import OmklError
+from omkl.errors import OmklError, path_error
 from omkl.files import hold, locked, replacing
 from omkl.store.lines import Line, pieces
 from omkl.store.reading import LINES, content, named
@@ -29,10 +29,10 @@ def alone(store: Store) -> Iterator[None]:
         try:
             stack.enter_context(locked(store.path / "locks" / "store.lock", f"changing {store.path}"))
         except OSError as error:
-            raise OmklError(
-                f"cannot lock the store {store.path}: {error.strerror}; "
-                "copy it to a folder that you may write to, on a file system that has locks, and work there"
-            ) from error
+            advice = (
+                "; copy it to a folder that you may write to, on a file system with locks, and work there"
+            )
+            raise path_error(f"lock the store {store.path}", error, advice) from error
         with store.writing():
             yield
 

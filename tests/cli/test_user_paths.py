@@ -5,6 +5,8 @@ import pytest
 from omkl.cli import main
 
 LONG = "a" * 300
+FIT = ["data=rows", "algo=arow"]
+STORED = [*FIT, "yardsticks=[]", "reps=1", "store=st"]
 RUN = ["data=wdbc", "algo=majority", "yardsticks=[]", "reps=1"]
 
 
@@ -47,6 +49,34 @@ def place(tmp_path, monkeypatch):
     ],
 )
 def test_a_path_that_cannot_be(words, said, capsys):
+    assert_refused(words, said, capsys)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["run", *RUN, "store=file"], "the store file: Not a directory"),
+        (["status", *RUN, "store=file/x"], "the store file/x: Not a directory"),
+        (["results", "list", "store=file"], "file is not a results store"),
+        (["fit", *FIT, "--out", "."], ". is a folder; a model is a file"),
+        (["fit", *FIT, "--out", "file/x"], "cannot write file/x: file is a file, not a folder"),
+        (["update", "model", "rows", "--out", "file/x"], "cannot write file/x: file is a file, not a folder"),
+        (["predict", "model", "rows", "--out", "."], "cannot write .: Is a directory"),
+        (["predict", "model", ""], "the path of a file is missing"),
+        (["predict", "", "rows"], "the path of a file is missing"),
+        (["predict", "model", "st"], "st: this is a folder"),
+        (["show", "nosuch.omkl"], "nosuch.omkl: No such file or directory"),
+        (["figure", "curve", *STORED, "--out", "file/x"], "the figure file/x.png: file is a file"),
+        (["report", *STORED, "--out", "file/x.html"], "cannot write file/x.html: file is a file"),
+        (["report", *STORED, "--serve", "--port", "65536"], "a whole number from 1 to 65535, got '65536'"),
+    ],
+)
+def test_a_file_in_place_of_a_folder_and_the_reverse(words, said, capsys, tmp_path):
+    (tmp_path / "file").write_text("")
+    (tmp_path / "rows").write_text("1 1:1\n-1 1:2\n")
+    assert main(["fit", *FIT, "--out", "model"]) == 0
+    assert main(["run", *STORED]) == 0
+    capsys.readouterr()
     assert_refused(words, said, capsys)
 
 

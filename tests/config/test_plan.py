@@ -238,6 +238,21 @@ def test_learners_for_two_classes_are_left_out_of_groups_and_named_where_named(t
     assert len(expand(one)) == 1
 
 
+def test_learners_whose_usual_budget_is_more_than_the_examples_are_left_out_of_groups(tmp_path):
+    (tmp_path / "two.libsvm").write_text("1 1:1\n-1 1:2\n")
+    data = f"data={tmp_path / 'two.libsvm'}"
+    said = (
+        r"left out, as two has 2 examples, fewer than the usual budget \(set algo.budget=N\): bomkc_ahpatron,"
+    )
+    with pytest.warns(UserWarning, match=said):
+        made = plan(["algo=budget", data])
+    assert [setting.learner for setting in made.settings] == ["ahpatron", "dualsgd"]
+    assert expand(made)
+    assert len(plan(["algo=budget", "algo.budget=2", data]).settings) > 8
+    with pytest.raises(UserError, match="bomkc_rbp cannot store more vectors per kernel"):
+        expand(plan(["algo=budget,bomkc_rbp", data]))
+
+
 def test_every_group_follows_from_the_learners_files():
     made = groups.groups()
     specs = learner_specs()

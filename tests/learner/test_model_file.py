@@ -2,9 +2,11 @@
 
 import hashlib
 import json
+import math
 import os
 import random
 import signal
+import struct
 import sys
 
 import numpy as np
@@ -105,6 +107,21 @@ def model(tmp_path):
     learner.run(halves(stream, at)[0])
     model_file.write(tmp_path / "model.omkl", learner, {})
     return tmp_path / "model.omkl"
+
+
+def test_arrays_with_nan_are_refused(model):
+    """Their scores would be NaN, and every prediction a mistake, without a word."""
+    header, arrays = content(model)
+    at, tried = 0, 0
+    for name, kind, shape in header["arrays"]:
+        if kind == "<f8" and math.prod(shape):
+            forged(model, header, arrays[:at] + struct.pack("<d", math.nan) + arrays[at + 8 :])
+            with pytest.raises(UserError, match=r"is not a valid model: .*holds NaN") as error:
+                model_file.read(model)
+            assert name.partition(".")[0] in str(error.value)
+            tried += 1
+        at += math.prod(shape) * int(kind[-1])
+    assert tried > 1
 
 
 def test_a_damaged_file_is_refused(model):

@@ -8,6 +8,7 @@ import pytest
 
 import omkl.sklearn
 from omkl.cli import main
+from omkl.errors import Overflow
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(300, 3))
@@ -80,3 +81,20 @@ def test_threads_that_ask_at_once_get_the_same_answers_and_change_nothing():
         thread.join()
     assert not wrong
     assert pickle.dumps(model) == bits
+
+
+@pytest.mark.parametrize("labels", [(-1, 1), (1, 2, 3)])
+def test_a_classification_whose_scores_are_nan_fails(tmp_path, capsys, labels):
+    """It would count every round as a mistake, without a word."""
+    rows = "".join(f"{labels[t % len(labels)]} 1:{x[0]!r} 2:{x[1]!r}\n" for t, x in enumerate(X.tolist()))
+    file, model = tmp_path / "a.libsvm", tmp_path / "a.omkl"
+    file.write_text(rows)
+    words = ["algo=omklo_sua", "algo.R=1e300", f"data={file}"]
+    assert main(["run", *words, "reps=1", "yardsticks=[]", f"store={tmp_path / 'store'}"]) == 1
+    assert "the prediction of round 2 overflowed; rescale the data or reduce" in capsys.readouterr().err
+    assert main(["fit", *words, "--out", str(model)]) == 1
+    assert "the prediction of round 2 overflowed" in capsys.readouterr().err
+    assert not model.exists()
+    estimator = omkl.sklearn.OmkloSuaClassifier(R=1e300, random_state=0)
+    with pytest.raises(Overflow, match="the prediction of round 2 overflowed"):
+        estimator.fit(X, np.arange(len(X)) % len(labels))
