@@ -7,6 +7,8 @@ from omkl.engine.class_sums import add_to_classes, raise_values
 from omkl.engine.jit import compiled
 from omkl.engine.kernels import of_distance, row_values, vanishes
 from omkl.engine.pool import form_of
+from omkl.engine.tile_values import bases, distances, first_values
+from omkl.engine.vector_sums import accumulate_by_vector, belong_to_few, bit
 
 
 @compiled
@@ -20,13 +22,16 @@ def accumulate(E, sides, tile, first, count, low, high):
     tile    its dots[j, r - low] are the dot products of stored vector first + j with the block's row r
 
     Each F[i, r] is one left-to-right sum over j, however the stored vectors are cut into tiles. What adds
-    exactly 0 is skipped: kernels that have underflowed on the whole tile, and vectors that no kernel
-    of a chain has stored.
+    exactly 0 is skipped: kernels that have underflowed on the whole tile, vectors that no kernel of a chain
+    has stored, and more where vectors belong to few kernels (vector_sums.py).
     """
     pool, A, norm2, F, G, tracked = E.pool, E.A, E.norm2, E.F, E.G, E.tracked
     dots, scratch, rows, row_norm2 = tile.dots, tile.scratch, high - low, E.open.row_norm2[low:high]
     squares, K, chosen = scratch.squares, scratch.K, scratch.chosen
-    nearest, farthest = _distances(first, count, norm2, row_norm2, dots, scratch)
+    nearest, farthest = distances(first, count, norm2, row_norm2, dots, scratch)
+    if belong_to_few(E):
+        accumulate_by_vector(E, sides, tile, first, count, low, high, nearest, farthest)
+        return
     place = 0
     while place < pool.order.size:
         stop = pool.group_end[place]
@@ -40,7 +45,7 @@ def accumulate(E, sides, tile, first, count, low, high):
             form = form_of(pool, i)
             if sides is not None:
                 if chain < 0:
-                    _first_values(form, first, picked, norm2, row_norm2, dots, scratch, farthest)
+                    first_values(form, first, picked, norm2, row_norm2, dots, scratch, farthest)
                     chain = 0 if of_distance(form[0]) else pool.degree[i] - 1
                 raise_values(of_distance(form[0]), picked, rows, chain, squares, K)
                 terms = (A[i], sides[i], sides[-1], i * (F.shape[0] // (sides.shape[0] - 1)))
@@ -50,7 +55,7 @@ def accumulate(E, sides, tile, first, count, low, high):
             f, g = F[i, low : low + rows], G[i, low : low + rows]
             if not of_distance(form[0]):
                 if chain < 0:
-                    _bases(form, first, picked, norm2, row_norm2, dots, scratch)
+                    bases(form, first, picked, norm2, row_norm2, dots, scratch)
                     chain = pool.degree[i] - 1
                 _times_add(A[i], first, picked, chosen, rows, chain, squares, K, f)
                 continue
@@ -76,12 +81,6 @@ def accumulate(E, sides, tile, first, count, low, high):
 
 
 @compiled
-def bit(i):
-    """The bit of kernel i in a set of kernels; beyond 64 kernels some share one."""
-    return np.uint64(1) << np.uint64(i % 64)
-
-
-@compiled
 def _pick(order, place, stop, stored_by, first, count, chosen):
     """List in chosen (J,) the vectors of the tile that one of the kernels order[place:stop] has stored."""
     kernels = np.uint64(0)
@@ -96,30 +95,6 @@ def _pick(order, place, stop, stored_by, first, count, chosen):
 
 # What makes LLVM turn the loops below into vector code: rows taken as views, an inner loop over r from 0,
 # and `while` for the outer loop in steps of four (with range(0, n, 4) it gives up: 4 times slower).
-
-
-@compiled
-def _distances(first, count, norm2, row_norm2, dots, scratch):
-    """Squared distances of a tile into scratch.squares; returns the smallest, and a bound of the largest."""
-    rows = row_norm2.size
-    near = scratch.nearest
-    largest_norm2, largest_row = 0.0, 0.0
-    for r in range(rows):
-        near[r] = np.inf
-        largest_row = max(largest_row, row_norm2[r])
-    for j in range(count):
-        own = norm2[first + j]
-        largest_norm2 = max(largest_norm2, own)
-        dot, square = dots[j], scratch.squares[j]
-        for r in range(rows):
-            distance = own + row_norm2[r] - 2.0 * dot[r]
-            distance = distance if distance > 0.0 else 0.0
-            square[r] = distance
-            near[r] = distance if distance < near[r] else near[r]
-    nearest = np.inf
-    for r in range(rows):
-        nearest = min(nearest, near[r])
-    return nearest, 2.0 * (largest_norm2 + largest_row)
 
 
 @compiled
@@ -199,29 +174,6 @@ def _add_absolute(a, first, picked, chosen, rows, K, out):
 
 
 @compiled
-def _bases(form, first, picked, norm2, row_norm2, dots, scratch):
-    """squares, K <- scale x_j.x_r + coef0; for cosine divided by the roots of its values at x_j and x_r."""
-    _, scale, constant, _, cosine = form
-    rows = row_norm2.size
-    roots = scratch.nearest
-    for r in range(rows):
-        roots[r] = _inverse_root(scale * row_norm2[r] + constant) if cosine else 1.0
-    for q in range(picked):
-        j = scratch.chosen[q]
-        own = _inverse_root(scale * norm2[first + j] + constant) if cosine else 1.0
-        dot, base, k = dots[j], scratch.squares[q], scratch.K[q]
-        for r in range(rows):
-            b = (scale * dot[r] + constant) * own * roots[r]
-            base[r] = b
-            k[r] = b
-
-
-@compiled
-def _inverse_root(x):
-    return 1.0 / np.sqrt(x) if x > 0.0 else 0.0
-
-
-@compiled
 def _times_add(a, first, picked, chosen, rows, factors, bases, K, out):
     """K <- K bases**factors and _add, with products rounded before they are added: polynomials sum as by
     definition, bit for bit.
@@ -233,13 +185,3 @@ def _times_add(a, first, picked, chosen, rows, factors, bases, K, out):
                 k[r] = k[r] * base[r]
         for r in range(rows):
             out[r] = out[r] + a0 * k[r]
-
-
-@compiled
-def _first_values(form, first, picked, norm2, row_norm2, dots, scratch, farthest):
-    """K of a kernel that follows from no other; of a polynomial its base."""
-    if of_distance(form[0]):
-        for q in range(picked):
-            row_values(form, farthest, scratch.squares[scratch.chosen[q]], row_norm2.size, scratch.K[q])
-    else:
-        _bases(form, first, picked, norm2, row_norm2, dots, scratch)
