@@ -5,6 +5,8 @@ sure of, is replaced by another one. ``drift`` moves the means a little every 10
 means every 1000. The paper gives no numbers; these are ours.
 """
 
+from functools import lru_cache
+
 import numpy as np
 
 from omkl.data.parse import Examples, dense
@@ -20,6 +22,7 @@ EVERY = {"drift": 10, "switch": 1000}  # trials between two changes
 _DRAWN = 64  # examples at a time, of which the first good ones are kept
 
 
+@lru_cache(maxsize=64)  # all settings of a table run on the same ones, and each takes 60 ms
 def generate(name: str, seed: int) -> Examples:
     """Return ROUNDS examples of two features with labels -1 and 1, of the stream ``drift`` or ``switch``."""
     rng = np.random.default_rng(seed)
@@ -35,7 +38,10 @@ def generate(name: str, seed: int) -> Examples:
             X.append(x[: EVERY[name] - kept])
             y.append(labels[: EVERY[name] - kept])
             kept += len(y[-1])
-    return dense(np.concatenate(X), np.concatenate(y))
+    examples = dense(np.concatenate(X), np.concatenate(y))
+    for array in (examples.indptr, examples.indices, examples.values, examples.labels):
+        array.flags.writeable = False
+    return examples
 
 
 def _means(rng: np.random.Generator) -> np.ndarray:
