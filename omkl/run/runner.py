@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 LONG_CELL = 10.0  # seconds of a cell from which on it is worth a hint that threads can share it
+PART = 0.5  # of the time that is left: from here on a cell is a good part of it
 SMALL_WORK = 3.0  # seconds of work below which starting workers (2 s) costs more than it saves
 
 
@@ -87,12 +88,12 @@ def run_plans(
         done = set() if fresh else store.done(distinct)
         if trials and not fresh:
             done |= overflowed(store, distinct)
-        # cheapest first, so that a run that is interrupted has finished many
-        missing = sorted((c for k, c in distinct.items() if k not in done), key=lambda cell: cell.cost)
+        missing = [cell for key, cell in distinct.items() if key not in done]
         failed: dict[str, dict[str, Any]] = {}
         ran, interrupted = 0, False
         if missing:
             executor = executor_for(plan, missing, jobs)
+            missing = in_turn(missing, executor.workers)
             if progress and (hint := idle_cores(missing, executor)):
                 print(hint, file=sys.stderr, flush=True)
             if not executor.remote:
@@ -130,6 +131,20 @@ def run_plans(
 def overflowed(store: Store, keys: Collection[str]) -> set[str]:
     """Return those of the keys whose predictions overflowed when they were last run."""
     return {line["key"] for line in store.failed(keys) if line["error"].startswith(Overflow.__name__)}
+
+
+def in_turn(cells: list[Cell], workers: int) -> list[Cell]:
+    """Return cells in the order in which they are to begin.
+
+    The cheapest come first, so that a run that is interrupted has finished many. From where the longest takes
+    a good part of the time that is left, the longest come first, so that no worker is left alone with it.
+    """
+    cells = sorted(cells, key=lambda cell: cell.cost)
+    left, begun = sum(cell.cost for cell in cells), 0
+    while begun < len(cells) and cells[-1].cost * workers < PART * left:
+        left -= cells[begun].cost
+        begun += 1
+    return cells[:begun] + sorted(cells[begun:], key=lambda cell: -cell.cost if workers > 1 else cell.cost)
 
 
 def executor_for(plan: Plan, missing: list[Cell], jobs: int | None) -> Executor:

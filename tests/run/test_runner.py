@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
+import numpy as np
 import pandas as pd
 import pytest
 from joblib.externals.loky import get_reusable_executor
@@ -163,6 +164,22 @@ def test_cheapest_cells_come_first_and_the_table_has_the_plans_order(plan):
     assert [name for name, algo in seen if algo != "majority"] == ["one", "one", "two", "two"]
     assert seen.index(("two", "majority")) < seen.index(("two", "omkc_ss"))
     assert list(outcome.cells["data"]) == ["two"] * 3 + ["one"] * 3
+
+
+@pytest.mark.parametrize("workers", [2, 3, 16])
+def test_no_worker_is_left_alone_with_a_long_cell(workers):
+    rng = np.random.default_rng(0)
+    costs = [*rng.uniform(0.5, 2.0, 300), *[19.0] * 20, 83.0, 86.0, 99.0]
+    begun = [cell.cost for cell in runner.in_turn([SimpleNamespace(cost=c) for c in costs], workers)]
+    assert sorted(begun) == sorted(costs)
+    assert workers > 3 or begun[:100] == sorted(costs)[:100]  # the cheapest come first
+    free = [0.0] * workers  # when each worker has ended what it began
+    for cost in begun:
+        free[free.index(min(free))] += cost
+    least = max(sum(costs) / workers, max(costs))
+    assert max(free) < 1.2 * least
+    alone = [cell.cost for cell in runner.in_turn([SimpleNamespace(cost=c) for c in costs], 1)]
+    assert alone == sorted(costs)
 
 
 def test_the_bar_moves_with_the_rounds_inside_a_cell(plan, monkeypatch):
