@@ -8,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numba
 import numpy as np
 import pytest
 
@@ -21,6 +22,7 @@ from omkl.errors import UserError
 PACKAGE = Path(numba_cache.__file__).parent.parent
 
 TRY = """
+import numba
 import numpy as np
 from omkl.engine.experts import mean_vote
 print(mean_vote(np.zeros(3)))
@@ -35,6 +37,7 @@ def mine(f):
     return 2.0 + mean_vote(f)
 """
 TRY_MINE = """
+import numba
 import numpy as np
 from omkl.algorithms import function
 print(function("mine")(np.zeros(3)))
@@ -161,7 +164,7 @@ def test_a_function_called_by_address_gets_its_arguments_and_raises_its_errors()
         by_address.call(place, (x, i))
 
     x = np.ones(3)
-    place = by_address.entry(double, x, 0)
+    place = by_address.entry(double, (numba.typeof(x), numba.typeof(0)))
     through(place, x, 1)
     assert x.tolist() == [1, 2, 1]
     with pytest.raises(IndexError, match="no such place"):

@@ -160,7 +160,7 @@ def test_where_no_process_can_be_started_there_are_no_helpers(folder, monkeypatc
 def entries(monkeypatch):
     """The functions whose entries were wanted; nothing is compiled."""
     functions = []
-    monkeypatch.setattr(by_address, "_entry", lambda function, kinds: functions.append(function) or (1, 1))
+    monkeypatch.setattr(by_address, "entry", lambda function, kinds: functions.append(function) or (1, 1))
     monkeypatch.setattr(by_address, "_first", 0.0)
     return functions
 
