@@ -61,7 +61,7 @@ def _scored(learner: Learner, rows: tuple[np.ndarray, ...], y: np.ndarray) -> tu
         before = rng.state
         trace = learner.run(stream, learn=False)[0]
         if rng.state != before:
-            for t in range(stream.T):
+            for t in range(1, stream.T):  # the first row was scored from that state
                 rng.state = before
                 one = learner.run(part(stream, t, t + 1), learn=False)[0]
                 trace.score[t] = one.score[0]
