@@ -13,26 +13,43 @@ _LOST = 1e-3  # of the mean squared distance from the mean: the error from which
 
 
 def warn_of_offsets(dataset: Dataset, kernels: Iterable[Mapping[str, Any]]) -> None:
-    """Warn where a kernel needs squared distances, and ``|x|^2 + |z|^2 - 2 x z``, rounded, is none."""
-    if dataset.nnz == 0 or np.abs(dataset.values).max() < _FAR:
-        return
-    if all(kernel["kind"] == "polynomial" for kernel in kernels):
-        return
+    """Warn where the features of a data set lie too far from 0 for one of these kernels."""
     rows = compact(dataset)
-    columns, values, T = rows.indices, rows.values, rows.T
+    if far := far_feature(rows.T, rows.d, rows.indices, rows.values, kernels):
+        feature = dataset.indices[np.argmax(rows.indices == far[0])] + 1
+        warnings.warn(
+            f"data={dataset.name}: {text(feature, far[1])}; subtract the means, or set scale=minmax or "
+            "scale=standard for a table",
+            stacklevel=2,
+        )
+
+
+def far_feature(
+    T: int, d: int, columns: np.ndarray, values: np.ndarray, kernels: Iterable[Mapping[str, Any]]
+) -> tuple[int, float] | None:
+    """Return the column (from 0) farthest from 0, and its mean, where that makes kernel values wrong; else None.
+
+    A kernel may need squared distances, and ``|x|^2 + |z|^2 - 2 x z``, rounded, is none. columns, values: of
+    the non-zeros of T rows.
+    """
+    if values.size == 0 or np.abs(values).max() < _FAR:
+        return None
+    if all(kernel["kind"] == "polynomial" for kernel in kernels):
+        return None
     with np.errstate(over="ignore", invalid="ignore"):  # what overflows is refused elsewhere
-        count = np.bincount(columns, minlength=rows.d)
-        mean = np.bincount(columns, values, rows.d) / T
-        spread = np.bincount(columns, np.square(values - mean[columns]), rows.d)
+        count = np.bincount(columns, minlength=d)
+        mean = np.bincount(columns, values, d) / T
+        spread = np.bincount(columns, np.square(values - mean[columns]), d)
         spread += (T - count) * np.square(mean)
         norm2 = float(np.square(values).sum() / T)
         error, distance = norm2 * np.finfo(float).eps, float(spread.sum() / T)
-    if error > _LOST * distance:
-        far = np.abs(mean).argmax()
-        feature = dataset.indices[np.argmax(columns == far)] + 1
-        warnings.warn(
-            f"data={dataset.name}: the features lie far from 0 (feature {feature} has the mean "
-            f"{mean[far]:.3g}), so that squared distances lose the digits in which examples differ; subtract "
-            "the means, or set scale=minmax or scale=standard for a table",
-            stacklevel=2,
-        )
+    far = int(np.abs(mean).argmax())
+    return (far, float(mean[far])) if error > _LOST * distance else None
+
+
+def text(feature: int, mean: float) -> str:
+    """Return what is wrong with this feature (from 1)."""
+    return (
+        f"the features lie far from 0 (feature {feature} has the mean {mean:.3g}), so that squared distances "
+        "lose the digits in which examples differ"
+    )

@@ -6,6 +6,7 @@ ended, so that any cut of a stream gives the same learner, to the last bit.
 
 from __future__ import annotations
 
+import warnings
 from typing import Any, ClassVar
 
 import numpy as np
@@ -17,6 +18,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from omkl.config import learner_spec
 from omkl.config.spec import LearnerSpec
 from omkl.data.dataset import MANY
+from omkl.data.offsets import far_feature, text
 from omkl.engine.stream import Stream, make_stream
 from omkl.errors import UserError
 from omkl.estimators.arguments import argument_name
@@ -72,9 +74,17 @@ class OnlineLearner(BaseEstimator):
         own = (given, self.n_features_in_, int(seed), stream, self._n_classes)
         model = make_learner(self._spec, self.task, *own)
         check_rows(model.growth, stream.indptr, stream.values, stream.T)
+        self._warn_of_offsets(stream, model.pool)
         self._model = model
         self._progress = Progress(self.task)
         return stream
+
+    def _warn_of_offsets(self, stream: Stream, pool: dict[str, Any] | None) -> None:
+        kernels = pool["kernels"] if pool else []
+        far = far_feature(stream.T, self.n_features_in_, stream.indices, stream.values, kernels)
+        if far:
+            means = "subtract the means (sklearn.preprocessing.StandardScaler)"
+            warnings.warn(f"{text(far[0] + 1, far[1])}; {means}", UserWarning, stacklevel=4)
 
     def _stream(self, rows: Rows, target: np.ndarray) -> Stream:
         return make_stream(*rows, target, np.arange(len(target)), self._n_classes)

@@ -1,9 +1,13 @@
 """Features far from 0 are named, since squared distances are computed from squared norms."""
 
+import warnings
+
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 
 from omkl.cli import main
+from omkl.sklearn import ArowClassifier, OmkcDdClassifier
 
 
 @pytest.fixture
@@ -46,3 +50,19 @@ def test_other_tables_are_not(table, tmp_path, monkeypatch, capsys, offset, word
     monkeypatch.chdir(tmp_path)
     assert main(["run", *words, f"data={table(offset)}", "reps=1"]) == 0
     assert "far from 0" not in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_the_estimators_name_it_too(sparse):
+    X = np.random.default_rng(0).integers(-20, 20, (60, 2)).astype(float)
+    y = np.abs(X[:, 0]) > 10
+    rows = csr_array if sparse else np.asarray
+    far = X + np.array([0, 1.7e9])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        OmkcDdClassifier(random_state=0).fit(rows(X), y)
+        ArowClassifier(random_state=0).fit(rows(far), y)  # no squared distances
+    said = r"feature 2 has the mean 1.7e\+09\), .*; subtract the means \(sklearn"
+    with pytest.warns(UserWarning, match=said) as caught:
+        OmkcDdClassifier(random_state=0).fit(rows(far), y)
+    assert [warning.filename for warning in caught] == [__file__]
