@@ -27,7 +27,7 @@ def warn_of_offsets(dataset: Dataset, kernels: Iterable[Mapping[str, Any]]) -> N
 def far_feature(
     T: int, d: int, columns: np.ndarray, values: np.ndarray, kernels: Iterable[Mapping[str, Any]]
 ) -> tuple[int, float] | None:
-    """Return the column (from 0) farthest from 0, and its mean, where that makes kernel values wrong; else None.
+    """Return the column (from 0) farthest from 0, and its mean; None where kernel values are right.
 
     A kernel may need squared distances, and ``|x|^2 + |z|^2 - 2 x z``, rounded, is none. columns, values: of
     the non-zeros of T rows.
