@@ -27,39 +27,33 @@ KINDS = ("curve", "confusion", "sweep")  # of figures of the user's own runs
 
 def run(args: Namespace, words: list[str]) -> int:
     """Run learners on data sets and print the table, next to the yardsticks."""
-    from omkl.config import plan as make_plan
-    from omkl.reports.expected import Expected
-    from omkl.reports.report import report
-
-    plan = make_plan(words)
-    _check_columns(plan, args, sweep=False)
-    if args.dry_run:
-        return dry_run([plan], args)
-    if _submitted(plan, args):
-        return OK
-    outcome = _run(plan, args)
-    about = Expected.of(plan, outcome.failed, args.line, outcome.stale)
-    emit(report(outcome.cells, about, args.format, _view(args)))
-    return end(outcome, args.fail_fast)
+    return _run_and_report(args, words, sweep=False)
 
 
 def sweep(args: Namespace, words: list[str]) -> int:
     """Run a grid of settings, print the table and the best settings, and draw them."""
+    return _run_and_report(args, words, sweep=True)
+
+
+def _run_and_report(args: Namespace, words: list[str], sweep: bool) -> int:
     from omkl.config import plan as make_plan
     from omkl.reports.expected import Expected
-    from omkl.reports.report import sweep_report
+    from omkl.reports.report import report, sweep_report
 
-    plan = make_plan(words, sweep=True)
-    _check_columns(plan, args, sweep=True)
+    plan = make_plan(words, sweep=sweep)
+    _check_columns(plan, args, sweep)
     if args.dry_run:
         return dry_run([plan], args)
     if _submitted(plan, args):
         return OK
     outcome = _run(plan, args)
     about = Expected.of(plan, outcome.failed, args.line, outcome.stale)
-    out = args.out or _figures(plan)
-    with chosen(_look(args)):
-        text, files = sweep_report(outcome.cells, about, args.format, out, _view(args))
+    if sweep:
+        with chosen(_look(args)):
+            out = args.out or _figures(plan)
+            text, files = sweep_report(outcome.cells, about, args.format, out, _view(args))
+    else:
+        text, files = report(outcome.cells, about, args.format, _view(args)), []
     emit(text)
     say_written(files)
     return end(outcome, args.fail_fast)
