@@ -17,6 +17,11 @@ def listed(value: str | Iterable[str]) -> list[str]:
     return [value] if isinstance(value, str) else list(value)
 
 
+def enumerated(names: list[str]) -> str:
+    """Return names as a text: ``a, b and c``."""
+    return " and ".join(part for part in (", ".join(names[:-1]), *names[-1:]) if part)
+
+
 @dataclass(frozen=True)
 class Run:
     """Cells that tables and figures share: the words of an ``omkl run``.
@@ -86,8 +91,8 @@ class Item:
         names = list(
             dict.fromkeys([name for run in self.runs for name in run.data] if data is None else data)
         )
-        text = " and ".join(part for part in (", ".join(names[:-1]), *names[-1:]) if part) or "no data"
-        return self.title.replace("{data}", f"{len(names)} data sets" if len(names) > FEW else text)
+        text = f"{len(names)} data sets" if len(names) > FEW else enumerated(names) or "no data"
+        return self.title.replace("{data}", text)
 
 
 @dataclass(frozen=True)
