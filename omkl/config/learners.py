@@ -92,7 +92,7 @@ def to_match(value: Any) -> bool:
     return isinstance(value, dict) and "match" in value
 
 
-def matched_params(budget: dict[str, Any], task: str = "classification") -> dict[str, Any]:
+def matched_params(budget: dict[str, Any]) -> dict[str, Any]:
     """Return all hyperparameters of the learner to be matched. Raises ValueError where one is not right."""
     try:
         spec = learner_spec(budget["match"])
@@ -100,7 +100,7 @@ def matched_params(budget: dict[str, Any], task: str = "classification") -> dict
             raise UserError(
                 f"match: {spec.name} has no size to match; take a learner of a pool without a budget"
             )
-        params = spec.usual(task)
+        params = spec.usual("classification")  # the task of all learners with a budget
         for name in [name for name in budget if name != "match"]:
             if name not in params:
                 raise UserError(f"{spec.name} has no hyperparameter '{name}'; it has {', '.join(params)}")

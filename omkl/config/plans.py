@@ -94,7 +94,7 @@ def plan(overrides: list[str], *, sweep: bool = False, values: Mapping[str, Any]
     data = tuple(dict.fromkeys(_data(request)))
     tasks = list(dict.fromkeys(_task_of(name, request.value("task")) for name in data))
     preparation = _preparation(request, data)
-    if request.by_pattern("algo"):
+    if request.has_pattern():
         classes = {name: _classes_of(name, request.value("task"), preparation) for name in data}
         specs = _suitable(specs, tasks, classes, request)
     chosen, swept = settings(request, specs, tasks)
@@ -218,7 +218,7 @@ def _suitable(
     classes: the number of each data set's. A learner that is named itself stays: then it is a mistake.
     """
     data, most = max(classes.items(), key=lambda item: item[1])
-    named = request.by_name("algo", learner_names())
+    named = request.named_learners()
     pools = (
         kernel_pools.pools(request.names("pool", kernel_pools.pool_names()))
         if "pool" in request.given
