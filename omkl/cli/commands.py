@@ -73,7 +73,7 @@ def figure(args: Namespace, words: list[str]) -> int:
         if args.dry_run:
             return dry_run(_plans(paper, [item], args, words), args)
         with chosen(_look(args)):
-            made = draw(paper, item, _selection(args, words), args.out, **_how(args))
+            made = draw(paper, item, selection_of(args, words), args.out, **_how(args))
         say_written(made.files)
         return end(made.outcome)
     for option in ("reps", "data", "algo", "quick", "full", "dry_run"):
@@ -130,7 +130,7 @@ def table(args: Namespace, words: list[str]) -> int:
     paper, item = find("tables", args.name)
     if args.dry_run:
         return dry_run(_plans(paper, [item], args, words), args)
-    made = make(paper, item, _selection(args, words), **_how(args))
+    made = make(paper, item, selection_of(args, words), **_how(args))
     emit(made.text(args.format))
     return end(made.outcome)
 
@@ -145,7 +145,7 @@ def claims(args: Namespace, words: list[str]) -> int:
         raise UserError(f"{args.paper}: conf/paper/{args.paper}.yaml has no claims")
     if args.dry_run:
         return dry_run(_plans(paper, paper.claims.values(), args, words), args)
-    made = check(paper, _selection(args, words), **_how(args))
+    made = check(paper, selection_of(args, words), **_how(args))
     emit(made.text(args.format))
     return end(made.outcome)
 
@@ -200,7 +200,8 @@ def bench(args: Namespace, words: list[str]) -> int:
     return OK
 
 
-def _selection(args: Namespace, words: list[str]) -> "Selection":
+def selection_of(args: Namespace, words: list[str]) -> "Selection":
+    """Return the part of a paper's tables, figures or claims that the options choose."""
     from omkl.papers import Selection
 
     return Selection(args.reps, args.data, args.algo, args.quick, tuple(words), args.full)
@@ -211,7 +212,7 @@ def _plans(paper: "Paper", items: "Iterable[Item]", args: Namespace, words: list
     from omkl.papers.selection import work_of
 
     items = [item for item in items if item.runs]
-    return work_of(paper, items, _selection(args, words)).plans if items else []
+    return work_of(paper, items, selection_of(args, words)).plans if items else []
 
 
 def _how(args: Namespace) -> dict[str, Any]:

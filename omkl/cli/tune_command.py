@@ -174,9 +174,8 @@ def _own(cells: "pd.DataFrame", data: str, setting: "Setting") -> "pd.DataFrame"
 def _held(cells: "pd.DataFrame", data: str, setting: "Setting", task: str) -> dict[str, float | None]:
     """Return mean and sample standard deviation of a setting's error on what is reported."""
     own = _own(cells, data, setting)
-    values = (
-        1e3 * own["mse"].astype(float) if task == "regression" else 100 * own["mistake_rate"].astype(float)
-    )
+    column, scale = ("mse", 1e3) if task == "regression" else ("mistake_rate", 100)
+    values = scale * own[column].astype(float)
     return {
         "mean": float(values.mean()) if len(values) else None,
         "std": float(values.std(ddof=1)) if len(values) > 1 else None,

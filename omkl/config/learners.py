@@ -194,12 +194,13 @@ def _rule_checks(hyper: dict[str, Parameter], tasks: list[str]) -> dict[str, dom
         return isinstance(part, dict) and len(part) >= least and part.keys() <= known
 
     def require(value: Any) -> list[str]:
-        for rule in domains.parse("names")(value):
+        rules = domains.parse("names")(value)
+        for rule in rules:
             match = _RULE.fullmatch(rule)
             if not match or not {name for name in match.groups() if name} <= known:
                 form = "'NAME <= NAME' or 'NAME * NAME < 1' of two hyperparameters"
                 raise ValueError(f"{rule!r} is not {form}")
-        return domains.parse("names")(value)
+        return rules
 
     def maps(text: str, fits: Callable[[Any, Any], Any]) -> domains.Check:
         text = f"a mapping of {text}"

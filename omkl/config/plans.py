@@ -219,12 +219,8 @@ def _suitable(
     """
     data, most = max(classes.items(), key=lambda item: item[1])
     named = request.named_learners()
-    pools = (
-        kernel_pools.pools(request.names("pool", kernel_pools.pool_names()))
-        if "pool" in request.given
-        else []
-    )
-    kinds = {kernel["kind"] for pool in pools for kernel in pool["kernels"]}
+    given = request.names("pool", kernel_pools.pool_names()) if "pool" in request.given else []
+    kinds = {kernel["kind"] for pool in kernel_pools.pools(given) for kernel in pool["kernels"]}
     reasons: dict[str, list[LearnerSpec]] = {}
     for spec in specs:
         if spec.name not in named and not set(spec.tasks) & set(tasks):
