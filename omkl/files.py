@@ -16,6 +16,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
+from omkl.errors import OmklError
+
 try:
     import fcntl
 except ImportError:  # Windows
@@ -89,6 +91,16 @@ def replacing(target: Path) -> Iterator[IO[bytes]]:
         part.unlink(missing_ok=True)
     for other in target.parent.glob(f"{start}*.part"):
         _remove_unused(other)
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a file as a whole, readable for everybody. Raises OmklError where it cannot be written."""
+    try:
+        with replacing(path) as file:
+            file.write(text.encode())
+        path.chmod(0o644)  # readable as any other file, unlike the temporary one
+    except OSError as error:
+        raise OmklError(f"cannot write {path}: {error.strerror}") from error
 
 
 def _new_part(folder: Path, start: str) -> tuple[Path, IO[bytes]]:

@@ -27,39 +27,33 @@ KINDS = ("curve", "confusion", "sweep")  # of figures of the user's own runs
 
 def run(args: Namespace, words: list[str]) -> int:
     """Run learners on data sets and print the table, next to the yardsticks."""
-    from omkl.config import plan as make_plan
-    from omkl.reports.expected import Expected
-    from omkl.reports.report import report
-
-    plan = make_plan(words)
-    _check_columns(plan, args, sweep=False)
-    if args.dry_run:
-        return dry_run([plan], args)
-    if _submitted(plan, args):
-        return OK
-    outcome = _run(plan, args)
-    about = Expected.of(plan, outcome.failed, args.line, outcome.stale)
-    emit(report(outcome.cells, about, args.format, _view(args)))
-    return end(outcome, args.fail_fast)
+    return _run_and_report(args, words, sweep=False)
 
 
 def sweep(args: Namespace, words: list[str]) -> int:
     """Run a grid of settings, print the table and the best settings, and draw them."""
+    return _run_and_report(args, words, sweep=True)
+
+
+def _run_and_report(args: Namespace, words: list[str], sweep: bool) -> int:
     from omkl.config import plan as make_plan
     from omkl.reports.expected import Expected
-    from omkl.reports.report import sweep_report
+    from omkl.reports.report import report, sweep_report
 
-    plan = make_plan(words, sweep=True)
-    _check_columns(plan, args, sweep=True)
+    plan = make_plan(words, sweep=sweep)
+    _check_columns(plan, args, sweep)
     if args.dry_run:
         return dry_run([plan], args)
     if _submitted(plan, args):
         return OK
     outcome = _run(plan, args)
     about = Expected.of(plan, outcome.failed, args.line, outcome.stale)
-    out = args.out or _figures(plan)
-    with chosen(_look(args)):
-        text, files = sweep_report(outcome.cells, about, args.format, out, _view(args))
+    if sweep:
+        with chosen(_look(args)):
+            out = args.out or _figures(plan)
+            text, files = sweep_report(outcome.cells, about, args.format, out, _view(args))
+    else:
+        text, files = report(outcome.cells, about, args.format, _view(args)), []
     emit(text)
     say_written(files)
     return end(outcome, args.fail_fast)
@@ -79,7 +73,7 @@ def figure(args: Namespace, words: list[str]) -> int:
         if args.dry_run:
             return dry_run(_plans(paper, [item], args, words), args)
         with chosen(_look(args)):
-            made = draw(paper, item, _selection(args, words), args.out, **_how(args))
+            made = draw(paper, item, selection_of(args, words), args.out, **_how(args))
         say_written(made.files)
         return end(made.outcome)
     for option in ("reps", "data", "algo", "quick", "full", "dry_run"):
@@ -136,7 +130,7 @@ def table(args: Namespace, words: list[str]) -> int:
     paper, item = find("tables", args.name)
     if args.dry_run:
         return dry_run(_plans(paper, [item], args, words), args)
-    made = make(paper, item, _selection(args, words), **_how(args))
+    made = make(paper, item, selection_of(args, words), **_how(args))
     emit(made.text(args.format))
     return end(made.outcome)
 
@@ -151,7 +145,7 @@ def claims(args: Namespace, words: list[str]) -> int:
         raise UserError(f"{args.paper}: conf/paper/{args.paper}.yaml has no claims")
     if args.dry_run:
         return dry_run(_plans(paper, paper.claims.values(), args, words), args)
-    made = check(paper, _selection(args, words), **_how(args))
+    made = check(paper, selection_of(args, words), **_how(args))
     emit(made.text(args.format))
     return end(made.outcome)
 
@@ -206,7 +200,8 @@ def bench(args: Namespace, words: list[str]) -> int:
     return OK
 
 
-def _selection(args: Namespace, words: list[str]) -> "Selection":
+def selection_of(args: Namespace, words: list[str]) -> "Selection":
+    """Return the part of a paper's tables, figures or claims that the options choose."""
     from omkl.papers import Selection
 
     return Selection(args.reps, args.data, args.algo, args.quick, tuple(words), args.full)
@@ -217,7 +212,7 @@ def _plans(paper: "Paper", items: "Iterable[Item]", args: Namespace, words: list
     from omkl.papers.selection import work_of
 
     items = [item for item in items if item.runs]
-    return work_of(paper, items, _selection(args, words)).plans if items else []
+    return work_of(paper, items, selection_of(args, words)).plans if items else []
 
 
 def _how(args: Namespace) -> dict[str, Any]:

@@ -19,7 +19,6 @@ from omkl.errors import OmklError
 from omkl.paths import conf_folder, extended, extension, extensions
 
 Word = tuple[str, str]  # and its meaning
-OPEN = ("=", ".", "/")  # what a word ends with that is not finished
 SCRIPTS = {
     "bash": """\
 _omkl() {
@@ -53,7 +52,6 @@ end
 complete -c omkl -f -a '(__omkl_words)'
 """,
 }
-SHELLS = tuple(SCRIPTS)
 
 
 def completion(args: Namespace, words: list[str]) -> int:
@@ -80,11 +78,11 @@ def candidates(line: str, parsers: dict[str, argparse.ArgumentParser]) -> list[W
 
     parsers: of the commands, by name.
     """
+    current = _current(line)
     try:
-        words = shlex.split(line[: len(line) - len(_current(line))])[1:]
+        words = shlex.split(line.removesuffix(current))[1:]
     except ValueError:  # inside quotes
         return []
-    current = _current(line)
     folders = [words[place + 1] for place, word in enumerate(words[:-1]) if word == "--with"]
     plain = [word for word in words if not word.startswith("-") and word not in folders]
     if not plain:

@@ -2,7 +2,7 @@
 
 import argparse
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import NoReturn
 
@@ -11,28 +11,12 @@ from omkl.cli import (
     check_command,
     commands,
     completion,
+    help_texts,
     listing,
     model_commands,
     report_command,
     store_commands,
     tune_command,
-)
-from omkl.cli.help_texts import (
-    BENCH,
-    BOUNDS,
-    CHECK,
-    COMPLETION,
-    DATA,
-    FIGURE,
-    FIT,
-    KEYS,
-    MODEL,
-    PAPER,
-    REPORT,
-    RESULTS,
-    RUN,
-    SWEEP,
-    TUNE,
 )
 from omkl.errors import UserError, suggest
 from omkl.paths import conf_folder, extension, in_path, out_path
@@ -58,8 +42,8 @@ def build_parser() -> Parser:
     parser = Parser(
         prog="omkl",
         description="Online learning with kernels: run, sweep and compare learners on data streams.",
-        epilog=RUN + "\nomkl COMMAND --help says more. Exit codes: 0 ok, 1 something failed, 2 a mistake in "
-        "the command, 130 Ctrl-C.",
+        epilog=f"{help_texts.RUN}\nomkl COMMAND --help says more. Exit codes: 0 ok, 1 something failed, "
+        "2 a mistake in the command, 130 Ctrl-C.",
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
@@ -88,23 +72,23 @@ def build_parser() -> Parser:
 
     settings = "[KEY=VALUE ...] "
     executors = ", ".join(sorted(path.stem for path in (conf_folder() / "exec").glob("*.yaml")))
-    keys = KEYS.replace("{executors}", executors)  # KEYS has other braces
-    sub = command(commands.run, settings, f"{keys}\n{RUN}")
+    keys = help_texts.KEYS.replace("{executors}", executors)  # KEYS has other braces
+    sub = command(commands.run, settings, f"{keys}\n{help_texts.RUN}")
     _add_run_options(sub)
     _add_view(sub)
 
-    sub = command(commands.sweep, settings, f"{keys}\n{SWEEP}")
+    sub = command(commands.sweep, settings, f"{keys}\n{help_texts.SWEEP}")
     _add_run_options(sub)
     _add_view(sub)
     _add_look(sub, "file (.png, .pdf, .svg) or folder of the figure")
 
-    sub = command(tune_command.tune, f"[PAGE] {settings}", f"{keys}\n{TUNE}")
+    sub = command(tune_command.tune, f"[PAGE] {settings}", f"{keys}\n{help_texts.TUNE}")
     _add_format(sub)
     text = "(of a page) these data sets only"
     sub.add_argument("--data", type=_names, default=(), metavar="A,B", help=text)
     _add_work_options(sub, fail_fast=False)
 
-    sub = command(commands.figure, f"KIND|NAME {settings}", f"{keys}\n{FIGURE}")
+    sub = command(commands.figure, f"KIND|NAME {settings}", f"{keys}\n{help_texts.FIGURE}")
     sub.add_argument(
         "kind", metavar="KIND", help=f"{', '.join(commands.KINDS)}, or a paper's figure such as omkc/1"
     )
@@ -112,7 +96,7 @@ def build_parser() -> Parser:
     _add_selection(sub)
     _add_work_options(sub)
 
-    sub = command(report_command.report, f"[PAPER] {settings}", f"{keys}\n{REPORT}")
+    sub = command(report_command.report, f"[PAPER] {settings}", f"{keys}\n{help_texts.REPORT}")
     sub.add_argument("--all", action="store_true", help="everything that the store holds")
     text = "file (.html) or folder to write to (default: figures/local in the store)"
     sub.add_argument("--out", type=out_path, metavar="PATH", help=text)
@@ -121,30 +105,30 @@ def build_parser() -> Parser:
     sub.add_argument("--port", type=_port, default=0, metavar="N", help="of --serve (default: a free one)")
     _add_selection(sub)
 
-    sub = command(commands.table, f"NAME {settings}", PAPER)
+    sub = command(commands.table, f"NAME {settings}", help_texts.PAPER)
     sub.add_argument("name", metavar="NAME", help="such as bomkl/1")
     _add_selection(sub)
     _add_run_options(sub)
 
-    sub = command(commands.claims, f"PAPER {settings}", PAPER)
+    sub = command(commands.claims, f"PAPER {settings}", help_texts.PAPER)
     sub.add_argument("paper", metavar="PAPER", help="such as omkc")
     _add_selection(sub)
     _add_run_options(sub)
 
-    sub = command(commands.bounds, settings, f"{keys}\n{BOUNDS}")
+    sub = command(commands.bounds, settings, f"{keys}\n{help_texts.BOUNDS}")
     _add_run_options(sub)
     text = "use at most N examples for each batch solution (default: 2000); memory: 32 N^2 bytes"
     sub.add_argument("--rows", type=_count, default=2000, metavar="N", help=text)
 
-    sub = command(model_commands.fit, settings, f"{FIT}\n{MODEL}")
+    sub = command(model_commands.fit, settings, f"{help_texts.FIT}\n{help_texts.MODEL}")
     sub.add_argument("--out", type=out_path, metavar="FILE", help="file of the model, such as model.omkl")
 
-    sub = command(model_commands.predict, "MODEL FILE ", MODEL)
+    sub = command(model_commands.predict, "MODEL FILE ", help_texts.MODEL)
     sub.add_argument("model", type=in_path, metavar="MODEL", help="a file that omkl fit saved")
     sub.add_argument("file", type=in_path, metavar="FILE", help="rows like those that the model learnt")
     sub.add_argument("--out", type=out_path, metavar="FILE", help="CSV file to write (default: stdout)")
 
-    sub = command(model_commands.update, "MODEL FILE ... ", MODEL)
+    sub = command(model_commands.update, "MODEL FILE ... ", help_texts.MODEL)
     sub.add_argument("model", type=in_path, metavar="MODEL", help="a file that omkl fit saved")
     sub.add_argument(
         "files", type=in_path, nargs="+", metavar="FILE", help="labelled rows, learnt in this order"
@@ -154,20 +138,18 @@ def build_parser() -> Parser:
     _add_format(command(commands.status, settings, keys))
 
     sub = command(listing.list_, "KIND ")
-    sub.add_argument("kind", choices=listing.KINDS, metavar="KIND", help=", ".join(listing.KINDS))
+    _add_choice(sub, "kind", listing.KINDS)
     _add_format(sub)
 
     _add_format(command(listing.show, settings, keys), ("yaml", "json"))
 
-    sub = command(listing.data, "ACTION [NAME ...] ", DATA)
-    actions = listing.ACTIONS
-    sub.add_argument("action", choices=actions, metavar="ACTION", help=", ".join(actions))
+    sub = command(listing.data, "ACTION [NAME ...] ", help_texts.DATA)
+    _add_choice(sub, "action", listing.ACTIONS)
     sub.add_argument("--force", action="store_true", help="get: download again, also sets that are present")
     _add_format(sub, of="list: ")
 
-    sub = command(store_commands.results, "ACTION [FOLDER ...] [KEY=VALUE ...] ", RESULTS)
-    actions = store_commands.ACTIONS
-    sub.add_argument("action", choices=actions, metavar="ACTION", help=", ".join(actions))
+    sub = command(store_commands.results, "ACTION [FOLDER ...] [KEY=VALUE ...] ", help_texts.RESULTS)
+    _add_choice(sub, "action", store_commands.ACTIONS)
     _add_format(sub, of="list, prune: ")
     sub.add_argument("--out", type=out_path, metavar="FILE", help="export: file to write, .csv or .parquet")
     text = (
@@ -178,21 +160,25 @@ def build_parser() -> Parser:
     text = "prune: remove the lines, instead of only listing them"
     sub.add_argument("--yes", action="store_true", help=text)
 
-    _add_format(command(check_command.check, "[DIR ...] ", CHECK))
+    _add_format(command(check_command.check, "[DIR ...] ", help_texts.CHECK))
 
-    sub = command(commands.bench, "", BENCH)
+    sub = command(commands.bench, "", help_texts.BENCH)
     _add_format(sub, ("table", "json"))
     text = "also what takes longer: usps, a9a, 50,000 x 50, and whole runs"
     sub.add_argument("--long", action="store_true", help=text)
     text = "what an earlier `omkl bench --format json` printed: ratios, new time over old"
     sub.add_argument("--compare", type=in_path, metavar="FILE", help=text)
 
-    sub = command(completion.completion, "SHELL ", COMPLETION)
-    sub.add_argument("shell", choices=completion.SHELLS, metavar="SHELL", help=", ".join(completion.SHELLS))
+    sub = command(completion.completion, "SHELL ", help_texts.COMPLETION)
+    _add_choice(sub, "shell", completion.SCRIPTS)
     for name in ("typed", "breaks"):  # what the script gives: the line up to the cursor
         sub.add_argument(name, nargs="?", help=argparse.SUPPRESS)
     sub.set_defaults(parsers=subparsers.choices)
     return parser
+
+
+def _add_choice(parser: Parser, name: str, choices: Iterable[str]) -> None:
+    parser.add_argument(name, choices=choices, metavar=name.upper(), help=", ".join(choices))
 
 
 def _add_format(parser: Parser, formats: Sequence[str] = FORMATS, of: str = "") -> None:

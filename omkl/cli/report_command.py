@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from omkl.cli.commands import selection_of
 from omkl.cli.messages import OK, emit, say
 from omkl.cli.store_commands import chosen_words
 from omkl.errors import UserError, suggest
@@ -76,16 +77,15 @@ def _store(args: Namespace, settings: list[str]) -> "tuple[Callable[[], Page], P
 
 def _papers(args: Namespace, names: list[str], settings: list[str]) -> "tuple[Callable[[], Page], Path]":
     from omkl.pages.papers import paper_page
-    from omkl.papers import Selection, read
     from omkl.papers import names as known
+    from omkl.papers import read
 
     if len(names) > 1:
         raise UserError(f"{names[1]}: one paper at a time; --all is everything that the store holds")
     if names[0] not in known():
         near = suggest(names[0], known())
         raise UserError(f"{names[0]}: no such paper{near}; known: {', '.join(known())}")
-    selection = Selection(args.reps, args.data, args.algo, args.quick, tuple(settings), args.full)
-    paper = read(names[0])
+    selection, paper = selection_of(args, settings), read(names[0])
     given = [word.partition("=")[2] for word in settings if word.startswith("store=")]
     return lambda: paper_page(paper, selection, args.line), store_folder(next(iter(given), None))
 

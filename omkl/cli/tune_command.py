@@ -62,13 +62,17 @@ def tune(args: Namespace, words: list[str]) -> int:
             break
     if rows or not interrupted:
         emit(_text(rows, rule, args.format))
+    return _end(interrupted, broken)
+
+
+def _end(interrupted: bool, broken: list[dict[str, Any]]) -> int:
+    """Say how races and runs ended, and return the exit code."""
     if interrupted:
         say("interrupted; run the same command again to continue")
         return INTERRUPTED
     if broken:
         say_failed(broken)
-        return FAILED
-    return OK
+    return FAILED if broken else OK
 
 
 def _page(args: Namespace, name: str, words: list[str]) -> int:
@@ -99,13 +103,10 @@ def _page(args: Namespace, name: str, words: list[str]) -> int:
             outcome = run_plans(held, **how)
             broken += outcome.failed
             if outcome.interrupted:
-                raise KeyboardInterrupt
+                return _end(True, broken)
     except KeyboardInterrupt:
-        say("interrupted; run the same command again to continue")
-        return INTERRUPTED
-    if broken:
-        say_failed(broken)
-    return FAILED if broken else OK
+        return _end(True, broken)
+    return _end(False, broken)
 
 
 def _left(paper: "Paper", plans: "dict[str, Plan]") -> "list[Plan]":
@@ -145,7 +146,7 @@ def _row(end: "Tuned", cells: "pd.DataFrame", rest: list[str]) -> dict[str, Any]
     for name, own in (("default", end.race.trials[0]), ("tuned", setting)):
         row |= {f"{name}_{part}": value for part, value in _held(cells, data, own, task).items()}
     row |= {
-        "reps": len(cells) and int(min(end.race.held.reps, _count(cells, data, setting))),
+        "reps": len(cells) and int(min(end.race.held.reps, len(_own(cells, data, setting)))),
         "trials": end.trials,
         "failed": end.failed,
         "rounds": end.race.lengths[end.rung],
@@ -170,16 +171,11 @@ def _own(cells: "pd.DataFrame", data: str, setting: "Setting") -> "pd.DataFrame"
     return cells[same]
 
 
-def _count(cells: "pd.DataFrame", data: str, setting: "Setting") -> int:
-    return len(_own(cells, data, setting))
-
-
 def _held(cells: "pd.DataFrame", data: str, setting: "Setting", task: str) -> dict[str, float | None]:
     """Return mean and sample standard deviation of a setting's error on what is reported."""
     own = _own(cells, data, setting)
-    values = (
-        1e3 * own["mse"].astype(float) if task == "regression" else 100 * own["mistake_rate"].astype(float)
-    )
+    column, scale = ("mse", 1e3) if task == "regression" else ("mistake_rate", 100)
+    values = scale * own[column].astype(float)
     return {
         "mean": float(values.mean()) if len(values) else None,
         "std": float(values.std(ddof=1)) if len(values) > 1 else None,

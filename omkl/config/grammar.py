@@ -274,17 +274,16 @@ class Request:
             return Override(key, (values,), self.given[key].text).checked(own.check)[0]
         return self.given[key].checked(own.check)[0] if key in self.given else own.value
 
-    def by_pattern(self, key: str) -> bool:
-        """Whether some names of a key are given by a pattern such as ``omkc_*``, or by a group."""
-        given = self.given.get(key)
+    def has_pattern(self) -> bool:
+        """Whether some learners are given by a pattern such as ``omkc_*``, or by a group."""
+        given = self.given.get("algo")
         return given is not None and any(map(given.is_pattern, given.values))
 
-    def by_name(self, key: str, known: list[str]) -> list[str]:
-        """Return the names of a key that are not given by a pattern or a group."""
-        own = self.given[key]
+    def named_learners(self) -> list[str]:
+        """Return the learners that are not given by a pattern or a group."""
+        own = self.given["algo"]
         plain = tuple(value for value in own.values if not own.is_pattern(value))
-        names = Override(key, plain, own.text).names(known)
-        return [learner_of(name) for name in names] if key == "algo" else names
+        return [learner_of(name) for name in Override("algo", plain, own.text).names([])]
 
     def names(self, key: str, known: list[str]) -> list[str]:
         """Return the names that a key has, each once; known: those that a pattern can match."""

@@ -92,7 +92,7 @@ def to_match(value: Any) -> bool:
     return isinstance(value, dict) and "match" in value
 
 
-def matched_params(budget: dict[str, Any], task: str = "classification") -> dict[str, Any]:
+def matched_params(budget: dict[str, Any]) -> dict[str, Any]:
     """Return all hyperparameters of the learner to be matched. Raises ValueError where one is not right."""
     try:
         spec = learner_spec(budget["match"])
@@ -100,7 +100,7 @@ def matched_params(budget: dict[str, Any], task: str = "classification") -> dict
             raise UserError(
                 f"match: {spec.name} has no size to match; take a learner of a pool without a budget"
             )
-        params = spec.usual(task)
+        params = spec.usual("classification")  # the task of all learners with a budget
         for name in [name for name in budget if name != "match"]:
             if name not in params:
                 raise UserError(f"{spec.name} has no hyperparameter '{name}'; it has {', '.join(params)}")
@@ -194,12 +194,13 @@ def _rule_checks(hyper: dict[str, Parameter], tasks: list[str]) -> dict[str, dom
         return isinstance(part, dict) and len(part) >= least and part.keys() <= known
 
     def require(value: Any) -> list[str]:
-        for rule in domains.parse("names")(value):
+        rules = domains.parse("names")(value)
+        for rule in rules:
             match = _RULE.fullmatch(rule)
             if not match or not {name for name in match.groups() if name} <= known:
                 form = "'NAME <= NAME' or 'NAME * NAME < 1' of two hyperparameters"
                 raise ValueError(f"{rule!r} is not {form}")
-        return domains.parse("names")(value)
+        return rules
 
     def maps(text: str, fits: Callable[[Any, Any], Any]) -> domains.Check:
         text = f"a mapping of {text}"

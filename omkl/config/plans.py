@@ -95,7 +95,7 @@ def plan(overrides: list[str], *, sweep: bool = False, values: Mapping[str, Any]
     data = tuple(dict.fromkeys(_data(request)))
     tasks = list(dict.fromkeys(_task_of(name, request.value("task")) for name in data))
     preparation = _preparation(request, data)
-    if request.by_pattern("algo"):
+    if request.has_pattern():
         known = [_known(name, request.value("task"), preparation) for name in data]
         specs = _suitable(specs, tasks, known, request)
     chosen, swept = settings(request, specs, tasks)
@@ -217,13 +217,9 @@ def _suitable(
     A learner that is named itself stays: then it is a mistake.
     """
     most, least = max(data, key=lambda own: own.n_classes), min(data, key=lambda own: own.T)
-    named = request.by_name("algo", learner_names())
-    pools = (
-        kernel_pools.pools(request.names("pool", kernel_pools.pool_names()))
-        if "pool" in request.given
-        else []
-    )
-    kinds = {kernel["kind"] for pool in pools for kernel in pool["kernels"]}
+    named = request.named_learners()
+    given = request.names("pool", kernel_pools.pool_names()) if "pool" in request.given else []
+    kinds = {kernel["kind"] for pool in kernel_pools.pools(given) for kernel in pool["kernels"]}
     reasons: dict[str, list[LearnerSpec]] = {}
     for spec in specs:
         if spec.name not in named and not set(spec.tasks) & set(tasks):

@@ -80,13 +80,10 @@ def note_on(classes: Classes) -> tuple[str, ...]:
     """Return a note that says which label is which number, none where the labels are these numbers."""
     if classes is None:
         return ()
-    two = len(classes) == 2
-    numbers = ("-1", "1") if two else tuple(map(str, range(len(classes))))
-    if classes == numbers:
+    numbers = ("-1", "+1") if len(classes) == 2 else tuple(map(str, range(len(classes))))
+    if classes == tuple(number.removeprefix("+") for number in numbers):
         return ()
     pairs = [f"{printable(text)} -> {number}" for text, number in zip(classes, numbers, strict=True)]
-    if two:
-        pairs[1] = f"{printable(classes[1])} -> +1"
     if len(pairs) > MOST_LISTED:
         pairs[MOST_LISTED - 1 : -1] = ["..."]
     return (f"labels: {', '.join(pairs)}",)

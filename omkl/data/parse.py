@@ -20,9 +20,8 @@ from omkl.errors import OmklError, UserError, show
 
 LARGEST_INDEX = 2**31 - 1
 LONGEST_INDEX = 100  # digits; int() refuses some thousands of them
-_Block = tuple[
-    np.ndarray, np.ndarray, np.ndarray, np.ndarray
-]  # labels, entries per row, indices from 1, values
+# labels, entries per row, indices from 1, values
+_Block = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 _ROW = re.compile(rb"\s*+[^\s:]++(?:\s++[0-9]++:[^\s:]++)*+\s*+")
 
 

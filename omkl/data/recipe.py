@@ -66,13 +66,11 @@ class Recipe:
     @property
     def features(self) -> list[str]:
         """The names of the features, one for each category of a column with categories."""
-        return [
-            feature
-            for name in self.columns
-            for feature in (
-                [f"{name}={value}" for value in self.categories[name]] if name in self.categories else [name]
-            )
-        ]
+        names = []
+        for name in self.columns:
+            values = self.categories.get(name)
+            names += [name] if values is None else [f"{name}={value}" for value in values]
+        return names
 
     def apply(
         self, table: Table, new: bool = False, labelled: bool = True
@@ -179,9 +177,8 @@ class Recipe:
 
 def recipe_of(table: Table, preparation: Preparation) -> tuple[Recipe, list[str]]:
     """Return the recipe that prepares this table, and notes on it. Raises UserError, see `Recipe.apply`."""
-    label = (
-        table.place(preparation.label, "label") if preparation.label is not None else len(table.columns) - 1
-    )
+    wanted = preparation.label
+    label = len(table.columns) - 1 if wanted is None else table.place(wanted, "label")
     dropped = {table.place(name, "drop") for name in preparation.drop}
     if label in dropped:
         raise UserError(f"drop={table.columns[label].name}: this is the label; label=COLUMN names another")

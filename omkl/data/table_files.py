@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from omkl.data.tables import read_fields
-from omkl.errors import UserError, show
+from omkl.errors import UserError, show, suggest
 
 MISSING = frozenset(("", "?", "na", "n/a", "nan", "null", "none", "<na>"))
 
@@ -50,8 +50,6 @@ class Table:
             return names.index(str(wanted))
         if str(wanted).isdigit() and 1 <= int(wanted) <= len(names):
             return int(wanted) - 1
-        from omkl.errors import suggest
-
         known = ", ".join(names[:8]) + (", ..." if len(names) > 8 else "")
         raise UserError(
             f"{key}={wanted}: {self.path} has no such column{suggest(str(wanted), names)}; "
@@ -70,7 +68,7 @@ def read(path: Path, delimiter: str, limit: int | None) -> Table:
             raise UserError(f"{path}:{line}: {len(fields)} columns; the lines before have {len(rows[0])}")
         lines.append(line)
         rows.append(fields)
-    named = bool(rows) and _is_header(rows[0])
+    named = bool(rows) and all(_number(field) is None for field in rows[0])
     if len(rows) == named:
         raise UserError(f"{path}: no examples in it")
     names = [name or f"column {i + 1}" for i, name in enumerate(rows[0])]
@@ -83,11 +81,6 @@ def read(path: Path, delimiter: str, limit: int | None) -> Table:
         _column(name, np.array([row[i] for row in rows[named:]], object)) for i, name in enumerate(names)
     ]
     return Table(path, columns, np.array(lines[named:]), named)
-
-
-def _is_header(fields: list[str]) -> bool:
-    """Whether the first line names the columns: no number is in it."""
-    return not any(_number(field) is not None for field in fields)
 
 
 def _number(text: str) -> float | None:

@@ -7,15 +7,14 @@ from omkl.config.settings_text import params_text
 from omkl.config.state import FeaturesForm
 from omkl.papers.compare import Compared
 from omkl.papers.paper import listed
-from omkl.papers.render import csv_table, ranks_texts, warnings_of
+from omkl.papers.render import Layout, csv_table, ranks_texts, warnings_of, written
 from omkl.papers.selection import Work
 from omkl.reports import plain_table
 from omkl.reports.captions import some
 from omkl.reports.display import MISSING, Column, Display, Line, Spread, everything, number
-from omkl.reports.fitting import filled
 from omkl.reports.measures import least_of
 from omkl.reports.notes import legend
-from omkl.reports.tables import to_csv, to_json, write
+from omkl.reports.tables import to_csv, to_json
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -61,20 +60,13 @@ def best(compared: Compared, fmt: str) -> str:
         return to_json({"best": flat}, warnings)
     if fmt == "csv":
         return to_csv(flat, warnings)
-    table, terms = best_layout(compared)
-    text = write([(compared.title, table)], terms, warnings, "", compared.expected.command, fmt)
-    below = ranks_texts(compared)
-    if fmt == "latex":
-        return text + "".join(f"% {line}\n" for part in below for line in part.splitlines())
-    below = [filled(part) for part in below] if fmt == "table" else below
-    gap = "\n\n" if fmt == "markdown" else "\n"
-    return text + ("\n" + gap.join(below) + "\n" if below else "")
+    return written(compared, best_layout(compared), warnings, ranks_texts(compared), fmt)
 
 
-def all_warnings(compared: Compared, again: str = "") -> list[str]:
+def all_warnings(compared: Compared) -> list[str]:
     """Return the warnings of the table, and what is not tuned yet."""
     command = f"`omkl tune {compared.item.paper}`"
-    return [*not_tuned(compared.work, command), *warnings_of(compared, again or command)]
+    return [*not_tuned(compared.work, command), *warnings_of(compared, command)]
 
 
 def not_tuned(work: Work, command: str) -> list[str]:
@@ -102,7 +94,7 @@ def unfinished(compared: Compared) -> set[str]:
     return lacking
 
 
-def best_layout(compared: Compared) -> tuple[Display, list[tuple[str, str]]]:
+def best_layout(compared: Compared) -> Layout:
     """Return the table's columns and lines, and the terms under it."""
     summary = with_costs(compared.summary)
     plain = everything(compared.summary)

@@ -135,9 +135,8 @@ def _rows(work: Work, cells: "pd.DataFrame", expected: Expected) -> list[tuple[R
     have is one row, of the run with more repetitions; a setting that is a learner of one run is no yardstick.
     """
     tasks = dict(zip(cells["data"], cells["task"], strict=True))
-    places: dict[
-        tuple, dict[int, int]
-    ] = {}  # of the cells: by data set, order, rounds, setting; by repetition
+    # of the cells: by data set, order, rounds, setting; by repetition
+    places: dict[tuple, dict[int, int]] = {}
     where = zip(cells["data"], cells["order"], rounds_of(cells), identities(cells), cells["rep"], strict=True)
     for at, (*place, rep) in enumerate(where):
         places.setdefault(tuple(place), {}).setdefault(rep, at)

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from omkl.errors import OmklError, UserError
-from omkl.files import replacing
+from omkl.files import write_text
 from omkl.papers.claims import claims
 from omkl.papers.figures import figure
 from omkl.papers.paper import Paper, Run
@@ -51,7 +51,7 @@ def write_page(
         for suffix, fmt in SUFFIXES.items():
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # of a CSV: the Markdown next to it has them
-                _write(inner / f"{stem}.{suffix}", made.text(fmt))
+                write_text(inner / f"{stem}.{suffix}", made.text(fmt))
         report(str(inner / stem))
         return made.text("markdown")
 
@@ -89,8 +89,9 @@ def write_page(
     if about := about_numbers(paper):
         lines = (f"{place}. {text}" for place, text in enumerate(about[1], 1))
         head += [f"## {about[0]}", "\n".join(lines)]
-    _write(folder / f"{paper.name}.md", "\n\n".join([*head, "\n".join(parts)]))
-    report(str(folder / f"{paper.name}.md"))
+    page = folder / f"{paper.name}.md"
+    write_text(page, "\n\n".join([*head, "\n".join(parts)]))
+    report(str(page))
 
 
 def _commands(runs: Iterable[Run]) -> str:
@@ -105,15 +106,6 @@ def _check(paper: Paper, outcome: "Outcome") -> None:
         first = outcome.failed[0]
         where = f"{first.get('algo')} on {first.get('data')}: {first.get('error')}"
         raise OmklError(f"{paper.name}: {len(outcome.failed)} cells failed, first {where}")
-
-
-def _write(path: Path, text: str) -> None:
-    try:
-        with replacing(path) as file:
-            file.write(text.encode())
-        path.chmod(0o644)  # readable as any other file, unlike the temporary one
-    except OSError as error:
-        raise OmklError(f"cannot write {path}: {error.strerror}") from error
 
 
 def _origin(paper: Paper, outcomes: list["Outcome"]) -> str:

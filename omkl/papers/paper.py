@@ -17,6 +17,11 @@ def listed(value: str | Iterable[str]) -> list[str]:
     return [value] if isinstance(value, str) else list(value)
 
 
+def enumerated(names: list[str]) -> str:
+    """Return names as a text: ``a, b and c``."""
+    return " and ".join(part for part in (", ".join(names[:-1]), *names[-1:]) if part)
+
+
 @dataclass(frozen=True)
 class Run:
     """Cells that tables and figures share: the words of an ``omkl run``.
@@ -83,11 +88,10 @@ class Item:
 
         data: those that the table or figure shows; None takes all that conf/paper lists.
         """
-        names = list(
-            dict.fromkeys([name for run in self.runs for name in run.data] if data is None else data)
-        )
-        text = " and ".join(part for part in (", ".join(names[:-1]), *names[-1:]) if part) or "no data"
-        return self.title.replace("{data}", f"{len(names)} data sets" if len(names) > FEW else text)
+        data = [name for run in self.runs for name in run.data] if data is None else data
+        names = list(dict.fromkeys(data))
+        text = f"{len(names)} data sets" if len(names) > FEW else enumerated(names) or "no data"
+        return self.title.replace("{data}", text)
 
 
 @dataclass(frozen=True)

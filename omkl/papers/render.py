@@ -29,22 +29,27 @@ _WITHOUT_TERM = (
     "the published standard deviation is 0, so the difference cannot be counted in it: diff is ours minus "
     "published as it is, and the verdict asks for the same value within one of the last printed digit",
 )
+Layout = tuple[Display, list[tuple[str, str]]]  # columns and lines, and the terms under them
 _LEFT_OUT = ("n_sv_union", "n_sv_combined", "settings")  # columns that make room for the published ones
 
 
 def render(compared: Compared, fmt: str) -> str:
     """Return the table as text, ours next to the published; fmt as in reports.tables.render."""
     check_format(fmt)
-    summary, expected = compared.summary, compared.expected
     warnings = warnings_of(compared)
     if fmt == "json":
-        return to_json({"summary": summary, "cells": compared.cells}, warnings)
+        return to_json({"summary": compared.summary, "cells": compared.cells}, warnings)
     if fmt == "csv":
         return to_csv(csv_table(compared), warnings)
-    table, terms = layout(compared)
-    text = write([(compared.title or None, table)], terms, warnings, "", expected.command, fmt)
     below = [f"[{place}] {note}" for place, note in enumerate(compared.notes, 1)]
     below = [*agreement(compared), *below, *ranks_texts(compared)]
+    return written(compared, layout(compared), warnings, below, fmt)
+
+
+def written(compared: Compared, layout: Layout, warnings: list[str], below: list[str], fmt: str) -> str:
+    """Return a table as text, with its terms and warnings, and further paragraphs below."""
+    table, terms = layout
+    text = write([(compared.title, table)], terms, warnings, "", compared.expected.command, fmt)
     if fmt == "latex":
         return text + "".join(f"% {line}\n" for part in below for line in part.splitlines())
     below = [filled(part) for part in below] if fmt == "table" else below
@@ -79,7 +84,7 @@ def warnings_of(compared: Compared, again: str = AGAIN) -> list[str]:
     return notes(compared.whole[available], compared.cells, compared.expected, again)
 
 
-def layout(compared: Compared) -> tuple[Display, list[tuple[str, str]]]:
+def layout(compared: Compared) -> Layout:
     """Return the table's columns and lines, and the terms under it."""
     summary = compared.summary
     rows, plain = summary.to_dict("records"), display(summary)

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from omkl.papers.paper import Paper, Run
+from omkl.papers.paper import Paper, Run, enumerated
 from omkl.papers.tuned import older, rule_of, tuned_runs
 
 RULE = (
@@ -45,17 +45,14 @@ def about_numbers(paper: Paper) -> tuple[str, list[str]] | None:
         forms = RULE if rule.longest is None else (*RULE, LONGEST)
         texts += [text.format(**vars(rule)) for text in forms]
     texts += [APART, SIZES]
-    texts += [ROUNDS.format(data=_sets(own), rounds=rounds) for rounds, own in _alike(runs, _rounds)]
+    by_rounds = _alike(runs, lambda run: run.words.get("rounds"))
+    texts += [ROUNDS.format(data=_sets(own), rounds=rounds) for rounds, own in by_rounds]
     for (reps, seconds, fewest), own in _alike(runs, _reps):
         fewer = FEWER.format(seconds=seconds, fewest=fewest) if seconds and reps > fewest else ""
         texts.append(f"{REPS.format(reps=reps, data=_sets(own))}{fewer}.")
     if changed := [f"{learner} on {data}" for run in runs for data, learner in older(run)]:
         texts.append(OLDER.format(learners=", ".join(changed), paper=paper.name))
     return "The rule", [*dict.fromkeys(texts), *points]
-
-
-def _rounds(run: Run) -> Any:
-    return run.words.get("rounds")
 
 
 def _reps(run: Run) -> tuple[int, float | None, int]:
@@ -73,5 +70,4 @@ def _alike(runs: Iterable[Run], value: Callable[[Run], Any]) -> list[tuple[Any, 
 
 
 def _sets(runs: Iterable[Run]) -> str:
-    names = list(dict.fromkeys(name for run in runs for name in run.data))
-    return " and ".join(part for part in (", ".join(names[:-1]), *names[-1:]) if part)
+    return enumerated(list(dict.fromkeys(name for run in runs for name in run.data)))

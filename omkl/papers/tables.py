@@ -9,13 +9,13 @@ from omkl.errors import UserError
 from omkl.papers.best import best
 from omkl.papers.compare import Compared, compare, published_lines
 from omkl.papers.paper import Item, Paper
-from omkl.papers.render import render, warnings_of
+from omkl.papers.render import render, warnings_of, written
 from omkl.papers.selection import Selection, work_of
 from omkl.reports import plain_table
 from omkl.reports.captions import basis
 from omkl.reports.display import MISSING, Column, Display, Line, number
 from omkl.reports.measures import learners_of
-from omkl.reports.tables import to_csv, to_json, write
+from omkl.reports.tables import to_csv, to_json
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -75,7 +75,7 @@ def times(compared: Compared, fmt: str) -> str:
         return to_json({"times": flat}, warnings)
     if fmt == "csv":
         return to_csv(flat, warnings)
-    return write([(compared.title, display)], terms, warnings, "", compared.expected.command, fmt)
+    return written(compared, (display, terms), warnings, [], fmt)
 
 
 def times_layout(compared: Compared) -> tuple["pd.DataFrame", Display, list[tuple[str, str]]]:

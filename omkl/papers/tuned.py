@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from omkl.config import Plan, Setting, compose, domains, learner_names, learner_spec, learner_specs
 from omkl.config.draws import axes
 from omkl.config.spec import LearnerSpec
-from omkl.errors import OmklError, UserError, suggest
-from omkl.files import replacing
+from omkl.errors import UserError, suggest
+from omkl.files import write_text
 from omkl.papers.paper import Paper, Run
 
 if TYPE_CHECKING:
@@ -184,13 +184,7 @@ def _keep(step: Step, ends: "list[Tuned]") -> None:
         }
     own[step.data] = learners
     head = f"# The winners of the races of conf/paper/{paper}.yaml, written by `omkl tune {paper}`.\n"
-    try:
-        path.parent.mkdir(exist_ok=True)
-        with replacing(path) as file:
-            file.write((head + yaml.safe_dump(content, sort_keys=False, width=1000)).encode())
-        path.chmod(0o644)
-    except OSError as error:
-        raise OmklError(f"cannot write {path}: {error.strerror}") from error
+    write_text(path, head + yaml.safe_dump(content, sort_keys=False, width=1000))
 
 
 def _reps(end: "Tuned", cuts: Mapping[str, Any]) -> int:

@@ -31,12 +31,12 @@ class Content(NamedTuple):
     spent: dict[Path, Cover | None]
 
 
-def content(folder: Path, broken: list[Broken], files: bool = True) -> Content:
+def content(folder: Path, broken: list[Broken]) -> Content:
     """Return what is to be read of a folder; adds to ``broken`` the segments that cannot be opened.
 
-    files: whether to look for line files. Raises OSError, and UserError where pyarrow is missing.
+    Raises OSError, and UserError where pyarrow is missing.
     """
-    lines = named(folder, LINES) if files else []  # first: see the module's text
+    lines = named(folder, LINES)  # first: see the module's text
     segments = _opened(folder, broken)
     replaced = {name for segment in segments for name in segment.about.replaces}
     covers: dict[str, list[Cover]] = defaultdict(list)

@@ -35,15 +35,14 @@ def reseal(store: Store) -> tuple[Counter[str], list[Broken], list[Path]]:
                 for line in segment.lines(Select(status="ok")):
                     _note(ends, {**line.fields[0], **line.fields[1]})
             seen = states(store, folder)
-            for path in here.files:
-                state = seen.get(path)
+            for path, start in here.files.items():
                 broken: list[Broken] = []
                 with contextlib.suppress(FileNotFoundError):  # a run that wrote nothing has just ended
-                    for line in scan(path, folder, None, broken, here.files.get(path, (0, 0))):
+                    for line in scan(path, folder, None, broken, start):
                         _note(ends, {**line.fields[0], **line.fields[1]})
                 old = [place for place in broken if place.unsealed]
                 changes = _resealed(path, folder, {place.number for place in old}, ends) if old else {}
-                if changes and not rewrite_file(store, path, state, changes):
+                if changes and not rewrite_file(store, path, seen.get(path), changes):
                     busy.append(path)
                     continue
                 sealed[folder] += len(changes)

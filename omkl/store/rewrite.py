@@ -99,20 +99,18 @@ def prune(
             here = content(store.path / folder, unopened)
             segments = {segment.path: segment for segment in here.segments}
             for path, lines in _spent(here, unopened, folder, now, torn, removed_keys).items():
-                if really and lines and path in segments:
+                if not lines:
+                    continue
+                if really and path in segments:
                     _reduce(store, folder, segments[path], lines.keys())
-                elif (
-                    really
-                    and lines
-                    and not rewrite_file(store, path, seen.get(path), dict.fromkeys(lines, b""))
-                ):
+                elif really and not rewrite_file(store, path, seen.get(path), dict.fromkeys(lines, b"")):
                     busy.append(path)
                     continue
                 counts.update((folder, what) for what in lines.values())
         if really:
             forget_writers(store)
-    names = ("folder", "what", "lines")
-    return [dict(zip(names, (*key, count), strict=True)) for key, count in sorted((+counts).items())], busy
+    found = sorted((+counts).items())
+    return [{"folder": folder, "what": what, "lines": count} for (folder, what), count in found], busy
 
 
 Now = dict[str, tuple[int, str | None]]  # revision and source of each learner

@@ -39,13 +39,8 @@ NUMBERS = (
 TEXTS = (*(name for name in SHARED if name != "provenance"), "origin")  # as JSON
 WORDS = ("status", "date", "permutation_seed")
 PLACES = ("n_weights", "heaviest")
-EXTRA = (
-    "origin",
-    "load",
-    "date",
-    *PLACES,
-    "hits",
-)  # made from other columns, and cheaper than these: `extra`
+# made from other columns, and cheaper than these: `frames.extra`
+EXTRA = ("origin", "load", "date", *PLACES, "hits")
 CODED = (*TEXTS, *WORDS, "tail", "file")  # of which each distinct value is stored once
 RANK = ("time", "file", "number")
 _RAW = ("crc", "text", "tail", "file", "number")

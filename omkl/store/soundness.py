@@ -154,9 +154,8 @@ def is_curve(curve: Any) -> bool:
         good = all(a < b for a, b in pairwise(rounds))
         for name, values in curve.items():
             if name in ("mistakes", "loss") or name.startswith("n_sv_"):
-                good &= len(values) == len(rounds) and _is_list(
-                    values, _NUMBERS if name == "loss" else _WHOLE, 0
-                )
+                kinds = _NUMBERS if name == "loss" else _WHOLE
+                good &= len(values) == len(rounds) and _is_list(values, kinds, 0)
             elif name in MEASURES:
                 good &= len(values) == len(rounds) and _is_list(values)
             elif name in ("t", "weights_t"):

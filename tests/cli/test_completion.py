@@ -7,7 +7,7 @@ import sys
 import pytest
 from support import ROOT
 
-from omkl.cli.completion import SHELLS, candidates
+from omkl.cli.completion import SCRIPTS, candidates
 from omkl.cli.parser import build_parser
 from omkl.config import learner_names
 from omkl.config.groups import groups
@@ -144,6 +144,6 @@ def test_zsh_completes(shell):
 def test_each_shell_has_a_script(capsys):
     from omkl.cli import main
 
-    for name in SHELLS:
+    for name in SCRIPTS:
         assert main(["completion", name]) == 0
         assert f"completion {name}" in capsys.readouterr().out
