@@ -92,6 +92,11 @@ def deviations_of(table: "pd.DataFrame") -> list[str]:
     return list(dict.fromkeys(f"{BY_TASK[task].name}_std" for task in table["task"]))
 
 
+def errors_of(table: "pd.DataFrame", part: str = "mean") -> list[float]:
+    """Return the error of each row of a summary, by its task; part: "std" for the standard deviations."""
+    return [row[f"{BY_TASK[row['task']].name}_{part}"] for row in table.to_dict("records")]
+
+
 def least_of(table: "pd.DataFrame") -> str:
     """Return what the best rows of the table have: ``fewest mistakes``, ``least MSE``, or both."""
     return " or ".join(filter(None, (BY_TASK[task].least for task in dict.fromkeys(table["task"]))))

@@ -39,10 +39,9 @@ def without(table: Display, name: str) -> Display:
     gone = next((number for number, column in enumerate(table.columns) if column.name == name), None)
     if gone is None or not table.lines:
         return table
-    kept = [number for number in range(len(table.columns)) if number != gone]
-    lines = tuple(replace(line, cells=tuple(line.cells[n] for n in kept)) for line in table.lines)
     left_out = (*table.left_out, (table.columns[gone], table.lines[0].cells[gone]))
-    return replace(table, columns=tuple(table.columns[n] for n in kept), lines=lines, left_out=left_out)
+    kept = table.only([number for number in range(len(table.columns)) if number != gone])
+    return replace(kept, left_out=left_out)
 
 
 def explain(

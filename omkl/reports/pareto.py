@@ -9,7 +9,7 @@ from omkl.errors import UserError
 from omkl.reports import layout, style
 from omkl.reports.lines import plain_log
 from omkl.reports.look import mark, points
-from omkl.reports.measures import BY_TASK
+from omkl.reports.measures import axis_of, errors_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -58,8 +58,8 @@ def costs_of(table: "pd.DataFrame", cost: str) -> "pd.DataFrame":
         raise UserError(f"cost: {cost!r} is unknown; known: {', '.join(COSTS)}")
     vectors = table["n_sv_sum_mean"].astype(float)
     table = table.assign(size=table["features"].where(table["features"].notna(), vectors.where(vectors > 0)))
-    errors = [row[f"{BY_TASK[row['task']].name}_mean"] for row in table.to_dict("records")]
-    table = table.assign(cost=table[COSTS[cost][0]].astype(float), error=np.array(errors, dtype=float))
+    errors = np.array(errors_of(table), dtype=float)
+    table = table.assign(cost=table[COSTS[cost][0]].astype(float), error=errors)
     return table[(table["cost"] > 0) & table["error"].notna()]
 
 
@@ -86,7 +86,7 @@ def draw_pareto(
             if number + wide >= len(data):
                 axes.set_xlabel(COSTS[cost][1])
             if number % wide == 0:
-                axes.set_ylabel(BY_TASK[table["task"].iloc[0]].axis)
+                axes.set_ylabel(axis_of(table))
         text = "joined: no other learner has less error at no more cost; named as well: the least errors"
         layout.note_below(figure, text, warnings)
         layout.put_title(figure, title)
