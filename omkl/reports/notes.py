@@ -11,7 +11,7 @@ from omkl.reports.confusions import MOST_NAMED, WORST
 from omkl.reports.display import MISSING, Display, Spread
 from omkl.reports.expected import Expected
 from omkl.reports.origin import doubts, made_with
-from omkl.reports.rows import rounds_of
+from omkl.reports.rows import rounds_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -117,7 +117,7 @@ def heading(summary: "pd.DataFrame", cells: "pd.DataFrame") -> str:
     pools = {f"pool {pool}" for pool in summary["pool"] if isinstance(pool, str)}
     orders = {f"order {order}" for order in summary["order"] if order}
     seeds = {f"seed {seed}" for seed in cells.get("seed", ()) if orders != {"order file"}}
-    parts = {f"rounds {part}" if part else "" for part in rounds_of(cells)}
+    parts = {f"rounds {part}" if part else "" for part in map(rounds_text, cells["rounds"])}
     shared = [text for texts in (pools, orders, parts, seeds) if len(texts) == 1 for text in texts]
     sizes = {row.data: row.T for row in summary.itertuples() if row.T == row.T and row.T is not None}
     few = ", ".join(f"{name}: {int(T)} examples" for name, T in sizes.items()) if len(sizes) <= 4 else ""

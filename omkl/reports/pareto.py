@@ -77,10 +77,8 @@ def draw_pareto(
     rows, wide = layout.grid_shape(len(data), _COLUMNS)
     with style.looks():
         figure = style.new_figure(0.3 + 4.0 * wide, 0.6 + 3.1 * rows)
-        panels = figure.subplots(rows, wide, squeeze=False)
-        for unused in panels.flat[len(data) :]:
-            unused.remove()
-        for number, (axes, which) in enumerate(zip(panels.flat, data, strict=False)):
+        panels = layout.subplots(figure, len(data), rows, wide)
+        for number, (axes, which) in enumerate(zip(panels, data, strict=True)):
             _panel(axes, table[table["data"] == which])
             layout.panel_title(axes, which, len(data) == 1)
             if number + wide >= len(data):
@@ -139,10 +137,5 @@ def _panel(axes: "Axes", part: "pd.DataFrame") -> None:
             look |= where or _SIDES[0][1]
             axes.annotate(text, (cost[place], error[place]), textcoords="offset points", **look)
     if not near.all():
-        corner: dict[str, Any] = {
-            "transform": axes.transAxes,
-            "ha": "right",
-            "va": "top",
-            "color": style.GREY,
-        }
-        axes.text(0.99, 0.99, f"{(~near).sum()} above", fontsize=points(7), **corner)
+        look = {"ha": "right", "va": "top", "color": style.GREY, "fontsize": points(7)}
+        axes.text(0.99, 0.99, f"{(~near).sum()} above", transform=axes.transAxes, **look)
