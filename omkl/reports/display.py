@@ -8,7 +8,7 @@ import numpy as np
 
 from omkl.config.settings_text import params_text, value_text
 from omkl.reports.confusions import errors_text
-from omkl.reports.measures import BY_TASK, FURTHER
+from omkl.reports.measures import BY_TASK
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -41,6 +41,15 @@ class Column:
     marks: bool = False
     meaning: str = ""
     usual: bool = True
+
+
+FURTHER = (  # what some learners report beside their task's error, of omkl.tasks.MEASURES
+    Column(
+        *("nlpd", "NLPD"),
+        spread=True,
+        meaning="negative log predictive density of the targets, mean over one pass",
+    ),
+)
 
 
 @dataclass(frozen=True)
@@ -92,14 +101,10 @@ def everything(summary: "pd.DataFrame", swept: Iterable[str] = ()) -> Display:
     rows = summary.to_dict("records")
     names = [name for name in swept if any(name in row["params"] for row in rows)]
     above = [None, *rows][: len(rows)]
-    columns: list[Column] = []
-    contents: list[Sequence[str | Spread]] = []
+    parts: list[tuple[Column, Sequence[str | Spread]]] = []
 
-    def add(
-        name: str, header: str, cells: Sequence[str | Spread], align: Side = "right", **more: Any
-    ) -> None:
-        columns.append(Column(name, header, align, **more))
-        contents.append(cells)
+    def add(name: str, header: str, cells: Sequence[str | Spread], side: Side = "right", **more: Any) -> None:
+        parts.append((Column(name, header, side, **more), cells))
 
     same = [up is not None and up["data"] == row["data"] for up, row in zip(above, rows, strict=True)]
     data = ["" if repeated else row["data"] for repeated, row in zip(same, rows, strict=True)]
@@ -120,8 +125,7 @@ def everything(summary: "pd.DataFrame", swept: Iterable[str] = ()) -> Display:
         add(measure.name, measure.header, errors, spread=True, marks=True, meaning=measure.meaning)
     for further in FURTHER:
         if summary[f"{further.name}_mean"].notna().any():
-            reported = _spreads(summary, further.name, 3)
-            add(further.name, further.header, reported, spread=True, meaning=further.meaning)
+            parts.append((further, _spreads(summary, further.name, 3)))
     # A learner without kernels, or that runs on random features, has no support vectors to count.
     no_vectors = (summary["n_sv_sum_mean"] == 0) | (summary["m"] == 0)
     counts = summary[[name for name in summary.columns if name.startswith("n_sv_")]].mask(no_vectors)
@@ -143,11 +147,12 @@ def everything(summary: "pd.DataFrame", swept: Iterable[str] = ()) -> Display:
     for name in ("T", "m"):
         add(name, name, [MISSING if row[name] is None else str(row[name]) for row in rows], usual=False)
     add("p", "p", [number(row["p_value"], 4) for row in rows], usual=False)
+    columns, contents = zip(*parts, strict=True)
     lines = tuple(
         Line(tuple(cells), _rule(up, row), row["marked"], row["complete"], row["is_yardstick"])
         for up, row, *cells in zip(above, rows, *contents, strict=True)
     )
-    return Display(tuple(columns), lines)
+    return Display(columns, lines)
 
 
 def _rule(above: dict | None, row: dict) -> Rule | None:

@@ -50,23 +50,6 @@ BY_TASK = {
 }
 
 
-@dataclass(frozen=True)
-class FurtherMeasure:
-    """What some learners report beside their task's error, one of omkl.tasks.MEASURES: as TaskMeasure."""
-
-    name: str
-    header: str
-    meaning: str
-
-
-FURTHER = (
-    FurtherMeasure(
-        *("nlpd", "NLPD"),
-        meaning="negative log predictive density of the targets, mean over one pass",
-    ),
-)
-
-
 def learners_of(table: "pd.DataFrame") -> "pd.DataFrame":
     """Return the rows of a summary or of curves that are no yardsticks."""
     return table[~table["is_yardstick"].astype(bool)]

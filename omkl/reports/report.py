@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from omkl.errors import UserError
-from omkl.reports.display import everything
+from omkl.reports.display import FURTHER, everything
 from omkl.reports.edges import at_edges
 from omkl.reports.expected import Expected
 from omkl.reports.grid import axes_of
-from omkl.reports.measures import BY_TASK, FURTHER, errors_of, learners_of, least_of
+from omkl.reports.measures import BY_TASK, errors_of, learners_of, least_of
 from omkl.reports.notes import heading, legend, notes
 from omkl.reports.plain_table import check_format
 from omkl.reports.summary import summary_of
