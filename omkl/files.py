@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
-from omkl.errors import OmklError
+from omkl.errors import path_error
 
 try:
     import fcntl
@@ -100,7 +100,7 @@ def write_text(path: Path, text: str) -> None:
             file.write(text.encode())
         path.chmod(0o644)  # readable as any other file, unlike the temporary one
     except OSError as error:
-        raise OmklError(f"cannot write {path}: {error.strerror}") from error
+        raise path_error(f"write {path}", error) from error
 
 
 def _new_part(folder: Path, start: str) -> tuple[Path, IO[bytes]]:

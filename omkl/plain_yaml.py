@@ -57,7 +57,7 @@ def load(path: Path) -> dict[str, Any] | None:
 
     try:
         with open(path, "rb") as file:
-            content = yaml.load(file, Loader=_loader())  # a safe loader
+            content = yaml.load(file, Loader=loader())  # a safe loader
     except (OSError, yaml.YAMLError, ValueError, RecursionError):
         return None
     plain = isinstance(content, dict) and content and "defaults" not in content and _is_plain(content)
@@ -76,7 +76,7 @@ def _is_plain(value: Any) -> bool:
 
 
 @cache
-def _loader() -> Any:
+def loader() -> Any:
     """Return PyYAML's safe loader with OmegaConf's rules: no dates, ``1e5`` is a number, no key twice."""
     import yaml
 

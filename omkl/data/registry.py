@@ -187,9 +187,9 @@ def _entry(path: Path) -> DataEntry:
 
     plain_yaml.check(path)
     try:
-        data = yaml.load(path.read_bytes(), Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
-    except (yaml.YAMLError, ValueError) as error:  # ValueError: such as 2001-99-99, a date by its form
-        raise UserError(f"{path}: malformed YAML: {' '.join(str(error).split())}") from error
+        data = yaml.load(path.read_bytes(), Loader=plain_yaml.loader())
+    except yaml.YAMLError as error:
+        raise plain_yaml.malformed(path, error) from error
     item: DataEntry = _build(DataEntry, str(path), data, name=path.stem)
     if fault := next(_faults(item), None):
         raise UserError(f"{path}: {fault}")

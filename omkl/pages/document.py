@@ -16,8 +16,8 @@ from typing import Any
 from xml.etree import ElementTree
 
 from omkl import __version__
-from omkl.errors import UserError, path_error
-from omkl.files import replacing
+from omkl.errors import UserError
+from omkl.files import write_text
 from omkl.pages.content import Figure, Page, Progress, Section, Table
 from omkl.reports.display import MISSING, Column, Spread
 
@@ -74,15 +74,9 @@ def document(page: Page, *, live: str = "", library: bool = True) -> str:
 
 def write(page: Page, path: Path) -> int:
     """Write the page to a file as a whole, and return its bytes. Raises OmklError where that fails."""
-    content = document(page).encode()
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with replacing(path) as file:
-            file.write(content)
-        path.chmod(0o644)  # readable as any other file, unlike the temporary one
-    except OSError as error:
-        raise path_error(f"write {path}", error) from error
-    return len(content)
+    content = document(page)
+    write_text(path, content)
+    return len(content.encode())
 
 
 @cache

@@ -143,24 +143,20 @@ def times(summary: "pd.DataFrame", name: str = "times") -> Figure:
     return Figure(name, panels, looks(*names_of(table)), caption(table, "bars", ["seconds_std"]))
 
 
-def confusion(
-    cells: "pd.DataFrame", expected: Expected, rows: list[Row], name: str = "confusion"
-) -> Figure | None:
+def confusion(cells: "pd.DataFrame", expected: Expected, rows: list[Row]) -> Figure | None:
     """Return the confusion matrices of data with three classes and more, as many as a page can hold."""
     made = [one for one in confusions(cells, expected, rows) if 2 < len(one.names) <= MOST_CLASSES]
     panels = []
     for one in made:
-        about = {"label": "% of the true class's examples", "classes": one.names}
-        grids = {
-            "shares": [numbers(row, 2) for row in one.shares],
-            "counts": [numbers(row) for row in one.counts],
-        }
-        view = {"type": "confusion", "name": "confusion", **about, **grids}
+        about: View = {"label": "% of the true class's examples", "classes": one.names}
+        about["shares"] = [numbers(row, 2) for row in one.shares]
+        about["counts"] = [numbers(row) for row in one.counts]
+        view = {"type": "confusion", "name": "confusion", **about}
         panels.append(Panel(f"{one.row.data} · {one.line}", [view]))
     if not panels:
         return None
     passes = basis(max(len(one.row.cells) for one in made), [one.row.order for one in made])
-    return Figure(name, panels, {}, f"numbers: examples of one pass; {passes}")
+    return Figure("confusion", panels, {}, f"numbers: examples of one pass; {passes}")
 
 
 def pareto(table: "pd.DataFrame", cost: str, name: str) -> Figure:

@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING
 
+from omkl.data.files import data_name
 from omkl.errors import UserError
 from omkl.pages import figures, tables
 from omkl.pages.content import Figure, Page, Section, Table
@@ -66,20 +67,22 @@ class _Parts:
         command = self.selection.command("table", item.name)
         if item.kind == "sizes":
             made = sizes(self.paper, item, self.selection)
-            how = [[("how to get it", text)] if text else [] for text in self._how(made.rows["data"])]
+            texts = [self.paper.unavailable.get(data, {}).get("how", "") for data in made.rows["data"]]
+            how = [[("how to get it", str(text))] if text else [] for text in texts]
             rows = made.rows.to_dict("records")
             return Section(made.title, [tables.plain(name, rows, made.text("csv"), how, command=command)])
         try:
             compared = self._compared(item, command)
         except UserError as error:  # nothing of it is tuned yet
             return Section(item.titled(), texts=[f"Not made: {error}."])
-        if item.kind == "best":
-            return self._best(compared, name, command)
+        if item.kind == "best" and compared.summary.empty:
+            return Section(compared.title, texts=["Not made: none of its learners is tuned yet."])
         if item.kind == "tuning":
             compared.summary = compared.summary.assign(place=range(len(compared.summary)))
             keep_best(compared)
             compared.rows = [compared.rows[place] for place in compared.summary.pop("place")]
-        self._warn(compared.title, warnings_of(compared, f"`{command}`"))
+        best = item.kind == "best"
+        self._warn(compared.title, all_warnings(compared) if best else warnings_of(compared, f"`{command}`"))
         if item.kind == "times":
             try:
                 flat, laid_out, terms = times_layout(compared)
@@ -87,28 +90,16 @@ class _Parts:
                 return Section(compared.title, texts=[f"Not shown: {error}."])
             own = tables.laid(name, laid_out, to_csv(flat, []), terms=terms, command=command)
             return Section(compared.title, [own, figures.times(compared.summary, f"{name}-times")])
-        laid_out, terms = layout(compared)
-        below = [*agreement(compared), *ranks_texts(compared)]
-        own = tables.results(
-            Table(name, (), (), to_csv(csv_table(compared), []), terms, compared.notes, below, command),
-            *(compared.summary, laid_out, compared.rows, compared.cells, _paths(compared)),
-        )
+        laid_out, terms = best_layout(compared) if best else layout(compared)
+        flat = with_costs(csv_table(compared)) if best else csv_table(compared)
+        below = [*([] if best else agreement(compared)), *ranks_texts(compared)]
+        paths = {data_name(path): path for path in compared.work.stands_in}  # of the user's files
+        about = Table(name, (), (), to_csv(flat, []), terms, compared.notes, below, command)
+        own = tables.results(about, compared.summary, laid_out, compared.rows, compared.cells, paths)
         parts: list[Table | Figure] = [own]
-        if curves := self._curves(compared, f"{name}-curves"):
+        if not best and (curves := self._curves(compared, f"{name}-curves")):
             parts.append(curves)
         return Section(compared.title, parts)
-
-    def _best(self, compared: Compared, name: str, command: str) -> Section:
-        if compared.summary.empty:
-            return Section(compared.title, texts=["Not made: none of its learners is tuned yet."])
-        self._warn(compared.title, all_warnings(compared))
-        laid_out, terms = best_layout(compared)
-        csv = to_csv(with_costs(csv_table(compared)), [])
-        own = tables.results(
-            Table(name, (), (), csv, terms, compared.notes, ranks_texts(compared), command),
-            *(compared.summary, laid_out, compared.rows, compared.cells, _paths(compared)),
-        )
-        return Section(compared.title, [own])
 
     def figure(self, item: Item) -> Section:
         name, command = f"{self.paper.name}-figure-{item.number}", self.selection.command("figure", item.name)
@@ -168,13 +159,3 @@ class _Parts:
     def warnings(self) -> list[str]:
         """Each warning once, with the title of its table; some hold for all tables."""
         return [w if len(titles) > 1 else f"{titles[0]}: {w}" for w, titles in self._titles.items()]
-
-    def _how(self, names: list[str]) -> list[str]:
-        return [str(self.paper.unavailable.get(name, {}).get("how", "")) for name in names]
-
-
-def _paths(compared: Compared) -> dict[str, str]:
-    """Return the user's files by the names of their data."""
-    from omkl.data.files import data_name
-
-    return {data_name(path): path for path in compared.work.stands_in}

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from omkl.config import grammar, learner_names, learner_spec, pool, pool_names
-from omkl.config.learners import LearnerSpec
 from omkl.config.plans import PREPARATION
 from omkl.config.settings_text import kernels_text, params_text
 from omkl.data import registry
@@ -38,8 +37,7 @@ def about(row: Row, cells: "pd.DataFrame", names: Mapping[str, str], note: str =
     if not first:
         return known
     known.append(("data", f"{data}, {first['T']:.0f} examples, sha256 {first['data_hash']}"))
-    times = sorted(str(e.get("time", ""))[:16].replace("T", " ") for e in own["provenance"])
-    when = " to ".join(dict.fromkeys((times[0], times[-1])))
+    when = origin.span(origin.times_of(own["provenance"]))
     made = origin.columns(own["provenance"])
     load = f"load at most {made['load_max']:g}" if made["load_max"] is not None else ""
     parts = filter(None, (made["versions"], made["commit"], made["machines"], load))
@@ -61,11 +59,9 @@ def command(row: Row, first: Mapping[str, Any], data: str) -> str:
 
 
 def _unusual(row: Row) -> dict[str, Any]:
-    return spec.unusual(row.params, row.task) if (spec := _spec(row.learner)) else row.params
-
-
-def _spec(name: str) -> LearnerSpec | None:
-    return learner_spec(name) if name in learner_names() else None  # a learner of an old store may be gone
+    if row.learner not in learner_names():  # a learner of an old store may be gone
+        return row.params
+    return learner_spec(row.learner).unusual(row.params, row.task)
 
 
 def _pool(name: str, spec: Mapping[str, Any]) -> list[str]:

@@ -9,7 +9,7 @@ from omkl.pages.content import Page
 from omkl.pages.runs import cells_sections, origin_sections
 from omkl.reports.expected import Expected
 from omkl.reports.rows import rows_of
-from omkl.reports.store_contents import chosen
+from omkl.reports.store_contents import chosen, failed_lines
 from omkl.store.store import Store
 
 MOST_CURVES = 400  # rows; each adds some 3 kB to the file
@@ -29,15 +29,11 @@ def store_page(store: Store, learners: Collection[str], data: Collection[str], c
     old = cells[[not current for current in now]]
     stale = Counter(zip(old["algo"], old["revision"], strict=True))
     cells = cells[now].reset_index(drop=True)
-    failed = [line for line in store.failed() if line["algo"] in specs and _is_kept(line, learners, data)]
-    expected = Expected(specs=specs, failed=tuple(failed), stale=dict(stale), store=store.path)
+    failed = tuple(line for line in failed_lines(store, learners, data) if line["algo"] in specs)
+    expected = Expected(specs=specs, failed=failed, stale=dict(stale), store=store.path)
     rows = rows_of(cells, expected)
     for row in rows:  # there is no plan that says how many there should be
         row.planned = len(row.cells)
     sections, warnings, about = cells_sections(cells, expected, store, {}, rows, MOST_CURVES)
     sections += origin_sections(cells, [])
     return Page("store", f"The store {store.path}", sections, [about] if about else [], command, warnings)
-
-
-def _is_kept(line: dict, learners: Collection[str], data: Collection[str]) -> bool:
-    return (not learners or line["algo"] in learners) and (not data or line["data"] in data)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from omkl.config import Plan
 from omkl.data import registry
+from omkl.data.dataset import Dataset
 from omkl.data.files import data_name
 from omkl.pages.content import About, Line, Table
 from omkl.pages.rows import about
@@ -86,23 +87,26 @@ def data_sets(cells: "pd.DataFrame", plans: Iterable[Plan] = ()) -> Table:
         if registry.is_name(name):
             entry = registry.entry(name)
             share = "" if entry.positive_share is None else f"{100 * entry.positive_share:.1f}"
-            dense = f"{100 * entry.nnz / (entry.T * entry.d):.3g}"
-            row |= {"d": str(entry.d), "non-zero %": dense, "positive %": share, "what it is": entry.title}
-            row["classes"] = str(entry.n_classes) if row["task"] == "classification" else ""
+            row |= _shape(entry, row["task"]) | {"positive %": share, "what it is": entry.title}
             known = [("what it is", entry.description), ("source", entry.source), ("licence", entry.licence)]
             known += [("note", note) for note in entry.remarks]
         elif name in own:
             path, plan = own[name]
             dataset = omkl.data.load(path, task=plan.task, preparation=plan.preparation)
-            dense = f"{100 * dataset.nnz / max(dataset.T * dataset.d, 1):.3g}"
-            row |= {"d": str(dataset.d), "non-zero %": dense, "what it is": f"your file {path}"}
-            row["classes"] = str(dataset.n_classes) if row["task"] == "classification" else ""
+            row |= _shape(dataset, row["task"]) | {"what it is": f"your file {path}"}
             known = [("note", note) for note in dataset.notes]
         rows.append(row)
         abouts.append([*known, ("sha256 of the parsed numbers", str(content))])
     terms = [("T", "examples"), ("d", "features"), ("non-zero %", "entries that are not 0, in percent")]
     terms += [("positive %", "examples of the class +1, in percent")]
     return plain("data-sets", rows, plain_table.render(rows, "csv"), abouts, terms=terms)
+
+
+def _shape(data: registry.DataEntry | Dataset, task: str) -> dict[str, str]:
+    """Return the number of features and of classes, and the share of entries that are not 0."""
+    classes = str(data.n_classes) if task == "classification" else ""
+    dense = f"{100 * data.nnz / max(data.T * data.d, 1):.3g}"
+    return {"d": str(data.d), "non-zero %": dense, "classes": classes}
 
 
 def provenance(cells: "pd.DataFrame") -> Table:
@@ -115,10 +119,9 @@ def provenance(cells: "pd.DataFrame") -> Table:
         groups.setdefault((code, made["machines"], workers), []).append(entry)
     rows = []
     for (code, machine, workers), entries in groups.items():
-        times = sorted(str(entry.get("time", ""))[:16].replace("T", " ") for entry in entries)
+        times = origin.times_of(entries)
         loads = sorted(entry["load"] for entry in entries if isinstance(entry.get("load"), (int, float)))
-        ends = " to ".join(f"{load:g}" for load in dict.fromkeys((*loads[:1], *loads[-1:])))
         row = {"cells": str(len(entries)), "code": code, "machine": machine, "workers": workers}
-        rows.append(row | {"load": ends, "from (UTC)": times[0], "to (UTC)": times[-1]})
+        rows.append(row | {"load": origin.span(loads, "g"), "from (UTC)": times[0], "to (UTC)": times[-1]})
     terms = [("load", "of the machine over one minute, when each cell ended: least and most")]
     return plain("made-with", rows, plain_table.render(rows, "csv"), terms=terms)

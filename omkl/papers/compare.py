@@ -14,7 +14,7 @@ from omkl.papers.paper import Item, Paper, Run, listed
 from omkl.papers.selection import Work
 from omkl.paths import extensions, published_folder
 from omkl.reports.expected import Expected
-from omkl.reports.rows import Row, identities, identity, rounds_of
+from omkl.reports.rows import Row, identities, identity, rounds_text
 from omkl.reports.summary import summary_of_rows
 
 if TYPE_CHECKING:
@@ -137,7 +137,8 @@ def _rows(work: Work, cells: "pd.DataFrame", expected: Expected) -> list[tuple[R
     tasks = dict(zip(cells["data"], cells["task"], strict=True))
     # of the cells: by data set, order, rounds, setting; by repetition
     places: dict[tuple, dict[int, int]] = {}
-    where = zip(cells["data"], cells["order"], rounds_of(cells), identities(cells), cells["rep"], strict=True)
+    parts = map(rounds_text, cells["rounds"])
+    where = zip(cells["data"], cells["order"], parts, identities(cells), cells["rep"], strict=True)
     for at, (*place, rep) in enumerate(where):
         places.setdefault(tuple(place), {}).setdefault(rep, at)
     table: dict[tuple, tuple[Row, Run]] = {}

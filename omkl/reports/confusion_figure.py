@@ -5,11 +5,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from omkl.data import confusion
 from omkl.data.labels import printable
 from omkl.errors import UserError
 from omkl.reports import captions, layout, style
 from omkl.reports import look as looking
-from omkl.reports.confusions import class_names, counts_of
+from omkl.reports.confusions import class_names
 from omkl.reports.expected import Expected
 from omkl.reports.look import points as size
 from omkl.reports.rows import Row, line_names, rows_of
@@ -51,9 +52,9 @@ def confusions(cells: "pd.DataFrame", expected: Expected, rows: list[Row]) -> li
     """
     made = []
     for row, line in zip(rows, line_names(rows, expected), strict=True):
-        stored = cells["confusion"].to_numpy()[row.cells]
-        counts = counts_of(stored)
-        if counts is not None:
+        stored = [one for one in cells["confusion"].iloc[row.cells] if isinstance(one, list | dict)]
+        if stored:
+            counts = confusion.matrices(stored)
             data, content = (str(cells[name].iat[row.cells[0]]) for name in ("data", "data_hash"))
             names = class_names(data, content, counts.shape[1], expected)
             mean = counts.mean(axis=0)
@@ -93,24 +94,17 @@ def _draw(made: list[Confusion], warnings: list[str]) -> Any:
     if looking.current().width:
         side = max(0.5, looking.current().width / wide - label - _BESIDE)  # type: ignore[operator]
     figure = style.new_figure(room * wide, (side + label + 0.95) * height + 0.75)
-    panels, numbered = figure.subplots(height, wide, squeeze=False), False
-    for axes, one in zip(panels.flat, made, strict=False):
+    panels, numbered = layout.subplots(figure, len(made), height, wide), False
+    for axes, one in zip(panels, made, strict=True):
         image, numbers = _panel(axes, one, side)
         numbered |= numbers
         title = one.line if len({each.row.data for each in made}) == 1 else f"{one.row.data} · {one.line}"
         errors = f"{one.mistakes:.2f} % mistakes"
         layout.panel_title(axes, style.in_symbols(title), len(made) == 1, 9.0, below=errors)
-    for unused in panels.flat[len(made) :]:
-        unused.remove()
-    lines = max(axes.get_title("left").count("\n") for axes in panels.flat[: len(made)])
+    lines = max(axes.get_title("left").count("\n") for axes in panels)
     figure.set_figheight(figure.get_figheight() + size(9) / 60 * lines * height)
-    bar = figure.colorbar(
-        image,
-        ax=list(panels.flat[: len(made)]),
-        location="bottom",
-        aspect=40,
-        shrink=min(1.0, 4.0 / (room * wide)),
-    )
+    shrink = min(1.0, 4.0 / (room * wide))
+    bar = figure.colorbar(image, ax=panels, location="bottom", aspect=40, shrink=shrink)
     bar.outline.set_visible(False)
     bar.ax.tick_params(labelsize=size(7.5))
     bar.set_ticks([0, 1, 5, 20, 50, 100])

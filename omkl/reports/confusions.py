@@ -1,11 +1,11 @@
 """Confusion matrices of rows: their repetitions together, the names of the classes, each class's error."""
 
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from omkl.data import confusion, registry
+from omkl.data import registry
 from omkl.reports.expected import Expected
 from omkl.reports.rows import Parts
 
@@ -28,12 +28,6 @@ def class_names(data: str, content: str, count: int, expected: Expected) -> list
     if names is not None and len(names) == count:
         return list(names)
     return ["-1", "+1"] if count == 2 else list(map(str, range(count)))
-
-
-def counts_of(stored: Iterable[Any]) -> np.ndarray | None:
-    """Return the counts (R, C, C + 1) of those of some cells that have them, None without any."""
-    known = [one for one in stored if isinstance(one, list | dict)]
-    return confusion.matrices(known) if known else None
 
 
 def class_errors(

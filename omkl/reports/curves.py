@@ -73,16 +73,15 @@ def draw_curves(
     *,
     title: str = "",
     log: bool | None = None,
-    log_x: bool = False,
     palette: Iterable[str] = (),
     warnings: Sequence[str] | None = None,
 ) -> "Figure":
     """Draw measures of the table of ``mean_curves``, one below the other for each data set.
 
     Overlapping lines are striped in their colours. Support vectors that no learner stores are left out. log:
-    a log axis for the measure; None chooses it for sizes that differ by a factor above lines.WIDE. log_x:
-    for the examples. palette: as in style.line_styles. warnings: shown below; None makes them from the table.
-    Raises UserError where nothing is left to draw.
+    a log axis for the measure; None chooses it for sizes that differ by a factor above lines.WIDE.
+    palette: as in style.line_styles. warnings: shown below; None makes them from the table. Raises UserError
+    where nothing is left to draw.
     """
     styles = lines.styles_of(table, palette=palette)  # of all lines: colours do not depend on the measure
     drawn = dict.fromkeys(names, table)
@@ -97,12 +96,12 @@ def draw_curves(
     data = list(dict.fromkeys(table["data"]))
     heights = [_SINGLE] if len(names) == 1 else list(_PAIR[: len(shown)])
     with style.looks():
-        figure, panels = layout.panels(len(data), 3.0, heights, list(styles))
-        columns, bands = layout.columns_of(panels), lines.few_bands(table)
+        figure, panels, columns = layout.panels(len(data), heights, styles)
+        bands = lines.few_bands(table)
         for place, (stack, which) in enumerate(zip(panels, data, strict=True)):
             for axes, name in zip(stack, shown, strict=True):
                 part = drawn[name][drawn[name]["data"] == which]
-                _panel(axes, part, name, styles, (logs[name], log_x), bands)
+                _panel(axes, part, name, styles, logs[name], bands)
                 if place % columns == 0:
                     axes.set_ylabel(axis_of(table) if name == ERROR else MEASURES[name].label)
             top, *below = stack
@@ -133,11 +132,9 @@ def _is_wide(table: "pd.DataFrame", name: str) -> bool:
     return bool((largest.max() / largest.min() > lines.WIDE).any())
 
 
-def _panel(
-    axes: "Axes", part: "pd.DataFrame", name: str, styles: dict, logs: tuple[bool, bool], bands: bool
-) -> None:
-    """Draw one measure of one data set, and set the limits and scales of its axes; logs: of y and x."""
-    kind, whole, (log, log_x) = _kind(name), part, logs
+def _panel(axes: "Axes", part: "pd.DataFrame", name: str, styles: dict, log: bool, bands: bool) -> None:
+    """Draw one measure of one data set, and set the limits and scales of its axes."""
+    kind, whole = _kind(name), part
     if kind == "rate":
         part = part[part["t"] >= min(FIRST, part["t"].max())]
     start = kind in ("count", "size") and not log
@@ -168,13 +165,7 @@ def _panel(
         axes.set_ylim(bottom=0)
         lines.thousands(axes.yaxis)
     lines.part_lines(axes)
-    if len(whole) and log_x:
-        axes.set_xscale("log")
-        lines.plain_log(axes.xaxis)
-        # A curve has evenly spaced points: between the first two, a log axis would show a straight line.
-        t = whole["t"].to_numpy(dtype=float)
-        axes.set_xlim(np.unique(t)[:2].max() if t.max() > t.min() else 0.5 * t.max(), t.max())
-    elif len(whole):
+    if len(whole):
         lines.thousands(axes.xaxis)
 
 

@@ -58,7 +58,7 @@ def draw_pictures(
     rows = max(-(-len(panel.values) // across) for panel in panels)
     with style.looks():
         figure = style.new_figure(wide * (0.48 * across + 0.3), 0.55 * rows * down + 0.7)
-        for axes, panel in zip(figure.subplots(down, wide, squeeze=False).flat, panels, strict=False):
+        for axes, panel in zip(layout.subplots(figure, len(panels), down, wide), panels, strict=True):
             side = round(np.sqrt(panel.values.shape[1]))
             wide, high = side + 2 * _GAP, side + _GAP + _TEXT
             sheet = np.full((rows * high, across * wide), np.nan)
@@ -70,6 +70,6 @@ def draw_pictures(
             axes.imshow(sheet, cmap="gray_r", interpolation="nearest", **limits)
             axes.set_axis_off()
             axes.set_title(panel.title if len(panel.values) else f"{panel.title}: none")
-            layout.note_below(figure, note)
+        layout.note_below(figure, note)
         layout.put_title(figure, title)
     return figure

@@ -8,7 +8,7 @@ import numpy as np
 
 from omkl.config.settings_text import params_text, value_text
 from omkl.reports.confusions import errors_text
-from omkl.reports.measures import BY_TASK, FURTHER
+from omkl.reports.measures import BY_TASK
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -43,6 +43,15 @@ class Column:
     usual: bool = True
 
 
+FURTHER = (  # what some learners report beside their task's error, of omkl.tasks.MEASURES
+    Column(
+        *("nlpd", "NLPD"),
+        spread=True,
+        meaning="negative log predictive density of the targets, mean over one pass",
+    ),
+)
+
+
 @dataclass(frozen=True)
 class Line:
     """A line of a table: one cell per column.
@@ -71,9 +80,10 @@ class Display:
     chosen: tuple[str, ...] = ()
     left_out: tuple[tuple[Column, str | Spread], ...] = ()
 
-    def has(self, name: str) -> bool:
-        """Return whether the table has this column."""
-        return any(column.name == name for column in self.columns)
+    def only(self, places: Sequence[int]) -> "Display":
+        """Return the table with the columns at these places."""
+        lines = tuple(replace(line, cells=tuple(line.cells[at] for at in places)) for line in self.lines)
+        return replace(self, columns=tuple(self.columns[at] for at in places), lines=lines)
 
 
 def display(summary: "pd.DataFrame", swept: Iterable[str] = ()) -> Display:
@@ -83,9 +93,7 @@ def display(summary: "pd.DataFrame", swept: Iterable[str] = ()) -> Display:
     defaults, the combined count where it is #SV everywhere, a further measure that no learner reports.
     """
     table = everything(summary, swept)
-    kept = [number for number, column in enumerate(table.columns) if column.usual]
-    lines = tuple(replace(line, cells=tuple(line.cells[number] for number in kept)) for line in table.lines)
-    return Display(tuple(table.columns[number] for number in kept), lines)
+    return table.only([at for at, column in enumerate(table.columns) if column.usual])
 
 
 def everything(summary: "pd.DataFrame", swept: Iterable[str] = ()) -> Display:
@@ -93,52 +101,52 @@ def everything(summary: "pd.DataFrame", swept: Iterable[str] = ()) -> Display:
     rows = summary.to_dict("records")
     names = [name for name in swept if any(name in row["params"] for row in rows)]
     above = [None, *rows][: len(rows)]
+    parts: list[tuple[Column, Sequence[str | Spread]]] = []
+
+    def add(name: str, header: str, cells: Sequence[str | Spread], side: Side = "right", **more: Any) -> None:
+        parts.append((Column(name, header, side, **more), cells))
+
     same = [up is not None and up["data"] == row["data"] for up, row in zip(above, rows, strict=True)]
     data = ["" if repeated else row["data"] for repeated, row in zip(same, rows, strict=True)]
-    parts: list[tuple[Column, Sequence[str | Spread]]] = [(Column("data", "data", "left"), data)]
+    add("data", "data", data, "left")
     pools = [row["pool"] if isinstance(row["pool"], str) else MISSING for row in rows]
-    parts.append((Column("pool", "pool", "left", usual=len(set(pools) - {MISSING}) > 1), pools))
-    parts.append((Column("learner", "learner", "left"), [row["label"] for row in rows]))
-    parts.append((Column("algo", "algo", "left", usual=False), [row["algo"] for row in rows]))
+    add("pool", "pool", pools, "left", usual=len(set(pools) - {MISSING}) > 1)
+    add("learner", "learner", [row["label"] for row in rows], "left")
+    add("algo", "algo", [row["algo"] for row in rows], "left", usual=False)
     for name in names:
         values = [value_text(row["params"][name]) if name in row["params"] else MISSING for row in rows]
-        parts.append((Column(f"algo.{name}", name), values))
+        add(f"algo.{name}", name, values)
     settings = [_settings(row, names) for row in rows]
-    parts.append((Column("settings", "settings", "left", usual=any(settings)), settings))
+    add("settings", "settings", settings, "left", usual=any(settings))
     for task in dict.fromkeys(summary["task"]):
         measure = BY_TASK[task]
         own = summary[[f"{measure.name}_mean", f"{measure.name}_std"]].where(summary["task"] == task)
-        column = Column(measure.name, measure.header, spread=True, marks=True, meaning=measure.meaning)
-        parts.append((column, _spreads(own, measure.name, 2)))
+        errors = _spreads(own, measure.name, 2)
+        add(measure.name, measure.header, errors, spread=True, marks=True, meaning=measure.meaning)
     for further in FURTHER:
         if summary[f"{further.name}_mean"].notna().any():
-            column = Column(further.name, further.header, spread=True, meaning=further.meaning)
-            parts.append((column, _spreads(summary, further.name, 3)))
+            parts.append((further, _spreads(summary, further.name, 3)))
     # A learner without kernels, or that runs on random features, has no support vectors to count.
     no_vectors = (summary["n_sv_sum_mean"] == 0) | (summary["m"] == 0)
     counts = summary[[name for name in summary.columns if name.startswith("n_sv_")]].mask(no_vectors)
     stored = bool(counts["n_sv_sum_mean"].notna().any() or (summary["task"] == "classification").all())
     spreads = counts["n_sv_sum_std"].astype(float).max() > 0
     places = 1 if spreads else _places(counts["n_sv_sum_mean"])
-    sizes = _spreads(counts, "n_sv_sum", places)
-    parts.append((Column("n_sv_sum", "#SV", spread=True, usual=stored), sizes))
-    parts.append((Column("n_sv_union", "union", usual=stored), _counts(counts["n_sv_union_mean"])))
+    add("n_sv_sum", "#SV", _spreads(counts, "n_sv_sum", places), spread=True, usual=stored)
+    add("n_sv_union", "union", _counts(counts["n_sv_union_mean"]), usual=stored)
     differ = bool((counts["n_sv_combined_mean"] - counts["n_sv_sum_mean"]).abs().max() > 0)
-    combined = _counts(counts["n_sv_combined_mean"])
-    parts.append((Column("n_sv_combined", "combined", usual=differ), combined))
+    add("n_sv_combined", "combined", _counts(counts["n_sv_combined_mean"]), usual=differ)
     header = "largest weight" if "kernel" in names else "kernel"
-    parts.append((Column("kernel", header, "left", usual=False), [row["kernel"] for row in rows]))
-    errors = [errors_text(row["classes"], row["class_errors"]) or MISSING for row in rows]
-    parts.append((Column("class_errors", "class errors %", "left", usual=False), errors))
-    parts.append((Column("seconds", "seconds"), _seconds(summary["seconds_mean"].astype(float))))
+    add("kernel", header, [row["kernel"] for row in rows], "left", usual=False)
+    shares = [errors_text(row["classes"], row["class_errors"]) or MISSING for row in rows]
+    add("class_errors", "class errors %", shares, "left", usual=False)
+    add("seconds", "seconds", _seconds(summary["seconds_mean"].astype(float)))
     memory = [number(value, 1) for value in summary["memory_mib_mean"].astype(float)]
-    parts.append((Column("memory", "MiB", usual=False), memory))
-    done = [f"{'' if row['complete'] else '! '}{row['reps']}/{row['asked']}" for row in rows]
-    parts.append((Column("reps", "reps"), done))
-    for name, header in (("T", "T"), ("m", "m")):
-        texts = [MISSING if row[name] is None else str(row[name]) for row in rows]
-        parts.append((Column(name, header, usual=False), texts))
-    parts.append((Column("p", "p", usual=False), [number(row["p_value"], 4) for row in rows]))
+    add("memory", "MiB", memory, usual=False)
+    add("reps", "reps", [f"{'' if row['complete'] else '! '}{row['reps']}/{row['asked']}" for row in rows])
+    for name in ("T", "m"):
+        add(name, name, [MISSING if row[name] is None else str(row[name]) for row in rows], usual=False)
+    add("p", "p", [number(row["p_value"], 4) for row in rows], usual=False)
     columns, contents = zip(*parts, strict=True)
     lines = tuple(
         Line(tuple(cells), _rule(up, row), row["marked"], row["complete"], row["is_yardstick"])

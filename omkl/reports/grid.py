@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from omkl.config.settings_text import params_text, value_text
-from omkl.reports.measures import BY_TASK, learners_of
+from omkl.reports.measures import errors_of, learners_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -67,8 +67,7 @@ def grid_table(summary: "pd.DataFrame", axes: Iterable[str] = ()) -> "pd.DataFra
 
 def points(table: "pd.DataFrame", axis: str) -> "pd.DataFrame":
     """Return a ``grid_table`` as points along one axis, for sensitivity.draw_sensitivity: task errors."""
-    rows = table.to_dict("records")
-    errors = {f"y_{p}": [row[f"{BY_TASK[row['task']].name}_{p}"] for row in rows] for p in ("mean", "std")}
+    errors = {f"y_{part}": errors_of(table, part) for part in ("mean", "std")}
     return table.assign(panel=table["data"], x=table[f"at.{axis}"], **errors)
 
 

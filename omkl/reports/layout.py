@@ -16,28 +16,27 @@ if TYPE_CHECKING:
 PANEL_COLUMNS = 4
 NARROWEST_PANEL, WIDEST_FIGURE = 1.6, 13.0  # inches
 _BESIDE, _ABOVE = 0.5, 0.7  # inches of a panel for its labels
-_USUAL = 3.0
+_USUAL = 3.0  # inches of a panel's width
 MOST_NAMES = 8  # of a legend; more lines are named where they end
 
 
 def panels(
-    count: int,
-    width: float,
-    heights: Sequence[float],
-    names: Sequence[str],
-    columns: int = PANEL_COLUMNS,
-) -> tuple["Figure", "list[list[Axes]]"]:
-    """Return a figure of ``count`` stacks of panels (inches each), with room for the names of its lines.
+    count: int, heights: Sequence[float], names: Iterable[str], columns: int = PANEL_COLUMNS
+) -> tuple["Figure", "list[list[Axes]]", int]:
+    """Return a figure of ``count`` stacks of panels, with room for the names of its lines.
 
-    heights: of the panels of a stack, from the top    columns: stacks in a row, at most
+    Also returns how many stacks are in a row.
+
+    heights: of the panels of a stack, from the top, in inches    columns: stacks in a row, at most
     """
+    names = list(names)
     chosen = looking.current().width
     beside = len(names) > MOST_NAMES  # of each panel, else below all
     label = 0.2 + 0.0068 * points(8) * max(map(len, names)) if beside else 0.0
-    most = min(columns, max(1, int(WIDEST_FIGURE / (width + label)))) if beside else columns
+    most = min(columns, max(1, int(WIDEST_FIGURE / (_USUAL + label)))) if beside else columns
     rows, columns = grid_shape(count, most, NARROWEST_PANEL + label)
-    wide = chosen or (5.2 + label if columns == 1 else (width + label) * columns)
-    scale = min(1.0, max(0.6, (wide / columns - label) / width)) if chosen else 1.0
+    wide = chosen or (5.2 + label if columns == 1 else (_USUAL + label) * columns)
+    scale = min(1.0, max(0.6, (wide / columns - label) / _USUAL)) if chosen else 1.0
     n, heights = len(heights), [_ABOVE + scale * (height - _ABOVE) for height in heights]
     below = 0.0 if chosen or beside else 0.1 * len(names) / columns
     figure = style.new_figure(wide, 0.6 + sum(heights) * rows + below)
@@ -46,14 +45,15 @@ def panels(
     for unused in stacks[count:]:
         for axes in unused:
             axes.remove()
-    return figure, stacks[:count]
+    return figure, stacks[:count], columns
 
 
-def columns_of(stacks: "Sequence[Sequence[Axes]]") -> int:
-    """Return how many stacks of ``panels`` are in a row."""
-    grid = stacks[0][0].get_gridspec()
-    assert grid is not None
-    return grid.ncols
+def subplots(figure: "Figure", count: int, rows: int, columns: int, **shared: Any) -> "list[Axes]":
+    """Return the first ``count`` panels of a grid; the others are removed."""
+    every = figure.subplots(rows, columns, squeeze=False, **shared).flatten().tolist()
+    for unused in every[count:]:
+        unused.remove()
+    return every[:count]
 
 
 def grid_shape(

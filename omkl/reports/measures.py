@@ -50,23 +50,6 @@ BY_TASK = {
 }
 
 
-@dataclass(frozen=True)
-class FurtherMeasure:
-    """What some learners report beside their task's error, one of omkl.tasks.MEASURES: as TaskMeasure."""
-
-    name: str
-    header: str
-    meaning: str
-
-
-FURTHER = (
-    FurtherMeasure(
-        *("nlpd", "NLPD"),
-        meaning="negative log predictive density of the targets, mean over one pass",
-    ),
-)
-
-
 def learners_of(table: "pd.DataFrame") -> "pd.DataFrame":
     """Return the rows of a summary or of curves that are no yardsticks."""
     return table[~table["is_yardstick"].astype(bool)]
@@ -90,6 +73,11 @@ def axis_of(table: "pd.DataFrame") -> str:
 def deviations_of(table: "pd.DataFrame") -> list[str]:
     """Return the columns of the standard deviations that figures of a summary draw."""
     return list(dict.fromkeys(f"{BY_TASK[task].name}_std" for task in table["task"]))
+
+
+def errors_of(table: "pd.DataFrame", part: str = "mean") -> list[float]:
+    """Return the error of each row of a summary, by its task; part: "std" for the standard deviations."""
+    return [row[f"{BY_TASK[row['task']].name}_{part}"] for row in table.to_dict("records")]
 
 
 def least_of(table: "pd.DataFrame") -> str:

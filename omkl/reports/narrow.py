@@ -39,31 +39,26 @@ def without(table: Display, name: str) -> Display:
     gone = next((number for number, column in enumerate(table.columns) if column.name == name), None)
     if gone is None or not table.lines:
         return table
-    kept = [number for number in range(len(table.columns)) if number != gone]
-    lines = tuple(replace(line, cells=tuple(line.cells[n] for n in kept)) for line in table.lines)
     left_out = (*table.left_out, (table.columns[gone], table.lines[0].cells[gone]))
-    return replace(table, columns=tuple(table.columns[n] for n in kept), lines=lines, left_out=left_out)
+    kept = table.only([number for number in range(len(table.columns)) if number != gone])
+    return replace(kept, left_out=left_out)
 
 
 def explain(
     tables: list[tuple[str | None, Display]], terms: list[tuple[str, str]], shared: str
 ) -> tuple[list[tuple[str, str]], str]:
     """Return the terms of the columns that are shown, and the line about all rows with their repetitions."""
-    shown = [column for _, table in tables for column in table.columns]
-    left_out = {column.name: (column, cell) for _, table in tables for column, cell in table.left_out}
-    headers = {name: column.header for name, column in ((own.name, own) for own in shown)}
-    headers |= {name: column.header for name, (column, _) in left_out.items()}
-    terms = [
-        term
-        for term in terms
-        if term[0] not in headers.values() or term[0] in {column.header for column in shown}
-    ]
-    if (reps := left_out.pop("reps", None)) and "reps" not in {column.name for column in shown}:
+    shown = {column.name: column.header for _, table in tables for column in table.columns}
+    left_out = {column.name: (column.header, cell) for _, table in tables for column, cell in table.left_out}
+    headers = shown | {name: header for name, (header, _) in left_out.items()}
+    gone = set(headers.values()) - set(shown.values())
+    terms = [term for term in terms if term[0] not in gone]
+    if (reps := left_out.pop("reps", None)) and "reps" not in shown:
         shared = " · ".join(filter(None, (shared, f"{str(reps[1]).partition('/')[0]} repetitions")))
     # of a paper's columns: "#SV published"
     names = [
-        " ".join(filter(None, (headers.get(name.rpartition("_")[0]), column.header)))
-        for name, (column, _) in left_out.items()
+        " ".join(filter(None, (headers.get(name.rpartition("_")[0]), header)))
+        for name, (header, _) in left_out.items()
     ]
     if names:
         terms.append(("not shown", f"{', '.join(names)}: no room; --wide shows all columns"))

@@ -11,7 +11,7 @@ from omkl.reports.confusions import MOST_NAMED, WORST
 from omkl.reports.display import MISSING, Display, Spread
 from omkl.reports.expected import Expected
 from omkl.reports.origin import doubts, made_with
-from omkl.reports.rows import rounds_of
+from omkl.reports.rows import rounds_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -35,24 +35,20 @@ def legend(table: Display, least: str, cells: "pd.DataFrame") -> list[tuple[str,
         test = " (no test: it needs two repetitions)"
     if least and errors:
         terms.append(("*", f"{least} on the data set{test}; yardsticks compete too"))
-    if table.has("n_sv_sum"):
-        terms.append(("#SV", "support vectors, summed over the kernels (the papers' count)"))
-    if table.has("n_sv_union"):
-        terms.append(("union", "distinct examples stored"))
-    if table.has("n_sv_combined"):
-        terms.append(("combined", "support vectors of the classifiers that the last prediction combined"))
-    for header in (column.header for column in table.columns if column.name == "kernel"):
-        won = "" if single else f"; 15/20: in 15 of 20 {each}, otherwise in all"
-        terms.append((header, f"the kernel with the largest weight when the pass ends{won}"))
-    if table.has("class_errors"):
-        few = f"; of more than {MOST_NAMED} classes the {WORST} largest"
-        terms.append(("class errors %", f"share of each class's examples taken for another class{few}"))
-    if table.has("seconds"):
-        terms.append(("seconds", f"learner time of one pass{'' if single else ', mean'}"))
-    if table.has("memory"):
-        terms.append(("MiB", "memory of one pass: the arrays of state, stream and trace, as reserved"))
-    if table.has("p"):
-        terms.append(("p", "of the paired t-test against the best row of the data set"))
+    won = "" if single else f"; 15/20: in 15 of 20 {each}, otherwise in all"
+    few = f"; of more than {MOST_NAMED} classes the {WORST} largest"
+    meanings = {
+        "n_sv_sum": "support vectors, summed over the kernels (the papers' count)",
+        "n_sv_union": "distinct examples stored",
+        "n_sv_combined": "support vectors of the classifiers that the last prediction combined",
+        "kernel": f"the kernel with the largest weight when the pass ends{won}",
+        "class_errors": f"share of each class's examples taken for another class{few}",
+        "seconds": f"learner time of one pass{'' if single else ', mean'}",
+        "memory": "memory of one pass: the arrays of state, stream and trace, as reserved",
+        "p": "of the paired t-test against the best row of the data set",
+    }
+    headers = {column.name: column.header for column in table.columns}
+    terms += [(headers[name], meaning) for name, meaning in meanings.items() if name in headers]
     if any(line.rule == "yardsticks" for line in table.lines):
         terms.append(("yardsticks", f"are listed below the short rule, on the same {each}"))
     made = made_with(cells)
@@ -121,7 +117,7 @@ def heading(summary: "pd.DataFrame", cells: "pd.DataFrame") -> str:
     pools = {f"pool {pool}" for pool in summary["pool"] if isinstance(pool, str)}
     orders = {f"order {order}" for order in summary["order"] if order}
     seeds = {f"seed {seed}" for seed in cells.get("seed", ()) if orders != {"order file"}}
-    parts = {f"rounds {part}" if part else "" for part in rounds_of(cells)}
+    parts = {f"rounds {part}" if part else "" for part in map(rounds_text, cells["rounds"])}
     shared = [text for texts in (pools, orders, parts, seeds) if len(texts) == 1 for text in texts]
     sizes = {row.data: row.T for row in summary.itertuples() if row.T == row.T and row.T is not None}
     few = ", ".join(f"{name}: {int(T)} examples" for name, T in sizes.items()) if len(sizes) <= 4 else ""

@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -60,8 +60,18 @@ class Origins:
 
 def columns(entries: Iterable[Any]) -> dict[str, Any]:
     """Return the provenance of some cells in a row of CSV or JSON: COLUMNS."""
-    known = _known(entries)
+    known = [entry for entry in entries if isinstance(entry, dict)]
     return dict(zip(COLUMNS, (*_texts(known), max(_numbers(known, "load"), default=None)), strict=True))
+
+
+def times_of(entries: Iterable[Entry]) -> list[str]:
+    """Return when cells were made, to the minute, ascending; empty texts where that is not known."""
+    return sorted(str(entry.get("time", ""))[:16].replace("T", " ") for entry in entries)
+
+
+def span(ordered: Sequence[Any], form: str = "") -> str:
+    """Return the first and the last of ordered values as ``1 to 3``, one where these are equal."""
+    return " to ".join(f"{value:{form}}" for value in dict.fromkeys((*ordered[:1], *ordered[-1:])))
 
 
 def made_with(cells: "pd.DataFrame") -> str:
@@ -74,8 +84,7 @@ def made_with(cells: "pd.DataFrame") -> str:
         ("load", known.load[~np.isnan(known.load)]),
     ):
         if len(values):
-            ends = dict.fromkeys((min(values), max(values)))
-            parts.append(f"{word} {' to '.join(f'{value:g}' for value in ends)}")
+            parts.append(f"{word} {span(sorted(values), 'g')}")
     return " · ".join(filter(None, parts))
 
 
@@ -123,10 +132,6 @@ def _key(entry: Entry) -> str:
     return repr([part for part in entry.items() if part[0] not in ("time", "load")])
 
 
-def _known(entries: Iterable[Any]) -> list[Entry]:
-    return [entry for entry in entries if isinstance(entry, dict)]
-
-
 def _of(entry: Entry) -> Entry:
     versions = entry.get("versions")
     return versions if isinstance(versions, dict) else {}
@@ -136,7 +141,7 @@ def _numbers(entries: Iterable[Entry], name: str) -> list[float]:
     return [entry[name] for entry in entries if isinstance(entry.get(name), (int, float))]
 
 
-def _texts(entries: list[Entry]) -> Iterator[str]:
+def _texts(entries: Sequence[Entry]) -> Iterator[str]:
     """Yield the different commits, then the versions, then the machines; of many the first few."""
     for describe in (_commit, _versions, _machine):
         yield some(list(filter(None, dict.fromkeys(map(describe, entries)))), "; ", at_most=3)

@@ -9,7 +9,7 @@ from omkl.errors import UserError
 from omkl.reports import layout, style
 from omkl.reports.lines import plain_log
 from omkl.reports.look import mark, points
-from omkl.reports.measures import BY_TASK
+from omkl.reports.measures import axis_of, errors_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -58,8 +58,8 @@ def costs_of(table: "pd.DataFrame", cost: str) -> "pd.DataFrame":
         raise UserError(f"cost: {cost!r} is unknown; known: {', '.join(COSTS)}")
     vectors = table["n_sv_sum_mean"].astype(float)
     table = table.assign(size=table["features"].where(table["features"].notna(), vectors.where(vectors > 0)))
-    errors = [row[f"{BY_TASK[row['task']].name}_mean"] for row in table.to_dict("records")]
-    table = table.assign(cost=table[COSTS[cost][0]].astype(float), error=np.array(errors, dtype=float))
+    errors = np.array(errors_of(table), dtype=float)
+    table = table.assign(cost=table[COSTS[cost][0]].astype(float), error=errors)
     return table[(table["cost"] > 0) & table["error"].notna()]
 
 
@@ -77,16 +77,14 @@ def draw_pareto(
     rows, wide = layout.grid_shape(len(data), _COLUMNS)
     with style.looks():
         figure = style.new_figure(0.3 + 4.0 * wide, 0.6 + 3.1 * rows)
-        panels = figure.subplots(rows, wide, squeeze=False)
-        for unused in panels.flat[len(data) :]:
-            unused.remove()
-        for number, (axes, which) in enumerate(zip(panels.flat, data, strict=False)):
+        panels = layout.subplots(figure, len(data), rows, wide)
+        for number, (axes, which) in enumerate(zip(panels, data, strict=True)):
             _panel(axes, table[table["data"] == which])
             layout.panel_title(axes, which, len(data) == 1)
             if number + wide >= len(data):
                 axes.set_xlabel(COSTS[cost][1])
             if number % wide == 0:
-                axes.set_ylabel(BY_TASK[table["task"].iloc[0]].axis)
+                axes.set_ylabel(axis_of(table))
         text = "joined: no other learner has less error at no more cost; named as well: the least errors"
         layout.note_below(figure, text, warnings)
         layout.put_title(figure, title)
@@ -139,10 +137,5 @@ def _panel(axes: "Axes", part: "pd.DataFrame") -> None:
             look |= where or _SIDES[0][1]
             axes.annotate(text, (cost[place], error[place]), textcoords="offset points", **look)
     if not near.all():
-        corner: dict[str, Any] = {
-            "transform": axes.transAxes,
-            "ha": "right",
-            "va": "top",
-            "color": style.GREY,
-        }
-        axes.text(0.99, 0.99, f"{(~near).sum()} above", fontsize=points(7), **corner)
+        look = {"ha": "right", "va": "top", "color": style.GREY, "fontsize": points(7)}
+        axes.text(0.99, 0.99, f"{(~near).sum()} above", transform=axes.transAxes, **look)

@@ -168,12 +168,8 @@ def draw_ranks(ranks: Ranks, title: str = "") -> "Figure":
     if ranks.left_out:
         caption += _wrapped(f"left out: {some(ranks.left_out, '; ', MOST_REASONS)}", width)
     with style.looks():
-        high = (
-            _ROW * (3.2 + deep + half)
-            + 0.17 * len(caption)
-            + (0.4 if title and looking.current().title else 0.15)
-        )
-        figure = style.new_figure(width, high)
+        above = 0.4 if title and looking.current().title else 0.15
+        figure = style.new_figure(width, _ROW * (3.2 + deep + half) + 0.17 * len(caption) + above)
         axes = figure.subplots()
         axes.set_axis_off()
         axes.set_xlim(1, k)
@@ -216,9 +212,8 @@ def _scale(axes: "Axes", cd: float, k: int, step: int) -> None:
     stroke([1, k], [0, 0])
     for rank in range(1, k + 1):
         stroke([rank, rank], [0, -0.35])
-        axes.text(
-            rank, -0.5, "" if (rank - 1) % step else str(rank), ha="center", va="bottom", fontsize=points(8)
-        )
+        number = "" if (rank - 1) % step else str(rank)
+        axes.text(rank, -0.5, number, ha="center", va="bottom", fontsize=points(8))
     fits, end = 1 + cd <= k, min(1 + cd, k)
     stroke([1, end], [-2.0, -2.0])
     for place in (1, end) if fits else (1,):
@@ -233,10 +228,6 @@ def _leg(axes: "Axes", rank: float, name: str, row: float, left: bool, k: int, l
     axes.plot([rank, rank, side], [0, row, row], **look)
     name = style.in_symbols(name)
     text = f"{name}  {rank:.2f}" if left else f"{rank:.2f}  {name}"
-    place: dict[str, Any] = {
-        "xytext": (-5 if left else 5, 0),
-        "textcoords": "offset points",
-        "annotation_clip": False,
-    }
-    align: dict[str, Any] = {"ha": "right" if left else "left", "va": "center", "fontsize": points(8.5)}
-    axes.annotate(text, (side, row), **place, **align)
+    place: dict[str, Any] = {"ha": "right" if left else "left", "va": "center", "annotation_clip": False}
+    offset = (-5 if left else 5, 0)
+    axes.annotate(text, (side, row), offset, textcoords="offset points", fontsize=points(8.5), **place)

@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from omkl.errors import UserError
-from omkl.reports.display import everything
+from omkl.reports.display import FURTHER, everything
 from omkl.reports.edges import at_edges
 from omkl.reports.expected import Expected
 from omkl.reports.grid import axes_of
-from omkl.reports.measures import BY_TASK, FURTHER, learners_of, least_of
+from omkl.reports.measures import BY_TASK, errors_of, learners_of, least_of
 from omkl.reports.notes import heading, legend, notes
 from omkl.reports.plain_table import check_format
 from omkl.reports.summary import summary_of
@@ -107,8 +107,7 @@ def best_settings(summary: "pd.DataFrame") -> "pd.DataFrame":
     those of the whole grid. Learners of which nothing has finished are left out.
     """
     done = summary[summary["reps"] > 0]
-    errors = [row[f"{BY_TASK[row['task']].name}_mean"] for row in done.to_dict("records")]
-    order = done.assign(error=errors).sort_values(["error", "n_sv_sum_mean"], kind="stable")
+    order = done.assign(error=errors_of(done)).sort_values(["error", "n_sv_sum_mean"], kind="stable")
     chosen = order.drop_duplicates(["data", "algo", "label", "is_yardstick"]).index
     return summary.loc[sorted(chosen)].reset_index(drop=True)
 

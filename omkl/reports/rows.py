@@ -70,10 +70,9 @@ def identities(cells: Mapping[str, Iterable[Any]]) -> Iterator[str]:
         yield memo[which]
 
 
-def rounds_of(cells: "pd.DataFrame") -> list[str]:
-    """Return the part of the stream of each cell as ``0:5000``, empty for all of it."""
-    parts = cells["rounds"]
-    return [":".join(map(str, part)) if isinstance(part, list | tuple) else "" for part in parts]
+def rounds_text(part: Any) -> str:
+    """Return a part of the stream as ``0:5000``, empty for all of it."""
+    return ":".join(map(str, part)) if isinstance(part, list | tuple) else ""
 
 
 def alike(cells: "pd.DataFrame") -> tuple[np.ndarray, np.ndarray]:
@@ -138,7 +137,7 @@ def rows_of(cells: "pd.DataFrame", expected: Expected) -> list[Row]:
     fields = (
         kinds[name].tolist() for name in ("data", "data_hash", "order", "algo", "params", "pool", "task")
     )
-    records = zip(*fields, identities(kinds), rounds_of(kinds), strict=True)
+    records = zip(*fields, identities(kinds), map(rounds_text, kinds["rounds"]), strict=True)
     for at, (data, content, order, algo, params, pool, task, same, rounds) in enumerate(records):
         which = (data, content, order, rounds), same
         numbers[at] = number.setdefault(which, len(number))

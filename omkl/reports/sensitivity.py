@@ -64,8 +64,8 @@ def draw_sensitivity(
     names = list(dict.fromkeys(table["panel"]))
     styles = lines.styles_of(table)
     with style.looks():
-        figure, panels = layout.panels(len(names), 3.0, [height], list(styles), columns)
-        wide, bands = layout.columns_of(panels), lines.few_bands(table, "panel")
+        figure, panels, wide = layout.panels(len(names), [height], styles, columns)
+        bands = lines.few_bands(table, "panel")
         for number, ((axes,), which) in enumerate(zip(panels, names, strict=True)):
             part = table[table["panel"] == which]
             draw_panel(axes, part, styles, bool(ring), values, bands)

@@ -6,7 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from omkl.config import learner_specs
+from omkl.config.settings_text import params_text, value_text
 from omkl.errors import UserError, suggest
+from omkl.reports.grid import flat
+from omkl.reports.origin import Origins, span
+from omkl.reports.rows import alike, divided, identities, rounds_text
 from omkl.store.store import Store
 
 if TYPE_CHECKING:
@@ -25,15 +30,9 @@ def contents(
     ``cells`` are finished, ``failed`` have only failed; ``seconds`` is the learner's time of all of them.
     learners, data: names to keep (all when empty). Raises UserError for a name that the store does not hold.
     """
-    from omkl.config import learner_specs
-    from omkl.config.settings_text import params_text
-    from omkl.reports.origin import Origins
-    from omkl.reports.rows import alike, divided, identities
-
     specs = learner_specs()
     finished = chosen(store, learners, data, _LISTED)
-    wanted = [(name, set(names)) for name, names in (("algo", learners), ("data", data)) if names]
-    failed = [line for line in store.failed() if all(line[name] in names for name, names in wanted)]
+    failed = failed_lines(store, learners, data)
     firsts, of = alike(finished[_GROUPED])
     kinds = [*finished.iloc[firsts].to_dict("records"), *failed]
     groups: dict[tuple, int] = {}
@@ -65,21 +64,16 @@ def contents(
                 "settings": params_text(params),
                 "pool": kind["pool"] if isinstance(kind["pool"], str) else "",
                 "data": kind["data"],
-                "order": " ".join([kind["order"], *_rounds(kind["rounds"])]),
+                "order": " ".join(filter(None, (kind["order"], rounds_text(kind["rounds"])))),
                 "revision": f"{kind['revision']}{now}{_source(kind['source'])}",
                 "cells": len(own),
                 "failed": len(broken),
                 "seconds": round(sum(seconds[own].tolist()), 3),
-                "dates": " to ".join(dict.fromkeys((*days[:1], *days[-1:]))),
+                "dates": span(days),
                 "machines": ", ".join(sorted({str(entry.get("host", "?")) for entry in entries})),
             }
         )
     return rows
-
-
-def _rounds(part: Any) -> list[str]:
-    """Return the rounds of a cell that is a part of the stream, as ``0:5000``."""
-    return [":".join(map(str, part))] if isinstance(part, list) else []
 
 
 def _source(text: str | None) -> str:
@@ -99,7 +93,7 @@ def chosen(
 
     Raises UserError for a name that the store lacks.
     """
-    wanted = {column: list(names) for column, names in (("algo", learners), ("data", data)) if names}
+    wanted = _wanted(learners, data)
     cells = store.cells(columns=columns, where=wanted)
     if all(set(names) <= set(cells[column]) for column, names in wanted.items()):
         return cells
@@ -114,6 +108,16 @@ def chosen(
     return cells
 
 
+def failed_lines(store: Store, learners: Collection[str], data: Collection[str]) -> list[dict[str, Any]]:
+    """Return the lines of the failed cells of these learners and data sets, all when empty."""
+    wanted = _wanted(learners, data).items()
+    return [line for line in store.failed() if all(line[column] in names for column, names in wanted)]
+
+
+def _wanted(learners: Collection[str], data: Collection[str]) -> dict[str, list[str]]:
+    return {column: list(names) for column, names in (("algo", learners), ("data", data)) if names}
+
+
 def flat_table(store: Store, learners: Collection[str] = (), data: Collection[str] = ()) -> "pd.DataFrame":
     """Return the finished cells with one value per column; learners and data choose as in ``contents``.
 
@@ -122,8 +126,6 @@ def flat_table(store: Store, learners: Collection[str] = (), data: Collection[st
     numbers, one per kernel, stay lists. A hyperparameter that some learner lacks is empty there.
     """
     import pandas as pd
-
-    from omkl.reports.grid import flat
 
     cells = chosen(store, learners, data)
     table: dict[str, list] = {}
@@ -144,8 +146,6 @@ def flat_table(store: Store, learners: Collection[str] = (), data: Collection[st
 
 def _one_kind(values: list) -> list:
     """Return values of which some are numbers and some are not as text, so that a column has one type."""
-    from omkl.config.settings_text import value_text
-
     kinds = {bool if isinstance(v, bool) else float if isinstance(v, int) else type(v) for v in values}
     kinds.discard(type(None))
     if len(kinds) > 1:

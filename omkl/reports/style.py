@@ -20,16 +20,7 @@ if TYPE_CHECKING:
 # Okabe and Ito (2008), which colour-blind readers can distinguish; without their yellow, too pale for a line.
 # The last two are ours. Markers tell lines apart in grey, too.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#8C510A", "#7A3E9D")
-MARKERS = (
-    "o",
-    "s",
-    "^",
-    "D",
-    "v",
-    "P",
-    "X",
-    "*",
-)  # a count without a common divisor with that of the colours
+MARKERS = "os^DvPX*"  # a count without a common divisor with that of the colours
 GREYS = ("#404040", "#6e6e6e", "#8c8c8c")
 YARDSTICK_DASHES = ((6, 2), (3, 1.5), (1.2, 1.2))
 WARNING, GREY = "#b00020", "#4d4d4d"  # colours of the text below

@@ -104,14 +104,13 @@ def _names(rows: list[Row], expected: Expected) -> dict[str, Any]:
     }
 
 
-def _sizes(parts: Parts, count: int, cells: "pd.DataFrame") -> dict[str, Any]:
+def _sizes(parts: Parts, count: int, cells: "pd.DataFrame") -> dict[str, np.ndarray]:
     """Return the examples and kernels of each row, None without cells."""
     T, m = (cells[name].to_numpy() for name in ("T", "m"))
-    sizes: dict[str, list[int | None]] = {name: [None] * count for name in ("T", "m")}
+    sizes = {name: np.full(count, None) for name in ("T", "m")}
     for own, places in parts:
-        found = own.tolist(), T[places[:, 0]].tolist(), m[places].max(axis=1).tolist()
-        for at, examples, kernels in zip(*found, strict=True):
-            sizes["T"][at], sizes["m"][at] = int(examples), int(kernels)
+        sizes["T"][own] = T[places[:, 0]].astype(int)
+        sizes["m"][own] = m[places].max(axis=1).astype(int)
     return sizes
 
 

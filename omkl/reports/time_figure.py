@@ -38,10 +38,8 @@ def draw_times(table: "pd.DataFrame", *, title: str = "", warnings: Iterable[str
     rows, wide = layout.grid_shape(len(data), narrowest=layout.NARROWEST_PANEL + label / 2)
     with style.looks():
         figure = style.new_figure(0.4 + label + 2.5 * wide, 0.5 + rows * (0.75 + _BAR * len(names)))
-        panels = figure.subplots(rows, wide, squeeze=False, sharex=True, sharey=True)
-        for unused in panels.flat[len(data) :]:
-            unused.remove()
-        for number, (axes, which) in enumerate(zip(panels.flat, data, strict=False)):
+        panels = layout.subplots(figure, len(data), rows, wide, sharex=True, sharey=True)
+        for number, (axes, which) in enumerate(zip(panels, data, strict=True)):
             seconds = table[table["data"] == which].set_index("line")["seconds_mean"]
             _panel(axes, seconds, names, styles)
             most = seconds.max()

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from omkl.errors import UserError, suggest
 from omkl.reports.display import Display
-from omkl.reports.measures import BY_TASK
+from omkl.reports.measures import errors_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -34,8 +34,8 @@ class View:
         """
         if self.sort is None or summary.empty:
             return summary
-        errors = [row[f"{BY_TASK[row['task']].name}_mean"] for row in summary.to_dict("records")]
-        keys = {"mistakes": errors, "seconds": summary["seconds_mean"], "sv": summary["n_sv_sum_mean"]}
+        seconds, sizes = summary["seconds_mean"], summary["n_sv_sum_mean"]
+        keys = {"mistakes": errors_of(summary), "seconds": seconds, "sv": sizes}
         places = {name: place for place, name in enumerate(dict.fromkeys(summary["data"]))}
         order = summary.assign(place=summary["data"].map(places), by=keys[self.sort])
         order = order.sort_values(["place", "is_yardstick", "by"], kind="stable", na_position="last")
@@ -52,9 +52,8 @@ class View:
         """Return a table with the columns that are wanted. Raises UserError for a name that it lacks."""
         names = [word_of(column.name) for column in table.columns]
         self.check(names)
-        wanted = [name for name, column in zip(names, table.columns, strict=True) if column.usual]
-        plain = [word for word in self.columns if word[0] not in "+-"]
-        wanted = plain or wanted
+        wanted = [word for word in self.columns if word[0] not in "+-"]
+        wanted = wanted or [name for name, own in zip(names, table.columns, strict=True) if own.usual]
         wanted += [word[1:] for word in self.columns if word[0] == "+" and word[1:] not in wanted]
         wanted = [name for name in wanted if f"-{name}" not in self.columns]
         named = {word.lstrip("+") for word in self.columns}
@@ -66,12 +65,8 @@ class View:
         ]
         if not self.columns:
             kept = sorted(kept)
-        lines = tuple(replace(line, cells=tuple(line.cells[at] for at in kept)) for line in table.lines)
-        columns = tuple(table.columns[at] for at in kept)
-        chosen = tuple(
-            c.name for c in columns if {word_of(c.name), f"+{word_of(c.name)}"} & set(self.columns)
-        )
-        return replace(table, columns=columns, lines=lines, chosen=chosen)
+        chosen = tuple(table.columns[at].name for at in kept if names[at] in named)
+        return replace(table.only(kept), chosen=chosen)
 
 
 USUAL = View()

@@ -11,6 +11,7 @@ from omkl.reports import style
 from omkl.reports.curves import curve_figure, draw_curves, mean_curves
 from omkl.reports.digits import Pictures, draw_pictures
 from omkl.reports.grid import grid_table
+from omkl.reports.look import Look, chosen
 from omkl.reports.measures import MEASURES, WINDOWS
 from omkl.reports.sensitivity import draw_sensitivity, sensitivity_table
 from omkl.reports.summary import summary_of
@@ -126,9 +127,8 @@ def test_scales():
     (axes,) = draw_curves(table, ("n_sv_sum",)).axes
     assert axes.get_yscale() == "log"
     assert [line.get_label() for line in axes.get_lines()] == ["OMKC(D,D)", "OMKC(U)"]
-    (axes,) = draw_curves(table, ("n_sv_sum",), log=False, log_x=True).axes
-    assert (axes.get_xscale(), axes.get_yscale()) == ("log", "linear")
-    assert axes.get_xlim() == (3, 200)  # the curve's second point, not its first
+    (axes,) = draw_curves(table, ("n_sv_sum",), log=False).axes
+    assert axes.get_yscale() == "linear"
     (axes,) = draw_curves(table, ("mse_e3",), log=True).axes
     low, high = axes.get_ylim()
     assert low < 0.1 < high
@@ -249,6 +249,18 @@ def test_pictures_are_row_by_row_with_their_scores(tmp_path):
     assert [axes.get_title(loc="left") for axes in figure.axes] == ["first", "late: none"]
     files = style.save(figure, tmp_path / "digits.png", "digits", "omkl figure norma/3")
     assert files[0].stat().st_size > 1000
+
+
+def test_a_chosen_width_leaves_no_empty_panel_and_puts_the_note_once():
+    panels = [Pictures(name, np.ones((10, 64)), [1.0] * 10) for name in "abc"]
+    heights = []
+    for note in ("", "word " * 60):
+        with chosen(Look(width=6.0)):
+            figure = draw_pictures(panels, note=note)
+        assert len(figure.axes) == 3
+        heights.append(figure.get_figheight())
+    lines = figure.get_supxlabel().count("\n")
+    assert heights[1] - heights[0] == pytest.approx(8 / 60 * lines)
 
 
 @pytest.mark.parametrize(
