@@ -188,7 +188,7 @@ def _entry(path: Path) -> DataEntry:
     plain_yaml.check(path)
     try:
         data = yaml.load(path.read_bytes(), Loader=plain_yaml.loader())
-    except yaml.YAMLError as error:
+    except (yaml.YAMLError, ValueError) as error:  # ValueError: such as a number of 5000 digits
         raise plain_yaml.malformed(path, error) from error
     item: DataEntry = _build(DataEntry, str(path), data, name=path.stem)
     if fault := next(_faults(item), None):

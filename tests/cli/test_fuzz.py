@@ -217,7 +217,7 @@ def test_half_a_character_in_a_line_of_the_store(tmp_path):
             "drop[1]: 'x' should be of type int",
         ),
         ("- https://archive.ics", "- https://[", "should begin with https://"),
-        ("title:", "day: 2001-99-99\ntitle:", "month must be"),
+        ("title:", "day: 2001-99-99\ntitle:", "unknown key 'day'"),
         ("title:", "\x07title:", "malformed YAML"),
     ],
 )
