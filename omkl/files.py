@@ -93,14 +93,15 @@ def replacing(target: Path) -> Iterator[IO[bytes]]:
         _remove_unused(other)
 
 
-def write_text(path: Path, text: str) -> None:
-    """Write a file as a whole, readable for everybody. Raises OmklError where it cannot be written."""
+def write_text(path: Path, text: str) -> int:
+    """Write a file as a whole, readable for everybody; return its size. Raises OmklError if that fails."""
     try:
         with replacing(path) as file:
-            file.write(text.encode())
+            size = file.write(text.encode())
         path.chmod(0o644)  # readable as any other file, unlike the temporary one
     except OSError as error:
         raise path_error(f"write {path}", error) from error
+    return size
 
 
 def _new_part(folder: Path, start: str) -> tuple[Path, IO[bytes]]:

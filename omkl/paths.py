@@ -134,10 +134,10 @@ def out_path(text: str) -> str:
 
 
 def in_path(text: str) -> Path:
-    """Return the path of a file to be read. Raises UserError for an empty one, which would be this folder."""
+    """Return the path of a file to be read. Raises UserError for an empty one, and as `given`."""
     if not text.strip():
         raise UserError("the path of a file is missing")
-    return Path(text).expanduser()
+    return given(text, "")
 
 
 def store_folder(text: str | None) -> Path:

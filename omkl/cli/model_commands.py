@@ -2,6 +2,7 @@
 
 import csv
 import io
+import os
 import sys
 from argparse import Namespace
 from pathlib import Path
@@ -39,8 +40,8 @@ def update(args: Namespace, words: list[str]) -> int:
     """Let a saved model learn the rows of more files, in their order."""
     from omkl.run import models
 
-    target = _target(args.out or args.model)
     model = models.load(args.model)
+    target = _target(args.out or args.model)
     for name in args.files:
         new = models.rows_of(model, name, model.about["task"] != "novelty")
         for note in new.notes:
@@ -52,7 +53,7 @@ def update(args: Namespace, words: list[str]) -> int:
 
 def predict(args: Namespace, words: list[str]) -> int:
     """Predict the rows of a file with a saved model: their number, label and score as CSV."""
-    from omkl.files import replacing
+    from omkl.files import write_text
     from omkl.run import models
 
     model = models.load(args.model)
@@ -68,25 +69,20 @@ def predict(args: Namespace, words: list[str]) -> int:
     if args.out is None:
         emit(text.getvalue())
     else:
-        try:
-            with replacing(Path(args.out)) as file:
-                file.write(text.getvalue().encode())
-        except OSError as error:
-            raise path_error(f"write {args.out}", error) from None
+        write_text(Path(args.out), text.getvalue())
     if made.errors:
         say(made.errors)
     return OK
 
 
 def _target(out: str | Path) -> Path:
-    """Return where a model is to be saved. Raises OmklError where it cannot be: before anything is learnt."""
+    """Return where a model is to be saved. Raises UserError, before anything is learnt, where none can be."""
     path = Path(out)
     if path.is_dir():
         raise UserError(f"{path} is a folder; a model is a file")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise path_error(f"write {path}", error) from None
+    above = next(folder for folder in path.absolute().parents if os.path.exists(folder))
+    if not above.is_dir():
+        raise UserError(f"cannot write {path}: {above} is a file, not a folder")
     return path
 
 

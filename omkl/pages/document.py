@@ -74,9 +74,7 @@ def document(page: Page, *, live: str = "", library: bool = True) -> str:
 
 def write(page: Page, path: Path) -> int:
     """Write the page to a file as a whole, and return its bytes. Raises OmklError where that fails."""
-    content = document(page)
-    write_text(path, content)
-    return len(content.encode())
+    return write_text(path, document(page))
 
 
 @cache

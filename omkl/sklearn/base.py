@@ -81,10 +81,9 @@ class OnlineLearner(BaseEstimator):
 
     def _warn_of_offsets(self, stream: Stream, pool: dict[str, Any] | None) -> None:
         kernels = pool["kernels"] if pool else []
-        far = far_feature(stream.T, self.n_features_in_, stream.indices, stream.values, kernels)
-        if far:
-            means = "subtract the means (sklearn.preprocessing.StandardScaler)"
-            warnings.warn(f"{text(far[0] + 1, far[1])}; {means}", UserWarning, stacklevel=4)
+        if far := far_feature(stream.T, stream.indices, stream.values, kernels):
+            advice = "subtract the means (sklearn.preprocessing.StandardScaler)"
+            warnings.warn(f"{text(*far)}; {advice}", UserWarning, stacklevel=4)
 
     def _stream(self, rows: Rows, target: np.ndarray) -> Stream:
         return make_stream(*rows, target, np.arange(len(target)), self._n_classes)

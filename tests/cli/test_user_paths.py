@@ -59,8 +59,11 @@ def test_a_path_that_cannot_be(words, said, capsys):
         (["status", *RUN, "store=file/x"], "the store file/x: Not a directory"),
         (["results", "list", "store=file"], "file is not a results store"),
         (["fit", *FIT, "--out", "."], ". is a folder; a model is a file"),
-        (["fit", *FIT, "--out", "file/x"], "cannot write file/x: file is a file, not a folder"),
-        (["update", "model", "rows", "--out", "file/x"], "cannot write file/x: file is a file, not a folder"),
+        (["fit", *FIT, "--out", "file/x"], "/file is a file, not a folder"),
+        (["update", "model", "rows", "--out", "file/x/y"], "/file is a file, not a folder"),
+        (["update", "no/model", "rows"], "no/model: No such file or directory"),
+        (["predict", "~nobody-here/x", "rows"], "~nobody-here/x: No such file or directory"),
+        (["predict", "model", LONG], "File name too long"),
         (["predict", "model", "rows", "--out", "."], "cannot write .: Is a directory"),
         (["predict", "model", ""], "the path of a file is missing"),
         (["predict", "", "rows"], "the path of a file is missing"),
@@ -77,7 +80,9 @@ def test_a_file_in_place_of_a_folder_and_the_reverse(words, said, capsys, tmp_pa
     assert main(["fit", *FIT, "--out", "model"]) == 0
     assert main(["run", *STORED]) == 0
     capsys.readouterr()
+    before = sorted(path.name for path in tmp_path.iterdir())
     assert_refused(words, said, capsys)
+    assert sorted(path.name for path in tmp_path.iterdir()) == before  # no folder was made
 
 
 def test_the_longest_name_that_can_be(tmp_path, capsys):
