@@ -11,11 +11,13 @@ from pathlib import Path
 from omkl.errors import OmklError, UserError, show
 
 
+@cache
 def conf_folder() -> Path:
     """Return the folder of the YAML files: inside an installed package, else beside it in a checkout."""
     return _shipped("conf folder is", "conf", "conf", holds="data")
 
 
+@cache
 def published_folder() -> Path:
     """Return the folder of the papers' numbers: inside an installed package, else the checkout's results."""
     return _shipped("published numbers are", "published", "results/published", holds="datasets.csv")

@@ -11,6 +11,7 @@ import re
 from functools import cache
 from pathlib import Path
 from typing import TypeGuard
+from unittest import mock
 
 import pytest
 
@@ -35,6 +36,23 @@ def shared_data() -> Path:
     if folder is None:
         pytest.skip(NOT_FOUND)
     return folder
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _one_thread_of_blas():
+    """Twins solve small systems: the threads of BLAS would only wait for each other on all cores."""
+    import scipy.linalg  # noqa: F401  (it has a BLAS of its own)
+    from threadpoolctl import threadpool_limits
+
+    with threadpool_limits(1, "blas"):
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _no_waiting_for_the_disk():
+    """In the tests' own process fsync returns at once: nobody cuts the power. What is killed is a process."""
+    with mock.patch.object(os, "fsync", return_value=None):
+        yield
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

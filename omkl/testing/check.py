@@ -65,7 +65,7 @@ def check(folder: Path) -> Iterator[Finding]:
     for name, spec in specs.items():
         warm_up([(spec, spec.usual(spec.tasks[0]))])
         checks = _of_estimator(spec) if spec.estimator else _of_learner(name, known)
-        with twins.plainly(modules):
+        with twins.sharing_rows(modules):
             for what, does in checks.items():
                 yield Finding(name, what, _fault(does))
 

@@ -1,9 +1,7 @@
 """A learner and its naive twin on one stream: both passes, and their comparison round by round."""
 
-import math
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from functools import cache
 from types import ModuleType
 from typing import Any, NamedTuple
 from unittest import mock
@@ -62,24 +60,6 @@ class Passes(NamedTuple):
     result: Result
 
 
-@cache
-def _libm() -> dict[str, Any]:
-    """Return exp and power of the C library: numpy's differ in the last place, and between machines."""
-    from numba import vectorize
-
-    return {
-        "exp": vectorize(["float64(float64)"])(lambda x: math.exp(x)),
-        "power": vectorize(["float64(float64, float64)"])(lambda x, y: math.pow(x, y)),
-    }
-
-
-class NumpyWithLibm:
-    """numpy, but for exp and power, which are those of the C library."""
-
-    def __getattr__(self, name: str) -> Any:
-        return _libm()[name] if name in _libm() else getattr(np, name)
-
-
 class Rows:
     """pool_rows of the twins, computed once for a stream and pool instead of once for each learner."""
 
@@ -102,10 +82,9 @@ ROWS_ONCE = Rows()
 
 
 @contextmanager
-def plainly(twins: list[ModuleType]) -> Iterator[None]:
-    """Let the twins of these modules share kernel rows, and compute exp as the C library does."""
+def sharing_rows(twins: list[ModuleType]) -> Iterator[None]:
+    """Let the twins of these modules share kernel rows."""
     with ExitStack() as stack:
-        stack.enter_context(mock.patch.object(kernels, "np", NumpyWithLibm()))
         for module in twins:
             if hasattr(module, "pool_rows"):
                 stack.enter_context(mock.patch.object(module, "pool_rows", ROWS_ONCE))

@@ -98,9 +98,9 @@ OPTIONS = [
 
 
 @pytest.fixture(autouse=True)
-def _twins_share_rows_and_exp():
+def _twins_share_rows():
     names = [info.name for info in pkgutil.iter_modules(reference.__path__)]
-    with twins.plainly([importlib.import_module(f"reference.{name}") for name in names]):
+    with twins.sharing_rows([importlib.import_module(f"reference.{name}") for name in names]):
         yield
 
 

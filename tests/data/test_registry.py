@@ -266,12 +266,13 @@ def test_conf_folder_prefers_the_package(tmp_path, monkeypatch):
     for place in ("pkg/conf/data", "conf/data"):
         (tmp_path / place).mkdir(parents=True)
     monkeypatch.setattr(paths, "__file__", str(tmp_path / "pkg" / "paths.py"))
-    assert paths.conf_folder() == tmp_path / "pkg" / "conf"
+    find = paths.conf_folder.__wrapped__  # it is looked for once in a process
+    assert find() == tmp_path / "pkg" / "conf"
     shutil.rmtree(tmp_path / "pkg" / "conf")
-    assert paths.conf_folder() == tmp_path / "conf"
+    assert find() == tmp_path / "conf"
     shutil.rmtree(tmp_path / "conf")
     with pytest.raises(Exception, match="the conf folder is missing"):
-        paths.conf_folder()
+        find()
 
 
 def test_names_follow_the_folders_of_the_user(tmp_path, monkeypatch):

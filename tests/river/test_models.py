@@ -36,7 +36,7 @@ OF_EACH_STATE = (
     "NormaNoveltyDetector",
     "ArowClassifier",
 )
-MOST_ROWS, FIRST_ROWS = 100, 30
+MOST_ROWS, FIRST_ROWS = 50, 12
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -1,4 +1,4 @@
-"""What naive twins are written with, by definition and in plain steps; nothing here is compiled.
+"""What naive twins are written with, by definition and in plain steps; only `libm` is compiled.
 
 A package of twins (``tests/reference``) borrows these modules: ``from .expansion import Expansions``.
 """

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from omkl.testing.plain.kernels import inner, one_cosine, one_value, squared_norms
+from omkl.testing.plain.kernels import cosine, inner, kernel, squared_norms
 
 
 class ClassResult(NamedTuple):
@@ -39,10 +39,9 @@ def _gram(X: bytes, shape: tuple[int, int], kernels: str, normalise: str) -> np.
     from ast import literal_eval
 
     rows = np.asfortranarray(np.frombuffer(X).reshape(shape))
-    norms, one = squared_norms(rows), one_cosine if normalise == "cosine" else one_value
-    dots = [inner(rows, x) for x in rows]
-    pairs = [[(dots[j][t], norms[j], norms[t]) for t in range(len(rows))] for j in range(len(rows))]
-    return np.array([[[one(k, *pair) for pair in line] for line in pairs] for k in literal_eval(kernels)])
+    norms, one = squared_norms(rows), cosine if normalise == "cosine" else kernel
+    pairs = [(inner(rows, x), norms, norm) for x, norm in zip(rows, norms, strict=True)]
+    return np.array([[one(k, *pair) for pair in pairs] for k in literal_eval(kernels)])
 
 
 def gram(X: np.ndarray, kernels: list[dict], normalise: str) -> np.ndarray:

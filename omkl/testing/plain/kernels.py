@@ -1,12 +1,23 @@
 """Kernel functions of one example against a whole stream, summed feature by feature from left to right.
 
 Conventions: ||x - x'||^2 = n_x + n_x' - 2 x.x', clipped at 0; the three inner products are summed in the same
-order, so equal vectors are at distance exactly 0. exp underflows to exactly 0.
+order, so equal vectors are at distance exactly 0. exp underflows to exactly 0; it and powers are the C
+library's, since numpy's differ in the last place, and between machines.
 """
 
 import math
+from functools import cache
 
 import numpy as np
+
+
+@cache
+def libm():
+    """(exp, power) of the C library, number by number."""
+    from numba import vectorize
+
+    exp = vectorize(["float64(float64)"])(lambda x: math.exp(x))
+    return exp, vectorize(["float64(float64, float64)"])(lambda x, a: math.pow(x, a))
 
 
 def inner(X, z):
@@ -27,26 +38,27 @@ def squared_norms(X):
 
 def kernel(k, xz, nx, nz):
     """One kernel k from the inner product x.z and the squared norms of x and z."""
+    exp, power = libm()
     squared_distance = np.maximum(nx + nz - 2 * xz, 0.0)
     if k["kind"] == "gaussian" and "gamma" in k:
-        return np.exp(-k["gamma"] * squared_distance)
+        return exp(-k["gamma"] * squared_distance)
     if k["kind"] == "gaussian":
-        return np.exp(-squared_distance / (2 * k["sigma"] ** 2))
+        return exp(-(1 / (2 * k["sigma"] ** 2)) * squared_distance)
     if k["kind"] == "laplacian":
-        return np.exp(-np.sqrt(squared_distance) / k["sigma"])
+        return exp(-(1 / k["sigma"]) * np.sqrt(squared_distance))
     if k["kind"] == "matern32":
         u = np.sqrt(3.0) / k["sigma"] * np.sqrt(squared_distance)
-        return (1.0 + u) * np.exp(-u)
+        return (1.0 + u) * exp(-u)
     if k["kind"] == "rational_quadratic":
-        return np.power(1.0 + 1 / (2 * k["alpha"] * k["sigma"] ** 2) * squared_distance, -k["alpha"])
+        return power(1.0 + 1 / (2 * k["alpha"] * k["sigma"] ** 2) * squared_distance, -k["alpha"])
     if k["kind"] == "linear":
         return xz + np.zeros_like(nx)
     if k["kind"] == "polynomial":
         base = k.get("scale", 1.0) * xz + k.get("coef0", 0.0)
-        power = base
+        product = base
         for _ in range(int(k["degree"]) - 1):
-            power = power * base
-        return power
+            product = product * base
+        return product
     raise ValueError(f"unknown kernel kind {k['kind']!r}")
 
 
@@ -54,35 +66,6 @@ def cosine(k, xz, nx, nz):
     """kappa(x, z) / sqrt(kappa(x, x) kappa(z, z)), and 0 where a self-kernel is 0."""
     product = kernel(k, nx, nx, nx) * kernel(k, nz, nz, nz)
     return np.where(product == 0, 0.0, kernel(k, xz, nx, nz) / np.sqrt(np.where(product == 0, 1.0, product)))
-
-
-def one_value(k, dot, n, nt):
-    """`kernel` of one pair, in Python's arithmetic."""
-    if k["kind"] in ("linear", "polynomial"):
-        base = k.get("scale", 1.0) * dot + k.get("coef0", 0.0)
-        power = base
-        for _ in range(k.get("degree", 1) - 1):
-            power = power * base
-        return power
-    square = max(n + nt - 2 * dot, 0.0)
-    if k["kind"] == "gaussian":
-        return math.exp(-(k["gamma"] if "gamma" in k else 1 / (2 * k["sigma"] ** 2)) * square)
-    if k["kind"] == "laplacian":
-        return math.exp(-(1 / k["sigma"]) * math.sqrt(square))
-    if k["kind"] == "matern32":
-        u = math.sqrt(3.0) / k["sigma"] * math.sqrt(square)
-        return (1.0 + u) * math.exp(-u)
-    if k["kind"] == "rational_quadratic":
-        return math.pow(1.0 + 1 / (2 * k["alpha"] * k["sigma"] ** 2) * square, -k["alpha"])
-    raise ValueError(f"unknown kernel kind {k['kind']!r}")
-
-
-def one_cosine(k, dot, n, nt):
-    """`cosine` of one pair, in Python's arithmetic; a kernel of the distance is 1 at x = x'."""
-    if k["kind"] not in ("linear", "polynomial"):
-        return one_value(k, dot, n, nt)
-    both = one_value(k, n, n, n) * one_value(k, nt, nt, nt)
-    return one_value(k, dot, n, nt) / math.sqrt(both) if both > 0 else 0.0
 
 
 def pool_rows(X, kernels, normalise="none"):

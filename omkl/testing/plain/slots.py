@@ -1,13 +1,13 @@
 """The classifiers f_1 .. f_m of a twin with a budget: lists of slots that can be overwritten and scaled.
 
-Everything is Python arithmetic, one number at a time: an output is the sum over a kernel's slots in the order
-of their numbers, a kernel value is its definition with math.exp.
+Sums are Python arithmetic, one number at a time: an output is the sum over a kernel's slots in the order of
+their numbers.
 """
 
 import numpy as np
 
 from omkl.testing.plain.expansion import Expansions
-from omkl.testing.plain.kernels import inner, one_cosine, one_value, squared_norms
+from omkl.testing.plain.kernels import cosine, inner, kernel, squared_norms
 from omkl.testing.plain.weights import Weights
 
 
@@ -17,19 +17,23 @@ class Slots(Expansions):
     def __init__(self, X, y, kernels, normalise, budget):
         super().__init__(None, len(kernels), len(y))
         self.X, self.norms = np.asfortranarray(X, dtype=float), squared_norms(X)
-        self.y, self.kernels, self.cosine, self.budget = y, kernels, normalise == "cosine", budget
+        self.y, self.kernels, self.budget = y, kernels, budget
+        self.one = {"none": kernel, "cosine": cosine}[normalise]
         self.a = [[] for _ in kernels]
         self.held = [[] for _ in kernels]
         self.oldest = [0] * self.m
-        self.dots = {}
+        self.dots, self.rows = {}, {}
         self.weights = Weights(self.m)
 
     def kappa(self, i, j, t):
         """kappa_i(x_j, x_t)."""
-        if j not in self.dots:
-            self.dots[j] = inner(self.X, self.X[j])
-        dot, n, nt = self.dots[j][t], self.norms[j], self.norms[t]
-        return (one_cosine if self.cosine else one_value)(self.kernels[i], dot, n, nt)
+        row = self.rows.get((i, j))
+        if row is None:
+            if j not in self.dots:
+                self.dots[j] = inner(self.X, self.X[j])
+            values = self.one(self.kernels[i], self.dots[j], self.norms, self.norms[j])
+            row = self.rows[i, j] = memoryview(values)  # of Python's floats
+        return row[t]
 
     def f(self, i, t):
         """f_i(x_t)."""

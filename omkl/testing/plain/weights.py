@@ -74,10 +74,10 @@ class RealWeights(Weights):
     def quotient(self, votes, every):
         with localcontext() as context:
             context.prec = 60
-            beta, low = Decimal(str(self.beta or 1)), min(every)
+            rate, low = Decimal(str(self.beta or 1)).ln(), min(every)
 
             def number(counts):
-                return sum(n * beta ** (Decimal(e - low) / UNIT) for e, n in counts.items() if n)
+                return sum(n * (rate * (e - low) / UNIT).exp() for e, n in counts.items() if n)
 
             won = number(votes)
             return float(won / number(every)), (won > 0) - (won < 0)
