@@ -164,7 +164,7 @@ def plain_sums(E, rows, low, high, row_of, start, wanted):
     if may_look_up(E.tables):
         call(E.entries.plain_looked_up, (E, E.tables, rows, low, high, row_of, start, wanted))
         return
-    J = min(_TILE // lanes // _CHUNK * _CHUNK, -(-(stop - start) // _CHUNK) * _CHUNK)
+    J = max(_CHUNK, min(_TILE // lanes // _CHUNK * _CHUNK, -(-(stop - start) // _CHUNK) * _CHUNK))
     dots, squares, nearest = np.empty((J, lanes)), np.empty((J, lanes)), np.empty((J // _CHUNK, lanes))
     own = np.zeros(lanes)
     for q in range(row_of.size):

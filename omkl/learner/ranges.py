@@ -11,31 +11,35 @@ from omkl.errors import Overflow
 MOST_DIGITS = 300.0  # before the decimal point, of kernel values summed over the rounds: NaN must never arise
 LARGEST_TARGET = 1e150  # of a regression, whose squared errors must be finite
 
-Growth = tuple[int, float]  # the largest degree of the kernels, and the largest factor of a dot product
+Growth = tuple[tuple[int, float, float], ...]  # (degree, scale, coef0) of each different kernel
 
 
 def growth(kernels: Sequence[Mapping[str, Any]]) -> Growth:
-    """Return how kernel values grow with the features; squared distances grow as a degree of 1."""
-    degree = max((kernel.get("degree", 1) for kernel in kernels), default=1)
-    return degree, max((kernel.get("scale", 1.0) for kernel in kernels), default=1.0)
+    """Return how kernel values grow with the features; squared distances grow as (1, 1, 0)."""
+    names = {"degree": 1, "scale": 1.0, "coef0": 0.0}
+    own = {tuple(kernel.get(name, usual) for name, usual in names.items()) for kernel in kernels}
+    return tuple(sorted({(1, 1.0, 0.0)} | own))  # type: ignore[arg-type]
 
 
 def check_rows(growth: Growth, indptr: np.ndarray, values: np.ndarray, rounds: int = 1) -> None:
     """Raise ValueError for rows (CSR) whose kernel values would overflow when this many are summed."""
-    if _fit(growth, float(np.vdot(values, values)), rounds):
+    if all(_fit(kernel, float(np.vdot(values, values)), rounds) for kernel in growth):
         return  # all rows together are small enough
     rows = np.repeat(np.arange(len(indptr) - 1), np.diff(indptr))
     with np.errstate(over="ignore"):
-        square = float(np.bincount(rows, np.square(values)).max())
-    if not _fit(growth, square, rounds):
-        kind = f"kernel values of degree {growth[0]}" if growth[0] > 1 else "squared distances"
-        raise ValueError(f"a feature of size {np.abs(values).max():.3g} makes {kind} overflow")
+        square = float(np.bincount(rows, np.square(values)).max(initial=0.0))
+    for degree, scale, coef0 in growth:
+        if not _fit((degree, scale, coef0), square, rounds):
+            kind = f"kernel values of degree {degree}" if degree > 1 else "squared distances"
+            kind += f" with coef0 {coef0:g}" if coef0 else ""
+            raise ValueError(f"a feature of size {np.abs(values).max(initial=0.0):.3g} makes {kind} overflow")
 
 
-def _fit(growth: Growth, square: float, rounds: int) -> bool:
-    """Whether kernel values of rows with at most this squared norm can be summed."""
-    degree, scale = growth
-    return square == 0.0 or degree * math.log10(square * max(scale, 1.0)) + math.log10(rounds) <= MOST_DIGITS
+def _fit(kernel: tuple[int, float, float], square: float, rounds: int) -> bool:
+    """Whether a kernel's values of rows with at most this squared norm can be summed."""
+    degree, scale, coef0 = kernel
+    base = square * max(scale, 1.0) + coef0
+    return base == 0.0 or degree * math.log10(base) + math.log10(rounds) <= MOST_DIGITS
 
 
 def check_targets(target: np.ndarray) -> None:

@@ -177,7 +177,7 @@ def _check(setting: Setting, spec: LearnerSpec, params: dict[str, Any], dataset:
     try:
         check_rows(grows, dataset.indptr, dataset.values, dataset.T)
     except ValueError as error:
-        other = ", or choose a pool without polynomials" if grows[0] > 1 else ""
+        other = ", or choose a pool without polynomials" if any(degree > 1 for degree, _, _ in grows) else ""
         raise UserError(
             f"data={dataset.name}: {error} (algo={setting.learner}); scale the features{other}"
         ) from None

@@ -118,3 +118,13 @@ def test_duplicates_with_opposite_labels_give_exactly_zero():
     )
     assert E.n_sv[narrow] == data.T
     assert E.A[narrow, : data.T].tolist() == data.y.tolist()
+
+
+@pytest.mark.timeout(300)
+def test_a_block_may_have_more_doubtful_rows_than_a_tile():
+    """All outputs of a second half orthogonal to the first are 0, and so is the tile's number of vectors."""
+    X, block = np.repeat(np.eye(2) * 1.5, 600, axis=0), 600
+    pool = {"normalise": "cosine", "kernels": [{"kind": "linear"}, {"kind": "polynomial", "degree": 2}]}
+    learner = new_learner("omkc_dd", pool, 2, block=block)
+    learner.run(stream_of(dataset(X, np.ones(2 * block))))
+    assert learner.state["E"].n_sv.tolist() == [2, 2]  # the first row of each half alone

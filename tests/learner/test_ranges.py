@@ -1,6 +1,7 @@
 """Rows and targets that are too large are refused before a model learns from them, and spoil none."""
 
 import pickle
+import re
 from threading import Thread
 
 import numpy as np
@@ -45,6 +46,20 @@ def test_fit_update_and_predict_refuse_what_run_refuses(tmp_path, capsys, learne
         assert not out
         assert err.startswith(f"omkl: {huge}: a feature of size")
     assert model.read_bytes() == before
+
+
+@pytest.mark.parametrize(("degree", "coef0"), [(1000, 2.5), (4, 1e100)])
+def test_a_polynomial_that_overflows_by_its_coef0_is_refused(tmp_path, capsys, degree, coef0):
+    kernels = [{"kind": "polynomial", "degree": degree, "coef0": coef0}, {"kind": "gaussian", "sigma": 1.0}]
+    said = f"makes kernel values of degree {degree} with coef0 {coef0:g} overflow"
+    model = omkl.sklearn.OmkcDdClassifier(pool={"kernels": kernels}, random_state=0)
+    with pytest.raises(ValueError, match=re.escape(said)):
+        model.fit(X / 9, SIGN)
+    given = "pool.kernels=[{kind:polynomial,degree:%d,coef0:%r}]" % (degree, coef0)  # noqa: UP031
+    assert main(["run", "data=wdbc", "algo=omkc_dd", given, f"store={tmp_path}"]) == 2
+    assert said in capsys.readouterr().err
+    kernels[0]["coef0"] = 0.5
+    assert model.set_params(pool={"kernels": kernels}).fit(X / 9, SIGN).mistakes_ < len(X)
 
 
 @pytest.mark.parametrize("name", ["Om2Classifier", "BomkcSpaClassifier", "RffRegressor", "AdamklRegressor"])
