@@ -97,8 +97,8 @@ def panel_title(axes: "Axes", text: str, alone: bool, size: float = 10.0, below:
 
 def panel_width(axes: "Axes") -> float:
     """Return about how wide a panel is, in inches, before the figure is laid out."""
-    figure, grid = axes.get_figure(root=True), axes.get_gridspec()
-    return figure.get_figwidth() / (grid.ncols if grid else 1) - _BESIDE if figure else _USUAL
+    figure, grid = axes.figure, axes.get_gridspec()
+    return figure.bbox.width / figure.dpi / (grid.ncols if grid else 1) - _BESIDE if figure else _USUAL
 
 
 def _caption(figure: "Figure", caption: str, warnings: Iterable[str]) -> tuple[str, str]:

@@ -210,8 +210,8 @@ def learner_seed(*words):
 def test_without_a_worker_of_the_same_omkl_nothing_is_stored(lone_cluster, tmp_path, capsys):
     """First without workers, then with one of another learner_seed, then with one of ours that comes late."""
     cluster = lone_cluster
-    with pytest.raises(OmklError, match=r"has had no dask worker for 0\.5 s"):
-        cluster.run([("value", 1)], wait=0.5)
+    with pytest.raises(OmklError, match=r"has had no dask worker for 5 s"):
+        cluster.run([("value", 1)], wait=5.0)  # connecting may take seconds too
 
     copy = tmp_path / "other"
     shutil.copytree(ROOT / "omkl", copy / "omkl", ignore=shutil.ignore_patterns("__pycache__"))

@@ -199,7 +199,7 @@ def test_search_and_pipeline(rows):
 
 def test_a_million_columns_take_little_memory():
     rng = np.random.default_rng(0)
-    X = sp.random_array((300, 1_000_000), density=2e-5, rng=rng, format="csr")
+    X = sp.csr_array(sp.random(300, 1_000_000, density=2e-5, random_state=rng))
     y = np.where(X[:, :500_000].sum(axis=1) > X[:, 500_000:].sum(axis=1), "left", "right")
     estimator = made("OmkcDdClassifier", pool=[{"kind": "linear"}, {"kind": "gaussian", "sigma": 2}]).fit(
         X, y
