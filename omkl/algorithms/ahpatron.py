@@ -176,7 +176,8 @@ def avp_ogs(stream, B, G, norm2, change, T, trace, learn, U, eps, c):
     G factored Gram matrix of the stored vectors   beta = K^-1 k, the coefficients of the projection
     change (1,) Delta: 1 and the squared norms of what was learnt from mistakes
     eta = c U / sqrt(U^2 + Delta)
-    An example within the squared distance 100 / T of the span is projected. As K is symmetric, beta' K a =
+    An example within the squared distance 100 / T of the span is projected, and one whose kappa(x, x) is 0
+    always: it would leave K without an inverse. As K is symmetric, beta' K a =
     k . a = f and beta' K beta = k . beta, the squared norm of the projection.
     """
     for t in range(stream.T):
@@ -188,7 +189,7 @@ def avp_ogs(stream, B, G, norm2, change, T, trace, learn, U, eps, c):
             continue
         k, own_s = kernel_values(B, t)[:n, 0].copy(), own_kernels(B, 0)
         u, size2, residual = distance(G, k, own, own_s)
-        projects = n > 0 and residual <= 100.0 / T[0]
+        projects = (n > 0 or own == 0.0) and residual <= 100.0 / T[0]
         size2 = size2 if projects else own
         if is_mistake(y, f):
             change[0] = within_range(change[0] + size2)

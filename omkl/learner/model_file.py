@@ -18,6 +18,7 @@ import numpy as np
 from omkl.errors import UserError
 from omkl.files import replacing
 from omkl.learner.learner import Learner
+from omkl.learner.ranges import check_arrays
 from omkl.learner.saved import pack, unpack
 
 MAGIC, MANY_CLASSES = b"omkl model 1\n", b"omkl model 2\n"
@@ -26,8 +27,12 @@ _LONGEST_HEADER = 2**26
 
 
 def write(path: Path | str, learner: Learner, about: dict[str, Any]) -> None:
-    """Save a learner; about: JSON that `read` gives back. The file is replaced in one step."""
+    """Save a learner; about: JSON that `read` gives back. The file is replaced in one step.
+
+    Raises Overflow for a learner that the last rounds made useless: `read` would refuse it.
+    """
     header, arrays = pack(learner)
+    check_arrays(arrays)
     arrays = {
         name: np.ascontiguousarray(array).astype(_little(array), copy=False) for name, array in arrays.items()
     }

@@ -62,6 +62,15 @@ def check_sums(sums: np.ndarray, first: int = 0) -> None:
     _check(~np.isfinite(sums), first)
 
 
+def check_arrays(arrays: Mapping[str, np.ndarray]) -> None:
+    """Raise Overflow where one of a model's arrays holds NaN: its next prediction would be NaN."""
+    for name, array in arrays.items():
+        if array.dtype.kind == "f" and np.isnan(array).any():
+            raise Overflow(
+                f"what the model has learnt overflowed ({name}); rescale the data or reduce the step size"
+            )
+
+
 def _check(wrong: np.ndarray, first: int) -> None:
     if wrong.any():
         t = first + int(np.argmax(wrong)) + 1

@@ -17,7 +17,7 @@ import omkl.learner.one_pass
 from omkl import seeds
 from omkl.config import learner_names, learner_spec, pool
 from omkl.testing import twins
-from omkl.testing.cases import stream_of, ties, wdbc
+from omkl.testing.cases import dataset, stream_of, ties, wdbc
 from omkl.testing.twins import EDGES, SMALL, assert_equal, edge, kernels_for, pools_of
 
 SETS = ("wdbc", "ties", "a9a_train", "votes84", "svmguide3", "german", "breast")
@@ -196,3 +196,14 @@ def test_degenerate_streams_equal_the_twin(edge_name, name):
     for pool_name in pools_of(name):
         small = {key: value for key, value in SMALL.get(name, {}).items() if key == "D"}  # nothing to remove
         compare(name, data, np.arange(data.T), pool_name, **small)
+
+
+@pytest.mark.parametrize("name", [n for n in learner_names() if learner_spec(n).kernels == "own"])
+def test_rows_of_zeros_first_and_between_equal_the_twin(name):
+    """With a linear kernel kappa(x, x) = 0 there: a Gram matrix that held them would have no inverse."""
+    if learner_spec(name).pool == "gaussian":
+        pytest.skip("features of Gaussian kernels alone")
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60, 3)), rng.choice([-1.0, 1.0], 60)
+    X[::4] = 0.0
+    compare(name, dataset(X, y, "zero rows between"), np.arange(60), None, kernel={"kind": "linear"})

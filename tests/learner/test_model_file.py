@@ -17,7 +17,7 @@ import omkl.data
 from omkl.config import learner_names, learner_spec, pool
 from omkl.engine.saved_arrays import from_arrays, to_arrays
 from omkl.engine.stream import part
-from omkl.errors import UserError
+from omkl.errors import Overflow, UserError
 from omkl.learner import Learner, model_file
 from omkl.learner.model import score
 from omkl.learner.saved import pack
@@ -122,6 +122,14 @@ def test_arrays_with_nan_are_refused(model):
             tried += 1
         at += math.prod(shape) * int(kind[-1])
     assert tried > 1
+
+
+def test_a_learner_that_overflowed_is_not_saved_and_the_file_stays(model):
+    learner, before = model_file.read(model)[0], model.read_bytes()
+    learner.state["B"].A[0, 0] = math.nan
+    with pytest.raises(Overflow, match=r"what the model has learnt overflowed \(B\.A\)"):
+        model_file.write(model, learner, {})
+    assert model.read_bytes() == before
 
 
 def test_a_damaged_file_is_refused(model):

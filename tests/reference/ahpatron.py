@@ -97,7 +97,7 @@ def avp_ogs(X, y, kernels, *, U, eps, c, normalise="none", rng=None):
         if not short(y[t], f, eps):
             continue
         beta, size2, residual = E.projection(0, t)
-        projects = len(beta) > 0 and residual <= 100 / T
+        projects = (len(beta) > 0 or E.kappa(0, t, t) == 0) and residual <= 100 / T
         change = size2 if projects else E.kappa(0, t, t)
         Delta += change if y[t] * f <= 0 else 0
         lam = c * U / math.sqrt(U**2 + Delta)
