@@ -188,7 +188,7 @@ def assert_equal(name: str, data: Dataset, order: np.ndarray, passes: Passes) ->
         return
     kept, rows = stored(learner), order[result.stored]
     np.testing.assert_array_equal(kept["indptr"], np.append(0, np.cumsum(np.diff(data.indptr)[rows])))
-    at = np.concatenate([np.arange(data.indptr[r], data.indptr[r + 1]) for r in rows]).astype(int)
+    at = np.concatenate([[], *(np.arange(data.indptr[r], data.indptr[r + 1]) for r in rows)]).astype(int)
     np.testing.assert_array_equal(kept["indices"], data.indices[at])
     np.testing.assert_array_equal(kept["values"], data.values[at])
     shared = len(result.coefficients) == 1  # the mean kernel's perceptron: one list for all kernels
@@ -223,7 +223,7 @@ def assert_same_functions(data: Dataset, order: np.ndarray, B: Any, result: Resu
     the largest coefficient.
     """
     rows = kernels.pool_rows(dense(data)[order], given["kernels"], given["normalise"])
-    K = np.array([rows(t) for t in result.stored])  # (n, m, T)
+    K = np.array([rows(t) for t in result.stored]).reshape(*result.coefficients.T.shape, data.T)  # (n, m, T)
     place: dict[Any, int] = {}
     for j, t in enumerate(result.stored):
         part = slice(*data.indptr[order[t] :][:2])

@@ -207,3 +207,12 @@ def test_rows_of_zeros_first_and_between_equal_the_twin(name):
     X, y = rng.normal(size=(60, 3)), rng.choice([-1.0, 1.0], 60)
     X[::4] = 0.0
     compare(name, dataset(X, y, "zero rows between"), np.arange(60), None, kernel={"kind": "linear"})
+
+
+@pytest.mark.parametrize(
+    ("name", "over"), [("krls_ald", {"nu": 5.0}), ("bomkc_spa", {"alpha": 1e-9, "beta": 1e9})]
+)
+def test_a_learner_that_stores_nothing_equals_its_twin(name, over):
+    X = np.random.default_rng(0).normal(size=(20, 2))
+    data = dataset(X, np.where(np.arange(20) % 2, 1.0, -1.0), "nothing stored")
+    assert not len(compare(name, data, np.arange(20), "paper16", **over).stored)
