@@ -23,7 +23,8 @@ def growth(kernels: Sequence[Mapping[str, Any]]) -> Growth:
 
 def check_rows(growth: Growth, indptr: np.ndarray, values: np.ndarray, rounds: int = 1) -> None:
     """Raise ValueError for rows (CSR) whose kernel values would overflow when this many are summed."""
-    if all(_fit(kernel, float(np.vdot(values, values)), rounds) for kernel in growth):
+    together = float(np.vdot(values, values))
+    if all(_fit(kernel, together, rounds) for kernel in growth):
         return  # all rows together are small enough
     rows = np.repeat(np.arange(len(indptr) - 1), np.diff(indptr))
     with np.errstate(over="ignore"):
