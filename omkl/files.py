@@ -9,6 +9,7 @@ import contextlib
 import errno
 import hashlib
 import os
+import shutil
 import sys
 import uuid
 import warnings
@@ -70,16 +71,25 @@ def replacing(target: Path) -> Iterator[IO[bytes]]:
     """Yield a new file. It replaces the target, durably, when the block succeeds; else it is removed.
 
     Then also those are removed that killed processes left of the same target (POSIX). Of several processes
-    that replace it at once, the last wins.
+    that replace it at once, the last wins. A link stays: what it leads to is replaced. A pipe or a device,
+    such as /dev/stdout, is written to.
     """
     if target.is_dir():
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(target))
+    if target.exists() and not target.is_file():
+        with open(target, "wb") as stream:
+            yield stream
+        return
+    if target.is_symlink():
+        target = Path(os.path.realpath(target))
     target.parent.mkdir(parents=True, exist_ok=True)
     # short: the target's name may be of any length
     start = f".{hashlib.blake2b(target.name.encode(), digest_size=4).hexdigest()}-"
     part, file = _new_part(target.parent, start)
     try:
         with file:
+            if target.exists():
+                shutil.copymode(target, part)
             yield file
             file.flush()
             os.fsync(file.fileno())
@@ -94,11 +104,10 @@ def replacing(target: Path) -> Iterator[IO[bytes]]:
 
 
 def write_text(path: Path, text: str) -> int:
-    """Write a file as a whole, readable for everybody; return its size. Raises OmklError if that fails."""
+    """Write a file as a whole, return its size. Raises OmklError if that fails."""
     try:
         with replacing(path) as file:
             size = file.write(text.encode())
-        path.chmod(0o644)  # readable as any other file, unlike the temporary one
     except OSError as error:
         raise path_error(f"write {path}", error) from error
     return size

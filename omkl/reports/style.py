@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from omkl import __version__
 from omkl.errors import UserError, path_error
+from omkl.files import replacing
 from omkl.reports import look as looking
 from omkl.reports.look import points
 
@@ -200,8 +201,9 @@ def save(
     with looks():
         for path in paths:
             try:
-                path.parent.mkdir(parents=True, exist_ok=True)
-                figure.savefig(path, metadata=metadata[path.suffix.lower()])
+                ending = path.suffix.lower()
+                with replacing(path) as file:
+                    figure.savefig(file, format=ending[1:], metadata=metadata[ending])
             except OSError as error:
                 raise path_error(f"write the figure {path}", error) from error
     return paths

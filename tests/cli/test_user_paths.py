@@ -1,5 +1,9 @@
 """Impossible paths, wherever a user may give one: exit code 2 and one line that names the path."""
 
+import os
+import stat
+from threading import Thread
+
 import pytest
 
 from omkl.cli import main
@@ -7,6 +11,13 @@ from omkl.cli import main
 LONG = "a" * 300
 FIT = ["data=rows", "algo=arow"]
 STORED = [*FIT, "yardsticks=[]", "reps=1", "store=st"]
+WRITERS = {
+    "m.omkl": ["fit", *FIT],
+    "m.csv": ["predict", "model", "rows"],
+    "x.csv": ["results", "export", "store=st"],
+    "f.svg": ["figure", "curve", *STORED],
+    "p.html": ["report", *STORED],
+}
 RUN = ["data=wdbc", "algo=majority", "yardsticks=[]", "reps=1"]
 
 
@@ -83,6 +94,44 @@ def test_a_file_in_place_of_a_folder_and_the_reverse(words, said, capsys, tmp_pa
     before = sorted(path.name for path in tmp_path.iterdir())
     assert_refused(words, said, capsys)
     assert sorted(path.name for path in tmp_path.iterdir()) == before  # no folder was made
+
+
+@pytest.fixture
+def stored(tmp_path, capsys):
+    (tmp_path / "rows").write_text("1 1:1\n-1 1:2\n")
+    assert main(["fit", *FIT, "--out", "model"]) == 0
+    assert main(["run", *STORED]) == 0
+    capsys.readouterr()
+
+
+@pytest.mark.parametrize("name", WRITERS)
+def test_a_link_stays_and_what_it_leads_to_is_replaced(stored, name, tmp_path):
+    (tmp_path / "far").mkdir()
+    file, link = tmp_path / "far" / "file", tmp_path / name
+    file.write_text("before")
+    file.chmod(0o640)
+    link.symlink_to("far/file")
+    assert main([*WRITERS[name], "--out", name]) == 0
+    assert link.is_symlink()
+    assert file.read_bytes() == link.read_bytes() != b"before"
+    assert stat.S_IMODE(file.stat().st_mode) == 0o640
+    assert [path.name for path in file.parent.iterdir()] == ["file"]
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes here")
+@pytest.mark.parametrize("name", WRITERS)
+def test_a_pipe_is_written_to(stored, name, tmp_path):
+    assert main([*WRITERS[name], "--out", f"file-{name}"]) == 0
+    os.mkfifo(tmp_path / name)
+    read: list[bytes] = []
+    reader = Thread(target=lambda: read.append((tmp_path / name).read_bytes()), daemon=True)
+    reader.start()
+    assert main([*WRITERS[name], "--out", name]) == 0
+    reader.join(30)
+    assert read == [
+        (tmp_path / f"file-{name}").read_bytes().replace(b"file-", b"")
+    ]  # figures hold the command
+    assert stat.S_ISFIFO((tmp_path / name).stat().st_mode)
 
 
 def test_the_longest_name_that_can_be(tmp_path, capsys):
