@@ -29,7 +29,7 @@ def accumulate(E, sides, tile, first, count, low, high):
     dots, scratch, rows, row_norm2 = tile.dots, tile.scratch, high - low, E.open.row_norm2[low:high]
     squares, K, chosen = scratch.squares, scratch.K, scratch.chosen
     nearest, farthest = distances(first, count, norm2, row_norm2, dots, scratch)
-    if belong_to_few(E):
+    if count == 1 or belong_to_few(E):
         accumulate_by_vector(E, sides, tile, first, count, low, high, nearest, farthest)
         return
     place = 0

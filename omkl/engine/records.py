@@ -44,7 +44,7 @@ class Record:
         """Where the record's words lie, which live as long as it does."""
         held: Any = vars(self)
         if "words" not in held:
-            words = np.array(_words(tuple(self)), np.uint64)  # type: ignore[arg-type]
+            words = np.array(_words(tuple(self)), np.int64)  # type: ignore[arg-type]
             held.setdefault("words", (words, words.ctypes.data))  # of two threads, one's words stay
         return held["words"][1]
 
@@ -69,9 +69,24 @@ class RecordType(types.Type):
         return sum(_length(self.fields[other]) for other in before)
 
 
+_types: dict[tuple, RecordType] = {}  # by `_form`, since numba takes a millisecond for an Expansion
+
+
 def _typeof(record: Any, context: Any) -> RecordType:
-    kinds = [(name, typeof_impl(value, context)) for name, value in record._asdict().items()]
-    return RecordType(type(record).__name__, tuple(kinds))
+    form = _form(record)
+    if form not in _types:
+        kinds = [(name, typeof_impl(value, context)) for name, value in record._asdict().items()]
+        _types[form] = RecordType(type(record).__name__, tuple(kinds))
+    return _types[form]
+
+
+def _form(value: Any) -> Any:
+    """What decides numba's type of a field."""
+    if isinstance(value, np.ndarray):
+        return value.dtype, value.ndim, value.flags.num
+    if isinstance(value, tuple):
+        return type(value), *map(_form, value)
+    return type(value)
 
 
 def _fits(kind: Any) -> bool:
@@ -82,19 +97,19 @@ def _fits(kind: Any) -> bool:
     return isinstance(kind, RecordType) or kind in (types.none, types.int64, types.float64)
 
 
-def _words(value: Any) -> list[int]:
-    """The words of a field."""
-    if value is None:
-        return []
-    if isinstance(value, Record):
-        return [value.address]
-    if isinstance(value, tuple):
-        return [word for part in value for word in _words(part)]
-    if isinstance(value, np.ndarray):
-        return [value.__array_interface__["data"][0], *value.shape, *(step % 2**64 for step in value.strides)]
-    if isinstance(value, float):
-        return [int(np.float64(value).view(np.uint64))]
-    return [int(value) % 2**64]
+def _words(fields: tuple) -> list[int]:
+    """The words of these fields, one after another."""
+    words: list[int] = []
+    for value in fields:
+        if isinstance(value, np.ndarray):
+            words += value.__array_interface__["data"][0], *value.shape, *value.strides
+        elif isinstance(value, Record):
+            words.append(value.address)
+        elif isinstance(value, tuple):
+            words += _words(value)
+        elif value is not None:
+            words.append(int(np.float64(value).view(np.int64)) if isinstance(value, float) else int(value))
+    return words
 
 
 def _length(kind: Any) -> int:

@@ -107,6 +107,16 @@ def test_types_are_those_of_the_fields():
     assert typeof(outer()) != typeof(outer(matrix=np.zeros((9, 9), np.float32)))
     assert typeof(outer()) != typeof(outer(absent=np.zeros(1)))
     assert typeof(Inner(None, np.zeros(2))) != typeof(Inner(np.zeros(2), None))
+    frozen = np.zeros((2, 3))
+    frozen.flags.writeable = False
+    for other in (
+        frozen,
+        np.zeros((2, 3), np.float32),
+        np.zeros((2, 3), order="F"),
+        np.zeros((2, 6))[:, ::2],
+    ):
+        assert typeof(outer(matrix=other)) != typeof(outer())
+    assert typeof(outer(whole=0.5)) != typeof(outer())
 
 
 def test_what_a_record_cannot_hold_is_refused():
