@@ -15,8 +15,8 @@ def krls_ald(stream, B, G, P, trace, learn, nu):
 
     G factored Gram matrix K of the dictionary   beta = K^-1 k (a in the paper), delta squared distance of x
     from the span   P inverse of the sum of beta beta' over all examples   a coefficients (alpha)   e error
-    Where delta > nu: a <- [a - beta e / delta; e / delta], else q = P beta / (1 + beta' P beta), P <- P - q
-    beta' P, a <- a + K^-1 q e
+    Where delta > nu, and at the first x: a <- [a - beta e / delta; e / delta]
+    else q = P beta / (1 + beta' P beta), P <- P - q beta' P, a <- a + K^-1 q e
     Deviations: with G in place of K^-1 the same products cost the same. A delta that is rounding is 0.
     """
     for t in range(stream.T):
@@ -30,7 +30,7 @@ def krls_ald(stream, B, G, P, trace, learn, nu):
         u, _, delta = distance(G, k, own, own_s)
         beta = projection(G, k, own, own_s, u)
         e = y - f
-        if delta > nu:
+        if delta > nu or (n == 0 and delta > 0.0):
             move(B, 0, -e / delta, beta)
             grow(G, u, delta)
             add(B, stream, t, 0, n, e / delta)

@@ -14,7 +14,7 @@ def krls_ald(X, y, kernels, *, nu, normalise="none", rng=None):
         f = sum(a * E.kappa(0, j, t) for a, j in zip(E.a[0], E.held[0], strict=True))
         E.record(f, y[t], [True])
         beta, _, delta = E.projection(0, t)
-        if delta > nu:
+        if delta > nu or (not len(beta) and delta > 0):
             E.append(0, t, 0.0)
             M, beta = np.pad(M, (0, 1)), np.append(np.zeros(len(beta)), 1.0)
         if len(beta):
