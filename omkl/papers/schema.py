@@ -1,15 +1,13 @@
 """What conf/paper may hold: the type of each key, so that a mistake is reported before anything runs."""
 
-import reprlib
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from omkl.config.domains import Check, checked, such
 from omkl.errors import UserError, show, suggest
 
 # A claim says on how many data sets it holds; here the smallest share that makes it true.
 QUANTIFIERS = {"all": 1.0, "nearly all": 0.8, "most": 0.5, "some": 0.0}
-
-Type = tuple[str, Callable[[Any], bool]]  # its name in messages, and the test of a value
 
 
 def _is_text(value: Any) -> bool:
@@ -30,20 +28,19 @@ def _all(kind: type, test: Callable[[Any], bool]) -> Callable[[Any], bool]:
     return fits
 
 
-TEXT: Type = ("a text", _is_text)
-NAME: Type = ("a text or a whole number", lambda value: _is_text(value) or type(value) is int)
-NUMBER: Type = ("a number", lambda value: type(value) in (int, float))
-COUNT: Type = ("a whole number from 1 up", lambda value: type(value) is int and value > 0)
-FLAG: Type = ("true or false", lambda value: isinstance(value, bool))
-TEXTS: Type = ("a list of texts", _all(list, _is_text))
-NAMES: Type = (
-    "a name or a list of names",
-    lambda value: _is_text(value) or (bool(value) and TEXTS[1](value)),
+TEXT = such("a text", _is_text)
+NAME = such("a text or a whole number", lambda value: _is_text(value) or type(value) is int)
+NUMBER = such("a number", lambda value: type(value) in (int, float))
+COUNT = such("a whole number from 1 up", lambda value: type(value) is int and value > 0)
+FLAG = such("true or false", lambda value: isinstance(value, bool))
+TEXTS = such("a list of texts", _all(list, _is_text))
+NAMES = such(
+    "a name or a list of names", lambda value: _is_text(value) or (value and _all(list, _is_text)(value))
 )
-MAPPING: Type = ("keys and values", _is_mapping)
-MAPPINGS: Type = ("a list of keys and values", _all(list, _is_mapping))
-NAMED_MAPPINGS: Type = ("names, each with keys and values", _all(dict, _is_mapping))
-NAMED_TEXTS: Type = ("names, each with a text", _all(dict, lambda text: isinstance(text, str)))
+MAPPING = such("keys and values", _is_mapping)
+MAPPINGS = such("a list of keys and values", _all(list, _is_mapping))
+NAMED_MAPPINGS = such("names, each with keys and values", _all(dict, _is_mapping))
+NAMED_TEXTS = such("names, each with a text", _all(dict, lambda text: isinstance(text, str)))
 
 PAPER = {"title": TEXT, "cite": TEXT, "published": TEXT, "deviations": TEXTS}
 PAPER |= dict.fromkeys(("unavailable", "runs", "tables", "figures", "claims"), NAMED_MAPPINGS)
@@ -82,30 +79,35 @@ def check_paper(content: Mapping[str, Any], where: str) -> None:
 
     An empty optional key (``claims:``) counts as left out.
     """
-    _check_keys(content, {*PAPER, "sets"}, where)  # sets: a place for YAML anchors
-    check(content, PAPER, where, ("title", "cite"))
+    own = {key: value for key, value in content.items() if key != "sets"}  # a place for YAML anchors
+    _check(own, PAPER, where, ("title", "cite"))
     for name, entry in (content.get("unavailable") or {}).items():
-        check(entry, UNAVAILABLE, f"{where}: unavailable.{name}", UNAVAILABLE)
+        _check(entry, UNAVAILABLE, f"{where}: unavailable.{name}", UNAVAILABLE)
     runs = content.get("runs") or {}
     for name, run in runs.items():
-        _check_keys(run, set(RUN), f"{where}: runs.{name}")
-        check(run, RUN, f"{where}: runs.{name}", ("words",))
-        check(run["words"], RUN_WORDS, f"{where}: runs.{name}.words", ("algo",))
+        _check(run, RUN, f"{where}: runs.{name}", ("words",))
+        _check_words(run["words"], f"{where}: runs.{name}.words", ("algo",))
         for data, words in (run.get("per_data") or {}).items():
-            check(words, RUN_WORDS, f"{where}: runs.{name}.per_data.{data}")
+            _check_words(words, f"{where}: runs.{name}.per_data.{data}")
     for group in KINDS:
         for number, item in (content.get(group) or {}).items():
             _check_item(item, group, runs, f"{where}: {group}.{number}")
 
 
-def _check_keys(content: Mapping[str, Any], known: set[str], where: str) -> None:
-    for key in sorted(content.keys() - known):
-        raise UserError(f"{where}: unknown key '{key}'{suggest(key, known)}")
+def _check(
+    content: Mapping[str, Any], checks: Mapping[str, Check], where: str, needed: Iterable[str] = ()
+) -> None:
+    given = {key: value for key, value in content.items() if value is not None or key not in checks}
+    checked(given, checks, where, needed)
+
+
+def _check_words(words: Mapping[str, Any], where: str, needed: Iterable[str] = ()) -> None:
+    _check({key: words[key] for key in RUN_WORDS if key in words}, RUN_WORDS, where, needed)
 
 
 def _check_item(item: Mapping[str, Any], group: str, runs: Iterable[str], where: str) -> None:
     kind, kinds = str(item.get("kind")), KINDS[group]
-    check(item, ITEM, where, ("title", "kind", *kinds.get(kind, ())))
+    _check(item, ITEM, where, ("title", "kind", *kinds.get(kind, ())))
     if kind not in kinds:
         raise UserError(
             f"{where}.kind: unknown kind '{kind}'{suggest(kind, kinds)}; known: {', '.join(kinds)}"
@@ -114,20 +116,8 @@ def _check_item(item: Mapping[str, Any], group: str, runs: Iterable[str], where:
         if run not in runs:
             raise UserError(f"{where}: runs: no such run '{run}'{suggest(run, runs)}")
     for place, note in enumerate(item.get("notes") or [], 1):
-        check(note, NOTE, f"{where}.notes[{place}]", ("text",))
+        _check(note, NOTE, f"{where}.notes[{place}]", ("text",))
     for key, known in (("sets", QUANTIFIERS), ("direction", ("up", "down"))):
         if item.get(key, next(iter(known))) not in known:
             near = suggest(item[key], known)
             raise UserError(f"{where}.{key}: {show(item[key])}{near}; one of {', '.join(known)}")
-
-
-def check(
-    content: Mapping[str, Any], types: Mapping[str, Type], where: str, needed: Iterable[str] = ()
-) -> None:
-    """Raise UserError for a missing key, and for one of the wrong type. Other keys are ignored."""
-    for key in needed:
-        if content.get(key) is None:
-            raise UserError(f"{where}: '{key}' is missing")
-    for key, (name, fits) in types.items():
-        if content.get(key) is not None and not fits(content[key]):
-            raise UserError(f"{where}: {key}: must be {name}, got {reprlib.repr(content[key])}")

@@ -26,7 +26,7 @@ def conf(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"claims": True}, "claims: must be names, each with keys and values, got True"),
+        ({"claims": True}, "claims: must be names, each with keys and values, got true"),
         ({"deviations": 3}, "deviations: must be a list of texts, got 3"),
         ({"runs": True}, "runs: must be names"),
         ({"tables": [1]}, "tables: must be names"),
@@ -47,6 +47,11 @@ def conf(tmp_path, monkeypatch):
         ({"runs": {"x": {"words": {"algo": "arow"}, "extra": "no"}}}, "runs.x: extra: must be true or false"),
         ({"tables": {"1": {"title": "t", "kind": "results", "runs": 3}}}, "tables.1: runs: must be a list"),
         ({"tables": {"1": {"title": "t", "kind": 3}}}, "tables.1: kind: must be a text, got 3"),
+        (
+            {"tables": {"1": {"title": "t", "kind": "results", "rank": True}}},
+            "'rank' (did you mean 'ranks'?)",
+        ),
+        ({"unavailable": {"x": {"title": "t", "how": "h", "wy": None}}}, "unavailable.x: unknown key 'wy'"),
         ({"tables": {"1": {"title": "t", "kind": "sizes"}}}, "tables.1: 'data' is missing"),
         ({"tables": {"1": {"title": "t", "kind": "sizes", "data": 3}}}, "data: must be a name or a list"),
         ({"tables": {"1": {"title": "t", "kind": "results", "notes": ["x"]}}}, "tables.1: notes: must be"),
