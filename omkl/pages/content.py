@@ -57,6 +57,7 @@ class Figure:
     """An interactive figure: panels to choose from.
 
     name: of the files that it is saved to    lines: colour, dash and symbol of each line, by name, in order
+    command: that draws it for print
     """
 
     name: str

@@ -194,7 +194,8 @@ def _figure(which: str, figure: Figure, title: str) -> Element:
     hint = _el("noscript", {}, "The figures need JavaScript.")
     tools = _el("div", {"class": "tools"})
     legend, spoken = _el("div", {"class": "legend"}), _el("p", {"class": "spoken", "aria-live": "polite"})
-    return _el("figure", {"id": which}, tools, plot, hint, legend, spoken, caption)
+    below = [_command(figure.command)] if figure.command else []
+    return _el("figure", {"id": which}, tools, plot, hint, legend, spoken, caption, *below)
 
 
 # -------------------------------------------------------------------- tables

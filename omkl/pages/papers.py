@@ -1,5 +1,6 @@
 """The page of a paper: its tables with the published values, its figures and claims."""
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from omkl.data.files import data_name
@@ -113,7 +114,7 @@ class _Parts:
             return Section(item.titled(), texts=[f"Not drawn: {error}."])
         if drawn is None:
             return Section(shown.title, texts=["The store holds no curves of it."])
-        return Section(shown.title, [drawn])
+        return Section(shown.title, [replace(drawn, command=command)])
 
     def _drawn(self, shown: Compared, name: str) -> Figure | None:
         options = shown.item.options

@@ -159,6 +159,11 @@ def test_a_paper_has_its_tables_figures_claims_and_deviations_however_little_is_
     assert {"omkc-claims.csv", "data-sets.csv", "made-with.csv"} <= set(files)
     assert "Deviations from the paper" in text
     assert len(page["figures"]) >= len(paper.figures) - 1
+    drawn = [figure["command"] for figure in page["figures"].values() if figure["command"]]
+    assert len(drawn) == sum(item.kind != "ranks" for item in paper.figures.values())  # these need more sets
+    for command in drawn:
+        assert f'</figcaption><p class="command"><code>{command}</code>' in text
+        assert command.startswith("omkl figure omkc/")
     assert "INCOMPLETE" not in text
 
 
