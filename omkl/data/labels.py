@@ -9,7 +9,7 @@ from omkl.data.parse import to_number
 from omkl.errors import UserError, show, suggest
 
 Classes = tuple[str, ...] | None  # labels as a source without YAML writes them, in the order of their numbers
-OTHERS = "other"  # all classes but the positive one
+OTHERS = "other"  # all classes but the positive one, where they are several
 MOST_CLASSES = 1000
 MOST_LISTED = 8  # in a message
 FEW = 20  # as many different numbers may be classes whatever they are
@@ -89,16 +89,20 @@ def note_on(classes: Classes) -> tuple[str, ...]:
     return (f"labels: {', '.join(pairs)}",)
 
 
-def against_rest(labels: np.ndarray, positive: str, where: str) -> np.ndarray:
-    """Return y (T,): +1 for the class ``positive``, -1 for all others. Raises UserError if no row has it."""
+def against_rest(labels: np.ndarray, positive: str, where: str) -> tuple[np.ndarray, Classes]:
+    """Return y (T,), +1 for the class ``positive`` and -1 for all others, and the names of these two.
+
+    Raises UserError if no row has it.
+    """
     y = np.where(labels == positive, 1.0, -1.0)
-    if not (y > 0).any():
-        classes = sorted(set(labels))
+    classes = sorted(set(labels.tolist()))
+    if positive not in classes:
         listed = ", ".join(map(show, classes[:MOST_LISTED])) + (", ..." if len(classes) > MOST_LISTED else "")
         raise UserError(
             f"positive={positive}: {where} has no such class{suggest(positive, classes)}; it has {listed}"
         )
-    return y
+    others = [name for name in classes if name != positive]
+    return y, (str(others[0]) if len(others) == 1 else OTHERS, positive)
 
 
 def targets(labels: np.ndarray, where: str) -> np.ndarray:

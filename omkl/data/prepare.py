@@ -9,7 +9,7 @@ import numpy as np
 from omkl.data import table_files
 from omkl.data.dataset import Dataset, content_hash
 from omkl.data.files import COMPRESSION, data_name, size_limit
-from omkl.data.labels import OTHERS, Classes, against_rest, class_numbers, note_on, targets
+from omkl.data.labels import Classes, against_rest, class_numbers, note_on, targets
 from omkl.data.parse import Examples, dense, read_libsvm, read_npz, undense
 from omkl.data.recipe import Preparation, Recipe, recipe_of
 from omkl.data.registry import Affine, DataEntry, Form
@@ -93,15 +93,11 @@ def read_table_file(path: Path, task: str, preparation: Preparation) -> tuple[Da
     if task != "classification":
         y = targets(labels.astype(str), where)
     elif preparation.positive is not None:
-        y = against_rest(labels, preparation.positive, where)
-        notes.append(f"labels: {preparation.positive} -> +1, all others -> -1")
+        y, classes = against_rest(labels, preparation.positive, where)
     else:
         y, classes = class_numbers(labels.astype(str), None, where)
     examples = dense(X, labels)
-    made = dataset_of(data_name(path), examples, y, examples.d, task, tuple(notes), classes)
-    if task == "classification" and preparation.positive is not None:
-        made = replace(made, classes=(OTHERS, preparation.positive))
-    return made, recipe
+    return dataset_of(data_name(path), examples, y, examples.d, task, tuple(notes), classes), recipe
 
 
 def read_form(form: Form, paths: Sequence[Path], limit: int | None = None) -> Examples:

@@ -158,5 +158,6 @@ class _Parts:
 
     @property
     def warnings(self) -> list[str]:
-        """Each warning once, with the title of its table; some hold for all tables."""
-        return [w if len(titles) > 1 else f"{titles[0]}: {w}" for w, titles in self._titles.items()]
+        """Each warning once, with the titles of its tables and claims where they are few."""
+        of = {w: "" if len(titles) > 3 else f"{'; '.join(titles)}: " for w, titles in self._titles.items()}
+        return [f"{titles}{warning}" for warning, titles in of.items()]

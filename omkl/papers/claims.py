@@ -25,7 +25,7 @@ from omkl.reports.fitting import filled
 from omkl.reports.measures import BY_TASK
 from omkl.reports.notes import failed, incomplete
 from omkl.reports.rows import by_count
-from omkl.reports.summary import Tested, not_worse, paired_ps
+from omkl.reports.summary import Tested, finds_little, not_worse, paired_ps
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -98,7 +98,10 @@ def less(rows: Rows, options: Options) -> Answer:
 
 
 def comparable(rows: Rows, options: Options) -> Answer:
-    """``left`` has no more error than ``right``, or no more by a paired t-test at 5 %."""
+    """``left`` has no more error than ``right``, or no more by a paired t-test at 5 %.
+
+    Undecided where the test has too few repetitions to find more.
+    """
     left, measure = options["left"], rows.measure(ERROR)
     right = rows.best(options["right"], measure)
     a, b = rows.mean(left, measure), rows.mean(right, measure)
@@ -107,7 +110,8 @@ def comparable(rows: Rows, options: Options) -> Answer:
         return None, numbers
     ours, other = (rows.records[side][0]["row"] for side in (left, right))
     ((_, more),) = Tested(rows.cells).differences(by_count([ours]), other)
-    return bool(a <= b or not_worse(more, paired_ps(more)).all()), numbers
+    alike = bool(not_worse(more, paired_ps(more)).all())
+    return None if a > b and alike and finds_little(more.shape[1]) else a <= b or alike, numbers
 
 
 def ratio(rows: Rows, options: Options) -> Answer:
@@ -215,6 +219,7 @@ def checked(paper: Paper, selection: Selection, outcome: "Outcome", lenient: boo
 
     rows: list[dict[str, Any]] = []
     warnings: list[str] = []
+    command = selection.command("claims", paper.name)
     for item in paper.claims.values():
         compared, lacks = compare(paper, item, work_of(paper, [item], selection), outcome), ""
         try:
@@ -226,7 +231,7 @@ def checked(paper: Paper, selection: Selection, outcome: "Outcome", lenient: boo
                 raise UserError(f"conf/paper/{paper.name}.yaml: claims.{item.number}: {error}") from error
             answers, lacks = {}, str(error)
         there = compared.summary[compared.summary["missing"] == ""]
-        own = [*incomplete(there), *failed(compared.expected)]
+        own = [*incomplete(there, f"`{command}`"), *failed(compared.expected)]
         own += not_tuned(compared.work, f"`omkl tune {paper.name}`")
         if not answers and (names := dict.fromkeys(name for _, name in compared.work.missing)):
             lacks = lacks or f"no data: {', '.join(names)}"
@@ -238,7 +243,6 @@ def checked(paper: Paper, selection: Selection, outcome: "Outcome", lenient: boo
         texts = (f"{data} {numbers}{_MARKS[holds]}" for data, (holds, numbers) in answers.items())
         rows.append(row | {"numbers": "; ".join(texts) or lacks, "incomplete": "; ".join(own)})
         warnings += own
-    command = selection.command("claims", paper.name)
     text = partial(_text, paper, rows, list(dict.fromkeys(warnings)), command)
     return Made(text, pd.DataFrame(rows), outcome)
 

@@ -12,6 +12,7 @@ from omkl.reports.display import MISSING, Display, Spread
 from omkl.reports.expected import Expected
 from omkl.reports.origin import doubts, made_with
 from omkl.reports.rows import rounds_text
+from omkl.reports.summary import finds_little
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -31,6 +32,9 @@ def legend(table: Display, least: str, cells: "pd.DataFrame") -> list[tuple[str,
     spread = "" if single else f", mean ± sample standard deviation over the {each}"
     terms = [(table.columns[n].header, f"{table.columns[n].meaning}{spread}") for n in errors]
     test = f", and all rows not significantly worse (paired t-test over the same {each}, two-sided, 5 %)"
+    count = int(cells.groupby("data")["permutation_seed"].nunique().max()) if len(cells) else 0
+    if finds_little(count):
+        test += f"; with {count} {each} the test seldom finds a difference"
     if single:
         test = " (no test: it needs two repetitions)"
     if least and errors:

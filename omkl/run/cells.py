@@ -215,7 +215,7 @@ def sizes(plan: Plan, run: Callable[[Plan], Any] | None = None) -> dict[tuple[st
                 have = f"{len(cells)} of {len(keys)} cells of {other.learner} on {data}"
                 raise SizeUnknown(
                     f"the store {plan.store} holds {have}, whose size a budget is to match; "
-                    "`omkl run` computes them",
+                    "they run before the cells that match them",
                     matching,
                 )
             assert other.pool is not None  # only a learner of a pool can be matched

@@ -55,6 +55,17 @@ def test_a_column_of_gaps_has_no_mean(path):
     assert prepared(path, missing="mean", drop=("a",))[1].tolist() == [[1], [2]]
 
 
+def test_the_class_that_is_not_positive_keeps_its_name_where_it_is_one(path):
+    chosen = Preparation(positive="no", missing="mean", categorical="onehot")
+    made, _ = read_table_file(path, "classification", chosen)
+    assert (made.classes, made.y.tolist()) == (("yes", "no"), [-1, 1, -1, 1])
+    assert "labels: yes -> -1, no -> +1" in made.notes
+    path.write_text(TEXT + "3,red,1,maybe\n")
+    made, _ = read_table_file(path, "classification", chosen)
+    assert (made.classes, made.y.tolist()) == (("other", "no"), [-1, 1, -1, 1, -1])
+    assert "labels: other -> -1, no -> +1" in made.notes
+
+
 def test_a_gap_in_the_label_drops_the_row(path):
     path.write_text("a,b\n1,yes\n2,\n?,no\n4,no\n5,yes\n")
     made, own = read_table_file(path, "classification", Preparation(missing="drop"))

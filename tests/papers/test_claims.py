@@ -72,6 +72,17 @@ def test_a_check_decides_whether_a_claim_holds(rows, kind, options, holds):
     assert numbers
 
 
+def test_no_worse_by_a_test_that_finds_nothing_is_undecided(rows):
+    rows.cells["mistakes"] = [10, 12, 14, 18, 12, 15]
+    assert KINDS["comparable"](rows, {"left": "B", "right": "A"})[0] is None
+    assert KINDS["comparable"](rows, {"left": "A", "right": "B"})[0] is True
+    cells, more = rows.cells, pd.DataFrame({"permutation_seed": ["4"], "mistakes": [12], "weights": [[1.0]]})
+    four = Rows("d", "classification", rows.records, pd.concat([cells, more, more], ignore_index=True))
+    four.records["A"][0]["row"].cells.append(6)
+    four.records["B"][0]["row"].cells.append(7)
+    assert KINDS["comparable"](four, {"left": "B", "right": "A"})[0] is True
+
+
 @pytest.mark.parametrize(
     ("sets", "held", "verdict"),
     [

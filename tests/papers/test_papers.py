@@ -12,10 +12,11 @@ import omkl.data
 from omkl.cli import main
 from omkl.errors import UserError
 from omkl.papers import Selection, find, names, read
-from omkl.papers.compare import Value, published_values
+from omkl.papers.compare import Value, compare, published_values
 from omkl.papers.page import write_page
 from omkl.papers.selection import work_of
 from omkl.paths import published_folder
+from omkl.run.stored import stored_plans
 
 PAPERS = pytest.mark.parametrize("name", names())
 GERMAN = pytest.mark.usefixtures("shared_data")
@@ -219,6 +220,16 @@ def test_a_table_shows_ours_next_to_the_published(tmp_path, capsys):
     assert lost["mistake_pct_published"] == 0.66
     assert lost["mistake_pct_mean"] is None
     assert "registered users" in lost["missing"]
+
+
+@GERMAN
+def test_a_row_without_a_repetition_agrees_with_nothing(tmp_path):
+    assert main(["run", "algo=arow", "data=german", "reps=2", "yardsticks=[]", f"store={tmp_path}"]) == 0
+    (paper, item), words = find("tables", "bomkl/1"), (f"store={tmp_path}",)
+    work = work_of(paper, [item], Selection(data=("german",), reps=2, words=words))
+    rows = compare(paper, item, work, stored_plans(work.plans)[0], "").summary.set_index("label")
+    assert (rows["reps"]["OMKC(U)"], rows["verdict"]["OMKC(U)"]) == (0, "")
+    assert rows["mistake_pct_published"]["OMKC(U)"] == 35.37
 
 
 def test_sizes_that_are_not_known_are_dashes_and_empty_in_csv(capsys):

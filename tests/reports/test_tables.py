@@ -56,6 +56,7 @@ def test_terminal_table():
     ]
     for term in ("mistake %", "*", "#SV", "union", "combined", "seconds", "yardsticks"):
         assert re.search(rf"^{re.escape(term)} +\w", text, re.M), term
+    assert "with 3 permutations the test seldom finds a difference" in " ".join(text.split())
     assert "INCOMPLETE" not in text
     assert text.endswith("\n")
 
