@@ -15,7 +15,7 @@ from omkl.engine.classes import forget_sides, margins, note_sides, same_rivals
 from omkl.engine.dot_products import dot_products
 from omkl.engine.expansion_record import Entries, Expansion, wider
 from omkl.engine.jit import compiled, uncounted
-from omkl.engine.kernel_sums import accumulate
+from omkl.engine.kernel_sums import accumulate, bit
 from omkl.engine.lookup_sums import plain_looked_up, sum_looked_up
 from omkl.engine.lookup_tables import forget_stored, may_look_up, prepare
 from omkl.engine.open_block import (
@@ -32,7 +32,6 @@ from omkl.engine.pool import own_values
 from omkl.engine.stream import empty_stream, row
 from omkl.engine.ties import class_doubts, doubts, plain_sums, settle, settle_rows, track
 from omkl.engine.vector_code import LANES
-from omkl.engine.vector_sums import bit
 
 
 def reserve(E: Expansion, vectors: int, nnz: int, longest: int) -> Expansion:

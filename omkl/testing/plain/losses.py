@@ -17,5 +17,5 @@ def slope_of(name, y, f):
     if name == "squared":
         return -2 * (y - f)
     if name == "logistic":
-        return -y / (1 + math.exp(min(y * f, 700)))
+        return -y * math.exp(-y * f) if y * f > 700 else -y / (1 + math.exp(y * f))
     return -y if 1 - y * f > 0 else 0.0

@@ -7,10 +7,10 @@ from support.engine_cases import COSINE, MIXED, csr
 from omkl.config import pool
 from omkl.engine.expansion import _serve, begin_block, reserve
 from omkl.engine.expansion_record import make_expansion
+from omkl.engine.kernel_sums import belong_to_few
 from omkl.engine.open_block import live
 from omkl.engine.pool import make_pool
 from omkl.engine.stream import make_stream
-from omkl.engine.vector_sums import belong_to_few
 
 N, ROWS, D = 100, 75, 6
 NARROW = {"kernels": [{"kind": "gaussian", "sigma": 4.0 / 2**k} for k in range(12)]}  # some vanish
