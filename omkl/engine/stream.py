@@ -9,6 +9,8 @@ from omkl.engine.conventions import is_mistake
 from omkl.engine.jit import uncounted
 from omkl.engine.records import Record
 
+UNRECORDED = np.array(0x7FF8000000000BAD).view(np.float64)[()]  # a NaN that no arithmetic makes
+
 
 class Stream(Record, namedtuple("Stream", "T order indptr indices values y label")):
     """The examples that arrive.
@@ -24,7 +26,7 @@ class Stream(Record, namedtuple("Stream", "T order indptr indices values y label
 class Trace(Record, namedtuple("Trace", "score mistake n_sv_sum n_sv_union n_sv_combined further predicted")):
     """What happened in each round.
 
-    score (T,)     the prediction's score in each round
+    score (T,)     the prediction's score in each round, UNRECORDED before it
     mistake (T,)   whether it was one
     n_sv_sum, n_sv_union, n_sv_combined (T,)     support vectors behind the prediction
     further (T, q)  the q further measures that the learner declares, in their order
@@ -89,9 +91,13 @@ def make_trace(T: int, further: int = 0, many: bool = False) -> Trace:
     """Return an empty trace of T rounds, with that many further measures; many: of more than two classes."""
     total, union, combined = (np.zeros(T, np.int64) for _ in range(3))
     predicted = np.zeros(T, np.int64) if many else None
-    return Trace(
-        np.zeros(T), np.zeros(T, np.bool_), total, union, combined, np.zeros((T, further)), predicted
-    )
+    score, mistake = np.full(T, UNRECORDED), np.zeros(T, np.bool_)
+    return Trace(score, mistake, total, union, combined, np.zeros((T, further)), predicted)
+
+
+def unrecorded(score: np.ndarray) -> np.ndarray:
+    """Return which rounds' scores (T,) nobody has written."""
+    return score.view(np.int64) == UNRECORDED.view(np.int64)
 
 
 def trace_part(trace: Trace, start: int, stop: int) -> Trace:

@@ -15,7 +15,8 @@ from omkl.data.dataset import compact
 from omkl.engine.expansion import reserve
 from omkl.engine.expansion_record import BLOCK, make_expansion
 from omkl.engine.pool import make_pool
-from omkl.engine.stream import Stream, Trace, make_stream, part
+from omkl.engine.stream import Stream, Trace, make_stream, part, unrecorded
+from omkl.errors import OmklError
 from omkl.learner.learner import CURVE_POINTS, Learner
 from omkl.learner.outside import Estimator
 from omkl.learner.ranges import check_scores, check_sums
@@ -95,6 +96,13 @@ def _classes(stream: Stream, trace: Trace) -> tuple[np.ndarray, np.ndarray]:
     return positive, positive ^ trace.mistake  # a score of 0 is a mistake, so it speaks for the other one
 
 
+def _check_recorded(score: np.ndarray) -> None:
+    """Raise OmklError with the first round of which a learner recorded no score (T,)."""
+    if (missing := unrecorded(score)).any():
+        t = int(np.argmax(missing)) + 1
+        raise OmklError(f"the learner recorded no prediction in round {t}: it must call `record` in each")
+
+
 def _figures(
     learner: Any, trace: Trace, seconds: float, weights: dict[int, list[float]], target: Any
 ) -> dict:
@@ -104,6 +112,7 @@ def _figures(
     target (T,): what the scores of a regression should have been, None for other tasks.
     """
     T = trace.score.size
+    _check_recorded(trace.score)
     E = learner.classifiers
     union, total = (int(n) for n in E.size) if E is not None else (0, 0)
     n_sv = [int(n) for n in E.n_sv] if E is not None else []

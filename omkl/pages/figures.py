@@ -221,7 +221,9 @@ def sweep(summary: "pd.DataFrame", name: str = "sweep") -> Figure | None:
             Panel(f"{data} · {line}", [_map(part, axes)])
             for (data, line), part in own.groupby(["data", "line"], sort=False)
         ]
-        return Figure(name, panels, looks(*names_of(own)), caption(own))
+        drawn = any(view["type"] == "lines" for panel in panels for view in panel.views)
+        of = [f"{measure_of(own).name}_std"] if drawn else []
+        return Figure(name, panels, looks(*names_of(own)), caption(own, "bands", of))
     panels = []
     for data, part in own.groupby("data", sort=False):
         measure = measure_of(part)

@@ -86,14 +86,15 @@ def data_sets(cells: "pd.DataFrame", plans: Iterable[Plan] = ()) -> Table:
         known: list[tuple[str, str]] = []
         if registry.is_name(name):
             entry = registry.entry(name)
-            share = "" if entry.positive_share is None else f"{100 * entry.positive_share:.1f}"
-            row |= _shape(entry, row["task"]) | {"positive %": share, "what it is": entry.title}
+            row |= _shape(entry, row["task"], entry.positive_share) | {"what it is": entry.title}
             known = [("what it is", entry.description), ("source", entry.source), ("licence", entry.licence)]
             known += [("note", note) for note in entry.remarks]
         elif name in own:
             path, plan = own[name]
             dataset = omkl.data.load(path, task=plan.task, preparation=plan.preparation)
-            row |= _shape(dataset, row["task"]) | {"what it is": f"your file {path}"}
+            two = row["task"] == "classification" and dataset.n_classes == 2
+            share = float((dataset.y > 0).mean()) if two else None
+            row |= _shape(dataset, row["task"], share) | {"what it is": f"your file {path}"}
             known = [("note", note) for note in dataset.notes]
         rows.append(row)
         abouts.append([*known, ("sha256 of the parsed numbers", str(content))])
@@ -102,11 +103,12 @@ def data_sets(cells: "pd.DataFrame", plans: Iterable[Plan] = ()) -> Table:
     return plain("data-sets", rows, plain_table.render(rows, "csv"), abouts, terms=terms)
 
 
-def _shape(data: registry.DataEntry | Dataset, task: str) -> dict[str, str]:
-    """Return the number of features and of classes, and the share of entries that are not 0."""
+def _shape(data: registry.DataEntry | Dataset, task: str, positive: float | None) -> dict[str, str]:
+    """Return the number of features and of classes, and the shares of entries that are not 0 and of +1."""
     classes = str(data.n_classes) if task == "classification" else ""
     dense = f"{100 * data.nnz / max(data.T * data.d, 1):.3g}"
-    return {"d": str(data.d), "non-zero %": dense, "classes": classes}
+    share = "" if positive is None else f"{100 * positive:.1f}"
+    return {"d": str(data.d), "non-zero %": dense, "classes": classes, "positive %": share}
 
 
 def provenance(cells: "pd.DataFrame") -> Table:

@@ -111,7 +111,8 @@ def ranks_of(values: "pd.DataFrame", alpha: float = ALPHA, left_out: Iterable[st
     if n < 2 or k < 3:
         why = f" (left out: {some(left_out, '; ', MOST_REASONS)})" if left_out else ""
         raise UserError(
-            f"ranks need at least 2 data sets that at least 3 learners have finished, not {n} and {k}{why}"
+            f"ranks need at least 2 data sets that 3 learners have finished; here {k} learners have finished "
+            f"{n} data set{'' if n == 1 else 's'}{why}"
         )
     numbers = values.to_numpy(dtype=float)
     each = pd.DataFrame(rankdata(numbers, axis=1), index=values.index, columns=values.columns)

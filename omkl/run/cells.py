@@ -7,6 +7,7 @@ seed and repetitions. It becomes a number before a cell's key is formed, so the 
 """
 
 import json
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -60,6 +61,13 @@ class Cell:
             **({"source": job.source} if job.source else {}),
             **({"rounds": list(job.rounds)} if job.rounds else {}),
         }
+
+
+def data_names(cells: Iterable[Cell]) -> dict[str, str]:
+    """Return what the cells' data sets are called, by content hash: with its start where two share a name."""
+    names = {cell.job.content_hash: cell.job.name for cell in cells}
+    count = Counter(names.values())
+    return {own: f"{name} ({own[:6]})" if count[name] > 1 else name for own, name in names.items()}
 
 
 class SizeUnknown(UserError):

@@ -20,7 +20,7 @@ from omkl.data import registry
 from omkl.engine import numba_cache
 from omkl.learner.job import Job, dataset_of
 from omkl.learner.resources import Setup, bytes_stored
-from omkl.run.cells import Cell, SizeUnknown, cost_of, expand
+from omkl.run.cells import Cell, SizeUnknown, cost_of, data_names, expand
 from omkl.run.runner import by_key, executor_for
 from omkl.store import provenance
 from omkl.store.store import Store
@@ -90,13 +90,14 @@ def estimate(plans: list[Plan], jobs: int | None = None, fresh: bool = False) ->
     groups: dict[str, list[Cell]] = defaultdict(list)  # the repetitions of each row, in the plan's order
     for cell in cells.values():
         groups[known.which(cell.job)].append(cell)
+    names = data_names(cells.values())
     for own in groups.values():
         left = sum(cell.key not in done for cell in own)
         basis, each = known.seconds(own[0])
         if left:
             work = work.plus(each.plus(Guess(CELL, CELL / 2, CELL * 2)).times(left))
             most_memory = max(most_memory, known.bytes(own[0].job), key=lambda guess: guess.about)
-        rows.append(_row(own, left, each, basis))
+        rows.append({"data": names[own[0].job.content_hash], **_row(own, left, each, basis)})
     executor = executor_for(plans[0], missing, jobs) if plans[0].exec["name"] != "slurm" else None
     processes = max(1, min(executor.workers if executor else plans[0].exec["parallel"], len(missing)))
     compiling = not_compiled((cell.job.spec, cell.job.params, cell.job.classes) for cell in missing)
@@ -131,7 +132,6 @@ def _row(cells: list[Cell], left: int, each: Guess, basis: str) -> dict[str, Any
     pool = f" pool={job.pool['name']}" if job.pool else ""
     unusual = job.spec.unusual(cells[0].params, job.task)
     return {
-        "data": job.name,
         "algo": job.spec.name,
         "settings": f"{params_text(unusual)}{pool}".strip(),
         "cells": len(cells),

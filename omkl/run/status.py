@@ -10,7 +10,7 @@ from typing import Any
 from omkl.config import Plan
 from omkl.config.settings_text import params_text
 from omkl.run import submitted_jobs
-from omkl.run.cells import expand
+from omkl.run.cells import data_names, expand
 from omkl.store.store import Store
 
 STATES = ("done", "running", "queued", "failed", "missing")
@@ -49,8 +49,10 @@ def status(plan: Plan) -> Status:
     states |= dict.fromkeys(done, "done")
     unknown = UNKNOWN in states.values()
     counts: dict[tuple[str, str], Counter[str]] = {}
+    names = data_names(cells)
     for cell in cells:
-        counts.setdefault((cell.job.name, cell.job.spec.name), Counter())[states[cell.key]] += 1
+        name = names[cell.job.content_hash]
+        counts.setdefault((name, cell.job.spec.name), Counter())[states[cell.key]] += 1
     columns = (*STATES, UNKNOWN) if unknown else STATES
     rows = [
         {"data": data, "algo": learner, "cells": count.total(), **{name: count[name] for name in columns}}

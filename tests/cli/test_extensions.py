@@ -57,6 +57,12 @@ def test_a_learner_of_a_folder_runs_beside_ours(place, capsys):
     assert len(lines()) == 6  # the same cells, from the store
 
 
+def test_rounds_that_are_not_recorded_fail(place, capsys):
+    tiny(place / "mine", TINY.replace("        record_score", "        if t != 7:\n            record_score"))
+    assert main([*RUN, "--with", "mine"]) == 1
+    assert "the learner recorded no prediction in round 8: it must call `record`" in capsys.readouterr().out
+
+
 def test_another_source_has_cells_of_its_own(place, capsys):
     tiny(place / "one")
     tiny(place / "two", TINY.replace("y * f <= 0.0", "y * f <= 1e6"))

@@ -1,6 +1,8 @@
 """Impossible paths, wherever a user may give one: exit code 2 and one line that names the path."""
 
+import json
 import os
+import re
 import stat
 from threading import Thread
 
@@ -157,3 +159,16 @@ def assert_refused(words, said, capsys):
     assert err.count("\n") == 1
     assert "unexpected" not in err
     assert said in err
+
+
+def test_two_data_sets_of_one_name_are_told_apart(tmp_path, capsys):
+    for folder, row in (("one", "1 1:1"), ("two", "1 1:2")):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "my").write_text(f"{row}\n-1 1:3\n")
+    words = ["algo=arow", "data=one/my,two/my", "yardsticks=[]", "reps=2", "store=st"]
+    assert main(["run", *words, "--dry-run"]) == 0
+    planned = re.findall(r"^my \(\w{6}\)  arow", capsys.readouterr().out, re.M)
+    assert len(set(planned)) == 2
+    assert main(["status", *words, "--format", "json"]) == 0
+    counts = [(row["data"], row["cells"]) for row in json.loads(capsys.readouterr().out)]
+    assert counts == [(name.removesuffix("  arow"), 2) for name in planned]

@@ -2,6 +2,7 @@
 
 import base64
 import builtins
+import csv
 import hashlib
 import re
 import shlex
@@ -58,6 +59,7 @@ def test_a_sweep_has_its_grid_and_its_best_settings(capsys):
     figures = {figure["name"]: figure for figure in page["figures"].values()}
     views = {panel["name"]: panel["views"][0] for panel in figures["sweep"]["panels"]}
     assert views["wdbc · OMKC(D,D)"]["type"] == "lines"  # it has no delta
+    assert figures["sweep"]["caption"].endswith("; bands: ±1 standard deviation")
     heat = views["wdbc · OMKC(S,D)"]
     assert (heat["columns"], heat["rows"]) == (["0.3", "0.5", "0.9"], ["0.01", "0.1"])
     row, column = heat["best"]
@@ -108,6 +110,17 @@ def test_names_are_text_and_scripts_are_allowed_by_their_hashes_only(place):
     assert not re.search(r"""(src|href)=["'](?!#|data:,)""", text.replace("img src=x", ""))
     assert len(text.encode()) < 2.5e6
     assert text == document(run_page(plan, WORDS, f"omkl report {HOSTILE}"))
+
+
+def test_a_file_of_the_users_is_described_as_registered_ones_are(place, capsys):
+    (place / "my.libsvm").write_text("1 1:1\n1 1:2\n-1 1:3\n1 2:1\n")
+    words = ["algo=arow", "data=wdbc,my.libsvm", "reps=1", "yardsticks=[]", "store=store"]
+    fill(words)
+    tables = payload(written(words, capsys)[0])["tables"].values()
+    (sets,) = [table["csv"] for table in tables if table["file"] == "data-sets.csv"]
+    rows = list(csv.DictReader(sets.splitlines()))
+    assert [row["positive %"] for row in rows] == ["37.3", "75.0"]
+    assert [(row["d"], row["classes"]) for row in rows] == [("30", "2"), ("2", "2")]
 
 
 def test_what_is_missing_is_said_on_top(capsys):

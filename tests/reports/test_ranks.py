@@ -88,7 +88,8 @@ def test_only_sets_that_all_have_finished_count_and_the_rest_is_named():
 def test_too_few_to_rank_is_an_error_with_the_reason():
     summary = studied()
     with pytest.raises(
-        UserError, match=r"not 2 and 2 \(left out: OMKC\(U\): has finished no data set; c: not"
+        UserError,
+        match=r"here 2 learners have finished 2 data sets \(left out: OMKC\(U\): has finished no data set",
     ):
         average_ranks(summary[~summary["is_yardstick"]])
 
