@@ -1,6 +1,8 @@
 """Compiled code is made, or loaded from disk, before a clock or a worker starts."""
 
+import inspect
 import json
+import os
 import re
 import subprocess
 import sys
@@ -144,18 +146,36 @@ def _announce(names: list[str], stack: ExitStack) -> Any:
 
 @contextmanager
 def _faults_as_user_errors(spec: Any) -> Iterator[None]:
-    """Turn numba's error for a learner of a folder into a UserError of one line with the file's name."""
+    """Turn numba's error for a learner of a folder into a UserError of one line with the file's name.
+
+    What such a learner raises when it runs is left to its cells, which fail with it.
+    """
     from numba.core.errors import NumbaError
 
     try:
         yield
     except NumbaError as error:
-        path = function(spec.function).py_func.__code__.co_filename
         if compose.of_omkl("algo", spec.name):
             raise
-        lines = [line.strip() for line in re.sub(r"\x1b\[\d*m", "", str(error)).splitlines()]
-        said = [line for line in lines if line and not line.startswith(("Failed in", "During:"))]
-        raise UserError(f"{path}: {spec.function} cannot be compiled: {' '.join(said)[:500]}") from error
+        raise UserError(_in_one_line(function(spec.function).py_func, str(error))) from error
+    except Exception as error:
+        if compose.of_omkl("algo", spec.name) or isinstance(error, UserError):
+            raise
+
+
+def _in_one_line(learner: Any, said: str) -> str:
+    """Return where a learner cannot be compiled, and why, of what numba said in many lines."""
+    path = learner.__code__.co_filename
+    lines = [line.strip() for line in re.sub(r"\x1b\[\d*m", "", said).splitlines()]
+    own = rf'File "[^"]*{re.escape(os.path.basename(path))}", line (\d+)'
+    places = [match[1] for line in lines if (match := re.search(own, line))]
+    if not places and (unknown := re.search(r"name '(\w+)' is not defined", said)):
+        code, first = inspect.getsourcelines(learner)
+        places = [str(at) for at, line in enumerate(code, first) if re.search(rf"\b{unknown[1]}\b", line)][:1]
+    why = [line for line in lines if line and not line.startswith(("Failed in", "During:", "File", "-"))]
+    text = " ".join(why[: 2 if why and why[0].endswith(":") else 1])
+    at = f":{places[-1]}" if places else ""
+    return f"{path}{at}: {learner.__name__} cannot be compiled: {text[:300]}"
 
 
 def _accompany(text: str) -> None:

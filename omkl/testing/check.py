@@ -3,7 +3,10 @@
 import dataclasses
 import hashlib
 import importlib
+import inspect
+import os
 import sys
+import traceback
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache, partial
 from pathlib import Path
@@ -14,7 +17,7 @@ import numpy as np
 
 from omkl.config import LearnerSpec, compose, learner_names, learner_spec, learner_specs
 from omkl.data.orders import order as data_order
-from omkl.errors import OmklError
+from omkl.errors import OmklError, UserError
 from omkl.learner import run_pass, warm_up
 from omkl.testing import twins
 from omkl.testing.cases import assert_same, clouds, dataset, ties, wdbc
@@ -45,14 +48,18 @@ def twins_in(folder: Path) -> tuple[dict[str, twins.Twin], list[ModuleType]]:
 
     Raises UserError, with the file's name, for a module that cannot be imported.
     """
-    home = folder / "tests" / "reference"
-    package = f"omkl_twins_{hashlib.sha256(str(home).encode()).hexdigest()[:12]}"
+    home, package = folder / "tests" / "reference", _package(folder)
     if package not in sys.modules:
         sys.modules[package] = ModuleType(package)
         sys.modules[package].__path__ = [str(home)]
         lend(package)
     known = twins_of(package)
     return known, [importlib.import_module(name) for name in {twin.__module__ for twin in known.values()}]
+
+
+def _package(folder: Path) -> str:
+    home = folder / "tests" / "reference"
+    return f"omkl_twins_{hashlib.sha256(str(home).encode()).hexdigest()[:12]}"
 
 
 def check(folder: Path) -> Iterator[Finding]:
@@ -63,15 +70,19 @@ def check(folder: Path) -> Iterator[Finding]:
     specs = learners(folder)
     known, modules = twins_in(folder)
     for name, spec in specs.items():
-        warm_up([(spec, spec.usual(spec.tasks[0]))])
-        checks = _of_estimator(spec) if spec.estimator else _of_learner(name, known)
+        try:
+            warm_up([(spec, spec.usual(spec.tasks[0]))])
+        except UserError as error:
+            yield Finding(name, "compiles", str(error))
+            continue
+        checks = _of_estimator(spec) if spec.estimator else _of_learner(name, known, _package(folder))
         with twins.sharing_rows(modules):
             for what, does in checks.items():
-                yield Finding(name, what, _fault(does))
+                yield Finding(name, what, _fault(does, folder))
 
 
-def _fault(does: Check) -> str:
-    """Return what is wrong as one line, empty where nothing is."""
+def _fault(does: Check, folder: Path) -> str:
+    """Return what is wrong as one line, with an exception's place in the folder; empty where nothing is."""
     try:
         does()
     except AssertionError as error:
@@ -79,17 +90,19 @@ def _fault(does: Check) -> str:
     except OmklError as error:
         return str(error)
     except Exception as error:  # whatever the user's code raises is the answer
-        return f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"
+        frames = traceback.extract_tb(error.__traceback__)
+        own = [f"{at.filename}:{at.lineno}: " for at in frames if at.filename.startswith(f"{folder}{os.sep}")]
+        return f"{own[-1] if own else ''}{type(error).__name__}: {' '.join(str(error).split())[:300]}"
     return ""
 
 
 # ------------------------------------------------------------------ learners of omkl's kind
 
 
-def _of_learner(name: str, known: Mapping[str, twins.Twin]) -> dict[str, Check]:
+def _of_learner(name: str, known: Mapping[str, twins.Twin], package: str) -> dict[str, Check]:
     checks: dict[str, Check] = {what: partial(contract, name) for what, contract in CONTRACTS.items()}
     if name not in known:
-        return {"twin": partial(_no_twin, name), **checks}
+        return {"twin": partial(_no_twin, name, package), **checks}
     streams: dict[str, tuple[Any, np.ndarray | None]] = {"wdbc": _some(wdbc()), "ties": _some(ties())}
     streams |= {edge: (twins.edge(edge), None) for edge in twins.EDGES}
     compared = {
@@ -99,8 +112,12 @@ def _of_learner(name: str, known: Mapping[str, twins.Twin]) -> dict[str, Check]:
     return {**compared, **checks}
 
 
-def _no_twin(name: str) -> None:
+def _no_twin(name: str, package: str) -> None:
     form = f"{name}(X, y, kernels, *, <hyperparameters>, normalise, rng) -> Result"
+    for module in [own for place, own in sys.modules.items() if place.startswith(f"{package}.")]:
+        if inspect.isfunction(found := vars(module).get(name)):
+            taken = f"{found.__name__}{inspect.signature(found)}"
+            raise AssertionError(f"{module.__file__}: it takes {taken}, and must be as {form}")
     raise AssertionError(f"there is none; write it from the paper in tests/reference, as {form}")
 
 

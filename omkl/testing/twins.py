@@ -114,6 +114,7 @@ def both(
         rng=np.random.default_rng(seeds.learner_seed(SEED, spec.draws_as or name)),
         **hyper,
     )
+    assert result is not None, "the twin returns nothing: it must return a Result, such as E.result()"
     return Passes(figures, learner, trace, result)
 
 

@@ -7,8 +7,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from support import ROOT, script
-from support.extension import TINY, TWIN, YAML, estimator, tiny, write
+from support import ROOT
+from support.extension import TINY, YAML, estimator, page_examples, tiny, write
 
 import omkl.run.runner
 from omkl.cli import main
@@ -17,13 +17,7 @@ from omkl.errors import UserError
 from omkl.paths import EXTENSIONS, conf_folder
 from omkl.store import provenance
 
-CHECK_README = script("check_readme")
-EXAMPLES = {  # the worked examples of the pages
-    name: text
-    for page in CHECK_README.pages()
-    for name, text in CHECK_README.example_files(page.read_text(encoding="utf-8")).items()
-    if not name.startswith("mylearners/")
-}
+EXAMPLES = page_examples()
 RUN = ["run", "algo=tiny", "data=wdbc", "reps=3", "yardsticks=[]"]
 OURS = Path(omkl.__file__).parent / "algorithms"
 
@@ -253,48 +247,3 @@ def test_estimators_of_a_folder_s_learners(place, monkeypatch):
     monkeypatch.delenv(EXTENSIONS)
     with pytest.raises(UserError, match="unknown learner"):
         learner_spec("tiny")
-
-
-# ------------------------------------------------------------------ omkl check
-
-
-def test_check_of_the_readme_s_learner(place, capsys):
-    files = {name.removeprefix("omkl/"): text for name, text in EXAMPLES.items() if "conf/data" not in name}
-    write(place / "mine", files)
-    assert main(["check", "mine", "--format", "json"]) == 0
-    rows = json.loads(capsys.readouterr().out)
-    assert {row["learner"] for row in rows} == {"perceptron_margin"}
-    assert {"twin: wdbc", "block size", "a pass in parts"} <= {row["check"] for row in rows}
-
-
-def test_check_names_the_first_round_that_differs(place, capsys):
-    wrong = TWIN.replace("eta * y[t]", "(eta if t < 30 else 2 * eta) * y[t]")
-    tiny(place / "mine", **{"tests/reference/small.py": wrong})
-    assert main(["check", "--with", "mine", "--format", "json"]) == 1
-    failed = {row["check"]: row["what differs first"] for row in json.loads(capsys.readouterr().out)}
-    failed = {check: fault for check, fault in failed.items() if fault}
-    assert {"twin: wdbc", "twin: ties"} <= failed.keys()
-    assert all(check.startswith("twin") for check in failed)
-    assert int(failed["twin: wdbc"].split()[1].rstrip(":")) > 31
-
-
-def test_check_finds_a_broken_contract_and_a_missing_twin(place, capsys):
-    source = TINY.replace("f = 0.0", "f = 1e-3 * t")  # the round counts from the start of each part
-    tiny(place / "mine", source)
-    (place / "mine/tests/reference/small.py").unlink()
-    assert main(["check", "mine", "--format", "json"]) == 1
-    failed = {row["check"] for row in json.loads(capsys.readouterr().out) if row["result"] == "failed"}
-    assert {"twin", "a pass in parts"} <= failed
-    assert "same seed, same result" not in failed
-
-
-def test_check_of_a_folder_that_is_wrong(place, capsys):
-    tiny(place / "one", **{"tests/reference/small.py": "import nosuch"})
-    assert main(["check", "one"]) == 2
-    assert f"{place}/one/tests/reference/small.py: cannot be imported" in capsys.readouterr().err
-    tiny(place / "two", **{"tests/reference/kernels.py": ""})
-    assert main(["check", "two"]) == 2
-    assert f"{place}/two/tests/reference/kernels.py: the name is taken" in capsys.readouterr().err
-    write(place / "three", {"conf/pool/p.yaml": "label: x\nnormalise: none\nkernels: []\n"})
-    assert main(["check", "three"]) == 2
-    assert f"{place}/three/conf/pool/p.yaml" in capsys.readouterr().err

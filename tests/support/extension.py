@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+from support import script
+
 TINY = '''"""A perceptron on the features themselves."""
 
 from numba import njit
@@ -72,3 +74,11 @@ def tiny(folder: Path, source: str = TINY, **more: str) -> Path:
     """Make a folder with the small learner and its twin."""
     files = {"algorithms/small.py": source, "conf/algo/tiny.yaml": YAML, "tests/reference/small.py": TWIN}
     return write(folder, files | more)
+
+
+def page_examples() -> dict[str, str]:
+    """The files of the worked examples of the README and of docs, but for the folders of their own."""
+    readme = script("check_readme")
+    texts = [page.read_text(encoding="utf-8") for page in readme.pages()]
+    files = {name: text for page in texts for name, text in readme.example_files(page).items()}
+    return {name: text for name, text in files.items() if not name.startswith("mylearners/")}

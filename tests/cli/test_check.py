@@ -1,0 +1,129 @@
+"""`omkl check` of a folder: what it finds, and where; faulty learners stop no others."""
+
+import json
+
+import pytest
+from support.extension import TINY, TWIN, YAML, page_examples, tiny, write
+
+from omkl.cli import main
+from omkl.paths import EXTENSIONS
+
+RUN = ["run", "data=wdbc", "reps=2", "yardsticks=[]", "--with", "mine"]
+
+
+@pytest.fixture(autouse=True)
+def place(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("OMKL_STORE", raising=False)
+    monkeypatch.delenv(EXTENSIONS, raising=False)
+    return tmp_path
+
+
+def faults(capsys):
+    """What `omkl check mine` finds, by learner and check."""
+    assert main(["check", "mine", "--format", "json"]) == 1
+    rows = json.loads(capsys.readouterr().out)
+    return {
+        (row["learner"], row["check"]): row["what differs first"] for row in rows if row["result"] == "failed"
+    }
+
+
+def test_check_of_the_readme_s_learner(place, capsys):
+    files = {
+        name.removeprefix("omkl/"): text for name, text in page_examples().items() if "conf/data" not in name
+    }
+    write(place / "mine", files)
+    assert main(["check", "mine", "--format", "json"]) == 0
+    rows = json.loads(capsys.readouterr().out)
+    assert {row["learner"] for row in rows} == {"perceptron_margin"}
+    assert {"twin: wdbc", "block size", "a pass in parts"} <= {row["check"] for row in rows}
+
+
+def test_check_names_the_first_round_that_differs(place, capsys):
+    wrong = TWIN.replace("eta * y[t]", "(eta if t < 30 else 2 * eta) * y[t]")
+    tiny(place / "mine", **{"tests/reference/small.py": wrong})
+    assert main(["check", "--with", "mine", "--format", "json"]) == 1
+    failed = {row["check"]: row["what differs first"] for row in json.loads(capsys.readouterr().out)}
+    failed = {check: fault for check, fault in failed.items() if fault}
+    assert {"twin: wdbc", "twin: ties"} <= failed.keys()
+    assert all(check.startswith("twin") for check in failed)
+    assert int(failed["twin: wdbc"].split()[1].rstrip(":")) > 31
+
+
+def test_check_finds_a_broken_contract_and_a_missing_twin(place, capsys):
+    source = TINY.replace("f = 0.0", "f = 1e-3 * t")  # the round counts from the start of each part
+    tiny(place / "mine", source)
+    (place / "mine/tests/reference/small.py").unlink()
+    assert main(["check", "mine", "--format", "json"]) == 1
+    failed = {row["check"] for row in json.loads(capsys.readouterr().out) if row["result"] == "failed"}
+    assert {"twin", "a pass in parts"} <= failed
+    assert "same seed, same result" not in failed
+
+
+def test_check_of_a_folder_that_is_wrong(place, capsys):
+    tiny(place / "one", **{"tests/reference/small.py": "import nosuch"})
+    assert main(["check", "one"]) == 2
+    assert f"{place}/one/tests/reference/small.py: cannot be imported" in capsys.readouterr().err
+    tiny(place / "two", **{"tests/reference/kernels.py": ""})
+    assert main(["check", "two"]) == 2
+    assert f"{place}/two/tests/reference/kernels.py: the name is taken" in capsys.readouterr().err
+    write(place / "three", {"conf/pool/p.yaml": "label: x\nnormalise: none\nkernels: []\n"})
+    assert main(["check", "three"]) == 2
+    assert f"{place}/three/conf/pool/p.yaml" in capsys.readouterr().err
+
+
+def beside(place, wrong):
+    """A folder with the sound learner tiny, and with another, made of it, that is wrong."""
+    second = {"algorithms/second.py": wrong.replace("def tiny", "def second")}
+    second |= {"tests/reference/second.py": TWIN.replace("def tiny", "def second")}
+    tiny(place / "mine", **second, **{"conf/algo/second.yaml": YAML})
+
+
+def test_an_exception_of_a_learner_stops_no_other(place, capsys):
+    beside(place, TINY.replace("f = 0.0", "f = 1.0 / (stream.values[0] - stream.values[0])"))
+    found = faults(capsys)
+    assert {learner for learner, _ in found} == {"second"}
+    assert "ZeroDivisionError: division by zero" in found["second", "twin: wdbc"]
+    assert main([*RUN, "algo=second,tiny", "--format", "json"]) == 1
+    made = json.loads(capsys.readouterr().out)
+    assert {row["algo"]: row["reps"] for row in made["summary"]} == {"second": 0, "tiny": 2}
+
+
+@pytest.mark.parametrize(
+    ("wrong", "line", "said"),
+    [
+        (TINY.replace("f += v", "f += w"), 15, "NameError: name 'w' is not defined"),
+        (
+            TINY.replace("f += v[stream.indices[j]]", "f += 'x'"),
+            15,
+            "No implementation of function Function(",
+        ),
+    ],
+)
+def test_a_compile_error_has_its_line_and_stops_no_other(place, capsys, wrong, line, said):
+    beside(place, wrong)
+    found = faults(capsys)
+    assert list(found) == [("second", "compiles")]
+    (text,) = found.values()
+    assert text.startswith(f"{place}/mine/algorithms/second.py:{line}: second cannot be compiled: {said}")
+    assert len(text) < len(str(place)) + 400
+    assert "<source elided>" not in text
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "said"),
+    [
+        (
+            '*, eta, normalise="none", rng=None',
+            "eta",
+            "small.py: it takes tiny(X, y, kernels, eta), and must be",
+        ),
+        ("return E.result()", "E.result()", "the twin returns nothing: it must return a Result"),
+        ("v = v + eta", "v = v + eta[0]", "small.py:16: TypeError: 'float' object is not subscriptable"),
+    ],
+)
+def test_a_twin_s_fault_says_what_and_where(place, capsys, before, after, said):
+    tiny(place / "mine", **{"tests/reference/small.py": TWIN.replace(before, after)})
+    found = faults(capsys)
+    assert all(check.startswith("twin") for _, check in found)
+    assert said in next(iter(found.values()))
