@@ -41,6 +41,8 @@ def _run_and_report(args: Namespace, words: list[str], sweep: bool) -> int:
     from omkl.reports.report import report, sweep_report
 
     plan = make_plan(words, sweep=sweep)
+    if sweep and not plan.swept:
+        say("nothing is swept: give a key several values, such as algo.beta=0.2,0.5,0.8")
     _check_columns(plan, args, sweep)
     if args.dry_run:
         return dry_run([plan], args)

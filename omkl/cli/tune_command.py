@@ -184,11 +184,11 @@ def _held(cells: "pd.DataFrame", data: str, setting: "Setting", task: str) -> di
 
 def _command(end: "Tuned", unusual: dict[str, Any], rest: list[str]) -> str:
     """Return the `omkl run` of the best setting on what is reported: its cells are in the store."""
-    from omkl.config import grammar
+    from omkl.config.settings_text import word_text
 
     setting, held = end.setting, end.race.held
     words = [f"algo={setting.learner}", f"data={held.data[0]}"]
-    words += [grammar.word(f"algo.{name}", value) for name, value in unusual.items()]
+    words += [word_text(f"algo.{name}", value) for name, value in unusual.items()]
     dropped = ("algo", "data", "rounds", *(() if setting.pool else ("pool",)))
     words += [word for word in rest if word.partition("=")[0].partition(".")[0] not in dropped]
     given = any(word.startswith("rounds=") for word in rest)

@@ -18,6 +18,7 @@ from omkl.config.compose import shown
 from omkl.config.kernel_pools import PARTS
 from omkl.config.learners import hyperparameters, learner_names, learner_of, learner_specs
 from omkl.config.parameters import parameters
+from omkl.config.settings_text import word_text
 from omkl.errors import UserError, suggest
 
 MOST_VALUES = 100_000
@@ -30,7 +31,7 @@ SYNONYMS = {
 LISTS = ("algo", "data", "pool", "yardsticks", "drop")  # keys that take a list of names in every command
 _KEY = re.compile(r"[A-Za-z]\w*(\.[A-Za-z]\w*)*", re.ASCII)
 _NUMBER = re.compile(r"(0|[1-9][0-9]{0,17})(\.[0-9]{1,17})?")
-_NAME = re.compile(r"(?!(null|true|false|inf|nan)\Z)[A-Za-z]\w*", re.ASCII | re.IGNORECASE)
+_NAME = re.compile(r"(?!(null|true|false|inf|nan)\Z)[^\W\d_]\w*", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -120,22 +121,9 @@ def of_values(values: Mapping[str, Any]) -> dict[str, Override]:
         items: list[Any] = []
         for item in value if isinstance(value, (list, tuple)) else [value]:
             pattern = isinstance(item, str) and item.startswith("glob(")
-            items += _values(key, item, word(key, item)) if pattern else [item]
-        overrides[key] = Override(key, tuple(items), word(key, value))
+            items += _values(key, item, word_text(key, item)) if pattern else [item]
+        overrides[key] = Override(key, tuple(items), word_text(key, value))
     return overrides
-
-
-def word(key: str, value: Any) -> str:
-    """Return the KEY=VALUE word of a plain value: lists bare (``a,b``), mappings in braces."""
-
-    def typed(value: Any) -> str:
-        if isinstance(value, (list, tuple)):
-            return ",".join(map(typed, value)) if value else "[]"
-        if isinstance(value, dict):
-            return "{" + ",".join(f"{key}:{typed(part)}" for key, part in value.items()) + "}"
-        return "null" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
-
-    return f"{key}={typed(value)}"
 
 
 def _parse_word(word: str) -> Override:
@@ -163,7 +151,10 @@ def _parse_word(word: str) -> Override:
 
 
 def _simple(text: str) -> Any:
-    """Return a name or a number as Hydra's grammar (0.2 s to import) reads it, None for other text."""
+    """Return a name or a number as Hydra's grammar (0.2 s to import) reads it, None for other text.
+
+    And names with letters beyond ASCII, which that grammar refuses.
+    """
     if number := _NUMBER.fullmatch(text):
         return float(text) if number[2] else int(text)
     return text if _NAME.fullmatch(text) else None
@@ -191,7 +182,10 @@ def _values(key: str, text: str, word: str) -> tuple[Any, ...]:
         if key.startswith("algo.") and kernels and all(map(domains.kernel_of_text, kernels)):
             return tuple(kernels)
         reason = "nested too deeply" if isinstance(error, RecursionError) else shown(compose.one_line(error))
-        raise refused(f"cannot be read ({reason}); quote text with special characters") from None
+        cure = f"""quote text with special characters: '{key}="two (2) words"'"""
+        if any(text.count(left) > text.count(right) for left, right in ("()", "[]", "{}")):
+            reason, cure = "a bracket is not closed", "close it"
+        raise refused(f"cannot be read ({reason}); {cure}") from None
     if isinstance(value, Glob):
         return (Pattern(value),)
     if isinstance(value, RangeSweep):  # in exact decimal arithmetic: 0.1, 0.2, 0.3, not 0.30000000000000004
@@ -201,7 +195,8 @@ def _values(key: str, text: str, word: str) -> tuple[Any, ...]:
         start, stop, step = (Decimal(repr(end)) for end in ends)
         count = math.ceil((stop - start) / step) if step else 0
         if not 0 < count <= MOST_VALUES:
-            raise refused(f"a range must have from 1 to {MOST_VALUES} values")
+            many = f"a range must have at most {MOST_VALUES} values"
+            raise refused(many if count > 0 else "the range is empty: its step leads away from its end")
         number = int if all(isinstance(end, int) for end in ends) else float
         return tuple(number(start + i * step) for i in range(count))
     if isinstance(value, ChoiceSweep):

@@ -67,11 +67,20 @@ class Plan:
 
     @property
     def about_data(self) -> tuple[str, ...]:
-        """What is to be known of the user's own files: which label is +1, how a table was scaled."""
+        """What is to be known of the user's own files: which label is +1, how a table was scaled.
+
+        And which sets have fewer examples than ``rounds`` asks for.
+        """
         from omkl.data import registry
 
         own = [self.load(name) for name in self.data if not registry.is_name(name)]
-        return tuple(f"{dataset.name}: {note}" for dataset in own for note in dataset.notes)
+        notes = [f"{dataset.name}: {note}" for dataset in own for note in dataset.notes]
+        most = int((self.rounds or "").partition(":")[2] or 0)
+        for name in self.data if most else ():
+            T = registry.entry(name).T if registry.is_name(name) else self.load(name).T
+            if most > T:
+                notes.append(f"{name} has {T} examples, fewer than rounds={self.rounds} asks for")
+        return tuple(notes)
 
     @property
     def classes(self) -> dict[str, tuple[str, ...]]:

@@ -1,4 +1,4 @@
-"""Hyperparameters and kernels as tables and messages print them."""
+"""Hyperparameters and kernels as tables and messages print them, and as the words of a command."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -24,6 +24,19 @@ def value_text(value: Any) -> str:
 def params_text(params: Mapping[str, Any]) -> str:
     """Return hyperparameters as ``beta=0.9 delta=0.1``."""
     return " ".join(f"{name}={value_text(value)}" for name, value in params.items())
+
+
+def word_text(key: str, value: Any) -> str:
+    """Return the KEY=VALUE word of a plain value: lists bare (``a,b``), mappings in braces."""
+
+    def typed(value: Any) -> str:
+        if isinstance(value, (list, tuple)):
+            return ",".join(map(typed, value)) if value else "[]"
+        if isinstance(value, dict):
+            return "{" + ",".join(f"{key}:{typed(part)}" for key, part in value.items()) + "}"
+        return "null" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
+
+    return f"{key}={typed(value)}"
 
 
 def kernels_text(kernels: list[dict[str, Any]]) -> str:

@@ -5,9 +5,9 @@ import shlex
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from omkl.config import grammar, learner_names, learner_spec, pool, pool_names
+from omkl.config import learner_names, learner_spec, pool, pool_names
 from omkl.config.plans import PREPARATION
-from omkl.config.settings_text import kernels_text, params_text
+from omkl.config.settings_text import kernels_text, params_text, word_text
 from omkl.data import registry
 from omkl.pages.content import COMMAND
 from omkl.reports import origin
@@ -46,14 +46,14 @@ def about(row: Row, cells: "pd.DataFrame", names: Mapping[str, str], note: str =
 
 def command(row: Row, first: Mapping[str, Any], data: str) -> str:
     """Return the ``omkl run`` that makes a row's cells; first: one of them, empty where there is none."""
-    words = [grammar.word("algo", row.learner), f"data={data}"]
+    words = [word_text("algo", row.learner), f"data={data}"]
     if isinstance(spec := first.get("pool_spec"), dict):
         words += _pool(str(row.pool), spec)
     elif row.pool in pool_names():
         words.append(f"pool={row.pool}")
     words += [f"order={row.order}"] if row.order else []
     words += [f"reps={row.planned}", f"seed={first['seed']}"] if first else []
-    words += [grammar.word(f"algo.{key}", value) for key, value in _unusual(row).items()]
+    words += [word_text(f"algo.{key}", value) for key, value in _unusual(row).items()]
     words += ["yardsticks=[]", *_prepared(first)]
     return f"omkl run {shlex.join(words)}"
 
@@ -70,7 +70,7 @@ def _pool(name: str, spec: Mapping[str, Any]) -> list[str]:
         known = pool(name)
         if all(known[key] == spec[key] for key in ("normalise", "kernels")):
             return [f"pool={name}"]
-    kernels = grammar.word("", spec["kernels"])[1:]
+    kernels = word_text("", spec["kernels"])[1:]
     return [f"pool.kernels=[{kernels}]", f"pool.normalise={spec['normalise']}"]
 
 

@@ -5,7 +5,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from omkl.config import compose, grammar
+from omkl.config import compose
+from omkl.config.settings_text import word_text
 from omkl.errors import UserError, suggest
 from omkl.papers.schema import check_paper
 
@@ -60,7 +61,7 @@ class Run:
         if self.tune is not None:
             return shlex.join(["omkl", "tune", self.paper, *(["--with", self.folder] if self.folder else [])])
         swept = any(isinstance(value, list) for key, value in self.words.items() if "." in key)
-        words = [grammar.word(key, value) for key, value in self.words.items()]
+        words = [word_text(key, value) for key, value in self.words.items()]
         return f"omkl {'sweep' if swept else 'run'} {shlex.join(words)}"
 
 

@@ -19,6 +19,7 @@ from omkl.config import Plan, Setting, compose, grammar, learner_spec
 from omkl.config.domains import rounds_of
 from omkl.config.draws import draw
 from omkl.config.parameters import Parameter, parameters
+from omkl.config.settings_text import word_text
 from omkl.errors import Overflow, UserError
 from omkl.run.cells import expand
 from omkl.run.runner import Outcome, run_plans
@@ -52,7 +53,7 @@ def known() -> dict[str, Parameter]:
 
 def rule_from(values: Mapping[str, Any]) -> Rule:
     """Return the rule of these values, the others as in conf/tune.yaml. Raises UserError that names a key."""
-    return rule_of([grammar.word(key, value) for key, value in values.items()])[0]
+    return rule_of([word_text(key, value) for key, value in values.items()])[0]
 
 
 def rule_of(words: list[str]) -> tuple[Rule, list[str]]:

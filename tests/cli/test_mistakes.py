@@ -68,6 +68,7 @@ from omkl.cli import main
         ),
         ("run pool.kernels=[{kind:linear},{kind:laplacian}]", ["kernel 2 of the list", "needs sigma"]),
         ("run pool.normalise=cosin", ["did you mean 'cosine'"]),
+        ("run yardsticks=none", ["yardsticks=none is not one", "yardsticks=[] is none"]),
         # lists
         ("run algo.beta=0.1,0.5", ["algo.beta=0.1,0.5", "omkl sweep"]),
         ("sweep reps=1,2", ["reps=1,2", "takes one value"]),

@@ -42,7 +42,7 @@ def test_what_needs_hydra_is_left_to_it(tmp_path, text):
 
 
 WORDS = ["wdbc", "a,b_1,a", "1", "0", "0.25,1,2.50", "x2", "999999999999999999", "nullx,1"]
-OTHERS = ["null", "a,True", "NaN", "inf", "007", "1e5", "-1", "1_0", "a-b", "[1,2]", "a, b", "1.", "'a'", "é"]
+OTHERS = ["null", "a,True", "NaN", "inf", "007", "1e5", "-1", "1_0", "a-b", "[1,2]", "a, b", "1.", "'a'"]
 
 
 @pytest.mark.parametrize("text", WORDS)

@@ -56,6 +56,13 @@ def test_rows_of_different_parts_are_apart(ran, capsys):
     assert "rounds 0:100 · seed 1 · wdbc: 100 examples" in capsys.readouterr().out
 
 
+def test_more_rounds_than_there_are_are_said(tmp_path, capsys):
+    words = ["algo=arow", "data=wdbc,drift", "reps=1", "yardsticks=[]", "rounds=600", f"store={tmp_path}"]
+    assert main(["run", *words]) == 0
+    assert capsys.readouterr().out.count("fewer than rounds=") == 1
+    assert plan(words).about_data == ("wdbc has 569 examples, fewer than rounds=0:600 asks for",)
+
+
 def test_a_key_without_rounds_is_what_it_was():
     setting = {"algo": "a", "params": {}, "pool": None, "data_hash": "h", "order": "file", "revision": 1}
     before = cell_key(permutation_seed=1, **setting)
