@@ -36,7 +36,7 @@ def path_error(what: str, error: OSError, advice: str = "") -> OmklError:
 
 def suggest(word: str, known: Iterable[str]) -> str:
     """Return ``" (did you mean 'x'?)"`` for the closest known word, else the empty string."""
-    close = difflib.get_close_matches(str(word), list(known), n=1, cutoff=0.5)
+    close = difflib.get_close_matches(str(word), list(known), n=1, cutoff=0.6)
     return f" (did you mean '{close[0]}'?)" if close else ""
 
 

@@ -77,16 +77,22 @@ def printable(text: str) -> str:
 
 
 def note_on(classes: Classes) -> tuple[str, ...]:
-    """Return a note that says which label is which number, none where the labels are these numbers."""
+    """Return a note that says which label is which number, none where the labels are these numbers.
+
+    And one on numbers that are many: they may be targets.
+    """
     if classes is None:
         return ()
+    notes = []
     numbers = ("-1", "+1") if len(classes) == 2 else tuple(map(str, range(len(classes))))
-    if classes == tuple(number.removeprefix("+") for number in numbers):
-        return ()
-    pairs = [f"{printable(text)} -> {number}" for text, number in zip(classes, numbers, strict=True)]
-    if len(pairs) > MOST_LISTED:
-        pairs[MOST_LISTED - 1 : -1] = ["..."]
-    return (f"labels: {', '.join(pairs)}",)
+    if classes != tuple(number.removeprefix("+") for number in numbers):
+        pairs = [f"{printable(text)} -> {number}" for text, number in zip(classes, numbers, strict=True)]
+        if len(pairs) > MOST_LISTED:
+            pairs[MOST_LISTED - 1 : -1] = ["..."]
+        notes.append(f"labels: {', '.join(pairs)}")
+    if len(classes) > FEW and all(text.removeprefix("-").isdecimal() for text in classes):
+        notes.append(f"{len(classes)} different numbers are classes; task=regression takes them as targets")
+    return tuple(notes)
 
 
 def against_rest(labels: np.ndarray, positive: str, where: str) -> tuple[np.ndarray, Classes]:

@@ -23,7 +23,10 @@ def test_three_and_more_classes_are_numbered_in_their_order(tmp_path):
     assert d.notes == ("labels: -1 -> 0, 9 -> 1, 10 -> 2",)
     many = data.load(str(write(tmp_path / "many", "".join(f"{i} 1:1\n" for i in range(1, 1001)) * 2)))
     assert (many.n_classes, many.y[999]) == (1000, 999)
-    assert many.notes == ("labels: 1 -> 0, 2 -> 1, 3 -> 2, 4 -> 3, 5 -> 4, 6 -> 5, 7 -> 6, ..., 1000 -> 999",)
+    assert many.notes == (
+        "labels: 1 -> 0, 2 -> 1, 3 -> 2, 4 -> 3, 5 -> 4, 6 -> 5, 7 -> 6, ..., 1000 -> 999",
+        "1000 different numbers are classes; task=regression takes them as targets",
+    )
     plain = write(tmp_path / "plain.libsvm", "0 1:1\n1 1:2\n2 1:2\n")
     again = [data.load(str(plain)) for _ in range(2)][1]  # of the parsed copy
     assert (again.notes, again.classes, again.n_classes) == ((), ("0", "1", "2"), 3)
