@@ -1,6 +1,6 @@
 """Compiled code is made, or loaded from disk, before a clock or a worker starts."""
 
-import inspect
+import dis
 import json
 import os
 import re
@@ -170,8 +170,8 @@ def _in_one_line(learner: Any, said: str) -> str:
     own = rf'File "[^"]*{re.escape(os.path.basename(path))}", line (\d+)'
     places = [match[1] for line in lines if (match := re.search(own, line))]
     if not places and (unknown := re.search(r"name '(\w+)' is not defined", said)):
-        code, first = inspect.getsourcelines(learner)
-        places = [str(at) for at, line in enumerate(code, first) if re.search(rf"\b{unknown[1]}\b", line)][:1]
+        code = dis.get_instructions(learner)
+        places = [str(at.positions.lineno) for at in code if at.argval == unknown[1] and at.positions][:1]
     why = [line for line in lines if line and not line.startswith(("Failed in", "During:", "File", "-"))]
     text = " ".join(why[: 2 if why and why[0].endswith(":") else 1])
     at = f":{places[-1]}" if places else ""

@@ -225,8 +225,8 @@ def _add_published(compared: Compared, runs: list[Run], published: Mapping[tuple
         else:
             note = _note(compared.item, {"data": ours["data"], "row": ours["label"], "of": out})
             differ = " and ".join(DECIDING[name] for name in out) + " differ"
-            verdict = (differ + ("" if note else ", unexplained") if out else "agrees") if printed else ""
-            verdict = verdict if ours["reps"] else ""  # nothing was compared
+            verdict = differ + ("" if note else ", unexplained") if out else "agrees"
+            verdict = verdict if printed and ours["reps"] else ""  # else nothing was compared
         if note and note not in used:
             used.append(note)
         records.append(record | {"verdict": verdict, "note": used.index(note) + 1 if note else None})

@@ -130,9 +130,8 @@ def test_a_pipe_is_written_to(stored, name, tmp_path):
     reader.start()
     assert main([*WRITERS[name], "--out", name]) == 0
     reader.join(30)
-    assert read == [
-        (tmp_path / f"file-{name}").read_bytes().replace(b"file-", b"")
-    ]  # figures hold the command
+    file = (tmp_path / f"file-{name}").read_bytes()
+    assert read == [file.replace(b"file-", b"")]  # figures and reports hold the command
     assert stat.S_ISFIFO((tmp_path / name).stat().st_mode)
 
 
