@@ -18,10 +18,12 @@ if TYPE_CHECKING:
     from omkl.papers import Paper
     from omkl.run.tuning import Rule, Tuned
 
-LEAST = ("seconds", "trials", "default")  # columns that a narrow terminal leaves out first
+LEAST = ("seconds", "trials", "default", "given")  # columns that a narrow terminal leaves out first
 NOTE = """\
-default, tuned: {measures}, mean ± sample standard deviation over {reps}, {apart}
-trials: settings that raced, the default first; seconds: of the learner in all of their passes
+{first}, tuned: {measures}, mean ± sample standard deviation over {reps}, {apart}
+trials: settings that raced, the {first} one first; seconds: of the learner in all of their passes
+"""
+RULE = """\
 rule: {trials} trials of {passes} passes; one in {eta} goes on to a prefix {eta} times as long, {rungs} in all
 """
 
@@ -40,7 +42,13 @@ def tune(args: Namespace, words: list[str]) -> int:
         raise UserError("--data is for a page such as today; other data are a word: data=german")
     rule, rest = rule_of(words)
     given = grammar.parse(rest)
-    plan = make_plan(rest, sweep=True)
+    for key, override in given.items():
+        if key.startswith(("algo.", "pool.")) and len(override.values) > 1:
+            raise UserError(
+                f"{override.text}: tune keeps one value of {key}; without the word it looks for a good one "
+                "where it can, and `omkl sweep` runs a grid"
+            )
+    plan = make_plan(rest)
     fixed = [key.removeprefix("algo.") for key in given if key.startswith("algo.")]
     every = races(plan, rule, fixed)
     if args.dry_run:
@@ -61,7 +69,7 @@ def tune(args: Namespace, words: list[str]) -> int:
         if interrupted := outcome.interrupted:
             break
     if rows or not interrupted:
-        emit(_text(rows, rule, args.format))
+        emit(_text(rows, rule, args.format, "given" if fixed else "default"))
     return _end(interrupted, broken)
 
 
@@ -196,7 +204,8 @@ def _command(end: "Tuned", unusual: dict[str, Any], rest: list[str]) -> str:
     return shlex.join(["omkl", "run", *words])
 
 
-def _text(rows: list[dict[str, Any]], rule: "Rule", fmt: str) -> str:
+def _text(rows: list[dict[str, Any]], rule: "Rule", fmt: str, first: str) -> str:
+    """Return the table; first: what the setting that was given is called, "default" or "given"."""
     if fmt == "json":
         return json.dumps({"rule": asdict(rule), "tuned": rows}, indent=1, ensure_ascii=False) + "\n"
     if fmt == "csv":
@@ -208,7 +217,7 @@ def _text(rows: list[dict[str, Any]], rule: "Rule", fmt: str) -> str:
             "data": row["data"],
             "learner": row["label"],
             **({"pool": row["pool"] or ""} if several else {}),
-            "default": _spread(row, "default"),
+            first: _spread(row, "default"),
             "tuned": _spread(row, "tuned"),
             "best setting": row["settings"] or "the default",
             "trials": f"{row['trials']} ({row['failed']} failed)" if row["failed"] else str(row["trials"]),
@@ -221,19 +230,23 @@ def _text(rows: list[dict[str, Any]], rule: "Rule", fmt: str) -> str:
         return table
     lines = "".join(f"  {row['command']}\n" for row in rows)
     code = ("```\n", "```\n") if fmt == "markdown" else ("", "")
-    return f"{table}\n{_notes(rows, rule)}\nrun the best settings:\n{code[0]}{lines}{code[1]}"
+    return f"{table}\n{_notes(rows, rule, first)}\nrun the best settings:\n{code[0]}{lines}{code[1]}"
 
 
-def _notes(rows: list[dict[str, Any]], rule: "Rule") -> str:
+def _notes(rows: list[dict[str, Any]], rule: "Rule", first: str) -> str:
     reps = max((row["reps"] for row in rows), default=0)
     in_order = any(" order=file" in row["command"] for row in rows)
     apart = "on rounds after those of the trials" if in_order else "which no trial has seen"
     about = {
+        "first": first,
         "measures": " or ".join(dict.fromkeys(row["measure"] for row in rows)),
         "reps": "one pass" if reps == 1 else f"{reps} passes",
         "apart": apart,
     }
-    return NOTE.format(**about, **asdict(rule))
+    alone = list(dict.fromkeys(row["label"] for row in rows if row["trials"] == 1))
+    nothing = f"nothing to tune of {', '.join(alone)}\n" if alone else ""
+    raced = RULE.format(**asdict(rule)) if any(row["trials"] > 1 for row in rows) else ""
+    return NOTE.format(**about) + raced + nothing
 
 
 def _spread(row: dict[str, Any], name: str) -> str:

@@ -7,6 +7,7 @@ import fnmatch
 import math
 import os
 import re
+import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
@@ -31,7 +32,7 @@ SYNONYMS = {
 LISTS = ("algo", "data", "pool", "yardsticks", "drop")  # keys that take a list of names in every command
 _KEY = re.compile(r"[A-Za-z]\w*(\.[A-Za-z]\w*)*", re.ASCII)
 _NUMBER = re.compile(r"(0|[1-9][0-9]{0,17})(\.[0-9]{1,17})?")
-_NAME = re.compile(r"(?!(null|true|false|inf|nan)\Z)[^\W\d_]\w*", re.IGNORECASE)
+_NAME = re.compile(r"(?!(null|true|false|inf|nan)\Z)[^\W\d_]\w*( \w+)*", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -153,11 +154,18 @@ def _parse_word(word: str) -> Override:
 def _simple(text: str) -> Any:
     """Return a name or a number as Hydra's grammar (0.2 s to import) reads it, None for other text.
 
-    And names with letters beyond ASCII, which that grammar refuses.
+    And names with letters beyond ASCII, which that grammar refuses, also with single spaces in them.
     """
     if number := _NUMBER.fullmatch(text):
         return float(text) if number[2] else int(text)
     return text if _NAME.fullmatch(text) else None
+
+
+def _quoted(key: str, text: str) -> str:
+    """Return the word, for a shell, in which the parts that the grammar cannot read are quoted."""
+    escaped = [part.replace("\\", "\\\\").replace('"', r"\"") for part in text.split(",")]
+    parts = [part if _simple(part) is not None else f'"{part}"' for part in escaped]
+    return shown(shlex.quote(f"{key}={','.join(parts)}"))
 
 
 def _values(key: str, text: str, word: str) -> tuple[Any, ...]:
@@ -182,7 +190,7 @@ def _values(key: str, text: str, word: str) -> tuple[Any, ...]:
         if key.startswith("algo.") and kernels and all(map(domains.kernel_of_text, kernels)):
             return tuple(kernels)
         reason = "nested too deeply" if isinstance(error, RecursionError) else shown(compose.one_line(error))
-        cure = f"""quote text with special characters: '{key}="two (2) words"'"""
+        cure = f"quote a text with special characters: {_quoted(key, text)}"
         if any(text.count(left) > text.count(right) for left, right in ("()", "[]", "{}")):
             reason, cure = "a bracket is not closed", "close it"
         raise refused(f"cannot be read ({reason}); {cure}") from None

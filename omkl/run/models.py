@@ -157,7 +157,9 @@ def rows_of(model: Model, path: Path, labelled: bool) -> Rows:
     """
     learner, about = model.learner, model.about
     if not path.is_file():
-        raise UserError(f"{path}: {'this is a folder' if path.is_dir() else 'no such file'}")
+        known = omkl.data.registry.is_name(str(path))
+        hint = "; name a file, not a data set" if known else ""
+        raise UserError(f"{path}: {'this is a folder' if path.is_dir() else 'no such file'}{hint}")
     recipe = Recipe.from_json(about["recipe"]) if about.get("recipe") else None
     notes: tuple[str, ...] = ()
     if recipe is not None:

@@ -130,6 +130,7 @@ def test_a_model_is_the_pass_of_a_run(tmp_path, name, capsys):
         (("predict", "none.omkl", "new.csv"), "none.omkl: No such file"),
         (("predict", "my.csv", "new.csv"), "my.csv is no model of omkl"),
         (("predict", "model.omkl", "none.csv"), "none.csv: no such file"),
+        (("predict", "model.omkl", "wdbc"), "wdbc: no such file; name a file, not a data set"),
         (("predict", "model.omkl", "other.csv"), "other.csv has no column 'age'"),
         (("update", "model.omkl", "unlabelled.csv"), "no column 'class' with the labels to learn from"),
         (

@@ -138,6 +138,17 @@ def test_the_command_prints_the_best_settings_and_how_to_run_them(ran, words, ca
     assert row["command"] in text
 
 
+def test_a_learner_whose_hyperparameters_are_all_given_is_compared_with_none(ran, words, capsys):
+    assert main(["tune", *words, "algo.r=5", "-q"]) == 0
+    text = capsys.readouterr().out
+    assert "given" in text
+    assert "default" not in text
+    assert "nothing to tune of AROW\n" in text
+    assert "rule:" not in text
+    assert main(["tune", "algo=arow,omkc_dd", *words[1:], "algo.r=5", "-q"]) == 0
+    assert "rule: 9 trials of 2 passes" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize(
     ("word", "says"),
     [
@@ -145,6 +156,7 @@ def test_the_command_prints_the_best_settings_and_how_to_run_them(ran, words, ca
         ("eta=1", "eta=1: must be a whole number ≥ 2"),
         ("rungs=2,3", "rungs takes one value"),
         ("trails=3", "did you mean"),
+        ("algo.r=1,2", "algo.r=1,2: tune keeps one value of algo.r; without the word"),
     ],
 )
 @pytest.mark.usefixtures("ran")
