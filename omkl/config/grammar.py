@@ -161,13 +161,6 @@ def _simple(text: str) -> Any:
     return text if _NAME.fullmatch(text) else None
 
 
-def _quoted(key: str, text: str) -> str:
-    """Return the word, for a shell, in which the parts that the grammar cannot read are quoted."""
-    escaped = [part.replace("\\", "\\\\").replace('"', r"\"") for part in text.split(",")]
-    parts = [part if _simple(part) is not None else f'"{part}"' for part in escaped]
-    return shown(shlex.quote(f"{key}={','.join(parts)}"))
-
-
 def _values(key: str, text: str, word: str) -> tuple[Any, ...]:
     simple = tuple(map(_simple, text.split(",")))
     if None not in simple and len(simple) <= MOST_VALUES:
@@ -190,7 +183,9 @@ def _values(key: str, text: str, word: str) -> tuple[Any, ...]:
         if key.startswith("algo.") and kernels and all(map(domains.kernel_of_text, kernels)):
             return tuple(kernels)
         reason = "nested too deeply" if isinstance(error, RecursionError) else shown(compose.one_line(error))
-        cure = f"quote a text with special characters: {_quoted(key, text)}"
+        escaped = text.replace("\\", "\\\\").replace('"', r"\"").split(",")
+        quoted = ",".join(f'"{part}"' if _simple(part) is None else part for part in escaped)
+        cure = f"quote a text with special characters: {shown(shlex.quote(f'{key}={quoted}'))}"
         if any(text.count(left) > text.count(right) for left, right in ("()", "[]", "{}")):
             reason, cure = "a bracket is not closed", "close it"
         raise refused(f"cannot be read ({reason}); {cure}") from None

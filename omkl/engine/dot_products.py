@@ -9,7 +9,7 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 
 from omkl.engine.jit import compiled
-from omkl.engine.vector_code import LANES, SIZE, VECTOR, arrays_of, pointer_to, spread, vector_at
+from omkl.engine.vector_code import LANES, LARGE, SIZE, VECTOR, arrays_of, pointer_to, spread, vector_at
 
 _LEAST_DENSE = 48  # columns; with fewer, laying vectors side by side costs what it gains
 
@@ -51,35 +51,37 @@ def _lane_sums(width):
     return lane_sums
 
 
-_lane_sums_64, _lane_sums_32, _lane_sums_8 = _lane_sums(64), _lane_sums(32), _lane_sums(8)
+_ROWS = 64 if LARGE else 32
+_lane_sums_most, _lane_sums_32, _lane_sums_8 = _lane_sums(_ROWS), _lane_sums(32), _lane_sums(8)
+_VECTORS = LANES if LARGE else LANES // 2
 
 
 @intrinsic
-def _square_sums(typingctx, panel, slot, rows, lane, out):
-    """out[j, r] = sum_k panel[k, j] rows[slot[k], lane + r] over all columns k, j < LANES, r < LANES.
+def _square_sums(typingctx, panel, j, slot, rows, lane, out):
+    """out[v, r] = sum_k panel[k, v] rows[slot[k], lane + r] over all columns k, _VECTORS v from j on, r < LANES.
 
-    All LANES x LANES sums stay in registers, so that a column's rows are loaded once for LANES vectors: twice
-    as fast as `_lane_sums` on dense rows, and as fast as a dgemm on some processors. Each sum is the same as
-    there to the last bit: it only adds exact zeros where a vector lacks a column.
+    All sums stay in registers, so that a column's rows are loaded once for several vectors: twice as fast as
+    `_lane_sums` on dense rows, and as fast as a dgemm on some processors. Each sum is the same as there to
+    the last bit: it only adds exact zeros where a vector lacks a column.
     """
-    signature = types.void(panel, slot, rows, lane, out)
+    signature = types.void(panel, j, slot, rows, lane, out)
 
     def codegen(context, builder, signature, args):
-        panel, slot, rows, lane, out = arrays_of(context, builder, signature, args)
+        panel, first, slot, rows, lane, out = arrays_of(context, builder, signature, args)
         (columns,) = cgutils.unpack_tuple(builder, slot.shape)
         step = cgutils.unpack_tuple(builder, out.strides)[0]
-        sums = [cgutils.alloca_once_value(builder, VECTOR(None)) for _ in range(LANES)]
+        sums = [cgutils.alloca_once_value(builder, VECTOR(None)) for _ in range(_VECTORS)]
         with cgutils.for_range(builder, columns, intp=SIZE) as loop:
             at = builder.sext(builder.load(pointer_to(builder, slot, loop.index)), SIZE)
             lanes = builder.load(vector_at(builder, rows, at, lane), align=8)
-            first = builder.mul(loop.index, SIZE(LANES))
+            line = builder.add(builder.mul(loop.index, SIZE(LANES)), first)
             for j, total in enumerate(sums):
-                value = builder.load(pointer_to(builder, panel, builder.add(first, SIZE(j))))
+                value = builder.load(pointer_to(builder, panel, builder.add(line, SIZE(j))))
                 product = builder.fmul(spread(builder, value), lanes)
                 builder.store(builder.fadd(builder.load(total), product), total)
         for j, total in enumerate(sums):  # of a part of wider lines
             target = builder.bitcast(out.data, ir.IntType(8).as_pointer())
-            target = builder.gep(target, [builder.mul(step, SIZE(j))])
+            target = builder.gep(target, [builder.mul(step, builder.add(first, SIZE(j)))])
             builder.store(builder.load(total), builder.bitcast(target, VECTOR.as_pointer()), align=8)
         return context.get_dummy_value()
 
@@ -117,9 +119,9 @@ def used_products(B, high):
 def products(indptr, indices, values, slot, rows, low, high, first, dots, j, place):
     """dots[j, place + r - low] = x_first . rows[:, r], low <= r < high: `dot_products` of one vector."""
     start, stop, r = indptr[first], indptr[first + 1], low
-    while r + 64 <= high:
-        _lane_sums_64(indices, values, start, stop, slot, rows, r, dots, j, place + r - low)
-        r += 64
+    while r + _ROWS <= high:
+        _lane_sums_most(indices, values, start, stop, slot, rows, r, dots, j, place + r - low)
+        r += _ROWS
     while r + 32 <= high:
         _lane_sums_32(indices, values, start, stop, slot, rows, r, dots, j, place + r - low)
         r += 32
@@ -143,5 +145,6 @@ def _dense_products(indptr, indices, values, slot, rows, low, high, first, dots)
             panel[LANES * indices[k] + j] = values[k]
     r = low
     while r < high:
-        _square_sums(panel, slot, rows, r, dots[:, r - low :])
+        for j in range(0, LANES, _VECTORS):
+            _square_sums(panel, j, slot, rows, r, dots[:, r - low :])
         r += LANES

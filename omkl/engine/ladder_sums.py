@@ -6,7 +6,7 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 
 from omkl.engine.jit import compiled
-from omkl.engine.vector_code import LANES, SIZE, VECTOR, arrays_of, pointer_to, spread, vector_at
+from omkl.engine.vector_code import LANES, LARGE, SIZE, VECTOR, arrays_of, pointer_to, spread, vector_at
 
 
 @compiled
@@ -20,9 +20,9 @@ def add_ladder(E, start, last, first, picked, chosen, low, rows, K):
     q = 0
     while q + 4 <= picked:
         r = 0
-        while r + 16 <= rows:
-            _add_4_x_16(*ladder, q, r, low + r)
-            r += 16
+        while r + _ROWS <= rows:
+            _add_4(*ladder, q, r, low + r)
+            r += _ROWS
         if r < rows:
             _add_4_x_8(*ladder, q, r, low + r)
         q += 4
@@ -100,4 +100,6 @@ def _add(vectors, width):
     return add
 
 
-_add_4_x_16, _add_4_x_8, _add_1_x_32, _add_1_x_8 = _add(4, 16), _add(4, 8), _add(1, 32), _add(1, 8)
+_ROWS = 16 if LARGE else 8  # of which the values of four vectors stay in registers
+_add_4_x_8, _add_1_x_32, _add_1_x_8 = _add(4, 8), _add(1, 32), _add(1, 8)
+_add_4 = _add(4, _ROWS) if LARGE else _add_4_x_8

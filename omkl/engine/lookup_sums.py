@@ -17,7 +17,7 @@ from omkl.engine.dot_products import dot_products
 from omkl.engine.jit import compiled, uncounted
 from omkl.engine.lookup_tables import BINARY, WORD, look_at_stored
 from omkl.engine.open_block import whole_lanes
-from omkl.engine.vector_code import LANES, SIZE, VECTOR, arrays_of, pointer_to, vector_at
+from omkl.engine.vector_code import LANES, LARGE, SIZE, VECTOR, arrays_of, pointer_to, vector_at
 
 _TOGETHER = 32  # stored vectors of a tile
 
@@ -218,7 +218,8 @@ def _ones(typingctx, word):
 
 # ------------------------------------------------------------------ the sums
 
-_ROWS, _ROWS_BOTH = 8, 4  # rows whose sums are in registers at once; LANES is a multiple
+_ROWS = 8 if LARGE else 4  # rows whose sums are in registers at once; LANES is a multiple
+_ROWS_BOTH = _ROWS // 2
 
 
 def _sums(fused, both):

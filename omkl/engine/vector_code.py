@@ -2,13 +2,27 @@
 
 from typing import Any
 
+import llvmlite.binding
 from llvmlite import ir
-from numba import types
+from numba import config, types
 from numba.core import cgutils
 
 LANES = 8  # rows are padded to a multiple of this, so that vector loops leave no remainder
 VECTOR = ir.VectorType(ir.DoubleType(), LANES)
 SIZE = ir.IntType(64)
+
+
+def numbers_in_registers(features: str) -> int:
+    """Return how many numbers the vector registers of a processor hold; features: as LLVM writes them."""
+    known = features.split(",")
+    if "+avx512f" in known:
+        return 32 * 8
+    return 16 * 4 if "+avx" in known else 32 * 2 if "+neon" in known else 16 * 2
+
+
+# What stays in registers from one step of a loop to the next must leave room for what the step itself needs.
+ROOM = numbers_in_registers(config.CPU_FEATURES or llvmlite.binding.get_host_cpu_features().flatten())
+LARGE = ROOM > 8 * LANES
 
 
 def arrays_of(context: Any, builder: Any, signature: Any, args: Any) -> list[Any]:

@@ -108,7 +108,8 @@ def arguments(spec: LearnerSpec, task: str, seed: str = "random_state") -> dict[
         default = value_text(value) if isinstance(value, dict) else value
         made[argument_name(name)] = Argument(default, f"{parameter.help}; {_domain(parameter.domain)}")
     if any(isinstance(form, RoundsForm) for form in spec.state.values()):
-        text = "rounds of the whole stream; None: the rows of fit, or of the first partial_fit"
+        first = "the rows of fit, or of the first partial_fit" if seed == "random_state" else "one"
+        text = f"rounds of the whole stream; None: {first}"
         made["rounds"] = Argument(None, text)
     text = (
         "seed of the learner's own random numbers, as numpy.random.default_rng takes it; None for fresh ones"

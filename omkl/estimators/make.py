@@ -1,5 +1,6 @@
 """The learner behind an estimator, made from the arguments of its constructor."""
 
+import warnings
 from collections.abc import Mapping
 from typing import Any
 
@@ -44,8 +45,27 @@ def make_learner(
     if spec.setup and chosen is not None:
         chosen = choose_kernels(spec, params, chosen, d, stream, seed, classes=classes)
     warm_up([(spec, params, classes)])
-    rounds = given.get("rounds") or stream.T
+    rounds = planned_rounds(given, stream) or stream.T
     return Learner(spec, params, chosen, d, seed, rounds=rounds, classes=classes)
+
+
+def planned_rounds(given: Mapping[str, Any], stream: Stream) -> int | None:
+    """Return the length of the whole stream for a learner that depends on it, None for others.
+
+    given: the arguments by name; stream: what is learnt first, the whole of it where ``rounds`` is not given.
+    """
+    return given["rounds"] or stream.T if "rounds" in given else None
+
+
+def warn_of_rounds(estimator: object, planned: int | None, done: int, more: int) -> None:
+    """Warn once where a learner that was made for so many rounds is given more."""
+    if planned is not None and done <= planned < done + more:
+        warnings.warn(
+            f"{type(estimator).__name__}: its steps are those for a stream of {planned} rows, and row "
+            f"{planned + 1} has come; give the length of the whole stream as rounds=",
+            UserWarning,
+            stacklevel=4,
+        )
 
 
 def _params(spec: LearnerSpec, task: str, given: Mapping[str, Any]) -> dict[str, Any]:

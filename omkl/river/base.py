@@ -15,7 +15,7 @@ from river import base
 from omkl.config import learner_spec
 from omkl.engine.features import Features
 from omkl.engine.stream import Stream, make_stream
-from omkl.estimators.make import make_learner
+from omkl.estimators.make import make_learner, planned_rounds, warn_of_rounds
 from omkl.learner.learner import Learner
 from omkl.learner.model import Progress, Rows, score
 from omkl.learner.ranges import check_rows, check_targets
@@ -74,6 +74,7 @@ class Model:
             self._begin(d, stream, classes)
         _room(self._model, d)
         check_rows(self._model.growth, stream.indptr, stream.values, self._progress.rounds + 1)
+        warn_of_rounds(self, self.__dict__.get("_planned"), self._progress.rounds, 1)
         trace, _ = self._model.run(stream, first=self._progress.rounds)
         self._progress.add(trace, stream.y)
         return columns, values, y
@@ -87,7 +88,7 @@ class Model:
         spec = learner_spec(self.learner)
         model = make_learner(spec, self.task, params, d, self._seed, stream, classes)
         check_rows(model.growth, stream.indptr, stream.values)
-        self._model = model
+        self._model, self._planned = model, planned_rounds(params, stream)
 
     def _score(self, x: Mapping[Hashable, Any]) -> float:
         """Return the score of a row, 0 before anything was learnt."""

@@ -22,7 +22,7 @@ from omkl.data.offsets import far_feature, text
 from omkl.engine.stream import Stream, make_stream
 from omkl.errors import UserError
 from omkl.estimators.arguments import argument_name
-from omkl.estimators.make import make_learner
+from omkl.estimators.make import make_learner, planned_rounds, warn_of_rounds
 from omkl.estimators.rows import dense_rows, sparse_rows
 from omkl.learner.model import Progress, Rows, coefficients, score, stored_vectors
 from omkl.learner.ranges import check_rows
@@ -77,6 +77,7 @@ class OnlineLearner(BaseEstimator):
         self._warn_of_offsets(stream, model.pool)
         self._model = model
         self._progress = Progress(self.task)
+        self._planned = planned_rounds(given, stream)
         return stream
 
     def _warn_of_offsets(self, stream: Stream, pool: dict[str, Any] | None) -> None:
@@ -94,6 +95,7 @@ class OnlineLearner(BaseEstimator):
         return 2
 
     def _learn(self, stream: Stream) -> OnlineLearner:
+        warn_of_rounds(self, self.__dict__.get("_planned"), self._progress.rounds, stream.T)
         trace, _ = self._model.run(stream, first=self._progress.rounds)
         self._progress.add(trace, stream.y)
         return self

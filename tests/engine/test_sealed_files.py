@@ -44,13 +44,18 @@ def compiled(tmp_path_factory):
     return cache, output
 
 
-def flip(path: Path) -> None:
-    """Invert the machine code: loaded, it would crash without a word."""
+def flip(path: Path, start: int, stop: int, bits: int) -> None:
+    """Flip these bits of some bytes."""
     content = bytearray(path.read_bytes())
-    start = content.index(b"\x7fELF") if b"\x7fELF" in content else len(content) // 4
-    for i in range(start + 64, len(content) - 64):
-        content[i] ^= 0xFF
+    content[start:stop] = bytes(byte ^ bits for byte in content[start:stop])
     path.write_bytes(content)
+
+
+def flip_code(path: Path) -> None:
+    """Invert the machine code: loaded, it would crash without a word."""
+    content = path.read_bytes()
+    start = content.index(b"\x7fELF") if b"\x7fELF" in content else len(content) // 4
+    flip(path, start + 64, len(content) - 64, bits=0xFF)
 
 
 DAMAGE = {
@@ -58,8 +63,8 @@ DAMAGE = {
     "cut": lambda path: path.write_bytes(path.read_bytes()[:-100]),
     "garbage": lambda path: path.write_bytes(b"garbage" * 1000),
     "another_pickle": lambda path: path.write_bytes(pickle.dumps([7])),
-    "one_bit": lambda path: path.write_bytes(path.read_bytes()[:200] + b"\x00" + path.read_bytes()[201:]),
-    "machine_code": flip,
+    "one_bit": lambda path: flip(path, start=200, stop=201, bits=1),
+    "machine_code": flip_code,
     "another_s": lambda path: path.write_bytes(
         next(path.parent.glob(f"experts.mistakes-*{path.suffix}")).read_bytes()
     ),
@@ -89,7 +94,7 @@ def test_damaged_files_are_noticed_and_deleted(compiled, tmp_path, monkeypatch, 
 def test_damaged_files_are_never_loaded_but_compiled_again(compiled, suffix):
     cache, output = compiled
     [path] = cache.rglob(f"experts.mean_vote-*{suffix}")
-    flip(path)
+    flip_code(path)
     found = run(TRY, cache)
     assert found.returncode == 0, found.stderr
     assert found.stdout.splitlines() == [output, "0 1"]
@@ -122,7 +127,7 @@ def test_a_command_with_a_damaged_learner_runs_and_the_next_says_nothing(tmp_pat
     first = run(RUN, cache, *words, f"store={tmp_path / 'a'}")
     assert (first.returncode, first.stderr.count("compiling ")) == (0, 1)
     [path] = cache.rglob("yardsticks.majority-*.nbc")
-    flip(path)
+    flip_code(path)
     second = run(RUN, cache, *words, f"store={tmp_path / 'b'}")
     assert second.returncode == 0
     assert [line for line in second.stderr.splitlines() if "damaged" in line] == [

@@ -199,3 +199,12 @@ def test_a_third_label_that_comes_late_is_named(monkeypatch):
         model.learn_one({"a": 2}, 2)
     with pytest.raises(ValueError, match="two or more different labels"):
         omkl.river.OmkcDdClassifier(classes=[1, 1]).learn_one({"a": 2}, 1)
+
+
+def test_a_stream_longer_than_said_is_warned_of_once():
+    model = omkl.river.OkrRegressor(rounds=2)
+    for n in range(2):
+        model.learn_one({"a": n}, float(n))
+    with pytest.warns(UserWarning, match="its steps are those for a stream of 2 rows, and row 3"):
+        model.learn_one({"a": 2}, 2.0)
+    model.learn_one({"a": 3}, 3.0)
