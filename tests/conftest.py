@@ -18,6 +18,7 @@ import pytest
 pytest_plugins = ["support.download_server"]
 NOT_FOUND = "real data not found: set OMKL_DATA to the folder that holds MANIFEST.csv"
 MADE_HERE = ("wdbc", "ties")  # sets of test_twins and test_bounds that every machine has
+WITH_TWINS = ("test_twins.py", "test_many_classes.py")
 BLAS = re.compile(r" @ |\blinalg\b|\.dot\(|einsum|omkl\.bounds|\bSVC\b")
 
 
@@ -55,6 +56,14 @@ def _no_waiting_for_the_disk():
         yield
 
 
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leave out files without a test that uses BLAS where only such tests are to run: imports take long."""
+    is_test = collection_path.name.startswith("test_") and collection_path.suffix == ".py"
+    if is_test and config.option.markexpr.startswith("blas") and collection_path.name not in WITH_TWINS:
+        return not any(_uses_blas(collection_path)) or None
+    return None
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Set the marks ``data`` and ``blas``."""
     for item in items:
@@ -80,7 +89,7 @@ def _oracle(item: pytest.Item, params: dict) -> Path:
     """Return the file that a test's expected values come from: its own, or its learner's twin."""
     import reference
 
-    twins = {"test_twins.py": reference.TWINS, "test_many_classes.py": reference.MANY}.get(item.path.name)
+    twins = dict(zip(WITH_TWINS, (reference.TWINS, reference.MANY), strict=True)).get(item.path.name)
     if twins is not None and "twin" in item.name:
         twin = twins.get(params.get("name"))
         return Path(inspect.getsourcefile(twin or reference))
@@ -92,9 +101,10 @@ def _uses_blas(path: Path) -> tuple[bool, set[str]]:
     """Return whether a file uses BLAS outside its test functions, and which of these use it."""
     lines = path.read_text(encoding="utf-8").splitlines()
     tests = [node for node in ast.parse("\n".join(lines)).body if _is_test(node)]
-    own = {node.name: lines[node.lineno - 1 : node.end_lineno] for node in tests}
+    first = {node.name: min(part.lineno for part in (node, *node.decorator_list)) - 1 for node in tests}
+    own = {node.name: lines[first[node.name] : node.end_lineno] for node in tests}
     for node in tests:
-        lines[node.lineno - 1 : node.end_lineno] = [""] * len(own[node.name])
+        lines[first[node.name] : node.end_lineno] = [""] * len(own[node.name])
     using = {name for name, text in own.items() if BLAS.search("\n".join(text))}
     return bool(BLAS.search("\n".join(lines))), using
 

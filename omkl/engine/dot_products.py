@@ -58,7 +58,7 @@ _VECTORS = LANES if LARGE else LANES // 2
 
 @intrinsic
 def _square_sums(typingctx, panel, j, slot, rows, lane, out):
-    """out[v, r] = sum_k panel[k, v] rows[slot[k], lane + r] over all columns k: _VECTORS v from j on, LANES r.
+    """out[v, r] = sum_k panel[k, v] rows[slot[k], lane + r] over all columns k, LANES r, _VECTORS v from j.
 
     All sums stay in registers, so that a column's rows are loaded once for several vectors: twice as fast as
     `_lane_sums` on dense rows, and as fast as a dgemm on some processors. Each sum is the same as there to

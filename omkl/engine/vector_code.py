@@ -21,7 +21,8 @@ def numbers_in_registers(features: str) -> int:
 
 
 # What stays in registers from one step of a loop to the next must leave room for what the step itself needs.
-ROOM = numbers_in_registers(config.CPU_FEATURES or llvmlite.binding.get_host_cpu_features().flatten())
+_settings: Any = config
+ROOM = numbers_in_registers(_settings.CPU_FEATURES or llvmlite.binding.get_host_cpu_features().flatten())
 LARGE = ROOM > 8 * LANES
 
 

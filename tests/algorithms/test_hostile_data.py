@@ -43,7 +43,7 @@ def made():
         "one example": dataset(X[:1], y[:1]),
         "no features": empty,
         "a million columns": many,
-        "ten thousand equal labels": dataset(rng.normal(size=(10_000, 2)), -np.ones(10_000)),
+        "three thousand equal labels": dataset(rng.normal(size=(3000, 2)), -np.ones(3000)),
         "constant features": dataset(np.ones((40, 3)), y[:40]),
     }
 
@@ -87,7 +87,7 @@ def test_odd_data_give_finite_figures_or_a_clear_line(name, task, hostile, tmp_p
     monkeypatch.setattr(omkl.data, "load", lambda what, **_: dataclasses.replace(hostile[what], task=task))
     ran = 0
     for what, data in hostile.items():
-        if what == "ten thousand equal labels" and "budget" in spec.defaults:
+        if what == "three thousand equal labels" and "budget" in spec.defaults:
             continue  # the same, slowly
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # of the order
