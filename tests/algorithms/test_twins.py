@@ -22,7 +22,7 @@ from omkl.testing.twins import EDGES, SMALL, assert_equal, edge, kernels_for, po
 
 SETS = ("wdbc", "ties", "a9a_train", "votes84", "svmguide3", "german", "breast")
 MADE = {"wdbc": wdbc, "ties": ties}
-ROWS = 300  # more than two blocks
+ROWS = 397
 
 GAUSSIAN = {"kind": "gaussian", "gamma": 0.01}
 OPTIONS = [

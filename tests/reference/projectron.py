@@ -20,13 +20,16 @@ def solve(K, inverse, k):
     """K^-1 k to the last places, whatever BLAS there is: refined by residuals without rounding.
 
     inverse: nearly K's. Each step leaves the share of the error that inverse K differs from 1, 1e-6 at most.
+    Raises ArithmeticError where it is no inverse.
     """
     d = step = inverse @ k
-    while np.abs(step).max() > 1e-9 * np.abs(d).max():
+    for _ in range(100):
+        if not np.abs(step).max() > 1e-9 * np.abs(d).max():
+            return d
         terms = np.concatenate(products(K, -d), axis=1).tolist()
         step = inverse @ [math.fsum([k_s, *row]) for k_s, row in zip(k, terms, strict=True)]
         d = d + step
-    return d
+    raise ArithmeticError("the Gram matrix has no inverse that could be refined")
 
 
 class Spans(Slots):
