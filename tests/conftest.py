@@ -59,7 +59,8 @@ def _no_waiting_for_the_disk():
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     """Leave out files without a test that uses BLAS where only such tests are to run: imports take long."""
     is_test = collection_path.name.startswith("test_") and collection_path.suffix == ".py"
-    if is_test and config.option.markexpr.startswith("blas") and collection_path.name not in WITH_TWINS:
+    only = config.option.markexpr in ("blas", "blas and not data")
+    if only and is_test and collection_path.name not in WITH_TWINS:
         return not any(_uses_blas(collection_path)) or None
     return None
 
