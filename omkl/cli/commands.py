@@ -42,7 +42,7 @@ def _run_and_report(args: Namespace, words: list[str], sweep: bool) -> int:
 
     plan = make_plan(words, sweep=sweep)
     if sweep and not plan.swept:
-        say("nothing is swept: give a key several values, such as algo.beta=0.2,0.5,0.8")
+        say("nothing is swept, so this is a run: give a key several values, such as algo.beta=0.2,0.5,0.8")
     _check_columns(plan, args, sweep)
     if args.dry_run:
         return dry_run([plan], args)
@@ -52,7 +52,7 @@ def _run_and_report(args: Namespace, words: list[str], sweep: bool) -> int:
     about = Expected.of(plan, outcome.failed, args.line, outcome.stale)
     if sweep:
         with chosen(_look(args)):
-            out = args.out or _figures(plan)
+            out = args.out or (_figures(plan) if plan.swept else None)
             text, files = sweep_report(outcome.cells, about, args.format, out, _view(args))
     else:
         text, files = report(outcome.cells, about, args.format, _view(args)), []

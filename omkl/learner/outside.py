@@ -29,6 +29,7 @@ from omkl.config.spec import LearnerSpec
 from omkl.engine.stream import Stream, Trace, make_trace
 from omkl.errors import OmklError, UserError, suggest
 
+FEW = 10  # rows after which an estimator may still have nothing to predict
 REVISION = 1  # of this module: raise it when it makes other results
 _distributions = cache(importlib.metadata.packages_distributions)
 
@@ -50,11 +51,13 @@ class Estimator:
         self.name = f"{spec.name} ({spec.estimator})"
         kind = self._of_sklearn if hasattr(self.model, "partial_fit") else self._of_river
         self._row, self._score, self._learn = kind()
+        self._silent = 0  # predictions that are None
 
     def run(self, stream: Stream, on_part: Any = None) -> tuple[Trace, float]:
         """Run the rounds of a stream. Returns the trace, and the seconds of CPU time.
 
-        on_part: called with the number of rounds done, at most 100 times.
+        on_part: called with the number of rounds done, at most 100 times. Raises OmklError for predictions
+        that are none.
         """
         many, part = stream.label is not None, -(-stream.T // 100)
         trace = make_trace(stream.T, many=many)
@@ -71,6 +74,8 @@ class Estimator:
             self._learn(x, y)
             if on_part is not None and (t + 1) % part == 0:
                 on_part(t + 1)
+        if FEW < stream.T == self._silent + 1:
+            raise OmklError(f"{self.name} predicts None for every row; predict_one must return a prediction")
         return trace, time.thread_time() - began
 
     def _judged(self, found: Any, y: int) -> tuple[int, float]:
@@ -135,6 +140,7 @@ class Estimator:
 
         def score(x: dict[int, float]) -> Any:
             value = model.predict_one(x)
+            self._silent += value is None
             if self.classes > 2:
                 return value
             if value is None:

@@ -42,17 +42,20 @@ def sweep_report(
 ) -> tuple[str, list[Path]]:
     """Return the text of a sweep and the figure files written.
 
-    Text: the long table (a row per setting, a column per swept hyperparameter), then the best settings; in
-    JSON under "summary", "best", "cells"; CSV holds the long table. out: as in style.save, None for no
-    figure; there is none either when no learner has finished a cell. view: as in ``report``.
+    Text: the long table (a row per setting, a column per swept hyperparameter), then the best settings where
+    several have finished; in JSON under "summary", "best", "cells"; CSV holds the long table. out: as in
+    style.save, None for no figure; there is none either when no learner has finished a cell. view: as in
+    ``report``.
 
     Raises UserError for an unknown format, OmklError when the figure cannot be written.
     """
     summary = summary_of(cells, expected)
     swept, best = swept_names(summary, expected), best_settings(summary)
     edges = at_edges(summary, best, expected)
-    text = _text({"summary": summary, "best": best}, cells, expected, fmt, view, swept, edges)
-    own = learners_of(summary[summary["reps"] > 0])
+    done = summary[summary["reps"] > 0]
+    chosen = {"best": best} if fmt == "json" or len(best) < len(done) else {}
+    text = _text({"summary": summary, **chosen}, cells, expected, fmt, view, swept, edges)
+    own = learners_of(done)
     if out is None or own.empty:
         return text, []
     from omkl.reports import style

@@ -1,5 +1,6 @@
 """A learner and its naive twin on one stream: both passes, and their comparison round by round."""
 
+import inspect
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from types import ModuleType
@@ -106,6 +107,7 @@ def both(
         apart = np.random.default_rng(seeds.derive("apart", data.content_hash)).permutation(data.T)
         hyper["separate"] = np.argsort(order)[apart]
     normal = "pool_normalise" if "normalise" in hyper else "normalise"
+    _check_arguments(twin, {*hyper, normal})
     result = twin(
         dense(data)[order],
         data.y[order],
@@ -116,6 +118,17 @@ def both(
     )
     assert result is not None, "the twin returns nothing: it must return a Result, such as E.result()"
     return Passes(figures, learner, trace, result)
+
+
+def _check_arguments(twin: Twin, given: set[str]) -> None:
+    """Raise AssertionError, with the twin's place, where it does not take the learner's hyperparameters."""
+    try:
+        inspect.signature(twin).bind(None, None, None, rng=None, **dict.fromkeys(given))
+    except TypeError as error:
+        code = inspect.unwrap(twin).__code__
+        place = f"{code.co_filename}:{code.co_firstlineno}"
+        what = f"the twin {code.co_name} does not take the learner's hyperparameters"
+        raise AssertionError(f"{place}: {what}: {error}") from None
 
 
 def pools_of(name: str) -> tuple[str, ...]:

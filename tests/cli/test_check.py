@@ -6,17 +6,9 @@ import pytest
 from support.extension import TINY, TWIN, YAML, page_examples, tiny, write
 
 from omkl.cli import main
-from omkl.paths import EXTENSIONS
 
 RUN = ["run", "data=wdbc", "reps=2", "yardsticks=[]", "--with", "mine"]
-
-
-@pytest.fixture(autouse=True)
-def place(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("OMKL_STORE", raising=False)
-    monkeypatch.delenv(EXTENSIONS, raising=False)
-    return tmp_path
+pytestmark = pytest.mark.usefixtures("place")
 
 
 def faults(capsys):
@@ -118,6 +110,11 @@ def test_a_compile_error_has_its_line_and_stops_no_other(place, capsys, wrong, l
             '*, eta, normalise="none", rng=None',
             "eta",
             "small.py: it takes tiny(X, y, kernels, eta), and must be",
+        ),
+        (
+            "*, eta, norm",
+            "*, step=0.5, norm",
+            "small.py:8: the twin tiny does not take the learner's hyperparameters: got an unexpected",
         ),
         ("return E.result()", "E.result()", "the twin returns nothing: it must return a Result"),
         ("v = v + eta", "v = v + eta[0]", "small.py:16: TypeError: 'float' object is not subscriptable"),

@@ -17,15 +17,7 @@ from omkl.data.files import data_name
 
 ROOT = Path(omkl.__file__).resolve().parents[1]
 CHEAP = ["data=wdbc", "reps=2", "yardsticks=[majority]", "algo=arow"]
-
-
-@pytest.fixture(autouse=True)
-def place(tmp_path, monkeypatch):
-    """Run in an empty folder, with nothing set in the environment that changes a command."""
-    monkeypatch.chdir(tmp_path)
-    for name in ("OMKL_STORE", "OMKL_MIRROR", "OMKL_OFFLINE"):
-        monkeypatch.delenv(name, raising=False)
-    return tmp_path
+pytestmark = pytest.mark.usefixtures("place")
 
 
 def run(words, **options):
@@ -201,17 +193,6 @@ def test_a_terminal_without_the_signs_of_the_table_gets_it_all_the_same():
     done = run(["run", *CHEAP], env={"PYTHONIOENCODING": "ascii"})
     assert done.returncode == 0, done.stderr
     assert "AROW" in done.stdout
-
-
-def test_sweep_prints_grid_and_best_and_draws(place, capsys):
-    words = ["algo=arow", "data=wdbc", "reps=2", "yardsticks=[]", "algo.r=1,10,100"]
-    assert main(["sweep", *words, "--out", "r.png"]) == 0
-    out, err = capsys.readouterr()
-    assert "best setting" in out
-    assert "wrote r.png" in err
-    assert (place / "r.png").read_bytes().startswith(b"\x89PNG")
-    assert main(["figure", "sweep", *words, "--out", "again.pdf"]) == 0
-    assert (place / "again.pdf").read_bytes().startswith(b"%PDF")
 
 
 def test_figure_draws_from_the_store_only(place, capsys):

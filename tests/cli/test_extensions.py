@@ -20,14 +20,7 @@ from omkl.store import provenance
 EXAMPLES = page_examples()
 RUN = ["run", "algo=tiny", "data=wdbc", "reps=3", "yardsticks=[]"]
 OURS = Path(omkl.__file__).parent / "algorithms"
-
-
-@pytest.fixture(autouse=True)
-def place(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("OMKL_STORE", raising=False)
-    monkeypatch.delenv(EXTENSIONS, raising=False)
-    return tmp_path
+pytestmark = pytest.mark.usefixtures("place")
 
 
 def lines(store="results"):

@@ -205,3 +205,11 @@ def test_omkl_fit_saves_no_estimator(capsys):
     assert main(["fit", "algo=sgd", "data=wdbc", "--out", "m.omkl"]) == 2
     assert "sklearn.linear_model:SGDClassifier is none" in capsys.readouterr().err
     assert not Path("m.omkl").exists()
+
+
+def test_a_model_that_predicts_nothing_is_named(folder, capsys):
+    silent = "\n\nclass Silent:\n    def learn_one(self, x, y): ...\n    def predict_one(self, x): ...\n"
+    write(folder, {"own.py": MODULE + silent, "conf/algo/silent.yaml": estimator("own:Silent")})
+    assert main(["run", "algo=silent", "data=wdbc", "reps=1", "exec=serial"]) == 1
+    said = " ".join(capsys.readouterr().err.split())
+    assert "silent (own:Silent) predicts None for every row; predict_one must return a prediction" in said
