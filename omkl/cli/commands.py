@@ -41,7 +41,7 @@ def _run_and_report(args: Namespace, words: list[str], sweep: bool) -> int:
     from omkl.reports.report import report, sweep_report
 
     plan = make_plan(words, sweep=sweep)
-    if sweep and not plan.swept:
+    if sweep and not plan.has_choice:
         say("nothing is swept, so this is a run: give a key several values, such as algo.beta=0.2,0.5,0.8")
     _check_columns(plan, args, sweep)
     if args.dry_run:
@@ -52,7 +52,7 @@ def _run_and_report(args: Namespace, words: list[str], sweep: bool) -> int:
     about = Expected.of(plan, outcome.failed, args.line, outcome.stale)
     if sweep:
         with chosen(_look(args)):
-            out = args.out or (_figures(plan) if plan.swept else None)
+            out = args.out or (_figures(plan) if plan.has_choice else None)
             text, files = sweep_report(outcome.cells, about, args.format, out, _view(args))
     else:
         text, files = report(outcome.cells, about, args.format, _view(args)), []

@@ -53,6 +53,11 @@ class Plan:
     preparation: Preparation = AS_IT_IS
     rounds: str | None = None
 
+    @property
+    def has_choice(self) -> bool:
+        """Whether a learner has several settings, of which one is the best."""
+        return len(self.settings) > len({setting.learner for setting in self.settings})
+
     def task_of(self, data: str) -> str:
         """Return the task of one of its data sets, as registered, else that of the user's files."""
         return _task_of(data, self.task)

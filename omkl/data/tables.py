@@ -23,9 +23,14 @@ Rows = Iterable[tuple[int, list[str]]]  # of a table: the line number and the fi
 
 
 def delimiter(path: Path) -> str:
-    """Return the delimiter of a user's table: the first of , ; tab in its first line, else white space."""
+    """Return the delimiter of a user's table: the first of , ; tab in its first line, else white space.
+
+    Commas between digits are decimal ones where there are semicolons too.
+    """
     with open_binary(path) as file:
         first = file.readline(2**20).decode("latin-1")  # the marks are ASCII; `_lines` checks the rest
+    if ";" in first:
+        first = re.sub(r"(?<=\d),(?=\d)", "", first)
     return next((mark for mark in (",", ";", "\t") if mark in first), "whitespace")
 
 

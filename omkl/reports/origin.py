@@ -158,6 +158,6 @@ def _versions(entry: Entry) -> str:
 
 def _machine(entry: Entry) -> str:
     inner = [str(entry["cpu"])] if entry.get("cpu") else []
-    inner += [f"{cores:g} cores" for cores in _numbers([entry], "cores") if cores]
+    inner += [f"{cores:g} core{'s' * (cores != 1)}" for cores in _numbers([entry], "cores") if cores]
     name, about = str(entry.get("host") or ""), ", ".join(inner)
     return f"{name} ({about})" if name and about else name or about

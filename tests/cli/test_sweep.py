@@ -27,3 +27,12 @@ def test_a_sweep_of_no_values_is_a_run(capsys):
     assert "nothing is swept, so this is a run" in err
     assert "wrote" not in err
     assert out == table
+
+
+def test_a_sweep_of_pools_has_a_best_one(capsys):
+    words = ["algo=omkc_dd", "data=wdbc", "reps=1", "yardsticks=[]", "pool=paper16,laplace13"]
+    assert main(["sweep", *words, "--out", "pools.png"]) == 0
+    out, err = capsys.readouterr()
+    assert "best setting" in out
+    assert "nothing is swept" not in err
+    assert "wrote pools.png" in err

@@ -9,6 +9,7 @@ import pytest
 from omkl.data import recipe, table_files
 from omkl.data.prepare import read_table_file
 from omkl.data.recipe import Preparation, Recipe, recipe_of
+from omkl.data.tables import delimiter
 from omkl.errors import UserError
 
 TEXT = """age,colour,income,class
@@ -206,6 +207,22 @@ def test_numbers_with_a_decimal_comma_are_no_categories(path, categorical, cells
             return
     with pytest.raises(UserError, match=said):
         recipe_of(table, wanted)[0].apply(table)
+
+
+@pytest.mark.parametrize(
+    ("line", "mark"),
+    [
+        ("0,5;1,25;ja", ";"),
+        ("a;b;c", ";"),
+        ("1,2,a;b", ","),
+        ("1,2,a", ","),
+        ("1 2\t3", "\t"),
+        ("1 2", "whitespace"),
+    ],
+)
+def test_the_delimiter_of_a_table(path, line, mark):
+    path.write_text(line + "\n")
+    assert delimiter(path) == mark
 
 
 def test_quotes_and_an_unnamed_counting_column(path):
