@@ -173,6 +173,6 @@ def find(group: str, word: str) -> tuple[Paper, Item]:
         if len(items) == 1:
             known.setdefault(paper.name, (paper, items[0]))
     if word not in known:
-        near, kind = suggest(word, known), group.removesuffix("s")
+        near, kind = "" if own == word in names() else suggest(word, known), group.removesuffix("s")
         raise UserError(f"{compose.shown(word)}: no such {kind}{near}; known: {', '.join(sorted(known))}")
     return known[word]

@@ -148,7 +148,7 @@ def test_unavailable_data_are_reported_and_a_file_can_stand_in(tmp_path):
     ("words", "message"),
     [
         (["table", "bomkl/7"], "no such table"),
-        (["table", "bomkl"], "known: bomkl/1"),
+        (["table", "bomkl"], "no such table; known: bomkl/1"),
         (["figure", "omkc/9"], "no such figure"),
         (["claims", "omck"], "unknown paper"),
         (["table", "bomkl/1", "algo=omkc_dd"], "the paper's conf sets this"),
