@@ -67,6 +67,11 @@ class Classifier(Model, base.Classifier):
         value = self._score(x)
         return self._labels.get(math.copysign(1.0, value)) if value != 0 else None
 
+    def predict_proba_one(self, x: dict, **kwargs: Any) -> Any:
+        """Raise NotImplementedError: the scores of these learners are no probabilities."""
+        text = "gives no probabilities; use predict_one, and metrics of labels, such as Accuracy"
+        raise NotImplementedError(f"{type(self).__name__} {text}")
+
     def _begin_labels(self) -> None:
         given = list(getattr(self, "classes", None) or [])
         if len(set(given)) != len(given) or len(given) == 1:

@@ -100,6 +100,12 @@ def test_a_score_of_0_is_no_label():
     assert (model.predict_one({"a": 1.0}), model.predict_one({"b": 1.0})) == (True, None)
 
 
+def test_a_metric_of_probabilities_is_told_that_there_are_none():
+    rows = [({"a": 1.0}, True), ({"a": -1.0}, False)] * 3
+    with pytest.raises(NotImplementedError, match="ArowClassifier gives no probabilities; use predict_one"):
+        evaluate.progressive_val_score(rows, omkl.river.ArowClassifier(), metrics.ROCAUC())
+
+
 def test_a_word_and_a_third_label_are_named():
     model = omkl.river.AlmaClassifier()
     with pytest.raises(ValueError, match="feature 'colour' is 'red', which is no number"):
