@@ -69,8 +69,8 @@ mistakes_ : rounds in which the prediction before the update was wrong."""
                     "sklearn.multiclass.OneVsRestClassifier takes this estimator for each of them"
                 )
             if len(known) < 2:
-                which = f"y has one class, {known.tolist()[0]!r}"
-                raise ValueError(f"{which}; two are needed (partial_fit takes both as classes=)")
+                remedy = "of data in parts, partial_fit takes both as classes="
+                raise ValueError(f"y has one class, {known.tolist()[0]!r}; two are needed ({remedy})")
             self.classes_ = known
         elif classes is not None and not np.array_equal(np.unique(classes), self.classes_):
             raise ValueError(
