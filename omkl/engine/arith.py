@@ -1,4 +1,4 @@
-"""Arithmetic that numba does not offer: a fused multiply-add, and an exp, sin and cos that vectorise.
+"""Arithmetic that numba does not offer: a fused multiply-add, and a sin and cos that vectorise.
 
 Also what stands in loops of nearly every learner for numpy's `any` and `max`: a process that loads compiled
 code with these imports much of scipy first, which takes a quarter of a second.
@@ -13,15 +13,8 @@ from numba.extending import intrinsic
 
 from omkl.engine.jit import uncounted
 
-_LOG2E = 1.4426950408889634
-_LN2_HI = 6.93147180369123816490e-01  # fdlibm's split: 32 bits, so that n * _LN2_HI is exact
-_LN2_LO = 1.90821492927058770002e-10
-_MAGIC = 6755399441055744.0  # 1.5 * 2**52: adding it rounds to an integer, held in the low bits
-_MAGIC_BITS = int(np.float64(_MAGIC).view(np.int64))
-# exp(x) is exactly 0 below this, as in the C library (round to nearest: half of the smallest subnormal).
-EXP_ZERO = -745.1332191019412
-# Below this every argument gives 0; larger negative arguments would overflow the integer part.
-_EXP_FLOOR = -800.0
+MAGIC = 6755399441055744.0  # 1.5 * 2**52: adding it rounds to an integer, held in the low bits
+MAGIC_BITS = int(np.float64(MAGIC).view(np.int64))
 
 
 @intrinsic
@@ -52,54 +45,6 @@ def largest_of(values):
     return largest
 
 
-@njit(cache=True, inline="always")
-def _reduce(x):
-    """Return integer n and exp(r) for x = n ln 2 + r, |r| <= ln 2 / 2.
-
-    exp(r) = 1 + r + r**2 q(r), q interpolating at ten Chebyshev nodes: relative error 1.6e-17.
-    """
-    shifted = fma(x, _LOG2E, _MAGIC)
-    n = np.float64(shifted).view(np.int64) - _MAGIC_BITS
-    whole = shifted - _MAGIC
-    r = fma(whole, -_LN2_LO, fma(whole, -_LN2_HI, x))
-    p = 2.510038549551032e-08
-    p = fma(p, r, 2.7620088445409746e-07)
-    p = fma(p, r, 2.7557268459997064e-06)
-    p = fma(p, r, 2.4801521295954376e-05)
-    p = fma(p, r, 0.00019841269863053618)
-    p = fma(p, r, 0.0013888888917213717)
-    p = fma(p, r, 0.008333333333330062)
-    p = fma(p, r, 0.04166666666662413)
-    p = fma(p, r, 0.16666666666666669)
-    p = fma(p, r, 0.5000000000000001)
-    p = fma(p, r, 1.0)
-    return n, fma(p, r, 1.0)
-
-
-@njit(cache=True, inline="always")
-def _power_of_two(n):
-    return np.int64((n + 1023) << 52).view(np.float64)
-
-
-@njit(cache=True, inline="always")
-def exp_neg(x):
-    """exp(x) for x <= 0, within 1 ulp where the result is normal, with gradual underflow to exactly 0.
-
-    Branch-free, so that a loop over it becomes vector code. The power of two comes in two factors: the
-    first product is exact and the second rounds once, also into the subnormals.
-    """
-    n, p = _reduce(x if x > _EXP_FLOOR else _EXP_FLOOR)
-    half = n >> 1
-    return p * _power_of_two(half) * _power_of_two(n - half)
-
-
-@njit(cache=True, inline="always")
-def exp_neg_normal(x):
-    """exp_neg(x), the same bits, for -700 < x <= 0: there one exact factor serves."""
-    n, p = _reduce(x)
-    return p * _power_of_two(n)
-
-
 _TWO_OVER_PI = 0.6366197723675814
 _PIO2_HI = 1.5707963267948966
 _PIO2_LO = 6.123233995736766e-17
@@ -112,9 +57,9 @@ def sincos(x):
 
     Branch-free, so that a loop over it becomes vector code.
     """
-    shifted = fma(x, _TWO_OVER_PI, _MAGIC)
-    n = np.float64(shifted).view(np.int64) - _MAGIC_BITS
-    whole = shifted - _MAGIC
+    shifted = fma(x, _TWO_OVER_PI, MAGIC)
+    n = np.float64(shifted).view(np.int64) - MAGIC_BITS
+    whole = shifted - MAGIC
     r = fma(whole, -_PIO2_LO, fma(whole, -_PIO2_HI, x))
     r = fma(whole, -_PIO2_REST, r)
     q = r * r

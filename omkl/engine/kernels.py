@@ -18,7 +18,7 @@ import math
 
 import numpy as np
 
-from omkl.engine.arith import EXP_ZERO, exp_neg, exp_neg_normal
+from omkl.engine.exponential import EXP_ZERO, NORMAL, exp_neg, exponentials
 from omkl.engine.jit import compiled
 
 # The parameters of each kind: (domain, default), None where it must be given; of those in EITHER exactly one.
@@ -144,30 +144,39 @@ def reach(form, level):
     return distance if kind == GAUSSIAN else distance * distance
 
 
-# Loops over rows that LLVM turns into vector code: one for each kind, without a branch inside.
+@compiled
+def all_vanish(form, largest, square, rows):
+    """Whether the kernel is 0 at every squared distance square[r], r < rows; none is above `largest`."""
+    if not vanishes(form, largest):
+        return False
+    near, bound = 0, reach(form, 1e-6 - _ZERO)
+    for r in range(rows):
+        near += not square[r] >= bound
+    return near == 0
 
 
 @compiled
 def row_values(form, largest, square, rows, out):
-    """out[r] <- the kernel at squared distance square[r], r < rows; none is above `largest`."""
+    """out[r] <- the kernel at squared distance square[r], r < rows; none is above `largest`.
+
+    One plain loop for each kind, which LLVM turns into vector code, before exp of all.
+    """
     kind, rate, shape = form[:3]
     if kind == GAUSSIAN:
-        if rate * largest < 690.0:
-            for r in range(rows):
-                out[r] = exp_neg_normal(-rate * square[r])
-        else:
-            for r in range(rows):
-                out[r] = exp_neg(-rate * square[r])
-    elif kind == LAPLACIAN:
+        exponentials(-rate, square, rows, rate * largest < -10.0 - NORMAL, out)
+        return
+    if kind == RATIONAL_QUADRATIC:
         for r in range(rows):
-            out[r] = exp_neg(-rate * np.sqrt(square[r]))
-    elif kind == MATERN32:
-        for r in range(rows):
-            u = min(rate * np.sqrt(square[r]), 800.0)  # exp(-800) is 0
-            out[r] = (1.0 + u) * exp_neg(-u)
+            out[r] = -shape * math.log1p(rate * square[r])
     else:
         for r in range(rows):
-            out[r] = exp_neg(-shape * math.log1p(rate * square[r]))
+            out[r] = -rate * np.sqrt(square[r])
+    if kind != MATERN32:
+        exponentials(1.0, out, rows, False, out)
+        return
+    for r in range(rows):
+        u = min(-out[r], 800.0)  # exp(-800) is 0
+        out[r] = (1.0 + u) * exp_neg(-u)
 
 
 # ------------------------------------------------------------------ functions of the dot product

@@ -10,7 +10,7 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 
 from omkl.engine.jit import uncounted
-from omkl.engine.kernels import of_distance, plain_cosine, row_values
+from omkl.engine.kernels import all_vanish, of_distance, plain_cosine, row_values
 from omkl.engine.pool import form_of
 from omkl.engine.vector_code import LANES, VECTOR, arrays_of, spread, vector_at
 
@@ -57,7 +57,10 @@ def _square(distance):
 def _values(form, largest, given, count, out):
     """out[r] = kappa of the squared distance, or of the dot product given[r], none above ``largest``."""
     if of_distance(form[0]):
-        row_values(form, largest, given, count, out)
+        if all_vanish(form, largest, given, count):  # most of raw data's narrow kernels
+            out[:count] = 0.0
+        else:
+            row_values(form, largest, given, count, out)
         return
     _, scale, constant, degree, _ = form
     for r in range(count):

@@ -47,8 +47,8 @@ def vector_at(builder: Any, array: Any, *index: Any, kind: Any = VECTOR) -> Any:
     return builder.bitcast(pointer_to(builder, array, *index), kind.as_pointer())
 
 
-def spread(builder: Any, value: Any) -> Any:
+def spread(builder: Any, value: Any, width: int = LANES) -> Any:
     """Return a vector whose lanes all hold this number."""
-    lane, kind = ir.IntType(32), ir.VectorType(value.type, LANES)
+    lane, kind = ir.IntType(32), ir.VectorType(value.type, width)
     one = builder.insert_element(kind(ir.Undefined), value, lane(0))
-    return builder.shuffle_vector(one, kind(ir.Undefined), ir.VectorType(lane, LANES)(None))
+    return builder.shuffle_vector(one, kind(ir.Undefined), ir.VectorType(lane, width)(None))

@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numba import njit
 
-from omkl.engine.arith import EXP_ZERO, exp_neg, exp_neg_normal, fma
+from omkl.engine.arith import fma
+from omkl.engine.exponential import EXP_ZERO, exp_neg, exp_neg_normal, exponentials
 
 SMALLEST_NORMAL = np.finfo(float).tiny
 SUBNORMAL = 5e-324
@@ -94,6 +95,22 @@ def test_a_value_does_not_depend_on_its_neighbours():
     for n in range(1, 38):
         np.testing.assert_array_equal(over(_exps, x[:n]), together[:n])
     assert [over(_exps, [v])[0] for v in x] == together.tolist()
+
+
+@pytest.mark.parametrize("normal", [False, True])
+def test_many_at_once_have_the_bits_of_each_alone(normal):
+    given = np.random.default_rng(2).random(37) * (460 if normal else 600)
+    given[5] = given[20] = 0.0
+    alone = over(_exps, -1.5 * given)
+    assert (alone == 0).any() != normal
+    for n in range(38):
+        out = np.full(37, np.nan)
+        exponentials(-1.5, given, n, normal, out)
+        np.testing.assert_array_equal(out[:n], alone[:n])
+        assert np.isnan(out[n:]).all()
+        place = given.copy()
+        exponentials(-1.5, place, n, normal, place)
+        np.testing.assert_array_equal(place, np.append(alone[:n], given[n:]))
 
 
 @settings(max_examples=200, deadline=None, derandomize=True)
