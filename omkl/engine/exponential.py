@@ -20,7 +20,7 @@ from omkl.engine.vector_code import LANES, LARGE, arrays_of, spread, vector_at
 EXP_ZERO = -745.1332191019412
 # From here on every argument gives 0 without being computed: a product that underflows costs several others,
 # and a larger negative argument would overflow the integer part.
-_FLOOR = -746.0
+FLOOR = -746.0
 NORMAL = -700.0  # above it no result is subnormal
 
 _LOG2E = 1.4426950408889634
@@ -61,8 +61,9 @@ def _exp(builder: Any, x: Any, normal: bool) -> Any:
         shifted = builder.shl(builder.add(n, number(1023, whole)), number(52, whole))
         return builder.bitcast(shifted, x.type)
 
-    inside = builder.fcmp_ordered(">", x, number(_FLOOR))
-    x = x if normal else builder.select(inside, x, number(0.0))
+    if not normal:
+        inside = builder.fcmp_ordered(">", x, number(FLOOR))
+        x = builder.select(inside, x, number(0.0))
     shifted = builder.call(fma, [x, number(_LOG2E), number(MAGIC)])
     n = builder.sub(builder.bitcast(shifted, whole), number(MAGIC_BITS, whole))
     integer = builder.fsub(shifted, number(MAGIC))

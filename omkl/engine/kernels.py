@@ -18,7 +18,7 @@ import math
 
 import numpy as np
 
-from omkl.engine.exponential import EXP_ZERO, NORMAL, exp_neg, exponentials
+from omkl.engine.exponential import EXP_ZERO, FLOOR, NORMAL, exp_neg, exponentials
 from omkl.engine.jit import compiled
 
 # The parameters of each kind: (domain, default), None where it must be given; of those in EITHER exactly one.
@@ -149,7 +149,7 @@ def all_vanish(form, largest, square, rows):
     """Whether the kernel is 0 at every squared distance square[r], r < rows; none is above `largest`."""
     if not vanishes(form, largest):
         return False
-    near, bound = 0, reach(form, 1e-6 - _ZERO)
+    near, bound = 0, reach(form, -FLOOR)
     for r in range(rows):
         near += not square[r] >= bound
     return near == 0

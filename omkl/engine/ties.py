@@ -18,6 +18,7 @@ from omkl.engine.arith import largest_of
 from omkl.engine.by_address import call
 from omkl.engine.classes import strongest_rival
 from omkl.engine.dot_products import dot_products
+from omkl.engine.exponential import FLOOR
 from omkl.engine.jit import compiled, uncounted
 from omkl.engine.kernels import VALUE_ERROR, decay, of_distance, plain, plain_cosine, reach
 from omkl.engine.lookup_tables import may_look_up
@@ -257,7 +258,7 @@ def _continued(form, largest, a, first, count, squares, nearest, q, total):
 def _reach(form, largest, total):
     """Squared distance beyond which no term can change a sum of this size; a sum of 0 by none that is 0."""
     if total == 0.0:
-        return reach(form, 746.0)  # exp(-746) is 0
+        return reach(form, -FLOOR)
     exponent = (np.float64(abs(total) / largest).view(np.int64) >> 52) - 1023
     power = exponent if exponent > -1023 else -1074  # of two, which the quotient is not below
     return reach(form, 38.0 - power * math.log(2.0))  # exp(-38) < 2**-54

@@ -16,6 +16,7 @@ from omkl.engine.kernels import (
     KINDS,
     MAX_SQUARINGS,
     VALUE_ERROR,
+    all_vanish,
     constants,
     decay,
     plain,
@@ -219,3 +220,9 @@ def test_a_kernel_of_the_distance_by_its_five_functions(one):
     for level in (0.5, 5.0, 38.0, 700.0):
         far = reach(form, level)
         assert np.isinf(far) or decay(form, far) >= level * (1 - 1e-9)
+    for first in range(0, square.size, 8):
+        part = square[first : first + 8].copy()
+        skipped = all_vanish(form, part.max(), part, part.size)
+        assert skipped == (reach(form, 746.0) <= part.min())
+        assert not (skipped and exact[first : first + 8].any())
+    assert not all_vanish(form, 1e300, np.array([1e9, 0.0, 1e9]), 3)
