@@ -12,7 +12,7 @@ SUITABLE := import sys, ensurepip, venv; sys.exit(not (3, 11) <= sys.version_inf
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check bench tables today docs clean
+.PHONY: help run test quick check bench tables today docs clean
 .DELETE_ON_ERROR:
 
 help: ## list the targets
@@ -24,6 +24,9 @@ run: $(STAMP) ## a first experiment: the table of omkc_ss on wdbc, and its learn
 
 test: $(STAMP) ## the whole test suite (tests on real data need OMKL_DATA)
 	$(BIN)/python -m pytest -n auto --dist worksteal $(ARGS)
+
+quick: $(STAMP) ## the tests of a minute, once the learners are compiled: no slow ones, some cases of the others
+	$(BIN)/python -m pytest -n auto --dist worksteal --quick $(ARGS)
 
 check: $(STAMP) ## format, lint, types, and a wheel that works outside the checkout
 	$(BIN)/ruff format --check .

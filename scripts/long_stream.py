@@ -133,7 +133,7 @@ def draw(lines: list[Line], path: Path, command: str) -> None:
     from matplotlib.ticker import LogLocator, NullLocator
 
     from omkl.reports import style
-    from omkl.reports.lines import plain_number
+    from omkl.reports.figure_lines import plain_number
 
     panels = (("cpu_s", "CPU time in seconds"), ("learner_mib", "memory of the learner in MiB"))
     with style.looks():

@@ -2,12 +2,15 @@
 
 Two marks are set here, so that nobody has to think of them: ``data`` where a test uses real data, ``blas``
 where its expected values come from BLAS, whose last digits depend on the processor (OPENBLAS_CORETYPE).
+``--quick`` selects tests by the marks ``slow`` and ``whole``.
 """
 
 import ast
 import inspect
 import os
 import re
+import zlib
+from collections import defaultdict
 from functools import cache
 from pathlib import Path
 from typing import TypeGuard
@@ -20,6 +23,15 @@ NOT_FOUND = "real data not found: set OMKL_DATA to the folder that holds MANIFES
 MADE_HERE = ("wdbc", "ties")  # sets of test_twins and test_bounds that every machine has
 WITH_TWINS = ("test_twins.py", "test_many_classes.py")
 BLAS = re.compile(r" @ |\blinalg\b|\.dot\(|einsum|omkl\.bounds|\bSVC\b")
+
+
+QUICK_CASES = 2  # of a parametrised test
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add --quick."""
+    what = f"no test marked slow, and {QUICK_CASES} cases of each test, or all of one marked whole"
+    parser.addoption("--quick", action="store_true", help=what)
 
 
 def data_folder() -> Path | None:
@@ -65,8 +77,12 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     return None
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Set the marks ``data`` and ``blas``."""
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Set the marks ``data`` and ``blas``, and leave out what --quick does."""
+    if config.option.quick:
+        quick = _quick(items)
+        config.hook.pytest_deselected(items=[item for item in items if item not in quick])
+        items[:] = [item for item in items if item in quick]
     for item in items:
         params = item.callspec.params if hasattr(item, "callspec") else {}
         if "shared_data" in item.fixturenames or params.get("data_name", "wdbc") not in MADE_HERE:
@@ -75,6 +91,21 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         helpers, own = _uses_blas(_oracle(item, params))
         if helpers or name in own:
             item.add_marker("blas")
+
+
+def _quick(items: list[pytest.Item]) -> set[pytest.Item]:
+    """Return the tests of --quick. Different tests take different cases, so that they meet most learners."""
+    cases = defaultdict(list)
+    for item in items:
+        if item.get_closest_marker("slow") is None:
+            cases[item.nodeid.partition("[")[0]].append(item)
+    quick: set[pytest.Item] = set()
+    for name, own in cases.items():
+        first, count = zlib.crc32(name.encode()), len(own)
+        few = count <= QUICK_CASES or own[0].get_closest_marker("whole") is not None
+        places = range(count) if few else (first + count * k // QUICK_CASES for k in range(QUICK_CASES))
+        quick.update(own[place % count] for place in places)
+    return quick
 
 
 @pytest.hookimpl(wrapper=True)

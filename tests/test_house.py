@@ -136,6 +136,24 @@ def test_no_file_is_longer_than_300_lines():
     assert not {name: count for name, count in lines.items() if count > 300}
 
 
+# Folders with modules of the same names: a theorem in one named after its learner, say.
+NAMED_AFTER = (
+    ("omkl.algorithms", "omkl.bounds"),
+    ("omkl.engine", "omkl.testing.plain"),
+    ("omkl.river", "omkl.sklearn"),
+)
+
+
+def test_a_module_s_name_stands_once():
+    homes: dict[str, list[str]] = {}
+    for module, path in MODULES.items():
+        if path.name not in ("__init__.py", "__main__.py"):
+            folder, _, name = module.rpartition(".")
+            homes.setdefault(name, []).append(folder)
+    shared = {name: folders for name, folders in homes.items() if len(folders) > 1}
+    assert not {name: folders for name, folders in shared.items() if tuple(folders) not in NAMED_AFTER}
+
+
 def test_a_circle_and_an_upward_arrow_are_found():
     assert circles_of({"a": {"b"}, "b": {"c"}, "c": {"a"}, "d": {"a"}}) == [["a", "b", "c", "a"]]
     assert points_up("omkl.engine.pool", "omkl.data.parse")

@@ -23,6 +23,8 @@ from omkl.cli import main
 from omkl.paths import conf_folder
 from omkl.store.store import Store
 
+pytestmark = pytest.mark.slow
+
 TARGETS = ["help", "run", "test", "check", "bench", "tables", "today", "docs", "clean"]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 

@@ -69,7 +69,7 @@ def figure(args: Namespace, words: list[str]) -> int:
         )
     if args.kind not in KINDS:
         from omkl.papers import find
-        from omkl.papers.figures import figure as draw
+        from omkl.papers.paper_figures import figure as draw
 
         paper, item = find("figures", args.kind)
         if args.dry_run:
@@ -127,7 +127,7 @@ def figure(args: Namespace, words: list[str]) -> int:
 def table(args: Namespace, words: list[str]) -> int:
     """Reproduce a table of a paper, our values next to the published ones."""
     from omkl.papers import find
-    from omkl.papers.tables import table as make
+    from omkl.papers.paper_tables import table as make
 
     paper, item = find("tables", args.name)
     if args.dry_run:

@@ -165,7 +165,7 @@ def _row(end: "Tuned", cells: "pd.DataFrame", rest: list[str]) -> dict[str, Any]
 
 
 def _own(cells: "pd.DataFrame", data: str, setting: "Setting") -> "pd.DataFrame":
-    from omkl.data.files import data_name
+    from omkl.data.data_files import data_name
 
     pool, names = setting.pool["name"] if setting.pool else None, (data, data_name(data))
     columns = (cells[name] for name in ("data", "algo", "params", "pool"))

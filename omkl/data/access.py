@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from omkl.data import cache, files, registry
+from omkl.data import cache, data_files, registry
 from omkl.data.dataset import Dataset
 from omkl.data.prepare import dataset_of, form_of_file, is_table, parse, read_table_file
 from omkl.data.recipe import AS_IT_IS, Preparation
@@ -61,7 +61,7 @@ def load(
         raise UserError(f"data={spec}: neither a registered data set{guess} nor a file; see `omkl list data`")
     if not is_table(path) and preparation != AS_IT_IS:
         raise UserError(f"data={spec}: {preparation.words} is for tables (.csv, .tsv, .parquet)")
-    return _cached(files.data_name(path), preparation if is_table(path) else None, [path], task)
+    return _cached(data_files.data_name(path), preparation if is_table(path) else None, [path], task)
 
 
 @contextlib.contextmanager
@@ -98,7 +98,7 @@ def use(name: str, path: str | Path) -> None:
         fault = f"holds no {_file_names(item)}" if path.is_dir() else "is neither a file nor a folder"
     faults = [f"{name}={path}: {fault}"]
     for form in forms:
-        paths = [files.find_in(path, file.name) for file in form.files] if path.is_dir() else [path]
+        paths = [data_files.find_in(path, file.name) for file in form.files] if path.is_dir() else [path]
         present = [file for file in paths if file and file.is_file()]
         if len(present) == len(form.files):
             try:
@@ -188,7 +188,7 @@ def _download(item: DataEntry, incoming: Path) -> list[Path]:
     forms = [form for form in item.forms if form.files]
     folder, failures = incoming / item.name, []
     for form in [form for form in forms if _downloadable(form)] or forms[:1]:
-        limit = files.size_limit(item.size_limit(form))
+        limit = data_files.size_limit(item.size_limit(form))
         try:
             paths = [fetch(file, folder, limit, folder / "archives") for file in form.files]
         except OmklError as error:
@@ -198,8 +198,8 @@ def _download(item: DataEntry, incoming: Path) -> list[Path]:
             continue
         try:
             dataset = parse(item.name, form, paths, item.task, item)
-            files.files_folder().mkdir(parents=True, exist_ok=True)
-            final = [path.replace(files.files_folder() / path.name) for path in paths]
+            data_files.files_folder().mkdir(parents=True, exist_ok=True)
+            final = [path.replace(data_files.files_folder() / path.name) for path in paths]
             cache.write(dataset, cache.parsed_path(item.name, form, final, item.task))
         finally:
             shutil.rmtree(folder, ignore_errors=True)
@@ -209,13 +209,15 @@ def _download(item: DataEntry, incoming: Path) -> list[Path]:
 
 def _downloadable(form: Form) -> bool:
     """Whether there is a mirror, or every file of the form has an address."""
-    return bool(form.files) and (bool(files.setting("OMKL_MIRROR")) or all(file.urls for file in form.files))
+    return bool(form.files) and (
+        bool(data_files.setting("OMKL_MIRROR")) or all(file.urls for file in form.files)
+    )
 
 
 def _can_download(item: DataEntry) -> bool:
     """Whether a set can be downloaded, and OMKL_OFFLINE does not forbid it; a mirror may be a folder."""
-    mirror = files.setting("OMKL_MIRROR")
-    allowed = bool(mirror and "://" not in mirror) or not files.offline()
+    mirror = data_files.setting("OMKL_MIRROR")
+    allowed = bool(mirror and "://" not in mirror) or not data_files.offline()
     return allowed and any(map(_downloadable, item.forms))
 
 
@@ -227,7 +229,7 @@ def _locate(item: DataEntry) -> Source | None:
     if item.name in _given:
         return _given[item.name]
     for form in sorted(item.forms, key=lambda form: not form.files):
-        paths = [path for file in form.files if (path := files.find(file.name))]
+        paths = [path for file in form.files if (path := data_files.find(file.name))]
         if len(paths) == len(form.files):
             return form, paths
     return None
@@ -240,7 +242,9 @@ def _source(item: DataEntry, download: bool = False) -> Source:
         get(item.name)
         source = _locate(item)
     if source is None:
-        folders = ", ".join(f"{f}{'' if f.is_dir() else ' (no such folder)'}" for f in files.search_folders())
+        folders = ", ".join(
+            f"{f}{'' if f.is_dir() else ' (no such folder)'}" for f in data_files.search_folders()
+        )
         raise UserError(
             f"data set {item.name} not found: looked for {_file_names(item)} "
             f"(also .libsvm, .xz, .gz, .bz2) in {folders}; {ways_out(item.name)}"
@@ -273,7 +277,7 @@ def ways_out(name: str) -> str:
     """Return how to obtain a registered set that is missing here, as one sentence without its full stop."""
     item = registry.entry(name)
     known = any(file.urls for form in item.forms for file in form.files)
-    forbidden = " (OMKL_OFFLINE forbids that now)" if files.offline() else ""
+    forbidden = " (OMKL_OFFLINE forbids that now)" if data_files.offline() else ""
     network = f"with a network, `omkl data get {item.name}` downloads it{forbidden}; or " if known else ""
     return (
         f"{network}let OMKL_DATA name a folder that holds {_file_names(item)}, "

@@ -21,7 +21,7 @@ from typing import Any
 from urllib.parse import quote, urlsplit
 
 from omkl import __version__
-from omkl.data.files import SUFFIXES, find_in, offline, setting, size_limit
+from omkl.data.data_files import SUFFIXES, find_in, offline, setting, size_limit
 from omkl.data.parse import decoding
 from omkl.data.registry import DataFile, Link
 from omkl.errors import OmklError, UserError, show

@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 
 from omkl.data import registry
+from omkl.data.data_files import find_in, open_binary, search_folders
 from omkl.data.dataset import Dataset
-from omkl.data.files import find_in, open_binary, search_folders
 from omkl.errors import UserError, suggest
 from omkl.seeds import permutation_seed
 

@@ -15,7 +15,7 @@ from typing import IO, NamedTuple
 
 import numpy as np
 
-from omkl.data.files import encoding_fault, line_blocks, size_limit
+from omkl.data.data_files import encoding_fault, line_blocks, size_limit
 from omkl.errors import OmklError, UserError, show
 
 LARGEST_INDEX = 2**31 - 1

@@ -7,14 +7,14 @@ from pathlib import Path
 import numpy as np
 
 from omkl.data import table_files
+from omkl.data.data_files import COMPRESSION, data_name, size_limit
 from omkl.data.dataset import Dataset, content_hash
-from omkl.data.files import COMPRESSION, data_name, size_limit
+from omkl.data.delimited import delimiter, read_columns, read_fields, read_labels, read_table
 from omkl.data.labels import Classes, against_rest, class_numbers, note_on, targets
 from omkl.data.parse import Examples, dense, read_libsvm, read_npz, undense
 from omkl.data.recipe import Preparation, Recipe, recipe_of
 from omkl.data.registry import Affine, DataEntry, Form
 from omkl.data.streams import generate
-from omkl.data.tables import delimiter, read_columns, read_fields, read_labels, read_table
 from omkl.errors import UserError
 
 

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from omkl.data.delimited import LONGEST_TEXT
 from omkl.data.labels import listed
 from omkl.data.table_files import Column, Table
-from omkl.data.tables import LONGEST_TEXT
 from omkl.errors import UserError, show, suggest
 
 MOST_CATEGORIES = 1000

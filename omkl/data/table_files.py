@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from omkl.data.tables import read_fields
+from omkl.data.delimited import read_fields
 from omkl.errors import UserError, show, suggest
 
 MISSING = frozenset(("", "?", "na", "n/a", "nan", "null", "none", "<na>"))

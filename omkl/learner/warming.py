@@ -180,9 +180,9 @@ def _in_one_line(learner: Any, said: str) -> str:
 
 def _accompany(text: str) -> None:
     """Compile what the process that wrote this text has not begun."""
-    asked = json.loads(text)
-    written = [(learner_spec(name), params, many) for name, params, many in asked["settings"]]
-    by_address.begin_at(asked["share"])
+    work = json.loads(text)
+    written = [(learner_spec(name), params, many) for name, params, many in work["settings"]]
+    by_address.begin_at(work["share"])
     for own in written:
         _make(*own)
     versions = {version(*own): own for own in written}

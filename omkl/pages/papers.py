@@ -3,22 +3,22 @@
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from omkl.data.files import data_name
+from omkl.data.data_files import data_name
 from omkl.errors import UserError
-from omkl.pages import figures, tables
+from omkl.pages import page_figures, page_tables
 from omkl.pages.content import Figure, Page, Section, Table
 from omkl.pages.runs import origin_sections
 from omkl.papers.best import all_warnings, best_layout, with_costs
 from omkl.papers.claims import checked
 from omkl.papers.compare import Compared, compare
-from omkl.papers.figures import costs, ranked, selected, spa_table, swept
 from omkl.papers.paper import Item, Paper
+from omkl.papers.paper_figures import costs, ranked, selected, spa_table, swept
+from omkl.papers.paper_tables import keep_best, sizes, times_layout
 from omkl.papers.render import agreement, csv_table, layout, ranks_texts, warnings_of
 from omkl.papers.rule_text import about_numbers
 from omkl.papers.selection import Selection, work_of
-from omkl.papers.tables import keep_best, sizes, times_layout
 from omkl.reports import style
-from omkl.reports.tables import to_csv
+from omkl.reports.table_text import to_csv
 from omkl.run.stored import stored_plans
 from omkl.store.store import Store
 
@@ -71,7 +71,9 @@ class _Parts:
             texts = [self.paper.unavailable.get(data, {}).get("how", "") for data in made.rows["data"]]
             how = [[("how to get it", str(text))] if text else [] for text in texts]
             rows = made.rows.to_dict("records")
-            return Section(made.title, [tables.plain(name, rows, made.text("csv"), how, command=command)])
+            return Section(
+                made.title, [page_tables.plain(name, rows, made.text("csv"), how, command=command)]
+            )
         try:
             compared = self._compared(item, command)
         except UserError as error:  # nothing of it is tuned yet
@@ -89,14 +91,14 @@ class _Parts:
                 flat, laid_out, terms = times_layout(compared)
             except UserError as error:  # the learner that all are compared with has not finished
                 return Section(compared.title, texts=[f"Not shown: {error}."])
-            own = tables.laid(name, laid_out, to_csv(flat, []), terms=terms, command=command)
-            return Section(compared.title, [own, figures.times(compared.summary, f"{name}-times")])
+            own = page_tables.laid(name, laid_out, to_csv(flat, []), terms=terms, command=command)
+            return Section(compared.title, [own, page_figures.times(compared.summary, f"{name}-times")])
         laid_out, terms = best_layout(compared) if best else layout(compared)
         flat = with_costs(csv_table(compared)) if best else csv_table(compared)
         below = [*([] if best else agreement(compared)), *ranks_texts(compared)]
         paths = {data_name(path): path for path in compared.work.stands_in}  # of the user's files
         about = Table(name, (), (), to_csv(flat, []), terms, compared.notes, below, command)
-        own = tables.results(about, compared.summary, laid_out, compared.rows, compared.cells, paths)
+        own = page_tables.results(about, compared.summary, laid_out, compared.rows, compared.cells, paths)
         parts: list[Table | Figure] = [own]
         if not best and (curves := self._curves(compared, f"{name}-curves")):
             parts.append(curves)
@@ -121,18 +123,20 @@ class _Parts:
         if shown.item.kind == "curves":
             return self._curves(shown, name, options["measure"])
         if shown.item.kind == "ranks":
-            return figures.ranks(ranked(shown), name)
+            return page_figures.ranks(ranked(shown), name)
         if shown.item.kind == "times":
-            return figures.times(shown.summary, name)
+            return page_figures.times(shown.summary, name)
         if shown.item.kind == "pareto":
-            return figures.pareto(costs(shown), shown.item.options["cost"], name)
+            return page_figures.pareto(costs(shown), shown.item.options["cost"], name)
         if shown.item.kind == "spa":
-            return figures.sensitivity(spa_table(shown), name)
-        return figures.sensitivity(swept(shown), name, style.symbol(options["key"]))
+            return page_figures.sensitivity(spa_table(shown), name)
+        return page_figures.sensitivity(swept(shown), name, style.symbol(options["key"]))
 
-    def _curves(self, shown: Compared, name: str, first: str = figures.ERROR) -> Figure | None:
+    def _curves(self, shown: Compared, name: str, first: str = page_figures.ERROR) -> Figure | None:
         rows, summary = shown.rows, shown.summary
-        return figures.curves(shown.cells, self.curves, shown.expected, rows, summary, name=name, first=first)
+        return page_figures.curves(
+            shown.cells, self.curves, shown.expected, rows, summary, name=name, first=first
+        )
 
     def claims(self) -> Section:
         made = checked(self.paper, self.selection, self.outcome, lenient=True)
@@ -145,7 +149,7 @@ class _Parts:
             abouts.append([("name", row["claim"]), ("numbers", row["numbers"].replace("; ", "\n"))])
         name, command = f"{self.paper.name}-claims", self.selection.command("claims", self.paper.name)
         terms = [("numbers", "data set by data set; (no): it does not hold there, (?): undecided")]
-        own = tables.plain(name, rows, made.text("csv"), abouts, terms=terms, command=command)
+        own = page_tables.plain(name, rows, made.text("csv"), abouts, terms=terms, command=command)
         return Section("Claims", [own])
 
     def _compared(self, item: Item, command: str) -> Compared:

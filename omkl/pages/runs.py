@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING
 
 from omkl.config import Plan
 from omkl.data import registry
-from omkl.data.files import data_name
+from omkl.data.data_files import data_name
 from omkl.errors import UserError
-from omkl.pages import figures, tables
+from omkl.pages import page_figures, page_tables
 from omkl.pages.content import Page, Progress, Section, Table
 from omkl.reports import style
 from omkl.reports.display import display
@@ -18,7 +18,7 @@ from omkl.reports.ranks import average_ranks
 from omkl.reports.report import TITLES, best_settings, csv_table, swept_names
 from omkl.reports.rows import Row, rows_of
 from omkl.reports.summary import summary_of_rows
-from omkl.reports.tables import to_csv
+from omkl.reports.table_text import to_csv
 from omkl.run.stored import stored_plans
 from omkl.store.store import Store
 
@@ -93,18 +93,18 @@ def cells_sections(
         chosen = [rows[place] for place in best.pop("place")]
         own = _results("best", best, chosen, cells, expected, names, swept)
         sections.insert(0, Section(TITLES["best"].capitalize(), [own]))
-        if drawn := figures.sweep(summary):
+        if drawn := page_figures.sweep(summary):
             sections.append(Section("Sweep", [drawn]))
     if most_curves is None or len(rows) <= most_curves:
         keys = set(cells["key"])
-        if curves := figures.curves(cells, store.curves(keys), expected, rows, summary):
+        if curves := page_figures.curves(cells, store.curves(keys), expected, rows, summary):
             sections.append(Section("Learning curves", [curves]))
     else:
         warnings.append(
             f"no learning curves: there are {len(rows)} rows, and at most {most_curves} are drawn; "
             "name algo= and data= to see theirs"
         )
-    if confused := figures.confusion(cells, expected, rows):
+    if confused := page_figures.confusion(cells, expected, rows):
         sections.append(Section("Confusion matrices", [confused]))
     for task in dict.fromkeys(summary["task"]):
         part = summary[summary["task"] == task].reset_index(drop=True)
@@ -113,7 +113,7 @@ def cells_sections(
         title = f"Average ranks, {task}"
         try:
             ranked = average_ranks(part, measure=BY_TASK[task].name)
-            sections.append(Section(title, [figures.ranks(ranked, f"ranks-{task}")]))
+            sections.append(Section(title, [page_figures.ranks(ranked, f"ranks-{task}")]))
         except UserError as error:  # what has finished is too little for the tests
             sections.append(Section(title, texts=[f"Not drawn: {error}."]))
     return sections, warnings, heading(summary, cells)
@@ -131,12 +131,12 @@ def _results(
     laid_out = display(summary, swept)
     terms, csv = legend(laid_out, least_of(summary), cells), to_csv(csv_table(summary, swept), [])
     table = Table(name, (), (), csv, terms, command=expected.command)
-    return tables.results(table, summary, laid_out, rows, cells, names)
+    return page_tables.results(table, summary, laid_out, rows, cells, names)
 
 
 def origin_sections(cells: "pd.DataFrame", plans: list[Plan]) -> list[Section]:
     """Return the sections on the data sets and on where the cells come from."""
     if cells.empty:
         return []
-    parts = (("Data sets", tables.data_sets(cells, plans)), ("Made with", tables.provenance(cells)))
+    parts = (("Data sets", page_tables.data_sets(cells, plans)), ("Made with", page_tables.provenance(cells)))
     return [Section(title, [table]) for title, table in parts]

@@ -14,7 +14,7 @@ from omkl.reports.captions import some
 from omkl.reports.display import MISSING, Column, Display, Line, Spread, everything, number
 from omkl.reports.measures import least_of
 from omkl.reports.notes import legend
-from omkl.reports.tables import to_csv, to_json
+from omkl.reports.table_text import to_csv, to_json
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -8,7 +8,7 @@ from math import nan
 from typing import TYPE_CHECKING, Any
 
 from omkl.config import domains, learner_specs
-from omkl.data.files import data_name
+from omkl.data.data_files import data_name
 from omkl.errors import UserError, show, suggest
 from omkl.papers.paper import Item, Paper, Run, listed
 from omkl.papers.selection import Work

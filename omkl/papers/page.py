@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 from omkl.errors import OmklError, UserError
 from omkl.files import write_text
 from omkl.papers.claims import claims
-from omkl.papers.figures import figure
 from omkl.papers.paper import Paper, Run
+from omkl.papers.paper_figures import figure
+from omkl.papers.paper_tables import Made, table
 from omkl.papers.rule_text import about_numbers
 from omkl.papers.selection import Selection
-from omkl.papers.tables import Made, table
 from omkl.papers.tuned import tuned_runs
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from omkl.reports.fitting import filled
 from omkl.reports.measures import least_of, measure_of
 from omkl.reports.notes import AGAIN, legend, notes
 from omkl.reports.plain_table import check_format
-from omkl.reports.tables import to_csv, to_json, write
+from omkl.reports.table_text import to_csv, to_json, write
 
 if TYPE_CHECKING:
     import pandas as pd

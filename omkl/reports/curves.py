@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from omkl.errors import UserError
-from omkl.reports import captions, layout, lines, style
+from omkl.reports import captions, figure_lines, layout, style
 from omkl.reports.expected import Expected
 from omkl.reports.measures import BY_TASK, MEASURES, average, axis_of, learners_of, measure_named
 from omkl.reports.rows import Row, line_names, rows_of
@@ -79,11 +79,13 @@ def draw_curves(
     """Draw measures of the table of ``mean_curves``, one below the other for each data set.
 
     Overlapping lines are striped in their colours. Support vectors that no learner stores are left out. log:
-    a log axis for the measure; None chooses it for sizes that differ by a factor above lines.WIDE.
+    a log axis for the measure; None chooses it for sizes that differ by a factor above figure_lines.WIDE.
     palette: as in style.line_styles. warnings: shown below; None makes them from the table. Raises UserError
     where nothing is left to draw.
     """
-    styles = lines.styles_of(table, palette=palette)  # of all lines: colours do not depend on the measure
+    styles = figure_lines.styles_of(
+        table, palette=palette
+    )  # of all lines: colours do not depend on the measure
     drawn = dict.fromkeys(names, table)
     for name in names:
         if _kind(name) == "size":  # a learner without support vectors has no line
@@ -97,7 +99,7 @@ def draw_curves(
     heights = [_SINGLE] if len(names) == 1 else list(_PAIR[: len(shown)])
     with style.looks():
         figure, panels, columns = layout.panels(len(data), heights, styles)
-        bands = lines.few_bands(table)
+        bands = figure_lines.few_bands(table)
         for place, (stack, which) in enumerate(zip(panels, data, strict=True)):
             for axes, name in zip(stack, shown, strict=True):
                 part = drawn[name][drawn[name]["data"] == which]
@@ -116,7 +118,7 @@ def draw_curves(
         more = "; best: the kernel that ends with the largest weight" if _kind(shown[0]) == "share" else ""
         warnings = captions.shortfall_of(table) if warnings is None else warnings
         stds = [name for name in table if name.endswith("_std")]
-        lines.finish(figure, table, styles, stds=stds, more=more, warnings=warnings, title=title)
+        figure_lines.finish(figure, table, styles, stds=stds, more=more, warnings=warnings, title=title)
     return figure
 
 
@@ -129,7 +131,7 @@ def _is_wide(table: "pd.DataFrame", name: str) -> bool:
     own = learners_of(table)
     own = own[own[f"{name}_mean"] > 0]
     largest = own.groupby(["data", "line"])[f"{name}_mean"].max().groupby(level="data")
-    return bool((largest.max() / largest.min() > lines.WIDE).any())
+    return bool((largest.max() / largest.min() > figure_lines.WIDE).any())
 
 
 def _panel(axes: "Axes", part: "pd.DataFrame", name: str, styles: dict, log: bool, bands: bool) -> None:
@@ -138,13 +140,13 @@ def _panel(axes: "Axes", part: "pd.DataFrame", name: str, styles: dict, log: boo
     if kind == "rate":
         part = part[part["t"] >= min(FIRST, part["t"].max())]
     start = kind in ("count", "size") and not log
-    learners = lines.names_of(part)[0]
+    learners = figure_lines.names_of(part)[0]
     for (line, _), curve in part.groupby(["line", "is_yardstick"], sort=False):
         t, mean, std = curve[["t", f"{name}_mean", f"{name}_std"]].to_numpy(dtype=float).T
         if start:  # counts start at 0
             t, mean, std = (np.concatenate([[0.0], values]) for values in (t, mean, std))
         most = 1.0 if kind == "share" else np.inf
-        lines.draw_line(axes, t, mean, std, line, styles[line], learners, bands=bands, most=most)
+        figure_lines.draw_line(axes, t, mean, std, line, styles[line], learners, bands=bands, most=most)
     if len(part):
         axes.set_xlim(0, part["t"].max())
     if kind == "share":
@@ -155,7 +157,7 @@ def _panel(axes: "Axes", part: "pd.DataFrame", name: str, styles: dict, log: boo
                 drawn.set(marker=marker, markersize=3.5, markevery=None, clip_on=False)
     elif log:
         axes.set_yscale("log")
-        lines.plain_log(axes.yaxis)
+        figure_lines.plain_log(axes.yaxis)
         means = whole.loc[whole["t"] >= SETTLED * whole["t"].max(), f"{name}_mean"]
         if kind == "rate" and (means > 0).any():
             axes.set_ylim(0.8 * means[means > 0].min(), 1.25 * means.max())
@@ -163,10 +165,10 @@ def _panel(axes: "Axes", part: "pd.DataFrame", name: str, styles: dict, log: boo
         _limit_rate(axes, part, name)
     else:
         axes.set_ylim(bottom=0)
-        lines.thousands(axes.yaxis)
-    lines.part_lines(axes)
+        figure_lines.thousands(axes.yaxis)
+    figure_lines.part_lines(axes)
     if len(whole):
-        lines.thousands(axes.xaxis)
+        figure_lines.thousands(axes.xaxis)
 
 
 def _limit_rate(axes: "Axes", part: "pd.DataFrame", name: str) -> None:

@@ -7,7 +7,7 @@ import numpy as np
 
 from omkl.errors import UserError
 from omkl.reports import layout, style
-from omkl.reports.lines import plain_log
+from omkl.reports.figure_lines import plain_log
 from omkl.reports.look import mark, points
 from omkl.reports.measures import axis_of, errors_of
 

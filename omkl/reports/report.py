@@ -14,7 +14,7 @@ from omkl.reports.measures import BY_TASK, errors_of, learners_of, least_of
 from omkl.reports.notes import heading, legend, notes
 from omkl.reports.plain_table import check_format
 from omkl.reports.summary import summary_of
-from omkl.reports.tables import to_csv, to_json, write
+from omkl.reports.table_text import to_csv, to_json, write
 from omkl.reports.view import USUAL, View, word_of
 
 if TYPE_CHECKING:

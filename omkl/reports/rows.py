@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from omkl.config.settings_text import params_text
-from omkl.data.files import data_name
+from omkl.data.data_files import data_name
 from omkl.reports.expected import Expected
 from omkl.tasks import for_task
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from omkl.errors import UserError
-from omkl.reports import layout, lines, style
+from omkl.reports import figure_lines, layout, style
 from omkl.reports.grid import axes_of, grid_table
 
 if TYPE_CHECKING:
@@ -52,8 +52,8 @@ def draw_sensitivity(
     y_mean, y_std (NaN: no band). A panel may have its own labels in the columns ``x_label``, ``y_label``;
     ``is_yardstick`` (default False) draws a dashed grey level; the caption is made of ``reps`` and ``order``.
     ring: the meaning of the ring around each line's lowest point; without it there is none, and the y axis is
-    logarithmic in a panel whose means, all positive, differ by a factor above lines.WIDE. The x axis is
-    where the values are spaced evenly on it. values: its ticks; None takes those of the panel. columns:
+    logarithmic in a panel whose means, all positive, differ by a factor above figure_lines.WIDE. The x axis
+    is where the values are spaced evenly on it. values: its ticks; None takes those of the panel. columns:
     panels in a row, at most. warnings: shown below. Raises UserError when a column is missing.
     """
     if missing := [name for name in COLUMNS if name not in table]:
@@ -62,10 +62,10 @@ def draw_sensitivity(
         if name not in table:
             table = table.assign(**{name: default})
     names = list(dict.fromkeys(table["panel"]))
-    styles = lines.styles_of(table)
+    styles = figure_lines.styles_of(table)
     with style.looks():
         figure, panels, wide = layout.panels(len(names), [height], styles, columns)
-        bands = lines.few_bands(table, "panel")
+        bands = figure_lines.few_bands(table, "panel")
         for number, ((axes,), which) in enumerate(zip(panels, names, strict=True)):
             part = table[table["panel"] == which]
             draw_panel(axes, part, styles, bool(ring), values, bands)
@@ -76,7 +76,7 @@ def draw_sensitivity(
                 axes.set_ylabel(part["y_label"].iloc[0])
         figure.align_xlabels()
         about: dict[str, Any] = {"stds": ["y_std"], "more": f"; ring: {ring}" if ring else "", "title": title}
-        lines.finish(figure, table, styles, by="panel", warnings=warnings, **about)
+        figure_lines.finish(figure, table, styles, by="panel", warnings=warnings, **about)
     return figure
 
 
@@ -90,13 +90,13 @@ def draw_panel(
 ) -> None:
     """Draw one panel of ``draw_sensitivity``: points, spread, levels, and far yardsticks by name."""
     means = part["y_mean"].dropna()
-    log = not ring and len(means) > 0 and means.min() > 0 and means.max() / means.min() > lines.WIDE
+    log = not ring and len(means) > 0 and means.min() > 0 and means.max() / means.min() > figure_lines.WIDE
     must_see: list[float] = []
     levels: dict[str, float] = {}
     if log:
         axes.set_yscale("log")
-        lines.plain_log(axes.yaxis)
-    learners = lines.names_of(part)[0]
+        figure_lines.plain_log(axes.yaxis)
+    learners = figure_lines.names_of(part)[0]
     for (line, is_yardstick), rows in part.groupby(["line", "is_yardstick"], sort=False):
         rows = rows.sort_values("x")
         x, mean, std = (rows[name].to_numpy(dtype=float) for name in ("x", "y_mean", "y_std"))
@@ -107,7 +107,7 @@ def draw_panel(
             continue
         reach = np.nan_to_num(std)
         must_see += [*np.maximum(mean - reach, 0.5 * mean if log else 0.0), *(mean + reach)]
-        lines.draw_line(axes, x, mean, std, line, look, learners, bands=bands, points=True)
+        figure_lines.draw_line(axes, x, mean, std, line, look, learners, bands=bands, points=True)
         if ring and not np.isnan(x).all():
             mark = {"markerfacecolor": "none", "markeredgecolor": look["color"], "markersize": 9, "zorder": 4}
             lowest = int(mean.argmin())
@@ -117,7 +117,7 @@ def draw_panel(
         axes.set_ylim(*limits)
         style.note_left_out(axes, {name: levels[name] for name in out})
         if limits[1] >= 1000:
-            lines.thousands(axes.yaxis)
-    lines.part_lines(axes)
+            figure_lines.thousands(axes.yaxis)
+    figure_lines.part_lines(axes)
     if shown := values or sorted(part["x"].dropna().unique().tolist()):
-        lines.number_axis(axes, shown)
+        figure_lines.number_axis(axes, shown)

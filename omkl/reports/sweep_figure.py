@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from omkl.config.settings_text import value_text
-from omkl.reports import captions, layout, lines, style
+from omkl.reports import captions, figure_lines, layout, style
 from omkl.reports import look as looking
 from omkl.reports.grid import axes_of, grid_table, points
 from omkl.reports.look import points as size
@@ -55,7 +55,7 @@ def _dots(table: "pd.DataFrame", warnings: Sequence[str]) -> "Figure":
     data = list(dict.fromkeys(table["data"]))
     # Settings of a learner share its colour; a yardstick may have the name of a learner.
     table = table.assign(line=table["label"].where(~table["is_yardstick"], table["line"]))
-    styles = lines.styles_of(table)
+    styles = figure_lines.styles_of(table)
     most = min(int(table["data"].value_counts().max()), MOST_DOTS)
     figure = style.new_figure(6.5, 0.8 + len(data) * (0.7 + 0.19 * most))
     panels = figure.subplots(len(data), 1, squeeze=False)[:, 0]
@@ -64,7 +64,7 @@ def _dots(table: "pd.DataFrame", warnings: Sequence[str]) -> "Figure":
         _dot_panel(axes, table[table["data"] == which], styles, several, len(data) == 1)
     panels[-1].set_xlabel(axis_of(table))
     seen = {text for axes in panels for text in axes.get_legend_handles_labels()[1]}
-    learners, _ = lines.names_of(table)
+    learners, _ = figure_lines.names_of(table)
     handles: dict[str, Line2D] = {}
     for line, look in styles.items():
         if line in seen:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from omkl.errors import UserError
-from omkl.reports import captions, layout, lines, style
+from omkl.reports import captions, figure_lines, layout, style
 from omkl.reports import look as looking
 from omkl.reports.look import points
 
@@ -32,8 +32,8 @@ def draw_times(table: "pd.DataFrame", *, title: str = "", warnings: Iterable[str
     if "is_yardstick" not in table:
         table = table.assign(is_yardstick=False)
     data = list(dict.fromkeys(table["data"]))
-    learners, yardsticks = lines.names_of(table)
-    names, styles = [*learners, *yardsticks], lines.styles_of(table)
+    learners, yardsticks = figure_lines.names_of(table)
+    names, styles = [*learners, *yardsticks], figure_lines.styles_of(table)
     label = 0.068 * looking.factor() * max(map(len, names))
     rows, wide = layout.grid_shape(len(data), narrowest=layout.NARROWEST_PANEL + label / 2)
     with style.looks():
@@ -65,7 +65,7 @@ def _panel(axes: "Axes", seconds: "pd.Series", names: list[str], styles: dict[st
         hatch = HATCHES[colours[:place].count(colours[place]) % len(HATCHES)]
         look = {"color": colours[place], "hatch": hatch, "edgecolor": "white", "linewidth": 0}
         axes.barh(place, share, height=0.72, **look)
-        text = f"{share:.2f}" if share >= 0.01 else lines.plain_number(float(f"{share:.1g}"))
+        text = f"{share:.2f}" if share >= 0.01 else figure_lines.plain_number(float(f"{share:.1g}"))
         axes.text(share + 0.015, place, text, va="center", fontsize=points(7.5))
     axes.set_yticks(range(len(names)), map(style.in_symbols, names))
     axes.tick_params(axis="y", length=0)

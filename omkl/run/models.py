@@ -12,14 +12,14 @@ from omkl.config import Plan, learner_spec
 from omkl.config.domains import rounds_of
 from omkl.config.learners import check_classes
 from omkl.data import table_files
+from omkl.data.data_files import size_limit
 from omkl.data.dataset import MANY, Dataset
-from omkl.data.files import size_limit
+from omkl.data.delimited import delimiter
 from omkl.data.labels import MOST_LISTED, targets
 from omkl.data.offsets import warn_of_offsets
 from omkl.data.parse import Examples, dense, read_libsvm
 from omkl.data.prepare import is_table, read_table_file
 from omkl.data.recipe import Recipe
-from omkl.data.tables import delimiter
 from omkl.engine.stream import make_stream
 from omkl.errors import UserError, show, suggest
 from omkl.learner import model_file

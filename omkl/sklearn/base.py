@@ -22,8 +22,8 @@ from omkl.data.offsets import far_feature, text
 from omkl.engine.stream import Stream, make_stream
 from omkl.errors import UserError
 from omkl.estimators.arguments import argument_name
+from omkl.estimators.csr import dense_rows, sparse_rows
 from omkl.estimators.make import make_learner, planned_rounds, warn_of_rounds
-from omkl.estimators.rows import dense_rows, sparse_rows
 from omkl.learner.model import Progress, Rows, coefficients, score, stored_vectors
 from omkl.learner.ranges import check_rows
 

@@ -13,6 +13,8 @@ from support import ROOT, TESTS
 from omkl.config import learner_names
 from omkl.engine.eigen import eigh, orthonormal, times
 
+pytestmark = pytest.mark.slow
+
 FIGURES = """
 import sys
 sys.path[:0] = {path!r}

@@ -19,6 +19,8 @@ from reference import (
     perceptron_u,
 )
 
+pytestmark = pytest.mark.slow
+
 PAPER16 = [
     *({"kind": "gaussian", "sigma": 2.0**k} for k in range(-6, 7)),
     *({"kind": "polynomial", "degree": p, "scale": 1.0, "coef0": 0.0} for p in (1, 2, 3)),
@@ -61,12 +63,12 @@ def vectors(results):
 
 def test_wdbc():
     X, y = wdbc()
-    dd = passes(omkc_dd, X, y, PAPER16, 4, beta=0.8)
-    ds = passes(omkc_ds, X, y, PAPER16, 4, beta=0.8, sampling="max")
-    sd = passes(omkc_sd, X, y, PAPER16, 4, **DRAWS, variant="standard")
-    ss = passes(omkc_ss, X, y, PAPER16, 4, **DRAWS)
-    summed = passes(omkc_ds, X, y, PAPER16, 4, beta=0.8, sampling="sum")
-    pa = passes(omkc_ddpa, X, y, PAPER16, 4, beta=0.8, C=0.1)
+    dd = passes(omkc_dd, X, y, PAPER16, 2, beta=0.8)
+    ds = passes(omkc_ds, X, y, PAPER16, 2, beta=0.8, sampling="max")
+    sd = passes(omkc_sd, X, y, PAPER16, 2, **DRAWS, variant="standard")
+    ss = passes(omkc_ss, X, y, PAPER16, 2, **DRAWS)
+    summed = passes(omkc_ds, X, y, PAPER16, 2, beta=0.8, sampling="sum")
+    pa = passes(omkc_ddpa, X, y, PAPER16, 2, beta=0.8, C=0.1)
     assert rate(dd) == pytest.approx(11.1, abs=1.0)
     assert rate(passes(perceptron_u, X, y, PAPER16, 4)) == pytest.approx(42.1, abs=4.0)
     assert rate(passes(perceptron, X, y, [{"kind": "linear"}], 4)) == pytest.approx(33.9, abs=3.0)
@@ -77,7 +79,7 @@ def test_wdbc():
     assert np.mean([r.combined[-1] for r in ds]) < 0.15 * np.mean([r.combined[-1] for r in dd])
     assert rate(pa) < rate(dd)
     assert 1.5 < vectors(pa) / vectors(dd) < 2.2
-    assert rate(passes(arow, X, y, (), 4, r=10.0, covariance="full")) < rate(dd)
+    assert rate(passes(arow, X, y, (), 2, r=10.0, covariance="full")) < rate(dd)
     assert rate(passes(majority, X, y, (), 4)) == pytest.approx(100 * 212 / 569, abs=2.0)
 
 

@@ -9,6 +9,8 @@ from omkl.bounds.table import function_of
 from omkl.cli import main
 from omkl.config import learner_specs
 
+pytestmark = pytest.mark.slow
+
 LEARNERS = (
     "omkc_dd,omkc_ds,omkc_sd,omklp_da1,omklp_da2,omklp_da1_doubling,omklp_sua,omklp_mua,omklo_da,omklo_sua,"
     "bomkc_spa,perceptron,perceptron_u"

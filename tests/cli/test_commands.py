@@ -13,7 +13,7 @@ import yaml
 
 import omkl
 from omkl.cli import main
-from omkl.data.files import data_name
+from omkl.data.data_files import data_name
 
 ROOT = Path(omkl.__file__).resolve().parents[1]
 CHEAP = ["data=wdbc", "reps=2", "yardsticks=[majority]", "algo=arow"]
@@ -76,6 +76,7 @@ def test_a_file_has_one_row_under_one_name(place, capsys, name):
     assert [(row["data"], row["reps"]) for row in rows] == [(data_name(name), 2)]
 
 
+@pytest.mark.slow
 def test_json_is_alone_on_stdout_and_the_second_run_reuses_the_cells(place, capsys):
     words = ["run", *CHEAP, "--format", "json"]
     first = run(words)
@@ -149,6 +150,7 @@ def test_ctrl_c_prints_the_finished_cells_and_the_same_command_continues(monkeyp
     assert "2/2" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="signals are sent to a process group")
 def test_ctrl_c_in_a_real_process(place):
     words = ["run", "algo=arow", "data=wdbc", "reps=20000", "yardsticks=[]", "-j", "1"]
@@ -189,12 +191,14 @@ def test_a_closed_pipe_is_no_error():
     assert done.returncode == 1
 
 
+@pytest.mark.slow
 def test_a_terminal_without_the_signs_of_the_table_gets_it_all_the_same():
     done = run(["run", *CHEAP], env={"PYTHONIOENCODING": "ascii"})
     assert done.returncode == 0, done.stderr
     assert "AROW" in done.stdout
 
 
+@pytest.mark.slow
 def test_figure_draws_from_the_store_only(place, capsys):
     assert main(["figure", "curve", *CHEAP]) == 2
     assert "holds 0 of 4 cells; `omkl run data=wdbc" in capsys.readouterr().err

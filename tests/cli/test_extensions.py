@@ -73,6 +73,7 @@ def test_another_source_has_cells_of_its_own(place, capsys):
     assert len(lines()) == 3
 
 
+@pytest.mark.slow
 def test_a_yaml_s_state_and_revision_are_part_of_the_key(place):
     tiny(place / "one")
     tiny(place / "two", **{"conf/algo/tiny.yaml": YAML.replace("[d]}", "[d], fill: 0.01}")})
@@ -171,6 +172,7 @@ def test_pools_and_data_sets_of_omkl_path(place, capsys, monkeypatch):
     assert "label '-1'; expected one of 0, 1" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_the_second_process_compiles_nothing(place):
     tiny(place / "mine")
     environment = {k: v for k, v in os.environ.items() if k != "NUMBA_CACHE_DIR"}
@@ -190,6 +192,7 @@ def test_the_second_process_compiles_nothing(place):
     assert second == first
 
 
+@pytest.mark.slow
 def test_workers_see_the_folder(place, monkeypatch):
     tiny(place / "mine")
     monkeypatch.setattr(omkl.run.runner, "SMALL_WORK", 0.0)

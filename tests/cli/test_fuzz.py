@@ -77,6 +77,7 @@ def test_a_finding_is_reported_kept_and_makes_the_exit_code_1(tmp_path, monkeypa
     assert b"7" in (tmp_path / "libsvm-1").read_bytes() + (tmp_path / "libsvm-2").read_bytes()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("work", "said"), [("while True: pass", "hangs"), ("bytearray(10**11)", "MemoryError")]
 )
@@ -246,6 +247,7 @@ def test_numbers_that_would_never_end(words, said):
     assert time.process_time() - began < 5
 
 
+@pytest.mark.slow
 def test_the_runner_from_a_shell(tmp_path):
     run = [
         sys.executable,

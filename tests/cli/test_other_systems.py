@@ -10,7 +10,10 @@ import pytest
 from support import ROOT
 from support.runner_plans import write_data
 
+from omkl.cli import main
 from omkl.store.store import Store
+
+pytestmark = pytest.mark.slow
 
 # Every Python process below the folder with this file imports it when it starts: the workers too.
 BARE = '''
@@ -79,22 +82,21 @@ def omkl(environment: dict[str, str], *words: str) -> subprocess.CompletedProces
     return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=500)
 
 
-def test_a_sweep_runs_without_fcntl_resource_and_proc(tmp_path, bare):
+def figures(table: str) -> list[tuple]:
+    columns = ("algo", "settings", "reps", "mistakes_mean", "n_sv_sum_mean")
+    return [tuple(row[column] for column in columns) for row in json.loads(table)["summary"]]
+
+
+def test_a_sweep_runs_without_fcntl_resource_and_proc(tmp_path, bare, capsys):
     data = write_data(tmp_path / "tiny.libsvm", 60)
     words = ["sweep", "algo=omkc_dd", f"data={data}", "algo.beta=0.5,0.8", "reps=8", "-q", "--format", "json"]
-    tables = {}
-    for name, environment, how in (
-        ("here", dict(os.environ) | {"PYTHONPATH": str(ROOT)}, ["exec=serial"]),
-        ("serial", bare, ["exec=serial"]),
-        ("workers", bare, ["-j", "2"]),
-    ):
-        done = omkl(environment, *words, *how, f"store={tmp_path / name}")
+    assert main([*words, "exec=serial", f"store={tmp_path / 'here'}"]) == 0
+    tables = {"here": figures(capsys.readouterr().out)}
+    for name, how in (("serial", ["exec=serial"]), ("workers", ["-j", "2"])):
+        done = omkl(bare, *words, *how, f"store={tmp_path / name}")
         assert done.returncode == 0, done.stderr
         assert "Traceback" not in done.stderr
-        tables[name] = [
-            tuple(row[k] for k in ("algo", "settings", "reps", "mistakes_mean", "n_sv_sum_mean"))
-            for row in json.loads(done.stdout)["summary"]
-        ]
+        tables[name] = figures(done.stdout)
         (used,) = {origin["backend"] for origin in Store(tmp_path / name).cells()["provenance"]}
         assert used == ("loky" if name == "workers" else "serial")
     assert len(tables["here"]) > 2

@@ -128,6 +128,7 @@ SANE = st.one_of(
 WORDS = st.one_of(SANE, SANE, st.builds("{}={}".format, KEYS, VALUES), VALUES)
 
 
+@pytest.mark.slow
 @settings(max_examples=400, deadline=None)
 @given(st.lists(WORDS, max_size=4), st.booleans())
 def test_any_words_give_a_plan_or_a_clear_line(words, sweep):

@@ -141,6 +141,7 @@ runs: {one: {words: {data: *a, <<: *b}}}
     assert compose.read("paper", ["mine"])["mine"]["l1"] == [["ha"]] * 10
 
 
+@pytest.mark.slow
 def test_all_conf_files_are_plain(conf):
     from omkl import plain_yaml
 
@@ -280,6 +281,7 @@ def test_no_option_hides_behind_two_dashes(capsys):
     assert "unknown option --format" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_random_command_lines(tmp_path):
     import random
 

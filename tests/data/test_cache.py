@@ -203,6 +203,7 @@ def count(monkeypatch, name):
     monkeypatch.setattr(cache, name, counting)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:.*not a readable parsed copy")
 def test_no_damage_gives_other_data(source):
     """Bytes flipped, overwritten, cut out or put in, and wrong numbers: the right data or an error."""
@@ -289,6 +290,7 @@ def _load(source):
     return data.load(source).content_hash
 
 
+@pytest.mark.slow
 def test_processes_may_write_at_the_same_time(source):
     source.write_text("".join(f"{'-' if i % 3 else ''}1 1:{i} 2:{i / 7!r}\n" for i in range(20_000)))
     with multiprocessing.get_context("spawn").Pool(3) as pool:

@@ -115,6 +115,7 @@ def test_redirect_loop_ends(server, tmp_path):
         fetch.download(f"{server.url}/f", tmp_path / "x", 10**6)
 
 
+@pytest.mark.slow
 def test_stalled_server(server, tmp_path, monkeypatch):
     monkeypatch.setenv("OMKL_TIMEOUT", "0.2")
     server.modes["/f"] = "stalls"

@@ -19,7 +19,7 @@ import pytest
 from support.download_server import BODY
 
 from omkl import data
-from omkl.data import fetch, files
+from omkl.data import data_files, fetch
 from omkl.data.registry import DataFile, Link
 from omkl.errors import OmklError, UserError
 
@@ -50,13 +50,13 @@ def test_a_bomb_of_10_gib_is_refused_at_the_size_the_data_can_have(
     data.get("mine")
     before = tree(tmp_path / "cache")
     server.files["/f"] = bomb(kind, text)
-    unpacked, readinto = [], files._Capped.readinto
+    unpacked, readinto = [], data_files._Capped.readinto
 
     def counted(self, buffer):
         unpacked.append(len(buffer))
         return readinto(self, buffer)
 
-    monkeypatch.setattr(files._Capped, "readinto", counted)
+    monkeypatch.setattr(data_files._Capped, "readinto", counted)
     with pytest.raises(
         OmklError, match=r"mine.t: holds more than|more than the [\d,]+ bytes that mine.t can"
     ):
@@ -67,7 +67,7 @@ def test_a_bomb_of_10_gib_is_refused_at_the_size_the_data_can_have(
 
 @pytest.mark.parametrize("kind", PACKERS)
 def test_a_bomb_among_users_files_is_distinguished_from_data(tmp_path, monkeypatch, kind):
-    monkeypatch.setattr(files, "FLOOR", 2**14)
+    monkeypatch.setattr(data_files, "FLOOR", 2**14)
     path = tmp_path / f"own.{kind}"
     path.write_bytes(PACKERS[kind](TEXTS["rows"] * 10**5))
     with pytest.raises(UserError, match=r"after decompression.*OMKL_MAX_BYTES"):

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from omkl import data
-from omkl.data import files, parse
+from omkl.data import data_files, parse
 from omkl.errors import UserError
 
 
@@ -51,8 +51,8 @@ def test_libsvm_text_plain_and_compressed(tmp_path, wrap):
 def test_a_byte_order_mark_is_no_part_of_the_first_label(tmp_path, wrap, monkeypatch):
     mark = b"\xef\xbb\xbf"
     plain = parse.read_libsvm([write(tmp_path / "plain", GOOD)])
-    for block in (files.BLOCK, 1):  # by whole blocks, and line by line
-        monkeypatch.setattr(files, "BLOCK", block)
+    for block in (data_files.BLOCK, 1):  # by whole blocks, and line by line
+        monkeypatch.setattr(data_files, "BLOCK", block)
         rows = parse.read_libsvm([write(tmp_path / str(n), wrap(mark + GOOD)) for n in (1, 2)])
         assert rows.labels.tolist() == plain.labels.tolist() * 2
         assert rows.values.tolist() == plain.values.tolist() * 2
@@ -109,7 +109,7 @@ def test_broken_libsvm_line_is_named(tmp_path, line):
 
 
 def test_broken_line_far_into_a_large_file_has_its_number(tmp_path, monkeypatch):
-    monkeypatch.setattr(files, "BLOCK", 1000)
+    monkeypatch.setattr(data_files, "BLOCK", 1000)
     lines = [f"{'-' if i % 2 else '+'}1 {1 + i % 7}:{i}.25" for i in range(5000)]
     path = write(tmp_path / "large", "\n".join(lines))
     assert len(parse.read_libsvm([path]).labels) == 5000
@@ -181,8 +181,8 @@ def test_decompression_is_bounded(tmp_path, monkeypatch):
 
 
 def test_endless_line_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr(files, "BLOCK", 1000)
-    monkeypatch.setattr(files, "LONGEST_LINE", 5000)
+    monkeypatch.setattr(data_files, "BLOCK", 1000)
+    monkeypatch.setattr(data_files, "LONGEST_LINE", 5000)
     with pytest.raises(UserError, match=":2: the line is longer"):
         parse.read_libsvm([write(tmp_path / "line", "1 1:1\n" + "1" * 20_000)])
 

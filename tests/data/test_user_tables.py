@@ -7,9 +7,9 @@ import pandas as pd
 import pytest
 
 from omkl.data import recipe, table_files
+from omkl.data.delimited import delimiter
 from omkl.data.prepare import read_table_file
 from omkl.data.recipe import Preparation, Recipe, recipe_of
-from omkl.data.tables import delimiter
 from omkl.errors import UserError
 
 TEXT = """age,colour,income,class

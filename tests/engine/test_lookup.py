@@ -88,6 +88,7 @@ def test_a_name_defined_twice_is_an_error(added_module):
         functions()
 
 
+@pytest.mark.slow
 def test_the_folders_follow_every_source_of_compiled_code(tmp_path, monkeypatch):
     copy = tmp_path / "omkl"
     shutil.copytree(PACKAGE, copy, ignore=shutil.ignore_patterns("__pycache__"))
@@ -202,6 +203,7 @@ def compiled_in(folder):
     return {path: path.stat().st_mtime_ns for path in folder.glob("cache/numba/**/*.nbc")}
 
 
+@pytest.mark.slow
 def test_an_edited_helper_is_compiled_again_and_an_unchanged_one_is_not(tmp_path, in_a_copy):
     """mean_vote calls vote of another file: numba's own cache would still use the old one."""
     assert in_a_copy(TRY) == 1.0
@@ -215,6 +217,7 @@ def test_an_edited_helper_is_compiled_again_and_an_unchanged_one_is_not(tmp_path
     assert len(compiled_in(tmp_path)) > len(first)
 
 
+@pytest.mark.slow
 def test_an_edited_learner_is_compiled_again_and_the_engine_is_not(tmp_path, in_a_copy):
     """Even where neither the file's size nor its time changes, which is all that numba looks at."""
     mine = tmp_path / "omkl" / "algorithms" / "mine.py"

@@ -12,6 +12,8 @@ from support import ROOT
 
 from omkl.engine import numba_cache
 
+pytestmark = pytest.mark.slow
+
 TRY = """
 import numpy as np
 from omkl.engine.experts import mean_vote, mistakes

@@ -25,6 +25,8 @@ from omkl.run import runner
 from omkl.store import provenance
 from omkl.store.store import Store
 
+pytestmark = pytest.mark.slow
+
 distributed = pytest.importorskip("distributed")
 
 

@@ -13,6 +13,8 @@ from support.runner_plans import write_data
 from omkl import config, executors
 from omkl.errors import OmklError, UserError
 
+pytestmark = pytest.mark.slow
+
 dask = pytest.importorskip("dask")
 pytest.importorskip("distributed")
 

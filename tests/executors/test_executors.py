@@ -21,6 +21,8 @@ from omkl.executors import Failure
 from omkl.executors.loky import Loky
 from omkl.executors.serial import Serial
 
+pytestmark = pytest.mark.slow
+
 
 def alive(pid: int) -> bool:
     """Whether a process runs (a zombie does not)."""

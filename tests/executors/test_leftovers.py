@@ -17,6 +17,8 @@ from support.runner_plans import make_plan
 from omkl.executors import leftovers
 from omkl.run import runner
 
+pytestmark = pytest.mark.slow
+
 DRIVER = """
 import sys
 sys.path.insert(0, {here!r})

@@ -27,6 +27,8 @@ from omkl.store.store import Store
 pytest.importorskip("submitit")
 from omkl.run import slurm, slurm_job
 
+pytestmark = pytest.mark.slow
+
 OPTIONS = [
     *("exec=slurm", "exec.partition=long", "exec.account=me", "exec.time=90", "exec.chunk=5", "exec.array=3"),
     *("exec.parallel=2", "exec.setup=[module load python]", 'exec.extra=["constraint=avx512"]'),

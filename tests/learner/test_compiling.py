@@ -33,6 +33,7 @@ def folder(tmp_path, monkeypatch):
     return tmp_path / "compiled"
 
 
+@pytest.mark.slow
 def test_of_two_processes_each_compiles_what_the_other_does_not(folder, tmp_path):
     names = ["omkc_dd", "omkc_ss", "alma"]
     with open(tmp_path / "log", "ab") as log:

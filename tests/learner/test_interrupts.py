@@ -111,6 +111,7 @@ except KeyboardInterrupt:
 """
 
 
+@pytest.mark.slow
 def test_ctrl_c_while_a_generator_is_taken_apart():
     process = subprocess.run([sys.executable, "-c", WHILE_TAKEN_APART], capture_output=True, text=True)
     assert (process.returncode, process.stdout) == (0, "interrupted\n"), process.stderr

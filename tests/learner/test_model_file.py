@@ -55,6 +55,7 @@ def test_a_saved_learner_goes_on_as_if_it_had_never_stopped(name, tmp_path):
         np.testing.assert_array_equal(array, same[key], err_msg=key)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 def test_a_save_killed_at_any_step_leaves_the_old_model_or_the_new(tmp_path):
     """The saving process kills itself at every seventh of its calls of C functions."""

@@ -17,6 +17,8 @@ from omkl.config import learner_names, learner_spec
 from omkl.learner.choices import compiled_value
 from omkl.learner.compiled import cold, turns, version
 
+pytestmark = pytest.mark.slow
+
 # In a process of its own, where nothing has been compiled yet, or loaded.
 PROBE = """
 import dataclasses, json, re, sys

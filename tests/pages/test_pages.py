@@ -22,6 +22,8 @@ from omkl.papers.selection import work_of
 from omkl.reports.rows import identity
 from omkl.run import runner
 
+pytestmark = pytest.mark.slow
+
 WORDS = ["algo=omkc_dd,omkc_ss", "data=wdbc", "reps=2", "store=store"]
 SWEEP = ["algo=omkc_dd,omkc_sd", "data=wdbc", "algo.beta=0.3,0.5,0.9", "algo.delta=0.01,0.1", "reps=2"]
 

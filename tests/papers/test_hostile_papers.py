@@ -9,7 +9,7 @@ import yaml
 from omkl.cli import main
 from omkl.config import compose
 from omkl.errors import UserError
-from omkl.papers import claims, figures, names, read, schema, tables
+from omkl.papers import claims, names, paper_figures, paper_tables, read, schema
 from omkl.papers.claims import Rows
 from omkl.papers.compare import published_values
 from omkl.paths import conf_folder
@@ -45,7 +45,10 @@ def conf(tmp_path, monkeypatch):
         ({"runs": {"x": {"words": {"algo": "arow"}, "per_data": 3}}}, "runs.x: per_data: must be names"),
         ({"runs": {"x": {"words": {"algo": "arow"}, "labels": [1]}}}, "runs.x: labels: must be names"),
         ({"runs": {"x": {"words": {"algo": "arow"}, "extra": "no"}}}, "runs.x: extra: must be true or false"),
-        ({"tables": {"1": {"title": "t", "kind": "results", "runs": 3}}}, "tables.1: runs: must be a list"),
+        (
+            {"tables": {"1": {"title": "t", "kind": "results", "runs": 3}}},
+            "tables.1: runs: must be a list",
+        ),
         ({"tables": {"1": {"title": "t", "kind": 3}}}, "tables.1: kind: must be a text, got 3"),
         (
             {"tables": {"1": {"title": "t", "kind": "results", "rank": True}}},
@@ -54,7 +57,10 @@ def conf(tmp_path, monkeypatch):
         ({"unavailable": {"x": {"title": "t", "how": "h", "wy": None}}}, "unavailable.x: unknown key 'wy'"),
         ({"tables": {"1": {"title": "t", "kind": "sizes"}}}, "tables.1: 'data' is missing"),
         ({"tables": {"1": {"title": "t", "kind": "sizes", "data": 3}}}, "data: must be a name or a list"),
-        ({"tables": {"1": {"title": "t", "kind": "results", "notes": ["x"]}}}, "tables.1: notes: must be"),
+        (
+            {"tables": {"1": {"title": "t", "kind": "results", "notes": ["x"]}}},
+            "tables.1: notes: must be",
+        ),
         ({"tables": {"1": {"title": "t", "kind": "results", "notes": [{}]}}}, "notes[1]: 'text' is missing"),
         ({"figures": {"1": {"title": "t", "kind": "curves"}}}, "figures.1: 'measure' is missing"),
         ({"claims": {"1": {"title": "t", "kind": "less"}}}, "claims.1: 'runs' is missing"),
@@ -83,6 +89,7 @@ def test_an_unknown_quantifier(conf, capsys):
     assert "'mots' (did you mean 'most'?); one of all, nearly all, most, some" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", names())
 def test_any_part_may_be_of_any_type(conf, name, monkeypatch):
     """Each key at the first levels, replaced: it is read, or refused in one line that names the file."""
@@ -111,8 +118,8 @@ def test_any_part_may_be_of_any_type(conf, name, monkeypatch):
 
 def test_every_kind_of_the_schema_has_its_function():
     assert schema.KINDS["claims"].keys() == claims.KINDS.keys()
-    assert schema.KINDS["tables"].keys() == {*tables.KINDS, tables.sizes.__name__}
-    assert schema.KINDS["figures"].keys() == {*figures.KINDS, figures.digits.__name__}
+    assert schema.KINDS["tables"].keys() == {*paper_tables.KINDS, paper_tables.sizes.__name__}
+    assert schema.KINDS["figures"].keys() == {*paper_figures.KINDS, paper_figures.digits.__name__}
 
 
 @pytest.mark.parametrize(

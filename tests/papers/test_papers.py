@@ -18,6 +18,8 @@ from omkl.papers.selection import work_of
 from omkl.paths import published_folder
 from omkl.run.stored import stored_plans
 
+pytestmark = pytest.mark.slow
+
 PAPERS = pytest.mark.parametrize("name", names())
 GERMAN = pytest.mark.usefixtures("shared_data")
 

@@ -44,6 +44,7 @@ def test_quick_stays_on_the_sets_of_the_figure(monkeypatch, name, lacking, data)
 
 
 # A page of tuned learners reads their data.
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name", [name for name in names() if read(name).claims and not tuned_runs(read(name))]
 )

@@ -10,9 +10,9 @@ from omkl.config import compose, learner_spec
 from omkl.errors import UserError
 from omkl.papers import Selection, find, names, read, tuned
 from omkl.papers.claims import claims
+from omkl.papers.paper_tables import table
 from omkl.papers.rule_text import about_numbers
 from omkl.papers.selection import tuned_plans, work_of
-from omkl.papers.tables import table
 from omkl.papers.tuned import older, rule_of, settings_of, steps, tuned_runs
 from omkl.paths import conf_folder
 
@@ -54,6 +54,7 @@ def text_of(fmt="markdown"):
     return made.text(fmt)
 
 
+@pytest.mark.slow
 def test_a_page_is_tuned_run_and_shown(conf, tmp_path, capsys, monkeypatch):
     with pytest.raises(UserError, match=r"arow on wdbc is not tuned yet; `omkl tune mine`"):
         text_of()

@@ -142,7 +142,7 @@ def test_cells_without_counts_are_named(tmp_path):
 
 
 def test_a_page_has_the_matrices_of_three_classes_and_more():
-    from omkl.pages.figures import confusion as on_page
+    from omkl.pages.page_figures import confusion as on_page
 
     about = expected((DD, SS), ("three",), yardsticks=())
     made = on_page(cells(3), about, rows_of(cells(3), about))

@@ -12,7 +12,7 @@ from support.reports_cells import YARDSTICKS, cell, expected, frame, setting, st
 from omkl.errors import OmklError, UserError
 from omkl.reports import style
 from omkl.reports.curves import curve_figure, draw_curves, mean_curves
-from omkl.reports.lines import stripe
+from omkl.reports.figure_lines import stripe
 
 DD, SS, U = setting("omkc_dd"), setting("omkc_ss"), setting("omkc_u")
 DATA = {"wdbc": 300, "sonar": 200}
@@ -146,6 +146,7 @@ def test_a_far_yardstick_is_named_above_the_panel():
 # -------------------------------------------------------------------- files
 
 
+@pytest.mark.slow
 def test_files_carry_the_command_and_are_the_same_each_time(tmp_path, studied):
     from PIL import Image
 
@@ -180,6 +181,7 @@ def test_a_folder_that_cannot_be_made_is_an_error(tmp_path, studied):
         curve_figure(*studied, tmp_path / "file" / "figure", expected=EXPECTED)
 
 
+@pytest.mark.slow
 def test_a_name_with_dots_keeps_them(tmp_path, studied):
     files = curve_figure(*studied, tmp_path / "beta0.5", expected=EXPECTED)
     assert [file.name for file in files] == ["beta0.5.png", "beta0.5.pdf"]

@@ -12,8 +12,8 @@ from support.reports_cells import YARDSTICKS, cell, expected, frame, repetitions
 from omkl.errors import UserError
 from omkl.reports import style
 from omkl.reports.curves import curve_figure, draw_curves, mean_curves
+from omkl.reports.figure_lines import plain_log
 from omkl.reports.grid import grid_table
-from omkl.reports.lines import plain_log
 from omkl.reports.ranks import average_ranks
 from omkl.reports.report import report
 from omkl.reports.sensitivity import draw_sensitivity, sensitivity_table
@@ -231,6 +231,7 @@ def test_a_complete_figure_has_no_warning():
     assert figure.legends[0].get_title().get_color() != style.WARNING
 
 
+@pytest.mark.slow
 def test_a_warning_of_many_lines_is_short():
     cells, curves = study(NINE, {f"set{n}": 40 for n in range(9)}, 2)
     cells = cells[cells["rep"] == 0].reset_index(drop=True)

@@ -22,8 +22,8 @@ from support.reports_cells import (
     study,
 )
 
+from omkl.reports.figure_lines import is_log_spaced
 from omkl.reports.grid import axes_of, grid_table
-from omkl.reports.lines import is_log_spaced
 from omkl.reports.report import best_settings, sweep_report
 from omkl.reports.summary import summary_of
 from omkl.reports.sweep_figure import draw_sweep, matrix

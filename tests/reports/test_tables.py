@@ -22,7 +22,7 @@ from support.reports_cells import (
 
 from omkl.errors import UserError
 from omkl.reports.report import report
-from omkl.reports.tables import escape
+from omkl.reports.table_text import escape
 
 DD, SS = setting("omkc_dd"), setting("omkc_ss")
 SPREAD_1 = frame(

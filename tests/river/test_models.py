@@ -27,8 +27,9 @@ class Rare:
             yield dict(zip("ab", rng.normal(9.0 if far else 0.0, 1.0, 2).tolist(), strict=True)), int(far)
 
 
-# One model of each kind of state meets all of river's streams, the others the first rows of one with two
-# classes: all models share one class, and a round in Python costs more than all that is compiled.
+# One model of each kind of state meets all of river's checks and streams, the others one check in three, in
+# turn, with the first rows of a stream of two classes: all models share one class, and a round in Python
+# costs more than all that is compiled.
 OF_EACH_STATE = (
     "OmkcDdClassifier",
     "BomkcSpaClassifier",
@@ -50,7 +51,14 @@ def test_river_s_own_checks(name, monkeypatch):
         return (itertools.islice(rows, MOST_ROWS * scale if whole else FIRST_ROWS) for rows in kept)
 
     monkeypatch.setattr(checks, "_yield_datasets", shorter)
-    checks.check_estimator(getattr(omkl.river, name)())
+    model, passed = getattr(omkl.river, name)(), 0
+    for number, check in enumerate(checks.yield_checks(model)):
+        if check.__name__ not in model._unit_test_skips() and (
+            whole or (number + NAMES.index(name)) % 3 == 0
+        ):
+            check(model.clone())
+            passed += 1
+    assert passed > (20 if whole else 5)
 
 
 def phishing(count=400):

@@ -82,6 +82,7 @@ def test_every_cell_runs_once_and_has_its_place(plan):
     assert [curves[key]["mistakes"] for key in cells["key"]] == [[n] for n in cells["mistakes"]]
 
 
+@pytest.mark.slow
 def test_nothing_depends_on_the_workers_or_the_order_of_finishing(plan, workers, tmp_path, monkeypatch):
     serial = runner.run_plan(replace(plan, store=tmp_path / "serial"), jobs=1)
     parallel = runner.run_plan(replace(plan, store=tmp_path / "parallel"), jobs=2)
@@ -207,6 +208,7 @@ def test_the_bar_moves_with_the_rounds_inside_a_cell(plan, monkeypatch):
     assert Bar(cells, 2, False, remote=False).jobs == [cell.job for cell in cells]
 
 
+@pytest.mark.slow
 def test_workers_read_the_cached_copy_and_notice_other_content(plan, workers, tmp_path):
     cells = runner.expand(plan)
     job = cells[0].job
@@ -227,6 +229,7 @@ def test_no_bar_where_stderr_is_no_terminal(plan, capfd):
     assert capfd.readouterr() == ("", "")
 
 
+@pytest.mark.slow
 def test_real_learners_give_the_same_with_one_worker_and_two(tmp_path, monkeypatch):
     get_reusable_executor().shutdown(wait=True, kill_workers=True)  # those of the fakes' environment
     plan = config.plan(["algo=omkc_ss,perceptron_star", "data=wdbc", "reps=3", f"store={tmp_path / 'a'}"])

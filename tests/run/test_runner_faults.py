@@ -23,6 +23,8 @@ from omkl.run import runner
 from omkl.run.status import failures_text
 from omkl.store.store import Store
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module", autouse=True)
 def own_workers():

@@ -10,6 +10,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "scripts"))
 import scale
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="asks /proc")
 def test_the_costs_of_a_sweep_are_measured_and_memory_does_not_grow(capsys):
     assert scale.main(["--cells", "400", "--large", "2000", "--exec", "serial"]) == 0

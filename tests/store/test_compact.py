@@ -114,6 +114,7 @@ def stopped_at(step: int, store: Store) -> bool:
     return os.WIFSIGNALED(os.waitpid(child, 0)[1])
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="forks")
 def test_a_compaction_killed_at_any_step_loses_nothing_and_doubles_nothing(tmp_path, monkeypatch):
     monkeypatch.setattr(compaction, "ROWS", 4)

@@ -89,6 +89,7 @@ def test_a_line_broken_by_hand_is_skipped_with_a_warning(tmp_path, name):
         assert store.cells()["rep"].tolist() == [5]
 
 
+@pytest.mark.slow
 @settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_any_bytes_in_the_store_cost_at_most_their_own_lines(tmp_path, data):
@@ -245,6 +246,7 @@ def writer(first: int, count: int, path: Path) -> subprocess.Popen:
     )
 
 
+@pytest.mark.slow
 def test_two_processes_at_once_lose_no_line(tmp_path):
     processes = [writer(0, 400, tmp_path), writer(300, 400, tmp_path)]  # 100 cells by both
     outputs = [process.communicate()[0].split() for process in processes]
@@ -255,6 +257,7 @@ def test_two_processes_at_once_lose_no_line(tmp_path):
     assert sum(len(path.read_bytes().splitlines()) for path in cell_files(store)) == 800
 
 
+@pytest.mark.slow
 def test_a_writer_killed_at_any_moment_loses_nothing_it_had_finished(tmp_path):
     moments = random.Random(5)
     acknowledged = set()

@@ -19,7 +19,9 @@ from omkl.reports.report import report
 from omkl.run import runner
 from omkl.store.store import Store, StoreWarning
 
-KILLS = 50 if os.environ.get("OMKL_SLOW") else 6
+pytestmark = pytest.mark.slow
+
+KILLS = 50 if os.environ.get("OMKL_SLOW") else 4
 SEED = 7
 
 

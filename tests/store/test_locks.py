@@ -53,6 +53,7 @@ sys.exit(main(sys.argv[1:]))
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("second", ["prune", "merge", "reseal"])
 def test_a_second_one_waits_until_the_first_has_renamed(tmp_path, second):
     store = fill(tmp_path / "s")
@@ -77,6 +78,7 @@ def test_a_second_one_waits_until_the_first_has_renamed(tmp_path, second):
     assert_whole(store)
 
 
+@pytest.mark.slow
 def test_two_prunes_at_once_lose_no_cell_in_any_of_a_dozen_trials(tmp_path):
     for trial in range(12):
         store = fill(tmp_path / str(trial), 60)

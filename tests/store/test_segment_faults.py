@@ -31,6 +31,7 @@ def text(value) -> str:
     return repr(float(value)) if isinstance(value, (int, float)) else repr(value).replace("None", "nan")
 
 
+@pytest.mark.slow
 def test_every_flipped_byte_is_told_with_its_file_and_nothing_wrong_is_read(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(compaction, "ROWS", 4)
     monkeypatch.setattr(compaction, "SMALL", 0)

@@ -219,6 +219,7 @@ def test_prune_old_removes_cells_of_older_revisions_with_their_curves(tmp_path):
     assert len(store.curves()) == 2
 
 
+@pytest.mark.slow
 def test_prune_leaves_files_alone_that_a_run_writes_to(tmp_path, capsys):
     code = (
         f"import sys; sys.path.insert(0, {str(TESTS)!r})\n"
@@ -243,6 +244,7 @@ def test_prune_leaves_files_alone_that_a_run_writes_to(tmp_path, capsys):
     assert len(content(store)) == 3
 
 
+@pytest.mark.slow
 def test_a_prune_killed_at_any_moment_loses_nothing(tmp_path):
     for day in (1, 2, 3):
         fill(tmp_path, *(line(n, time=f"2026-01-0{day}T00:00:00.000000+00:00") for n in range(300)))

@@ -17,7 +17,7 @@ from pathlib import Path
 from omkl import cli
 from omkl.run import runner
 
-KINDS = ("moment", "write", "worker", "moment", "write", "driver")
+KINDS = ("moment", "write", "worker", "driver")
 LONGEST = 600.0  # seconds that one run may take
 
 

@@ -15,7 +15,7 @@ from omkl.reports import plain_table
 from omkl.reports.captions import basis
 from omkl.reports.display import MISSING, Column, Display, Line, number
 from omkl.reports.measures import learners_of
-from omkl.reports.tables import to_csv, to_json
+from omkl.reports.table_text import to_csv, to_json
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 from omkl.config import Plan
 from omkl.data import registry
+from omkl.data.data_files import data_name
 from omkl.data.dataset import Dataset
-from omkl.data.files import data_name
 from omkl.pages.content import About, Line, Table
-from omkl.pages.rows import about
+from omkl.pages.row_details import about
 from omkl.reports import origin, plain_table
 from omkl.reports.display import Column, Display
 from omkl.reports.rows import Row

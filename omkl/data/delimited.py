@@ -11,8 +11,8 @@ from typing import IO
 
 import numpy as np
 
-from omkl.data import files
-from omkl.data.files import open_binary
+from omkl.data import data_files
+from omkl.data.data_files import open_binary
 from omkl.data.parse import LARGEST_INDEX, LONGEST_INDEX, Examples, csr, dense, to_number
 from omkl.data.registry import Form
 from omkl.errors import UserError, show
@@ -57,12 +57,14 @@ def read_fields(path: Path, delimiter: str, limit: int | None = None) -> Iterato
 def _lines(file: IO[str], path: Path) -> Iterator[str]:
     """Yield the lines of a text, as `read_fields` opens it; one that is endless or not UTF-8 is an error."""
     for number in itertools.count(1):
-        line = file.readline(files.LONGEST_LINE + 1)
+        line = file.readline(data_files.LONGEST_LINE + 1)
         if not line:
             return
-        if len(line) > files.LONGEST_LINE:
-            raise UserError(f"{path}:{number}: the line is longer than {files.LONGEST_LINE:,} characters")
-        if fault := files.encoding_fault(line):
+        if len(line) > data_files.LONGEST_LINE:
+            raise UserError(
+                f"{path}:{number}: the line is longer than {data_files.LONGEST_LINE:,} characters"
+            )
+        if fault := data_files.encoding_fault(line):
             raise UserError(f"{path}:{number}: {fault}")
         yield line
 

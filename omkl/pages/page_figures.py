@@ -23,8 +23,8 @@ from omkl.reports.captions import basis, caption
 from omkl.reports.confusion_figure import confusions
 from omkl.reports.curves import ERROR, mean_curves
 from omkl.reports.expected import Expected
+from omkl.reports.figure_lines import is_log_spaced, names_of
 from omkl.reports.grid import axes_of, grid_table, points
-from omkl.reports.lines import is_log_spaced, names_of
 from omkl.reports.measures import BY_TASK, MEASURES, learners_of, measure_of
 from omkl.reports.pareto import COSTS, front
 from omkl.reports.ranks import Ranks
