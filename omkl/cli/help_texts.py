@@ -40,7 +40,8 @@ examples:
 TUNE = """\
 Each learner gets the same number of trials: its default, then settings from the ranges that its file gives.
 They are compared on growing prefixes of the stream, over permutations that are never reported. With
-order=file they see the first third of the rounds, and the rest is reported. algo.KEY=VALUE fixes one value.
+order=file they see the first third of the rounds, and the rest is reported. algo.KEY=VALUE keeps a
+hyperparameter at that value.
 
   trials=30          settings of each learner on each data set
   eta=3 rungs=3      one in eta goes on to the next prefix, eta times as long; the last is the whole stream

@@ -152,9 +152,7 @@ def build_parser() -> Parser:
     _add_choice(sub, "action", store_commands.ACTIONS)
     _add_format(sub, of="list, prune: ")
     sub.add_argument("--out", type=out_path, metavar="FILE", help="export: file to write, .csv or .parquet")
-    text = (
-        "prune: also cells of older revisions; with --with DIR also those of other sources of its learners"
-    )
+    text = "prune: also cells of older revisions; with --with DIR also those of other sources of its learners"
     sub.add_argument("--old", action="store_true", help=text)
     sub.add_argument("--torn", action="store_true", help="prune: also lines that cannot be read")
     text = "prune: remove the lines, instead of only listing them"
