@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 LEAST = ("seconds", "trials", "default", "given")  # columns that a narrow terminal leaves out first
 NOTE = """\
 {first}, tuned: {measures}, mean ± sample standard deviation over {reps}, {apart}
-trials: settings that raced, the {first} one first; seconds: of the learner in all of their passes
+trials: settings that were tried, the {first} one first; seconds: learner time of all their passes
 """
 RULE = """\
 rule: {trials} trials of {passes} passes; one in {eta} goes on to a prefix {eta} times as long, {rungs} in all
