@@ -7,7 +7,7 @@ settings (omkl show prints all of them, with their meaning and domain):
   data=NAME,...      data sets (omkl list data) or paths of your own files
   pool=NAME,...      kernel pools (omkl list pools)
                      pool.normalise=none|cosine   'pool.kernels=[{kind:gaussian,sigma:[1,2]},{kind:linear}]'
-  rounds=N           only the first N rounds of each repetition; rounds=N: those after them, rounds=M:N a part
+  rounds=N           only the first N rounds of each repetition; N: for those after them, M:N for a part
   order=KIND         permuted, file (as stored), authors (the OMKC authors' permutations)
 """
 KEYS = f"""\
