@@ -130,7 +130,7 @@ def _check_nodes(path: Path, events: Iterable[Any]) -> list[str]:
         size, levels = 1, 0
         if isinstance(event, yaml.AliasEvent):
             if event.anchor not in anchors:
-                problem = f"the alias *{event.anchor} stands for nothing before it"
+                problem = f"the alias *{event.anchor} has no anchor &{event.anchor} before it"
                 raise yaml.MarkedYAMLError(None, None, problem, mark)
             size, levels = anchors[event.anchor]
         elif isinstance(event, yaml.CollectionStartEvent):

@@ -50,7 +50,7 @@ def dry_run(plans: "list[Plan]", args: Namespace) -> int:
     if missing := [name for name in names if omkl.data.status(name).state == "missing"]:
         say(f"to be downloaded first, estimated from the registered size: {', '.join(missing)}")
     for learner in dict.fromkeys(made.assumed):
-        say(f"a budget is to match the size of {learner}, which is not known yet: its cells may be done")
+        say(f"a budget must match the size of {learner}, which is not known yet: its cells may be done")
     return OK
 
 

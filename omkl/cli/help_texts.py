@@ -4,10 +4,10 @@ _CHOICES = """\
 settings (omkl show prints all of them, with their meaning and domain):
   algo=NAME,...      learners (omkl list algos)    algo.KEY=VALUE   their hyperparameters
                      algo=all, 'algo=omkc_*' or algo=budget (omkl list groups): those that fit the data
-  data=NAME,...      data sets (omkl list data) or paths of LIBSVM files
+  data=NAME,...      data sets (omkl list data) or paths of your own files
   pool=NAME,...      kernel pools (omkl list pools)
                      pool.normalise=none|cosine   'pool.kernels=[{kind:gaussian,sigma:[1,2]},{kind:linear}]'
-  rounds=N           only the first N rounds of each repetition; N: those after them, M:N a part
+  rounds=N           only the first N rounds of each repetition; N: for those after them, M:N for a part
   order=KIND         permuted, file (as stored), authors (the OMKC authors' permutations)
 """
 KEYS = f"""\
@@ -18,7 +18,7 @@ KEYS = f"""\
   exec=NAME          where the cells run: {{executors}}; exec.KEY=VALUE their options
 """
 FIT = f"""\
-One learner makes one pass over one data set, with order=permuted over the first permutation of seed=N.
+One learner makes one pass over one data set; with order=permuted in the first permutation of seed=N.
 
 {_CHOICES}"""
 RUN = """\
@@ -39,8 +39,9 @@ examples:
 """
 TUNE = """\
 Each learner gets the same number of trials: its default, then settings from the ranges that its file gives.
-They race on growing prefixes of the stream, over permutations that are never reported; with order=file on the
-first third of the rounds, and the rest is reported. algo.KEY=VALUE keeps a hyperparameter at that value.
+They are compared on growing prefixes of the stream, over permutations that are never reported. With
+order=file they see the first third of the rounds, and the rest is reported. algo.KEY=VALUE keeps a
+hyperparameter at that value.
 
   trials=30          settings of each learner on each data set
   eta=3 rungs=3      one in eta goes on to the next prefix, eta times as long; the last is the whole stream
@@ -51,10 +52,10 @@ examples:
   omkl tune algo=rff,arow data=german
   omkl tune algo=budget data=svmguide3 trials=10 reps=5 --format json
   omkl tune algo=norma data=elec2 order=file longest=60
-  omkl tune today --data german     what the page conf/paper/today.yaml says is to be tuned
+  omkl tune today --data german     the learners that the page conf/paper/today.yaml tunes
 """
 FIGURE = """\
-A curve takes measure=NAME for one measure, such as nlpd, n_sv_union or top_weight, in place of error and #SV.
+With measure=NAME a curve shows one measure, such as nlpd, n_sv_union or top_weight, not error and #SV.
 
 examples:
   omkl figure curve algo=omkc_ss data=wdbc
@@ -67,7 +68,7 @@ examples:
 PAPER = """\
 NAME is PAPER/NUMBER (or PAPER where it has only one); `omkl list papers` shows all names. Cells are kept in
 the store and shared between tables; only missing cells are run. Run an interrupted command again to continue.
-Words KEY=VALUE set store, seed, exec and block; everything else is the paper's.
+Words KEY=VALUE set store, seed, exec and block; the paper sets everything else.
 
 examples:
   omkl table bomkl/1 --quick
@@ -86,7 +87,7 @@ examples:
 """
 MODEL = """\
 A model keeps the learner, its hyperparameters and kernels, and how the table was prepared, so that new rows
-are prepared alike. Scores are those that the next round of the run would have had.
+are prepared in the same way. Scores are those that the next round of the run would have had.
 
 examples:
   omkl fit algo=omkc_ss data=my.csv label=class missing=mean scale=minmax --out model.omkl
@@ -95,8 +96,8 @@ examples:
   omkl show model.omkl
 """
 REPORT = """\
-One HTML file with sortable tables, interactive figures, data sets, commands and origin of what the store
-holds. It runs nothing: rows that lack repetitions are named on top. It needs plotly:
+Writes one HTML file with sortable tables, interactive figures, data sets, commands and origin of what the
+store holds. It runs nothing: rows that lack repetitions are named at the top. It needs plotly:
 pip install 'omkl[report]'.
 
 examples:
@@ -120,8 +121,8 @@ RESULTS = """\
   list    show what the store holds: learners x data x settings, cells, revisions, dates, machines
   export  write all cells as one flat table: CSV to stdout, or --out FILE.csv or FILE.parquet (needs pyarrow)
   compact seal finished lines in segments, which take less room and are read by column (needs pyarrow)
-  merge   copy the lines of other stores (folders) that this one lacks; the newest of two results counts
-  prune   remove what no table uses: superseded lines, failures that finished since (only with --yes)
+  merge   copy the lines of other stores (folders) that this one lacks; the newer of two results counts
+  prune   remove what no table uses: superseded lines, failures that succeeded later (only with --yes)
   reseal  seal the lines of an old store that have no checksum, where key and figures agree
 
 settings: store=PATH (else OMKL_STORE, else ./results); list and export: algo=NAME,... data=NAME,...
@@ -135,9 +136,9 @@ examples:
   omkl results prune --old
 """
 CHECK = """\
-Reads every file of the folder (also given by --with, or OMKL_PATH). Then compares each of its learners with
+Reads every file of the folder (also given by --with, or OMKL_PATH). Then it compares each learner with
 its naive twin in tests/reference, round by round, and runs the contracts that omkl's own learners keep:
-seeds, inputs, block sizes, passes in parts, scoring, extreme numbers. Exit code 1 where a check fails.
+seeds, inputs, block sizes, passes in parts, scoring, extreme numbers. Exit code 1 if a check fails.
 
 example:
   omkl check mylearners/
@@ -152,7 +153,7 @@ Completes commands, options, KEY= and names: learners, data sets, pools, hyperpa
 
 BENCH = """\
 Ratios within one run say more than seconds: np.exp, dgemm and memory copies are timed next to the learners.
---compare tells what changed since an earlier run: a ratio counts only where the repetitions do not overlap.
+--compare shows what changed since an earlier run: a ratio counts only if the repetitions do not overlap.
 
 examples:
   omkl bench --format json > before.json

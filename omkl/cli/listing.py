@@ -59,7 +59,7 @@ def data(args: Namespace, words: list[str]) -> int:
     if not names and args.action == "verify":
         names = [name for name in omkl.data.registry.names() if omkl.data.status(name).state != "missing"]
     if not names:
-        raise UserError(f"omkl data {args.action} NAME ...: which data sets? `omkl data list` shows them")
+        raise UserError(f"omkl data {args.action} NAME ...: name the data sets; `omkl data list` shows them")
     code = OK
     for name in names:  # one that fails does not stop the others
         try:

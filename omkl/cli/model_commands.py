@@ -23,7 +23,7 @@ def fit(args: Namespace, words: list[str]) -> int:
     from omkl.run import models
 
     if args.out is None:
-        raise UserError("omkl fit: where to? --out model.omkl says it")
+        raise UserError("omkl fit: the file of the model is missing; add --out model.omkl")
     for key in sorted({word.partition("=")[0].partition(".")[0] for word in words} & OF_RUNS):
         raise UserError(f"omkl fit makes one pass and stores no cells; leave out {key}=")
     plan = make_plan([*words, "yardsticks=[]"])

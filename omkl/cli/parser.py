@@ -102,7 +102,7 @@ def build_parser() -> Parser:
     sub.add_argument("--out", type=out_path, metavar="PATH", help=text)
     text = "serve the page on this machine, and renew it while a run writes to the store"
     sub.add_argument("--serve", action="store_true", help=text)
-    sub.add_argument("--port", type=_port, default=0, metavar="N", help="of --serve (default: a free one)")
+    sub.add_argument("--port", type=_port, default=0, metavar="N", help="for --serve (default: a free port)")
     _add_selection(sub)
 
     sub = command(commands.table, f"NAME {settings}", help_texts.PAPER)
@@ -145,18 +145,16 @@ def build_parser() -> Parser:
 
     sub = command(listing.data, "ACTION [NAME ...] ", help_texts.DATA)
     _add_choice(sub, "action", listing.ACTIONS)
-    sub.add_argument("--force", action="store_true", help="get: download again, also sets that are present")
+    sub.add_argument("--force", action="store_true", help="get: download again, even if the data are present")
     _add_format(sub, of="list: ")
 
     sub = command(store_commands.results, "ACTION [FOLDER ...] [KEY=VALUE ...] ", help_texts.RESULTS)
     _add_choice(sub, "action", store_commands.ACTIONS)
     _add_format(sub, of="list, prune: ")
     sub.add_argument("--out", type=out_path, metavar="FILE", help="export: file to write, .csv or .parquet")
-    text = (
-        "prune: cells of older revisions of a learner too, with --with DIR of other sources of those in DIR"
-    )
+    text = "prune: also cells of older revisions; with --with DIR also those of other sources of its learners"
     sub.add_argument("--old", action="store_true", help=text)
-    sub.add_argument("--torn", action="store_true", help="prune: lines that cannot be read too")
+    sub.add_argument("--torn", action="store_true", help="prune: also lines that cannot be read")
     text = "prune: remove the lines, instead of only listing them"
     sub.add_argument("--yes", action="store_true", help=text)
 
@@ -164,9 +162,9 @@ def build_parser() -> Parser:
 
     sub = command(commands.bench, "", help_texts.BENCH)
     _add_format(sub, ("table", "json"))
-    text = "also what takes longer: usps, a9a, 50,000 x 50, and whole runs"
+    text = "also run what takes longer: usps, a9a, 50,000 x 50, and whole runs"
     sub.add_argument("--long", action="store_true", help=text)
-    text = "what an earlier `omkl bench --format json` printed: ratios, new time over old"
+    text = "print ratios, new time over old; FILE: what an earlier `omkl bench --format json` printed"
     sub.add_argument("--compare", type=in_path, metavar="FILE", help=text)
 
     sub = command(completion.completion, "SHELL ", help_texts.COMPLETION)
@@ -182,7 +180,7 @@ def _add_choice(parser: Parser, name: str, choices: Iterable[str]) -> None:
 
 
 def _add_format(parser: Parser, formats: Sequence[str] = FORMATS, of: str = "") -> None:
-    text = of + "what goes to stdout (default: %(default)s)"
+    text = of + "format of stdout (default: %(default)s)"
     parser.add_argument("--format", choices=formats, default=formats[0], help=text)
     if "table" in formats:
         text = of + "do not fit the table to the terminal; all columns, nothing wrapped"
@@ -197,7 +195,7 @@ def _add_run_options(parser: Parser) -> None:
 def _add_view(parser: Parser) -> None:
     text = "order of the rows of each data set (default: that of the command)"
     parser.add_argument("--sort", choices=SORTS, help=text)
-    text = "columns of the table: learner,mistakes,sv or +kernel,-union; kernel is the one that wins"
+    text = "columns of the table: learner,mistakes,sv or +kernel,-union; kernel: that of the largest weight"
     parser.add_argument("--columns", type=_columns, default=(), metavar="A,B", help=text)
 
 
@@ -207,19 +205,19 @@ def _add_selection(parser: Parser) -> None:
     parser.add_argument("--data", type=_names, default=(), metavar="A,B", help=own + "these data sets only")
     text = own + "learners in addition to its own"
     parser.add_argument("--algo", type=_names, default=(), metavar="A,B", help=text)
-    text = own + "two repetitions of its small data sets, or of its smallest where it has no small one"
+    text = own + "two repetitions of its small data sets, or of its smallest one if none is small"
     parser.add_argument("--quick", action="store_true", help=text)
-    text = own + "all repetitions, also of data sets that have fewer because they take long"
+    text = own + "all repetitions, also of data sets that otherwise get fewer because they take long"
     parser.add_argument("--full", action="store_true", help=text)
 
 
 def _add_look(parser: Parser, out: str) -> None:
     parser.add_argument("--out", type=out_path, metavar="PATH", help=out)
-    text = f"of the figure, such as 3.3in ({', '.join(UNITS)}); text keeps its size"
+    text = f"width of the figure, such as 3.3in ({', '.join(UNITS)}); text keeps its size"
     parser.add_argument("--width", type=inches, metavar="W", help=text)
     text = "look of the figure; paper: serifs, finer lines, 300 dpi (default: %(default)s)"
     parser.add_argument("--style", choices=STYLES, default=STYLES[0], help=text)
-    parser.add_argument("--no-title", action="store_true", help="no title in the figure: LaTeX has captions")
+    parser.add_argument("--no-title", action="store_true", help="no title in the figure, for LaTeX captions")
 
 
 def _add_work_options(parser: Parser, fail_fast: bool = True) -> None:
@@ -227,7 +225,7 @@ def _add_work_options(parser: Parser, fail_fast: bool = True) -> None:
     parser.add_argument("-j", "--jobs", type=_count, metavar="N", help=text)
     text = "run nothing: print the cells, those that are done, and an estimate of time and memory"
     parser.add_argument("--dry-run", action="store_true", help=text)
-    text = "run also the cells that the store already holds"
+    text = "also run the cells that the store already holds"
     parser.add_argument("--fresh", action="store_true", help=text)
     if fail_fast:
         text = "end the run at the first cell that fails"

@@ -51,14 +51,12 @@ def _page(args: Namespace, words: list[str]) -> "tuple[Callable[[], Page], Path]
             raise UserError(f"--{option} is for a paper's report; others take KEY=VALUE words")
     if args.all:
         if papers:
-            raise UserError(f"--all is everything that the store holds; leave out --all or {papers[0]}")
+            raise UserError(f"--all reports everything that the store holds; leave out --all or {papers[0]}")
         return _store(args, settings)
     if papers:
         return _papers(args, papers, settings)
     if not settings:
-        raise UserError(
-            "report of what? algo=... data=..., a paper such as bomkl, or --all for the whole store"
-        )
+        raise UserError("nothing to report is named; give algo=... data=..., a paper such as bomkl, or --all")
     from omkl.config import plan as make_plan
     from omkl.pages.runs import run_page
 
@@ -100,7 +98,7 @@ def _serve(args: Namespace, make: "Callable[[], Page]", store: Path) -> int:
     document(pages.now()[1])  # so that a mistake is said here
     with Server(pages, args.port) as server:
         emit(f"{server.address}\n")
-        say("open this address in a browser of this machine; Ctrl-C ends it")
+        say("open this address in a browser on this machine; Ctrl-C ends the server")
         with contextlib.suppress(KeyboardInterrupt):
             server.serve_forever()
     return OK

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 LEAST = ("seconds", "trials", "default", "given")  # columns that a narrow terminal leaves out first
 NOTE = """\
 {first}, tuned: {measures}, mean ± sample standard deviation over {reps}, {apart}
-trials: settings that raced, the {first} one first; seconds: of the learner in all of their passes
+trials: settings that were tried, the {first} one first; seconds: learner time of all their passes
 """
 RULE = """\
 rule: {trials} trials of {passes} passes; one in {eta} goes on to a prefix {eta} times as long, {rungs} in all
@@ -39,14 +39,14 @@ def tune(args: Namespace, words: list[str]) -> int:
     if words and words[0] in names():
         return _page(args, words[0], words[1:])
     if args.data:
-        raise UserError("--data is for a page such as today; other data are a word: data=german")
+        raise UserError("--data is for a page such as today; without a page, write data=german")
     rule, rest = rule_of(words)
     given = grammar.parse(rest)
     for key, override in given.items():
         if key.startswith(("algo.", "pool.")) and len(override.values) > 1:
             raise UserError(
-                f"{override.text}: tune keeps one value of {key}; without the word it looks for a good one "
-                "where it can, and `omkl sweep` runs a grid"
+                f"{override.text}: tune keeps one value of {key}; leave the word out to tune {key}, "
+                "or run a grid with `omkl sweep`"
             )
     plan = make_plan(rest)
     fixed = [key.removeprefix("algo.") for key in given if key.startswith("algo.")]
@@ -95,7 +95,7 @@ def _page(args: Namespace, name: str, words: list[str]) -> int:
     plans = tuned_plans(paper, Selection(data=args.data, words=tuple(words)))
     if not plans:
         raise UserError(
-            f"{name}: no run of conf/paper/{name}.yaml has tune: ..., or none of its data is there"
+            f"{name}: no run of conf/paper/{name}.yaml has tune: ..., or none of its data sets is available"
         )
     if args.dry_run:
         return dry_run(_left(paper, plans), args)

@@ -237,7 +237,7 @@ def check_kernel(value: Any) -> dict[str, Any]:
         )
     if one_of and len(value.keys() & set(one_of)) != 1:
         given = "both" if value.keys() & set(one_of) else "neither"
-        raise ValueError(f"a {kind} kernel takes exactly one of {' and '.join(one_of)}, has {given}")
+        raise ValueError(f"a {kind} kernel takes exactly one of {' and '.join(one_of)}, got {given}")
     kernel: dict[str, Any] = {"kind": kind}
     for name, (check, default) in known.items():
         if name in value:

@@ -125,7 +125,7 @@ def _groups(value: Any) -> list[str]:
     names = domains.parse("names")(value)
     for name in names:
         if not compose.is_plain(name):
-            raise ValueError(f"{show(name)} is no name of a group: letters, digits and '_'")
+            raise ValueError(f"{show(name)} is not a name of a group: letters, digits and '_'")
         if name in learner_names():
             raise ValueError(f"{show(name)} is a learner's name; a group needs another")
     return names
@@ -166,7 +166,7 @@ def _spec(name: str, content: dict) -> LearnerSpec:
     values = domains.checked(about, _CHECKS | _rule_checks(hyper, tasks), where, required, "about.")
     beside = "with" if foreign else "without"
     for key in values.keys() - _OF_ESTIMATORS if foreign else values.keys() & {"sparse"}:
-        raise UserError(f"{where}: 'about.{key}' does not go {beside} 'about.estimator'")
+        raise UserError(f"{where}: 'about.{key}' is not possible {beside} 'about.estimator'")
     tasks = values.pop("task")
     if foreign and "novelty" in tasks:
         raise UserError(f"{where}: about.task: an estimator is for classification or regression")
@@ -217,7 +217,7 @@ def _rule_checks(hyper: dict[str, Parameter], tasks: list[str]) -> dict[str, dom
             "a list of mappings of two or more hyperparameters to values",
             lambda value: isinstance(value, list) and all(within(part, 2) for part in value),
         ),
-        "former": maps("names that are no hyperparameters to values", lambda name, _: name not in known),
+        "former": maps("names that are not hyperparameters to values", lambda name, _: name not in known),
         "renamed": maps(
             "a former hyperparameter to its values, and each of these to a learner",
             lambda name, part: name not in known and isinstance(part, dict) and part,

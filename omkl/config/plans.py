@@ -269,7 +269,7 @@ def _preparation(request: Request, data: tuple[str, ...]) -> Preparation:
     for key in PREPARATION:
         if key in request.given and not own:
             raise UserError(
-                f"{request.given[key].text}: data={','.join(data)} is registered; {key} is for your table"
+                f"{request.given[key].text}: data={','.join(data)} is registered; {key} is for your own table"
             )
     return Preparation(**{**given, "drop": tuple(given["drop"])})
 

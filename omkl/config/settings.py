@@ -65,7 +65,8 @@ def yardsticks(request: Request, settings: tuple[Setting, ...], tasks: list[str]
         if name not in learner_names() or not learner_specs([name])[name].yardstick:
             fit = [known for known, other in learner_specs().items() if other.yardstick]
             near = suggest(name, fit) or f"; these are: {', '.join(fit)}"
-            raise UserError(f"{compose.shown(f'yardsticks={name}')} is not one{near}; yardsticks=[] is none")
+            given = compose.shown(f"yardsticks={name}")
+            raise UserError(f"{given} is not a yardstick{near}; yardsticks=[] means none")
     specs = learner_specs(names).values()
     taken = {_identity(setting) for setting in settings}
     own = (setting for spec in specs for setting in _by_task(spec, spec.defaults, None, tasks))

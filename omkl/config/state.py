@@ -114,7 +114,7 @@ def factors(side: str) -> list[tuple[int, str]]:
     """
     matches = [_FACTOR.fullmatch(word) for word in side.split()]
     if not matches or None in matches:
-        raise ValueError(f"{side!r} is no length such as m, 2D or 'levels m'")
+        raise ValueError(f"{side!r} is not a length such as m, 2D or 'levels m'")
     return [(int(match[1] or 1), match[2]) for match in matches if match]
 
 
@@ -193,7 +193,7 @@ def _check_array(written: Mapping[str, Any], known: list[str], state: Mapping[st
             for _, name in factors(side):
                 _check_name(name, known)
         elif not isinstance(side, int) or side < 0:
-            raise ValueError(f"shape: {side!r} is no length")
+            raise ValueError(f"shape: {side!r} is not a length")
     for key in ("fill", "diagonal"):
         value = written.get(key, 0)
         if isinstance(value, str):
@@ -211,4 +211,4 @@ def _check_array(written: Mapping[str, Any], known: list[str], state: Mapping[st
 def _check_name(name: Any, known: Iterable[str]) -> None:
     known = list(known)
     if name not in known:
-        raise ValueError(f"{name!r} is no hyperparameter{suggest(str(name), known)}")
+        raise ValueError(f"{name!r} is not a hyperparameter{suggest(str(name), known)}")

@@ -159,7 +159,7 @@ def verify(name: str) -> str:
     for key in ("T", "nnz"):
         if getattr(item, key) != (actual := getattr(dataset, key)):
             raise UserError(
-                f"conf/data/{item.name}.yaml: {key}: {getattr(item, key)} is not that of the data, {actual}"
+                f"conf/data/{item.name}.yaml: {key}: got {getattr(item, key)}, but the data have {actual}"
             )
     return dataset.content_hash
 

@@ -27,7 +27,7 @@ def from_arrays(X: Any, y: Any, *, name: str = "arrays", task: str = "classifica
     except (TypeError, ValueError):
         words = [column for column in names if not _is_numeric(X[column])]
         where = f": column '{words[0]}'" if words else ""
-        raise UserError(f"{name}{where} holds values that are no numbers") from None
+        raise UserError(f"{name}{where} holds values that are not numbers") from None
     if rows.ndim != 2 or 0 in rows.shape:
         raise UserError(f"{name}: X must have rows and columns, its shape is {rows.shape}")
     if rows.data.base is not None or sp.issparse(X):

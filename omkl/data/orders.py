@@ -26,9 +26,9 @@ def order(dataset: Dataset, kind: str, base_seed: int, rep: int) -> tuple[np.nda
     missing, or do not fit the data.
     """
     if kind not in KINDS:
-        raise UserError(f"order={kind!r}{suggest(kind, KINDS)}; one of {', '.join(KINDS)}")
+        raise UserError(f"order={kind!r} is unknown{suggest(kind, KINDS)}; one of {', '.join(KINDS)}")
     if rep < 0:
-        raise UserError(f"repetition {rep}: numbered from 0")
+        raise UserError(f"repetition {rep}: repetitions are numbered from 0")
     seed = permutation_seed(base_seed, dataset.content_hash, rep)
     if kind == "permuted":
         return np.random.default_rng(seed).permutation(dataset.T).astype(np.int64), seed

@@ -141,7 +141,7 @@ class Recipe:
             row, word = column.first_word()
             helps = f"categorical=onehot makes a feature of each value, drop={name} leaves the column out"
             raise UserError(
-                f"{table.where(row)}: column '{name}' holds {show(word)}, which is no number; "
+                f"{table.where(row)}: column '{name}' holds {show(word)}, which is not a number; "
                 f"{'correct the cell, or remove the row' if new else helps}"
             )
         _finite(column, table)

@@ -61,8 +61,8 @@ def warn_of_rounds(estimator: object, planned: int | None, done: int, more: int)
     """Warn once where a learner that was made for so many rounds is given more."""
     if planned is not None and done <= planned < done + more:
         warnings.warn(
-            f"{type(estimator).__name__}: its steps are those for a stream of {planned} rows, and row "
-            f"{planned + 1} has come; give the length of the whole stream as rounds=",
+            f"{type(estimator).__name__}: it was made for a stream of {planned} rows, but row {planned + 1} "
+            "has arrived; give the length of the whole stream as rounds=",
             UserWarning,
             stacklevel=4,
         )

@@ -178,14 +178,14 @@ class Progress:
         rounds, stride, points = (record.get(name) for name in ("rounds", "stride", "points"))
         total: Any = record.get("total")
         if type(rounds) is not int or type(stride) is not int or rounds < 0 or stride < 1:
-            raise ValueError("the rounds of the record are no whole numbers")
+            raise ValueError("the rounds of the record are not whole numbers")
         if type(total) not in (int, float) or not isinstance(points, list) or len(points) > POINTS:
-            raise ValueError("the totals of the record are no numbers")
+            raise ValueError("the totals of the record are not numbers")
         for point in points:
             if not (
                 isinstance(point, list) and len(point) == 2 and all(type(v) in (int, float) for v in point)
             ):
-                raise ValueError("the curve of the record is no list of pairs")
+                raise ValueError("the curve of the record is not a list of pairs")
         made.rounds, made.stride, made.total = rounds, stride, total
         made.points = [(int(t), value) for t, value in points]
         return made

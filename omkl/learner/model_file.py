@@ -64,7 +64,8 @@ def read(path: Path | str) -> tuple[Learner, dict[str, Any]]:
         raise UserError(f"{path}: {error.strerror}") from None
     if not content.startswith((MAGIC, MANY_CLASSES)):
         known = content.startswith(b"omkl model ")
-        raise UserError(f"{path} is {'a model of another version of omkl' if known else 'no model of omkl'}")
+        what = "a model of another version of omkl" if known else "not a model of omkl"
+        raise UserError(f"{path} is {what}")
     start = len(MAGIC) + 65
     if hashlib.sha256(content[start:]).hexdigest().encode() + b"\n" != content[len(MAGIC) : start]:
         raise UserError(f"{path} is damaged: its content does not fit its hash; save the model again")

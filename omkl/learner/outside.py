@@ -89,7 +89,7 @@ class Estimator:
             return int(found.argmax()), float(found[y] - np.delete(found, y).max())
         if found not in range(self.classes):
             raise OmklError(
-                f"{self.name} predicts {found!r}, which is none of the classes 0 to {self.classes - 1}"
+                f"{self.name} predicts {found!r}, which is not one of the classes 0 to {self.classes - 1}"
             )
         return int(found), 1.0 if found == y else -1.0
 

@@ -101,7 +101,8 @@ def _spec(header: dict[str, Any]) -> LearnerSpec:
         raise ValueError("the learner's name is missing")
     if name not in learner_names():
         hint = suggest(name, learner_names())
-        raise UserError(f"the model is of {show(name)}, no learner here{hint}; a folder's needs --with DIR")
+        unknown = f"the unknown learner {show(name)}{hint}"
+        raise UserError(f"the model needs {unknown}; name its folder with --with DIR")
     spec = learner_spec(name)
     if revision != spec.revision:
         raise UserError(

@@ -42,7 +42,7 @@ class Selection:
             if key.partition(".")[0] not in _WORDS:
                 near = suggest(key, ["--data", "--reps", "--algo"])
                 raise UserError(
-                    f"{word}: the paper's conf sets this; {', '.join(_WORDS)} are yours to set"
+                    f"{word}: the paper's conf sets this; you can set {', '.join(_WORDS)}"
                     + (near or ", and the options --data, --reps, --algo")
                 )
 

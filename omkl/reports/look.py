@@ -71,7 +71,7 @@ def inches(text: str) -> float:
     width = float(match[1]) * UNITS[match[2]]
     if not NARROWEST <= width <= WIDEST:
         raise UserError(
-            f"--width {text}: must be from {NARROWEST:g} to {WIDEST:g} inches, is {width:.3g} inches"
+            f"--width {text}: must be from {NARROWEST:g} to {WIDEST:g} inches, got {width:.3g} inches"
         )
     return width
 

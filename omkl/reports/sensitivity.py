@@ -25,7 +25,7 @@ def sensitivity_table(summary: "pd.DataFrame", name: str, measure: str = "mistak
     """
     axes = axes_of(summary)
     if name not in axes:
-        raise UserError(f"'{name}' was not swept: {', '.join(axes) or 'nothing'} was")
+        raise UserError(f"'{name}' was not swept; swept: {', '.join(axes) or 'nothing'}")
     table = grid_table(summary[summary["reps"] > 0], axes)
     # One value of a learner is a level: it shows no effect of the hyperparameter.
     several = table.groupby("line")[f"at.{name}"].transform("nunique") > 1

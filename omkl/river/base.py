@@ -50,8 +50,8 @@ def _number(name: Hashable, value: Any) -> float:
         raise ValueError(f"the feature {name!r} is too large for a number of 64 bits") from None
     except (TypeError, ValueError):
         raise ValueError(
-            f"the feature {name!r} is {value!r}, which is no number; river.preprocessing.OneHotEncoder makes "
-            "numbers of words"
+            f"the feature {name!r} is {value!r}, which is not a number; "
+            "river.preprocessing.OneHotEncoder makes numbers of words"
         ) from None
     if not math.isfinite(number):
         raise ValueError(f"the feature {name!r} is {value!r}; it must be finite")

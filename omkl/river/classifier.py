@@ -39,7 +39,7 @@ class Classifier(Model, base.Classifier):
         Raises ValueError for None and NaN, and for a third label where the learner is for two, or too late.
         """
         if y is None or (isinstance(y, float | np.floating) and np.isnan(y)):
-            raise ValueError(f"the label is {y!r}, which is none; leave out rows without a label")
+            raise ValueError(f"the label is {y!r}, not a label; leave out rows without a label")
         if "_labels" not in self.__dict__:
             self._begin_labels()
         if self._many is None and self._is_third(y):
@@ -88,7 +88,7 @@ class Classifier(Model, base.Classifier):
         if self._kept is None:
             way_out = "river.multiclass.OneVsRestClassifier takes this model for each label"
             if self._multiclass:
-                way_out = f"after {MOST_KEPT} rows it is too late; name all labels with classes="
+                way_out = f"after {MOST_KEPT} rows no label can be added; name all labels with classes="
             known = sorted(map(repr, self._labels.values()))
             raise ValueError(f"the label {y!r} is a third one beside {known}; {way_out}")
         self._many = [self._labels[-1.0], self._labels[1.0], y]

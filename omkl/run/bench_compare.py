@@ -23,7 +23,7 @@ def read(path: Path) -> dict[str, Any]:
     rows = content.get("rows") if isinstance(content, dict) else None
     if not (isinstance(rows, list) and rows and all(map(_is_row, rows))):
         hint = "make one with `omkl bench --format json > FILE`"
-        raise UserError(f"--compare {path}: not what omkl bench prints as JSON, or of an older omkl; {hint}")
+        raise UserError(f"--compare {path}: not JSON of omkl bench, or of an older omkl; {hint}")
     return {**content, "rows": rows}
 
 

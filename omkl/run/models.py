@@ -64,14 +64,14 @@ def fit(plan: Plan) -> Model:
     """
     if len(plan.settings) != 1 or len(plan.data) != 1:
         raise UserError(
-            "omkl fit trains one learner on one data set; these words mean "
-            f"{len(plan.settings)} and {len(plan.data)}"
+            "omkl fit trains one learner on one data set; learners or settings given: "
+            f"{len(plan.settings)}, data sets: {len(plan.data)}"
         )
     setting, name = plan.settings[0], plan.data[0]
     dataset, recipe = _data(name, plan)
     spec = learner_spec(setting.learner)
     if spec.estimator:
-        raise UserError(f"algo={spec.name}: omkl fit saves learners of omkl; {spec.estimator} is none")
+        raise UserError(f"algo={spec.name}: omkl fit saves learners of omkl; {spec.estimator} is not one")
     params = for_task(setting.params, dataset.task)
     spec.check_data(params, dataset.task, name)
     check_classes(spec, name, dataset.n_classes)

@@ -92,7 +92,7 @@ class Segment:
             meta = self._file.metadata
             known = json.loads(meta.metadata[b"omkl"])
         except (OSError, ValueError, KeyError, TypeError) as error:
-            raise Damaged(f"is no segment ({error})") from error
+            raise Damaged(f"is not a segment ({error})") from error
         if known.get("form") != FORM:
             raise UserError(f"{path}: a segment of a newer version of omkl; update omkl to read this store")
         covers = {name: Cover(*of) for name, of in known["covers"].items()}

@@ -270,6 +270,6 @@ def listed(broken: list[Broken]) -> str:
     unsealed = sum(line.unsealed for line in broken)
     seal = f"; {unsealed} without a seal, see `omkl results reseal`" if unsealed else ""
     if any(line.path.suffix == SUFFIX for line in broken):
-        seal += "; put a sound copy of the segment there, or remove what is damaged of it by "
+        seal += "; replace the segment by an intact copy, or remove its damaged part with "
         seal += "`omkl results prune --torn --yes` and run its cells again"
     return ", ".join(map(str, broken[:3])) + more + seal

@@ -223,7 +223,7 @@ def assert_same_slots(data: Dataset, order: np.ndarray, B: Any, scale: np.ndarra
             its.append((data.indices[part].tolist(), data.values[part].tolist(), coefficients[j]))
         mine = [kept for kept in slots_of(B, i) if kept[2]]
         same = [kept[:2] for kept in mine] == [kept[:2] for kept in sorted(its)]
-        assert same, f"kernel {i} stores other vectors than the twin's at the end"
+        assert same, f"kernel {i} stores other vectors than the twin at the end"
         np.testing.assert_allclose(
             [kept[2] * scale[0] for kept in mine], [kept[2] for kept in sorted(its)], rtol=1e-5, atol=1e-9
         )
@@ -249,4 +249,4 @@ def assert_same_functions(data: Dataset, order: np.ndarray, B: Any, result: Resu
         terms = (np.abs(mine) + np.abs(coefficients)) @ np.abs(K[:, i])
         largest = np.abs(coefficients).max(initial=0)
         near = np.abs((mine - coefficients) @ K[:, i]) <= 1e-9 * terms + 1e-10 * largest
-        assert near.all(), f"kernel {i} is another function than the twin's at the end"
+        assert near.all(), f"the function of kernel {i} differs from the twin's at the end"

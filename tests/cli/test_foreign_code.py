@@ -102,7 +102,7 @@ def test_a_model_file_loads_no_code(name, capsys, place):
     (place / "m.omkl").write_bytes(model_file.MAGIC + digest + b"\n" + rest)
     for words in (["show", "m.omkl"], ["predict", "m.omkl", "m.omkl"], ["update", "m.omkl", "m.omkl"]):
         assert main(words) == 2
-        assert "no learner here" in capsys.readouterr().err
+        assert "needs the unknown learner" in capsys.readouterr().err
     assert not Path("loaded").exists()
 
 

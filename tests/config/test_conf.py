@@ -82,7 +82,7 @@ def test_a_learner_can_build_on_a_shared_part(conf):
         ("beta.value", "high", "beta: must be a number > 0 and < 1, got 'high'"),
         ("beta.domain", "0 to 1", "beta: '0 to 1' is not a domain"),
         ("about.domains", {"beta": "(0, 1)"}, "unknown key 'about.domains'"),
-        ("about.former", {"beta": 1}, "about.former: must be a mapping of names that are no hyperparameters"),
+        ("about.former", {"beta": 1}, "former: must be a mapping of names that are not hyperparameters"),
         (
             "about.renamed",
             {"beta": {"a": "b"}},
@@ -96,7 +96,7 @@ def test_a_learner_can_build_on_a_shared_part(conf):
         ),
         ("about.task", "ranking", "about.task: must be one of classification"),
         ("about.groups", ["norma"], "about.groups: 'norma' is a learner's name; a group needs another"),
-        ("about.groups", ["two words"], "about.groups: 'two words' is no name of a group"),
+        ("about.groups", ["two words"], "about.groups: 'two words' is not a name of a group"),
         ("about.stochastic", "yes please", "about.stochastic: must be true or false"),
         ("about.lable", "x", "unknown key 'about.lable' (did you mean 'label'?)"),
         ("about.kernels", "own", "'about.kernels: own' and a hyperparameter 'kernel: kernel' go together"),

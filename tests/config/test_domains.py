@@ -94,8 +94,8 @@ def test_kernels_in_canonical_form(kernel, expected):
         ({}, "a kernel needs a kind"),
         ({"kind": "gausian", "sigma": 1}, "did you mean 'gaussian'"),
         ({"kind": 3}, "unknown kernel kind 3"),
-        ({"kind": "gaussian"}, "exactly one of sigma and gamma, has neither"),
-        ({"kind": "gaussian", "sigma": 1, "gamma": 1}, "exactly one of sigma and gamma, has both"),
+        ({"kind": "gaussian"}, "exactly one of sigma and gamma, got neither"),
+        ({"kind": "gaussian", "sigma": 1, "gamma": 1}, "exactly one of sigma and gamma, got both"),
         (
             {"kind": "gaussian", "sigma": 0},
             "sigma of a gaussian kernel must be a number ≥ 1e-150 and",

@@ -47,7 +47,7 @@ def test_the_arrays_given_stay_as_they_are():
     ("X", "y", "said"),
     [
         ([[1.0], [np.nan]], [0, 1], "row 1, column 0 is nan"),
-        (pd.DataFrame({"a": [1, 2], "b": ["x", "y"]}), [0, 1], "column 'b' holds values that are no numbers"),
+        (pd.DataFrame({"a": [1, 2], "b": ["x", "y"]}), [0, 1], "'b' holds values that are not numbers"),
         ([[1.0], [2.0]], [0, 1, 1], "3 labels for 2 rows"),
         ([[1.0], [2.0], [3.0]], [0, 0.5, 2], "3 different labels"),
         (np.empty((0, 2)), [], "must have rows and columns"),

@@ -233,8 +233,8 @@ def test_csv_last_column_is_the_label(tmp_path, content):
     ("content", "message"),
     [
         ("1,2,0\n1,0\n", ":2: 2 columns; the lines before have 3"),
-        ("1,2,0\n1,x,1\n", ":2: column '2' holds 'x', which is no number"),
-        ("1,2,0\n1,1_0,1\n", ":2: column '2' holds '1_0', which is no number"),
+        ("1,2,0\n1,x,1\n", ":2: column '2' holds 'x', which is not a number"),
+        ("1,2,0\n1,1_0,1\n", ":2: column '2' holds '1_0', which is not a number"),
         ("1,2,0\n\n1,nan,1\n", ":3: column '2' has no value ('nan'); missing=mean"),
         ("1,2,0\ninf,2,1\n", ":2: column '1' is not finite ('inf')"),
         ("1,2,0\n1,2,\n", ":2: the label (column '3') is missing"),

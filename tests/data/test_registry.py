@@ -163,7 +163,7 @@ def test_verify_compares_what_the_entry_says(monkeypatch, key):
     item = registry.entry("wdbc")
     wrong = dataclasses.replace(item, **{key: getattr(item, key) + 1})
     monkeypatch.setattr(registry, "entry", lambda name: wrong)
-    with pytest.raises(UserError, match=rf"conf/data/wdbc.yaml: {key}: \d+ is not that of the data, \d+"):
+    with pytest.raises(UserError, match=rf"conf/data/wdbc.yaml: {key}: got \d+, but the data have \d+"):
         data.verify("wdbc")
 
 

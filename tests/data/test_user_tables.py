@@ -132,7 +132,7 @@ def test_what_a_scale_or_mean_cannot_hold_is_named(path, cells, wanted):
         ({}, r"my\.csv:3: column 'age' has no value \(''\); missing=mean fills it in, missing=drop"),
         (
             {"missing": "mean"},
-            r"my\.csv:2: column 'colour' holds 'red', which is no number; categorical=onehot",
+            r"my\.csv:2: column 'colour' holds 'red', which is not a number; categorical=onehot",
         ),
         (
             {"label": "klass"},
@@ -153,7 +153,7 @@ def test_what_is_wrong_is_named(path, wanted, said):
     [
         ("a,b\n1,2\n3\n", r"my\.csv:3: 1 columns; the lines before have 2"),
         ("a,b\n1,yes\ninf,no\n", r"my\.csv:3: column 'a' is not finite \('inf'\)"),
-        ("a,b\n1,yes\n1_0,no\n", r"my\.csv:3: column 'a' holds '1_0', which is no number"),
+        ("a,b\n1,yes\n1_0,no\n", r"my\.csv:3: column 'a' holds '1_0', which is not a number"),
         (
             "a,b\n1,yes\n2,\n",
             r"my\.csv:3: the label \(column 'b'\) is missing; remove the row, or missing=drop leaves",
@@ -201,7 +201,7 @@ def test_numbers_with_a_decimal_comma_are_no_categories(path, categorical, cells
     table, wanted = table_files.read(path, "\t", None), Preparation(categorical=categorical, missing="mean")
     said = rf"column 'a' holds '{refused}', a number with a decimal comma; write a point"
     if refused is None:
-        said = "column 'a' holds '1,2,3', which is no number"
+        said = "column 'a' holds '1,2,3', which is not a number"
         if categorical == "onehot":
             assert recipe_of(table, wanted)[0].features == ["a=1,2,3", "a=4,5", "a=6,7"]
             return

@@ -206,7 +206,7 @@ def test_a_module_with_the_name_of_an_installed_one(folder, capsys):
 
 def test_omkl_fit_saves_no_estimator(capsys):
     assert main(["fit", "algo=sgd", "data=wdbc", "--out", "m.omkl"]) == 2
-    assert "sklearn.linear_model:SGDClassifier is none" in capsys.readouterr().err
+    assert "sklearn.linear_model:SGDClassifier is not one" in capsys.readouterr().err
     assert not Path("m.omkl").exists()
 
 

@@ -178,7 +178,7 @@ def test_a_sweep_becomes_a_sensitivity_table():
     assert [axes.get_xlabel() for axes in figure.axes] == ["β"] * 2
     swept = [line for line in figure.axes[1].get_lines() if len(line.get_xdata()) == 3]
     assert list(swept[1].get_ydata()) == own["y_mean"].tolist()
-    with pytest.raises(UserError, match="'delta' was not swept: beta was"):
+    with pytest.raises(UserError, match="'delta' was not swept; swept: beta"):
         sensitivity_table(summary, "delta")
 
 

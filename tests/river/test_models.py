@@ -116,7 +116,7 @@ def test_a_metric_of_probabilities_is_told_that_there_are_none():
 
 def test_a_word_and_a_third_label_are_named():
     model = omkl.river.AlmaClassifier()
-    with pytest.raises(ValueError, match="feature 'colour' is 'red', which is no number"):
+    with pytest.raises(ValueError, match="feature 'colour' is 'red', which is not a number"):
         model.learn_one({"colour": "red"}, 1)
     model.learn_one({"a": 1}, "x")
     model.learn_one({"a": 2}, "y")
@@ -135,7 +135,7 @@ def test_a_word_and_a_third_label_are_named():
         ),
         ("RakerRegressor", (1.0, 2.0), (10**400,), "the target is too large for a number"),
         ("RffRegressor", (1.0, 2.0), (1e200,), "a target of size 1e.200 is too large to be squared"),
-        ("OmkcDdClassifier", ("x", "y"), (None, np.nan, np.float32("nan")), "the label is .*, which is none"),
+        ("OmkcDdClassifier", ("x", "y"), (None, np.nan, np.float32("nan")), "the label is .*, not a label"),
     ],
 )
 def test_a_row_without_a_target_or_label_is_refused_and_changes_nothing(name, good, bad, said):
@@ -209,7 +209,7 @@ def test_a_third_label_that_comes_late_is_named(monkeypatch):
     model = omkl.river.OmkcDdClassifier()
     for y in (0, 1, 0):
         model.learn_one({"a": y}, y)
-    with pytest.raises(ValueError, match=r"third one beside .*after 3 rows it is too late; name all labels"):
+    with pytest.raises(ValueError, match=r"third one beside .*after 3 rows no label can be added; name all"):
         model.learn_one({"a": 2}, 2)
     with pytest.raises(ValueError, match="two or more different labels"):
         omkl.river.OmkcDdClassifier(classes=[1, 1]).learn_one({"a": 2}, 1)
@@ -219,6 +219,6 @@ def test_a_stream_longer_than_said_is_warned_of_once():
     model = omkl.river.OkrRegressor(rounds=2)
     for n in range(2):
         model.learn_one({"a": n}, float(n))
-    with pytest.warns(UserWarning, match="its steps are those for a stream of 2 rows, and row 3"):
+    with pytest.warns(UserWarning, match="it was made for a stream of 2 rows, but row 3"):
         model.learn_one({"a": 2}, 2.0)
     model.learn_one({"a": 3}, 3.0)

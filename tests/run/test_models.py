@@ -120,7 +120,7 @@ def test_a_model_is_the_pass_of_a_run(tmp_path, name, capsys):
         (("fit", "algo=omkc_dd"), "--out model.omkl says it"),
         (
             ("fit", "algo=omkc_dd,omkc_ss", "--out", "m.omkl"),
-            "trains one learner on one data set.* 2 and 1",
+            "trains one learner on one data set.* 2, data sets: 1",
         ),
         (
             ("fit", "algo=omkc_dd", "reps=3", "--out", "m.omkl"),
@@ -128,14 +128,14 @@ def test_a_model_is_the_pass_of_a_run(tmp_path, name, capsys):
         ),
         (("fit", "exec.jobs=2", "--out", "m.omkl"), "leave out exec="),
         (("predict", "none.omkl", "new.csv"), "none.omkl: No such file"),
-        (("predict", "my.csv", "new.csv"), "my.csv is no model of omkl"),
+        (("predict", "my.csv", "new.csv"), "my.csv is not a model of omkl"),
         (("predict", "model.omkl", "none.csv"), "none.csv: no such file"),
         (("predict", "model.omkl", "wdbc"), "wdbc: no such file; name a file, not a data set"),
         (("predict", "model.omkl", "other.csv"), "other.csv has no column 'age'"),
         (("update", "model.omkl", "unlabelled.csv"), "no column 'class' with the labels to learn from"),
         (
             ("predict", "model.omkl", "word.csv"),
-            "word.csv:2: .*'abc', which is no number; correct the cell, or",
+            "word.csv:2: .*'abc', which is not a number; correct the cell, or",
         ),
         (
             ("update", "plain.omkl", "gap.csv"),

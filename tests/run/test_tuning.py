@@ -156,7 +156,7 @@ def test_a_learner_whose_hyperparameters_are_all_given_is_compared_with_none(ran
         ("eta=1", "eta=1: must be a whole number ≥ 2"),
         ("rungs=2,3", "rungs takes one value"),
         ("trails=3", "did you mean"),
-        ("algo.r=1,2", "algo.r=1,2: tune keeps one value of algo.r; without the word"),
+        ("algo.r=1,2", "algo.r=1,2: tune keeps one value of algo.r; leave the word out"),
     ],
 )
 @pytest.mark.usefixtures("ran")

@@ -83,7 +83,7 @@ def test_what_is_no_segment_is_told_and_removed_by_prune_torn(tmp_path):
         (good.parent / f"sealed-{name}-0123abcd.parquet").write_bytes(written)
     (good.parent / "renamed.parquet").write_bytes(content)
     (os.mkfifo if hasattr(os, "mkfifo") else Path.touch)(good.parent / "fifo.parquet")
-    with pytest.warns(StoreWarning, match=r"parquet .*parquet .*parquet .* and \d more; put a sound copy"):
+    with pytest.warns(StoreWarning, match=r"parquet .*parquet .*parquet .* and \d more; replace the segment"):
         assert len(Store(tmp_path).cells(columns=["key"])) == len(view(store)[0])
     assert raw(store) == lines
     assert rewrite.prune(store, old=False, torn=True, really=True)[1] == []
