@@ -72,6 +72,7 @@ def test_every_learner_for_many_classes_has_a_twin():
     assert {learner_spec(name).function for name in NAMES} == set(MANY)
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize("stream", STREAMS)
 @pytest.mark.parametrize("name", NAMES)
 def test_learner_equals_its_twin(name, stream):

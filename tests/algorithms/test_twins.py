@@ -187,6 +187,7 @@ def test_star_chooses_the_kernel_that_the_twin_chooses(data_name, select, stream
 ROUNDING = ("zero rows", *(name for name in EDGES if "both labels" in name or "disorder" in name))
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize("name", learner_names())
 @pytest.mark.parametrize("edge_name", EDGES)
 def test_degenerate_streams_equal_the_twin(edge_name, name):

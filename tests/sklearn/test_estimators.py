@@ -257,7 +257,7 @@ def test_a_wrong_argument_is_named_in_the_words_of_python(given, y, said):
 def test_chunks_beyond_the_length_that_was_said_are_warned_of_once(recwarn):
     X, y = np.random.default_rng(0).random((9, 2)), np.arange(9.0)
     model = omkl.sklearn.OkrRegressor(random_state=0).fit(X[:3], y[:3])
-    with pytest.warns(UserWarning, match=r"stream of 3 rows, and row 4 has come; .* as rounds="):
+    with pytest.warns(UserWarning, match=r"stream of 3 rows, but row 4 has arrived; .* as rounds="):
         model.partial_fit(X[3:6], y[3:6])
     model.partial_fit(X[6:], y[6:])
     omkl.sklearn.OkrRegressor(random_state=0, rounds=9).fit(X[:3], y[:3]).partial_fit(X[3:], y[3:])
