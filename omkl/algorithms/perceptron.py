@@ -10,6 +10,7 @@ from omkl.engine.conventions import is_mistake
 from omkl.engine.expansion import add, count_once, outputs
 from omkl.engine.experts import mean_output, mistakes
 from omkl.engine.jit import compiled
+from omkl.engine.primal import add_to_both, primal, signed_outputs
 from omkl.engine.stream import record
 
 
@@ -17,14 +18,15 @@ from omkl.engine.stream import record
 def perceptron(stream, E, trace, learn):
     """Kernel perceptron (Rosenblatt 1958; Freund and Schapire 1999): on y f(x) <= 0 store (x, y).
 
-    f (1,) output of the one kernel
+    f (1,) output of the one kernel   P of a linear kernel the weight vector, whose cost is that of one vector
     """
+    P = primal(E)
     for t in range(stream.T):
         y = stream.y[t]
-        f = outputs(E, stream, t)
+        f = signed_outputs(E, P, stream, t)
         record(trace, t, f[0], y, E)
         if learn and is_mistake(y, f[0]):
-            add(E, stream, t, np.full(1, y))
+            add_to_both(E, P, stream, t, np.full(1, y))
 
 
 @compiled

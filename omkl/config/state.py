@@ -2,6 +2,7 @@
 
 {shape: [m, 2D], fill: 1/m, dtype: int, diagonal: 1/lam, grows: now, classes: true}   an array
 {expansion: true, copies: levels, unless: tau}   an Expansion: all stored vectors; copies: of each kernel
+{expansion: true, signs: true}                   one of whose outputs only the signs are used
 {slots: budget}                                  a Budget: at most that many vectors per kernel
 {slots: all}                                     a dictionary: a Budget without a limit
 {features: D, kind: features}                    random Fourier features, D frequencies per kernel
@@ -46,11 +47,14 @@ class ArrayForm:
 
 @dataclass(frozen=True)
 class ExpansionForm:
-    """An Expansion; copies: how often it holds every kernel; unless: None where this is not null."""
+    """An Expansion; copies: how often it holds every kernel; unless: None where this is not null; signs: the
+    learner uses no more of an output than its sign.
+    """
 
     expansion: bool
     copies: str | None = None
     unless: str | None = None
+    signs: bool = False
 
 
 @dataclass(frozen=True)
@@ -161,12 +165,15 @@ def _form(written: Any, defaults: Mapping[str, Any], state: Mapping[str, Any]) -
     keys = [field.name for field in fields(form)]
     for key in written.keys() - set(keys):
         raise ValueError(f"unknown key {key!r}{suggest(str(key), keys)}")
+    for key in ("classes", "signs"):
+        if not isinstance(written.get(key, False), bool):
+            raise ValueError(f"{key} must be true or false, got {written[key]!r}")
     if form is FeaturesForm and "kind" not in written:
         raise ValueError("kind is missing: a hyperparameter, or how the frequencies are drawn")
     if form is ArrayForm:
         _check_array(written, [*defaults, "m", "d", *dictionaries(state)], state)
         return ArrayForm(**{**written, "shape": tuple(written["shape"])})
-    for key in written.keys() - {"expansion"}:
+    for key in written.keys() - {"expansion", "signs"}:
         if key == "kind" and isinstance(written[key], Mapping):
             _check_kinds(written[key], defaults)
         else:
@@ -202,8 +209,6 @@ def _check_array(written: Mapping[str, Any], known: list[str], state: Mapping[st
             raise ValueError(f"{key} must be a number, a hyperparameter, or 1 over one of these")
     if dtype not in ("float", "int"):
         raise ValueError(f"dtype must be float or int, got {dtype!r}")
-    if not isinstance(written.get("classes", False), bool):
-        raise ValueError(f"classes must be true or false, got {written['classes']!r}")
     if grows is not None and grows not in state:
         raise ValueError(f"grows: there is no array {grows!r} that counts the rounds")
 

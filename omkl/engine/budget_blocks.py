@@ -3,7 +3,7 @@
 from collections import namedtuple
 
 from omkl.engine.by_address import NO_ENTRY, Addresses
-from omkl.engine.dot_products import products, used_products
+from omkl.engine.dot_products import block_products, used_products
 from omkl.engine.jit import compiled, uncounted
 from omkl.engine.open_block import lay_out, live, row_of, whole_lanes
 from omkl.engine.pool import form_of
@@ -70,4 +70,4 @@ def store(B, stream, t):
     B.size[0] += 1
     B.now[0], B.now[1] = t, e
     low, high = (row_of(B.open, t) + 1) // LANES * LANES, whole_lanes(live(B.open))
-    products(B.ends, B.indices, B.values, B.open.slot, B.open.rows, low, high, 2 * e, B.dots, e, low)
+    block_products(B, low, high, e, low)

@@ -8,7 +8,9 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
+from omkl.engine.block_lists import listed_products
 from omkl.engine.jit import compiled
+from omkl.engine.open_block import in_lists
 from omkl.engine.vector_code import LANES, LARGE, SIZE, VECTOR, arrays_of, pointer_to, spread, vector_at
 
 _LEAST_DENSE = 48  # columns; with fewer, laying vectors side by side costs what it gains
@@ -94,11 +96,15 @@ def dot_products(E, rows, low, high, first, count, dots):
 
     E                         the Expansion: its stored vectors, and where its open block lays each column
     rows (S+1, R)             examples side by side, feature-major; a column's values are in the row that the
-                              open block's `slot` names, and row 0 holds the 0 of absent columns
+                              open block's `slot` names, and row 0 holds the 0 of absent columns. The open
+                              block itself where it is in lists, which are read instead
     low, high                 multiples of LANES
     """
     indptr, indices, values, slot = E.indptr, E.indices, E.values, E.open.slot
     j = 0
+    while j < count and in_lists(E.open):
+        listed_products(E.open, indptr, indices, values, low, high, first + j, dots, j, 0)
+        j += 1
     while j + LANES <= count and _dense(indptr, first + j, slot.size):
         _dense_products(indptr, indices, values, slot, rows, low, high, first + j, dots[j:])
         j += LANES
@@ -108,11 +114,30 @@ def dot_products(E, rows, low, high, first, count, dots):
 
 
 @compiled
+def product_with(E, j, x):
+    """x_j . x of the Expansion's stored vector j with a lane x (S+1,) of the open block."""
+    dot = 0.0
+    for k in range(E.indptr[j], E.indptr[j + 1]):
+        dot += E.values[k] * x[E.open.slot[E.indices[k]]]
+    return dot
+
+
+@compiled
 def used_products(B, high):
     """dots[e, r] = x_e . rows[:, r], r < high, of a Budget's stored vectors that a slot holds."""
     for e in range(B.users.size):
         if B.users[e] > 0:
-            products(B.ends, B.indices, B.values, B.open.slot, B.open.rows, 0, high, 2 * e, B.dots, e, 0)
+            block_products(B, 0, high, e, 0)
+
+
+@compiled
+def block_products(B, low, high, e, place):
+    """dots[e, place + r - low] = x_e . row r of the open block, low <= r < high, both multiples of LANES."""
+    block, ends, indices, values = B.open, B.ends, B.indices, B.values
+    if in_lists(block):
+        listed_products(block, ends, indices, values, low, high, 2 * e, B.dots, e, place)
+    else:
+        products(ends, indices, values, block.slot, block.rows, low, high, 2 * e, B.dots, e, place)
 
 
 @partial(compiled, inline="always")

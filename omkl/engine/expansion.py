@@ -132,6 +132,15 @@ def self_kernels(E, t):
 def add(E, stream, t, a):
     """Store example t with coefficients a (m,), one for each kernel; 0 leaves a kernel as it is."""
     n = E.size[0]
+    append(E, stream, t, E.open.row_norm2[row_of(E.open, t)], a)
+    if t + 1 < E.open.rounds[1]:
+        call(E.entries.serve, (E, E.tile, n, n + 1, row_of(E.open, t) + 1, live(E.open)))
+
+
+@uncounted
+def append(E, stream, t, norm2, a):
+    """`add` of example t, of this squared norm, where no block is open."""
+    n = E.size[0]
     start, stop = row(stream, t)
     at = E.indptr[n]
     for k in range(start, stop):
@@ -139,7 +148,7 @@ def add(E, stream, t, a):
         E.values[at] = stream.values[k]
         at += 1
     E.indptr[n + 1] = at
-    E.norm2[n] = E.open.row_norm2[row_of(E.open, t)]
+    E.norm2[n] = norm2
     E.origin[n] = stream.order[t]
     E.stored_by[n] = 0
     for i in range(a.size):
@@ -151,8 +160,6 @@ def add(E, stream, t, a):
             E.size[1] += 1
     note_sides(E.classes, E.sides, E.touched, n, a)
     E.size[0] = n + 1
-    if t + 1 < E.open.rounds[1]:
-        call(E.entries.serve, (E, E.tile, n, n + 1, row_of(E.open, t) + 1, live(E.open)))
 
 
 @compiled

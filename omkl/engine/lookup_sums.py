@@ -13,10 +13,10 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 
 from omkl.engine.arith import any_of
-from omkl.engine.dot_products import dot_products
+from omkl.engine.dot_products import dot_products, product_with
 from omkl.engine.jit import compiled, uncounted
 from omkl.engine.lookup_tables import BINARY, WORD, look_at_stored
-from omkl.engine.open_block import whole_lanes
+from omkl.engine.open_block import in_lists, lane_of, whole_lanes
 from omkl.engine.vector_code import LANES, LARGE, SIZE, VECTOR, arrays_of, pointer_to, vector_at
 
 _TOGETHER = 32  # stored vectors of a tile
@@ -74,7 +74,8 @@ def plain_looked_up(E, tables, block, low, high, row_of, start, wanted):
         if any_of(wanted[:, row_of[q]]):
             rows_wanted, last = rows_wanted + 1, q
     if rows_wanted < 2:
-        _plain_row(E, tables, block[:, low + last], bits[:, last], row_of[last], start, wanted)
+        x = lane_of(E.open, block, row_of[last] if in_lists(E.open) else low + last)
+        _plain_row(E, tables, x, bits[:, last], row_of[last], start, wanted)
         return
     sums, a, row_norm2 = np.zeros((rows, split)), np.zeros((_TOGETHER, split)), np.zeros(rows)
     some = np.zeros(E.f.size, np.bool_)
@@ -110,13 +111,9 @@ def _plain_row(E, tables, x, bits, r, start, wanted):
     own, split, n = E.open.row_norm2[r], tables.distances.shape[1], E.size[0]
     line = np.empty(n - start, np.int64)
     for j in range(start, n):
-        dot = 0.0
-        if bits.size:
-            for w in range(bits.size):
-                dot += float(np.int64(_ones(E.bits[j, w] & bits[w])))
-        else:
-            for k in range(E.indptr[j], E.indptr[j + 1]):
-                dot += E.values[k] * x[E.open.slot[E.indices[k]]]
+        dot = 0.0 if bits.size else product_with(E, j, x)
+        for w in range(bits.size):
+            dot += float(np.int64(_ones(E.bits[j, w] & bits[w])))
         line[j - start] = split * int(E.norm2[j] + own - 2.0 * dot)
     plain = tables.plain.reshape(-1)
     for i in range(E.f.size):

@@ -1,46 +1,59 @@
 """The open block: the next rows of the stream, laid side by side for dot products with the stored vectors.
 
-Shared by the unbounded Expansion and the Budget, whose field ``open`` it is.
+Shared by the unbounded Expansion and the Budget, whose field ``open`` it is. Sparse rows with many columns,
+such as texts, are laid out in lists: block_lists.py.
 """
 
 from collections import namedtuple
 
 import numpy as np
 
+from omkl.engine.block_lists import MANY_COLUMNS, lay_lists
 from omkl.engine.jit import compiled, uncounted
 from omkl.engine.records import Record
 from omkl.engine.stream import row
 from omkl.engine.vector_code import LANES
 
 
-class Block(Record, namedtuple("Block", "rounds slot columns rows row_norm2")):
+class Block(Record, namedtuple("Block", "rounds slot columns rows row_norm2 starts places values")):
     """The open block.
 
-    rounds (5,)      first round of the open block, last plus one, columns in use, vectors stored before it,
-                     and how many rounds a block has
+    rounds (6,)      first round of the open block, last plus one, columns in use, vectors stored before it,
+                     how many rounds a block has, and whether it is laid out in lists
     slot (d,)        row of `rows` that holds a column's values in the open block; 0: absent
     columns (S,)     the columns in use
     rows (S+1, R)    the block, feature-major; row 0 stays 0
     row_norm2 (R,)   squared norms of its rows
+    starts (S+2,) places, values (N,)   in place of `rows`: block_lists.py
     """
 
 
 def make_block(d: int, length: int, R: int) -> Block:
     """Return a block of this many rounds, R with padding, for examples of d features; none is open."""
-    rounds = np.array([0, 0, 0, 0, length])
-    return Block(rounds, np.zeros(d, np.int32), np.empty(0, np.int32), np.zeros((1, R)), np.zeros(R))
+    rounds = np.array([0, 0, 0, 0, length, 0])
+    slot, columns, rows = np.zeros(d, np.int32), np.empty(0, np.int32), np.zeros((1, R))
+    return Block(
+        rounds, slot, columns, rows, np.zeros(R), np.zeros(2, np.int64), np.empty(0, np.int32), np.empty(0)
+    )
 
 
 def with_room(block: Block, longest: int) -> Block:
     """Return the block with room for rows this long, the same where it has it; nothing is open afterwards."""
-    slots = min(block.slot.size, longest * block.row_norm2.size)
-    if slots <= block.columns.size:
+    most = longest * block.row_norm2.size
+    slots, entries = min(block.slot.size, most), most if block.slot.size >= MANY_COLUMNS else 0
+    if slots <= block.columns.size and entries <= block.places.size:
         return block
     block.slot[:] = 0
     block.rounds[2] = 0
     rows = np.empty((slots + 1, block.row_norm2.size))
     rows[0] = 0.0
-    return block._replace(columns=np.empty(slots, np.int32), rows=rows)
+    return block._replace(
+        columns=np.empty(slots, np.int32),
+        rows=rows,
+        starts=np.zeros(slots + 2, np.int64),
+        places=np.empty(entries, np.int32),
+        values=np.empty(entries),
+    )
 
 
 def wider_block(block: Block, d: int) -> Block:
@@ -93,28 +106,56 @@ def whole_lanes(rows):
     return -(-rows // LANES) * LANES
 
 
+@uncounted
+def in_lists(block):
+    """Whether the open block is laid out in lists."""
+    return block.rounds[5] != 0
+
+
+@compiled
+def lane_of(block, rows, lane):
+    """One lane of rows (S+1, R) laid side by side; they are the open block's own where it is in lists."""
+    if not in_lists(block):
+        return rows[:, lane].copy()
+    x = np.zeros(block.rounds[2] + 1)
+    for s in range(1, x.size):
+        for e in range(block.starts[s], block.starts[s + 1]):
+            if block.places[e] == lane:
+                x[s] = block.values[e]
+    return x
+
+
 @compiled
 def lay_out(block, stream, t):
     """Open the block that starts at round t: its rows feature-major, and their squared norms."""
-    R = block.row_norm2.size
     for s in range(block.rounds[2]):
         block.slot[block.columns[s]] = 0
-    used = 0
     count = min(block.rounds[4], stream.T - t)
-    for r in range(R):
+    for r in range(block.row_norm2.size):
         block.row_norm2[r] = 0.0
     for r in range(count):
         start, stop = row(stream, t + r)
-        norm2 = 0.0
         for k in range(start, stop):
-            value = stream.values[k]
-            norm2 += value * value
+            block.row_norm2[r] += stream.values[k] * stream.values[k]
+    used = lay_lists(block, stream, t, count)
+    block.rounds[5] = used > 0
+    if used == 0:
+        used = _lay_rows(block, stream, t, count)
+    block.rounds[0], block.rounds[1], block.rounds[2] = t, t + count, used
+
+
+@compiled
+def _lay_rows(block, stream, t, count):
+    """Lay out so many rows from round t on, feature-major; returns how many columns they use."""
+    used = 0
+    for r in range(count):
+        start, stop = row(stream, t + r)
+        for k in range(start, stop):
             column = stream.indices[k]
             if block.slot[column] == 0:
                 block.columns[used] = column
                 used += 1
                 block.slot[column] = used
                 block.rows[used] = 0.0
-            block.rows[block.slot[column], r] = value
-        block.row_norm2[r] = norm2
-    block.rounds[0], block.rounds[1], block.rounds[2] = t, t + count, used
+            block.rows[block.slot[column], r] = stream.values[k]
+    return used

@@ -17,12 +17,12 @@ import numpy as np
 from omkl.engine.arith import largest_of
 from omkl.engine.by_address import call
 from omkl.engine.classes import strongest_rival
-from omkl.engine.dot_products import dot_products
+from omkl.engine.dot_products import dot_products, product_with
 from omkl.engine.exponential import FLOOR
 from omkl.engine.jit import compiled, uncounted
 from omkl.engine.kernels import VALUE_ERROR, decay, of_distance, plain, plain_cosine, reach
 from omkl.engine.lookup_tables import may_look_up
-from omkl.engine.open_block import whole_lanes
+from omkl.engine.open_block import in_lists, lane_of, whole_lanes
 from omkl.engine.pool import form_of
 from omkl.engine.vector_code import LANES
 
@@ -30,6 +30,7 @@ _ROUNDING = 4.5e-16  # of each of n additions in both sums
 _NARROW = 20.0  # decay at the distance of two such vectors above which only the nearest are seen
 _CHUNK = 8  # stored vectors whose nearest is looked at before they are
 _TILE = 4096  # stored vectors x rows of a tile
+_ONE_BY_ONE = 8  # rows of a block in lists
 _TINY = 1e-290  # near the subnormals relative errors mean nothing
 
 
@@ -113,6 +114,13 @@ def settle_rows(E, stream, tile, low, high):
         return
     E.exact[:, low:high] = 0.0
     rows = E.open.rows
+    if in_lists(E.open):
+        for q in range(R if R <= _ONE_BY_ONE else 0):
+            call(E.entries.plain_sums, (E, rows, low, low + LANES, few_of[q : q + 1], 0, settled))
+        if R > _ONE_BY_ONE:
+            lanes = np.arange(low, high)
+            call(E.entries.plain_sums, (E, rows, low, whole_lanes(high), lanes, 0, settled))
+        return
     for s in range(E.open.rounds[2] + 1):
         for q in range(R):
             few[s, q] = rows[s, few_of[q]]
@@ -133,7 +141,7 @@ def settle(E, r, f):
     m, C = E.f.size, f.size // E.f.size
     doubt, settled, exact = E.doubt, E.settled, E.exact
     low = r // LANES * LANES
-    lanes = np.arange(low, low + LANES)
+    lanes = np.full(1, r) if in_lists(E.open) else np.arange(low, low + LANES)
     at_opening = np.empty(f.size)
     wanted = np.zeros((m, E.open.row_norm2.size), np.bool_)
     late = False
@@ -157,23 +165,30 @@ def settle(E, r, f):
 def plain_sums(E, rows, low, high, row_of, start, wanted):
     """exact[i, r] += sum_j A[i, j] kappa_i(x_j, x_r) over j >= start where wanted (m, R), by the definition:
     left to right, with the C library's exp. Lanes low .. high - 1 of rows (S+1, R) hold the
-    block's rows row_of.
+    block's rows row_of; of a block in lists these may also be one row alone.
     """
     A, norm2, exact, stop = E.A, E.norm2, E.exact, E.size[0]
     row_norm2 = E.open.row_norm2
     lanes = high - low
+    if start == stop:
+        return
     if may_look_up(E.tables):
         call(E.entries.plain_looked_up, (E, E.tables, rows, low, high, row_of, start, wanted))
         return
     J = max(_CHUNK, min(_TILE // lanes // _CHUNK * _CHUNK, -(-(stop - start) // _CHUNK) * _CHUNK))
-    dots, squares, nearest = np.empty((J, lanes)), np.empty((J, lanes)), np.empty((J // _CHUNK, lanes))
-    own = np.zeros(lanes)
+    dots, squares, nearest = np.zeros((J, lanes)), np.empty((J, lanes)), np.empty((J // _CHUNK, lanes))
+    alone = in_lists(E.open) and row_of.size == 1
+    x, own = lane_of(E.open, rows, row_of[0]) if alone else np.zeros(0), np.zeros(lanes)
     for q in range(row_of.size):
         own[q] = row_norm2[row_of[q]]
     first = start
     while first < stop:
         count = min(J, stop - first)
-        dot_products(E, rows, low, high, first, count, dots)
+        if alone:
+            for j in range(count):
+                dots[j, 0] = product_with(E, first + j, x)
+        else:
+            dot_products(E, rows, low, high, first, count, dots)
         _chunk_distances(norm2[first : first + count], own, dots, squares, nearest)
         for q in range(row_of.size):
             r = row_of[q]

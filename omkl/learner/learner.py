@@ -14,6 +14,7 @@ from omkl.config import compose
 from omkl.engine.budget_record import Budget
 from omkl.engine.expansion_record import BLOCK, Expansion
 from omkl.engine.open_block import close
+from omkl.engine.primal import is_linear
 from omkl.engine.stream import Stream, Trace, make_trace, part, trace_part
 from omkl.errors import OmklError, UserError
 from omkl.learner import resources
@@ -145,11 +146,16 @@ class Learner:
         return trace, seconds
 
     def _shared(self) -> list[Expansion]:
-        """Return the expansions whose next block the threads share."""
+        """Return the expansions whose next block the threads share, not those that need none (primal.py)."""
         if self._threads.count == 1:
             return []
-        expansions = (self.state[name] for name in self._with_blocks())
-        return [E for E in expansions if isinstance(E, Expansion) and E.size[0] >= WORTH]
+        expansions = {name: self.state[name] for name in self._with_blocks()}
+        return [
+            E
+            for name, E in expansions.items()
+            if isinstance(E, Expansion) and E.size[0] >= WORTH
+            if not (self.forms[name].signs and is_linear.py_func(E))
+        ]
 
     def _renumber(self, shift: int) -> None:
         """Shift the row numbers of the stored vectors."""

@@ -137,7 +137,9 @@ def test_a_damaged_file_is_refused(model):
     raw = model.read_bytes()
     for at in (0, 15, 90, len(raw) - 1):
         model.write_bytes(raw[:at] + bytes([raw[at] ^ 1]) + raw[at + 1 :])
-        with pytest.raises(UserError, match=r"model\.omkl is (damaged|not a model|a model of another version)"):
+        with pytest.raises(
+            UserError, match=r"model\.omkl is (damaged|not a model|a model of another version)"
+        ):
             model_file.read(model)
     model.write_bytes(raw[:-10])
     with pytest.raises(UserError, match="damaged"):
