@@ -25,7 +25,7 @@ from omkl.store.store import Store
 
 pytestmark = pytest.mark.slow
 
-TARGETS = ["help", "run", "test", "check", "bench", "tables", "today", "docs", "clean"]
+TARGETS = ["help", "run", "test", "quick", "check", "bench", "tables", "today", "docs", "clean"]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 
 

@@ -6,14 +6,11 @@ import numpy as np
 import pytest
 
 from omkl.engine.dot_products import dot_products
+from omkl.engine.open_block import make_block
 from omkl.engine.records import Record
 from omkl.engine.vector_code import LANES
 
 ROWS = 64 + 32 + LANES  # lanes are summed 64, 32 and LANES at once
-
-
-class Open(Record, namedtuple("Open", "slot")):
-    """What dot products take of an open block."""
 
 
 class Stored(Record, namedtuple("Stored", "indptr indices values open")):
@@ -37,7 +34,7 @@ def test_bits_are_those_of_the_plain_sum(d: int, share: float) -> None:
     rows[0] = 0.0
 
     dots = np.full((len(stored) + 1, ROWS), np.nan)
-    E = Stored(indptr, indices, values, Open(slot))
+    E = Stored(indptr, indices, values, make_block(d, ROWS, ROWS)._replace(slot=slot))
     dot_products(E, rows, LANES, LANES + ROWS, 1, len(stored) - 1, dots)
 
     for j, x in enumerate(stored[1:]):

@@ -117,7 +117,7 @@ def test_a_model_is_the_pass_of_a_run(tmp_path, name, capsys):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("fit", "algo=omkc_dd"), "--out model.omkl says it"),
+        (("fit", "algo=omkc_dd"), "add --out model.omkl"),
         (
             ("fit", "algo=omkc_dd,omkc_ss", "--out", "m.omkl"),
             "trains one learner on one data set.* 2, data sets: 1",
