@@ -241,8 +241,14 @@ def pass_seconds(state: Mapping[str, Form], setup: Setup, T: int, nnz: int) -> f
     stored, rounds = _most_stored(state, setup, T), 0.0
     if any(isinstance(form, SlotsForm) and setup.params.get(form.slots) is not None for form in forms):
         rounds = 1e-6 * T * setup.m  # of keeping a budget
-    pairs = T * stored - stored**2 / 2
+    pairs = 0.0 if _by_weights(forms, setup) else T * stored - stored**2 / 2
     return 1e-3 + rounds + 2e-8 * nnz + 3e-10 * pairs * (setup.m + nnz / max(T, 1) / 2)
+
+
+def _by_weights(forms: Sequence[Form], setup: Setup) -> bool:
+    """Whether outputs are products with a weight vector: omkl/engine/primal.py."""
+    linear = setup.pool is not None and [kernel["kind"] for kernel in setup.pool["kernels"]] == ["linear"]
+    return linear and not setup.many and any(isinstance(f, ExpansionForm) and f.signs for f in forms)
 
 
 def _most_stored(state: Mapping[str, Form], setup: Setup, T: int) -> int:

@@ -8,6 +8,7 @@ from omkl.config import learner_spec
 from omkl.engine.primal import primal
 from omkl.engine.stream import part
 from omkl.learner import learner
+from omkl.learner.resources import Setup, pass_seconds
 
 LINEAR = {"kernel": {"kind": "linear"}}
 
@@ -78,3 +79,14 @@ def test_a_pass_in_parts_and_with_threads_is_the_same(threads, monkeypatch):
     parts = [own.run(part(stream, start, start + 75))[0] for start in range(0, data.T, 75)]
     np.testing.assert_array_equal(np.concatenate([made.score for made in parts]), trace.score)
     assert own.classifiers.open.rounds[1] == 0
+
+
+def test_the_estimated_time_is_that_of_rows_alone():
+    spec = learner_spec("perceptron")
+
+    def seconds(kernel: dict, classes: int = 2) -> float:
+        pool = {"normalise": "none", "kernels": [kernel]}
+        return pass_seconds(spec.state, Setup({}, pool, 8, classes=classes), 10**5, 8 * 10**5)
+
+    assert seconds({"kind": "linear"}) < 0.1 < 1.0 < seconds({"kind": "gaussian", "sigma": 1.0})
+    assert seconds({"kind": "linear"}, classes=3) > 1.0
