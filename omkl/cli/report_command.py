@@ -56,7 +56,7 @@ def _page(args: Namespace, words: list[str]) -> "tuple[Callable[[], Page], Path]
     if papers:
         return _papers(args, papers, settings)
     if not settings:
-        raise UserError("nothing to report is named; give algo=... data=..., a paper such as bomkl, or --all")
+        raise UserError("name what to report: algo=... data=..., a paper such as bomkl, or --all")
     from omkl.config import plan as make_plan
     from omkl.pages.runs import run_page
 

@@ -185,7 +185,7 @@ def test_a_paper_has_its_tables_figures_claims_and_deviations_however_little_is_
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ([], "nothing to report is named"),
+        ([], "name what to report"),
         (["bomlk"], "no such paper (did you mean 'bomkl'?)"),
         (["bomkl", "omkc"], "one paper at a time"),
         (["--all", "bomkl"], "leave out --all or bomkl"),
