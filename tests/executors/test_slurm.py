@@ -38,7 +38,6 @@ OPTIONS = [
 @pytest.fixture
 def tools(tmp_path, monkeypatch):
     """A Slurm of shell scripts: sbatch keeps its script and counts from 7001, squeue prints a file.
-
     PATH holds these and what they call, nothing else: whether the machine has a Slurm makes no difference.
     """
     folder = tmp_path / "tools"
