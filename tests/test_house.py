@@ -12,6 +12,7 @@ GROUND = {"errors", "files", "paths", "plain_yaml", "seeds", "tasks"}
 LAYERS = (
     {"ground"},
     {"data", "engine"},
+    {"resources"},
     {"algorithms", "config"},
     {"learner", "store"},
     {"estimators", "executors"},

@@ -17,7 +17,6 @@ from omkl.config import learner_specs
 from omkl.config.learners import LearnerSpec
 from omkl.config.search import texts
 from omkl.config.settings_text import value_text
-from omkl.config.state import ArrayForm, ExpansionForm, FeaturesForm, Form, SlotsForm
 from omkl.estimators.arguments import class_name
 
 _EXAMPLE = {"classification": "wdbc", "regression": "airfoil", "novelty": "usps_test"}
@@ -188,10 +187,10 @@ def _hyperparameters(spec: LearnerSpec) -> list[str]:
 
 def _cost(spec: LearnerSpec) -> list[str]:
     """What the declared state says about memory, which is also what an ordinary round passes over."""
-    rows = [[f"`{name}`", *_held(form)] for name, form in spec.state.items()]
+    rows = [[f"`{name}`", *resource.described()] for name, resource in spec.state.items()]
     rows = [row for row in rows if row[1]]
     text = [*markdown(["part", "what it is", "numbers of 8 bytes"], rows), ""]
-    bounded = not any(isinstance(form, ExpansionForm) for form in spec.state.values())
+    bounded = not any(resource.unlimited({}) for resource in spec.state.values())
     text += ["Its memory is bounded, whatever the length of the stream." if bounded else _unbounded(spec), ""]
     legend = "m: kernels, d: features of an example (its nonzero ones where the data are sparse)"
     legend += ", n: examples stored so far" if not bounded else ""
@@ -200,28 +199,9 @@ def _cost(spec: LearnerSpec) -> list[str]:
 
 
 def _unbounded(spec: LearnerSpec) -> str:
-    other = next((form.unless for form in spec.state.values() if isinstance(form, ExpansionForm)), None)
+    other = next((own.unless for own in spec.state.values() if getattr(own, "unless", None)), None)
     return (
         f"Its memory grows with the stream, unless `{other}` is given."
         if other
         else "Its memory grows with n."
     )
-
-
-def _held(form: Form) -> tuple[str, str]:
-    match form:
-        case ExpansionForm():
-            copies = f" · {form.copies}" if form.copies else ""
-            return "stored vectors, with a coefficient for each kernel", f"n · (d + m{copies})"
-        case SlotsForm():
-            return (
-                f"at most {form.slots} stored vectors for each kernel",
-                f"m · {form.slots} · (d + 1), or less",
-            )
-        case FeaturesForm():
-            return f"{form.features} random frequencies for each kernel", f"m · {form.features} · d"
-        case ArrayForm():
-            return "array" + (" of whole numbers" if form.dtype == "int" else ""), " · ".join(
-                map(str, form.shape)
-            )
-    return "", ""

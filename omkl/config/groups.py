@@ -5,26 +5,21 @@ Most follow from what conf/algo says of each learner. Its file may name further 
 
 from collections.abc import Callable
 
-from omkl.config import compose, state
+from omkl.config import compose
 from omkl.config.learners import learner_names, learner_specs
 from omkl.config.spec import LearnerSpec
-from omkl.config.state import ExpansionForm, FeaturesForm, SlotsForm
+from omkl.resources.state import limits
 from omkl.tasks import TASKS
 
 ALL = "all"
 
 
 def _bounded(spec: LearnerSpec) -> bool:
-    kept = [form for form in spec.state.values() if isinstance(form, ExpansionForm)]
-    unlimited = SlotsForm(state.ALL) in spec.state.values()
-    return not unlimited and not any(
-        form.unless is None or spec.defaults[form.unless] is None for form in kept
-    )
+    return not any(resource.unlimited(spec.defaults) for resource in spec.state.values())
 
 
 def _has_budget(spec: LearnerSpec) -> bool:
-    slots = [form.slots for form in spec.state.values() if isinstance(form, SlotsForm)]
-    return any(spec.defaults.get(name) is not None for name in slots)
+    return any(spec.defaults[name] is not None for name in limits(spec.state))
 
 
 def _for(task: str) -> Callable[[LearnerSpec], bool]:
@@ -38,7 +33,7 @@ _BELONGS: dict[str, Callable[[LearnerSpec], bool]] = {
     "pooled": lambda spec: spec.kernels == "pool",
     "single": lambda spec: spec.kernels == "own",
     "budget": _has_budget,
-    "features": lambda spec: any(isinstance(form, FeaturesForm) for form in spec.state.values()),
+    "features": lambda spec: any(resource.frequencies for resource in spec.state.values()),
     "bounded": _bounded,
     "yardsticks": lambda spec: spec.yardstick,
 }

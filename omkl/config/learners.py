@@ -7,9 +7,9 @@ from typing import Any
 from omkl.config import compose, domains
 from omkl.config.parameters import Parameter, parameters
 from omkl.config.spec import LearnerSpec
-from omkl.config.state import parse as parse_state
 from omkl.errors import UserError, show
 from omkl.paths import extensions
+from omkl.resources.state import parse as parse_state
 from omkl.tasks import MEASURES, TASKS
 
 _ESTIMATOR = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*", re.ASCII)

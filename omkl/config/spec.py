@@ -5,8 +5,8 @@ from typing import Any
 
 from omkl.config.kernel_pools import kernel_pool
 from omkl.config.parameters import Parameter
-from omkl.config.state import Form
 from omkl.errors import UserError, show
+from omkl.resources.resource import Resource
 from omkl.tasks import for_task
 
 
@@ -23,7 +23,7 @@ class LearnerSpec:
     classes: ``many`` where it is defined for more than two classes, else ``two``
     usual_pool: its pool where none is given
     yardstick: printed below the learners    stochastic: draws random numbers of its own
-    setup: function that chooses its kernels from the pool, or None    state: its resources by name (state.py)
+    setup: function that chooses its kernels from the pool, or None    state: its resources by name
     measures: what it reports in every round beside its task's error, of omkl.tasks.MEASURES
     require: what must hold between its hyperparameters, as ``alpha <= beta`` or ``eta * lam < 1``
     only: the values that a hyperparameter may take on data of a task: ``{task: {name: [value, ...]}}``
@@ -50,7 +50,7 @@ class LearnerSpec:
     yardstick: bool = False
     stochastic: bool = False
     setup: str | None = None
-    state: dict[str, Form] = field(default_factory=dict)
+    state: dict[str, Resource] = field(default_factory=dict)
     measures: list[str] = field(default_factory=list)
     require: list[str] = field(default_factory=list)
     only: dict[str, dict[str, list]] = field(default_factory=dict)

@@ -59,10 +59,14 @@ def make_features(
         V = np.array(given, dtype=np.float64)
         if V.shape != (m, D, d):
             raise UserError(f"frequencies of shape {V.shape}; {m} kernels, D={D} and d={d} need {(m, D, d)}")
-    columns = np.ascontiguousarray(V.reshape(m * D, d).T)
+    return features_of(np.ascontiguousarray(V.reshape(m * D, d).T), m, kind, classes)
+
+
+def features_of(V: np.ndarray, m: int, kind: str, classes: int | None = None) -> Features:
+    """Return features of m kernels with these frequencies (d, m D), drawn as ``kind`` says."""
+    D = V.shape[1] // m
     scale = 1.0 if kind == "authors" else 1.0 / math.sqrt(D)
-    scratch = (np.zeros(m * D), np.zeros((m, 2 * D)), np.zeros(m))
-    return Features(columns, scale, *scratch, make_classes(m, classes))
+    return Features(V, scale, np.zeros(m * D), np.zeros((m, 2 * D)), np.zeros(m), make_classes(m, classes))
 
 
 def further_frequencies(

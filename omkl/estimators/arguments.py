@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 from omkl.config import learner_specs, pool
 from omkl.config.settings_text import value_text
 from omkl.config.spec import LearnerSpec
-from omkl.config.state import RoundsForm
 from omkl.errors import UserError, suggest
 from omkl.paths import extensions
 
@@ -107,7 +106,7 @@ def arguments(spec: LearnerSpec, task: str, seed: str = "random_state") -> dict[
         value = spec.usual(task)[name]
         default = value_text(value) if isinstance(value, dict) else value
         made[argument_name(name)] = Argument(default, f"{parameter.help}; {_domain(parameter.domain)}")
-    if any(isinstance(form, RoundsForm) for form in spec.state.values()):
+    if any(resource.counts_rounds for resource in spec.state.values()):
         first = "the rows of fit, or of the first partial_fit" if seed == "random_state" else "one"
         text = f"rounds of the whole stream; None: {first}"
         made["rounds"] = Argument(None, text)

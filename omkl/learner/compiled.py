@@ -15,10 +15,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from omkl.algorithms import function
-from omkl.config.state import ExpansionForm, SlotsForm
 from omkl.engine import numba_cache
 from omkl.files import hold
-from omkl.learner.resources import absent
+from omkl.resources.state import absent
 
 if TYPE_CHECKING:
     from omkl.files import Lock
@@ -57,9 +56,7 @@ def cold(versions: Iterable[str]) -> list[str]:
 
 def engine_marks(spec: Any, many: bool) -> list[Path]:
     """Return the files that mark what a learner calls of the engine as compiled, one for a kind of record."""
-    kinds = {
-        type(form).__name__ for form in spec.state.values() if isinstance(form, ExpansionForm | SlotsForm)
-    }
+    kinds = {resource.record for resource in spec.state.values() if resource.record}
     folder = numba_cache.base() / "ready"
     return [folder / f"engine-{kind}{'-many' * many}-{_target()}" for kind in sorted(kinds)]
 

@@ -64,16 +64,16 @@ def detach(job: Job) -> "tuple[Job, Dataset]":
 
 def check_memory(job: Job) -> None:
     """Raise UserError for a learner whose state does not fit into this machine's memory."""
-    from omkl.config.state import names
     from omkl.data import compact
-    from omkl.learner.resources import Setup, bytes_needed, memory
+    from omkl.resources.resource import Setup
+    from omkl.resources.size import bytes_needed, memory
 
     d, state = compact(dataset_of(job)).d, job.spec.state
     needed, there = bytes_needed(state, Setup(job.params, job.kernel_pool, d, classes=job.classes)), memory()
     total = sum(needed.values())
     if total > there:
         largest = max(needed, key=lambda name: needed[name])
-        sizes = [f"algo.{name}={job.params[name]}" for name in names(state[largest]) if name in job.params]
+        sizes = [f"algo.{name}={job.params[name]}" for name in state[largest].sizes() if name in job.params]
         raise UserError(
             f"{' with '.join([*dict.fromkeys(sizes), f'd = {d}'])}: {job.spec.name} takes "
             f"{total / 2**30:,.1f} GiB on data={job.name}, and this machine "
@@ -120,7 +120,7 @@ def warm_up(settings: "Iterable[Sequence[Any]]") -> None:
     """
     from omkl.learner import warming
     from omkl.learner.compiled import setting
-    from omkl.learner.resources import absent
+    from omkl.resources.state import absent
 
     cold: dict[tuple, Sequence[Any]] = {}
     for own in settings:

@@ -11,18 +11,16 @@ import numpy as np
 
 from omkl.algorithms import function
 from omkl.config import compose
-from omkl.engine.budget_record import Budget
 from omkl.engine.expansion_record import BLOCK, Expansion
-from omkl.engine.open_block import close
-from omkl.engine.primal import is_linear
 from omkl.engine.stream import Stream, Trace, make_trace, part, trace_part
 from omkl.errors import OmklError, UserError
-from omkl.learner import resources
 from omkl.learner.choices import codes, compiled_value
 from omkl.learner.interrupts import ctrl_c_later
 from omkl.learner.ranges import growth
 from omkl.learner.threads import WORTH, Threads, rows_of_block
 from omkl.paths import EXTENSIONS
+from omkl.resources.resource import Arrays, Setup
+from omkl.resources.state import absent, grow, grow_part, load, make, widen
 from omkl.tasks import by_task
 
 CURVE_POINTS = 100
@@ -43,7 +41,8 @@ class Learner:
     rounds: of the whole pass, where ``run`` is first given a part of it; frequencies (m, D, d): those of the
     random features, in place of drawn ones; threads: how many may share a block (nor do they); looked_up:
     whether kernel values are looked up, for larger blocks then; classes: of the data, which a learner of
-    `about.classes: many` tells apart where there are more than two.
+    `about.classes: many` tells apart where there are more than two; saved: the arrays of a saved state, in
+    place of the one that a learner begins with.
 
     One pass over T examples equals passes over its parts, in any cut: all state is in ``self.state``.
     """
@@ -61,6 +60,7 @@ class Learner:
         threads: int = 1,
         looked_up: bool = False,
         classes: int = 2,
+        saved: Arrays | None = None,
     ):
         if by := [name for name, value in params.items() if by_task(value)]:
             raise OmklError(f"learner {spec.name}: {by[0]} depends on the task; use spec.usual(task)")
@@ -71,17 +71,18 @@ class Learner:
         self._threads = Threads(threads)
         self.m = len(pool["kernels"]) if pool is not None else 0
         self.growth = growth(pool["kernels"] if pool is not None else [])
-        self.forms, self.params = spec.state, params
+        self.resources, self.params = spec.state, params
         rng = np.random.default_rng(seed)
-        setup = resources.Setup(params, pool, d, rng, self.block, rounds or 0, frequencies, classes=classes)
+        setup = Setup(params, pool, d, rng, self.block, rounds or 0, frequencies, classes=classes)
         self.classes = classes
         self.lock = threading.RLock()  # for whoever asks or teaches it from several threads
-        self.state: dict[str, Any] = {"rng": rng, **resources.make(spec.state, setup)}
+        state = make(spec.state, setup) if saved is None else load(spec.state, saved, setup)
+        self.state: dict[str, Any] = {"rng": rng, **state}
         self.arguments = {
             name: compiled_value(params[name], spec.hyperparameters[name].domain, self._codes(spec, name))
             for name in self.names
             if name in params
-        } | dict.fromkeys(resources.absent(spec.state, params))
+        } | dict.fromkeys(absent(spec.state, params))
         missing = set(self.names) - {"stream", "trace", "learn"} - set(self.state) - set(self.arguments)
         if missing:
             where = compose.file("algo", spec.name)
@@ -116,7 +117,7 @@ class Learner:
 
     def _run(self, stream: Stream, learn: bool, on_part: Any) -> tuple[Trace, float]:
         trace = make_trace(stream.T, len(self.spec.measures), stream.label is not None)
-        resources.grow(self.forms, self.state, self.params, stream, learn)
+        grow(self.resources, self.state, Setup(self.params), stream, learn)
         step = max(1, -(-stream.T // (CURVE_POINTS * self._cut))) * self._cut
         seconds = 0.0
         stop = 0
@@ -125,12 +126,12 @@ class Learner:
             stop = min((start // step + 1) * step, stream.T)
             if shared:
                 stop = min(stop, start + self.block)
-            for name in self._with_blocks():
-                close(self.state[name].open)
+            for name in self._storing():
+                self.resources[name].close(self.state[name])
             whole = stop - start == stream.T
             rounds = stream if whole else part(stream, start, stop)
             now = {"stream": rounds, "trace": trace if whole else trace_part(trace, start, stop)}
-            resources.grow_dictionaries(self.forms, self.state, rounds, learn)
+            grow_part(self.resources, self.state, rounds, learn)
             values = {**self.state, **self.arguments, **now, "learn": learn}
             arguments = [values[name] for name in self.names]
             for E in shared:
@@ -149,20 +150,16 @@ class Learner:
         """Return the expansions whose next block the threads share, not those that need none (primal.py)."""
         if self._threads.count == 1:
             return []
-        expansions = {name: self.state[name] for name in self._with_blocks()}
         return [
-            E
-            for name, E in expansions.items()
-            if isinstance(E, Expansion) and E.size[0] >= WORTH
-            if not (self.forms[name].signs and is_linear.py_func(E))
+            self.state[name]
+            for name in self._storing()
+            if self.resources[name].shares(self.state[name]) and self.state[name].size[0] >= WORTH
         ]
 
     def _renumber(self, shift: int) -> None:
         """Shift the row numbers of the stored vectors."""
-        for name in self._with_blocks():
-            resource = self.state[name]
-            used = resource.size[0] if isinstance(resource, Expansion) else None
-            resource.origin[:used] += shift
+        for name in self._storing():
+            self.resources[name].renumber(self.state[name], shift)
 
     @property
     def run_compiled(self) -> Any:
@@ -174,13 +171,30 @@ class Learner:
         domain = spec.hyperparameters[name].domain
         return codes(self.run_compiled, name, domain, spec.name) if isinstance(domain, list) else {}
 
-    def _with_blocks(self) -> list[str]:
-        return [name for name, value in self.state.items() if isinstance(value, Expansion | Budget)]
+    def _storing(self) -> list[str]:
+        """Return the names of the resources that store vectors."""
+        return [name for name, resource in self.resources.items() if resource.record and name in self.state]
+
+    @property
+    def stores(self) -> str | None:
+        """The name of the first resource that stores vectors, None for a learner without."""
+        return next(iter(self._storing()), None)
 
     @property
     def classifiers(self) -> Any:
-        """The first Expansion or Budget of the state, None for a learner that stores no vectors."""
-        return next((self.state[name] for name in self._with_blocks()), None)
+        """The value of that resource, an Expansion or a Budget; None for a learner without."""
+        return None if self.stores is None else self.state[self.stores]
+
+    def widen(self, d: int) -> None:
+        """Go on with d features, at least as many as there are; the new ones were 0 so far.
+
+        Predictions for rows without the new features stay as they are. The frequencies of random features are
+        drawn for the new columns as for a set of that many.
+        """
+        if d > self.d:
+            setup = Setup(self.params, self.pool, d, self.state["rng"], classes=self.classes)
+            widen(self.resources, self.state, setup)
+            self.d = d
 
     @property
     def weights(self) -> np.ndarray | None:

@@ -5,8 +5,6 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from omkl.engine.budget_record import Budget
-from omkl.engine.expansion_record import Expansion
 from omkl.engine.stream import Trace, make_stream, part
 from omkl.learner.learner import Learner
 from omkl.learner.ranges import check_scores, check_sums
@@ -73,21 +71,8 @@ def _scored(learner: Learner, rows: tuple[np.ndarray, ...], y: np.ndarray) -> tu
 
 def stored_vectors(learner: Learner) -> tuple[np.ndarray, sp.csr_array] | None:
     """Return row numbers (n,) and rows (n, d) of what a learner stores, None for one that stores nothing."""
-    E = learner.classifiers
-    if E is None:
-        return None
-    if isinstance(E, Expansion):
-        n = E.size[0]
-        indptr, stop = E.indptr[: n + 1], E.indptr[n]
-        parts = (E.values[:stop].copy(), E.indices[:stop].copy(), indptr.copy())
-        return E.origin[:n].copy(), sp.csr_array(parts, shape=(n, learner.d))
-    kept = _examples(E)
-    bounds = [(E.ends[2 * e], E.ends[2 * e + 1]) for e in kept]
-    empty = [np.empty(0)]
-    values = np.concatenate([E.values[a:b] for a, b in bounds] or empty)
-    indices = np.concatenate([E.indices[a:b] for a, b in bounds] or empty).astype(np.int32)
-    indptr = np.cumsum([0, *(b - a for a, b in bounds)])
-    return E.origin[kept], sp.csr_array((values, indices, indptr), shape=(len(kept), learner.d))
+    name = learner.stores
+    return None if name is None else learner.resources[name].vectors(learner.state[name], learner.d)
 
 
 def coefficients(learner: Learner) -> np.ndarray | None:
@@ -95,37 +80,11 @@ def coefficients(learner: Learner) -> np.ndarray | None:
 
     With more than two classes they are (m, n, C), one for each class.
     """
-    E = learner.classifiers
-    if E is None:
+    name = learner.stores
+    if name is None:
         return None
-    if isinstance(E, Expansion):
-        made = E.A[:, : E.size[0]].copy()
-        if E.sides is not None:
-            made = _of_classes(made, E.sides[:, : E.size[0]], learner.classes)
-    else:
-        kept = _examples(E)
-        place = np.zeros(E.norm2.size, np.int64)
-        place[kept] = np.arange(len(kept))
-        made = np.zeros((len(E.n_sv), len(kept), *E.A.shape[2:]))
-        for i, count in enumerate(E.n_sv):
-            np.add.at(made[i], place[E.holds[:count, i]], E.A[:count, i])
-    scale = learner.state.get("scale")
+    made, scale = learner.resources[name].coefficients(learner.state[name]), learner.state.get("scale")
     return made if scale is None else made * np.resize(scale, len(made)).reshape(-1, *[1] * (made.ndim - 1))
-
-
-def _of_classes(A: np.ndarray, sides: np.ndarray, C: int) -> np.ndarray:
-    """Return the coefficients (m, n, C) where each vector adds to one class and takes from another."""
-    made = np.zeros((*A.shape, C))
-    kernel, vector = np.nonzero(A)
-    made[kernel, vector, sides[-1, vector]] = A[kernel, vector]
-    made[kernel, vector, sides[kernel, vector]] = -A[kernel, vector]
-    return made
-
-
-def _examples(B: Budget) -> np.ndarray:
-    """Return the numbers of the examples that a Budget holds, the first that came first."""
-    kept = np.flatnonzero(B.users > 0)
-    return kept[np.argsort(B.origin[kept], kind="stable")]
 
 
 class Progress:

@@ -20,7 +20,7 @@ from omkl.errors import OmklError
 from omkl.learner.learner import CURVE_POINTS, Learner
 from omkl.learner.outside import Estimator
 from omkl.learner.ranges import check_scores, check_sums
-from omkl.learner.resources import held_bytes
+from omkl.resources.size import held_bytes
 from omkl.tasks import for_task
 
 
@@ -47,7 +47,7 @@ def run_pass(
     Keys: T, m, mistakes, mistake_rate (None of a regression, which has ``mse``, the mean squared error of the
     predictions before their updates; of a novelty detection the examples flagged as novel), confusion (of a
     classification, see omkl.data.confusion), n_sv_sum, n_sv_union, n_sv_combined, n_sv_per_kernel, weights,
-    pairs (stored vectors summed over rounds), seconds, memory (bytes, see resources.held_bytes; not of
+    pairs (stored vectors summed over rounds), seconds, memory (bytes, see omkl.resources.size; not of
     another package's estimator),
     curve (at most 100 points t, weights at points weights_t; ``loss``, the squared errors summed, of a
     regression in place of mistakes). Each further measure of the learner is a key of its own, its mean over

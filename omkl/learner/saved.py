@@ -1,36 +1,28 @@
 """A learner as a header and arrays, and the learner made of them again: what saved models and pickles hold.
 
 The header is JSON: learner, revision, hyperparameters, kernels, number of features and (above two) of
-classes, block, and the state of the random generator. The arrays are those of `omkl.engine.saved_arrays`,
-named ``RESOURCE.ARRAY``.
+classes, block, and the state of the random generator. The arrays are those of `omkl.resources.state.save`.
 """
 
 import copyreg
 from typing import Any
 
-import numpy as np
-
 from omkl.config import compose
 from omkl.config.kernel_pools import PARTS
 from omkl.config.learners import learner_names, learner_spec
 from omkl.config.spec import LearnerSpec
-from omkl.config.state import ArrayForm, dictionaries, follows
 from omkl.data.dataset import MANY
 from omkl.data.labels import MOST_CLASSES
-from omkl.engine.budget_record import Budget
-from omkl.engine.saved_arrays import Arrays, from_arrays, to_arrays
 from omkl.errors import UserError, show, suggest
 from omkl.learner.learner import Learner
-from omkl.learner.resources import Setup, bytes_needed, memory
 from omkl.learner.source import source
+from omkl.resources.resource import Arrays, Setup
+from omkl.resources.size import bytes_needed, memory
+from omkl.resources.state import add_classes, save
 
 
 def pack(learner: Learner) -> tuple[dict[str, Any], Arrays]:
     """Return the header and the arrays of a learner; the arrays may be views of its own."""
-    arrays: Arrays = {}
-    for name, resource in learner.state.items():
-        if name != "rng":
-            arrays |= {f"{name}.{part}": array for part, array in to_arrays(resource).items()}
     return {
         "learner": learner.spec.name,
         "revision": learner.spec.revision,
@@ -41,7 +33,7 @@ def pack(learner: Learner) -> tuple[dict[str, Any], Arrays]:
         **({"classes": learner.classes} if learner.classes > 2 else {}),
         "block": learner.block,
         "rng": learner.state["rng"].bit_generator.state,
-    }, arrays
+    }, save(learner.resources, learner.state)
 
 
 def unpack(header: dict[str, Any], arrays: Arrays) -> Learner:
@@ -62,32 +54,9 @@ def unpack(header: dict[str, Any], arrays: Arrays) -> Learner:
         raise ValueError(f"classes must be a number that {spec.name} takes, got {classes!r}")
     if sum(bytes_needed(spec.state, Setup(params, pool, d, classes=classes)).values()) > memory():
         raise ValueError("the learner's state is larger than this machine's memory")
-    learner = Learner(spec, params, pool, d, 0, block, classes=classes)
-    learner.state["rng"].bit_generator.state = _generator(header.get("rng"))
-    parts: dict[str, Arrays] = {name: {} for name in learner.state}
-    for name, array in arrays.items():
-        resource, _, part = name.partition(".")
-        if resource == "rng" or resource not in parts:
-            raise ValueError(f"{spec.name} has no array '{name}'")
-        parts[resource][part] = array
-    growing = dictionaries(spec.state)
-    for name in sorted(parts, key=lambda name: name not in growing):  # their sizes are those of others
-        given, form = parts[name], spec.state.get(name)
-        if name == "rng":
-            continue
-        fresh = learner.state[name]
-        if isinstance(form, ArrayForm) and follows(form, spec.state):
-            slots = {other: len(learner.state[other].A) for other in growing}
-            shape = Setup(params, pool, d, slots=slots, classes=classes).shape(form)
-            fresh = np.broadcast_to(np.zeros((), fresh.dtype), shape)  # of no size in memory
-        if isinstance(form, ArrayForm) and form.grows:
-            most = Setup(params, pool, d).length(form.shape[-1])
-            fresh = np.zeros((*fresh.shape[:-1], min(most, given[""].shape[-1] if "" in given else 0)))
-        learner.state[name] = from_arrays(fresh, given, name)
-    for name, form in spec.state.items():
-        terms = learner.classifiers
-        if isinstance(form, ArrayForm) and form.grows and isinstance(terms, Budget):
-            _check_window(learner.state[name], learner.state[form.grows], int(terms.n_sv.max()))
+    rng = _generator(header.get("rng"))
+    learner = Learner(spec, params, pool, d, 0, block, classes=classes, saved=arrays)
+    learner.state["rng"].bit_generator.state = rng
     return learner
 
 
@@ -170,9 +139,11 @@ def _generator(state: Any) -> dict[str, Any]:
     }
 
 
-def _check_window(window: np.ndarray, now: np.ndarray, used: int) -> None:
-    """Check the rounds in which the terms of a window were born: NORMA looks up powers by their age."""
-    born, width = window[0, :used], window.shape[-1]
-    whole = (born == np.floor(born)) & (now[0] - width <= born) & (born >= 0) & (born < now[0])
-    if used > width or not 0 <= now[1] <= now[0] or not whole.all():
-        raise ValueError("the rounds of the window's terms do not fit the rounds learnt")
+def with_classes(learner: Learner, classes: int) -> Learner:
+    """Return a learner of more than two classes with room for further ones, which begin where all began.
+
+    Their numbers are those after the known ones. The state of the learner given is not used further.
+    """
+    header, arrays = pack(learner)
+    setup = Setup(learner.params, learner.pool, learner.d, classes=classes)
+    return unpack({**header, "classes": classes}, add_classes(learner.resources, arrays, setup))

@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-from dataclasses import asdict
 from pathlib import Path
 
 from omkl.config import compose
@@ -24,7 +23,7 @@ def source(spec: LearnerSpec) -> str:
     from omkl.algorithms import function
     from omkl.engine.numba_cache import stands_alone
 
-    state = {name: [type(form).__name__, asdict(form)] for name, form in spec.state.items()}
+    state = {name: resource.written() for name, resource in spec.state.items()}
     said = [spec.function, spec.setup, spec.draws_as, spec.kernels, state]
     digest = hashlib.sha256(json.dumps(said, sort_keys=True).encode())
     folder = compose.file("algo", spec.name).parents[2] / "algorithms"

@@ -19,10 +19,13 @@ from omkl.config.kernel_pools import kernel_pool
 from omkl.engine import by_address, numba_cache
 from omkl.engine.stream import make_stream
 from omkl.errors import UserError
-from omkl.learner import outside, resources
+from omkl.learner import outside
 from omkl.learner.compiled import Setting, cold, company, engine_marks, mark_engine, setting, turns, version
 from omkl.learner.learner import Learner
 from omkl.learner.one_pass import run_pass
+from omkl.resources.resource import Setup
+from omkl.resources.size import memory
+from omkl.resources.state import grow, grow_part, limits
 
 MOST_NAMES = 8
 COMPANY = 6  # versions to be compiled for each process: fewer take less than what all processes compile
@@ -70,7 +73,7 @@ def _tiny_run(spec: Any, params: dict, many: bool) -> tuple[dict, dict | None, A
     tiny = _tiny(many)
     usual = spec.usual(tiny.task)
     if version(spec, usual, many) != version(spec, params, many):
-        usual |= {limit: params[limit] and 2 for limit in resources.limits(spec.state)}
+        usual |= {limit: params[limit] and 2 for limit in limits(spec.state)}
     return usual, _POOL if spec.kernels == "pool" else None, tiny
 
 
@@ -80,8 +83,8 @@ def _make(*setting: Any) -> None:
     pool = kernel_pool(params, pool)
     learner = Learner(setting[0], params, pool, tiny.d, 0, classes=tiny.n_classes)
     stream = make_stream(tiny.indptr, tiny.indices, tiny.values, tiny.y, np.arange(2), tiny.n_classes)
-    resources.grow(learner.forms, learner.state, learner.params, stream, True)
-    resources.grow_dictionaries(learner.forms, learner.state, stream, True)
+    grow(learner.resources, learner.state, Setup(learner.params), stream, True)
+    grow_part(learner.resources, learner.state, stream, True)
 
 
 def _load(*setting: Any) -> None:
@@ -120,7 +123,7 @@ def _helpers(settings: list[Setting]) -> int:
 
     new = any(not mark.exists() for spec, _, many in settings for mark in engine_marks(spec, many))
     most = max(len(settings) // COMPANY, ENGINE_PROCESSES if new else 0)
-    room = resources.memory() / MEMORY_OF_A_PROCESS  # may be infinite
+    room = memory() / MEMORY_OF_A_PROCESS  # may be infinite
     return int(min(cpu_count() - 1, most, MOST_PROCESSES, room)) if sys.executable else 0
 
 

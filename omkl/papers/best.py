@@ -4,7 +4,6 @@ from typing import TYPE_CHECKING, Any
 
 from omkl.config import LearnerSpec, learner_specs
 from omkl.config.settings_text import params_text
-from omkl.config.state import FeaturesForm
 from omkl.papers.compare import Compared
 from omkl.papers.paper import listed
 from omkl.papers.render import Layout, csv_table, ranks_texts, warnings_of, written
@@ -42,7 +41,7 @@ def with_costs(summary: "pd.DataFrame") -> "pd.DataFrame":
 
 def _features(spec: LearnerSpec, row: dict[str, Any]) -> float:
     """Return the number of features of a learner that draws some, NaN of others."""
-    names = [form.features for form in spec.state.values() if isinstance(form, FeaturesForm)]
+    names = [resource.frequencies for resource in spec.state.values() if resource.frequencies]
     if not names or not row["reps"]:
         return float("nan")
     return 2.0 * row["params"][names[0]] * row["m"]

@@ -13,13 +13,11 @@ import numpy as np
 from river import base
 
 from omkl.config import learner_spec
-from omkl.engine.features import Features
 from omkl.engine.stream import Stream, make_stream
 from omkl.estimators.make import make_learner, planned_rounds, warn_of_rounds
 from omkl.learner.learner import Learner
 from omkl.learner.model import Progress, Rows, score
 from omkl.learner.ranges import check_rows, check_targets
-from omkl.learner.wider import widen
 
 Row = tuple[list[int], list[float], float]  # columns, values, and label, class or target
 
@@ -99,7 +97,7 @@ class Model:
     def _row(self, x: Mapping[Hashable, Any]) -> Rows:
         """Return a row to be predicted, as CSR arrays."""
         columns, values, d = self._columns.row(x, learn=False)
-        if d > self._model.d and any(isinstance(part, Features) for part in self._model.state.values()):
+        if d > self._model.d and any(resource.frequencies for resource in self._model.resources.values()):
             kept = sum(column < self._model.d for column in columns)  # nothing was drawn for other columns
             columns, values = columns[:kept], values[:kept]
         else:
@@ -120,7 +118,7 @@ def stream_of(rows: Sequence[Row], classes: int) -> Stream:
 
 def _room(model: Learner, d: int) -> None:
     if d > model.d:
-        widen(model, max(d, model.d + model.d // 2))
+        model.widen(max(d, model.d + model.d // 2))
 
 
 class Regressor(Model, base.Regressor):

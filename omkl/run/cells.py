@@ -20,8 +20,9 @@ from omkl.data.offsets import warn_of_offsets
 from omkl.errors import OmklError, UserError
 from omkl.learner.job import Job, keep
 from omkl.learner.ranges import check_rows, growth
-from omkl.learner.resources import Setup, pass_seconds
 from omkl.learner.source import source
+from omkl.resources.resource import Setup
+from omkl.resources.size import pass_seconds
 from omkl.store.keys import cell_key
 from omkl.store.store import Store
 

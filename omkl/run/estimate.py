@@ -1,7 +1,7 @@
 """What a command would do: its cells, those that are done, and an estimate of time and memory with its range.
 
 The seconds of a cell are, in this order: those that the store has of the same learner, settings and data;
-the cost model (resources.pass_seconds) times the ratio that the store's cells of this learner have to it, on
+the cost model (omkl.resources.size) times the ratio that the store's cells of this learner have to it, on
 the same data or on others; the cost model alone. The range widens in the same order.
 """
 
@@ -19,7 +19,8 @@ from omkl.config.settings_text import params_text
 from omkl.data import registry
 from omkl.engine import numba_cache
 from omkl.learner.job import Job, dataset_of
-from omkl.learner.resources import Setup, bytes_stored
+from omkl.resources.resource import Setup
+from omkl.resources.size import bytes_stored
 from omkl.run.cells import Cell, SizeUnknown, cost_of, data_names, expand
 from omkl.run.runner import by_key, executor_for
 from omkl.store import provenance

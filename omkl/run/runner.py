@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 from omkl import executors
 from omkl.config import Plan
-from omkl.config.state import may_share
 from omkl.errors import Overflow
 from omkl.executors import Executor, Failure, leftovers
 from omkl.learner.job import check_memory, run_cell, warm_up
+from omkl.resources.state import may_share
 from omkl.run.cells import Cell, expand, older_keys
 from omkl.run.progress import Bar
 from omkl.store import provenance

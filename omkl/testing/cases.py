@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from omkl.config import LearnerSpec, learner_spec, pool
-from omkl.config.state import dictionaries, follows
 from omkl.data.dataset import Dataset, content_hash
 from omkl.engine.stream import Stream, Trace, make_stream
 from omkl.learner.learner import Learner
@@ -209,11 +208,9 @@ def state(learner: Learner) -> Arrays:
 
 def in_use(learner: Learner, name: str) -> np.ndarray:
     """An array of the state without the room for what a dictionary does not hold yet."""
-    array, form, growing = learner.state[name], learner.forms[name], dictionaries(learner.forms)
-    if not follows(form, learner.forms):
-        return array
-    n = learner.state[growing[0]].n_sv.max()
-    return array[tuple(slice(n if side in growing else None) for side in form.shape)]
+    array, own = learner.state[name], learner.resources[name]
+    used = {other: learner.state[other].n_sv.max() for other in own.along}
+    return array[tuple(slice(used.get(side)) for side in own.shape)] if used else array
 
 
 def traced(trace: Trace) -> Arrays:

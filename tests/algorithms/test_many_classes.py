@@ -22,9 +22,9 @@ from support.engine_cases import COSINE, MIXED, assert_same, dataset, one_pass, 
 
 import omkl.data
 from omkl.config import learner_names, learner_spec
-from omkl.engine.saved_arrays import from_arrays, to_arrays
 from omkl.engine.stream import make_stream, part
-from omkl.learner.resources import Setup
+from omkl.learner.saved import pack, unpack
+from omkl.resources.resource import Setup
 
 NAMES = [name for name in learner_names() if learner_spec(name).classes == "many"]
 GAUSSIAN = {"kind": "gaussian", "sigma": 1.0}
@@ -106,12 +106,9 @@ def test_a_learner_of_saved_arrays_goes_on(name):
     X, label, C, given = STREAMS["clouds of 5"]
     stream = class_stream(X, label, C)
     learner, trace = class_pass(name, X, label, C, given, **small(name))
-    half, other = (class_learner(name, X, C, given, **small(name)) for _ in range(2))
+    half = class_learner(name, X, C, given, **small(name))
     half.run(part(stream, 0, 60))
-    other.state = {
-        key: value if key == "rng" else from_arrays(other.state[key], to_arrays(value), key)
-        for key, value in half.state.items()
-    }
+    other = unpack(*pack(half))
     rest, _ = other.run(part(stream, 60, len(X)))
     assert_same(traced(rest), {k: v[60:] for k, v in traced(trace).items()})
     assert_same(state(learner), state(other))
@@ -121,10 +118,11 @@ def test_a_learner_of_saved_arrays_goes_on(name):
 def test_damaged_classes_of_saved_arrays_are_found(damage, said):
     X, label, C, given = STREAMS["clouds of 5"]
     learner, _ = class_pass("omkc_dd", X, label, C, given)
-    arrays = {k: v.copy() for k, v in to_arrays(learner.state["E"]).items()}
-    arrays["sides"][0, 3] = arrays["sides"][-1, 3] if damage is None else damage
-    with pytest.raises(ValueError, match=said):
-        from_arrays(class_learner("omkc_dd", X, C, given).state["E"], arrays, "E")
+    header, arrays = pack(learner)
+    sides = arrays["E.sides"].copy()
+    sides[0, 3] = sides[-1, 3] if damage is None else damage
+    with pytest.raises(ValueError, match=f"E: .*{said}"):
+        unpack(header, arrays | {"E.sides": sides})
 
 
 @pytest.mark.parametrize("name", NAMES)

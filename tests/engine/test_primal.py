@@ -8,7 +8,8 @@ from omkl.config import learner_spec
 from omkl.engine.primal import primal
 from omkl.engine.stream import part
 from omkl.learner import learner
-from omkl.learner.resources import Setup, pass_seconds
+from omkl.resources.resource import Setup
+from omkl.resources.size import pass_seconds
 
 LINEAR = {"kernel": {"kind": "linear"}}
 

@@ -140,7 +140,7 @@ def test_a_folder_that_cannot_be_written_has_no_helpers(tmp_path, monkeypatch, s
 
 
 def test_helpers_are_limited_by_memory(folder, monkeypatch, started):
-    monkeypatch.setattr(warming.resources, "memory", lambda: 1.5 * 2**30)
+    monkeypatch.setattr(warming, "memory", lambda: 1.5 * 2**30)
     with warming._company(settings("omkc_dd")):
         assert len(started) == 1
 

@@ -15,12 +15,11 @@ from support.engine_cases import clouds, pool_for, stream_of
 
 import omkl.data
 from omkl.config import learner_names, learner_spec, pool
-from omkl.engine.saved_arrays import from_arrays, to_arrays
 from omkl.engine.stream import part
 from omkl.errors import Overflow, UserError
 from omkl.learner import Learner, model_file
 from omkl.learner.model import score
-from omkl.learner.saved import pack
+from omkl.learner.saved import pack, unpack
 
 
 def trained(name, rounds=60):
@@ -221,33 +220,28 @@ def test_vectors_longer_than_their_norms_are_refused():
     X, y = (rng.random((400, 20)) < 0.3).astype(float), np.where(rng.random(400) < 0.5, 1, -1)
     spec, rows = learner_spec("omkc_dd"), stream_of(omkl.data.from_arrays(X, y))
 
-    def fresh():
-        return Learner(spec, spec.usual("classification"), pool("paper16"), 20, 1)
-
-    learner, other = fresh(), fresh()
+    learner = Learner(spec, spec.usual("classification"), pool("paper16"), 20, 1)
     learner.run(rows)
-    arrays = {name: array.copy() for name, array in to_arrays(learner.state["E"]).items()}
-    other.state |= {"E": from_arrays(other.state["E"], arrays, "E"), "w": learner.state["w"]}
-    np.testing.assert_array_equal(score_of(other, rows), score_of(learner, rows))
-    twice = arrays["indices"].copy()
-    twice[arrays["indptr"][7] : arrays["indptr"][8]] = 3
+    header, arrays = pack(learner)
+    np.testing.assert_array_equal(score_of(unpack(header, arrays), rows), score_of(learner, rows))
+    twice = arrays["E.indices"].copy()
+    twice[arrays["E.indptr"][7] : arrays["E.indptr"][8]] = 3
     for change, said in [
-        ({"values": arrays["values"] * 1e8}, "a squared norm is not that of its vector"),
-        ({"norm2": arrays["norm2"] * (1 - 1e-10)}, "a squared norm is not that of its vector"),
-        ({"indices": twice}, "a vector has a column twice"),
+        ({"E.values": arrays["E.values"] * 1e8}, "a squared norm is not that of its vector"),
+        ({"E.norm2": arrays["E.norm2"] * (1 - 1e-10)}, "a squared norm is not that of its vector"),
+        ({"E.indices": twice}, "a vector has a column twice"),
     ]:
         with pytest.raises(ValueError, match=f"E: {said}"):
-            from_arrays(fresh().state["E"], arrays | change, "E")
+            unpack(header, arrays | change)
 
 
 @pytest.mark.parametrize("count", [2**40, -3])
 def test_a_forged_count_of_free_places_is_refused(count):
     learner, stream, at = trained("bomkc_rbp")
     learner.run(halves(stream, at)[0])
-    arrays = {name: array.copy() for name, array in to_arrays(learner.state["B"]).items()}
-    arrays["n_free"][:] = count
+    header, arrays = pack(learner)
     with pytest.raises(ValueError, match="B: a count of examples is outside"):
-        from_arrays(trained("bomkc_rbp")[0].state["B"], arrays, "B")
+        unpack(header, arrays | {"B.n_free": np.array([count])})
 
 
 def score_of(learner, rows):

@@ -11,13 +11,15 @@ from support.engine_cases import assert_same, clouds, state, stream_of
 import omkl.data
 from omkl.bounds.case import Batch
 from omkl.config import learner_spec, plan, pool
-from omkl.config.state import parse
 from omkl.data import compact, registry
 from omkl.data.dataset import MANY
 from omkl.errors import UserError
-from omkl.learner import Learner, resources, run_pass
+from omkl.learner import Learner, run_pass
 from omkl.learner.job import run_cell
-from omkl.learner.resources import Setup, bytes_needed, make
+from omkl.resources import size
+from omkl.resources.resource import Setup
+from omkl.resources.size import bytes_needed
+from omkl.resources.state import grow_part, make, parse
 from omkl.run import runner
 from omkl.run.cells import expand
 
@@ -26,9 +28,7 @@ HYPER = {"D": 7, "levels": 3, "tau": 9, "start": 0.25, "lam": 4.0}
 
 def test_the_memory_of_a_pass_is_that_of_its_distinct_arrays():
     a = np.zeros((4, 5))
-    assert (
-        resources.held_bytes({"a": a, "again": a}, (a.astype(np.int32), [a[1:]], 3, None)) == 160 + 80 + 120
-    )
+    assert size.held_bytes({"a": a, "again": a}, (a.astype(np.int32), [a[1:]], 3, None)) == 160 + 80 + 120
     memory = []
     for T in (30, 60):
         dataset, kernel = clouds(T, 5), {"kernel": {"kind": "linear"}}
@@ -68,12 +68,12 @@ def test_a_dictionary_has_no_limit_and_its_matrices_grow_with_it():
         0,
     )
     stream = stream_of(clouds(T=30))
-    resources.grow_dictionaries(forms, arrays, stream, learn=True)
+    grow_part(forms, arrays, stream, learn=True)
     arrays["G"][3, 4] = 7.0
-    resources.grow_dictionaries(forms, arrays, stream, learn=False)
+    grow_part(forms, arrays, stream, learn=False)
     assert (len(arrays["B"].A), arrays["G"].shape, arrays["g"].shape) == (30, (30, 30), (2, 30))
     arrays["B"].n_sv[0] = 30
-    resources.grow_dictionaries(forms, arrays, stream, learn=True)
+    grow_part(forms, arrays, stream, learn=True)
     assert (arrays["G"].shape, arrays["G"][3, 4], arrays["G"].sum()) == ((60, 60), 7.0, 7.0)
 
 
@@ -183,7 +183,7 @@ def test_a_state_larger_than_the_memory_is_refused_before_any_work(tmp_path, wor
 def test_what_fits_is_run_and_what_is_there_needs_no_memory(tmp_path, monkeypatch):
     this_plan = _plan(tmp_path, "algo=rff", "algo.D=10", "reps=1")
     assert len(runner.run_plan(this_plan).cells) == 1
-    monkeypatch.setattr(resources, "memory", lambda: 0)
+    monkeypatch.setattr(size, "memory", lambda: 0)
     assert runner.run_plan(this_plan).reused == 1
     needed = bytes_needed(learner_spec("rff").state, Setup({"D": 10}, d=2))
     assert needed == {"F": 8 * 3 * 10 * 2, "theta": 8 * 20, "T": 0}

@@ -1,0 +1,21 @@
+"""A learner's state: a class for each kind of resource, as conf/algo declares it under ``about.state``.
+
+{shape: [m, 2D], fill: 1/m, dtype: int, diagonal: 1/lam, grows: now, classes: true}   an array
+{expansion: true, copies: levels, unless: tau}   an Expansion: all stored vectors; copies: of each kernel
+{expansion: true, signs: true}                   one of whose outputs only the signs are used
+{slots: budget}                                  a Budget: at most that many vectors per kernel
+{slots: all}                                     a dictionary: a Budget without a limit
+{features: D, kind: features}                    random Fourier features, D frequencies per kernel
+rounds                                           the number of rounds of the pass
+
+Sides of a shape: a number, ``m`` kernels, ``d`` features, a whole-number hyperparameter, or a product of them
+such as ``2D`` or ``levels m``; or a dictionary's name, for as many as it has slots: ``G: {shape: [B, B]}`` is
+its Gram matrix, whose room grows with it. A fill or diagonal (of the last two sides): a number, a
+hyperparameter, 1 over one or over m or d. ``grows``: the last side, a hyperparameter that may be null, gets
+its room as rounds come; they are counted in the array named. A ``kind`` is a hyperparameter, how the
+frequencies are drawn, or what a hyperparameter's values stand for: ``{variant: {standard: iid, ...}}``. A
+resource is None where ``unless`` is given, or ``slots`` is null. ``classes``: on data of C > 2 classes there
+is such an array for each, (C, m, 2D).
+
+A further kind is a subclass of `Resource` and an entry of ``_KINDS`` in state.py.
+"""

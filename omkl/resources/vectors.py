@@ -1,0 +1,478 @@
+"""Resources that store vectors, in an Expansion or a Budget of the engine, and random features."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+import scipy.sparse as sp
+
+from omkl.resources.resource import LARGEST_COUNT, Arrays, Known, Resource, Setup, between, checked
+
+if TYPE_CHECKING:
+    from omkl.engine.stream import Stream
+
+ALL = "all"  # slots of a dictionary
+DRAWN = ("orthogonal", "iid", "authors", "squared")  # how frequencies are drawn: omkl/engine/features.py
+
+
+@dataclass(frozen=True)
+class Stores(Resource):
+    """What is the same for all resources that store vectors."""
+
+    def shares(self, value: Any) -> bool:
+        """Whether threads share its next block."""
+        return self.threaded
+
+    def renumber(self, value: Any, shift: int) -> None:
+        """Shift the row numbers of the stored vectors."""
+        raise NotImplementedError
+
+    def vectors(self, value: Any, d: int) -> tuple[np.ndarray, sp.csr_array]:
+        """Return row numbers (n,) and rows (n, d) of the stored vectors, in the order of their numbers."""
+        raise NotImplementedError
+
+    def coefficients(self, value: Any) -> np.ndarray:
+        """Return the coefficients (m, n) of these vectors; with C > 2 classes (m, n, C)."""
+        raise NotImplementedError
+
+    def close(self, value: Any) -> None:
+        """Forget the open block: the next round belongs to another stream, or to another part of it."""
+        from omkl.engine.open_block import close
+
+        close(value.open)
+
+    def _widened(self, value: Any, d: int, **changed: Any) -> Any:
+        from omkl.engine.open_block import wider_block
+
+        self.close(value)
+        return value._replace(open=wider_block(value.open, d), **changed)
+
+
+@dataclass(frozen=True)
+class Expanding(Stores):
+    """An Expansion: all vectors that come.
+
+    copies: how often it holds every kernel    unless: it is left out where this is not null
+    signs: the learner uses no more of an output than its sign
+    """
+
+    expansion: bool
+    copies: str | None = None
+    unless: str | None = None
+    signs: bool = False
+
+    form = "ExpansionForm"
+    record = "Expansion"
+    threaded = True
+
+    @classmethod
+    def parse(cls, written: Mapping[str, Any], known: Known) -> "Expanding":
+        keys = cls.keys(written)
+        for key in keys.keys() & {"copies", "unless"}:
+            known.check(keys[key])
+        return cls(**keys)
+
+    def described(self) -> tuple[str, str]:
+        copies = f" · {self.copies}" if self.copies else ""
+        return "stored vectors, with a coefficient for each kernel", f"n · (d + m{copies})"
+
+    def sizes(self) -> list[str]:
+        return [self.copies] if self.copies else []
+
+    def unlimited(self, params: Mapping[str, Any]) -> bool:
+        return not self.absent(params)
+
+    def absent(self, params: Mapping[str, Any]) -> bool:
+        return self.unless is not None and params.get(self.unless) is not None
+
+    def by_weights(self, setup: Setup) -> bool:
+        linear = setup.pool is not None and [kernel["kind"] for kernel in setup.kernels] == ["linear"]
+        return linear and not setup.many and self.signs
+
+    def make(self, setup: Setup) -> Any:
+        from omkl.engine.expansion_record import make_expansion
+        from omkl.engine.pool import make_pool
+
+        copies = setup.length(self.copies) if self.copies else 1
+        pool = make_pool(setup.kernels * copies, setup.pool["normalise"])  # type: ignore[index]
+        return make_expansion(pool, setup.d, setup.block, setup.many)
+
+    def grow(self, value: Any, state: Mapping[str, Any], setup: Setup, stream: "Stream", learn: bool) -> Any:
+        from omkl.engine.expansion import reserve
+
+        lengths = np.diff(stream.indptr)[stream.order]
+        return reserve(value, stream.T, int(lengths.sum()), int(lengths.max(initial=0)))
+
+    def widen(self, value: Any, setup: Setup) -> Any:
+        return self._widened(value, setup.d)
+
+    def shares(self, value: Any) -> bool:
+        from omkl.engine.primal import is_linear
+
+        return not (self.signs and is_linear.py_func(value))
+
+    def renumber(self, value: Any, shift: int) -> None:
+        value.origin[: value.size[0]] += shift
+
+    def vectors(self, value: Any, d: int) -> tuple[np.ndarray, sp.csr_array]:
+        n = value.size[0]
+        indptr, stop = value.indptr[: n + 1], value.indptr[n]
+        parts = (value.values[:stop].copy(), value.indices[:stop].copy(), indptr.copy())
+        return value.origin[:n].copy(), sp.csr_array(parts, shape=(n, d))
+
+    def coefficients(self, value: Any) -> np.ndarray:
+        n = value.size[0]
+        A = value.A[:, :n].copy()
+        if value.sides is None:
+            return A
+        sides, made = value.sides[:, :n], np.zeros((*A.shape, value.touched.shape[1]))
+        kernel, vector = np.nonzero(A)
+        made[kernel, vector, sides[-1, vector]] = A[kernel, vector]
+        made[kernel, vector, sides[kernel, vector]] = -A[kernel, vector]
+        return made
+
+    def save(self, value: Any) -> Arrays:
+        n = int(value.size[0])
+        nnz = int(value.indptr[n])
+        of_classes = {} if value.sides is None else {"sides": value.sides[:, :n]}
+        return of_classes | {
+            "A": value.A[:, :n],
+            "stored_by": value.stored_by[:n],
+            "indptr": value.indptr[: n + 1],
+            "indices": value.indices[:nnz],
+            "values": value.values[:nnz],
+            "norm2": value.norm2[:n],
+            "origin": value.origin[:n],
+            "size": value.size,
+            "n_sv": value.n_sv,
+            "largest": value.largest,
+        }
+
+    def load(self, arrays: Arrays, setup: Setup) -> Any:
+        from omkl.engine.expansion import reserve
+
+        m, d = setup.m * (setup.length(self.copies) if self.copies else 1), setup.d
+        A = checked(arrays, "A", (m, None), np.float64)
+        n = A.shape[1]
+        indptr = checked(arrays, "indptr", (n + 1,), np.int64)
+        indices = checked(arrays, "indices", (None,), np.int32)
+        values = checked(arrays, "values", (indices.size,), np.float64)
+        if indptr[0] != 0 or indptr[-1] != indices.size or (np.diff(indptr) < 0).any():
+            raise ValueError("the rows' bounds do not fit the stored values")
+        between(indices, 0, d - 1, "a column")
+        norm2 = checked(arrays, "norm2", (n,), np.float64)
+        _check_vectors(norm2, values, indices, indptr, d)
+        E = reserve(self.make(setup), n, indices.size, 0)
+        E.A[:, :n], E.indptr[: n + 1], E.norm2[:n] = A, indptr, norm2
+        E.indices[: indices.size], E.values[: indices.size] = indices, values
+        E.stored_by[:n] = checked(arrays, "stored_by", (n,), np.uint64)
+        E.origin[:n] = checked(arrays, "origin", (n,), np.int64)
+        E.size[:] = checked(arrays, "size", (2,), np.int64)
+        E.n_sv[:] = checked(arrays, "n_sv", (m,), np.int64)
+        E.largest[:] = checked(arrays, "largest", (m,), np.float64)
+        if E.classes is not None:
+            _note_sides(E, checked(arrays, "sides", (m + 1, n), np.int32), A != 0)
+        if E.size[0] != n:
+            raise ValueError("the number of stored vectors is not that of the arrays")
+        between(E.n_sv, 0, 2 * n, "a count of vectors")
+        between(E.size, 0, 2 * n * m, "a count of vectors")
+        return E
+
+
+def _check_vectors(
+    norm2: np.ndarray, values: np.ndarray, indices: np.ndarray, indptr: np.ndarray, d: int
+) -> None:
+    """Raise ValueError where a vector has a column twice, or its squared norm (n,) is another one.
+
+    Kernel values are looked up at distances and dot products, which the norms bound: lookup_tables.py.
+    """
+    vector = np.repeat(np.arange(norm2.size), np.diff(indptr))
+    places = vector * d + indices
+    if (np.diff(places) <= 0).any() and np.unique(places).size < places.size:
+        raise ValueError("a vector has a column twice")
+    with np.errstate(over="ignore"):
+        squares = np.bincount(vector, values * values, minlength=norm2.size)
+    whole = np.bincount(vector, values != np.floor(values), minlength=norm2.size) == 0
+    if not np.allclose(norm2, squares, rtol=1e-9, atol=0.0) or (norm2 != squares)[whole].any():
+        raise ValueError("a squared norm is not that of its vector")
+
+
+def _note_sides(E: Any, sides: np.ndarray, stored: np.ndarray) -> None:
+    """Fill in the classes that each vector adds to and takes from, and their counts; stored (m, n)."""
+    C = E.touched.shape[1]
+    between(sides, 0, C - 1, "a class")
+    if (sides[:-1] == sides[-1]).any():
+        raise ValueError("a vector's class is its own rival")
+    E.sides[:, : sides.shape[1]] = sides
+    for c in range(C):
+        E.touched[:, c] = (stored & ((sides[:-1] == c) | (sides[-1] == c))).sum(1)
+
+
+# ------------------------------------------------------------------ slots
+
+
+_SAVED = (
+    *("A", "own", "holds", "born", "n_put", "n_sv", "oldest", "size"),
+    *("ends", "indices", "values", "norm2", "origin", "users", "free", "n_free"),
+)
+
+
+@dataclass(frozen=True)
+class Slots(Stores):
+    """A Budget of this many slots for each kernel, left out where that is null."""
+
+    slots: str
+
+    form = "SlotsForm"
+    record = "Budget"
+
+    @classmethod
+    def parse(cls, written: Mapping[str, Any], known: Known) -> "Slots":
+        keys = cls.keys(written)
+        known.check(keys["slots"], ALL)
+        return (Dictionary if keys["slots"] == ALL else Slots)(**keys)
+
+    def described(self) -> tuple[str, str]:
+        vectors = f"at most {self.slots} stored vectors for each kernel"
+        return vectors, f"m · {self.slots} · (d + 1), or less"
+
+    def sizes(self) -> list[str]:
+        return [self.slots]
+
+    @property
+    def limit(self) -> str | None:
+        return self.slots
+
+    def absent(self, params: Mapping[str, Any]) -> bool:
+        return params.get(self.slots) is None
+
+    def most(self, setup: Setup) -> int:
+        """Return how many vectors each kernel may store."""
+        return setup.params[self.slots]
+
+    def make(self, setup: Setup) -> Any:
+        from omkl.engine.budget_record import make_budget
+        from omkl.engine.pool import make_pool
+
+        pool = make_pool(setup.kernels, setup.pool["normalise"])  # type: ignore[index]
+        return make_budget(pool, self.most(setup), setup.d, setup.block, setup.many)
+
+    def grow(self, value: Any, state: Mapping[str, Any], setup: Setup, stream: "Stream", learn: bool) -> Any:
+        from omkl.engine.budget_record import reserve_slots
+
+        return reserve_slots(value, stream.T, int(np.diff(stream.indptr)[stream.order].max(initial=0)))
+
+    def widen(self, value: Any, setup: Setup) -> Any:
+        return self._widened(value, setup.d, dense=np.zeros(setup.d))
+
+    def renumber(self, value: Any, shift: int) -> None:
+        value.origin[:] += shift
+
+    def vectors(self, value: Any, d: int) -> tuple[np.ndarray, sp.csr_array]:
+        kept = _in_order(value)
+        bounds = [(value.ends[2 * e], value.ends[2 * e + 1]) for e in kept]
+        values = np.concatenate([np.empty(0), *(value.values[a:b] for a, b in bounds)])
+        indices = np.concatenate([np.empty(0), *(value.indices[a:b] for a, b in bounds)]).astype(np.int32)
+        indptr = np.cumsum([0, *(b - a for a, b in bounds)])
+        return value.origin[kept], sp.csr_array((values, indices, indptr), shape=(len(kept), d))
+
+    def coefficients(self, value: Any) -> np.ndarray:
+        kept = _in_order(value)
+        place = np.zeros(value.norm2.size, np.int64)
+        place[kept] = np.arange(len(kept))
+        made = np.zeros((len(value.n_sv), len(kept), *value.A.shape[2:]))
+        for i, count in enumerate(value.n_sv):
+            np.add.at(made[i], place[value.holds[:count, i]], value.A[:count, i])
+        return made
+
+    def save(self, value: Any) -> Arrays:
+        kept = {name: getattr(value, name) for name in _SAVED}
+        for name in ("indices", "values"):  # what lies between the examples was never written
+            kept[name] = np.where(_in_use(value.ends, value.values.size), kept[name], 0)
+        return kept
+
+    def load(self, arrays: Arrays, setup: Setup) -> Any:
+        from omkl.engine.budget_record import kernel_room
+
+        m, d, limit = setup.m, setup.d, self.most(setup)
+        given = {name: checked(arrays, name, *_shape(name, m, setup.many)) for name in _SAVED}
+        S, N = len(given["A"]), given["norm2"].size
+        for name in ("own", "holds", "born"):
+            checked(arrays, name, (S, m), given[name].dtype)
+        for name in ("origin", "users", "free"):
+            checked(arrays, name, (N,), np.int64)
+        checked(arrays, "ends", (2 * N,), np.int64)
+        size = given["values"].size
+        checked(arrays, "indices", (size,), np.int32)
+        between(given["n_sv"], 0, S, "a count of vectors")
+        between(given["holds"], 0, max(N - 1, 0), "the number of an example")
+        between(given["oldest"], 0, max(limit - 1, 0), "a slot")
+        between(given["born"], 0, LARGEST_COUNT, "a counter")
+        between(given["n_put"], 0, LARGEST_COUNT, "a counter")
+        between(given["indices"], 0, max(d - 1, 0), "a column")
+        between(given["free"], 0, max(N - 1, 0), "the number of an example")
+        between(given["n_free"], 0, N, "a count of examples")
+        stride = size // N if N else 0
+        first, last = given["ends"][::2], given["ends"][1::2]
+        if limit < S or size != N * stride or (first != np.arange(N) * stride).any():
+            raise ValueError("the slots or the store's rows do not fit the budget")
+        if (last < first).any() or (last > first + stride).any():
+            raise ValueError("the rows' bounds do not fit the stored values")
+        used = np.arange(S)[:, None] < given["n_sv"]
+        users = np.bincount(given["holds"][used], minlength=N)
+        free = given["free"][: given["n_free"][0]]
+        unused = np.flatnonzero(users == 0).tolist()
+        if not np.array_equal(users, given["users"]) or sorted(free.tolist()) != unused:
+            raise ValueError("the examples in use are not those that the slots hold")
+        if given["size"].tolist() != [N - free.size, int(given["n_sv"].sum())]:
+            raise ValueError("the number of stored vectors is not that of the arrays")
+        B = self.make(setup)
+        R = B.dots.shape[1]
+        return B._replace(**given, K=kernel_room(R, S, m), dots=np.zeros((N, R)))
+
+    def add_classes(self, arrays: Arrays, setup: Setup) -> Arrays:
+        A = arrays["A"]
+        return {**arrays, "A": np.pad(A, [(0, 0), (0, 0), (0, setup.classes - A.shape[-1])])}
+
+
+@dataclass(frozen=True)
+class Dictionary(Slots):
+    """A Budget without a limit. Its slots grow part by part of a stream, with the arrays along them, since a
+    matrix with room for every example of a long stream would fill any memory.
+    """
+
+    elastic: ClassVar[bool] = True
+
+    def described(self) -> tuple[str, str]:
+        return "a dictionary of stored vectors", "n · (d + m), or less"
+
+    def sizes(self) -> list[str]:
+        return []
+
+    @property
+    def limit(self) -> str | None:
+        return None
+
+    def unlimited(self, params: Mapping[str, Any]) -> bool:
+        return True
+
+    def absent(self, params: Mapping[str, Any]) -> bool:
+        return False
+
+    def most(self, setup: Setup) -> int:
+        from omkl.engine.budget_record import UNLIMITED
+
+        return UNLIMITED
+
+    def grow(self, value: Any, state: Mapping[str, Any], setup: Setup, stream: "Stream", learn: bool) -> Any:
+        return value
+
+    def grow_part(self, value: Any, stream: "Stream", learn: bool) -> Any:
+        from omkl.engine.budget_record import reserve_slots
+
+        starts = stream.indptr[stream.order]
+        longest = int((stream.indptr[stream.order + 1] - starts).max(initial=0))
+        return reserve_slots(value, stream.T if learn else 0, longest)
+
+
+def _in_order(B: Any) -> np.ndarray:
+    """Return the numbers of the examples that a Budget holds, the first that came first."""
+    kept = np.flatnonzero(B.users > 0)
+    return kept[np.argsort(B.origin[kept], kind="stable")]
+
+
+def _in_use(ends: np.ndarray, size: int) -> np.ndarray:
+    """Whether each place of the store belongs to an example (size,)."""
+    steps = np.zeros(size + 1, np.int64)
+    np.add.at(steps, ends[::2], 1)
+    np.add.at(steps, ends[1::2], -1)
+    return np.cumsum(steps[:size]) > 0
+
+
+def _shape(name: str, m: int, classes: int | None) -> tuple[tuple[int | None, ...], Any]:
+    """Return shape and type of an array of a Budget; classes: how many, of more than two."""
+    if name == "A":
+        return (None, m, *([] if classes is None else [classes])), np.float64
+    if name in ("own", "holds", "born"):
+        return (None, m), np.int64 if name in ("holds", "born") else np.float64
+    if name in ("n_sv", "oldest"):
+        return (m,), np.int64
+    if name in ("n_put", "n_free", "size"):
+        return (2 if name == "size" else 1,), np.int64
+    return (None,), {"values": np.float64, "norm2": np.float64, "indices": np.int32}.get(name, np.int64)
+
+
+# ------------------------------------------------------------------ random features
+
+
+@dataclass(frozen=True)
+class Lifting(Resource):
+    """Random features: how many, and how they are drawn: a hyperparameter, or the kind itself, or
+    ``{hyperparameter: {value: kind}}``.
+    """
+
+    features: str
+    kind: str | dict[str, dict[str, str]]
+
+    form = "FeaturesForm"
+
+    @classmethod
+    def parse(cls, written: Mapping[str, Any], known: Known) -> "Lifting":
+        keys = cls.keys(written)
+        if "kind" not in keys:
+            raise ValueError("kind is missing: a hyperparameter, or how the frequencies are drawn")
+        known.check(keys["features"])
+        if not isinstance(keys["kind"], Mapping):
+            known.check(keys["kind"], *DRAWN)
+            return cls(**keys)
+        if len(keys["kind"]) != 1 or not all(isinstance(named, Mapping) for named in keys["kind"].values()):
+            raise ValueError("kind must be a word or {hyperparameter: {value: kind}}")
+        for name, named in keys["kind"].items():
+            known.check(name)
+            for kind in named.values():
+                known.check(kind, *DRAWN)
+        return cls(**keys)
+
+    def described(self) -> tuple[str, str]:
+        return f"{self.features} random frequencies for each kernel", f"m · {self.features} · d"
+
+    def sizes(self) -> list[str]:
+        return [self.features]
+
+    @property
+    def frequencies(self) -> str | None:
+        return self.features
+
+    def drawn(self, params: Mapping[str, Any]) -> str:
+        """Return how these hyperparameters draw the frequencies, one of DRAWN."""
+        if isinstance(self.kind, str):
+            return params.get(self.kind, self.kind)
+        ((name, kinds),) = self.kind.items()
+        return kinds[params[name]]
+
+    def numbers(self, setup: Setup) -> int:
+        return 3 * setup.m * setup.length(self.features) * setup.d
+
+    def make(self, setup: Setup) -> Any:
+        from omkl.engine.features import make_features
+
+        D, kind = setup.length(self.features), self.drawn(setup.params)
+        return make_features(setup.kernels, setup.d, D, kind, setup.rng, setup.frequencies, setup.many)
+
+    def widen(self, value: Any, setup: Setup) -> Any:
+        from omkl.engine.features import further_frequencies
+
+        kind = self.drawn(setup.params)
+        more = further_frequencies(setup.kernels, value, setup.d, kind, setup.rng)
+        return value._replace(V=np.concatenate([value.V, more]))
+
+    def save(self, value: Any) -> Arrays:
+        return {"V": value.V}
+
+    def load(self, arrays: Arrays, setup: Setup) -> Any:
+        from omkl.engine.features import features_of
+
+        columns = setup.m * setup.length(self.features)
+        V = checked(arrays, "V", (setup.d, columns), np.float64)
+        return features_of(V, setup.m, self.drawn(setup.params), setup.many)
