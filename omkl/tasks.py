@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from typing import Any
 
 TASKS = ("classification", "regression", "novelty")
-MEASURES = ("nlpd",)  # what a learner may report beside its task's error: the negative log predictive density
+# what a learner may report beside its task's error
+MEASURES = {"nlpd": "negative log predictive density"}
 
 
 def by_task(value: Any) -> bool:

@@ -112,9 +112,7 @@ def make(folder: Path, cells: int, reps: int, curves: bool) -> None:
                     **outcome(chance, T, len(pool["kernels"])),
                     "provenance": origin | {"time": stamp(count), "load": round(chance.uniform(0, 64), 2)},
                 }
-                names = ("algo", "params", "data_hash", "order", "revision", "task")
-                seed = int(line["permutation_seed"])
-                key = cell_key(**{n: line[n] for n in names}, pool=kernels, permutation_seed=seed)
+                key = cell_key(line)
                 files["cells"].write(encode_cell({"key": key, **line}))
                 if curves:
                     files["curves"].write(encode_curve(key, stamp(count), curve(chance, T, line["mistakes"])))

@@ -12,7 +12,7 @@ from omkl.config.spec import LearnerSpec
 from omkl.engine.stream import Stream
 from omkl.errors import UserError, suggest
 from omkl.estimators.arguments import argument_name, class_name
-from omkl.learner.job import warm_up
+from omkl.learner.cell import warm_up
 from omkl.learner.learner import Learner
 from omkl.learner.one_pass import choose_kernels
 from omkl.learner.saved import unpack as unpack  # with it come pickles of learners

@@ -28,8 +28,8 @@ from omkl.data.dataset import Dataset
 from omkl.errors import OmklError, UserError
 from omkl.executors import Failure, Function, Outcomes, attempt, leftovers, one_line
 from omkl.executors.dask_client import close, connect
+from omkl.learner.cell import Cell, detach, keep
 from omkl.learner.interrupts import ctrl_c_later
-from omkl.learner.job import Job, detach, keep
 from omkl.store import provenance
 
 POLL = 0.005  # seconds between looks at the results
@@ -168,7 +168,7 @@ class _Sent:
 
     def _submit(self, job: Any, tries: int) -> None:
         bare, data = job, None
-        if isinstance(job, Job) and (self.settings.remote or not isinstance(job.data, Path)):
+        if isinstance(job, Cell) and (self.settings.remote or not isinstance(job.data, Path)):
             bare, dataset = detach(job)
             data = self.data.get(job.content_hash) or self.client.submit(_given, dataset, pure=False)
             self.data[job.content_hash] = data

@@ -47,7 +47,7 @@ def novelties() -> Novelties:
     """
     from omkl import data
     from omkl.config import learner_spec
-    from omkl.learner.job import warm_up
+    from omkl.learner.cell import warm_up
     from omkl.learner.learner import Learner
 
     spec = learner_spec("norma_novelty")

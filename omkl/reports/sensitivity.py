@@ -20,8 +20,8 @@ COLUMNS = ("panel", "x", "line", "y_mean", "y_std")
 def sensitivity_table(summary: "pd.DataFrame", name: str, measure: str = "mistake_pct") -> "pd.DataFrame":
     """Return the table that ``draw_sensitivity`` takes from the summary of a sweep over one hyperparameter.
 
-    name: as in params, "beta"; measure: of summary.MEASURES. A panel per data set; a learner that lacks the
-    hyperparameter, or was not swept, has a level line (x is NaN). Raises UserError when nothing was swept.
+    name: as in params, "beta"; measure: of store.fields.AVERAGED. A panel per data set; a learner without
+    the hyperparameter, or one not swept, has a level line (x is NaN). Raises UserError if nothing was swept.
     """
     axes = axes_of(summary)
     if name not in axes:

@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from omkl import tasks
 from omkl.config.settings_text import params_text
 from omkl.reports import origin
 from omkl.reports.confusions import class_errors
@@ -14,27 +13,17 @@ from omkl.reports.measures import BY_TASK
 from omkl.reports.origin import Origins
 from omkl.reports.rows import Parts, Row, by_count, rows_of, shown_params
 from omkl.reports.winner import winners
+from omkl.store.fields import AVERAGED
 from omkl.store.frames import no_collection, with_extra
 
 if TYPE_CHECKING:
     import pandas as pd
 
 ALPHA = 0.05
-MEASURES = (  # column of the cells, name of the columns made from it, times what
-    ("mistakes", "mistakes", 1.0),
-    ("mistake_rate", "mistake_pct", 100.0),
-    ("mse", "mse_e3", 1000.0),
-    *((name, name, 1.0) for name in tasks.MEASURES),
-    ("n_sv_sum", "n_sv_sum", 1.0),
-    ("n_sv_union", "n_sv_union", 1.0),
-    ("n_sv_combined", "n_sv_combined", 1.0),
-    ("seconds", "seconds", 1.0),
-    ("memory", "memory_mib", 2.0**-20),
-)
 READ = (  # the columns of cells that a table needs, and of its notes
     *("data", "data_hash", "order", "algo", "params", "pool", "pool_spec", "task", "seed"),
     *("permutation_seed", "T", "m", "rounds", "hits", "origin", "load", "n_weights", "heaviest"),
-    *(column for column, _, _ in MEASURES),
+    *AVERAGED,
 )
 _OBJECTS = ("T", "m", "pool", "classes", "class_errors")
 _FLAGS = ("is_yardstick", "complete", "marked", "best")
@@ -43,7 +32,7 @@ COLUMNS = (
     "shown",
     *("params", "reps", "asked", "complete", "marked", "best", "p_value", "common"),
     *("classes", "class_errors"),
-    *(f"{name}_{part}" for _, name, _ in MEASURES for part in ("mean", "std")),
+    *(f"{name}_{part}" for name, _ in AVERAGED.values() for part in ("mean", "std")),
     *origin.COLUMNS,
 )
 
@@ -121,7 +110,7 @@ def _means(parts: Parts, count: int, cells: "pd.DataFrame") -> dict[str, np.ndar
     """
     means: dict[str, np.ndarray] = {}
     T = cells["T"].to_numpy().astype(float)
-    for column, name, factor in MEASURES:
+    for column, (name, factor) in AVERAGED.items():
         mean, std = (np.full(count, np.nan) for _ in range(2))
         means |= {f"{name}_mean": mean, f"{name}_std": std}
         if cells[column].notna().any():

@@ -1,4 +1,4 @@
-"""A cell is one learner on one data set in one order: the cells of a plan, and their keys.
+"""The cells of a plan.
 
 A budget may be the size of another learner: ``algo.budget={match:bomkc_spa}``. The budget B of each kernel
 then makes m B as near as possible to the other learner's #SV, the mean over the same data set, pool, order,
@@ -9,7 +9,7 @@ seed and repetitions. It becomes a number before a cell's key is formed, so the 
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import omkl.data
@@ -18,55 +18,19 @@ from omkl.config.learners import check_classes, matched_params, to_match
 from omkl.data import Dataset
 from omkl.data.offsets import warn_of_offsets
 from omkl.errors import OmklError, UserError
-from omkl.learner.job import Job, keep
+from omkl.learner.cell import Cell, keep
 from omkl.learner.ranges import check_rows, growth
 from omkl.learner.source import source
 from omkl.resources.resource import Setup
 from omkl.resources.size import pass_seconds
-from omkl.store.keys import cell_key
 from omkl.store.store import Store
 
 ROUND = 5e-4  # seconds of a round of scikit-learn's estimators
 
 
-@dataclass(frozen=True)
-class Cell:
-    """One cell of a plan: its key in the store, how it is run, and an estimate of its seconds.
-
-    params: the hyperparameters of the plan; the job has a number where a budget matches a size.
-    """
-
-    key: str
-    job: Job
-    cost: float
-    params: dict[str, Any]
-
-    @property
-    def line(self) -> dict[str, Any]:
-        """The cell's line in the store, without results and provenance."""
-        job, pool = self.job, self.job.pool
-        return {
-            "key": self.key,
-            "algo": job.spec.name,
-            "params": {**job.spec.former, **job.params},
-            "pool": pool and pool["name"],
-            "pool_spec": pool and {"normalise": pool["normalise"], "kernels": pool["kernels"]},
-            "data": job.name,
-            "data_hash": job.content_hash,
-            "task": job.task,
-            "order": job.order,
-            "rep": job.rep,
-            "seed": job.seed,
-            "permutation_seed": str(job.permutation_seed),
-            "revision": job.spec.revision,
-            **({"source": job.source} if job.source else {}),
-            **({"rounds": list(job.rounds)} if job.rounds else {}),
-        }
-
-
 def data_names(cells: Iterable[Cell]) -> dict[str, str]:
     """Return what the cells' data sets are called, by content hash: with its start where two share a name."""
-    names = {cell.job.content_hash: cell.job.name for cell in cells}
+    names = {cell.content_hash: cell.name for cell in cells}
     count = Counter(names.values())
     return {own: f"{name} ({own[:6]})" if count[name] > 1 else name for own, name in names.items()}
 
@@ -127,7 +91,7 @@ def expand(
             setup = Setup(params, setting.kernel_pool, classes=dataset.n_classes)
             cost = cost_of(spec, setup, T, nnz)
             for rep, seed in enumerate(seeds):
-                job = Job(
+                cell = Cell(
                     spec=spec,
                     params=params,
                     pool=setting.pool,
@@ -144,8 +108,9 @@ def expand(
                     classes=dataset.n_classes,
                     source=sources[spec.name],
                     rounds=rounds,
+                    planned=setting.params,
+                    cost=cost,
                 )
-                cell = Cell(_key(job, spec.revision), job, cost, setting.params)
                 cells.setdefault((name, setting.pool and setting.pool["name"], cell.key), cell)
     return list(cells.values())
 
@@ -156,23 +121,7 @@ def _suits(spec: LearnerSpec, dataset: Dataset) -> bool:
 
 def older_keys(cells: Iterable[Cell]) -> dict[str, tuple[str, int | str]]:
     """Return the keys that cells had under older revisions of their learners: learner and revision by key."""
-    jobs = [cell.job for cell in cells]
-    return {_key(job, old): (job.spec.name, old) for job in jobs for old in range(1, job.spec.revision)}
-
-
-def _key(job: Job, revision: int) -> str:
-    return cell_key(
-        algo=job.spec.name,
-        params={**job.spec.former, **job.params},
-        pool=job.pool,
-        data_hash=job.content_hash,
-        order=job.order,
-        permutation_seed=job.permutation_seed,
-        revision=revision,
-        task=job.task,
-        source=job.source,
-        rounds=list(job.rounds) if job.rounds else None,
-    )
+    return {cell.key_of(old): (cell.spec.name, old) for cell in cells for old in range(1, cell.spec.revision)}
 
 
 def _check(setting: Setting, spec: LearnerSpec, params: dict[str, Any], dataset: Dataset) -> None:

@@ -18,10 +18,10 @@ from omkl.config.kernel_pools import kernel_pool
 from omkl.config.settings_text import params_text
 from omkl.data import registry
 from omkl.engine import numba_cache
-from omkl.learner.job import Job, dataset_of
+from omkl.learner.cell import Cell, dataset_of
 from omkl.resources.resource import Setup
 from omkl.resources.size import bytes_stored
-from omkl.run.cells import Cell, SizeUnknown, cost_of, data_names, expand
+from omkl.run.cells import SizeUnknown, cost_of, data_names, expand
 from omkl.run.runner import by_key, executor_for
 from omkl.store import provenance
 from omkl.store.store import Store
@@ -85,23 +85,23 @@ def estimate(plans: list[Plan], jobs: int | None = None, fresh: bool = False) ->
     cells = by_key([cell for plan in plans for cell in _cells(plan, assumed)])
     with Store(plans[0].store) as store:
         done = set() if fresh else store.done(cells)
-        known = _Rates(store, [cell.job for cell in cells.values()])
+        known = _Rates(store, list(cells.values()))
     missing = [cell for key, cell in cells.items() if key not in done]
     rows, work, most_memory = [], Guess(0.0, 0.0, 0.0), Guess(0.0, 0.0, 0.0)
     groups: dict[str, list[Cell]] = defaultdict(list)  # the repetitions of each row, in the plan's order
     for cell in cells.values():
-        groups[known.which(cell.job)].append(cell)
+        groups[known.which(cell)].append(cell)
     names = data_names(cells.values())
     for own in groups.values():
         left = sum(cell.key not in done for cell in own)
         basis, each = known.seconds(own[0])
         if left:
             work = work.plus(each.plus(Guess(CELL, CELL / 2, CELL * 2)).times(left))
-            most_memory = max(most_memory, known.bytes(own[0].job), key=lambda guess: guess.about)
-        rows.append({"data": names[own[0].job.content_hash], **_row(own, left, each, basis)})
+            most_memory = max(most_memory, known.bytes(own[0]), key=lambda guess: guess.about)
+        rows.append({"data": names[own[0].content_hash], **_row(own, left, each, basis)})
     executor = executor_for(plans[0], missing, jobs) if plans[0].exec["name"] != "slurm" else None
     processes = max(1, min(executor.workers if executor else plans[0].exec["parallel"], len(missing)))
-    compiling = not_compiled((cell.job.spec, cell.job.params, cell.job.classes) for cell in missing)
+    compiling = not_compiled((cell.spec, cell.params, cell.classes) for cell in missing)
     time = work.times(1 / processes)
     if missing:
         start = START + (WORKERS if executor and executor.name != "serial" else 0.0)
@@ -129,11 +129,11 @@ def _cells(plan: Plan, assumed: list[str]) -> Iterator[Cell]:
 
 
 def _row(cells: list[Cell], left: int, each: Guess, basis: str) -> dict[str, Any]:
-    job = cells[0].job
-    pool = f" pool={job.pool['name']}" if job.pool else ""
-    unusual = job.spec.unusual(cells[0].params, job.task)
+    first = cells[0]
+    pool = f" pool={first.pool['name']}" if first.pool else ""
+    unusual = first.spec.unusual(first.planned, first.task)
     return {
-        "algo": job.spec.name,
+        "algo": first.spec.name,
         "settings": f"{params_text(unusual)}{pool}".strip(),
         "cells": len(cells),
         "done": len(cells) - left,
@@ -148,15 +148,15 @@ def _row(cells: list[Cell], left: int, each: Guess, basis: str) -> dict[str, Any
 class _Rates:
     """What the store says of these learners: seconds, their ratio to the cost model, and vectors stored."""
 
-    def __init__(self, store: Store, jobs: list[Job]) -> None:
+    def __init__(self, store: Store, cells: list[Cell]) -> None:
         self.same: dict[str, list[float]] = defaultdict(list)
         self.ratios: dict[tuple[str, str], list[float]] = defaultdict(list)
         self.kept: dict[tuple[str, str], list[float]] = defaultdict(list)
         self._memo: dict[tuple, str] = {}  # cells share their params and pool objects
         costs: dict[str, float | None] = {}
-        learners = {job.spec.name for job in jobs}
-        sizes = {job.content_hash: job for job in jobs}
-        nnz = {data: dataset_of(job).nnz / dataset_of(job).T for data, job in sizes.items()}  # of a row
+        learners = {cell.spec.name for cell in cells}
+        sizes = {cell.content_hash: cell for cell in cells}
+        nnz = {data: dataset_of(cell).nnz / dataset_of(cell).T for data, cell in sizes.items()}  # of a row
         # kept, so that the ids above stay those of one object
         self._lines = store.cells(columns=_TIMED, where={"algo": learners})
         for line in self._lines.to_dict("records"):
@@ -175,12 +175,12 @@ class _Rates:
             if cost := costs[which]:
                 self.ratios[learner, data].append(line["seconds"] / cost)
 
-    def which(self, job: Job) -> str:
+    def which(self, cell: Cell) -> str:
         """Return what makes two cells the same but for their repetition."""
-        memo = (job.spec.name, job.content_hash, id(job.params), id(job.pool), job.rounds)
+        memo = (cell.spec.name, cell.content_hash, id(cell.params), id(cell.pool), cell.rounds)
         if memo not in self._memo:
-            params = {**job.spec.former, **job.params}
-            self._memo[memo] = _text(job.spec.name, job.content_hash, params, job.pool, job.rounds)
+            params = cell.setting["params"]
+            self._memo[memo] = _text(cell.spec.name, cell.content_hash, params, cell.pool, cell.rounds)
         return self._memo[memo]
 
     def _which(self, learner: str, data: str, params: Any, pool: Any, rounds: Any) -> str:
@@ -191,8 +191,8 @@ class _Rates:
 
     def seconds(self, cell: Cell) -> tuple[str, Guess]:
         """Return what is known of a cell, as one of RANGES, and its seconds."""
-        job, (learner, data) = cell.job, (cell.job.spec.name, cell.job.content_hash)
-        if seconds := self.same.get(self.which(job)):
+        learner, data = cell.spec.name, cell.content_hash
+        if seconds := self.same.get(self.which(cell)):
             return _guess("same cells", seconds)
         if ratios := self.ratios.get((learner, data)):
             return _guess("same learner and data", [ratio * cell.cost for ratio in ratios])
@@ -201,13 +201,13 @@ class _Rates:
             return _guess("same learner", [ratio * cell.cost for ratio in others])
         return _guess("cost model", [cell.cost])
 
-    def bytes(self, job: Job) -> Guess:
-        """Return the bytes of a process that runs a job."""
-        dataset = dataset_of(job)
+    def bytes(self, cell: Cell) -> Guess:
+        """Return the bytes of a process that runs a cell."""
+        dataset = dataset_of(cell)
         size = sum(array.nbytes for array in (dataset.indptr, dataset.indices, dataset.values, dataset.y))
-        setup = Setup(job.params, job.kernel_pool, dataset.d, classes=job.classes)
-        fixed, stored = bytes_stored(job.spec.state, setup, dataset.T, dataset.nnz)
-        shares = self.kept.get((job.spec.name, job.content_hash), [0.0, 1.0])
+        setup = Setup(cell.params, cell.kernel_pool, dataset.d, classes=cell.classes)
+        fixed, stored = bytes_stored(cell.spec.state, setup, dataset.T, dataset.nnz)
+        shares = self.kept.get((cell.spec.name, cell.content_hash), [0.0, 1.0])
         about = PROCESS + size + fixed + stored * sum(shares) / len(shares)
         return Guess(
             about, 0.8 * PROCESS + fixed + stored * min(shares), 1.4 * (PROCESS + size + fixed + 2 * stored)

@@ -23,7 +23,7 @@ from omkl.data.recipe import Recipe
 from omkl.engine.stream import make_stream
 from omkl.errors import UserError, show, suggest
 from omkl.learner import model_file
-from omkl.learner.job import warm_up
+from omkl.learner.cell import warm_up
 from omkl.learner.learner import Learner
 from omkl.learner.model import Progress, classify, score
 from omkl.learner.one_pass import choose_kernels

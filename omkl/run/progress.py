@@ -8,8 +8,7 @@ from typing import Any
 
 from omkl.executors import leftovers
 from omkl.learner import board
-from omkl.learner.job import Job
-from omkl.run.cells import Cell
+from omkl.learner.cell import Cell
 
 LOOK = 0.25  # seconds between looks at the processes' notes
 FORM = "{desc} {percentage:3.0f}%|{bar}| {elapsed}<{remaining}{postfix}"
@@ -18,8 +17,8 @@ FORM = "{desc} {percentage:3.0f}%|{bar}| {elapsed}<{remaining}{postfix}"
 class Bar:
     """A bar on stderr, if that is a terminal, of the cells that are to run.
 
-    jobs: those of the cells, in order, to be given to an executor. They note their rounds in files of this
-    machine, which a thread reads; without a bar, or on other machines (``remote``), nothing is noted.
+    cells: in order, to be given to an executor. They note their rounds in files of this machine, which a
+    thread reads; without a bar, or on other machines (``remote``), nothing is noted.
     """
 
     def __init__(self, cells: list[Cell], total: int, show: bool, remote: bool) -> None:
@@ -37,13 +36,13 @@ class Bar:
         self._lock = threading.Lock()
         self._running = dict(enumerate(cells))
         self._total, self._worked = total, 0.0
-        self.jobs = [cell.job for cell in cells]
+        self.cells = cells
         self._folder: Path | None = None
         if not (self._bar.disable or remote):
             self._folder = folder = self._stack.enter_context(leftovers.scratch()) / "rounds"
             folder.mkdir()
-            self.jobs = [replace(job, board=folder, number=n) for n, job in enumerate(self.jobs)]
-        self._places = {id(job): number for number, job in enumerate(self.jobs)}
+            self.cells = [replace(cell, board=folder, number=n) for n, cell in enumerate(cells)]
+        self._places = {id(cell): number for number, cell in enumerate(self.cells)}
 
     def __enter__(self) -> "Bar":
         if self._folder:
@@ -58,13 +57,12 @@ class Bar:
         self._stack.close()
         self._bar.close()
 
-    def finished(self, job: Job) -> Cell:
-        """Count a job as done and return its cell."""
+    def finished(self, cell: Cell) -> None:
+        """Count a cell as done."""
         with self._lock:
-            cell = self._running.pop(self._places[id(job)])
+            del self._running[self._places[id(cell)]]
             self._worked += cell.cost
         self._show({})
-        return cell
 
     def _watch(self) -> None:
         assert self._folder is not None
@@ -82,6 +80,6 @@ class Bar:
             self._bar.set_description_str(f"{self._total - len(self._running)}/{self._total} cells", False)
             if live:
                 number = max(live, key=lambda number: self._running[number].cost)
-                job, (t, T) = self._running[number].job, live[number]
-                self._bar.set_postfix_str(f"{job.spec.name} on {job.name}: round {t:,} of {T:,}", False)
+                cell, (t, T) = self._running[number], live[number]
+                self._bar.set_postfix_str(f"{cell.spec.name} on {cell.name}: round {t:,} of {T:,}", False)
             self._bar.refresh()

@@ -13,11 +13,12 @@ from omkl import executors
 from omkl.config import Plan
 from omkl.errors import Overflow
 from omkl.executors import Executor, Failure, leftovers
-from omkl.learner.job import check_memory, run_cell, warm_up
+from omkl.learner.cell import Cell, check_memory, run_cell, warm_up
 from omkl.resources.state import may_share
-from omkl.run.cells import Cell, expand, older_keys
+from omkl.run.cells import expand, older_keys
 from omkl.run.progress import Bar
 from omkl.store import provenance
+from omkl.store.fields import KEYED, OBJECTS
 from omkl.store.keys import dumps
 from omkl.store.store import Store
 
@@ -97,9 +98,8 @@ def run_plans(
             if progress and (hint := idle_cores(missing, executor)):
                 print(hint, file=sys.stderr, flush=True)
             if not executor.remote:
-                different = {(id(cell.job.params), cell.job.content_hash): cell.job for cell in missing}
-                for job in different.values():
-                    check_memory(job)
+                for cell in {(id(cell.params), cell.content_hash): cell for cell in missing}.values():
+                    check_memory(cell)
             store.open()
             try:
                 running = run_cells(missing, executor, store, len(distinct), progress, curves=not trials)
@@ -159,7 +159,7 @@ def executor_for(plan: Plan, missing: list[Cell], jobs: int | None) -> Executor:
 def idle_cores(missing: list[Cell], executor: Executor) -> str:
     """Return a hint where long cells would leave cores idle that could share a pass, else nothing."""
     cores, count = provenance.cores(), len(missing)
-    long = [cell for cell in missing if cell.cost > LONG_CELL and may_share(cell.job.spec.state)]
+    long = [cell for cell in missing if cell.cost > LONG_CELL and may_share(cell.spec.state)]
     threads = cores // count
     if executor.remote or executor.threads > 1 or threads < 2 or not long:
         return ""
@@ -177,8 +177,8 @@ def by_key(cells: list[Cell]) -> dict[str, Cell]:
 
 def other_sources(store: Store, cells: Mapping[str, Cell]) -> Counter[tuple[str, int | str]]:
     """Count stored cells like these that another source of the same learner of a folder has made."""
-    names = ("algo", "params", "pool_spec", "data_hash", "order", "permutation_seed", "task", "rounds")
-    foreign = [cell.line for cell in cells.values() if cell.job.source]
+    names = [field.name for field in KEYED if field.name not in ("source", "revision")]
+    foreign = [cell.setting for cell in cells.values() if cell.source]
     wanted = {dumps([line.get(name) for name in names], sort_keys=True) for line in foreign}
     sources = {line["algo"]: line["source"] for line in foreign}
     if not foreign:
@@ -204,18 +204,18 @@ def run_cells(
     """Run cells in the order given and yield each line once it is stored; curves: with their curves."""
     leftovers.sweep()
     if not executor.remote:
-        warm_up((cell.job.spec, cell.job.params, cell.job.classes) for cell in missing)
+        warm_up((cell.spec, cell.params, cell.classes) for cell in missing)
     origin = provenance.collect(executor.name, executor.workers, executor.threads)
     if executor.threads > 1:
-        missing = [replace(cell, job=replace(cell.job, threads=executor.threads)) for cell in missing]
+        missing = [replace(cell, threads=executor.threads) for cell in missing]
     with (
         Bar(missing, total, progress, executor.remote) as bar,
-        closing(executor.run(run_cell, bar.jobs)) as outcomes,
+        closing(executor.run(run_cell, bar.cells)) as outcomes,
     ):
-        for job, outcome in outcomes:
-            cell = bar.finished(job)
-            prepared = {"prepared": cell.job.prepared} if cell.job.prepared else {}
-            line = cell.line | {"provenance": origin | provenance.stamp() | prepared}
+        for cell, outcome in outcomes:
+            bar.finished(cell)
+            prepared = {"prepared": cell.prepared} if cell.prepared else {}
+            line = {"key": cell.key, **cell.setting, "provenance": origin | provenance.stamp() | prepared}
             yield _stored(store, line, outcome, curves)
 
 
@@ -248,10 +248,9 @@ def table_of(store: Store, cells: list[Cell], columns: Sequence[str] | None = No
     place = {key: number for number, key in enumerate(stored["key"])}
     finished = [cell for cell in cells if cell.key in place]
     table = stored.iloc[[place[cell.key] for cell in finished]].reset_index(drop=True)
-    lines = [cell.line for cell in finished]
     for name in ("data", "pool", "rep", "seed"):
         if name in table:
-            kind = object if name in ("data", "pool") else None  # equal names stay one object
-            table[name] = pd.Series([line[name] for line in lines], dtype=kind)
-    table["params"] = [cell.params for cell in finished]
+            kind = object if name in OBJECTS else None  # equal names stay one object
+            table[name] = pd.Series([cell.setting[name] for cell in finished], dtype=kind)
+    table["params"] = [cell.planned for cell in finished]
     return table

@@ -26,9 +26,10 @@ import omkl.data
 from omkl.config import Plan
 from omkl.errors import OmklError, UserError
 from omkl.files import locked
+from omkl.learner.cell import Cell
 from omkl.paths import EXTENSIONS, extensions
 from omkl.run import submitted_jobs
-from omkl.run.cells import Cell, expand
+from omkl.run.cells import expand
 from omkl.run.runner import by_key
 from omkl.run.slurm_job import SAME, run_chunk
 from omkl.run.submitted_jobs import write
@@ -104,16 +105,16 @@ def _described(plan: Plan, cells: list[Cell], named: dict[str, str]) -> list[dic
     named: the data sets as the user named them, by content hash.
     """
     parts = []
-    for digest, group in groupby(cells, key=lambda cell: cell.job.content_hash):
-        jobs = [cell.job for cell in group]
-        settings = [{"algo": job.spec.name, "params": job.params, "pool": job.pool} for job in jobs]
+    for digest, group in groupby(cells, key=lambda cell: cell.content_hash):
+        own = list(group)
+        settings = [{"algo": cell.spec.name, "params": cell.params, "pool": cell.pool} for cell in own]
         parts.append(
             {
                 "data": named[digest],
                 "settings": list({dumps(setting): setting for setting in settings}.values()),
                 "preparation": asdict(plan.preparation),
-                "reps": 1 + max(job.rep for job in jobs),
-                **{name: getattr(jobs[0], name) for name in SAME},
+                "reps": 1 + max(cell.rep for cell in own),
+                **{name: getattr(own[0], name) for name in SAME},
                 "rounds": plan.rounds,
             }
         )

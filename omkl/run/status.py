@@ -51,8 +51,8 @@ def status(plan: Plan) -> Status:
     counts: dict[tuple[str, str], Counter[str]] = {}
     names = data_names(cells)
     for cell in cells:
-        name = names[cell.job.content_hash]
-        counts.setdefault((name, cell.job.spec.name), Counter())[states[cell.key]] += 1
+        name = names[cell.content_hash]
+        counts.setdefault((name, cell.spec.name), Counter())[states[cell.key]] += 1
     columns = (*STATES, UNKNOWN) if unknown else STATES
     rows = [
         {"data": data, "algo": learner, "cells": count.total(), **{name: count[name] for name in columns}}

@@ -7,7 +7,8 @@ from dataclasses import replace
 from omkl.config import Plan
 from omkl.config.learners import to_match
 from omkl.errors import UserError
-from omkl.run.cells import Cell, expand, older_keys
+from omkl.learner.cell import Cell
+from omkl.run.cells import expand, older_keys
 from omkl.run.runner import Outcome, by_key, table_of
 from omkl.store.store import Store
 

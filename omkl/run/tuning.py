@@ -254,7 +254,7 @@ def _scores(states: list[_State], outcome: Outcome) -> Iterator[dict[int, Score]
     for state in states:
         keys: dict[str, list[str]] = {}
         for cell in expand(state.plan):
-            keys.setdefault(repr(cell.params), []).append(cell.key)
+            keys.setdefault(repr(cell.planned), []).append(cell.key)
         scores = {}
         for place in state.places:
             wanted = keys[repr(state.race.trials[place].params)]

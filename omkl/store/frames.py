@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import orjson
 
-from omkl.store.lines import COLUMNS, OBJECTS, OWN_PROVENANCE, SHARED, Fields, Line
+from omkl.store.fields import NAMES, OBJECTS, SHARED
+from omkl.store.lines import OWN_PROVENANCE, Fields, Line
 from omkl.store.segments import EXTRA, NUMBERS, PLACES, RANK, TEXTS, Damaged, Segment, Select, raw_keys
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ class Columns(dict[str, list[Any]]):
     """Cells as columns, filled a few at a time, so that parsed lines do not pile up in memory."""
 
     def __init__(self) -> None:
-        super().__init__({name: [] for name in COLUMNS})
+        super().__init__({name: [] for name in NAMES})
 
     def add(self, cells: list[Fields]) -> None:
         """Append the fields of some cells."""
@@ -65,8 +66,8 @@ def _provenance(own: dict[str, Any], shared: dict[str, Any]) -> dict[str, Any]:
 
 
 def as_row(own: dict[str, Any], shared: dict[str, Any]) -> dict[str, Any]:
-    """Return a cell's fields as one dict, COLUMNS first; what the line does not say is None."""
-    row = {**dict.fromkeys(COLUMNS), "task": "classification", **shared, **own}
+    """Return a cell's fields as one dict, NAMES first; what the line does not say is None."""
+    row = {**dict.fromkeys(NAMES), "task": "classification", **shared, **own}
     row["provenance"] = _provenance(own, shared)
     return {name: value for name, value in row.items() if name not in _NO_COLUMN}
 
@@ -123,7 +124,7 @@ def with_extra(cells: "pd.DataFrame") -> "pd.DataFrame":
 class Frame:
     """Some columns of finished cells, the newest of each key, gathered piece by piece.
 
-    names: of COLUMNS and EXTRA, or any field that a line may have
+    names: of NAMES and EXTRA, or any field that a line may have
     """
 
     def __init__(self, names: Sequence[str]) -> None:

@@ -2,59 +2,39 @@
 
 import hashlib
 import json
+from collections.abc import Mapping
 from typing import Any
+
+from omkl.store.fields import ANY, KEYED
 
 SCHEMA = 1
 _SEED = "permutation_seed"
 
 
-def cell_key(*, permutation_seed: int, **setting: Any) -> str:
-    """Return a cell's key: the hex sha256 of canonical JSON. The other arguments are those of `key_text`.
+def cell_key(setting: Mapping[str, Any]) -> str:
+    """Return a cell's key: the hex sha256 of canonical JSON of the fields that its result depends on.
 
-    Canonical: keys sorted, no white space, floats as ``repr`` prints them. A float and an int of the same
-    value differ (1.0, 1): the configuration has already given every value its declared type.
-
-    Raises ValueError for NaN or infinity, TypeError for what JSON cannot hold.
+    setting: those fields, by their names in a line (`omkl.store.fields`). Where a cell ran never counts, nor
+    do the names of its pool and its data. Canonical: keys sorted, no white space, floats as ``repr`` prints
+    them. A float and an int of the same value differ (1.0, 1): the configuration has already given every
+    value its declared type. Raises ValueError for NaN or infinity, TypeError for what JSON cannot hold.
     """
-    before, after = key_text(**setting)
-    return hashlib.sha256(before + str(permutation_seed).encode() + after).hexdigest()
+    before, after = key_text(setting)
+    return hashlib.sha256(before + str(setting[_SEED]).encode() + after).hexdigest()
 
 
-def key_text(
-    *,
-    algo: str,
-    params: dict[str, Any],
-    pool: dict[str, Any] | None,
-    data_hash: str,
-    order: str,
-    revision: int,
-    task: str = "classification",
-    source: str | None = None,
-    rounds: list[int] | None = None,
-) -> tuple[bytes, bytes]:
+def key_text(setting: Mapping[str, Any]) -> tuple[bytes, bytes]:
     """Return the text that `cell_key` hashes, before and after the digits of the permutation's seed.
 
-    The cells of one setting on one data set differ in that seed only. Of the pool only ``normalise`` and
-    ``kernels`` count, not its name or label. The task counts where it is not classification: the same numbers
-    may be classes or targets. ``source`` says what a learner of a folder of the user's is made of; ours have
-    none, so that the two never have one key. ``rounds`` is a part of the stream, the first round and the one
-    after the last; None is all of it. Where a cell ran never counts. Raises as `cell_key` does.
+    The cells of one setting on one data set differ in that seed only. Raises as `cell_key` does.
     """
-    parts = {
-        "schema": SCHEMA,
-        "algo": algo,
-        "params": params,
-        "pool": pool and {"normalise": pool["normalise"], "kernels": pool["kernels"]},
-        "data": data_hash,
-        "order": order,
-        "revision": revision,
-    }
-    if task != "classification":
-        parts["task"] = task
-    if source:
-        parts["source"] = source
-    if rounds:
-        parts["rounds"] = rounds
+    parts: dict[str, Any] = {"schema": SCHEMA}
+    for field in KEYED:
+        value = setting.get(field.name, None if field.usual is ANY else field.usual)
+        if field.name == "pool_spec" and value:  # of a pool only this counts
+            value = {"normalise": value["normalise"], "kernels": value["kernels"]}
+        if field.name != _SEED and value != field.usual:
+            parts[field.key] = value
     before = dumps({name: parts[name] for name in parts if name < _SEED}, sort_keys=True)
     after = dumps({name: parts[name] for name in parts if name > _SEED}, sort_keys=True)
     return f'{before[:-1]},"{_SEED}":"'.encode(), f'",{after[1:]}'.encode()

@@ -18,25 +18,10 @@ from typing import Any, BinaryIO, NamedTuple
 
 import orjson
 
+from omkl.store.fields import SHARED
 from omkl.store.keys import dumps
 from omkl.store.soundness import Shared, is_cell, is_curve, shared_part
-from omkl.tasks import MEASURES
 
-COLUMNS = (
-    *("key", "status", "algo", "params", "pool", "pool_spec", "data", "data_hash", "task", "order", "rep"),
-    *("seed", "permutation_seed", "revision", "T", "mistakes", "mistake_rate", "mse", "n_sv_sum"),
-    *("n_sv_union", "n_sv_combined", "n_sv_per_kernel", "weights", "pairs", "m", "seconds", "provenance"),
-    *("source", "rounds", "memory", "confusion"),
-    *MEASURES,
-)
-SHARED = (
-    *("algo", "params", "pool", "pool_spec", "data", "data_hash", "task", "order", "seed", "revision"),
-    *("T", "m", "provenance", "source", "rounds"),
-)
-OBJECTS = (  # columns of text, lists and dicts; the others hold numbers
-    *("key", "status", "algo", "params", "pool", "pool_spec", "data", "data_hash", "task", "order"),
-    *("permutation_seed", "n_sv_per_kernel", "weights", "provenance", "source", "rounds", "confusion"),
-)
 LONGEST = 2**26  # bytes of a line that is read
 OWN_PROVENANCE = ("time", "load")  # the parts of the provenance that change from cell to cell
 _FIRST = ("key", "status", "time")

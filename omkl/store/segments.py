@@ -23,19 +23,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from omkl.errors import UserError
+from omkl.store.fields import FIELDS, SHARED
 from omkl.store.keys import dumps
-from omkl.store.lines import SHARED, Broken, Line, Memo, joined_line, parse_line
-from omkl.tasks import MEASURES
+from omkl.store.lines import Broken, Line, Memo, joined_line, parse_line
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 SUFFIX = ".parquet"
 GROUP = 2**13  # rows that are read together
-NUMBERS = (
-    *("rep", "mistakes", "mistake_rate", "mse", "n_sv_sum", "n_sv_union", "n_sv_combined", "pairs"),
-    *("seconds", "memory", *MEASURES, "load"),
-)
+NUMBERS = (*(field.name for field in FIELDS if not (field.shared or field.is_object)), "load")
 TEXTS = (*(name for name in SHARED if name != "provenance"), "origin")  # as JSON
 WORDS = ("status", "date", "permutation_seed")
 PLACES = ("n_weights", "heaviest")

@@ -10,6 +10,7 @@ import math
 from itertools import pairwise
 from typing import Any
 
+from omkl.store.fields import FIELDS, NUMBER, WHOLE
 from omkl.store.keys import key_text
 from omkl.tasks import MEASURES, TASKS
 
@@ -20,15 +21,10 @@ _ROUNDING = 1e-9  # of a mistake rate, relative to 1
 _NUMBERS: set[type] = {int, float}
 _WHOLE: set[type] = {int}
 _NOTHING = type(None)
-_SHARED: Kinds = {
-    **dict.fromkeys(("algo", "data", "data_hash", "order", "task"), (str,)),
-    **dict.fromkeys(("revision", "seed", "T", "m"), (int,)),
-    **dict.fromkeys(("params", "provenance"), (dict,)),
-    "pool": (str, _NOTHING),
-    "pool_spec": (dict, _NOTHING),
-    "source": (str, _NOTHING),
-    "rounds": (list, _NOTHING),
-}
+_SHARED: Kinds = {field.name: field.types for field in FIELDS if field.shared}
+_COUNTS = [field for field in FIELDS if field.figure and not field.shared and field.types == WHOLE]
+_ALWAYS, _SOME = ([field.name for field in _COUNTS if field.always is always] for always in (True, False))
+_MEASURED = [field.name for field in FIELDS if field.figure and field.types == NUMBER and not field.always]
 _POOL: Kinds = {"normalise": (str,), "kernels": (list,)}
 _PROVENANCE: Kinds = {
     **dict.fromkeys(("host", "cpu", "backend", "time"), (str,)),
@@ -56,13 +52,10 @@ def shared_part(part: dict[str, Any]) -> Shared | None:
             and all(type(kernel["kind"]) is str for kernel in pool["kernels"])
             and all(type(version) is str for version in origin.get("versions", {}).values())
         )
-        names = ("algo", "params", "data_hash", "order", "revision")
-        own = {name: part[name] for name in names}
-        source = part.setdefault("source", None)  # ours have none: all lines then have the same fields
+        part.setdefault("source", None)  # ours have none: all lines then have the same fields
         rounds = part.setdefault("rounds", None)
         good &= rounds is None or (len(rounds) == 2 and 0 <= rounds[0] < rounds[1])
-        more = {"task": task, "source": source, "rounds": rounds}
-        before, after = key_text(**own, **more, pool=part.get("pool_spec"))
+        before, after = key_text(part)
     except _FAULTS:
         return None
     return (part, hashlib.sha256(before), after) if good else None
@@ -106,9 +99,7 @@ def _has_figures(own: dict[str, Any], T: int) -> bool:
     mse: Any = own.get("mse")
     if type(sizes) is not list:
         return False
-    # the oldest lines lack n_sv_combined
-    counts = [own["n_sv_sum"], own["n_sv_union"], own["pairs"], own.get("n_sv_combined", 0), *sizes]
-    counts.append(own.get("memory", 0))  # bytes, not of every learner
+    counts = [*(own[name] for name in _ALWAYS), *(own.get(name, 0) for name in _SOME), *sizes]
     if mistakes is None:
         good = rate is None and type(mse) in _NUMBERS and 0 <= mse < math.inf
     else:
@@ -120,7 +111,7 @@ def _has_figures(own: dict[str, Any], T: int) -> bool:
         and 0 <= seconds < math.inf
         and _is_list(counts, _WHOLE, 0)
         and (weights is None or _is_list(weights))
-        and all(type(own[name]) in _NUMBERS for name in MEASURES if own.get(name) is not None)
+        and all(type(own[name]) in _NUMBERS for name in _MEASURED if own.get(name) is not None)
         and _is_confusion(own.get("confusion"), T)
     )
 

@@ -22,8 +22,9 @@ from typing import TYPE_CHECKING, Any
 
 from omkl.errors import path_error
 from omkl.files import Lock, hold, sync_folder
+from omkl.store.fields import NAMES, OBJECTS
 from omkl.store.frames import BATCH, Columns, Frame, as_row, no_collection
-from omkl.store.lines import COLUMNS, OBJECTS, Broken, Line, encode_cell, encode_curve
+from omkl.store.lines import Broken, Line, encode_cell, encode_curve
 from omkl.store.reading import LINES, content, named, read_files, read_lines
 from omkl.store.segments import SUFFIX, Keys, Select
 
@@ -177,7 +178,7 @@ class Store:
     ) -> "pd.DataFrame":
         """Return the newest finished line of each key (all keys when None), one row each.
 
-        columns: names of columns, when None COLUMNS and whatever else the lines hold; also those of EXTRA. A
+        columns: names of columns, when None NAMES and whatever else the lines hold; also those of EXTRA. A
         few columns of many cells take a small part of the time and memory of all. where: the values to keep,
         by column, of those that cells share, such as "algo" and "data".
         ``params``, ``pool_spec`` and the lists in a row may be the same objects as in other rows: do not
@@ -246,7 +247,7 @@ def _all_columns(lines: Iterator[Line]) -> "pd.DataFrame":
             columns[name] = [values[place] for _, place in latest.values()]
     # pandas need not look for types where there are only objects
     objects = {name: pd.Series(columns[name], dtype=object, copy=False) for name in OBJECTS}
-    names = [*COLUMNS, *sorted(columns.keys() - set(COLUMNS))]
+    names = [*NAMES, *sorted(columns.keys() - set(NAMES))]
     return pd.DataFrame(columns | objects, columns=names, copy=False)
 
 

@@ -84,7 +84,7 @@ def test_data_of_two_tasks_in_one_plan(monkeypatch):
     ]
     planned = plan(["algo=raker", "data=wdbc,air", "reps=1", "yardsticks=[]"])
     cells = expand(planned)
-    assert [(c.job.name, c.job.params["loss"]) for c in cells] == [("wdbc", "logistic"), ("air", "squared")]
+    assert [(c.name, c.params["loss"]) for c in cells] == [("wdbc", "logistic"), ("air", "squared")]
     rows = rows_of(pd_frame(cells), Expected.of(planned))
     assert [(row.data, row.params["loss"], len(row.cells)) for row in rows] == [
         ("wdbc", "logistic", 1),
@@ -97,7 +97,7 @@ def test_data_of_two_tasks_in_one_plan(monkeypatch):
 def pd_frame(cells):
     import pandas as pd
 
-    return pd.DataFrame([cell.line | {"status": "ok"} for cell in cells])
+    return pd.DataFrame([{"key": cell.key, **cell.setting, "status": "ok"} for cell in cells])
 
 
 def test_keys_of_regression_are_those_of_the_values(tmp_path):
@@ -105,21 +105,23 @@ def test_keys_of_regression_are_those_of_the_values(tmp_path):
     file.write_text("0.5 1:1\n0.25 1:2\n")
     (cell,) = expand(plan(["algo=rff", f"data={file}", "task=regression", "reps=1", "yardsticks=[]"]))
     assert cell.key == cell_key(
-        algo="rff",
-        params={
-            "kernel": {"kind": "gaussian", "gamma": 0.5},
-            "D": 50,
-            "features": "orthogonal",
-            "eta": None,
-            "lam": 0.01,
-            "loss": "squared",
-        },
-        pool=None,
-        data_hash=cell.job.content_hash,
-        order="permuted",
-        permutation_seed=cell.job.permutation_seed,
-        revision=learner_spec("rff").revision,
-        task="regression",
+        {
+            "algo": "rff",
+            "params": {
+                "kernel": {"kind": "gaussian", "gamma": 0.5},
+                "D": 50,
+                "features": "orthogonal",
+                "eta": None,
+                "lam": 0.01,
+                "loss": "squared",
+            },
+            "pool_spec": None,
+            "data_hash": cell.content_hash,
+            "order": "permuted",
+            "permutation_seed": cell.permutation_seed,
+            "revision": learner_spec("rff").revision,
+            "task": "regression",
+        }
     )
 
 

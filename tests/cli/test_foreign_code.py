@@ -42,7 +42,7 @@ def place(tmp_path, monkeypatch):
 def line(algo, source):
     """A sound, sealed line of a finished cell of a learner with this source."""
     own = {"algo": algo, "params": {}, "data_hash": "0" * 64, "order": "permuted", "revision": 1}
-    key = cell_key(**own, pool=None, permutation_seed=7, source=source)
+    key = cell_key({**own, "permutation_seed": 7, "source": source})
     figures = {"mistakes": 1, "mistake_rate": 0.5, "n_sv_sum": 0, "n_sv_union": 0, "n_sv_combined": 0}
     figures |= {"n_sv_per_kernel": [], "weights": None, "pairs": 0, "m": 0, "T": 2, "seconds": 0.1}
     origin = {"provenance": {"versions": {}, "host": source, "time": "2026-11-22T00:00:00"}}

@@ -32,8 +32,10 @@ def is_there(word="mine"):
     chosen = work(word)
     if chosen.missing:
         return False
-    jobs = [cell.job for part in chosen.parts for cell in expand(part.plan)]
-    return {(job.name, job.content_hash) for job in jobs} == {("mine", registry.entry("mine").content_hash)}
+    cells = [cell for part in chosen.parts for cell in expand(part.plan)]
+    return {(cell.name, cell.content_hash) for cell in cells} == {
+        ("mine", registry.entry("mine").content_hash)
+    }
 
 
 @pytest.mark.parametrize("offline", [True, False])

@@ -6,7 +6,7 @@ import pytest
 from omkl import data
 from omkl.config import plan
 from omkl.data import registry, streams
-from omkl.learner.job import run_cell
+from omkl.learner.cell import run_cell
 from omkl.run.cells import expand
 
 BOTH = pytest.mark.parametrize("name", streams.EVERY)
@@ -34,7 +34,7 @@ def test_a_repetition_in_file_order_streams_its_own_realisation(name):
     assert (third.T, third.d, third.name, third.task) == (base.T, base.d, base.name, base.task)
     kernel = "algo.kernel={kind: gaussian, sigma: 0.5}"
     cells = expand(plan(["algo=perceptron", kernel, f"data={name}", "order=file", "reps=2", "yardsticks=[]"]))
-    first, second = (run_cell(cell.job)["mistakes"] for cell in cells)
+    first, second = (run_cell(cell)["mistakes"] for cell in cells)
     assert 0 < first != second > 0
     assert len({cell.key for cell in cells}) == 2
 

@@ -161,7 +161,7 @@ def test_regression(tmp_path, capsys):
 
 def key_of(algo, *words):
     (cell,) = expand(plan([f"algo={algo}", "data=wdbc", "reps=1", "yardsticks=[]", *words]))
-    assert cell.line["source"] == cell.job.source
+    assert cell.setting["source"] == cell.source
     return cell.key
 
 

@@ -15,7 +15,7 @@ from omkl.data import compact, registry
 from omkl.data.dataset import MANY
 from omkl.errors import UserError
 from omkl.learner import Learner, run_pass
-from omkl.learner.job import run_cell
+from omkl.learner.cell import run_cell
 from omkl.resources import size
 from omkl.resources.resource import Setup
 from omkl.resources.size import bytes_needed
@@ -177,7 +177,7 @@ def test_a_state_larger_than_the_memory_is_refused_before_any_work(tmp_path, wor
         runner.run_plan(this_plan)
     assert not (tmp_path / "store").exists()
     with pytest.raises(UserError, match=said):  # on another machine: that cell fails
-        run_cell(expand(this_plan)[0].job)
+        run_cell(expand(this_plan)[0])
 
 
 def test_what_fits_is_run_and_what_is_there_needs_no_memory(tmp_path, monkeypatch):

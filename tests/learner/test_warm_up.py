@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from support import ROOT
 
-import omkl.learner.job
+import omkl.learner.cell
 import omkl.learner.warming
 from omkl.config import learner_names, learner_spec
 from omkl.learner.choices import compiled_value
@@ -115,19 +115,19 @@ def test_a_window_is_a_version_with_a_mark_of_its_own(tmp_path, monkeypatch):
 def test_what_will_run_is_warmed_up_in_every_process(monkeypatch):
     """By the command before its workers start, and by a worker before its cell."""
     spec, seen = learner_spec("norma"), []
-    monkeypatch.setattr(omkl.learner.job, "_warm", set())
+    monkeypatch.setattr(omkl.learner.cell, "_warm", set())
     monkeypatch.setattr(omkl.learner.warming, "warm_up", seen.append)
-    monkeypatch.setattr(omkl.learner.job, "check_memory", lambda job: None)
-    monkeypatch.setattr(omkl.learner.job, "dataset_of", lambda job: 1 / 0)  # no data are needed
+    monkeypatch.setattr(omkl.learner.cell, "check_memory", lambda job: None)
+    monkeypatch.setattr(omkl.learner.cell, "dataset_of", lambda job: 1 / 0)  # no data are needed
     windows = [None, None, 50, 7, None]
     for tau in windows:
         job = SimpleNamespace(spec=spec, params={**spec.defaults, "tau": tau}, source="", classes=2)
         with pytest.raises(ZeroDivisionError):
-            omkl.learner.job.run_cell(job)
+            omkl.learner.cell.run_cell(job)
     assert [[params["tau"] for _, params, *_ in settings] for settings in seen] == [[None], [50]]
     seen.clear()
-    monkeypatch.setattr(omkl.learner.job, "_warm", set())
-    omkl.learner.job.warm_up((spec, {**spec.defaults, "tau": tau}) for tau in windows)
+    monkeypatch.setattr(omkl.learner.cell, "_warm", set())
+    omkl.learner.cell.warm_up((spec, {**spec.defaults, "tau": tau}) for tau in windows)
     assert [[params["tau"] for _, params, *_ in settings] for settings in seen] == [[None, 50]]
 
 

@@ -64,11 +64,18 @@ def test_more_rounds_than_there_are_are_said(tmp_path, capsys):
 
 
 def test_a_key_without_rounds_is_what_it_was():
-    setting = {"algo": "a", "params": {}, "pool": None, "data_hash": "h", "order": "file", "revision": 1}
-    before = cell_key(permutation_seed=1, **setting)
+    setting = {
+        "algo": "a",
+        "params": {},
+        "data_hash": "h",
+        "order": "file",
+        "revision": 1,
+        "permutation_seed": 1,
+    }
+    before = cell_key(setting)
     assert before == "4755575375407ab235d2b521a559b3b8e590c02d5703b3cad49e2b1fd2e6442e"  # of version 0.2.0
-    assert cell_key(permutation_seed=1, **setting, rounds=None) == before
-    assert cell_key(permutation_seed=1, **setting, rounds=[0, 5]) != before
+    assert cell_key({**setting, "rounds": None}) == before
+    assert cell_key({**setting, "rounds": [0, 5]}) != before
 
 
 def test_what_may_be_written():

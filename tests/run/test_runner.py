@@ -21,7 +21,7 @@ from omkl.config import Plan, Setting, learner_spec
 from omkl.executors.loky import Loky
 from omkl.executors.serial import Serial
 from omkl.learner import board
-from omkl.learner import job as jobs
+from omkl.learner import cell as jobs
 from omkl.run import cells, runner
 from omkl.run.progress import Bar
 from omkl.store.store import Store
@@ -191,31 +191,31 @@ def test_the_bar_moves_with_the_rounds_inside_a_cell(plan, monkeypatch):
     monkeypatch.setattr(sys, "stderr", Terminal())
     cells = runner.expand(replace(plan, reps=1))[:2]
     with Bar(cells, 3, True, remote=False) as bar:
-        assert [job.number for job in bar.jobs] == [0, 1]
-        folder = bar.jobs[1].board
+        assert [cell.number for cell in bar.cells] == [0, 1]
+        folder = bar.cells[1].board
         with board.noting(folder, 1, 200) as note:
             note(50)
             assert board.read(folder) == {1: (50, 200)}
             bar._show(board.read(folder))
             assert bar._bar.n == pytest.approx(cells[1].cost / 4)
             assert "1/3 cells" in sys.stderr.getvalue()
-            assert f"{cells[1].job.spec.name} on one: round 50 of 200" in sys.stderr.getvalue()
-            assert bar.finished(bar.jobs[1]) is cells[1]
+            assert f"{cells[1].spec.name} on one: round 50 of 200" in sys.stderr.getvalue()
+            bar.finished(bar.cells[1])
             bar._show(board.read(folder))  # its note is older than its end
         assert bar._bar.n == pytest.approx(cells[1].cost)
         assert "2/3 cells" in sys.stderr.getvalue()
     assert not folder.exists()
-    assert Bar(cells, 2, False, remote=False).jobs == [cell.job for cell in cells]
+    assert Bar(cells, 2, False, remote=False).cells == cells
 
 
 @pytest.mark.slow
 def test_workers_read_the_cached_copy_and_notice_other_content(plan, workers, tmp_path):
     cells = runner.expand(plan)
-    job = cells[0].job
+    job = cells[0]
     assert isinstance(job.data, Path)  # so the data are not in the job
     get_reusable_executor().shutdown(kill_workers=True)  # workers that have not opened it yet
     jobs._open.clear()
-    wrong = replace(job, data=next(cell.job.data for cell in cells if cell.job.name == "two"))
+    wrong = replace(job, data=next(cell.data for cell in cells if cell.name == "two"))
     ((_, outcome),) = Loky(2).run(runner_fakes.run_cell, [wrong])
     assert "changed during the run" in outcome.error
     ((_, outcome),) = Loky(2).run(runner_fakes.run_cell, [job])
@@ -248,7 +248,7 @@ def test_few_long_cells_on_many_cores_are_told_of_threads(monkeypatch):
     monkeypatch.setattr(runner.provenance, "cores", lambda: 16)
 
     def hint(learner, cost=60.0, count=2, threads=1, remote=False):
-        cell = SimpleNamespace(cost=cost, job=SimpleNamespace(spec=learner_spec(learner)))
+        cell = SimpleNamespace(cost=cost, spec=learner_spec(learner))
         return runner.idle_cores([cell] * count, SimpleNamespace(threads=threads, remote=remote))
 
     assert "2 cells on 16 cores: with exec.threads=8" in hint("omkc_dd")

@@ -173,7 +173,7 @@ def test_data_that_could_not_be_cached_travel_with_the_job(plan, workers, tmp_pa
     (tmp_path / "file").touch()
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("OMKL_CACHE", str(tmp_path / "file" / "below"))
-        assert not isinstance(runner.expand(plan)[0].job.data, Path)
+        assert not isinstance(runner.expand(plan)[0].data, Path)
         outcome = runner.run_plan(plan, jobs=2)
     pd.testing.assert_frame_equal(without_time(outcome.cells), without_time(expected))
 

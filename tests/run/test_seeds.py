@@ -21,4 +21,4 @@ def test_the_seeds_of_cells_are_those_of_their_orders_and_no_permutation_is_draw
     cells = expand(
         plan(["algo=omkc_ss", "data=wdbc", "seed=3", "reps=4", "yardsticks=[]", f"store={tmp_path}"])
     )
-    assert [cell.line["permutation_seed"] for cell in cells] == expected
+    assert [cell.setting["permutation_seed"] for cell in cells] == expected

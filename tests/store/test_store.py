@@ -8,8 +8,9 @@ import orjson
 import pytest
 from support.results_lines import cell_files, line, read_quietly
 
+from omkl.store.fields import NAMES
 from omkl.store.keys import cell_key
-from omkl.store.lines import COLUMNS, encode_cell
+from omkl.store.lines import encode_cell
 from omkl.store.store import Store
 
 
@@ -20,7 +21,7 @@ def test_what_is_written_is_read_back(tmp_path):
         store.append(line(2, skill=0.125))
     again = Store(tmp_path / "new" / "store")
     cells = read_quietly(again)
-    assert list(cells.columns) == [*COLUMNS, "skill"]
+    assert list(cells.columns) == [*NAMES, "skill"]
     for row, written in zip(cells.to_dict("records"), [line(1), line(2)], strict=True):
         assert {name: row[name] for name in written} == written
     assert cells["skill"].isna().tolist() == [True, False]
@@ -31,7 +32,7 @@ def test_what_is_written_is_read_back(tmp_path):
 
 def test_an_empty_or_missing_store_has_the_same_columns(tmp_path):
     store = Store(tmp_path / "none")
-    assert list(store.cells().columns) == list(COLUMNS)
+    assert list(store.cells().columns) == list(NAMES)
     assert (store.done(["x"]), store.failed(), store.curves()) == (set(), [], {})
     assert not store.path.exists()  # asking makes nothing
     with store:
@@ -91,7 +92,7 @@ def test_what_is_no_number_is_refused_and_leaves_nothing(tmp_path, bad):
 KEY_PARTS = {
     "algo": "omkc_ss",
     "params": {"beta": 0.3, "delta": 0.01},
-    "pool": {"name": "p", "normalise": "none", "kernels": [{"kind": "gaussian", "sigma": 2.0}]},
+    "pool_spec": {"name": "p", "normalise": "none", "kernels": [{"kind": "gaussian", "sigma": 2.0}]},
     "data_hash": "ab" * 32,
     "order": "permuted",
     "permutation_seed": 2**127 + 1,
@@ -100,27 +101,27 @@ KEY_PARTS = {
 
 
 def test_the_key_names_what_the_result_depends_on_and_nothing_else():
-    key = cell_key(**KEY_PARTS)
+    key = cell_key(KEY_PARTS)
     assert len(key) == 64
-    pool = KEY_PARTS["pool"]
+    pool = KEY_PARTS["pool_spec"]
     same = [
         {"params": {"delta": 0.01, "beta": 0.3}},
-        {"pool": {**pool, "name": "other", "label": "Other"}},
+        {"pool_spec": {**pool, "name": "other", "label": "Other"}},
     ]
-    assert {cell_key(**{**KEY_PARTS, **change}) for change in same} == {key}
+    assert {cell_key({**KEY_PARTS, **change}) for change in same} == {key}
     other = [
         {"algo": "omkc_sd"},
         {"params": {"beta": 0.30000000000000004, "delta": 0.01}},
         {"params": {"beta": 0.3, "delta": 0.01, "sampling": "max"}},
-        {"pool": None},
-        {"pool": {**pool, "normalise": "cosine"}},
-        {"pool": {**pool, "kernels": [{"kind": "gaussian", "sigma": 2.5}]}},
+        {"pool_spec": None},
+        {"pool_spec": {**pool, "normalise": "cosine"}},
+        {"pool_spec": {**pool, "kernels": [{"kind": "gaussian", "sigma": 2.5}]}},
         {"data_hash": "cd" * 32},
         {"order": "file"},
         {"permutation_seed": 2**127},
         {"revision": 2},
     ]
-    assert len({cell_key(**{**KEY_PARTS, **change}) for change in other} | {key}) == len(other) + 1
+    assert len({cell_key({**KEY_PARTS, **change}) for change in other} | {key}) == len(other) + 1
 
 
 def test_the_key_is_the_same_on_every_machine():
@@ -130,12 +131,12 @@ def test_the_key_is_the_same_on_every_machine():
         '"permutation_seed":"170141183460469231731687303715884105729","pool":{"kernels":[{"kind":"gaussian",'
         '"sigma":2.0}],"normalise":"none"},"revision":1,"schema":1}'
     )
-    assert cell_key(**KEY_PARTS) == hashlib.sha256(text.encode()).hexdigest()
+    assert cell_key(KEY_PARTS) == hashlib.sha256(text.encode()).hexdigest()
 
 
 def test_a_key_of_nan_is_refused():
     with pytest.raises(ValueError, match="not JSON compliant"):
-        cell_key(**{**KEY_PARTS, "params": {"beta": float("nan")}})
+        cell_key({**KEY_PARTS, "params": {"beta": float("nan")}})
 
 
 def test_what_cells_share_is_parsed_once_and_other_cells_are_not_parsed(tmp_path, monkeypatch):

@@ -11,7 +11,7 @@ import pandas as pd
 
 from omkl.reports.expected import Expected
 from omkl.reports.summary import summary_of
-from omkl.store.lines import COLUMNS
+from omkl.store.fields import NAMES
 
 PAPER = {
     "name": "paper16",
@@ -99,7 +99,7 @@ def cell(which: Setting, rep: int, mistakes: int, data: str = "wdbc", T: int = 1
 
 def frame(*cells: dict) -> pd.DataFrame:
     """The cells as Store.cells returns them."""
-    return pd.DataFrame(list(cells), columns=list(COLUMNS))
+    return pd.DataFrame(list(cells), columns=list(NAMES))
 
 
 def repetitions(which: Setting, mistakes: list[int], data: str = "wdbc", **more: Any) -> list[dict]:

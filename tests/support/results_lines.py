@@ -57,11 +57,8 @@ def line(
 
 def key_of(line: dict) -> str:
     """The key of a line's fields; some digits where they are none of a cell."""
-    parts = {name: line.get(name) for name in ("algo", "params", "data_hash", "order", "revision")}
     try:
-        task = line.get("task", "classification")
-        seed = line.get("permutation_seed")
-        return cell_key(**parts, pool=line.get("pool_spec"), permutation_seed=seed, task=task)
+        return cell_key({"permutation_seed": None, **line})
     except (TypeError, KeyError, ValueError):
         return "0" * 64
 

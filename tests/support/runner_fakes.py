@@ -13,7 +13,7 @@ from typing import Any
 from unittest import mock
 
 from omkl import learner
-from omkl.learner import job as jobs
+from omkl.learner import cell as jobs
 
 SPIN = 1.0  # what the seconds of "spin" are multiplied by
 
@@ -107,7 +107,7 @@ def run_pass(spec, params, pool, dataset, order, permutation_seed, **how) -> dic
 
 
 def run_cell(job: Any) -> dict[str, Any]:
-    """Run the real `omkl.learner.job.run_cell` on the learner above, in whatever process this is."""
+    """Run the real `omkl.learner.cell.run_cell` on the learner above, in whatever process this is."""
     fakes = {name: types.ModuleType(f"omkl.learner.{name}") for name in ("one_pass", "warming")}
     fakes["one_pass"].run_pass = run_pass
     fakes["warming"].warm_up = lambda settings: None

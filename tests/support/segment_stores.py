@@ -7,14 +7,14 @@ from pathlib import Path
 import pandas as pd
 
 from omkl.store import rewrite
-from omkl.store.lines import COLUMNS
+from omkl.store.fields import NAMES
 from omkl.store.segments import EXTRA
 from omkl.store.store import Store, StoreWarning
 from support.results_lines import cell_files, line
 
 DAYS = [f"2026-01-0{day}T00:00:00.000000+00:00" for day in range(1, 6)]
 MANY = {"classes": 40, "true": [0, 3, 3], "predicted": [0, 3, -1], "counts": [70, 20, 10]}
-SOME = [name for name in (*COLUMNS, *EXTRA) if name not in ("weights", "n_sv_per_kernel", "provenance")]
+SOME = [name for name in (*NAMES, *EXTRA) if name not in ("weights", "n_sv_per_kernel", "provenance")]
 
 
 def fill(path: Path, numbers=range(8), day: int = 0) -> Store:

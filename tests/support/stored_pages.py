@@ -31,16 +31,16 @@ def fill_plan(made: Plan, reps: int | None = None) -> Plan:
     """As ``fill``, of a plan that is there already."""
     with Store(made.store) as store:
         for number, cell in enumerate(expand(made)):
-            if reps is None or cell.job.rep < reps:
+            if reps is None or cell.rep < reps:
                 store.append(*_result(cell, number))
     return made
 
 
 def _result(cell: Any, number: int) -> tuple[dict[str, Any], dict[str, Any]]:
-    line, T = cell.line, 200
-    m = len(cell.job.pool["kernels"]) if cell.job.pool else 0
-    beta = cell.params.get("beta", 0.8)
-    mistakes = 20 + 7 * (number % 5) + int(40 * abs(beta - 0.5)) + 3 * cell.job.rep
+    line, T = {"key": cell.key, **cell.setting}, 200
+    m = len(cell.pool["kernels"]) if cell.pool else 0
+    beta = cell.planned.get("beta", 0.8)
+    mistakes = 20 + 7 * (number % 5) + int(40 * abs(beta - 0.5)) + 3 * cell.rep
     t = list(range(20, T + 1, 20))
     curve: dict[str, Any] = {"t": t, "mistakes": [mistakes * at // T for at in t]}
     curve |= {name: [m * mistakes * at // T for at in t] for name in ("n_sv_sum", "n_sv_union")}
@@ -48,7 +48,7 @@ def _result(cell: Any, number: int) -> tuple[dict[str, Any], dict[str, Any]]:
     figures = {"T": T, "m": m, "mistakes": mistakes, "mistake_rate": mistakes / T, "n_sv_sum": m * mistakes}
     figures |= {"n_sv_union": mistakes if m else 0, "n_sv_combined": m * mistakes, "pairs": 100 * mistakes}
     figures |= {"n_sv_per_kernel": [mistakes] * m, "weights": [1 / m] * m if m else None, "seconds": 0.25}
-    origin = {**PROVENANCE, "time": f"2026-01-0{1 + cell.job.rep}T10:00:00+00:00"}
+    origin = {**PROVENANCE, "time": f"2026-01-0{1 + cell.rep}T10:00:00+00:00"}
     return {"status": "ok", **line, **figures, "provenance": origin}, curve
 
 

@@ -1,0 +1,202 @@
+"""A cell: what it is, its key, what a worker needs to run it, and how a process does."""
+
+import dataclasses
+import os
+import warnings
+from collections import OrderedDict
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from omkl.errors import OmklError, UserError
+from omkl.paths import EXTENSIONS
+from omkl.store.keys import cell_key
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from omkl.config import LearnerSpec
+    from omkl.data import Dataset
+
+_KEPT = 16  # data sets a process keeps open
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One learner with its settings on one data set in one order: a repetition, and what a worker needs.
+
+    spec, params, pool: the learner, its hyperparameters, and the kernels of its pool
+    name, content_hash, task, classes, prepared: of the data; how a table of the user's was prepared
+    data: the parsed copy to memory-map, or the data themselves where they could not be cached, or None where
+    they reach the worker separately (`keep`)
+    order, seed, rep, permutation_seed: of the stream    rounds: the first and the one after the last, or None
+    source: of a learner of a folder, see `omkl.learner.source`
+    planned: the hyperparameters of the plan; ``params`` has a number where a budget matches a size
+    cost: an estimate of its seconds    block, threads: how it is run; results do not depend on it
+    board, number: where its rounds are noted while it runs, and under which number
+    """
+
+    spec: "LearnerSpec"
+    params: dict[str, Any]
+    pool: dict[str, Any] | None
+    name: str
+    content_hash: str
+    task: str
+    data: "Path | Dataset | None"
+    order: str
+    seed: int
+    rep: int
+    permutation_seed: int
+    block: int | None
+    classes: int = 2
+    prepared: str = ""
+    source: str = ""
+    rounds: tuple[int, int] | None = None
+    planned: dict[str, Any] = field(default_factory=dict)
+    cost: float = 0.0
+    threads: int = 1
+    board: Path | None = None
+    number: int = 0
+
+    @cached_property
+    def key(self) -> str:
+        """The key in the store: a hash of everything that the result depends on."""
+        return self.key_of(self.spec.revision)
+
+    def key_of(self, revision: int) -> str:
+        """Return the key of the cell under a revision of its learner."""
+        return cell_key(self.setting | {"revision": revision})
+
+    @property
+    def setting(self) -> dict[str, Any]:
+        """The fields of its line that are known before it runs, in their order; see omkl.store.fields."""
+        pool = self.pool and {"normalise": self.pool["normalise"], "kernels": self.pool["kernels"]}
+        return {
+            "algo": self.spec.name,
+            "params": {**self.spec.former, **self.params},
+            "pool": self.pool and self.pool["name"],
+            "pool_spec": pool,
+            "data": self.name,
+            "data_hash": self.content_hash,
+            "task": self.task,
+            "order": self.order,
+            "rep": self.rep,
+            "seed": self.seed,
+            "permutation_seed": str(self.permutation_seed),
+            "revision": self.spec.revision,
+            **({"source": self.source} if self.source else {}),
+            **({"rounds": list(self.rounds)} if self.rounds else {}),
+        }
+
+    @property
+    def kernel_pool(self) -> dict[str, Any] | None:
+        """The kernels that the learner runs on, see `omkl.config.kernel_pools.kernel_pool`."""
+        from omkl.config.kernel_pools import kernel_pool
+
+        return kernel_pool(self.params, self.pool)
+
+
+def detach(cell: Cell) -> "tuple[Cell, Dataset]":
+    """Return a cell that names its data by content only, and the data: for a worker without our files."""
+    return dataclasses.replace(cell, data=None), dataclasses.replace(dataset_of(cell), path=None)
+
+
+def check_memory(cell: Cell) -> None:
+    """Raise UserError for a learner whose state does not fit into this machine's memory."""
+    from omkl.data import compact
+    from omkl.resources.resource import Setup
+    from omkl.resources.size import bytes_needed, memory
+
+    d, state = compact(dataset_of(cell)).d, cell.spec.state
+    needed, there = (
+        bytes_needed(state, Setup(cell.params, cell.kernel_pool, d, classes=cell.classes)),
+        memory(),
+    )
+    total = sum(needed.values())
+    if total > there:
+        largest = max(needed, key=lambda name: needed[name])
+        sizes = [f"algo.{name}={cell.params[name]}" for name in state[largest].sizes() if name in cell.params]
+        raise UserError(
+            f"{' with '.join([*dict.fromkeys(sizes), f'd = {d}'])}: {cell.spec.name} takes "
+            f"{total / 2**30:,.1f} GiB on data={cell.name}, and this machine "
+            f"has {there / 2**30:,.1f} GiB; choose less"
+        )
+
+
+def run_cell(cell: Cell) -> dict[str, Any]:
+    """Run one cell in this process and return its figures, as `omkl.learner.run_pass` does."""
+    import omkl.data
+    from omkl.learner import board, one_pass
+    from omkl.learner.source import source
+
+    if source(cell.spec) != cell.source:
+        raise OmklError(f"the source of {cell.spec.name} changed during the run: run the same command again")
+    check_memory(cell)
+    warm_up([(cell.spec, cell.params, cell.classes)])
+    dataset = dataset_of(cell)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # shown already, when the plan was expanded
+        order, permutation_seed = omkl.data.order(dataset, cell.order, cell.seed, cell.rep)
+    if permutation_seed != cell.permutation_seed:  # it depends on the data's content
+        raise OmklError(f"{cell.name} changed during the run: run the same command again")
+    if cell.order == "file":
+        dataset = omkl.data.realisation(dataset, cell.rep)
+    if cell.rounds:
+        order = order[slice(*cell.rounds)]
+    how: dict[str, Any] = {"block": cell.block, "threads": cell.threads}
+    with ExitStack() as stack:
+        if cell.board is not None:
+            how["on_part"] = stack.enter_context(board.noting(cell.board, cell.number, order.size))
+        return one_pass.run_pass(cell.spec, cell.params, cell.pool, dataset, order, permutation_seed, **how)
+
+
+# ------------------------------------------------------------------ what a process does once
+
+_warm: set[tuple] = set()
+
+
+def warm_up(settings: "Iterable[Sequence[Any]]") -> None:
+    """Load compiled learners before their first clock starts; this process compiles what is not on disk.
+
+    settings: as of `omkl.learner.warm_up`.
+    """
+    from omkl.learner import warming
+    from omkl.learner.compiled import setting
+    from omkl.resources.state import absent
+
+    cold: dict[tuple, Sequence[Any]] = {}
+    for own in settings:
+        spec, params, many = setting(own)
+        arguments = repr(params) if spec.estimator else ""  # which are checked with it
+        which = (spec.name, os.environ.get(EXTENSIONS), absent(spec.state, params), many, arguments)
+        if which not in _warm:
+            cold.setdefault(which, own)
+    if cold:
+        warming.warm_up(list(cold.values()))
+        _warm.update(cold)
+
+
+_open: "OrderedDict[str, Dataset]" = OrderedDict()
+
+
+def keep(dataset: "Dataset") -> None:
+    """Keep a data set open in this process, where jobs that name its content find it."""
+    _open[dataset.content_hash] = dataset
+    _open.move_to_end(dataset.content_hash)
+    while len(_open) > _KEPT:
+        _open.popitem(last=False)
+
+
+def dataset_of(cell: Cell) -> "Dataset":
+    """Return the data of a cell, which this process keeps open."""
+    dataset = _open.get(cell.content_hash)
+    if dataset is None:
+        import omkl.data
+
+        if cell.data is None:
+            raise OmklError(f"{cell.name}: its data did not reach this worker; run the same command again")
+        dataset = omkl.data.load_cached(cell.data) if isinstance(cell.data, Path) else cell.data
+        keep(dataset)
+    return dataclasses.replace(dataset, name=cell.name)
