@@ -9,6 +9,7 @@ from sphinx.application import Sphinx
 from hooks import learners, references
 from hooks.tables import ROOT, markdown
 from omkl.data import registry
+from omkl.store.fields import FIELDS, NOTHING
 
 _RESULTS = ROOT / "results"
 _RELATIVE = re.compile(r"!?\[[^]]*\]\((?P<target>(?!https?:|#|/)[^)\s]+)\)(?: · )?")
@@ -19,6 +20,7 @@ def generated() -> Iterator[tuple[str, str]]:
     yield from learners.pages()
     yield from _papers()
     yield "datasets.md", _datasets()
+    yield "fields.md", _fields()
     yield "references.md", references.page()
     for name in ("CHANGELOG", "CONTRIBUTING"):
         if (ROOT / f"{name}.md").is_file():
@@ -86,6 +88,25 @@ def _datasets() -> str:
         text += [f"Note: {_sentence(note)}" for note in entry.remarks]
         text.append("")
     return "\n".join(text)
+
+
+def _fields() -> str:
+    """The fields of a cell's line, from the table of which the store makes it."""
+    kinds = {str: "text", int: "whole number", float: "number", dict: "object", list: "list", NOTHING: "null"}
+    rows = [
+        [
+            f"`{field.name}`",
+            " or ".join(kinds[kind] for kind in field.types if not (kind is int and float in field.types)),
+            field.meaning + (f" ({field.unit})" if field.unit else ""),
+            "yes" if field.key else "",
+            f"`{field.mean[0]}_mean`, `{field.mean[0]}_std`" if field.mean else "",
+        ]
+        for field in FIELDS
+    ]
+    head = ["field", "type", "meaning", "part of the key", "columns of a summary"]
+    text = "A line of `results/cells/*.jsonl` has these fields; a failed cell has `error` and `traceback` in"
+    text += " place of its figures. `Store.cells` returns them as columns of these names."
+    return "\n".join(["# The fields of a cell", "", text, "", *markdown(head, rows), ""])
 
 
 def _percent(share: float | None) -> str:

@@ -1,7 +1,7 @@
 """Reading the conf folder through Hydra's compose API: YAML in, plain dicts out.
 
 A group (algo, pool, exec) is a folder, and an option is one YAML file in it. A file with nothing to compose
-(none of ours has a defaults list) is read directly, see `plain_yaml.load`, and Hydra is not imported. Of the
+(none of ours has a defaults list) is read directly, see `schema.load`, and Hydra is not imported. Of the
 others any number are composed at once, each in a package of its own (``+algo@algo.omkc_dd=omkc_dd``). Files
 hold data only: interpolations and ``_target_`` are refused.
 """
@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, cast
 
-from omkl import plain_yaml
+from omkl import schema
 from omkl.errors import UserError, suggest
 from omkl.paths import conf_folder, extensions
 
@@ -88,7 +88,7 @@ def _read(group: str, folder: Path, names: list[str]) -> dict[str, dict]:
     if missing := [name for name in names if name not in known]:
         paths = {name: folder / f"{name}.yaml" for name in missing}
         _check_files(list(paths.values()))
-        composed = {name: plain_yaml.load(path) for name, path in paths.items()}
+        composed = {name: schema.load(path) for name, path in paths.items()}
         if left := [name for name in missing if composed[name] is None]:
             composed |= _composed(group, folder, left)
         for name in missing:
@@ -111,7 +111,7 @@ def _check_files(waiting: list[Path]) -> None:
         path = waiting.pop()
         if path not in seen and path.is_file():
             seen.add(path)
-            waiting += [path.with_name(f"{part}.yaml") for part in plain_yaml.check(path)]
+            waiting += [path.with_name(f"{part}.yaml") for part in schema.check(path)]
 
 
 def _compose(folder: Path, name: str | None, overrides: list[str]) -> dict[str, Any]:
@@ -145,7 +145,7 @@ def _faults_as_user_errors(folder: Path) -> Iterator[None]:
         yield
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
-        raise plain_yaml.malformed(mark.name if mark else folder, error) from error
+        raise schema.malformed(mark.name if mark else folder, error) from error
     except (HydraException, OmegaConfBaseException, yaml.YAMLError, OSError, ValueError) as error:
         raise UserError(f"{folder}: cannot be composed: {one_line(error)}") from error
 

@@ -16,14 +16,13 @@ import itertools
 import math
 import operator
 import re
-from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from omkl.errors import UserError, show, suggest
+from omkl.schema import Check, such
 
-Check = Callable[[Any], Any]  # returns a value in canonical form, or raises ValueError with what is right
 Kind = dict[str, tuple[Check, float | None]]  # by parameter: its check and default; None: it must be given
 
 BUDGET = "a whole number ≥ 1, or {match: LEARNER} for the size that this learner has on the same streams"
@@ -53,40 +52,6 @@ def canonical(number: float) -> float:
     """
     short = float(f"{number:.12g}")
     return (short if abs(short - number) <= 4 * math.ulp(number) else number) + 0.0
-
-
-def such(text: str, is_right: Callable[[Any], Any]) -> Check:
-    """Return the check that a value is right; text: of the message, "must be TEXT"."""
-
-    def check(value: Any) -> Any:
-        if not is_right(value):
-            raise ValueError(f"must be {text}, got {show(value)}")
-        return value
-
-    return check
-
-
-def checked(
-    content: dict, checks: Mapping[str, Check], where: object, required: Iterable[str], group: str = ""
-) -> dict[str, Any]:
-    """Return the values of a mapping in a conf file in canonical form, by key.
-
-    where: the file    group: what the mapping is, such as ``about.``
-    Raises UserError that names the key where it is unknown, or missing, or its value is not right.
-    """
-    for key in content.keys() - checks.keys():
-        raise UserError(f"{where}: unknown key '{group}{key}'{suggest(str(key), checks)}")
-    for key in required:
-        if key not in content:
-            raise UserError(f"{where}: '{group}{key}' is missing")
-    values = {}
-    for key, check in checks.items():
-        if key in content:
-            try:
-                values[key] = check(content[key])
-            except ValueError as error:
-                raise UserError(f"{where}: {group}{key}: {error}") from None
-    return values
 
 
 def _interval(body: str) -> Check:

@@ -21,6 +21,7 @@ from omkl.config.learners import hyperparameters, learner_names, learner_of, lea
 from omkl.config.parameters import parameters
 from omkl.config.settings_text import word_text
 from omkl.errors import UserError, suggest
+from omkl.schema import Check
 
 MOST_VALUES = 100_000
 SYNONYMS = {
@@ -54,7 +55,7 @@ class Override:
     values: tuple[Any, ...]
     text: str
 
-    def checked(self, check: domains.Check, hint: str = "") -> list[Any]:
+    def checked(self, check: Check, hint: str = "") -> list[Any]:
         """Return the distinct values in canonical form; raises UserError that shows the word."""
         values: list[Any] = []
         for value in self.values:

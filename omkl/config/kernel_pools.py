@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from omkl.config import compose, domains
+from omkl.schema import checked
 
 PARTS = {"normalise": domains.parse(["none", "cosine"]), "kernels": domains.check_kernels}
 _KEYS = {"label": domains.parse("text"), **PARTS}
@@ -59,4 +60,4 @@ def changed(pool: dict, changes: dict[str, Any], named: list[dict]) -> dict[str,
 
 
 def _pool(name: str, content: dict) -> dict[str, Any]:
-    return {"name": name, **domains.checked(content, _KEYS, compose.file("pool", name), sorted(_KEYS))}
+    return {"name": name, **checked(content, _KEYS, compose.file("pool", name), sorted(_KEYS))}

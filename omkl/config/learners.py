@@ -10,6 +10,7 @@ from omkl.config.spec import LearnerSpec
 from omkl.errors import UserError, show
 from omkl.paths import extensions
 from omkl.resources.state import parse as parse_state
+from omkl.schema import Check, checked, such
 from omkl.tasks import MEASURES, TASKS
 
 _ESTIMATOR = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*", re.ASCII)
@@ -138,12 +139,10 @@ def _measures(value: Any) -> list[str]:
 _task, _measure = domains.parse(list(TASKS)), domains.parse(list(MEASURES))
 _REQUIRED = ("label", "cite", "task", "revision")
 _OF_ESTIMATORS = {*_REQUIRED, "classes", "estimator", "sparse", "yardstick"}
-_CHECKS: dict[str, domains.Check] = {
+_CHECKS: dict[str, Check] = {
     **dict.fromkeys(("function", "label", "cite", "setup", "draws_as", "usual_pool"), domains.parse("text")),
     **dict.fromkeys(("yardstick", "stochastic", "sparse"), domains.parse("bool")),
-    "estimator": domains.such(
-        "module:Class", lambda value: isinstance(value, str) and _ESTIMATOR.fullmatch(value)
-    ),
+    "estimator": such("module:Class", lambda value: isinstance(value, str) and _ESTIMATOR.fullmatch(value)),
     "task": _tasks,
     "groups": _groups,
     "kernels": domains.parse(["pool", "own", "none"]),
@@ -163,7 +162,7 @@ def _spec(name: str, content: dict) -> LearnerSpec:
     hyper = parameters(content, where, tasks, searched=True)
     foreign = "estimator" in about
     required = _REQUIRED if foreign else (*_REQUIRED, "kernels")
-    values = domains.checked(about, _CHECKS | _rule_checks(hyper, tasks), where, required, "about.")
+    values = checked(about, _CHECKS | _rule_checks(hyper, tasks), where, required, "about.")
     beside = "with" if foreign else "without"
     for key in values.keys() - _OF_ESTIMATORS if foreign else values.keys() & {"sparse"}:
         raise UserError(f"{where}: 'about.{key}' is not possible {beside} 'about.estimator'")
@@ -186,7 +185,7 @@ def _spec(name: str, content: dict) -> LearnerSpec:
     return spec
 
 
-def _rule_checks(hyper: dict[str, Parameter], tasks: list[str]) -> dict[str, domains.Check]:
+def _rule_checks(hyper: dict[str, Parameter], tasks: list[str]) -> dict[str, Check]:
     """Return the checks of what names hyperparameters: the state, and the rules between them."""
     known = hyper.keys()
 
@@ -202,9 +201,9 @@ def _rule_checks(hyper: dict[str, Parameter], tasks: list[str]) -> dict[str, dom
                 raise ValueError(f"{rule!r} is not {form}")
         return rules
 
-    def maps(text: str, fits: Callable[[Any, Any], Any]) -> domains.Check:
+    def maps(text: str, fits: Callable[[Any, Any], Any]) -> Check:
         text = f"a mapping of {text}"
-        return domains.such(text, lambda v: isinstance(v, dict) and all(fits(*item) for item in v.items()))
+        return such(text, lambda v: isinstance(v, dict) and all(fits(*item) for item in v.items()))
 
     return {
         "state": lambda value: parse_state(value, {name: own.value for name, own in hyper.items()}),
@@ -213,7 +212,7 @@ def _rule_checks(hyper: dict[str, Parameter], tasks: list[str]) -> dict[str, dom
             "tasks to hyperparameters and the values they may take",
             lambda task, part: task in tasks and within(part),
         ),
-        "refuse": domains.such(
+        "refuse": such(
             "a list of mappings of two or more hyperparameters to values",
             lambda value: isinstance(value, list) and all(within(part, 2) for part in value),
         ),

@@ -16,10 +16,11 @@ from typing import Any
 from omkl.config import domains
 from omkl.config.search import Parsed, parse
 from omkl.errors import UserError
+from omkl.schema import Check, checked
 from omkl.tasks import by_task
 
 _REQUIRED = ("value", "domain", "help")
-_PARTS: dict[str, domains.Check] = dict.fromkeys((*_REQUIRED, "search"), lambda value: value)
+_PARTS: dict[str, Check] = dict.fromkeys((*_REQUIRED, "search"), lambda value: value)
 
 
 @dataclass(frozen=True)
@@ -58,7 +59,7 @@ def _parameter(name: str, block: Any, where: Path, tasks: list[str], searched: b
     if not isinstance(block, dict):
         raise UserError(f"{where}: {name}: must be a block of value, domain and help")
     known = _PARTS if searched else {key: _PARTS[key] for key in _REQUIRED}
-    domains.checked(block, known, where, _REQUIRED, f"{name}.")
+    checked(block, known, where, _REQUIRED, f"{name}.")
     value = block["value"]
     try:
         check = domains.parse(block["domain"])

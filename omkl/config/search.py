@@ -17,6 +17,7 @@ from typing import Any
 
 from omkl.config import domains
 from omkl.config.settings_text import value_text
+from omkl.schema import Check
 from omkl.tasks import TASKS, for_task
 
 _RANGE = re.compile(r"(log|linear) +(\S+) +(\S+)")
@@ -61,7 +62,7 @@ Form = Range | Choices
 Parsed = dict[str, dict[str, Form]]  # by task, and by part of a kernel
 
 
-def parse(written: Any, domain: Any, check: domains.Check, default: Any, tasks: Iterable[str]) -> Parsed:
+def parse(written: Any, domain: Any, check: Check, default: Any, tasks: Iterable[str]) -> Parsed:
     """Return where to look for a hyperparameter, for each of its learner's tasks.
 
     default: in canonical form, for each task where it depends on it. Raises ValueError that says what is
@@ -90,7 +91,7 @@ def texts(searched: Parsed) -> list[str]:
     return [f"{text} ({task})" for task, text in by_task.items() if text]
 
 
-def _forms(written: Any, domain: Any, check: domains.Check, default: Any) -> dict[str, Form]:
+def _forms(written: Any, domain: Any, check: Check, default: Any) -> dict[str, Form]:
     if not (isinstance(written, Mapping) and domain == "kernel"):
         return {"": _form(written, domain, check)}
     forms = {}
@@ -106,7 +107,7 @@ def _forms(written: Any, domain: Any, check: domains.Check, default: Any) -> dic
     return forms
 
 
-def _form(written: Any, domain: Any, check: domains.Check) -> Form:
+def _form(written: Any, domain: Any, check: Check) -> Form:
     if isinstance(written, list) and written:
         if domain == "kernel":
             return Choices(tuple(domains.check_kernels(written)))
@@ -126,7 +127,7 @@ def _form(written: Any, domain: Any, check: domains.Check) -> Form:
     return Range(ends[0], ends[1], match[1] == "log", whole)
 
 
-def _checked(value: Any, check: domains.Check) -> Any:
+def _checked(value: Any, check: Check) -> Any:
     try:
         return check(value)
     except ValueError as error:

@@ -3,19 +3,15 @@
 A set may have several formats: each is a Form, with the steps from its files to rows and labels.
 """
 
-import dataclasses
-import sys
 from collections.abc import Iterator
-from dataclasses import MISSING, dataclass
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from types import UnionType
-from typing import Any, get_args, get_origin
 from urllib.parse import urlsplit
 
 import numpy as np
 
-from omkl import plain_yaml
+from omkl import schema
 from omkl.data.streams import EVERY
 from omkl.errors import UserError, show, suggest
 from omkl.paths import conf_folder, extensions, listed
@@ -183,61 +179,10 @@ def _aliases(paths: tuple[Path, ...]) -> dict[str, str]:
 
 @cache
 def _entry(path: Path) -> DataEntry:
-    import yaml
-
-    plain_yaml.check(path)
-    try:
-        data = yaml.load(path.read_bytes(), Loader=plain_yaml.loader())
-    except (yaml.YAMLError, ValueError) as error:  # ValueError: such as a number of 5000 digits
-        raise plain_yaml.malformed(path, error) from error
-    item: DataEntry = _build(DataEntry, str(path), data, name=path.stem)
+    item: DataEntry = schema.record(DataEntry, schema.read(path), path, name=path.stem)
     if fault := next(_faults(item), None):
         raise UserError(f"{path}: {fault}")
     return item
-
-
-def _build(kind: Any, where: str, data: Any, **more: Any) -> Any:
-    """Return the dataclass ``kind`` whose fields a YAML mapping holds; ``more`` holds other fields.
-
-    A text alone is the value of the one required field. Raises UserError for an invalid key or value.
-    """
-    fields = {field.name: field for field in dataclasses.fields(kind) if field.name not in more}
-    needed = [name for name, field in fields.items() if field.default is MISSING]
-    if isinstance(data, str) and len(needed) == 1:
-        data = {needed[0]: data}
-    if not isinstance(data, dict):
-        raise UserError(f"{where}: should hold keys and values, got {show(data)}")
-    for key in data:
-        if key not in fields:
-            raise UserError(f"{where}: unknown key {show(key)}{suggest(key, fields)}")
-    if missing := sorted(set(needed) - set(data)):
-        raise UserError(f"{where}: missing {', '.join(missing)}")
-    return kind(**more, **{key: _value(fields[key].type, f"{where}: {key}", data[key]) for key in data})
-
-
-def _value(kind: Any, where: str, value: Any) -> Any:
-    """Return a YAML's value as the type of a field. Null is refused: None is only the default of a field."""
-    kinds = (
-        [one for one in get_args(kind) if one is not type(None)] if isinstance(kind, UnionType) else [kind]
-    )
-    kind, origin, inner = kinds[0], get_origin(kinds[0]), get_args(kinds[0])
-    if dataclasses.is_dataclass(kind):
-        return _build(kind, where, value)
-    if origin is tuple:
-        length = None if inner[-1] is ... else len(inner)
-        if not isinstance(value, list) or length not in (None, len(value)):
-            raise UserError(f"{where}: {show(value)} should be a list{f' of {length}' if length else ''}")
-        return tuple(_value(inner[0], f"{where}[{n}]", item) for n, item in enumerate(value, 1))
-    if origin is dict:
-        if not isinstance(value, dict):
-            raise UserError(f"{where}: {show(value)} should hold keys and values")
-        return {str(key): _value(inner[1], f"{where}: {show(key)}", item) for key, item in value.items()}
-    if kind is float and type(value) in (int, float) and abs(value) <= sys.float_info.max:
-        return float(value)
-    if kind is float or type(value) not in kinds:
-        wanted = " or ".join({float: "a finite number"}.get(one, f"of type {one.__name__}") for one in kinds)
-        raise UserError(f"{where}: {show(value)} should be {wanted}")
-    return value
 
 
 def _faults(item: DataEntry) -> Iterator[str]:

@@ -16,9 +16,8 @@ import numpy as np
 from omkl.errors import UserError, suggest
 from omkl.papers.best import not_tuned, unfinished
 from omkl.papers.compare import Compared, compare
-from omkl.papers.paper import Paper, listed
+from omkl.papers.paper import QUANTIFIERS, Paper, listed
 from omkl.papers.paper_tables import Made
-from omkl.papers.schema import QUANTIFIERS
 from omkl.papers.selection import Selection, work_of
 from omkl.reports import plain_table
 from omkl.reports.fitting import filled

@@ -203,19 +203,19 @@ def test_half_a_character_in_a_line_of_the_store(tmp_path):
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
-        ("format: libsvm", "format: [libsvm]", "format: ['libsvm'] should be of type str"),
-        ("files:\n", "files: 3\n    drop:\n", "files: 3 should be a list"),
-        ("labels: {-1: -1, 1: 1}", "labels: {-1: [1], 1: 1}", "labels: -1: [1] should be of type int"),
+        ("format: libsvm", "format: [libsvm]", "format: must be text, got ['libsvm']"),
+        ("files:\n", "files: 3\n    drop:\n", "files: must be a list, got 3"),
+        ("labels: {-1: -1, 1: 1}", "labels: {-1: [1], 1: 1}", "labels: -1: must be a whole number, got [1]"),
         ("labels: {-1: -1, 1: 1}", "labels: {-1: -1, 1: 1}\n    delimiter: ab", "delimiter: 'ab'"),
         (
             "labels: {-1: -1, 1: 1}",
             "labels: {-1: -1, 1: 1}\n    values: {a: b}",
-            "values: 'a': 'b' should be",
+            "values: a: must be a finite number, got 'b'",
         ),
         (
             "labels: {-1: -1, 1: 1}",
             "labels: {-1: -1, 1: 1}\n    drop: [x]",
-            "drop[1]: 'x' should be of type int",
+            "drop[1]: must be a whole number, got 'x'",
         ),
         ("- https://archive.ics", "- https://[", "should begin with https://"),
         ("title:", "day: 2001-99-99\ntitle:", "unknown key 'day'"),

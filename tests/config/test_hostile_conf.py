@@ -143,12 +143,12 @@ runs: {one: {words: {data: *a, <<: *b}}}
 
 @pytest.mark.slow
 def test_all_conf_files_are_plain(conf):
-    from omkl import plain_yaml
+    from omkl import schema
 
     files = sorted(conf.rglob("*.yaml"))
     assert len(files) > 70
     for path in files:
-        assert plain_yaml.check(path) == []
+        assert schema.check(path) == []
         assert isinstance(yaml.safe_load(path.read_text()), dict)
 
 

@@ -9,7 +9,7 @@ import yaml
 from omkl.cli import main
 from omkl.config import compose
 from omkl.errors import UserError
-from omkl.papers import claims, names, paper_figures, paper_tables, read, schema
+from omkl.papers import claims, names, paper, paper_figures, paper_tables, read
 from omkl.papers.claims import Rows
 from omkl.papers.compare import published_values
 from omkl.paths import conf_folder
@@ -117,9 +117,9 @@ def test_any_part_may_be_of_any_type(conf, name, monkeypatch):
 
 
 def test_every_kind_of_the_schema_has_its_function():
-    assert schema.KINDS["claims"].keys() == claims.KINDS.keys()
-    assert schema.KINDS["tables"].keys() == {*paper_tables.KINDS, paper_tables.sizes.__name__}
-    assert schema.KINDS["figures"].keys() == {*paper_figures.KINDS, paper_figures.digits.__name__}
+    assert paper.KINDS["claims"].keys() == claims.KINDS.keys()
+    assert paper.KINDS["tables"].keys() == {*paper_tables.KINDS, paper_tables.sizes.__name__}
+    assert paper.KINDS["figures"].keys() == {*paper_figures.KINDS, paper_figures.digits.__name__}
 
 
 @pytest.mark.parametrize(

@@ -16,10 +16,10 @@ from omkl.errors import UserError
 from omkl.papers import Selection, find, names, read
 from omkl.papers.claims import claims
 from omkl.papers.compare import compare
+from omkl.papers.paper import KINDS
 from omkl.papers.paper_figures import figure
 from omkl.papers.paper_tables import table
 from omkl.papers.render import layout
-from omkl.papers.schema import KINDS
 from omkl.papers.selection import Work, work_of
 from omkl.paths import conf_folder
 from omkl.reports.plain_table import FORMATS

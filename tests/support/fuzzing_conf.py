@@ -115,13 +115,13 @@ class Spec(Target):
         """Read as compose does, without the 40 ms that Hydra takes."""
         from omegaconf import OmegaConf
 
-        from omkl import plain_yaml
+        from omkl import schema
         from omkl.config import compose, kernel_pools, learners, parameters
 
         path = self.folder / "name.yaml"
         path.write_bytes(text)
         with compose._faults_as_user_errors(self.folder):
-            plain_yaml.check(path)
+            schema.check(path)
             content = OmegaConf.to_container(OmegaConf.load(path), resolve=False)
         content = compose._plain_data(content, path)
         if group == "algo":

@@ -1,16 +1,21 @@
-"""Checks that a YAML file is plain data, before anything builds objects from it, and reads what is plain.
+"""What a conf file may hold: plain YAML, the right keys, each with a value of its type or domain.
 
+A file is plain data before anything builds objects from it. `checked` compares a mapping with the check of
+each key, `record` with the types of a dataclass's fields; both name the key that is wrong and what is right.
 An alias counts as much as the nodes that it stands for, because nine levels of aliases are a billion items.
 Tags are refused because they name types, and Hydra's own directives because they change more than the file.
 """
 
 import re
-from collections.abc import Iterable
-from functools import cache
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import MISSING, fields, is_dataclass
+from functools import cache, partial
 from pathlib import Path
-from typing import Any
+from types import NoneType, UnionType
+from typing import Any, get_args, get_origin
 
-from omkl.errors import UserError, show
+from omkl.errors import UserError, show, suggest
 
 LARGEST = 2**20  # bytes
 DEEPEST = 30  # levels of nesting
@@ -43,6 +48,17 @@ def check(path: Path) -> list[str]:
         # PyYAML may have been built without libyaml's parser, which is ten times as fast
         return _check_nodes(path, yaml.parse(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)))
     except yaml.YAMLError as error:
+        raise malformed(path, error) from error
+
+
+def read(path: Path) -> Any:
+    """Return the content of a file of plain YAML. Raises UserError with file and line for another."""
+    import yaml
+
+    check(path)
+    try:
+        return yaml.load(path.read_bytes(), Loader=loader())  # a safe loader
+    except (yaml.YAMLError, ValueError) as error:  # ValueError: such as a number of 5000 digits
         raise malformed(path, error) from error
 
 
@@ -174,3 +190,115 @@ def _fault(event: Any, deepest: int, count: int, top: str | None, is_key: bool) 
         part = f"the alias *{event.anchor}" if is_alias else show(value)
         return f"defaults: {part} is refused; a shared part is a plain name such as _shared"
     return None
+
+
+# ------------------------------------------------------------------ keys and values
+
+Check = Callable[[Any], Any]  # returns a value in canonical form, or raises ValueError with what is right
+
+
+def such(text: str, is_right: Callable[[Any], Any]) -> Check:
+    """Return the check that a value is right; text: of the message, "must be TEXT"."""
+
+    def check(value: Any) -> Any:
+        if not is_right(value):
+            raise ValueError(f"must be {text}, got {show(value)}")
+        return value
+
+    return check
+
+
+def checked(
+    content: Any, checks: Mapping[str, Check], where: object, required: Iterable[str] = (), group: str = ""
+) -> dict[str, Any]:
+    """Return the values of a mapping in a conf file in canonical form, by key.
+
+    where: the file    group: what the mapping is, such as ``about.``
+    Raises UserError that names the key where it is unknown, or missing, or its value is not right.
+    """
+    try:
+        return _values(content, checks, required, group)
+    except ValueError as error:
+        raise UserError(f"{where}: {error}") from None
+
+
+def _values(content: Any, checks: Mapping[str, Check], required: Iterable[str], group: str) -> dict[str, Any]:
+    if not isinstance(content, dict):
+        raise ValueError(f"{group.rstrip('.: ') or 'it'} must hold keys and values, got {show(content)}")
+    for key in content:
+        if key not in checks:
+            raise ValueError(f"unknown key {show(f'{group}{key}')}{suggest(str(key), checks)}")
+    for key in required:
+        if key not in content:
+            raise ValueError(f"'{group}{key}' is missing")
+    values = {}
+    for key, check in checks.items():
+        if key in content:
+            try:
+                values[key] = check(content[key])
+            except _OfItem as error:
+                raise ValueError(f"{group}{key}{error}") from None
+            except ValueError as error:
+                raise ValueError(f"{group}{key}: {error}") from None
+    return values
+
+
+# ------------------------------------------------------------------ keys and values as a dataclass has them
+
+
+class _OfItem(ValueError):
+    """What is wrong with an item of a list; it begins with the item's number, ``[2]: ``."""
+
+
+def record(kind: Any, content: Any, where: object, **more: Any) -> Any:
+    """Return the dataclass ``kind`` of a mapping in a conf file; ``more`` holds fields that are not in it.
+
+    Fields are texts, whole numbers, finite numbers, ``tuple`` (a list), ``dict`` (names to values) or such
+    dataclasses; of a dataclass with one required field that field alone may be written. Null is refused: None
+    is only the default of a field. Raises UserError for a key or value that is not right.
+    """
+    try:
+        return _record(kind, content, more)
+    except ValueError as error:
+        raise UserError(f"{where}: {error}") from None
+
+
+def _record(kind: Any, content: Any, more: Mapping[str, Any]) -> Any:
+    own = {field.name: field for field in fields(kind) if field.name not in more}
+    required = [name for name, field in own.items() if field.default is MISSING]
+    if isinstance(content, str) and len(required) == 1:
+        content = {required[0]: content}
+    checks = {name: partial(_of_type, field.type) for name, field in own.items()}
+    return kind(**more, **_values(content, checks, required, ""))
+
+
+def _of_type(kind: Any, value: Any) -> Any:
+    kinds = [one for one in get_args(kind) if one is not NoneType] if isinstance(kind, UnionType) else [kind]
+    kind, origin, inner = kinds[0], get_origin(kinds[0]), get_args(kinds[0])
+    if is_dataclass(kind):
+        return _record(kind, value, {})
+    if origin is tuple:
+        length = None if inner[-1] is ... else len(inner)
+        if not isinstance(value, list) or length not in (None, len(value)):
+            raise ValueError(f"must be a list{f' of {length}' if length else ''}, got {show(value)}")
+        return tuple(_item(inner[0], number, item) for number, item in enumerate(value, 1))
+    if origin is dict:
+        checks = {} if not isinstance(value, dict) else {key: partial(_of_type, inner[1]) for key in value}
+        return {str(key): item for key, item in _values(value, checks, (), "").items()}
+    if kind is float and type(value) in (int, float) and abs(value) <= sys.float_info.max:
+        return float(value)
+    if kind is float or type(value) not in kinds:
+        raise ValueError(f"must be {' or '.join(_TYPES[one] for one in kinds)}, got {show(value)}")
+    return value
+
+
+def _item(kind: Any, number: int, value: Any) -> Any:
+    try:
+        return _of_type(kind, value)
+    except _OfItem as error:
+        raise _OfItem(f"[{number}]{error}") from None
+    except ValueError as error:
+        raise _OfItem(f"[{number}]: {error}") from None
+
+
+_TYPES = {str: "text", int: "a whole number", float: "a finite number", bool: "true or false"}
