@@ -5,10 +5,12 @@
 [max, sum]                 one of these
 "bool"  "text"  "names"    true or false, a string, a list of words (a single word is a list of one)
 "column"  "columns"        a column's name or number, a list of them
+"words"                    a list of words or numbers
+"separator"                a character, or its name such as tab or comma
 "kernel"                   a kernel such as {kind: gaussian, sigma: 1}
 "rounds"                   rounds of a stream: 5000 (the first ones), 5000: (those after them), 1000:5000
 "budget"                   vectors per kernel, or {match: LEARNER}, the size of another learner
-"int [1, inf) or null"     any of the above, or nothing
+"int [1, inf) or null"     any of the above, or nothing; "separator or auto"
 """
 
 import ast
@@ -23,6 +25,15 @@ from typing import Any
 
 from omkl.errors import UserError, show, suggest
 
+SEPARATORS = {  # by their names, which need no quotes in a shell
+    "comma": ",",
+    "semicolon": ";",
+    "tab": "\t",
+    "space": " ",
+    "pipe": "|",
+    "point": ".",
+    "apostrophe": "'",
+}
 Check = Callable[[Any], Any]  # returns a value in canonical form, or raises ValueError with what is right
 Kind = dict[str, tuple[Check, float | None]]  # by parameter: its check and default; None: it must be given
 
@@ -39,10 +50,11 @@ def parse(form: Any) -> Check:
     if not isinstance(form, str):
         raise ValueError(f"{show(form)} is not a domain: an interval, 'int ...', 'bool', 'kernel' or a list")
     body, _, rest = form.partition(" or ")
-    if rest not in ("", "null"):
-        raise ValueError(f"{form!r} is not a domain: only 'or null' may follow")
+    if rest not in ("", "null", "auto"):
+        raise ValueError(f"{form!r} is not a domain: only 'or null' or 'or auto' may follow")
     check = _WORDS.get(body.strip()) or _interval(body.strip())
-    return (lambda value: None if value is None else check(value)) if rest else check
+    other = None if rest == "null" else rest
+    return (lambda value: other if value == other else check(value)) if rest else check
 
 
 def canonical(number: float) -> float:
@@ -138,6 +150,24 @@ def _column(value: Any) -> str:
     if isinstance(value, bool) or not isinstance(value, str | int) or value == "":
         raise ValueError(f"must be a name or a number, got {show(value)}")
     return str(value)
+
+
+def _word_list(value: Any) -> list[str]:
+    values = value if isinstance(value, list) else [value]
+    if any(
+        isinstance(item, bool) or not isinstance(item, str | int | float) or item == "" for item in values
+    ):
+        raise ValueError(f"must be words, got {show(value)}")
+    return [item if isinstance(item, str) else f"{item:g}" for item in values]
+
+
+def _separator(value: Any) -> str:
+    text = value[1:-1] if isinstance(value, str) and re.fullmatch(r"""(["']).\1""", value) else value
+    if not isinstance(text, str) or len(SEPARATORS.get(text, text)) != 1:
+        known = ", ".join(SEPARATORS)
+        near = suggest(text, SEPARATORS) if isinstance(text, str) else ""
+        raise ValueError(f"must be one character or its name ({known}), got {show(value)}{near}")
+    return SEPARATORS.get(text, text)
 
 
 def _rounds(value: Any) -> str:
@@ -286,6 +316,8 @@ _WORDS: dict[str, Check] = {
     "names": _names,
     "column": _column,
     "columns": lambda value: [_column(name) for name in (value if isinstance(value, list) else [value])],
+    "words": _word_list,
+    "separator": _separator,
     "kernel": check_kernel,
     "rounds": _rounds,
     "budget": _budget,

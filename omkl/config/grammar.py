@@ -29,7 +29,8 @@ SYNONYMS = {
     ("dataset", "file"): "data",
     ("kernels",): "pool",
 }
-LISTS = ("algo", "data", "pool", "yardsticks", "drop")  # keys that take a list of names in every command
+LISTS = ("algo", "data", "pool", "yardsticks", "drop", "na")  # keys that take a list in every command
+LITERAL = ("delimiter", "thousands", "decimal")  # keys whose value may be a character of the grammar
 _KEY = re.compile(r"[A-Za-z]\w*(\.[A-Za-z]\w*)*", re.ASCII)
 _NUMBER = re.compile(r"(0|[1-9][0-9]{0,17})(\.[0-9]{1,17})?")
 _NAME = re.compile(r"(?!(null|true|false|inf|nan)\Z)[^\W\d_]\w*( \w+)*", re.IGNORECASE)
@@ -148,6 +149,10 @@ def _parse_word(word: str) -> Override:
         raise UserError(f"{shown(word)}: the value is missing; write {key}=VALUE without spaces")
     if key == "store" or (key == "data" and os.path.isfile(os.path.expanduser(text))):
         return Override(key, (text,), shown(word))
+    if key in LITERAL:
+        return Override(key, (None if text == "null" else text,), shown(word))
+    if key == "na":  # words such as #N/A
+        return Override(key, ([],) if text == "[]" else tuple(text.strip("[]").split(",")), shown(word))
     return Override(key, _values(key, text, word), shown(word))
 
 

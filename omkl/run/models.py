@@ -14,11 +14,10 @@ from omkl.config.learners import check_classes
 from omkl.data import table_files
 from omkl.data.data_files import size_limit
 from omkl.data.dataset import MANY, Dataset
-from omkl.data.delimited import delimiter
 from omkl.data.labels import MOST_LISTED, targets
 from omkl.data.offsets import warn_of_offsets
 from omkl.data.parse import Examples, dense, read_libsvm
-from omkl.data.prepare import is_table, read_table_file
+from omkl.data.prepare import check_settings, is_table, read_table_file
 from omkl.data.recipe import Recipe
 from omkl.engine.stream import make_stream
 from omkl.errors import UserError, show, suggest
@@ -103,6 +102,7 @@ def fit(plan: Plan) -> Model:
         "seed": plan.seed,
         "classes": _classes(dataset),
         "recipe": recipe.to_json() if recipe else None,
+        "index_base": dataset.index_base,
         "features": recipe.features if recipe else None,
     }
     return Model(learner, progress, about)
@@ -116,9 +116,11 @@ def _check(learner: Learner, indptr: np.ndarray, values: np.ndarray, rounds: int
 
 
 def _data(name: str, plan: Plan) -> tuple[Dataset, Recipe | None]:
-    if omkl.data.registry.is_name(name) or not is_table(Path(name)):
+    path = Path(name).expanduser()
+    if omkl.data.registry.is_name(name) or not is_table(path):
         return plan.load(name), None
-    return read_table_file(Path(name).expanduser(), plan.task, plan.preparation)
+    check_settings(name, path, plan.preparation)
+    return read_table_file(path, plan.task, plan.preparation)
 
 
 def _classes(dataset: Dataset) -> list[str] | None:
@@ -141,6 +143,8 @@ def load(path: Path) -> Model:
         if about.get("recipe") is not None:
             Recipe.from_json(about["recipe"])
         classes = about.get("classes")
+        if about.get("index_base", 1) not in (0, 1):
+            raise ValueError("its index_base is not 0 or 1")
         if about.get("task") not in learner.spec.tasks:
             raise ValueError(f"{learner.spec.name} is not for {about.get('task')!r}")
         if classes is not None and not (isinstance(classes, list) and len(classes) == learner.classes):
@@ -163,9 +167,9 @@ def rows_of(model: Model, path: Path, labelled: bool) -> Rows:
     recipe = Recipe.from_json(about["recipe"]) if about.get("recipe") else None
     notes: tuple[str, ...] = ()
     if recipe is not None:
-        table = table_files.read(path, delimiter(path), size_limit())
+        table = table_files.read(path, recipe.preparation.form, size_limit())
         X, labels, kept = recipe.apply(table, new=True, labelled=labelled)
-        notes = tuple(recipe.unseen(table, kept))
+        notes = (*table.notes, *recipe.unseen(table, kept))
         examples = dense(X, np.empty(len(X)) if labels is None else labels.astype(str))
         there = labels is not None
     elif is_table(path):
@@ -173,7 +177,14 @@ def rows_of(model: Model, path: Path, labelled: bool) -> Rows:
             f"{path} is a table; the model was trained on {about.get('data') or 'other data'}, not on one"
         )
     else:
-        examples, there = read_libsvm([path], size_limit()), True
+        examples, there = read_libsvm([path], size_limit(), None), True
+        if examples.base > (base := about.get("index_base", 1)):
+            examples = read_libsvm([path], size_limit(), base)
+        elif examples.base < base:
+            raise UserError(
+                f"{path}: an index is 0, but the columns of the model's data count from 1; train it on data "
+                "with an index 0, or with index_base=0"
+            )
         kept = np.arange(len(examples.labels))
     largest = int(examples.indices.max(initial=-1)) + 1
     if largest > learner.d:

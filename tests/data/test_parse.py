@@ -75,7 +75,7 @@ BROKEN = {
     "1 1:2:3": "is not a number",
     "1 2:1 2:1": "index 2 after 2; indices must ascend",
     "1 3:1 2:1": "index 2 after 3; indices must ascend",
-    "1 0:1": "index 0; LIBSVM indices start at 1",
+    "1 0:1": "index 0, but the columns count from 1 (index_base=1)",
     "1 -1:1": "'-1:1' is not 'index:value'",
     "1 1.0:1": "'1.0:1' is not 'index:value'",
     "1 +1:1": "'+1:1' is not 'index:value'",
@@ -132,7 +132,7 @@ def test_block_and_line_readers_agree_and_keep_every_bit(rows, space, end):
     text = end.join(
         space.join([str(y), *(f"{i}:{x!r}" for i, x in sorted(xs.items()))]) for y, xs in rows
     ).encode()
-    fast, slow = parse._fast_block(text), parse._slow_block(text, 1, "text")
+    fast, slow = parse._fast_block(text, 1), parse._slow_block(text, 1, "text", 1)
     assert fast is not None
     for a, b in zip(fast, slow, strict=True):
         assert np.array_equal(a, b)
@@ -142,9 +142,9 @@ def test_block_and_line_readers_agree_and_keep_every_bit(rows, space, end):
 @settings(max_examples=300, deadline=None)
 @given(st.text(alphabet="1290:.-+e# \n\tna", max_size=25))
 def test_block_reader_never_accepts_what_the_line_reader_refuses(text):
-    fast = parse._fast_block(text.encode())
+    fast = parse._fast_block(text.encode(), 1)
     if fast is not None:
-        slow = parse._slow_block(text.encode(), 1, "text")
+        slow = parse._slow_block(text.encode(), 1, "text", 1)
         assert all(np.array_equal(a, b) for a, b in zip(fast, slow, strict=True))
 
 

@@ -90,7 +90,17 @@ def targets() -> dict[str, type[Target]]:
     from support import fuzzing_conf as conf
     from support import fuzzing_data as data
 
-    kinds = (data.Libsvm, data.Csv, data.Tsv, data.Forms, data.Npz, data.Copy, data.Orders, data.Store)
+    kinds = (
+        data.Libsvm,
+        data.Csv,
+        data.Tsv,
+        data.Arff,
+        data.Forms,
+        data.Npz,
+        data.Copy,
+        data.Orders,
+        data.Store,
+    )
     kinds += (conf.Words, conf.Spec, conf.Config, conf.Registry, conf.Command)
     return {kind.__name__.lower(): kind for kind in kinds}
 
