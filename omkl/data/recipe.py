@@ -147,7 +147,8 @@ class Recipe:
         if drops:
             gaps = np.zeros(len(kept), bool)
             for column in used:
-                gaps |= column.missing
+                if column.distinct.missing.any():
+                    gaps |= column.missing
             kept = ~gaps if label is None else ~(gaps | label.missing)
             if not kept.any():
                 helps = "" if new or not gaps.all() else "; missing=mean fills them in"
@@ -174,9 +175,9 @@ class Recipe:
 
     def _numbers(self, column: Column, table: Table, new: bool) -> np.ndarray:
         """Return the features of one column (T, 1 or more)."""
-        name, missing = column.name, column.missing
-        if missing.any() and self.preparation.missing == "error":
-            row = int(np.argmax(missing))
+        name, has_gaps = column.name, column.distinct.missing.any()
+        if has_gaps and self.preparation.missing == "error":
+            row = int(np.argmax(column.missing))
             helps = "missing=mean fills it in, missing=drop leaves the row out"
             if column.text[row].isalnum():
                 helps += f", {self._na_helps(table, column.text[row])}"
@@ -187,16 +188,19 @@ class Recipe:
         if name in self.categories:
             known = self.categories[name]
             return (column.text[:, None] == np.array(known, object)).astype(float)
-        if column.numbers is None:
+        values = column.numbers
+        if values is None:
             raise UserError(_no_number(column, table, self.preparation.form, new))
-        _finite(column, table)
-        values = np.where(missing, self.means.get(name, math.nan), column.numbers)
+        _check_finite(column, table)
+        if has_gaps:
+            values = np.where(column.missing, self.means.get(name, math.nan), values)
         shift, factor = self.scaling.get(name, (0.0, 1.0))
         return ((values - shift) * factor)[:, None]
 
     def _na_helps(self, table: Table, word: str) -> str:
         """Return which setting reads a word, which is a gap now, as a word: the other gaps of the table."""
-        there = {text for column in table.columns for text in column.text[column.missing] if text}
+        gaps = [column.distinct for column in table.columns if column.distinct.missing.any()]
+        there = {text for column in gaps for text in column.text[column.missing] if text}
         others = sorted({text for text in there if text.lower() != word.lower()})
         return f"na={','.join(others) or '[]'} reads {show(word)} as a word"
 
@@ -244,14 +248,18 @@ def recipe_of(table: Table, preparation: Preparation) -> tuple[Recipe, list[str]
     for key, names in (("label", () if wanted is None else (wanted,)), ("drop", preparation.drop)):
         notes += [note for name in names for note in table.note_on(name, key)]
     for column in used:
-        if column.numbers is None:
+        if column.distinct.numbers is None:
             if preparation.categorical == "onehot":
                 recipe.categories[column.name] = _categories(column, table, preparation.form)
                 if kind := kind_of(recipe.categories[column.name]):
                     word = recipe.categories[column.name][0]
                     notes.append(f"column '{column.name}' holds {show(word)}, {kind}; each is a category")
             continue
-        there = _finite(column, table)
+        _check_finite(column, table)
+        if preparation.missing != "mean" and preparation.scale == "none":
+            continue
+        assert column.numbers is not None
+        there = column.numbers[~column.missing]
         if preparation.missing == "mean" and not there.size:
             fault = f"column '{column.name}' has no value in any row, so no mean"
             raise UserError(f"{table.path}: {fault}; drop={column.name} leaves it out")
@@ -283,22 +291,21 @@ def recipe_of(table: Table, preparation: Preparation) -> tuple[Recipe, list[str]
     return recipe, notes
 
 
-def _finite(column: Column, table: Table) -> np.ndarray:
-    """Return the numbers of a column that are there. Raises UserError for one that is not finite."""
+def _check_finite(column: Column, table: Table) -> None:
+    """Raise UserError for a number of a column that is not finite."""
+    numbers = column.distinct.numbers
+    if numbers is None or np.isfinite(numbers[~column.distinct.missing]).all():
+        return
     assert column.numbers is not None
-    wrong = ~np.isfinite(column.numbers) & ~column.missing
-    if wrong.any():
-        row = int(np.argmax(wrong))
-        raise UserError(
-            f"{table.where(row)}: column '{column.name}' is not finite ({show(column.text[row])})"
-        )
-    return column.numbers[~column.missing]
+    row = int(np.argmax(~np.isfinite(column.numbers) & ~column.missing))
+    raise UserError(f"{table.where(row)}: column '{column.name}' is not finite ({show(column.text[row])})")
 
 
 def note_on_gaps(table: Table, recipe: Recipe) -> list[str]:
     """Return a note on the words of the columns in use that are taken as gaps."""
     used = {recipe.label, *recipe.columns}
-    words = {text for column in table.columns if column.name in used for text in column.text[column.missing]}
+    columns = [column.distinct for column in table.columns if column.name in used]
+    words = {text for column in columns if column.missing.any() for text in column.text[column.missing]}
     if not (shown := sorted(word for word in words if word)):
         return []
     return [f"taken as missing: {listed(shown)}; na= says which words are"]
@@ -350,18 +357,18 @@ def _sparse(parts: Iterable[np.ndarray], table: Table) -> Any:
     """
     import scipy.sparse as sp  # 0.15 s
 
-    columns, stored = [], 0
+    entries, d, T, stored = [], 0, 0, 0
     for part in parts:
-        columns.append(sp.csc_array(part))
-        stored += columns[-1].nnz
+        rows, columns = np.nonzero(part)
+        entries.append((rows, columns + d, part[rows, columns]))
+        T, d, stored = len(part), d + part.shape[1], stored + len(rows)
         if 16 * stored > size_limit():
             raise UserError(
-                f"{table.path}: {len(part)} rows with over {stored // len(part)} values other than 0 are "
-                "too many; leave scale= and missing=mean away, or set OMKL_MAX_BYTES"
+                f"{table.path}: {T} rows with over {stored // T} values other than 0 are too many; "
+                "leave scale= and missing=mean away, or set OMKL_MAX_BYTES"
             )
-    made = sp.hstack(columns, format="csr")
-    made.sort_indices()
-    return made
+    rows, columns, values = (np.concatenate(arrays) for arrays in zip(*entries, strict=True))
+    return sp.coo_array((values, (rows, columns)), shape=(T, d)).tocsr()
 
 
 def _categories(column: Column, table: Table, form: TableFormat) -> list[str]:

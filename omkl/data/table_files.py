@@ -22,7 +22,7 @@ ENOUGH = 10  # rows that show how the numbers of a column usually are
 AS_MOST = TableFormat()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Column:
     """A column: its name, its values as text, and as numbers, where missing ones are nan.
 
@@ -34,6 +34,11 @@ class Column:
     text: np.ndarray
     missing: np.ndarray
     numbers: np.ndarray | None
+
+    @property
+    def distinct(self) -> "Column":
+        """A column with each of the values at least once, and no other; that of a sparse one is short."""
+        return self
 
     def first_word(self, form: TableFormat) -> tuple[int, str]:
         """Return the row and the text of the first value that is no number in this format."""
@@ -57,6 +62,10 @@ class SparseColumn(Column):
         place = np.zeros(self.T, np.int64)  # of each row, among the entries
         place[self.rows] = np.arange(len(self.rows)) + (len(self.rows) < self.T)
         return values[place]
+
+    @property
+    def distinct(self) -> Column:
+        return self.entries
 
     @property
     def text(self) -> np.ndarray:  # type: ignore[override]
@@ -183,7 +192,7 @@ def _cells(rows: list[list[str]]) -> list[np.ndarray]:
 def _names(rows: list[list[str]], form: TableFormat) -> tuple[list[str] | None, list[str]]:
     """Return the names that the first row gives the columns, None where it is a row of data; and notes."""
     note: list[str] = []
-    is_header = form.header == "yes"
+    is_header = form.header == "yes" and bool(rows)
     if form.header == "auto" and rows:
         is_header, note = _is_header(rows, form)
     if not is_header:

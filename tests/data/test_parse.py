@@ -4,6 +4,7 @@ import bz2
 import gzip
 import io
 import lzma
+import re
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 
 from omkl import data
 from omkl.data import data_files, parse
+from omkl.data.recipe import Preparation
 from omkl.errors import UserError
 
 
@@ -288,3 +290,30 @@ def test_unknown_name_and_missing_file():
         data.load("svmgiude3")
     with pytest.raises(UserError, match="neither a registered data set"):
         data.load("no/such/file.libsvm")
+
+
+@pytest.mark.parametrize("text", ["1 0:1 2:2\n-1 1:3\n", "1 1:3\n" * 3 + "-1 0:2\n# c\n", "1\n-1 0:1\n"])
+def test_an_index_0_is_the_first_column(tmp_path, text):
+    path = write(tmp_path / "a", text)
+    rows = parse.read_libsvm([path], base=None)
+    assert (rows.base, rows.d) == (0, 1 + max(int(part[0]) for part in re.findall(r"\d:", text)))
+    again = write(tmp_path / "b", re.sub(r"(\d):", lambda match: f"{int(match[1]) + 1}:", text))
+    assert dense(parse.read_libsvm([again])).tolist() == dense(rows).tolist()
+    assert parse.read_libsvm([again], base=None).base == 1
+    shifted = parse.read_libsvm([again], base=0)
+    assert (shifted.d, dense(shifted)[:, 0].tolist()) == (rows.d + 1, [0] * len(rows.labels))
+    with pytest.raises(UserError, match=r"a:\d: index 0, but the columns count from 1"):
+        parse.read_libsvm([path])
+    assert dense(parse.read_libsvm([path, again], base=None)).shape[1] == rows.d + 1
+
+
+def test_a_note_says_that_columns_count_from_0(tmp_path, monkeypatch):
+    monkeypatch.setenv("OMKL_CACHE", str(tmp_path / "cache"))
+    path = write(tmp_path / "my.txt", "1 0:1 2:2\n-1 1:3\n")
+    for _ in range(2):  # parsed, and of the copy
+        made = data.load(str(path))
+        assert made.notes == ("an index is 0, so the columns count from 0 (index_base=0)",)
+        assert (made.d, made.index_base) == (3, 0)
+    assert data.load(str(path), preparation=Preparation(index_base=0)).notes == ()
+    with pytest.raises(UserError, match=r"my\.txt:1: index 0, but the columns count from 1 \(index_base=1\)"):
+        data.load(str(path), preparation=Preparation(index_base=1))
