@@ -28,6 +28,9 @@ SYNONYMS = {
     ("learner", "algorithm", "model"): "algo",
     ("dataset", "file"): "data",
     ("kernels",): "pool",
+    ("sep", "separator"): "delimiter",
+    ("na_values", "missing_values"): "na",
+    ("zero_based",): "index_base",
 }
 LISTS = ("algo", "data", "pool", "yardsticks", "drop", "na")  # keys that take a list in every command
 LITERAL = ("delimiter", "thousands", "decimal")  # keys whose value may be a character of the grammar
