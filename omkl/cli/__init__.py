@@ -18,7 +18,7 @@ from omkl.cli.dry_run import described
 from omkl.cli.messages import FAILED, INTERRUPTED, MISTAKE, OutputClosed, complain, fitted, printable, say
 from omkl.cli.parser import build_parser
 from omkl.errors import OmklError, UserError, suggest
-from omkl.paths import extended
+from omkl.paths import extended, safe_children
 
 __all__ = ["command", "main", "seldom_collect"]
 SETTINGS = ("algo", "data", "pool", "exec", "order", "reps", "seed", "store", "task", "label")
@@ -98,7 +98,8 @@ def _run_command(argv: list[str]) -> int:
     if words and not args.takes_words:
         raise UserError(f"omkl {args.command} takes no {words[0]!r}; see `{args.parser.prog} --help`")
     args.line = shlex.join(["omkl", *argv])
-    with extended(args.folders), fitted(wide=getattr(args, "wide", True)), described(args):
+    wide = getattr(args, "wide", True)
+    with safe_children(), extended(args.folders), fitted(wide), described(args):
         return args.does(args, words)
 
 

@@ -6,9 +6,11 @@ import os
 import re
 import subprocess
 import sys
+import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
-from typing import Any
+from tempfile import TemporaryFile
+from typing import IO, Any
 
 import numpy as np
 from tqdm import tqdm
@@ -23,6 +25,7 @@ from omkl.learner import outside, resources
 from omkl.learner.compiled import Setting, cold, company, engine_marks, mark_engine, setting, turns, version
 from omkl.learner.learner import Learner
 from omkl.learner.one_pass import run_pass
+from omkl.paths import safe_children
 
 MOST_NAMES = 8
 COMPANY = 6  # versions to be compiled for each process: fewer take less than what all processes compile
@@ -99,19 +102,32 @@ def _company(settings: list[Setting]) -> Iterator[bool]:
     written = [[spec.name, params, many] for spec, params, many in reversed(settings)]
     with ExitStack() as stack:
         count = _helpers(settings) if stack.enter_context(company()) else 0
+        said = stack.enter_context(TemporaryFile()) if count else None
+        processes: list[subprocess.Popen[str]] = []
         for helper in range(count):
             command = [sys.executable, "-m", "omkl.learner.warming"]
-            quiet: dict[str, Any] = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+            heard: dict[str, Any] = {"stdout": subprocess.DEVNULL, "stderr": said}
             try:
-                process = subprocess.Popen(command, stdin=subprocess.PIPE, text=True, **quiet)
+                with safe_children():
+                    process = subprocess.Popen(command, stdin=subprocess.PIPE, text=True, **heard)
             except OSError:  # no more processes are allowed
                 break
+            processes.append(process)
             stack.callback(process.wait)
             stack.callback(process.kill)  # harmless: files of compiled code are written as a whole or not
             assert process.stdin is not None
             with suppress(OSError), process.stdin as file:  # unless it ended at once
                 json.dump({"share": (helper + 1) / (count + 1), "settings": written}, file)
         yield count > 0
+        if said is not None and (failed := [code for process in processes if (code := process.poll())]):
+            _warn_of_helpers(failed[0], said)
+
+
+def _warn_of_helpers(code: int, said: IO[bytes]) -> None:
+    """Say that a process that was to help to compile has failed, with the last line that it wrote."""
+    said.seek(0)
+    text = said.read().decode(errors="replace").strip().rpartition("\n")[2] or f"exit code {code}"
+    warnings.warn(f"a process that helps to compile has failed: {text[:300]}", stacklevel=2)
 
 
 def _helpers(settings: list[Setting]) -> int:
