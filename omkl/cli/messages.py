@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 OK, FAILED, MISTAKE, INTERRUPTED = 0, 1, 2, 130
 
 
-class OutputClosed(Exception):
-    """The reader of stdout has closed it."""
+class OutputLost(Exception):
+    """Stdout cannot be written; its text is the reason, empty where its reader has closed it."""
 
 
 def say(text: str) -> None:
@@ -44,12 +44,14 @@ def printable(text: str) -> str:
 
 
 def emit(text: str) -> None:
-    """Print a result to stdout at once, so that a closed pipe is noticed here."""
+    """Print a result to stdout at once, so that a closed pipe or a full disk is noticed here."""
     try:
         sys.stdout.write(text)
         sys.stdout.flush()
     except BrokenPipeError as error:
-        raise OutputClosed from error
+        raise OutputLost from error
+    except OSError as error:
+        raise OutputLost(error.strerror or str(error)) from error
 
 
 @contextmanager

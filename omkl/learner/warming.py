@@ -2,6 +2,7 @@
 
 import dis
 import json
+import multiprocessing
 import os
 import re
 import subprocess
@@ -56,16 +57,26 @@ def warm_up(settings: Sequence[Sequence[Any]]) -> None:
     new = [
         name for name in missing if "-" in name or not numba_cache.has(function(versions[name][0].function))
     ]
+    unusable = numba_cache.unusable()
+    kept = "not kept on disk" if unusable else "once; kept on disk"
     with ExitStack() as stack:
-        bar = _announce([versions[name][0].name for name in new], stack) if new else None
+        names = [versions[name][0].name for name in new]
+        bar = _announce(names, kept, stack) if names and not _is_worker() else None
         helped = stack.enter_context(_company([versions[name] for name in missing]))
         for name in stack.enter_context(closing(turns(missing, helped))):
             if bar is not None and name in new:
-                bar.set_description_str(f"compiling {versions[name][0].name} (once; kept on disk)")
+                bar.set_description_str(f"compiling {versions[name][0].name} ({kept})")
             _load(*versions[name])
             mark_engine(versions[name][0], versions[name][2])
             if bar is not None and name in new:
                 bar.update()
+    if (why := unusable or numba_cache.lost()) and not _is_worker():
+        warnings.warn(f"compiled code is not kept, so later runs compile it again: {why}", stacklevel=2)
+
+
+def _is_worker() -> bool:
+    """Whether another process of the same run has said already what is compiled, and whether it is kept."""
+    return multiprocessing.parent_process() is not None
 
 
 def _tiny_run(spec: Any, params: dict, many: bool) -> tuple[dict, dict | None, Any]:
@@ -149,14 +160,17 @@ def _tiny(many: bool) -> Any:
     return Dataset("", *rows, 1, "classification", "", classes=("0", "1", "2") if many else None)
 
 
-def _announce(names: list[str], stack: ExitStack) -> Any:
-    """Name the learners to be compiled on stderr; on a terminal, return a bar that counts them instead."""
+def _announce(names: list[str], kept: str, stack: ExitStack) -> Any:
+    """Name the learners to be compiled on stderr; on a terminal, return a bar that counts them instead.
+
+    kept: whether they are kept on disk
+    """
     look: dict[str, Any] = {"desc": "compiling", "bar_format": BAR, "dynamic_ncols": True}
     bar = tqdm(total=len(names), disable=None, leave=False, **look)  # None: only on a terminal
     if bar.disable:
         more = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
         what = ", ".join(names[:MOST_NAMES]) + more
-        print(f"compiling {what} (once; kept on disk) ...", file=sys.stderr, flush=True)
+        print(f"compiling {what} ({kept}) ...", file=sys.stderr, flush=True)
     return stack.enter_context(bar)
 
 
