@@ -209,7 +209,7 @@ def _check_array(written: Mapping[str, Any], known: list[str], state: Mapping[st
             raise ValueError(f"{key} must be a number, a hyperparameter, or 1 over one of these")
     if dtype not in ("float", "int"):
         raise ValueError(f"dtype must be float or int, got {dtype!r}")
-    if grows is not None and grows not in state:
+    if grows is not None and grows not in list(state):  # which may not be a word
         raise ValueError(f"grows: there is no array {grows!r} that counts the rounds")
 
 
