@@ -10,7 +10,7 @@ from omkl.errors import UserError
 from omkl.paths import conf_folder
 
 LEARNER = {
-    "beta": {"value": 0.8, "domain": "(0, 1)", "help": "discount"},
+    "beta": {"value": 0.8, "domain": "(0, 1)", "help": "discount", "search": "linear 0.1 0.9"},
     "about": {
         "function": "omkc_dd",
         "label": "Mine",
