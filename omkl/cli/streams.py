@@ -36,7 +36,8 @@ def settled() -> Iterator[None]:
         if sys.stdout is None:
             stack.enter_context(redirect_stdout(_Closed()))
         heard = sys.stderr or stack.enter_context(open(os.devnull, "w"))
-        stack.enter_context(redirect_stderr(_Messages(heard)))  # type: ignore[type-var]
+        messages = stack.enter_context(redirect_stderr(_Messages(heard)))  # type: ignore[type-var]
+        stack.callback(messages.flush)  # else the end of the process would fail
         yield
 
 
