@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from omkl.cli.dry_run import described
-from omkl.cli.messages import FAILED, INTERRUPTED, MISTAKE, OutputClosed, complain, fitted, printable, say
+from omkl.cli.messages import FAILED, INTERRUPTED, MISTAKE, OutputClosed, complain, fitted, say
 from omkl.cli.parser import build_parser
 from omkl.errors import OmklError, UserError, suggest
 from omkl.paths import extended
@@ -103,4 +103,4 @@ def _run_command(argv: list[str]) -> int:
 
 
 def _warn(message: Warning | str, *_: Any, **__: Any) -> None:
-    say(f"warning: {printable(str(message))}")
+    say(f"warning: {message}")

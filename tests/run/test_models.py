@@ -1,6 +1,7 @@
 """omkl fit, predict, update and show MODEL: from a raw table to predictions."""
 
 import csv
+import errno
 import json
 
 import numpy as np
@@ -9,7 +10,7 @@ import pytest
 import omkl.data
 from omkl.cli import main
 from omkl.config import learner_spec, pool
-from omkl.learner import run_pass
+from omkl.learner import Learner, run_pass
 from omkl.learner.model_file import read
 
 HEAD = "age,colour,income,class\n"
@@ -163,3 +164,37 @@ def test_mistakes_end_with_one_line(table, monkeypatch, capsys, words, said):
     assert len(err.splitlines()) == 1
     assert re.search(said, err)
     assert (table / "model.omkl").read_bytes() == before
+
+
+def test_what_cannot_be_written_is_said_before_anything_is_learnt(table, monkeypatch, capsys):
+    def read_only(folder, start):
+        raise OSError(errno.EROFS, "Read-only file system")
+
+    monkeypatch.chdir(table)
+    fitting = ("fit", "algo=omkc_dd", "data=my.csv", *PREPARED, "--out")
+    assert omkl_(*fitting, "model.omkl") == 0
+    assert sorted(path.name for path in table.glob(".*")) == []  # the attempt left nothing
+    monkeypatch.setattr("omkl.files._new_part", read_only)
+    monkeypatch.setattr(Learner, "run", lambda *_, **__: pytest.fail("it learns"))
+    capsys.readouterr()
+    for words in ((*fitting, "other/new.omkl"), ("update", "model.omkl", "my.csv")):
+        assert omkl_(*words) == 1
+        assert "omkl: cannot write" in (said := capsys.readouterr().err)
+        assert "Read-only file system" in said
+    assert not (table / "other").exists()
+
+
+def test_control_characters_of_a_model_s_classes_are_escaped(table, monkeypatch, capsys):
+    monkeypatch.chdir(table)
+    rows = (table / "my.csv").read_text().replace(",yes", ",\x1b[31myes\x9b")
+    (table / "my.csv").write_text(rows, encoding="utf-8")
+    assert omkl_("fit", "algo=omkc_dd", "data=my.csv", *PREPARED, "--out", "model.omkl") == 0
+    assert omkl_("predict", "model.omkl", "my.csv", "--out", "labels.csv") == 0
+    assert omkl_("predict", "model.omkl", "my.csv") == 0
+    assert omkl_("show", "model.omkl") == 0
+    assert omkl_("show", "model.omkl", "--format", "json") == 0
+    out, err = capsys.readouterr()
+    assert r"\u001b[31myes\u009b" in out
+    assert r"\u001b[31myes\u009b" in (table / "labels.csv").read_text(encoding="utf-8")
+    for text in (out, err, (table / "labels.csv").read_text(encoding="utf-8")):
+        assert not {"\x1b", "\x9b"} & set(text)
