@@ -22,7 +22,6 @@ from omkl.cli.messages import (
     complain,
     emit,
     fitted,
-    printable,
     say,
 )
 from omkl.cli.parser import build_parser
@@ -128,4 +127,4 @@ def _run_command(argv: list[str]) -> int:
 
 
 def _warn(message: Warning | str, *_: Any, **__: Any) -> None:
-    say(f"warning: {printable(str(message))}")
+    say(f"warning: {message}")

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from omkl.cli.messages import OK, emit, say
-from omkl.errors import UserError, path_error
+from omkl.errors import UserError, path_error, without_controls
+from omkl.files import check_writable
 
 if TYPE_CHECKING:
     from omkl.run.models import Model
@@ -69,7 +70,7 @@ def predict(args: Namespace, words: list[str]) -> int:
     if args.out is None:
         emit(text.getvalue())
     else:
-        write_text(Path(args.out), text.getvalue())
+        write_text(Path(args.out), without_controls(text.getvalue()))
     if made.errors:
         say(made.errors)
     return OK
@@ -83,6 +84,10 @@ def _target(out: str | Path) -> Path:
     above = next(folder for folder in path.absolute().parents if os.path.exists(folder))
     if not above.is_dir():
         raise UserError(f"cannot write {path}: {above} is a file, not a folder")
+    try:
+        check_writable(path)
+    except OSError as error:
+        raise path_error(f"write {path}", error) from None
     return path
 
 

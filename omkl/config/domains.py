@@ -41,7 +41,7 @@ def parse(form: Any) -> Check:
     body, _, rest = form.partition(" or ")
     if rest not in ("", "null"):
         raise ValueError(f"{form!r} is not a domain: only 'or null' may follow")
-    check = _WORDS.get(body.strip()) or _interval(body.strip())
+    check = _WORDS.get(body.strip()) or interval(body.strip())
     return (lambda value: None if value is None else check(value)) if rest else check
 
 
@@ -89,8 +89,9 @@ def checked(
     return values
 
 
-def _interval(body: str) -> Check:
-    match = _INTERVAL.fullmatch(body)
+def interval(body: str) -> Check:
+    """Return the check of an interval such as "(0, 1)". Raises ValueError for anything else."""
+    match = _INTERVAL.fullmatch(body) if isinstance(body, str) else None
     if not match:
         raise ValueError(f"{body!r} is not a domain such as '(0, 1)', 'int [1, inf)', 'bool' or 'kernel'")
     whole, left, low, high, right = match.groups()
@@ -168,7 +169,7 @@ def rounds_of(rounds: str | None, T: int, data: str) -> tuple[int, int] | None:
 def _budget(value: Any) -> int | dict[str, Any]:
     if not isinstance(value, dict):
         try:
-            return _interval("int [1, inf)")(value)
+            return interval("int [1, inf)")(value)
         except ValueError as error:
             raise ValueError(f"{error}; or write {{match:bomkc_spa}}") from None
     if not isinstance(value.get("match"), str):

@@ -10,8 +10,10 @@ rounds                                           the number of rounds of the pas
 
 Sides of a shape: a number, ``m`` kernels, ``d`` features, a whole-number hyperparameter, or a product of them
 such as ``2D`` or ``levels m``; or a dictionary's name, for as many as it has slots: ``G: {shape: [B, B]}`` is
-its Gram matrix, whose room grows with it. A fill or diagonal (of the last two sides): a number, a
-hyperparameter, 1 over one or over m or d. ``grows``: the last side, a hyperparameter that may be null, gets
+its Gram matrix, whose room grows with it. ``domain: "(0, 1]"`` says which numbers the array may hold, and
+``factors: B`` that it holds the factored Gram matrices of a Budget or dictionary: a saved model that breaks
+this, so that the learner would divide by 0, is refused. A fill or diagonal (of the last two sides): a number,
+a hyperparameter, 1 over one or over m or d. ``grows``: the last side, a hyperparameter that may be null, gets
 its room as rounds come; they are counted in the array named. A ``kind`` is a hyperparameter, how the
 frequencies are drawn, or what a hyperparameter's values stand for: ``{variant: {standard: iid, ...}}``. A
 resource is None where ``unless`` is given, or ``slots`` is null. ``classes``: on data of C > 2 classes there
@@ -23,6 +25,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
+from omkl.config import domains
 from omkl.errors import suggest
 
 ALL = "all"  # slots of a dictionary
@@ -34,7 +37,8 @@ _FACTOR = re.compile(r"(\d*)([A-Za-z_]\w*)")
 class ArrayForm:
     """An array of this shape: full of ``fill``, with ``diagonal`` on its diagonal.
 
-    classes: with more than two classes there is one for each, side by side: (C, *shape).
+    classes: with more than two classes there is one for each, side by side: (C, *shape). domain: of its
+    numbers, as omkl/config/domains.py has it. factors: the Budget whose factored Gram matrices it holds.
     """
 
     shape: tuple[int | str, ...]
@@ -43,6 +47,8 @@ class ArrayForm:
     diagonal: float | str | None = None
     grows: str | None = None
     classes: bool = False
+    domain: str | None = None
+    factors: str | None = None
 
 
 @dataclass(frozen=True)
@@ -211,6 +217,11 @@ def _check_array(written: Mapping[str, Any], known: list[str], state: Mapping[st
         raise ValueError(f"dtype must be float or int, got {dtype!r}")
     if grows is not None and grows not in list(state):  # which may not be a word
         raise ValueError(f"grows: there is no array {grows!r} that counts the rounds")
+    if (domain := written.get("domain")) is not None:
+        domains.interval(domain)
+    budgets = [name for name, form in state.items() if isinstance(form, Mapping) and "slots" in form]
+    if (budget := written.get("factors")) is not None and budget not in budgets:
+        raise ValueError(f"factors: there are no slots {budget!r}")
 
 
 def _check_name(name: Any, known: Iterable[str]) -> None:

@@ -168,10 +168,16 @@ class Recipe:
                 *recipe.columns,
                 *(v for values in recipe.categories.values() for v in values),
             ]
-        except (TypeError, ValueError, AttributeError, KeyError) as error:
+            numbers = [*recipe.means.values(), *(value for pair in recipe.scaling.values() for value in pair)]
+            settings = asdict(recipe.preparation)
+            names += [*settings.pop("drop"), *(value for value in settings.values() if value is not None)]
+            filled = recipe.means.keys() | recipe.scaling.keys() | recipe.categories.keys()
+        except (TypeError, ValueError, AttributeError, KeyError, OverflowError) as error:
             raise ValueError(f"the recipe of its data is broken: {error}") from None
         if not recipe.columns or not all(isinstance(name, str) for name in names):
-            raise ValueError("the recipe of its data is broken: it has no columns")
+            raise ValueError("the recipe of its data is broken: it has no columns, or a name is no text")
+        if not all(map(math.isfinite, numbers)) or not filled <= set(recipe.columns):
+            raise ValueError("the recipe of its data is broken: a mean or a scale does not fit its columns")
         return recipe
 
 

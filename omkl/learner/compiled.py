@@ -42,8 +42,8 @@ def version(spec: Any, params: dict, many: bool = False) -> str:
 
 
 def missing(settings: Iterable[Sequence[Any]]) -> list[str]:
-    """Return the learners that are to be compiled before these settings run."""
-    learners = {version(*setting(own)): own[0].name for own in settings}
+    """Return the learners that are to be compiled before these settings run; estimators need no compiling."""
+    learners = {version(*setting(own)): own[0].name for own in settings if not own[0].estimator}
     return [learners[name] for name, mark in _marks(learners).items() if not mark.exists()]
 
 

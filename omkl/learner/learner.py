@@ -43,7 +43,7 @@ class Learner:
     rounds: of the whole pass, where ``run`` is first given a part of it; frequencies (m, D, d): those of the
     random features, in place of drawn ones; threads: how many may share a block (nor do they); looked_up:
     whether kernel values are looked up, for larger blocks then; classes: of the data, which a learner of
-    `about.classes: many` tells apart where there are more than two.
+    `about.classes: many` tells apart where there are more than two; state: its resources, of a saved learner.
 
     One pass over T examples equals passes over its parts, in any cut: all state is in ``self.state``.
     """
@@ -61,6 +61,7 @@ class Learner:
         threads: int = 1,
         looked_up: bool = False,
         classes: int = 2,
+        state: dict[str, Any] | None = None,
     ):
         if by := [name for name, value in params.items() if by_task(value)]:
             raise OmklError(f"learner {spec.name}: {by[0]} depends on the task; use spec.usual(task)")
@@ -73,10 +74,13 @@ class Learner:
         self.growth = growth(pool["kernels"] if pool is not None else [])
         self.forms, self.params = spec.state, params
         rng = np.random.default_rng(seed)
-        setup = resources.Setup(params, pool, d, rng, self.block, rounds or 0, frequencies, classes=classes)
+        if state is None:
+            how: Any = {"frequencies": frequencies, "classes": classes}
+            setup = resources.Setup(params, pool, d, rng, self.block, rounds or 0, **how)
+            state = resources.make(spec.state, setup)
         self.classes = classes
         self.lock = threading.RLock()  # for whoever asks or teaches it from several threads
-        self.state: dict[str, Any] = {"rng": rng, **resources.make(spec.state, setup)}
+        self.state: dict[str, Any] = {"rng": rng, **state}
         self.arguments = {
             name: compiled_value(params[name], spec.hyperparameters[name].domain, self._codes(spec, name))
             for name in self.names

@@ -138,13 +138,11 @@ def load(path: Path) -> Model:
     learner, about = model_file.read(path)
     try:
         progress = Progress.from_json(about.pop("progress", {}))
-        if about.get("recipe") is not None:
-            Recipe.from_json(about["recipe"])
-        classes = about.get("classes")
-        if about.get("task") not in learner.spec.tasks:
-            raise ValueError(f"{learner.spec.name} is not for {about.get('task')!r}")
-        if classes is not None and not (isinstance(classes, list) and len(classes) == learner.classes):
-            raise ValueError(f"its classes are not {learner.classes}")
+        recipe = about.get("recipe")
+        if recipe is not None and Recipe.from_json(recipe).features != about.get("features"):
+            raise ValueError("its features are not those of its recipe")
+        if about.get("task") not in learner.spec.tasks or progress.task != about["task"]:
+            raise ValueError(f"{learner.spec.name} is not for {show(about.get('task'))}")
     except (ValueError, AttributeError) as error:
         raise UserError(f"{path} is not a valid model: {error}") from None
     return Model(learner, progress, {"data": "", **about})
