@@ -81,7 +81,7 @@ def _fault(column: np.ndarray) -> str | None:
         return "holds complex numbers; make a column each of their real and imaginary parts"
     if _are_dates(column):
         return "holds dates or times; make a number of them, such as the days since the first"
-    for row, value in enumerate(column):
+    for row, value in enumerate(column.tolist()):
         if _is_missing(value):
             return f"has no value in row {row}; fill it in, or leave the row out"
         try:
