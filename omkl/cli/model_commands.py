@@ -53,7 +53,10 @@ def update(args: Namespace, words: list[str]) -> int:
 
 
 def predict(args: Namespace, words: list[str]) -> int:
-    """Predict the rows of a file with a saved model: their number, label and score as CSV."""
+    """Predict the rows of a file with a saved model: their number, label and score as CSV.
+
+    Rows that the preparation leaves out have neither label nor score.
+    """
     from omkl.files import write_text
     from omkl.run import models
 
@@ -66,7 +69,8 @@ def predict(args: Namespace, words: list[str]) -> int:
     table = csv.writer(text, lineterminator="\n")
     table.writerow(["row", "label", "score"])
     rows = zip(new.numbers.tolist(), made.labels, made.scores.tolist(), strict=True)
-    table.writerows([number, label, repr(value)] for number, label, value in rows)
+    filled = {number: (label, repr(value)) for number, label, value in rows}
+    table.writerows((number, *filled.get(number, ("", ""))) for number in range(1, new.total + 1))
     if args.out is None:
         emit(text.getvalue())
     else:

@@ -5,6 +5,7 @@
 [max, sum]                 one of these
 "bool"  "text"  "names"    true or false, a string, a list of words (a single word is a list of one)
 "column"  "columns"        a column's name or number, a list of them
+"class"                    the name of a class: a word, a number, true or false
 "kernel"                   a kernel such as {kind: gaussian, sigma: 1}
 "rounds"                   rounds of a stream: 5000 (the first ones), 5000: (those after them), 1000:5000
 "budget"                   vectors per kernel, or {match: LEARNER}, the size of another learner
@@ -139,6 +140,12 @@ def _column(value: Any) -> str:
     if isinstance(value, bool) or not isinstance(value, str | int) or value == "":
         raise ValueError(f"must be a name or a number, got {show(value)}")
     return str(value)
+
+
+def _class(value: Any) -> str:
+    if not isinstance(value, str | bool | int | float) or value == "":
+        raise ValueError(f"must be a class, a word or a number, got {show(value)}")
+    return value if isinstance(value, str) else repr(value)
 
 
 def _rounds(value: Any) -> str:
@@ -287,6 +294,7 @@ _WORDS: dict[str, Check] = {
     "names": _names,
     "column": _column,
     "columns": lambda value: [_column(name) for name in (value if isinstance(value, list) else [value])],
+    "class": _class,
     "kernel": check_kernel,
     "rounds": _rounds,
     "budget": _budget,

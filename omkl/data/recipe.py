@@ -53,7 +53,7 @@ class Recipe:
     """A preparation with what it took from its table.
 
     columns: the features' columns in order; of each its mean, its scaling (shift, factor), or its categories
-    label: the label's column
+    label: the label's column    alike: see `omkl.data.labels.against_rest`
     """
 
     preparation: Preparation
@@ -62,6 +62,7 @@ class Recipe:
     means: dict[str, float] = field(default_factory=dict)
     scaling: dict[str, tuple[float, float]] = field(default_factory=dict)
     categories: dict[str, list[str]] = field(default_factory=dict)
+    alike: list[str] = field(default_factory=list)
 
     @property
     def features(self) -> list[str]:
@@ -78,7 +79,7 @@ class Recipe:
         """Return the features (T, d), the labels (T,) or None without such a column, and the rows kept (T,).
 
         new: the table is not the recipe's own, so its cells can be corrected, but no setting can be changed.
-        labelled: whether each row needs a label; if not, labels with gaps are as none.
+        labelled: whether each row needs a label; if not, a missing one is the empty text.
         Raises UserError for a table that lacks a column, and for values that the preparation has no way with.
         """
         by_name = {column.name: column for column in table.columns}
@@ -87,10 +88,8 @@ class Recipe:
                 raise UserError(f"{table.path} has no column '{name}'{suggest(name, by_name)}")
         used = [by_name[name] for name in self.columns]
         label, drops = by_name.get(self.label), self.preparation.missing == "drop"
-        if label is not None and label.missing.any() and not labelled:
-            label = None
         kept = np.ones(len(used[0].text), bool)
-        if label is not None and label.missing.any() and not drops:
+        if label is not None and label.missing.any() and labelled and not drops:
             row, helps = int(np.argmax(label.missing)), "" if new else ", or missing=drop leaves it out"
             raise UserError(
                 f"{table.where(row)}: the label (column '{label.name}') is missing; remove the row{helps}"
@@ -102,12 +101,13 @@ class Recipe:
             )
         if drops:
             gaps = np.any([column.missing for column in used], axis=0)
-            kept = ~gaps if label is None else ~(gaps | label.missing)
+            kept = ~(gaps | label.missing) if label is not None and labelled else ~gaps
             if not kept.any():
                 helps = "" if new or not gaps.all() else "; missing=mean fills them in"
                 raise UserError(f"{table.path}: every row has a missing value{helps}")
         X = np.column_stack([self._numbers(column, table, new) for column in used])[kept]
-        return X, None if label is None else label.text[kept], np.flatnonzero(kept)
+        labels = None if label is None else np.where(label.missing, "", label.text)[kept]
+        return X, labels, np.flatnonzero(kept)
 
     def unseen(self, table: Table, kept: np.ndarray) -> list[str]:
         """Return notes on categories of the rows kept that the recipe's own table lacks."""
@@ -166,6 +166,7 @@ class Recipe:
             names = [
                 recipe.label,
                 *recipe.columns,
+                *recipe.alike,
                 *(v for values in recipe.categories.values() for v in values),
             ]
             numbers = [*recipe.means.values(), *(value for pair in recipe.scaling.values() for value in pair)]
@@ -198,7 +199,7 @@ def recipe_of(table: Table, preparation: Preparation) -> tuple[Recipe, list[str]
     recipe = Recipe(preparation, table.columns[label].name, [column.name for column in used])
     notes = []
     for column in used:
-        if column.numbers is None:
+        if column.numbers is None or (column.truth and preparation.categorical == "onehot"):
             if preparation.categorical == "onehot":
                 recipe.categories[column.name] = _categories(column, table)
             continue

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from omkl.data.delimited import read_fields
+from omkl.data.labels import TRUTH
 from omkl.errors import UserError, show, suggest
 
 MISSING = frozenset(("", "?", "na", "n/a", "nan", "null", "none", "<na>"))
@@ -17,12 +18,14 @@ class Column:
     """A column: its name, its values as text, and as numbers, where missing ones are nan.
 
     numbers: None where some value is neither a number nor missing    missing (T,): which values are
+    truth: whether the values are True and False, of which the numbers are 1 and 0
     """
 
     name: str
     text: np.ndarray
     missing: np.ndarray
     numbers: np.ndarray | None
+    truth: bool = False
 
     def first_word(self) -> tuple[int, str]:
         """Return the row and the text of the first value that is no number."""
@@ -93,6 +96,9 @@ def _number(text: str) -> float | None:
 def _column(name: str, text: np.ndarray) -> Column:
     missing = np.fromiter((value.lower() in MISSING for value in text), bool, len(text))
     numbers = np.full(len(text), np.nan)
+    if not missing.all() and all(value.lower() in TRUTH for value in text[~missing]):
+        numbers[~missing] = [TRUTH[value.lower()] for value in text[~missing]]
+        return Column(name, text, missing, numbers, truth=True)
     try:
         if any("_" in value for value in text):
             raise ValueError
@@ -127,7 +133,9 @@ def of_frame(frame: Any, path: Path) -> Table:
         missing = values.isna().to_numpy()
         if pd.api.types.is_numeric_dtype(values) or pd.api.types.is_bool_dtype(values):
             numbers = values.to_numpy(dtype=np.float64, na_value=np.nan)
-            text = np.array([format(v, "g") if v == v else "" for v in numbers], object)
+            text = np.where(missing, "", values.astype(str)).astype(
+                object
+            )  # all digits: labels are read of it
             columns.append(Column(str(name), text, missing, numbers))
         else:
             columns.append(_column(str(name), np.where(missing, "", values.astype(str)).astype(object)))

@@ -9,6 +9,7 @@ from sklearn.base import ClassifierMixin, OutlierMixin, RegressorMixin
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import column_or_1d
 
+from omkl.data.labels import distinct, finder
 from omkl.learner.model import class_scores, predicted_classes, score
 from omkl.learner.ranges import check_targets
 from omkl.sklearn.base import ATTRIBUTES, OnlineLearner
@@ -76,18 +77,21 @@ mistakes_ : rounds in which the prediction before the update was wrong."""
             raise ValueError(
                 f"classes={list(classes)} are not those of the first call, {self.classes_.tolist()}"
             )
-        positive = labels == self.classes_[1]
-        place = positive.astype(int)
+        place = (labels == self.classes_[1]).astype(int)
         if len(self.classes_) > 2:
             place = np.searchsorted(self.classes_, labels).clip(max=len(self.classes_) - 1)
         other = self.classes_[place] != labels
-        if other.any():
-            label = labels[np.argmax(other)]
-            label = label.item() if isinstance(label, np.generic) else label
-            raise ValueError(
-                f"y holds the label {label!r}, which is not in classes_: {self.classes_.tolist()}"
-            )
-        return place.astype(float) if len(self.classes_) > 2 else np.where(positive, 1.0, -1.0)
+        if other.any():  # such as '1' where the classes are numbers
+            names, own, _ = distinct(labels)
+            found = list(map(finder(self.classes_.tolist()), names))
+            if None in found:
+                label = labels[np.argmax(own == found.index(None))]
+                label = label.item() if isinstance(label, np.generic) else label
+                raise ValueError(
+                    f"y holds the label {label!r}, which is not in classes_: {self.classes_.tolist()}"
+                )
+            place = np.array(found)[own]
+        return place.astype(float) if len(self.classes_) > 2 else np.where(place == 1, 1.0, -1.0)
 
 
 class Regressor(RegressorMixin, OnlineLearner):

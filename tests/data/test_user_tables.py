@@ -77,7 +77,7 @@ def test_a_gap_in_the_label_drops_the_row(path):
     table = table_files.read(path, ",", None)
     assert own.apply(table, new=True)[2].tolist() == [0, 3, 4]
     _, labels, kept = own.apply(table, new=True, labelled=False)  # to be predicted
-    assert (labels, kept.tolist()) == (None, [0, 1, 3, 4])
+    assert (labels.tolist(), kept.tolist()) == (["yes", "", "no", "yes"], [0, 1, 3, 4])
     path.write_text("a,b\n1,?\n2,\n")
     with pytest.raises(UserError, match=r"every row has a missing value$"):
         prepared(path, missing="drop")
