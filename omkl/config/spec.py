@@ -157,6 +157,10 @@ class LearnerSpec:
                 f"algo={self.name} is for {' and '.join(self.tasks)}, data={data} for {task}; "
                 "choose another learner or another data set"
             )
+        self.check_values(params, task, data)
+
+    def check_values(self, params: dict[str, Any], task: str, data: str) -> None:
+        """Raise UserError when a hyperparameter has a value that is not for data of this task."""
         for name, allowed in self.only.get(task, {}).items():
             if params[name] not in allowed:
                 raise UserError(

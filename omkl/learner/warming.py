@@ -8,7 +8,6 @@ import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -68,8 +67,7 @@ def warm_up(settings: Sequence[Sequence[Any]]) -> None:
 
 def _tiny_run(spec: Any, params: dict, many: bool) -> tuple[dict, dict | None, Any]:
     """Return hyperparameters of the version that these need, a pool, and data of two examples."""
-    task = "classification" if "classification" in spec.tasks else spec.tasks[0]
-    tiny = replace(_tiny(many), task=task)
+    tiny = _tiny(many)
     usual = spec.usual(tiny.task)
     if version(spec, usual, many) != version(spec, params, many):
         usual |= {limit: params[limit] and 2 for limit in resources.limits(spec.state)}

@@ -72,8 +72,8 @@ class Classifier(Model, base.Classifier):
     def predict_proba_one(self, x: dict, **kwargs: Any) -> Any:
         """Raise NotImplementedError: the scores of these learners are no probabilities."""
         raise NotImplementedError(
-            f"{type(self).__name__} gives no probabilities; use predict_one, and wrappers and metrics that need "
-            "labels alone, such as multiclass.OneVsOneClassifier, "
+            f"{type(self).__name__} gives no probabilities; use predict_one, and wrappers and metrics that "
+            "need labels alone, such as multiclass.OneVsOneClassifier, "
             "ensemble.VotingClassifier(use_probabilities=False) and metrics.Accuracy"
         )
 
