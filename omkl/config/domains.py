@@ -39,6 +39,11 @@ def parse(form: Any) -> Check:
         return lambda value: _choice(value, form)
     if not isinstance(form, str):
         raise ValueError(f"{show(form)} is not a domain: an interval, 'int ...', 'bool', 'kernel' or a list")
+    return _parsed(form)
+
+
+@cache
+def _parsed(form: str) -> Check:
     body, _, rest = form.partition(" or ")
     if rest not in ("", "null"):
         raise ValueError(f"{form!r} is not a domain: only 'or null' may follow")

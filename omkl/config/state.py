@@ -17,7 +17,8 @@ a hyperparameter, 1 over one or over m or d. ``grows``: the last side, a hyperpa
 its room as rounds come; they are counted in the array named. A ``kind`` is a hyperparameter, how the
 frequencies are drawn, or what a hyperparameter's values stand for: ``{variant: {standard: iid, ...}}``. A
 resource is None where ``unless`` is given, or ``slots`` is null. ``classes``: on data of C > 2 classes there
-is such an array for each, (C, m, 2D).
+is such an array for each, (C, m, 2D). ``made_with: [eta, lam]``: hyperparameters whose values the learner has
+put into the array, so that they cannot change in mid-stream; those that a form names cannot anyway.
 """
 
 import re
@@ -39,6 +40,7 @@ class ArrayForm:
 
     classes: with more than two classes there is one for each, side by side: (C, *shape). domain: of its
     numbers, as omkl/config/domains.py has it. factors: the Budget whose factored Gram matrices it holds.
+    made_with: hyperparameters whose values it holds once something has been learnt.
     """
 
     shape: tuple[int | str, ...]
@@ -49,6 +51,7 @@ class ArrayForm:
     classes: bool = False
     domain: str | None = None
     factors: str | None = None
+    made_with: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -161,6 +164,22 @@ def names(form: Form) -> list[str]:
     return []
 
 
+def deciding(form: Form, params: Mapping[str, Any]) -> set[str]:
+    """Return the hyperparameters without whose values a resource would not be what it is in mid-stream."""
+    decide = set(names(form))
+    match form:
+        case ArrayForm():
+            fills = [value for value in (form.fill, form.diagonal) if isinstance(value, str)]
+            decide |= {value.removeprefix("1/") for value in fills}
+            if all(params.get(name, 1) is not None for name in names(form)):  # else it has no room
+                decide |= set(form.made_with)
+        case ExpansionForm():
+            decide |= {form.unless} if form.unless else set()
+        case FeaturesForm():
+            decide |= {form.kind} if isinstance(form.kind, str) else set(form.kind)
+    return decide & params.keys()
+
+
 def _form(written: Any, defaults: Mapping[str, Any], state: Mapping[str, Any]) -> Form:
     if written == "rounds":
         return RoundsForm()
@@ -177,8 +196,9 @@ def _form(written: Any, defaults: Mapping[str, Any], state: Mapping[str, Any]) -
     if form is FeaturesForm and "kind" not in written:
         raise ValueError("kind is missing: a hyperparameter, or how the frequencies are drawn")
     if form is ArrayForm:
-        _check_array(written, [*defaults, "m", "d", *dictionaries(state)], state)
-        return ArrayForm(**{**written, "shape": tuple(written["shape"])})
+        _check_array(written, defaults, state)
+        lists = {key: tuple(written.get(key, ())) for key in ("shape", "made_with")}
+        return ArrayForm(**{**written, **lists})
     for key in written.keys() - {"expansion", "signs"}:
         if key == "kind" and isinstance(written[key], Mapping):
             _check_kinds(written[key], defaults)
@@ -197,7 +217,8 @@ def _check_kinds(kinds: Mapping[str, Any], defaults: Mapping[str, Any]) -> None:
             _check_name(kind, DRAWN)
 
 
-def _check_array(written: Mapping[str, Any], known: list[str], state: Mapping[str, Any]) -> None:
+def _check_array(written: Mapping[str, Any], defaults: Mapping[str, Any], state: Mapping[str, Any]) -> None:
+    known = [*defaults, "m", "d", *dictionaries(state)]
     shape, dtype, grows = written["shape"], written.get("dtype", "float"), written.get("grows")
     if not isinstance(shape, list) or not shape:
         raise ValueError("shape must be a list of lengths such as [m, 2D]")
@@ -215,6 +236,11 @@ def _check_array(written: Mapping[str, Any], known: list[str], state: Mapping[st
             raise ValueError(f"{key} must be a number, a hyperparameter, or 1 over one of these")
     if dtype not in ("float", "int"):
         raise ValueError(f"dtype must be float or int, got {dtype!r}")
+    made_with = written.get("made_with", [])
+    if not isinstance(made_with, list):
+        raise ValueError("made_with must be a list of hyperparameters")
+    for name in made_with:
+        _check_name(name, defaults)
     if grows is not None and grows not in list(state):  # which may not be a word
         raise ValueError(f"grows: there is no array {grows!r} that counts the rounds")
     if (domain := written.get("domain")) is not None:

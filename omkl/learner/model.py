@@ -1,6 +1,7 @@
 """What a learner that was trained can tell: scores of new rows, its support vectors, its record so far."""
 
 import math
+import threading
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,8 @@ from omkl.learner.ranges import check_scores, check_sums
 
 POINTS = 200
 MOST_ROUNDS = 2**40  # more than anyone will stream
+_of_thread = threading.local()  # a generator, which takes longer to make than to set
+
 
 Rows = tuple[np.ndarray, np.ndarray, np.ndarray]  # of a CSR matrix: indptr, indices, values
 
@@ -60,24 +63,33 @@ def _scored(learner: Learner, rows: tuple[np.ndarray, ...], y: np.ndarray) -> tu
     """
     indptr, indices, values = rows
     stream = make_stream(indptr, indices, values, y, np.arange(len(y)), learner.classes)
-    with learner.lock:  # the generator is put back before another thread asks
-        rng = learner.state["rng"].bit_generator
-        before = rng.state
+    if "rng" not in learner.names:
         trace = learner.run(stream, learn=False)[0]
-        if rng.state != before:
+        return trace.score, trace.predicted
+    if "rng" not in _of_thread.__dict__:
+        _of_thread.rng = np.random.Generator(np.random.PCG64(0))
+    rng = _of_thread.rng  # in place of the learner's, which so stays as it is
+    with learner.lock:
+        rng.bit_generator.state = before = learner.state["rng"].bit_generator.state
+        trace = learner.run(stream, learn=False, rng=rng)[0]
+        if rng.bit_generator.state != before:
             for t in range(1, stream.T):  # the first row was scored from that state
-                rng.state = before
-                one = learner.run(part(stream, t, t + 1), learn=False)[0]
+                rng.bit_generator.state = before
+                one = learner.run(part(stream, t, t + 1), learn=False, rng=rng)[0]
                 trace.score[t] = one.score[0]
                 if trace.predicted is not None:
                     trace.predicted[t] = one.predicted[0]
-            rng.state = before
     check_scores(trace.score, what="row")
     return trace.score, trace.predicted
 
 
 def stored_vectors(learner: Learner) -> tuple[np.ndarray, sp.csr_array] | None:
     """Return row numbers (n,) and rows (n, d) of what a learner stores, None for one that stores nothing."""
+    with learner.lock:
+        return _stored_vectors(learner)
+
+
+def _stored_vectors(learner: Learner) -> tuple[np.ndarray, sp.csr_array] | None:
     E = learner.classifiers
     if E is None:
         return None
@@ -100,6 +112,18 @@ def coefficients(learner: Learner) -> np.ndarray | None:
 
     With more than two classes they are (m, n, C), one for each class.
     """
+    with learner.lock:
+        return _coefficients(learner)
+
+
+def vectors_of_kernels(learner: Learner) -> np.ndarray | None:
+    """Return how many of the stored vectors each kernel uses (m,), None for one that stores nothing."""
+    with learner.lock:
+        E = learner.classifiers
+        return None if E is None else E.n_sv.copy()
+
+
+def _coefficients(learner: Learner) -> np.ndarray | None:
     E = learner.classifiers
     if E is None:
         return None

@@ -76,8 +76,15 @@ def unpack(header: dict[str, Any], arrays: Arrays) -> Learner:
     return learner
 
 
+def snapshot(learner: Learner) -> tuple[dict[str, Any], Arrays]:
+    """Return what `pack` does, with arrays of its own: the learner may go on in another thread."""
+    with learner.lock:
+        header, arrays = pack(learner)
+        return header, {name: array.copy() for name, array in arrays.items()}
+
+
 # Pickles (and deep copies) of a learner hold the same: whoever can hold one imports this module.
-copyreg.pickle(Learner, lambda learner: (unpack, pack(learner)))
+copyreg.pickle(Learner, lambda learner: (unpack, snapshot(learner)))
 
 
 def _state(spec: LearnerSpec, setup: Setup, arrays: Arrays) -> dict[str, Any]:

@@ -98,7 +98,7 @@ def fit(plan: Plan) -> Model:
     _check(learner, dataset.indptr, dataset.values, stream.T, f"data={name}")
     warn_of_offsets(dataset, setting.kernels)
     progress = Progress(dataset.task)
-    progress.add(learner.run(stream)[0], stream.y)
+    learner.run(stream, progress=progress)
     about = {
         "task": dataset.task,
         "data": dataset.name,
@@ -276,7 +276,7 @@ def update(model: Model, rows: Rows) -> Model:
     y = np.ones(len(rows.indptr) - 1) if rows.y is None or model.about["task"] == "novelty" else rows.y
     classes = model.learner.classes
     stream = make_stream(rows.indptr, rows.indices, rows.values, y, np.arange(len(y)), classes)
-    model.progress.add(model.learner.run(stream, first=model.progress.rounds)[0], y)
+    model.learner.run(stream, progress=model.progress)
     return model
 
 

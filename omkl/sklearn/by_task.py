@@ -53,13 +53,18 @@ mistakes_ : rounds in which the prediction before the update was wrong."""
         positive = score(self._model, *rows) > 0
         return self.classes_[positive.astype(int)]
 
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return the share of rows (n,) whose class is predicted."""
+        _check_there(y, "label")
+        return super().score(X, y, sample_weight)
+
     @property
     def mistakes_(self) -> int:
         """Rounds in which the prediction before the update was wrong."""
         return int(self._progress.total)
 
     def _target(self, y: Any, T: int, classes: Any, reset: bool) -> np.ndarray:
-        labels = _column(self, y, T)
+        labels = _column(self, y, T, "label")
         if reset:
             check_classification_targets(labels)
             known = np.unique(labels if classes is None else classes)
@@ -117,15 +122,21 @@ loss_ : the sum of the squared errors of the predictions before their updates.""
         """Return the predictions (n,) for the rows."""
         return self._scores(X)
 
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return R squared, the share of the variance of y (n,) that the predictions explain."""
+        _check_there(y, "target")
+        return super().score(X, y, sample_weight)
+
     @property
     def loss_(self) -> float:
         """The sum of the squared errors of the predictions before their updates."""
         return self._progress.total
 
     def _target(self, y: Any, T: int, classes: Any, reset: bool) -> np.ndarray:
-        target = np.asarray(_column(self, y, T), dtype=np.float64)
+        target = np.asarray(_column(self, y, T, "target"), dtype=np.float64)
         if not np.isfinite(target).all():
-            raise ValueError("Input y contains NaN or infinity.")
+            t = int(np.argmin(np.isfinite(target)))
+            raise ValueError(f"Input y contains infinity: row {t} has the target {target[t]}")
         check_targets(target)
         return target
 
@@ -170,7 +181,8 @@ flagged_ : rows that were novel when they came."""
         return np.ones(T)
 
 
-def _column(estimator: OnlineLearner, y: Any, T: int) -> np.ndarray:
+def _column(estimator: OnlineLearner, y: Any, T: int, what: str) -> np.ndarray:
+    """Return the labels or targets (T,). Raises ValueError where one is missing."""
     if y is None:
         name = type(estimator).__name__
         raise ValueError(f"{name} requires y to be passed, but the target y is None.")
@@ -178,4 +190,23 @@ def _column(estimator: OnlineLearner, y: Any, T: int) -> np.ndarray:
     labels = y if plain else column_or_1d(y, warn=True)
     if len(labels) != T:
         raise ValueError(f"Found input variables with inconsistent numbers of samples: {[T, len(labels)]}")
+    _check_there(labels, what)
     return labels
+
+
+def _check_there(y: Any, what: str) -> None:
+    """Raise ValueError, in scikit-learn's words, where a label or target is NaN, None or NA."""
+    values = np.ravel(y if isinstance(y, np.ndarray) else np.asarray(y))
+    if values.dtype.kind == "f":
+        missing = np.isnan(values)
+    elif values.dtype.kind == "O":
+        missing = np.array([_is_missing(value) for value in values], bool)
+    else:
+        return
+    if missing.any():
+        t = int(np.argmax(missing))
+        raise ValueError(f"Input contains NaN: y[{t}] is {values[t]}, not a {what}; leave out such rows")
+
+
+def _is_missing(value: Any) -> bool:
+    return value is None or type(value).__name__ in ("NAType", "NaTType") or value != value
