@@ -103,6 +103,23 @@ def replacing(target: Path) -> Iterator[IO[bytes]]:
         _remove_unused(other)
 
 
+def check_writable(target: Path) -> None:
+    """Raise OSError where `replacing` could not make the file; nothing is left behind.
+
+    Of folders that are missing, the one that they would be made in is looked at.
+    """
+    if target.exists() and not target.is_file():
+        if not os.access(target, os.W_OK):  # opened, a pipe would wait for its reader
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(target))
+        return
+    if target.is_symlink():
+        target = Path(os.path.realpath(target))
+    folder = next(above for above in target.absolute().parents if above.exists())
+    part, file = _new_part(folder, ".test-")
+    file.close()
+    part.unlink()
+
+
 def write_text(path: Path, text: str) -> int:
     """Write a file as a whole, return its size. Raises OmklError if that fails."""
     try:

@@ -128,8 +128,8 @@ def _margin_at_oldest(B, H, i, y, k):
 
 @compiled
 def _shrinking(a, b, c):
-    """The largest phi in (0, 1] with a phi^2 + b phi + c <= 0, where b > 0 and c < 0."""
-    if a + b + c <= 0.0:
+    """The largest phi in (0, 1] with a phi^2 + b phi + c <= 0, where b > 0; c < 0 but in a forged model."""
+    if a + b + c <= 0.0 or not c < 0.0:
         return 1.0
     return -2.0 * c / (b + math.sqrt(b * b - 4.0 * a * c))
 

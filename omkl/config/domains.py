@@ -7,6 +7,7 @@
 "column"  "columns"        a column's name or number, a list of them
 "words"                    a list of words or numbers
 "separator"                a character, or its name such as tab or comma
+"class"                    the name of a class: a word, a number, true or false
 "kernel"                   a kernel such as {kind: gaussian, sigma: 1}
 "rounds"                   rounds of a stream: 5000 (the first ones), 5000: (those after them), 1000:5000
 "budget"                   vectors per kernel, or {match: LEARNER}, the size of another learner
@@ -49,10 +50,15 @@ def parse(form: Any) -> Check:
         return lambda value: _choice(value, form)
     if not isinstance(form, str):
         raise ValueError(f"{show(form)} is not a domain: an interval, 'int ...', 'bool', 'kernel' or a list")
+    return _parsed(form)
+
+
+@cache
+def _parsed(form: str) -> Check:
     body, _, rest = form.partition(" or ")
     if rest not in ("", "null", "auto"):
         raise ValueError(f"{form!r} is not a domain: only 'or null' or 'or auto' may follow")
-    check = _WORDS.get(body.strip()) or _interval(body.strip())
+    check = _WORDS.get(body.strip()) or interval(body.strip())
     other = None if rest == "null" else rest
     return (lambda value: other if value == other else check(value)) if rest else check
 
@@ -101,8 +107,9 @@ def checked(
     return values
 
 
-def _interval(body: str) -> Check:
-    match = _INTERVAL.fullmatch(body)
+def interval(body: str) -> Check:
+    """Return the check of an interval such as "(0, 1)". Raises ValueError for anything else."""
+    match = _INTERVAL.fullmatch(body) if isinstance(body, str) else None
     if not match:
         raise ValueError(f"{body!r} is not a domain such as '(0, 1)', 'int [1, inf)', 'bool' or 'kernel'")
     whole, left, low, high, right = match.groups()
@@ -170,6 +177,12 @@ def _separator(value: Any) -> str:
     return SEPARATORS.get(text, text)
 
 
+def _class(value: Any) -> str:
+    if not isinstance(value, str | bool | int | float) or value == "":
+        raise ValueError(f"must be a class, a word or a number, got {show(value)}")
+    return value if isinstance(value, str) else repr(value)
+
+
 def _rounds(value: Any) -> str:
     text = f"0:{value}" if isinstance(value, int) and not isinstance(value, bool) else value
     match = _ROUNDS.fullmatch(text) if isinstance(text, str) else None
@@ -198,7 +211,7 @@ def rounds_of(rounds: str | None, T: int, data: str) -> tuple[int, int] | None:
 def _budget(value: Any) -> int | dict[str, Any]:
     if not isinstance(value, dict):
         try:
-            return _interval("int [1, inf)")(value)
+            return interval("int [1, inf)")(value)
         except ValueError as error:
             raise ValueError(f"{error}; or write {{match:bomkc_spa}}") from None
     if not isinstance(value.get("match"), str):
@@ -318,6 +331,7 @@ _WORDS: dict[str, Check] = {
     "columns": lambda value: [_column(name) for name in (value if isinstance(value, list) else [value])],
     "words": _word_list,
     "separator": _separator,
+    "class": _class,
     "kernel": check_kernel,
     "rounds": _rounds,
     "budget": _budget,

@@ -36,6 +36,7 @@ LISTS = ("algo", "data", "pool", "yardsticks", "drop", "na")  # keys that take a
 LITERAL = ("delimiter", "thousands", "decimal")  # keys whose value may be a character of the grammar
 _KEY = re.compile(r"[A-Za-z]\w*(\.[A-Za-z]\w*)*", re.ASCII)
 _NUMBER = re.compile(r"(0|[1-9][0-9]{0,17})(\.[0-9]{1,17})?")
+_AS_WRITTEN = re.compile(r"[-+]?[\d._]+(e[-+]?\d+)?|true|false", re.IGNORECASE)  # 2.10 is not 2.1 as a class
 _NAME = re.compile(r"(?!(null|true|false|inf|nan)\Z)[^\W\d_]\w*( \w+)*", re.IGNORECASE)
 
 
@@ -170,6 +171,8 @@ def _simple(text: str) -> Any:
 
 
 def _values(key: str, text: str, word: str) -> tuple[Any, ...]:
+    if key == "positive" and _AS_WRITTEN.fullmatch(text):
+        return (text,)
     simple = tuple(map(_simple, text.split(",")))
     if None not in simple and len(simple) <= MOST_VALUES:
         return simple

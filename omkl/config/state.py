@@ -10,12 +10,15 @@ rounds                                           the number of rounds of the pas
 
 Sides of a shape: a number, ``m`` kernels, ``d`` features, a whole-number hyperparameter, or a product of them
 such as ``2D`` or ``levels m``; or a dictionary's name, for as many as it has slots: ``G: {shape: [B, B]}`` is
-its Gram matrix, whose room grows with it. A fill or diagonal (of the last two sides): a number, a
-hyperparameter, 1 over one or over m or d. ``grows``: the last side, a hyperparameter that may be null, gets
+its Gram matrix, whose room grows with it. ``domain: "(0, 1]"`` says which numbers the array may hold, and
+``factors: B`` that it holds the factored Gram matrices of a Budget or dictionary: a saved model that breaks
+this, so that the learner would divide by 0, is refused. A fill or diagonal (of the last two sides): a number,
+a hyperparameter, 1 over one or over m or d. ``grows``: the last side, a hyperparameter that may be null, gets
 its room as rounds come; they are counted in the array named. A ``kind`` is a hyperparameter, how the
 frequencies are drawn, or what a hyperparameter's values stand for: ``{variant: {standard: iid, ...}}``. A
 resource is None where ``unless`` is given, or ``slots`` is null. ``classes``: on data of C > 2 classes there
-is such an array for each, (C, m, 2D).
+is such an array for each, (C, m, 2D). ``made_with: [eta, lam]``: hyperparameters whose values the learner has
+put into the array, so that they cannot change in mid-stream; those that a form names cannot anyway.
 """
 
 import re
@@ -23,6 +26,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
+from omkl.config import domains
 from omkl.errors import suggest
 
 ALL = "all"  # slots of a dictionary
@@ -34,7 +38,9 @@ _FACTOR = re.compile(r"(\d*)([A-Za-z_]\w*)")
 class ArrayForm:
     """An array of this shape: full of ``fill``, with ``diagonal`` on its diagonal.
 
-    classes: with more than two classes there is one for each, side by side: (C, *shape).
+    classes: with more than two classes there is one for each, side by side: (C, *shape). domain: of its
+    numbers, as omkl/config/domains.py has it. factors: the Budget whose factored Gram matrices it holds.
+    made_with: hyperparameters whose values it holds once something has been learnt.
     """
 
     shape: tuple[int | str, ...]
@@ -43,6 +49,9 @@ class ArrayForm:
     diagonal: float | str | None = None
     grows: str | None = None
     classes: bool = False
+    domain: str | None = None
+    factors: str | None = None
+    made_with: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -155,6 +164,22 @@ def names(form: Form) -> list[str]:
     return []
 
 
+def deciding(form: Form, params: Mapping[str, Any]) -> set[str]:
+    """Return the hyperparameters without whose values a resource would not be what it is in mid-stream."""
+    decide = set(names(form))
+    match form:
+        case ArrayForm():
+            fills = [value for value in (form.fill, form.diagonal) if isinstance(value, str)]
+            decide |= {value.removeprefix("1/") for value in fills}
+            if all(params.get(name, 1) is not None for name in names(form)):  # else it has no room
+                decide |= set(form.made_with)
+        case ExpansionForm():
+            decide |= {form.unless} if form.unless else set()
+        case FeaturesForm():
+            decide |= {form.kind} if isinstance(form.kind, str) else set(form.kind)
+    return decide & params.keys()
+
+
 def _form(written: Any, defaults: Mapping[str, Any], state: Mapping[str, Any]) -> Form:
     if written == "rounds":
         return RoundsForm()
@@ -171,8 +196,9 @@ def _form(written: Any, defaults: Mapping[str, Any], state: Mapping[str, Any]) -
     if form is FeaturesForm and "kind" not in written:
         raise ValueError("kind is missing: a hyperparameter, or how the frequencies are drawn")
     if form is ArrayForm:
-        _check_array(written, [*defaults, "m", "d", *dictionaries(state)], state)
-        return ArrayForm(**{**written, "shape": tuple(written["shape"])})
+        _check_array(written, defaults, state)
+        lists = {key: tuple(written.get(key, ())) for key in ("shape", "made_with")}
+        return ArrayForm(**{**written, **lists})
     for key in written.keys() - {"expansion", "signs"}:
         if key == "kind" and isinstance(written[key], Mapping):
             _check_kinds(written[key], defaults)
@@ -191,7 +217,8 @@ def _check_kinds(kinds: Mapping[str, Any], defaults: Mapping[str, Any]) -> None:
             _check_name(kind, DRAWN)
 
 
-def _check_array(written: Mapping[str, Any], known: list[str], state: Mapping[str, Any]) -> None:
+def _check_array(written: Mapping[str, Any], defaults: Mapping[str, Any], state: Mapping[str, Any]) -> None:
+    known = [*defaults, "m", "d", *dictionaries(state)]
     shape, dtype, grows = written["shape"], written.get("dtype", "float"), written.get("grows")
     if not isinstance(shape, list) or not shape:
         raise ValueError("shape must be a list of lengths such as [m, 2D]")
@@ -209,8 +236,18 @@ def _check_array(written: Mapping[str, Any], known: list[str], state: Mapping[st
             raise ValueError(f"{key} must be a number, a hyperparameter, or 1 over one of these")
     if dtype not in ("float", "int"):
         raise ValueError(f"dtype must be float or int, got {dtype!r}")
-    if grows is not None and grows not in state:
+    made_with = written.get("made_with", [])
+    if not isinstance(made_with, list):
+        raise ValueError("made_with must be a list of hyperparameters")
+    for name in made_with:
+        _check_name(name, defaults)
+    if grows is not None and grows not in list(state):  # which may not be a word
         raise ValueError(f"grows: there is no array {grows!r} that counts the rounds")
+    if (domain := written.get("domain")) is not None:
+        domains.interval(domain)
+    budgets = [name for name, form in state.items() if isinstance(form, Mapping) and "slots" in form]
+    if (budget := written.get("factors")) is not None and budget not in budgets:
+        raise ValueError(f"factors: there are no slots {budget!r}")
 
 
 def _check_name(name: Any, known: Iterable[str]) -> None:

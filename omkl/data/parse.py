@@ -134,7 +134,7 @@ def _slow_block(data: bytes, line: int, path: Path, least: int) -> _Block:
         tokens = [token.decode() for token in row.split()]
         if not tokens:
             continue
-        labels.append(to_number(tokens[0], f"{where}: label"))
+        labels.append(_label(tokens, where))
         counts.append(len(tokens) - 1)
         previous = least - 1
         for word in tokens[1:]:
@@ -158,6 +158,16 @@ def _slow_block(data: bytes, line: int, path: Path, least: int) -> _Block:
             indices.append(column)
             values.append(to_number(value, f"{where}: value of index {index}"))
     return np.array(labels), np.array(counts, np.int64), np.array(indices, np.int64), np.array(values)
+
+
+def _label(tokens: list[str], where: str) -> float:
+    """Return the label that a line begins with."""
+    label = tokens[0]
+    if label.partition(":")[0].isdecimal() and ":" in label:
+        raise UserError(f"{where}: no label before {show(label)}; a line begins with its label")
+    if len(tokens) > 1 and "," in label.strip(","):
+        raise UserError(f"{where}: more than one label ({label[:LONGEST_INDEX]}); write one in each line")
+    return to_number(label, f"{where}: label")
 
 
 def to_number(text: str, what: str) -> float:

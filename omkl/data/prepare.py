@@ -11,7 +11,7 @@ from omkl.data import table_files
 from omkl.data.data_files import data_name, size_limit, suffix
 from omkl.data.dataset import Dataset, content_hash
 from omkl.data.delimited import beginning, guessed, read_columns, read_fields, read_labels, read_table
-from omkl.data.labels import Classes, against_rest, class_numbers, note_on, targets
+from omkl.data.labels import Classes, against_rest, class_numbers, note_on, note_on_alike, targets
 from omkl.data.parse import Examples, dense, read_libsvm, read_npz, undense
 from omkl.data.recipe import AS_IT_IS, Preparation, Recipe, note_on_gaps, recipe_of, refuse_odd_targets
 from omkl.data.registry import Affine, DataEntry, Form
@@ -139,9 +139,10 @@ def read_table_file(path: Path, task: str, preparation: Preparation) -> tuple[Da
         refuse_odd_targets(table, recipe)
         y = targets(labels.astype(str), where)
     elif preparation.positive is not None:
-        y, classes = against_rest(labels, preparation.positive, where)
+        y, classes, recipe.alike = against_rest(labels, preparation.positive, where)
+        notes += note_on_alike([classes[1], *recipe.alike])
     else:
-        y, classes = class_numbers(labels.astype(str), None, where)
+        y, classes = class_numbers(labels, None, where)
     examples = dense(X, labels)
     return dataset_of(data_name(path), examples, y, examples.d, task, tuple(notes), classes), recipe
 

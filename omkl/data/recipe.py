@@ -92,7 +92,7 @@ class Recipe:
     """A preparation with what it took from its table.
 
     columns: the features' columns in order; of each its mean, its scaling (shift, factor), or its categories
-    label: the label's column
+    label: the label's column    alike: see `omkl.data.labels.against_rest`
     """
 
     preparation: Preparation
@@ -101,6 +101,7 @@ class Recipe:
     means: dict[str, float] = field(default_factory=dict)
     scaling: dict[str, tuple[float, float]] = field(default_factory=dict)
     categories: dict[str, list[str]] = field(default_factory=dict)
+    alike: list[str] = field(default_factory=list)
 
     @property
     def features(self) -> list[str]:
@@ -118,7 +119,7 @@ class Recipe:
 
         Those of a sparse table are a scipy.sparse.csr_array.
         new: the table is not the recipe's own, so its cells can be corrected, but no setting can be changed.
-        labelled: whether each row needs a label; if not, labels with gaps are as none.
+        labelled: whether each row needs a label; if not, a missing one is the empty text.
         Raises UserError for a table that lacks a column, and for values that the preparation has no way with.
         """
         by_name = {column.name: column for column in table.columns}
@@ -127,10 +128,8 @@ class Recipe:
                 raise UserError(f"{table.path} has no column '{name}'{suggest(name, by_name)}")
         used = [by_name[name] for name in self.columns]
         label, drops = by_name.get(self.label), self.preparation.missing == "drop"
-        if label is not None and label.missing.any() and not labelled:
-            label = None
         kept = np.ones(len(used[0].text), bool)
-        if label is not None and label.missing.any() and not drops:
+        if label is not None and label.missing.any() and labelled and not drops:
             row, helps = int(np.argmax(label.missing)), "" if new else ", or missing=drop leaves it out"
             if not new and label.text[row].isalnum():
                 helps += f"; {self._na_helps(table, label.text[row])}"
@@ -149,13 +148,14 @@ class Recipe:
             for column in used:
                 if column.distinct.missing.any():
                     gaps |= column.missing
-            kept = ~gaps if label is None else ~(gaps | label.missing)
+            kept = ~(gaps | label.missing) if label is not None and labelled else ~gaps
             if not kept.any():
                 helps = "" if new or not gaps.all() else "; missing=mean fills them in"
                 raise UserError(f"{table.path}: every row has a missing value{helps}")
         parts = (self._numbers(column, table, new)[kept] for column in used)
         X = _sparse(parts, table) if table.sparse else np.column_stack(list(parts))
-        return X, None if label is None else label.text[kept], np.flatnonzero(kept)
+        labels = None if label is None else np.where(label.missing, "", label.text)[kept]
+        return X, labels, np.flatnonzero(kept)
 
     def unseen(self, table: Table, kept: np.ndarray) -> list[str]:
         """Return notes on categories of the rows kept that the recipe's own table lacks."""
@@ -219,12 +219,20 @@ class Recipe:
             names = [
                 recipe.label,
                 *recipe.columns,
+                *recipe.alike,
                 *(v for values in recipe.categories.values() for v in values),
             ]
-        except (TypeError, ValueError, AttributeError, KeyError, UserError) as error:
+            numbers = [*recipe.means.values(), *(value for pair in recipe.scaling.values() for value in pair)]
+            wanted = recipe.preparation
+            chosen = (wanted.label, wanted.missing, wanted.categorical, wanted.scale, wanted.positive)
+            names += [*wanted.drop, *(value for value in chosen if value is not None)]
+            filled = recipe.means.keys() | recipe.scaling.keys() | recipe.categories.keys()
+        except (TypeError, ValueError, AttributeError, KeyError, OverflowError, UserError) as error:
             raise ValueError(f"the recipe of its data is broken: {error}") from None
         if not recipe.columns or not all(isinstance(name, str) for name in names):
-            raise ValueError("the recipe of its data is broken: it has no columns")
+            raise ValueError("the recipe of its data is broken: it has no columns, or a name is no text")
+        if not all(map(math.isfinite, numbers)) or not filled <= set(recipe.columns):
+            raise ValueError("the recipe of its data is broken: a mean or a scale does not fit its columns")
         return recipe
 
 
@@ -248,7 +256,7 @@ def recipe_of(table: Table, preparation: Preparation) -> tuple[Recipe, list[str]
     for key, names in (("label", () if wanted is None else (wanted,)), ("drop", preparation.drop)):
         notes += [note for name in names for note in table.note_on(name, key)]
     for column in used:
-        if column.distinct.numbers is None:
+        if column.distinct.numbers is None or (column.distinct.truth and preparation.categorical == "onehot"):
             if preparation.categorical == "onehot":
                 recipe.categories[column.name] = _categories(column, table, preparation.form)
                 if kind := kind_of(recipe.categories[column.name]):

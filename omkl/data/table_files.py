@@ -14,7 +14,7 @@ import numpy as np
 from omkl.data.arff_files import read_arff
 from omkl.data.data_files import is_compressed, open_binary, suffix
 from omkl.data.delimited import layout, read_fields
-from omkl.data.labels import listed
+from omkl.data.labels import TRUTH, listed
 from omkl.data.table_format import TableFormat
 from omkl.errors import UserError, show, suggest
 
@@ -28,12 +28,14 @@ class Column:
 
     The text of a column of numbers has a decimal point and no thousands, however the file writes them.
     numbers: None where some value is neither a number nor missing    missing (T,): which values are
+    truth: whether the values are True and False, of which the numbers are 1 and 0
     """
 
     name: str
     text: np.ndarray
     missing: np.ndarray
     numbers: np.ndarray | None
+    truth: bool = False
 
     @property
     def distinct(self) -> "Column":
@@ -211,7 +213,11 @@ def _is_header(rows: list[list[str]], form: TableFormat) -> tuple[bool, list[str
     names = [f"{shown} is taken as the columns' names; header=no takes it as a row"]
     row = [f"{shown} is taken as a row; header=yes takes it as the columns' names"]
     numbers = [text for text in first if form.number(text) is not None]
-    words = [i for i, text in enumerate(first) if text.lower() not in form.gaps and form.number(text) is None]
+    words = [
+        i
+        for i, text in enumerate(first)
+        if text.lower() not in form.gaps | TRUTH.keys() and form.number(text) is None
+    ]
     if not words and not _count_up(numbers, 3):
         return False, []
     if len(rows) == 1:
@@ -280,6 +286,9 @@ def _column(name: str, text: np.ndarray, form: TableFormat) -> Column:
             return Column(name, text, missing, None)
         plain = np.array(made, object)
     numbers = np.full(len(text), np.nan)
+    if not missing.all() and all(value.lower() in TRUTH for value in text[~missing]):
+        numbers[~missing] = [TRUTH[value.lower()] for value in text[~missing]]
+        return Column(name, text, missing, numbers, truth=True)
     try:
         if any("_" in value for value in plain):
             raise ValueError
@@ -340,7 +349,7 @@ def of_frame(frame: Any, path: Path, form: TableFormat = AS_MOST) -> Table:
         missing = values.isna().to_numpy()
         if pd.api.types.is_numeric_dtype(values) or pd.api.types.is_bool_dtype(values):
             numbers = values.to_numpy(dtype=np.float64, na_value=np.nan)
-            text = np.array([format(v, "g") if v == v else "" for v in numbers], object)
+            text = np.where(missing, "", values.astype(str)).astype(object)  # with all digits, for labels
             columns.append(_numeric(str(name), text, missing, numbers, form))
         else:
             text = np.where(missing, "", values.astype(str)).astype(object)

@@ -76,8 +76,8 @@ def _checked(arrays: Arrays, name: str, shape: tuple[int | None, ...], dtype: An
         raise ValueError(
             f"the array '{name}' is {array.dtype} {array.shape}, not {np.dtype(dtype)} ({wanted})"
         )
-    if array.dtype.kind == "f" and np.isnan(array).any():  # a score would be NaN
-        raise ValueError(f"the array '{name}' holds NaN")
+    if array.dtype.kind == "f" and not np.isfinite(array).all():  # a score would be NaN
+        raise ValueError(f"the array '{name}' holds NaN or infinity")
     return np.array(array, order="C")
 
 
@@ -131,6 +131,8 @@ def _expansion(fresh: Expansion, arrays: Arrays) -> Expansion:
     E.size[:] = _checked(arrays, "size", (2,), np.int64)
     E.n_sv[:] = _checked(arrays, "n_sv", (m,), np.int64)
     E.largest[:] = _checked(arrays, "largest", (m,), np.float64)
+    if (np.abs(A).max(axis=1, initial=0.0) > E.largest).any():
+        raise ValueError("a coefficient is above the largest of its kernel")
     if E.classes is not None:
         _note_sides(E, _checked(arrays, "sides", (m + 1, n), np.int32), A != 0)
     if E.size[0] != n:
@@ -192,6 +194,8 @@ def _budget(fresh: Budget, arrays: Arrays) -> Budget:
         raise ValueError("the slots or the store's rows do not fit the budget")
     if (last < first).any() or (last > first + stride).any():
         raise ValueError("the rows' bounds do not fit the stored values")
+    places, bounds = _in_use(given["ends"], size), np.cumsum(np.append(0, last - first))
+    _check_vectors(given["norm2"], given["values"][places], given["indices"][places], bounds, d)
     used = np.arange(S)[:, None] < given["n_sv"]
     users = np.bincount(given["holds"][used], minlength=N)
     free = given["free"][: given["n_free"][0]]

@@ -69,11 +69,13 @@ def check_memory(job: Job) -> None:
     from omkl.learner.resources import Setup, bytes_needed, memory
 
     d, state = compact(dataset_of(job)).d, job.spec.state
-    needed, there = bytes_needed(state, Setup(job.params, job.kernel_pool, d, classes=job.classes)), memory()
+    setup = Setup(job.params, job.kernel_pool, d, block=job.block or 0, classes=job.classes)
+    needed, there = bytes_needed(state, setup), memory()
     total = sum(needed.values())
     if total > there:
         largest = max(needed, key=lambda name: needed[name])
         sizes = [f"algo.{name}={job.params[name]}" for name in names(state[largest]) if name in job.params]
+        sizes = sizes or [f"{setup.m} kernel{'s' if setup.m > 1 else ''}"]
         raise UserError(
             f"{' with '.join([*dict.fromkeys(sizes), f'd = {d}'])}: {job.spec.name} takes "
             f"{total / 2**30:,.1f} GiB on data={job.name}, and this machine "

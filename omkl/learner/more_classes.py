@@ -6,7 +6,7 @@ from omkl.config.state import ArrayForm
 from omkl.engine.budget_record import Budget
 from omkl.engine.saved_arrays import Arrays
 from omkl.learner.learner import Learner
-from omkl.learner.saved import pack, unpack
+from omkl.learner.saved import snapshot, unpack
 
 
 def with_classes(learner: Learner, classes: int) -> Learner:
@@ -14,7 +14,7 @@ def with_classes(learner: Learner, classes: int) -> Learner:
 
     Their numbers are those after the known ones. The state of the learner given is not used further.
     """
-    header, arrays = pack(learner)
+    header, arrays = snapshot(learner)
     fresh = Learner(learner.spec, learner.params, learner.pool, learner.d, 0, learner.block, classes=classes)
     padded: Arrays = {}
     for name, array in arrays.items():

@@ -91,10 +91,11 @@ def make(state: Mapping[str, Form], setup: Setup) -> dict[str, Any]:
     """Return a learner's resources by name, without those that these hyperparameters leave out."""
     left_out = absent(state, setup.params)
     setup = replace(setup, slots=dict.fromkeys(dictionaries(state), 0))
-    return {name: _made(form, setup) for name, form in state.items() if name not in left_out}
+    return {name: make_one(form, setup) for name, form in state.items() if name not in left_out}
 
 
-def _made(form: Form, setup: Setup) -> Any:
+def make_one(form: Form, setup: Setup) -> Any:
+    """Return one resource as it begins."""
     from omkl.engine.budget_record import UNLIMITED, make_budget
     from omkl.engine.expansion_record import make_expansion
     from omkl.engine.features import make_features
@@ -202,18 +203,42 @@ def limits(state: Mapping[str, Form]) -> list[str]:
 
 
 def bytes_needed(state: Mapping[str, Form], setup: Setup) -> dict[str, int]:
-    """Return the bytes that each resource takes whatever the stream: stored examples are not counted."""
+    """Return the bytes that each resource takes whatever the stream: its arrays, an open block's outputs, and
+    looked-up values. Stored examples are not counted, nor a block's rows.
+    """
     bounds, needed = set(limits(state)), {}
     setup = replace(setup, slots=dict.fromkeys(dictionaries(state), 0))
+    left_out = absent(state, setup.params)
     for name, form in state.items():
         numbers = 0
         if isinstance(form, ArrayForm):
             numbers = math.prod(setup.shape(form))
         elif isinstance(form, FeaturesForm):  # the frequencies, and their copies while they are made
             numbers = 3 * setup.m * setup.length(form.features) * setup.d
+        elif isinstance(form, ExpansionForm | SlotsForm):
+            needed[name] = _block_bytes(form, setup) if name not in left_out else 0
+            continue
         if not bounds & set(names(form)):  # room for slots is touched as they fill
             needed[name] = 8 * numbers
     return needed
+
+
+def _block_bytes(form: ExpansionForm | SlotsForm, setup: Setup) -> int:
+    """Return the bytes of an empty Expansion or Budget: of its open block, scratch and tables."""
+    from omkl.engine.expansion_record import BLOCK
+    from omkl.engine.lookup_tables import LIMIT
+    from omkl.engine.slot_values import TILE
+    from omkl.engine.vector_code import LANES
+
+    copies = setup.length(form.copies) if isinstance(form, ExpansionForm) and form.copies else 1
+    m, R = setup.m * copies, -(-(setup.block or BLOCK) // LANES) * LANES
+    # the slots of its columns, one row and the rows' norms; the kernels' constants and counts
+    own = 4 * setup.d + 16 * R + 256 * m + 2048
+    if isinstance(form, SlotsForm):
+        return own + 8 * ((m + 1) * TILE + setup.d + 2 * m * (1 + (setup.many or 0)))
+    outputs = 3 * 8 * m * (setup.many or 1) * R + 2 * m * R
+    tables = 0 if setup.many else 2 * 8 * (LIMIT + 1) * (m + LANES)
+    return own + outputs + tables + 3 * 8 * max(LANES * R, 2048) + 16 * m * (setup.many or 0)
 
 
 def held_bytes(*parts: Any) -> int:

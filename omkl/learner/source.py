@@ -4,9 +4,11 @@ import hashlib
 import json
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 from omkl.config import compose
 from omkl.config.spec import LearnerSpec
+from omkl.config.state import Form
 
 
 def source(spec: LearnerSpec) -> str:
@@ -24,7 +26,7 @@ def source(spec: LearnerSpec) -> str:
     from omkl.algorithms import function
     from omkl.engine.numba_cache import stands_alone
 
-    state = {name: [type(form).__name__, asdict(form)] for name, form in spec.state.items()}
+    state = {name: [type(form).__name__, _decides(form)] for name, form in spec.state.items()}
     said = [spec.function, spec.setup, spec.draws_as, spec.kernels, state]
     digest = hashlib.sha256(json.dumps(said, sort_keys=True).encode())
     folder = compose.file("algo", spec.name).parents[2] / "algorithms"
@@ -36,3 +38,10 @@ def source(spec: LearnerSpec) -> str:
             for path in parts:
                 digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
     return digest.hexdigest()
+
+
+def _decides(form: Form) -> dict[str, Any]:
+    """Return what of a form decides results: not what saved models are held to, or what changes in mid-stream."""
+    return {
+        key: value for key, value in asdict(form).items() if key not in ("domain", "factors", "made_with")
+    }

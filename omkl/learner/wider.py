@@ -19,13 +19,14 @@ def widen(learner: Learner, d: int) -> None:
     Predictions for rows without the new features stay as they are. The frequencies of random features are
     drawn for the new columns as for a set of that many.
     """
-    if d <= learner.d:
-        return
-    setup = Setup(learner.params, learner.pool, d, classes=learner.classes)
-    for name, form in learner.forms.items():
-        if name in learner.state:
-            learner.state[name] = _wider(form, learner.state[name], setup, learner)
-    learner.d = d
+    with learner.lock, learner.part:
+        if d <= learner.d:
+            return
+        setup = Setup(learner.params, learner.pool, d, classes=learner.classes)
+        for name, form in learner.forms.items():
+            if name in learner.state:
+                learner.state[name] = _wider(form, learner.state[name], setup, learner)
+        learner.d = d
 
 
 def _wider(form: Any, resource: Any, setup: Setup, learner: Learner) -> Any:

@@ -204,7 +204,7 @@ class _Rates:
         """Return the bytes of a process that runs a job."""
         dataset = dataset_of(job)
         size = sum(array.nbytes for array in (dataset.indptr, dataset.indices, dataset.values, dataset.y))
-        setup = Setup(job.params, job.kernel_pool, dataset.d, classes=job.classes)
+        setup = Setup(job.params, job.kernel_pool, dataset.d, block=job.block or 0, classes=job.classes)
         fixed, stored = bytes_stored(job.spec.state, setup, dataset.T, dataset.nnz)
         shares = self.kept.get((job.spec.name, job.content_hash), [0.0, 1.0])
         about = PROCESS + size + fixed + stored * sum(shares) / len(shares)

@@ -93,9 +93,10 @@ BROKEN = {
     "1 1:1 7": "'7' is not 'index:value'",
     "nan 1:1": "label: 'nan' is not finite",
     "abc 1:1": "label: 'abc' is not a number",
-    "1:1 2:1": "label: '1:1' is not a number",
+    "1:1 2:1": "no label before '1:1'",
     "1 qid:3 1:1": "belongs to a ranking file",
-    "1,2 1:1": "label: '1,2' is not a number",
+    "5.1,3.5,Iris": "label: '5.1,3.5,Iris' is not a number",
+    "1,2 1:1": "more than one label (1,2); write one in each line",
     "1 1:1\0": "a NUL byte in the line; remove it",
     "1 1:\u0661": "is not a number",
 }

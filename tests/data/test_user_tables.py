@@ -1,6 +1,8 @@
 """Tables of a user: labels, gaps, words, scales; what is wrong is named by file, line, column and setting."""
 
 import json
+import math
+from dataclasses import asdict
 
 import numpy as np
 import pandas as pd
@@ -78,7 +80,7 @@ def test_a_gap_in_the_label_drops_the_row(path):
     table = table_files.read(path)
     assert own.apply(table, new=True)[2].tolist() == [0, 3, 4]
     _, labels, kept = own.apply(table, new=True, labelled=False)  # to be predicted
-    assert (labels, kept.tolist()) == (None, [0, 1, 3, 4])
+    assert (labels.tolist(), kept.tolist()) == (["yes", "", "no", "yes"], [0, 1, 3, 4])
     path.write_text("a,b\n1,?\n2,\n")
     with pytest.raises(UserError, match=r"every row has a missing value$"):
         prepared(path, missing="drop")
@@ -260,7 +262,18 @@ def test_a_recipe_is_kept_as_json_and_applied_to_other_rows(path, tmp_path):
     other.write_text("income,colour\n2,red\n")
     with pytest.raises(UserError, match="has no column 'age'"):
         again.apply(table_files.read(other))
-    for broken in ([], {}, {**own.to_json(), "columns": []}, {**own.to_json(), "scaling": {"age": [1]}}):
+    changes = (
+        {"columns": []},
+        {"scaling": {"age": [1]}},
+        {"scaling": {"age": [0, math.inf]}},
+        {"means": {"age": math.nan}},
+        {"means": {"age": 10**400}},
+        {"means": {"nobody": 1.0}},
+        {"categories": {"colour": [["red"]]}},
+        {"preparation": {**asdict(own.preparation), "drop": [1]}},
+        {"preparation": {**asdict(own.preparation), "positive": ["yes"]}},
+    )
+    for broken in ([], {}, *({**own.to_json(), **change} for change in changes)):
         with pytest.raises(ValueError, match="recipe of its data is broken"):
             Recipe.from_json(broken)
 
