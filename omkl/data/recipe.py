@@ -346,6 +346,8 @@ def _no_number(
         return f"{holds}, {kind}; {convert}{'' if new or target else f', or {drop}'}"
     helps = f"categorical=onehot makes a feature of each value, {drop}"
     helps = "correct the cell, or remove the row" if new or target else helps
+    if row == 0 and any("header=yes" in note for note in table.notes):
+        helps += "; header=yes takes the first line as names"
     return f"{holds}, which is not a number; {helps}"
 
 

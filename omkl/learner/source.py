@@ -42,6 +42,4 @@ def source(spec: LearnerSpec) -> str:
 
 def _decides(form: Form) -> dict[str, Any]:
     """Return what of a form decides results: not what saved models are held to, or what changes in mid-stream."""
-    return {
-        key: value for key, value in asdict(form).items() if key not in ("domain", "factors", "made_with")
-    }
+    return {key: value for key, value in asdict(form).items() if key not in ("domain", "factors", "made_with")}

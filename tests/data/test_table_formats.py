@@ -85,6 +85,10 @@ def test_words_that_are_values_of_their_columns_are_a_row(path):
     assert (table.named, table.lines[0], len(table.columns[0].text)) == (False, 1, 30)
     assert "is taken as a row; header=yes takes" in table.notes[0]
     assert made(path, categorical="onehot").T == 30
+    with pytest.raises(
+        UserError, match=r"my\.csv:1: column '1' holds .*; header=yes takes the first line as"
+    ):
+        made(path)
     for first, notes in (("size,colour,bought", 0), ("x,colour,bought", 1)):
         table = table_files.read(write(path, first, words))
         assert (table.named, len(table.notes)) == (True, notes)
@@ -418,3 +422,9 @@ def test_settings_of_other_kinds_of_files(tmp_path):
         [False] * 2,
     ]
     assert np.nansum(table.columns[1].numbers) == 1.5
+
+
+def test_true_and_false_are_no_names(path):
+    rows = [[f"{n}.5", ("True", "False")[n % 2]] for n in range(6)]
+    assert not table_files.read(write(path, "", rows)).named
+    assert table_files.read(write(path, "a,true story", rows)).named

@@ -72,3 +72,19 @@ def test_a_model_of_a_table_reads_others_like_it(rows, capsys):
     assert main(["show", "m.omkl"]) == 0
     shown = yaml.safe_load(capsys.readouterr().out)["preparation"]
     assert (shown["header"], shown["decimal"], shown["na"]) == ("no", ",", ["k.A."])
+
+
+def test_a_model_of_a_sparse_arff_file(rows, capsys):
+    head = "@relation r\n" + "".join(f"@attribute {name} numeric\n" for name in "abc")
+    lines = [f"{{0 {x[0]}, 2 {x[2]}, 3 {'yes' if y else 'no'}}}" for x, y in rows]
+    with open("sparse.arff", "w") as file:
+        file.write(head + "@attribute y {yes,no}\n@data\n" + "\n".join(lines) + "\n")
+    with open("plain.csv", "w") as file:
+        file.write("c,a,b\n" + "".join(f"{x[2]},{x[0]},0\n" for x, _ in rows))
+    assert main(["fit", "algo=arow", "data=sparse.arff", "order=file", "--out", "m.omkl"]) == 0
+    capsys.readouterr()
+    assert main(["predict", "m.omkl", "sparse.arff"]) == 0
+    known = capsys.readouterr()
+    assert "mistakes on 60 rows" in known.err
+    assert predicted("m.omkl", "plain.csv", capsys) == known.out
+    assert main(["update", "m.omkl", "sparse.arff"]) == 0
