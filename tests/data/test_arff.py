@@ -77,6 +77,7 @@ def test_a_class_called_none_is_a_class(path):
         load(str(path), preparation=Preparation(header="no"))
 
 
+@pytest.mark.slow
 def test_a_sparse_file_is_not_made_dense(path, monkeypatch):
     d, T = 1500, 3000
     head = (
