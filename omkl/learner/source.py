@@ -42,4 +42,4 @@ def source(spec: LearnerSpec) -> str:
 
 def _decides(form: Form) -> dict[str, Any]:
     """Return what of a form decides results: not what saved models alone are held to."""
-    return {name: value for name, value in asdict(form).items() if name not in ("domain", "factors")}
+    return {name: value for name, value in asdict(form).items() if name not in ("domain", "gram")}
