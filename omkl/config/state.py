@@ -11,7 +11,7 @@ rounds                                           the number of rounds of the pas
 Sides of a shape: a number, ``m`` kernels, ``d`` features, a whole-number hyperparameter, or a product of them
 such as ``2D`` or ``levels m``; or a dictionary's name, for as many as it has slots: ``G: {shape: [B, B]}`` is
 its Gram matrix, whose room grows with it. ``domain: "(0, 1]"`` says which numbers the array may hold, and
-``factors: B`` that it holds the factored Gram matrices of a Budget or dictionary: a saved model that breaks
+``gram: B`` that it holds the factored Gram matrices of a Budget or dictionary: a saved model that breaks
 this, so that the learner would divide by 0, is refused. A fill or diagonal (of the last two sides): a number,
 a hyperparameter, 1 over one or over m or d. ``grows``: the last side, a hyperparameter that may be null, gets
 its room as rounds come; they are counted in the array named. A ``kind`` is a hyperparameter, how the
@@ -39,7 +39,7 @@ class ArrayForm:
     """An array of this shape: full of ``fill``, with ``diagonal`` on its diagonal.
 
     classes: with more than two classes there is one for each, side by side: (C, *shape). domain: of its
-    numbers, as omkl/config/domains.py has it. factors: the Budget whose factored Gram matrices it holds.
+    numbers, as omkl/config/domains.py has it. gram: the Budget whose factored Gram matrices it holds.
     made_with: hyperparameters whose values it holds once something has been learnt.
     """
 
@@ -50,7 +50,7 @@ class ArrayForm:
     grows: str | None = None
     classes: bool = False
     domain: str | None = None
-    factors: str | None = None
+    gram: str | None = None
     made_with: tuple[str, ...] = ()
 
 
@@ -246,8 +246,8 @@ def _check_array(written: Mapping[str, Any], defaults: Mapping[str, Any], state:
     if (domain := written.get("domain")) is not None:
         domains.interval(domain)
     budgets = [name for name, form in state.items() if isinstance(form, Mapping) and "slots" in form]
-    if (budget := written.get("factors")) is not None and budget not in budgets:
-        raise ValueError(f"factors: there are no slots {budget!r}")
+    if (budget := written.get("gram")) is not None and budget not in budgets:
+        raise ValueError(f"gram: there are no slots {budget!r}")
 
 
 def _check_name(name: Any, known: Iterable[str]) -> None:

@@ -48,6 +48,7 @@ class Job:
     threads: int = 1  # that share its blocks
     source: str = ""  # of a learner of a folder, see `omkl.learner.source`
     rounds: tuple[int, int] | None = None  # the first and the one after the last, None for all
+    key: str = ""  # of its cell, where other runs may finish it
 
     @property
     def kernel_pool(self) -> dict[str, Any] | None:

@@ -57,7 +57,8 @@ def unpack(header: dict[str, Any], arrays: Arrays) -> Learner:
     known here, and for one of another revision.
     """
     spec = _spec(header)
-    params, pool, d = _params(header, spec), _pool(header, spec), header.get("d")
+    numbers = sum(array.size for array in arrays.values())  # a learner has at least one for each kernel
+    params, pool, d = _params(header, spec), _pool(header, spec, numbers), header.get("d")
     if type(d) is not int or not 0 <= d <= MANY:
         raise ValueError(f"d must be a whole number in [0, {MANY}], got {d!r}")
     block = header.get("block")
@@ -155,8 +156,8 @@ def _check_numbers(name: str, form: ArrayForm, state: Mapping[str, Any]) -> None
             check(array.max().item())
     except ValueError as error:
         raise ValueError(f"{name}: {error}") from None
-    if form.factors is not None:
-        matrices, counts = array.reshape(-1, *array.shape[-2:]), state[form.factors].n_sv
+    if form.gram is not None:
+        matrices, counts = array.reshape(-1, *array.shape[-2:]), state[form.gram].n_sv
         if any((np.diag(G)[:n] <= 0.0).any() for G, n in zip(matrices, counts, strict=True)):
             raise ValueError(f"{name}: a factored Gram matrix has a diagonal that is not positive")
     if form.grows is not None:
@@ -204,7 +205,8 @@ def _params(header: dict[str, Any], spec: LearnerSpec) -> dict[str, Any]:
     return checked
 
 
-def _pool(header: dict[str, Any], spec: LearnerSpec) -> dict[str, Any] | None:
+def _pool(header: dict[str, Any], spec: LearnerSpec, most: int) -> dict[str, Any] | None:
+    """Return the kernels, checked; most: how many there can be."""
     pool = header.get("pool")
     if spec.kernels == "none":
         if pool is not None:
@@ -212,7 +214,9 @@ def _pool(header: dict[str, Any], spec: LearnerSpec) -> dict[str, Any] | None:
         return None
     if not isinstance(pool, dict) or pool.keys() != PARTS.keys():
         raise ValueError("the kernels must be a mapping of normalise and kernels")
-    if not isinstance(pool["kernels"], list) or not all(map(_is_one, pool["kernels"])):
+    if not isinstance(pool["kernels"], list) or len(pool["kernels"]) > most:
+        raise ValueError("the kernels must be a list, and not more than the arrays have numbers")
+    if not all(map(_is_one, pool["kernels"])):
         raise ValueError("the kernels must be a list of kernels")
     checked = {part: check(pool[part]) for part, check in PARTS.items()}
     spec.check_pool({"name": "of the model", **checked})

@@ -84,6 +84,18 @@ def test_a_yaml_s_state_and_revision_are_part_of_the_key(place):
     assert len({line["key"] for line in lines()}) == 9
 
 
+def test_what_a_saved_model_is_held_to_is_no_part_of_the_key(place, monkeypatch):
+    from omkl.learner.source import source
+
+    tiny(place / "one")
+    tiny(place / "two", **{"conf/algo/tiny.yaml": YAML.replace("[d]}", '[d], domain: "(-1e9, 1e9)"}')})
+    sources = []
+    for folder in ("one", "two"):
+        monkeypatch.setenv(EXTENSIONS, str(place / folder))
+        sources.append((learner_spec("tiny").state["v"].domain, source(learner_spec("tiny"))))
+    assert sources == [(None, sources[0][1]), ("(-1e9, 1e9)", sources[0][1])]
+
+
 @pytest.mark.parametrize(
     ("name", "ours"),
     [

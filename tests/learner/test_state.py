@@ -115,6 +115,8 @@ def test_what_hyperparameters_leave_out_is_not_there():
         ({"shape": [1], "fill": "1/n"}, "E: 'n' is not a hyperparameter"),
         ({"shape": [1], "dtype": "text"}, "E: dtype must be float or int, got 'text'"),
         ({"shape": ["tau"], "grows": "now"}, "E: grows: there is no array 'now'"),
+        ({"shape": [1], "domain": "positive"}, "E: 'positive' is not a domain such as '(0, 1)'"),
+        ({"shape": [2, 2], "gram": "B"}, "E: gram: there are no slots 'B'"),
         ({"slots": "budgt"}, "E: 'budgt' is not a hyperparameter"),
         ({"shape": ["E"]}, "E: 'E' is not a hyperparameter"),
         (
