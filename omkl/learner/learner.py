@@ -27,9 +27,7 @@ from omkl.learner.threads import WORTH, Threads, rows_of_block
 from omkl.paths import EXTENSIONS
 
 CURVE_POINTS = 100
-LONGEST_PART = (
-    0.25  # seconds, about, of a part of `run` where nobody is told of each: a fork waits for its end
-)
+LONGEST_PART = 0.25  # seconds, about, of a part of `run` without `on_part`: a fork waits for its end
 
 
 @cache
@@ -151,7 +149,7 @@ class Learner:
             with self.part:
                 resources.grow(self.forms, self.state, self.params, stream, learn)
             step = max(1, -(-stream.T // (CURVE_POINTS * self._cut))) * self._cut
-            first, most = progress.rounds if progress else 0, step
+            first, most = progress.rounds if progress else 0, step if on_part else self._cut
             seconds, stop = 0.0, 0
             while stop < stream.T:
                 start, began = stop, time.monotonic()
@@ -164,8 +162,12 @@ class Learner:
                 seconds += used
                 if on_part is not None and (stop % step == 0 or stop == stream.T):
                     on_part(stop)
-                if on_part is None and time.monotonic() - began > LONGEST_PART:
-                    most = max(most // (2 * self._cut), 1) * self._cut
+                if on_part is None:
+                    took = time.monotonic() - began
+                    if took > LONGEST_PART:
+                        most = max(most // (2 * self._cut), 1) * self._cut
+                    elif took < LONGEST_PART / 4:
+                        most = min(2 * most, step)
             return trace, seconds
 
     def _run_part(
