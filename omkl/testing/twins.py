@@ -217,10 +217,11 @@ def assert_equal(name: str, data: Dataset, order: np.ndarray, passes: Passes) ->
 
 def _same_measures(name: str, figures: dict[str, Any], trace: Trace, result: Result) -> None:
     """Compare what a learner reports beside its scores (about.measures)."""
+    reported = np.zeros((0, 0)) if result.further is None else np.asarray(result.further)
     for at, measure in enumerate(learner_spec(name).measures):
         said = f"record(..., further=[...]) and Result.further have the learner's {measure} of each round"
-        assert np.shape(result.further) == trace.further.shape, said
-        own, twins = trace.further[:, at], np.asarray(result.further)[:, at]
+        assert reported.shape == trace.further.shape, said
+        own, twins = trace.further[:, at], reported[:, at]
         _same_rounds(measure, own, twins, ~np.isclose(own, twins, rtol=1e-9, atol=1e-9, equal_nan=True))
         assert np.isclose(figures[measure], twins.mean(), rtol=1e-9, atol=1e-9)
 
