@@ -25,7 +25,7 @@ from omkl.cli.messages import (
     say,
 )
 from omkl.cli.parser import build_parser
-from omkl.cli.streams import discard, fill_closed, settled
+from omkl.cli.standard_streams import discard, fill_closed, settled
 from omkl.errors import OmklError, UserError, suggest
 from omkl.paths import extended, safe_children
 

@@ -41,5 +41,5 @@ def source(spec: LearnerSpec) -> str:
 
 
 def _decides(form: Form) -> dict[str, Any]:
-    """Return what of a form decides results: not what models are held to, or what may change in mid-stream."""
+    """Return what of a form decides results: not what models are held to, nor what may not change later."""
     return {key: value for key, value in asdict(form).items() if key not in ("domain", "gram", "made_with")}

@@ -217,6 +217,7 @@ def assert_equal(name: str, data: Dataset, order: np.ndarray, passes: Passes) ->
 
 def _same_measures(name: str, figures: dict[str, Any], trace: Trace, result: Result) -> None:
     """Compare what a learner reports beside its scores (about.measures)."""
+    assert trace.further is not None
     reported = np.zeros((0, 0)) if result.further is None else np.asarray(result.further)
     for at, measure in enumerate(learner_spec(name).measures):
         said = f"record(..., further=[...]) and Result.further have the learner's {measure} of each round"
