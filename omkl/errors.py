@@ -1,6 +1,7 @@
 """Errors that end a command with one clear line instead of a traceback."""
 
 import difflib
+import re
 from collections.abc import Iterable
 from typing import Any
 
@@ -38,6 +39,17 @@ def suggest(word: str, known: Iterable[str]) -> str:
     """Return ``" (did you mean 'x'?)"`` for the closest known word, else the empty string."""
     close = difflib.get_close_matches(str(word), list(known), n=1, cutoff=0.6)
     return f" (did you mean '{close[0]}'?)" if close else ""
+
+
+_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+
+
+def without_controls(text: str) -> str:
+    """Return a text with its control characters written as \\u001b: a terminal would obey them.
+
+    Tabs and line ends stay. The text may be JSON, which stays the same.
+    """
+    return _CONTROLS.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def show(value: Any) -> str:

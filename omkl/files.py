@@ -70,7 +70,7 @@ def hold(path: Path, wait: bool = False) -> Lock | None:
 def replacing(target: Path) -> Iterator[IO[bytes]]:
     """Yield a new file. It replaces the target, durably, when the block succeeds; else it is removed.
 
-    Then also those are removed that killed processes left of the same target (POSIX). Of several processes
+    Before, those are removed that killed processes left of the same target (POSIX). Of several processes
     that replace it at once, the last wins. A link stays: what it leads to is replaced. A pipe or a device,
     such as /dev/stdout, is written to.
     """
@@ -83,8 +83,9 @@ def replacing(target: Path) -> Iterator[IO[bytes]]:
     if target.is_symlink():
         target = Path(os.path.realpath(target))
     target.parent.mkdir(parents=True, exist_ok=True)
-    # short: the target's name may be of any length
-    start = f".{hashlib.blake2b(target.name.encode(), digest_size=4).hexdigest()}-"
+    start = _start(target)
+    for left in target.parent.glob(f"{start}*.part"):
+        remove_unused(left)
     part, file = _new_part(target.parent, start)
     try:
         with file:
@@ -99,8 +100,26 @@ def replacing(target: Path) -> Iterator[IO[bytes]]:
         sync_folder(target.parent)
     finally:
         part.unlink(missing_ok=True)
-    for other in target.parent.glob(f"{start}*.part"):
-        _remove_unused(other)
+
+
+def check_writable(target: Path) -> None:
+    """Raise OSError where `replacing` could not make the file; what killed processes left of it is removed.
+
+    Of folders that are missing, the one that they would be made in is looked at.
+    """
+    if target.exists() and not target.is_file():
+        if not os.access(target, os.W_OK):  # opened, a pipe would wait for its reader
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(target))
+        return
+    if target.is_symlink():
+        target = Path(os.path.realpath(target))
+    folder = next(above for above in target.absolute().parents if above.exists())
+    start = _start(target)
+    for left in folder.glob(f"{start}*.part"):
+        remove_unused(left)
+    part, file = _new_part(folder, start)
+    file.close()
+    part.unlink()
 
 
 def write_text(path: Path, text: str) -> int:
@@ -127,7 +146,12 @@ def _new_part(folder: Path, start: str) -> tuple[Path, IO[bytes]]:
         file.close()
 
 
-def _remove_unused(part: Path) -> None:
+def _start(target: Path) -> str:
+    """Return how the names of a target's new files begin; short, since its own may be of any length."""
+    return f".{hashlib.blake2b(target.name.encode(), digest_size=4).hexdigest()}-"
+
+
+def remove_unused(part: Path) -> None:
     """Remove a file of `_new_part` whose process has died."""
     if fcntl is not None:
         with contextlib.suppress(OSError), open(part, "rb") as file:

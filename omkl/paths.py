@@ -24,6 +24,7 @@ def published_folder() -> Path:
 
 
 EXTENSIONS = "OMKL_PATH"  # the only place from which code of a user's is loaded; --with adds to it
+SAFE = "PYTHONSAFEPATH"  # keeps Python from importing what the current folder holds
 LAYOUT = ("algorithms", "conf/algo", "conf/data", "conf/pool", "conf/paper", "tests/reference")
 
 
@@ -83,6 +84,24 @@ def extended(folders: Iterable[Path]) -> Iterator[None]:
             os.environ[EXTENSIONS] = before
         elif every:
             del os.environ[EXTENSIONS]
+
+
+@contextmanager
+def safe_children() -> Iterator[None]:
+    """Let the Python processes that are started meanwhile import nothing from the current folder.
+
+    ``python -m`` and ``python -c``, as which helpers and workers start, put it before everything else.
+    What a user's PYTHONPATH names is still imported.
+    """
+    before = os.environ.get(SAFE)
+    os.environ[SAFE] = before or "1"
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[SAFE]
+        else:
+            os.environ[SAFE] = before
 
 
 _listed: dict[tuple[Path, str], tuple[int, list[Path]]] = {}  # by folder and pattern: its time, its files

@@ -6,6 +6,8 @@ An alias counts as much as the nodes that it stands for, because nine levels of 
 Tags are refused because they name types, and Hydra's own directives because they change more than the file.
 """
 
+import math
+import operator
 import re
 import sys
 from collections.abc import Callable, Iterable, Mapping
@@ -241,6 +243,53 @@ def _values(content: Any, checks: Mapping[str, Check], required: Iterable[str], 
             except ValueError as error:
                 raise ValueError(f"{group}{key}: {error}") from None
     return values
+
+
+# ------------------------------------------------------------------ numbers
+
+LARGEST_INT = 2**63 - 1  # what compiled code can hold
+_INTERVAL = re.compile(r"(int )?([\[(])(-?[\w.+-]+), ?(-?[\w.+-]+)([\])])")
+
+
+def canonical(number: float) -> float:
+    """Return the float that stands for this number in configurations and keys.
+
+    Decimal arithmetic is inexact (3 * 0.1 is 0.30000000000000004): a float within four units in the last
+    place of a decimal of twelve digits is that decimal. Others, such as 2**-0.5, stay as they are. No -0.0.
+    """
+    short = float(f"{number:.12g}")
+    return (short if abs(short - number) <= 4 * math.ulp(number) else number) + 0.0
+
+
+def interval(body: str) -> Check:
+    """Return the check of an interval such as "(0, 1)". Raises ValueError for anything else."""
+    match = _INTERVAL.fullmatch(body) if isinstance(body, str) else None
+    if not match:
+        raise ValueError(f"{body!r} is not a domain such as '(0, 1)', 'int [1, inf)', 'bool' or 'kernel'")
+    whole, left, low, high, right = match.groups()
+    above, below = operator.ge if left == "[" else operator.gt, operator.le if right == "]" else operator.lt
+    least, most = float(low), float(high)
+    ends = [f"{'≥' if left == '[' else '>'} {low}", f"{'≤' if right == ']' else '<'} {high}"]
+    text = " and ".join(end for end in ends if not end.endswith("inf"))
+    text = f"a {'whole ' if whole else ''}number {text}"
+
+    def check(value: Any) -> int | float:
+        number = _number(value, text, bool(whole))
+        if not (above(number, least) and below(number, most)):
+            raise ValueError(f"must be {text}, got {show(value)}")
+        return number
+
+    return check
+
+
+def _number(value: Any, text: str, whole: bool) -> int | float:
+    is_number = isinstance(value, int if whole else int | float) and not isinstance(value, bool)
+    if not is_number or (isinstance(value, float) and not math.isfinite(value)):
+        hint = f" (write {int(value)})" if isinstance(value, float) and value.is_integer() else ""
+        raise ValueError(f"must be {text}, got {show(value)}{hint}")
+    if isinstance(value, int) and abs(value) > LARGEST_INT:
+        raise ValueError(f"must be {text}, got a number that is too large")
+    return value if whole else canonical(float(value))
 
 
 # ------------------------------------------------------------------ keys and values as a dataclass has them

@@ -63,6 +63,8 @@ def test_the_wheel_takes_the_conf_folder_and_nothing_that_is_missing():
 
 def test_every_import_is_a_dependency():
     provided_by = {
+        "arff": "liac-arff",
+        "backports": "backports.zstd",
         "dask": "distributed",
         "hydra": "hydra-core",
         "llvmlite": "numba",

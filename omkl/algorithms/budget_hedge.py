@@ -128,8 +128,8 @@ def _margin_at_oldest(B, H, i, y, k):
 
 @compiled
 def _shrinking(a, b, c):
-    """The largest phi in (0, 1] with a phi^2 + b phi + c <= 0, where b > 0 and c < 0."""
-    if a + b + c <= 0.0:
+    """The largest phi in (0, 1] with a phi^2 + b phi + c <= 0, where b > 0; c < 0 but in a forged model."""
+    if a + b + c <= 0.0 or not c < 0.0:
         return 1.0
     return -2.0 * c / (b + math.sqrt(b * b - 4.0 * a * c))
 
@@ -188,6 +188,11 @@ def bomkc_bpas(stream, B, w, trace, learn, gamma, C, normalise):
     tau step   a_r coefficients, b_r = a_r kappa(x_r, x) / kappa(x, x) + y tau that of x in place of r
     cost_r = 1/2 ||change||^2 + C loss after it: that loss is the same for every r, and
     ||change||^2 = a_r^2 (kappa(x_r, x_r) - kappa(x_r, x)^2 / kappa(x, x)) + tau^2 kappa(x, x)
+
+    On rows of 0 and 1, terms cancel exactly and many costs tie, so rounding moves the counts. On the first
+    5000 rows of a9a the learner makes 1129 mistakes, with f summed from left to right and costs without a
+    sum. With other orders of summation, or with the whole cost of each r, it makes 1088 to 1139.
+
     Deviations: kappa(x, x) is taken for 1 with every kernel, as in the authors' code, unless `normalise`.
     With it polynomials of unscaled data multiply their coefficients by kappa again and again: these stay
     within range. Of equally cheap vectors the oldest goes, the first in the authors' list. With more than two

@@ -45,6 +45,7 @@ def _gain(P, beta):
     u, c = times(P, beta), 1.0
     for s in range(u.size):
         c += beta[s] * u[s]
+    c = c if c > 0.0 else 1.0  # P is positive definite, but for one of a forged model
     for s in range(u.size):
         row = P[s]
         for q in range(u.size):

@@ -61,6 +61,8 @@ def lasvm(stream, B, g, label, trace, learn, C):
 @compiled
 def _step(B, g, label, s, k, C):
     """Move vector s, whose kernel values with all are k (n,); what is within rounding of a bound is on it."""
+    if not k[s] > 0.0:
+        return  # in a forged model
     a, y = coefficients(B, 0), label[s]
     alpha = y * (a[s] + g[s] / k[s])
     if not alpha > SAME * C:

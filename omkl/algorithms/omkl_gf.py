@@ -8,6 +8,7 @@ import math
 
 import numpy as np
 
+from omkl.engine.arith import any_of
 from omkl.engine.experts import discount_by
 from omkl.engine.features import descend, lift, linear_outputs
 from omkl.engine.jit import compiled
@@ -35,7 +36,7 @@ def omkl_gf(stream, F, theta, w, number, chosen, q, settled, trace, rng, learn, 
         f = linear_outputs(theta, z)
         eta = 1.0 / math.sqrt(number[0] + 1.0)
         now, odds = chosen.copy(), q.copy()
-        if settled[0] == 0:
+        if settled[0] == 0 or not any_of(chosen):  # none is chosen only in a forged model
             p = (1.0 - eta) * w + eta / w.size
             now[:] = 0
             for _ in range(draws):

@@ -90,6 +90,7 @@ def ridge_features(stream, F, theta, P, trace, learn, lam):
         k, b = times(P, z[0]), 1.0
         for i in range(n):
             b += k[i] * z[0, i]
+        b = b if b > 0.0 else 1.0  # P is positive definite, but for one of a forged model
         step = (y - f[0]) / b
         for i in range(n):
             theta[0, i] += step * k[i]

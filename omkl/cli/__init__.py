@@ -6,7 +6,6 @@ store_commands are what the commands do.
 
 import atexit
 import gc
-import os
 import re
 import shlex
 import sys
@@ -15,17 +14,29 @@ from collections.abc import Sequence
 from typing import Any
 
 from omkl.cli.dry_run import described
-from omkl.cli.messages import FAILED, INTERRUPTED, MISTAKE, OutputClosed, complain, fitted, printable, say
+from omkl.cli.messages import (
+    FAILED,
+    INTERRUPTED,
+    MISTAKE,
+    OutputLost,
+    complain,
+    emit,
+    fitted,
+    say,
+)
 from omkl.cli.parser import build_parser
+from omkl.cli.standard_streams import discard, fill_closed, settled
 from omkl.errors import OmklError, UserError, suggest
-from omkl.paths import extended
+from omkl.paths import extended, safe_children
 
 __all__ = ["command", "main", "seldom_collect"]
 SETTINGS = ("algo", "data", "pool", "exec", "order", "reps", "seed", "store", "task", "label")
+_COMPUTING = ("run", "sweep", "tune", "table", "figure", "claims", "bounds")
 
 
 def command() -> int:
     """Run the command of this process, which ends with it, and return its exit code."""
+    fill_closed()
     seldom_collect()
     return main()
 
@@ -43,15 +54,27 @@ def seldom_collect() -> None:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code: 0 ok, 1 failed, 2 the user's mistake, 130 Ctrl-C."""
     argv = list(sys.argv[1:] if argv is None else argv)
+    with settled():
+        return _main(argv)
+
+
+def _main(argv: list[str]) -> int:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")  # a terminal without ± still gets its table
     try:
         with warnings.catch_warnings():
             warnings.showwarning = _warn
-            return _run_command(argv)
-    except OutputClosed:  # for example by `omkl list data | head`: end without a message
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            try:
+                return _run_command(argv)
+            except SystemExit:
+                emit("")  # the parser has printed help or the version
+                raise
+    except OutputLost as error:
+        discard(sys.stdout)
+        if reason := str(error):  # not by `omkl list data | head`, which ends without a message
+            kept = "; finished cells are in the store" if argv[0] in _COMPUTING else ""
+            say(f"cannot write to stdout: {reason}{kept}")
         return FAILED
     except (Exception, KeyboardInterrupt) as error:
         if "--debug" in argv:
@@ -98,9 +121,10 @@ def _run_command(argv: list[str]) -> int:
     if words and not args.takes_words:
         raise UserError(f"omkl {args.command} takes no {words[0]!r}; see `{args.parser.prog} --help`")
     args.line = shlex.join(["omkl", *argv])
-    with extended(args.folders), fitted(wide=getattr(args, "wide", True)), described(args):
+    wide = getattr(args, "wide", True)
+    with safe_children(), extended(args.folders), fitted(wide), described(args):
         return args.does(args, words)
 
 
 def _warn(message: Warning | str, *_: Any, **__: Any) -> None:
-    say(f"warning: {printable(str(message))}")
+    say(f"warning: {message}")

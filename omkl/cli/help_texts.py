@@ -5,6 +5,8 @@ settings (omkl show prints all of them, with their meaning and domain):
   algo=NAME,...      learners (omkl list algos)    algo.KEY=VALUE   their hyperparameters
                      algo=all, 'algo=omkc_*' or algo=budget (omkl list groups): those that fit the data
   data=NAME,...      data sets (omkl list data) or paths of your own files
+  label= drop= header= delimiter= decimal= thousands= na= missing= categorical= scale= positive= task=
+                     for your own table; index_base= for your own LIBSVM text
   pool=NAME,...      kernel pools (omkl list pools)
                      pool.normalise=none|cosine   'pool.kernels=[{kind:gaussian,sigma:[1,2]},{kind:linear}]'
   rounds=N           only the first N rounds of each repetition; N: for those after them, M:N for a part

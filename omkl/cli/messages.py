@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from omkl.errors import OmklError, UserError
+from omkl.errors import OmklError, UserError, without_controls
 from omkl.reports.fitting import WIDTH
 
 if TYPE_CHECKING:
@@ -16,24 +16,24 @@ if TYPE_CHECKING:
 OK, FAILED, MISTAKE, INTERRUPTED = 0, 1, 2, 130
 
 
-class OutputClosed(Exception):
-    """The reader of stdout has closed it."""
+class OutputLost(Exception):
+    """Stdout cannot be written; its text is the reason, empty where its reader has closed it."""
 
 
 def say(text: str) -> None:
-    """Print a message to stderr."""
-    print(f"omkl: {text}", file=sys.stderr, flush=True)
+    """Print a message to stderr, which may contain a user's or a file's text."""
+    print(f"omkl: {printable(text)}", file=sys.stderr, flush=True)
 
 
 def complain(error: OmklError) -> int:
     """Print an error to stderr, a user's mistake on one line; return its exit code."""
     text = str(error)
-    say(printable(text.replace("\n", "\\n") if isinstance(error, UserError) else text))
+    say(text.replace("\n", "\\n") if isinstance(error, UserError) else text)
     return error.exit_code
 
 
 def printable(text: str) -> str:
-    """Return a message that may contain a user's or a file's text, without control characters or huge lines.
+    """Return a message without control characters or huge lines.
 
     Line ends stay, because a message may list several things; other unprintable characters are escaped.
     """
@@ -44,12 +44,17 @@ def printable(text: str) -> str:
 
 
 def emit(text: str) -> None:
-    """Print a result to stdout at once, so that a closed pipe is noticed here."""
+    """Print a result to stdout at once, so that a closed pipe or a full disk is noticed here.
+
+    Control characters are escaped.
+    """
     try:
-        sys.stdout.write(text)
+        sys.stdout.write(without_controls(text))
         sys.stdout.flush()
     except BrokenPipeError as error:
-        raise OutputClosed from error
+        raise OutputLost from error
+    except OSError as error:
+        raise OutputLost(error.strerror or str(error)) from error
 
 
 @contextmanager

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from omkl.cli.messages import OK, emit, say
-from omkl.errors import UserError, path_error
+from omkl.errors import UserError, path_error, without_controls
+from omkl.files import check_writable
 
 if TYPE_CHECKING:
     from omkl.run.models import Model
@@ -52,7 +53,10 @@ def update(args: Namespace, words: list[str]) -> int:
 
 
 def predict(args: Namespace, words: list[str]) -> int:
-    """Predict the rows of a file with a saved model: their number, label and score as CSV."""
+    """Predict the rows of a file with a saved model: their number, label and score as CSV.
+
+    Rows that the preparation leaves out have neither label nor score.
+    """
     from omkl.files import write_text
     from omkl.run import models
 
@@ -65,11 +69,12 @@ def predict(args: Namespace, words: list[str]) -> int:
     table = csv.writer(text, lineterminator="\n")
     table.writerow(["row", "label", "score"])
     rows = zip(new.numbers.tolist(), made.labels, made.scores.tolist(), strict=True)
-    table.writerows([number, label, repr(value)] for number, label, value in rows)
+    filled = {number: (label, repr(value)) for number, label, value in rows}
+    table.writerows((number, *filled.get(number, ("", ""))) for number in range(1, new.total + 1))
     if args.out is None:
         emit(text.getvalue())
     else:
-        write_text(Path(args.out), text.getvalue())
+        write_text(Path(args.out), without_controls(text.getvalue()))
     if made.errors:
         say(made.errors)
     return OK
@@ -83,6 +88,10 @@ def _target(out: str | Path) -> Path:
     above = next(folder for folder in path.absolute().parents if os.path.exists(folder))
     if not above.is_dir():
         raise UserError(f"cannot write {path}: {above} is a file, not a folder")
+    try:
+        check_writable(path)
+    except OSError as error:
+        raise path_error(f"write {path}", error) from None
     return path
 
 

@@ -12,6 +12,8 @@ from omkl.errors import UserError
 from omkl.reports import plain_table
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     import pandas as pd
 
     from omkl.config import Plan, Setting
@@ -65,7 +67,7 @@ def tune(args: Namespace, words: list[str]) -> int:
             break
         outcome = run_plans([end.held(*_compared(end)) for end in ends], **how)
         broken += [*lines, *outcome.failed]
-        rows += [_row(end, outcome.cells, rest) for end in ends]
+        rows += [_row(end, outcome.cells, rest, args.folders) for end in ends]
         if interrupted := outcome.interrupted:
             break
     if rows or not interrupted:
@@ -134,7 +136,7 @@ def _compared(end: "Tuned") -> "list[Setting]":
     return [first] if end.setting == first else [first, end.setting]
 
 
-def _row(end: "Tuned", cells: "pd.DataFrame", rest: list[str]) -> dict[str, Any]:
+def _row(end: "Tuned", cells: "pd.DataFrame", rest: list[str], folders: "list[Path]") -> dict[str, Any]:
     from omkl.config import learner_spec
     from omkl.config.settings_text import params_text
     from omkl.reports.measures import BY_TASK
@@ -159,7 +161,7 @@ def _row(end: "Tuned", cells: "pd.DataFrame", rest: list[str]) -> dict[str, Any]
         "failed": end.failed,
         "rounds": end.race.lengths[end.rung],
         "seconds": end.seconds,
-        "command": _command(end, unusual, rest),
+        "command": _command(end, unusual, rest, folders),
     }
     return row
 
@@ -190,8 +192,11 @@ def _held(cells: "pd.DataFrame", data: str, setting: "Setting", task: str) -> di
     }
 
 
-def _command(end: "Tuned", unusual: dict[str, Any], rest: list[str]) -> str:
-    """Return the `omkl run` of the best setting on what is reported: its cells are in the store."""
+def _command(end: "Tuned", unusual: dict[str, Any], rest: list[str], folders: "list[Path]") -> str:
+    """Return the `omkl run` of the best setting on what is reported: its cells are in the store.
+
+    folders: of ``--with``
+    """
     from omkl.config.settings_text import word_text
 
     setting, held = end.setting, end.race.held
@@ -201,6 +206,7 @@ def _command(end: "Tuned", unusual: dict[str, Any], rest: list[str]) -> str:
     words += [word for word in rest if word.partition("=")[0].partition(".")[0] not in dropped]
     given = any(word.startswith("rounds=") for word in rest)
     words += [f"rounds={held.rounds}"] if given or held.order == "file" else []
+    words += [word for folder in folders for word in ("--with", str(folder))]
     return shlex.join(["omkl", "run", *words])
 
 

@@ -98,10 +98,17 @@ def _read(group: str, folder: Path, names: list[str]) -> dict[str, dict]:
 
 def _composed(group: str, folder: Path, names: list[str]) -> dict[str, Any]:
     """Return the content of options of a group as Hydra composes it."""
+    paths = [folder / f"{name}.yaml" for name in names]
     if not group:
-        return {name: _compose(folder, name, []) for name in names}
+        return {name: _compose(folder, name, [], path) for name, path in zip(names, paths, strict=True)}
     words = [f"+{group}@{group}.{name}={name}" for name in names]
-    return cast("dict[str, Any]", _compose(folder.parent, None, words).get(group, {}))
+    try:
+        where = paths[0] if len(paths) == 1 else folder
+        return cast("dict[str, Any]", _compose(folder.parent, None, words, where).get(group, {}))
+    except UserError:
+        if len(names) == 1:
+            raise
+    return {name: _composed(group, folder, [name])[name] for name in names}  # which file is at fault
 
 
 def _check_files(waiting: list[Path]) -> None:
@@ -114,7 +121,7 @@ def _check_files(waiting: list[Path]) -> None:
             waiting += [path.with_name(f"{part}.yaml") for part in schema.check(path)]
 
 
-def _compose(folder: Path, name: str | None, overrides: list[str]) -> dict[str, Any]:
+def _compose(folder: Path, name: str | None, overrides: list[str], where: Path) -> dict[str, Any]:
     import hydra
     from hydra.core.global_hydra import GlobalHydra
     from omegaconf import OmegaConf
@@ -125,7 +132,7 @@ def _compose(folder: Path, name: str | None, overrides: list[str]) -> dict[str, 
     arguments = {"version_base": "1.3"} if below_1_4 else {}
     try:
         with (
-            _faults_as_user_errors(folder),
+            _faults_as_user_errors(where),
             hydra.initialize_config_dir(str(folder), job_name="omkl", **arguments),
         ):
             content = OmegaConf.to_container(hydra.compose(name, overrides=overrides), resolve=False)
@@ -135,7 +142,7 @@ def _compose(folder: Path, name: str | None, overrides: list[str]) -> dict[str, 
 
 
 @contextmanager
-def _faults_as_user_errors(folder: Path) -> Iterator[None]:
+def _faults_as_user_errors(where: Path) -> Iterator[None]:
     """Turn the exceptions of Hydra and OmegaConf for a file into a UserError of one line."""
     import yaml
     from hydra.errors import HydraException
@@ -145,9 +152,10 @@ def _faults_as_user_errors(folder: Path) -> Iterator[None]:
         yield
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
-        raise schema.malformed(mark.name if mark else folder, error) from error
+        raise schema.malformed(mark.name if mark else where, error) from error
     except (HydraException, OmegaConfBaseException, yaml.YAMLError, OSError, ValueError) as error:
-        raise UserError(f"{folder}: cannot be composed: {one_line(error)}") from error
+        text = one_line(error) or type(error).__name__
+        raise UserError(f"{where}: cannot be composed: {text}") from error
 
 
 def one_line(error: object) -> str:

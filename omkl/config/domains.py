@@ -5,30 +5,38 @@
 [max, sum]                 one of these
 "bool"  "text"  "names"    true or false, a string, a list of words (a single word is a list of one)
 "column"  "columns"        a column's name or number, a list of them
+"words"                    a list of words or numbers
+"separator"                a character, or its name such as tab or comma
+"class"                    the name of a class: a word, a number, true or false
 "kernel"                   a kernel such as {kind: gaussian, sigma: 1}
 "rounds"                   rounds of a stream: 5000 (the first ones), 5000: (those after them), 1000:5000
 "budget"                   vectors per kernel, or {match: LEARNER}, the size of another learner
-"int [1, inf) or null"     any of the above, or nothing
+"int [1, inf) or null"     any of the above, or nothing; "separator or auto"
 """
 
 import ast
 import itertools
-import math
-import operator
 import re
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from omkl.errors import UserError, show, suggest
-from omkl.schema import Check, such
+from omkl.schema import LARGEST_INT, Check, interval, such
 
+SEPARATORS = {  # by their names, which need no quotes in a shell
+    "comma": ",",
+    "semicolon": ";",
+    "tab": "\t",
+    "space": " ",
+    "pipe": "|",
+    "point": ".",
+    "apostrophe": "'",
+}
 Kind = dict[str, tuple[Check, float | None]]  # by parameter: its check and default; None: it must be given
 
 BUDGET = "a whole number ≥ 1, or {match: LEARNER} for the size that this learner has on the same streams"
-_INTERVAL = re.compile(r"(int )?([\[(])(-?[\w.+-]+), ?(-?[\w.+-]+)([\])])")
 _ROUNDS = re.compile(r"(\d{0,18}):(\d{0,18})", re.ASCII)
-_LARGEST_INT = 2**63 - 1  # what compiled code can hold
 
 
 def parse(form: Any) -> Check:
@@ -37,51 +45,17 @@ def parse(form: Any) -> Check:
         return lambda value: _choice(value, form)
     if not isinstance(form, str):
         raise ValueError(f"{show(form)} is not a domain: an interval, 'int ...', 'bool', 'kernel' or a list")
+    return _parsed(form)
+
+
+@cache
+def _parsed(form: str) -> Check:
     body, _, rest = form.partition(" or ")
-    if rest not in ("", "null"):
-        raise ValueError(f"{form!r} is not a domain: only 'or null' may follow")
-    check = _WORDS.get(body.strip()) or _interval(body.strip())
-    return (lambda value: None if value is None else check(value)) if rest else check
-
-
-def canonical(number: float) -> float:
-    """Return the float that stands for this number in configurations and keys.
-
-    Decimal arithmetic is inexact (3 * 0.1 is 0.30000000000000004): a float within four units in the last
-    place of a decimal of twelve digits is that decimal. Others, such as 2**-0.5, stay as they are. No -0.0.
-    """
-    short = float(f"{number:.12g}")
-    return (short if abs(short - number) <= 4 * math.ulp(number) else number) + 0.0
-
-
-def _interval(body: str) -> Check:
-    match = _INTERVAL.fullmatch(body)
-    if not match:
-        raise ValueError(f"{body!r} is not a domain such as '(0, 1)', 'int [1, inf)', 'bool' or 'kernel'")
-    whole, left, low, high, right = match.groups()
-    above, below = operator.ge if left == "[" else operator.gt, operator.le if right == "]" else operator.lt
-    least, most = float(low), float(high)
-    ends = [f"{'≥' if left == '[' else '>'} {low}", f"{'≤' if right == ']' else '<'} {high}"]
-    text = " and ".join(end for end in ends if not end.endswith("inf"))
-    text = f"a {'whole ' if whole else ''}number {text}"
-
-    def check(value: Any) -> int | float:
-        number = _number(value, text, bool(whole))
-        if not (above(number, least) and below(number, most)):
-            raise ValueError(f"must be {text}, got {show(value)}")
-        return number
-
-    return check
-
-
-def _number(value: Any, text: str, whole: bool) -> int | float:
-    is_number = isinstance(value, int if whole else int | float) and not isinstance(value, bool)
-    if not is_number or (isinstance(value, float) and not math.isfinite(value)):
-        hint = f" (write {int(value)})" if isinstance(value, float) and value.is_integer() else ""
-        raise ValueError(f"must be {text}, got {show(value)}{hint}")
-    if isinstance(value, int) and abs(value) > _LARGEST_INT:
-        raise ValueError(f"must be {text}, got a number that is too large")
-    return value if whole else canonical(float(value))
+    if rest not in ("", "null", "auto"):
+        raise ValueError(f"{form!r} is not a domain: only 'or null' or 'or auto' may follow")
+    check = _WORDS.get(body.strip()) or interval(body.strip())
+    other = None if rest == "null" else rest
+    return (lambda value: other if value == other else check(value)) if rest else check
 
 
 def _choice(value: Any, choices: list) -> Any:
@@ -105,10 +79,34 @@ def _column(value: Any) -> str:
     return str(value)
 
 
+def _word_list(value: Any) -> list[str]:
+    values = value if isinstance(value, list) else [value]
+    if any(
+        isinstance(item, bool) or not isinstance(item, str | int | float) or item == "" for item in values
+    ):
+        raise ValueError(f"must be words, got {show(value)}")
+    return [item if isinstance(item, str) else f"{item:g}" for item in values]
+
+
+def _separator(value: Any) -> str:
+    text = value[1:-1] if isinstance(value, str) and re.fullmatch(r"""(["']).\1""", value) else value
+    if not isinstance(text, str) or len(SEPARATORS.get(text, text)) != 1:
+        known = ", ".join(SEPARATORS)
+        near = suggest(text, SEPARATORS) if isinstance(text, str) else ""
+        raise ValueError(f"must be one character or its name ({known}), got {show(value)}{near}")
+    return SEPARATORS.get(text, text)
+
+
+def _class(value: Any) -> str:
+    if not isinstance(value, str | bool | int | float) or value == "":
+        raise ValueError(f"must be a class, a word or a number, got {show(value)}")
+    return value if isinstance(value, str) else repr(value)
+
+
 def _rounds(value: Any) -> str:
     text = f"0:{value}" if isinstance(value, int) and not isinstance(value, bool) else value
     match = _ROUNDS.fullmatch(text) if isinstance(text, str) else None
-    start, stop = (int(match[1] or 0), int(match[2] or _LARGEST_INT)) if match else (0, 0)
+    start, stop = (int(match[1] or 0), int(match[2] or LARGEST_INT)) if match else (0, 0)
     if not match or stop <= start:
         raise ValueError(
             f"must be a number of rounds such as 5000, or a part such as 1000:5000, got {show(value)}"
@@ -133,7 +131,7 @@ def rounds_of(rounds: str | None, T: int, data: str) -> tuple[int, int] | None:
 def _budget(value: Any) -> int | dict[str, Any]:
     if not isinstance(value, dict):
         try:
-            return _interval("int [1, inf)")(value)
+            return interval("int [1, inf)")(value)
         except ValueError as error:
             raise ValueError(f"{error}; or write {{match:bomkc_spa}}") from None
     if not isinstance(value.get("match"), str):
@@ -251,6 +249,9 @@ _WORDS: dict[str, Check] = {
     "names": _names,
     "column": _column,
     "columns": lambda value: [_column(name) for name in (value if isinstance(value, list) else [value])],
+    "words": _word_list,
+    "separator": _separator,
+    "class": _class,
     "kernel": check_kernel,
     "rounds": _rounds,
     "budget": _budget,

@@ -29,10 +29,15 @@ SYNONYMS = {
     ("learner", "algorithm", "model"): "algo",
     ("dataset", "file"): "data",
     ("kernels",): "pool",
+    ("sep", "separator"): "delimiter",
+    ("na_values", "missing_values"): "na",
+    ("zero_based",): "index_base",
 }
-LISTS = ("algo", "data", "pool", "yardsticks", "drop")  # keys that take a list of names in every command
+LISTS = ("algo", "data", "pool", "yardsticks", "drop", "na")  # keys that take a list in every command
+LITERAL = ("delimiter", "thousands", "decimal")  # keys whose value may be a character of the grammar
 _KEY = re.compile(r"[A-Za-z]\w*(\.[A-Za-z]\w*)*", re.ASCII)
 _NUMBER = re.compile(r"(0|[1-9][0-9]{0,17})(\.[0-9]{1,17})?")
+_AS_WRITTEN = re.compile(r"[-+]?[\d._]+(e[-+]?\d+)?|true|false", re.IGNORECASE)  # 2.10 is not 2.1 as a class
 _NAME = re.compile(r"(?!(null|true|false|inf|nan)\Z)[^\W\d_]\w*( \w+)*", re.IGNORECASE)
 
 
@@ -149,6 +154,10 @@ def _parse_word(word: str) -> Override:
         raise UserError(f"{shown(word)}: the value is missing; write {key}=VALUE without spaces")
     if key == "store" or (key == "data" and os.path.isfile(os.path.expanduser(text))):
         return Override(key, (text,), shown(word))
+    if key in LITERAL:
+        return Override(key, (None if text == "null" else text,), shown(word))
+    if key == "na":  # words such as #N/A
+        return Override(key, ([],) if text == "[]" else tuple(text.strip("[]").split(",")), shown(word))
     return Override(key, _values(key, text, word), shown(word))
 
 
@@ -163,6 +172,8 @@ def _simple(text: str) -> Any:
 
 
 def _values(key: str, text: str, word: str) -> tuple[Any, ...]:
+    if key == "positive" and _AS_WRITTEN.fullmatch(text):
+        return (text,)
     simple = tuple(map(_simple, text.split(",")))
     if None not in simple and len(simple) <= MOST_VALUES:
         return simple

@@ -157,8 +157,8 @@ def _spec(name: str, content: dict) -> LearnerSpec:
     where, about = compose.file("algo", name), content.get("about")
     if not isinstance(about, dict):
         raise UserError(f"{where}: 'about' is missing (a mapping)")
-    task = about.get("task")
-    tasks: list[Any] = task if isinstance(task, list) else [task]
+    own_task = {key: value for key, value in about.items() if key == "task"}
+    tasks = checked(own_task, {"task": _tasks}, where, ["task"], "about.")["task"]
     hyper = parameters(content, where, tasks, searched=True)
     foreign = "estimator" in about
     required = _REQUIRED if foreign else (*_REQUIRED, "kernels")

@@ -146,7 +146,7 @@ def resolved(overrides: list[str]) -> dict[str, Any]:
     if not all(registry.is_name(spec) for spec in made.data):
         shown["task"] = made.task
         shown |= {key: getattr(made.preparation, key) for key in PREPARATION}
-        shown["drop"] = list(made.preparation.drop)
+        shown |= {key: list(value) for key, value in shown.items() if isinstance(value, tuple)}
         shown["notes"] = list(made.about_data)
     shown["store"] = str(made.store)
     shown["yardsticks"] = [setting.learner for setting in made.yardsticks]
@@ -269,9 +269,9 @@ def _preparation(request: Request, data: tuple[str, ...]) -> Preparation:
     for key in PREPARATION:
         if key in request.given and not own:
             raise UserError(
-                f"{request.given[key].text}: data={','.join(data)} is registered; {key} is for your own table"
+                f"{request.given[key].text}: data={','.join(data)} is registered; {key} is for your own file"
             )
-    return Preparation(**{**given, "drop": tuple(given["drop"])})
+    return Preparation.from_json(given)
 
 
 def _exec(request: Request) -> dict[str, Any]:

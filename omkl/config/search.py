@@ -17,7 +17,7 @@ from typing import Any
 
 from omkl.config import domains
 from omkl.config.settings_text import value_text
-from omkl.schema import Check
+from omkl.schema import Check, canonical
 from omkl.tasks import TASKS, for_task
 
 _RANGE = re.compile(r"(log|linear) +(\S+) +(\S+)")
@@ -41,7 +41,7 @@ class Range:
         value = low + share * (high - low)
         rounded = float(f"{math.exp(value) if self.log else value:.3g}")
         value = min(max(rounded, self.low), self.high)
-        return round(value) if self.whole else domains.canonical(value)
+        return round(value) if self.whole else canonical(value)
 
 
 @dataclass(frozen=True)

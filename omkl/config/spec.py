@@ -1,13 +1,14 @@
 """A learner as its file in conf/algo describes it, and what must hold of its hyperparameters."""
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from omkl.config.kernel_pools import kernel_pool
 from omkl.config.parameters import Parameter
-from omkl.errors import UserError, show
+from omkl.errors import UserError, show, suggest
 from omkl.resources.resource import Resource
-from omkl.tasks import for_task
+from omkl.tasks import by_task, for_task
 
 
 @dataclass(frozen=True)
@@ -81,6 +82,37 @@ class LearnerSpec:
         usual = {**self.former, **self.usual(task)}
         return {name: value for name, value in params.items() if name not in usual or usual[name] != value}
 
+    def checked(
+        self, params: Mapping[str, Any], where: str | None = None, argument: Callable[[str], str] = str
+    ) -> dict[str, Any]:
+        """Return all hyperparameters of a pass in canonical form.
+
+        where: begins a message, ``algo=NAME`` if None; argument: what a hyperparameter is called there.
+        Raises UserError for one that is unknown, missing, out of its domain, or by task, and as
+        `check_together` does.
+        """
+        where = where or f"algo={self.name}"
+        for name in params.keys() - self.hyperparameters.keys():
+            known = ", ".join(self.hyperparameters) or "none"
+            hint = suggest(str(name), self.hyperparameters) or f"; it has {known}"
+            raise UserError(f"{where} has no hyperparameter {show(name)}{hint}")
+        values = {}
+        for name, parameter in self.hyperparameters.items():
+            if name not in params:
+                raise UserError(f"{where}: {argument(name)} is missing; spec.usual(task) has all defaults")
+            value = params[name]
+            if by_task(value):
+                raise UserError(f"{where}: {argument(name)} depends on the task; use spec.usual(task)")
+            try:
+                scalar = getattr(value, "item", None)  # of numpy
+                values[name] = parameter.check(scalar() if scalar else value)
+                if name == self.budget and not isinstance(values[name], int):
+                    raise ValueError(f"must be a whole number ≥ 1, got {show(value)}")
+            except ValueError as error:
+                raise UserError(f"{where}: {argument(name)} {error}") from None
+        self.check_together(values)
+        return values
+
     def check_together(self, params: dict[str, Any]) -> None:
         """Raise UserError when they break ``require`` or ``refuse``, or the kernel is of the wrong kind."""
         kernel = kernel_pool(params, None) or {"kernels": [{}]}
@@ -111,7 +143,7 @@ class LearnerSpec:
         if others:
             raise UserError(
                 f"algo={self.name} needs a pool of {self.pool} kernels alone, such as pool=gauss13;"
-                f" pool={pool['name']} has {', '.join(others)} kernels"
+                f" pool={pool.get('name', 'given')} has {', '.join(others)} kernels"
             )
 
     def takes(self, classes: int) -> bool:
@@ -125,6 +157,10 @@ class LearnerSpec:
                 f"algo={self.name} is for {' and '.join(self.tasks)}, data={data} for {task}; "
                 "choose another learner or another data set"
             )
+        self.check_values(params, task, data)
+
+    def check_values(self, params: dict[str, Any], task: str, data: str) -> None:
+        """Raise UserError when a hyperparameter has a value that is not for data of this task."""
         for name, allowed in self.only.get(task, {}).items():
             if params[name] not in allowed:
                 raise UserError(

@@ -11,7 +11,14 @@ import numpy as np
 
 from omkl.data import cache, data_files, registry
 from omkl.data.dataset import Dataset
-from omkl.data.prepare import dataset_of, form_of_file, is_table, parse, read_table_file
+from omkl.data.prepare import (
+    check_settings,
+    dataset_of,
+    form_of_file,
+    is_table,
+    parse,
+    read_table_file,
+)
 from omkl.data.recipe import AS_IT_IS, Preparation
 from omkl.data.registry import DataEntry, Form
 from omkl.data.streams import generate
@@ -42,13 +49,13 @@ class Status:
 def load(
     spec: str, *, download: bool = True, task: str = "classification", preparation: Preparation = AS_IT_IS
 ) -> Dataset:
-    """Return the data set of a registered name or of a file (LIBSVM, .npz, or a table: .csv, .tsv, .parquet).
+    """Return the data set of a registered name or of a file (LIBSVM, .npz, .csv, .tsv, .arff, .parquet).
 
     A named set comes from OMKL_DATA, the downloads or scikit-learn, or is downloaded now (if ``download``).
     Its content must be the registered one. Parsed copies are reused while the source is the same.
-    Text may be compressed (.gz, .bz2, .xz). task: of a file (classification: two labels; regression: the
-    labels are numbers); preparation: of a table; a registered set has its own. Raises UserError for an
-    unknown name, a missing file, broken content, or other content than registered.
+    Files may be compressed (.gz, .bz2, .xz, .zst, .zip). task: of a file (classification: the labels are
+    classes; regression: numbers); preparation: of a file; a registered set has its own. Raises UserError
+    for an unknown name, a missing file, broken content, or other content than registered.
     """
     if registry.is_name(spec):
         item = registry.entry(spec)
@@ -59,9 +66,8 @@ def load(
     if not path.is_file():
         guess = suggest(spec, registry.names())
         raise UserError(f"data={spec}: neither a registered data set{guess} nor a file; see `omkl list data`")
-    if not is_table(path) and preparation != AS_IT_IS:
-        raise UserError(f"data={spec}: {preparation.words} is for tables (.csv, .tsv, .parquet)")
-    return _cached(data_files.data_name(path), preparation if is_table(path) else None, [path], task)
+    check_settings(spec, path, preparation)
+    return _cached(data_files.data_name(path), preparation, [path], task)
 
 
 @contextlib.contextmanager
@@ -247,14 +253,14 @@ def _source(item: DataEntry, download: bool = False) -> Source:
         )
         raise UserError(
             f"data set {item.name} not found: looked for {_file_names(item)} "
-            f"(also .libsvm, .xz, .gz, .bz2) in {folders}; {ways_out(item.name)}"
+            f"(also .libsvm, {', '.join(data_files.COMPRESSION)}) in {folders}; {ways_out(item.name)}"
         )
     return source
 
 
 def _cached(
     name: str,
-    form: Form | Preparation | None,
+    form: Form | Preparation,
     paths: Sequence[Path],
     task: str,
     item: DataEntry | None = None,
@@ -264,10 +270,12 @@ def _cached(
     dataset = cache.read_or_none(copy)
     if dataset is not None and (item is None or dataset.content_hash == item.content_hash):
         return dataset
-    if isinstance(form, Preparation):
+    if not isinstance(form, Preparation):
+        dataset = parse(name, form, paths, task, item)
+    elif is_table(paths[0]):
         dataset, _ = read_table_file(paths[0], task, form)
     else:
-        dataset = parse(name, form or form_of_file(paths[0]), paths, task, item)
+        dataset = parse(name, form_of_file(paths[0], form), paths, task)
     if cache.write(dataset, copy) is None:
         return replace(dataset, notes=(*dataset.notes, f"not cached: {copy.parent} cannot be written"))
     return cache.read(copy)

@@ -1,5 +1,7 @@
 """Data sets from arrays and data frames in memory."""
 
+import contextlib
+import datetime
 from typing import Any
 
 import numpy as np
@@ -8,26 +10,28 @@ from omkl.data.dataset import Dataset
 from omkl.data.labels import Classes, class_numbers, targets
 from omkl.data.parse import Examples
 from omkl.data.prepare import dataset_of
-from omkl.errors import UserError
+from omkl.errors import UserError, show
+
+_DATES = (np.datetime64, np.timedelta64, datetime.date, datetime.time, datetime.timedelta)
+_MISSING = ("nan", "NaN", "<NA>", "NaT")  # texts that numpy and pandas make of missing values
 
 
 def from_arrays(X: Any, y: Any, *, name: str = "arrays", task: str = "classification") -> Dataset:
     """Return a data set of the rows of X, in their order.
 
     X (T, d): a numpy array, a scipy sparse matrix, or a data frame (pandas, polars) of numbers; y (T,):
-    labels of any kind, of which the smaller of two becomes -1 and more become 0, 1, ... in their order, or
-    numbers with ``task="regression"``. Raises UserError for values that are no finite numbers, by row and
-    column, and for labels that are no 2 to 1000 classes.
+    labels of any kind, of which the smaller of two becomes -1 and more become 0, 1, ... in their order
+    (`omkl.data.labels` says what a class is), or numbers with ``task="regression"``. Raises UserError for
+    values that are no finite numbers, by row and column, for missing labels, for masked, complex and date
+    values, and for labels that are no 2 to 1000 classes.
     """
     import scipy.sparse as sp  # 0.15 s
 
-    names = [str(column) for column in getattr(X, "columns", [])]
-    try:
-        rows = sp.csr_array(X if sp.issparse(X) else np.asarray(X, dtype=np.float64), dtype=np.float64)
-    except (TypeError, ValueError):
-        words = [column for column in names if not _is_numeric(X[column])]
-        where = f": column '{words[0]}'" if words else ""
-        raise UserError(f"{name}{where} holds values that are not numbers") from None
+    names = [f"'{column}'" for column in getattr(X, "columns", [])]
+    rows = sp.csr_array(X if sp.issparse(X) else _dense(X, names, name))
+    if rows.dtype.kind == "c":
+        raise UserError(f"{name}: X holds complex numbers; make a column each of their parts")
+    rows = rows.astype(np.float64, copy=False)
     if rows.ndim != 2 or 0 in rows.shape:
         raise UserError(f"{name}: X must have rows and columns, its shape is {rows.shape}")
     if rows.data.base is not None or sp.issparse(X):
@@ -37,13 +41,11 @@ def from_arrays(X: Any, y: Any, *, name: str = "arrays", task: str = "classifica
     if not np.isfinite(rows.data).all():
         at = int(np.argmin(np.isfinite(rows.data)))
         row, column = int(np.searchsorted(rows.indptr, at, "right")) - 1, int(rows.indices[at])
-        which = f"'{names[column]}'" if names else str(column)
+        which = names[column] if names else str(column)
         raise UserError(f"{name}: row {row}, column {which} is {rows.data[at]}; it must be finite")
-    labels = np.asarray(y).reshape(-1)
+    labels = _labels(y, name)
     if len(labels) != rows.shape[0]:
         raise UserError(f"{name}: {len(labels)} labels for {rows.shape[0]} rows")
-    if labels.dtype.kind in "OUSb":
-        labels = labels.astype(str)
     classes: Classes = None
     if task == "classification":
         target, classes = class_numbers(labels, None, name)
@@ -54,9 +56,70 @@ def from_arrays(X: Any, y: Any, *, name: str = "arrays", task: str = "classifica
     return dataset_of(name, examples, target, rows.shape[1], task, (), classes)
 
 
-def _is_numeric(column: Any) -> bool:
+def _dense(X: Any, names: list[str], name: str) -> np.ndarray:
+    """Return X as float64. Raises UserError that names the first column with other values than numbers."""
     try:
-        np.asarray(column, dtype=np.float64)
-    except (TypeError, ValueError):
-        return False
-    return True
+        values = X if isinstance(X, np.ma.MaskedArray) else np.asarray(X)
+    except (TypeError, ValueError) as error:  # such as rows of different lengths
+        raise UserError(f"{name}: X is not an array of numbers ({show(str(error))})") from None
+    with contextlib.suppress(TypeError, ValueError):
+        if not (np.ma.is_masked(values) or values.dtype.kind == "c" or _are_dates(values)):
+            return np.asarray(values, dtype=np.float64)
+    for i in range(values.shape[1] if values.ndim == 2 else 0):
+        column = X.iloc[:, i] if hasattr(X, "iloc") else X[:, i] if names else values[:, i]
+        if fault := _fault(column if isinstance(column, np.ma.MaskedArray) else np.asarray(column)):
+            raise UserError(f"{name}: column {names[i] if names else i} {fault}")
+    raise UserError(f"{name} holds values that are not numbers")
+
+
+def _fault(column: np.ndarray) -> str | None:
+    """Return why a column (T,) is not one of numbers, and what helps; None if it is one."""
+    if np.ma.is_masked(column):
+        row = int(np.argmax(np.ma.getmaskarray(column)))
+        return f"is masked in row {row}; fill it in, or leave the row out"
+    if column.dtype.kind == "c":
+        return "holds complex numbers; make a column each of their real and imaginary parts"
+    if _are_dates(column):
+        return "holds dates or times; make a number of them, such as the days since the first"
+    for row, value in enumerate(column.tolist()):
+        if _is_missing(value):
+            return f"has no value in row {row}; fill it in, or leave the row out"
+        try:
+            float(value)
+        except (TypeError, ValueError):
+            return f"holds values that are not numbers, such as {show(value)} in row {row}; leave it out"
+    return None
+
+
+def _labels(y: Any, name: str) -> np.ndarray:
+    """Return labels (T,) as numbers or texts. Raises UserError for those that are no labels, by row."""
+    labels = np.asarray(y).reshape(-1)
+    if labels.dtype.kind == "c":
+        raise UserError(f"{name}: the labels are complex numbers; give real numbers or words")
+    if _are_dates(labels):
+        raise UserError(
+            f"{name}: the labels are dates or times; give a number, such as the days since the first, or, if "
+            "each of them is a class, its text"
+        )
+    if labels.dtype.kind in "iuf":
+        missing = np.isnan(labels)
+    else:
+        nothing = [label is None for label in labels.tolist()]
+        labels = labels.astype(str)
+        missing = np.isin(labels, _MISSING) | np.array(nothing, bool)
+    if isinstance(y, np.ma.MaskedArray):
+        missing = missing | np.ma.getmaskarray(y).reshape(-1)
+    if missing.any():
+        row = int(np.argmax(missing))
+        raise UserError(f"{name}: the label of row {row} is missing; give it one, or leave the row out")
+    return labels
+
+
+def _are_dates(values: np.ndarray) -> bool:
+    """Whether some of the values are dates or times, which numpy reads as nanoseconds."""
+    kind = values.dtype.kind
+    return kind in "mM" or (kind == "O" and any(isinstance(value, _DATES) for value in values.flat))
+
+
+def _is_missing(value: Any) -> bool:
+    return value is None or str(value) in _MISSING

@@ -33,7 +33,7 @@ from omkl.errors import OmklError
 from omkl.files import replacing
 from omkl.paths import cache_folder
 
-PARSER = 4  # raised when parsing or preparing the same file gives another result, or the copy another form
+PARSER = 6  # raised when parsing or preparing the same file gives another result, or the copy another form
 ALIGNMENT = 64
 ARRAYS = {"indptr": np.int64, "indices": np.int32, "values": np.float64, "y": np.float64}
 KEEP_SECONDS = 86_400.0  # copies of an earlier state of the same file may still be mapped by a run
@@ -42,12 +42,12 @@ _verified: set[tuple] = set()  # copies whose numbers this process has hashed
 
 
 def parsed_path(
-    name: str, form: Form | Preparation | None, paths: Sequence[Path], task: str = "classification"
+    name: str, form: Form | Preparation, paths: Sequence[Path], task: str = "classification"
 ) -> Path:
     """Return where the parsed copy of these files, prepared in this way, is or would be."""
     files = [(str(path.resolve()), path.stat().st_size, path.stat().st_mtime_ns) for path in paths]
     how: dict[str, Any] = {"parser": PARSER, "byteorder": sys.byteorder, "task": task}
-    how["form"] = dataclasses.asdict(form) if form else None
+    how["form"] = dataclasses.asdict(form)
     if getattr(form, "format", None) == "sklearn":
         import importlib.metadata
 
@@ -64,6 +64,7 @@ def write(dataset: Dataset, path: Path) -> Path | None:
     """Write the parsed copy in one rename; return its path, or None where the folder cannot be written."""
     meta = {"name": dataset.name, "d": dataset.d, "task": dataset.task, "content_hash": dataset.content_hash}
     meta |= {"notes": list(dataset.notes), "T": dataset.T, "nnz": dataset.nnz, "classes": dataset.classes}
+    meta["index_base"] = dataset.index_base
     meta["seal"] = _seal(meta, path)
     try:
         with replacing(path) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
@@ -121,7 +122,7 @@ def read(path: Path) -> Dataset:
             _verified.add(opened)
         classes = tuple(meta["classes"]) if meta["classes"] else None
         about = (meta["d"], meta["task"], meta["content_hash"], path, tuple(meta["notes"]), classes)
-        return Dataset(meta["name"], indptr, indices, values, y, *about)
+        return Dataset(meta["name"], indptr, indices, values, y, *about, meta["index_base"])
 
 
 def _check_bounds(indptr: np.ndarray, indices: np.ndarray, d: int) -> None:

@@ -2,23 +2,23 @@
 
 import bz2
 import codecs
+import contextlib
 import gzip
 import io
 import lzma
 import os
 import re
-import zlib
+import zipfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
-from omkl.errors import UserError
+from omkl.errors import UserError, show
 from omkl.paths import cache_folder, data_folders
 
-SUFFIXES = (".libsvm.xz", ".libsvm.bz2", ".libsvm.gz", ".libsvm", ".xz", ".bz2", ".gz", "")
-COMPRESSION = (".xz", ".bz2", ".gz")
-FORMATS = (".libsvm", ".svm", ".txt", ".csv", ".tsv", ".parquet", ".data", ".npz")
-OPENERS = {b"\xfd7zXZ\x00": lzma.open, b"BZh": bz2.open, b"\x1f\x8b": gzip.open}
+COMPRESSION = (".xz", ".bz2", ".gz", ".zst", ".zip")
+SUFFIXES = (*(f".libsvm{end}" for end in COMPRESSION), ".libsvm", *COMPRESSION, "")
+FORMATS = (".libsvm", ".svm", ".txt", ".csv", ".tsv", ".parquet", ".arff", ".data", ".npz")
 LIMIT = 4 * 2**30  # bytes after decompression, where nothing narrower is known
 RATIO, FLOOR = 50, 64 * 2**20  # data sets shrink by 3 to 33 times, a bomb by 1000 and more
 LONGEST_LINE = 64 * 2**20
@@ -33,8 +33,25 @@ def data_name(path: str | Path) -> str:
     """
     whole = name = Path(path).name
     for endings in (COMPRESSION, FORMATS):
-        name = name.removesuffix(next((end for end in endings if name.endswith(end)), ""))
+        name = name[: len(name) - len(next((end for end in endings if name.lower().endswith(end)), ""))]
     return name or whole
+
+
+def suffix(path: Path) -> str:
+    """Return the ending of a file that says its format, in lower case, without the ending of compression.
+
+    That of the file in a .zip where the archive's own name has none.
+    """
+    inner = path.with_suffix("") if is_compressed(path) else path
+    if path.suffix.lower() == ".zip" and inner.suffix.lower() not in FORMATS and zipfile.is_zipfile(path):
+        with zipfile.ZipFile(path) as archive:
+            inner = Path(_only_member(archive, path).filename)
+    return inner.suffix.lower()
+
+
+def is_compressed(path: Path) -> bool:
+    """Whether a file's ending is one of compression."""
+    return path.suffix.lower() in COMPRESSION
 
 
 def files_folder() -> Path:
@@ -78,6 +95,60 @@ def offline() -> bool:
     return setting("OMKL_OFFLINE").lower() not in ("", "0", "false", "no")
 
 
+def _open_zip(path: Path, mode: str) -> IO[bytes]:
+    with zipfile.ZipFile(path) as archive:  # the member keeps the file open
+        return archive.open(_only_member(archive, path))
+
+
+def _only_member(archive: zipfile.ZipFile, path: Path) -> zipfile.ZipInfo:
+    """Return the one file in a .zip. Raises UserError for several files and for an encrypted one."""
+    members = [
+        item
+        for item in archive.infolist()  # macOS adds files of its own
+        if not item.is_dir() and not item.filename.startswith("__MACOSX/")
+    ]
+    if any(item.filename.startswith("xl/") for item in members):
+        raise UserError(f"{path}: this is an Excel workbook; save the sheet as CSV")
+    if len(members) != 1:
+        names = ", ".join(show(item.filename) for item in members[:3]) + (", ..." if len(members) > 3 else "")
+        holds = f"holds {len(members)} files ({names})" if members else "holds no file"
+        raise UserError(f"{path}: the archive {holds}; extract the one to be read")
+    if members[0].flag_bits & 1:
+        raise UserError(f"{path}: the archive is encrypted; extract {show(members[0].filename)} first")
+    return members[0]
+
+
+def _open_zst(path: Path, mode: str) -> Any:
+    try:
+        from backports import zstd
+    except ImportError:
+        raise UserError(f"{path}: .zst files need backports.zstd; pip install 'omkl[zstd]'") from None
+    return zstd.open(path, "rb")
+
+
+OPENERS = {
+    b"\xfd7zXZ\x00": lzma.open,
+    b"BZh": bz2.open,
+    b"\x1f\x8b": gzip.open,
+    b"\x28\xb5\x2f\xfd": _open_zst,
+    b"PK\x03\x04": _open_zip,
+    b"PK\x05\x06": _open_zip,  # with no file in it
+}
+
+
+@contextlib.contextmanager
+def _damage(path: Path) -> Iterator[None]:
+    """Turn what a decompressor says of a damaged file, or of one that it cannot read, into a UserError."""
+    try:
+        yield
+    except UserError:
+        raise
+    except Exception as error:  # each has kinds of its own, zipfile four
+        if isinstance(error, OSError) and error.filename:
+            raise  # the file cannot be opened
+        raise UserError(f"{path}: cannot be decompressed or read: {error}") from error
+
+
 class _Capped(io.RawIOBase):
     """A decompressed stream that ends with a UserError when it exceeds its limit or is damaged."""
 
@@ -90,16 +161,15 @@ class _Capped(io.RawIOBase):
             small = max(FLOOR, RATIO * path.stat().st_size)
             limit = size_limit(LIMIT if opener is open else min(small, LIMIT))
         self.limit = limit
-        self.stream = opener(path, "rb")
+        with _damage(path):
+            self.stream = opener(path, "rb")
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, buffer: Any) -> int:
-        try:
+        with _damage(self.path):
             data: bytes = self.stream.read(len(buffer))
-        except (EOFError, lzma.LZMAError, zlib.error, OSError) as error:
-            raise UserError(f"{self.path}: cannot be decompressed or read: {error}") from error
         self.count += len(data)
         if self.count > self.limit:
             raise UserError(
@@ -116,7 +186,7 @@ class _Capped(io.RawIOBase):
 
 
 def open_binary(path: Path, limit: int | None = None) -> io.BufferedReader:
-    """Open a plain, .gz, .bz2 or .xz file (recognised by its first bytes) for reading decompressed bytes.
+    """Open a plain, .gz, .bz2, .xz, .zst or .zip file, known by its first bytes, for reading what it holds.
 
     Reading raises UserError beyond ``limit`` bytes and on a damaged file; a missing file is a UserError too.
     The limit is OMKL_MAX_BYTES where none is given, else LIMIT or, compressed, RATIO times the file's size.

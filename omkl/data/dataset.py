@@ -20,6 +20,7 @@ class Dataset:
     notes: for the user (the label mapping of a file without YAML, the traps of a registered set)
     classes: the labels in the order of their numbers, as a file without YAML writes them or the registry
         names them; None of other data, and of registered sets of two classes
+    index_base: the index that LIBSVM text gave the first column
     """
 
     name: str
@@ -33,6 +34,7 @@ class Dataset:
     path: Path | None = None
     notes: tuple[str, ...] = ()
     classes: tuple[str, ...] | None = None
+    index_base: int = 1
 
     def __repr__(self) -> str:
         task = f"{self.n_classes} classes" if self.n_classes > 2 else self.task

@@ -12,50 +12,92 @@ from typing import IO
 import numpy as np
 
 from omkl.data import data_files
-from omkl.data.data_files import open_binary
+from omkl.data.data_files import open_binary, suffix
 from omkl.data.parse import LARGEST_INDEX, LONGEST_INDEX, Examples, csr, dense, to_number
 from omkl.data.registry import Form
 from omkl.errors import UserError, show
 
 LONGEST_TEXT = 100  # of a label or category: numpy reserves the length of the longest in every row
+SAMPLE = 20  # lines that show the delimiter
+_SEP = re.compile(r'\s*"?sep=(.)"?[ \t]*(?:\n|\Z)', re.IGNORECASE)
+_QUOTED = re.compile(r'(^|[,;\t|])[ ]*"(?:[^"]|"")*"', re.MULTILINE)
+_DECIMAL_COMMA = re.compile(r"(?<=\d),(?=\d)")
 _TIME = re.compile(r"([01]?[0-9]|2[0-3]):([0-5]?[0-9])")
 Rows = Iterable[tuple[int, list[str]]]  # of a table: the line number and the fields of each row
 
 
-def delimiter(path: Path) -> str:
-    """Return the delimiter of a user's table: the first of , ; tab in its first line, else white space.
+def layout(path: Path, delimiter: str = "auto") -> tuple[str, int]:
+    """Return the delimiter of a user's table, and how many lines come before the table (Excel's ``sep=;``).
 
-    Commas between digits are decimal ones where there are semicolons too.
+    auto: that of the ``sep=`` line; the tab in a .tsv; else the first of , ; tab | that divides all of the
+    first lines in the same way, quoted text left out; else that of the first line, or white space. Commas
+    between digits are decimal ones where there are other marks.
     """
+    text = beginning(path)
+    given = _SEP.match(text)
+    text = text[given.end() :] if given else text
+    if delimiter == "auto":
+        marks = "\t,;|" if suffix(path) == ".tsv" else ",;\t|"
+        delimiter = given[1] if given else guessed(text, marks) or "whitespace"
+    return "whitespace" if delimiter == " " else delimiter, int(bool(given))
+
+
+def beginning(path: Path) -> str:
+    """Return whole lines from the beginning of a text, with line ends as \\n, at least one."""
     with open_binary(path) as file:
-        first = file.readline(2**20).decode("latin-1")  # the marks are ASCII; `_lines` checks the rest
-    if ";" in first:
-        first = re.sub(r"(?<=\d),(?=\d)", "", first)
-    return next((mark for mark in (",", ";", "\t") if mark in first), "whitespace")
+        data = file.read(2**16)
+        data = data[: data.rfind(b"\n") + 1] if len(data) == 2**16 and b"\n" in data else data
+    text = data.decode("latin-1")  # the marks are ASCII; `lines_of` checks the rest
+    return re.sub(r"\r\n?", "\n", text.removeprefix("\xef\xbb\xbf"))
 
 
-def read_fields(path: Path, delimiter: str, limit: int | None = None) -> Iterator[tuple[int, list[str]]]:
+def guessed(text: str, marks: str = ",;\t|") -> str | None:
+    """Return the mark that divides the first lines of a text into columns, None where there is none."""
+    lines = [line for line in _QUOTED.sub(r"\1", text).split("\n") if line.strip()][:SAMPLE]
+    counts: dict[str, list[int]] = {}
+    for mark in marks:
+        others = set(marks) - {mark, ","}
+        plain = [
+            _DECIMAL_COMMA.sub("", line) if mark == "," and others & set(line) else line for line in lines
+        ]
+        counts[mark] = [line.count(mark) for line in plain]
+    same = [mark for mark, count in counts.items() if count and count[0] > 0 and max(count) == min(count)]
+    return next(iter(same), None) or next(
+        (mark for mark, count in counts.items() if count and count[0]), None
+    )
+
+
+def read_fields(
+    path: Path, delimiter: str, limit: int | None = None, skipped: int = 0
+) -> Iterator[tuple[int, list[str]]]:
     """Yield (line number, stripped fields) of a delimited text; ``whitespace`` splits at any run of it.
 
-    Empty lines are skipped. Raises UserError naming file:line where the quoting is broken.
+    skipped: lines at the beginning that are left out. Empty lines are skipped. Raises UserError naming
+    file:line where the quoting is broken.
     """
-    with io.TextIOWrapper(open_binary(path, limit), "utf-8-sig", "surrogateescape", newline="") as file:
+    with open_text(path, limit) as file:
+        lines = itertools.islice(lines_of(file, path), skipped, None)
         if delimiter == "whitespace":
-            for number, line in enumerate(_lines(file, path), 1):
+            for number, line in enumerate(lines, 1 + skipped):
                 if fields := line.split():
                     yield number, fields
             return
-        reader = csv.reader(_lines(file, path), delimiter=delimiter, skipinitialspace=True, strict=True)
+        reader = csv.reader(lines, delimiter=delimiter, skipinitialspace=True, strict=True)
         try:
             for fields in reader:
                 if any(field.strip() for field in fields):
-                    yield reader.line_num, [field.strip() for field in fields]
+                    yield reader.line_num + skipped, [field.strip() for field in fields]
         except csv.Error as error:
-            raise UserError(f"{path}:{reader.line_num}: {error}") from error
+            raise UserError(f"{path}:{reader.line_num + skipped}: {error}") from error
 
 
-def _lines(file: IO[str], path: Path) -> Iterator[str]:
-    """Yield the lines of a text, as `read_fields` opens it; one that is endless or not UTF-8 is an error."""
+def open_text(path: Path, limit: int | None) -> io.TextIOWrapper:
+    """Open a text for `lines_of`."""
+    return io.TextIOWrapper(open_binary(path, limit), "utf-8-sig", "surrogateescape", newline="")
+
+
+def lines_of(file: IO[str], path: Path) -> Iterator[str]:
+    """Yield the lines of a text, of `open_text`; one that is endless or not UTF-8 is an error."""
     for number in itertools.count(1):
         line = file.readline(data_files.LONGEST_LINE + 1)
         if not line:

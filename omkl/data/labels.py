@@ -1,7 +1,21 @@
-"""From labels as a source writes them to numbers: -1 and +1 of two classes, 0 .. C-1 of more, or targets."""
+"""From labels as a source writes them to numbers: -1 and +1 of two classes, 0 .. C-1 of more, or targets.
 
-import contextlib
-from collections.abc import Mapping, Sequence
+What a class is, for files, arrays, ``positive=`` and saved models:
+
+* Numbers are compared as numbers. A plus sign, an exponent and decimals that are all 0 do not matter: 1, +1,
+  1.0 and 1e0 are one class, which is called 1.
+* Zeros before a whole part, and zeros that end other decimals, are part of a class: 007 and 7 (codes) or 2.10
+  and 2.1 (versions) are different classes of one file, and a note says so. So are numbers above 2^53 that
+  differ in a digit, or that are written in different ways.
+* true and false are one class each, in capital letters or not. Other words are compared letter by letter.
+* Where a class is looked up (``positive=``, the labels of a saved model), it is the one that this rule says.
+  Without one, it is the only class that is the same number, however it is written; true counts as 1, false
+  as 0.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -13,6 +27,95 @@ OTHERS = "other"  # all classes but the positive one, where they are several
 MOST_CLASSES = 1000
 MOST_LISTED = 8  # in a message
 FEW = 20  # as many different numbers may be classes whatever they are
+TRUTH = {"false": 0.0, "true": 1.0}
+_EXACT = 2.0**53  # up to here, different whole numbers are different floats
+_DECIMAL = re.compile(r"[-+]?(\d+)(?:\.(\d*))?|[-+]?\.(\d+)")
+_EXPONENT = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)[eE][-+]?\d+|[-+]?inf(?:inity)?", re.IGNORECASE)
+
+
+class _Reading(NamedTuple):
+    """What a label means: its number, None of other words, and what else of its text is part of the class."""
+
+    number: float | None
+    rest: str
+
+
+def _read(text: str) -> _Reading:
+    """Return the reading of a label; equal readings are one class."""
+    if text.lower() in TRUTH:
+        return _Reading(None, text.lower())
+    try:
+        number = float(text)
+    except ValueError:
+        return _Reading(None, text)
+    if number != number:
+        return _Reading(None, text)
+    text = text.strip()
+    unsigned = text.lstrip("+-")
+    if _EXPONENT.fullmatch(text) and not _EXACT <= abs(number) < np.inf:
+        return _Reading(number, "")
+    form = _DECIMAL.fullmatch(text)
+    if form is None or abs(number) >= _EXACT:
+        return _Reading(number, unsigned)
+    whole, decimals = form[1] or "0", form[2] or form[3] or ""
+    leading = whole[: len(whole) - len(whole.lstrip("0"))] if whole.strip("0") else whole[1:]
+    trailing = decimals[len(decimals.rstrip("0")) :] if decimals.strip("0") else ""
+    return _Reading(number, f"{leading}.{trailing}" if leading or trailing else "")
+
+
+def _name(text: str) -> str:
+    """Return what a class that is a number is called."""
+    number, rest = _read(text)
+    return text.strip().removeprefix("+") if number is None or rest else _plain(number)
+
+
+def _plain(number: float) -> str:
+    return str(int(number)) if float(number).is_integer() else str(number)
+
+
+def distinct(labels: np.ndarray) -> tuple[tuple[str, ...], np.ndarray, np.ndarray | None]:
+    """Return the names of the classes, the class of each label (T,) and, if all are numbers, the numbers.
+
+    labels (T,): numbers or texts. Numbers sort as numbers; where some are words, all sort as words.
+    """
+    if labels.dtype.kind in "iuf":
+        numbers, place = np.unique(labels, return_inverse=True)
+        return tuple(map(_plain, numbers.tolist())), place.ravel(), numbers.astype(np.float64)
+    codes: dict[str, int] = {}
+    place = np.array([codes.setdefault(text, len(codes)) for text in map(str, labels.tolist())], np.int64)
+    texts: dict[_Reading, str] = {}  # the first text of each class, in the order of texts
+    readings = {text: _read(text) for text in sorted(codes)}
+    for text, reading in readings.items():
+        texts.setdefault(reading, text)
+    numeric = all(reading.number is not None for reading in texts)
+    order = sorted(texts, key=lambda one: (one.number, texts[one])) if numeric else list(texts)
+    names = tuple(_name(texts[one]) if numeric else texts[one] for one in order)
+    number_of = {reading: number for number, reading in enumerate(order)}
+    of_code = np.array([number_of[readings[text]] for text in codes], np.int64)
+    return names, of_code[place], np.array([one.number for one in order]) if numeric else None
+
+
+def finder(names: Iterable[Any]) -> Callable[[str], int | None]:
+    """Return the look-up of classes by a label: its place among the names, None if it is none of them."""
+    exact: dict[_Reading, int] = {}
+    by_number: dict[float, list[int]] = {}
+
+    def number_of(reading: _Reading) -> float | None:
+        return TRUTH.get(reading.rest) if reading.number is None else reading.number
+
+    for place, name in enumerate(names):
+        reading = _read(str(name))
+        exact.setdefault(reading, place)
+        if (number := number_of(reading)) is not None:
+            by_number.setdefault(number, []).append(place)
+
+    def find(label: str) -> int | None:
+        reading = _read(label)
+        number = number_of(reading)
+        same = by_number.get(number, []) if number is not None else []
+        return exact.get(reading, same[0] if len(same) == 1 else None)
+
+    return find
 
 
 def class_numbers(
@@ -24,37 +127,35 @@ def class_numbers(
     words as words. Raises UserError for labels outside the mapping, for fewer than 2 classes or more than
     MOST_CLASSES, and for numbers that are plainly targets.
     """
-    with contextlib.suppress(ValueError):  # '+1', '1' and '1.0' agree if all labels are numbers
-        labels = labels.astype(np.float64)
-    distinct, place = np.unique(labels, return_inverse=True)
-    texts = [
-        str(int(label)) if isinstance(label, float) and label.is_integer() else str(label)
-        for label in distinct
-    ]
-    classes: Classes = None
+    names, place, numbers = distinct(labels)
     if mapping is None:
-        _check_classes(distinct, texts, len(labels), where)
-        classes = tuple(texts)
-        mapping = dict(zip(texts, [-1, 1] if len(texts) == 2 else range(len(texts)), strict=True))
-    if unknown := [text for text in texts if text not in mapping]:
-        raise UserError(f"{where}: label {show(unknown[0])}; expected one of {', '.join(mapping)}")
-    return np.array([float(mapping[text]) for text in texts])[place.ravel()], classes
+        _check_classes(names, numbers, len(labels), where)
+        own = [-1.0, 1.0] if len(names) == 2 else np.arange(float(len(names)))
+        return np.array(own)[place], names
+    find, known = finder(mapping), [float(number) for number in mapping.values()]
+    found = [find(name) for name in names]
+    if None in found:
+        unknown = names[found.index(None)]
+        raise UserError(f"{where}: label {show(unknown)}; expected one of {', '.join(mapping)}")
+    return np.array([known[number] for number in found if number is not None])[place], None
 
 
-def _check_classes(distinct: np.ndarray, texts: Sequence[str], T: int, where: str) -> None:
+def _check_classes(texts: Sequence[str], numbers: np.ndarray | None, T: int, where: str) -> None:
     """Raise UserError for labels that are no classes, with the settings that help."""
-    count, numbers = len(texts), distinct.dtype.kind == "f"
+    count = len(texts)
     faults = []
     if count < 2:
         faults.append("classification needs at least two")
     elif count > MOST_CLASSES:
         faults.append(f"classification takes at most {MOST_CLASSES}")
-    if faults or (numbers and _are_targets(distinct, T)):
-        if numbers and count > 1:
+    if faults or (numbers is not None and _are_targets(numbers, T)):
+        if numbers is not None and count > 1:
             faults.append("task=regression takes them as targets")
         if count > 2:
             faults.append("positive=CLASS takes one against the rest of a table")
-        labels = f"{count} different labels ({listed(texts)})" if count != 1 else f"every label is {texts[0]}"
+        labels = (
+            f"{count} different labels ({listed(texts)})" if count != 1 else f"every label is {listed(texts)}"
+        )
         raise UserError("; ".join([f"{where}: {labels}", *faults]))
 
 
@@ -79,7 +180,7 @@ def printable(text: str) -> str:
 def note_on(classes: Classes) -> tuple[str, ...]:
     """Return a note that says which label is which number, none where the labels are these numbers.
 
-    And one on numbers that are many: they may be targets.
+    And one on numbers that are many: they may be targets; and one on those that are written in several ways.
     """
     if classes is None:
         return ()
@@ -92,23 +193,40 @@ def note_on(classes: Classes) -> tuple[str, ...]:
         notes.append(f"labels: {', '.join(pairs)}")
     if len(classes) > FEW and all(text.removeprefix("-").isdecimal() for text in classes):
         notes.append(f"{len(classes)} different numbers are classes; task=regression takes them as targets")
-    return tuple(notes)
+    return (*notes, *note_on_alike(classes))
 
 
-def against_rest(labels: np.ndarray, positive: str, where: str) -> tuple[np.ndarray, Classes]:
+def note_on_alike(classes: Iterable[str]) -> tuple[str, ...]:
+    """Return a note on classes that are one number, written in ways that matter; else none."""
+    groups: dict[float, list[str]] = {}
+    for name in classes:
+        if (number := _read(name).number) is not None:
+            groups.setdefault(number, []).append(name)
+    if not (alike := [" and ".join(names) for names in groups.values() if len(names) > 1]):
+        return ()
+    return (f"labels: {listed(alike)} are different classes; write them alike if they are the same",)
+
+
+def against_rest(
+    labels: np.ndarray, positive: str, where: str
+) -> tuple[np.ndarray, tuple[str, str], list[str]]:
     """Return y (T,), +1 for the class ``positive`` and -1 for all others, and the names of these two.
 
+    And the other classes that are the same number as the positive one, so that none is taken for it later.
     Raises UserError if no row has it.
     """
-    y = np.where(labels == positive, 1.0, -1.0)
-    classes = sorted(set(labels.tolist()))
-    if positive not in classes:
-        listed = ", ".join(map(show, classes[:MOST_LISTED])) + (", ..." if len(classes) > MOST_LISTED else "")
+    names, place, _ = distinct(labels)
+    own = finder(names)(positive)
+    if own is None:
+        shown = ", ".join(map(show, names[:MOST_LISTED])) + (", ..." if len(names) > MOST_LISTED else "")
         raise UserError(
-            f"positive={positive}: {where} has no such class{suggest(positive, classes)}; it has {listed}"
+            f"positive={positive}: {where} has no such class{suggest(positive, names)}; it has {shown}"
         )
-    others = [name for name in classes if name != positive]
-    return y, (str(others[0]) if len(others) == 1 else OTHERS, positive)
+    others = [name for name in names if name != names[own]]
+    number = _read(names[own]).number
+    alike = [name for name in others if number is not None and _read(name).number == number]
+    y = np.where(place == own, 1.0, -1.0)
+    return y, (others[0] if len(others) == 1 else OTHERS, names[own]), alike
 
 
 def targets(labels: np.ndarray, where: str) -> np.ndarray:

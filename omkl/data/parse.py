@@ -11,7 +11,7 @@ import warnings
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, NamedTuple
+from typing import IO, Any, NamedTuple
 
 import numpy as np
 
@@ -30,6 +30,7 @@ class Examples(NamedTuple):
 
     indptr (T+1,) int64   indices (nnz,) int32 from 0   values (nnz,) float64
     labels (T,) float64, or str where they are words   d: highest column seen, or the number of columns
+    base: the index that LIBSVM text gives the first column
     """
 
     indptr: np.ndarray
@@ -37,19 +38,22 @@ class Examples(NamedTuple):
     values: np.ndarray
     labels: np.ndarray
     d: int
+    base: int = 1
 
 
-def read_libsvm(paths: list[Path], limit: int | None = None) -> Examples:
-    """Read LIBSVM text (plain, .gz, .bz2 or .xz); several files are one after the other.
+def read_libsvm(paths: list[Path], limit: int | None = None, base: int | None = 1) -> Examples:
+    """Read LIBSVM text (plain or compressed); several files are one after the other.
 
-    A row is ``label index:value ...``, indices from 1 and ascending; ``#`` begins a comment; empty lines are
-    skipped. Raises UserError naming file:line for a broken line and for NaN or infinite numbers.
+    A row is ``label index:value ...``, indices ascending; ``#`` begins a comment; empty lines are skipped.
+    base: the index of the first column, 0 or 1; None: 0 if an index is 0, else 1. Raises UserError naming
+    file:line for a broken line and for NaN or infinite numbers.
     """
+    least = base or 0
     blocks = []
     for path in paths:
         count = 0
         for line, data in line_blocks(path, limit):
-            blocks.append(_fast_block(data) or _slow_block(data, line, path))
+            blocks.append(_fast_block(data, least) or _slow_block(data, line, path, least))
             count += len(blocks[-1][0])
         if count == 0:
             raise UserError(
@@ -58,7 +62,10 @@ def read_libsvm(paths: list[Path], limit: int | None = None) -> Examples:
     labels, counts, indices, values = (np.concatenate(parts) for parts in zip(*blocks, strict=True))
     rows = np.repeat(np.arange(len(labels)), counts)
     keep = values != 0.0
-    return csr(rows[keep], indices[keep] - 1, values[keep], labels, int(indices.max(initial=0)))
+    if base is None:
+        base = int(indices.min(initial=1) > 0)
+    d = int(indices.max(initial=base - 1)) + 1 - base
+    return csr(rows[keep], indices[keep] - base, values[keep], labels, d)._replace(base=base)
 
 
 def csr(rows: np.ndarray, columns: np.ndarray, values: np.ndarray, labels: np.ndarray, d: int) -> Examples:
@@ -69,8 +76,11 @@ def csr(rows: np.ndarray, columns: np.ndarray, values: np.ndarray, labels: np.nd
     return Examples(indptr, columns.astype(np.int32), values, labels, d)
 
 
-def dense(X: np.ndarray, labels: np.ndarray) -> Examples:
-    """Return Examples of a dense X (T, d), without its zeros."""
+def dense(X: Any, labels: np.ndarray) -> Examples:
+    """Return Examples of X (T, d), dense or a canonical scipy.sparse.csr_array, without its zeros."""
+    if not isinstance(X, np.ndarray):
+        indptr, indices = X.indptr.astype(np.int64), X.indices.astype(np.int32)
+        return Examples(indptr, indices, X.data, labels, X.shape[1])
     rows, columns = np.nonzero(X)
     return csr(rows, columns, X[rows, columns], labels, X.shape[1])
 
@@ -82,8 +92,8 @@ def undense(examples: Examples) -> np.ndarray:
     return X
 
 
-def _fast_block(data: bytes) -> _Block | None:
-    """Return the block's rows, or None if any of its lines breaks a rule."""
+def _fast_block(data: bytes, least: int) -> _Block | None:
+    """Return the block's rows, or None if any of its lines breaks a rule; least: the smallest index."""
     if b"#" in data:
         data = re.sub(rb"#[^\n]*", b"", data)
     lines = [line for line in data.split(b"\n") if line.strip()]
@@ -98,7 +108,7 @@ def _fast_block(data: bytes) -> _Block | None:
     indices, values = entries[::2], entries[1::2]
     row = np.repeat(np.arange(len(lines)), counts)
     ascends = (indices[1:] > indices[:-1]) | (row[1:] != row[:-1])
-    if not (indices.min(initial=1) >= 1 and indices.max(initial=1) <= LARGEST_INDEX and ascends.all()):
+    if not (indices.min(initial=1) >= least and indices.max(initial=1) <= LARGEST_INDEX and ascends.all()):
         return None
     return numbers[place], counts, indices.astype(np.int64), values
 
@@ -114,7 +124,7 @@ def _numbers(data: bytes, count: int) -> np.ndarray | None:
     return numbers if len(numbers) == count else None
 
 
-def _slow_block(data: bytes, line: int, path: Path) -> _Block:
+def _slow_block(data: bytes, line: int, path: Path, least: int) -> _Block:
     """Read the block line by line. Raises UserError naming the first line that breaks a rule."""
     labels, counts, indices, values = [], [], [], []
     for number, text in enumerate(data.split(b"\n"), line):
@@ -124,9 +134,9 @@ def _slow_block(data: bytes, line: int, path: Path) -> _Block:
         tokens = [token.decode() for token in row.split()]
         if not tokens:
             continue
-        labels.append(to_number(tokens[0], f"{where}: label"))
+        labels.append(_label(tokens, where))
         counts.append(len(tokens) - 1)
-        previous = 0
+        previous = least - 1
         for word in tokens[1:]:
             index, colon, value = word.partition(":")
             if index == "qid":
@@ -136,8 +146,8 @@ def _slow_block(data: bytes, line: int, path: Path) -> _Block:
                     f"{where}: {show(word)} is not 'index:value' with a whole number before the colon"
                 )
             column = int(index) if len(index) <= LONGEST_INDEX else LARGEST_INDEX + 1
-            if column == 0:
-                raise UserError(f"{where}: index 0; LIBSVM indices start at 1")
+            if column < least:
+                raise UserError(f"{where}: index 0, but the columns count from 1 (index_base=1)")
             if column > LARGEST_INDEX:
                 raise UserError(f"{where}: index {index[:LONGEST_INDEX]} is above {LARGEST_INDEX}")
             if column <= previous:
@@ -148,6 +158,16 @@ def _slow_block(data: bytes, line: int, path: Path) -> _Block:
             indices.append(column)
             values.append(to_number(value, f"{where}: value of index {index}"))
     return np.array(labels), np.array(counts, np.int64), np.array(indices, np.int64), np.array(values)
+
+
+def _label(tokens: list[str], where: str) -> float:
+    """Return the label that a line begins with."""
+    label = tokens[0]
+    if label.partition(":")[0].isdecimal() and ":" in label:
+        raise UserError(f"{where}: no label before {show(label)}; a line begins with its label")
+    if len(tokens) > 1 and "," in label.strip(","):
+        raise UserError(f"{where}: more than one label ({label[:LONGEST_INDEX]}); write one in each line")
+    return to_number(label, f"{where}: label")
 
 
 def to_number(text: str, what: str) -> float:

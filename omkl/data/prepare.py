@@ -1,21 +1,35 @@
 """From files to a data set, as a form declares it: that of a YAML, or the one that a user's file shows."""
 
+import re
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 
 import numpy as np
 
 from omkl.data import table_files
-from omkl.data.data_files import COMPRESSION, data_name, size_limit
+from omkl.data.data_files import data_name, size_limit, suffix
 from omkl.data.dataset import Dataset, content_hash
-from omkl.data.delimited import delimiter, read_columns, read_fields, read_labels, read_table
-from omkl.data.labels import Classes, against_rest, class_numbers, note_on, targets
+from omkl.data.delimited import beginning, guessed, read_columns, read_fields, read_labels, read_table
+from omkl.data.labels import Classes, against_rest, class_numbers, note_on, note_on_alike, targets
 from omkl.data.parse import Examples, dense, read_libsvm, read_npz, undense
-from omkl.data.recipe import Preparation, Recipe, recipe_of
+from omkl.data.recipe import AS_IT_IS, Preparation, Recipe, note_on_gaps, recipe_of, refuse_odd_targets
 from omkl.data.registry import Affine, DataEntry, Form
 from omkl.data.streams import generate
 from omkl.errors import UserError
+
+KINDS = {
+    ".csv": "csv",
+    ".tsv": "csv",
+    ".parquet": "parquet",
+    ".arff": "arff",
+    ".npz": "npz",
+    ".libsvm": "libsvm",
+    ".svm": "libsvm",
+}
+TABLES = ("csv", "parquet", "arff")
+TABLE_KEYS = [key.name for key in fields(Preparation) if key.name != "index_base"]
+_ENTRY = re.compile(r"(?:[0-9]+|qid):[^\s,;|]*")  # of a row of LIBSVM text
 
 
 def parse(name: str, form: Form, paths: Sequence[Path], task: str, item: DataEntry | None = None) -> Dataset:
@@ -30,7 +44,9 @@ def parse(name: str, form: Form, paths: Sequence[Path], task: str, item: DataEnt
     else:
         y = targets(examples.labels, where)
     if item is None:
-        return dataset_of(name, examples, y, examples.d, task, (), classes)
+        counted = "an index is 0, so the columns count from 0 (index_base=0)"
+        notes = (counted,) if form.index_base is None and examples.base == 0 else ()
+        return dataset_of(name, examples, y, examples.d, task, notes, classes)
     dataset = replace(dataset_of(name, examples, y, item.d, task, item.notes), classes=item.classes)
     columns = int(examples.indices.max(initial=-1)) + 1
     if dataset.content_hash != item.content_hash or columns > item.d:
@@ -59,21 +75,49 @@ def dataset_of(
     """
     notes = (*notes, *note_on(classes))
     arrays = (examples.indptr, examples.indices, examples.values, y)
-    return Dataset(name, *arrays, d, task, content_hash(*arrays), None, notes, classes)
+    return Dataset(name, *arrays, d, task, content_hash(*arrays), None, notes, classes, examples.base)
 
 
-def form_of_file(path: Path) -> Form:
+def form_of_file(path: Path, preparation: Preparation = AS_IT_IS) -> Form:
     """Return how a user's file is read that is no table: .npz with X and y, else LIBSVM text."""
-    return Form("npz" if _suffix(path) == ".npz" else "libsvm")
+    base = None if preparation.index_base == "auto" else int(preparation.index_base)
+    return Form("npz") if kind_of_file(path) == "npz" else Form("libsvm", index_base=base)
 
 
 def is_table(path: Path) -> bool:
-    """Whether a user's file is a table of named columns, by its suffix."""
-    return _suffix(path) in (".csv", ".tsv", ".parquet")
+    """Whether a user's file is a table of named columns."""
+    return kind_of_file(path) in TABLES
 
 
-def _suffix(path: Path) -> str:
-    return (path.with_suffix("") if path.suffix in COMPRESSION else path).suffix
+def kind_of_file(path: Path) -> str:
+    """Return the kind of a user's file: csv, parquet, arff, npz or libsvm.
+
+    By its ending where that says it; others, such as .data and .txt, by their first lines.
+    """
+    return KINDS.get(suffix(path)) or _kind_of_text(path)
+
+
+def _kind_of_text(path: Path) -> str:
+    for line in beginning(path).split("\n"):
+        line = line.partition("#")[0]
+        words = line.split()
+        if any(map(_ENTRY.fullmatch, words)):
+            return "libsvm"
+        if guessed(line) or len(words) > 1:
+            return "csv"
+    return "libsvm"
+
+
+def check_settings(spec: str, path: Path, preparation: Preparation) -> None:
+    """Raise UserError for settings that have no effect on a file of this kind."""
+    kind = kind_of_file(path)
+    for keys, kinds, what in (
+        (("index_base",), ("libsvm",), "LIBSVM text"),
+        (("header", "delimiter"), ("csv",), "tables that are delimited text (.csv, .tsv)"),
+        (tuple(TABLE_KEYS), TABLES, "tables (.csv, .tsv, .arff, .parquet)"),
+    ):
+        if kind not in kinds and (words := preparation.words_of(keys)):
+            raise UserError(f"data={spec}: {words} is for {what}")
 
 
 def read_table_file(path: Path, task: str, preparation: Preparation) -> tuple[Dataset, Recipe]:
@@ -81,21 +125,24 @@ def read_table_file(path: Path, task: str, preparation: Preparation) -> tuple[Da
 
     Raises UserError that names file, line, column and what helps.
     """
-    table = table_files.read(path, delimiter(path), size_limit())
+    table = table_files.read(path, preparation.form, size_limit())
     recipe, notes = recipe_of(table, preparation)
     X, labels, kept = recipe.apply(table)
     assert labels is not None  # the recipe was made from this table
     rows = len(table.columns[0].text)
     if len(kept) < rows:
         notes.append(f"missing=drop leaves out {rows - len(kept)} of {rows} rows")
+    notes += note_on_gaps(table, recipe)
     where = f"{path}: column '{recipe.label}'"
     classes: Classes = None
     if task != "classification":
+        refuse_odd_targets(table, recipe)
         y = targets(labels.astype(str), where)
     elif preparation.positive is not None:
-        y, classes = against_rest(labels, preparation.positive, where)
+        y, classes, recipe.alike = against_rest(labels, preparation.positive, where)
+        notes += note_on_alike([classes[1], *recipe.alike])
     else:
-        y, classes = class_numbers(labels.astype(str), None, where)
+        y, classes = class_numbers(labels, None, where)
     examples = dense(X, labels)
     return dataset_of(data_name(path), examples, y, examples.d, task, tuple(notes), classes), recipe
 
@@ -128,7 +175,7 @@ def read_form(form: Form, paths: Sequence[Path], limit: int | None = None) -> Ex
 
 def _read_source(form: Form, paths: list[Path], limit: int | None) -> Examples:
     if form.format == "libsvm":
-        return read_libsvm(paths, limit)
+        return read_libsvm(paths, limit, form.index_base)
     if form.format == "npz":
         return dense(*read_npz(paths[0], limit))
     if form.format == "stream":

@@ -6,29 +6,35 @@ A recipe is made from one table and can be applied to others with the same colum
 import math
 import re
 from collections import Counter
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any
 
 import numpy as np
 
+from omkl.data.data_files import size_limit
 from omkl.data.delimited import LONGEST_TEXT
 from omkl.data.labels import listed
 from omkl.data.table_files import Column, Table
+from omkl.data.table_format import TableFormat, kind_of, readings, typed
 from omkl.errors import UserError, show, suggest
 
 MOST_CATEGORIES = 1000
 _NUMBER = re.compile(r"[-+]?[0-9]+(?:[.,][0-9]+)?(?:[eE][-+]?[0-9]+)?")  # with a decimal point or comma
+_FORMAT = tuple(key.name for key in fields(TableFormat))
 
 
 @dataclass(frozen=True)
 class Preparation:
-    """What a user wants of a table; the defaults change nothing.
+    """What a user wants of a file, mostly of a table; the defaults change nothing.
 
     label: a column's name or number, None for the last    drop: columns to leave out
     missing: ``error``, ``drop`` the row (also for its label), or ``mean`` of the column
     categorical: ``error`` or ``onehot``
     scale: ``none``, ``minmax`` to [0, 1] or ``standard`` to mean 0 and deviation 1, over the whole table
     positive: the class that is +1 against all others, None: all classes as they are
+    header, delimiter, thousands, decimal, na: see `omkl.data.table_format.TableFormat`
+    index_base: of LIBSVM text, the index of the first column, 0 or 1; ``auto``: 0 if there is an index 0
     """
 
     label: str | None = None
@@ -37,12 +43,45 @@ class Preparation:
     categorical: str = "error"
     scale: str = "none"
     positive: str | None = None
+    header: str = "auto"
+    delimiter: str = "auto"
+    thousands: str | None = None
+    decimal: str = "."
+    na: tuple[str, ...] | None = None
+    index_base: str | int = "auto"
+
+    @classmethod
+    def from_json(cls, values: Mapping[str, Any]) -> "Preparation":
+        """Return the preparation of plain values, lists for tuples; keys that are not there are as usual.
+
+        Raises UserError or TypeError for values that cannot be.
+        """
+        plain: dict[str, Any] = {
+            key: tuple(value) if isinstance(value, list) else value for key, value in values.items()
+        }
+        made = cls(**plain)
+        if made.index_base not in ("auto", 0, 1) or isinstance(made.index_base, bool):
+            raise UserError(f"index_base={show(made.index_base)}: must be auto, 0 or 1")
+        _ = made.form  # checks its part
+        return made
+
+    @property
+    def form(self) -> TableFormat:
+        """How the table is written. Raises UserError for settings that contradict each other."""
+        return TableFormat(**{key: getattr(self, key) for key in _FORMAT})
 
     @property
     def words(self) -> str:
         """The settings other than the defaults, as one types them."""
-        values = {key: value for key, value in asdict(self).items() if value != getattr(AS_IT_IS, key)}
-        return " ".join(f"{key}={','.join(v) if isinstance(v, tuple) else v}" for key, v in values.items())
+        return self.words_of(asdict(self))
+
+    def words_of(self, keys: Iterable[str]) -> str:
+        """Return those of these settings that are not the defaults, as one types them."""
+        values = {key: getattr(self, key) for key in keys if getattr(self, key) != getattr(AS_IT_IS, key)}
+        return " ".join(
+            f"{key}={(','.join(v) or '[]') if isinstance(v, tuple) else typed(v)}"
+            for key, v in values.items()
+        )
 
 
 AS_IT_IS = Preparation()
@@ -53,7 +92,7 @@ class Recipe:
     """A preparation with what it took from its table.
 
     columns: the features' columns in order; of each its mean, its scaling (shift, factor), or its categories
-    label: the label's column
+    label: the label's column    alike: see `omkl.data.labels.against_rest`
     """
 
     preparation: Preparation
@@ -62,6 +101,7 @@ class Recipe:
     means: dict[str, float] = field(default_factory=dict)
     scaling: dict[str, tuple[float, float]] = field(default_factory=dict)
     categories: dict[str, list[str]] = field(default_factory=dict)
+    alike: list[str] = field(default_factory=list)
 
     @property
     def features(self) -> list[str]:
@@ -74,11 +114,12 @@ class Recipe:
 
     def apply(
         self, table: Table, new: bool = False, labelled: bool = True
-    ) -> tuple[np.ndarray, np.ndarray | None, np.ndarray]:
+    ) -> tuple[Any, np.ndarray | None, np.ndarray]:
         """Return the features (T, d), the labels (T,) or None without such a column, and the rows kept (T,).
 
+        Those of a sparse table are a scipy.sparse.csr_array.
         new: the table is not the recipe's own, so its cells can be corrected, but no setting can be changed.
-        labelled: whether each row needs a label; if not, labels with gaps are as none.
+        labelled: whether each row needs a label; if not, a missing one is the empty text.
         Raises UserError for a table that lacks a column, and for values that the preparation has no way with.
         """
         by_name = {column.name: column for column in table.columns}
@@ -87,13 +128,15 @@ class Recipe:
                 raise UserError(f"{table.path} has no column '{name}'{suggest(name, by_name)}")
         used = [by_name[name] for name in self.columns]
         label, drops = by_name.get(self.label), self.preparation.missing == "drop"
-        if label is not None and label.missing.any() and not labelled:
-            label = None
         kept = np.ones(len(used[0].text), bool)
-        if label is not None and label.missing.any() and not drops:
+        if label is not None and label.missing.any() and labelled and not drops:
             row, helps = int(np.argmax(label.missing)), "" if new else ", or missing=drop leaves it out"
+            if not new and label.text[row].isalnum():
+                helps += f"; {self._na_helps(table, label.text[row])}"
+            shown = f" ({show(label.text[row])})" if label.text[row] else ""
             raise UserError(
-                f"{table.where(row)}: the label (column '{label.name}') is missing; remove the row{helps}"
+                f"{table.where(row)}: the label (column '{label.name}') is missing{shown}; "
+                f"remove the row{helps}"
             )
         if label is not None and (long := max(map(len, label.text))) > LONGEST_TEXT:
             row = next(i for i, text in enumerate(label.text) if len(text) == long)
@@ -101,19 +144,26 @@ class Recipe:
                 f"{table.where(row)}: the label has {long:,} characters; at most {LONGEST_TEXT} are read"
             )
         if drops:
-            gaps = np.any([column.missing for column in used], axis=0)
-            kept = ~gaps if label is None else ~(gaps | label.missing)
+            gaps = np.zeros(len(kept), bool)
+            for column in used:
+                if column.distinct.missing.any():
+                    gaps |= column.missing
+            kept = ~(gaps | label.missing) if label is not None and labelled else ~gaps
             if not kept.any():
                 helps = "" if new or not gaps.all() else "; missing=mean fills them in"
                 raise UserError(f"{table.path}: every row has a missing value{helps}")
-        X = np.column_stack([self._numbers(column, table, new) for column in used])[kept]
-        return X, None if label is None else label.text[kept], np.flatnonzero(kept)
+        parts = (self._numbers(column, table, new)[kept] for column in used)
+        X = _sparse(parts, table) if table.sparse else np.column_stack(list(parts))
+        labels = None if label is None else np.where(label.missing, "", label.text)[kept]
+        return X, labels, np.flatnonzero(kept)
 
     def unseen(self, table: Table, kept: np.ndarray) -> list[str]:
         """Return notes on categories of the rows kept that the recipe's own table lacks."""
         notes = []
         for column in table.columns:
-            known = set(self.categories.get(column.name, column.text))
+            if column.name not in self.categories:
+                continue
+            known = set(self.categories[column.name])
             there = column.text[kept[~column.missing[kept]]]
             if new := Counter(text for text in there if text not in known):
                 texts = [f"{text} ({count})" for text, count in new.most_common()]
@@ -125,10 +175,12 @@ class Recipe:
 
     def _numbers(self, column: Column, table: Table, new: bool) -> np.ndarray:
         """Return the features of one column (T, 1 or more)."""
-        name, missing = column.name, column.missing
-        if missing.any() and self.preparation.missing == "error":
-            row = int(np.argmax(missing))
+        name, has_gaps = column.name, column.distinct.missing.any()
+        if has_gaps and self.preparation.missing == "error":
+            row = int(np.argmax(column.missing))
             helps = "missing=mean fills it in, missing=drop leaves the row out"
+            if column.text[row].isalnum():
+                helps += f", {self._na_helps(table, column.text[row])}"
             raise UserError(
                 f"{table.where(row)}: column '{name}' has no value ({show(column.text[row])}); "
                 f"{'write one, or remove the row' if new else helps}"
@@ -136,18 +188,21 @@ class Recipe:
         if name in self.categories:
             known = self.categories[name]
             return (column.text[:, None] == np.array(known, object)).astype(float)
-        if column.numbers is None:
-            _refuse_decimal_commas(column, table)
-            row, word = column.first_word()
-            helps = f"categorical=onehot makes a feature of each value, drop={name} leaves the column out"
-            raise UserError(
-                f"{table.where(row)}: column '{name}' holds {show(word)}, which is not a number; "
-                f"{'correct the cell, or remove the row' if new else helps}"
-            )
-        _finite(column, table)
-        values = np.where(missing, self.means.get(name, math.nan), column.numbers)
+        values = column.numbers
+        if values is None:
+            raise UserError(_no_number(column, table, self.preparation.form, new))
+        _check_finite(column, table)
+        if has_gaps:
+            values = np.where(column.missing, self.means.get(name, math.nan), values)
         shift, factor = self.scaling.get(name, (0.0, 1.0))
         return ((values - shift) * factor)[:, None]
+
+    def _na_helps(self, table: Table, word: str) -> str:
+        """Return which setting reads a word, which is a gap now, as a word: the other gaps of the table."""
+        gaps = [column.distinct for column in table.columns if column.distinct.missing.any()]
+        there = {text for column in gaps for text in column.text[column.missing] if text}
+        others = sorted({text for text in there if text.lower() != word.lower()})
+        return f"na={','.join(others) or '[]'} reads {show(word)} as a word"
 
     def to_json(self) -> dict[str, Any]:
         """Return the recipe as JSON holds it."""
@@ -158,20 +213,26 @@ class Recipe:
         """Return the recipe of `to_json`. Raises ValueError for anything else."""
         try:
             own = dict(text)
-            wanted = dict(own.pop("preparation"))
-            wanted["drop"] = tuple(wanted["drop"])
-            recipe = cls(Preparation(**wanted), **own)
+            recipe = cls(Preparation.from_json(own.pop("preparation")), **own)
             recipe.scaling = {name: (float(a), float(b)) for name, (a, b) in recipe.scaling.items()}
             recipe.means = {name: float(value) for name, value in recipe.means.items()}
             names = [
                 recipe.label,
                 *recipe.columns,
+                *recipe.alike,
                 *(v for values in recipe.categories.values() for v in values),
             ]
-        except (TypeError, ValueError, AttributeError, KeyError) as error:
+            numbers = [*recipe.means.values(), *(value for pair in recipe.scaling.values() for value in pair)]
+            wanted = recipe.preparation
+            chosen = (wanted.label, wanted.missing, wanted.categorical, wanted.scale, wanted.positive)
+            names += [*wanted.drop, *(value for value in chosen if value is not None)]
+            filled = recipe.means.keys() | recipe.scaling.keys() | recipe.categories.keys()
+        except (TypeError, ValueError, AttributeError, KeyError, OverflowError, UserError) as error:
             raise ValueError(f"the recipe of its data is broken: {error}") from None
         if not recipe.columns or not all(isinstance(name, str) for name in names):
-            raise ValueError("the recipe of its data is broken: it has no columns")
+            raise ValueError("the recipe of its data is broken: it has no columns, or a name is no text")
+        if not all(map(math.isfinite, numbers)) or not filled <= set(recipe.columns):
+            raise ValueError("the recipe of its data is broken: a mean or a scale does not fit its columns")
         return recipe
 
 
@@ -189,14 +250,24 @@ def recipe_of(table: Table, preparation: Preparation) -> tuple[Recipe, list[str]
             listing = ",".join(preparation.drop)
             fault = f"drop={listing} leaves no feature beside the label; drop fewer columns"
         raise UserError(f"{table.where(0)}: {fault}")
-    recipe = Recipe(preparation, table.columns[label].name, [column.name for column in used])
-    notes = []
+    saved = replace(preparation, header="yes" if table.named else "no")  # what auto has decided stays
+    recipe = Recipe(saved, table.columns[label].name, [column.name for column in used])
+    notes = list(table.notes)
+    for key, names in (("label", () if wanted is None else (wanted,)), ("drop", preparation.drop)):
+        notes += [note for name in names for note in table.note_on(name, key)]
     for column in used:
-        if column.numbers is None:
+        if column.distinct.numbers is None or (column.distinct.truth and preparation.categorical == "onehot"):
             if preparation.categorical == "onehot":
-                recipe.categories[column.name] = _categories(column, table)
+                recipe.categories[column.name] = _categories(column, table, preparation.form)
+                if kind := kind_of(recipe.categories[column.name]):
+                    word = recipe.categories[column.name][0]
+                    notes.append(f"column '{column.name}' holds {show(word)}, {kind}; each is a category")
             continue
-        there = _finite(column, table)
+        _check_finite(column, table)
+        if preparation.missing != "mean" and preparation.scale == "none":
+            continue
+        assert column.numbers is not None
+        there = column.numbers[~column.missing]
         if preparation.missing == "mean" and not there.size:
             fault = f"column '{column.name}' has no value in any row, so no mean"
             raise UserError(f"{table.path}: {fault}; drop={column.name} leaves it out")
@@ -220,37 +291,100 @@ def recipe_of(table: Table, preparation: Preparation) -> tuple[Recipe, list[str]
     if counting in used and table.named and counting.name == "column 1" and counting.numbers is not None:
         first = counting.numbers[0]
         if first in (0, 1) and np.array_equal(counting.numbers, first + np.arange(len(counting.numbers))):
+            is_name = any(column.name == "1" for column in table.columns)
+            drop = f"'drop={counting.name}'" if is_name else "drop=1"
             notes.append(
-                f"{table.path}: the first column has no name and counts the rows; drop=1 leaves it out"
+                f"{table.path}: the first column has no name and counts the rows; {drop} leaves it out"
             )
     return recipe, notes
 
 
-def _finite(column: Column, table: Table) -> np.ndarray:
-    """Return the numbers of a column that are there. Raises UserError for one that is not finite."""
+def _check_finite(column: Column, table: Table) -> None:
+    """Raise UserError for a number of a column that is not finite."""
+    numbers = column.distinct.numbers
+    if numbers is None or np.isfinite(numbers[~column.distinct.missing]).all():
+        return
     assert column.numbers is not None
-    wrong = ~np.isfinite(column.numbers) & ~column.missing
-    if wrong.any():
-        row = int(np.argmax(wrong))
-        raise UserError(
-            f"{table.where(row)}: column '{column.name}' is not finite ({show(column.text[row])})"
-        )
-    return column.numbers[~column.missing]
+    row = int(np.argmax(~np.isfinite(column.numbers) & ~column.missing))
+    raise UserError(f"{table.where(row)}: column '{column.name}' is not finite ({show(column.text[row])})")
 
 
-def _refuse_decimal_commas(column: Column, table: Table) -> None:
-    """Raise UserError where a column that is not all numbers would be with points in place of commas."""
+def note_on_gaps(table: Table, recipe: Recipe) -> list[str]:
+    """Return a note on the words of the columns in use that are taken as gaps."""
+    used = {recipe.label, *recipe.columns}
+    columns = [column.distinct for column in table.columns if column.name in used]
+    words = {text for column in columns if column.missing.any() for text in column.text[column.missing]}
+    if not (shown := sorted(word for word in words if word)):
+        return []
+    return [f"taken as missing: {listed(shown)}; na= says which words are"]
+
+
+def refuse_odd_targets(table: Table, recipe: Recipe) -> None:
+    """Raise UserError where the label's column holds something else than numbers, with what helps."""
+    column = next(column for column in table.columns if column.name == recipe.label)
+    if column.numbers is None:
+        raise UserError(_no_number(column, table, recipe.preparation.form, target=True))
+
+
+def _no_number(
+    column: Column, table: Table, form: TableFormat, new: bool = False, target: bool = False
+) -> str:
+    """Return what is wrong with a column that is not all numbers, and what helps.
+
+    new: no setting can be changed    target: the column can neither be left out nor be categories
+    """
     there = column.text[~column.missing]
-    if all(_NUMBER.fullmatch(text) for text in there):
-        row, text = column.first_word()
-        raise UserError(
-            f"{table.where(row)}: column '{column.name}' holds {show(text)}, a number with a decimal comma; "
-            f"write a point in the whole column ({text.replace(',', '.')})"
-        )
+    row, word = column.first_word(form)
+    holds = f"{table.where(row)}: column '{column.name}' holds {show(word)}"
+    drop = f"drop={column.name} leaves the column out"
+    if new and readings(there, word, form):
+        return f"{holds}, which is no number in the notation of the training data; write the column as there"
+    if said := _other_notation(there, word, form):
+        return f"{holds}, {said}"
+    if kind := kind_of(there):
+        convert = "write a number for each" if kind in ("a date", "a time") else "write the numbers alone"
+        return f"{holds}, {kind}; {convert}{'' if new or target else f', or {drop}'}"
+    helps = f"categorical=onehot makes a feature of each value, {drop}"
+    helps = "correct the cell, or remove the row" if new or target else helps
+    if row == 0 and any("header=yes" in note for note in table.notes):
+        helps += "; header=yes takes the first line as names"
+    return f"{holds}, which is not a number; {helps}"
 
 
-def _categories(column: Column, table: Table) -> list[str]:
-    _refuse_decimal_commas(column, table)
+def _other_notation(texts: np.ndarray, word: str, form: TableFormat) -> str | None:
+    """Return with which settings all texts are numbers, and what the word is then; None for other texts."""
+    if found := readings(texts, word, form):
+        return "which is " + " or ".join(f"{value} with {words}" for words, value in found.items())
+    if all(_NUMBER.fullmatch(text) for text in texts):
+        return "a number with a decimal comma in a column with decimal points; write all of them in one way"
+    return None
+
+
+def _sparse(parts: Iterable[np.ndarray], table: Table) -> Any:
+    """Return the features, (T, 1 or more) each, side by side as a scipy.sparse.csr_array.
+
+    Raises UserError where that takes more memory than a file may.
+    """
+    import scipy.sparse as sp  # 0.15 s
+
+    entries, d, T, stored = [], 0, 0, 0
+    for part in parts:
+        rows, columns = np.nonzero(part)
+        entries.append((rows, columns + d, part[rows, columns]))
+        T, d, stored = len(part), d + part.shape[1], stored + len(rows)
+        if 16 * stored > size_limit():
+            raise UserError(
+                f"{table.path}: {T} rows with over {stored // T} values other than 0 are too many; "
+                "leave scale= and missing=mean away, or set OMKL_MAX_BYTES"
+            )
+    rows, columns, values = (np.concatenate(arrays) for arrays in zip(*entries, strict=True))
+    return sp.coo_array((values, (rows, columns)), shape=(T, d)).tocsr()
+
+
+def _categories(column: Column, table: Table, form: TableFormat) -> list[str]:
+    row, word = column.first_word(form)
+    if said := _other_notation(column.text[~column.missing], word, form):
+        raise UserError(f"{table.where(row)}: column '{column.name}' holds {show(word)}, {said}")
     values = sorted(set(column.text[~column.missing]))
     if len(values) > MOST_CATEGORIES:
         raise UserError(

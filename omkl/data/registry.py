@@ -68,6 +68,7 @@ class Form:
     unit: each feature is brought to [0, 1] by its own least and largest value
     target: applied to the labels, as numbers   scale: applied to all features
     dataset: the name of the embedded or made set
+    index_base: the index of the first column in LIBSVM text, 0 or 1
     """
 
     format: str
@@ -85,6 +86,7 @@ class Form:
     unit: bool = False
     target: Affine | None = None
     scale: Affine | None = None
+    index_base: int | None = 1
 
 
 @dataclass(frozen=True)
@@ -212,6 +214,8 @@ def _form_faults(form: Form, classes: bool, count: int) -> Iterator[str]:
         yield f"files: {needed} needed for format {form.format}"
     if form.format in EMBEDDED and form.dataset not in EMBEDDED[form.format]:
         yield f"dataset: {show(form.dataset)}; one of {', '.join(EMBEDDED[form.format])}"
+    if form.index_base not in (0, 1):
+        yield f"index_base: {show(form.index_base)} should be 0 or 1"
     if form.rows is not None and form.rows < 1:
         yield f"rows: {form.rows} should be at least 1"
     if form.delimiter != "whitespace" and (len(form.delimiter) != 1 or form.delimiter in '\r\n" '):

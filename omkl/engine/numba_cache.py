@@ -6,23 +6,30 @@ its own hash: one learner edited or added leaves the others compiled. Import thi
 
 The checksum is compared before a file is loaded. A damaged file could load wrong machine code, and crash. It
 is deleted, and numba compiles what was in it again. Numba itself stops reading where its own data end.
+
+Nothing needs the files: where they cannot be written, each process compiles for itself. Numba would look for
+another folder then, beside the sources, whose name has no hash of the engine.
 """
 
 import hashlib
 import io
 import os
 import sys
+import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
 
+from omkl.errors import UserError
 from omkl.files import hold
 from omkl.paths import cache_folder
 
 _PACKAGE = Path(__file__).resolve().parent.parent
 _MARK = b"omkl sealed "
+_ROOM = 2**20  # bytes: what a learner's files need at least
 _reported = False
+_lost = ""  # why this process could not save something
 
 
 def _sources(folder: str) -> list[Path]:
@@ -52,6 +59,23 @@ def base() -> Path:
     return Path(os.environ.get("NUMBA_CACHE_DIR") or compiled_folder())
 
 
+def unusable() -> str:
+    """Return why that folder cannot keep what is compiled, empty where it can."""
+    folder = base()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder) as file:
+            file.write(bytes(_ROOM))
+    except OSError as error:
+        return f"{folder}: {error.strerror or error}"
+    return ""
+
+
+def lost() -> str:
+    """Return why something that this process compiled could not be kept, empty where all was."""
+    return _lost
+
+
 def module_folder(module: Path) -> Path:
     """The folder in there for a module of learners as it is now, with all others if it uses another."""
     others = dict.fromkeys([*_sources("algorithms"), *sorted(module.parent.glob("*.py"))])
@@ -66,15 +90,12 @@ def folder_of(compiled: Any) -> Path:
 @contextmanager
 def apart(module: Path) -> Iterator[None]:
     """Give what is compiled in a module that is imported meanwhile the module's own folder."""
-    import numba
-
-    settings: Any = numba.config
-    before = settings.CACHE_DIR
-    settings.CACHE_DIR = str(module_folder(module))
+    before = _settings.CACHE_DIR
+    _settings.CACHE_DIR = str(module_folder(module))
     try:
         yield
     finally:
-        settings.CACHE_DIR = before
+        _settings.CACHE_DIR = before
 
 
 def has(compiled: Any) -> bool:
@@ -94,7 +115,7 @@ def _file_is_intact(path: Path) -> bool:
     global _reported
     try:
         content = path.read_bytes()
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError, PermissionError):
         return True  # nothing wrong would be loaded
     except OSError:
         content = b""
@@ -120,9 +141,31 @@ def intact(compiled: Any) -> bool:
 if "NUMBA_CACHE_DIR" not in os.environ:
     os.environ["NUMBA_CACHE_DIR"] = str(compiled_folder())
 from numba.core import caching  # noqa: E402 (numba reads the folder when it is imported)
-from numba.core import config as _settings  # noqa: E402
+from numba.core import config as _config  # noqa: E402
 
-setattr(_settings, "CACHE_DIR", str(base()))  # noqa: B010  numba may have been imported before this
+_settings: Any = _config
+_settings.CACHE_DIR = str(base())  # numba may have been imported before this
+if _settings.DISABLE_JIT:
+    raise UserError("numba's compiler is switched off, and omkl needs it: unset NUMBA_DISABLE_JIT")
+
+_caching: Any = caching
+_InOneFolder: Any = getattr(caching, "UserProvidedCacheLocator", None) or _caching._UserProvidedCacheLocator
+
+
+class InOurFolder(_InOneFolder):
+    """The place of the files of omkl's functions and of learners of a folder, writable or not."""
+
+    @classmethod
+    def from_function(cls, py_func: Any, py_file: str) -> Any:
+        """Return the place of a function, None for those of other packages."""
+        ours = Path(py_file).is_relative_to(_PACKAGE) or Path(_settings.CACHE_DIR) != base()  # see `apart`
+        return cls(py_func, py_file) if ours else None
+
+    def ensure_cache_path(self) -> None:
+        """Do nothing: saving makes the folder."""
+
+
+_caching.CompileResultCacheImpl._locator_classes.insert(0, InOurFolder)
 
 
 class SealedFiles(caching.IndexDataCacheFile):
@@ -131,20 +174,37 @@ class SealedFiles(caching.IndexDataCacheFile):
     def __init__(self, cache_path: str, filename_base: str, source_stamp: Any) -> None:
         super().__init__(cache_path, filename_base, source_stamp)
         folder = Path(cache_path)
-        self.sealed = folder.name.startswith(("engine_", "algorithms_")) or folder.is_relative_to(_PACKAGE)
+        self.sealed = folder.name.startswith(("engine_", "algorithms_"))
 
     def save(self, key: Any, data: Any) -> None:
-        """Save as numba does, but one process at a time: two would give two versions of a helper one name."""
+        """Save as numba does, but one process at a time: two would give two versions of a helper one name.
+
+        What cannot be saved is noted (see `lost`), and nothing more is tried.
+        """
+        global _lost
+        if not self.sealed:
+            super().save(key, data)
+            return
+        if _lost:
+            return
         with ExitStack() as stack:
-            if self.sealed:
+            try:
+                Path(self._index_path).parent.mkdir(parents=True, exist_ok=True)
                 with suppress(OSError):  # a file system without locks
                     lock = hold(base() / "saving", wait=True)
                     if lock is not None:
                         stack.callback(lock.release)
-            super().save(key, data)
+                super().save(key, data)
+            except OSError as error:
+                _lost = f"{base()}: {error.strerror or error}"
 
     def _load_index(self) -> dict:
-        return super()._load_index() if not self.sealed or _file_is_intact(Path(self._index_path)) else {}
+        if self.sealed and not _file_is_intact(Path(self._index_path)):
+            return {}
+        try:
+            return super()._load_index()
+        except OSError:  # a folder that cannot be read
+            return {}
 
     def _load_data(self, name: str) -> Any:
         if self.sealed and not _file_is_intact(Path(self._data_path(name))):
@@ -162,4 +222,4 @@ class SealedFiles(caching.IndexDataCacheFile):
             file.write(written.getvalue() + _seal(Path(filepath), written.getvalue()))
 
 
-setattr(caching, "IndexDataCacheFile", SealedFiles)  # noqa: B010  numba's caches look it up there
+_caching.IndexDataCacheFile = SealedFiles  # numba's caches look it up there

@@ -4,8 +4,6 @@ import warnings
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
-
 from omkl.config import kernel_pools, pool
 from omkl.config.domains import check_kernels
 from omkl.config.spec import LearnerSpec
@@ -13,10 +11,8 @@ from omkl.engine.stream import Stream
 from omkl.errors import UserError, suggest
 from omkl.estimators.arguments import argument_name, class_name
 from omkl.learner.cell import warm_up
-from omkl.learner.learner import Learner
+from omkl.learner.learner import Learner, settled
 from omkl.learner.one_pass import choose_kernels
-from omkl.learner.saved import unpack as unpack  # with it come pickles of learners
-from omkl.tasks import for_task
 
 
 def make_learner(
@@ -38,10 +34,11 @@ def make_learner(
     try:
         if seed < 0:
             raise ValueError(f"{'seed' if 'seed' in given else 'random_state'} must be ≥ 0, got {seed}")
-        params = _params(spec, task, given)
+        params = _params(spec, name, given)
+        spec.check_data(params, task, "these rows")
         chosen = kernel_pools.kernel_pool(params, _pool(spec, given.get("pool")))
     except (UserError, ValueError) as error:
-        raise ValueError(f"{name}: {error}") from None
+        raise ValueError(_named(name, error)) from None
     if spec.setup and chosen is not None:
         chosen = choose_kernels(spec, params, chosen, d, stream, seed, classes=classes)
     warm_up([(spec, params, classes)])
@@ -68,20 +65,41 @@ def warn_of_rounds(estimator: object, planned: int | None, done: int, more: int)
         )
 
 
-def _params(spec: LearnerSpec, task: str, given: Mapping[str, Any]) -> dict[str, Any]:
-    params: dict[str, Any] = {}
-    for name, parameter in spec.hyperparameters.items():
-        value = given[argument_name(name)]
-        try:
-            params[name] = parameter.check(value.item() if isinstance(value, np.generic) else value)
-        except ValueError as error:
-            raise ValueError(f"{argument_name(name)} {error}") from None
-        if name == spec.budget and not isinstance(params[name], int):
-            raise ValueError(f"{name} must be a whole number ≥ 1, got {value!r}")
-    params = for_task(params, task)
-    spec.check_together(params)
-    spec.check_data(params, task, "these rows")
-    return params
+def follow(estimator: Any, model: Learner) -> None:
+    """Let a learner go on with the arguments that its estimator has been given since it was made.
+
+    ``estimator._given`` holds those that it was made with. Raises ValueError for what cannot change in
+    mid-stream.
+    """
+    given = estimator._given
+    changed = {
+        name: value
+        for name, known in given.items()
+        if (value := getattr(estimator, name)) is not known and value != known
+    }
+    if not changed:
+        return
+    spec, name = model.spec, type(estimator).__name__
+    own = {argument_name(word) for word in spec.hyperparameters}
+    for word in changed.keys() - own:
+        if spec.stochastic or word not in ("random_state", "seed"):  # else it is not used
+            raise ValueError(str(settled(name, word, given[word])))
+    now = {**given, **changed}
+    try:
+        model.change({word: now[argument_name(word)] for word in spec.hyperparameters}, name, argument_name)
+    except UserError as error:
+        raise ValueError(_named(name, error)) from None
+    estimator._given = now
+
+
+def _params(spec: LearnerSpec, where: str, given: Mapping[str, Any]) -> dict[str, Any]:
+    own = {name: given[argument_name(name)] for name in spec.hyperparameters}
+    return spec.checked(own, where, argument_name)
+
+
+def _named(name: str, error: Exception) -> str:
+    """Return what an error says, beginning with the estimator's name."""
+    return str(error) if str(error).startswith(name) else f"{name}: {error}"
 
 
 def _pool(spec: LearnerSpec, given: Any) -> dict[str, Any] | None:

@@ -30,6 +30,7 @@ from omkl.executors import Failure, Function, Outcomes, attempt, leftovers, one_
 from omkl.executors.dask_client import close, connect
 from omkl.learner.cell import Cell, detach, keep
 from omkl.learner.interrupts import ctrl_c_later
+from omkl.paths import safe_children
 from omkl.store import provenance
 
 POLL = 0.005  # seconds between looks at the results
@@ -94,6 +95,7 @@ class Dask:
 
         if self.address is not None:
             return connect(self.address, self.wait, self.tls)
+        stack.enter_context(safe_children())  # also those that replace dead ones
         stack.enter_context(leftovers.scratch())
         leftovers.mark_semaphores()
         # a cell whose worker died twice runs alone, as on loky

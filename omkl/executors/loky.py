@@ -18,7 +18,7 @@ import joblib
 
 from omkl.errors import OmklError
 from omkl.executors import Failure, Function, Outcomes, attempt, leftovers
-from omkl.paths import EXTENSIONS
+from omkl.paths import EXTENSIONS, safe_children
 
 CRASHES_TO_ISOLATE = 2
 BARREN_CRASHES = 3  # crashes in a row before any job began: then the workers cannot start
@@ -49,7 +49,7 @@ class Loky:
         while waiting:
             alone = next((number for number in waiting if crashes[number] >= CRASHES_TO_ISOLATE), None)
             batch = dict(waiting) if alone is None else {alone: waiting[alone]}
-            with leftovers.scratch() as folder:
+            with safe_children(), leftovers.scratch() as folder:
                 begun = folder / "begun"
                 begun.touch()
                 try:

@@ -110,14 +110,13 @@ def check_memory(cell: Cell) -> None:
     from omkl.resources.size import bytes_needed, memory
 
     d, state = compact(dataset_of(cell)).d, cell.spec.state
-    needed, there = (
-        bytes_needed(state, Setup(cell.params, cell.kernel_pool, d, classes=cell.classes)),
-        memory(),
-    )
+    setup = Setup(cell.params, cell.kernel_pool, d, block=cell.block or 0, classes=cell.classes)
+    needed, there = bytes_needed(state, setup), memory()
     total = sum(needed.values())
     if total > there:
         largest = max(needed, key=lambda name: needed[name])
         sizes = [f"algo.{name}={cell.params[name]}" for name in state[largest].sizes() if name in cell.params]
+        sizes = sizes or [f"{setup.m} kernel{'s' if setup.m > 1 else ''}"]
         raise UserError(
             f"{' with '.join([*dict.fromkeys(sizes), f'd = {d}'])}: {cell.spec.name} takes "
             f"{total / 2**30:,.1f} GiB on data={cell.name}, and this machine "

@@ -64,8 +64,11 @@ def compiled_value(value: Any, domain: Any, constants: Mapping[str, int]) -> flo
         return constants[value]
     if value is None:
         return math.nan
-    if isinstance(domain, str) and domain[0] in "([":
-        return float(value)
-    if isinstance(domain, str) and domain.startswith("int"):
-        return float(value) if domain.endswith("null") else int(value)
-    return value
+    if not is_number(domain):
+        return value
+    return int(value) if domain.startswith("int") and not domain.endswith("null") else float(value)
+
+
+def is_number(domain: Any) -> bool:
+    """Whether the values of a domain are numbers of an interval (or null)."""
+    return isinstance(domain, str) and domain.startswith(("(", "[", "int "))

@@ -41,8 +41,8 @@ def version(spec: Any, params: dict, many: bool = False) -> str:
 
 
 def missing(settings: Iterable[Sequence[Any]]) -> list[str]:
-    """Return the learners that are to be compiled before these settings run."""
-    learners = {version(*setting(own)): own[0].name for own in settings}
+    """Return the learners that are to be compiled before these settings run; estimators need no compiling."""
+    learners = {version(*setting(own)): own[0].name for own in settings if not own[0].estimator}
     return [learners[name] for name, mark in _marks(learners).items() if not mark.exists()]
 
 
@@ -63,6 +63,8 @@ def engine_marks(spec: Any, many: bool) -> list[Path]:
 
 def mark_engine(spec: Any, many: bool) -> None:
     """Mark what this learner calls of the engine as compiled."""
+    if numba_cache.lost():
+        return
     with suppress(OSError):
         for mark in engine_marks(spec, many):
             mark.parent.mkdir(parents=True, exist_ok=True)
@@ -73,9 +75,9 @@ def mark_engine(spec: Any, many: bool) -> None:
 def company() -> Iterator[bool]:
     """Whether this process may start others that help to compile: one at a time may.
 
-    None may where the folder cannot be written or locked: they would compile for themselves alone.
+    None may where the folder is full, or cannot be written or locked: they would compile for themselves.
     """
-    lock = _take("company")
+    lock = NONE if numba_cache.unusable() else _take("company")
     try:
         yield lock is not None and lock is not NONE
     finally:
@@ -84,7 +86,8 @@ def company() -> Iterator[bool]:
 
 
 def turns(versions: Iterable[str], helped: bool = False) -> Generator[str, None, None]:
-    """Yield each version while no other process may compile it; it is marked when the next is wanted.
+    """Yield each version while no other process may compile it; it is marked when the next is wanted,
+    unless it could not be saved.
 
     Those that other processes are compiling come last. A folder that cannot be locked is no error.
     helped: by processes of this command, for which nobody is told to wait
@@ -100,7 +103,7 @@ def turns(versions: Iterable[str], helped: bool = False) -> Generator[str, None,
         try:
             yield name
             with suppress(OSError):
-                for mark in _marks([name]).values():
+                for mark in _marks([name]).values() if not numba_cache.lost() else ():
                     mark.parent.mkdir(exist_ok=True)
                     mark.touch()
         finally:

@@ -4,6 +4,7 @@ import inspect
 import os
 import threading
 import time
+from collections.abc import Callable
 from functools import cache
 from typing import Any
 
@@ -13,17 +14,19 @@ from omkl.algorithms import function
 from omkl.config import compose
 from omkl.engine.expansion_record import BLOCK, Expansion
 from omkl.engine.stream import Stream, Trace, make_trace, part, trace_part
-from omkl.errors import OmklError, UserError
-from omkl.learner.choices import codes, compiled_value
+from omkl.errors import UserError, show
+from omkl.learner import forks
+from omkl.learner.choices import codes, compiled_value, is_number
 from omkl.learner.interrupts import ctrl_c_later
 from omkl.learner.ranges import growth
 from omkl.learner.threads import WORTH, Threads, rows_of_block
 from omkl.paths import EXTENSIONS
 from omkl.resources.resource import Arrays, Setup
-from omkl.resources.state import absent, grow, grow_part, load, make, widen
-from omkl.tasks import by_task
+from omkl.resources.saved_state import load
+from omkl.resources.state import absent, grow, grow_part, make, widen
 
 CURVE_POINTS = 100
+LONGEST_PART = 0.25  # seconds, about, of a part of `run` without `on_part`: a fork waits for its end
 
 
 @cache
@@ -31,10 +34,19 @@ def _compiled(name: str, folders: str | None) -> Any:
     return function(name)
 
 
+def settled(where: str, name: str, value: Any) -> UserError:
+    """Return the error for a change of what a state was made with."""
+    return UserError(
+        f"{where}: {name} cannot change in mid-stream: what has been learnt was made with {show(value)}; "
+        "set it back, or begin again (fit, or a new model)"
+    )
+
+
 class Learner:
     """A learner and its state: the resources that its YAML declares, and a random generator.
 
     ``run`` learns a stream, or only scores it. It may be called again and again: the state continues.
+    Threads may share a learner: whoever reads or changes it holds its ``lock``.
 
     spec: the learner's LearnerSpec; params: its hyperparameters; pool: ``{"normalise", "kernels"}`` or None;
     d: number of features; seed: of its own randomness; block: rows computed at once (never changes a result);
@@ -45,6 +57,7 @@ class Learner:
     place of the one that a learner begins with.
 
     One pass over T examples equals passes over its parts, in any cut: all state is in ``self.state``.
+    Raises UserError for hyperparameters or a pool that the learner does not take.
     """
 
     def __init__(
@@ -62,8 +75,9 @@ class Learner:
         classes: int = 2,
         saved: Arrays | None = None,
     ):
-        if by := [name for name, value in params.items() if by_task(value)]:
-            raise OmklError(f"learner {spec.name}: {by[0]} depends on the task; use spec.usual(task)")
+        params = spec.checked(params)
+        if pool is not None:
+            spec.check_pool(pool)
         self.spec, self.pool, self.d = spec, pool, d
         self.names = list(inspect.signature(self.run_compiled.py_func).parameters)
         self.block = block or max(BLOCK, rows_of_block(threads, looked_up))
@@ -73,78 +87,115 @@ class Learner:
         self.growth = growth(pool["kernels"] if pool is not None else [])
         self.resources, self.params = spec.state, params
         rng = np.random.default_rng(seed)
-        setup = Setup(params, pool, d, rng, self.block, rounds or 0, frequencies, classes=classes)
+        how: Any = {"frequencies": frequencies, "classes": classes}
+        setup = Setup(params, pool, d, rng, self.block, rounds or 0, **how)
         self.classes = classes
-        self.lock = threading.RLock()  # for whoever asks or teaches it from several threads
         state = make(spec.state, setup) if saved is None else load(spec.state, saved, setup)
         self.state: dict[str, Any] = {"rng": rng, **state}
-        self.arguments = {
-            name: compiled_value(params[name], spec.hyperparameters[name].domain, self._codes(spec, name))
-            for name in self.names
-            if name in params
-        } | dict.fromkeys(absent(spec.state, params))
+        self.arguments = self._compiled_values(params)
         missing = set(self.names) - {"stream", "trace", "learn"} - set(self.state) - set(self.arguments)
         if missing:
             where = compose.file("algo", spec.name)
             raise UserError(
                 f"{where}: nothing provides {', '.join(sorted(missing))}, which its function takes"
             )
+        self.renew_locks()
+        forks.register(self)
 
-    def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name != "lock"}
+    def renew_locks(self) -> None:
+        """Begin with locks that nobody holds, and with threads: a new learner, or one in a forked child."""
+        self.lock = threading.RLock()  # held by whoever reads or changes the learner, for a whole call
+        self.part = threading.RLock()  # held while its state is between two rounds, see omkl.learner.forks
+        self._threads = Threads(self._threads.count)
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state, lock=threading.RLock())  # a copy has a lock of its own
+    def change(self, params: dict, where: str | None = None, argument: Callable[[str], str] = str) -> None:
+        """Go on with other hyperparameters.
+
+        What the compiled function takes as a number may change, such as a step size or a discount. Raises
+        UserError for what decides the state: sizes, fills, kernels, choices. where, argument: as of
+        `LearnerSpec.checked`, which checks them.
+        """
+        params = self.spec.checked(params, where, argument)
+        with self.lock, self.part:
+            for name, value in params.items():
+                if value != self.params[name] and not self._may_change(name):
+                    raise settled(where or f"algo={self.spec.name}", argument(name), self.params[name])
+            self.params, self.arguments = params, self._compiled_values(params)
+
+    def _may_change(self, name: str) -> bool:
+        """Whether a hyperparameter is a number that the function takes and no part of the state holds."""
+        if name not in self.names or not is_number(self.spec.hyperparameters[name].domain):
+            return False
+        return all(name not in own.deciding(self.params) for own in self.resources.values())
 
     def run(
-        self, stream: Stream, learn: bool = True, on_part: Any = None, first: int = 0
+        self,
+        stream: Stream,
+        learn: bool = True,
+        on_part: Any = None,
+        progress: Any = None,
+        rng: np.random.Generator | None = None,
     ) -> tuple[Trace, float]:
         """Run the rounds of a stream; learn=False only scores them. Returns the trace and learner seconds.
 
-        The stream is cut into parts of whole blocks, so that Ctrl-C works. ``on_part(t)`` is called after
-        each part, with the number of rounds done. first: the number of the data's row 0 in the stream that
-        this one continues; stored vectors are numbered from the beginning of that.
+        The stream is cut into parts of whole blocks, so that Ctrl-C works and a fork need not wait long.
+        ``on_part(t)`` is called with the number of rounds done, at most 100 times. progress: the record
+        (`omkl.learner.model.Progress`) of the stream that this one continues; each part is added to it, and
+        stored vectors are numbered from its beginning. rng: in place of the learner's own generator.
         """
-        if first:
-            with self.lock:
-                self._renumber(-first)
-                try:
-                    return self.run(stream, learn, on_part)
-                finally:
-                    self._renumber(first)
         with self.lock:
-            return self._run(stream, learn, on_part)
+            trace = make_trace(stream.T, len(self.spec.measures), stream.label is not None)
+            with self.part:
+                grow(self.resources, self.state, Setup(self.params), stream, learn)
+            step = max(1, -(-stream.T // (CURVE_POINTS * self._cut))) * self._cut
+            first, most = progress.rounds if progress else 0, step if on_part else self._cut
+            seconds, stop = 0.0, 0
+            while stop < stream.T:
+                start, began = stop, time.monotonic()
+                stop = min((start // step + 1) * step, start + most, stream.T)
+                forks.give_way()
+                with self.part, ctrl_c_later():
+                    stop, used = self._run_part(stream, trace, start, stop, learn, first, rng)
+                    if progress is not None:
+                        progress.add(trace_part(trace, start, stop), stream.y[start:stop])
+                seconds += used
+                if on_part is not None and (stop % step == 0 or stop == stream.T):
+                    on_part(stop)
+                if on_part is None:
+                    took = time.monotonic() - began
+                    if took > LONGEST_PART:
+                        most = max(most // (2 * self._cut), 1) * self._cut
+                    elif took < LONGEST_PART / 4:
+                        most = min(2 * most, step)
+            return trace, seconds
 
-    def _run(self, stream: Stream, learn: bool, on_part: Any) -> tuple[Trace, float]:
-        trace = make_trace(stream.T, len(self.spec.measures), stream.label is not None)
-        grow(self.resources, self.state, Setup(self.params), stream, learn)
-        step = max(1, -(-stream.T // (CURVE_POINTS * self._cut))) * self._cut
-        seconds = 0.0
-        stop = 0
-        while stop < stream.T:
-            start, shared = stop, self._shared()
-            stop = min((start // step + 1) * step, stream.T)
-            if shared:
-                stop = min(stop, start + self.block)
-            for name in self._storing():
-                self.resources[name].close(self.state[name])
-            whole = stop - start == stream.T
-            rounds = stream if whole else part(stream, start, stop)
-            now = {"stream": rounds, "trace": trace if whole else trace_part(trace, start, stop)}
-            grow_part(self.resources, self.state, rounds, learn)
-            values = {**self.state, **self.arguments, **now, "learn": learn}
-            arguments = [values[name] for name in self.names]
+    def _run_part(
+        self, stream: Stream, trace: Trace, start: int, stop: int, learn: bool, first: int, rng: Any
+    ) -> tuple[int, float]:
+        """Run rounds from start to stop, or fewer; return where they ended, and the seconds."""
+        shared, seconds = self._shared(), 0.0
+        if shared:
+            stop = min(stop, start + self.block)
+        for name in self._storing():
+            self.resources[name].close(self.state[name])
+        whole = stop - start == stream.T
+        rounds = stream if whole else part(stream, start, stop)
+        now = {"stream": rounds, "trace": trace if whole else trace_part(trace, start, stop), "learn": learn}
+        grow_part(self.resources, self.state, rounds, learn)
+        values = {**self.state, **self.arguments, **now, **({} if rng is None else {"rng": rng})}
+        arguments = [values[name] for name in self.names]
+        self._renumber(-first)
+        try:
             for E in shared:
                 self._threads.prepare(E, rounds)
-            with ctrl_c_later():
-                began = time.thread_time()  # CPU time: waiting for a busy core is not the learner's
-                for E in shared:
-                    seconds += self._threads.open_block(E, rounds)
-                self.run_compiled(*arguments)
-                seconds += time.thread_time() - began
-            if on_part is not None and (stop % step == 0 or stop == stream.T):
-                on_part(stop)
-        return trace, seconds
+            began = time.thread_time()  # CPU time: waiting for a busy core is not the learner's
+            for E in shared:
+                seconds += self._threads.open_block(E, rounds)
+            self.run_compiled(*arguments)
+            seconds += time.thread_time() - began
+        finally:
+            self._renumber(first)
+        return stop, seconds
 
     def _shared(self) -> list[Expansion]:
         """Return the expansions whose next block the threads share, not those that need none (primal.py)."""
@@ -158,7 +209,7 @@ class Learner:
 
     def _renumber(self, shift: int) -> None:
         """Shift the row numbers of the stored vectors."""
-        for name in self._storing():
+        for name in self._storing() if shift else ():
             self.resources[name].renumber(self.state[name], shift)
 
     @property
@@ -166,10 +217,16 @@ class Learner:
         """The learner's compiled function. It is no attribute: river measures all that a model refers to."""
         return _compiled(self.spec.function, os.environ.get(EXTENSIONS))
 
-    def _codes(self, spec: Any, name: str) -> dict[str, int]:
-        """Return the constants that stand for the choices of a hyperparameter, if it has choices."""
-        domain = spec.hyperparameters[name].domain
-        return codes(self.run_compiled, name, domain, spec.name) if isinstance(domain, list) else {}
+    def _compiled_values(self, params: dict) -> dict[str, Any]:
+        """Return the hyperparameters as the function takes them, and None for resources that are absent."""
+        values: dict[str, Any] = dict.fromkeys(absent(self.resources, params))
+        for name in params.keys() & set(self.names):
+            domain = self.spec.hyperparameters[name].domain
+            constants = (
+                codes(self.run_compiled, name, domain, self.spec.name) if isinstance(domain, list) else {}
+            )
+            values[name] = compiled_value(params[name], domain, constants)
+        return values
 
     def _storing(self) -> list[str]:
         """Return the names of the resources that store vectors."""
@@ -191,13 +248,15 @@ class Learner:
         Predictions for rows without the new features stay as they are. The frequencies of random features are
         drawn for the new columns as for a set of that many.
         """
-        if d > self.d:
-            setup = Setup(self.params, self.pool, d, self.state["rng"], classes=self.classes)
-            widen(self.resources, self.state, setup)
-            self.d = d
+        with self.lock, self.part:
+            if d > self.d:
+                setup = Setup(self.params, self.pool, d, self.state["rng"], classes=self.classes)
+                widen(self.resources, self.state, setup)
+                self.d = d
 
     @property
     def weights(self) -> np.ndarray | None:
         """The kernels' weights (m,), None for a learner without weights."""
-        w = self.state.get("w")
-        return None if w is None else w.copy()
+        with self.lock:
+            w = self.state.get("w")
+            return None if w is None else w.copy()

@@ -1,5 +1,7 @@
 """What a learner that was trained can tell: scores of new rows, its support vectors, its record so far."""
 
+import math
+import threading
 from typing import Any
 
 import numpy as np
@@ -10,6 +12,8 @@ from omkl.learner.learner import Learner
 from omkl.learner.ranges import check_scores, check_sums
 
 POINTS = 200
+MOST_ROUNDS = 2**40  # more than anyone will stream
+_of_thread = threading.local()  # a generator, which takes longer to make than to set
 
 
 Rows = tuple[np.ndarray, np.ndarray, np.ndarray]  # of a CSR matrix: indptr, indices, values
@@ -51,28 +55,37 @@ def class_scores(learner: Learner, *rows: np.ndarray) -> np.ndarray:
 
 
 def _scored(learner: Learner, rows: tuple[np.ndarray, ...], y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return scores and predicted classes (n,) of rows with these labels; for two classes, no classes."""
+    """Return scores and predicted classes (n,) of rows with these labels; for two classes, no classes.
+
+    Raises Overflow for a score that is no number.
+    """
     indptr, indices, values = rows
     stream = make_stream(indptr, indices, values, y, np.arange(len(y)), learner.classes)
-    with learner.lock:  # the generator is put back before another thread asks
-        rng = learner.state["rng"].bit_generator
-        before = rng.state
+    if "rng" not in learner.names:
         trace = learner.run(stream, learn=False)[0]
-        if rng.state != before:
+        return trace.score, trace.predicted
+    if "rng" not in _of_thread.__dict__:
+        _of_thread.rng = np.random.Generator(np.random.PCG64(0))
+    rng = _of_thread.rng  # in place of the learner's, which so stays as it is
+    with learner.lock:
+        rng.bit_generator.state = before = learner.state["rng"].bit_generator.state
+        trace = learner.run(stream, learn=False, rng=rng)[0]
+        if rng.bit_generator.state != before:
             for t in range(1, stream.T):  # the first row was scored from that state
-                rng.state = before
-                one = learner.run(part(stream, t, t + 1), learn=False)[0]
+                rng.bit_generator.state = before
+                one = learner.run(part(stream, t, t + 1), learn=False, rng=rng)[0]
                 trace.score[t] = one.score[0]
                 if trace.predicted is not None:
                     trace.predicted[t] = one.predicted[0]
-            rng.state = before
+    check_scores(trace.score, what="row")
     return trace.score, trace.predicted
 
 
 def stored_vectors(learner: Learner) -> tuple[np.ndarray, sp.csr_array] | None:
     """Return row numbers (n,) and rows (n, d) of what a learner stores, None for one that stores nothing."""
-    name = learner.stores
-    return None if name is None else learner.resources[name].vectors(learner.state[name], learner.d)
+    with learner.lock:
+        name = learner.stores
+        return None if name is None else learner.resources[name].vectors(learner.state[name], learner.d)
 
 
 def coefficients(learner: Learner) -> np.ndarray | None:
@@ -80,6 +93,18 @@ def coefficients(learner: Learner) -> np.ndarray | None:
 
     With more than two classes they are (m, n, C), one for each class.
     """
+    with learner.lock:
+        return _coefficients(learner)
+
+
+def vectors_of_kernels(learner: Learner) -> np.ndarray | None:
+    """Return how many of the stored vectors each kernel uses (m,), None for one that stores nothing."""
+    with learner.lock:
+        E = learner.classifiers
+        return None if E is None else E.n_sv.copy()
+
+
+def _coefficients(learner: Learner) -> np.ndarray | None:
     name = learner.stores
     if name is None:
         return None
@@ -131,20 +156,34 @@ class Progress:
         return {name: getattr(self, name) for name in ("task", "rounds", "stride", "total", "points")}
 
     @classmethod
-    def from_json(cls, record: dict[str, Any]) -> "Progress":
+    def from_json(cls, record: Any) -> "Progress":
         """Return the record of `to_json`. Raises ValueError for anything else."""
+        if not isinstance(record, dict):
+            raise ValueError("it has no record of its rounds")
         made = cls(str(record.get("task")))
-        rounds, stride, points = (record.get(name) for name in ("rounds", "stride", "points"))
-        total: Any = record.get("total")
-        if type(rounds) is not int or type(stride) is not int or rounds < 0 or stride < 1:
+        parts: list[Any] = [record.get(name) for name in ("rounds", "stride", "total", "points")]
+        rounds, stride, total, points = parts
+        if not (_is_count(rounds, MOST_ROUNDS) and _is_count(stride, MOST_ROUNDS) and stride > 0):
             raise ValueError("the rounds of the record are not whole numbers")
-        if type(total) not in (int, float) or not isinstance(points, list) or len(points) > POINTS:
+        if not made._is_total(total, rounds) or not isinstance(points, list) or len(points) > POINTS:
             raise ValueError("the totals of the record are not numbers")
+        last = 0
+        t: Any
         for point in points:
-            if not (
-                isinstance(point, list) and len(point) == 2 and all(type(v) in (int, float) for v in point)
-            ):
-                raise ValueError("the curve of the record is not a list of pairs")
+            t, value = point if isinstance(point, list) and len(point) == 2 else (None, None)
+            if not _is_count(t, rounds) or not last < t or not made._is_total(value, t):
+                raise ValueError("the curve of the record is not a list of rounds and totals")
+            last = t
         made.rounds, made.stride, made.total = rounds, stride, total
-        made.points = [(int(t), value) for t, value in points]
+        made.points = [(t, value) for t, value in points]
         return made
+
+    def _is_total(self, value: Any, rounds: int) -> bool:
+        """Whether this can be the total after these rounds."""
+        if self.task == "regression":
+            return type(value) in (int, float) and 0 <= value < math.inf
+        return _is_count(value, rounds)
+
+
+def _is_count(value: Any, most: int) -> bool:
+    return type(value) is int and 0 <= value <= most

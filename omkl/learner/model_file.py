@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from omkl.errors import UserError
+from omkl.errors import UserError, show
 from omkl.files import replacing
 from omkl.learner.learner import Learner
 from omkl.learner.ranges import check_arrays
@@ -71,12 +71,39 @@ def read(path: Path | str) -> tuple[Learner, dict[str, Any]]:
         raise UserError(f"{path} is damaged: its content does not fit its hash; save the model again")
     try:
         header, arrays = _parsed(memoryview(content)[start:])
-        about = header.get("about")
-        if not isinstance(header.get("model"), dict) or not isinstance(about, dict):
+        model, about = header.get("model"), header.get("about")
+        if not isinstance(model, dict) or not isinstance(about, dict):
             raise ValueError("the header has no model")
-        return unpack(header["model"], arrays), about
+        _check_about(about, model)
+        learner = unpack(model, arrays)
+    except MemoryError:
+        raise UserError(f"{path} is not a valid model: it needs more memory than there is") from None
     except (ValueError, OverflowError, RecursionError) as error:
         raise UserError(f"{path} is not a valid model: {error}") from None
+    return learner, about
+
+
+def _check_about(about: dict[str, Any], model: dict[str, Any]) -> None:
+    """Raise ValueError where what is said of the data does not fit the learner's header.
+
+    The room that a learner needs for more than two classes is bounded by the names that the file has of them.
+    """
+    task, classes, features = (about.get(name) for name in ("task", "classes", "features"))
+    count = model.get("classes", 2)
+    if classes is None and (task == "classification" or count != 2):
+        raise ValueError("the names of its classes are missing")
+    if classes is not None and not (_are_names(classes, (str, int, float, bool)) and len(classes) == count):
+        raise ValueError(f"its classes are not {show(count)} different names")
+    if features is not None and not (_are_names(features, (str,)) and len(features) == model.get("d")):
+        raise ValueError(f"its features are not {show(model.get('d'))} different names")
+
+
+def _are_names(values: Any, kinds: tuple[type, ...]) -> bool:
+    return (
+        isinstance(values, list)
+        and all(type(value) in kinds and value == value for value in values)
+        and len(set(values)) == len(values)
+    )
 
 
 def _parsed(content: memoryview) -> tuple[dict[str, Any], dict[str, np.ndarray]]:

@@ -9,6 +9,7 @@ import numpy as np
 from omkl import seeds
 from omkl.algorithms import function
 from omkl.config.kernel_pools import kernel_pool
+from omkl.config.learners import check_classes
 from omkl.config.spec import LearnerSpec
 from omkl.data import confusion
 from omkl.data.dataset import compact
@@ -51,11 +52,14 @@ def run_pass(
     another package's estimator),
     curve (at most 100 points t, weights at points weights_t; ``loss``, the squared errors summed, of a
     regression in place of mistakes). Each further measure of the learner is a key of its own, its mean over
-    the pass, and its sums a list of the curve. Raises Overflow when predictions do.
+    the pass, and its sums a list of the curve. Raises Overflow when predictions do, and UserError for
+    hyperparameters that the learner does not take, or more classes than it takes.
     """
     dataset = compact(dataset)
     seed = seeds.learner_seed(permutation_seed, spec.draws_as or spec.name)
-    params = for_task(params, dataset.task)
+    params = spec.checked(for_task(params, dataset.task))
+    spec.check_values(params, dataset.task, dataset.name)
+    check_classes(spec, dataset.name, dataset.n_classes)
     pool = kernel_pool(params, pool)
     stream = make_stream(dataset.indptr, dataset.indices, dataset.values, dataset.y, order, dataset.n_classes)
     learner: Any

@@ -50,12 +50,12 @@ def check_targets(target: np.ndarray) -> None:
         raise ValueError(f"a target of size {largest:.3g} is too large to be squared; rescale the targets")
 
 
-def check_scores(score: np.ndarray, first: int = 0) -> None:
+def check_scores(score: np.ndarray, first: int = 0, what: str = "round") -> None:
     """Raise Overflow with the first round whose score (T,) is NaN; first: how many rounds came before.
 
     An infinite score has a sign, which is a prediction.
     """
-    _check(np.isnan(score), first)
+    _check(np.isnan(score), first, what)
 
 
 def check_sums(sums: np.ndarray, first: int = 0) -> None:
@@ -64,15 +64,15 @@ def check_sums(sums: np.ndarray, first: int = 0) -> None:
 
 
 def check_arrays(arrays: Mapping[str, np.ndarray]) -> None:
-    """Raise Overflow where one of a model's arrays holds NaN: its next prediction would be NaN."""
+    """Raise Overflow where a number of a model's arrays is not finite: a prediction could be NaN."""
     for name, array in arrays.items():
-        if array.dtype.kind == "f" and np.isnan(array).any():
+        if array.dtype.kind == "f" and not np.isfinite(array).all():
             raise Overflow(
                 f"what the model has learnt overflowed ({name}); rescale the data or reduce the step size"
             )
 
 
-def _check(wrong: np.ndarray, first: int) -> None:
+def _check(wrong: np.ndarray, first: int, what: str = "round") -> None:
     if wrong.any():
         t = first + int(np.argmax(wrong)) + 1
-        raise Overflow(f"the prediction of round {t} overflowed; rescale the data or reduce the step size")
+        raise Overflow(f"the prediction of {what} {t} overflowed; rescale the data or reduce the step size")

@@ -1,7 +1,7 @@
 """A learner as a header and arrays, and the learner made of them again: what saved models and pickles hold.
 
 The header is JSON: learner, revision, hyperparameters, kernels, number of features and (above two) of
-classes, block, and the state of the random generator. The arrays are those of `omkl.resources.state.save`.
+classes, block, and the state of the random generator. The arrays are those of `omkl.resources.saved_state`.
 """
 
 import copyreg
@@ -13,12 +13,14 @@ from omkl.config.learners import learner_names, learner_spec
 from omkl.config.spec import LearnerSpec
 from omkl.data.dataset import MANY
 from omkl.data.labels import MOST_CLASSES
+from omkl.engine.expansion_record import BLOCK
 from omkl.errors import UserError, show, suggest
 from omkl.learner.learner import Learner
+from omkl.learner.model import stored_vectors
+from omkl.learner.ranges import check_rows
 from omkl.learner.source import source
 from omkl.resources.resource import Arrays, Setup
-from omkl.resources.size import bytes_needed, memory
-from omkl.resources.state import add_classes, save
+from omkl.resources.saved_state import add_classes, save
 
 
 def pack(learner: Learner) -> tuple[dict[str, Any], Arrays]:
@@ -43,7 +45,8 @@ def unpack(header: dict[str, Any], arrays: Arrays) -> Learner:
     known here, and for one of another revision.
     """
     spec = _spec(header)
-    params, pool, d = _params(header, spec), _pool(header, spec), header.get("d")
+    numbers = sum(array.size for array in arrays.values())  # a learner has at least one for each kernel
+    params, pool, d = _params(header, spec), _pool(header, spec, numbers), header.get("d")
     if type(d) is not int or not 0 <= d <= MANY:
         raise ValueError(f"d must be a whole number in [0, {MANY}], got {d!r}")
     block = header.get("block")
@@ -52,16 +55,24 @@ def unpack(header: dict[str, Any], arrays: Arrays) -> Learner:
     classes = header.get("classes", 2)
     if type(classes) is not int or not 2 <= classes <= MOST_CLASSES or not spec.takes(classes):
         raise ValueError(f"classes must be a number that {spec.name} takes, got {classes!r}")
-    if sum(bytes_needed(spec.state, Setup(params, pool, d, classes=classes)).values()) > memory():
-        raise ValueError("the learner's state is larger than this machine's memory")
+    block = min(block, BLOCK)  # it never changes a result, and larger ones take memory
     rng = _generator(header.get("rng"))
     learner = Learner(spec, params, pool, d, 0, block, classes=classes, saved=arrays)
     learner.state["rng"].bit_generator.state = rng
+    if (stored := stored_vectors(learner)) is not None:
+        check_rows(learner.growth, stored[1].indptr, stored[1].data)
     return learner
 
 
+def snapshot(learner: Learner) -> tuple[dict[str, Any], Arrays]:
+    """Return what `pack` does, with arrays of its own: the learner may go on in another thread."""
+    with learner.lock:
+        header, arrays = pack(learner)
+        return header, {name: array.copy() for name, array in arrays.items()}
+
+
 # Pickles (and deep copies) of a learner hold the same: whoever can hold one imports this module.
-copyreg.pickle(Learner, lambda learner: (unpack, pack(learner)))
+copyreg.pickle(Learner, lambda learner: (unpack, snapshot(learner)))
 
 
 def _spec(header: dict[str, Any]) -> LearnerSpec:
@@ -103,7 +114,8 @@ def _params(header: dict[str, Any], spec: LearnerSpec) -> dict[str, Any]:
     return checked
 
 
-def _pool(header: dict[str, Any], spec: LearnerSpec) -> dict[str, Any] | None:
+def _pool(header: dict[str, Any], spec: LearnerSpec, most: int) -> dict[str, Any] | None:
+    """Return the kernels, checked; most: how many there can be."""
     pool = header.get("pool")
     if spec.kernels == "none":
         if pool is not None:
@@ -111,9 +123,18 @@ def _pool(header: dict[str, Any], spec: LearnerSpec) -> dict[str, Any] | None:
         return None
     if not isinstance(pool, dict) or pool.keys() != PARTS.keys():
         raise ValueError("the kernels must be a mapping of normalise and kernels")
+    if not isinstance(pool["kernels"], list) or len(pool["kernels"]) > most:
+        raise ValueError("the kernels must be a list, and not more than the arrays have numbers")
+    if not all(map(_is_one, pool["kernels"])):
+        raise ValueError("the kernels must be a list of kernels")
     checked = {part: check(pool[part]) for part, check in PARTS.items()}
     spec.check_pool({"name": "of the model", **checked})
     return checked
+
+
+def _is_one(kernel: Any) -> bool:
+    """Whether this is one kernel: a list in place of a number would stand for many."""
+    return isinstance(kernel, dict) and not any(isinstance(value, list) for value in kernel.values())
 
 
 def _generator(state: Any) -> dict[str, Any]:
@@ -144,6 +165,6 @@ def with_classes(learner: Learner, classes: int) -> Learner:
 
     Their numbers are those after the known ones. The state of the learner given is not used further.
     """
-    header, arrays = pack(learner)
+    header, arrays = snapshot(learner)
     setup = Setup(learner.params, learner.pool, learner.d, classes=classes)
     return unpack({**header, "classes": classes}, add_classes(learner.resources, arrays, setup))

@@ -2,13 +2,16 @@
 
 import dis
 import json
+import multiprocessing
 import os
 import re
 import subprocess
 import sys
+import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
-from typing import Any
+from tempfile import TemporaryFile
+from typing import IO, Any
 
 import numpy as np
 from tqdm import tqdm
@@ -23,6 +26,7 @@ from omkl.learner import outside
 from omkl.learner.compiled import Setting, cold, company, engine_marks, mark_engine, setting, turns, version
 from omkl.learner.learner import Learner
 from omkl.learner.one_pass import run_pass
+from omkl.paths import safe_children
 from omkl.resources.resource import Setup
 from omkl.resources.size import memory
 from omkl.resources.state import grow, grow_part, limits
@@ -56,16 +60,26 @@ def warm_up(settings: Sequence[Sequence[Any]]) -> None:
     new = [
         name for name in missing if "-" in name or not numba_cache.has(function(versions[name][0].function))
     ]
+    unusable = numba_cache.unusable()
+    kept = "not kept on disk" if unusable else "once; kept on disk"
     with ExitStack() as stack:
-        bar = _announce([versions[name][0].name for name in new], stack) if new else None
+        names = [versions[name][0].name for name in new]
+        bar = _announce(names, kept, stack) if names and not _is_worker() else None
         helped = stack.enter_context(_company([versions[name] for name in missing]))
         for name in stack.enter_context(closing(turns(missing, helped))):
             if bar is not None and name in new:
-                bar.set_description_str(f"compiling {versions[name][0].name} (once; kept on disk)")
+                bar.set_description_str(f"compiling {versions[name][0].name} ({kept})")
             _load(*versions[name])
             mark_engine(versions[name][0], versions[name][2])
             if bar is not None and name in new:
                 bar.update()
+    if (why := unusable or numba_cache.lost()) and not _is_worker():
+        warnings.warn(f"compiled code is not kept, so later runs compile it again: {why}", stacklevel=2)
+
+
+def _is_worker() -> bool:
+    """Whether another process of the same run has said already what is compiled, and whether it is kept."""
+    return multiprocessing.parent_process() is not None
 
 
 def _tiny_run(spec: Any, params: dict, many: bool) -> tuple[dict, dict | None, Any]:
@@ -102,19 +116,32 @@ def _company(settings: list[Setting]) -> Iterator[bool]:
     written = [[spec.name, params, many] for spec, params, many in reversed(settings)]
     with ExitStack() as stack:
         count = _helpers(settings) if stack.enter_context(company()) else 0
+        said = stack.enter_context(TemporaryFile()) if count else None
+        processes: list[subprocess.Popen[str]] = []
         for helper in range(count):
             command = [sys.executable, "-m", "omkl.learner.warming"]
-            quiet: dict[str, Any] = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+            heard: dict[str, Any] = {"stdout": subprocess.DEVNULL, "stderr": said}
             try:
-                process = subprocess.Popen(command, stdin=subprocess.PIPE, text=True, **quiet)
+                with safe_children():
+                    process = subprocess.Popen(command, stdin=subprocess.PIPE, text=True, **heard)
             except OSError:  # no more processes are allowed
                 break
+            processes.append(process)
             stack.callback(process.wait)
             stack.callback(process.kill)  # harmless: files of compiled code are written as a whole or not
             assert process.stdin is not None
             with suppress(OSError), process.stdin as file:  # unless it ended at once
                 json.dump({"share": (helper + 1) / (count + 1), "settings": written}, file)
         yield count > 0
+        if said is not None and (failed := [code for process in processes if (code := process.poll())]):
+            _warn_of_helpers(failed[0], said)
+
+
+def _warn_of_helpers(code: int, said: IO[bytes]) -> None:
+    """Say that a process that was to help to compile has failed, with the last line that it wrote."""
+    said.seek(0)
+    text = said.read().decode(errors="replace").strip().rpartition("\n")[2] or f"exit code {code}"
+    warnings.warn(f"a process that helps to compile has failed: {text[:300]}", stacklevel=2)
 
 
 def _helpers(settings: list[Setting]) -> int:
@@ -136,14 +163,17 @@ def _tiny(many: bool) -> Any:
     return Dataset("", *rows, 1, "classification", "", classes=("0", "1", "2") if many else None)
 
 
-def _announce(names: list[str], stack: ExitStack) -> Any:
-    """Name the learners to be compiled on stderr; on a terminal, return a bar that counts them instead."""
+def _announce(names: list[str], kept: str, stack: ExitStack) -> Any:
+    """Name the learners to be compiled on stderr; on a terminal, return a bar that counts them instead.
+
+    kept: whether they are kept on disk
+    """
     look: dict[str, Any] = {"desc": "compiling", "bar_format": BAR, "dynamic_ncols": True}
     bar = tqdm(total=len(names), disable=None, leave=False, **look)  # None: only on a terminal
     if bar.disable:
         more = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
         what = ", ".join(names[:MOST_NAMES]) + more
-        print(f"compiling {what} (once; kept on disk) ...", file=sys.stderr, flush=True)
+        print(f"compiling {what} ({kept}) ...", file=sys.stderr, flush=True)
     return stack.enter_context(bar)
 
 

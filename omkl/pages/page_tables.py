@@ -12,6 +12,7 @@ from omkl.pages.content import About, Line, Table
 from omkl.pages.row_details import about
 from omkl.reports import origin, plain_table
 from omkl.reports.display import Column, Display
+from omkl.reports.notes import NO_TEST
 from omkl.reports.rows import Row
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ def results(
     """Return a table without columns and lines with those of results; rows: those of the summary.
 
     names: paths of the user's files by data set. The numbers of the table's notes are in the summary's column
-    ``note``.
+    ``note``. Why rows have no mark is said below the table, the other terms open.
     """
     numbers = summary["note"].tolist() if "note" in summary else [None] * len(summary)
     columns, lines = laid_out.columns, []
@@ -40,7 +41,9 @@ def results(
             texts = tuple(t.removesuffix(f" [{refs[0]}]") if isinstance(t, str) else t for t in texts)
         own = about(row, cells, names, table.notes[refs[0] - 1] if refs else "")
         lines.append(Line(texts, own, refs, row.data, line.marked, line.complete, line.is_yardstick))
-    return replace(table, columns=columns, lines=lines)
+    terms = [(term, text) for term, text in table.terms if term != NO_TEST]
+    below = [f"{term.capitalize()}: {text}." for term, text in table.terms if term == NO_TEST]
+    return replace(table, columns=columns, lines=lines, terms=terms, below=[*below, *table.below])
 
 
 def laid(name: str, laid_out: Display, csv: str, **more: Any) -> Table:

@@ -12,7 +12,7 @@ from omkl.pages.content import Page, Progress, Section, Table
 from omkl.reports import style
 from omkl.reports.display import display
 from omkl.reports.expected import Expected
-from omkl.reports.measures import BY_TASK, least_of
+from omkl.reports.measures import BY_TASK
 from omkl.reports.notes import AGAIN, heading, legend, notes
 from omkl.reports.ranks import average_ranks
 from omkl.reports.report import TITLES, best_settings, csv_table, swept_names
@@ -129,7 +129,7 @@ def _results(
     swept: list[str],
 ) -> Table:
     laid_out = display(summary, swept)
-    terms, csv = legend(laid_out, least_of(summary), cells), to_csv(csv_table(summary, swept), [])
+    terms, csv = legend(laid_out, summary, cells), to_csv(csv_table(summary, swept), [])
     table = Table(name, (), (), csv, terms, command=expected.command)
     return page_tables.results(table, summary, laid_out, rows, cells, names)
 

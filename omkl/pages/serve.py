@@ -82,7 +82,11 @@ class _Handler(BaseHTTPRequestHandler):
     server_version, sys_version, timeout = "omkl", "", _TIMEOUT
 
     def do_GET(self) -> None:
-        url = urlsplit(self.path)
+        try:
+            url = urlsplit(self.path)
+        except ValueError:  # http://[/
+            self._answer(HTTPStatus.BAD_REQUEST, "this is not an address")
+            return
         query = parse_qs(url.query)
         hosts = [f"{name}:{self.server.server_port}" for name in (HOST, "localhost")]
         token = query.get("token", [""])[0]

@@ -11,7 +11,6 @@ from omkl.papers.selection import Work
 from omkl.reports import plain_table
 from omkl.reports.captions import some
 from omkl.reports.display import MISSING, Column, Display, Line, Spread, everything, number
-from omkl.reports.measures import least_of
 from omkl.reports.notes import legend
 from omkl.reports.table_text import to_csv, to_json
 
@@ -114,7 +113,7 @@ def best_layout(compared: Compared) -> Layout:
         lines.append(Line(cells, line.rule, line.marked, line.complete, line.is_yardstick))
     columns = (*(plain.columns[place] for place in kept), *(column for column, _ in more))
     display = Display(columns, tuple(lines))
-    terms = legend(display, least_of(compared.summary), compared.cells)
+    terms = legend(display, compared.summary, compared.cells)
     own = [term for term in _TERMS if any(term[0] == column.header for column in columns)]
     named = {name for name, _ in own}
     return display, [*(term for term in terms if term[0] not in named), *own]

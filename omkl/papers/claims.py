@@ -24,7 +24,7 @@ from omkl.reports.fitting import filled
 from omkl.reports.measures import BY_TASK
 from omkl.reports.notes import failed, incomplete
 from omkl.reports.rows import by_count
-from omkl.reports.summary import Tested, finds_little, not_worse, paired_ps
+from omkl.reports.summary import LEAST_COMMON, Tested, not_worse, paired_ps
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -99,7 +99,7 @@ def less(rows: Rows, options: Options) -> Answer:
 def comparable(rows: Rows, options: Options) -> Answer:
     """``left`` has no more error than ``right``, or no more by a paired t-test at 5 %.
 
-    Undecided where the test has too few repetitions to find more.
+    Undecided where it has more, and the two share too few repetitions for a test.
     """
     left, measure = options["left"], rows.measure(ERROR)
     right = rows.best(options["right"], measure)
@@ -109,8 +109,9 @@ def comparable(rows: Rows, options: Options) -> Answer:
         return None, numbers
     ours, other = (rows.records[side][0]["row"] for side in (left, right))
     ((_, more),) = Tested(rows.cells).differences(by_count([ours]), other)
-    alike = bool(not_worse(more, paired_ps(more)).all())
-    return None if a > b and alike and finds_little(more.shape[1]) else a <= b or alike, numbers
+    if a > b and more.shape[1] < LEAST_COMMON:
+        return None, numbers
+    return a <= b or bool(not_worse(more, paired_ps(more)).all()), numbers
 
 
 def ratio(rows: Rows, options: Options) -> Answer:

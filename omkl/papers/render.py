@@ -9,7 +9,7 @@ from omkl.papers.compare import METRICS, Compared
 from omkl.reports.captions import some
 from omkl.reports.display import MISSING, Column, Display, Spread, display, number
 from omkl.reports.fitting import filled
-from omkl.reports.measures import least_of, measure_of
+from omkl.reports.measures import measure_of
 from omkl.reports.notes import AGAIN, legend, notes
 from omkl.reports.plain_table import check_format
 from omkl.reports.table_text import to_csv, to_json, write
@@ -88,7 +88,7 @@ def layout(compared: Compared) -> Layout:
     """Return the table's columns and lines, and the terms under it."""
     summary = compared.summary
     rows, plain = summary.to_dict("records"), display(summary)
-    terms = legend(plain, least_of(summary), compared.cells)
+    terms = legend(plain, summary, compared.cells)
     published = any(summary[f"{name}_published"].notna().any() for name, _ in METRICS)
     parts: list[tuple[Column, Sequence[str | Spread]]] = []
     for at, column in enumerate(plain.columns):
@@ -125,7 +125,7 @@ def _published(rows: list[dict[str, Any]], name: str) -> list[tuple[Column, Sequ
         ]
     values = [Spread(number(m, places), number(s, places)) for m, s in zip(means, stds, strict=True)]
     return [
-        (Column(f"{name}_published", "published", spread=True), values),
+        (Column(f"{name}_published", "published"), values),
         (Column(f"{name}_diff", "diff"), [_difference(row, name, places) for row in rows]),
     ]
 

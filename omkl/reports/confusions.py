@@ -52,7 +52,10 @@ def class_errors(
         ]
         for n, C in set(kinds) - {(0, 0)}:  # of repetitions with counts, of classes
             alike = np.array([kind == (n, C) for kind in kinds])
-            counts = np.frombuffer(b"".join(hits[alike][there[alike]].tolist()), "<i8").reshape(-1, n, 2, C)
+            joined = b"".join(hits[alike][there[alike]].tolist())
+            if len(joined) != np.count_nonzero(alike) * n * 16 * C:
+                continue  # repetitions of different numbers of classes: a forged segment
+            counts = np.frombuffer(joined, "<i8").reshape(-1, n, 2, C)
             made = _errors(counts[:, :, 0], counts[:, :, 1])
             for at, first, mean in zip(own[alike].tolist(), places[alike, 0].tolist(), made, strict=True):
                 which = str(data[first]), str(content[first]), C

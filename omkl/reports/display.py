@@ -20,24 +20,31 @@ Rule = Literal["data", "yardsticks"]
 
 @dataclass(frozen=True)
 class Spread:
-    """A mean and a standard deviation, both as text."""
+    """A mean and a standard deviation, both as text; MISSING where there is none."""
 
     mean: str
     std: str
+
+    @property
+    def varies(self) -> bool:
+        """Whether there is a standard deviation to print: one repetition has none."""
+        return self.std != MISSING
+
+    def __str__(self) -> str:
+        return f"{self.mean} ± {self.std}" if self.varies else self.mean
 
 
 @dataclass(frozen=True)
 class Column:
     """A column of a table: its header and how it is aligned.
 
-    spread: it holds Spread cells    marks: the best are marked in it    meaning: for the legend
+    marks: the best are marked in it    meaning: for the legend
     usual: it is shown unless a reader chooses the columns
     """
 
     name: str
     header: str
     align: Side = "right"
-    spread: bool = False
     marks: bool = False
     meaning: str = ""
     usual: bool = True
@@ -46,7 +53,6 @@ class Column:
 FURTHER = (  # what some learners report beside their task's error, of omkl.tasks.MEASURES
     Column(
         *("nlpd", "NLPD"),
-        spread=True,
         meaning="negative log predictive density of the targets, mean over one pass",
     ),
 )
@@ -122,7 +128,7 @@ def everything(summary: "pd.DataFrame", swept: Iterable[str] = ()) -> Display:
         measure = BY_TASK[task]
         own = summary[[f"{measure.name}_mean", f"{measure.name}_std"]].where(summary["task"] == task)
         errors = _spreads(own, measure.name, 2)
-        add(measure.name, measure.header, errors, spread=True, marks=True, meaning=measure.meaning)
+        add(measure.name, measure.header, errors, marks=True, meaning=measure.meaning)
     for further in FURTHER:
         if summary[f"{further.name}_mean"].notna().any():
             parts.append((further, _spreads(summary, further.name, 3)))
@@ -132,7 +138,7 @@ def everything(summary: "pd.DataFrame", swept: Iterable[str] = ()) -> Display:
     stored = bool(counts["n_sv_sum_mean"].notna().any() or (summary["task"] == "classification").all())
     spreads = counts["n_sv_sum_std"].astype(float).max() > 0
     places = 1 if spreads else _places(counts["n_sv_sum_mean"])
-    add("n_sv_sum", "#SV", _spreads(counts, "n_sv_sum", places), spread=True, usual=stored)
+    add("n_sv_sum", "#SV", _spreads(counts, "n_sv_sum", places), usual=stored)
     add("n_sv_union", "union", _counts(counts["n_sv_union_mean"]), usual=stored)
     differ = bool((counts["n_sv_combined_mean"] - counts["n_sv_sum_mean"]).abs().max() > 0)
     add("n_sv_combined", "combined", _counts(counts["n_sv_combined_mean"]), usual=differ)

@@ -74,6 +74,6 @@ def _aligned(table: Display, number: int) -> list[str]:
     for cell, line in zip(cells, table.lines, strict=True):
         if isinstance(cell, Spread) and cell.mean != MISSING:
             mark = ("* " if line.marked else "  ") if table.columns[number].marks else ""
-            cell = f"{mark}{cell.mean:>{left}} ± {cell.std:>{right}}"
-        texts.append(cell.mean if isinstance(cell, Spread) else str(cell))
+            cell = f"{mark}{cell.mean:>{left}} ± {cell.std:>{right}}" if cell.varies else f"{mark}{cell}"
+        texts.append(str(cell))
     return texts

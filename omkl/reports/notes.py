@@ -8,37 +8,37 @@ from omkl.config.settings_text import params_text
 from omkl.paths import store_folder
 from omkl.reports.captions import n_cells, repetitions_of, some
 from omkl.reports.confusions import MOST_NAMED, WORST
-from omkl.reports.display import MISSING, Display, Spread
+from omkl.reports.display import Display, Spread
 from omkl.reports.expected import Expected
+from omkl.reports.measures import BY_TASK, least_of
 from omkl.reports.origin import doubts, made_with
 from omkl.reports.rows import rounds_text
-from omkl.reports.summary import finds_little
+from omkl.reports.summary import LEAST_COMMON
 
 if TYPE_CHECKING:
     import pandas as pd
 
 AGAIN = "the same command"
+NO_TEST = "no test"  # a term
 
 
-def legend(table: Display, least: str, cells: "pd.DataFrame") -> list[tuple[str, str]]:
+def legend(table: Display, summary: "pd.DataFrame", cells: "pd.DataFrame") -> list[tuple[str, str]]:
     """Return (term, meaning) of the columns that the table has, and what made the cells.
 
-    least: of the best rows, as measures.least_of.
+    summary: of the table's rows
     """
     errors = [number for number, column in enumerate(table.columns) if column.meaning]
     spreads = [line.cells[number] for line in table.lines for number in errors]
-    single = all(isinstance(cell, Spread) and cell.std == MISSING for cell in spreads)
+    single = not any(isinstance(cell, Spread) and cell.varies for cell in spreads)
     each = repetitions_of(set(cells["order"]) if len(cells) else ())
     spread = "" if single else f", mean ± sample standard deviation over the {each}"
     terms = [(table.columns[n].header, f"{table.columns[n].meaning}{spread}") for n in errors]
-    test = f", and all rows not significantly worse (paired t-test over the same {each}, two-sided, 5 %)"
-    count = int(cells.groupby("data")["permutation_seed"].nunique().max()) if len(cells) else 0
-    if finds_little(count):
-        test += f"; with {count} {each} the test seldom finds a difference"
-    if single:
-        test = " (no test: it needs two repetitions)"
-    if least and errors:
-        terms.append(("*", f"{least} on the data set{test}; yardsticks compete too"))
+    if summary["marked"].any() and errors:
+        test = f"all rows not significantly worse (paired t-test over the same {each}, two-sided, 5 %)"
+        terms.append(("*", f"{least_of(summary)} on the data set, and {test}; yardsticks compete too"))
+    if _lacks_test(summary) and errors:
+        few = f"rows that share fewer than {LEAST_COMMON} {each} with the best row of the data set"
+        terms.append((NO_TEST, f"{few}; they have no mark"))
     won = "" if single else f"; 15/20: in 15 of 20 {each}, otherwise in all"
     few = f"; of more than {MOST_NAMED} classes the {WORST} largest"
     meanings = {
@@ -57,6 +57,13 @@ def legend(table: Display, least: str, cells: "pd.DataFrame") -> list[tuple[str,
         terms.append(("yardsticks", f"are listed below the short rule, on the same {each}"))
     made = made_with(cells)
     return [*terms, ("made with", made)] if made else terms
+
+
+def _lacks_test(summary: "pd.DataFrame") -> bool:
+    """Return whether a row that has a rival on its data set shares too few permutations with the best."""
+    done = summary[summary["reps"] > 0]
+    compared = done.duplicated("data", keep=False) & (done["common"] < LEAST_COMMON)
+    return any(BY_TASK[task].least for task in done.loc[compared, "task"])
 
 
 def notes(

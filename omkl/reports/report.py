@@ -10,7 +10,7 @@ from omkl.reports.display import FURTHER, everything
 from omkl.reports.edges import at_edges
 from omkl.reports.expected import Expected
 from omkl.reports.grid import axes_of
-from omkl.reports.measures import BY_TASK, errors_of, learners_of, least_of
+from omkl.reports.measures import BY_TASK, errors_of, learners_of
 from omkl.reports.notes import heading, legend, notes
 from omkl.reports.plain_table import check_format
 from omkl.reports.summary import summary_of
@@ -140,5 +140,5 @@ def _text(
     tables = [
         (TITLES.get(name), view.chosen(everything(summary, swept))) for name, summary in summaries.items()
     ]
-    terms = legend(tables[0][1], least_of(first), cells)
+    terms = legend(tables[0][1], first, cells)
     return write(tables, terms, warnings, heading(first, cells), expected.command, fmt)

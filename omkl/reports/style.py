@@ -1,7 +1,9 @@
 """The looks of every figure, and its files: palette, sizes, the same bytes each time."""
 
 import contextlib
+import os
 import re
+import sys
 import unicodedata
 from collections.abc import Iterable, Iterator
 from hashlib import sha256
@@ -67,12 +69,29 @@ _RC: Any = {
 @contextlib.contextmanager
 def looks() -> Iterator[None]:
     """Draw what is inside with our looks, whatever the user's matplotlibrc; restores it after."""
-    import matplotlib
-
+    matplotlib = _imported()
     with matplotlib.rc_context():
         matplotlib.rcdefaults()
         matplotlib.rcParams.update(looking.settings(_RC))
         yield
+
+
+def _imported() -> Any:
+    """Return matplotlib, whatever backend MPLBACKEND names: figures are only saved here, which needs none.
+
+    A notebook exports its own backend to the commands that it runs. Where that package is missing, importing
+    matplotlib would fail.
+    """
+    backend = None if "matplotlib" in sys.modules else os.environ.pop("MPLBACKEND", None)
+    try:
+        import matplotlib
+    finally:
+        if backend is not None:
+            os.environ["MPLBACKEND"] = backend
+    if backend:
+        with contextlib.suppress(ValueError):
+            matplotlib.rcParams["backend"] = backend  # as importing it would have done
+    return matplotlib
 
 
 def new_figure(width: float, height: float) -> "Figure":

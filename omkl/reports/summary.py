@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 ALPHA = 0.05
+LEAST_COMMON = 5  # permutations that a test takes: of fewer, it says little and misleads
 READ = (  # the columns of cells that a table needs, and of its notes
     *("data", "data_hash", "order", "algo", "params", "pool", "pool_spec", "task", "seed"),
     *("permutation_seed", "T", "m", "rounds", "hits", "origin", "load", "n_weights", "heaviest"),
@@ -52,8 +53,8 @@ def summary_of(cells: "pd.DataFrame", expected: Expected) -> "pd.DataFrame":
 
     ``best``: the lowest mean mistake rate of the data set, of a regression the lowest mean squared error, of
     a novelty detection none. ``marked``: the best, and every row not worse than it by a two-sided paired
-    t-test at 0.05 over the permutations that both have run (``common``, ``p_value``); fewer than two in
-    common is no test and no mark. Learners and yardsticks compete, so that a reader sees where a yardstick
+    t-test at 0.05 over the permutations that both have run (``common``, ``p_value``); fewer than LEAST_COMMON
+    in common is no test and no mark. Learners and yardsticks compete, so that a reader sees where a yardstick
     wins. Rows compete within one data set and order, over all pools and hyperparameters.
     """
     return summary_of_rows(rows_of(cells, expected), cells, expected)
@@ -151,7 +152,8 @@ def _marks(
             p = paired_ps(differences)
             made["p_value"][own], made["common"][own] = p, differences.shape[1]
             made["marked"][own] = not_worse(differences, p)
-        made["best"][lowest] = made["marked"][lowest] = True
+        made["best"][lowest] = True
+        made["marked"][lowest] = made["common"][lowest] >= LEAST_COMMON
     return made
 
 
@@ -199,12 +201,13 @@ class Tested:
 
 
 def paired_ps(differences: np.ndarray) -> np.ndarray:
-    """Return the two-sided p-values (R,) of the paired t-tests of differences (R, n); NaN for n < 2.
+    """Return the two-sided p-values (R,) of the paired t-tests of differences (R, n).
 
-    Differences that are all equal leave the test without variance: p is 1 where they are 0, else 0.
+    NaN where n is below LEAST_COMMON. Differences that are all equal leave the test without variance: p is 1
+    where they are 0, else 0.
     """
     size = differences.shape[1]
-    if size < 2:
+    if size < LEAST_COMMON:
         return np.full(len(differences), np.nan)
     p_values = (differences[:, 0] == 0).astype(float)
     varied = np.ptp(differences, axis=1) != 0
@@ -217,13 +220,11 @@ def paired_ps(differences: np.ndarray) -> np.ndarray:
     return p_values
 
 
-def finds_little(repetitions: int) -> bool:
-    """Whether the paired t-test seldom finds a difference: t must be above 12.7 with 2 and 4.3 with 3."""
-    return 2 <= repetitions <= 3
-
-
 def not_worse(differences: np.ndarray, p_values: np.ndarray) -> np.ndarray:
-    """Return which errors minus the best's (R, n), of p-values (R,), show no significantly higher mean."""
-    if differences.shape[1] < 2:
+    """Return which errors minus the best's (R, n), of p-values (R,), show no significantly higher mean.
+
+    None where there is no test.
+    """
+    if differences.shape[1] < LEAST_COMMON:
         return np.zeros(len(differences), bool)
     return (p_values >= ALPHA) | (differences.mean(axis=1) <= 0)

@@ -71,7 +71,7 @@ def _dots(table: "pd.DataFrame", warnings: Sequence[str]) -> "Figure":
             dot = {"marker": look.get("marker", "o"), "linestyle": "none"}
             shape = dot if line in learners else {"linestyle": look["linestyle"]}
             handles[line] = Line2D([], [], color=look["color"], **shape)
-    filled = "; filled: not worse than the best" if (table["reps"] > 1).any() else ""
+    filled = "; filled: not worse than the best" if table["marked"].any() else ""
     if len(handles) > layout.MOST_NAMES:  # the ticks name the learners
         handles = {line: handle for line, handle in handles.items() if line not in learners}
     caption = captions.caption(table, "bars", deviations_of(table)) + filled

@@ -114,8 +114,7 @@ def _markdown(tables: list, terms: list, warnings: list[str], shared: str, comma
 
 def _markdown_cell(cell: str | Spread, column: Column, line: Line) -> str:
     if isinstance(cell, Spread):
-        text = f"{cell.mean} ± {cell.std}" if cell.mean != MISSING else MISSING
-        return f"**{text}**" if column.marks and line.marked else text
+        return f"**{cell}**" if column.marks and line.marked else str(cell)
     if column.name == "reps" and not line.complete:
         return f"**{cell}**"
     return _safe(cell) + (" (yardstick)" if column.name == "learner" and line.is_yardstick else "")
@@ -150,18 +149,18 @@ def _latex(tables: list, terms: list, warnings: list[str], shared: str, command:
 
 def _table(table: Display, caption: str) -> list[str]:
     """Return the lines of a table; of a longtable, which has its header on each page, with page breaks."""
-    forms = [r"r@{\,$\pm$\,}l" if c.spread else c.align[0] for c in table.columns]
+    pairs = _pairs(table)
+    columns = list(zip(table.columns, pairs, strict=True))
+    forms = [r"r@{\,$\pm$\,}l" if pair else c.align[0] for c, pair in columns]
     headers = [
-        rf"\multicolumn{{2}}{{c}}{{{escape(c.header)}}}" if c.spread else escape(c.header)
-        for c in table.columns
+        rf"\multicolumn{{2}}{{c}}{{{escape(c.header)}}}" if pair else escape(c.header) for c, pair in columns
     ]
     head = [r"\toprule", " & ".join(headers) + r" \\", r"\midrule"]
-    wide = sum(2 if column.spread else 1 for column in table.columns)
     if len(table.lines) <= LONG:
         return [
             *(r"\begin{table}", r"\centering", r"\small", rf"\caption{{{caption}}}"),
             rf"\begin{{tabular}}{{{''.join(forms)}}}",
-            *(*head, *_body(table, wide, [r" \\"] * len(table.lines))),
+            *(*head, *_body(table, pairs, [r" \\"] * len(table.lines))),
             *(r"\bottomrule", r"\end{tabular}", r"\end{table}"),
         ]
     starts = [number for number, line in enumerate(table.lines) if number == 0 or line.rule == "data"]
@@ -173,28 +172,36 @@ def _table(table: Display, caption: str) -> list[str]:
         rf"\begin{{longtable}}{{{''.join(forms)}}}",
         rf"\caption{{{caption}}} \\",
         *(*head, r"\endfirsthead", *head, r"\endhead"),
-        rf"\midrule \multicolumn{{{wide}}}{{r}}{{continued on the next page}} \\",
+        rf"\midrule \multicolumn{{{len(pairs) + sum(pairs)}}}{{r}}{{continued on the next page}} \\",
         *(r"\endfoot", r"\bottomrule", r"\endlastfoot"),
-        *_body(table, wide, ends),
+        *_body(table, pairs, ends),
         *(r"\end{longtable}", r"\endgroup"),
     ]
 
 
-def _body(table: Display, wide: int, ends: list[str]) -> list[str]:
+def _body(table: Display, pairs: list[bool], ends: list[str]) -> list[str]:
+    wide = len(pairs) + sum(pairs)
     rules = {"data": [r"\midrule"], "yardsticks": [rf"\cmidrule(l){{2-{wide}}}"], None: []}
     lines = []
     for line, end in zip(table.lines, ends, strict=True):
-        cells = zip(line.cells, table.columns, strict=True)
-        lines += [*rules[line.rule], " & ".join(_cell(cell, column, line) for cell, column in cells) + end]
+        cells = zip(line.cells, table.columns, pairs, strict=True)
+        lines += [*rules[line.rule], " & ".join(_cell(*cell, line) for cell in cells) + end]
     return lines
 
 
-def _cell(cell: str | Spread, column: Column, line: Line) -> str:
-    if isinstance(cell, Spread) and cell.mean == MISSING:
+def _pairs(table: Display) -> list[bool]:
+    """Return which columns take two of LaTeX's, for means and standard deviations."""
+    columns = [[line.cells[at] for line in table.lines] for at in range(len(table.columns))]
+    return [any(isinstance(cell, Spread) and cell.varies for cell in cells) for cells in columns]
+
+
+def _cell(cell: str | Spread, column: Column, pair: bool, line: Line) -> str:
+    if pair and isinstance(cell, Spread) and cell.mean == MISSING:
         return r"\multicolumn{2}{c}{--}"
-    texts = [escape(t) for t in ((cell.mean, cell.std) if isinstance(cell, Spread) else (cell,))]
+    texts = [cell.mean] + [cell.std] * cell.varies if isinstance(cell, Spread) else [cell]
     bold = line.marked if column.marks else column.name == "reps" and not line.complete
-    return " & ".join(rf"\textbf{{{text}}}" if bold else text for text in texts)
+    texts = [rf"\textbf{{{escape(text)}}}" if bold else escape(text) for text in texts]
+    return rf"\multicolumn{{2}}{{r}}{{{texts[0]}}}" if pair and len(texts) == 1 else " & ".join(texts)
 
 
 # -------------------------------------------------------------------- JSON, CSV

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from omkl.resources.resource import LARGEST_COUNT, Arrays, Known, Resource, Setup, between, checked, factors
+from omkl.schema import interval
 
 if TYPE_CHECKING:
     from omkl.engine.stream import Stream
@@ -43,6 +44,8 @@ class Array(Resource):
 
     classes: with more than two classes there is one for each, side by side: (C, *shape)
     grows: the array that counts the rounds, as which its last side grows: a window
+    domain: of its numbers, an interval    gram: the Budget whose factored Gram matrices it holds
+    made_with: hyperparameters whose values it holds once something has been learnt
     dictionaries: of the sides, those that are as long as a dictionary has slots
     """
 
@@ -52,6 +55,9 @@ class Array(Resource):
     diagonal: float | str | None = None
     grows: str | None = None
     classes: bool = False
+    domain: str | None = None
+    gram: str | None = None
+    made_with: tuple[str, ...] = ()
     dictionaries: tuple[str, ...] = ()
 
     form = "ArrayForm"
@@ -77,10 +83,20 @@ class Array(Resource):
                 raise ValueError(f"{key} must be a number, a hyperparameter, or 1 over one of these")
         if dtype not in ("float", "int"):
             raise ValueError(f"dtype must be float or int, got {dtype!r}")
+        made_with = keys.get("made_with", [])
+        if not isinstance(made_with, list):
+            raise ValueError("made_with must be a list of hyperparameters")
+        for name in made_with:
+            known.check(name)
         if grows is not None and grows not in known.resources:
             raise ValueError(f"grows: there is no array {grows!r} that counts the rounds")
+        if (domain := keys.get("domain")) is not None:
+            interval(domain)
+        if (slots := keys.get("gram")) is not None and slots not in known.slots:
+            raise ValueError(f"gram: there are no slots {slots!r}")
         elastic = tuple(side for side in shape if side in known.dictionaries)
-        return cls(**{**keys, "shape": tuple(shape)}, dictionaries=elastic)
+        lists = {"shape": tuple(shape), "made_with": tuple(made_with)}
+        return cls(**{**keys, **lists}, dictionaries=elastic)
 
     @property
     def along(self) -> tuple[str, ...]:
@@ -91,6 +107,13 @@ class Array(Resource):
 
     def sizes(self) -> list[str]:
         return [name for side in self.shape if isinstance(side, str) for _, name in factors(side)]
+
+    def deciding(self, params: Mapping[str, Any]) -> set[str]:
+        fills = [value for value in (self.fill, self.diagonal) if isinstance(value, str)]
+        decide = {*self.sizes(), *(value.removeprefix("1/") for value in fills)}
+        if all(params.get(name, 1) is not None for name in self.sizes()):  # else it has no room
+            decide |= set(self.made_with)
+        return decide & params.keys()
 
     def sides(self, setup: Setup) -> tuple[int, ...]:
         """Return the lengths of its sides; one that grows has no room at first."""
@@ -136,30 +159,41 @@ class Array(Resource):
 
     def load(self, arrays: Arrays, setup: Setup) -> np.ndarray:
         sides = self.sides(setup)
-        if self.grows:
-            most = setup.length(self.shape[-1])
-            sides = (*sides[:-1], min(most, arrays[""].shape[-1] if "" in arrays else 0))
+        if self.grows:  # it has the room of the array given
+            given = arrays[""].shape[-1] if "" in arrays and arrays[""].ndim else 0
+            sides = (*sides[:-1], min(setup.length(self.shape[-1]), given))
         value = checked(arrays, "", sides, np.int64 if self.dtype == "int" else np.float64)
         if self.dtype == "int":
             between(value, 0, LARGEST_COUNT, "a counter")
         return value
 
     def check(self, value: np.ndarray, values: Mapping[str, Any], state: Mapping[str, Resource]) -> None:
-        """Check the rounds in which a window's terms were born: NORMA looks up powers by their age."""
-        terms = [values[name] for name, resource in state.items() if resource.limit and name in values]
-        if not (self.grows and terms):
-            return
-        now, used = values[self.grows], int(terms[0].n_sv.max())
-        born, width = value[0, :used], value.shape[-1]
-        whole = (born == np.floor(born)) & (now[0] - width <= born) & (born >= 0) & (born < now[0])
-        if used > width or not 0 <= now[1] <= now[0] or not whole.all():
-            raise ValueError("the rounds of the window's terms do not fit the rounds learnt")
+        if self.domain is not None and value.size:
+            check = interval(self.domain)
+            check(value.min().item())
+            check(value.max().item())
+        if self.gram is not None:
+            matrices, counts = value.reshape(-1, *value.shape[-2:]), values[self.gram].n_sv
+            if any((np.diag(G)[:n] <= 0.0).any() for G, n in zip(matrices, counts, strict=True)):
+                raise ValueError("a factored Gram matrix has a diagonal that is not positive")
+        terms = [values[name] for name, own in state.items() if own.record == "Budget" and name in values]
+        if self.grows is not None and terms:
+            _check_window(value, values[self.grows], int(terms[0].n_sv.max()), int(terms[0].limit[0]))
 
     def add_classes(self, arrays: Arrays, setup: Setup) -> Arrays:
         if not self.classes:
             return arrays
         known = arrays[""]
         return {"": np.concatenate([known, self.make(setup)[len(known) :]])}
+
+
+def _check_window(window: np.ndarray, now: np.ndarray, used: int, tau: int) -> None:
+    """Check the rounds in which the terms of a window were born: NORMA looks up powers by their age."""
+    born, width = window[0, :used], window.shape[-1]
+    whole = (born == np.floor(born)) & (now[0] - width <= born) & (born >= 0) & (born < now[0])
+    fits = used <= width and width >= min(tau, now[0]) and now[1] <= now[0]
+    if not fits or not whole.all() or np.unique(born).size < born.size:
+        raise ValueError("the rounds of the window's terms do not fit the rounds learnt")
 
 
 def _padded(array: np.ndarray, shape: Sequence[int]) -> np.ndarray:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 Arrays = dict[str, np.ndarray]
 LARGEST_COUNT = 2**40  # more rounds than anyone will stream, and no overflow when they are added
+_NOT_WRITTEN = ("dictionaries", "domain", "gram", "made_with")
 _FACTOR = re.compile(r"(\d*)([A-Za-z_]\w*)")
 
 
@@ -72,10 +73,13 @@ class Setup:
 
 @dataclass(frozen=True)
 class Known:
-    """The names that a declaration may use: hyperparameters, all resources, and the dictionaries of these."""
+    """The names that a declaration may use: hyperparameters, all resources, and of these those with slots and
+    the dictionaries.
+    """
 
     hyperparameters: tuple[str, ...]
     resources: tuple[str, ...] = ()
+    slots: tuple[str, ...] = ()
     dictionaries: tuple[str, ...] = ()
 
     def check(self, name: Any, *more: str) -> None:
@@ -133,9 +137,12 @@ class Resource:
         return dict(written)
 
     def written(self) -> list[Any]:
-        """Return what a folder's learner puts into the keys of its cells: the form's name, and its keys."""
+        """Return what a folder's learner puts into the keys of its cells: the form's name, and its keys.
+
+        They are those that decide results: not what saved models are held to, nor what may not change later.
+        """
         own = {part.name: getattr(self, part.name) for part in fields(self)}
-        return [self.form, {key: value for key, value in own.items() if key != "dictionaries"}]
+        return [self.form, {key: value for key, value in own.items() if key not in _NOT_WRITTEN}]
 
     # ------------------------------------------------------------------ what the declaration says
 
@@ -146,6 +153,10 @@ class Resource:
     def sizes(self) -> list[str]:
         """Return the names of all hyperparameters and lengths that decide how large it is."""
         return []
+
+    def deciding(self, params: Mapping[str, Any]) -> set[str]:
+        """Return the hyperparameters without whose values it would not be what it is in mid-stream."""
+        return set(self.sizes()) & params.keys()
 
     @property
     def limit(self) -> str | None:
@@ -182,6 +193,10 @@ class Resource:
 
     def numbers(self, setup: Setup) -> int:
         """Return how many numbers it holds whatever the stream, and its copies while it is made."""
+        return 0
+
+    def block_bytes(self, setup: Setup) -> int:
+        """Return the bytes of an empty record of stored vectors: of its open block, scratch and tables."""
         return 0
 
     def grow(self, value: Any, state: Mapping[str, Any], setup: Setup, stream: "Stream", learn: bool) -> Any:
@@ -230,8 +245,8 @@ def checked(arrays: Arrays, name: str, shape: tuple[int | None, ...], dtype: Any
         raise ValueError(
             f"the array '{name}' is {array.dtype} {array.shape}, not {np.dtype(dtype)} ({wanted})"
         )
-    if array.dtype.kind == "f" and np.isnan(array).any():  # a score would be NaN
-        raise ValueError(f"the array '{name}' holds NaN")
+    if array.dtype.kind == "f" and not np.isfinite(array).all():  # a score would be NaN
+        raise ValueError(f"the array '{name}' holds NaN or infinity")
     return np.array(array, order="C")
 
 

@@ -15,13 +15,16 @@ from omkl.resources.state import State, limits
 
 
 def bytes_needed(state: State, setup: Setup) -> dict[str, int]:
-    """Return the bytes that each resource takes whatever the stream: stored examples are not counted."""
-    bounds = set(limits(state))  # room for slots is touched as they fill
-    return {
-        name: 8 * resource.numbers(setup)
-        for name, resource in state.items()
-        if not bounds & set(resource.sizes())
-    }
+    """Return the bytes that each resource takes whatever the stream: its arrays, an open block's outputs, and
+    looked-up values. Stored examples are not counted, nor a block's rows.
+    """
+    bounds, needed = set(limits(state)), {}
+    for name, resource in state.items():
+        if resource.record:
+            needed[name] = 0 if resource.absent(setup.params) else resource.block_bytes(setup)
+        elif not bounds & set(resource.sizes()):  # room for slots is touched as they fill
+            needed[name] = 8 * resource.numbers(setup)
+    return needed
 
 
 def bytes_stored(state: State, setup: Setup, T: int, nnz: int) -> tuple[int, int]:

@@ -1,11 +1,10 @@
-"""A learner's state as a whole: declared, made, given room for a stream, saved and loaded."""
+"""A learner's state as a whole: declared, made, and given room for a stream."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from omkl.resources.array import Array, Rounds
-from omkl.resources.resource import Arrays, Known, Resource, Setup
+from omkl.resources.resource import Known, Resource, Setup
 from omkl.resources.vectors import ALL, Expanding, Lifting, Slots
 
 if TYPE_CHECKING:
@@ -28,7 +27,9 @@ def parse(declared: Any, hyperparameters: Mapping[str, Any]) -> dict[str, Resour
     if not isinstance(declared, Mapping):
         raise ValueError("must be a mapping of names to forms such as {shape: [m], fill: 1/m}")
     elastic = [name for name, own in declared.items() if isinstance(own, Mapping) and own.get("slots") == ALL]
-    known, state = Known(tuple(hyperparameters), tuple(declared), tuple(elastic)), {}
+    slots = [name for name, own in declared.items() if isinstance(own, Mapping) and "slots" in own]
+    known = Known(tuple(hyperparameters), tuple(declared), tuple(slots), tuple(elastic))
+    state = {}
     for name, written in declared.items():
         try:
             state[name] = _parsed(written, known)
@@ -81,13 +82,9 @@ def grow_part(state: State, values: dict[str, Any], stream: "Stream", learn: boo
         return
     for name in elastic:
         values[name] = state[name].grow_part(values[name], stream, learn)
-    slots = _slots(elastic, values)
+    slots = {name: len(values[name].A) for name in elastic}
     for name, resource in state.items():
         values[name] = resource.follow(values[name], slots)
-
-
-def _slots(elastic: list[str], values: Mapping[str, Any]) -> dict[str, int]:
-    return {name: len(values[name].A) for name in elastic if name in values}
 
 
 def widen(state: State, values: dict[str, Any], setup: Setup) -> None:
@@ -95,49 +92,3 @@ def widen(state: State, values: dict[str, Any], setup: Setup) -> None:
     for name, resource in state.items():
         if name in values:
             values[name] = resource.widen(values[name], setup)
-
-
-def save(state: State, values: Mapping[str, Any]) -> Arrays:
-    """Return the values' arrays, named ``RESOURCE.ARRAY``; they may be views."""
-    return {
-        f"{name}.{part}": array
-        for name, resource in state.items()
-        if name in values
-        for part, array in resource.save(values[name]).items()
-    }
-
-
-def load(state: State, arrays: Arrays, setup: Setup) -> dict[str, Any]:
-    """Return the values of saved arrays. Raises ValueError for arrays that `save` would not have made."""
-    parts = split(state, arrays, setup.params)
-    values: dict[str, Any] = {}
-    for name in sorted(parts, key=lambda name: not state[name].elastic):  # arrays are as long as these
-        setup = replace(setup, slots=_slots([n for n in values if state[n].elastic], values))
-        try:
-            values[name] = state[name].load(parts[name], setup)
-        except ValueError as error:
-            raise ValueError(f"{name}: {error}") from None
-    for name, value in values.items():
-        state[name].check(value, values, state)
-    return {name: values[name] for name in parts}
-
-
-def split(state: State, arrays: Arrays, params: Mapping[str, Any]) -> dict[str, Arrays]:
-    """Return the arrays of each resource. Raises ValueError for one of a resource that is not there."""
-    left_out = absent(state, params)
-    parts: dict[str, Arrays] = {name: {} for name in state if name not in left_out}
-    for name, array in arrays.items():
-        resource, _, part = name.partition(".")
-        if resource not in parts:
-            raise ValueError(f"there is no array '{name}'")
-        parts[resource][part] = array
-    return parts
-
-
-def add_classes(state: State, arrays: Arrays, setup: Setup) -> Arrays:
-    """Return saved arrays with room for ``setup.classes``, which begin where all began."""
-    return {
-        f"{name}.{part}": array
-        for name, own in split(state, arrays, setup.params).items()
-        for part, array in state[name].add_classes(own, setup).items()
-    }

@@ -83,8 +83,21 @@ class Expanding(Stores):
     def unlimited(self, params: Mapping[str, Any]) -> bool:
         return not self.absent(params)
 
+    def deciding(self, params: Mapping[str, Any]) -> set[str]:
+        return {*self.sizes(), *([self.unless] if self.unless else [])} & params.keys()
+
     def absent(self, params: Mapping[str, Any]) -> bool:
         return self.unless is not None and params.get(self.unless) is not None
+
+    def block_bytes(self, setup: Setup) -> int:
+        from omkl.engine.lookup_tables import LIMIT
+        from omkl.engine.vector_code import LANES
+
+        m, R = setup.m * (setup.length(self.copies) if self.copies else 1), _rows(setup)
+        outputs = 3 * 8 * m * (setup.many or 1) * R + 2 * m * R
+        tables = 0 if setup.many else 2 * 8 * (LIMIT + 1) * (m + LANES)
+        own = _open_bytes(setup, m) + outputs + tables
+        return own + 3 * 8 * max(LANES * R, 2048) + 16 * m * (setup.many or 0)
 
     def by_weights(self, setup: Setup) -> bool:
         linear = setup.pool is not None and [kernel["kind"] for kernel in setup.kernels] == ["linear"]
@@ -161,16 +174,18 @@ class Expanding(Stores):
         if indptr[0] != 0 or indptr[-1] != indices.size or (np.diff(indptr) < 0).any():
             raise ValueError("the rows' bounds do not fit the stored values")
         between(indices, 0, d - 1, "a column")
-        norm2 = checked(arrays, "norm2", (n,), np.float64)
+        norm2, n_sv = checked(arrays, "norm2", (n,), np.float64), checked(arrays, "n_sv", (m,), np.int64)
         _check_vectors(norm2, values, indices, indptr, d)
+        largest = checked(arrays, "largest", (m,), np.float64)
+        if (np.abs(A).max(axis=1, initial=0.0) > largest).any():
+            raise ValueError("a coefficient is above the largest of its kernel")
         E = reserve(self.make(setup), n, indices.size, 0)
         E.A[:, :n], E.indptr[: n + 1], E.norm2[:n] = A, indptr, norm2
         E.indices[: indices.size], E.values[: indices.size] = indices, values
         E.stored_by[:n] = checked(arrays, "stored_by", (n,), np.uint64)
         E.origin[:n] = checked(arrays, "origin", (n,), np.int64)
         E.size[:] = checked(arrays, "size", (2,), np.int64)
-        E.n_sv[:] = checked(arrays, "n_sv", (m,), np.int64)
-        E.largest[:] = checked(arrays, "largest", (m,), np.float64)
+        E.n_sv[:], E.largest[:] = n_sv, largest
         if E.classes is not None:
             _note_sides(E, checked(arrays, "sides", (m + 1, n), np.int32), A != 0)
         if E.size[0] != n:
@@ -178,6 +193,19 @@ class Expanding(Stores):
         between(E.n_sv, 0, 2 * n, "a count of vectors")
         between(E.size, 0, 2 * n * m, "a count of vectors")
         return E
+
+
+def _rows(setup: Setup) -> int:
+    """Return the rows of an open block, with padding."""
+    from omkl.engine.expansion_record import BLOCK
+    from omkl.engine.vector_code import LANES
+
+    return -(-(setup.block or BLOCK) // LANES) * LANES
+
+
+def _open_bytes(setup: Setup, m: int) -> int:
+    """Return the bytes of an open block's columns, one row and the rows' norms, and the kernels' counts."""
+    return 4 * setup.d + 16 * _rows(setup) + 256 * m + 2048
 
 
 def _check_vectors(
@@ -246,6 +274,12 @@ class Slots(Stores):
 
     def absent(self, params: Mapping[str, Any]) -> bool:
         return params.get(self.slots) is None
+
+    def block_bytes(self, setup: Setup) -> int:
+        from omkl.engine.slot_values import TILE
+
+        m = setup.m
+        return _open_bytes(setup, m) + 8 * ((m + 1) * TILE + setup.d + 2 * m * (1 + (setup.many or 0)))
 
     def most(self, setup: Setup) -> int:
         """Return how many vectors each kernel may store."""
@@ -319,6 +353,8 @@ class Slots(Stores):
             raise ValueError("the slots or the store's rows do not fit the budget")
         if (last < first).any() or (last > first + stride).any():
             raise ValueError("the rows' bounds do not fit the stored values")
+        places, bounds = _in_use(given["ends"], size), np.cumsum(np.append(0, last - first))
+        _check_vectors(given["norm2"], given["values"][places], given["indices"][places], bounds, d)
         used = np.arange(S)[:, None] < given["n_sv"]
         users = np.bincount(given["holds"][used], minlength=N)
         free = given["free"][: given["n_free"][0]]
@@ -443,6 +479,10 @@ class Lifting(Resource):
     @property
     def frequencies(self) -> str | None:
         return self.features
+
+    def deciding(self, params: Mapping[str, Any]) -> set[str]:
+        kinds = {self.kind} if isinstance(self.kind, str) else set(self.kind)
+        return ({self.features} | kinds) & params.keys()
 
     def drawn(self, params: Mapping[str, Any]) -> str:
         """Return how these hyperparameters draw the frequencies, one of DRAWN."""

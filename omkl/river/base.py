@@ -7,6 +7,7 @@ counts as 0. Values that are no numbers are refused.
 import math
 import secrets
 from collections.abc import Hashable, Mapping, Sequence
+from contextlib import nullcontext
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,7 +15,8 @@ from river import base
 
 from omkl.config import learner_spec
 from omkl.engine.stream import Stream, make_stream
-from omkl.estimators.make import make_learner, planned_rounds, warn_of_rounds
+from omkl.estimators.copies import Copied
+from omkl.estimators.make import follow, make_learner, planned_rounds, warn_of_rounds
 from omkl.learner.learner import Learner
 from omkl.learner.model import Progress, Rows, score
 from omkl.learner.ranges import check_rows, check_targets
@@ -30,7 +32,7 @@ class _Columns:
 
     def row(self, x: Mapping[Hashable, Any], learn: bool) -> tuple[list[int], list[float], int]:
         """Return columns and values of a row, ascending and without zeros, and how many columns there are."""
-        of = self.of
+        of, x = self.of, x if type(x) is dict else _mapping(x)
         numbers = {name: _number(name, value) for name, value in x.items()}
         if not of.keys() >= x.keys():
             of = of if learn else dict(of)
@@ -39,6 +41,18 @@ class _Columns:
         pairs = sorted((of[name], value) for name, value in numbers.items())
         kept = [(column, value) for column, value in pairs if value != 0]
         return [column for column, _ in kept], [value for _, value in kept], len(of)
+
+
+def _mapping(x: Any) -> dict[Hashable, Any]:
+    """Return a row, such as a pandas Series, as a dictionary."""
+    if not hasattr(x, "items") or getattr(x, "ndim", 1) != 1:
+        raise TypeError(
+            f"a row is a mapping of names to numbers, got {type(x).__name__}; write dict(zip(names, values))"
+        )
+    row = dict(x.items())
+    if len(row) < len(x):
+        raise ValueError("the row has two values for one name; rename one of them")
+    return row
 
 
 def _number(name: Hashable, value: Any) -> float:
@@ -56,11 +70,24 @@ def _number(name: Hashable, value: Any) -> float:
     return number
 
 
-class Model:
+class Model(Copied):
     """A learner of omkl as a river model."""
 
     learner: ClassVar[str]
     task: ClassVar[str]
+
+    @property
+    def _lock(self) -> Any:
+        """The lock of the learner, as soon as there is one: held by a whole call that learns or predicts."""
+        return self._model.lock if "_model" in self.__dict__ else nullcontext()
+
+    def _current(self) -> Learner:
+        """Return the learner, with the hyperparameters that have been set since it began."""
+        if "_given" in self.__dict__:
+            follow(self, self._model)
+        else:  # a pickle of an older version
+            self._given = self._get_params()  # type: ignore[attr-defined]
+        return self._model
 
     def _learn(self, x: Mapping[Hashable, Any], y: float, classes: int = 2) -> Row:
         """Learn a row of label, class or target y; return its columns and values, and y."""
@@ -70,11 +97,11 @@ class Model:
         stream = stream_of([(columns, values, y)], classes)
         if "_model" not in self.__dict__:
             self._begin(d, stream, classes)
-        _room(self._model, d)
-        check_rows(self._model.growth, stream.indptr, stream.values, self._progress.rounds + 1)
+        model = self._current()
+        _room(model, d)
+        check_rows(model.growth, stream.indptr, stream.values, self._progress.rounds + 1)
         warn_of_rounds(self, self.__dict__.get("_planned"), self._progress.rounds, 1)
-        trace, _ = self._model.run(stream, first=self._progress.rounds)
-        self._progress.add(trace, stream.y)
+        model.run(stream, progress=self._progress)
         return columns, values, y
 
     def _begin(self, d: int, stream: Stream, classes: int) -> None:
@@ -86,7 +113,7 @@ class Model:
         spec = learner_spec(self.learner)
         model = make_learner(spec, self.task, params, d, self._seed, stream, classes)
         check_rows(model.growth, stream.indptr, stream.values)
-        self._model, self._planned = model, planned_rounds(params, stream)
+        self._model, self._planned, self._given = model, planned_rounds(params, stream), params
 
     def _score(self, x: Mapping[Hashable, Any]) -> float:
         """Return the score of a row, 0 before anything was learnt."""
@@ -96,6 +123,7 @@ class Model:
 
     def _row(self, x: Mapping[Hashable, Any]) -> Rows:
         """Return a row to be predicted, as CSR arrays."""
+        self._current()
         columns, values, d = self._columns.row(x, learn=False)
         if d > self._model.d and any(resource.frequencies for resource in self._model.resources.values()):
             kept = sum(column < self._model.d for column in columns)  # nothing was drawn for other columns
@@ -135,11 +163,13 @@ class Regressor(Model, base.Regressor):
         if not math.isfinite(target):
             raise ValueError(f"the target is {y!r}; it must be a finite number")
         check_targets(np.array([target]))
-        self._learn(x, target)
+        with self._lock:
+            self._learn(x, target)
 
     def predict_one(self, x: dict, **kwargs: Any) -> float:
         """Return the prediction, 0 before anything was learnt."""
-        return self._score(x)
+        with self._lock:
+            return self._score(x)
 
 
 class NoveltyDetector(Model, base.AnomalyDetector):
@@ -147,8 +177,10 @@ class NoveltyDetector(Model, base.AnomalyDetector):
 
     def learn_one(self, x: dict) -> None:
         """Learn one row."""
-        self._learn(x, 1.0)
+        with self._lock:
+            self._learn(x, 1.0)
 
     def score_one(self, x: dict, **kwargs: Any) -> float:
         """Return the score, positive for novel rows."""
-        return -self._score(x)
+        with self._lock:
+            return -self._score(x)

@@ -40,37 +40,42 @@ class Classifier(Model, base.Classifier):
         """
         if y is None or (isinstance(y, float | np.floating) and np.isnan(y)):
             raise ValueError(f"the label is {y!r}, not a label; leave out rows without a label")
-        if "_labels" not in self.__dict__:
-            self._begin_labels()
-        if self._many is None and self._is_third(y):
-            self._begin_again(y)
-        if self._many is None:
-            sign, labels = self._with(y)
-            row = self._learn(x, sign)
-            self._labels = labels
-            if self._kept is not None:
-                self._kept.append(row)
-                self._kept = self._kept if len(self._kept) < MOST_KEPT else None
-            return
-        if y not in self._many:
-            if "_model" in self.__dict__:
-                self._model = with_classes(self._model, len(self._many) + 1)
-            self._many = [*self._many, y]
-        self._learn(x, float(self._many.index(y)), len(self._many))
+        with self._lock:
+            if "_labels" not in self.__dict__:
+                self._begin_labels()
+            if self._many is None and self._is_third(y):
+                self._begin_again(y)
+            if self._many is None:
+                sign, labels = self._with(y)
+                row = self._learn(x, sign)
+                self._labels = labels
+                if self._kept is not None:
+                    self._kept.append(row)
+                    self._kept = self._kept if len(self._kept) < MOST_KEPT else None
+                return
+            if y not in self._many:
+                if "_model" in self.__dict__:
+                    self._model = with_classes(self._model, len(self._many) + 1)
+                self._many = [*self._many, y]
+            self._learn(x, float(self._many.index(y)), len(self._many))
 
     def predict_one(self, x: dict, **kwargs: Any) -> Any:
         """Return the label predicted, None where nothing speaks for one."""
         if "_model" not in self.__dict__:
             return None
-        if self._many is not None:
-            return self._many[int(predicted_classes(self._model, *self._row(x))[0])]
-        value = self._score(x)
-        return self._labels.get(math.copysign(1.0, value)) if value != 0 else None
+        with self._lock:
+            if self._many is not None:
+                return self._many[int(predicted_classes(self._model, *self._row(x))[0])]
+            value = self._score(x)
+            return self._labels.get(math.copysign(1.0, value)) if value != 0 else None
 
     def predict_proba_one(self, x: dict, **kwargs: Any) -> Any:
         """Raise NotImplementedError: the scores of these learners are no probabilities."""
-        text = "gives no probabilities; use predict_one, and metrics of labels, such as Accuracy"
-        raise NotImplementedError(f"{type(self).__name__} {text}")
+        raise NotImplementedError(
+            f"{type(self).__name__} gives no probabilities; use predict_one, and wrappers and metrics that "
+            "need labels alone, such as multiclass.OneVsOneClassifier, "
+            "ensemble.VotingClassifier(use_probabilities=False) and metrics.Accuracy"
+        )
 
     def _begin_labels(self) -> None:
         given = list(getattr(self, "classes", None) or [])
@@ -86,7 +91,7 @@ class Classifier(Model, base.Classifier):
     def _begin_again(self, y: Any) -> None:
         """Let a learner for more than two classes learn the rows so far. Raises ValueError without them."""
         if self._kept is None:
-            way_out = "river.multiclass.OneVsRestClassifier takes this model for each label"
+            way_out = "river.multiclass.OneVsOneClassifier takes this model for each pair of labels"
             if self._multiclass:
                 way_out = f"after {MOST_KEPT} rows no label can be added; name all labels with classes="
             known = sorted(map(repr, self._labels.values()))

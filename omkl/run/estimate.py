@@ -205,7 +205,7 @@ class _Rates:
         """Return the bytes of a process that runs a cell."""
         dataset = dataset_of(cell)
         size = sum(array.nbytes for array in (dataset.indptr, dataset.indices, dataset.values, dataset.y))
-        setup = Setup(cell.params, cell.kernel_pool, dataset.d, classes=cell.classes)
+        setup = Setup(cell.params, cell.kernel_pool, dataset.d, block=cell.block or 0, classes=cell.classes)
         fixed, stored = bytes_stored(cell.spec.state, setup, dataset.T, dataset.nnz)
         shares = self.kept.get((cell.spec.name, cell.content_hash), [0.0, 1.0])
         about = PROCESS + size + fixed + stored * sum(shares) / len(shares)

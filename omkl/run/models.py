@@ -1,5 +1,7 @@
 """Saved models on the command line: train one, ask it about new rows, let it learn more, show it."""
 
+import math
+from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -14,11 +16,10 @@ from omkl.config.learners import check_classes
 from omkl.data import table_files
 from omkl.data.data_files import size_limit
 from omkl.data.dataset import MANY, Dataset
-from omkl.data.delimited import delimiter
-from omkl.data.labels import MOST_LISTED, targets
+from omkl.data.labels import MOST_LISTED, distinct, finder, listed, printable, targets
 from omkl.data.offsets import warn_of_offsets
-from omkl.data.parse import Examples, dense, read_libsvm
-from omkl.data.prepare import is_table, read_table_file
+from omkl.data.parse import dense, read_libsvm
+from omkl.data.prepare import check_settings, is_table, read_table_file
 from omkl.data.recipe import Recipe
 from omkl.engine.stream import make_stream
 from omkl.errors import UserError, show, suggest
@@ -44,16 +45,18 @@ class Model(NamedTuple):
 
 
 class Rows(NamedTuple):
-    """Rows for a model: CSR arrays, and their labels or targets as numbers where they are there.
+    """Rows for a model: CSR arrays, and their labels or targets as numbers, nan where one is not known.
 
-    notes: for the user, on categories that the model does not know
+    y: None where the file has none    numbers: of the rows in their file, from 1; some may have been left out
+    total: how many rows the file has    notes: for the user, on what the model does not know or take
     """
 
     indptr: np.ndarray
     indices: np.ndarray
     values: np.ndarray
     y: np.ndarray | None
-    numbers: np.ndarray  # of the rows in their file, from 1: some may have been dropped
+    numbers: np.ndarray
+    total: int
     notes: tuple[str, ...] = ()
 
 
@@ -94,7 +97,7 @@ def fit(plan: Plan) -> Model:
     _check(learner, dataset.indptr, dataset.values, stream.T, f"data={name}")
     warn_of_offsets(dataset, setting.kernels)
     progress = Progress(dataset.task)
-    progress.add(learner.run(stream)[0], stream.y)
+    learner.run(stream, progress=progress)
     about = {
         "task": dataset.task,
         "data": dataset.name,
@@ -103,6 +106,7 @@ def fit(plan: Plan) -> Model:
         "seed": plan.seed,
         "classes": _classes(dataset),
         "recipe": recipe.to_json() if recipe else None,
+        "index_base": dataset.index_base,
         "features": recipe.features if recipe else None,
     }
     return Model(learner, progress, about)
@@ -116,9 +120,11 @@ def _check(learner: Learner, indptr: np.ndarray, values: np.ndarray, rounds: int
 
 
 def _data(name: str, plan: Plan) -> tuple[Dataset, Recipe | None]:
-    if omkl.data.registry.is_name(name) or not is_table(Path(name)):
+    path = Path(name).expanduser()
+    if omkl.data.registry.is_name(name) or not is_table(path):
         return plan.load(name), None
-    return read_table_file(Path(name).expanduser(), plan.task, plan.preparation)
+    check_settings(name, path, plan.preparation)
+    return read_table_file(path, plan.task, plan.preparation)
 
 
 def _classes(dataset: Dataset) -> list[str] | None:
@@ -138,13 +144,13 @@ def load(path: Path) -> Model:
     learner, about = model_file.read(path)
     try:
         progress = Progress.from_json(about.pop("progress", {}))
-        if about.get("recipe") is not None:
-            Recipe.from_json(about["recipe"])
-        classes = about.get("classes")
-        if about.get("task") not in learner.spec.tasks:
-            raise ValueError(f"{learner.spec.name} is not for {about.get('task')!r}")
-        if classes is not None and not (isinstance(classes, list) and len(classes) == learner.classes):
-            raise ValueError(f"its classes are not {learner.classes}")
+        recipe = about.get("recipe")
+        if recipe is not None and Recipe.from_json(recipe).features != about.get("features"):
+            raise ValueError("its features are not those of its recipe")
+        if about.get("index_base", 1) not in (0, 1):
+            raise ValueError("its index_base is not 0 or 1")
+        if about.get("task") not in learner.spec.tasks or progress.task != about["task"]:
+            raise ValueError(f"{learner.spec.name} is not for {show(about.get('task'))}")
     except (ValueError, AttributeError) as error:
         raise UserError(f"{path} is not a valid model: {error}") from None
     return Model(learner, progress, {"data": "", **about})
@@ -161,63 +167,86 @@ def rows_of(model: Model, path: Path, labelled: bool) -> Rows:
         hint = "; name a file, not a data set" if known else ""
         raise UserError(f"{path}: {'this is a folder' if path.is_dir() else 'no such file'}{hint}")
     recipe = Recipe.from_json(about["recipe"]) if about.get("recipe") else None
-    notes: tuple[str, ...] = ()
+    notes: list[str] = []
     if recipe is not None:
-        table = table_files.read(path, delimiter(path), size_limit())
+        table = table_files.read(path, recipe.preparation.form, size_limit())
         X, labels, kept = recipe.apply(table, new=True, labelled=labelled)
-        notes = tuple(recipe.unseen(table, kept))
-        examples = dense(X, np.empty(len(X)) if labels is None else labels.astype(str))
+        count = len(table.columns[0].text)
+        notes += [*table.notes, *recipe.unseen(table, kept)]
+        examples = dense(X, np.empty(len(kept)) if labels is None else labels)
         there = labels is not None
     elif is_table(path):
         raise UserError(
             f"{path} is a table; the model was trained on {about.get('data') or 'other data'}, not on one"
         )
     else:
-        examples, there = read_libsvm([path], size_limit()), True
-        kept = np.arange(len(examples.labels))
+        examples, there = read_libsvm([path], size_limit(), None), True
+        if examples.base > (base := about.get("index_base", 1)):
+            examples = read_libsvm([path], size_limit(), base)
+        elif examples.base < base:
+            raise UserError(
+                f"{path}: an index is 0, but the columns of the model's data count from 1; train it on data "
+                "with an index 0, or with index_base=0"
+            )
+        count = len(examples.labels)
+        kept = np.arange(count)
     largest = int(examples.indices.max(initial=-1)) + 1
     if largest > learner.d:
         raise UserError(f"{path}: column {largest}; the model has {learner.d} features")
     rounds = model.progress.rounds + len(kept) if labelled else 1
     _check(learner, examples.indptr, examples.values, rounds, str(path))
-    y = _labels(examples, model, path, labelled) if there else None
-    if labelled and y is None:
+    if labelled and not there:
         raise UserError(f"{path}: no column '{recipe.label if recipe else ''}' with the labels to learn from")
-    return Rows(examples.indptr, examples.indices, examples.values, y, kept + 1, notes)
+    y, doubts = _labels(examples.labels, model, path, labelled) if there else (None, [])
+    if len(kept) < count:
+        doubts = [f"missing=drop leaves out {count - len(kept)} of {count} rows", *doubts]
+    if doubts:
+        notes.append(f"{path}: {'; '.join(doubts)}")
+    return Rows(examples.indptr, examples.indices, examples.values, y, kept + 1, count, tuple(notes))
 
 
-def _labels(examples: Examples, model: Model, path: Path, strict: bool) -> np.ndarray | None:
-    """Return the labels as the learner takes them; None where they are not the model's and need not be."""
-    if model.about["task"] != "classification":
-        return targets(examples.labels, str(path))
-    known = model.about["classes"]
-    texts = [_text(label) for label in examples.labels]
-    if (model.about.get("recipe") or {}).get("preparation", {}).get("positive") is not None:
-        return np.where(examples.labels.astype(str) == known[1], 1.0, -1.0)
-    numbers = (-1.0, 1.0) if len(known) == 2 else map(float, range(len(known)))
-    of = dict(zip(map(_text, known), numbers, strict=True))
-    unknown = next((text for text in texts if text not in of), None)
-    if unknown is None:
-        return np.array([of[text] for text in texts])
-    if strict:
-        *first, last = map(str, known)
-        listed = f"{', '.join(first[:MOST_LISTED])}{', ...' if len(first) > MOST_LISTED else ''} and {last}"
-        near = suggest(unknown, [*first, last])
-        raise UserError(f"{path}: label {show(unknown)}{near}; the model knows {listed}")
-    return None
+def _labels(labels: np.ndarray, model: Model, path: Path, strict: bool) -> tuple[np.ndarray, list[str]]:
+    """Return the labels as the learner takes them, nan where one is not known, and what to say of these.
+
+    labels: an empty text is a missing one    strict: whether another label than the model's is an error
+    """
+    task, recipe = model.about["task"], model.about.get("recipe") or {}
+    there = np.ones(len(labels), bool) if labels.dtype.kind == "f" else labels != ""
+    y = np.full(len(labels), np.nan)
+    unknown: Counter[str] = Counter()
+    if task != "classification":
+        y[there] = targets(labels[there], str(path))
+    else:
+        known = model.about["classes"]
+        names, place, _ = distinct(labels[there])
+        if recipe.get("preparation", {}).get("positive") is not None:
+            find = finder([known[1], known[0], *recipe.get("alike", [])])
+            numbers = [1.0 if find(name) == 0 else -1.0 for name in names]
+        else:
+            find, values = finder(known), (-1.0, 1.0) if len(known) == 2 else range(len(known))
+            found = [find(name) for name in names]
+            if strict and None in found:
+                label, near = names[found.index(None)], suggest(names[found.index(None)], map(str, known))
+                raise UserError(f"{path}: label {show(label)}{near}; the model knows {_and(known)}")
+            numbers = [math.nan if number is None else values[number] for number in found]
+        y[there] = np.array(numbers, float)[place]
+        unknown.update(names[number] for number in place[np.isnan(y[there])])
+    doubts = []
+    if unknown:
+        texts = [f"{printable(text)} ({count})" for text, count in unknown.most_common()]
+        doubts.append(f"{unknown.total()} of {len(labels)} labels unknown to the model: {listed(texts)}")
+    if there.any() and not there.all() and task != "novelty":
+        doubts.append(f"no label in {np.count_nonzero(~there)} of {len(labels)} rows")
+    return y, doubts
 
 
-def _text(label: Any) -> str:
-    """Return a label so that '+1', '1' and '1.0' are one."""
-    try:
-        number = float(label)
-    except ValueError:
-        return str(label)
-    return str(int(number)) if number.is_integer() else str(number)
+def _and(classes: list[Any]) -> str:
+    *first, last = map(str, classes)
+    return f"{', '.join(first[:MOST_LISTED])}{', ...' if len(first) > MOST_LISTED else ''} and {last}"
 
 
 class Prediction(NamedTuple):
-    """The scores of rows, their labels as the source writes them, and how many of them are wrong.
+    """The scores of rows, their labels as the source writes them, and how wrong those with known labels are.
 
     With more than two classes a score is that of the class predicted less that of the next one.
     """
@@ -231,6 +260,9 @@ def predict(model: Model, rows: Rows) -> Prediction:
     """Return the predictions for rows; nothing is learnt."""
     own = rows.indptr, rows.indices, rows.values
     task, classes = model.about["task"], model.about.get("classes") or ["-1", "1"]
+    y = np.full(len(rows.numbers), np.nan) if rows.y is None else rows.y
+    known = ~np.isnan(y)
+    count = int(np.count_nonzero(known))
     if len(classes) > 2:
         place, scores = classify(model.learner, *own)
     else:
@@ -238,30 +270,24 @@ def predict(model: Model, rows: Rows) -> Prediction:
         place = (scores > 0).astype(int)
     if task == "classification":
         labels: list[Any] = [classes[number] for number in place]
-        wrong = None
-        if rows.y is not None:
-            right = (place == rows.y) & (scores > 0) if len(classes) > 2 else rows.y * scores > 0
-            wrong = np.count_nonzero(~right)
-        errors = (
-            ""
-            if wrong is None
-            else f"{wrong} mistakes on {len(scores)} rows ({100 * wrong / len(scores):.2f} %)"
-        )
+        right = (place == y) & (scores > 0) if len(classes) > 2 else y * scores > 0
+        wrong = np.count_nonzero(known & ~right)
+        errors = f"{wrong} mistakes on {count} rows ({100 * wrong / count:.2f} %)" if count else ""
     elif task == "novelty":
-        labels, errors = ["novel" if value < 0 else "usual" for value in scores], ""
+        labels = ["novel" if value < 0 else "usual" for value in scores]
         errors = f"{labels.count('novel')} of {len(labels)} rows are novel"
     else:
         labels = scores.tolist()
-        errors = "" if rows.y is None else f"mean squared error {np.mean(np.square(scores - rows.y)):.6g}"
+        errors = f"mean squared error {np.mean(np.square(scores - y)[known]):.6g}" if count else ""
     return Prediction(scores, labels, errors)
 
 
 def update(model: Model, rows: Rows) -> Model:
     """Let a model learn these rows in their order, after those that it has learnt."""
-    y = np.ones(len(rows.indptr) - 1) if rows.y is None else rows.y
+    y = np.ones(len(rows.indptr) - 1) if rows.y is None or model.about["task"] == "novelty" else rows.y
     classes = model.learner.classes
     stream = make_stream(rows.indptr, rows.indices, rows.values, y, np.arange(len(y)), classes)
-    model.progress.add(model.learner.run(stream, first=model.progress.rounds)[0], y)
+    model.learner.run(stream, progress=model.progress)
     return model
 
 

@@ -16,6 +16,7 @@ from omkl.executors import Executor, Failure, leftovers
 from omkl.learner.cell import Cell, check_memory, run_cell, warm_up
 from omkl.resources.state import may_share
 from omkl.run.cells import expand, older_keys
+from omkl.run.others import Taken, in_own_order, taken_text, unless_finished
 from omkl.run.progress import Bar
 from omkl.store import provenance
 from omkl.store.fields import KEYED, OBJECTS
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
 LONG_CELL = 10.0  # seconds of a cell from which on it is worth a hint that threads can share it
 PART = 0.5  # of the time that is left: from here on a cell is a good part of it
+TAKEN = "taken"  # the status of a cell that another run has finished
 SMALL_WORK = 3.0  # seconds of work below which starting workers (2 s) costs more than it saves
 
 
@@ -75,8 +77,9 @@ def run_plans(
     fail_fast: the first cell that fails ends the run. trials: cells of which only the error counts: no curves
     are stored, and one that overflowed is not run again. columns: of the cells returned, as of `Store.cells`.
 
-    A cell that fails is recorded and the run continues. Ctrl-C ends the run with what is finished; the same
-    plan continues from there. A learner whose size a budget is to match runs first. Raises UserError before
+    Of runs on one store at the same time each leaves out what the others finish. A cell that fails is
+    recorded and the run continues. Ctrl-C ends the run with what is finished; the same plan continues from
+    there. A learner whose size a budget is to match runs first. Raises UserError before
     any work for data that cannot be read or do not fit a learner, OmklError when the store cannot be read or
     written, or when a learner that is to be matched fails.
     """
@@ -85,12 +88,14 @@ def run_plans(
     cells = [cell for plan in plans for cell in expand(plan, to_match)]
     plan = plans[0]
     distinct = by_key(cells)
+    now = time.time()
     with Store(plan.store) as store:
         done = set() if fresh else store.done(distinct)
         if trials and not fresh:
             done |= overflowed(store, distinct)
         missing = [cell for key, cell in distinct.items() if key not in done]
         failed: dict[str, dict[str, Any]] = {}
+        taken: list[str] = []
         ran, interrupted = 0, False
         if missing:
             executor = executor_for(plan, missing, jobs)
@@ -101,10 +106,14 @@ def run_plans(
                 for cell in {(id(cell.params), cell.content_hash): cell for cell in missing}.values():
                     check_memory(cell)
             store.open()
+            missing = in_own_order(missing, store.path, store.name)
+            how: dict[str, Any] = {"curves": not trials, "since": None if fresh else now}
             try:
-                running = run_cells(missing, executor, store, len(distinct), progress, curves=not trials)
-                with closing(running) as lines:
+                with closing(run_cells(missing, executor, store, len(distinct), progress, **how)) as lines:
                     for line in lines:
+                        if line["status"] == TAKEN:
+                            taken.append(line["key"])
+                            continue
                         ran += 1
                         if line["status"] == "failed":
                             failed[line["key"]] = line
@@ -112,6 +121,9 @@ def run_plans(
                                 break
             except KeyboardInterrupt:
                 interrupted = True
+        done |= set(taken)
+        if taken and progress:
+            print(taken_text(taken), file=sys.stderr, flush=True)
         table = table_of(store, cells, columns)
         older = older_keys(distinct.values())
         stale: Counter[tuple[str, int | str]] = Counter(older[key] for key in store.done(older))
@@ -200,20 +212,31 @@ def run_cells(
     total: int,
     progress: bool,
     curves: bool = True,
+    since: float | None = None,
 ) -> Generator[dict[str, Any], None, None]:
-    """Run cells in the order given and yield each line once it is stored; curves: with their curves."""
+    """Run cells in the order given and yield each line once it is stored; curves: with their curves.
+
+    since: a cell that another run on the store has finished since then (as of time.time()) is not run; its
+    line has the status TAKEN, and no figures.
+    """
     leftovers.sweep()
     if not executor.remote:
         warm_up((cell.spec, cell.params, cell.classes) for cell in missing)
     origin = provenance.collect(executor.name, executor.workers, executor.threads)
     if executor.threads > 1:
         missing = [replace(cell, threads=executor.threads) for cell in missing]
+    run = run_cell
+    if since is not None and not executor.remote:  # workers on other machines may not see the store
+        run = partial(unless_finished, store.path, store.name, since, run_cell)
     with (
         Bar(missing, total, progress, executor.remote) as bar,
-        closing(executor.run(run_cell, bar.cells)) as outcomes,
+        closing(executor.run(run, bar.cells)) as outcomes,
     ):
         for cell, outcome in outcomes:
             bar.finished(cell)
+            if isinstance(outcome, Taken):
+                yield {"key": cell.key, "status": TAKEN}
+                continue
             prepared = {"prepared": cell.prepared} if cell.prepared else {}
             line = {"key": cell.key, **cell.setting, "provenance": origin | provenance.stamp() | prepared}
             yield _stored(store, line, outcome, curves)

@@ -27,7 +27,7 @@ from omkl.config import Plan
 from omkl.errors import OmklError, UserError
 from omkl.files import locked
 from omkl.learner.cell import Cell
-from omkl.paths import EXTENSIONS, extensions
+from omkl.paths import EXTENSIONS, SAFE, extensions, safe_children
 from omkl.run import submitted_jobs
 from omkl.run.cells import expand
 from omkl.run.runner import by_key
@@ -181,16 +181,17 @@ def _parameters(options: dict[str, Any]) -> dict[str, Any]:
 
 
 def _environment(cluster: str) -> list[str]:
-    """Return the shell lines that name the folders of learners to a job; local ones inherit them."""
+    """Return the shell lines of what a job must have in its environment; local ones inherit it."""
     folders = os.pathsep.join(map(str, extensions()))
-    return [f"export {EXTENSIONS}={shlex.quote(folders)}"] if folders and cluster == "slurm" else []
+    named = {SAFE: "1"} | ({EXTENSIONS: folders} if folders else {})
+    return [f"export {name}={shlex.quote(value)}" for name, value in named.items() if cluster == "slurm"]
 
 
 def _send_locally(options: dict[str, Any], folder: Path, count: int) -> list[str]:
     """Start the jobs of a submission's chunks in a process of their own; as `_send`, which it calls."""
     write(folder / _OPTIONS, {"options": options, "count": count})
     command = [sys.executable, "-m", "omkl.run.slurm", str(folder)]
-    with open(folder / _LOG, "ab") as log:
+    with open(folder / _LOG, "ab") as log, safe_children():
         null = subprocess.DEVNULL
         done = subprocess.run(
             command, stdin=null, stdout=log, stderr=log, start_new_session=True, check=False

@@ -47,10 +47,6 @@ def run_chunk(path: str) -> dict[str, int]:
     return {"ran": len(lines), "failed": lines.count("failed")}
 
 
-def _preparation(part: dict[str, Any]) -> Preparation:
-    return Preparation(**{**part, "drop": tuple(part.get("drop", ()))})
-
-
 def _plan(part: dict[str, Any]) -> Plan:
     return Plan(
         settings=tuple(Setting(one["algo"], one["params"], one["pool"]) for one in part["settings"]),
@@ -60,7 +56,7 @@ def _plan(part: dict[str, Any]) -> Plan:
         exec={},
         yardsticks=(),
         swept=(),
-        preparation=_preparation(part.get("preparation", {})),
+        preparation=Preparation.from_json(part.get("preparation", {})),
         rounds=part.get("rounds"),
         **{name: part[name] for name in SAME},
     )

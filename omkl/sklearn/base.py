@@ -22,9 +22,11 @@ from omkl.data.offsets import far_feature, text
 from omkl.engine.stream import Stream, make_stream
 from omkl.errors import UserError
 from omkl.estimators.arguments import argument_name
+from omkl.estimators.copies import Copied
 from omkl.estimators.csr import dense_rows, sparse_rows
-from omkl.estimators.make import make_learner, planned_rounds, warn_of_rounds
-from omkl.learner.model import Progress, Rows, coefficients, score, stored_vectors
+from omkl.estimators.make import follow, make_learner, planned_rounds, warn_of_rounds
+from omkl.learner.learner import Learner
+from omkl.learner.model import Progress, Rows, coefficients, score, stored_vectors, vectors_of_kernels
 from omkl.learner.ranges import check_rows
 
 ATTRIBUTES = """Attributes
@@ -38,8 +40,12 @@ dual_coef_ : (m, n_support), the coefficients of the support vectors for each ke
 curve_ : {measure} after how many rounds, while learning."""
 
 
-class OnlineLearner(BaseEstimator):
-    """A learner of omkl as an estimator; see the subclasses."""
+class OnlineLearner(Copied, BaseEstimator):
+    """A learner of omkl as an estimator; see the subclasses.
+
+    Threads may share one that has begun to learn: whoever learns, predicts or copies holds the lock of its
+    learner. Only ``fit``, and the first ``partial_fit``, need an estimator to themselves.
+    """
 
     learner: ClassVar[str]
     task: ClassVar[str]
@@ -75,9 +81,10 @@ class OnlineLearner(BaseEstimator):
         model = make_learner(self._spec, self.task, *own)
         check_rows(model.growth, stream.indptr, stream.values, stream.T)
         self._warn_of_offsets(stream, model.pool)
-        self._model = model
         self._progress = Progress(self.task)
         self._planned = planned_rounds(given, stream)
+        self._given = given
+        self._model = model
         return stream
 
     def _warn_of_offsets(self, stream: Stream, pool: dict[str, Any] | None) -> None:
@@ -95,10 +102,20 @@ class OnlineLearner(BaseEstimator):
         return 2
 
     def _learn(self, stream: Stream) -> OnlineLearner:
-        warn_of_rounds(self, self.__dict__.get("_planned"), self._progress.rounds, stream.T)
-        trace, _ = self._model.run(stream, first=self._progress.rounds)
-        self._progress.add(trace, stream.y)
+        with self._current().lock:
+            warn_of_rounds(self, self.__dict__.get("_planned"), self._progress.rounds, stream.T)
+            self._model.run(stream, progress=self._progress)
         return self
+
+    def _current(self) -> Learner:
+        """Return the learner, with the hyperparameters that have been set since it began."""
+        model: Learner = self._model
+        with model.lock:
+            if "_given" in self.__dict__:
+                follow(self, model)
+            else:  # a pickle of an older version
+                self._given = self.get_params(deep=False)
+        return model
 
     def _scores(self, X: Any) -> np.ndarray:
         rows = self._rows(X)  # first: it says so where nothing was learnt
@@ -108,6 +125,7 @@ class OnlineLearner(BaseEstimator):
         """Return the rows to be predicted."""
         if "_model" not in self.__dict__:  # check_is_fitted alone takes longer than a prediction
             check_is_fitted(self, "_model")
+        self._current()
         return self._validated(X, None, None, reset=False)[0]
 
     # ------------------------------------------------------------------ data
@@ -169,8 +187,7 @@ class OnlineLearner(BaseEstimator):
     @property
     def n_support_(self) -> np.ndarray:
         """How many support vectors each kernel uses (m,)."""
-        classifiers = self._model.classifiers
-        return self._known("support vectors", None if classifiers is None else classifiers.n_sv.copy())
+        return self._known("support vectors", vectors_of_kernels(self._model))
 
     @property
     def dual_coef_(self) -> np.ndarray:
@@ -181,7 +198,8 @@ class OnlineLearner(BaseEstimator):
     def curve_(self) -> dict[str, np.ndarray]:
         """Totals at up to 200 rounds of the stream."""
         check_is_fitted(self, "_model")
-        return self._progress.curve()
+        with self._model.lock:
+            return self._progress.curve()
 
     def _known(self, what: str, value: Any) -> Any:
         if value is None:
@@ -205,7 +223,8 @@ class OnlineLearner(BaseEstimator):
             own["classes"] = [
                 label.item() if isinstance(label, np.generic) else label for label in self.classes_
             ]
-        model_file.write(path, self._model, {**own, "progress": self._progress.to_json()})
+        with self._current().lock:
+            model_file.write(path, self._model, {**own, "progress": self._progress.to_json()})
 
     @classmethod
     def from_file(cls, path: Any) -> OnlineLearner:
@@ -224,6 +243,7 @@ class OnlineLearner(BaseEstimator):
             made.pool = model.pool
         try:
             made._model, made._progress = model, Progress.from_json(about.get("progress", {}))
+            made._given = made.get_params(deep=False)
         except (ValueError, AttributeError) as error:
             raise UserError(f"{path} is not a valid model: {error}") from None
         made.n_features_in_ = model.d

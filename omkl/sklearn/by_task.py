@@ -9,6 +9,7 @@ from sklearn.base import ClassifierMixin, OutlierMixin, RegressorMixin
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import column_or_1d
 
+from omkl.data.labels import distinct, finder
 from omkl.learner.model import class_scores, predicted_classes, score
 from omkl.learner.ranges import check_targets
 from omkl.sklearn.base import ATTRIBUTES, OnlineLearner
@@ -52,13 +53,18 @@ mistakes_ : rounds in which the prediction before the update was wrong."""
         positive = score(self._model, *rows) > 0
         return self.classes_[positive.astype(int)]
 
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return the share of rows (n,) whose class is predicted."""
+        _check_there(y, "label")
+        return super().score(X, y, sample_weight)
+
     @property
     def mistakes_(self) -> int:
         """Rounds in which the prediction before the update was wrong."""
         return int(self._progress.total)
 
     def _target(self, y: Any, T: int, classes: Any, reset: bool) -> np.ndarray:
-        labels = _column(self, y, T)
+        labels = _column(self, y, T, "label")
         if reset:
             check_classification_targets(labels)
             known = np.unique(labels if classes is None else classes)
@@ -76,18 +82,21 @@ mistakes_ : rounds in which the prediction before the update was wrong."""
             raise ValueError(
                 f"classes={list(classes)} are not those of the first call, {self.classes_.tolist()}"
             )
-        positive = labels == self.classes_[1]
-        place = positive.astype(int)
+        place = (labels == self.classes_[1]).astype(int)
         if len(self.classes_) > 2:
             place = np.searchsorted(self.classes_, labels).clip(max=len(self.classes_) - 1)
         other = self.classes_[place] != labels
-        if other.any():
-            label = labels[np.argmax(other)]
-            label = label.item() if isinstance(label, np.generic) else label
-            raise ValueError(
-                f"y holds the label {label!r}, which is not in classes_: {self.classes_.tolist()}"
-            )
-        return place.astype(float) if len(self.classes_) > 2 else np.where(positive, 1.0, -1.0)
+        if other.any():  # such as '1' where the classes are numbers
+            names, own, _ = distinct(labels)
+            found = list(map(finder(self.classes_.tolist()), names))
+            if None in found:
+                label = labels[np.argmax(own == found.index(None))]
+                label = label.item() if isinstance(label, np.generic) else label
+                raise ValueError(
+                    f"y holds the label {label!r}, which is not in classes_: {self.classes_.tolist()}"
+                )
+            place = np.array(found)[own]
+        return place.astype(float) if len(self.classes_) > 2 else np.where(place == 1, 1.0, -1.0)
 
 
 class Regressor(RegressorMixin, OnlineLearner):
@@ -113,15 +122,21 @@ loss_ : the sum of the squared errors of the predictions before their updates.""
         """Return the predictions (n,) for the rows."""
         return self._scores(X)
 
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return R squared, the share of the variance of y (n,) that the predictions explain."""
+        _check_there(y, "target")
+        return super().score(X, y, sample_weight)
+
     @property
     def loss_(self) -> float:
         """The sum of the squared errors of the predictions before their updates."""
         return self._progress.total
 
     def _target(self, y: Any, T: int, classes: Any, reset: bool) -> np.ndarray:
-        target = np.asarray(_column(self, y, T), dtype=np.float64)
+        target = np.asarray(_column(self, y, T, "target"), dtype=np.float64)
         if not np.isfinite(target).all():
-            raise ValueError("Input y contains NaN or infinity.")
+            t = int(np.argmin(np.isfinite(target)))
+            raise ValueError(f"Input y contains infinity: row {t} has the target {target[t]}")
         check_targets(target)
         return target
 
@@ -166,7 +181,8 @@ flagged_ : rows that were novel when they came."""
         return np.ones(T)
 
 
-def _column(estimator: OnlineLearner, y: Any, T: int) -> np.ndarray:
+def _column(estimator: OnlineLearner, y: Any, T: int, what: str) -> np.ndarray:
+    """Return the labels or targets (T,). Raises ValueError where one is missing."""
     if y is None:
         name = type(estimator).__name__
         raise ValueError(f"{name} requires y to be passed, but the target y is None.")
@@ -174,4 +190,23 @@ def _column(estimator: OnlineLearner, y: Any, T: int) -> np.ndarray:
     labels = y if plain else column_or_1d(y, warn=True)
     if len(labels) != T:
         raise ValueError(f"Found input variables with inconsistent numbers of samples: {[T, len(labels)]}")
+    _check_there(labels, what)
     return labels
+
+
+def _check_there(y: Any, what: str) -> None:
+    """Raise ValueError, in scikit-learn's words, where a label or target is NaN, None or NA."""
+    values = np.ravel(y if isinstance(y, np.ndarray) else np.asarray(y))
+    if values.dtype.kind == "f":
+        missing = np.isnan(values)
+    elif values.dtype.kind == "O":
+        missing = np.array([_is_missing(value) for value in values], bool)
+    else:
+        return
+    if missing.any():
+        t = int(np.argmax(missing))
+        raise ValueError(f"Input contains NaN: y[{t}] is {values[t]}, not a {what}; leave out such rows")
+
+
+def _is_missing(value: Any) -> bool:
+    return value is None or type(value).__name__ in ("NAType", "NaTType") or value != value

@@ -17,8 +17,8 @@ from omkl.files import hold
 from omkl.store.lines import Broken, Line, open_regular, pieces, scan
 from omkl.store.reading import content
 from omkl.store.segments import About, Cover, Segment, Select
-from omkl.store.store import Store, writer_lock
-from omkl.store.upkeep import FOLDERS, alone, forget_writers, settle, write_segment
+from omkl.store.store import FOLDERS, Store, writer_lock
+from omkl.store.upkeep import alone, settle, write_segment
 
 ROWS = 2**15  # of a segment: what a compaction holds in memory at a time, some 8 kB each
 SMALL = ROWS // 2  # segments of fewer rows become part of larger ones
@@ -54,7 +54,6 @@ def compact(store: Store) -> Compacted:
             settle(store, folder)
             _Sealing(store, folder, made).run()
             settle(store, folder, check=False)  # what was just written has been read again
-        forget_writers(store)
         made.after = _size(store)
     return made
 

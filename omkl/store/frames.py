@@ -19,7 +19,19 @@ import orjson
 
 from omkl.store.fields import NAMES, OBJECTS, SHARED
 from omkl.store.lines import OWN_PROVENANCE, Fields, Line
-from omkl.store.segments import EXTRA, NUMBERS, PLACES, RANK, TEXTS, Damaged, Segment, Select, raw_keys
+from omkl.store.segments import (
+    EXTRA,
+    GROUP,
+    NUMBERS,
+    PLACES,
+    RANK,
+    TEXTS,
+    Damaged,
+    Segment,
+    Select,
+    raw_keys,
+)
+from omkl.store.soundness import is_shared
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -145,15 +157,31 @@ class Frame:
         known = [name for name in self._names if name not in missing]
         columns = dict.fromkeys((*known, "key", *(("text",) if missing else ())))
         for group, places, table in segment.tables(select, list(columns)):
+            try:
+                pieces = self._pieces_of(table, known, missing, marks)
+            except (ValueError, TypeError, RecursionError, AttributeError) as error:
+                segment.note(Damaged(f"rows {group * GROUP + 1} and further hold no cells ({error})"), group)
+                continue
             self._keys.append(raw_keys(table.column("key")).copy())
             self._ranks.append(partial(_ranks, segment, group, places))
-            for name in known:
-                self._pieces[name].append(self._decoded(name, table.column(name).combine_chunks()))
-            if missing:  # fields that few lines have, or that no column holds exactly
-                texts = table.column("text").to_pylist()
-                owns = [orjson.loads(b"{%s}" % t) if any(m in t for m in marks) else {} for t in texts]
-                for name in missing:
-                    self._pieces[name].append(_objects([own.get(name) for own in owns]))
+            for name, piece in pieces.items():
+                self._pieces[name].append(piece)
+
+    def _pieces_of(
+        self, table: "pa.Table", known: Sequence[str], missing: Sequence[str], marks: Sequence[bytes]
+    ) -> dict[str, np.ndarray]:
+        """Return the columns of some rows. Raises ValueError, or a like error, for what no cell holds.
+
+        known: in columns of their own    missing: to be looked for in the lines, after these marks
+        """
+        pieces = {name: self._decoded(name, table.column(name).combine_chunks()) for name in known}
+        if not set(PLACES).isdisjoint(known) and not _are_places(table):
+            raise ValueError("the heaviest weight is none of the weights")
+        if missing:  # fields that few lines have, or that no column holds exactly
+            texts = table.column("text").to_pylist()
+            owns = [orjson.loads(b"{%s}" % t) if any(m in t for m in marks) else {} for t in texts]
+            pieces |= {name: _objects([own.get(name) for own in owns]) for name in missing}
+        return pieces
 
     def _decoded(self, name: str, column: "pa.Array") -> np.ndarray:
         if name == "key":
@@ -161,11 +189,14 @@ class Frame:
         if name in NUMBERS or name in PLACES or name == "hits":
             if column.null_count == len(column):
                 return np.full(len(column), None, object)
-            return column.to_numpy(zero_copy_only=False)  # float64 with NaN where some are missing
+            values = column.to_numpy(zero_copy_only=False)  # float64 with NaN where some are missing
+            if name == "hits" and any(value and len(value) % 16 for value in values):
+                raise ValueError("hits of no number of classes")
+            return values
         memo, texts = self._memo[name], [*column.dictionary.to_pylist(), None]
         for text in texts:
             if text not in memo:
-                memo[text] = json.loads(text) if name in TEXTS else text
+                memo[text] = _value(name, text)
         known = [memo[text] for text in texts]
         of = column.indices.fill_null(len(known) - 1) if column.null_count else column.indices
         if name in _INTEGERS and not column.null_count:
@@ -241,6 +272,27 @@ def no_collection() -> Iterator[None]:
                 gc.freeze()
                 gc.unfreeze()
             gc.enable()
+
+
+def _value(name: str, text: str) -> Any:
+    """Return a value of a dictionary column. Raises ValueError for what no cell has there."""
+    if name not in TEXTS:
+        if name == "permutation_seed" and not (text.isascii() and text.isdecimal()):
+            raise ValueError("a permutation seed is no number")
+        return text
+    value = json.loads(text)
+    if not is_shared("provenance" if name == "origin" else name, value):
+        raise ValueError(f"a value of {name} is of another type")
+    return value
+
+
+def _are_places(table: "pa.Table") -> bool:
+    """Whether the place of the heaviest weight is that of a weight, where both are there."""
+    if not set(PLACES) <= set(table.column_names):
+        return True
+    counts, best = (table.column(name).to_numpy() for name in PLACES)
+    there = ~np.isnan(best.astype(float))
+    return bool(((best[there] >= 0) & (best[there] < counts[there])).all())
 
 
 def _ranks(segment: Segment, group: int, places: np.ndarray) -> list[tuple]:

@@ -9,8 +9,8 @@ from typing import Any
 from omkl.store.lines import Broken, decoded, encode_cell, encode_curve, pieces, scan
 from omkl.store.reading import content
 from omkl.store.segments import Select
-from omkl.store.store import Store
-from omkl.store.upkeep import FOLDERS, alone, rewrite_file, settle, states
+from omkl.store.store import FOLDERS, Store
+from omkl.store.upkeep import alone, rewrite_file, settle, states
 
 Ends = dict[str, list[tuple[int, Any, Any]]]  # T, mistakes and mse of the finished cells of each key
 

@@ -17,12 +17,9 @@ from omkl.files import replacing
 from omkl.store.lines import Broken, Line, scan
 from omkl.store.reading import Content, content
 from omkl.store.segments import About, Segment, Select
-from omkl.store.store import Store
+from omkl.store.store import FOLDERS, PARTS, Store
 from omkl.store.upkeep import (
-    FOLDERS,
-    PARTS,
     alone,
-    forget_writers,
     rewrite_file,
     settle,
     states,
@@ -90,9 +87,10 @@ def prune(
     busy = []
     removed_keys: dict[str, str] = {}
     now = _now(sources or {}) if old else {}
+    for folder in FOLDERS:
+        counts[folder, UNFINISHED] += len([*(store.path / folder).glob(PARTS)])
     with alone(store) if really else contextlib.nullcontext():
         for folder in FOLDERS:
-            counts[folder, UNFINISHED] += len([*(store.path / folder).glob(PARTS)])
             if really:
                 settle(store, folder)
             seen, unopened = states(store, folder), list[Broken]()
@@ -107,8 +105,6 @@ def prune(
                     busy.append(path)
                     continue
                 counts.update((folder, what) for what in lines.values())
-        if really:
-            forget_writers(store)
     found = sorted((+counts).items())
     return [{"folder": folder, "what": what, "lines": count} for (folder, what), count in found], busy
 

@@ -11,6 +11,7 @@ group of rows; the file's name has the footer's. So every byte is checked that i
 A segment never changes. pyarrow is needed to read one, and nothing else of omkl needs it.
 """
 
+import contextlib
 import json
 import mmap
 import os
@@ -41,6 +42,12 @@ EXTRA = ("origin", "load", "date", *PLACES, "hits")
 CODED = (*TEXTS, *WORDS, "tail", "file")  # of which each distinct value is stored once
 RANK = ("time", "file", "number")
 _RAW = ("crc", "text", "tail", "file", "number")
+_WHOLE = ("key", "crc", "text", "time", "file", "number", "status")  # columns in which no value is missing
+# what the reading of JSON, and pyarrow beside its own errors, raise for wrong content
+_FAULTS = (
+    *(OSError, ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RecursionError),
+    *(NotImplementedError, MemoryError),
+)
 FORM = "omkl segment 1"
 
 _KEY = re.compile("[0-9a-f]{64}")
@@ -84,23 +91,46 @@ class Segment:
             raise Damaged("its footer does not fit the checksum in its name")
         pa, pq = _pyarrow(path)
         source = pa.BufferReader(pa.py_buffer(self._map))
-        try:
+        with _damaged("is not a segment"):
             self._file = pq.ParquetFile(source)
-            meta = self._file.metadata
-            known = json.loads(meta.metadata[b"omkl"])
-        except (OSError, ValueError, KeyError, TypeError) as error:
-            raise Damaged(f"is not a segment ({error})") from error
-        if known.get("form") != FORM:
+            self._meta = self._file.metadata
+            known = json.loads(self._meta.metadata[b"omkl"])
+            form = known.get("form")
+        if form != FORM and str(form).startswith(FORM[:-1]):
             raise UserError(f"{path}: a segment of a newer version of omkl; update omkl to read this store")
+        with _damaged("is not a segment"):
+            self._take(known, self._file.schema_arrow, pa)
+
+    def _take(self, known: dict[str, Any], schema: "pa.Schema", pa: Any) -> None:
+        """Take over what the footer says. Raises ValueError, or another of _FAULTS, where it is wrong."""
         covers = {name: Cover(*of) for name, of in known["covers"].items()}
         self.about = About(covers, tuple(known["replaces"]))
-        self.names = [field.name for field in self._file.schema_arrow]
-        self.rows, self.groups = meta.num_rows, meta.num_row_groups
-        self._folder, self._crcs, self._meta = known["folder"], known["crc"], meta
+        self.names = schema.names
+        self.rows, self.groups = self._meta.num_rows, self._meta.num_row_groups
+        self._folder, self._crcs = known["folder"], known["crc"]
+        sizes = [min(GROUP, self.rows - start) for start in range(0, self.rows, GROUP)]
+        numbers = [
+            n for cover in covers.values() for n in (cover.size, cover.crc, cover.lines, *cover.broken)
+        ]
+        if known["form"] != FORM or self._folder != self.path.parent.name:
+            raise ValueError(f"it says that it is of {self._folder}")
+        if not all(type(n) is int and n >= 0 for n in numbers) or not all(map(_is_text, self.about.replaces)):
+            raise ValueError("what it stands for is not said")
+        if sizes != [self._meta.row_group(group).num_rows for group in range(self.groups)]:
+            raise ValueError("its rows are not in the usual groups")
+        if any(len(crcs) != len(self.names) for crcs in self._crcs) or len(self._crcs) != self.groups:
+            raise ValueError("checksums are missing")
+        kinds = column_kinds(pa)
+        needed = {"key", *_RAW, "time", *(("status",) if self._folder == "cells" else ())}
+        wrong = [name for name in self.names if schema.field(name).type not in kinds.get(name, ())]
+        if wrong or not needed <= set(self.names) or len(set(self.names)) < len(self.names):
+            raise ValueError(f"a column is missing, or of another type: {', '.join(wrong)}")
 
     def read(self, group: int, columns: Sequence[str]) -> "pa.Table":
         """Return columns of a group of rows, in the order given. Raises Damaged."""
         for name in columns:
+            if name not in self.names:
+                raise Damaged(f"has no column {name}")
             at = self.names.index(name)
             start, end = place(self._meta, group, at)
             with memoryview(self._map) as content:
@@ -108,8 +138,13 @@ class Segment:
             if not good:
                 last = min((group + 1) * GROUP, self.rows)
                 raise Damaged(f"rows {group * GROUP + 1} to {last} are damaged")
-        # without threads, which now and then abort the interpreter's exit (apache/arrow issue 34314)
-        return self._file.read_row_group(group, list(columns), use_threads=False).select(list(columns))
+        with _damaged(f"rows {group * GROUP + 1} and further"):
+            # without threads, which now and then abort the interpreter's exit (apache/arrow issue 34314)
+            table = self._file.read_row_group(group, list(columns), use_threads=False).select(list(columns))
+            table.validate(full=True)
+            if any(table.column(name).null_count for name in columns if name in _WHOLE):
+                raise ValueError("a value is missing")
+        return table
 
     def check(self) -> None:
         """Raise Damaged unless every row can be read."""
@@ -144,7 +179,8 @@ class Segment:
         """Yield the lines of the rows that are selected."""
         memo: Memo = {}
         for row, raw, place in self.raw_lines(select):
-            if (line := parse_line(raw, row, self._folder, memo, place)) is not None:
+            line = parse_line(raw, row, self._folder, memo, place)
+            if line is not None and b"\n" not in raw[:-1]:
                 yield line
             else:
                 self.note(Damaged(f"row {row} holds no line of {self._folder}"), 0, row)
@@ -154,6 +190,43 @@ class Segment:
         broken = Broken(self.path, group * GROUP + row, why=str(error))
         if broken not in self.broken:
             self.broken.append(broken)
+
+
+@contextlib.contextmanager
+def _damaged(what: str) -> Iterator[None]:
+    """Raise Damaged for whatever the content of a segment may lead to."""
+    try:
+        yield
+    except (*_FAULTS, _arrow_errors()) as error:
+        raise Damaged(f"{what} ({type(error).__name__}: {error})".replace("\n", " ")) from error
+
+
+def _arrow_errors() -> type[Exception]:
+    import pyarrow
+
+    return pyarrow.ArrowException
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str)
+
+
+def column_kinds(pa: Any) -> dict[str, tuple[Any, ...]]:
+    """Return the types that each column may have."""
+    words = pa.dictionary(pa.int32(), pa.string())
+    return {
+        "key": (pa.binary(32),),
+        "crc": (pa.uint32(),),
+        "text": (pa.binary(),),
+        "tail": (pa.dictionary(pa.int32(), pa.binary()),),
+        "time": (pa.string(),),
+        "file": (words,),
+        "number": (pa.int32(),),
+        "hits": (pa.binary(),),
+        **dict.fromkeys((*TEXTS, *WORDS), (words,)),
+        **dict.fromkeys(NUMBERS, (pa.int64(), pa.float64())),
+        **dict.fromkeys(PLACES, (pa.int32(),)),
+    }
 
 
 def _pyarrow(path: Path) -> tuple[Any, Any]:

@@ -40,25 +40,37 @@ _FAULTS = (KeyError, TypeError, ValueError, AttributeError, RecursionError, Over
 def shared_part(part: dict[str, Any]) -> Shared | None:
     """Return the fields that a cell shares with others, ready for hashing its key; None if unsound."""
     try:
-        pool, origin = part.get("pool_spec") or {"normalise": "", "kernels": []}, part["provenance"]
-        task = part.get("task", "classification")
-        good = (
-            all(_have_kinds(*pair) for pair in ((part, _SHARED), (pool, _POOL), (origin, _PROVENANCE)))
-            and "data" in part
-            and task in TASKS
-            and part.get("T", 1) > 0
-            and part.get("m", 0) >= 0
-            and part.get("pool_spec") != {}
-            and all(type(kernel["kind"]) is str for kernel in pool["kernels"])
-            and all(type(version) is str for version in origin.get("versions", {}).values())
-        )
+        good = _are_shared(part) and "data" in part and "provenance" in part
         part.setdefault("source", None)  # ours have none: all lines then have the same fields
-        rounds = part.setdefault("rounds", None)
-        good &= rounds is None or (len(rounds) == 2 and 0 <= rounds[0] < rounds[1])
+        part.setdefault("rounds", None)
         before, after = key_text(part)
     except _FAULTS:
         return None
     return (part, hashlib.sha256(before), after) if good else None
+
+
+def is_shared(name: str, value: Any) -> bool:
+    """Return whether cells may share this value of a field; of one that is no such field always True."""
+    try:
+        return _are_shared({name: value})
+    except _FAULTS:
+        return False
+
+
+def _are_shared(part: dict[str, Any]) -> bool:
+    """Return whether the fields that are there have their types and ranges; may raise one of _FAULTS."""
+    pool, origin = part.get("pool_spec") or {"normalise": "", "kernels": []}, part.get("provenance", {})
+    rounds = part.get("rounds")
+    return (
+        all(_have_kinds(*pair) for pair in ((part, _SHARED), (pool, _POOL), (origin, _PROVENANCE)))
+        and part.get("task", "classification") in TASKS
+        and part.get("T", 1) > 0
+        and part.get("m", 0) >= 0
+        and part.get("pool_spec") != {}
+        and all(type(kernel["kind"]) is str for kernel in pool["kernels"])
+        and all(type(version) is str for version in origin.get("versions", {}).values())
+        and (rounds is None or (len(rounds) == 2 and 0 <= rounds[0] < rounds[1]))
+    )
 
 
 def _have_kinds(part: dict[str, Any], kinds: Kinds) -> bool:

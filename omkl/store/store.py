@@ -12,6 +12,7 @@ read is in lines.py and soundness.py.
 import contextlib
 import os
 import socket
+import stat
 import time
 import uuid
 import warnings
@@ -21,7 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from omkl.errors import path_error
-from omkl.files import Lock, hold, sync_folder
+from omkl.files import Lock, hold, remove_unused, sync_folder
 from omkl.store.fields import NAMES, OBJECTS
 from omkl.store.frames import BATCH, Columns, Frame, as_row, no_collection
 from omkl.store.lines import Broken, Line, encode_cell, encode_curve
@@ -31,6 +32,12 @@ from omkl.store.segments import SUFFIX, Keys, Select
 if TYPE_CHECKING:
     import pandas as pd
 
+FOLDERS = ("cells", "curves")  # in the order in which they are read: a cell implies its curve
+PARTS = ".*.part"  # files that an interrupted change left
+ADVICE = (
+    ". The finished cells are safe. Make room, or choose another folder with store=PATH, "
+    "and run the same command again"
+)
 SYNC_SECONDS = 1.0  # of tiny cells, fsync would take most of the time
 
 
@@ -72,22 +79,41 @@ class Store:
         if time.monotonic() - self._synced >= SYNC_SECONDS:
             self._sync()
 
+    @property
+    def name(self) -> str:
+        """The name of the files that this process writes to, once they are open."""
+        return self._name
+
     def open(self) -> None:
-        """Open this process's files now, so that an unwritable store is noticed before any work."""
+        """Open this process's files now, so that an unwritable store is noticed before any work.
+
+        What killed processes left is removed.
+        """
         if self._files and self._owner == os.getpid():
             return
         self._files, self._lock, self._owner = {}, None, os.getpid()
-        host = "".join(c if c.isalnum() else "-" for c in socket.gethostname())[:40]
-        self._name = f"{host}-{os.getpid()}-{uuid.uuid4().hex[:8]}.jsonl"
         flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
         with self.writing():
             for folder in ("locks", "curves", "cells"):
                 (self.path / folder).mkdir(parents=True, exist_ok=True)
-            with contextlib.suppress(OSError):  # without locks a store can be written, not pruned
-                self._lock = hold(writer_lock(self.path, self._name))
+            remove_ownerless(self.path)
+            self._take_name()
             for folder in ("curves", "cells"):
                 self._files[folder] = os.open(self.path / folder / self._name, flags, 0o644)
                 sync_folder(self.path / folder)
+
+    def _take_name(self) -> None:
+        """Choose a name for this process's files, and hold its lock."""
+        host = "".join(c if c.isalnum() else "-" for c in socket.gethostname())[:40]
+        while True:
+            self._name = f"{host}-{os.getpid()}-{uuid.uuid4().hex[:8]}.jsonl"
+            path = writer_lock(self.path, self._name)
+            try:
+                self._lock = hold(path)
+            except OSError:
+                return  # without locks a store can be written, not pruned
+            if self._lock is not None and path.exists():
+                return  # else another process took it for one that nobody holds
 
     def close(self) -> None:
         """Make all lines durable, close this process's files and remove those that stayed empty."""
@@ -137,16 +163,12 @@ class Store:
         self._shut()
 
     @contextlib.contextmanager
-    def writing(self) -> Iterator[None]:
+    def writing(self, advice: str = ADVICE) -> Iterator[None]:
         """Turn an OSError into an OmklError that says what to do; this process then starts new files."""
         try:
             yield
         except OSError as error:
             self._shut()
-            advice = (
-                ". The finished cells are safe. Make room, or choose another folder with store=PATH, "
-                "and run the same command again"
-            )
             raise path_error(f"write to the store {self.path}", error, advice) from error
 
     # ---------------------------------------------------------------- reading
@@ -263,6 +285,17 @@ def newest(lines: Iterable[Line]) -> Iterable[Line]:
 def writer_lock(store: Path, name: str) -> Path:
     """Return the lock file that the writer of ``cells/NAME`` and ``curves/NAME`` holds."""
     return store / "locks" / f"{name}.lock"
+
+
+def remove_ownerless(store: Path) -> None:
+    """Remove what killed processes left in a store: lock files and half-written files that nobody holds."""
+    for path in (store / "locks").glob("*.jsonl.lock"):
+        if stat.S_ISREG(path.lstat().st_mode) and (lock := hold(path)):
+            lock.release()
+            path.unlink(missing_ok=True)
+    for folder in FOLDERS:
+        for path in (store / folder).glob(PARTS):
+            remove_unused(path)
 
 
 def listed(broken: list[Broken]) -> str:

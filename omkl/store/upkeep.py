@@ -6,7 +6,6 @@ Files that a running sweep writes to are never changed: it holds a lock of their
 
 import contextlib
 import os
-import stat
 import uuid
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -16,10 +15,9 @@ from omkl.files import hold, locked, replacing
 from omkl.store.lines import Line, pieces
 from omkl.store.reading import LINES, content, named
 from omkl.store.segments import SUFFIX, About, Damaged, Segment, Select
-from omkl.store.store import Store, writer_lock
+from omkl.store.store import PARTS, Store, remove_ownerless, writer_lock
 
-FOLDERS = ("cells", "curves")  # in the order in which they are read: a cell implies its curve
-PARTS = ".*.part"  # files that an interrupted change left
+ADVICE = ". Nothing is lost. Make room, or let the folder be writable, and run the same command again"
 
 
 @contextlib.contextmanager
@@ -33,7 +31,8 @@ def alone(store: Store) -> Iterator[None]:
                 "; copy it to a folder that you may write to, on a file system with locks, and work there"
             )
             raise path_error(f"lock the store {store.path}", error, advice) from error
-        with store.writing():
+        with store.writing(ADVICE):
+            remove_ownerless(store.path)
             yield
 
 
@@ -77,14 +76,6 @@ def rewrite_file(store: Store, path: Path, seen: tuple[int, ...] | None, changes
     finally:
         lock.release()
         writer_lock(store.path, path.name).unlink(missing_ok=True)
-
-
-def forget_writers(store: Store) -> None:
-    """Remove the lock files of writers that were killed: nobody holds those locks."""
-    for path in (store.path / "locks").glob("*.jsonl.lock"):
-        if stat.S_ISREG(path.lstat().st_mode) and (lock := hold(path)):
-            lock.release()
-            path.unlink(missing_ok=True)
 
 
 # -------------------------------------------------------------------- segments

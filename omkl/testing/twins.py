@@ -178,6 +178,7 @@ def assert_equal(name: str, data: Dataset, order: np.ndarray, passes: Passes) ->
     far = np.abs(result.scores).max()
     close = np.isclose(trace.score, result.scores, rtol=near, atol=near * far, equal_nan=True)
     _same_rounds("score", trace.score, result.scores, ~close)
+    _same_measures(name, figures, trace, result)
     if result.weights is not None and figures["weights"] is not None:
         rtol = 1e-4 if name in ROUGH else 1e-9
         np.testing.assert_allclose(figures["weights"], result.weights, rtol=rtol, atol=1e-300)
@@ -212,6 +213,18 @@ def assert_equal(name: str, data: Dataset, order: np.ndarray, passes: Passes) ->
     np.testing.assert_allclose(kept["A"] * scale, coefficients, rtol=1e-5, atol=1e-9)
     if not stores_all:
         np.testing.assert_array_equal(kept["A"] * scale != 0, coefficients != 0)
+
+
+def _same_measures(name: str, figures: dict[str, Any], trace: Trace, result: Result) -> None:
+    """Compare what a learner reports beside its scores (about.measures)."""
+    assert trace.further is not None
+    reported = np.zeros((0, 0)) if result.further is None else np.asarray(result.further)
+    for at, measure in enumerate(learner_spec(name).measures):
+        said = f"record(..., further=[...]) and Result.further have the learner's {measure} of each round"
+        assert reported.shape == trace.further.shape, said
+        own, twins = trace.further[:, at], reported[:, at]
+        _same_rounds(measure, own, twins, ~np.isclose(own, twins, rtol=1e-9, atol=1e-9, equal_nan=True))
+        assert np.isclose(figures[measure], twins.mean(), rtol=1e-9, atol=1e-9)
 
 
 def assert_same_slots(data: Dataset, order: np.ndarray, B: Any, scale: np.ndarray, result: Result) -> None:

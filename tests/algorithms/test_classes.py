@@ -180,11 +180,11 @@ def test_defaults_of_regression_are_those_of_the_paper():
 
 def test_the_error_of_the_authors_first_round_is_that_of_its_prediction():
     data = dataclasses.replace(clouds(T=50), task="regression", y=np.full(50, 0.25))
-    spec = learner_spec("adaraker")
-    params = {**spec.usual("regression"), "variant": "authors"}
+    spec = learner_spec("adaraker_authors")
+    params = spec.usual("regression")
     figures = run_pass(spec, params, GAUSS3, data, np.arange(50), 1)
     assert figures["curve"]["loss"][0] == 0.25**2
-    learner = new_learner("adaraker", GAUSS3, data.d, rounds=50, **params)
+    learner = new_learner("adaraker_authors", GAUSS3, data.d, rounds=50, **params)
     assert learner.run(stream_of(data))[0].score[0] == 0.0
 
 

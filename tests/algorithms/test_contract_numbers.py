@@ -25,7 +25,7 @@ FREEING = ("ahpatron", "bomkc_ahpatron", "dualsgd")  # a full budget loses sever
 @pytest.mark.parametrize(
     ("name", "over"),
     [
-        (name, {"beta": beta} if beta else {})
+        (name, dict.fromkeys({"alpha", "beta"} & learner_spec(name).defaults.keys(), beta) if beta else {})
         for name in learner_names()
         for beta in ([1e-300, 0.5, 1 - 1e-15] if "beta" in learner_spec(name).defaults else [None])
     ],

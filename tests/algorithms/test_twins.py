@@ -53,6 +53,8 @@ OPTIONS = [
     ("bomkc_projectron", {"budget": 7}),
     ("bomkc_projectronpp", {"budget": 7}),
     ("bomkc_nogd", {"budget": 12, "rank": 0.5}),
+    ("bomkc_nogd", {"budget": 13, "rank": 0.2}),  # 2.6 eigenvalues: 3
+    ("bomkc_nogd", {"budget": 12, "rank": 0.2}),  # 2.4: 2
     ("ahpatron", {"budget": 12, "eps": 0.2}),
     ("bomkc_ahpatron", {"budget": 12, "gamma": 0.9}),
     ("avp", {"U": 1.5, "eta": 0.4}),
@@ -211,6 +213,40 @@ def test_rows_of_zeros_first_and_between_equal_the_twin(name):
     X, y = rng.normal(size=(60, 3)), rng.choice([-1.0, 1.0], 60)
     X[::4] = 0.0
     compare(name, dataset(X, y, "zero rows between"), np.arange(60), None, kernel={"kind": "linear"})
+
+
+SOLVED_OR_SQUARED = [
+    name
+    for name in learner_names()
+    if (name in twins.SOLVED or "regression" in learner_spec(name).tasks)
+    and not (learner_spec(name).pool == "gaussian" or learner_spec(name).kernels == "none")
+]
+
+
+@pytest.mark.parametrize("name", SOLVED_OR_SQUARED)
+@pytest.mark.parametrize("length", [0.6, 1.3])
+def test_kernels_whose_own_values_are_not_1_equal_the_twin(length, name, monkeypatch):
+    """Where systems are solved and losses squared, of scaled data: kappa(x, x) from 0.1 to 5 in a stream."""
+    monkeypatch.setattr(twins, "fitting", lambda spec, given: given)  # polynomials too
+    rng = np.random.default_rng(5)
+    X, y = rng.normal(size=(120, 4)), rng.choice([-1.0, 1.0], 120)
+    X *= length * rng.uniform(0.5, 1.0, (120, 1)) / np.linalg.norm(X, axis=1, keepdims=True)
+    kernel = {"kind": "polynomial", "degree": 4, "scale": 0.7, "coef0": 0.5}
+    own = {"kernel": kernel} if learner_spec(name).kernels == "own" else {}
+    own |= {"nu": 0.1} if name == "krls_ald" else {}  # distances from the span on both sides of it
+    data = dataset(X, y, f"rows of length {length}")
+    with np.errstate(over="ignore"):
+        compare(name, data, np.arange(120), "paper16", **{**SMALL.get(name, {}), **own})
+
+
+@pytest.mark.parametrize(("name", "over"), [("bomkc_bpas", {"budget": 8}), ("omkc_ddpa", {})])
+def test_sums_of_passive_aggressive_learners_are_plain_on_rows_of_0_and_1(name, over):
+    """Terms cancel exactly there: in another order, or with costs of other terms, the counts are others."""
+    rng = np.random.default_rng(0)
+    X = (rng.random((400, 6)) < 0.35).astype(float)
+    y = np.where(X[:, :4].sum(1) + X[:, 4] * rng.normal(size=400) > 1.4, 1.0, -1.0)
+    y *= np.where(rng.random(400) < 0.1, -1.0, 1.0)
+    compare(name, dataset(X, y, "rows of 0 and 1"), np.arange(400), "paper16", **over)
 
 
 @pytest.mark.parametrize(

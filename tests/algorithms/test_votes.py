@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 from reference import TWINS
-from support.engine_cases import csr
+from support.engine_cases import csr, dataset, one_pass
 
 from omkl import seeds
 from omkl.config import learner_names, learner_spec
-from omkl.engine.experts import discount, weighted_vote, weighted_vote_of
+from omkl.engine.experts import discount, discount_by, weighted_vote, weighted_vote_of
 from omkl.engine.stream import make_stream
 from omkl.learner import Learner
 
@@ -130,3 +130,40 @@ def test_ties_are_mistakes_as_in_exact_arithmetic(name, over):
         np.testing.assert_allclose(learner.weights, twin.weights, rtol=1e-9)
         ties += (twin.scores == 0).sum()
     assert ties > 0
+
+
+# -------------------------------------------------------------------- weights that would underflow
+
+HEDGE = [
+    *("omkc_dd", "omkc_ddpa", "omkc_ds", "omklp_da1", "bomkc_rbp", "bomkc_forgetron", "bomkc_bogd"),
+    *("bomkc_bpas", "bomkc_projectron", "bomkc_projectronpp", "bomkc_ahpatron"),
+]
+TINY = np.finfo(float).tiny
+
+
+@pytest.mark.parametrize("name", HEDGE)
+def test_a_kernel_whose_weight_would_have_underflowed_can_win_it_back(name):
+    """First the narrow Gaussian knows both rows, and one slope cannot; then no row is near another."""
+    half = 800
+    x = np.concatenate([np.tile([1.0, 2.0], half // 2), 100.0 * np.arange(1, half + 1)])
+    y = np.concatenate([np.tile([1.0, -1.0], half // 2), -np.ones(half)])
+    kernels = [{"kind": "linear"}, {"kind": "gaussian", "sigma": 0.1}]
+    discounts = {key: 0.1 for key in ("beta", "gamma") if key in learner_spec(name).defaults}
+    given = {"normalise": "none", "kernels": kernels}
+    learner, trace = one_pass(name, dataset(x[:, None] / 3.0, y), given, **discounts)
+    assert trace.mistake[:half].sum() == 2
+    first, later = trace.mistake[half : half + 308], trace.mistake[half + 308 :]
+    assert first.all()  # one for each power of ten down to the smallest normal number
+    assert not later.any()
+    assert learner.weights.tolist() == [1.0, TINY]
+
+
+def test_weights_of_any_loss_stay_at_the_smallest_normal_number_and_come_back():
+    w = np.array([0.5, 0.5])
+    discount_by(w, 0.1, np.array([500.0, 0.0]))
+    assert w.tolist() == [TINY / 0.5, 1.0]
+    discount_by(w, 0.1, np.array([-400.0, 0.0]))
+    np.testing.assert_allclose(w, [2 / 3, 1 / 3], rtol=1e-12)
+    discount(w, 1e-300, np.array([False, True]))
+    discount(w, 1e-300, np.array([False, True]))
+    assert w.tolist() == [1.0, TINY]

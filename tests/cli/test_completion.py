@@ -8,9 +8,11 @@ import pytest
 from support import ROOT
 
 from omkl.cli.completion import SCRIPTS, candidates
+from omkl.cli.help_texts import KEYS
 from omkl.cli.parser import build_parser
 from omkl.config import learner_names
 from omkl.config.groups import groups
+from omkl.config.plans import PREPARATION
 from omkl.data import registry
 
 PARSERS = build_parser().parse_args(["completion", "bash"]).parsers
@@ -33,6 +35,10 @@ def offered(line: str) -> list[str]:
         ("omkl run algo.beta=", ["algo.beta=0.8"]),
         ("omkl run data=wd", ["data=wdbc"]),
         ("omkl run order=f", ["order=file"]),
+        ("omkl run data=my.csv header=", ["header=auto", "header=yes", "header=no"]),
+        ("omkl run data=my.csv de", ["delimiter=", "decimal="]),
+        ("omkl fit data=my.csv na", ["na="]),
+        ("omkl run index_base=", ["index_base=auto", "index_base=0", "index_base=1"]),
         ("omkl run exec=dask exec.w", ["exec.wait="]),
         ("omkl run pool.normalise=c", ["pool.normalise=cosine"]),
         ("omkl run yardsticks=[arow,maj", ["yardsticks=[arow,majority"]),
@@ -57,6 +63,12 @@ def test_all_names_are_offered():
     names = {word.removeprefix("algo=") for word in offered("omkl run algo=")}
     assert names == {*learner_names(), *groups()}
     assert {f"data={name}" for name in registry.names()} <= set(offered("omkl run data="))
+
+
+def test_settings_of_files_are_offered_and_in_the_help():
+    names = {word.removesuffix("=") for word in offered("omkl run ")}
+    assert names >= {*PREPARATION, "task"}
+    assert all(f" {name}=" in KEYS for name in (*PREPARATION, "task"))
 
 
 def test_paths_are_offered_with_a_slash_after_folders(tmp_path, monkeypatch):

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -81,6 +82,18 @@ def test_a_yaml_s_state_and_revision_are_part_of_the_key(place):
     for folder in ("one", "two", "three"):
         assert main([*RUN, "--with", folder]) == 0
     assert len({line["key"] for line in lines()}) == 9
+
+
+def test_what_a_saved_model_is_held_to_is_no_part_of_the_key(place, monkeypatch):
+    from omkl.learner.source import source
+
+    tiny(place / "one")
+    tiny(place / "two", **{"conf/algo/tiny.yaml": YAML.replace("[d]}", '[d], domain: "(-1e9, 1e9)"}')})
+    sources = []
+    for folder in ("one", "two"):
+        monkeypatch.setenv(EXTENSIONS, str(place / folder))
+        sources.append((learner_spec("tiny").state["v"].domain, source(learner_spec("tiny"))))
+    assert sources == [(None, sources[0][1]), ("(-1e9, 1e9)", sources[0][1])]
 
 
 @pytest.mark.parametrize(
@@ -170,6 +183,26 @@ def test_pools_and_data_sets_of_omkl_path(place, capsys, monkeypatch):
     assert str(place / "mine/data/my.libsvm") in capsys.readouterr().out
     assert main(["data", "verify", "mine"]) == 2
     assert "label '-1'; expected one of 0, 1" in capsys.readouterr().err
+
+
+def test_the_commands_that_tune_prints_work_as_they_are(place, capsys):
+    tiny(place / "my learners")
+    words = ["algo=tiny", "data=wdbc", "trials=3", "reps=2", "--format", "json"]
+    assert main(["tune", *words, "--with", "my learners"]) == 0
+    (row,) = json.loads(capsys.readouterr().out)["tuned"]
+    assert shlex.split(row["command"])[-2:] == ["--with", str(place / "my learners")]
+    before = len(lines())
+    assert main([*shlex.split(row["command"])[1:], "yardsticks=[]"]) == 0
+    assert len(lines()) == before
+
+
+@pytest.mark.parametrize("command", [["run", "reps=2"], ["sweep", "algo.alpha=0.1,1"], ["tune", "trials=2"]])
+def test_a_dry_run_of_another_package_s_estimator(place, capsys, command):
+    sgd = estimator("sklearn.linear_model:SGDClassifier", alpha="value: 0.1, domain: '(0, inf)'")
+    write(place / "mine", {"conf/algo/sgd.yaml": sgd})
+    words = [*command, "algo=sgd", "data=wdbc", "--with", "mine", "--dry-run"]
+    assert main([*words, "yardsticks=[]"] if command[0] != "tune" else words) == 0
+    assert "0 in the store" in capsys.readouterr().out
 
 
 @pytest.mark.slow

@@ -22,7 +22,7 @@ from omkl.errors import OmklError, UserError
 from omkl.store.store import Store, StoreWarning
 
 TARGETS = targets()
-EXAMPLES = {"config": 8, "command": 40, "words": 100, "spec": 100, "store": 100}
+EXAMPLES = {"config": 8, "command": 40, "words": 100, "spec": 100, "store": 100, "models": 60}
 fuzz = script("fuzz")
 
 

@@ -22,6 +22,7 @@ def with_choices(name: str, key: str, choices: list):
 def passed(spec, **params) -> float:
     rng = np.random.default_rng(7)
     data = SimpleNamespace(
+        name="made",
         indptr=np.arange(0, 121, 2),
         indices=np.tile(np.array([0, 1], np.int32), 60),
         values=rng.random(120),

@@ -10,7 +10,7 @@ from omkl.errors import UserError
 from omkl.paths import conf_folder
 
 LEARNER = {
-    "beta": {"value": 0.8, "domain": "(0, 1)", "help": "discount"},
+    "beta": {"value": 0.8, "domain": "(0, 1)", "help": "discount", "search": "linear 0.1 0.9"},
     "about": {
         "function": "omkc_dd",
         "label": "Mine",
@@ -99,6 +99,9 @@ def test_a_learner_can_build_on_a_shared_part(conf):
         ("about.groups", ["two words"], "about.groups: 'two words' is not a name of a group"),
         ("about.stochastic", "yes please", "about.stochastic: must be true or false"),
         ("about.lable", "x", "unknown key 'about.lable' (did you mean 'label'?)"),
+        ("about.task", [[[]]], "about.task: must be one of classification, regression, novelty, got [[]]"),
+        ("about.task", {"a": {}}, "about.task: must be one of classification, regression, novelty, got {'a"),
+        ("about.state", {"w": {"shape": ["m"], "grows": [[]]}}, "grows: there is no array [[]]"),
         ("about.kernels", "own", "'about.kernels: own' and a hyperparameter 'kernel: kernel' go together"),
         ("about.yardstick", True, "a yardstick has its own kernel or none"),
         ("about.state", ["w"], "about.state: must be a mapping"),
@@ -127,8 +130,9 @@ def test_a_faulty_learner_names_file_and_key(conf, path, value, said):
         (b"", "mine.yaml: 'about' is missing"),
         (b"beta: \xff\n", "mine.yaml: not UTF-8 text"),
         (b"1: 2\nabout: {}\n", "mine.yaml: the key 1 must be a word, got int"),
-        (b"beta: ${oc.env\n", "cannot be composed"),
-        (b"defaults: [nowhere]\n", "cannot be composed"),
+        (b"beta: ${oc.env\n", "mine.yaml: cannot be composed"),
+        (b"defaults: [nowhere]\n", "mine.yaml: cannot be composed"),
+        (b"beta: {null: 1}\nabout: {}\n", "mine.yaml: cannot be composed: "),
     ],
 )
 def test_malformed_yaml_names_file_and_line(conf, text, said):

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from omkl import schema
 from omkl.config import domains
 from omkl.config.domains import check_kernel, check_kernels, kinds
 from omkl.engine.kernels import EITHER, KINDS, constants
@@ -52,9 +53,9 @@ def test_an_int_becomes_a_float_where_the_domain_is_one_of_floats():
 
 @given(FINITE)
 def test_canonical_moves_a_float_by_a_few_units_at_most_and_only_once(number):
-    result = domains.canonical(number)
+    result = schema.canonical(number)
     assert abs(result - number) <= 4 * math.ulp(number)
-    assert repr(domains.canonical(result)) == repr(result)
+    assert repr(schema.canonical(result)) == repr(result)
     assert math.copysign(1.0, result) == 1.0 or result < 0
 
 
@@ -62,13 +63,13 @@ def test_canonical_moves_a_float_by_a_few_units_at_most_and_only_once(number):
 def test_canonical_removes_the_dust_of_decimal_arithmetic(digits, exponent, times):
     exact = float(f"{digits * times}e{exponent}")
     dusty = times * float(f"{digits}e{exponent}")
-    assert domains.canonical(dusty) == exact
+    assert schema.canonical(dusty) == exact
 
 
 def test_canonical_keeps_irrational_widths():
-    assert domains.canonical(0.30000000000000004) == 0.3
+    assert schema.canonical(0.30000000000000004) == 0.3
     for number in (2**-0.5, 2**0.5, 1 / 3, math.pi, 0.1234567890123456):
-        assert domains.canonical(number) == number
+        assert schema.canonical(number) == number
 
 
 @pytest.mark.parametrize(

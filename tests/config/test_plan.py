@@ -238,6 +238,22 @@ def test_learners_for_two_classes_are_left_out_of_groups_and_named_where_named(t
     assert len(expand(one)) == 1
 
 
+def test_a_positive_class_is_read_as_it_is_written(tmp_path):
+    (tmp_path / "my.csv").write_text("1,a\n2,b\n")
+    texts = "1 1.0 2.10 +1 -1 007 1e3 1_000 True true yes 1.2.3"
+    for text, read in [
+        *((text, text) for text in texts.split()),
+        ('"1,3"', "1,3"),
+        ("'a b'", "a b"),
+        ("null", None),
+    ]:
+        made = plan(["algo=alma", f"data={tmp_path / 'my.csv'}", f"positive={text}", "yardsticks=[]"])
+        assert made.preparation.positive == read
+    for wrong in ("{a:1}", "[a]", '""', "1,2"):
+        with pytest.raises(UserError, match="positive"):
+            plan(["algo=alma", f"data={tmp_path / 'my.csv'}", f"positive={wrong}"])
+
+
 def test_learners_whose_usual_budget_is_more_than_the_examples_are_left_out_of_groups(tmp_path):
     (tmp_path / "two.libsvm").write_text("1 1:1\n-1 1:2\n")
     data = f"data={tmp_path / 'two.libsvm'}"

@@ -43,6 +43,9 @@ def test_the_arrays_given_stay_as_they_are():
     np.testing.assert_array_equal(X.data, before)
 
 
+DAYS = pd.Series(pd.to_datetime(["2025-01-01", "2025-01-02"]))
+
+
 @pytest.mark.parametrize(
     ("X", "y", "said"),
     [
@@ -50,6 +53,22 @@ def test_the_arrays_given_stay_as_they_are():
         (pd.DataFrame({"a": [1, 2], "b": ["x", "y"]}), [0, 1], "'b' holds values that are not numbers"),
         ([[1.0], [2.0]], [0, 1, 1], "3 labels for 2 rows"),
         ([[1.0], [2.0], [3.0]], [0, 0.5, 2], "3 different labels"),
+        (pd.DataFrame([[1.0, "red"], [2.0, "blue"]]), [0, 1], "column '1' holds .* such as 'red' in row 0"),
+        (pd.DataFrame([[1.0, 2.0], [2.0, 3.0]]).mul(1j), [0, 1], "column '0' holds complex numbers"),
+        (pd.DataFrame({"a": [1, 2], "b": pd.array([1, None], "Int64")}), [0, 1], "'b' has no value in row 1"),
+        (pd.DataFrame({"a": [1.0, 2], "t": DAYS}), [0, 1], "column 't' holds dates or times; make a number"),
+        (pd.DataFrame({"t": DAYS}), [0, 1], "column 't' holds dates or times"),
+        (DAYS.to_numpy()[:, None], [0, 1], "column 0 holds dates or times"),
+        (np.array([[np.timedelta64(1, "s")], [2]], object), [0, 1], "column 0 holds dates or times"),
+        (sp.csr_array([[1j], [2]]), [0, 1], "X holds complex numbers"),
+        (np.array([[1 + 2j], [3.0]]), [0, 1], "column 0 holds complex numbers"),
+        (
+            np.ma.masked_greater([[0.0, 9.0], [1.0, 0.5]], 5),
+            [0, 1],
+            "column 1 is masked in row 0; fill it in",
+        ),
+        ([[1.0], [2.0, 3.0]], [0, 1], "X is not an array of numbers"),
+        ([["a"], [2.0]], [0, 1], "column 0 holds values that are not numbers, such as 'a' in row 0"),
         (np.empty((0, 2)), [], "must have rows and columns"),
     ],
 )
@@ -60,3 +79,61 @@ def test_what_is_wrong_is_named(X, y, said):
 
 def test_targets():
     assert from_arrays([[1.0], [2.0], [3.0]], [0.5, 2, 7], task="regression").y.tolist() == [0.5, 2.0, 7.0]
+
+
+@pytest.mark.parametrize("task", ["classification", "regression"])
+@pytest.mark.parametrize(
+    "y",
+    [
+        [1.0, np.nan, 0.0],
+        np.array([1.0, np.nan, 0.0], "f4"),
+        [1, None, 0],
+        ["yes", None, "no"],
+        np.array(["yes", np.nan, "no"]),
+        np.array(["yes", np.nan, "no"], object),
+        pd.array([1, None, 0], "Int64"),
+        pd.array([True, None, False], "boolean"),
+        pd.Series(["yes", None, "no"]),
+        pd.Series(["yes", None, "no"], dtype="string"),
+        pd.Categorical(["yes", None, "no"]),
+        np.ma.masked_equal([1, 7, 0], 7),
+    ],
+)
+def test_a_missing_label_is_refused(task, y):
+    with pytest.raises(
+        UserError, match="arrays: the label of row 1 is missing; give it one, or leave the row"
+    ):
+        from_arrays(np.eye(3), y, task=task)
+
+
+@pytest.mark.parametrize("task", ["classification", "regression"])
+def test_dates_and_complex_numbers_are_no_labels(task):
+    for y in (DAYS, DAYS.diff(), list(DAYS), DAYS.to_numpy("M8[D]"), DAYS.astype(object)):
+        with pytest.raises(UserError, match="the labels are dates or times; give a number"):
+            from_arrays(np.eye(2), y, task=task)
+    with pytest.raises(UserError, match="the labels are complex numbers"):
+        from_arrays(np.eye(2), [1j, 2], task=task)
+    assert from_arrays(np.eye(2), DAYS.astype(str)).classes == ("2025-01-01", "2025-01-02")
+
+
+@pytest.mark.parametrize(
+    ("y", "classes"),
+    [
+        ([1, "1.0", 0], ("0", "1")),
+        (["None", "Mild", "Mild"], ("Mild", "None")),
+        ([True, False, True], ("False", "True")),
+        (pd.array([True, False, True], "boolean"), ("False", "True")),
+        (["007", "7", "7"], ("007", "7")),
+        (np.array([0, 1, 1], np.uint8), ("0", "1")),
+        (np.array([b"a", b"b", b"b"]), ("a", "b")),
+        (np.ma.array([0, 1, 1]), ("0", "1")),
+    ],
+)
+def test_classes_of_labels_in_memory(y, classes):
+    assert from_arrays(np.eye(3), y).classes == classes
+
+
+def test_a_frame_of_any_number_types_and_an_unmasked_array():
+    frame = pd.DataFrame({0: [True, False], 1: pd.array([1, 2], "Int64"), 2: np.array([0.5, 1], "f4")})
+    assert from_arrays(frame, [0, 1]).values.tolist() == [1, 1, 0.5, 2, 1]
+    assert from_arrays(np.ma.array([[1, 2], [3, 4]]), [0, 1]).values.tolist() == [1, 2, 3, 4]

@@ -4,6 +4,7 @@ import bz2
 import gzip
 import io
 import lzma
+import re
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 
 from omkl import data
 from omkl.data import data_files, parse
+from omkl.data.recipe import Preparation
 from omkl.errors import UserError
 
 
@@ -75,7 +77,7 @@ BROKEN = {
     "1 1:2:3": "is not a number",
     "1 2:1 2:1": "index 2 after 2; indices must ascend",
     "1 3:1 2:1": "index 2 after 3; indices must ascend",
-    "1 0:1": "index 0; LIBSVM indices start at 1",
+    "1 0:1": "index 0, but the columns count from 1 (index_base=1)",
     "1 -1:1": "'-1:1' is not 'index:value'",
     "1 1.0:1": "'1.0:1' is not 'index:value'",
     "1 +1:1": "'+1:1' is not 'index:value'",
@@ -91,9 +93,10 @@ BROKEN = {
     "1 1:1 7": "'7' is not 'index:value'",
     "nan 1:1": "label: 'nan' is not finite",
     "abc 1:1": "label: 'abc' is not a number",
-    "1:1 2:1": "label: '1:1' is not a number",
+    "1:1 2:1": "no label before '1:1'",
     "1 qid:3 1:1": "belongs to a ranking file",
-    "1,2 1:1": "label: '1,2' is not a number",
+    "5.1,3.5,Iris": "label: '5.1,3.5,Iris' is not a number",
+    "1,2 1:1": "more than one label (1,2); write one in each line",
     "1 1:1\0": "a NUL byte in the line; remove it",
     "1 1:\u0661": "is not a number",
 }
@@ -132,7 +135,7 @@ def test_block_and_line_readers_agree_and_keep_every_bit(rows, space, end):
     text = end.join(
         space.join([str(y), *(f"{i}:{x!r}" for i, x in sorted(xs.items()))]) for y, xs in rows
     ).encode()
-    fast, slow = parse._fast_block(text), parse._slow_block(text, 1, "text")
+    fast, slow = parse._fast_block(text, 1), parse._slow_block(text, 1, "text", 1)
     assert fast is not None
     for a, b in zip(fast, slow, strict=True):
         assert np.array_equal(a, b)
@@ -142,9 +145,9 @@ def test_block_and_line_readers_agree_and_keep_every_bit(rows, space, end):
 @settings(max_examples=300, deadline=None)
 @given(st.text(alphabet="1290:.-+e# \n\tna", max_size=25))
 def test_block_reader_never_accepts_what_the_line_reader_refuses(text):
-    fast = parse._fast_block(text.encode())
+    fast = parse._fast_block(text.encode(), 1)
     if fast is not None:
-        slow = parse._slow_block(text.encode(), 1, "text")
+        slow = parse._slow_block(text.encode(), 1, "text", 1)
         assert all(np.array_equal(a, b) for a, b in zip(fast, slow, strict=True))
 
 
@@ -288,3 +291,30 @@ def test_unknown_name_and_missing_file():
         data.load("svmgiude3")
     with pytest.raises(UserError, match="neither a registered data set"):
         data.load("no/such/file.libsvm")
+
+
+@pytest.mark.parametrize("text", ["1 0:1 2:2\n-1 1:3\n", "1 1:3\n" * 3 + "-1 0:2\n# c\n", "1\n-1 0:1\n"])
+def test_an_index_0_is_the_first_column(tmp_path, text):
+    path = write(tmp_path / "a", text)
+    rows = parse.read_libsvm([path], base=None)
+    assert (rows.base, rows.d) == (0, 1 + max(int(part[0]) for part in re.findall(r"\d:", text)))
+    again = write(tmp_path / "b", re.sub(r"(\d):", lambda match: f"{int(match[1]) + 1}:", text))
+    assert dense(parse.read_libsvm([again])).tolist() == dense(rows).tolist()
+    assert parse.read_libsvm([again], base=None).base == 1
+    shifted = parse.read_libsvm([again], base=0)
+    assert (shifted.d, dense(shifted)[:, 0].tolist()) == (rows.d + 1, [0] * len(rows.labels))
+    with pytest.raises(UserError, match=r"a:\d: index 0, but the columns count from 1"):
+        parse.read_libsvm([path])
+    assert dense(parse.read_libsvm([path, again], base=None)).shape[1] == rows.d + 1
+
+
+def test_a_note_says_that_columns_count_from_0(tmp_path, monkeypatch):
+    monkeypatch.setenv("OMKL_CACHE", str(tmp_path / "cache"))
+    path = write(tmp_path / "my.txt", "1 0:1 2:2\n-1 1:3\n")
+    for _ in range(2):  # parsed, and of the copy
+        made = data.load(str(path))
+        assert made.notes == ("an index is 0, so the columns count from 0 (index_base=0)",)
+        assert (made.d, made.index_base) == (3, 0)
+    assert data.load(str(path), preparation=Preparation(index_base=0)).notes == ()
+    with pytest.raises(UserError, match=r"my\.txt:1: index 0, but the columns count from 1 \(index_base=1\)"):
+        data.load(str(path), preparation=Preparation(index_base=1))

@@ -157,6 +157,21 @@ def test_where_no_process_can_be_started_there_are_no_helpers(folder, monkeypatc
         pass
 
 
+def test_a_helper_that_fails_is_heard(folder, tmp_path, monkeypatch):
+    helper, processes, popen = tmp_path / "helper", [], subprocess.Popen
+    helper.write_text("#!/bin/sh\necho first >&2; echo no luck >&2; exit 3\n")
+    helper.chmod(0o755)
+    monkeypatch.setattr(sys, "executable", str(helper))
+    monkeypatch.setattr(warming, "_helpers", lambda settings: 1)
+    start = lambda *words, **how: processes.append(popen(*words, **how)) or processes[-1]  # noqa: E731
+    monkeypatch.setattr(warming.subprocess, "Popen", start)
+    with (
+        pytest.warns(UserWarning, match="^a process that helps to compile has failed: no luck$"),
+        warming._company(settings("majority")),
+    ):
+        processes[0].wait()
+
+
 @pytest.fixture
 def entries(monkeypatch):
     """The functions whose entries were wanted; nothing is compiled."""
@@ -191,6 +206,9 @@ class Idle:
         self.stdin = io.StringIO()
 
     def wait(self):
+        return 0
+
+    def poll(self):
         return 0
 
     def kill(self):

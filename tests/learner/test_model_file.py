@@ -1,17 +1,20 @@
 """Saved models: what is read is what was written, and nothing else is read."""
 
-import hashlib
-import json
+import contextlib
 import math
 import os
 import random
+import re
 import signal
 import struct
 import sys
+import tracemalloc
 
 import numpy as np
 import pytest
-from support.engine_cases import clouds, pool_for, stream_of
+from support.engine_cases import stream_of
+from support.fuzzing import finding
+from support.fuzzing_models import Models, about_of, content, forged, trained
 
 import omkl.data
 from omkl.config import learner_names, learner_spec, pool
@@ -20,16 +23,6 @@ from omkl.errors import Overflow, UserError
 from omkl.learner import Learner, model_file
 from omkl.learner.model import score
 from omkl.learner.saved import pack, unpack
-
-
-def trained(name, rounds=60):
-    """A learner in the middle of a stream, and the stream's rest."""
-    spec, data = learner_spec(name), clouds(160)
-    params = spec.usual(spec.tasks[0])
-    params |= {"budget": 8} if "budget" in params else {}
-    params |= {"tau": 10} if "tau" in params else {}
-    given = pool_for(spec, params, spec.usual_pool or "paper16_cosine")
-    return Learner(spec, params, given, data.d, 3, rounds=data.T), stream_of(data), rounds
 
 
 def halves(stream, at):
@@ -87,20 +80,6 @@ def test_a_save_killed_at_any_step_leaves_the_old_model_or_the_new(tmp_path):
     assert pack(loaded)[0] == pack(learner)[0]
 
 
-def content(path):
-    """The header and the arrays' bytes of a model."""
-    raw = path.read_bytes()[len(model_file.MAGIC) + 65 :]
-    length = int.from_bytes(raw[:8], "little")
-    return json.loads(raw[8 : 8 + length]), raw[8 + length :]
-
-
-def forged(path, header, arrays):
-    """A model with a hash that fits."""
-    text = json.dumps(header).encode()
-    rest = len(text).to_bytes(8, "little") + text + arrays
-    path.write_bytes(model_file.MAGIC + hashlib.sha256(rest).hexdigest().encode() + b"\n" + rest)
-
-
 @pytest.fixture
 def model(tmp_path):
     learner, stream, at = trained("bomkc_rbp")
@@ -109,14 +88,15 @@ def model(tmp_path):
     return tmp_path / "model.omkl"
 
 
-def test_arrays_with_nan_are_refused(model):
+@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
+def test_arrays_with_nan_are_refused(model, value):
     """Their scores would be NaN, and every prediction a mistake, without a word."""
-    header, arrays = content(model)
+    header, arrays = content(model.read_bytes())
     at, tried = 0, 0
     for name, kind, shape in header["arrays"]:
         if kind == "<f8" and math.prod(shape):
-            forged(model, header, arrays[:at] + struct.pack("<d", math.nan) + arrays[at + 8 :])
-            with pytest.raises(UserError, match=r"is not a valid model: .*holds NaN") as error:
+            model.write_bytes(forged(header, arrays[:at] + struct.pack("<d", value) + arrays[at + 8 :]))
+            with pytest.raises(UserError, match=r"is not a valid model: .*holds NaN or infinity") as error:
                 model_file.read(model)
             assert name.partition(".")[0] in str(error.value)
             tried += 1
@@ -124,9 +104,10 @@ def test_arrays_with_nan_are_refused(model):
     assert tried > 1
 
 
-def test_a_learner_that_overflowed_is_not_saved_and_the_file_stays(model):
+@pytest.mark.parametrize("value", [math.nan, math.inf])
+def test_a_learner_that_overflowed_is_not_saved_and_the_file_stays(model, value):
     learner, before = model_file.read(model)[0], model.read_bytes()
-    learner.state["B"].A[0, 0] = math.nan
+    learner.state["B"].A[0, 0] = value
     with pytest.raises(Overflow, match=r"what the model has learnt overflowed \(B\.A\)"):
         model_file.write(model, learner, {})
     assert model.read_bytes() == before
@@ -159,18 +140,26 @@ def test_a_damaged_file_is_refused(model):
         (lambda h: h["model"].update(block=0), "block must be"),
         (lambda h: h["model"]["rng"].update(bit_generator="MT19937"), "random generator"),
         (lambda h: h["model"]["rng"].pop("state"), "random generator"),
-        (lambda h: h["model"]["pool"]["kernels"].pop(), "is float64"),
+        (lambda h: h["model"]["pool"]["kernels"].pop(), r"'n_sv' is not of shape \(16,\)|is float64"),
         (lambda h: h["arrays"][0].__setitem__(2, [10**9, 10**9]), "longer than the file"),
         (lambda h: h["arrays"][0].__setitem__(1, "|O"), "type or shape"),
         (lambda h: h["arrays"].pop(), "longer than its arrays"),
         (lambda h: h["arrays"].append(["B.A", "<f8", [0]]), "given twice"),
         (lambda h: h["arrays"].append(["x.y", "<f8", [0]]), "no array 'x.y'"),
+        (lambda h: h["about"].update(classes=["a"]), "its classes are not 2 different names"),
+        (lambda h: h["about"].update(classes=["a", "a"]), "its classes are not 2 different names"),
+        (lambda h: h["about"].update(classes=["a", ["b"]]), "its classes are not 2 different names"),
+        (lambda h: h["about"].update(task="classification"), "the names of its classes are missing"),
+        (lambda h: h["model"].update(classes=1000), "the names of its classes are missing"),
+        (lambda h: h["about"].update(features=["a"]), "its features are not 5 different names"),
+        (lambda h: h["about"].update(features=["a", "a"]), "its features are not 5 different names"),
+        (lambda h: h["model"]["pool"]["kernels"].append({"kind": ["linear"] * 9}), "a list of kernels"),
     ],
 )
 def test_a_forged_header_is_refused(model, change, said):
-    header, arrays = content(model)
+    header, arrays = content(model.read_bytes())
     change(header)
-    forged(model, header, arrays)
+    model.write_bytes(forged(header, arrays))
     with pytest.raises(UserError, match=said):
         model_file.read(model)
 
@@ -185,7 +174,7 @@ def test_whatever_the_arrays_hold_nothing_is_indexed_out_of_bounds(name, tmp_pat
     learner.run(first)
     path, rng, refused = tmp_path / "model.omkl", random.Random(1), 0
     model_file.write(path, learner, {})
-    header, arrays = content(path)
+    header, arrays = content(path.read_bytes())
     places, start = [], 0
     for _, kind, shape in header["arrays"]:
         size = int(np.prod(shape)) * np.dtype(kind).itemsize
@@ -200,7 +189,7 @@ def test_whatever_the_arrays_hold_nothing_is_indexed_out_of_bounds(name, tmp_pat
         changed[where : where + np.dtype(kind).itemsize] = np.array(value & (2**64 - 1), "<u8").tobytes()[
             : np.dtype(kind).itemsize
         ]
-        forged(path, header, bytes(changed))
+        path.write_bytes(forged(header, bytes(changed)))
         try:
             loaded, _ = model_file.read(path)
         except UserError:
@@ -212,6 +201,126 @@ def test_whatever_the_arrays_hold_nothing_is_indexed_out_of_bounds(name, tmp_pat
         except ZeroDivisionError:
             continue
     assert refused > 5
+
+
+def saved(name, path):
+    """The header and the arrays of a learner's model, as `omkl fit` would save it."""
+    learner, stream, at = trained(name)
+    learner.run(halves(stream, at)[0])
+    model_file.write(path, learner, about_of(learner))
+    return content(path.read_bytes())
+
+
+def with_array(header, arrays, name, value):
+    """The arrays' bytes with this value in all places of an array."""
+    start = 0
+    for entry, kind, shape in header["arrays"]:
+        size = math.prod(shape) * int(kind[-1])
+        if entry == name:
+            return arrays[:start] + np.full(math.prod(shape), value, kind).tobytes() + arrays[start + size :]
+        start += size
+    raise KeyError(name)
+
+
+@pytest.mark.parametrize(
+    ("name", "array", "value", "said"),
+    [
+        ("bomkc_projectronpp", "G.", 0.0, "G: a factored Gram matrix has a diagonal that is not positive"),
+        ("krls_ald", "G.", -1.0, "G: a factored Gram matrix has a diagonal that is not positive"),
+        ("alma0", "scale.", 0.0, "scale: must be a number > 0 and ≤ 1, got 0.0"),
+        ("omklo_sua", "w.", 0.0, "w: must be a number > 0 and ≤ 1, got 0.0"),
+        ("adaraker_authors", "W.", -1.0, "W: must be a number > 0"),
+        ("omkl_gf", "q.", 0.0, "q: must be a number > 0 and ≤ 1, got 0.0"),
+        ("alma0", "k.", 0, "k: must be a whole number ≥ 1, got 0"),
+        ("omkc_ss", "E.largest", 0.0, "E: a coefficient is above the largest of its kernel"),
+        ("omkc_ss", "E.values", 1e200, "E: a squared norm is not that of its vector"),
+        ("bomkc_rbp", "B.norm2", 1.0, "B: a squared norm is not that of its vector"),
+        ("norma", "now.", 2**40, "the rounds of the window's terms do not fit the rounds learnt"),
+        ("norma", "window.", 59.0, "the rounds of the window's terms do not fit the rounds learnt"),
+        ("raker", "number.", 2**41, "number: a counter is outside"),
+    ],
+)
+def test_numbers_that_a_learner_cannot_go_on_with_are_refused(tmp_path, name, array, value, said):
+    path = tmp_path / "model.omkl"
+    header, arrays = saved(name, path)
+    path.write_bytes(forged(header, with_array(header, arrays, array, value)))
+    with pytest.raises(UserError, match=re.escape(f"is not a valid model: {said}")):
+        model_file.read(path)
+
+
+@pytest.mark.parametrize("name", learner_names())
+def test_no_learner_divides_by_an_array_of_zeros_or_of_opposite_signs(name, tmp_path):
+    """Each plain array in turn: the model is refused, or predicts and learns without an error of Python."""
+    path = tmp_path / "model.omkl"
+    header, arrays = saved(name, path)
+    rows = part(trained(name)[1], 100, 108)
+    for array, _, _ in header["arrays"]:
+        for value in (0, -1, 1) if array.endswith(".") else ():
+            path.write_bytes(forged(header, with_array(header, arrays, array, value)))
+            with contextlib.suppress(UserError, Overflow):
+                learner = model_file.read(path)[0]
+                assert not np.isnan(score(learner, rows.indptr, rows.indices, rows.values)).any()
+                learner.run(rows)
+
+
+LARGER = [
+    ("raker", lambda h: h["model"]["params"].update(D=10**7)),
+    ("raker", lambda h: h["model"].update(d=2**24)),
+    ("iegp", lambda h: h["model"]["params"].update(D=30_000)),
+    ("bomkc_projectronpp", lambda h: h["model"]["params"].update(budget=10**5)),
+    ("adamkl", lambda h: h["model"]["params"].update(levels=10**6)),
+    ("omkc_ss", lambda h: h["model"].update(block=65536)),
+    ("omkc_ss", lambda h: h["model"].update(classes=1000)),
+    ("omkc_ss", lambda h: h["model"]["pool"].update(kernels=[{"kind": "linear"}] * 2000)),
+    ("omkc_ss", lambda h: h["model"]["pool"].update(kernels=[PRODUCT])),
+    ("norma", lambda h: h["model"]["params"].update(tau=10**12)),
+]
+PRODUCT = {
+    "kind": "polynomial",
+    "degree": [*range(1, 900)],
+    "scale": [*range(1, 900)],
+    "coef0": [*range(900)],
+}
+
+
+def peak_of(call, *args):
+    """The most bytes that numpy and Python held for a call."""
+    tracemalloc.start()
+    try:
+        call(*args)
+    finally:
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+    return peak
+
+
+def read_and_score(path, rows):
+    """Read a model and score rows with it."""
+    try:
+        learner = model_file.read(path)[0]
+    except UserError:
+        return
+    with contextlib.suppress(Overflow):
+        score(learner, rows.indptr, rows.indices, rows.values)
+
+
+@pytest.mark.parametrize(("name", "change"), LARGER)
+def test_a_small_file_never_takes_the_memory_that_its_header_asks_for(tmp_path, name, change):
+    path, rows = tmp_path / "model.omkl", part(trained(name)[1], 100, 108)
+    header, arrays = saved(name, path)
+    read_and_score(path, rows)  # what is loaded once
+    honest = peak_of(read_and_score, path, rows)
+    change(header)
+    path.write_bytes(forged(header, arrays))
+    assert peak_of(read_and_score, path, rows) < 2 * honest + 20 * path.stat().st_size
+
+
+@pytest.mark.slow
+def test_forged_models_are_refused_in_one_line_or_predict_and_learn(tmp_path):
+    """A few of what `scripts/fuzz.py --target models` tries by the thousand."""
+    target, rng = Models(tmp_path), random.Random(4)
+    findings = [finding(target, target.make(rng)) for _ in range(250)]
+    assert [text for text in findings if text] == []
 
 
 def test_vectors_longer_than_their_norms_are_refused():

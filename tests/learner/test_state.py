@@ -3,6 +3,7 @@
 import dataclasses
 import re
 import tracemalloc
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from omkl.bounds.case import Batch
 from omkl.config import learner_spec, plan, pool
 from omkl.data import compact, registry
 from omkl.data.dataset import MANY
+from omkl.engine.expansion_record import BLOCK
 from omkl.errors import UserError
 from omkl.learner import Learner, run_pass
 from omkl.learner.cell import run_cell
@@ -113,6 +115,8 @@ def test_what_hyperparameters_leave_out_is_not_there():
         ({"shape": [1], "fill": "1/n"}, "E: 'n' is not a hyperparameter"),
         ({"shape": [1], "dtype": "text"}, "E: dtype must be float or int, got 'text'"),
         ({"shape": ["tau"], "grows": "now"}, "E: grows: there is no array 'now'"),
+        ({"shape": [1], "domain": "positive"}, "E: 'positive' is not a domain such as '(0, 1)'"),
+        ({"shape": [2, 2], "gram": "B"}, "E: gram: there are no slots 'B'"),
         ({"slots": "budgt"}, "E: 'budgt' is not a hyperparameter"),
         ({"shape": ["E"]}, "E: 'E' is not a hyperparameter"),
         (
@@ -187,6 +191,31 @@ def test_what_fits_is_run_and_what_is_there_needs_no_memory(tmp_path, monkeypatc
     assert runner.run_plan(this_plan).reused == 1
     needed = bytes_needed(learner_spec("rff").state, Setup({"D": 10}, d=2))
     assert needed == {"F": 8 * 3 * 10 * 2, "theta": 8 * 20, "T": 0}
+
+
+@pytest.mark.parametrize("classes", [2, 5])
+@pytest.mark.parametrize(("name", "block"), [("omkc_ss", 0), ("perceptron", 64), ("bomkc_rbp", 512)])
+def test_open_blocks_and_tables_are_counted(name, block, classes):
+    spec = learner_spec(name)
+    params = spec.usual("classification")
+    pools = (
+        pool("paper16") if spec.kernels == "pool" else {"normalise": "none", "kernels": [params["kernel"]]}
+    )
+    setup = Setup(params, pools, 3000, block=block, classes=classes)
+    (resource,) = [key for key, form in spec.state.items() if not hasattr(form, "shape")]
+    needed = bytes_needed(spec.state, setup)[resource]
+    held = size.held_bytes(make(spec.state, replace(setup, block=block or BLOCK))[resource])
+    assert held <= needed < 1.8 * held
+
+
+def test_very_many_kernels_are_refused_before_a_block_is_made(tmp_path, monkeypatch):
+    spec, kernels = learner_spec("omkc_ss"), [{"kind": "gaussian", "sigma": 1.0}] * 100_000
+    many = Setup(spec.usual("classification"), {"normalise": "none", "kernels": kernels}, 4, block=65536)
+    assert sum(bytes_needed(spec.state, many).values()) > 3 * 8 * 65536 * 100_000
+    this_plan = _plan(tmp_path, "algo=okr", "reps=1")
+    monkeypatch.setattr("omkl.resources.size.memory", lambda: 2**16)
+    with pytest.raises(UserError, match=r"1 kernel with d = 2: okr takes 0\.0 GiB on data=mine"):
+        runner.run_plan(this_plan)
 
 
 LEARNERS = ("perceptron", "arow", "omkc_dd", "bomkc_rbp", "bomkc_spa", "bomkc_fogd", "perceptron_star")

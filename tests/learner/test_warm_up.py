@@ -26,6 +26,7 @@ import numpy as np
 from support.engine_cases import COSINE, MIXED, clouds, fitting
 from omkl.algorithms import function
 from omkl.config import learner_names, learner_spec
+from omkl.errors import UserError
 from omkl.learner import run_pass, warm_up
 
 KERNELS = [
@@ -51,12 +52,19 @@ def values(domain, spec):
         some = [1.5]
     return some + [None] * domain.endswith("null")
 
-def settings(spec, usual):
+def possible(spec, params, task):
+    try:
+        spec.check_data(spec.checked(params), task, "")
+    except UserError:
+        return False
+    return True
+
+def settings(spec, usual, task):
     yield usual
     for name, own in spec.hyperparameters.items():
         for value in values(own.domain, spec):
             params = {**usual, name: value}
-            if params not in [usual] and not any(v.items() <= params.items() for v in spec.refuse):
+            if params not in [usual] and possible(spec, params, task):
                 yield params
 
 late, tried = [], 0
@@ -70,7 +78,7 @@ for name in learner_names():
             usual["budget"] = 6
         if "levels" in usual:
             usual["levels"] = 4
-        for params in settings(spec, usual):
+        for params in settings(spec, usual, task):
             for pool in [MIXED, COSINE] if spec.kernels == "pool" and params == usual else [MIXED]:
                 warm_up([(spec, params)])
                 before = set(compiled.signatures)

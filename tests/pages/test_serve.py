@@ -1,6 +1,7 @@
 """The server of a page: the loopback address, its own host and its token only, nothing but the page."""
 
 import http.client
+import socket
 import threading
 
 import pytest
@@ -59,6 +60,17 @@ def test_only_the_page_is_served_and_only_to_its_token_and_host(served):
     for path in ("/pyproject.toml", "/../etc/passwd", "/cells/", "/news/", "/web/page.js"):
         assert ask(server, f"{path}?token={token}")[0] == 404
     assert ask(server, f"/?token={token}", method="POST")[0] == 501
+
+
+def test_what_is_no_address_is_refused_without_a_word_on_stderr(served, capfd):
+    server, _ = served
+    for path in ("http://[/", f"http://[/?token={server.token}"):
+        with socket.create_connection(server.server_address, timeout=30) as client:
+            client.sendall(f"GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
+            answer = client.makefile("rb").read()
+        assert answer.startswith(b"HTTP/1.0 400")
+        assert answer.endswith(b"this is not an address")
+    assert capfd.readouterr().err == ""
 
 
 def test_the_page_brings_news_of_the_run(served):

@@ -13,9 +13,9 @@ from omkl.reports.rows import Row
 def rows():
     cells = pd.DataFrame(
         {
-            "permutation_seed": ["1", "2", "3"] * 2,
-            "mistakes": [10, 12, 14, 13, 15, 17],
-            "weights": [[0.9, 0.1]] * 6,
+            "permutation_seed": ["1", "2", "3", "4", "5"] * 2,
+            "mistakes": [10, 12, 14, 12, 12, 13, 15, 17, 15, 15],
+            "weights": [[0.9, 0.1]] * 10,
         }
     )
 
@@ -24,7 +24,7 @@ def rows():
 
     records = {"A": [record(12.0, 100.0, 0.5)], "B": [record(15.0, 50.0, 0.5)]}
     records["S"] = [record(20.0, 10.0, 0.1), record(12.0, 30.0, 0.8), record(15.0, 60.0, 1.0)]
-    for name, at in (("A", [0, 1, 2]), ("B", [3, 4, 5])):
+    for name, at in (("A", [0, 1, 2, 3, 4]), ("B", [5, 6, 7, 8, 9])):
         records[name][0]["row"] = Row("d", "permuted", name, {}, None, False, "classification", at)
     return Rows("d", "classification", records, cells)
 
@@ -72,15 +72,18 @@ def test_a_check_decides_whether_a_claim_holds(rows, kind, options, holds):
     assert numbers
 
 
-def test_no_worse_by_a_test_that_finds_nothing_is_undecided(rows):
-    rows.cells["mistakes"] = [10, 12, 14, 18, 12, 15]
+@pytest.mark.parametrize("mistakes", [[10, 12, 14, 12, 18, 12, 15, 15], [10, 12, 14, 12, 13, 15, 17, 15]])
+def test_more_errors_over_too_few_permutations_for_a_test_are_undecided(rows, mistakes):
+    for name, at in (("A", [0, 1, 2, 3]), ("B", [5, 6, 7, 8])):
+        rows.records[name][0]["row"].cells[:] = at
+    rows.cells["mistakes"] = [*mistakes[:4], 12, *mistakes[4:], 15]
     assert KINDS["comparable"](rows, {"left": "B", "right": "A"})[0] is None
     assert KINDS["comparable"](rows, {"left": "A", "right": "B"})[0] is True
-    cells, more = rows.cells, pd.DataFrame({"permutation_seed": ["4"], "mistakes": [12], "weights": [[1.0]]})
-    four = Rows("d", "classification", rows.records, pd.concat([cells, more, more], ignore_index=True))
-    four.records["A"][0]["row"].cells.append(6)
-    four.records["B"][0]["row"].cells.append(7)
-    assert KINDS["comparable"](four, {"left": "B", "right": "A"})[0] is True
+
+
+def test_no_worse_by_a_test_is_comparable(rows):
+    rows.cells["mistakes"] = [10, 12, 14, 12, 12, 18, 12, 15, 13, 11]
+    assert KINDS["comparable"](rows, {"left": "B", "right": "A"})[0] is True
 
 
 @pytest.mark.parametrize(

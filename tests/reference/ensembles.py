@@ -15,7 +15,10 @@ def density(y, mu, v):
 
 
 def iegp(X, y, kernels, *, D, features, nu, tau, drift, normalise="none", rng):
-    """Each kernel's Bayesian linear regression; weights by the densities of what they predicted."""
+    """Each kernel's Bayesian linear regression; weights by the densities of what they predicted.
+
+    Reports -log N(y; mean, variance) of the mixture of the kernels' Gaussians.
+    """
     m = len(kernels)
     V, E = frequencies(kernels, X.shape[1], D, features, rng), Expansions(None, 0, len(y))
     theta, S, w = np.zeros((m, 2 * D)), [nu * np.eye(2 * D) for _ in range(m)], [1 / m] * m
@@ -24,7 +27,9 @@ def iegp(X, y, kernels, *, D, features, nu, tau, drift, normalise="none", rng):
         S = [own + drift * np.eye(2 * D) for own in S]
         mu = [theta[i] @ z[i] for i in range(m)]
         v = [z[i] @ S[i] @ z[i] + tau for i in range(m)]
-        E.record(sum(w[i] * mu[i] for i in range(m)), y[t], [])
+        mean = sum(w[i] * mu[i] for i in range(m))
+        variance = sum(w[i] * (v[i] + mu[i] ** 2) for i in range(m)) - mean**2
+        E.record(mean, y[t], [], [density(y[t], mean, variance)])
         loss = [density(y[t], mu[i], v[i]) for i in range(m)]
         w = [max(w[i] * math.exp(min(loss) - loss[i]), TINY) for i in range(m)]
         w = [max(w_i / sum(w), TINY) for w_i in w]

@@ -48,11 +48,12 @@ def test_means_and_sample_deviations_by_hand():
     assert (row["reps"], row["asked"], row["complete"], row["T"], row["m"]) == (3, 3, True, 200, 1)
 
 
-def test_one_repetition_has_no_deviation_and_marks_only_the_best():
+def test_one_repetition_has_no_deviation_and_no_mark():
     table = summarise(frame(cell(DD, 0, 10), cell(SS, 0, 11)), 1)
     assert table["mistake_pct_std"].isna().all()
     assert table["p_value"].isna().all()
-    assert marks(table) == {"omkc_dd": True, "omkc_ss": False}
+    assert marks(table) == {"omkc_dd": False, "omkc_ss": False}
+    assert table["best"].tolist() == [True, False]
 
 
 def test_missing_repetitions_are_flagged_and_a_row_without_any_is_kept():
@@ -93,17 +94,18 @@ def test_paired_test_finds_a_small_steady_difference_that_unpaired_would_miss():
 
 
 def test_not_significantly_worse_is_marked():
-    table = summarise(frame(*repetitions(DD, [100, 120, 90, 110]), *repetitions(SS, [120, 95, 112, 101])), 4)
+    dd, ss = [100, 120, 90, 110, 100], [120, 95, 112, 101, 100]
+    table = summarise(frame(*repetitions(DD, dd), *repetitions(SS, ss)), 5)
     assert marks(table) == {"omkc_dd": True, "omkc_ss": True}
     assert table.set_index("algo")["best"].to_dict() == {"omkc_dd": True, "omkc_ss": False}
 
 
 def test_rows_with_equally_many_mistakes_have_equal_means_and_are_both_the_best():
-    counts = [(DD, [60, 64, 64]), (SS, [61, 64, 63])]
+    counts = [(DD, [60, 64, 64, 64, 60]), (SS, [61, 64, 63, 64, 60])]
     lines = [cell(which, rep, count, T=569) for which, own in counts for rep, count in enumerate(own)]
     rates = np.array([line["mistake_rate"] for line in lines]).reshape(2, -1)
     assert np.ptp(rates.mean(axis=1)) > 0  # the means of the rates differ in their last bits
-    table = summarise(frame(*lines), 3)
+    table = summarise(frame(*lines), 5)
     assert table["mistake_pct_mean"].nunique() == 1
     assert table["best"].all()
     assert table["marked"].all()
@@ -123,14 +125,15 @@ def test_the_level_is_five_percent_two_sided(more, p, marked):
 
 
 def test_identical_results_are_all_best():
-    table = summarise(frame(*repetitions(DD, [7, 9]), *repetitions(SS, [7, 9])), 2)
+    counts = [7, 9, 8, 8, 8]
+    table = summarise(frame(*repetitions(DD, counts), *repetitions(SS, counts)), 5)
     assert marks(table) == {"omkc_dd": True, "omkc_ss": True}
     assert table["best"].all()
     assert table["p_value"].tolist() == [1.0, 1.0]
 
 
 def test_equal_means_of_different_repetitions_are_both_best():
-    table = summarise(frame(*repetitions(DD, [7, 9]), *repetitions(SS, [9, 7])), 2)
+    table = summarise(frame(*repetitions(DD, [7, 9, 8, 8, 8]), *repetitions(SS, [9, 7, 8, 8, 8])), 5)
     assert table["best"].all()
     assert table["marked"].all()
 
@@ -140,47 +143,63 @@ def test_of_equal_means_the_row_with_most_repetitions_is_tested_against():
     table = summarise(frame(*rows, *repetitions(U, [11, 12, 10, 13, 11])), 5).set_index("algo")
     assert table["best"].to_dict() == {"omkc_dd": True, "omkc_ss": True, "omkc_u": False}
     assert table.loc["omkc_u", "common"] == 5
+    assert table["marked"].to_dict() == {"omkc_dd": False, "omkc_ss": True, "omkc_u": True}
 
 
 def test_a_constant_difference_leaves_no_doubt_and_no_warning(recwarn):
-    table = summarise(frame(*repetitions(DD, [7, 9, 8]), *repetitions(SS, [8, 10, 9])), 3)
+    table = summarise(frame(*repetitions(DD, [7, 9, 8, 8, 9]), *repetitions(SS, [8, 10, 9, 9, 10])), 5)
     assert marks(table) == {"omkc_dd": True, "omkc_ss": False}
     assert not recwarn.list
 
 
 def test_only_common_permutations_are_compared():
-    # On the common repetitions 2, 3, 4 SS is worse by exactly 50; its lucky repetition 9 does not help it.
-    dd = [cell(DD, rep, 100 + rep) for rep in (0, 1, 2, 3, 4)]
-    ss = [cell(SS, rep, 150 + rep) for rep in (2, 3, 4)] + [cell(SS, 9, 101)]
-    table = summarise(frame(*dd, *ss), 5).set_index("algo")
-    assert table.loc["omkc_ss", "common"] == 3
+    # On the common repetitions 2 to 6 SS is worse by exactly 50; its lucky repetition 9 does not help it.
+    dd = [cell(DD, rep, 100 + rep) for rep in range(7)]
+    ss = [cell(SS, rep, 150 + rep) for rep in range(2, 7)] + [cell(SS, 9, 101)]
+    table = summarise(frame(*dd, *ss), 7).set_index("algo")
+    assert table.loc["omkc_ss", ["common", "p_value"]].tolist() == [5, 0.0]
     assert not table.loc["omkc_ss", "marked"]
 
 
-def test_fewer_than_two_common_permutations_is_no_test():
-    table = summarise(
-        frame(*[cell(DD, rep, 100) for rep in (0, 1, 2)], *[cell(SS, rep, 101) for rep in (2, 3, 4)]), 3
+@pytest.mark.parametrize("common", [1, 2, 3, 4, 5])
+def test_fewer_than_five_common_permutations_is_no_test_and_no_mark(common):
+    # SS is the same on the common ones and by chance worse on its others; U is far worse, with another spread
+    ss = [cell(SS, rep, 100) for rep in range(5 - common, 5)] + [cell(SS, 5 + n, 110) for n in range(3)]
+    cells = frame(*repetitions(DD, [100] * 5), *ss, *repetitions(U, [500, 900][:common]))
+    table = summarise(cells, 5)
+    assert table["common"].tolist() == [5, common, min(common, 2)]
+    assert marks(table) == {"omkc_dd": True, "omkc_ss": common == 5, "omkc_u": False}
+    assert table["p_value"].notna().tolist() == [True, common == 5, False]
+
+
+def test_no_row_is_marked_where_the_best_has_too_few_repetitions_for_a_test():
+    few = summarise(
+        frame(*repetitions(DD, [100, 101]), *repetitions(SS, [110, 111]), *repetitions(U, [120, 200]))
     )
-    assert table["common"].tolist() == [3, 1]
-    assert marks(table) == {"omkc_dd": True, "omkc_ss": False}
+    more = summarise(frame(*repetitions(DD, [100] * 4), *repetitions(SS, [101, 102, 101, 102, 103, 104])))
+    assert not few["marked"].any()
+    assert not more["marked"].any()
+    assert more["best"].tolist() == [True, False]
 
 
 def test_a_yardstick_competes_and_can_win():
     majority = YARDSTICKS[0]
-    cells = frame(*repetitions(DD, [300, 310, 305]), *repetitions(majority, [200, 201, 202]))
-    table = summarise(cells, 3, YARDSTICKS[:1], settings=(DD,)).set_index("algo")
+    cells = frame(
+        *repetitions(DD, [300, 310, 305, 304, 306]), *repetitions(majority, [200, 201, 202, 200, 201])
+    )
+    table = summarise(cells, 5, YARDSTICKS[:1], settings=(DD,)).set_index("algo")
     assert table["is_yardstick"].to_dict() == {"omkc_dd": False, "majority": True}
     assert table["marked"].to_dict() == {"omkc_dd": False, "majority": True}
 
 
 def test_each_data_set_has_its_own_best():
     cells = frame(
-        *repetitions(DD, [1, 2], "wdbc"),
-        *repetitions(SS, [51, 52], "wdbc"),
-        *repetitions(DD, [51, 52], "sonar"),
-        *repetitions(SS, [1, 2], "sonar"),
+        *repetitions(DD, [1, 2, 1, 2, 1], "wdbc"),
+        *repetitions(SS, [51, 52, 51, 52, 51], "wdbc"),
+        *repetitions(DD, [51, 52, 51, 52, 51], "sonar"),
+        *repetitions(SS, [1, 2, 1, 2, 1], "sonar"),
     )
-    table = summarise(cells, 2, data=("wdbc", "sonar"))
+    table = summarise(cells, 5, data=("wdbc", "sonar"))
     rows = list(zip(table["data"], table["algo"], table["marked"], strict=True))
     assert rows == [
         ("wdbc", "omkc_dd", True),
@@ -191,14 +210,14 @@ def test_each_data_set_has_its_own_best():
 
 
 def test_p_values_at_the_edges():
-    some = np.array([np.zeros(4), np.full(4, 2.0), *np.random.default_rng(0).normal(size=(3, 4))])
+    some = np.array([np.zeros(5), np.full(5, 2.0), *np.random.default_rng(0).normal(size=(3, 5))])
     p_values = paired_ps(some)
     assert p_values[:2].tolist() == [1.0, 0.0]
     assert p_values[2:] == pytest.approx(ttest_rel(some[2:], 0 * some[2:], axis=1).pvalue, rel=1e-12)
-    assert np.isnan(paired_ps(some[:, :1])).all()
-    assert not not_worse(some[:, :1], np.ones(5)).any()
+    assert np.isnan(paired_ps(some[:, :4])).all()
+    assert not not_worse(some[:, :4], np.ones(5)).any()
     assert not not_worse(some[:, :0], np.full(5, math.nan)).any()
-    pairs = np.array([[-5.0, -5.0], [5.0, 5.0], [5.0, 6.0]])
+    pairs = np.array([[-5.0] * 5, [5.0] * 5, [5.0, 6.0, 5.0, 6.0, 5.0]])
     assert not_worse(pairs, np.array([0.0, 0.0, 0.05])).tolist() == [True, False, True]
 
 

@@ -24,39 +24,39 @@ from omkl.errors import UserError
 from omkl.reports.report import report
 from omkl.reports.table_text import escape
 
-DD, SS = setting("omkc_dd"), setting("omkc_ss")
+DD, SS, U = setting("omkc_dd"), setting("omkc_ss"), setting("omkc_u")
 SPREAD_1 = frame(
-    *repetitions(DD, [100, 101, 102]),
-    *repetitions(SS, [50, 61, 42], n_sv_combined=3),
-    *repetitions(YARDSTICKS[0], [370, 371, 372], m=0, n_sv_sum=0, n_sv_union=0, n_sv_combined=0),
-    *repetitions(YARDSTICKS[1], [200, 210, 220]),
-    *repetitions(YARDSTICKS[2], [150, 155, 150]),
+    *repetitions(DD, [100, 101, 102, 101, 101]),
+    *repetitions(SS, [50, 61, 42, 51, 51], n_sv_combined=3),
+    *repetitions(YARDSTICKS[0], [370, 371, 372, 371, 371], m=0, n_sv_sum=0, n_sv_union=0, n_sv_combined=0),
+    *repetitions(YARDSTICKS[1], [200, 210, 220, 210, 210]),
+    *repetitions(YARDSTICKS[2], [150, 155, 150, 151, 151]),
 )
-EXPECTED = expected((DD, SS))
+EXPECTED = expected((DD, SS), reps=5)
 
 
 def test_terminal_table():
     text = report(SPREAD_1, EXPECTED)
     assert line_of(text, "OMKC(D,D)").split() == [
-        *("wdbc", "OMKC(D,D)", "10.10", "±", "0.10", "1010.0", "±", "10.0", "202.0", "1010.0"),
-        *("0.500", "3/3"),
+        *("wdbc", "OMKC(D,D)", "10.10", "±", "0.07", "1010.0", "±", "7.1", "202.0", "1010"),
+        *("0.500", "5/5"),
     ]
-    assert "*  5.10 ± 0.95" in line_of(text, "OMKC(S,S)")
+    assert "*  5.10 ± 0.67" in line_of(text, "OMKC(S,S)")
     assert "*" not in line_of(text, "OMKC(D,D)") + line_of(text, "AROW")
     assert line_of(text, "majority").split() == [
         "majority",
         "37.10",
         "±",
-        "0.10",
+        "0.07",
         "–",
         "–",
         "–",
         "0.500",
-        "3/3",
+        "5/5",
     ]
     for term in ("mistake %", "*", "#SV", "union", "combined", "seconds", "yardsticks"):
         assert re.search(rf"^{re.escape(term)} +\w", text, re.M), term
-    assert "with 3 permutations the test seldom finds a difference" in " ".join(text.split())
+    assert "no test" not in text
     assert "INCOMPLETE" not in text
     assert text.endswith("\n")
 
@@ -90,12 +90,66 @@ def test_columns_without_content_are_left_out():
     ]
 
 
-def test_one_repetition_shows_a_dash_for_the_deviation():
-    text = report(frame(cell(DD, 0, 100)), expected((DD,), reps=1, yardsticks=()))
-    assert "10.00 ± –" in text
-    assert " 1000 ± –" in text  # a count of one repetition is whole
+def row_of(text: str, label: str) -> str:
+    """Return the line of the table's body that names the learner, whatever the warnings name."""
+    (line,) = [line for line in text.splitlines() if label in line and "0.500" in line]
+    return line
+
+
+def cells_of(line: str, fmt: str) -> list[str]:
+    """Return the texts of a table's line, of LaTeX those that stand for nothing too."""
+    if fmt == "table":
+        return re.split(r"  +", line.strip())
+    parts = line.strip("|").split("|") if fmt == "markdown" else line.removesuffix(r" \\").split("&")
+    return [part.strip() for part in parts]
+
+
+@pytest.mark.parametrize("fmt", ["table", "markdown", "latex"])
+def test_one_repetition_has_no_deviation(fmt):
+    text = report(frame(cell(DD, 0, 92)), expected((DD,), reps=1, yardsticks=()), fmt)
+    # a count of one repetition is whole
+    own = cells_of(row_of(text, "OMKC(D,D)"), fmt)
+    assert own[:4] == ["wdbc", "OMKC(D,D)", "9.20", "920"]
+    assert "±" not in text
+    assert r"\pm" not in text
     assert "nan" not in text.lower()
     assert "t-test" not in text
+    assert "no test" not in text  # there is nothing to compare it with
+
+
+@pytest.mark.parametrize("fmt", ["table", "markdown", "latex"])
+def test_one_repetition_beside_several_has_its_mean_alone(fmt):
+    text = report(frame(*repetitions(DD, [100, 102]), cell(SS, 0, 92)), expected((DD, SS), reps=2), fmt)
+    line = row_of(text, "OMKC(S,S)")
+    if fmt == "latex":
+        assert r"& \multicolumn{2}{r}{9.20} & \multicolumn{2}{r}{920.0} &" in line
+    else:
+        assert cells_of(line, fmt)[fmt == "markdown" :][1:3] == ["9.20", "920.0"]
+
+
+@pytest.mark.parametrize("fmt", ["table", "markdown", "latex"])
+def test_below_five_permutations_one_line_says_that_there_is_no_test(fmt):
+    cells = [*repetitions(DD, [100, 101, 102, 101]), *repetitions(SS, [101, 101, 102, 101])]
+    text = report(frame(*cells), expected((DD, SS), reps=4, yardsticks=()), fmt)
+    plain = " ".join(text.split())
+    assert plain.count("no test") == 1
+    assert (
+        "rows that share fewer than 5 permutations with the best row of the data set; they have no mark"
+        in plain
+    )
+    for mark in ("*  ", "* 1", "**1", r"\textbf", "t-test", "fewest"):
+        assert mark not in text
+    cells += [cell(DD, 4, 100), cell(YARDSTICKS[0], 0, 300), *repetitions(U, [101, 101, 102, 101, 100])]
+    text = report(frame(*cells), expected((DD, SS, U), reps=5, yardsticks=YARDSTICKS[:1]), fmt)
+    bold = {"table": "* 10.", "markdown": "**10.", "latex": r"\textbf{10."}[fmt]
+    assert [bold in row_of(text, label) for label in ("OMKC(D,D)", "OMKC(S,S)", "OMKC(U)")] == [
+        True,
+        False,
+        True,
+    ]
+    plain = " ".join(text.split())
+    assert plain.count("no test") == 1
+    assert "fewest mistakes on the data set, and all rows not significantly worse" in plain
 
 
 @pytest.mark.parametrize("fmt", ["table", "markdown", "latex"])
@@ -128,7 +182,7 @@ def test_cells_of_an_older_revision_are_reported_and_not_mixed(fmt, recwarn):
 
 def test_nothing_finished_is_a_table_of_dashes():
     text = report(frame(), EXPECTED)
-    assert text.count("! 0/3") == 5
+    assert text.count("! 0/5") == 5
     assert "INCOMPLETE" in text
 
 
@@ -147,7 +201,7 @@ def test_json_is_strict_and_complete():
     row, yardstick = parsed["summary"]
     assert row["mistake_pct_mean"] == 10.0
     assert row["mistake_pct_std"] is None
-    assert (row["T"], row["params"], row["marked"], yardstick["pool"]) == (1000, {"beta": 0.8}, True, None)
+    assert (row["T"], row["params"], row["marked"], yardstick["pool"]) == (1000, {"beta": 0.8}, False, None)
     line = parsed["cells"][0]
     assert line["weights"] == [None, 1.0]
     wanted = (
@@ -181,7 +235,7 @@ def test_markdown():
     table = [line for line in text.splitlines() if line.startswith("|")]
     assert len(table) == 2 + 5
     assert {line.count("|") for line in table} == {table[0].count("|")}
-    assert "**5.10 ± 0.95**" in line_of(text, "OMKC(S,S)")
+    assert "**5.10 ± 0.67**" in line_of(text, "OMKC(S,S)")
     assert "AROW (yardstick)" in text
     assert text.startswith("`omkl run algo=x data=wdbc`")
 
@@ -213,7 +267,7 @@ def test_latex_is_balanced_and_escaped():
     for line in rows:
         wide = line.count(r"\multicolumn{2}")
         assert unescaped(line, "&") + 1 + wide == columns
-    assert r"\textbf{5.10} & \textbf{0.95}" in body
+    assert r"\textbf{5.10} & \textbf{0.67}" in body
     assert r"\texttt{omkl run data=my\_data\#1 algo=50\%\&\{x\}\textasciicircum{}\textasciitilde{}" in body
 
 

@@ -57,6 +57,19 @@ def test_a_size_that_is_not_known_yet_is_assumed_and_said(tmp_path):
     assert [(row["algo"], row["to run"]) for row in made.rows] == [("bomkc_spa", 2), ("bomkc_rbp", 2)]
 
 
+def test_the_state_that_a_learner_has_whatever_the_stream_is_part_of_the_memory(tmp_path):
+    rows = "".join(f"{i % 5} 1:{i} 2:{i % 7}\n" for i in range(40))
+    (tmp_path / "mine.libsvm").write_text(rows)
+    words = ["algo=ridge_features", f"data={tmp_path / 'mine.libsvm'}", "task=regression", "reps=1"]
+    words += ["yardsticks=[]", f"store={tmp_path / 'store'}"]
+    small, large = (estimate([plan_of([*words, f"algo.D={D}"])]).memory for D in (2, 2000))
+    more = [8 * (3 * 2 * D + 2 * D + (2 * D) ** 2) for D in (2, 2000)]  # frequencies, parameters, inverse
+    difference = more[1] - more[0]
+    assert large.about - small.about == difference
+    assert large.least - small.least == difference
+    assert large.most - small.most == pytest.approx(1.4 * difference)
+
+
 def test_the_command_prints_cells_and_totals(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(module, "_load", lambda: 0.0)
     words = ["run", "algo=arow", "data=wdbc", "reps=3", "yardsticks=[]", f"store={tmp_path / 'none'}"]

@@ -1,15 +1,18 @@
 """omkl fit, predict, update and show MODEL: from a raw table to predictions."""
 
 import csv
+import errno
 import json
+import math
 
 import numpy as np
 import pytest
+from support.fuzzing_models import content, forged
 
 import omkl.data
 from omkl.cli import main
 from omkl.config import learner_spec, pool
-from omkl.learner import run_pass
+from omkl.learner import Learner, run_pass
 from omkl.learner.model_file import read
 
 HEAD = "age,colour,income,class\n"
@@ -79,11 +82,12 @@ def test_rows_that_are_dropped_keep_their_numbers(table, capsys):
     capsys.readouterr()
     assert omkl_("predict", model, new) == 0
     rows = list(csv.DictReader(capsys.readouterr().out.splitlines()))
-    assert [row["row"] for row in rows] == ["1", "3"]
+    assert [row["row"] for row in rows] == ["1", "2", "3"]
+    assert (rows[1]["label"], rows[1]["score"]) == ("", "")
     new.write_text(HEAD + "41,red,2,yes\n39,red,2,\n")
-    assert omkl_("predict", model, new) == 0  # a row without a label is predicted, but no rate is known
+    assert omkl_("predict", model, new) == 0  # a row without a label is predicted, and not in the rate
     out, err = capsys.readouterr()
-    assert (len(out.splitlines()), "mistakes" in err) == (3, False)
+    assert (len(out.splitlines()), "mistakes on 1 rows" in err) == (3, True)
 
 
 def test_unknown_words_are_counted_in_a_note(table, capsys):
@@ -100,15 +104,18 @@ def test_unknown_words_are_counted_in_a_note(table, capsys):
         ]
 
 
-@pytest.mark.parametrize("name", ["omkc_ss", "omklp_da1", "bomkc_spa", "perceptron_star"])
+@pytest.mark.parametrize("name", ["omkc_ss", "omklp_da1", "bomkc_spa", "perceptron_star", "adaraker_authors"])
 def test_a_model_is_the_pass_of_a_run(tmp_path, name, capsys):
     model = tmp_path / "model.omkl"
     assert omkl_("fit", f"algo={name}", "data=wdbc", "seed=3", "--out", model) == 0
     data, spec = omkl.data.load("wdbc"), learner_spec(name)
     order, permutation = omkl.data.order(data, "permuted", 3, 0)
-    figures = run_pass(spec, spec.usual("classification"), pool("paper16"), data, order, permutation)
-    assert read(model)[1]["progress"]["total"] == figures["mistakes"]
-    assert [int(n) for n in read(model)[0].classifiers.n_sv] == figures["n_sv_per_kernel"]
+    own = pool(spec.usual_pool or "paper16")
+    figures = run_pass(spec, spec.usual("classification"), own, data, order, permutation)
+    learner, about = read(model)
+    assert about["progress"]["total"] == figures["mistakes"]
+    if learner.classifiers is not None:
+        assert [int(n) for n in learner.classifiers.n_sv] == figures["n_sv_per_kernel"]
     assert omkl_("show", model, "--format", "json") == 0
     shown = json.loads(capsys.readouterr().out)
     assert (shown["learner"], shown["rounds"], shown["mistakes"]) == (name, data.T, figures["mistakes"])
@@ -163,3 +170,67 @@ def test_mistakes_end_with_one_line(table, monkeypatch, capsys, words, said):
     assert len(err.splitlines()) == 1
     assert re.search(said, err)
     assert (table / "model.omkl").read_bytes() == before
+
+
+def test_what_cannot_be_written_is_said_before_anything_is_learnt(table, monkeypatch, capsys):
+    def read_only(folder, start):
+        raise OSError(errno.EROFS, "Read-only file system")
+
+    monkeypatch.chdir(table)
+    fitting = ("fit", "algo=omkc_dd", "data=my.csv", *PREPARED, "--out")
+    assert omkl_(*fitting, "model.omkl") == 0
+    assert sorted(path.name for path in table.glob(".*")) == []  # the attempt left nothing
+    monkeypatch.setattr("omkl.files._new_part", read_only)
+    monkeypatch.setattr(Learner, "run", lambda *_, **__: pytest.fail("it learns"))
+    capsys.readouterr()
+    for words in ((*fitting, "other/new.omkl"), ("update", "model.omkl", "my.csv")):
+        assert omkl_(*words) == 1
+        assert "omkl: cannot write" in (said := capsys.readouterr().err)
+        assert "Read-only file system" in said
+    assert not (table / "other").exists()
+
+
+def test_control_characters_of_a_model_s_classes_are_escaped(table, monkeypatch, capsys):
+    monkeypatch.chdir(table)
+    rows = (table / "my.csv").read_text().replace(",yes", ",\x1b[31myes\x9b")
+    (table / "my.csv").write_text(rows, encoding="utf-8")
+    assert omkl_("fit", "algo=omkc_dd", "data=my.csv", *PREPARED, "--out", "model.omkl") == 0
+    assert omkl_("predict", "model.omkl", "my.csv", "--out", "labels.csv") == 0
+    assert omkl_("predict", "model.omkl", "my.csv") == 0
+    assert omkl_("show", "model.omkl") == 0
+    assert omkl_("show", "model.omkl", "--format", "json") == 0
+    out, err = capsys.readouterr()
+    assert r"\u001b[31myes\u009b" in out
+    assert r"\u001b[31myes\u009b" in (table / "labels.csv").read_text(encoding="utf-8")
+    for text in (out, err, (table / "labels.csv").read_text(encoding="utf-8")):
+        assert not {"\x1b", "\x9b"} & set(text)
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda a: a["progress"].update(rounds=10**30), "rounds of the record"),
+        (lambda a: a["progress"].update(total=math.inf), "totals of the record"),
+        (lambda a: a["progress"].update(total=10**6), "totals of the record"),
+        (lambda a: a["progress"].update(points=[[math.inf, 1]]), "curve of the record"),
+        (lambda a: a["progress"].update(points=[[5, 1], [4, 1]]), "curve of the record"),
+        (lambda a: a["progress"].update(task="regression", total=0.5, points=[]), "omkc_dd is not for"),
+        (lambda a: a.update(progress=[]), "no record of its rounds"),
+        (lambda a: a.update(classes=["no", "no"]), "its classes are not 2 different names"),
+        (lambda a: a.update(classes=None), "the names of its classes are missing"),
+        (lambda a: a.update(features=a["features"][:-1]), "its features are not 4 different names"),
+        (lambda a: a["recipe"]["columns"].reverse(), "its features are not those of its recipe"),
+        (lambda a: a["recipe"]["scaling"].update(age=[0.0, math.inf]), "recipe of its data is broken"),
+    ],
+)
+def test_what_a_model_says_of_its_data_is_checked(table, monkeypatch, capsys, change, said):
+    monkeypatch.chdir(table)
+    assert omkl_("fit", "algo=omkc_dd", "data=my.csv", *PREPARED, "--out", "model.omkl") == 0
+    header, arrays = content((table / "model.omkl").read_bytes())
+    change(header["about"])
+    (table / "model.omkl").write_bytes(forged(header, arrays))
+    capsys.readouterr()
+    for words in (("show", "model.omkl"), ("predict", "model.omkl", "new.csv")):
+        assert omkl_(*words) == 2
+        assert said in (err := capsys.readouterr().err)
+        assert err.count("\n") == 1

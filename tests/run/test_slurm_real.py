@@ -12,12 +12,14 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from support import ROOT
+from support import ROOT, TESTS
+from support.planted import plant
 from support.runner_plans import write_data
 from support.slurm_machine import Slurm, lacking, wait_until
 
 from omkl import config
 from omkl.engine import numba_cache
+from omkl.paths import SAFE
 from omkl.run import runner
 from omkl.store.store import Store
 
@@ -49,17 +51,50 @@ def slurm(tmp_path):
         assert slurm._steps() == []
 
 
+def environment_of(slurm: Slurm, folder: Path) -> dict[str, str]:
+    """Return the environment of commands and jobs, without this machine's own cache."""
+    return slurm.environment | {
+        "PYTHONPATH": os.pathsep.join([str(ROOT), str(TESTS)]),
+        "OMKL_CACHE": str(folder / "cache"),
+        "NUMBA_CACHE_DIR": str(numba_cache.compiled_folder()),
+    }
+
+
+def test_a_job_imports_nothing_from_the_folder_it_was_submitted_in(slurm, tmp_path):
+    """The command runs where such modules lie; so does its job, with two cells at a time on loky."""
+    here = tmp_path / "here"
+    here.mkdir()
+    mark, path = plant(here), write_data(tmp_path / "mine.libsvm", 40)
+    script = tmp_path / "omkl"
+    script.write_text("import sys; from omkl.cli import main; sys.exit(main(sys.argv[1:]))")
+    environment = environment_of(slurm, tmp_path)
+    environment.pop(SAFE, None)
+    words = ["algo=arow", "yardsticks=[]", f"data={path}", "reps=4", f"store={tmp_path / 'store'}"]
+    there = ["exec=slurm", "exec.mem=0.5", "exec.cpus=2", "exec.time=30"]
+
+    def omkl(command: str, *options: str) -> str:
+        command = [sys.executable, str(script), command, *words, *there, *options]
+        done = subprocess.run(
+            command, cwd=here, env=environment, capture_output=True, text=True, timeout=300, check=False
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    omkl("run")
+    wait_until(lambda: not slurm.call("squeue", "--noheader").strip(), 300, "the job does not end")
+    logs = "".join(path.read_text() for path in tmp_path.glob("store/slurm/*/*.err"))
+    assert not mark.exists(), mark.read_text() + logs
+    [row] = json.loads(omkl("status", "--format", "json"))
+    assert (row["done"], row["cells"]) == (4, 4), logs
+
+
 def test_200_cells_in_10_jobs_one_cancelled_and_the_controller_killed(slurm, tmp_path, monkeypatch):
     monkeypatch.setenv("OMKL_CACHE", str(tmp_path / "cache"))
     path, store = write_data(tmp_path / "mine.libsvm", 120), tmp_path / "store"
     setting = ["algo=arow", "yardsticks=[]", f"data={path}", "reps=200"]
     words = [*setting, f"store={store}"]
     there = ["exec=slurm", "exec.chunk=20", "exec.parallel=2", "exec.mem=0.5", "exec.time=30"]
-    environment = slurm.environment | {
-        "PYTHONPATH": str(ROOT),
-        "OMKL_CACHE": str(tmp_path / "cache"),
-        "NUMBA_CACHE_DIR": str(numba_cache.compiled_folder()),
-    }
+    environment = environment_of(slurm, tmp_path)
 
     def omkl(command: str, *options: str) -> subprocess.CompletedProcess:
         command = [*OMKL, command, *words, *there, *options]

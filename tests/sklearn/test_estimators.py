@@ -156,6 +156,21 @@ def test_predictions_of_a_sampling_learner_do_not_depend_on_what_else_is_predict
     np.testing.assert_array_equal(all_at_once, one_by_one)
 
 
+@pytest.mark.parametrize("first", [int, float, bool, str])
+def test_later_labels_may_be_written_differently(tmp_path, first):
+    X, y = np.eye(4), np.array([0, 1, 1, 0])
+    same = (
+        omkl.sklearn.OmkcDdClassifier(random_state=0).fit(X, y.astype(first)).partial_fit(X, y.astype(first))
+    )
+    for again in (y, y.astype(float), y > 0, y.astype(str), y.astype(float).astype(str), y.astype(object)):
+        model = omkl.sklearn.OmkcDdClassifier(random_state=0).fit(X, y.astype(first)).partial_fit(X, again)
+        assert model.mistakes_ == same.mistakes_
+        np.testing.assert_array_equal(model.decision_function(X), same.decision_function(X))
+        model.to_file(tmp_path / "m.omkl")
+        model = omkl.sklearn.OmkcDdClassifier.from_file(tmp_path / "m.omkl")
+        assert model.partial_fit(X, again).classes_.tolist() == same.classes_.tolist()
+
+
 def test_a_label_never_seen_is_named(rows):
     X, _ = rows
     estimator = made("OmkcDdClassifier").fit(X[:4], ["yes", "no", "no", "yes"])

@@ -57,7 +57,7 @@ def test_two_runs_at_once_on_one_store_lose_nothing_and_count_nothing_twice(tmp_
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         lines = list(store.lines("cells"))
-    assert 180 <= len(lines) <= 300  # what both ran at the same time is there twice
+    assert 180 <= len(lines) < 300  # what both ran at the same time is there twice
     assert len(lines) == sum(len(path.read_bytes().splitlines()) for path in store.files("cells"))
     this_plan = plan([*words, "reps=60"])
     _, alone = tables(replace(this_plan, store=tmp_path / "alone"))

@@ -1,5 +1,6 @@
 """One lock for the whole store: two prunes, merges or reseals at once destroy nothing."""
 
+import importlib.util
 import os
 import random
 import signal
@@ -14,6 +15,8 @@ from support.results_lines import line, read_quietly
 from omkl.errors import OmklError
 from omkl.files import hold, locked
 from omkl.store import rewrite
+from omkl.store.compact import compact
+from omkl.store.resealing import reseal
 from omkl.store.store import Store
 
 DAYS = [f"2026-01-0{day}T00:00:00.000000+00:00" for day in (1, 2, 3)]
@@ -41,6 +44,8 @@ def assert_whole(store: Store, cells: int = 120) -> None:
 STOPS = """
 import sys
 from omkl.store import rewrite
+from omkl.store.compact import compact
+from omkl.store.resealing import reseal
 from omkl.cli import main
 real, answers = rewrite.rewrite_file, []
 def rewrites(*args):
@@ -144,20 +149,75 @@ def test_a_lock_ends_with_a_process_that_is_killed(tmp_path):
         assert hold(path) is None
 
 
-def test_a_writer_that_was_killed_leaves_nothing_that_a_prune_would_not_remove(tmp_path):
+def killed(work):
+    """Do something in a process that is killed afterwards, with all its locks held."""
     child = os.fork()
     if child == 0:
-        store = Store(tmp_path)
-        store.append(line(1))
+        work()
         os.kill(os.getpid(), signal.SIGKILL)
     os.waitpid(child, 0)
-    with Store(tmp_path) as store:
-        store.append(line(1, time=DAYS[2]))
-    assert len(list((tmp_path / "locks").glob("*.jsonl.lock"))) == 1
-    _, busy = rewrite.prune(Store(tmp_path), old=False, torn=False, really=True)
-    assert busy == []
-    assert [path.name for path in (tmp_path / "locks").iterdir()] == ["store.lock"]
-    assert len(read_quietly(Store(tmp_path))) == 1
+
+
+def left_in(store):
+    """The lock files of writers and the half-written files of a store."""
+    return [*(store / "locks").glob("*.jsonl.lock"), *(path for path in store.glob("*/.*.part"))]
+
+
+@pytest.mark.parametrize("command", ["run", "merge", "prune", "compact", "reseal"])
+def test_what_killed_writers_and_merges_left_is_removed_by_the_next_command(tmp_path, command, monkeypatch):
+    store, other = tmp_path / "s", fill(tmp_path / "other", 3)
+    killed(lambda: Store(store).append(line(1)))
+
+    def dies(*_):
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    def merges():
+        monkeypatch.setattr(rewrite, "_digest", dies)
+        rewrite.merge(Store(store), [other.path])
+
+    assert len(left_in(store)) == 1  # the writer's lock
+    killed(merges)
+    assert [path.suffix for path in left_in(store)] == [".part"]
+    with Store(store) as living:
+        living.append(line(2))
+        assert len(left_in(store)) == 1  # its own lock
+        killed(merges)
+        assert len(left_in(store)) == 2
+        if command == "run":
+            with Store(store) as another:
+                another.open()
+        if command == "merge":
+            rewrite.merge(Store(store), [other.path])
+        if command == "prune":
+            _, busy = rewrite.prune(Store(store), old=False, torn=False, really=True)
+            assert busy == []
+        if command == "compact":
+            pytest.importorskip("pyarrow")
+            assert len(compact(Store(store)).busy) == 2
+        if command == "reseal":
+            reseal(Store(store))
+        assert len(left_in(store)) == 1
+        living.append(line(3))
+    assert {1, 2, 3} <= set(read_quietly(Store(store))["rep"])
+
+
+def test_a_full_disk_under_compact_or_merge_advises_no_other_folder(tmp_path, monkeypatch):
+    store, other = fill(tmp_path / "s", 3), fill(tmp_path / "other", 4)
+
+    def full(folder, start):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("omkl.files._new_part", full)
+    works = [lambda: rewrite.merge(store, [other.path])]
+    if importlib.util.find_spec("pyarrow"):
+        works.append(lambda: compact(store))
+    for work in works:
+        with pytest.raises(
+            OmklError, match=r"No space left on device\. Nothing is lost\. Make room"
+        ) as error:
+            work()
+        assert "store=" not in str(error.value)
+    assert_whole(store, 3)
 
 
 def test_a_store_that_cannot_be_locked_can_be_written_but_not_pruned(tmp_path, monkeypatch):

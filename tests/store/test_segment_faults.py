@@ -10,6 +10,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 from support import TESTS
+from support.forged_segments import forge, saying, with_column, words
 from support.results_lines import cell_files, line, sealed
 from support.segment_stores import MANY, SOME, assert_same, fill, raw, segments, view
 
@@ -89,6 +90,108 @@ def test_what_is_no_segment_is_told_and_removed_by_prune_torn(tmp_path):
     assert rewrite.prune(store, old=False, torn=True, really=True)[1] == []
     assert segments(store) == [good]
     assert raw(store) == lines
+
+
+def all_as(value):
+    return lambda values, pa: words([value] * len(values), pa)
+
+
+def last_as(value, kind):
+    return lambda values, pa: pa.array([*values[:-1], value], getattr(pa, kind)())
+
+
+def renamed(name, new):
+    return lambda table, known: table.rename_columns([new if n == name else n for n in table.column_names])
+
+
+FOOTERS = {
+    "no form": {"form": None},
+    "another form": {"form": ["omkl"]},
+    "no covers": {"covers": None},
+    "covers a list": {"covers": [1]},
+    "a cover too short": {"covers": {"a.jsonl": [1, 2]}},
+    "a cover of texts": {"covers": {"a.jsonl": ["1", 2, 3, []]}},
+    "a cover below 0": {"covers": {"a.jsonl": [-1, 2, 3, []]}},
+    "a cover whose broken lines are a number": {"covers": {"a.jsonl": [1, 2, 3, 4]}},
+    "replaces a number": {"replaces": 7},
+    "replaces lists": {"replaces": [["a"]]},
+    "no folder": {"folder": None},
+    "the other folder": {"folder": "curves"},
+    "a folder that is a list": {"folder": ["cells"]},
+    "no checksum": {"crc": []},
+    "checksums that are a number": {"crc": 3},
+    "too few checksums": {"crc": [[1]]},
+}
+COLUMNS_ = {
+    "keys that are texts": ("key", lambda values, pa: pa.array([v.hex() for v in values])),
+    "short keys": ("key", lambda values, pa: pa.array([v[:8] for v in values], pa.binary(8))),
+    "a missing key": ("key", last_as(None, "binary")),
+    "a missing crc": ("crc", last_as(None, "uint32")),
+    "crcs that are texts": ("crc", lambda values, pa: pa.array(list(map(str, values)))),
+    "a missing text": ("text", last_as(None, "binary")),
+    "a text that is no JSON": ("text", last_as(b'"x', "binary")),
+    "numbers that are fractions": ("number", lambda values, pa: pa.array([0.5] * len(values))),
+    "a missing time": ("time", last_as(None, "string")),
+    "files that are no dictionary": ("file", lambda values, pa: pa.array(values)),
+    "a status that is no dictionary": ("status", lambda values, pa: pa.array(values)),
+    "another status": ("status", all_as("well")),
+    "no status": ("status", all_as(None)),
+    "params that are no JSON": ("params", all_as("{")),
+    "params that are a list": ("params", all_as("[1]")),
+    "deep params": ("params", all_as("[" * 100_000)),
+    "a seed that is a text": ("seed", all_as('"x"')),
+    "a seed that is a list": ("seed", all_as("[[]]")),
+    "rounds of one number": ("rounds", all_as("[1]")),
+    "a pool without kernels": ("pool_spec", all_as('{"normalise":"none"}')),
+    "kernels without a kind": ("pool_spec", all_as('{"normalise":"none","kernels":[{}]}')),
+    "an origin that is a number": ("origin", all_as("3")),
+    "versions that are a list": ("origin", all_as('{"versions":[]}')),
+    "another task": ("task", all_as('"dance"')),
+    "no rounds": ("T", all_as("0")),
+    "a permutation's seed that is a word": ("permutation_seed", all_as("abc")),
+    "mistakes that are texts": ("mistakes", lambda values, pa: pa.array(list(map(str, values)))),
+    "a heaviest weight beyond all": ("heaviest", lambda values, pa: pa.array([99] * len(values), pa.int32())),
+    "hits of half a class": ("hits", lambda values, pa: pa.array([b"1" * 24] * len(values), pa.binary())),
+    "hits of other classes": (
+        "hits",
+        lambda values, pa: pa.array([bytes(16 * (i + 1)) for i in range(len(values))], pa.binary()),
+    ),
+}
+FORGED = {name: saying(**said) for name, said in FOOTERS.items()}
+FORGED |= {name: with_column(column, make) for name, (column, make) in COLUMNS_.items()}
+FORGED |= {f"no column {name}": renamed(name, "x") for name in ("key", "crc", "file", "status", "text")}
+FORGED |= {
+    "a column twice": lambda table, known: table.append_column("text", table.column("crc")),
+    "no rows": lambda table, known: table.slice(0, 0),
+}
+
+
+@pytest.mark.parametrize("change", FORGED.values(), ids=FORGED)
+def test_a_forged_segment_is_refused_as_a_damaged_one_and_ends_no_merge(tmp_path, change):
+    """Its checksums fit. What is read of it are cells as they were written; the other files are read."""
+    source, target = fill(tmp_path / "s"), Store(tmp_path / "t")
+    compact(source)
+    forge(segments(source)[0], change)
+    with Store(tmp_path / "s") as store:
+        store.append(line(99))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        warnings.simplefilter("ignore", StoreWarning)
+        fill(tmp_path / "whole")
+        sound = raw(Store(tmp_path / "whole")) + raw(Store(tmp_path / "s"))
+        for columns in (["key", *SOME], ["key", "skill"], None):
+            cells = Store(tmp_path / "s").cells(columns=columns)
+            assert line(99)["key"] in set(cells["key"])
+        summary_of(Store(tmp_path / "s").cells(columns=READ), Expected())
+        Store(tmp_path / "s").failed()
+        Store(tmp_path / "s").done([line(99)["key"], line(1)["key"]])
+        copied = rewrite.merge(target, [tmp_path / "s"])
+        assert copied["cells"] >= 1
+        assert set(raw(target)) <= set(sound)
+        assert main(["results", "list", f"store={tmp_path / 's'}"]) == 0
+        rewrite.prune(Store(tmp_path / "s"), old=False, torn=True, really=True)
+        compact(Store(tmp_path / "s"))
+    assert line(99)["key"] in set(Store(tmp_path / "s").cells()["key"])
 
 
 def test_a_store_without_segments_needs_no_pyarrow_and_one_with_them_says_so(tmp_path, monkeypatch, capsys):

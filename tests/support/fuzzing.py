@@ -89,9 +89,20 @@ def targets() -> dict[str, type[Target]]:
     """Return the targets by name."""
     from support import fuzzing_conf as conf
     from support import fuzzing_data as data
+    from support.fuzzing_models import Models
 
-    kinds = (data.Libsvm, data.Csv, data.Tsv, data.Forms, data.Npz, data.Copy, data.Orders, data.Store)
-    kinds += (conf.Words, conf.Spec, conf.Config, conf.Registry, conf.Command)
+    kinds = (
+        data.Libsvm,
+        data.Csv,
+        data.Tsv,
+        data.Arff,
+        data.Forms,
+        data.Npz,
+        data.Copy,
+        data.Orders,
+        data.Store,
+    )
+    kinds += (conf.Words, conf.Spec, conf.Config, conf.Registry, conf.Command, Models)
     return {kind.__name__.lower(): kind for kind in kinds}
 
 

@@ -8,24 +8,35 @@ import lzma
 import warnings
 import zipfile
 from collections.abc import Callable
+from dataclasses import replace
 from random import Random
 from unittest import mock
 
 import numpy as np
+from backports import zstd
 
 from support.fuzzing import Target
 from support.results_lines import line
 
-PACKERS = (gzip.compress, bz2.compress, lzma.compress)
+
+def zipped(data: bytes) -> bytes:
+    """Return an archive with one file."""
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("data.txt", data)
+    return out.getvalue()
 
 
-def check_rows(rows) -> None:
+PACKERS = (gzip.compress, bz2.compress, lzma.compress, zstd.compress, zipped)
+
+
+def check_rows(rows, labels) -> None:
     """What every reader promises: finite numbers without zeros, columns in range and ascending."""
     assert np.isfinite(rows.values).all()
     assert (rows.values != 0).all()
     assert rows.indptr[0] == 0
     assert rows.indptr[-1] == len(rows.indices) == len(rows.values)
-    assert len(rows.labels) == len(rows.indptr) - 1 > 0
+    assert len(labels) == len(rows.indptr) - 1 > 0
     assert rows.indices.min(initial=0) >= 0
     assert rows.indices.max(initial=-1) < rows.d
 
@@ -48,10 +59,11 @@ class Libsvm(Target):
     def attempt(self, data: bytes) -> None:
         from omkl.data.labels import class_numbers, targets
         from omkl.data.prepare import form_of_file, read_form
+        from omkl.data.recipe import Preparation
 
         self.path.write_bytes(data)
-        rows = read_form(form_of_file(self.path), [self.path])
-        check_rows(rows)
+        rows = read_form(form_of_file(self.path, Preparation(index_base=len(data) % 2)), [self.path])
+        check_rows(rows, rows.labels)
         if len(data) % 2:
             class_numbers(rows.labels, None, "here")
         else:
@@ -91,7 +103,30 @@ class Csv(Libsvm):
             b"1 2 0\n3 4 1\n",
             text.replace(b",", b"\t"),
             gzip.compress(text),
+            b"sep=;\n" + text.replace(b",", b";"),
+            b"0,1,2\n" + b"1.5,-2,1\n" * 12,
+            b'"a\n(cm)",b,c,\n"1,234",3,x,\n"5,678","12%",y,\n',
         ]
+
+    def attempt(self, data: bytes) -> None:
+        from omkl.data.prepare import read_table_file
+        from omkl.data.recipe import Preparation
+
+        self.path.write_bytes(data)
+        wanted = (
+            Preparation(),
+            Preparation(missing="mean", categorical="onehot", scale="minmax", header="no"),
+            Preparation(missing="drop", categorical="onehot", na=("yes", "-999"), header="yes"),
+            Preparation(thousands=",", label="1", categorical="onehot"),
+            Preparation(thousands=".", decimal=",", delimiter=";", missing="mean"),
+        )[len(data) % 5]
+        if self.suffix == ".arff":
+            wanted = replace(wanted, header="auto", delimiter="auto")
+        dataset, recipe = read_table_file(
+            self.path, "regression" if len(data) % 7 == 0 else "classification", wanted
+        )
+        check_rows(dataset, dataset.y)
+        assert len(recipe.features) == dataset.d
 
     def generated(self, rng: Random) -> bytes:
         if rng.random() < 0.4:
@@ -113,6 +148,45 @@ class Tsv(Csv):
     """The same with the other suffix."""
 
     suffix = ".tsv"
+
+
+class Arff(Csv):
+    """ARFF text, dense and sparse."""
+
+    suffix = ".arff"
+    tokens = r"""
+        @relation\x20 @attribute\x20 @data\n \x20numeric\n \x20integer\n {a,b}\n {'a b',"c"}\n ? % ' " \\
+        {1\x20 99\x20 , \n \x09 string date
+    """
+
+    def valid(self) -> list[bytes]:
+        head = b"% note\n@relation 'r s'\n\n@ATTRIBUTE a\tREAL\n@attribute 'b c' {x,'y z'}\n"
+        head += b"@attribute d {no,yes}\n@data\n"
+        return [
+            head + b"1,x,no\n?,'y z',yes\n2.5, x, yes\n",
+            head + b"{0 1, 2 yes}\n{}\n{0 ?,1 'y z'}\n{0 2}\n",
+            head.replace(b"REAL", b"string").replace(b"{x,'y z'}", b"date 'yyyy'")
+            + b"a,1999,no\nb,2000,yes\n",
+            gzip.compress(head + b"1,x,no\n3,x,yes\n"),
+        ]
+
+    def generated(self, rng: Random) -> bytes:
+        lines = [b"@relation r"]
+        for i in range(rng.randrange(1, 4)):
+            kind = rng.choice(
+                (b"numeric", b"{x,y}", b"{'p q',r}", b"string", b"date", b"{x,y", b"relational")
+            )
+            lines.append(b"@attribute a%d %s" % (i % 3, kind))
+        lines.append(b"@data")
+        cells = (b"1", b"x", b"'p q'", b"?", b"-2e3", b"y", b"", b"1_0", b"nan", b"\\'")
+        for _ in range(rng.randrange(6)):
+            some = [rng.choice(cells) for _ in range(rng.randrange(1, 5))]
+            if rng.random() < 0.5:
+                some = [b"%d %s" % (rng.randrange(4), cell) for cell in some]
+                lines.append(b"{" + b", ".join(some) + b"}")
+            else:
+                lines.append(b",".join(some))
+        return b"\n".join(lines)
 
 
 class Forms(Target):
@@ -149,7 +223,7 @@ class Forms(Target):
         labels = self.folder / "labels"
         labels.write_bytes(data[: len(data) // 2])
         rows = read_form(form, [self.path, labels], 10**6)
-        check_rows(rows)
+        check_rows(rows, rows.labels)
         if form.target:
             targets(rows.labels, "here")
         else:

@@ -17,6 +17,7 @@ class Result:
     weights: np.ndarray | None  # (m,) after the last update
     coefficients: np.ndarray  # (m, n) coefficient of each stored example in each classifier
     chosen: int | None = None  # perceptron_star only: index of the selected kernel
+    further: np.ndarray | None = None  # (T, q) the learner's q measures (about.measures) in each round
 
 
 class Expansions:
@@ -31,11 +32,15 @@ class Expansions:
         self.F = np.zeros((m, T))
         self.n_sv = np.zeros(m, dtype=int)
         self.stored, self.columns = [], []
-        self.scores, self.mistakes, self.combined = [], [], []
+        self.scores, self.mistakes, self.combined, self.further = [], [], [], []
 
-    def record(self, score, y, used):
-        """Note one prediction made by the classifiers with used (m,) true, before the update."""
+    def record(self, score, y, used, further=()):
+        """Note one prediction made by the classifiers with used (m,) true, before the update.
+
+        further: the learner's measures of it besides the error
+        """
         self.scores.append(score)
+        self.further.append(further)
         self.mistakes.append(y * score <= 0)
         self.combined.append(sum(int(n) for n, u in zip(self.n_sv, used, strict=True) if u))
 
@@ -60,4 +65,5 @@ class Expansions:
             weights=weights,
             coefficients=coefficients,
             chosen=chosen,
+            further=np.array(self.further, dtype=float),
         )

@@ -1,0 +1,129 @@
+"""ARFF text, dense and sparse: the names of its attributes, and their values as text."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, NamedTuple
+
+from omkl.data.delimited import lines_of, open_text
+from omkl.errors import UserError, show
+
+_KEYWORD = re.compile(r"\s*(@\w+)\s+", re.ASCII)
+_VALUE = r"""(?:"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|[^\s,{}"'%]+)"""
+_NAME = rf"@attribute (?:{_VALUE}|[^\s{{}}]+)"
+_NOMINAL = re.compile(rf"{_NAME}\s*\{{\s*{_VALUE}(?:\s*,\s*{_VALUE})*\s*\}}\s*", re.IGNORECASE)
+_TYPE = re.compile(
+    rf"({_NAME}\s+)(numeric|real|integer|string|date(?:\s+{_VALUE})?)\s*(?:[%\[].*)?", re.IGNORECASE
+)
+
+
+class Arff(NamedTuple):
+    """The content of an ARFF file; all values are texts, ``?`` for those that are missing.
+
+    names: of the attributes    lines (T,): that each row stands in    sparse: whether rows list their entries
+    defaults: of each attribute, the value of a sparse row that does not list it
+    rows, texts: of each attribute, the rows that have an entry (none in a dense file) and their values
+    """
+
+    names: list[str]
+    lines: list[int]
+    sparse: bool
+    defaults: list[str]
+    rows: list[list[int]]
+    texts: list[list[str]]
+
+
+def read_arff(path: Path, limit: int | None) -> Arff:
+    """Return the content of an ARFF file of at most ``limit`` bytes. Raises UserError that names the line."""
+    import arff  # liac-arff; scipy.io.arff reads neither sparse rows nor texts
+
+    sparse = _is_sparse(path, limit)
+    kinds: list[str] = []
+    with open_text(path, limit) as file:
+        lines = _Lines(file, path, kinds)
+        try:
+            content = arff.ArffDecoder().decode(lines, return_type=arff.LOD_GEN if sparse else arff.DENSE_GEN)
+            attributes = content["attributes"]
+            names = [re.sub(r"\s*[\r\n]+\s*", " ", name) for name, _ in attributes]
+            defaults = [
+                kind[0] if isinstance(kind, list) else "0" if own == "number" else ""
+                for (_, kind), own in zip(attributes, kinds, strict=True)
+            ]
+            made = Arff(names, [], sparse, defaults, [[] for _ in names], [[] for _ in names])
+            for row, values in enumerate(content["data"]):
+                made.lines.append(lines.number)
+                for place, value in values.items() if sparse else enumerate(values):
+                    made.texts[place].append("?" if value is None else value.strip())
+                    if sparse:
+                        made.rows[place].append(row)
+        except UserError:
+            raise
+        except Exception as error:  # the decoder's own, and those of broken escapes
+            raise UserError(f"{path}:{lines.number}: {_fault(error, len(kinds), sparse)}") from None
+    return made
+
+
+def _is_sparse(path: Path, limit: int | None) -> bool:
+    """Whether the first row of the data lists its entries in braces."""
+    with open_text(path, limit) as file:
+        is_data = False
+        for line in lines_of(file, path):
+            text = line.strip()
+            if is_data and text and not text.startswith("%"):
+                return text.startswith("{")
+            is_data = is_data or text.lower().startswith("@data")
+    return False
+
+
+class _Lines:
+    """The lines of a file as the decoder takes them; ``number`` is that of the last one.
+
+    Values stay text: the decoder would truncate those of integer attributes, and refuses dates. What its
+    expression for lists of classes could take for ever to refuse is refused before it.
+    """
+
+    def __init__(self, file: IO[str], path: Path, kinds: list[str]):
+        self.file, self.path, self.kinds, self.number = file, path, kinds, 0
+
+    def __iter__(self) -> Iterator[str]:
+        is_data = False
+        for line in lines_of(self.file, self.path):
+            self.number += 1
+            if not is_data and (keyword := _KEYWORD.match(line)):
+                line = f"{keyword[1]} {line[keyword.end() :].rstrip()}"
+                if keyword[1].lower() == "@attribute":
+                    line = self._attribute(line)
+            is_data = is_data or line.strip().lower().startswith("@data")
+            yield line
+
+    def _attribute(self, line: str) -> str:
+        if _NOMINAL.fullmatch(line):
+            self.kinds.append("nominal")
+            return line
+        if match := _TYPE.fullmatch(line):
+            kind = match[2].split()[0].lower()
+            self.kinds.append("text" if kind in ("string", "date") else "number")
+            return f"{match[1]}STRING"
+        raise UserError(
+            f"{self.path}:{self.number}: not an attribute that can be read: {show(line)}; write a name and "
+            "numeric, string, date or {class,class}, in quotes where it holds a blank"
+        )
+
+
+def _fault(error: Exception, attributes: int, sparse: bool) -> str:
+    """Return what is wrong with a line, by the decoder's error."""
+    import arff
+
+    text = str(getattr(error, "message", error))
+    if isinstance(error, arff.BadNominalValue):
+        value = text.removeprefix("Data value ").partition(" not found in")[0]
+        return f"{show(value)} is not one of the values that its attribute declares"
+    if isinstance(error, arff.BadAttributeName):
+        return "two attributes have this name; rename one"
+    if isinstance(error, arff.BadDataFormat) and not sparse:
+        return f"the row does not have {attributes} values, as the attributes declare"
+    if isinstance(error, arff.BadDataFormat):
+        return f"an entry is beyond the {attributes} attributes"
+    return (
+        "not valid ARFF: @relation, @attribute and @data lines, then rows of values or of {place value, ...}"
+    )

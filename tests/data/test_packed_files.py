@@ -1,0 +1,127 @@
+"""Compressed files: every kind is opened; archives of several files and bombs are refused in a sentence."""
+
+import bz2
+import gzip
+import io
+import lzma
+import sys
+import zipfile
+
+import pytest
+
+from omkl.data import data_files, load
+from omkl.data.data_files import data_name, open_binary
+from omkl.data.prepare import is_table
+from omkl.errors import UserError
+
+TABLE = b"a,b,y\n" + b"1.5,2,0\n3,4,1\n" * 10
+
+
+def archive(**members: bytes) -> bytes:
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as made:
+        for name, data in members.items():
+            made.writestr(name.replace("__", "/"), data)
+    return out.getvalue()
+
+
+def zst(data: bytes) -> bytes:
+    return pytest.importorskip("backports.zstd").compress(data)
+
+
+PACKERS = {
+    ".gz": gzip.compress,
+    ".bz2": bz2.compress,
+    ".xz": lzma.compress,
+    ".zst": zst,
+    ".zip": lambda data: archive(**{"inside.csv": data}),
+}
+
+
+@pytest.fixture(autouse=True)
+def cache_folder(tmp_path, monkeypatch):
+    monkeypatch.setenv("OMKL_CACHE", str(tmp_path / "cache"))
+
+
+@pytest.mark.parametrize("ending", PACKERS)
+def test_every_kind_of_compression(tmp_path, ending):
+    plain = tmp_path / "my.csv"
+    plain.write_bytes(TABLE)
+    expected = load(str(plain)).content_hash
+    for name in (f"my.csv{ending}", f"MY.CSV{ending.upper()}", f"my{ending}"):
+        path = tmp_path / name
+        path.write_bytes(PACKERS[ending](TABLE))
+        assert is_table(path)
+        dataset = load(str(path))
+        assert (dataset.content_hash, dataset.name.lower()) == (expected, "my")
+    assert data_name(f"x.arff{ending}") == "x"
+    torn = tmp_path / f"torn.csv{ending}"
+    torn.write_bytes(PACKERS[ending](TABLE * 50)[:-30])
+    with pytest.raises(UserError, match=r"torn\.csv.*: cannot be decompressed or read: "):
+        load(str(torn))
+
+
+@pytest.mark.parametrize("ending", PACKERS)
+def test_the_limit_against_bombs_holds_for_all(tmp_path, monkeypatch, ending):
+    bomb = tmp_path / f"bomb.csv{ending}"
+    bomb.write_bytes(PACKERS[ending](b"1" * 10**6))
+    monkeypatch.setattr(data_files, "FLOOR", 10**5)
+    monkeypatch.setattr(data_files, "RATIO", 1)
+    with pytest.raises(UserError, match=r"bomb\.csv.*: holds more than .* bytes after decompression"):
+        open_binary(bomb).read()
+    with pytest.raises(UserError, match=r"holds more than 1,000 bytes"):
+        open_binary(bomb, 1000).read()
+
+
+def test_archives_of_several_files_and_encrypted_ones(tmp_path):
+    path = tmp_path / "my.csv.zip"
+    path.write_bytes(archive(**{"a.csv": TABLE, "b.csv": TABLE}))
+    with pytest.raises(UserError, match=r"holds 2 files \('a\.csv', 'b\.csv'\); extract the one to be read$"):
+        load(str(path))
+    path.write_bytes(archive())
+    with pytest.raises(UserError, match=r"the archive holds no file"):
+        load(str(path))
+    path.write_bytes(archive(**{"xl__workbook.xml": b"", "x": b""}))
+    with pytest.raises(UserError, match=r"an Excel workbook; save the sheet as CSV"):
+        load(str(path))
+    path.write_bytes(archive(**{"folder__": b"", "folder__a.csv": TABLE, "__MACOSX__": b""}))
+    data = bytearray(archive(**{"a.csv": TABLE}))
+    for mark in (b"PK\x03\x04", b"PK\x01\x02"):
+        data[data.index(mark) + (6 if mark[2] == 3 else 8)] |= 1
+    path.write_bytes(data)
+    with pytest.raises(UserError, match=r"the archive is encrypted; extract 'a\.csv' first"):
+        load(str(path))
+
+
+def test_a_mac_s_own_files_and_folders_do_not_count(tmp_path):
+    path = tmp_path / "data.zip"
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as made:
+        made.mkdir("d")
+        made.writestr("d/rows.libsvm", b"1 1:1\n-1 2:1\n")
+        made.writestr("__MACOSX/d/._rows.libsvm", b"x")
+    path.write_bytes(out.getvalue())
+    dataset = load(str(path))
+    assert (dataset.name, dataset.T) == ("data", 2)
+
+
+def test_without_the_package_for_zst(tmp_path, monkeypatch):
+    path = tmp_path / "my.csv.zst"
+    path.write_bytes(b"\x28\xb5\x2f\xfd")
+    monkeypatch.setitem(sys.modules, "backports", None)
+    with pytest.raises(
+        UserError, match=r"my\.csv\.zst: .zst files need backports.zstd; pip install 'omkl\[zstd\]'"
+    ):
+        load(str(path))
+
+
+def test_parquet_may_be_packed_too(tmp_path):
+    pytest.importorskip("pyarrow")
+    import pandas as pd
+
+    frame = pd.DataFrame({"a": [1.5, 2, 3], "y": [0, 1, 1]})
+    out = io.BytesIO()
+    frame.to_parquet(out)
+    path = tmp_path / "my.parquet.gz"
+    path.write_bytes(gzip.compress(out.getvalue()))
+    assert load(str(path)).values.tolist() == [1.5, 2, 3]

@@ -1,0 +1,430 @@
+"""How a user's table is written: names in its first line, delimiters, numbers, gaps; what auto decides."""
+
+import random
+
+import numpy as np
+import pytest
+
+from omkl.config import plan
+from omkl.data import load, table_files
+from omkl.data.delimited import layout
+from omkl.data.prepare import is_table, read_table_file
+from omkl.data.recipe import Preparation, Recipe, recipe_of
+from omkl.data.table_format import TableFormat
+from omkl.errors import UserError
+
+DRAWN = random.Random(7)
+ROWS = [
+    [f"{DRAWN.gauss(0, 1):.3f}", f"{DRAWN.gauss(0, 1):.3f}", str(DRAWN.randrange(9)), str(n % 2)]
+    for n in range(20)
+]
+
+
+@pytest.fixture(autouse=True)
+def cache_folder(tmp_path, monkeypatch):
+    monkeypatch.setenv("OMKL_CACHE", str(tmp_path / "cache"))
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "my.csv"
+
+
+def write(path, first, rows=ROWS, mark=","):
+    path.write_text("".join(mark.join(row) + "\n" for row in ([first.split(",")] if first else []) + rows))
+    return path
+
+
+def made(path, **wanted):
+    return read_table_file(path, "classification", Preparation(**wanted))[0]
+
+
+def columns(path, **wanted):
+    return [column.name for column in table_files.read(path, TableFormat(**wanted)).columns]
+
+
+HEADERS = {  # first line: whether auto takes it as names, and whether a note says so
+    "a,b,c,y": (True, False),
+    "0,1,2,3": (True, True),
+    "0,1,2,label": (True, True),
+    "2019,2020,2021,target": (True, True),
+    "2019,2020,2021,2022": (True, True),
+    "400.5,401,401.5,target": (True, True),
+    "1.5,2,3,0": (False, False),
+    "-,0.852,8,0": (False, True),
+    "0.5,0,8,y": (False, True),
+}
+
+
+@pytest.mark.parametrize("first", HEADERS)
+def test_whether_the_first_line_names_the_columns(path, first):
+    named, noted = HEADERS[first]
+    table = table_files.read(write(path, first))
+    assert table.named == named
+    assert [column.name for column in table.columns] == (first.split(",") if named else ["1", "2", "3", "4"])
+    said = "is taken as the columns' names; header=no" if named else "is taken as a row; header=yes takes it"
+    assert [said in note for note in table.notes] == ([True] if noted else [])
+    assert columns(path, header="no") == ["1", "2", "3", "4"]
+    assert columns(path, header="yes") == first.split(",")
+    assert table_files.read(path, TableFormat(header="yes")).notes == ()
+
+
+def test_numbers_that_may_be_names_or_a_row_are_a_row_with_a_note(path):
+    counting = [[str(n + i) for i in range(4)] for n in range(1, 30)]
+    for rows in (counting, ROWS[:3], [[str(n % 4), "1", "2", "3"] for n in range(20)]):
+        table = table_files.read(write(path, "0,1,2,3", rows))
+        assert (table.named, len(table.columns[0].text)) == (False, len(rows) + 1)
+        assert table.notes == (
+            "the first line (0, 1, 2, 3) is taken as a row; header=yes takes it as the columns' names",
+        )
+
+
+def test_words_that_are_values_of_their_columns_are_a_row(path):
+    words = [[DRAWN.choice("xyz"), DRAWN.choice("abc"), DRAWN.choice(("no", "yes"))] for _ in range(30)]
+    table = table_files.read(write(path, "", words))
+    assert (table.named, table.lines[0], len(table.columns[0].text)) == (False, 1, 30)
+    assert "is taken as a row; header=yes takes" in table.notes[0]
+    assert made(path, categorical="onehot").T == 30
+    with pytest.raises(
+        UserError, match=r"my\.csv:1: column '1' holds .*; header=yes takes the first line as"
+    ):
+        made(path)
+    for first, notes in (("size,colour,bought", 0), ("x,colour,bought", 1)):
+        table = table_files.read(write(path, first, words))
+        assert (table.named, len(table.notes)) == (True, notes)
+    with pytest.raises(UserError, match=r"my\.csv:1: two columns are named 'x'; rename one$"):
+        table_files.read(write(path, "x,x,no", words), TableFormat(header="yes"))
+    with pytest.raises(UserError, match=r"two columns are named 'q'; rename one, or set header=no if"):
+        table_files.read(write(path, "q,q,no", words))
+
+
+@pytest.mark.parametrize(
+    ("first", "named", "noted"),
+    [("5.1,3,setosa", False, 0), ("5,4,unique", False, 1), ("2019,2020,species", True, 1)],
+)
+def test_a_word_above_words_beside_numbers(path, first, named, noted):
+    rows = [[f"{n}.5", str(n), ("setosa", "other")[n % 2]] for n in range(20)]
+    table = table_files.read(write(path, first, rows))
+    assert (table.named, len(table.notes)) == (named, noted)
+    unlike = [[str(n), "5", f"name {n}"] for n in range(20)]
+    assert table_files.read(write(path, "1,2,Alice", unlike)).notes == ()
+
+
+def test_a_label_that_is_a_number_is_the_column_of_that_name(path):
+    write(path, "0,1,2,3")
+    plain = made(write(path.with_name("plain.csv"), "a,b,c,y"))
+    for wanted in ({}, {"label": "3"}, {"label": "3", "header": "yes"}, {"label": "4", "header": "no"}):
+        dataset = made(path, **wanted)
+        assert dataset.n_classes == (2 if "no" not in wanted.values() else 3)
+        assert (dataset.content_hash == plain.content_hash) == ("no" not in wanted.values())
+    assert "label=3 is the column named 3, which is column 4 of the file" in made(path, label="3").notes
+    assert made(path, label="3", header="no").d == 3  # the third: column 2 of the header
+    for first in ("0,1,2,3", "0,1,2,label"):
+        wrong = "4" if first.endswith("3") else "3"
+        with pytest.raises(UserError, match=rf"label={wrong}: .*named by numbers; write a name: 0, 1, 2"):
+            made(write(path, first), label=wrong)
+    assert made(write(path, "a,2020,c,y"), drop=("3",)).d == 2  # a year is no place
+
+
+def test_the_index_that_pandas_writes(path):
+    rows = [[str(n), *row] for n, row in enumerate(ROWS)]
+    for first in (",0,1,2,label", ",0,1,2,3"):
+        notes = made(write(path, first, rows)).notes
+        assert "is taken as the columns' names" in notes[0]
+        assert "the first column has no name and counts the rows; 'drop=column 1' leaves it out" in notes[1]
+        plain = made(write(path.with_name("plain.csv"), "a,b,c,y"))
+        assert made(path, drop=("column 1",)).content_hash == plain.content_hash
+    path.write_text(",1,2\n,1.5,0\n,2.5,1\n")
+    assert "" in table_files.read(path, TableFormat(header="no")).columns[0].text
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("size, cm\tb\ty\n1\t2\t0\n", ("\t", 0)),
+        ('"Price, EUR";b;y\n1;2;0\n', (";", 0)),
+        ("Price, EUR;b;y\n1;2;0\n", (";", 0)),
+        ('"a\n(cm, ""x"")",b,y\n1,2,0\n', (",", 0)),
+        ("sep=;\na,b;c\n1,5;2\n", (";", 1)),
+        ('"sep=\t"\r\na,b\tc\r\n', ("\t", 1)),
+        ("a\tb\n1,5\t2\n", ("\t", 0)),
+        ("a|b|c\n1|2|3\n", ("|", 0)),
+        ("a b\n1 2\n", ("whitespace", 0)),
+        ('5" pipe,3\n6" pipe,4\n', (",", 0)),
+    ],
+)
+def test_the_delimiter_is_what_divides_all_lines(path, text, expected):
+    path.write_text(text, newline="")
+    assert layout(path) == expected
+    assert layout(path, "|") == ("|", expected[1])
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("my.tsv", "size, cm\tb\tc\ty\n{}"),
+        ("sep.csv", "SEP=\t\na\tb\tc\ty\n{}"),
+        ("my.CSV", "a\tb\tc\ty\n{}"),
+        ("my.data", "{}"),
+        ("my.txt", "a\tb\tc\ty\n{}"),
+        ("no_ending", "{}"),
+    ],
+)
+def test_the_same_table_under_other_endings(path, name, content):
+    plain = made(write(path, "a,b,c,y"))
+    for mark in ("\t", ",", ";", "|"):
+        text = content.format("".join("\t".join(row) + "\n" for row in ROWS))
+        if mark != "\t" and name == "my.tsv":
+            continue
+        other = path.with_name(name)
+        other.write_text(text.replace("\t", mark))
+        assert is_table(other)
+        assert load(str(other)).content_hash == plain.content_hash
+    assert load(str(other)).name == name.partition(".")[0]
+
+
+@pytest.mark.parametrize(
+    "text", ["1 1:2\n", "# c, d\n\n+1\n-1 3:1 # a,b\n", "1:0.5 2:1\n", "1,3 1:0.5\n", "1\n"]
+)
+def test_libsvm_text_stays_libsvm_text(tmp_path, text):
+    for name in ("my.txt", "my.data", "my"):
+        (tmp_path / name).write_text(text)
+        assert not is_table(tmp_path / name)
+
+
+def test_lines_are_counted_as_an_editor_counts_them(path):
+    path.write_text('sep=,\n"a\n(cm)","b",y\n1,2,0\n"\n3",x,1\n4,5,0\n')
+    with pytest.raises(UserError, match=r"my\.csv:6: column 'b' holds 'x'"):
+        made(path)
+    assert columns(path) == ["a (cm)", "b", "y"]
+    path.write_text("sep=;\na;b\n1;2;3\n")
+    with pytest.raises(UserError, match=r"my\.csv:3: 3 columns; the lines before have 2"):
+        made(path)
+
+
+@pytest.mark.parametrize("first", ["a,b,c,y", "a,b,c,y,", "a,b,c,y,,", ""])
+def test_delimiters_at_the_ends_of_the_lines(path, first):
+    plain = made(write(path.with_name("plain.csv"), first.rstrip(",")))
+    ends = [""] * max(1, first.count(",") - 3)
+    dataset = made(write(path, first, [row + ends for row in ROWS]))
+    assert dataset.content_hash == plain.content_hash
+    assert "no name and no value (the lines end with a delimiter), and" in dataset.notes[0]
+    assert made(write(path, "a,b,c,y,", ROWS)).content_hash == made(write(path, "a,b,c,y")).content_hash
+    write(path, "a,b,c,y", [row + ends for row in ROWS[:5]] + [[*ROWS[5], "7"]])
+    with pytest.raises(UserError, match=r"my\.csv:7: 5 columns|column 'y'|6 columns|the lines before have"):
+        made(path)
+
+
+@pytest.mark.parametrize(
+    ("cells", "said", "wanted", "numbers"),
+    [
+        (
+            ["8,518", "22,029", "7"],
+            "which is 8.518 with decimal=, or 8518 with thousands=,",
+            ",.",
+            [8518, 22029, 7],
+        ),
+        (
+            ["8,518", "22,029", "7"],
+            "which is 8.518 with decimal=, or 8518 with thousands=,",
+            "-,",
+            [8.518, 22.029, 7],
+        ),
+        (["1,234.5", "1", "2"], r"which is 1234.5 with thousands=,$", ",.", [1234.5, 1, 2]),
+        (["1.234,5", "1.000", "2"], r"which is 1234.5 with decimal=, thousands=\.$", ".,", [1234.5, 1000, 2]),
+        (["0,5", "-1,25e3", ",5"], r"which is 0.5 with decimal=,$", "-,", [0.5, -1250, 0.5]),
+        (
+            ["1 234", "5\u00a0678,5", "1"],
+            r"which is 1234 with decimal=, thousands=space$",
+            " ,",
+            [1234, 5678.5, 1],
+        ),
+        (["1'234.5", "1", "2\u2019000"], "which is 1234.5 with thousands='$", "'.", [1234.5, 1, 2000]),
+    ],
+)
+def test_numbers_in_another_notation(path, cells, said, wanted, numbers):
+    path.write_text("a\ty\n" + "".join(f"{cell}\t{n % 2}\n" for n, cell in enumerate(cells)))
+    for more in ({}, {"categorical": "onehot"}):
+        with pytest.raises(UserError, match=rf"my\.csv:2: column 'a' holds ['\"].*['\"], {said}"):
+            made(path, **more)
+    thousands, decimal = None if wanted[0] == "-" else wanted[0], wanted[1]
+    assert made(path, thousands=thousands, decimal=decimal).values.tolist() == numbers
+    path.write_text("y\ta\n" + "".join(f"{n}\t{cell}\n" for n, cell in enumerate(cells)))
+    with pytest.raises(UserError, match=rf"my\.csv:2: column 'a' holds ['\"].*['\"], {said}"):
+        read_table_file(path, "regression", Preparation())
+    targets = Preparation(thousands=thousands, decimal=decimal)
+    assert read_table_file(path, "regression", targets)[0].y.tolist() == numbers
+
+
+def test_a_notation_is_kept_to(path):
+    path.write_text("a;y\n1.5;0\n2,5;1\n")
+    with pytest.raises(
+        UserError, match=r"my\.csv:2: column 'a' holds '1.5', a number with a decimal comma in"
+    ):
+        made(path, decimal=",")
+    path.write_text("a;y\n1.234;0\n2;1\n")
+    with pytest.raises(UserError, match=r"'1.234', which is 1.234 with decimal=\. or 1234 with thousands=\."):
+        made(path, decimal=",")
+    for wanted in ({"thousands": "."}, {"thousands": ",", "decimal": ","}):
+        with pytest.raises(UserError, match="the decimal sign is the same; add decimal="):
+            made(path, **wanted)
+    path.write_text("a;y\n12,34;0\n2;1\n")
+    with pytest.raises(UserError, match="'12,34'"):
+        made(path, thousands=",")
+
+
+@pytest.mark.parametrize(
+    ("cells", "kind"),
+    [
+        (["12%", "7.5 %"], "a percentage; write the numbers alone, or drop=a"),
+        (["$1,200.50", "$3"], "an amount of money; write the numbers alone, or drop=a"),
+        (["3,50 €", "EUR 4"], "an amount of money; write the numbers alone, or drop=a"),
+        (["2020-01-05", "2021-12-31"], "a date; write a number for each, or drop=a"),
+        (["5/1/20", "31/12/2021"], "a date; write a number for each"),
+        (["2020-01-05T10:00:00Z", "2021-12-31 23:59"], "a date; write a number for each"),
+        (["5 Jan 2020", "Feb 3, 2021"], "a date; write a number for each"),
+        (["12:30", "1:05:07 pm"], "a time; write a number for each"),
+        (["12%", "red"], "which is not a number; categorical=onehot"),
+    ],
+)
+def test_percentages_money_and_dates_are_called_so(path, cells, kind):
+    path.write_text("a\ty\n" + "".join(f"{cell}\t{n}\n" for n, cell in enumerate(cells)))
+    with pytest.raises(UserError, match=r"my\.csv:2: column 'a' holds .*") as caught:
+        made(path)
+    assert kind in str(caught.value)
+    assert ("onehot" in str(caught.value)) == ("not a number" in kind)
+    notes = made(path, categorical="onehot").notes
+    assert any(kind.partition(";")[0] in note and "each is a category" in note for note in notes) == (
+        "not a number" not in kind
+    )
+
+
+def test_which_words_are_gaps(path):
+    path.write_text("a,b,y\n1,?,None\n2,3,Mild\n-999,4,Mild\n-999.0,5,None\n3,1,None\n")
+    with pytest.raises(
+        UserError, match=r"the label .* is missing \('None'\); .*; na=\? reads 'None' as a word"
+    ):
+        made(path, missing="mean")
+    dataset = made(path, missing="mean", na=("?",))
+    assert dataset.classes == ("Mild", "None")
+    assert "taken as missing: ?; na= says which words are" in dataset.notes
+    dataset = made(path, missing="drop", na=("-999", "?"))
+    assert (dataset.T, dataset.values.tolist()) == (2, [2, 3, 3, 1])
+    path.write_text("a,b,y\n1,?,None\n2,3,Mild\n4,5,None\n1,1,Severe\n")
+    assert made(path, missing="drop").notes[:2] == (
+        "missing=drop leaves out 2 of 4 rows",
+        "taken as missing: ?, None; na= says which words are",
+    )
+    path.write_text("a,b,y\n1,,0\n2,3,1\n")
+    with pytest.raises(UserError, match=r"column 'b' has no value \(''\)"):
+        made(path, na=())  # an empty cell is one in any case
+    assert made(path, missing="mean").notes == ("labels: 0 -> -1, 1 -> +1",)
+    path.write_text("a,b,y\n1,none,0\n2,3,1\n")
+    with pytest.raises(UserError, match=r"no value \('none'\); .*, na=\[\] reads 'none' as a word"):
+        made(path)
+
+
+def test_a_recipe_reads_other_files_in_the_same_way(path, tmp_path):
+    write(path, "", [["1.234,5", "7", "red"], ["2,5", "n.v.", "blue"]], ";")
+    wanted = Preparation(thousands=".", decimal=",", na=("n.v.",), missing="mean")
+    table = table_files.read(path, wanted.form)
+    own, _ = recipe_of(table, wanted)
+    assert (own.preparation.header, own.columns, own.label) == ("no", ["1", "2"], "3")
+    own = Recipe.from_json(own.to_json())
+    new = write(tmp_path / "new.csv", "", [["3.000", "8"], ["0,5", "n.v."]], "\t")
+    X, labels, _ = own.apply(table_files.read(new, own.preparation.form), new=True)
+    assert (X.tolist(), labels) == ([[3000, 8], [0.5, 7]], None)
+    write(new, "", [["3.5", "8"]], "\t")
+    with pytest.raises(
+        UserError, match=r"new\.csv:1: column '1' holds '3.5', which is no number in the nota"
+    ):
+        own.apply(table_files.read(new, own.preparation.form), new=True)
+    names, _ = recipe_of(table_files.read(write(path, "0,1,2,3")), Preparation())
+    one = write(new, "0,1,2,3", ROWS[:1])  # too few rows for auto
+    assert names.apply(table_files.read(one, names.preparation.form), new=True)[0].shape == (1, 3)
+    old = names.to_json()
+    for key in ("header", "delimiter", "thousands", "decimal", "na", "index_base"):
+        del old["preparation"][key]
+    assert Recipe.from_json(old).preparation == Preparation()
+    for key, value in (
+        ("delimiter", "ab"),
+        ("delimiter", 1),
+        ("header", []),
+        ("na", "x"),
+        ("thousands", "5"),
+    ):
+        with pytest.raises(ValueError, match="recipe of its data is broken"):
+            Recipe.from_json({**old, "preparation": {**old["preparation"], key: value}})
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (["decimal=,", "thousands=."], {"decimal": ",", "thousands": "."}),
+        (["delimiter=;", "thousands='"], {"delimiter": ";", "thousands": "'"}),
+        (["delimiter=tab", "thousands=space"], {"delimiter": "\t", "thousands": " "}),
+        (["delimiter=pipe", "header=no", "na=[]"], {"delimiter": "|", "header": "no", "na": ()}),
+        (["na=#N/A,<na>,-999"], {"na": ("#N/A", "<na>", "-999")}),
+        (["na=[?]", "thousands=null"], {"na": ("?",)}),
+    ],
+)
+def test_the_words_of_the_command(path, words, expected):
+    write(path, "a,b,c,y")
+    preparation = plan([f"data={path}", "algo=arow", *words]).preparation
+    assert preparation == Preparation(**expected)
+    again = preparation.words.split(" ")
+    assert plan([f"data={path}", "algo=arow", *again]).preparation == preparation
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["header=maybe"], "must be one of auto, yes, no, got 'maybe'"),
+        (["delimiter=semicolumn"], r"one character or its name \(comma.*did you mean 'semicolon'"),
+        (["delimiter=x"], "this character cannot separate columns"),
+        (["decimal=;"], "must be a point or a comma"),
+        (["thousands=."], r"thousands=\.: the decimal sign is the same; add decimal=,"),
+        (["na=a,,b"], "must be words"),
+        (["index_base=0"], r"my\.csv: index_base=0 is for LIBSVM text"),
+    ],
+)
+def test_settings_that_cannot_be(path, words, said):
+    write(path, "a,b,c,y")
+    with pytest.raises(UserError, match=said):
+        plan([f"data={path}", "algo=arow", *words]).load(str(path))
+
+
+def test_settings_are_part_of_the_parsed_copy_s_name(path):
+    path.write_text("1,2,0\n3,4,1\n5,6,0\n")
+    copies = {load(str(path), preparation=Preparation(header=header)).path for header in ("auto", "yes")}
+    assert len(copies) == 2
+    assert load(str(path), preparation=Preparation(header="yes")).T == 2
+
+
+def test_settings_of_other_kinds_of_files(tmp_path):
+    libsvm = tmp_path / "my.libsvm"
+    libsvm.write_text("1 1:1\n-1 1:2\n")
+    with pytest.raises(UserError, match=r"my.libsvm: header=yes delimiter=tab is for .*\.csv, \.tsv"):
+        load(str(libsvm), preparation=Preparation(header="yes", delimiter="\t", label="1"))
+    with pytest.raises(UserError, match=r"label=1 na=x is for tables \(\.csv, \.tsv, \.arff, \.parquet\)"):
+        load(str(libsvm), preparation=Preparation(label="1", na=("x",)))
+    pytest.importorskip("pyarrow")
+    import pandas as pd
+
+    frame = pd.DataFrame({"a": [1.0, -999.0], "b": ["1,5", "x"], "y": [0, 1]})
+    frame.to_parquet(tmp_path / "my.parquet")
+    with pytest.raises(UserError, match=r"header=no is for tables that are delimited text"):
+        load(str(tmp_path / "my.parquet"), preparation=Preparation(header="no"))
+    table = table_files.read(tmp_path / "my.parquet", TableFormat(na=("-999", "x"), decimal=","))
+    assert [column.missing.tolist() for column in table.columns] == [
+        [False, True],
+        [False, True],
+        [False] * 2,
+    ]
+    assert np.nansum(table.columns[1].numbers) == 1.5
+
+
+def test_true_and_false_are_no_names(path):
+    rows = [[f"{n}.5", ("True", "False")[n % 2]] for n in range(6)]
+    assert not table_files.read(write(path, "", rows)).named
+    assert table_files.read(write(path, "a,true story", rows)).named

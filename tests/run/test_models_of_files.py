@@ -1,0 +1,90 @@
+"""Models and the form of their files: new rows are read as the training data were."""
+
+import numpy as np
+import pytest
+import yaml
+
+from omkl.cli import main
+from omkl.learner.model_file import read
+
+
+@pytest.fixture
+def rows(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("OMKL_CACHE", str(tmp_path / "cache"))
+    rng = np.random.default_rng(3)
+    X = np.round(rng.normal(size=(60, 3)), 3)
+    return [(x.tolist(), int(x[0] > 0)) for x in X]
+
+
+def libsvm(path, rows, base, columns=(0, 1, 2)):
+    lines = [f"{y} " + " ".join(f"{i + base}:{x[i]}" for i in columns) for x, y in rows]
+    with open(path, "w") as file:
+        file.write("\n".join(lines) + "\n")
+
+
+def predicted(model, path, capsys):
+    assert main(["predict", model, path]) == 0
+    return capsys.readouterr().out
+
+
+def test_a_model_remembers_the_index_of_its_first_column(rows, capsys):
+    libsvm("zero", rows, 0)
+    libsvm("one", rows, 1)
+    libsvm("zero_new", rows[:20], 0, columns=(1, 2))  # no index 0: its indices alone do not tell
+    libsvm("one_new", rows[:20], 1, columns=(1, 2))
+    for name in ("zero", "one"):
+        assert main(["fit", "algo=arow", f"data={name}", "order=file", "--out", name + ".omkl"]) == 0
+        assert read(name + ".omkl")[1]["index_base"] == int(name == "one")
+    capsys.readouterr()
+    assert predicted("zero.omkl", "zero_new", capsys) == predicted("one.omkl", "one_new", capsys)
+    assert predicted("zero.omkl", "zero", capsys) == predicted("one.omkl", "one", capsys)
+    assert predicted("zero.omkl", "zero_new", capsys) != predicted("one.omkl", "zero_new", capsys)
+    assert main(["predict", "one.omkl", "zero"]) == 2
+    said = "omkl: zero: an index is 0, but the columns of the model's data count from 1; train it on"
+    assert capsys.readouterr().err.startswith(said)
+    assert main(["update", "zero.omkl", "zero_new"]) == 0
+    assert main(["fit", "algo=arow", "data=zero_new", "index_base=0", "--out", "given.omkl"]) == 0
+    assert read("given.omkl")[1]["index_base"] == 0
+
+
+def test_a_model_of_a_table_reads_others_like_it(rows, capsys):
+    def german(x):
+        return [f"{1000 * value:,.2f}".translate(str.maketrans(",.", ".,")) for value in x]
+
+    with open("train.csv", "w") as file:
+        file.writelines(";".join([*german(x), "k.A.", str(y)]) + "\n" for x, y in rows)
+    with open("new.csv", "w") as file:
+        file.writelines("\t".join([*german(x), "k.A."]) + "\n" for x, _ in rows[:5])
+    words = ["decimal=,", "thousands=.", "na=k.A.", "missing=mean", "scale=minmax", "header=no"]
+    fit = ["fit", "algo=arow", "data=train.csv", "order=file", *words, "--out", "m.omkl"]
+    assert main(fit) == 2  # the column has no value in any row
+    assert main([*fit[:4], *words, "drop=4", "--out", "m.omkl"]) == 0
+    with open("plain.csv", "w") as file:
+        file.write("a,b,c,y\n")
+        file.writelines(",".join([*(f"{1000 * value:.2f}" for value in x), str(y)]) + "\n" for x, y in rows)
+    assert main(["fit", "algo=arow", "data=plain.csv", "order=file", "scale=minmax", "--out", "p.omkl"]) == 0
+    capsys.readouterr()
+    assert (
+        predicted("m.omkl", "new.csv", capsys).splitlines()
+        == (predicted("p.omkl", "plain.csv", capsys).splitlines()[:6])
+    )
+    assert main(["show", "m.omkl"]) == 0
+    shown = yaml.safe_load(capsys.readouterr().out)["preparation"]
+    assert (shown["header"], shown["decimal"], shown["na"]) == ("no", ",", ["k.A."])
+
+
+def test_a_model_of_a_sparse_arff_file(rows, capsys):
+    head = "@relation r\n" + "".join(f"@attribute {name} numeric\n" for name in "abc")
+    lines = [f"{{0 {x[0]}, 2 {x[2]}, 3 {'yes' if y else 'no'}}}" for x, y in rows]
+    with open("sparse.arff", "w") as file:
+        file.write(head + "@attribute y {yes,no}\n@data\n" + "\n".join(lines) + "\n")
+    with open("plain.csv", "w") as file:
+        file.write("c,a,b\n" + "".join(f"{x[2]},{x[0]},0\n" for x, _ in rows))
+    assert main(["fit", "algo=arow", "data=sparse.arff", "order=file", "--out", "m.omkl"]) == 0
+    capsys.readouterr()
+    assert main(["predict", "m.omkl", "sparse.arff"]) == 0
+    known = capsys.readouterr()
+    assert "mistakes on 60 rows" in known.err
+    assert predicted("m.omkl", "plain.csv", capsys) == known.out
+    assert main(["update", "m.omkl", "sparse.arff"]) == 0
