@@ -102,7 +102,7 @@ class Recipe:
         if drops:
             gaps = np.any([column.missing for column in used], axis=0)
             kept = ~(gaps | label.missing) if label is not None and labelled else ~gaps
-            if not kept.any():
+            if not kept.any() and labelled:
                 helps = "" if new or not gaps.all() else "; missing=mean fills them in"
                 raise UserError(f"{table.path}: every row has a missing value{helps}")
         X = np.column_stack([self._numbers(column, table, new) for column in used])[kept]

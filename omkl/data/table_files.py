@@ -133,9 +133,7 @@ def of_frame(frame: Any, path: Path) -> Table:
         missing = values.isna().to_numpy()
         if pd.api.types.is_numeric_dtype(values) or pd.api.types.is_bool_dtype(values):
             numbers = values.to_numpy(dtype=np.float64, na_value=np.nan)
-            text = np.where(missing, "", values.astype(str)).astype(
-                object
-            )  # all digits: labels are read of it
+            text = np.where(missing, "", values.astype(str)).astype(object)  # with all digits, for labels
             columns.append(Column(str(name), text, missing, numbers))
         else:
             columns.append(_column(str(name), np.where(missing, "", values.astype(str)).astype(object)))
