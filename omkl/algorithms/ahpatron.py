@@ -166,7 +166,7 @@ def _halves(size, born):
         if keep[s]:
             kept[n] = s
             n += 1
-    return kept, np.flatnonzero(~keep)
+    return kept[:n], np.flatnonzero(~keep)  # n is half of them, but where the median overflows
 
 
 @compiled

@@ -149,7 +149,7 @@ class Recipe:
                 if column.distinct.missing.any():
                     gaps |= column.missing
             kept = ~(gaps | label.missing) if label is not None and labelled else ~gaps
-            if not kept.any():
+            if not kept.any() and labelled:
                 helps = "" if new or not gaps.all() else "; missing=mean fills them in"
                 raise UserError(f"{table.path}: every row has a missing value{helps}")
         parts = (self._numbers(column, table, new)[kept] for column in used)

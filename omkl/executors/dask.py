@@ -11,7 +11,7 @@ import threading
 import time
 import warnings
 from collections.abc import Coroutine, Iterable, Iterator
-from concurrent.futures import Future
+from concurrent.futures import CancelledError, Future
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from functools import cache
@@ -100,32 +100,41 @@ class Dask:
         leftovers.mark_semaphores()
         # a cell whose worker died twice runs alone, as on loky
         stack.enter_context(dask.config.set({"distributed.scheduler.allowed-failures": 1}))
-        with _ctrl_c_blocked():
-            cluster = LocalCluster(
-                n_workers=self.workers,
-                threads_per_worker=1,
-                processes=True,
-                dashboard_address=None,
-                memory_limit=0,
-                silence_logs=logging.CRITICAL,
-            )
-            stack.enter_context(cluster)
-        return Client(cluster, set_as_default=False)
+        try:
+            with _ctrl_c_blocked():
+                cluster = LocalCluster(
+                    n_workers=self.workers,
+                    threads_per_worker=1,
+                    processes=True,
+                    dashboard_address=None,
+                    memory_limit=0,
+                    silence_logs=logging.CRITICAL,
+                )
+                stack.enter_context(cluster)
+            return Client(cluster, set_as_default=False)
+        except Exception as error:  # of many kinds, by what was killed and when
+            why = f"the workers of exec=dask did not start: {one_line(error)}"
+            raise OmklError(f"{why}; run the same command again, or use exec=loky") from error
 
 
 class _Sent:
     """The jobs that a cluster has received and not yet answered, and the state of the cluster.
 
-    threads: of its workers    silent, idle: seconds without an answer of its scheduler, and without a worker
+    workers: those that the scheduler has    refused: addresses of those that cannot run our cells
+    silent, idle: seconds without an answer of its scheduler, and without a worker
+    gone: whether the scheduler was gone when it was last looked at
     """
 
     def __init__(self, client: Any, function: Function, settings: Dask) -> None:
         self.client, self.function, self.settings = client, function, settings
         self.address = client.scheduler.address
-        self.jobs: dict[Any, tuple[Any, int, Future[Any]]] = {}  # with tries and the result, by dask's future
+        # with tries, the workers that it may run on (None: all) and the result, by dask's future
+        self.jobs: dict[Any, tuple[Any, int, set[str] | None, Future[Any]]] = {}
         self.data: dict[str, Any] = {}  # futures by content hash
         self.suspects: list[Any] = []
-        self.threads, self.silent, self.idle = 0, 0.0, 0.0
+        self.workers: dict[str, int] = {}  # threads by address
+        self.refused: set[str] = set()
+        self.silent, self.idle, self.gone = 0.0, 0.0, False
         self.watching = self._start(self._watch())
 
     def all(self, jobs: Iterable[Any], together: bool) -> Outcomes:
@@ -135,23 +144,29 @@ class _Sent:
         """
         waiting = iter(jobs)
         while True:
-            room = AHEAD + self.threads if together else 1
+            room = AHEAD + sum(self.workers.values()) if together else 1
             for job in islice(waiting, max(0, room - len(self.jobs))):
                 self._submit(job, 1)
             if not self.jobs:
                 return
             self._check()
-            arrived = [future for future, (_, _, result) in self.jobs.items() if result.done()]
+            arrived = [future for future, (*_, result) in self.jobs.items() if result.done()]
             if not arrived:
                 time.sleep(POLL)
             for future in arrived:
-                job, tries, result = self.jobs.pop(future)
+                job, tries, where, result = self.jobs.pop(future)
                 try:
                     outcome = result.result()
-                except Exception as error:
-                    if future.status != "error":
-                        self._check(lost=future.status == "cancelled")
-                        self.jobs[future] = job, tries, self._fetch(future)  # a connection broke
+                except (Exception, CancelledError) as error:
+                    if isinstance(error, Refused) and future.status == "error":
+                        self._refuse(error)
+                        self._submit(job, tries)
+                    elif future.status == "cancelled":  # the scheduler was gone
+                        self._check()
+                        self._submit(job, tries)
+                    elif future.status != "error":
+                        self._check()
+                        self.jobs[future] = job, tries, where, self._fetch(future)  # a connection broke
                     elif self._given_up(error) != future.key and tries < TRIES:
                         self._submit(job, tries + 1)  # its data were lost with others
                     elif together:
@@ -169,13 +184,17 @@ class _Sent:
         self.jobs, self.data = {}, {}
 
     def _submit(self, job: Any, tries: int) -> None:
-        bare, data = job, None
+        bare, data, where = job, None, self.workers.keys() - self.refused if self.refused else None
         if isinstance(job, Cell) and (self.settings.remote or not isinstance(job.data, Path)):
             bare, dataset = detach(job)
-            data = self.data.get(job.content_hash) or self.client.submit(_given, dataset, pure=False)
+            data = self.data.get(job.content_hash)
+            if data is None or data.status == "cancelled":
+                data = self.client.submit(_given, dataset, pure=False, workers=where)
             self.data[job.content_hash] = data
-        future = self.client.submit(work, self.function, bare, data, provenance.deciding(), pure=False)
-        self.jobs[future] = job, tries, self._fetch(future)
+        future = self.client.submit(
+            work, self.function, bare, data, provenance.deciding(), pure=False, workers=where
+        )
+        self.jobs[future] = job, tries, where, self._fetch(future)
 
     def _fetch(self, future: Any) -> Future[Any]:
         """Return a future of the result's arrival: the result may be lost before, and computed again."""
@@ -205,21 +224,61 @@ class _Sent:
             await asyncio.wait({question}, timeout=LOOK)
             if question.done():
                 with suppress(OSError):  # a connection that broke: it counts as silence
-                    self.threads, self.silent = sum(question.result().values()), -LOOK
+                    self.workers, self.silent = question.result(), -LOOK
                 question = None
                 await asyncio.sleep(LOOK)
             self.silent += LOOK
-            self.idle = 0.0 if self.threads else self.idle + LOOK
+            self.idle = 0.0 if self.workers.keys() - self.refused else self.idle + LOOK
 
-    def _check(self, lost: bool = False) -> None:
-        """Raise OmklError when the scheduler is gone or silent, or there has been no worker for too long."""
-        wait = self.settings.wait
-        if lost or self.client.status != "running":
+    def _check(self) -> None:
+        """Raise OmklError when the scheduler is gone or silent, or there has been no worker for too long.
+
+        A scheduler that is gone may come back: dask's client connects again, and the jobs are sent again.
+        """
+        wait, status, silent = self.settings.wait, self.client.status, self.silent
+        if status == "running":
+            self.gone = False
+        elif status != "connecting" or silent >= wait:
             raise _ended(f"the connection to the dask scheduler at {self.address} is lost")
-        if self.silent >= wait:
+        elif not self.gone:
+            self.gone = True
+            warnings.warn(f"the dask scheduler at {self.address} is gone; waiting {wait:g} s", stacklevel=2)
+        if silent >= wait:
             raise _ended(f"the dask scheduler at {self.address} has not answered for {wait:g} s")
         if self.idle >= wait:
             raise _ended(f"the cluster has had no dask worker for {wait:g} s", "start workers and ")
+        if self.refused and not self.gone:
+            self._send_elsewhere()
+
+    def _refuse(self, error: "Refused") -> None:
+        """Use a worker no more. Raises OmklError where there is no other one."""
+        first = error.worker not in self.refused
+        self.refused.add(error.worker)
+        self.workers = self._start(self.client.scheduler.ncores()).result(self.settings.wait)
+        if not self.workers.keys() - self.refused:
+            raise OmklError(f"a dask worker cannot run cells: {error}")
+        if first:
+            warnings.warn(f"the dask worker {error.worker} is not used: {error}", stacklevel=2)
+
+    def _send_elsewhere(self) -> None:
+        """Send those jobs again whose workers have all gone, where others have come."""
+        there = self.workers.keys() - self.refused
+        for future, (job, tries, allowed, result) in list(self.jobs.items()):
+            if allowed is not None and not allowed & there and there and not result.done():
+                del self.jobs[future]
+                self.client.cancel([future], force=True)
+                self._submit(job, tries)
+
+
+class Refused(OmklError):
+    """A worker's versions or sources differ from the command's. worker: its address."""
+
+    def __init__(self, text: str, worker: str) -> None:
+        super().__init__(text, worker)
+        self.worker = worker
+
+    def __str__(self) -> str:
+        return str(self.args[0])
 
 
 def _ended(why: str, remedy: str = "") -> OmklError:
@@ -240,7 +299,7 @@ def _given(dataset: Dataset) -> Dataset:
 def work(function: Function, job: Any, dataset: Dataset | None, deciding: dict[str, str]) -> Any:
     """Run one job in a worker, with data that came with it or were fetched before.
 
-    deciding: the command's `omkl.store.provenance.deciding`. Raises OmklError where it differs here.
+    deciding: the command's `omkl.store.provenance.deciding`. Raises Refused where it differs here.
     """
     here = provenance.deciding()
     differ = "; ".join(
@@ -249,9 +308,12 @@ def work(function: Function, job: Any, dataset: Dataset | None, deciding: dict[s
         if deciding.get(name) != here.get(name)
     )
     if differ:
-        raise OmklError(
+        from distributed import get_worker
+
+        raise Refused(
             f"the versions on {socket.gethostname()} differ: {differ}; "
-            "install the same versions on both machines and restart the worker"
+            "install the same versions on both machines and restart the worker",
+            get_worker().address,
         )
     with _one_at_a_time, _pools().limit(limits=1):
         if dataset is not None:  # arrays from the network may be read-only: compiled code takes writable ones

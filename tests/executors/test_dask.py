@@ -182,12 +182,40 @@ def test_a_worker_killed_costs_nothing_and_a_scheduler_frozen_or_killed_ends_the
     killer = threading.Thread(target=kill)
     killer.start()
     with pytest.raises(OmklError, match=r"dask scheduler at .* is lost"):
-        runner.run_plan(replace(plan, exec=cluster.options()))
+        runner.run_plan(replace(plan, exec=cluster.options(wait=3.0)))
     killer.join()
     done = len(Store(plan.store).done(keys))
     assert 3 <= done < 30
     rest = runner.run_plan(plan)
     assert (rest.reused, rest.ran, len(rest.cells), rest.failed) == (done, 30 - done, 30, [])
+
+
+def test_a_scheduler_that_comes_back_is_waited_for(lone_cluster):
+    cluster, jobs = lone_cluster, [("spin", 0.1 + i / 1e6) for i in range(20)]
+    cluster.add_worker()
+    cluster.wait_for(1)
+    outcomes = []
+
+    def run() -> None:
+        for outcome in executors.make(cluster.options(wait=120.0)).run(act, jobs):
+            outcomes.append(outcome)
+            if len(outcomes) == 3:
+                cluster.restart()
+                cluster.add_worker()  # the old one has ended with its scheduler
+
+    with pytest.warns(UserWarning, match=r"the dask scheduler at .* is gone; waiting 120 s"):
+        run()
+    assert sorted(outcomes) == [(job, job[1]) for job in jobs]
+
+
+def test_workers_that_die_while_the_cluster_starts_end_the_run_with_one_line(monkeypatch):
+    def killed(**options):
+        raise RuntimeError("Nanny failed to start.")
+
+    monkeypatch.setattr(distributed, "LocalCluster", killed)
+    executor = executors.make({"name": "dask", "address": None, "jobs": 1})
+    with pytest.raises(OmklError, match=r"workers of exec=dask did not start: RuntimeError: Nanny failed"):
+        list(executor.run(act, [("value", 1)]))
 
 
 def spinning(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[config.Plan, list[str]]:
@@ -233,7 +261,16 @@ def test_without_a_worker_of_the_same_omkl_nothing_is_stored(lone_cluster, tmp_p
     plan = config.plan(words)
     assert Store(plan.store).done([cell.key for cell in runner.expand(plan)]) == set()
 
-    os.killpg(other.pid, signal.SIGKILL)
+    cluster.add_worker()
+    cluster.wait_for(2)
+    with pytest.warns(
+        UserWarning, match=r"^the dask worker tcp://\S+ is not used: the versions on .* differ"
+    ):
+        outcomes = cluster.run([("value", i) for i in range(100)])
+    assert sorted(outcomes) == [(("value", i), i) for i in range(100)]
+
+    for worker in (other, cluster.workers[-1]):
+        os.killpg(worker.pid, signal.SIGKILL)
     timer = threading.Timer(1.0, cluster.add_worker)
     timer.start()
     assert cluster.run([("value", 1)]) == [(("value", 1), 1)]

@@ -17,6 +17,7 @@ from support.fuzzing import finding
 from support.fuzzing_models import Models, about_of, content, forged, trained
 
 import omkl.data
+from omkl.algorithms.ahpatron import _halves
 from omkl.config import learner_names, learner_spec, pool
 from omkl.engine.stream import part
 from omkl.errors import Overflow, UserError
@@ -261,6 +262,15 @@ def test_no_learner_divides_by_an_array_of_zeros_or_of_opposite_signs(name, tmp_
                 learner = model_file.read(path)[0]
                 assert not np.isnan(score(learner, rows.indptr, rows.indices, rows.values)).any()
                 learner.run(rows)
+
+
+def test_vectors_whose_median_overflows_are_all_folded():
+    """Fewer than half of them are as large as that; the others' numbers were never written, and were used."""
+    size, born = np.full(8, 1.7e308), np.arange(8)
+    kept, rest = _halves.py_func(size, born)
+    assert (kept.size, rest.tolist()) == (0, list(range(8)))
+    kept, rest = _halves.py_func(np.arange(8.0), born)
+    assert (kept.tolist(), rest.tolist()) == ([4, 5, 6, 7], [0, 1, 2, 3])
 
 
 LARGER = [

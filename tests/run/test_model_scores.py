@@ -224,6 +224,11 @@ def test_rows_left_out_have_empty_fields(tmp_path, rows, capsys):
     note, rate = err.strip().splitlines()
     assert note == "omkl: new.csv: missing=drop leaves out 1 of 80 rows; no label in 1 of 79 rows"
     assert float(rate.rpartition(" ")[2]) == pytest.approx(error, rel=1e-5)
+    (tmp_path / "one.csv").write_text(f"{head}\n{lines[1]}\n")
+    omkl_("predict", "m.omkl", "one.csv")
+    out, err = capsys.readouterr()
+    assert out == "row,label,score\n1,,\n"
+    assert err == "omkl: one.csv: missing=drop leaves out 1 of 1 rows\n"
     lines[2] += "1"
     (tmp_path / "new.csv").write_text("\n".join([head, *lines]).replace("NA1", "1"))
     omkl_("update", "m.omkl", "new.csv")

@@ -50,6 +50,13 @@ class Cluster:
                 command, cwd=self.folder, env=environment, stdout=log, stderr=log, start_new_session=True
             )
 
+    def restart(self) -> None:
+        """Kill the scheduler and start one at the same address."""
+        self.scheduler.kill()
+        self.scheduler.wait()
+        place = ("--host", "127.0.0.1", "--port", self.address.rpartition(":")[2])
+        self.scheduler = self._start("scheduler", *place, "--no-show")
+
     def add_worker(self, *options: str, package: Path | None = None) -> subprocess.Popen:
         """Start a worker; package: a folder with the omkl that it imports, in place of this one."""
         options = ("--nthreads", "1", "--local-directory", str(self.folder), *(options or ("--no-nanny",)))

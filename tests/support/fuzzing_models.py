@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 
 from omkl.config import learner_spec
+from omkl.engine.lookup_tables import WORTH
 from omkl.engine.stream import part
 from omkl.learner import Learner, model_file
 from omkl.learner.model import Progress, score
-from support.engine_cases import clouds, pool_for, stream_of
+from support.engine_cases import clouds, dataset, pool_for, stream_of
 from support.fuzzing import Target
 
 START = len(model_file.MAGIC) + 65
@@ -59,6 +60,18 @@ def trained(name: str, rounds: int = 60) -> tuple[Learner, Any, int]:
     return Learner(spec, params, given, data.d, 3, rounds=data.T), stream_of(data), rounds
 
 
+def of_whole_numbers() -> tuple[Learner, Any]:
+    """A learner with so many vectors of 0 and 1 that kernel values are looked up, and its stream."""
+    rng = np.random.default_rng(0)
+    data = dataset((rng.random((640, 10)) < 0.4).astype(float), rng.choice([-1.0, 1.0], 640))
+    spec, stream = learner_spec("omkc_dd"), stream_of(data)
+    params = spec.usual("classification")
+    learner = Learner(spec, params, pool_for(spec, params, "paper16"), data.d, 1)
+    learner.run(stream)
+    assert learner.state["E"].size[0] > WORTH
+    return learner, stream
+
+
 def about_of(learner: Learner) -> dict[str, Any]:
     """What `omkl fit` says of a model."""
     about: dict[str, Any] = {"task": learner.spec.tasks[0], "features": list("abcdefghij")[: learner.d]}
@@ -79,8 +92,10 @@ class Models(Target):
             learner.run(part(stream, 0, rounds))
             model_file.write(self.path, learner, about_of(learner))
             made.append(self.path.read_bytes())
-        self.rows = part(stream, 100, 110)
-        return made
+        learner, whole = of_whole_numbers()
+        model_file.write(self.path, learner, about_of(learner))
+        self.rows = [part(stream, 100, 110), part(whole, 0, 10)]
+        return [*made, self.path.read_bytes()]
 
     def make(self, rng: Random) -> bytes:
         """Return a model after one or two changes."""
@@ -98,11 +113,13 @@ class Models(Target):
 
         self.path.write_bytes(data)
         learner = models.load(Path(self.path)).learner
-        rows = self.rows
-        if learner.classes > 2:
-            rows = rows._replace(label=np.zeros(rows.T, np.int64))
-        assert not np.isnan(score(learner, rows.indptr, rows.indices, rows.values)).any()
-        learner.run(rows)
+        for rows in self.rows:
+            if rows.indices.max() >= learner.d:
+                continue
+            if learner.classes > 2:
+                rows = rows._replace(label=np.zeros(rows.T, np.int64))
+            assert not np.isnan(score(learner, rows.indptr, rows.indices, rows.values)).any()
+            learner.run(rows)
 
 
 def _in_header(rng: Random, header: dict[str, Any], arrays: bytes) -> None:
