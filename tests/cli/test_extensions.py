@@ -241,11 +241,12 @@ def test_workers_see_the_folder(place, monkeypatch):
 def test_a_cluster_s_jobs_get_the_folder(place, monkeypatch):
     from omkl.run.slurm import _environment
 
-    assert _environment("slurm") == []
+    safe = "export PYTHONSAFEPATH=1"  # also without a folder
+    assert _environment("slurm") == [safe]
     assert EXTENSIONS not in provenance.deciding()
     tiny(place / "my learners")
     monkeypatch.setenv(EXTENSIONS, "my learners")
-    assert _environment("slurm") == [f"export {EXTENSIONS}='{place / 'my learners'}'"]
+    assert _environment("slurm") == [safe, f"export {EXTENSIONS}='{place / 'my learners'}'"]
     assert _environment("local") == []
     before = provenance.deciding()[EXTENSIONS]  # a dask worker with another one is refused
     (place / "my learners/conf/algo/tiny.yaml").write_text(YAML.replace("0.5", "0.6"))

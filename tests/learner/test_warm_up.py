@@ -151,8 +151,8 @@ def test_a_hyperparameter_has_the_type_of_its_domain():
 def test_the_notice_names_the_learners(capsys):
     names = [f"learner{number}" for number in range(10)]
     with ExitStack() as stack:
-        omkl.learner.warming._announce(names[:2], stack)
-        omkl.learner.warming._announce(names, stack)
+        omkl.learner.warming._announce(names[:2], "once; kept on disk", stack)
+        omkl.learner.warming._announce(names, "once; kept on disk", stack)
     few, many = capsys.readouterr().err.splitlines()
     assert few == "compiling learner0, learner1 (once; kept on disk) ..."
     assert many.startswith("compiling learner0, ")
