@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from omkl.engine.stream import Trace, make_stream, part
+from omkl.engine.stream import Stream, Trace, make_stream, part
 from omkl.learner.learner import Learner
 from omkl.learner.ranges import check_scores, check_sums
 
@@ -61,9 +61,13 @@ def _scored(learner: Learner, rows: tuple[np.ndarray, ...], y: np.ndarray) -> tu
     """
     indptr, indices, values = rows
     stream = make_stream(indptr, indices, values, y, np.arange(len(y)), learner.classes)
-    if "rng" not in learner.names:
-        trace = learner.run(stream, learn=False)[0]
-        return trace.score, trace.predicted
+    trace = learner.run(stream, learn=False)[0] if "rng" not in learner.names else _drawn(learner, stream)
+    check_scores(trace.score, what="row")
+    return trace.score, trace.predicted
+
+
+def _drawn(learner: Learner, stream: Stream) -> Trace:
+    """Return the trace of rows that each draw from the generator as it is now; it stays as it is."""
     if "rng" not in _of_thread.__dict__:
         _of_thread.rng = np.random.Generator(np.random.PCG64(0))
     rng = _of_thread.rng  # in place of the learner's, which so stays as it is
@@ -77,8 +81,7 @@ def _scored(learner: Learner, rows: tuple[np.ndarray, ...], y: np.ndarray) -> tu
                 trace.score[t] = one.score[0]
                 if trace.predicted is not None:
                     trace.predicted[t] = one.predicted[0]
-    check_scores(trace.score, what="row")
-    return trace.score, trace.predicted
+    return trace
 
 
 def stored_vectors(learner: Learner) -> tuple[np.ndarray, sp.csr_array] | None:

@@ -264,6 +264,14 @@ def test_no_learner_divides_by_an_array_of_zeros_or_of_opposite_signs(name, tmp_
                 learner.run(rows)
 
 
+def test_a_score_that_is_no_number_is_an_overflow():
+    learner, stream, rounds = trained("ridge_features")
+    learner.run(part(stream, 0, rounds))
+    learner.state["theta"][:] = np.nan
+    with pytest.raises(Overflow, match="row"):
+        score(learner, stream.indptr[:3], stream.indices, stream.values)
+
+
 def test_vectors_whose_median_overflows_are_all_folded():
     """Fewer than half of them are as large as that; the others' numbers were never written, and were used."""
     size, born = np.full(8, 1.7e308), np.arange(8)
