@@ -13,7 +13,7 @@ from omkl import data
 from omkl.cli import main
 from omkl.data import access, cache
 from omkl.errors import OmklError
-from omkl.learner import job
+from omkl.learner import cell as cells
 
 TEXT = "1 1:0.5 4:2\n-1 2:1\n1\n"
 
@@ -260,7 +260,7 @@ def test_a_run_on_a_damaged_copy_counts_the_same_mistakes(source, capsys):
     d = data.load(str(source))
     for wrong in ({"values": -d.values}, {"indices": np.full(d.nnz, 2**31 - 1, np.int32)}):
         overwrite(d.path, **{key: np.array(array) for key, array in wrong.items()})
-        job._open.clear()  # as in another process
+        cells._open.clear()  # as in another process
         count, err = mistakes()
         assert count == right
         assert err.count("warning: ") == 1

@@ -83,7 +83,7 @@ def test_the_same_file_as_classes_and_as_targets_are_two_data_sets(tmp_path, mon
     (classes,), (numbers,) = (
         expand(plan([*words, *more])) for more in (["algo=arow"], ["algo=last_value", "task=regression"])
     )
-    assert (classes.line["task"], numbers.line["task"]) == ("classification", "regression")
+    assert (classes.setting["task"], numbers.setting["task"]) == ("classification", "regression")
 
 
 @pytest.mark.parametrize(

@@ -236,7 +236,7 @@ def with_array(header, arrays, name, value):
         ("omkc_ss", "E.largest", 0.0, "E: a coefficient is above the largest of its kernel"),
         ("omkc_ss", "E.values", 1e200, "E: a squared norm is not that of its vector"),
         ("bomkc_rbp", "B.norm2", 1.0, "B: a squared norm is not that of its vector"),
-        ("norma", "now.", 2**40, "the rounds of the window's terms do not fit the rounds learnt"),
+        ("norma", "now.", 2**40, "window: the rounds of the window's terms do not fit the rounds learnt"),
         ("norma", "window.", 59.0, "window: the rounds of the window's terms do not fit the rounds learnt"),
         ("raker", "number.", 2**41, "number: a counter is outside"),
     ],
