@@ -7,7 +7,11 @@ load the compiled code.
 import importlib
 from typing import Any
 
-_HOMES = {"Learner": "learner", "run_pass": "one_pass", "warm_up": "warming"}
+_HOMES = {
+    "Learner": "saved",  # with which come its copies and pickles
+    "run_pass": "one_pass",
+    "warm_up": "warming",
+}
 
 __all__ = ["Learner", "run_pass", "warm_up"]
 

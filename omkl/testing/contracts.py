@@ -19,6 +19,7 @@ from omkl.data.dataset import Dataset
 from omkl.data.orders import order as data_order
 from omkl.engine.stream import make_stream
 from omkl.learner import run_pass
+from omkl.learner import saved as saved  # with it come copies of learners
 from omkl.testing.cases import (
     COSINE,
     MIXED,

@@ -5,6 +5,8 @@ import multiprocessing
 import os
 import pickle
 import signal
+import subprocess
+import sys
 import threading
 from contextlib import contextmanager
 
@@ -233,3 +235,23 @@ def test_parts_are_as_long_as_they_may_take(monkeypatch):
     expected.partial_fit(*many)
     assert parts[:4] == [PART, PART, 2 * PART, 2 * PART]  # up to a hundredth of the pass, in steps of that
     np.testing.assert_array_equal(begun.decision_function(X[:20]), expected.decision_function(X[:20]))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "home",
+    [
+        "from omkl.learner import Learner",
+        "import omkl.testing.contracts\nfrom omkl.learner.learner import Learner",
+    ],
+)
+def test_a_learner_of_a_fresh_process_can_be_copied(home):
+    """Whatever else has been imported there."""
+    code = f"""
+import copy
+{home}
+from omkl.config import learner_spec
+spec = learner_spec("arow")
+copy.deepcopy(Learner(spec, spec.usual("classification"), None, 4, 0))
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)
