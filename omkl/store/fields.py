@@ -20,9 +20,8 @@ class Field:
     name: in the line, and of the column    types: that its JSON may have    meaning, unit: for a reader
     figure: measured, in place of known before the cell runs    shared: by the cells of one setting on one
     data set, which a line says last    key: its name in what the cell's key is a hash of, "" where results do
-    not depend on it    usual: the value that this leaves out    least: of a number
-    always: whether a finished cell has it    mean: what its mean over the repetitions is called, and times
-    what it is, or None
+    not depend on it    usual: the value that this leaves out    always: whether a
+    finished cell has it    mean: what its mean over the repetitions is called, and times what it is, or None
     """
 
     name: str
@@ -33,7 +32,6 @@ class Field:
     shared: bool = False
     key: str = ""
     usual: Any = ANY
-    least: float | None = None
     always: bool = True
     mean: tuple[str, float] | None = None
 
@@ -48,7 +46,7 @@ def _setting(name: str, types: tuple[type, ...], meaning: str, **more: Any) -> F
 
 
 def _figure(name: str, types: tuple[type, ...], meaning: str, unit: str = "", **more: Any) -> Field:
-    return Field(name, types, meaning, unit, **{"figure": True, "least": 0, **more})
+    return Field(name, types, meaning, unit, **{"figure": True, **more})
 
 
 FIELDS = (
@@ -67,7 +65,7 @@ FIELDS = (
     Field(
         "permutation_seed",
         TEXT,
-        "seed of the permutation, a whole number below 2^128",
+        "seed of the permutation, a whole number",
         key="permutation_seed",
     ),
     _setting("revision", WHOLE, "of the learner", key="revision"),
@@ -86,10 +84,7 @@ FIELDS = (
         mean=("mse_e3", 1000.0),
         always=False,
     ),
-    *(
-        _figure(name, NUMBER, meaning, least=None, always=False, mean=(name, 1.0))
-        for name, meaning in MEASURES.items()
-    ),
+    *(_figure(name, NUMBER, meaning, always=False, mean=(name, 1.0)) for name, meaning in MEASURES.items()),
     _figure("n_sv_sum", WHOLE, "support vectors, summed over the kernels", mean=("n_sv_sum", 1.0)),
     _figure("n_sv_union", WHOLE, "distinct examples stored", mean=("n_sv_union", 1.0)),
     _figure(
@@ -100,9 +95,9 @@ FIELDS = (
         mean=("n_sv_combined", 1.0),
     ),
     _figure("n_sv_per_kernel", (list,), "support vectors of each kernel"),
-    _figure("weights", (list, NOTHING), "weight of each kernel after the pass", least=None),
+    _figure("weights", (list, NOTHING), "weight of each kernel after the pass"),
     _figure("pairs", WHOLE, "stored vectors, summed over the rounds"),
-    _setting("m", WHOLE, "kernels", figure=True, least=0),
+    _setting("m", WHOLE, "kernels", figure=True),
     _figure("seconds", NUMBER, "of the learner, one thread", "s", mean=("seconds", 1.0)),
     _setting("provenance", (dict,), "what made the cell: versions, commit, machine, workers, time, load"),
     _setting("source", (str, NOTHING), "hash of a folder's learner", key="source", usual=None, always=False),
