@@ -41,6 +41,8 @@ COMMANDS = {
 }
 # What is drawn or saved is said on stderr, and that there is no learner to check.
 SILENT = {"figure", "report", "fit", "update", "check"}
+# All that these tests store, stored first: else their order would decide what `results list` prints.
+STORED = (COMMANDS["run"], COMMANDS["bounds"], f"sweep {MANY}")
 
 
 @pytest.fixture(scope="module")
@@ -52,7 +54,7 @@ def folder(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
         patch.delenv("OMKL_STORE", raising=False)
-        for words in (f"run {FEW}", "fit algo=majority data=mine.libsvm --out mine.omkl"):
+        for words in (*STORED, "fit algo=majority data=mine.libsvm --out mine.omkl"):
             with contextlib.redirect_stdout(None), contextlib.redirect_stderr(None):
                 main(words.split())
     return folder
