@@ -14,11 +14,11 @@ import math
 import numpy as np
 
 from omkl.engine import expansion
-from omkl.engine.budget_classes import columns, sizes
 from omkl.engine.budgeted import (
     add,
     ages,
     budget,
+    columns,
     has_room,
     kernel_values,
     output_again,
@@ -27,6 +27,7 @@ from omkl.engine.budgeted import (
     remove,
     scale,
     self_kernels,
+    sizes,
     term_sums,
     used,
 )

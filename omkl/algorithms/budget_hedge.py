@@ -13,19 +13,22 @@ from functools import partial
 
 import numpy as np
 
-from omkl.engine.budget_classes import columns, held, put_more, sizes
 from omkl.engine.budgeted import (
     add,
     add_over_oldest,
     budget,
+    columns,
     has_room,
+    held,
     kernel_values,
     oldest,
     outputs,
     own_kernels,
+    put_more,
     scale,
     scale_all,
     self_kernels,
+    sizes,
     slots,
     used,
 )
@@ -33,7 +36,7 @@ from omkl.engine.classes import direction, sides
 from omkl.engine.conventions import LARGEST_COEFFICIENT, hinge, within_range
 from omkl.engine.experts import discount, mistakes, multinomial, weighted_vote
 from omkl.engine.jit import compiled, uncounted
-from omkl.engine.slot_search import least_slots
+from omkl.engine.slot_values import least_slots
 from omkl.engine.stream import record
 
 FIFO, UNIFORM, NONUNIFORM = 0, 1, 2  # the choices of bomkc_bogd's `removal`

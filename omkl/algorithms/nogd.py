@@ -8,10 +8,10 @@ import math
 
 import numpy as np
 
-from omkl.engine.budget_classes import columns
 from omkl.engine.budgeted import (
     add,
     budget,
+    columns,
     forget,
     has_room,
     kernel_values,

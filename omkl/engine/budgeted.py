@@ -9,34 +9,337 @@ two vectors alone. Neither depends on where blocks begin: block sizes agree to t
 could decide an output's sign it is summed again with the C library's exp (ties.py).
 """
 
+import math
+from collections import namedtuple
 from typing import Any
 
 import numpy as np
 
-from omkl.engine.budget_blocks import Entries, fill_rows, fill_slot, open_block, place, store
-from omkl.engine.budget_classes import (
-    columns,
-    doubtful_output,
-    margin_again,
-    norms,
-    put,
-    scores_of,
-    settle_classes,
-    settled,
-    sum_terms,
-)
-from omkl.engine.by_address import call, entries
-from omkl.engine.classes import margins
+from omkl.engine.by_address import NO_ENTRY, Addresses, call, entries
+from omkl.engine.classes import make_classes, margins, strongest_rival
+from omkl.engine.conventions import within_range
+from omkl.engine.dot_products import block_products, used_products
 from omkl.engine.jit import compiled, uncounted
 from omkl.engine.kernels import of_distance, value
-from omkl.engine.open_block import is_open, row_of
-from omkl.engine.pool import form_of
-from omkl.engine.slot_values import most
-from omkl.engine.stream import empty_stream
+from omkl.engine.open_block import grown, is_open, lay_out, live, make_block, row_of, whole_lanes, with_room
+from omkl.engine.pool import Pool, form_of
+from omkl.engine.records import Record
+from omkl.engine.slot_values import TILE, fill_slots, most, rows_together, slot_values, sum_slots
+from omkl.engine.stream import empty_stream, row
+from omkl.engine.ties import doubtful
+from omkl.engine.vector_code import LANES
+
+BLOCK = 64
+UNLIMITED = 2**40  # more vectors than anyone will store: the budget of classifiers without one
+
+
+class Budget(
+    Record,
+    namedtuple(
+        "Budget",
+        "pool limit A own holds born n_put n_sv oldest size ends indices values norm2 origin users free "
+        "n_free now open dots K f g tile dense classes entries",
+    ),
+):
+    """m classifiers with slots of their own.
+
+    pool                the kernels
+    limit (1,)          the budget: slots per kernel; arrays over slots have S <= limit, as many as needed
+    A (S, m)            coefficients, 0 in empty slots; with more than two classes (S, m, C), one for each
+    own (S, m)          kappa_i(x_s, x_s)
+    holds (S, m)        example in each slot, as its number in the store below
+    n_sv (m,)           slots in use, always the first ones
+    born (S, m)         when each slot was filled: the number of examples put before, over all kernels
+    n_put (1,)          examples put so far
+    oldest (m,)         the slot to be overwritten next where the oldest goes first
+    size (2,)           distinct stored examples (the union), slots in use over all kernels (the papers' #SV)
+    ends (2 N,)         first and last-plus-one position of a stored example in
+    indices, values (N stride,)    the stored examples, sparse; each has the room of the longest
+    norm2 (N,)          squared norms
+    origin (N,)         the stored examples as row numbers of the data
+    users (N,)          slots that hold the example
+    free (N,) n_free (1,)   the examples without a user, as a stack
+    now (3,)            the round whose example was stored last, its number, and the first row of the open
+                        block that has no kernel values yet
+    open                the open block: open_block.py
+    dots (N, R)         dot products of the stored examples with its rows
+    K (C, S, m)         kernel values of C of its rows with the slots, C a part of R
+    f, g (m,)           outputs of the last call of `outputs`, and sums of their terms' absolute values; with
+                        more than two classes f are margins, and g (m, C) is of the class scores
+    tile (m + 1, TILE), dense (d,)    scratch; dense is 0
+    classes             what the learner sees of more than two classes: classes.py; None for two
+    entries             of compiled functions for this record
+    """
+
+
+def make_budget(pool: Pool, budget: int, d: int, block: int = BLOCK, classes: int | None = None) -> Budget:
+    """Return empty classifiers of at most `budget` vectors each; ``reserve`` gives them room.
+
+    classes: how many, where there are more than two.
+    """
+    m = pool.kind.size
+    each = (m,) if classes is None else (m, classes)
+    R = whole_lanes(block)
+    return Budget(
+        pool=pool,
+        limit=np.array([budget]),
+        A=np.zeros((0, *each)),
+        own=np.zeros((0, m)),
+        holds=np.zeros((0, m), np.int64),
+        born=np.zeros((0, m), np.int64),
+        n_put=np.zeros(1, np.int64),
+        n_sv=np.zeros(m, np.int64),
+        oldest=np.zeros(m, np.int64),
+        size=np.zeros(2, np.int64),
+        ends=np.zeros(0, np.int64),
+        indices=np.zeros(0, np.int32),
+        values=np.zeros(0),
+        norm2=np.zeros(0),
+        origin=np.zeros(0, np.int64),
+        users=np.zeros(0, np.int64),
+        free=np.zeros(0, np.int64),
+        n_free=np.zeros(1, np.int64),
+        now=np.full(3, -1),
+        open=make_block(d, block, R),
+        dots=np.zeros((0, R)),
+        K=kernel_room(R, 0, m),
+        f=np.zeros(m),
+        g=np.zeros(each),
+        tile=np.zeros((m + 1, TILE)),
+        dense=np.zeros(d),
+        classes=make_classes(m, classes),
+        entries=NO_ENTRIES,
+    )
+
+
+def kernel_room(R: int, slots: int, m: int) -> np.ndarray:
+    """Return the array K of a Budget with blocks of R rows."""
+    return np.zeros((rows_together(R, slots * m), slots, m))
+
+
+def reserve_slots(B: Budget, vectors: int, longest: int) -> Budget:
+    """Return B with room for this many more vectors within the budget, and for examples this long.
+
+    Room that grows does so by half at least, see `omkl.engine.expansion.reserve`.
+    """
+    R, (_, S, m) = B.dots.shape[1], B.K.shape
+    N = B.norm2.size
+    slots = max(S, min(int(B.limit[0]), int(B.n_sv.max()) + vectors))
+    if slots > S:
+        slots = max(slots, min(int(B.limit[0]), S + S // 2))
+    examples = max(N, min(m * slots, int(B.size[0]) + vectors) + 1)
+    if examples > N:
+        examples = max(examples, min(m * slots + 1, N + N // 2))
+    if slots > S:
+        A, own, holds, born = (grown(array, S, slots) for array in (B.A, B.own, B.holds, B.born))
+        B = B._replace(A=A, own=own, holds=holds, born=born, K=kernel_room(R, slots, m))
+    stride = max(longest, B.values.size // N if N else 0)
+    if examples > N or examples * stride > B.values.size:
+        ends = (np.arange(examples)[:, None] * stride + [0, 0]).reshape(-1)
+        indices, values = np.empty(examples * stride, np.int32), np.empty(examples * stride)
+        for e in range(N):
+            start, stop = B.ends[2 * e : 2 * e + 2]
+            ends[2 * e + 1] += stop - start
+            indices[ends[2 * e] : ends[2 * e + 1]] = B.indices[start:stop]
+            values[ends[2 * e] : ends[2 * e + 1]] = B.values[start:stop]
+        B = B._replace(ends=ends, indices=indices, values=values)
+    if examples > N:
+        arrays = (B.norm2, B.origin, B.users, B.free)
+        norm2, origin, users, free = (grown(array, N, examples) for array in arrays)
+        more = np.arange(examples - 1, N - 1, -1)
+        free[B.n_free[0] : B.n_free[0] + more.size] = more
+        B.n_free[0] += more.size
+        B = B._replace(norm2=norm2, origin=origin, users=users, free=free, dots=np.empty((examples, R)))
+    B = B._replace(open=with_room(B.open, longest))
+    return B if B.entries != NO_ENTRIES else B._replace(entries=budget_entries(B))
+
+
+# ------------------------------------------------------------------ coefficients, of two classes and of more
+
+
+@compiled
+def columns(B, i):
+    """Kernel i's coefficients (n, C), slot by slot, of each class; (n, 1) for two classes."""
+    return _columns(B.A, B.n_sv[i], i)
+
+
+@compiled
+def _columns(A, n, i):
+    if A.ndim == 2:
+        return A[:n, i : i + 1]
+    return A[:n, i]
+
+
+@compiled
+def sizes(B, i):
+    """|a_s| (n,) of kernel i's coefficients, as of a step: with more classes (1/2 sum_c a_sc^2)^1/2."""
+    a = columns(B, i)
+    size = np.empty(len(a))
+    for s in range(len(a)):
+        size[s] = abs(a[s, 0]) if a.shape[1] == 1 else math.sqrt(0.5 * (a[s] * a[s]).sum())
+    return size
+
+
+@compiled
+def norms(A, n):
+    """The first n slots' coefficients (n, m), or their norms over classes."""
+    if A.ndim == 2:
+        return A[:n]
+    norm = np.empty(A[:n, :, 0].shape)
+    for s in range(n):
+        for i in range(A.shape[1]):
+            norm[s, i] = math.sqrt((A[s, i] * A[s, i]).sum())
+    return norm
+
+
+@compiled
+def scores_of(classes, i, f):
+    """Where the outputs of kernel i are: f (1,), or its class scores (C,)."""
+    if classes is None:
+        return f
+    return classes.scores[i]
+
+
+@compiled
+def margin_again(classes, i, f):
+    if classes is not None:
+        label = classes.label[0]
+        classes.rival[i] = strongest_rival(classes.scores[i], label)
+        f[0] = classes.scores[i, label] - classes.scores[i, classes.rival[i]]
+
+
+@uncounted
+def put(classes, A, s, i, a):
+    """A step of size a as the coefficients of slot s."""
+    if classes is None:
+        A[s, i] = a
+    if classes is not None:
+        A[s, i] = 0.0
+        A[s, i, classes.label[0]] = a
+        A[s, i, classes.rival[i]] = -a
+
+
+@compiled
+def held(A, s, i):
+    """The coefficient of slot s, or a copy of those of its classes."""
+    if A.ndim == 2:
+        return A[s, i]
+    return A[s, i].copy()
+
+
+@uncounted
+def put_more(A, s, i, before, share, whole):
+    """Add share / whole times what a slot held `before` to its coefficients."""
+    if A.ndim == 2:
+        A[s, i] = within_range(before * share / whole + A[s, i])
+    if A.ndim == 3:
+        for c in range(before.size):
+            A[s, i, c] = within_range(before[c] * share / whole + A[s, i, c])
+
+
+@compiled
+def settle_classes(B, t, i, scores, g, label):
+    """Sum kernel i's class scores (C,) plainly where rounding could decide which are largest."""
+    rival, doubt = strongest_rival(scores, label), False
+    for c in range(scores.size):
+        if c != rival and of_distance(B.pool.kind[i]):
+            doubt |= doubtful(scores[rival] - scores[c], 2 * B.n_sv[i], g[rival] + g[c])
+    if doubt:
+        for c in range(scores.size):
+            scores[c] = settled(B, t, i, columns(B, i)[:, c])
+
+
+@uncounted
+def settled(B, t, i, a):
+    """f_i(x_t) of coefficients a (n,) by one plain sum, left to right, with the C library's exp."""
+    form, r, total = form_of(B.pool, i), row_of(B.open, t), 0.0
+    for s in range(a.size):
+        e = B.holds[s, i]
+        total += a[s] * value(form, B.dots[e, r], B.norm2[e], B.open.row_norm2[r])
+    return total
+
+
+@uncounted
+def sum_terms(A, K, r, n, f, g):
+    """f and g (m,) of the first n slots' coefficients A and kernel values K[r] (n, m), for two classes."""
+    if A.ndim == 2:
+        sum_slots(A, K, r, n, f, g)
+
+
+@uncounted
+def doubtful_output(f, n_sv, g, i):
+    """`doubtful` of f_i, for two classes."""
+    if g.ndim == 1:
+        return doubtful(f[i], n_sv[i], g[i])
+    return False
+
+
+# ------------------------------------------------------------------ the open block
+
+
+class Entries(Addresses, namedtuple("Entries", "read add open_block fill_rows fill_slot store")):
+    """Addresses of functions below and in budgeted.py, for one record: by_address.py."""
+
+
+NO_ENTRIES = Entries(*[NO_ENTRY] * len(Entries._fields))
+
+
+@compiled
+def place(B, t):
+    """Where K has the kernel values of round t, among those of the rows that are kept."""
+    return row_of(B.open, t) % B.K.shape[0]
+
+
+@uncounted
+def open_block(B, stream, t):
+    """Lay out the block that starts at round t, and fill its dot products with every stored vector."""
+    lay_out(B.open, stream, t)
+    B.now[0], B.now[2] = -1, 0
+    used_products(B, whole_lanes(live(B.open)))
+
+
+@uncounted
+def fill_rows(B, t):
+    """Fill the kernel values of the open block's next rows with every slot in use, from round t's on."""
+    low = row_of(B.open, t) - place(B, t)
+    rows = min(B.K.shape[0], whole_lanes(live(B.open)) - low)
+    fill_slots(B.pool, B.n_sv, B.holds, B.norm2, B.open.row_norm2, B.dots, low, rows, B.tile, B.K)
+    B.now[2] = min(low + rows, live(B.open))
+
+
+@uncounted
+def fill_slot(B, t, s, i):
+    """Fill the kernel values of kernel i's slot s, which took example t, with the rows kept after round t."""
+    e, now = B.now[1], row_of(B.open, t)
+    rows, values = B.now[2] - now - 1, B.tile[0]
+    row_norm2, dots, K, after = B.open.row_norm2[now + 1 :], B.dots[e, now + 1 :], B.K, place(B, t) + 1
+    slot_values(form_of(B.pool, i), B.norm2[e], row_norm2, dots, rows, B.tile[1], values)
+    for r in range(rows):
+        K[after + r, s, i] = values[r]
+
+
+@uncounted
+def store(B, stream, t):
+    """Put example t in the store, when the first kernel takes it; B.now has its number."""
+    B.n_free[0] -= 1
+    e = B.free[B.n_free[0]]
+    start, stop = row(stream, t)
+    at = B.ends[2 * e]
+    for k in range(start, stop):
+        B.indices[at] = stream.indices[k]
+        B.values[at] = stream.values[k]
+        at += 1
+    B.ends[2 * e + 1] = at
+    B.norm2[e] = B.open.row_norm2[row_of(B.open, t)]
+    B.origin[e] = stream.order[t]
+    B.size[0] += 1
+    B.now[0], B.now[1] = t, e
+    low, high = (row_of(B.open, t) + 1) // LANES * LANES, whole_lanes(live(B.open))
+    block_products(B, low, high, e, low)
 
 
 def budget_entries(B: Any) -> Entries:
-    """Return the entries of these functions for a Budget (budget_record.py)."""
+    """Return the entries of these functions for a Budget."""
     stream = empty_stream(B.classes is not None)
     return entries(
         Entries,
@@ -49,6 +352,9 @@ def budget_entries(B: Any) -> Entries:
             "store": (store, B, stream, 0),
         },
     )
+
+
+# ------------------------------------------------------------------ what learners call
 
 
 @compiled

@@ -141,7 +141,7 @@ def pair(classes):
 
 @uncounted
 def direction(classes, i, c, y):
-    """What a step of size 1 adds to column c of kernel i's coefficients, see budget_classes.py."""
+    """What a step of size 1 adds to column c of kernel i's coefficients, see `put`."""
     if classes is None:
         return y
     if c == classes.label[0]:

@@ -8,9 +8,8 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from omkl.engine.block_lists import listed_products
 from omkl.engine.jit import compiled
-from omkl.engine.open_block import in_lists
+from omkl.engine.open_block import in_lists, listed_products
 from omkl.engine.vector_code import LANES, LARGE, SIZE, VECTOR, arrays_of, pointer_to, spread, vector_at
 
 _LEAST_DENSE = 48  # columns; with fewer, laying vectors side by side costs what it gains

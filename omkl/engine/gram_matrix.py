@@ -7,7 +7,7 @@ and its transpose above, so that both substitutions run along rows.
 
 import numpy as np
 
-from omkl.engine.budget_classes import columns
+from omkl.engine.budgeted import columns
 from omkl.engine.classes import direction, rounded_margins
 from omkl.engine.conventions import within_range
 from omkl.engine.eigen import eigh

@@ -15,7 +15,7 @@ import numpy as np
 
 from omkl.engine import budgeted, expansion
 from omkl.engine.arith import any_of
-from omkl.engine.budget_classes import columns
+from omkl.engine.budgeted import columns
 from omkl.engine.classes import combined
 from omkl.engine.jit import compiled
 from omkl.engine.stream import record as record_round

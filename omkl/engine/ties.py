@@ -21,7 +21,7 @@ from omkl.engine.dot_products import dot_products, product_with
 from omkl.engine.exponential import FLOOR
 from omkl.engine.jit import compiled, uncounted
 from omkl.engine.kernels import VALUE_ERROR, decay, of_distance, plain, plain_cosine, reach
-from omkl.engine.lookup_tables import may_look_up
+from omkl.engine.lookup import may_look_up
 from omkl.engine.open_block import in_lists, lane_of, whole_lanes
 from omkl.engine.pool import form_of
 from omkl.engine.vector_code import LANES

@@ -12,7 +12,7 @@ import numpy as np
 
 from omkl.algorithms import function
 from omkl.config import compose
-from omkl.engine.expansion_record import BLOCK, Expansion
+from omkl.engine.expansion import BLOCK, Expansion
 from omkl.engine.stream import Stream, Trace, make_trace, part, trace_part
 from omkl.errors import UserError, show
 from omkl.learner import forks

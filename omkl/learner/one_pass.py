@@ -13,8 +13,7 @@ from omkl.config.learners import check_classes
 from omkl.config.spec import LearnerSpec
 from omkl.data import confusion
 from omkl.data.dataset import compact
-from omkl.engine.expansion import reserve
-from omkl.engine.expansion_record import BLOCK, make_expansion
+from omkl.engine.expansion import BLOCK, make_expansion, reserve
 from omkl.engine.pool import make_pool
 from omkl.engine.stream import Stream, Trace, make_stream, part, unrecorded
 from omkl.errors import OmklError

@@ -13,7 +13,7 @@ from omkl.config.learners import learner_names, learner_spec
 from omkl.config.spec import LearnerSpec
 from omkl.data.dataset import MANY
 from omkl.data.labels import MOST_CLASSES
-from omkl.engine.expansion_record import BLOCK
+from omkl.engine.expansion import BLOCK
 from omkl.errors import UserError, show, suggest
 from omkl.learner.learner import Learner
 from omkl.learner.model import stored_vectors

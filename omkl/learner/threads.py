@@ -8,10 +8,9 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-from omkl.engine.expansion import begin_block, open_rows
-from omkl.engine.expansion_record import Expansion
+from omkl.engine.expansion import Expansion, begin_block, open_rows
+from omkl.engine.kernel_sums import Tile, make_tile
 from omkl.engine.open_block import live, whole_lanes
-from omkl.engine.tile import Tile, make_tile
 
 WORTH = 512  # stored vectors from which on threads share a block: an estimate of what handing it over costs
 ROWS = 64  # of a block for each thread

@@ -90,7 +90,7 @@ class Expanding(Stores):
         return self.unless is not None and params.get(self.unless) is not None
 
     def block_bytes(self, setup: Setup) -> int:
-        from omkl.engine.lookup_tables import LIMIT
+        from omkl.engine.lookup import LIMIT
         from omkl.engine.vector_code import LANES
 
         m, R = setup.m * (setup.length(self.copies) if self.copies else 1), _rows(setup)
@@ -104,7 +104,7 @@ class Expanding(Stores):
         return linear and not setup.many and self.signs
 
     def make(self, setup: Setup) -> Any:
-        from omkl.engine.expansion_record import make_expansion
+        from omkl.engine.expansion import make_expansion
         from omkl.engine.pool import make_pool
 
         copies = setup.length(self.copies) if self.copies else 1
@@ -197,7 +197,7 @@ class Expanding(Stores):
 
 def _rows(setup: Setup) -> int:
     """Return the rows of an open block, with padding."""
-    from omkl.engine.expansion_record import BLOCK
+    from omkl.engine.expansion import BLOCK
     from omkl.engine.vector_code import LANES
 
     return -(-(setup.block or BLOCK) // LANES) * LANES
@@ -213,7 +213,7 @@ def _check_vectors(
 ) -> None:
     """Raise ValueError where a vector has a column twice, or its squared norm (n,) is another one.
 
-    Kernel values are looked up at distances and dot products, which the norms bound: lookup_tables.py.
+    Kernel values are looked up at distances and dot products, which the norms bound: lookup.py.
     """
     vector = np.repeat(np.arange(norm2.size), np.diff(indptr))
     places = vector * d + indices
@@ -286,14 +286,14 @@ class Slots(Stores):
         return setup.params[self.slots]
 
     def make(self, setup: Setup) -> Any:
-        from omkl.engine.budget_record import make_budget
+        from omkl.engine.budgeted import make_budget
         from omkl.engine.pool import make_pool
 
         pool = make_pool(setup.kernels, setup.pool["normalise"])  # type: ignore[index]
         return make_budget(pool, self.most(setup), setup.d, setup.block, setup.many)
 
     def grow(self, value: Any, state: Mapping[str, Any], setup: Setup, stream: "Stream", learn: bool) -> Any:
-        from omkl.engine.budget_record import reserve_slots
+        from omkl.engine.budgeted import reserve_slots
 
         return reserve_slots(value, stream.T, int(np.diff(stream.indptr)[stream.order].max(initial=0)))
 
@@ -327,7 +327,7 @@ class Slots(Stores):
         return kept
 
     def load(self, arrays: Arrays, setup: Setup) -> Any:
-        from omkl.engine.budget_record import kernel_room
+        from omkl.engine.budgeted import kernel_room
 
         m, d, limit = setup.m, setup.d, self.most(setup)
         given = {name: checked(arrays, name, *_shape(name, m, setup.many)) for name in _SAVED}
@@ -397,7 +397,7 @@ class Dictionary(Slots):
         return False
 
     def most(self, setup: Setup) -> int:
-        from omkl.engine.budget_record import UNLIMITED
+        from omkl.engine.budgeted import UNLIMITED
 
         return UNLIMITED
 
@@ -405,7 +405,7 @@ class Dictionary(Slots):
         return value
 
     def grow_part(self, value: Any, stream: "Stream", learn: bool) -> Any:
-        from omkl.engine.budget_record import reserve_slots
+        from omkl.engine.budgeted import reserve_slots
 
         starts = stream.indptr[stream.order]
         longest = int((stream.indptr[stream.order + 1] - starts).max(initial=0))

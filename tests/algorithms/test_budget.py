@@ -8,8 +8,7 @@ from support.engine_cases import csr, fitting, slots_of, wdbc
 from omkl import data, seeds
 from omkl.config import learner_spec, learner_specs, pool
 from omkl.engine import slot_values
-from omkl.engine.budget_record import make_budget, reserve_slots
-from omkl.engine.budgeted import add, outputs, scale
+from omkl.engine.budgeted import add, make_budget, outputs, reserve_slots, scale
 from omkl.engine.pool import make_pool
 from omkl.engine.stream import make_stream
 from omkl.learner import Learner, run_pass

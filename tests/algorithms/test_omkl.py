@@ -6,8 +6,7 @@ from reference import TWINS
 from reference.kernels import pool_rows
 
 from omkl.config import learner_spec, plan
-from omkl.engine.expansion import outputs, reserve, self_kernels
-from omkl.engine.expansion_record import make_expansion
+from omkl.engine.expansion import make_expansion, outputs, reserve, self_kernels
 from omkl.engine.open_block import close
 from omkl.engine.pool import make_pool
 from omkl.engine.stream import make_stream

@@ -8,8 +8,7 @@ from support.engine_cases import COSINE, MIXED, assert_same, dataset, new_learne
 
 from omkl.data import Dataset
 from omkl.engine.dot_products import dot_products
-from omkl.engine.expansion import reserve
-from omkl.engine.expansion_record import make_expansion
+from omkl.engine.expansion import make_expansion, reserve
 from omkl.engine.open_block import in_lists, lay_out
 from omkl.engine.pool import make_pool
 from omkl.engine.stream import make_stream

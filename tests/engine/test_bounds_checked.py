@@ -12,7 +12,7 @@ from support.engine_cases import clouds, one_pass, stream_of
 
 from omkl.engine import budgeted, expansion
 from omkl.engine.experts import discount
-from omkl.engine.slot_search import least_slots
+from omkl.engine.slot_values import least_slots
 
 pytestmark = pytest.mark.skipif(os.environ.get("NUMBA_BOUNDSCHECK") != "1", reason="indices are not checked")
 

@@ -5,8 +5,7 @@ import pytest
 from support.engine_cases import COSINE, MIXED, csr
 
 from omkl.config import pool
-from omkl.engine.expansion import _serve, begin_block, reserve
-from omkl.engine.expansion_record import make_expansion
+from omkl.engine.expansion import _serve, begin_block, make_expansion, reserve
 from omkl.engine.kernel_sums import belong_to_few
 from omkl.engine.open_block import live
 from omkl.engine.pool import make_pool

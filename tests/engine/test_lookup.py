@@ -16,7 +16,7 @@ from omkl import algorithms
 from omkl.algorithms import function, functions
 from omkl.config import learner_names, learner_spec
 from omkl.engine import by_address, expansion, experts, jit, kernel_descent, numba_cache
-from omkl.engine.expansion_record import Entries
+from omkl.engine.expansion import Entries
 from omkl.errors import UserError
 
 PACKAGE = Path(numba_cache.__file__).parent.parent

@@ -6,7 +6,7 @@ from support.engine_cases import dataset, stream_of
 from support.whole_numbers import KERNELS, NEVER, component_outputs, engine_outputs
 
 from omkl.engine.expansion import forget_all
-from omkl.engine.lookup_tables import BINARY, LIMIT, NO, WHOLE
+from omkl.engine.lookup import BINARY, LIMIT, NO, WHOLE
 from omkl.engine.open_block import close
 
 MORE = [

@@ -9,8 +9,7 @@ from support.engine_cases import COSINE, MIXED, csr
 
 from omkl.config import pool
 from omkl.config.settings_text import value_text
-from omkl.engine.expansion import add, outputs, reserve
-from omkl.engine.expansion_record import make_expansion
+from omkl.engine.expansion import add, make_expansion, outputs, reserve
 from omkl.engine.kernels import (
     EITHER,
     KINDS,

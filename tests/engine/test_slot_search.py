@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from omkl.engine.slot_search import least_slots
+from omkl.engine.slot_values import least_slots
 
 
 @pytest.mark.parametrize("m", [1, 7, 8, 12, 16, 17, 29])

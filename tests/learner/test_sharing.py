@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from omkl.config import pool
-from omkl.engine.expansion_record import BLOCK
+from omkl.engine.expansion import BLOCK
 from omkl.learner import forks, learner
 from omkl.sklearn import BomkcRbpClassifier, OmkcDdClassifier, OmkcSsClassifier
 

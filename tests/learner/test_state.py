@@ -14,7 +14,7 @@ from omkl.bounds.case import Batch
 from omkl.config import learner_spec, plan, pool
 from omkl.data import compact, registry
 from omkl.data.dataset import MANY
-from omkl.engine.expansion_record import BLOCK
+from omkl.engine.expansion import BLOCK
 from omkl.errors import UserError
 from omkl.learner import Learner, run_pass
 from omkl.learner.cell import run_cell

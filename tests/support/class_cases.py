@@ -4,8 +4,8 @@ import numpy as np
 
 from omkl import seeds
 from omkl.config import learner_spec
-from omkl.engine.budget_record import Budget
-from omkl.engine.expansion_record import Expansion
+from omkl.engine.budgeted import Budget
+from omkl.engine.expansion import Expansion
 from omkl.engine.stream import make_stream
 from omkl.testing.cases import csr, new_learner, pool_for
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from omkl.config import learner_spec
-from omkl.engine.lookup_tables import WORTH
+from omkl.engine.lookup import WORTH
 from omkl.engine.stream import part
 from omkl.learner import Learner, model_file
 from omkl.learner.model import Progress, score

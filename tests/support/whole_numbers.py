@@ -4,8 +4,7 @@ import numpy as np
 from numba import njit
 
 from omkl.engine.conventions import is_mistake
-from omkl.engine.expansion import add, outputs, reserve
-from omkl.engine.expansion_record import make_expansion
+from omkl.engine.expansion import add, make_expansion, outputs, reserve
 from omkl.engine.pool import make_pool
 from omkl.testing.cases import dataset, stream_of
 
