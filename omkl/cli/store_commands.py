@@ -81,7 +81,7 @@ def _compact(store: "Store") -> None:
 def _sources() -> dict[str, str]:
     """Return what the learners of the user's folders are made of, by learner."""
     from omkl.config import compose, learner_specs
-    from omkl.learner.source import source
+    from omkl.learner.third_party import source
 
     specs = learner_specs().items()
     return {name: source(spec) for name, spec in specs if not compose.of_omkl("algo", name)}

@@ -200,7 +200,7 @@ def _add_each(E, sides, scratch, start, last, first, picked, low, rows):
                 f[r] = f[r] + a * k[r]
 
 
-# ------------------------------------------------------------------ sums of a ladder: most of the time is spent here
+# ------------------------------------------------------------------ sums of a ladder
 
 
 @compiled
@@ -299,7 +299,7 @@ _add_4_x_8, _add_1_x_32, _add_1_x_8 = _add(4, 8), _add(1, 32), _add(1, 8)
 _add_4 = _add(4, _ROWS) if LARGE else _add_4_x_8
 
 
-# ------------------------------------------------------------------ more than two classes
+# ------------------------------------------------------------------ sums of a ladder
 
 
 @compiled

@@ -29,7 +29,7 @@ from omkl.errors import OmklError, UserError
 from omkl.executors import Failure, Function, Outcomes, attempt, leftovers, one_line
 from omkl.executors.dask_client import close, connect
 from omkl.learner.cell import Cell, detach, keep
-from omkl.learner.interrupts import ctrl_c_later
+from omkl.learner.guards import ctrl_c_later
 from omkl.paths import safe_children
 from omkl.store import provenance
 

@@ -8,9 +8,9 @@ import importlib
 from typing import Any
 
 _HOMES = {
-    "Learner": "saved",  # with which come its copies and pickles
+    "Learner": "model_file",  # with which come its copies and pickles
     "run_pass": "one_pass",
-    "warm_up": "warming",
+    "warm_up": "precompile",
 }
 
 __all__ = ["Learner", "run_pass", "warm_up"]

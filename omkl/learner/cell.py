@@ -32,7 +32,7 @@ class Cell:
     data: the parsed copy to memory-map, or the data themselves where they could not be cached, or None where
     they reach the worker separately (`keep`)
     order, seed, rep, permutation_seed: of the stream    rounds: the first and the one after the last, or None
-    source: of a learner of a folder, see `omkl.learner.source`
+    source: of a learner of a folder, see `omkl.learner.third_party`
     planned: the hyperparameters of the plan; ``params`` has a number where a budget matches a size
     cost: an estimate of its seconds    block, threads: how it is run; results do not depend on it
     board, number: where its rounds are noted while it runs, and under which number
@@ -127,8 +127,8 @@ def check_memory(cell: Cell) -> None:
 def run_cell(cell: Cell) -> dict[str, Any]:
     """Run one cell in this process and return its figures, as `omkl.learner.run_pass` does."""
     import omkl.data
-    from omkl.learner import board, one_pass
-    from omkl.learner.source import source
+    from omkl.learner import one_pass, progress_file
+    from omkl.learner.third_party import source
 
     if source(cell.spec) != cell.source:
         raise OmklError(f"the source of {cell.spec.name} changed during the run: run the same command again")
@@ -147,7 +147,7 @@ def run_cell(cell: Cell) -> dict[str, Any]:
     how: dict[str, Any] = {"block": cell.block, "threads": cell.threads}
     with ExitStack() as stack:
         if cell.board is not None:
-            how["on_part"] = stack.enter_context(board.noting(cell.board, cell.number, order.size))
+            how["on_part"] = stack.enter_context(progress_file.noting(cell.board, cell.number, order.size))
         return one_pass.run_pass(cell.spec, cell.params, cell.pool, dataset, order, permutation_seed, **how)
 
 
@@ -161,7 +161,7 @@ def warm_up(settings: "Iterable[Sequence[Any]]") -> None:
 
     settings: as of `omkl.learner.warm_up`.
     """
-    from omkl.learner import warming
+    from omkl.learner import precompile
     from omkl.learner.compiled import setting
     from omkl.resources.state import absent
 
@@ -173,7 +173,7 @@ def warm_up(settings: "Iterable[Sequence[Any]]") -> None:
         if which not in _warm:
             cold.setdefault(which, own)
     if cold:
-        warming.warm_up(list(cold.values()))
+        precompile.warm_up(list(cold.values()))
         _warm.update(cold)
 
 

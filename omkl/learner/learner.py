@@ -1,10 +1,12 @@
 """One learner and its explicit state: what is built for it, and a run over a stream."""
 
 import inspect
+import math
 import os
+import re
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any
 
@@ -15,10 +17,9 @@ from omkl.config import compose
 from omkl.engine.expansion import BLOCK, Expansion
 from omkl.engine.stream import Stream, Trace, make_trace, part, trace_part
 from omkl.errors import UserError, show
-from omkl.learner import forks
-from omkl.learner.choices import codes, compiled_value, is_number
-from omkl.learner.interrupts import ctrl_c_later
-from omkl.learner.ranges import growth
+from omkl.learner import guards
+from omkl.learner.guards import ctrl_c_later
+from omkl.learner.overflow import growth
 from omkl.learner.threads import WORTH, Threads, rows_of_block
 from omkl.paths import EXTENSIONS
 from omkl.resources.resource import Arrays, Setup
@@ -100,12 +101,12 @@ class Learner:
                 f"{where}: nothing provides {', '.join(sorted(missing))}, which its function takes"
             )
         self.renew_locks()
-        forks.register(self)
+        guards.register(self)
 
     def renew_locks(self) -> None:
         """Begin with locks that nobody holds, and with threads: a new learner, or one in a forked child."""
         self.lock = threading.RLock()  # held by whoever reads or changes the learner, for a whole call
-        self.part = threading.RLock()  # held while its state is between two rounds, see omkl.learner.forks
+        self.part = threading.RLock()  # held while its state is between two rounds, see omkl.learner.guards
         self._threads = Threads(self._threads.count)
 
     def change(self, params: dict, where: str | None = None, argument: Callable[[str], str] = str) -> None:
@@ -153,7 +154,7 @@ class Learner:
             while stop < stream.T:
                 start, began = stop, time.monotonic()
                 stop = min((start // step + 1) * step, start + most, stream.T)
-                forks.give_way()
+                guards.give_way()
                 with self.part, ctrl_c_later():
                     stop, used = self._run_part(stream, trace, start, stop, learn, first, rng)
                     if progress is not None:
@@ -260,3 +261,71 @@ class Learner:
         with self.lock:
             w = self.state.get("w")
             return None if w is None else w.copy()
+
+
+# ------------------------------------------------------------------ choices as compiled code takes them
+
+# The choice ``loss: eps`` is the constant ``LOSS_EPS``, or ``EPS``, of the learner.s module, else of the
+# engine.s modules whose functions it uses. The order of the choices in conf/algo does not matter.
+
+
+def codes(compiled: Any, name: str, choices: list, learner: str) -> dict[str, int]:
+    """Return the constants that stand for the words among the choices of a hyperparameter.
+
+    compiled: the learner's function; name: of the hyperparameter; choices: its domain in conf/algo; learner:
+    whose file that is. Raises UserError where a choice has no constant, or two choices have the same.
+    """
+    numbers: dict[str, int] = {}
+    where = f"conf/algo/{learner}.yaml: {name}.domain"
+    for choice in (choice for choice in choices if isinstance(choice, str)):
+        code = _constant(compiled.py_func.__globals__, name, choice)
+        names = " or ".join(_names(name, choice))
+        module = compiled.py_func.__module__
+        if code is None:
+            raise UserError(
+                f"{where}: the compiled code does not know '{choice}': "
+                f"{module} has no constant {names}; remove the choice, or write the constant and its code"
+            )
+        if code in numbers.values():
+            twin = next(other for other, known in numbers.items() if known == code)
+            raise UserError(
+                f"{where}: '{twin}' and '{choice}' are the same number, "
+                f"{code}, in {module}; give each constant its own"
+            )
+        numbers[choice] = code
+    return numbers
+
+
+def _constant(own: Mapping[str, Any], name: str, choice: str) -> int | None:
+    """Return the constant in a module's names, else in those of the compiled functions that it uses."""
+    helpers = [used.py_func.__globals__ for used in own.values() if hasattr(used, "py_func")]
+    for scope in (own, *helpers):
+        for constant in _names(name, choice):
+            if type(scope.get(constant)) is int:
+                return scope[constant]
+    return None
+
+
+def _names(name: str, choice: str) -> list[str]:
+    word = re.sub(r"\W+", "_", choice).upper()
+    return [f"{name.upper()}_{word}", word]
+
+
+def compiled_value(value: Any, domain: Any, constants: Mapping[str, int]) -> float | int | bool:
+    """Return a hyperparameter as compiled code takes it: a choice as its constant, null as nan.
+
+    Its type is that of the domain, whatever the value, so that all settings share one compiled version.
+    constants: of the domain's choices, see ``codes``.
+    """
+    if isinstance(value, str):
+        return constants[value]
+    if value is None:
+        return math.nan
+    if not is_number(domain):
+        return value
+    return int(value) if domain.startswith("int") and not domain.endswith("null") else float(value)
+
+
+def is_number(domain: Any) -> bool:
+    """Whether the values of a domain are numbers of an interval (or null)."""
+    return isinstance(domain, str) and domain.startswith(("(", "[", "int "))

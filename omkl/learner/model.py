@@ -9,7 +9,7 @@ import scipy.sparse as sp
 
 from omkl.engine.stream import Stream, Trace, make_stream, part
 from omkl.learner.learner import Learner
-from omkl.learner.ranges import check_scores, check_sums
+from omkl.learner.overflow import check_scores, check_sums
 
 POINTS = 200
 MOST_ROUNDS = 2**40  # more than anyone will stream

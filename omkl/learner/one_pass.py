@@ -18,8 +18,8 @@ from omkl.engine.pool import make_pool
 from omkl.engine.stream import Stream, Trace, make_stream, part, unrecorded
 from omkl.errors import OmklError
 from omkl.learner.learner import CURVE_POINTS, Learner
-from omkl.learner.outside import Estimator
-from omkl.learner.ranges import check_scores, check_sums
+from omkl.learner.overflow import check_scores, check_sums
+from omkl.learner.third_party import Estimator
 from omkl.resources.size import held_bytes
 from omkl.tasks import for_task
 

@@ -19,7 +19,7 @@ from omkl.estimators.copies import Copied
 from omkl.estimators.make import follow, make_learner, planned_rounds, warn_of_rounds
 from omkl.learner.learner import Learner
 from omkl.learner.model import Progress, Rows, score
-from omkl.learner.ranges import check_rows, check_targets
+from omkl.learner.overflow import check_rows, check_targets
 
 Row = tuple[list[int], list[float], float]  # columns, values, and label, class or target
 

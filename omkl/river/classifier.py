@@ -9,7 +9,7 @@ from river import base
 from omkl.config import learner_spec
 from omkl.estimators.arguments import Argument
 from omkl.learner.model import predicted_classes
-from omkl.learner.saved import with_classes
+from omkl.learner.model_file import with_classes
 from omkl.river.base import Model, Row, stream_of
 
 MOST_KEPT = 1000

@@ -19,8 +19,8 @@ from omkl.data import Dataset
 from omkl.data.offsets import warn_of_offsets
 from omkl.errors import OmklError, UserError
 from omkl.learner.cell import Cell, keep
-from omkl.learner.ranges import check_rows, growth
-from omkl.learner.source import source
+from omkl.learner.overflow import check_rows, growth
+from omkl.learner.third_party import source
 from omkl.resources.resource import Setup
 from omkl.resources.size import pass_seconds
 from omkl.store.store import Store

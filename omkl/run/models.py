@@ -28,7 +28,7 @@ from omkl.learner.cell import warm_up
 from omkl.learner.learner import Learner
 from omkl.learner.model import Progress, classify, score
 from omkl.learner.one_pass import choose_kernels
-from omkl.learner.ranges import check_rows
+from omkl.learner.overflow import check_rows
 from omkl.tasks import for_task
 
 

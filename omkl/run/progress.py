@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from omkl.executors import leftovers
-from omkl.learner import board
+from omkl.learner import progress_file
 from omkl.learner.cell import Cell
 
 LOOK = 0.25  # seconds between looks at the processes' notes
@@ -67,10 +67,10 @@ class Bar:
     def _watch(self) -> None:
         assert self._folder is not None
         while not self._stop.wait(LOOK):
-            self._show(board.read(self._folder))
+            self._show(progress_file.read(self._folder))
 
     def _show(self, rounds: dict[int, tuple[int, int]]) -> None:
-        """Draw the bar; rounds: as of `board.read`."""
+        """Draw the bar; rounds: as of `progress_file.read`."""
         if self._bar.disable:
             return
         with self._lock:

@@ -27,7 +27,7 @@ from omkl.estimators.csr import dense_rows, sparse_rows
 from omkl.estimators.make import follow, make_learner, planned_rounds, warn_of_rounds
 from omkl.learner.learner import Learner
 from omkl.learner.model import Progress, Rows, coefficients, score, stored_vectors, vectors_of_kernels
-from omkl.learner.ranges import check_rows
+from omkl.learner.overflow import check_rows
 
 ATTRIBUTES = """Attributes
 ----------

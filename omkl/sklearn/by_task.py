@@ -11,7 +11,7 @@ from sklearn.utils.validation import column_or_1d
 
 from omkl.data.labels import distinct, finder
 from omkl.learner.model import class_scores, predicted_classes, score
-from omkl.learner.ranges import check_targets
+from omkl.learner.overflow import check_targets
 from omkl.sklearn.base import ATTRIBUTES, OnlineLearner
 
 

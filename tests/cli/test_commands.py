@@ -129,7 +129,7 @@ def test_a_failed_cell_ends_with_1_and_is_tried_again(monkeypatch, capsys):
 
 
 def test_ctrl_c_prints_the_finished_cells_and_the_same_command_continues(monkeypatch, capsys):
-    from omkl.learner import one_pass, warming
+    from omkl.learner import one_pass, precompile
 
     honest, passes = one_pass.run_pass, []
 
@@ -140,7 +140,7 @@ def test_ctrl_c_prints_the_finished_cells_and_the_same_command_continues(monkeyp
         return honest(*args, **kwargs)
 
     monkeypatch.setattr(one_pass, "run_pass", interrupted)
-    monkeypatch.setattr(warming, "warm_up", lambda specs: None)
+    monkeypatch.setattr(precompile, "warm_up", lambda specs: None)
     assert main(["run", *CHEAP, "-j", "1"]) == 130
     out, err = capsys.readouterr()
     assert "mistake %" in out

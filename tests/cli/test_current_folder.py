@@ -14,7 +14,7 @@ from support.runner_plans import write_data
 from omkl import __main__
 from omkl.cli import main
 from omkl.config import learner_spec
-from omkl.learner import warming
+from omkl.learner import precompile
 from omkl.learner.compiled import cold, version
 from omkl.paths import SAFE, safe_children
 from omkl.run import submitted_jobs
@@ -69,8 +69,8 @@ def test_workers(mark, name, in_a_process):
 def test_the_process_that_helps_to_compile(mark, place, monkeypatch):
     setting = (learner_spec("majority"), learner_spec("majority").defaults, False)
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(place / "compiled"))
-    monkeypatch.setattr(warming, "_helpers", lambda settings: 1)
-    with warming._company([setting]) as helped:
+    monkeypatch.setattr(precompile, "_helpers", lambda settings: 1)
+    with precompile._company([setting]) as helped:
         assert helped
         end = time.monotonic() + 120
         while cold([version(*setting)]):

@@ -10,7 +10,7 @@ from omkl.algorithms import function
 from omkl.config import learner_spec, learner_specs
 from omkl.errors import UserError
 from omkl.learner import run_pass
-from omkl.learner.choices import codes
+from omkl.learner.learner import codes
 
 
 def with_choices(name: str, key: str, choices: list):

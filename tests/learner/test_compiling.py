@@ -13,7 +13,7 @@ from support import ROOT
 from omkl.algorithms import functions
 from omkl.config import learner_spec, learner_specs
 from omkl.engine import by_address, numba_cache
-from omkl.learner import compiled, warming
+from omkl.learner import compiled, precompile
 from omkl.learner.compiled import cold, engine_marks, mark_engine, turns, version
 
 COMPILER = """
@@ -95,7 +95,7 @@ def settings(*names):
 
 def test_a_second_process_compiles_from_the_other_end(folder):
     written = [[spec.name, params, many] for spec, params, many in settings("majority", "last_value")]
-    warming._accompany(json.dumps({"share": 0.5, "settings": written}))
+    precompile._accompany(json.dumps({"share": 0.5, "settings": written}))
     assert cold(version(*own) for own in settings("majority", "last_value")) == []
     assert numba_cache.base() == folder
 
@@ -105,43 +105,43 @@ def started(monkeypatch):
     """The helpers that were started, on a machine of three cores: none of them runs."""
     processes = []
     monkeypatch.setattr("joblib.cpu_count", lambda: 3)
-    monkeypatch.setattr(warming.subprocess, "Popen", lambda *args, **how: processes.append(args) or Idle())
+    monkeypatch.setattr(precompile.subprocess, "Popen", lambda *args, **how: processes.append(args) or Idle())
     monkeypatch.setattr(by_address, "_first", 0.0)
     return processes
 
 
 def test_helpers_are_there_for_a_long_list_and_for_a_new_engine(folder, started):
     without, with_vectors = settings("majority"), settings("omkc_dd")
-    with warming._company(without):
+    with precompile._company(without):
         assert len(started) == 0
-    with warming._company(without * 12):
+    with precompile._company(without * 12):
         assert len(started) == 2
-    with warming._company(with_vectors):
+    with precompile._company(with_vectors):
         assert len(started) == 4
     mark_engine(with_vectors[0][0], False)
-    with warming._company(settings("omkc_ss")):
+    with precompile._company(settings("omkc_ss")):
         assert len(started) == 4
-    with warming._company(settings("bomkc_rbp")):  # has another kind of record
+    with precompile._company(settings("bomkc_rbp")):  # has another kind of record
         assert len(started) == 6
-    with warming._company([(*with_vectors[0][:2], True)]):  # of more than two classes
+    with precompile._company([(*with_vectors[0][:2], True)]):  # of more than two classes
         assert len(started) == 8
 
 
 def test_one_process_at_a_time_has_helpers(folder, started):
-    with warming._company(settings("omkc_dd")), warming._company(settings("omkc_dd")):
+    with precompile._company(settings("omkc_dd")), precompile._company(settings("omkc_dd")):
         assert len(started) == 2
 
 
 def test_a_folder_that_cannot_be_written_has_no_helpers(tmp_path, monkeypatch, started):
     (tmp_path / "file").touch()
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "file" / "below"))
-    with warming._company(settings("omkc_dd")):
+    with precompile._company(settings("omkc_dd")):
         assert started == []
 
 
 def test_helpers_are_limited_by_memory(folder, monkeypatch, started):
-    monkeypatch.setattr(warming, "memory", lambda: 1.5 * 2**30)
-    with warming._company(settings("omkc_dd")):
+    monkeypatch.setattr(precompile, "memory", lambda: 1.5 * 2**30)
+    with precompile._company(settings("omkc_dd")):
         assert len(started) == 1
 
 
@@ -149,11 +149,11 @@ def test_where_no_process_can_be_started_there_are_no_helpers(folder, monkeypatc
     def refused(*args, **how):
         raise BlockingIOError("no more processes")
 
-    monkeypatch.setattr(warming.subprocess, "Popen", refused)
-    with warming._company(settings("omkc_dd")):
+    monkeypatch.setattr(precompile.subprocess, "Popen", refused)
+    with precompile._company(settings("omkc_dd")):
         pass
     monkeypatch.setattr(sys, "executable", None)
-    with warming._company(settings("omkc_dd")):
+    with precompile._company(settings("omkc_dd")):
         pass
 
 
@@ -162,12 +162,12 @@ def test_a_helper_that_fails_is_heard(folder, tmp_path, monkeypatch):
     helper.write_text("#!/bin/sh\necho first >&2; echo no luck >&2; exit 3\n")
     helper.chmod(0o755)
     monkeypatch.setattr(sys, "executable", str(helper))
-    monkeypatch.setattr(warming, "_helpers", lambda settings: 1)
+    monkeypatch.setattr(precompile, "_helpers", lambda settings: 1)
     start = lambda *words, **how: processes.append(popen(*words, **how)) or processes[-1]  # noqa: E731
-    monkeypatch.setattr(warming.subprocess, "Popen", start)
+    monkeypatch.setattr(precompile.subprocess, "Popen", start)
     with (
         pytest.warns(UserWarning, match="^a process that helps to compile has failed: no luck$"),
-        warming._company(settings("majority")),
+        precompile._company(settings("majority")),
     ):
         processes[0].wait()
 
@@ -185,16 +185,16 @@ def test_a_helper_makes_the_entries_that_a_learner_calls(entries):
     for spec in learner_specs().values():
         if not spec.estimator:
             entries.clear()
-            warming._make(spec, spec.usual(spec.tasks[0]), False)
+            precompile._make(spec, spec.usual(spec.tasks[0]), False)
             assert bool(entries) == bool(engine_marks(spec, False)), spec.name
 
 
 def test_helpers_begin_with_other_entries(entries):
-    warming._make(*settings("omkc_dd")[0])
+    precompile._make(*settings("omkc_dd")[0])
     first = list(entries)
     entries.clear()
     by_address.begin_at(0.5)
-    warming._make(*settings("omkc_dd")[0])
+    precompile._make(*settings("omkc_dd")[0])
     middle = len(first) // 2
     assert entries == first[middle:] + first[:middle]
 

@@ -23,7 +23,7 @@ from omkl.engine.stream import part
 from omkl.errors import Overflow, UserError
 from omkl.learner import Learner, model_file
 from omkl.learner.model import score
-from omkl.learner.saved import pack, unpack
+from omkl.learner.model_file import pack, unpack
 
 
 def halves(stream, at):

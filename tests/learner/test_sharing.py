@@ -15,7 +15,7 @@ import pytest
 
 from omkl.config import pool
 from omkl.engine.expansion import BLOCK
-from omkl.learner import forks, learner
+from omkl.learner import guards, learner
 from omkl.sklearn import BomkcRbpClassifier, OmkcDdClassifier, OmkcSsClassifier
 
 PART, LONGEST = BLOCK, 60.0  # rounds of a part of the pass below; seconds
@@ -208,7 +208,7 @@ def test_learners_go_on_after_a_fork(begun):
     if child == 0:
         os._exit(0)
     os.waitpid(child, 0)
-    assert not forks._pending
+    assert not guards._pending
     done = []
     thread = threading.Thread(target=lambda: done.append(begun.partial_fit(X, y)))
     thread.start()

@@ -12,10 +12,10 @@ import pytest
 from support import ROOT
 
 import omkl.learner.cell
-import omkl.learner.warming
+import omkl.learner.precompile
 from omkl.config import learner_names, learner_spec
-from omkl.learner.choices import compiled_value
 from omkl.learner.compiled import cold, turns, version
+from omkl.learner.learner import compiled_value
 
 pytestmark = pytest.mark.slow
 
@@ -124,7 +124,7 @@ def test_what_will_run_is_warmed_up_in_every_process(monkeypatch):
     """By the command before its workers start, and by a worker before its cell."""
     spec, seen = learner_spec("norma"), []
     monkeypatch.setattr(omkl.learner.cell, "_warm", set())
-    monkeypatch.setattr(omkl.learner.warming, "warm_up", seen.append)
+    monkeypatch.setattr(omkl.learner.precompile, "warm_up", seen.append)
     monkeypatch.setattr(omkl.learner.cell, "check_memory", lambda job: None)
     monkeypatch.setattr(omkl.learner.cell, "dataset_of", lambda job: 1 / 0)  # no data are needed
     windows = [None, None, 50, 7, None]
@@ -151,8 +151,8 @@ def test_a_hyperparameter_has_the_type_of_its_domain():
 def test_the_notice_names_the_learners(capsys):
     names = [f"learner{number}" for number in range(10)]
     with ExitStack() as stack:
-        omkl.learner.warming._announce(names[:2], "once; kept on disk", stack)
-        omkl.learner.warming._announce(names, "once; kept on disk", stack)
+        omkl.learner.precompile._announce(names[:2], "once; kept on disk", stack)
+        omkl.learner.precompile._announce(names, "once; kept on disk", stack)
     few, many = capsys.readouterr().err.splitlines()
     assert few == "compiling learner0, learner1 (once; kept on disk) ..."
     assert many.startswith("compiling learner0, ")

@@ -20,8 +20,8 @@ from omkl import config, executors
 from omkl.config import Plan, Setting, learner_spec
 from omkl.executors.loky import Loky
 from omkl.executors.serial import Serial
-from omkl.learner import board
 from omkl.learner import cell as jobs
+from omkl.learner import progress_file
 from omkl.run import cells, runner
 from omkl.run.progress import Bar
 from omkl.store.store import Store
@@ -193,15 +193,15 @@ def test_the_bar_moves_with_the_rounds_inside_a_cell(plan, monkeypatch):
     with Bar(cells, 3, True, remote=False) as bar:
         assert [cell.number for cell in bar.cells] == [0, 1]
         folder = bar.cells[1].board
-        with board.noting(folder, 1, 200) as note:
+        with progress_file.noting(folder, 1, 200) as note:
             note(50)
-            assert board.read(folder) == {1: (50, 200)}
-            bar._show(board.read(folder))
+            assert progress_file.read(folder) == {1: (50, 200)}
+            bar._show(progress_file.read(folder))
             assert bar._bar.n == pytest.approx(cells[1].cost / 4)
             assert "1/3 cells" in sys.stderr.getvalue()
             assert f"{cells[1].spec.name} on one: round 50 of 200" in sys.stderr.getvalue()
             bar.finished(bar.cells[1])
-            bar._show(board.read(folder))  # its note is older than its end
+            bar._show(progress_file.read(folder))  # its note is older than its end
         assert bar._bar.n == pytest.approx(cells[1].cost)
         assert "2/3 cells" in sys.stderr.getvalue()
     assert not folder.exists()

@@ -108,9 +108,9 @@ def run_pass(spec, params, pool, dataset, order, permutation_seed, **how) -> dic
 
 def run_cell(job: Any) -> dict[str, Any]:
     """Run the real `omkl.learner.cell.run_cell` on the learner above, in whatever process this is."""
-    fakes = {name: types.ModuleType(f"omkl.learner.{name}") for name in ("one_pass", "warming")}
+    fakes = {name: types.ModuleType(f"omkl.learner.{name}") for name in ("one_pass", "precompile")}
     fakes["one_pass"].run_pass = run_pass
-    fakes["warming"].warm_up = lambda settings: None
+    fakes["precompile"].warm_up = lambda settings: None
     with ExitStack() as stack:
         stack.enter_context(mock.patch.dict(sys.modules, {fake.__name__: fake for fake in fakes.values()}))
         for name, fake in fakes.items():

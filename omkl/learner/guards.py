@@ -1,15 +1,19 @@
-"""Forks while threads use learners: the child finds every state whole, and every lock free.
+"""What happens to a process while compiled code runs: forks, and Ctrl-C.
 
-A fork copies locks as they are, and of all threads only its own. So a lock that another thread held would
+After a fork while threads use learners the child finds every state whole, and every lock free. A fork
+copies locks as they are, and of all threads only its own. So a lock that another thread held would
 stay locked in the child for ever. A learner has two. Whoever reads or changes it holds its ``lock`` for a
 whole call. It holds its ``part`` while the state is between two rounds: for a part of a pass. A fork waits
 for that.
 """
 
 import os
+import signal
 import threading
 import weakref
-from typing import Protocol
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, Protocol
 
 
 class Locked(Protocol):
@@ -68,3 +72,25 @@ def _after_in_child() -> None:
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(before=_before, after_in_parent=_after_in_parent, after_in_child=_after_in_child)
+
+
+@contextmanager
+def ctrl_c_later() -> Iterator[None]:
+    """Delay Ctrl-C until the end.
+
+    Numba runs Python code while it takes a random generator apart for compiled code. It does not expect an
+    exception in there, such as Ctrl-C raises: the process crashes. Only the main thread ever sees one.
+    """
+    main = threading.current_thread() is threading.main_thread()
+    before: Any = signal.getsignal(signal.SIGINT) if main else None
+    if not callable(before):  # ignored, as in a shell's background jobs
+        yield
+        return
+    pressed: list[tuple[int, Any]] = []
+    signal.signal(signal.SIGINT, lambda *event: pressed.append(event))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+        if pressed:
+            before(*pressed[0])

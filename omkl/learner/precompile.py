@@ -22,7 +22,7 @@ from omkl.config.kernel_pools import kernel_pool
 from omkl.engine import by_address, numba_cache
 from omkl.engine.stream import make_stream
 from omkl.errors import UserError
-from omkl.learner import outside
+from omkl.learner import third_party
 from omkl.learner.compiled import Setting, cold, company, engine_marks, mark_engine, setting, turns, version
 from omkl.learner.learner import Learner
 from omkl.learner.one_pass import run_pass
@@ -49,7 +49,9 @@ def warm_up(settings: Sequence[Sequence[Any]]) -> None:
     chosen = list(map(setting, settings))
     for spec, params, many in chosen:
         if spec.estimator:
-            outside.make(spec, params, 0, 3 if many else 2)  # imports its package, and sees wrong arguments
+            third_party.make(
+                spec, params, 0, 3 if many else 2
+            )  # imports its package, and sees wrong arguments
     versions = {version(*own): own for own in chosen if not own[0].estimator}
     missing = cold(versions)
     for name in versions:
@@ -119,7 +121,7 @@ def _company(settings: list[Setting]) -> Iterator[bool]:
         said = stack.enter_context(TemporaryFile()) if count else None
         processes: list[subprocess.Popen[str]] = []
         for helper in range(count):
-            command = [sys.executable, "-m", "omkl.learner.warming"]
+            command = [sys.executable, "-m", "omkl.learner.precompile"]
             heard: dict[str, Any] = {"stdout": subprocess.DEVNULL, "stderr": said}
             try:
                 with safe_children():

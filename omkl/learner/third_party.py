@@ -14,6 +14,7 @@ import hashlib
 import importlib.metadata
 import importlib.util
 import inspect
+import json
 import sys
 import time
 from collections.abc import Callable, Mapping
@@ -259,3 +260,30 @@ def _imported(name: str, where: Path) -> ModuleType:
     except (Exception, SystemExit) as error:
         why = f"cannot be imported: {type(error).__name__}: {error}"
         raise UserError(f"{own or f'{where}: about.estimator: {name}'}: {why}") from error
+
+
+def source(spec: LearnerSpec) -> str:
+    """Return what tells a folder's learner from others of its name, empty for one of ours.
+
+    Of a compiled learner it is a hash of its module (with the folder's other modules if it uses any) and of
+    what its YAML says about its function and state; of an estimator see `identity`.
+    """
+    if compose.of_omkl("algo", spec.name):
+        return ""
+    if spec.estimator:
+        return identity(spec)
+    from omkl.algorithms import function
+    from omkl.engine.numba_cache import stands_alone
+
+    state = {name: resource.written() for name, resource in spec.state.items()}
+    said = [spec.function, spec.setup, spec.draws_as, spec.kernels, state]
+    digest = hashlib.sha256(json.dumps(said, sort_keys=True).encode())
+    folder = compose.file("algo", spec.name).parents[2] / "algorithms"
+    for name in filter(None, (spec.function, spec.setup)):
+        compiled = function(name, name == spec.function)
+        module = Path(getattr(compiled, "py_func", compiled).__code__.co_filename)
+        if module.parent == folder:  # a function of ours has a revision
+            parts = [module] if stands_alone(module) else sorted(folder.glob("*.py"))
+            for path in parts:
+                digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
+    return digest.hexdigest()

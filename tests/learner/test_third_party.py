@@ -10,7 +10,7 @@ from support.extension import estimator, write
 import omkl.data
 from omkl.cli import main
 from omkl.config import learner_spec, plan
-from omkl.learner import outside
+from omkl.learner import third_party
 from omkl.paths import EXTENSIONS
 from omkl.run.cells import expand
 from omkl.testing.cases import clouds, dense
@@ -168,10 +168,12 @@ def key_of(algo, *words):
 def test_the_key_follows_the_package_s_version_the_source_and_the_arguments(folder, monkeypatch):
     sgd, scaled, copycat = key_of("sgd"), key_of("scaled"), key_of("copycat")
     assert len({sgd, scaled, copycat, key_of("sgd", "algo.loss=hinge")}) == 4
-    installed = outside.importlib.metadata.version
+    installed = third_party.importlib.metadata.version
     with monkeypatch.context() as patch:
         other = {"scikit-learn": "0.1"}
-        patch.setattr(outside.importlib.metadata, "version", lambda name: other.get(name) or installed(name))
+        patch.setattr(
+            third_party.importlib.metadata, "version", lambda name: other.get(name) or installed(name)
+        )
         assert key_of("sgd") != sgd
         assert key_of("copycat") == copycat
         other["river"] = "0.1"
@@ -183,7 +185,7 @@ def test_the_key_follows_the_package_s_version_the_source_and_the_arguments(fold
 
 
 def test_an_estimator_s_own_seed_is_the_learner_s():
-    first, other = (outside.make(learner_spec("copycat"), {}, seed) for seed in (2**40 + 3, 4))
+    first, other = (third_party.make(learner_spec("copycat"), {}, seed) for seed in (2**40 + 3, 4))
     assert (first.seed, other.seed) == (3, 4)
 
 
@@ -201,7 +203,7 @@ def test_a_module_with_the_name_of_an_installed_one(folder, capsys):
     assert main(["run", "algo=svm", "data=wdbc"]) == 2
     said = capsys.readouterr().err
     assert str(folder / "sklearn/svm.py") in said
-    assert str(Path(outside.importlib.util.find_spec("sklearn").origin)) in said
+    assert str(Path(third_party.importlib.util.find_spec("sklearn").origin)) in said
 
 
 def test_omkl_fit_saves_no_estimator(capsys):
