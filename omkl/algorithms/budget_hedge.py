@@ -35,7 +35,7 @@ from omkl.engine.budgeted import (
 from omkl.engine.classes import direction, sides
 from omkl.engine.conventions import LARGEST_COEFFICIENT, hinge, within_range
 from omkl.engine.experts import discount, mistakes, multinomial, weighted_vote
-from omkl.engine.jit import compiled, uncounted
+from omkl.engine.jit import compiled, compiled_without_refcounts
 from omkl.engine.slot_values import least_slots
 from omkl.engine.stream import record
 
@@ -236,7 +236,7 @@ def _cheapest(B, k, own, normalise):
     return r
 
 
-@partial(uncounted, error_model="numpy")
+@partial(compiled_without_refcounts, error_model="numpy")
 def _find_cheapest(A, own_kernels, born, k, own, normalise, r, least, oldest, cost):
     for first in range(0, len(A), _TOGETHER):
         stop = min(first + _TOGETHER, len(A))
@@ -249,7 +249,7 @@ def _find_cheapest(A, own_kernels, born, k, own, normalise, r, least, oldest, co
         least_slots(cost, born, first, stop, r, least, oldest)
 
 
-@uncounted
+@compiled_without_refcounts
 def _costs(a, k, cost):
     """The costs where every kappa(x, x) is 1; flat arrays, for vector code."""
     for q in range(a.size):

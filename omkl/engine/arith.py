@@ -11,7 +11,7 @@ import numpy as np
 from numba import njit, types
 from numba.extending import intrinsic
 
-from omkl.engine.jit import uncounted
+from omkl.engine.jit import compiled_without_refcounts
 
 MAGIC = 6755399441055744.0  # 1.5 * 2**52: adding it rounds to an integer, held in the low bits
 MAGIC_BITS = int(np.float64(MAGIC).view(np.int64))
@@ -27,7 +27,7 @@ def fma(typingctx, a, b, c):
     return types.float64(types.float64, types.float64, types.float64), codegen
 
 
-@uncounted
+@compiled_without_refcounts
 def any_of(values):
     """Whether any of these values (n,) is not 0."""
     count = 0
@@ -36,7 +36,7 @@ def any_of(values):
     return count > 0
 
 
-@uncounted
+@compiled_without_refcounts
 def largest_of(values):
     """The largest of at least one value (n,)."""
     largest = values[0]

@@ -19,9 +19,18 @@ from omkl.engine.by_address import NO_ENTRY, Addresses, call, entries
 from omkl.engine.classes import make_classes, margins, strongest_rival
 from omkl.engine.conventions import within_range
 from omkl.engine.dot_products import block_products, used_products
-from omkl.engine.jit import compiled, uncounted
+from omkl.engine.jit import compiled, compiled_without_refcounts
 from omkl.engine.kernels import of_distance, value
-from omkl.engine.open_block import grown, is_open, lay_out, live, make_block, row_of, whole_lanes, with_room
+from omkl.engine.open_block import (
+    fill_block,
+    grown,
+    is_open,
+    make_block,
+    n_rows,
+    row_of,
+    whole_lanes,
+    with_room,
+)
 from omkl.engine.pool import Pool, form_of
 from omkl.engine.records import Record
 from omkl.engine.slot_values import TILE, fill_slots, most, rows_together, slot_values, sum_slots
@@ -208,7 +217,7 @@ def margin_again(classes, i, f):
         f[0] = classes.scores[i, label] - classes.scores[i, classes.rival[i]]
 
 
-@uncounted
+@compiled_without_refcounts
 def put(classes, A, s, i, a):
     """A step of size a as the coefficients of slot s."""
     if classes is None:
@@ -227,7 +236,7 @@ def held(A, s, i):
     return A[s, i].copy()
 
 
-@uncounted
+@compiled_without_refcounts
 def put_more(A, s, i, before, share, whole):
     """Add share / whole times what a slot held `before` to its coefficients."""
     if A.ndim == 2:
@@ -249,7 +258,7 @@ def settle_classes(B, t, i, scores, g, label):
             scores[c] = settled(B, t, i, columns(B, i)[:, c])
 
 
-@uncounted
+@compiled_without_refcounts
 def settled(B, t, i, a):
     """f_i(x_t) of coefficients a (n,) by one plain sum, left to right, with the C library's exp."""
     form, r, total = form_of(B.pool, i), row_of(B.open, t), 0.0
@@ -259,14 +268,14 @@ def settled(B, t, i, a):
     return total
 
 
-@uncounted
+@compiled_without_refcounts
 def sum_terms(A, K, r, n, f, g):
     """f and g (m,) of the first n slots' coefficients A and kernel values K[r] (n, m), for two classes."""
     if A.ndim == 2:
         sum_slots(A, K, r, n, f, g)
 
 
-@uncounted
+@compiled_without_refcounts
 def doubtful_output(f, n_sv, g, i):
     """`doubtful` of f_i, for two classes."""
     if g.ndim == 1:
@@ -290,24 +299,24 @@ def place(B, t):
     return row_of(B.open, t) % B.K.shape[0]
 
 
-@uncounted
+@compiled_without_refcounts
 def open_block(B, stream, t):
     """Lay out the block that starts at round t, and fill its dot products with every stored vector."""
-    lay_out(B.open, stream, t)
+    fill_block(B.open, stream, t)
     B.now[0], B.now[2] = -1, 0
-    used_products(B, whole_lanes(live(B.open)))
+    used_products(B, whole_lanes(n_rows(B.open)))
 
 
-@uncounted
+@compiled_without_refcounts
 def fill_rows(B, t):
     """Fill the kernel values of the open block's next rows with every slot in use, from round t's on."""
     low = row_of(B.open, t) - place(B, t)
-    rows = min(B.K.shape[0], whole_lanes(live(B.open)) - low)
+    rows = min(B.K.shape[0], whole_lanes(n_rows(B.open)) - low)
     fill_slots(B.pool, B.n_sv, B.holds, B.norm2, B.open.row_norm2, B.dots, low, rows, B.tile, B.K)
-    B.now[2] = min(low + rows, live(B.open))
+    B.now[2] = min(low + rows, n_rows(B.open))
 
 
-@uncounted
+@compiled_without_refcounts
 def fill_slot(B, t, s, i):
     """Fill the kernel values of kernel i's slot s, which took example t, with the rows kept after round t."""
     e, now = B.now[1], row_of(B.open, t)
@@ -318,7 +327,7 @@ def fill_slot(B, t, s, i):
         K[after + r, s, i] = values[r]
 
 
-@uncounted
+@compiled_without_refcounts
 def store(B, stream, t):
     """Put example t in the store, when the first kernel takes it; B.now has its number."""
     B.n_free[0] -= 1
@@ -334,7 +343,7 @@ def store(B, stream, t):
     B.origin[e] = stream.order[t]
     B.size[0] += 1
     B.now[0], B.now[1] = t, e
-    low, high = (row_of(B.open, t) + 1) // LANES * LANES, whole_lanes(live(B.open))
+    low, high = (row_of(B.open, t) + 1) // LANES * LANES, whole_lanes(n_rows(B.open))
     block_products(B, low, high, e, low)
 
 
@@ -498,13 +507,13 @@ def term_sums(B):
     return B.g
 
 
-@uncounted
+@compiled_without_refcounts
 def add(B, stream, t, i, s, a):
     """Store example t in slot s of kernel i with coefficient a, in place of what it held."""
     call(B.entries.add, (B, stream, t, i, s, np.float64(a)))
 
 
-@uncounted
+@compiled_without_refcounts
 def _add(B, stream, t, i, s, a):
     """`add`."""
     if s == B.n_sv[i]:
@@ -538,7 +547,7 @@ def remove(B, t, i, s):
     B.size[1] -= 1
 
 
-@uncounted
+@compiled_without_refcounts
 def add_over_oldest(B, stream, t, i, a):
     """Store example t in place of kernel i's oldest vector, or in an empty slot."""
     if has_room(B, i):
@@ -548,7 +557,7 @@ def add_over_oldest(B, stream, t, i, a):
         B.oldest[i] = (B.oldest[i] + 1) % B.limit[0]
 
 
-@uncounted
+@compiled_without_refcounts
 def forget(B, i):
     """f_i <- 0; its vectors stay."""
     B.A[:, i] = 0.0
@@ -563,7 +572,7 @@ def scale(B, i, c):
             a[s, k] *= c
 
 
-@uncounted
+@compiled_without_refcounts
 def scale_all(B, c):
     """f_i <- c f_i for every kernel."""
     a = B.A.reshape(-1)
@@ -571,7 +580,7 @@ def scale_all(B, c):
         a[k] *= c
 
 
-@uncounted
+@compiled_without_refcounts
 def _release(B, e):
     """One slot fewer holds example e; without any it leaves the store."""
     B.users[e] -= 1

@@ -14,7 +14,7 @@ from collections import namedtuple
 
 import numpy as np
 
-from omkl.engine.jit import compiled, uncounted
+from omkl.engine.jit import compiled, compiled_without_refcounts
 from omkl.engine.records import Record
 
 
@@ -69,7 +69,7 @@ def rounded_margins(classes, g, least, f):
     classes.chosen[0], classes.chosen[1] = classes.vote[0], classes.rival[0]
 
 
-@uncounted
+@compiled_without_refcounts
 def strongest_rival(scores, label):
     """The class other than `label` with the largest of the scores (C,), the lowest of several."""
     best = -1
@@ -79,7 +79,7 @@ def strongest_rival(scores, label):
     return best
 
 
-@uncounted
+@compiled_without_refcounts
 def winner(margin, label, rival):
     """The class with the larger score, the lower of two equal ones; margin: score of label less rival's."""
     if margin > 0.0:
@@ -87,7 +87,7 @@ def winner(margin, label, rival):
     return rival if margin < 0.0 else min(label, rival)
 
 
-@uncounted
+@compiled_without_refcounts
 def combined(classes):
     """The margin of the combined scores classes.total (C,), whose argmax is the prediction."""
     label = classes.label[0]
@@ -97,7 +97,7 @@ def combined(classes):
     return margin
 
 
-@uncounted
+@compiled_without_refcounts
 def choose(classes, margin, rival):
     """Note the prediction of combined classifiers, whose strongest rival of the true class is `rival`."""
     classes.chosen[0], classes.chosen[1] = winner(margin, classes.label[0], rival), rival
@@ -127,19 +127,19 @@ def scaled(classes, scale, f):
     return scale * f
 
 
-@uncounted
+@compiled_without_refcounts
 def sides(classes):
     """||change||^2 of a step of size 1 is this times kappa(x, x): 2 where it changes two classes, else 1."""
     return 1.0 if classes is None else 2.0
 
 
-@uncounted
+@compiled_without_refcounts
 def pair(classes):
     """The margin f_y - f_r is this times y f: of two classes, whose outputs are f and -f, it is 2."""
     return 2.0 if classes is None else 1.0
 
 
-@uncounted
+@compiled_without_refcounts
 def direction(classes, i, c, y):
     """What a step of size 1 adds to column c of kernel i's coefficients, see `put`."""
     if classes is None:
@@ -149,7 +149,7 @@ def direction(classes, i, c, y):
     return -1.0 if c == classes.rival[i] else 0.0
 
 
-@uncounted
+@compiled_without_refcounts
 def predicted(classes):
     """The class predicted; -1 for two classes."""
     if classes is None:
@@ -160,23 +160,23 @@ def predicted(classes):
 # Of an Expansion: the classes that a stored vector adds to and takes from.
 
 
-@uncounted
-def note_sides(classes, sides, touched, n, a):
+@compiled_without_refcounts
+def note_sides(classes, class_of, n_sv_per_class, n, a):
     """Note the classes that vector n adds to and takes from, for each kernel of coefficient a (m,)."""
     if classes is not None:
         label = classes.label[0]
-        sides[a.size, n] = label
+        class_of[a.size, n] = label
         for i in range(a.size):
-            sides[i, n] = classes.rival[i]
+            class_of[i, n] = classes.rival[i]
             if a[i] != 0.0:
-                touched[i, label] += 1
-                touched[i, classes.rival[i]] += 1
+                n_sv_per_class[i, label] += 1
+                n_sv_per_class[i, classes.rival[i]] += 1
 
 
-@uncounted
-def forget_sides(touched, i):
-    if touched is not None:
-        touched[i] = 0
+@compiled_without_refcounts
+def forget_sides(n_sv_per_class, i):
+    if n_sv_per_class is not None:
+        n_sv_per_class[i] = 0
 
 
 @compiled

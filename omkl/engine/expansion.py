@@ -14,7 +14,7 @@ import numpy as np
 from omkl.engine.by_address import NO_ENTRY, Addresses, call, entries
 from omkl.engine.classes import forget_sides, make_classes, margins, note_sides, same_rivals
 from omkl.engine.dot_products import dot_products
-from omkl.engine.jit import compiled, uncounted
+from omkl.engine.jit import compiled, compiled_without_refcounts
 from omkl.engine.kernel_sums import accumulate, bit, make_tile
 from omkl.engine.lookup import (
     forget_stored,
@@ -26,12 +26,14 @@ from omkl.engine.lookup import (
     words,
 )
 from omkl.engine.open_block import (
-    end,
+    BEFORE,
+    STOP,
+    fill_block,
     grown,
+    invalidate,
     is_open,
-    lay_out,
-    live,
     make_block,
+    n_rows,
     row_of,
     whole_lanes,
     with_room,
@@ -39,7 +41,7 @@ from omkl.engine.open_block import (
 from omkl.engine.pool import Pool, own_values
 from omkl.engine.records import Record
 from omkl.engine.stream import empty_stream, row
-from omkl.engine.ties import class_doubts, doubts, plain_sums, settle, settle_rows, track
+from omkl.engine.ties import class_doubts, is_sign_uncertain, plain_sums, resum_exactly, resum_rows, track
 from omkl.engine.vector_code import LANES
 
 BLOCK = 128
@@ -49,15 +51,15 @@ class Expansion(
     Record,
     namedtuple(
         "Expansion",
-        "pool A stored_by indptr indices values norm2 bits origin size n_sv largest "
-        "open tile F G tracked f settled doubt exact tables classes sides touched entries",
+        "pool A kernel_mask indptr indices values norm2 bits origin size n_sv max_abs_coefficient "
+        "open tile F G tracked f settled doubt exact tables classes class_of n_sv_per_class entries",
     ),
 ):
     """m classifiers over one list of stored vectors.
 
     pool                the kernels
     A (m, capacity)     coefficients; only columns below size[0] are defined
-    stored_by (capacity,)   the kernels with a non-zero coefficient, as bits
+    kernel_mask (capacity,)   the kernels with a non-zero coefficient, as bits
     indptr (capacity+1,) indices, values (nnz capacity,)   the stored vectors, sparse
     norm2 (capacity,)   their squared norms
     bits (capacity, words)   their columns as bits, of vectors of 0 and 1: lookup.py
@@ -71,13 +73,14 @@ class Expansion(
     G (m C, R)          the same with absolute coefficients, for the kernels that are tracked (m,) for ties
     f (m,)              outputs of the last call of `outputs`
     settled, doubt (m, R) exact (m C, R)   plain sums where rounding decides: ties.py
-    largest (m,)        largest absolute coefficient of each kernel
+    max_abs_coefficient (m,)    largest absolute coefficient of each kernel
     tables              kernel values on data of whole numbers: lookup.py; None for more than two
                         classes
     None for two classes:
     classes             what the learner sees of C classes: classes.py
-    sides (m+1, capacity)   the class in which each kernel holds -A[i, j]; last that in which all hold A[i, j]
-    touched (m, C)      non-zero coefficients of each kernel and class
+    class_of (m+1, capacity)    the class in which each kernel holds -A[i, j]; last that in which
+                        all hold A[i, j]
+    n_sv_per_class (m, C)      non-zero coefficients of each kernel and class
     entries             the engine's functions for this record: by_address.py
     """
 
@@ -85,7 +88,9 @@ class Expansion(
 class Entries(
     Addresses,
     namedtuple(
-        "Entries", "read open_block prepare serve accumulate sum_looked_up settle plain_sums plain_looked_up"
+        "Entries",
+        "read open_block prepare add_contributions accumulate sum_looked_up resum_exactly plain_sums "
+        "plain_looked_up",
     ),
 ):
     """Addresses of functions of expansion.py, ties.py and others for one record: by_address.py."""
@@ -102,7 +107,7 @@ def make_expansion(pool: Pool, d: int, block: int = BLOCK, classes: int | None =
     return Expansion(
         pool=pool,
         A=np.empty((m, 0)),
-        stored_by=np.empty(0, np.uint64),
+        kernel_mask=np.empty(0, np.uint64),
         indptr=np.zeros(1, np.int64),
         indices=np.empty(0, np.int32),
         values=np.empty(0),
@@ -111,7 +116,7 @@ def make_expansion(pool: Pool, d: int, block: int = BLOCK, classes: int | None =
         origin=np.empty(0, np.int64),
         size=np.zeros(2, np.int64),
         n_sv=np.zeros(m, np.int64),
-        largest=np.zeros(m),
+        max_abs_coefficient=np.zeros(m),
         open=make_block(d, block, R),
         tile=make_tile(R, 1),
         F=np.zeros((rows, R)),
@@ -123,8 +128,8 @@ def make_expansion(pool: Pool, d: int, block: int = BLOCK, classes: int | None =
         exact=np.zeros((rows, R)),
         tables=make_tables(pool) if classes is None else None,
         classes=make_classes(m, classes),
-        sides=None if classes is None else np.empty((m + 1, 0), np.int32),
-        touched=None if classes is None else np.zeros((m, classes), np.int64),
+        class_of=None if classes is None else np.empty((m + 1, 0), np.int32),
+        n_sv_per_class=None if classes is None else np.zeros((m, classes), np.int64),
         entries=Entries(*[NO_ENTRY] * len(Entries._fields)),
     )
 
@@ -148,8 +153,8 @@ def reserve(E: Expansion, vectors: int, nnz: int, longest: int) -> Expansion:
         vectors = max(vectors, n // 2)
         E = E._replace(
             A=wider(E.A, n, n + vectors),
-            sides=None if E.sides is None else wider(E.sides, n, n + vectors),
-            stored_by=grown(E.stored_by, n, n + vectors),
+            class_of=None if E.class_of is None else wider(E.class_of, n, n + vectors),
+            kernel_mask=grown(E.kernel_mask, n, n + vectors),
             indptr=grown(E.indptr, n + 1, n + 1 + vectors),
             norm2=grown(E.norm2, n, n + vectors),
             bits=grown(E.bits, n, n + vectors),
@@ -161,23 +166,23 @@ def reserve(E: Expansion, vectors: int, nnz: int, longest: int) -> Expansion:
         E = E._replace(indices=indices, values=values)
     larger = with_room(E.open, longest)
     if larger is not E.open:
-        E = E._replace(open=larger, tile=E.tile._replace(few=np.zeros_like(larger.rows)))
-    return E if E.entries.serve != NO_ENTRY else E._replace(entries=_entries(E))
+        E = E._replace(open=larger, tile=E.tile._replace(doubtful_rows=np.zeros_like(larger.rows)))
+    return E if E.entries.add_contributions != NO_ENTRY else E._replace(entries=_entries(E))
 
 
 def _entries(E: Expansion) -> Entries:
     stream = empty_stream(E.classes is not None)
-    plain = (E.open.rows, 0, 0, E.tile.few_of, 0, E.doubt)
+    plain = (E.open.rows, 0, 0, E.tile.row_index, 0, E.doubt)
     return entries(
         Entries,
         {
             "read": (_read, E, stream, 0),
             "open_block": (_open_block, E, stream, 0),
             "prepare": (prepare, E, E.tables, stream, 0),
-            "serve": (_serve, E, E.tile, 0, 0, 0, 0),
-            "accumulate": (accumulate, E, E.sides, E.tile, 0, 0, 0, 0),
+            "add_contributions": (_add_contributions, E, E.tile, 0, 0, 0, 0),
+            "accumulate": (accumulate, E, E.class_of, E.tile, 0, 0, 0, 0),
             "sum_looked_up": (sum_looked_up, E, E.tables, 0, 0),
-            "settle": (settle, E, 0, E.f),
+            "resum_exactly": (resum_exactly, E, 0, E.f),
             "plain_sums": (plain_sums, E, *plain),
             "plain_looked_up": (plain_looked_up, E, E.tables, *plain),
         },
@@ -196,7 +201,7 @@ def outputs(E, stream, t):
     return E.f
 
 
-@uncounted
+@compiled_without_refcounts
 def _read(E, stream, t):
     """Write the outputs of round t into E.f."""
     if not is_open(E.open, t):
@@ -207,20 +212,20 @@ def _read(E, stream, t):
         return
     for i in range(E.f.size):
         E.f[i] = E.F[i, r]
-    if doubts(E.pool, E.F, E.G, E.n_sv, E.largest, E.open.row_norm2[r], r, E.doubt):
-        call(E.entries.settle, (E, r, E.f))
+    if is_sign_uncertain(E.pool, E.F, E.G, E.n_sv, E.max_abs_coefficient, E.open.row_norm2[r], r, E.doubt):
+        call(E.entries.resum_exactly, (E, r, E.f))
 
 
-@uncounted
+@compiled_without_refcounts
 def _read_classes(E, classes, stream, t, r):
     """The class scores and margins of the block's row r, settled where rounding could decide."""
     if classes is not None:
         scores = classes.scores.reshape(-1)
         for k in range(scores.size):
             scores[k] = E.F[k, r]
-        sizes = (E.touched, E.largest, E.open.row_norm2[r])
+        sizes = (E.n_sv_per_class, E.max_abs_coefficient, E.open.row_norm2[r])
         if class_doubts(E.pool, E.F, E.G, *sizes, r, stream.label[t], E.doubt):
-            call(E.entries.settle, (E, r, scores))
+            call(E.entries.resum_exactly, (E, r, scores))
         margins(classes, stream.label[t], E.f)
 
 
@@ -230,16 +235,16 @@ def self_kernels(E, t):
     return own_values(E.pool, E.open.row_norm2[row_of(E.open, t)])
 
 
-@uncounted
+@compiled_without_refcounts
 def add(E, stream, t, a):
     """Store example t with coefficients a (m,), one for each kernel; 0 leaves a kernel as it is."""
     n = E.size[0]
     append(E, stream, t, E.open.row_norm2[row_of(E.open, t)], a)
-    if t + 1 < E.open.rounds[1]:
-        call(E.entries.serve, (E, E.tile, n, n + 1, row_of(E.open, t) + 1, live(E.open)))
+    if t + 1 < E.open.rounds[STOP]:
+        call(E.entries.add_contributions, (E, E.tile, n, n + 1, row_of(E.open, t) + 1, n_rows(E.open)))
 
 
-@uncounted
+@compiled_without_refcounts
 def append(E, stream, t, norm2, a):
     """`add` of example t, of this squared norm, where no block is open."""
     n = E.size[0]
@@ -252,15 +257,15 @@ def append(E, stream, t, norm2, a):
     E.indptr[n + 1] = at
     E.norm2[n] = norm2
     E.origin[n] = stream.order[t]
-    E.stored_by[n] = 0
+    E.kernel_mask[n] = 0
     for i in range(a.size):
         E.A[i, n] = a[i]
         if a[i] != 0.0:
-            E.stored_by[n] |= bit(i)
+            E.kernel_mask[n] |= bit(i)
             E.n_sv[i] += 1
-            E.largest[i] = max(E.largest[i], abs(a[i]))
+            E.max_abs_coefficient[i] = max(E.max_abs_coefficient[i], abs(a[i]))
             E.size[1] += 1
-    note_sides(E.classes, E.sides, E.touched, n, a)
+    note_sides(E.classes, E.class_of, E.n_sv_per_class, n, a)
     E.size[0] = n + 1
 
 
@@ -271,13 +276,13 @@ def add_beside(S, E, stream, t, a):
     add(S, stream, t, a)
 
 
-@uncounted
+@compiled_without_refcounts
 def count_once(E):
     """Count every stored vector once in #SV: the kernels of this learner share one list."""
     E.size[1] = E.size[0]
 
 
-@uncounted
+@compiled_without_refcounts
 def count_twice(E, i):
     """Count the vector stored last twice for kernel i, as a learner that lists it twice does."""
     E.n_sv[i] += 1
@@ -292,8 +297,8 @@ def scale(E, i, c):
     """
     for j in range(E.size[0]):
         E.A[i, j] *= c
-    E.largest[i] *= c
-    end(E.open)
+    E.max_abs_coefficient[i] *= c
+    invalidate(E.open)
 
 
 @compiled
@@ -303,12 +308,12 @@ def forget(E, i, last):
         E.A[i, j] = 0.0
     E.size[1] -= E.n_sv[i]
     E.n_sv[i] = 0
-    E.largest[i] = 0.0
+    E.max_abs_coefficient[i] = 0.0
     C = E.F.shape[0] // E.f.size
     E.F[i * C : (i + 1) * C] = 0.0
     E.G[i * C : (i + 1) * C] = 0.0
     E.exact[i * C : (i + 1) * C] = 0.0
-    forget_sides(E.touched, i)
+    forget_sides(E.n_sv_per_class, i)
 
 
 @compiled
@@ -317,7 +322,7 @@ def forget_all(E):
     for i in range(E.f.size):
         forget(E, i, 0)
     E.size[0] = 0
-    E.open.rounds[3] = 0
+    E.open.rounds[BEFORE] = 0
     forget_stored(E.tables)
 
 
@@ -325,16 +330,16 @@ def forget_all(E):
 def _open_block(E, stream, t):
     """Lay out the block that starts at round t, and compute its outputs against all stored vectors."""
     begin_block(E, stream, t)
-    open_rows(E, stream, E.tile, 0, live(E.open))
+    open_rows(E, stream, E.tile, 0, n_rows(E.open))
 
 
 @compiled
 def begin_block(E, stream, t):
     """Lay out the block that starts at round t; `open_rows` computes its outputs."""
-    lay_out(E.open, stream, t)
+    fill_block(E.open, stream, t)
     track(E)
     call(E.entries.prepare, (E, E.tables, stream, t))
-    E.open.rounds[3] = E.size[0]
+    E.open.rounds[BEFORE] = E.size[0]
 
 
 @partial(compiled, nogil=True)
@@ -349,12 +354,12 @@ def open_rows(E, stream, tile, low, high):
     if may_look_up(E.tables):
         call(E.entries.sum_looked_up, (E, E.tables, low, high))
     else:
-        call(E.entries.serve, (E, tile, 0, E.size[0], low, high))
-    settle_rows(E, stream, tile, low, high)
+        call(E.entries.add_contributions, (E, tile, 0, E.size[0], low, high))
+    resum_rows(E, stream, tile, low, high)
 
 
 @compiled
-def _serve(E, tile, start, stop, low, high):
+def _add_contributions(E, tile, start, stop, low, high):
     """Add the share of stored vectors start .. stop - 1 to the outputs of the rows low .. high - 1."""
     low, high = low // LANES * LANES, whole_lanes(high)
     J = tile.dots.shape[0]
@@ -362,5 +367,5 @@ def _serve(E, tile, start, stop, low, high):
     while first < stop:
         count = min(J, stop - first)
         dot_products(E, E.open.rows, low, high, first, count, tile.dots)
-        call(E.entries.accumulate, (E, E.sides, tile, first, count, low, high))
+        call(E.entries.accumulate, (E, E.class_of, tile, first, count, low, high))
         first += J

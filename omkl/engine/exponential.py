@@ -13,7 +13,7 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 
 from omkl.engine.arith import MAGIC, MAGIC_BITS
-from omkl.engine.jit import uncounted
+from omkl.engine.jit import compiled_without_refcounts
 from omkl.engine.vector_code import LANES, LARGE, arrays_of, spread, vector_at
 
 # exp(x) is exactly 0 below this, as in the C library (round to nearest: half of the smallest subnormal).
@@ -119,7 +119,7 @@ _WIDTH = 2 * LANES if LARGE else LANES  # numbers in two vector registers
 _any, _normal = _lanes(_WIDTH, normal=False), _lanes(_WIDTH, normal=True)
 
 
-@uncounted
+@compiled_without_refcounts
 def exponentials(factor, given, count, normal, out):
     """out[q] = exp(factor given[q]), q < count, of numbers <= 0; normal: above NORMAL. out may be given."""
     at = 0

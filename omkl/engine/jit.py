@@ -49,4 +49,4 @@ def _no_literal(kind: Any) -> Any:
 # Of a function that makes and returns no array, and calls none that returns one: numba counts no references
 # in it, nor in what is first compiled for it. A learner that calls many of them in a round, such as SPA, is
 # a tenth faster.
-uncounted = partial(compiled, _nrt=False)
+compiled_without_refcounts = partial(compiled, _nrt=False)

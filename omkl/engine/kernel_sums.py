@@ -25,11 +25,11 @@ class Scratch(Record, namedtuple("Scratch", "squares K nearest chosen")):
     """
 
 
-class Tile(Record, namedtuple("Tile", "dots scratch few few_of")):
+class Tile(Record, namedtuple("Tile", "dots scratch doubtful_rows row_index")):
     """Room for one tile of work.
 
     dots (J, R) scratch        dot products and kernel values of J stored vectors with R rows
-    few (S+1, R) few_of (R,)   rows that are summed plainly, side by side: ties.py
+    doubtful_rows (S+1, R) row_index (R,)   rows that are summed plainly, side by side: ties.py
     """
 
 
@@ -116,12 +116,12 @@ def belong_to_few(E):
 
 
 @compiled
-def accumulate(E, sides, tile, first, count, low, high):
+def accumulate(E, class_of, tile, first, count, low, high):
     """F[i, r] += sum_j A[i, j] kappa_i(x_j, x_r), j = first .. first + count - 1 in this order, for the
     block's rows low <= r < high; G[i, r] += sum_j |A[i, j]| kappa_i(x_j, x_r) for the kernels tracked.
 
     E       the Expansion
-    sides   E's, which is None for two classes; with more F (m C, R) has a row for each kernel and class, and
+    class_of   E's, None for two classes; with more F (m C, R) has a row for each kernel and class, and
             x_j adds to that of its own class what it takes from that of its rival
     tile    its dots[j, r - low] are the dot products of stored vector first + j with the block's row r
 
@@ -133,36 +133,36 @@ def accumulate(E, sides, tile, first, count, low, high):
     nearest, farthest = distances(first, count, E.norm2, row_norm2, tile.dots, scratch)
     together = 1 if belong_to_few(E) else count
     for j in range(0, count, together):
-        start, stored_by = 0, np.uint64(0)
+        start, kernel_mask = 0, np.uint64(0)
         for k in range(j, j + together):
-            stored_by |= E.stored_by[first + k]
+            kernel_mask |= E.kernel_mask[first + k]
         while start < pool.order.size:
             stop = pool.group_end[start]
-            last = _last(pool, start, stop, stored_by, nearest)
+            last = _last(pool, start, stop, kernel_mask, nearest)
             if last > start:
-                picked = _pick(pool.order, start, last, E.stored_by, first, j, together, scratch.chosen)
+                picked = _pick(pool.order, start, last, E.kernel_mask, first, j, together, scratch.chosen)
                 form = form_of(pool, pool.order[start])
                 first_values(form, first, picked, E.norm2, row_norm2, tile.dots, scratch, farthest)
-                if of_distance(form[0]) and sides is None:
+                if of_distance(form[0]) and class_of is None:
                     add_ladder(E, start, last, first, picked, scratch.chosen, low, high - low, scratch.K)
                 else:
-                    _add_each(E, sides, scratch, start, last, first, picked, low, high - low)
+                    _add_each(E, class_of, scratch, start, last, first, picked, low, high - low)
             start = stop
 
 
 @compiled
-def _last(pool, start, stop, stored_by, nearest):
+def _last(pool, start, stop, kernel_mask, nearest):
     """The place after the last of a chain's kernels that are in this set and do not vanish."""
     while stop > start:
         i = pool.order[stop - 1]
-        if stored_by & bit(i) and not (of_distance(pool.kind[i]) and vanishes(form_of(pool, i), nearest)):
+        if kernel_mask & bit(i) and not (of_distance(pool.kind[i]) and vanishes(form_of(pool, i), nearest)):
             break
         stop -= 1
     return stop
 
 
 @compiled
-def _pick(order, start, last, stored_by, first, j, count, chosen):
+def _pick(order, start, last, kernel_mask, first, j, count, chosen):
     """List in chosen (J,) the tile's vectors j .. that one of the kernels order[start:last] has stored."""
     if count == 1:
         chosen[0] = j
@@ -172,12 +172,12 @@ def _pick(order, start, last, stored_by, first, j, count, chosen):
         kernels |= bit(order[at])
     for k in range(j, j + count):
         chosen[picked] = k
-        picked += (stored_by[first + k] & kernels) != np.uint64(0)
+        picked += (kernel_mask[first + k] & kernels) != np.uint64(0)
     return picked
 
 
 @compiled
-def _add_each(E, sides, scratch, start, last, first, picked, low, rows):
+def _add_each(E, class_of, scratch, start, last, first, picked, low, rows):
     """Add the values of the kernels order[start:last] one by one: to classes, or those of polynomials, whose
     products are rounded before they are added, as by definition. K holds those of the first.
     """
@@ -188,8 +188,13 @@ def _add_each(E, sides, scratch, start, last, first, picked, low, rows):
         if at == start:
             steps = 0 if near else pool.degree[i] - 1
         raise_values(near, picked, rows, steps, squares, K)
-        if sides is not None:
-            terms = (E.A[i], sides[i], sides[-1], i * (E.F.shape[0] // (sides.shape[0] - 1)))
+        if class_of is not None:
+            terms = (
+                E.A[i],
+                class_of[i],
+                class_of[-1],
+                i * (E.F.shape[0] // (class_of.shape[0] - 1)),
+            )
             place = (first, picked, chosen, low, rows, K)
             add_to_classes(*terms, *place, near, E.F, E.G, E.tracked[i])
             continue

@@ -19,10 +19,10 @@ from numba.extending import intrinsic
 
 from omkl.engine.arith import any_of, largest_of
 from omkl.engine.dot_products import dot_products, product_with
-from omkl.engine.jit import compiled, uncounted
+from omkl.engine.jit import compiled, compiled_without_refcounts
 from omkl.engine.kernel_sums import raise_values
 from omkl.engine.kernels import of_distance, plain, row_values
-from omkl.engine.open_block import in_lists, lane_of, live, whole_lanes
+from omkl.engine.open_block import COLUMNS, in_lists, lane_of, n_rows, whole_lanes
 from omkl.engine.pool import Pool, form_of
 from omkl.engine.records import Record
 from omkl.engine.stream import row
@@ -116,7 +116,7 @@ def prepare(E, tables, stream, t):
     if stored[1] == NO or largest > LIMIT:
         return
     kind = stored[1]
-    for r in range(t, t + live(E.open)):
+    for r in range(t, t + n_rows(E.open)):
         start, stop = row(stream, r)
         kind = _values_are(stream.values[start:stop], kind)
     if kind != NO and tables.lines[0] <= largest:
@@ -302,7 +302,7 @@ def _plain_row(E, tables, x, bits, r, start, wanted):
             E.exact[i, r] = total
 
 
-@uncounted
+@compiled_without_refcounts
 def _any_of(kernel, some, lane):
     """Whether one of the kernels of the LANES lanes from this one on is among `some`."""
     any_of_them = False
@@ -311,7 +311,7 @@ def _any_of(kernel, some, lane):
     return any_of_them
 
 
-@uncounted
+@compiled_without_refcounts
 def _coefficients(kernel, A, first, count, lane, a):
     """Copy a tile's coefficients into the LANES lanes of a (J, L) from this one on; whether any is not 0."""
     stored = False
@@ -326,7 +326,7 @@ def _coefficients(kernel, A, first, count, lane, a):
 # ------------------------------------------------------------------ the lines of a tile
 
 
-@uncounted
+@compiled_without_refcounts
 def _lines(norm2, row_norm2, dots, widths, count, near, product):
     """near, product (J, R) int32: where each pair's lines in the two tables begin.
 
@@ -351,7 +351,7 @@ def _block_bits(E, tables, block, low, rows):
     if tables is None or tables.block[0] != BINARY or not counts:
         return np.zeros((0, rows), np.uint64)
     bits = np.zeros((words, rows), np.uint64)
-    for s in range(E.open.rounds[2]):
+    for s in range(E.open.rounds[COLUMNS]):
         column = E.open.columns[s]
         line, word, one = block[s + 1], bits[column // WORD], np.uint64(1) << np.uint64(column % WORD)
         for r in range(rows):
@@ -369,7 +369,7 @@ def _products(E, block, bits, low, first, count, dots):
         dot_products(E, block, low, low + dots.shape[1], first, count, dots)
 
 
-@uncounted
+@compiled_without_refcounts
 def _count_columns(stored, bits, first, count, dots):
     for j in range(count):
         line, mine, theirs = dots[j], stored[first + j, 0], bits[0]

@@ -10,11 +10,12 @@ from collections import namedtuple
 
 import numpy as np
 
-from omkl.engine.jit import compiled, uncounted
+from omkl.engine.jit import compiled, compiled_without_refcounts
 from omkl.engine.records import Record
 from omkl.engine.stream import row
 from omkl.engine.vector_code import LANES
 
+FIRST, STOP, COLUMNS, BEFORE, LENGTH, LISTED = range(6)  # places in a block's `rounds`
 MANY_COLUMNS = 513  # fewer are counted as bits where they can be (lookup.py), and fit into the caches
 _ENTRY = 4.0  # what an entry of a list costs, in steps of LANES numbers of a feature-major block
 _NEAR = 2**17  # numbers of a feature-major block that fit into the second-level cache
@@ -24,8 +25,8 @@ _FAR = 2.5  # what such a step costs where they do not; the columns that most ro
 class Block(Record, namedtuple("Block", "rounds slot columns rows row_norm2 starts places values")):
     """The open block.
 
-    rounds (6,)      first round of the open block, last plus one, columns in use, vectors stored before it,
-                     how many rounds a block has, and whether it is laid out in lists
+    rounds (6,)      FIRST round of the open block, STOP: its last plus one, COLUMNS in use, vectors stored
+                     BEFORE it, LENGTH: how many rounds a block has, whether it is LISTED: laid out in lists
     slot (d,)        row of `rows` that holds a column's values in the open block; 0: absent
     columns (S,)     the columns in use
     rows (S+1, R)    the block, feature-major; row 0 stays 0
@@ -50,7 +51,7 @@ def with_room(block: Block, longest: int) -> Block:
     if slots <= block.columns.size and entries <= block.places.size:
         return block
     block.slot[:] = 0
-    block.rounds[2] = 0
+    block.rounds[COLUMNS] = 0
     rows = np.empty((slots + 1, block.row_norm2.size))
     rows[0] = 0.0
     return block._replace(
@@ -64,9 +65,9 @@ def with_room(block: Block, longest: int) -> Block:
 
 def wider_block(block: Block, d: int) -> Block:
     """Return the block, which is not open, for examples of d features."""
-    for column in block.columns[: block.rounds[2]]:
+    for column in block.columns[: block.rounds[COLUMNS]]:
         block.slot[column] = 0
-    block.rounds[2] = 0
+    block.rounds[COLUMNS] = 0
     return block._replace(slot=np.concatenate([block.slot, np.zeros(d - block.slot.size, np.int32)]))
 
 
@@ -79,31 +80,31 @@ def grown(array: np.ndarray, used: int, size: int) -> np.ndarray:
 
 def close(block: Block) -> None:
     """Forget the open block: the next round belongs to another stream."""
-    block.rounds[0] = block.rounds[1] = 0
+    block.rounds[FIRST] = block.rounds[STOP] = 0
 
 
-@uncounted
-def end(block):
+@compiled_without_refcounts
+def invalidate(block):
     """End the open block, so that the next round opens another."""
-    block.rounds[1] = block.rounds[0]
+    block.rounds[STOP] = block.rounds[FIRST]
 
 
-@uncounted
+@compiled_without_refcounts
 def is_open(block, t):
     """Whether round t lies in the open block."""
-    return block.rounds[0] <= t < block.rounds[1]
+    return block.rounds[FIRST] <= t < block.rounds[STOP]
 
 
-@uncounted
+@compiled_without_refcounts
 def row_of(block, t):
     """The row of the open block that holds round t."""
-    return t - block.rounds[0]
+    return t - block.rounds[FIRST]
 
 
-@uncounted
-def live(block):
+@compiled_without_refcounts
+def n_rows(block):
     """How many rounds the open block has."""
-    return block.rounds[1] - block.rounds[0]
+    return block.rounds[STOP] - block.rounds[FIRST]
 
 
 @compiled
@@ -112,10 +113,10 @@ def whole_lanes(rows):
     return -(-rows // LANES) * LANES
 
 
-@uncounted
+@compiled_without_refcounts
 def in_lists(block):
     """Whether the open block is laid out in lists."""
-    return block.rounds[5] != 0
+    return block.rounds[LISTED] != 0
 
 
 @compiled
@@ -123,7 +124,7 @@ def lane_of(block, rows, lane):
     """One lane of rows (S+1, R) laid side by side; they are the open block's own where it is in lists."""
     if not in_lists(block):
         return rows[:, lane].copy()
-    x = np.zeros(block.rounds[2] + 1)
+    x = np.zeros(block.rounds[COLUMNS] + 1)
     for s in range(1, x.size):
         for e in range(block.starts[s], block.starts[s + 1]):
             if block.places[e] == lane:
@@ -132,11 +133,11 @@ def lane_of(block, rows, lane):
 
 
 @compiled
-def lay_out(block, stream, t):
+def fill_block(block, stream, t):
     """Open the block that starts at round t: its rows feature-major, and their squared norms."""
-    for s in range(block.rounds[2]):
+    for s in range(block.rounds[COLUMNS]):
         block.slot[block.columns[s]] = 0
-    count = min(block.rounds[4], stream.T - t)
+    count = min(block.rounds[LENGTH], stream.T - t)
     for r in range(block.row_norm2.size):
         block.row_norm2[r] = 0.0
     for r in range(count):
@@ -144,10 +145,10 @@ def lay_out(block, stream, t):
         for k in range(start, stop):
             block.row_norm2[r] += stream.values[k] * stream.values[k]
     used = lay_lists(block, stream, t, count)
-    block.rounds[5] = used > 0
+    block.rounds[LISTED] = used > 0
     if used == 0:
         used = _lay_rows(block, stream, t, count)
-    block.rounds[0], block.rounds[1], block.rounds[2] = t, t + count, used
+    block.rounds[FIRST], block.rounds[STOP], block.rounds[COLUMNS] = t, t + count, used
 
 
 @compiled

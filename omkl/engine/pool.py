@@ -9,7 +9,7 @@ from collections import namedtuple
 
 import numpy as np
 
-from omkl.engine.jit import compiled, uncounted
+from omkl.engine.jit import compiled, compiled_without_refcounts
 from omkl.engine.kernels import MAX_SQUARINGS, constants, of_distance, own_value, place, step, value
 from omkl.engine.records import Record
 
@@ -58,13 +58,13 @@ def make_pool(kernels: list[dict], normalise: str = "none") -> Pool:
     )
 
 
-@uncounted
+@compiled_without_refcounts
 def form_of(pool, i):
     """The constants of kernel i, as the functions of kernels.py take them."""
     return pool.kind[i], pool.rate[i], pool.shape[i], pool.degree[i], pool.cosine[0]
 
 
-@uncounted
+@compiled_without_refcounts
 def pool_value(pool, i, dot, norm2, other_norm2):
     """kappa_i of two vectors from their dot product and squared norms, by its definition."""
     return value(form_of(pool, i), dot, norm2, other_norm2)

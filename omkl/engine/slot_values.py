@@ -11,7 +11,7 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from omkl.engine.jit import uncounted
+from omkl.engine.jit import compiled_without_refcounts
 from omkl.engine.kernels import all_vanish, of_distance, plain_cosine, row_values
 from omkl.engine.pool import form_of
 from omkl.engine.vector_code import LANES, SIZE, VECTOR, arrays_of, spread, vector_at
@@ -28,7 +28,7 @@ def rows_together(R: int, values: int) -> int:
     return min(R, TILE, max(2 * LANES, _NEAR // max(values, 1) // LANES * LANES))
 
 
-@uncounted
+@compiled_without_refcounts
 def most(n_sv):
     """How many slots are in use, of any kernel."""
     in_use = 0
@@ -37,7 +37,7 @@ def most(n_sv):
     return in_use
 
 
-@uncounted
+@compiled_without_refcounts
 def slot_values(form, norm2, row_norm2, dot, rows, squares, out):
     """out[r] = kappa of a stored vector with the block's first rows; polynomials exactly as by definition.
 
@@ -53,12 +53,12 @@ def slot_values(form, norm2, row_norm2, dot, rows, squares, out):
             out[r] = plain_cosine(form, dot[r], norm2, row_norm2[r])
 
 
-@uncounted
+@compiled_without_refcounts
 def _square(distance):
     return distance if distance > 0.0 else 0.0
 
 
-@uncounted
+@compiled_without_refcounts
 def _values(form, largest, given, count, out):
     """out[r] = kappa of the squared distance, or of the dot product given[r], none above ``largest``."""
     if of_distance(form[0]):
@@ -76,7 +76,7 @@ def _values(form, largest, given, count, out):
             out[r] = out[r] * given[r]
 
 
-@uncounted
+@compiled_without_refcounts
 def fill_slots(pool, n_sv, holds, norm2, row_norm2, dots, low, rows, tile, K):
     """K[r, s, i] = kappa_i of slot s with the block's row low + r, r < rows; 0 in slots not in use.
 
@@ -113,7 +113,7 @@ def fill_slots(pool, n_sv, holds, norm2, row_norm2, dots, low, rows, tile, K):
         first += together
 
 
-@uncounted
+@compiled_without_refcounts
 def _transpose(tile, at, rows, s, m, K):
     """K[r, s, i] = tile[i, at + r], r < rows."""
     if m < LANES:
@@ -126,7 +126,7 @@ def _transpose(tile, at, rows, s, m, K):
             _transpose_square(tile, min(i, m - LANES), at + r, K, r, s)  # the last may overlap
 
 
-@uncounted
+@compiled_without_refcounts
 def sum_slots(A, K, r, n, f, g):
     """f[i] = sum_s A[s, i] K[r, s, i], s < n, left to right; g[i] the same of the absolute values."""
     m = f.size
@@ -250,7 +250,7 @@ _sums_16, _sums_8 = _sums(2 * LANES), _sums(LANES)
 # ------------------------------------------------------------------ search among the slots
 
 
-@uncounted
+@compiled_without_refcounts
 def least_slots(cost, born, first, stop, r, least, oldest):
     """Go on with slots first to stop - 1 of every kernel in a search for the slot of the least cost.
 

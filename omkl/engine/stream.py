@@ -6,7 +6,7 @@ import numpy as np
 
 from omkl.engine.classes import predicted
 from omkl.engine.conventions import is_mistake
-from omkl.engine.jit import uncounted
+from omkl.engine.jit import compiled_without_refcounts
 from omkl.engine.records import Record
 
 UNRECORDED = np.array(0x7FF8000000000BAD).view(np.float64)[()]  # a NaN that no arithmetic makes
@@ -105,14 +105,14 @@ def trace_part(trace: Trace, start: int, stop: int) -> Trace:
     return Trace(*(None if array is None else array[start:stop] for array in trace))
 
 
-@uncounted
+@compiled_without_refcounts
 def row(stream, t):
     """First and last-plus-one position of round t's example in stream.indices and stream.values."""
     i = stream.order[t]
     return stream.indptr[i], stream.indptr[i + 1]
 
 
-@uncounted
+@compiled_without_refcounts
 def record_score(trace, t, score, y, predicted=-1):
     """Note the score of round t, whether it errs on label y, and the class predicted where there are many."""
     trace.score[t] = score
@@ -120,19 +120,19 @@ def record_score(trace, t, score, y, predicted=-1):
     _note_class(trace.predicted, t, predicted)
 
 
-@uncounted
+@compiled_without_refcounts
 def _note_class(classes, t, predicted):
     if classes is not None:
         classes[t] = predicted
 
 
-@uncounted
+@compiled_without_refcounts
 def record_further(trace, t, j, value):
     """Note the learner's further measure j in round t."""
     trace.further[t, j] = value
 
 
-@uncounted
+@compiled_without_refcounts
 def record(trace, t, score, y, E):
     """Note round t of a learner that combined all classifiers of the expansion E."""
     record_score(trace, t, score, y, predicted(E.classes))
@@ -141,7 +141,7 @@ def record(trace, t, score, y, E):
     trace.n_sv_combined[t] = E.size[1]
 
 
-@uncounted
+@compiled_without_refcounts
 def record_combined(trace, t, score, y, E, c):
     """Note round t of a learner that combined only the classifiers with c (m,) true."""
     record(trace, t, score, y, E)

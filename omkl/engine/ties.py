@@ -19,10 +19,10 @@ from omkl.engine.by_address import call
 from omkl.engine.classes import strongest_rival
 from omkl.engine.dot_products import dot_products, product_with
 from omkl.engine.exponential import FLOOR
-from omkl.engine.jit import compiled, uncounted
+from omkl.engine.jit import compiled, compiled_without_refcounts
 from omkl.engine.kernels import VALUE_ERROR, decay, of_distance, plain, plain_cosine, reach
 from omkl.engine.lookup import may_look_up
-from omkl.engine.open_block import in_lists, lane_of, whole_lanes
+from omkl.engine.open_block import BEFORE, COLUMNS, FIRST, in_lists, lane_of, whole_lanes
 from omkl.engine.pool import form_of
 from omkl.engine.vector_code import LANES
 
@@ -45,15 +45,15 @@ def track(E):
         E.tracked[i] = of_distance(E.pool.kind[i]) and _narrow(E.pool, i, largest)
 
 
-@uncounted
+@compiled_without_refcounts
 def doubtful(f, n, absolute):
     """Whether the sign of f, a sum of n terms of these absolute values in all, is within rounding error."""
     error = (VALUE_ERROR + n * _ROUNDING) * absolute
     return abs(f) <= max(error, _TINY) and absolute > 0.0
 
 
-@uncounted
-def doubts(pool, F, G, n_sv, largest, own, r, doubt):
+@compiled_without_refcounts
+def is_sign_uncertain(pool, F, G, n_sv, largest, own, r, doubt):
     """Note in doubt[:, r] which outputs F[:, r] are doubtful; returns whether any is.
 
     own: squared norm of the row. Nothing else of the block decides, so that the same outputs are settled
@@ -69,10 +69,10 @@ def doubts(pool, F, G, n_sv, largest, own, r, doubt):
     return any_doubt
 
 
-@uncounted
-def class_doubts(pool, F, G, touched, largest, own, r, label, doubt):
-    """As `doubts`, of the classes' scores F[:, r] (m C, R) of a row of this label; touched (m, C)."""
-    any_doubt, C = False, touched.shape[1]
+@compiled_without_refcounts
+def class_doubts(pool, F, G, n_sv_per_class, largest, own, r, label, doubt):
+    """As `is_sign_uncertain`, of the classes' scores F[:, r] (m C, R) of a row of this label."""
+    any_doubt, C = False, n_sv_per_class.shape[1]
     for i in range(pool.kind.size):
         doubt[i, r] = False
         if not (of_distance(pool.kind[i]) or pool.cosine[0]):
@@ -83,32 +83,32 @@ def class_doubts(pool, F, G, touched, largest, own, r, label, doubt):
         rival = strongest_rival(f, label)
         for c in range(C):  # f_y, and of the others the largest that are next to the rival's
             if c != rival:
-                n = touched[i, c] + touched[i, rival]
+                n = n_sv_per_class[i, c] + n_sv_per_class[i, rival]
                 absolute = g[c] + g[rival] if tracked else n * largest[i]
                 doubt[i, r] |= doubtful(f[rival] - f[c], n, absolute)
         any_doubt |= doubt[i, r]
     return any_doubt
 
 
-@uncounted
+@compiled_without_refcounts
 def _narrow(pool, i, norm2):
     """Whether a kernel of the distance sees only the nearest of the vectors with norms like this one."""
     return decay(form_of(pool, i), 2.0 * norm2) > _NARROW
 
 
 @compiled
-def settle_rows(E, stream, tile, low, high):
+def resum_rows(E, stream, tile, low, high):
     """Find the doubtful outputs of rows low .. high - 1 of a block just opened, and sum them plainly.
 
     The sums are in exact (m C, R) where settled. These rows are laid side by side, so that one pass over the
     stored vectors serves them all.
     """
-    few, few_of, settled = tile.few, tile.few_of, E.settled
-    sums = (E.pool, E.F, E.G, E.n_sv, E.touched, E.largest)
-    R, t = 0, E.open.rounds[0]
+    doubtful_rows, row_index, settled = tile.doubtful_rows, tile.row_index, E.settled
+    sums = (E.pool, E.F, E.G, E.n_sv, E.n_sv_per_class, E.max_abs_coefficient)
+    R, t = 0, E.open.rounds[FIRST]
     for r in range(low, high):
         if _doubts_of(stream.label, t + r, *sums, E.open.row_norm2[r], r, settled):
-            few_of[R] = r
+            row_index[R] = r
             R += 1
     if R == 0:
         return
@@ -116,27 +116,27 @@ def settle_rows(E, stream, tile, low, high):
     rows = E.open.rows
     if in_lists(E.open):
         for q in range(R if R <= _ONE_BY_ONE else 0):
-            call(E.entries.plain_sums, (E, rows, low, low + LANES, few_of[q : q + 1], 0, settled))
+            call(E.entries.plain_sums, (E, rows, low, low + LANES, row_index[q : q + 1], 0, settled))
         if R > _ONE_BY_ONE:
             lanes = np.arange(low, high)
             call(E.entries.plain_sums, (E, rows, low, whole_lanes(high), lanes, 0, settled))
         return
-    for s in range(E.open.rounds[2] + 1):
+    for s in range(E.open.rounds[COLUMNS] + 1):
         for q in range(R):
-            few[s, q] = rows[s, few_of[q]]
-    call(E.entries.plain_sums, (E, few, 0, whole_lanes(R), few_of[:R], 0, settled))
+            doubtful_rows[s, q] = rows[s, row_index[q]]
+    call(E.entries.plain_sums, (E, doubtful_rows, 0, whole_lanes(R), row_index[:R], 0, settled))
 
 
 @compiled
-def _doubts_of(label, t, pool, F, G, n_sv, touched, largest, own, r, doubt):
-    """`doubts`, or `class_doubts` where there are labels."""
+def _doubts_of(label, t, pool, F, G, n_sv, n_sv_per_class, largest, own, r, doubt):
+    """`is_sign_uncertain`, or `class_doubts` where there are labels."""
     if label is None:
-        return doubts(pool, F, G, n_sv, largest, own, r, doubt)
-    return class_doubts(pool, F, G, touched, largest, own, r, label[t], doubt)
+        return is_sign_uncertain(pool, F, G, n_sv, largest, own, r, doubt)
+    return class_doubts(pool, F, G, n_sv_per_class, largest, own, r, label[t], doubt)
 
 
 @compiled
-def settle(E, r, f):
+def resum_exactly(E, r, f):
     """Replace the doubtful outputs f (m C,) of the block's row r, noted in E.doubt, by plain sums."""
     m, C = E.f.size, f.size // E.f.size
     doubt, settled, exact = E.doubt, E.settled, E.exact
@@ -154,7 +154,7 @@ def settle(E, r, f):
         call(E.entries.plain_sums, (E, E.open.rows, low, low + LANES, lanes, 0, wanted))
     for i in range(m):
         wanted[i, r] = doubt[i, r] and settled[i, r]
-    call(E.entries.plain_sums, (E, E.open.rows, low, low + LANES, lanes, E.open.rounds[3], wanted))
+    call(E.entries.plain_sums, (E, E.open.rows, low, low + LANES, lanes, E.open.rounds[BEFORE], wanted))
     for k in range(f.size):
         if doubt[k // C, r]:
             f[k] = exact[k, r]
@@ -197,12 +197,25 @@ def plain_sums(E, rows, low, high, row_of, start, wanted):
                     continue
                 form = form_of(E.pool, i)
                 where = (i, first, count, q, r)
-                _sum_classes(form, E.sides, E.largest[i], A[i], dots, squares, norm2, own[q], exact, *where)
-                if E.sides is not None:
+                _sum_classes(
+                    form,
+                    E.class_of,
+                    E.max_abs_coefficient[i],
+                    A[i],
+                    dots,
+                    squares,
+                    norm2,
+                    own[q],
+                    exact,
+                    *where,
+                )
+                if E.class_of is not None:
                     continue
                 total = exact[i, r]
                 if of_distance(form[0]):
-                    total = _continued(form, E.largest[i], A[i], first, count, squares, nearest, q, total)
+                    total = _continued(
+                        form, E.max_abs_coefficient[i], A[i], first, count, squares, nearest, q, total
+                    )
                 else:  # polynomials are settled where they are divided for cosine
                     for j in range(count):
                         if A[i, first + j] != 0.0:
@@ -213,19 +226,19 @@ def plain_sums(E, rows, low, high, row_of, start, wanted):
 
 
 @compiled
-def _sum_classes(form, sides, largest, a, dots, squares, norm2, own, exact, i, first, count, q, r):
+def _sum_classes(form, class_of, largest, a, dots, squares, norm2, own, exact, i, first, count, q, r):
     """exact[i C + c, r] += what the tile's vectors add to class c or take from it, in their order.
 
     Terms below a quarter of a total's last place are left out, as in ``_continued``.
     """
-    if sides is None:
+    if class_of is None:
         return
-    C = exact.shape[0] // (sides.shape[0] - 1)
+    C = exact.shape[0] // (class_of.shape[0] - 1)
     totals, far = exact[i * C : (i + 1) * C, r], np.full(C, np.inf)
     for c in range(C if of_distance(form[0]) else 0):
         far[c] = _reach(form, largest, totals[c])
     for j in range(count):
-        up, down = sides[-1, first + j], sides[i, first + j]
+        up, down = class_of[-1, first + j], class_of[i, first + j]
         if a[first + j] == 0.0 or squares[j, q] > max(far[up], far[down]):
             continue
         if of_distance(form[0]):

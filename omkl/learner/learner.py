@@ -265,8 +265,8 @@ class Learner:
 
 # ------------------------------------------------------------------ choices as compiled code takes them
 
-# The choice ``loss: eps`` is the constant ``LOSS_EPS``, or ``EPS``, of the learner.s module, else of the
-# engine.s modules whose functions it uses. The order of the choices in conf/algo does not matter.
+# The choice ``loss: eps`` is the constant ``LOSS_EPS``, or ``EPS``, of the learner's module, else of the
+# engine's modules whose functions it uses. The order of the choices in conf/algo does not matter.
 
 
 def codes(compiled: Any, name: str, choices: list, learner: str) -> dict[str, int]:

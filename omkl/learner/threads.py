@@ -10,7 +10,7 @@ from typing import Any
 
 from omkl.engine.expansion import Expansion, begin_block, open_rows
 from omkl.engine.kernel_sums import Tile, make_tile
-from omkl.engine.open_block import live, whole_lanes
+from omkl.engine.open_block import n_rows, whole_lanes
 
 WORTH = 512  # stored vectors from which on threads share a block: an estimate of what handing it over costs
 ROWS = 64  # of a block for each thread
@@ -42,9 +42,9 @@ class Threads:
         """Open the block that starts at the stream's first round; returns the other threads' CPU seconds."""
         assert self._pool is not None, "one thread needs no help"
         begin_block(E, stream, 0)
-        rows, slots = live(E.open), len(E.open.rows)
+        rows, slots = n_rows(E.open), len(E.open.rows)
         width = whole_lanes(-(-rows // self.count))
-        if len(self._tiles) < self.count or self._tiles[0].few.shape != (slots, width):
+        if len(self._tiles) < self.count or self._tiles[0].doubtful_rows.shape != (slots, width):
             self._tiles = [make_tile(width, slots) for _ in range(self.count)]
         cuts = [(low, min(low + width, rows)) for low in range(0, rows, width)]
         others = [

@@ -137,9 +137,9 @@ class Expanding(Stores):
     def coefficients(self, value: Any) -> np.ndarray:
         n = value.size[0]
         A = value.A[:, :n].copy()
-        if value.sides is None:
+        if value.class_of is None:
             return A
-        sides, made = value.sides[:, :n], np.zeros((*A.shape, value.touched.shape[1]))
+        sides, made = value.class_of[:, :n], np.zeros((*A.shape, value.n_sv_per_class.shape[1]))
         kernel, vector = np.nonzero(A)
         made[kernel, vector, sides[-1, vector]] = A[kernel, vector]
         made[kernel, vector, sides[kernel, vector]] = -A[kernel, vector]
@@ -148,10 +148,10 @@ class Expanding(Stores):
     def save(self, value: Any) -> Arrays:
         n = int(value.size[0])
         nnz = int(value.indptr[n])
-        of_classes = {} if value.sides is None else {"sides": value.sides[:, :n]}
+        of_classes = {} if value.class_of is None else {"sides": value.class_of[:, :n]}
         return of_classes | {
             "A": value.A[:, :n],
-            "stored_by": value.stored_by[:n],
+            "stored_by": value.kernel_mask[:n],
             "indptr": value.indptr[: n + 1],
             "indices": value.indices[:nnz],
             "values": value.values[:nnz],
@@ -159,7 +159,7 @@ class Expanding(Stores):
             "origin": value.origin[:n],
             "size": value.size,
             "n_sv": value.n_sv,
-            "largest": value.largest,
+            "largest": value.max_abs_coefficient,
         }
 
     def load(self, arrays: Arrays, setup: Setup) -> Any:
@@ -182,10 +182,10 @@ class Expanding(Stores):
         E = reserve(self.make(setup), n, indices.size, 0)
         E.A[:, :n], E.indptr[: n + 1], E.norm2[:n] = A, indptr, norm2
         E.indices[: indices.size], E.values[: indices.size] = indices, values
-        E.stored_by[:n] = checked(arrays, "stored_by", (n,), np.uint64)
+        E.kernel_mask[:n] = checked(arrays, "stored_by", (n,), np.uint64)
         E.origin[:n] = checked(arrays, "origin", (n,), np.int64)
         E.size[:] = checked(arrays, "size", (2,), np.int64)
-        E.n_sv[:], E.largest[:] = n_sv, largest
+        E.n_sv[:], E.max_abs_coefficient[:] = n_sv, largest
         if E.classes is not None:
             _note_sides(E, checked(arrays, "sides", (m + 1, n), np.int32), A != 0)
         if E.size[0] != n:
@@ -228,13 +228,13 @@ def _check_vectors(
 
 def _note_sides(E: Any, sides: np.ndarray, stored: np.ndarray) -> None:
     """Fill in the classes that each vector adds to and takes from, and their counts; stored (m, n)."""
-    C = E.touched.shape[1]
+    C = E.n_sv_per_class.shape[1]
     between(sides, 0, C - 1, "a class")
     if (sides[:-1] == sides[-1]).any():
         raise ValueError("a vector's class is its own rival")
-    E.sides[:, : sides.shape[1]] = sides
+    E.class_of[:, : sides.shape[1]] = sides
     for c in range(C):
-        E.touched[:, c] = (stored & ((sides[:-1] == c) | (sides[-1] == c))).sum(1)
+        E.n_sv_per_class[:, c] = (stored & ((sides[:-1] == c) | (sides[-1] == c))).sum(1)
 
 
 # ------------------------------------------------------------------ slots

@@ -152,9 +152,9 @@ def stored(learner: Learner) -> Arrays:
     n = E.size[0]
     nnz = E.indptr[n]
     return {
-        **({} if E.sides is None else {"sides": E.sides[:, :n]}),
+        **({} if E.class_of is None else {"sides": E.class_of[:, :n]}),
         "A": E.A[:, :n],
-        "stored_by": E.stored_by[:n],
+        "stored_by": E.kernel_mask[:n],
         "indptr": E.indptr[: n + 1],
         "indices": E.indices[:nnz],
         "values": E.values[:nnz],

@@ -5,9 +5,9 @@ import pytest
 from support.engine_cases import COSINE, MIXED, csr
 
 from omkl.config import pool
-from omkl.engine.expansion import _serve, begin_block, make_expansion, reserve
+from omkl.engine.expansion import _add_contributions, begin_block, make_expansion, reserve
 from omkl.engine.kernel_sums import belong_to_few
-from omkl.engine.open_block import live
+from omkl.engine.open_block import n_rows
 from omkl.engine.pool import make_pool
 from omkl.engine.stream import make_stream
 
@@ -25,14 +25,14 @@ def filled(given, classes, share):
     stored = rng.random((m, N)) < share
     E.A[:] = rng.normal(size=(m, N)) * stored
     for j in range(N):
-        E.stored_by[j] = sum({1 << int(i) % 64 for i in np.flatnonzero(stored[:, j])})
+        E.kernel_mask[j] = sum({1 << int(i) % 64 for i in np.flatnonzero(stored[:, j])})
     E.indptr[:] = np.arange(N + 1) * D
     E.indices[:], E.values[:] = np.tile(np.arange(D), N), X[:N].ravel()
     E.norm2[:] = (X[:N] ** 2).sum(1)
     E.size[:], E.n_sv[:] = (N, stored.sum()), stored.sum(1)
     if classes is not None:
-        E.sides[:] = rng.integers(0, classes - 1, (m + 1, N))
-        E.sides[-1] = classes - 1
+        E.class_of[:] = rng.integers(0, classes - 1, (m + 1, N))
+        E.class_of[-1] = classes - 1
     stream = make_stream(*csr(X[N:]), np.ones(ROWS), np.arange(ROWS), classes or 2)
     begin_block(E, stream, 0)
     E.tracked[::2] = True
@@ -46,7 +46,7 @@ def sums(E, few):
     assert belong_to_few(E) == few
     E.F[:] = E.G[:] = 0.0
     for start in range(0, N, 30):
-        _serve(E, E.tile, start, min(N, start + 30), 8 * (start > 50), live(E.open))
+        _add_contributions(E, E.tile, start, min(N, start + 30), 8 * (start > 50), n_rows(E.open))
     E.n_sv[:] = used
     return E.F[:, :ROWS].copy(), E.G[:, :ROWS].copy()
 

@@ -184,9 +184,9 @@ def test_room_grows_without_losing_what_is_stored():
     n, nnz = E.size[0], E.indptr[E.size[0]]
     larger = reserve(E, 1000, 5000, 4)
     assert larger.A.shape[1] == n + 1000
-    assert larger.norm2.size == larger.stored_by.size == larger.indptr.size - 1 == n + 1000
+    assert larger.norm2.size == larger.kernel_mask.size == larger.indptr.size - 1 == n + 1000
     assert larger.indices.size == larger.values.size == nnz + 5000
-    for field in ("A", "stored_by", "indptr", "norm2", "indices", "values"):
+    for field in ("A", "kernel_mask", "indptr", "norm2", "indices", "values"):
         old, new = getattr(E, field), getattr(larger, field)
         np.testing.assert_array_equal(new[..., : old.shape[-1]][..., :n], old[..., :n])
     np.testing.assert_array_equal(values(larger, X), before)

@@ -5,6 +5,7 @@ import pytest
 from support.engine_cases import Dataset, clouds, dataset, dense, one_pass, stream_of, ties
 
 from omkl.config import learner_spec
+from omkl.engine.open_block import STOP
 from omkl.engine.primal import primal
 from omkl.engine.stream import part
 from omkl.learner import learner
@@ -64,7 +65,7 @@ def test_only_a_linear_kernel_alone_has_weights():
     E = one_pass("perceptron", data, **LINEAR)[0].classifiers
     n = E.size[0]
     np.testing.assert_array_equal(primal(E).v, E.A[0, :n] @ dense(data)[E.origin[:n]])
-    assert E.open.rounds[1] == 0  # no block was opened
+    assert E.open.rounds[STOP] == 0  # no block was opened
     for more in ({"degree": 2}, {"degree": 1, "coef0": 1.0}, {"degree": 1, "scale": 2.0}):
         other, _ = one_pass("perceptron", data, kernel={"kind": "polynomial", **more})
         assert primal(other.classifiers).v.size == 0
@@ -79,7 +80,7 @@ def test_a_pass_in_parts_and_with_threads_is_the_same(threads, monkeypatch):
     stream = stream_of(data)
     parts = [own.run(part(stream, start, start + 75))[0] for start in range(0, data.T, 75)]
     np.testing.assert_array_equal(np.concatenate([made.score for made in parts]), trace.score)
-    assert own.classifiers.open.rounds[1] == 0
+    assert own.classifiers.open.rounds[STOP] == 0
 
 
 def test_the_estimated_time_is_that_of_rows_alone():

@@ -66,8 +66,8 @@ def class_coefficients(learner):
         n, m = E.size[0], E.n_sv.size
         made = np.zeros((m, C, n))
         i, j = np.mgrid[:m, :n]
-        np.add.at(made, (i, E.sides[m, :n], j), E.A[:, :n])
-        np.subtract.at(made, (i, E.sides[:m, :n], j), E.A[:, :n])
+        np.add.at(made, (i, E.class_of[m, :n], j), E.A[:, :n])
+        np.subtract.at(made, (i, E.class_of[:m, :n], j), E.A[:, :n])
         return E.origin[:n], made
     assert isinstance(E, Budget)
     kept = np.flatnonzero(E.users > 0)

@@ -27,8 +27,10 @@ def compiled_functions() -> tuple[dict[Place, ast.FunctionDef], dict[Place, Plac
 
 
 NODES, IMPORTED = compiled_functions()
-UNCOUNTED = [
-    place for place, node in NODES.items() if any("uncounted" in ast.unparse(d) for d in node.decorator_list)
+WITHOUT = [
+    place
+    for place, node in NODES.items()
+    if any("without_refcounts" in ast.unparse(d) for d in node.decorator_list)
 ]
 
 
@@ -49,11 +51,11 @@ def made_by(place: Place) -> set[str]:
     return makes
 
 
-@pytest.mark.parametrize("place", UNCOUNTED, ids=".".join)
+@pytest.mark.parametrize("place", WITHOUT, ids=".".join)
 def test_it_makes_no_array(place):
     assert made_by(place) == set()
 
 
 def test_and_one_that_does_is_seen():
     assert made_by(("omkl.engine.expansion", "self_kernels")) == {"own_values: np.empty"}
-    assert len(UNCOUNTED) > 30
+    assert len(WITHOUT) > 30

@@ -9,7 +9,7 @@ from support.engine_cases import COSINE, MIXED, assert_same, dataset, new_learne
 from omkl.data import Dataset
 from omkl.engine.dot_products import dot_products
 from omkl.engine.expansion import make_expansion, reserve
-from omkl.engine.open_block import in_lists, lay_out
+from omkl.engine.open_block import fill_block, in_lists
 from omkl.engine.pool import make_pool
 from omkl.engine.stream import make_stream
 
@@ -66,7 +66,7 @@ def test_each_product_is_the_sum_over_the_vector_s_non_zeros(low, high):
         data.indices,
         data.values,
     )
-    lay_out(E.open, make_stream(data.indptr, data.indices, data.values, data.y, np.arange(data.T)), 72)
+    fill_block(E.open, make_stream(data.indptr, data.indices, data.values, data.y, np.arange(data.T)), 72)
     assert in_lists(E.open)
     dots = np.full((8, 128), np.nan)
     dot_products(E, E.open.rows, low, high, 90, 8, dots)
