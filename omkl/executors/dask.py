@@ -4,6 +4,7 @@ joblib's own dask backend waits forever for a job that always kills its worker; 
 """
 
 import asyncio
+import contextlib
 import logging
 import signal
 import socket
@@ -27,7 +28,6 @@ from omkl.data.cache import ARRAYS
 from omkl.data.dataset import Dataset
 from omkl.errors import OmklError, UserError
 from omkl.executors import Failure, Function, Outcomes, attempt, leftovers, one_line
-from omkl.executors.dask_client import close, connect
 from omkl.learner.cell import Cell, detach, keep
 from omkl.learner.guards import ctrl_c_later
 from omkl.paths import safe_children
@@ -50,7 +50,7 @@ class Dask:
     Data go to a cluster at an address as separate tasks, that a worker's first job fetches once. Workers made
     here map the parsed copy. When a worker dies, the scheduler reruns its jobs. One whose workers died too
     often (``allowed-failures``) runs again alone, and is a Failure if they die there too.
-    ``wait``: seconds without answer or worker before OmklError. ``tls``: conf/exec/dask.yaml.
+    ``wait``: seconds without answer or worker before OmklError.
     """
 
     name = "dask"
@@ -61,16 +61,12 @@ class Dask:
         jobs: int | None = None,
         wait: float = 60.0,
         threads: int = 1,
-        **tls: str | None,
     ) -> None:
         try:
             import distributed  # noqa: F401
         except ImportError:
             raise UserError("exec=dask needs the package distributed: pip install 'omkl[dask]'") from None
         self.address, self.wait, self.threads = address, wait, threads
-        self.tls = {name: path for name, path in tls.items() if path is not None}
-        if self.tls and not (address or "").startswith("tls://"):
-            raise UserError(f"exec.{min(self.tls)}: certificates are for exec.address=tls://host:8786")
         self.remote = address is not None
         # a remote worker computes one at a time
         self.workers = 1 if self.remote else jobs or max(1, provenance.cores() // threads)
@@ -94,7 +90,7 @@ class Dask:
         from distributed import Client, LocalCluster
 
         if self.address is not None:
-            return connect(self.address, self.wait, self.tls)
+            return connect(self.address, self.wait)
         stack.enter_context(safe_children())  # also those that replace dead ones
         stack.enter_context(leftovers.scratch())
         leftovers.mark_semaphores()
@@ -361,3 +357,86 @@ def _quiet() -> Iterator[None]:
     finally:
         for logger, level in levels.items():
             logger.setLevel(level)
+
+
+GRACE = 0.5  # seconds for dask's own error, which says more than a timeout
+CLOSING = 3.0  # seconds that closing may take
+TLS = {"ca-file": "tls_ca_file", "client.cert": "tls_client_cert", "client.key": "tls_client_key"}
+
+
+# ------------------------------------------------------------------ the connection to a scheduler
+
+
+def connect(address: str, wait: float) -> Any:
+    """Return a client of the scheduler at an address; `close` ends it.
+
+    Raises UserError for an invalid address, or invalid certificates in dask's configuration, OmklError when
+    no scheduler answers within ``wait`` seconds.
+    """
+    from distributed import Client
+    from distributed.comm import get_address_host_port
+
+    class Ours(Client):
+        def __del__(self) -> None:
+            """Print nothing about a client that was never complete; the others are closed."""
+
+    security = _security(address) if address.startswith("tls://") else None
+    made: list[Any] = []
+    late = threading.Event()
+
+    def make() -> None:
+        try:
+            made.append(Ours(address, timeout=wait, security=security, set_as_default=False))
+        except Exception as error:
+            made.append(error)
+        if late.is_set() and isinstance(made[0], Client):
+            close(made[0])
+
+    # in a thread: a silent server at this address would block the constructor forever
+    thread = threading.Thread(target=make, daemon=True)
+    thread.start()
+    thread.join(wait + GRACE)
+    late.set()
+    outcome = made[0] if made else TimeoutError()
+    if isinstance(outcome, Client):
+        return outcome
+    try:
+        get_address_host_port(address)
+    except (ValueError, TypeError) as error:
+        raise UserError(
+            f"exec.address={address}: not an address such as tcp://host:8786: {error}"
+        ) from outcome
+    cause = outcome
+    while cause.__cause__ is not None:
+        cause = cause.__cause__
+    text = " ".join(str(cause).split())[:300]
+    raise OmklError(
+        f"exec.address={address}: no dask scheduler answers within {wait:g} s{text and f': {text}'}"
+    ) from outcome
+
+
+def close(client: Any) -> None:
+    """End the connection, even to a scheduler that does not answer."""
+    with contextlib.suppress(Exception):  # nothing is left to do if the scheduler has gone
+        client.close(timeout=CLOSING)
+    client.status = "closed"
+
+
+def _security(address: str) -> Any:
+    """Return how to connect, with the certificates of dask's own configuration."""
+    from distributed import Security
+
+    security = Security(require_encryption=True)
+    missing = [f"distributed.comm.tls.{name}" for name, own in TLS.items() if getattr(security, own) is None]
+    if missing:
+        names = " and ".join(missing)
+        raise UserError(f"exec.address={address}: TLS needs {names} in dask's configuration")
+    try:
+        security.get_connection_args("client")
+    except OSError as error:  # of ssl, or a file that is not there
+        text = " ".join(str(error).split())
+        raise UserError(
+            "distributed.comm.tls.ca-file, client.cert and client.key of dask's configuration must be the "
+            f"authority's certificate, and this client's certificate and key, as PEM files: {text}"
+        ) from error
+    return security

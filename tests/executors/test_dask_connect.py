@@ -1,5 +1,6 @@
 """dask: the connection to a scheduler, with certificates, without an answer, at a wrong address."""
 
+import os
 import shutil
 import socket
 import subprocess
@@ -43,48 +44,52 @@ def certificates(tmp_path_factory):
 def test_tls_with_certificates_of_one_authority(certificates, tmp_path):
     def files(authority: str, client: str, key: str) -> dict[str, str]:
         paths = (f"{authority}/ca.pem", f"{client}/node.pem", f"{key}/node.key")
-        names = ("tls_ca_file", "tls_cert", "tls_key")
-        return {name: str(certificates / path) for name, path in zip(names, paths, strict=True)}
+        names = ("ca-file", "client.cert", "client.key")
+        return {
+            f"distributed.comm.tls.{name}": str(certificates / path)
+            for name, path in zip(names, paths, strict=True)
+        }
 
     ours = files("ours", "ours", "ours")
-    flags = [word for name, path in ours.items() for word in (f"--{name.replace('_', '-')}", path)]
+    flags = [
+        word
+        for flag, path in zip(("ca-file", "cert", "key"), ours.values(), strict=True)
+        for word in (f"--tls-{flag}", path)
+    ]
     with Cluster(tmp_path, *flags, protocol="tls") as cluster:
         assert cluster.address.startswith("tls://")
         cluster.add_worker()
-        words = ["exec=dask", f"exec.address={cluster.address}"]
-        words += [f"exec.{name}={path}" for name, path in ours.items()]
-        assert list(executors.make(config.plan(words).exec).run(act, [("value", 7)])) == [(("value", 7), 7)]
+        plan = config.plan(["exec=dask", f"exec.address={cluster.address}"])
+        with dask.config.set(ours):
+            assert list(executors.make(plan.exec).run(act, [("value", 7)])) == [(("value", 7), 7)]
 
-        def refused(error: type[Exception], text: str, address: str = cluster.address, **tls: str) -> None:
-            options = {**cluster.options(wait=20.0), "address": address, **tls}
-            with pytest.raises(error, match=text):
-                list(executors.make(options).run(act, [("value", 1)]))
+        def refused(error: type[Exception], text: str, tls: dict[str, str]) -> None:
+            with dask.config.set(tls), pytest.raises(error, match=text):
+                list(executors.make(cluster.options(wait=20.0)).run(act, [("value", 1)]))
 
-        refused(UserError, r"TLS needs exec\.tls_ca_file and exec\.tls_cert and exec\.tls_key")
-        refused(UserError, r"exec\.tls_key=nowhere: there is no such file", **{**ours, "tls_key": "nowhere"})
-        refused(UserError, "certificates are for", "tcp://127.0.0.1:9", **ours)
-        refused(UserError, "KEY_VALUES_MISMATCH", **files("ours", "ours", "theirs"))
-        refused(OmklError, "CERTIFICATE_VERIFY_FAILED", **files("theirs", "ours", "ours"))
-        refused(OmklError, r"no dask scheduler answers", **files("ours", "theirs", "theirs"))
-        names = {"tls_ca_file": "ca-file", "tls_cert": "client.cert", "tls_key": "client.key"}
-        with dask.config.set({f"distributed.comm.tls.{names[name]}": path for name, path in ours.items()}):
-            assert cluster.run([("value", 7)]) == [(("value", 7), 7)]  # dask's own configuration
+        of = "distributed.comm.tls"
+        refused(
+            UserError, rf"TLS needs {of}\.ca-file and {of}\.client\.cert and {of}\.client\.key in dask", {}
+        )
+        refused(UserError, "No such file", {**ours, f"{of}.client.key": "nowhere"})
+        refused(UserError, "KEY_VALUES_MISMATCH", files("ours", "ours", "theirs"))
+        refused(OmklError, "CERTIFICATE_VERIFY_FAILED", files("theirs", "ours", "ours"))
+        refused(OmklError, r"no dask scheduler answers", files("ours", "theirs", "theirs"))
 
 
 CONNECT = """
 import sys
 from omkl.cli import main
 for address in sys.argv[1].split():
-    tls = sys.argv[3:] if address.startswith("tls") else ()
     words = ["algo=arow", sys.argv[2], "exec=dask", "exec.wait=0.5", f"exec.address={address}"]
-    print(main(["run", *words, *tls]))
+    print(main(["run", *words]))
 """
 
 
 def test_a_failure_to_connect_is_one_line(certificates, tmp_path):
     """In a process of its own: what is printed as it ends counts too."""
-    names = {"tls_ca_file": "ca.pem", "tls_cert": "node.pem", "tls_key": "node.key"}
-    tls = [f"exec.{name}={certificates / 'ours' / file}" for name, file in names.items()]
+    names = {"CA_FILE": "ca.pem", "CLIENT__CERT": "node.pem", "CLIENT__KEY": "node.key"}
+    tls = {f"DASK_DISTRIBUTED__COMM__TLS__{n}": str(certificates / "ours" / f) for n, f in names.items()}
     with socket.socket() as silent, socket.socket() as closed:
         silent.bind(("127.0.0.1", 0))
         silent.listen()
@@ -93,8 +98,9 @@ def test_a_failure_to_connect_is_one_line(certificates, tmp_path):
         addresses = [f"tcp://127.0.0.1:{ports[closed]}", f"tcp://127.0.0.1:{ports[silent]}"]
         addresses.append(f"tls://127.0.0.1:{ports[closed]}")
         data = f"data={write_data(tmp_path / 'mine.libsvm', 40)}"
-        command = [sys.executable, "-c", CONNECT, " ".join(addresses), data, *tls]
-        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=240, check=False)
+        command = [sys.executable, "-c", CONNECT, " ".join(addresses), data]
+        options = {"capture_output": True, "text": True, "timeout": 240, "check": False}
+        done = subprocess.run(command, cwd=tmp_path, env=os.environ | tls, **options)
     assert (done.returncode, done.stdout) == (0, "1\n1\n1\n")
     lines = done.stderr.splitlines()
     assert len(lines) == 3, done.stderr
