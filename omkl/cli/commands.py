@@ -99,10 +99,10 @@ def figure(args: Namespace, words: list[str]) -> int:
         measure_named(names[0])
         words = [word for word in words if word not in given]
     plan = make_plan(words, sweep=True)
-    tasks = dict.fromkeys(map(plan.task_of, plan.data))
+    tasks = dict.fromkeys(ref.task for ref in plan.data)
     if args.kind == "confusion" and "classification" not in tasks:
         text = f"a confusion matrix needs a classification, and the task is {' and '.join(tasks)}"
-        raise UserError(f"data={','.join(plan.data)}: {text}")
+        raise UserError(f"data={','.join(map(str, plan.data))}: {text}")
     planned = expand(plan)
     keys = {cell.key for cell in planned}
     store = Store(plan.store)
@@ -206,7 +206,8 @@ def selection_of(args: Namespace, words: list[str]) -> "Selection":
     """Return the part of a paper's tables, figures or claims that the options choose."""
     from omkl.papers import Selection
 
-    return Selection(args.reps, args.data, args.algo, args.quick, tuple(words), args.full)
+    dry = getattr(args, "dry_run", False)
+    return Selection(args.reps, args.data, args.algo, args.quick, tuple(words), args.full, dry)
 
 
 def _plans(paper: "Paper", items: "Iterable[Item]", args: Namespace, words: list[str]) -> "list[Plan]":

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from omkl.config.settings_text import params_text
-from omkl.data.data_files import data_name
 from omkl.reports.expected import Expected
 from omkl.tasks import for_task
 
@@ -179,8 +178,7 @@ def _groups(table: Mapping[tuple, Row], expected: Expected) -> list[tuple]:
     """Return the (data, hash, order, rounds) of the rows, the expected data sets first."""
     present = sorted({group for group, _ in table}, key=lambda group: tuple(map(str, group)))
     groups: list[tuple] = []
-    for spec in expected.data:
-        name = spec if any(group[0] == spec for group in present) else data_name(spec)
+    for name in expected.data:
         groups += [group for group in present if group[0] == name] or [(name, None, "", "")]
     return list(dict.fromkeys([*groups, *present]))
 

@@ -19,7 +19,7 @@ from omkl.data.dataset import MANY, Dataset
 from omkl.data.labels import MOST_LISTED, distinct, finder, listed, printable, targets
 from omkl.data.offsets import warn_of_offsets
 from omkl.data.parse import dense, read_libsvm
-from omkl.data.prepare import check_settings, is_table, read_table_file
+from omkl.data.prepare import is_table
 from omkl.data.recipe import Recipe
 from omkl.engine.stream import make_stream
 from omkl.errors import UserError, show, suggest
@@ -70,8 +70,8 @@ def fit(plan: Plan) -> Model:
             "omkl fit trains one learner on one data set; learners or settings given: "
             f"{len(plan.settings)}, data sets: {len(plan.data)}"
         )
-    setting, name = plan.settings[0], plan.data[0]
-    dataset, recipe = _data(name, plan)
+    setting, data = plan.settings[0], plan.data[0]
+    dataset, recipe, name = data.load(), data.recipe, data.word
     spec = learner_spec(setting.learner)
     if spec.estimator:
         raise UserError(f"algo={spec.name}: omkl fit saves learners of omkl; {spec.estimator} is not one")
@@ -119,14 +119,6 @@ def _check(learner: Learner, indptr: np.ndarray, values: np.ndarray, rounds: int
         raise UserError(f"{where}: {error}; scale the features") from None
 
 
-def _data(name: str, plan: Plan) -> tuple[Dataset, Recipe | None]:
-    path = Path(name).expanduser()
-    if omkl.data.registry.is_name(name) or not is_table(path):
-        return plan.load(name), None
-    check_settings(name, path, plan.preparation)
-    return read_table_file(path, plan.task, plan.preparation)
-
-
 def _classes(dataset: Dataset) -> list[str] | None:
     """Return the labels in the order of their numbers as the source writes them; None without classes."""
     if dataset.task != "classification":
@@ -163,8 +155,7 @@ def rows_of(model: Model, path: Path, labelled: bool) -> Rows:
     """
     learner, about = model.learner, model.about
     if not path.is_file():
-        known = omkl.data.registry.is_name(str(path))
-        hint = "; name a file, not a data set" if known else ""
+        hint = "; name a file, not a data set" if str(path) in omkl.data.registry.names() else ""
         raise UserError(f"{path}: {'this is a folder' if path.is_dir() else 'no such file'}{hint}")
     recipe = Recipe.from_json(about["recipe"]) if about.get("recipe") else None
     notes: list[str] = []

@@ -15,7 +15,7 @@ from omkl.errors import Overflow
 from omkl.executors import Executor, Failure, leftovers
 from omkl.learner.cell import Cell, check_memory, run_cell, warm_up
 from omkl.resources.state import may_share
-from omkl.run.cells import expand, older_keys
+from omkl.run.cells import check_data, expand, older_keys
 from omkl.run.others import Taken, in_own_order, taken_text, unless_finished
 from omkl.run.progress import Bar
 from omkl.store import provenance
@@ -98,12 +98,13 @@ def run_plans(
         taken: list[str] = []
         ran, interrupted = 0, False
         if missing:
+            check_data(missing)
             executor = executor_for(plan, missing, jobs)
             missing = in_turn(missing, executor.workers)
             if progress and (hint := idle_cores(missing, executor)):
                 print(hint, file=sys.stderr, flush=True)
             if not executor.remote:
-                for cell in {(id(cell.params), cell.content_hash): cell for cell in missing}.values():
+                for cell in {(id(cell.params), cell.data.content_hash): cell for cell in missing}.values():
                     check_memory(cell)
             store.open()
             missing = in_own_order(missing, store.path, store.name)
@@ -221,7 +222,7 @@ def run_cells(
     """
     leftovers.sweep()
     if not executor.remote:
-        warm_up((cell.spec, cell.params, cell.classes) for cell in missing)
+        warm_up((cell.spec, cell.params, cell.data.n_classes) for cell in missing)
     origin = provenance.collect(executor.name, executor.workers, executor.threads)
     if executor.threads > 1:
         missing = [replace(cell, threads=executor.threads) for cell in missing]
@@ -237,7 +238,7 @@ def run_cells(
             if isinstance(outcome, Taken):
                 yield {"key": cell.key, "status": TAKEN}
                 continue
-            prepared = {"prepared": cell.prepared} if cell.prepared else {}
+            prepared = {"prepared": cell.data.prepared} if cell.data.prepared else {}
             line = {"key": cell.key, **cell.setting, "provenance": origin | provenance.stamp() | prepared}
             yield _stored(store, line, outcome, curves)
 

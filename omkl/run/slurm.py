@@ -17,19 +17,18 @@ import sys
 import time
 import uuid
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-import omkl.data
 from omkl.config import Plan
 from omkl.errors import OmklError, UserError
 from omkl.files import locked
 from omkl.learner.cell import Cell
 from omkl.paths import EXTENSIONS, SAFE, extensions, safe_children
 from omkl.run import submitted_jobs
-from omkl.run.cells import expand
+from omkl.run.cells import check_data, expand
 from omkl.run.runner import by_key
 from omkl.run.slurm_job import SAME, run_chunk
 from omkl.run.submitted_jobs import write
@@ -73,15 +72,16 @@ def submit(plan: Plan, fresh: bool = False) -> Submitted:
         missing = {key: cell for key, cell in cells.items() if key not in covered}
         if not missing:
             return Submitted([], 0, len(waiting))
+        check_data(missing.values())
         suspects = set() if fresh else submitted_jobs.died_at(plan.store, ended).keys() & missing.keys()
         name = f"{time.strftime('%Y%m%d-%H%M%S')}-{time.time_ns() % 10**9:09}-{uuid.uuid4().hex[:8]}"
         folder = plan.store.resolve() / submitted_jobs.FOLDER / name
         folder.mkdir(parents=True)
-        chunks, names = _chunks(plan, missing, suspects), _names(plan)
+        chunks = _chunks(plan, missing, suspects)
         for number, keys in enumerate(chunks):
             chunk = {"store": str(plan.store.resolve()), "fresh": fresh}
             chunk |= {"cpus": cpus, "threads": threads}
-            chunk |= {"parts": _described(plan, [missing[key] for key in keys], names), "keys": keys}
+            chunk |= {"parts": _described(plan, [missing[key] for key in keys]), "keys": keys}
             write(folder / f"{number}.json", chunk)
         start = _send_locally if plan.exec["cluster"] == "local" else _send
         return Submitted(start(plan.exec, folder, len(chunks)), len(missing), len(waiting))
@@ -99,35 +99,22 @@ def _chunks(plan: Plan, missing: Iterable[str], suspects: set[str]) -> list[list
     return [keys[i : i + size] for i in range(0, len(keys), size)] + [[key] for key in sorted(suspects)]
 
 
-def _described(plan: Plan, cells: list[Cell], named: dict[str, str]) -> list[dict[str, Any]]:
-    """Return a chunk's cells as plain data: small plans, each on one data set, that expand to these and more.
-
-    named: the data sets as the user named them, by content hash.
-    """
+def _described(plan: Plan, cells: list[Cell]) -> list[dict[str, Any]]:
+    """Return a chunk's cells as plain data: plans, each on one data set, that expand to these and more."""
     parts = []
-    for digest, group in groupby(cells, key=lambda cell: cell.content_hash):
+    for _, group in groupby(cells, key=lambda cell: cell.data.content_hash):
         own = list(group)
         settings = [{"algo": cell.spec.name, "params": cell.params, "pool": cell.pool} for cell in own]
         parts.append(
             {
-                "data": named[digest],
+                **own[0].data.to_json(),
                 "settings": list({dumps(setting): setting for setting in settings}.values()),
-                "preparation": asdict(plan.preparation),
                 "reps": 1 + max(cell.rep for cell in own),
                 **{name: getattr(own[0], name) for name in SAME},
                 "rounds": plan.rounds,
             }
         )
     return parts
-
-
-def _names(plan: Plan) -> dict[str, str]:
-    """Return the plan's data sets by content hash: registered names, absolute paths of files."""
-
-    def lasting(name: str) -> str:
-        return name if omkl.data.registry.is_name(name) else os.path.abspath(os.path.expanduser(name))
-
-    return {plan.load(name).content_hash: lasting(name) for name in plan.data}
 
 
 # ------------------------------------------------------------------ the queue

@@ -51,7 +51,7 @@ def status(plan: Plan) -> Status:
     counts: dict[tuple[str, str], Counter[str]] = {}
     names = data_names(cells)
     for cell in cells:
-        name = names[cell.content_hash]
+        name = names[cell.data.content_hash]
         counts.setdefault((name, cell.spec.name), Counter())[states[cell.key]] += 1
     columns = (*STATES, UNKNOWN) if unknown else STATES
     rows = [

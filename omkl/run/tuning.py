@@ -20,6 +20,7 @@ from omkl.config.domains import rounds_of
 from omkl.config.draws import draw
 from omkl.config.parameters import Parameter, parameters
 from omkl.config.settings_text import word_text
+from omkl.data import DataRef
 from omkl.errors import Overflow, UserError
 from omkl.run.cells import expand
 from omkl.run.runner import Outcome, run_plans
@@ -142,10 +143,9 @@ class Tuned:
         return replace(self.race.held, settings=settings or (self.setting,), **changes)
 
 
-def parts(plan: Plan, data: str) -> tuple[tuple[int, int], str]:
+def parts(plan: Plan, data: DataRef) -> tuple[tuple[int, int], str]:
     """Return the first round of the trials and the one after their last, and the rounds that are reported."""
-    T = plan.load(data).T
-    start, stop = rounds_of(plan.rounds, T, data) or (0, T)
+    start, stop = rounds_of(plan.rounds, data.T, data.word) or (0, data.T)
     if plan.order != "file":
         return (start, stop), f"{start}:{stop}"
     first = start + (stop - start) // SHARE
@@ -161,26 +161,25 @@ def races(plan: Plan, rule: Rule, fixed: Collection[str] = ()) -> list[Race]:
     a learner, or of a task in which no learner is better than another.
     """
     made = []
-    for name in plan.data:
-        dataset = plan.load(name)
-        if dataset.task == "novelty":
+    for data in plan.data:
+        if data.task == "novelty":
             raise UserError(
-                f"data={name} is for novelty: there is no error by which settings could be chosen"
+                f"data={data} is for novelty: there is no error by which settings could be chosen"
             )
-        (start, first), held = parts(plan, name)
+        (start, first), held = parts(plan, data)
         for setting in plan.settings:
-            if not setting.fits(dataset.task):
+            if not setting.fits(data.task):
                 continue
             spec = learner_spec(setting.learner)
-            spec.check_data(setting.params, dataset.task, name)
-            given = for_task(setting.params, dataset.task)
-            drawn = draw(spec, given, dataset.task, fixed, rule.trials, plan.seed)
+            spec.check_data(setting.params, data.task, data.word)
+            given = for_task(setting.params, data.task)
+            drawn = draw(spec, given, data.task, fixed, rule.trials, plan.seed)
             trials = tuple(replace(setting, params=params) for params in drawn)
             alike = plan.order == "file" and plan.reps == 1 and not spec.stochastic
             base = replace(
                 plan,
                 settings=trials,
-                data=(name,),
+                data=(data,),
                 reps=1 if alike else rule.passes,
                 seed=seeds.tuning_seed(plan.seed),
                 order="file" if plan.order == "file" else "permuted",
@@ -189,7 +188,7 @@ def races(plan: Plan, rule: Rule, fixed: Collection[str] = ()) -> list[Race]:
             )
             lengths = tuple(rule.lengths(first - start))
             rungs = tuple(replace(base, rounds=f"{start}:{start + n}") for n in lengths)
-            own = replace(plan, settings=trials[:1], data=(name,), yardsticks=(), swept=(), rounds=held)
+            own = replace(plan, settings=trials[:1], data=(data,), yardsticks=(), swept=(), rounds=held)
             made.append(Race(trials, rungs, lengths, own, rule))
     return made
 
