@@ -17,7 +17,6 @@ LEAST = ("least", "most", "from", "settings")  # columns that a narrow terminal 
 
 def dry_run(plans: "list[Plan]", args: Namespace) -> int:
     """Print the cells of these plans, how many are done, and an estimate of time and memory."""
-    from omkl.data.ref import Registered
     from omkl.run.estimate import estimate
 
     if not plans:
@@ -35,10 +34,7 @@ def dry_run(plans: "list[Plan]", args: Namespace) -> int:
         return OK
     emit(plain_table.render([*map(_shown, made.rows)], fmt, LEAST))
     emit("\n" + "".join(f"{line}\n" for line in _lines(made)))
-    missing = [
-        ref for plan in plans for ref in plan.data if isinstance(ref, Registered) and ref.state == "missing"
-    ]
-    if names := dict.fromkeys(ref.name for ref in missing):
+    if names := dict.fromkeys(ref.name for plan in plans for ref in plan.data if ref.to_be_downloaded):
         say(f"to be downloaded first, estimated from the registered size: {', '.join(names)}")
     for learner in dict.fromkeys(made.assumed):
         say(f"a budget must match the size of {learner}, which is not known yet: its cells may be done")

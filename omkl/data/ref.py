@@ -30,6 +30,7 @@ class DataRef(ABC):
 
     name: as keys, cells and tables have it    word: as the user names it, a name or a path
     prepared: how a user's table is prepared, as one types it
+    to_be_downloaded: whether a registered set is missing here and `load` may download it
     Elsewhere, in a worker, it is `Given`: its numbers are mapped from the parsed copy, or come with it.
     """
 
@@ -38,6 +39,7 @@ class DataRef(ABC):
     word: str
     prepared: str = ""
     is_registered: ClassVar[bool] = False
+    to_be_downloaded: bool = False
 
     def __str__(self) -> str:
         return self.word
@@ -369,9 +371,8 @@ class Registered(DataRef):
         return any(map(_downloadable, self.entry.forms))
 
     @property
-    def can_be_downloaded(self) -> bool:
-        """Whether it is missing and may be downloaded; a mirror that is a folder needs no network."""
-        mirror = data_files.setting("OMKL_MIRROR")
+    def to_be_downloaded(self) -> bool:  # type: ignore[override]
+        mirror = data_files.setting("OMKL_MIRROR")  # one that is a folder needs no network
         allowed = bool(mirror and "://" not in mirror) or not data_files.offline()
         return allowed and self.is_downloadable and self._locate() is None
 
@@ -444,7 +445,7 @@ class Registered(DataRef):
     def _found(self, download: bool) -> Source:
         """Return where the set is; if it is missing, download it or raise a UserError with the ways out."""
         source = self._locate()
-        if source is None and download and self.can_be_downloaded:
+        if source is None and download and self.to_be_downloaded:
             self.get()
             source = self._locate()
         if source is None:

@@ -126,8 +126,8 @@ def run_cell(cell: Cell) -> dict[str, Any]:
     if source(cell.spec) != cell.source:
         raise OmklError(f"the source of {cell.spec.name} changed during the run: run the same command again")
     check_memory(cell)
+    warm_up([(cell.spec, cell.params, cell.data.n_classes)])
     dataset = cell.data.load()
-    warm_up([(cell.spec, cell.params, dataset.n_classes)])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # shown already, when the plan was expanded
         order, permutation_seed = omkl.data.order(dataset, cell.order, cell.seed, cell.rep)

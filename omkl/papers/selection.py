@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from omkl.config import Plan, plan
 from omkl.data import DataRef, find, registered, registry
-from omkl.data.ref import Registered
 from omkl.errors import OmklError, UserError, suggest
 from omkl.papers.paper import Item, Paper, Run
 from omkl.papers.tuned import split, tuned_runs
@@ -202,7 +201,7 @@ def _reason(name: str, dry: bool) -> str:
         ref = find(name)
     except UserError:
         return ""  # a mistake that the plan names
-    if not isinstance(ref, Registered) or (dry and ref.can_be_downloaded):
+    if not ref.is_registered or (dry and ref.to_be_downloaded):
         return ""
     try:
         ref.load()

@@ -21,7 +21,7 @@ from omkl.engine import numba_cache
 from omkl.learner.cell import Cell
 from omkl.resources.resource import Setup
 from omkl.resources.size import bytes_stored
-from omkl.run.cells import SizeUnknown, cost_of, data_names, expand
+from omkl.run.cells import SizeUnknown, check_data, cost_of, data_names, expand
 from omkl.run.runner import by_key, executor_for
 from omkl.store import provenance
 from omkl.store.store import Store
@@ -77,7 +77,7 @@ class Estimate:
 def estimate(plans: list[Plan], jobs: int | None = None, fresh: bool = False) -> Estimate:
     """Return what `run_plans` would do with these plans; nothing runs and nothing is written.
 
-    Raises as ``expand`` and the store do.
+    Raises as ``expand``, ``check_data`` and the store do.
     """
     from omkl.learner.compiled import missing as not_compiled
 
@@ -87,6 +87,7 @@ def estimate(plans: list[Plan], jobs: int | None = None, fresh: bool = False) ->
         done = set() if fresh else store.done(cells)
         known = _Rates(store, list(cells.values()))
     missing = [cell for key, cell in cells.items() if key not in done]
+    check_data([cell for cell in missing if not cell.data.to_be_downloaded])
     rows, work, most_memory = [], Guess(0.0, 0.0, 0.0), Guess(0.0, 0.0, 0.0)
     groups: dict[str, list[Cell]] = defaultdict(list)  # the repetitions of each row, in the plan's order
     for cell in cells.values():

@@ -189,9 +189,9 @@ def test_real_set_in_its_source_format_has_the_registered_content(
         packed = tmp_path / "data" / (file.name + ".xz")
         packed.write_bytes(lzma.compress(text.encode(), preset=0))
     monkeypatch.setenv("OMKL_DATA", str(tmp_path / "data"))
-    assert [path.parent for path in data.path(name)] == [tmp_path / "data"] * len(form.files)
+    assert [path.parent for path in data.registered(name).paths()] == [tmp_path / "data"] * len(form.files)
     loaded = data.load(name)
-    assert loaded.content_hash == expected.content_hash == item.content_hash == data.verify(name)
+    assert loaded.content_hash == expected.content_hash == item.content_hash == data.registered(name).verify()
     assert loaded.path != expected.path
     for key in ("indptr", "indices", "values", "y"):
         assert np.array_equal(getattr(loaded, key), getattr(expected, key))

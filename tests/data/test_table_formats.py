@@ -370,10 +370,10 @@ def test_a_recipe_reads_other_files_in_the_same_way(path, tmp_path):
 )
 def test_the_words_of_the_command(path, words, expected):
     write(path, "a,b,c,y")
-    preparation = plan([f"data={path}", "algo=arow", *words]).preparation
+    preparation = plan([f"data={path}", "algo=arow", *words]).data[0].preparation
     assert preparation == Preparation(**expected)
     again = preparation.words.split(" ")
-    assert plan([f"data={path}", "algo=arow", *again]).preparation == preparation
+    assert plan([f"data={path}", "algo=arow", *again]).data[0].preparation == preparation
 
 
 @pytest.mark.parametrize(

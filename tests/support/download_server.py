@@ -86,8 +86,6 @@ FORM = """
 @pytest.fixture
 def mine(server, tmp_path, monkeypatch):
     """A registered set ``mine`` with content BODY, at the server's /f."""
-    from omkl.data import access
-
     (tmp_path / "given").write_bytes(BODY)
     d = data.load(str(tmp_path / "given"))
     lines = ["title: t", "description: d", "task: classification", f"T: {d.T}", "d: 2", f"nnz: {d.nnz}"]
@@ -96,5 +94,5 @@ def mine(server, tmp_path, monkeypatch):
     text = "\n".join(lines) + "\nforms:" + FORM.format(name="mine.t", url=f"{server.url}/f")
     (tmp_path / "conf" / "data" / "mine.yaml").write_text(text)
     monkeypatch.setattr(registry, "conf_folder", lambda: tmp_path / "conf")
-    assert access.status("mine").state == "missing"
+    assert data.registered("mine").state == "missing"
     return d
