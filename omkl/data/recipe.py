@@ -15,8 +15,7 @@ import numpy as np
 from omkl.data.data_files import size_limit
 from omkl.data.delimited import LONGEST_TEXT
 from omkl.data.labels import listed
-from omkl.data.table_files import Column, Table
-from omkl.data.table_format import TableFormat, kind_of, readings, typed
+from omkl.data.tables import Column, Table, TableFormat, kind_of, readings, typed
 from omkl.errors import UserError, show, suggest
 
 MOST_CATEGORIES = 1000
@@ -33,7 +32,7 @@ class Preparation:
     categorical: ``error`` or ``onehot``
     scale: ``none``, ``minmax`` to [0, 1] or ``standard`` to mean 0 and deviation 1, over the whole table
     positive: the class that is +1 against all others, None: all classes as they are
-    header, delimiter, thousands, decimal, na: see `omkl.data.table_format.TableFormat`
+    header, delimiter, thousands, decimal, na: see `omkl.data.tables.TableFormat`
     index_base: of LIBSVM text, the index of the first column, 0 or 1; ``auto``: 0 if there is an index 0
     """
 

@@ -14,7 +14,8 @@ from typing import Any, ClassVar
 
 from omkl.data import cache, data_files, registry
 from omkl.data.dataset import Dataset
-from omkl.data.prepare import check_settings, form_of_file, is_table, parse, read_table_file
+from omkl.data.formats import check_settings, data_name
+from omkl.data.prepare import parse, read_file
 from omkl.data.recipe import AS_IT_IS, Preparation, Recipe
 from omkl.data.registry import DataEntry, Form
 from omkl.errors import OmklError, UserError, show, suggest
@@ -150,7 +151,7 @@ class OwnFile(DataRef):
 
     @property
     def name(self) -> str:  # type: ignore[override]
-        return data_files.data_name(self.path)
+        return data_name(self.path)
 
     @property
     def prepared(self) -> str:  # type: ignore[override]
@@ -169,15 +170,12 @@ class OwnFile(DataRef):
         copy = cache.parsed_path(self.name, self.preparation, [self.path], self.task)
         if (dataset := cache.read_or_none(copy)) is not None:
             return dataset
-        if is_table(self.path):
-            return _kept(read_table_file(self.path, self.task, self.preparation)[0], copy)
-        form = form_of_file(self.path, self.preparation)
-        return _kept(parse(self.name, form, [self.path], self.task), copy)
+        return _kept(read_file(self.path, self.task, self.preparation)[0], copy)
 
     @property
     def recipe(self) -> Recipe | None:
         check_settings(self.word, self.path, self.preparation)
-        return read_table_file(self.path, self.task, self.preparation)[1] if is_table(self.path) else None
+        return read_file(self.path, self.task, self.preparation)[1]
 
     def to_json(self) -> dict[str, Any]:
         preparation = asdict(self.preparation)
@@ -308,7 +306,7 @@ class Registered(DataRef):
         copy = cache.parsed_path(self.name, *source, self.task)
         dataset = cache.read_or_none(copy)
         if dataset is None or dataset.content_hash != self.content_hash:
-            dataset = _kept(parse(self.name, *source, self.task, self.entry), copy)
+            dataset = _kept(parse(self.entry, *source), copy)
         return self._checked(dataset)
 
     def _checked(self, dataset: Dataset) -> Dataset:
@@ -386,7 +384,7 @@ class Registered(DataRef):
         Raises UserError with the file, the expected and the actual hash when it is not the registered
         content, and with the numbers where the entry describes that content wrongly.
         """
-        dataset = parse(self.name, *self._found(False), self.task, self.entry)
+        dataset = parse(self.entry, *self._found(False))
         return self._checked(dataset).content_hash
 
     def get(self, force: bool = False) -> list[Path]:
@@ -420,7 +418,7 @@ class Registered(DataRef):
                 failures.append(str(error))
                 continue
             try:
-                dataset = parse(self.name, form, paths, self.task, self.entry)
+                dataset = parse(self.entry, form, paths)
                 data_files.files_folder().mkdir(parents=True, exist_ok=True)
                 final = [path.replace(data_files.files_folder() / path.name) for path in paths]
                 cache.write(dataset, cache.parsed_path(self.name, form, final, self.task))

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from omkl.data.data_files import data_name
+from omkl.data.formats import data_name
 from omkl.errors import UserError
 from omkl.pages import page_figures, page_tables
 from omkl.pages.content import Figure, Page, Section, Table

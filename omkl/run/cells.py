@@ -16,7 +16,7 @@ import omkl.data
 from omkl.config import LearnerSpec, Plan, Setting, domains, learner_specs
 from omkl.config.learners import check_classes, matched_params, to_match
 from omkl.data import DataRef
-from omkl.data.offsets import warn_of_offsets
+from omkl.data.dataset import warn_of_offsets
 from omkl.errors import OmklError, UserError
 from omkl.learner.cell import Cell
 from omkl.learner.ranges import check_rows, growth

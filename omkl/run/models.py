@@ -13,13 +13,11 @@ from omkl import seeds
 from omkl.config import Plan, learner_spec
 from omkl.config.domains import rounds_of
 from omkl.config.learners import check_classes
-from omkl.data import table_files
 from omkl.data.data_files import size_limit
-from omkl.data.dataset import MANY, Dataset
+from omkl.data.dataset import MANY, Dataset, warn_of_offsets
+from omkl.data.formats import format_of, read_table
 from omkl.data.labels import MOST_LISTED, distinct, finder, listed, printable, targets
-from omkl.data.offsets import warn_of_offsets
 from omkl.data.parse import dense, read_libsvm
-from omkl.data.prepare import is_table
 from omkl.data.recipe import Recipe
 from omkl.engine.stream import make_stream
 from omkl.errors import UserError, show, suggest
@@ -160,13 +158,13 @@ def rows_of(model: Model, path: Path, labelled: bool) -> Rows:
     recipe = Recipe.from_json(about["recipe"]) if about.get("recipe") else None
     notes: list[str] = []
     if recipe is not None:
-        table = table_files.read(path, recipe.preparation.form, size_limit())
+        table = read_table(path, recipe.preparation.form, size_limit())
         X, labels, kept = recipe.apply(table, new=True, labelled=labelled)
         count = len(table.columns[0].text)
         notes += [*table.notes, *recipe.unseen(table, kept)]
         examples = dense(X, np.empty(len(kept)) if labels is None else labels)
         there = labels is not None
-    elif is_table(path):
+    elif format_of(path).table:
         raise UserError(
             f"{path} is a table; the model was trained on {about.get('data') or 'other data'}, not on one"
         )

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from omkl import data
-from omkl.data import data_files, labels, prepare
+from omkl.data import formats, labels, prepare
 from omkl.data.registry import DataFile, Form
 from omkl.errors import UserError
 
@@ -132,7 +132,7 @@ def test_labels_written_differently_are_the_same():
     ],
 )
 def test_stem(tmp_path, name, stem):
-    assert data_files.data_name(tmp_path / name) == data_files.data_name(str(tmp_path / name)) == stem
+    assert formats.data_name(tmp_path / name) == formats.data_name(str(tmp_path / name)) == stem
 
 
 def as_source(d, form):
