@@ -145,7 +145,9 @@ def _data(request: Request, data: "Sequence[DataRef | str]") -> "list[DataRef]":
     """Return the data sets of a request, each once. Raises UserError for settings that none can have."""
     from omkl.data import find, registry
 
-    preparation = Preparation.from_json({key: request.value(key) for key in PREPARATION})
+    given: dict[str, Any] = {key: request.value(key) for key in PREPARATION}
+    given |= {key: tuple(value) for key, value in given.items() if isinstance(value, list)}
+    preparation = Preparation(**given)
     task = request.value("task")
     refs = [
         find(one, task=task, preparation=preparation) if isinstance(one, str) else one

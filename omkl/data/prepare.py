@@ -92,7 +92,8 @@ def _of_table(table: Table, task: str, preparation: Preparation) -> tuple[Datase
     where = f"{table.path}: column '{recipe.label}'"
     classes: Classes
     if task == "classification" and preparation.positive is not None:
-        y, pair, recipe.alike = against_rest(labels, preparation.positive, where)
+        y, pair, alike = against_rest(labels, preparation.positive, where)
+        recipe.alike = tuple(alike)
         notes += note_on_alike([pair[1], *recipe.alike])
         classes = pair
     else:

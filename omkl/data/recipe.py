@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from omkl import schema
 from omkl.data.data_files import size_limit
 from omkl.data.delimited import LONGEST_TEXT
 from omkl.data.labels import listed
@@ -53,16 +54,16 @@ class Preparation:
     def from_json(cls, values: Mapping[str, Any]) -> "Preparation":
         """Return the preparation of plain values, lists for tuples; keys that are not there are as usual.
 
-        Raises UserError or TypeError for values that cannot be.
+        Raises UserError for values that cannot be.
         """
-        plain: dict[str, Any] = {
-            key: tuple(value) if isinstance(value, list) else value for key, value in values.items()
-        }
-        made = cls(**plain)
-        if made.index_base not in ("auto", 0, 1) or isinstance(made.index_base, bool):
-            raise UserError(f"index_base={show(made.index_base)}: must be auto, 0 or 1")
-        _ = made.form  # checks its part
+        made: Preparation = schema.record(cls, _plain(values), "the preparation of a table")
         return made
+
+    def __post_init__(self) -> None:
+        """Raise UserError for settings that contradict each other or cannot be."""
+        if self.index_base not in ("auto", 0, 1):
+            raise UserError(f"index_base={show(self.index_base)}: must be auto, 0 or 1")
+        _ = self.form  # checks its part
 
     @property
     def form(self) -> TableFormat:
@@ -86,6 +87,13 @@ class Preparation:
 AS_IT_IS = Preparation()
 
 
+def _plain(value: Any) -> Any:
+    """Return a value as JSON holds it, without what is null."""
+    if isinstance(value, Mapping):
+        return {key: _plain(own) for key, own in value.items() if own is not None}
+    return [_plain(own) for own in value] if isinstance(value, tuple | list) else value
+
+
 @dataclass
 class Recipe:
     """A preparation with what it took from its table.
@@ -96,11 +104,11 @@ class Recipe:
 
     preparation: Preparation
     label: str
-    columns: list[str]
+    columns: tuple[str, ...]
     means: dict[str, float] = field(default_factory=dict)
     scaling: dict[str, tuple[float, float]] = field(default_factory=dict)
-    categories: dict[str, list[str]] = field(default_factory=dict)
-    alike: list[str] = field(default_factory=list)
+    categories: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    alike: tuple[str, ...] = ()
 
     @property
     def features(self) -> list[str]:
@@ -208,30 +216,18 @@ class Recipe:
         return asdict(self)
 
     @classmethod
-    def from_json(cls, text: Any) -> "Recipe":
+    def from_json(cls, content: Any) -> "Recipe":
         """Return the recipe of `to_json`. Raises ValueError for anything else."""
+        broken = "the recipe of its data is broken"
         try:
-            own = dict(text)
-            recipe = cls(Preparation.from_json(own.pop("preparation")), **own)
-            recipe.scaling = {name: (float(a), float(b)) for name, (a, b) in recipe.scaling.items()}
-            recipe.means = {name: float(value) for name, value in recipe.means.items()}
-            names = [
-                recipe.label,
-                *recipe.columns,
-                *recipe.alike,
-                *(v for values in recipe.categories.values() for v in values),
-            ]
-            numbers = [*recipe.means.values(), *(value for pair in recipe.scaling.values() for value in pair)]
-            wanted = recipe.preparation
-            chosen = (wanted.label, wanted.missing, wanted.categorical, wanted.scale, wanted.positive)
-            names += [*wanted.drop, *(value for value in chosen if value is not None)]
-            filled = recipe.means.keys() | recipe.scaling.keys() | recipe.categories.keys()
-        except (TypeError, ValueError, AttributeError, KeyError, OverflowError, UserError) as error:
-            raise ValueError(f"the recipe of its data is broken: {error}") from None
-        if not recipe.columns or not all(isinstance(name, str) for name in names):
-            raise ValueError("the recipe of its data is broken: it has no columns, or a name is no text")
-        if not all(map(math.isfinite, numbers)) or not filled <= set(recipe.columns):
-            raise ValueError("the recipe of its data is broken: a mean or a scale does not fit its columns")
+            recipe: Recipe = schema.record(cls, _plain(content), broken)
+        except UserError as error:
+            raise ValueError(str(error)) from None
+        filled = recipe.means.keys() | recipe.scaling.keys() | recipe.categories.keys()
+        if others := sorted(filled - set(recipe.columns)):
+            raise ValueError(f"{broken}: {show(others[0])} is not one of its columns")
+        if not recipe.columns:
+            raise ValueError(f"{broken}: it has no columns")
         return recipe
 
 
@@ -250,7 +246,7 @@ def recipe_of(table: Table, preparation: Preparation) -> tuple[Recipe, list[str]
             fault = f"drop={listing} leaves no feature beside the label; drop fewer columns"
         raise UserError(f"{table.where(0)}: {fault}")
     saved = replace(preparation, header="yes" if table.named else "no")  # what auto has decided stays
-    recipe = Recipe(saved, table.columns[label].name, [column.name for column in used])
+    recipe = Recipe(saved, table.columns[label].name, tuple(column.name for column in used))
     notes = list(table.notes)
     for key, names in (("label", () if wanted is None else (wanted,)), ("drop", preparation.drop)):
         notes += [note for name in names for note in table.note_on(name, key)]
@@ -380,11 +376,11 @@ def _sparse(parts: Iterable[np.ndarray], table: Table) -> Any:
     return sp.coo_array((values, (rows, columns)), shape=(T, d)).tocsr()
 
 
-def _categories(column: Column, table: Table, form: TableFormat) -> list[str]:
+def _categories(column: Column, table: Table, form: TableFormat) -> tuple[str, ...]:
     row, word = column.first_word(form)
     if said := _other_notation(column.text[~column.missing], word, form):
         raise UserError(f"{table.where(row)}: column '{column.name}' holds {show(word)}, {said}")
-    values = sorted(set(column.text[~column.missing]))
+    values = tuple(sorted(set(column.text[~column.missing])))
     if len(values) > MOST_CATEGORIES:
         raise UserError(
             f"{table.path}: column '{column.name}' has {len(values)} different values, such as "

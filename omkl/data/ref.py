@@ -202,9 +202,16 @@ class Given(DataRef):
     def content_hash(self) -> str:
         return self.digest
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Given, (self.name, self.task, self.digest, self.copy or self.source)
+
     @property
     def known(self) -> Dataset:
         return self.load()
+
+    @property
+    def copy(self) -> Path | None:
+        return self.source.path if isinstance(self.source, Dataset) else self.source
 
     def load(self, download: bool = True) -> Dataset:
         if isinstance(self.source, Dataset):

@@ -130,7 +130,7 @@ def test_a_note_says_which_classes_are_one_number(tmp_path):
         "labels: 2.1 and 2.10, 007 and 7 are different classes; write them alike if they are the same"
     )
     one, recipe = read_file(tmp_path / "v.csv", "classification", Preparation(positive="7"))
-    assert (one.classes, one.y.tolist(), recipe.alike) == (("other", "7"), [-1, -1, -1, -1, 1] * 2, ["007"])
+    assert (one.classes, one.y.tolist(), recipe.alike) == (("other", "7"), [-1, -1, -1, -1, 1] * 2, ("007",))
     assert one.notes[0].startswith("labels: 7 and 007 are different classes")
     assert data.load(str(write(tmp_path / "n.csv", "a,b\n1,1.0\n2,+1\n3,0\n"))).notes == (
         "labels: 0 -> -1, 1 -> +1",

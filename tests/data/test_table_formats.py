@@ -330,7 +330,7 @@ def test_a_recipe_reads_other_files_in_the_same_way(path, tmp_path):
     wanted = Preparation(thousands=".", decimal=",", na=("n.v.",), missing="mean")
     table = read_table(path, wanted.form)
     own, _ = recipe_of(table, wanted)
-    assert (own.preparation.header, own.columns, own.label) == ("no", ["1", "2"], "3")
+    assert (own.preparation.header, own.columns, own.label) == ("no", ("1", "2"), "3")
     own = Recipe.from_json(own.to_json())
     new = write(tmp_path / "new.csv", "", [["3.000", "8"], ["0,5", "n.v."]], "\t")
     X, labels, _ = own.apply(read_table(new, own.preparation.form), new=True)
@@ -407,7 +407,10 @@ def test_settings_of_other_kinds_of_files(tmp_path):
     libsvm.write_text("1 1:1\n-1 1:2\n")
     with pytest.raises(UserError, match=r"my.libsvm: header=yes delimiter=tab is for .*\.csv, \.tsv"):
         load(str(libsvm), preparation=Preparation(header="yes", delimiter="\t", label="1"))
-    with pytest.raises(UserError, match=r"label=1 na=x is for delimited text or ARFF or Parquet \(\.csv, \.tsv, \.arff, \.parquet\)"):
+    with pytest.raises(
+        UserError,
+        match=r"label=1 na=x is for delimited text or ARFF or Parquet \(\.csv, \.tsv, \.arff, \.parquet\)",
+    ):
         load(str(libsvm), preparation=Preparation(label="1", na=("x",)))
     pytest.importorskip("pyarrow")
     import pandas as pd

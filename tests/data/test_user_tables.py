@@ -191,7 +191,7 @@ def test_text_that_is_not_utf_8_is_refused(path, content, said):
     path.write_bytes(content)
     if said is None:
         own, _, labels, _, _ = prepared(path)
-        assert (own.columns, labels.tolist()) == (["a"], ["ä", "ö"])
+        assert (own.columns, labels.tolist()) == (("a",), ["ä", "ö"])
         return
     with pytest.raises(UserError, match=rf"^\S+my\.csv{said}"):
         prepared(path)
@@ -236,7 +236,7 @@ def test_the_delimiter_of_a_table(path, line, mark):
 def test_quotes_and_an_unnamed_counting_column(path):
     path.write_text(',"a, b",label\n0,"1.5","x, y"\n1,2.5,z\n')
     own, _, labels, _, notes = prepared(path)
-    assert own.columns == ["column 1", "a, b"]
+    assert own.columns == ("column 1", "a, b")
     assert labels.tolist() == ["x, y", "z"]
     assert "the first column has no name and counts the rows; drop=1 leaves it out" in notes[0]
     assert prepared(path, drop=("1",))[4] == []
@@ -245,7 +245,7 @@ def test_quotes_and_an_unnamed_counting_column(path):
 def test_a_table_without_names_has_numbered_columns(path):
     path.write_text("1,2,0\n3,4,1\n")
     own, _, labels, _, _ = prepared(path)
-    assert own.columns == ["1", "2"]
+    assert own.columns == ("1", "2")
     assert labels.tolist() == ["0", "1"]
     assert prepared(path, label="1")[1].tolist() == [[2, 0], [4, 1]]
 

@@ -174,13 +174,19 @@ def test_a_cell_that_killed_its_job_gets_one_of_its_own_and_a_requeued_job_conti
 
 def test_a_chunk_whose_cells_have_changed_is_refused(plan, tools):
     slurm.submit(plan)
-    write_data(Path(plan.data[0]), seed=7)
+    write_data(plan.data[0].path, seed=7)
     with pytest.raises(OmklError, match="5 of its cells have changed since they were submitted"):
         slurm_job.run_chunk(str(next(plan.store.glob("slurm/*/0.json"))))
 
 
 def test_with_the_controller_down_what_is_queued_is_unknown(plan, tools, capsys):
-    words = [f"store={plan.store}", f"data={','.join(plan.data)}", "reps=4", "algo=omkc_u", "yardsticks=[]"]
+    words = [
+        f"store={plan.store}",
+        f"data={','.join(map(str, plan.data))}",
+        "reps=4",
+        "algo=omkc_u",
+        "yardsticks=[]",
+    ]
     plan = replace(plan, settings=config.plan(words).settings, yardsticks=())
     slurm.submit(plan)  # 5, 3 cells
     folder = next(plan.store.glob("slurm/*/jobs.json")).parent
