@@ -188,17 +188,17 @@ def bench(args: Namespace, words: list[str]) -> int:
     """Measure the engine on this machine, against np.exp and the naive twin."""
     import json
 
-    from omkl.run import bench, bench_compare
+    from omkl.run import bench
 
-    older = bench_compare.read(args.compare) if args.compare else None  # a bad file fails before any work
+    older = bench.read_earlier(args.compare) if args.compare else None  # a bad file fails before any work
     measured = bench.measure(args.long)
     if older is not None:
-        measured["compared"] = bench_compare.compare(older, measured)
+        measured["compared"] = bench.compare(older, measured)
     if args.format == "json":
         emit(json.dumps(measured, indent=1) + "\n")
     else:
         emit(bench.render(measured))
-        emit("" if older is None else "\n" + bench_compare.render(measured["compared"]))
+        emit("" if older is None else "\n" + bench.render_compared(measured["compared"]))
     return OK
 
 

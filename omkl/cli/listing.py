@@ -112,7 +112,7 @@ def _default_text(name: str, value: Any) -> str:
 
 
 def _groups() -> Rows:
-    from omkl.config.groups import ALL, groups, meanings
+    from omkl.config.learners import ALL, groups, meanings
 
     about = meanings()
     return [

@@ -3,6 +3,7 @@
 `find` makes one of a name or a path. What is registered answers from its YAML, other data when they are read.
 """
 
+import os
 import shutil
 from abc import ABC, abstractmethod
 from collections import OrderedDict
@@ -117,8 +118,8 @@ def find(spec: str, *, task: str = "classification", preparation: Preparation = 
     """
     if registry.is_name(spec):
         return Registered(registry.entry(spec))
-    path = given(spec, "data=")
-    if not path.is_file():
+    path = Path(os.path.expanduser(spec))
+    if not os.path.isfile(path):
         near = suggest(spec, registry.names()) or "; `omkl list data` shows them"
         shown = spec if spec.isprintable() and len(spec) <= 100 else show(spec)
         raise UserError(f"data={shown}: neither a registered data set nor a file{near}")

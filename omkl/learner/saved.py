@@ -9,8 +9,7 @@ from typing import Any
 
 from omkl.config import compose
 from omkl.config.kernel_pools import PARTS
-from omkl.config.learners import learner_names, learner_spec
-from omkl.config.spec import LearnerSpec
+from omkl.config.learners import LearnerSpec, learner_names, learner_spec
 from omkl.data.dataset import MANY
 from omkl.data.labels import MOST_CLASSES
 from omkl.engine.expansion_record import BLOCK

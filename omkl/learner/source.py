@@ -5,7 +5,7 @@ import json
 from pathlib import Path
 
 from omkl.config import compose
-from omkl.config.spec import LearnerSpec
+from omkl.config.learners import LearnerSpec
 
 
 def source(spec: LearnerSpec) -> str:

@@ -19,7 +19,7 @@ from omkl.papers.rule_text import about_numbers
 from omkl.papers.selection import Selection, work_of
 from omkl.reports import style
 from omkl.reports.table_text import to_csv
-from omkl.run.stored import stored_plans
+from omkl.run.runner import stored_plans
 from omkl.store.store import Store
 
 if TYPE_CHECKING:

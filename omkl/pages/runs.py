@@ -17,7 +17,7 @@ from omkl.reports.report import TITLES, best_settings, csv_table, swept_names
 from omkl.reports.rows import Row, rows_of
 from omkl.reports.summary import summary_of_rows
 from omkl.reports.table_text import to_csv
-from omkl.run.stored import stored_plans
+from omkl.run.runner import stored_plans
 from omkl.store.store import Store
 
 if TYPE_CHECKING:

@@ -108,8 +108,7 @@ class Work:
 
         stored: run nothing, take what the store holds
         """
-        from omkl.run.runner import run_plans
-        from omkl.run.stored import stored_plans
+        from omkl.run.runner import run_plans, stored_plans
 
         if not self.plans and self.pending:
             run, name, learner = self.pending[0]
@@ -184,14 +183,16 @@ def _given(paper: Paper, selection: Selection) -> dict[str, DataRef | str]:
     for name, path in selection.files.items():
         if name in paper.unavailable:
             given[name] = path
-        elif registry.is_name(name):
-            given[name] = registered(name).at(path)
-        else:
+            continue
+        try:
+            ref = registered(name)
+        except UserError:
             raise UserError(
                 f"--data {name}={path}: a file can be given for a registered data set"
                 f"{''.join(f', or for {other}' for other in paper.unavailable)}"
                 f"{suggest(name, [*paper.unavailable, *registry.names()])}"
-            )
+            ) from None
+        given[name] = ref.at(path)
     return given
 
 

@@ -13,11 +13,11 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from omkl.config import Plan, Setting, compose, domains, learner_names, learner_spec, learner_specs
-from omkl.config.draws import axes
-from omkl.config.spec import LearnerSpec
+from omkl.config.learners import LearnerSpec
 from omkl.errors import UserError, suggest
 from omkl.files import write_text
 from omkl.papers.paper import Paper, Run
+from omkl.run.tuning import axes
 
 if TYPE_CHECKING:
     from omkl.data import DataRef

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from omkl import executors
 from omkl.config import Plan
-from omkl.errors import Overflow
+from omkl.config.learners import to_match
+from omkl.errors import Overflow, UserError
 from omkl.executors import Executor, Failure, leftovers
 from omkl.learner.cell import Cell, check_memory, run_cell, warm_up
 from omkl.resources.state import may_share
@@ -278,3 +279,29 @@ def table_of(store: Store, cells: list[Cell], columns: Sequence[str] | None = No
             table[name] = pd.Series([cell.setting[name] for cell in finished], dtype=kind)
     table["params"] = [cell.planned for cell in finished]
     return table
+
+
+def stored_plans(plans: list[Plan]) -> tuple[Outcome, list[str]]:
+    """Return what ``run_plans`` would if it ran nothing, and warnings about settings that are unknown yet.
+
+    Such is a budget that matches a size, until the learner that it matches has finished. Raises UserError
+    for data that are not available, OmklError when the store cannot be read.
+    """
+    began = time.perf_counter()
+    cells: list[Cell] = []
+    warnings: list[str] = []
+    for plan in plans:
+        try:
+            cells += expand(plan)
+        except UserError as error:
+            known = tuple(own for own in plan.settings if not any(map(to_match, own.params.values())))
+            if len(known) == len(plan.settings):
+                raise
+            warnings.append(str(error))
+            cells += expand(replace(plan, settings=known))
+    distinct, store = by_key(cells), Store(plans[0].store)
+    table, failed, older = table_of(store, cells), store.failed(distinct), older_keys(distinct.values())
+    stale = Counter(older[key] for key in store.done(older)) if older else {}
+    seconds = time.perf_counter() - began
+    outcome = Outcome(table, failed, len(cells), 0, len(table), seconds, interrupted=False, stale=dict(stale))
+    return outcome, list(dict.fromkeys(warnings))

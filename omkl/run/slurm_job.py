@@ -11,7 +11,6 @@ from omkl.data import from_json
 from omkl.errors import OmklError
 from omkl.run.cells import expand
 from omkl.run.runner import by_key, run_cells
-from omkl.run.submitted_jobs import begun
 from omkl.store.store import Store
 
 SAME = ("order", "seed", "block")  # of a plan, the same for all of its cells
@@ -59,3 +58,8 @@ def _plan(part: dict[str, Any]) -> Plan:
         rounds=part.get("rounds"),
         **{name: part[name] for name in SAME},
     )
+
+
+def begun(chunk: Path) -> Path:
+    """Return the file that says that a chunk's job has begun."""
+    return chunk.with_suffix(".begun")

@@ -10,15 +10,15 @@ All trials are cells of the store, so a race that was interrupted continues wher
 """
 
 import math
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from omkl import seeds
 from omkl.config import Plan, Setting, compose, grammar, learner_spec
 from omkl.config.domains import rounds_of
-from omkl.config.draws import draw
-from omkl.config.parameters import Parameter, parameters
+from omkl.config.learners import LearnerSpec
+from omkl.config.parameters import Form, Parameter, parameters
 from omkl.config.settings_text import word_text
 from omkl.data import DataRef
 from omkl.errors import Overflow, UserError
@@ -275,3 +275,64 @@ def assumed(chosen: list[Race], reported: int = 1) -> list[Plan]:
             scores.append({place: Score(float(place), 0.0) for place in places})
             places = race.going_on(scores) if rung + 1 < len(race.rungs) else []
     return plans
+
+
+# ------------------------------------------------------------------ the settings that race
+
+
+_ATTEMPTS = 40  # points drawn for each setting: two may round to one, or break a rule of the learner
+
+
+class Axis(NamedTuple):
+    """What is searched: a hyperparameter, or a part of the kernel that it is ("" for all of it)."""
+
+    name: str
+    part: str
+    form: Form
+
+
+def axes(spec: LearnerSpec, task: str, fixed: Iterable[str] = ()) -> list[Axis]:
+    """Return what is searched of a learner on data of a task; fixed: hyperparameters that are not."""
+    return [
+        Axis(name, part, form)
+        for name, own in spec.hyperparameters.items()
+        if own.search and name not in set(fixed)
+        for part, form in own.search.get(task, {}).items()
+    ]
+
+
+def draw(
+    spec: LearnerSpec, first: dict[str, Any], task: str, fixed: Iterable[str], number: int, seed: int
+) -> list[dict[str, Any]]:
+    """Return this many distinct hyperparameters of a learner: ``first``, then points of its axes.
+
+    They are fewer where the axes have no more. The points are those of a scrambled Halton sequence, so that a
+    larger number begins with those of a smaller. seed: of the scrambling. A combination that the learner does
+    not allow is passed over.
+    """
+    searched = axes(spec, task, fixed)
+    drawn = {repr(first): first}
+    points = _points(len(searched), number * _ATTEMPTS, seeds.derive("search", seed, spec.name))
+    for point in points if searched else ():
+        if len(drawn) >= number:
+            break
+        params = dict(first)
+        for axis, share in zip(searched, point, strict=True):
+            value = axis.form.at(share)
+            params[axis.name] = {**params[axis.name], axis.part: value} if axis.part else value
+        try:
+            spec.check_together(params)
+        except UserError:
+            continue
+        drawn.setdefault(repr(params), params)
+    return list(drawn.values())[:number]
+
+
+def _points(dimensions: int, most: int, seed: int) -> Iterator[list[float]]:
+    """Yield points of the unit cube of this many dimensions, at most so many."""
+    import numpy as np
+    from scipy.stats.qmc import Halton  # a second to import
+
+    sequence = Halton(max(dimensions, 1), scramble=True, seed=np.random.default_rng(seed))
+    for _ in range(most):
+        yield sequence.random(1)[0].tolist()

@@ -16,7 +16,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from omkl.config import learner_spec
-from omkl.config.spec import LearnerSpec
+from omkl.config.learners import LearnerSpec
 from omkl.data.dataset import MANY, far_feature, far_text
 from omkl.engine.stream import Stream, make_stream
 from omkl.errors import UserError

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from omkl.config import groups, learner_names, learner_spec, learner_specs, plan, pool, pool_names, resolved
+from omkl.config import learner_names, learner_spec, learner_specs, learners, plan, pool, pool_names, resolved
 from omkl.data import from_arrays, of_dataset
 from omkl.errors import UserError
 from omkl.run.cells import expand
@@ -286,14 +286,14 @@ def test_learners_whose_usual_budget_is_more_than_the_examples_are_left_out_of_g
 
 
 def test_every_group_follows_from_the_learners_files():
-    made = groups.groups()
+    made = learners.groups()
     specs = learner_specs()
     assert made["budget"] == [name for name, spec in specs.items() if "budget" in spec.hyperparameters]
     assert {"raker", "arow", "bomkc_rbp"} <= set(made["bounded"])
     assert not {"omkc_dd", "norma_nu", "adamkl", "krls_ald", "lasvm"} & set(made["bounded"])
     assert made["yardsticks"] == [name for name, spec in specs.items() if spec.yardstick]
     assert not made.keys() & specs.keys()
-    assert list(groups.meanings()) == [*list(made)[:11], "omkc", "bomkc", "omkl"]
+    assert list(learners.meanings()) == [*list(made)[:11], "omkc", "bomkc", "omkl"]
 
 
 def test_of_data_with_the_same_examples_the_first_is_taken_with_a_note(tmp_path, monkeypatch):
@@ -309,6 +309,6 @@ def test_of_data_with_the_same_examples_the_first_is_taken_with_a_note(tmp_path,
 
 
 def test_what_the_groups_of_forms_promise_is_true_of_their_members():
-    stored, meanings = set(groups.groups()["budget"]), groups.meanings()
-    assert "dualsgd" in stored & set(groups.groups()["features"])
+    stored, meanings = set(learners.groups()["budget"]), learners.meanings()
+    assert "dualsgd" in stored & set(learners.groups()["features"])
     assert "no vectors" not in meanings["features"]
