@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from omkl import schema
-from omkl.errors import UserError, suggest
+from omkl.errors import UserError, shown, suggest
 from omkl.paths import conf_folder, extensions
 
 EXTENDED = ("algo", "data", "pool", "paper", "tuned")  # what a folder of OMKL_PATH may add to
@@ -162,12 +162,6 @@ def one_line(error: object) -> str:
     """Return an exception's text as one line, without the advice that Hydra appends."""
     lines = (line.strip() for line in str(error).splitlines())
     return " ".join(line for line in lines if line and not line.startswith("See http"))[:300]
-
-
-def shown(word: str) -> str:
-    """Return a word of the command for a message: printable, on one line, of at most 100 characters."""
-    text = word if word.isprintable() else repr(word)
-    return text if len(text) <= 100 else text[:97] + "..."
 
 
 def _plain_data(content: Any, path: Path) -> dict:

@@ -15,7 +15,6 @@ from difflib import get_close_matches
 from typing import Any
 
 from omkl.config import compose, domains
-from omkl.config.compose import shown
 from omkl.config.kernel_pools import PARTS
 from omkl.config.learners import (
     groups,
@@ -27,7 +26,7 @@ from omkl.config.learners import (
 )
 from omkl.config.parameters import parameters
 from omkl.config.settings_text import word_text
-from omkl.errors import UserError, suggest
+from omkl.errors import UserError, shown, suggest
 from omkl.schema import Check
 
 MOST_VALUES = 100_000

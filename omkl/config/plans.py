@@ -20,7 +20,7 @@ from omkl.config.learners import (
 )
 from omkl.config.parameters import parameters, texts
 from omkl.data.recipe import Preparation
-from omkl.errors import UserError, suggest
+from omkl.errors import UserError, shown, suggest
 from omkl.paths import store_folder
 from omkl.tasks import by_task, for_task
 
@@ -78,7 +78,7 @@ def yardsticks(request: Request, settings: tuple[Setting, ...], tasks: list[str]
         if name not in learner_names() or not learner_specs([name])[name].yardstick:
             fit = [known for known, other in learner_specs().items() if other.yardstick]
             near = suggest(name, fit) or f"; these are: {', '.join(fit)}"
-            given = compose.shown(f"yardsticks={name}")
+            given = shown(f"yardsticks={name}")
             raise UserError(f"{given} is not a yardstick{near}; yardsticks=[] means none")
     specs = learner_specs(names).values()
     taken = {_identity(setting) for setting in settings}

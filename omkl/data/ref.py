@@ -19,7 +19,7 @@ from omkl.data.formats import check_settings, data_name
 from omkl.data.prepare import parse, read_file
 from omkl.data.recipe import AS_IT_IS, Preparation, Recipe
 from omkl.data.registry import DataEntry, Form
-from omkl.errors import OmklError, UserError, show, suggest
+from omkl.errors import OmklError, UserError, shown, suggest
 from omkl.files import locked
 from omkl.paths import cache_folder, given
 
@@ -121,8 +121,7 @@ def find(spec: str, *, task: str = "classification", preparation: Preparation = 
     path = Path(os.path.expanduser(spec))
     if not os.path.isfile(path):
         near = suggest(spec, registry.names()) or "; `omkl list data` shows them"
-        shown = spec if spec.isprintable() and len(spec) <= 100 else show(spec)
-        raise UserError(f"data={shown}: neither a registered data set nor a file{near}")
+        raise UserError(f"{shown(f'data={spec}')}: neither a registered data set nor a file{near}")
     return OwnFile(spec, path, task, preparation)
 
 
