@@ -16,30 +16,32 @@ from omkl.data.arff_files import read_arff
 from omkl.data.data_files import COMPRESSION, is_compressed, only_member, open_binary
 from omkl.data.delimited import beginning, guessed, read_delimited
 from omkl.data.parse import Examples, dense, read_libsvm, read_npz
-from omkl.data.recipe import Preparation
-from omkl.data.tables import AS_MOST, Table, TableFormat, of_frame
+from omkl.data.recipe import AS_IT_IS, Preparation
+from omkl.data.tables import Table, TableFormat, of_frame
 from omkl.errors import UserError
 
 UNCERTAIN = (".txt", ".data")  # endings that say nothing: the first lines do
 OF_TABLES = tuple(key.name for key in fields(Preparation) if key.name != "index_base")
 _OF_TEXT = ("header", "delimiter")  # of these, those that are for delimited text alone
 _ENTRY = re.compile(r"(?:[0-9]+|qid):[^\s,;|]*")  # of a row of LIBSVM text
-ReadTable = Callable[[Path, TableFormat, int | None], Table]
-ReadRows = Callable[[Path, Preparation, int | None], Examples]
 
 
 @dataclass(frozen=True)
 class Format:
     """A format of users' files: what it is called, its endings, the settings it takes, and how it is read.
 
-    table: as named columns, rows: as numbered ones; one of them
+    read: takes a path, a preparation, and the most bytes that the file may hold
     """
 
     title: str
     endings: tuple[str, ...]
     settings: tuple[str, ...]
-    table: ReadTable | None = None
-    rows: ReadRows | None = None
+    read: Callable[[Path, Preparation, int | None], Table | Examples]
+
+    @property
+    def is_table(self) -> bool:
+        """Whether its columns have names, and one of them holds the labels."""
+        return "label" in self.settings
 
 
 def _read_parquet(path: Path, form: TableFormat, limit: int | None) -> Table:
@@ -67,14 +69,14 @@ def _read_npz(path: Path, preparation: Preparation, limit: int | None) -> Exampl
 
 
 _COLUMNS = tuple(key for key in OF_TABLES if key not in _OF_TEXT)
-CSV = Format("delimited text", (".csv",), OF_TABLES, table=read_delimited)
-LIBSVM = Format("LIBSVM text", (".libsvm", ".svm"), ("index_base",), rows=_read_libsvm)
+CSV = Format("delimited text", (".csv",), OF_TABLES, read_delimited)
+LIBSVM = Format("LIBSVM text", (".libsvm", ".svm"), ("index_base",), _read_libsvm)
 FORMATS = (
     CSV,
-    Format("delimited text", (".tsv",), OF_TABLES, table=partial(read_delimited, marks="\t,;|")),
-    Format("ARFF", (".arff",), _COLUMNS, table=read_arff),
-    Format("Parquet", (".parquet",), _COLUMNS, table=_read_parquet),
-    Format(".npz with X and y", (".npz",), (), rows=_read_npz),
+    Format("delimited text", (".tsv",), OF_TABLES, partial(read_delimited, marks="\t,;|")),
+    Format("ARFF", (".arff",), _COLUMNS, read_arff),
+    Format("Parquet", (".parquet",), _COLUMNS, _read_parquet),
+    Format(".npz with X and y", (".npz",), (), _read_npz),
     LIBSVM,
 )
 ENDINGS = {ending: own for own in FORMATS for ending in own.endings}
@@ -120,10 +122,12 @@ def _of_lines(path: Path) -> Format:
     return LIBSVM
 
 
-def read_table(path: Path, form: TableFormat = AS_MOST, limit: int | None = None) -> Table:
+def read_table(path: Path, preparation: Preparation = AS_IT_IS, limit: int | None = None) -> Table:
     """Return the columns of a file that is known to be a table, of delimited text if nothing else is said."""
-    read = ENDINGS.get(_ending(path), CSV).table or read_delimited
-    return read(path, form, limit)
+    own = ENDINGS.get(_ending(path), CSV)
+    table = (own if own.is_table else CSV).read(path, preparation, limit)
+    assert isinstance(table, Table)
+    return table
 
 
 def check_settings(spec: str, path: Path, preparation: Preparation) -> None:

@@ -63,11 +63,9 @@ def read_file(path: Path, task: str, preparation: Preparation) -> tuple[Dataset,
 
     Raises UserError that names file, line, column and what helps.
     """
-    own, limit = format_of(path), size_limit()
-    if own.table is not None:
-        return _of_table(own.table(path, preparation.form, limit), task, preparation)
-    assert own.rows is not None
-    examples = own.rows(path, preparation, limit)
+    examples = format_of(path).read(path, preparation, size_limit())
+    if isinstance(examples, Table):
+        return _of_table(examples, task, preparation)
     if examples.d == 0:
         raise UserError(f"{path}: no features in any example")
     y, classes = _labels(examples.labels, task, str(path))

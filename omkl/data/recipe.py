@@ -7,7 +7,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -21,19 +21,17 @@ from omkl.errors import UserError, show, suggest
 
 MOST_CATEGORIES = 1000
 _NUMBER = re.compile(r"[-+]?[0-9]+(?:[.,][0-9]+)?(?:[eE][-+]?[0-9]+)?")  # with a decimal point or comma
-_FORMAT = tuple(key.name for key in fields(TableFormat))
 
 
 @dataclass(frozen=True)
-class Preparation:
-    """What a user wants of a file, mostly of a table; the defaults change nothing.
+class Preparation(TableFormat):
+    """What a user wants of a file, mostly of a table, beside how it is written; the defaults change nothing.
 
     label: a column's name or number, None for the last    drop: columns to leave out
     missing: ``error``, ``drop`` the row (also for its label), or ``mean`` of the column
     categorical: ``error`` or ``onehot``
     scale: ``none``, ``minmax`` to [0, 1] or ``standard`` to mean 0 and deviation 1, over the whole table
     positive: the class that is +1 against all others, None: all classes as they are
-    header, delimiter, thousands, decimal, na: see `omkl.data.tables.TableFormat`
     index_base: of LIBSVM text, the index of the first column, 0 or 1; ``auto``: 0 if there is an index 0
     """
 
@@ -43,11 +41,6 @@ class Preparation:
     categorical: str = "error"
     scale: str = "none"
     positive: str | None = None
-    header: str = "auto"
-    delimiter: str = "auto"
-    thousands: str | None = None
-    decimal: str = "."
-    na: tuple[str, ...] | None = None
     index_base: str | int = "auto"
 
     @classmethod
@@ -61,14 +54,9 @@ class Preparation:
 
     def __post_init__(self) -> None:
         """Raise UserError for settings that contradict each other or cannot be."""
+        super().__post_init__()
         if self.index_base not in ("auto", 0, 1):
             raise UserError(f"index_base={show(self.index_base)}: must be auto, 0 or 1")
-        _ = self.form  # checks its part
-
-    @property
-    def form(self) -> TableFormat:
-        """How the table is written. Raises UserError for settings that contradict each other."""
-        return TableFormat(**{key: getattr(self, key) for key in _FORMAT})
 
     @property
     def words(self) -> str:
@@ -197,7 +185,7 @@ class Recipe:
             return (column.text[:, None] == np.array(known, object)).astype(float)
         values = column.numbers
         if values is None:
-            raise UserError(_no_number(column, table, self.preparation.form, new))
+            raise UserError(_no_number(column, table, self.preparation, new))
         _check_finite(column, table)
         if has_gaps:
             values = np.where(column.missing, self.means.get(name, math.nan), values)
@@ -253,7 +241,7 @@ def recipe_of(table: Table, preparation: Preparation) -> tuple[Recipe, list[str]
     for column in used:
         if column.distinct.numbers is None or (column.distinct.truth and preparation.categorical == "onehot"):
             if preparation.categorical == "onehot":
-                recipe.categories[column.name] = _categories(column, table, preparation.form)
+                recipe.categories[column.name] = _categories(column, table, preparation)
                 if kind := kind_of(recipe.categories[column.name]):
                     word = recipe.categories[column.name][0]
                     notes.append(f"column '{column.name}' holds {show(word)}, {kind}; each is a category")
@@ -318,7 +306,7 @@ def refuse_odd_targets(table: Table, recipe: Recipe) -> None:
     """Raise UserError where the label's column holds something else than numbers, with what helps."""
     column = next(column for column in table.columns if column.name == recipe.label)
     if column.numbers is None:
-        raise UserError(_no_number(column, table, recipe.preparation.form, target=True))
+        raise UserError(_no_number(column, table, recipe.preparation, target=True))
 
 
 def _no_number(

@@ -27,27 +27,24 @@ _OPEN = 16  # data sets that a process keeps open for the cells that others send
 Source = tuple[Form, list[Path]]  # a form, and its files in order; none where it is embedded or made
 
 
+@dataclass(frozen=True, eq=False)
 class DataRef(ABC):
     """A data set that is loaded when it is needed, at most once.
 
     name: as keys, cells and tables have it    word: as the user names it, a name or a path
-    prepared: how a user's table is prepared, as one types it
-    to_be_downloaded: whether a registered set is missing here and `load` may download it
-    Elsewhere, in a worker, it is `Given`: its numbers are mapped from the parsed copy, or come with it.
+    Elsewhere, in a worker, it is `Parsed`: its numbers are mapped from the parsed copy, or come with it.
     """
 
     name: str
     task: str
     word: str
-    prepared: str = ""
     is_registered: ClassVar[bool] = False
-    to_be_downloaded: bool = False
 
     def __str__(self) -> str:
         return self.word
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Given, (self.name, self.task, self.content_hash, self.copy or self.load())
+        return Parsed, (self.name, self.task, self.word, self.content_hash, self.copy or self.load())
 
     @property
     @abstractmethod
@@ -60,6 +57,16 @@ class DataRef(ABC):
 
         Raises UserError for data that are missing or broken, or other than registered.
         """
+
+    @property
+    def prepared(self) -> str:
+        """How a user's table is prepared, as one types it."""
+        return ""
+
+    @property
+    def to_be_downloaded(self) -> bool:
+        """Whether a registered set is missing here and `load` may download it."""
+        return False
 
     @property
     def content_hash(self) -> str:
@@ -117,44 +124,39 @@ def find(spec: str, *, task: str = "classification", preparation: Preparation = 
     task, preparation: of a file; a registered set has its own. Raises UserError where there is neither.
     """
     if registry.is_name(spec):
-        return Registered(registry.entry(spec))
+        return registered(spec)
     path = Path(os.path.expanduser(spec))
     if not os.path.isfile(path):
         near = suggest(spec, registry.names()) or "; `omkl list data` shows them"
         raise UserError(f"{shown(f'data={spec}')}: neither a registered data set nor a file{near}")
-    return OwnFile(spec, path, task, preparation)
+    return UserFile(data_name(path), task, spec, path, preparation)
 
 
 def registered(name: str) -> "Registered":
     """Return the data set of a registered name or alias. Raises UserError for an unknown one."""
-    return Registered(registry.entry(name))
+    entry = registry.entry(name)
+    return Registered(entry.name, entry.task, entry.name, entry)
 
 
 def from_json(content: Mapping[str, Any]) -> DataRef:
     """Return the data set of `DataRef.to_json`."""
     preparation = Preparation.from_json(content.get("preparation", {}))
     ref = find(content["data"], task=content.get("task", "classification"), preparation=preparation)
-    return ref.at(content["file"]) if isinstance(ref, Registered) and "file" in content else ref
+    return ref.read_from(content["file"]) if isinstance(ref, Registered) and "file" in content else ref
 
 
 # ------------------------------------------------------------------ a file, and data in memory
 
 
 @dataclass(frozen=True, eq=False)
-class OwnFile(DataRef):
+class UserFile(DataRef):
     """A file of the user's: LIBSVM text, .npz with X and y, or a table, with how it is prepared."""
 
-    word: str
     path: Path
-    task: str = "classification"
     preparation: Preparation = AS_IT_IS
 
     @property
-    def name(self) -> str:  # type: ignore[override]
-        return data_name(self.path)
-
-    @property
-    def prepared(self) -> str:  # type: ignore[override]
+    def prepared(self) -> str:
         return self.preparation.words
 
     @property
@@ -183,31 +185,25 @@ class OwnFile(DataRef):
 
 
 @dataclass(frozen=True, eq=False)
-class Given(DataRef):
+class Parsed(DataRef):
     """Data in memory, or in a parsed copy: from Python, or as they reach a worker.
 
     source: None where the data reach this process by `keep`
     """
 
-    name: str
-    task: str
     digest: str
     source: Dataset | Path | None
-
-    @property
-    def word(self) -> str:  # type: ignore[override]
-        return self.name
 
     @property
     def content_hash(self) -> str:
         return self.digest
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return Given, (self.name, self.task, self.digest, self.copy or self.source)
-
     @property
     def known(self) -> Dataset:
         return self.load()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Parsed, (self.name, self.task, self.word, self.digest, self.copy or self.source)
 
     @property
     def copy(self) -> Path | None:
@@ -251,9 +247,9 @@ def load(
     return find(spec, task=task, preparation=preparation).load(download)
 
 
-def of_dataset(dataset: Dataset) -> Given:
+def of_dataset(dataset: Dataset) -> Parsed:
     """Return data in memory as a data set that plans and cells take."""
-    return Given(dataset.name, dataset.task, dataset.content_hash, dataset)
+    return Parsed(dataset.name, dataset.task, dataset.name, dataset.content_hash, dataset)
 
 
 _open: "OrderedDict[tuple[str, str], Dataset]" = OrderedDict()
@@ -280,23 +276,11 @@ def _kept(dataset: Dataset, copy: Path) -> Dataset:
 
 @dataclass(frozen=True, eq=False)
 class Registered(DataRef):
-    """A data set of conf/data. source: files that the user gave for it (`at`); else they are searched for."""
+    """A data set of conf/data. source: the files that the user gave for it (`read_from`), if any."""
 
     entry: DataEntry
     source: Source | None = None
     is_registered = True
-
-    @property
-    def word(self) -> str:  # type: ignore[override]
-        return self.name
-
-    @property
-    def name(self) -> str:  # type: ignore[override]
-        return self.entry.name
-
-    @property
-    def task(self) -> str:  # type: ignore[override]
-        return self.entry.task
 
     @property
     def known(self) -> DataEntry:
@@ -328,7 +312,7 @@ class Registered(DataRef):
         place = files[0] if len(files) == 1 else files[0].parent if files else None
         return {"data": self.name} | ({"file": str(place.absolute())} if place else {})
 
-    def at(self, place: str | Path) -> "Registered":
+    def read_from(self, place: str | Path) -> "Registered":
         """Return the set read from a file of the user's; its content must be the registered one.
 
         place: the set's file in any of its formats, under any name, or a folder that holds the set's files
@@ -376,7 +360,7 @@ class Registered(DataRef):
         return any(map(_downloadable, self.entry.forms))
 
     @property
-    def to_be_downloaded(self) -> bool:  # type: ignore[override]
+    def to_be_downloaded(self) -> bool:
         mirror = data_files.setting("OMKL_MIRROR")  # one that is a folder needs no network
         allowed = bool(mirror and "://" not in mirror) or not data_files.offline()
         return allowed and self.is_downloadable and self._locate() is None

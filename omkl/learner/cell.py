@@ -90,10 +90,11 @@ class Cell:
 
 def detach(cell: Cell) -> "tuple[Cell, Dataset]":
     """Return a cell that names its data by content only, and the data: for a worker without our files."""
-    from omkl.data.ref import Given
+    from omkl.data.ref import Parsed
 
-    bare = Given(cell.data.name, cell.data.task, cell.data.content_hash, None)
-    return dataclasses.replace(cell, data=bare), dataclasses.replace(cell.data.load(), path=None)
+    data = cell.data
+    bare = Parsed(data.name, data.task, data.word, data.content_hash, None)
+    return dataclasses.replace(cell, data=bare), dataclasses.replace(data.load(), path=None)
 
 
 def check_memory(cell: Cell) -> None:

@@ -192,7 +192,7 @@ def _given(paper: Paper, selection: Selection) -> dict[str, DataRef | str]:
                 f"{''.join(f', or for {other}' for other in paper.unavailable)}"
                 f"{suggest(name, [*paper.unavailable, *registry.names()])}"
             ) from None
-        given[name] = ref.at(path)
+        given[name] = ref.read_from(path)
     return given
 
 

@@ -15,10 +15,10 @@ from omkl.config.domains import rounds_of
 from omkl.config.learners import check_classes
 from omkl.data.data_files import size_limit
 from omkl.data.dataset import MANY, Dataset, warn_of_offsets
-from omkl.data.formats import format_of, read_table
+from omkl.data.formats import Format, format_of, read_table
 from omkl.data.labels import MOST_LISTED, distinct, finder, listed, printable, targets
-from omkl.data.parse import dense, read_libsvm
-from omkl.data.recipe import Recipe
+from omkl.data.parse import Examples, dense
+from omkl.data.recipe import Preparation, Recipe
 from omkl.engine.stream import make_stream
 from omkl.errors import UserError, show, suggest
 from omkl.learner import model_file
@@ -158,20 +158,20 @@ def rows_of(model: Model, path: Path, labelled: bool) -> Rows:
     recipe = Recipe.from_json(about["recipe"]) if about.get("recipe") else None
     notes: list[str] = []
     if recipe is not None:
-        table = read_table(path, recipe.preparation.form, size_limit())
+        table = read_table(path, recipe.preparation, size_limit())
         X, labels, kept = recipe.apply(table, new=True, labelled=labelled)
         count = len(table.columns[0].text)
         notes += [*table.notes, *recipe.unseen(table, kept)]
         examples = dense(X, np.empty(len(kept)) if labels is None else labels)
         there = labels is not None
-    elif format_of(path).table:
+    elif (own := format_of(path)).is_table:
         raise UserError(
             f"{path} is a table; the model was trained on {about.get('data') or 'other data'}, not on one"
         )
     else:
-        examples, there = read_libsvm([path], size_limit(), None), True
+        examples, there = _rows(own, path, "auto"), True
         if examples.base > (base := about.get("index_base", 1)):
-            examples = read_libsvm([path], size_limit(), base)
+            examples = _rows(own, path, base)
         elif examples.base < base:
             raise UserError(
                 f"{path}: an index is 0, but the columns of the model's data count from 1; train it on data "
@@ -192,6 +192,12 @@ def rows_of(model: Model, path: Path, labelled: bool) -> Rows:
     if doubts:
         notes.append(f"{path}: {'; '.join(doubts)}")
     return Rows(examples.indptr, examples.indices, examples.values, y, kept + 1, count, tuple(notes))
+
+
+def _rows(own: Format, path: Path, base: str | int) -> Examples:
+    examples = own.read(path, Preparation(index_base=base), size_limit())
+    assert isinstance(examples, Examples)
+    return examples
 
 
 def _labels(labels: np.ndarray, model: Model, path: Path, strict: bool) -> tuple[np.ndarray, list[str]]:

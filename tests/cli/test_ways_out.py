@@ -124,9 +124,9 @@ def test_a_file_that_is_not_the_set_is_refused(mine, tmp_path, capsys):
 def test_what_several_files_make_is_given_as_a_folder(tmp_path):
     (tmp_path / "one").write_text("1 1:1\n")
     with pytest.raises(UserError, match=r"a9a is read from a9a \+ a9a.t; name a folder"):
-        registered("a9a").at(tmp_path / "one")
+        registered("a9a").read_from(tmp_path / "one")
     with pytest.raises(UserError, match="drift is not read from files"):
-        registered("drift").at(tmp_path / "one")
+        registered("drift").read_from(tmp_path / "one")
 
 
 def test_what_stands_in_for_a_set_that_cannot_be_had_is_compared_under_its_name(tmp_path, capsys):

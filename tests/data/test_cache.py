@@ -105,7 +105,7 @@ def test_torn_copies_are_noticed_and_made_again(source):
         d.path.unlink()  # another file in its place: cutting the mapped one itself would be a bus error
         d.path.write_bytes(content)
         with pytest.raises(OmklError, match="the same command parses the source again"):
-            ref.Given(d.name, d.task, d.content_hash, d.path).load()
+            ref.Parsed(d.name, d.task, d.name, d.content_hash, d.path).load()
         with pytest.warns(UserWarning, match="it is deleted and the source is parsed again"):
             assert same(data.load(str(source)), d)
         assert d.path.read_bytes() == whole

@@ -51,7 +51,7 @@ def test_every_kind_of_compression(tmp_path, ending):
     for name in (f"my.csv{ending}", f"MY.CSV{ending.upper()}", f"my{ending}"):
         path = tmp_path / name
         path.write_bytes(PACKERS[ending](TABLE))
-        assert format_of(path).table
+        assert format_of(path).is_table
         dataset = load(str(path))
         assert (dataset.content_hash, dataset.name.lower()) == (expected, "my")
     assert data_name(f"x.arff{ending}") == "x"

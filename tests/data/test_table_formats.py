@@ -11,7 +11,6 @@ from omkl.data.delimited import layout
 from omkl.data.formats import format_of, read_table
 from omkl.data.prepare import read_file
 from omkl.data.recipe import Preparation, Recipe, recipe_of
-from omkl.data.tables import TableFormat
 from omkl.errors import UserError
 
 DRAWN = random.Random(7)
@@ -41,7 +40,7 @@ def made(path, **wanted):
 
 
 def columns(path, **wanted):
-    return [column.name for column in read_table(path, TableFormat(**wanted)).columns]
+    return [column.name for column in read_table(path, Preparation(**wanted)).columns]
 
 
 HEADERS = {  # first line: whether auto takes it as names, and whether a note says so
@@ -67,7 +66,7 @@ def test_whether_the_first_line_names_the_columns(path, first):
     assert [said in note for note in table.notes] == ([True] if noted else [])
     assert columns(path, header="no") == ["1", "2", "3", "4"]
     assert columns(path, header="yes") == first.split(",")
-    assert read_table(path, TableFormat(header="yes")).notes == ()
+    assert read_table(path, Preparation(header="yes")).notes == ()
 
 
 def test_numbers_that_may_be_names_or_a_row_are_a_row_with_a_note(path):
@@ -94,7 +93,7 @@ def test_words_that_are_values_of_their_columns_are_a_row(path):
         table = read_table(write(path, first, words))
         assert (table.named, len(table.notes)) == (True, notes)
     with pytest.raises(UserError, match=r"my\.csv:1: two columns are named 'x'; rename one$"):
-        read_table(write(path, "x,x,no", words), TableFormat(header="yes"))
+        read_table(write(path, "x,x,no", words), Preparation(header="yes"))
     with pytest.raises(UserError, match=r"two columns are named 'q'; rename one, or set header=no if"):
         read_table(write(path, "q,q,no", words))
 
@@ -136,7 +135,7 @@ def test_the_index_that_pandas_writes(path):
         plain = made(write(path.with_name("plain.csv"), "a,b,c,y"))
         assert made(path, drop=("column 1",)).content_hash == plain.content_hash
     path.write_text(",1,2\n,1.5,0\n,2.5,1\n")
-    assert "" in read_table(path, TableFormat(header="no")).columns[0].text
+    assert "" in read_table(path, Preparation(header="no")).columns[0].text
 
 
 @pytest.mark.parametrize(
@@ -179,7 +178,7 @@ def test_the_same_table_under_other_endings(path, name, content):
             continue
         other = path.with_name(name)
         other.write_text(text.replace("\t", mark))
-        assert format_of(other).table
+        assert format_of(other).is_table
         assert load(str(other)).content_hash == plain.content_hash
     assert load(str(other)).name == name.partition(".")[0]
 
@@ -190,7 +189,7 @@ def test_the_same_table_under_other_endings(path, name, content):
 def test_libsvm_text_stays_libsvm_text(tmp_path, text):
     for name in ("my.txt", "my.data", "my"):
         (tmp_path / name).write_text(text)
-        assert not format_of(tmp_path / name).table
+        assert not format_of(tmp_path / name).is_table
 
 
 def test_lines_are_counted_as_an_editor_counts_them(path):
@@ -328,21 +327,21 @@ def test_which_words_are_gaps(path):
 def test_a_recipe_reads_other_files_in_the_same_way(path, tmp_path):
     write(path, "", [["1.234,5", "7", "red"], ["2,5", "n.v.", "blue"]], ";")
     wanted = Preparation(thousands=".", decimal=",", na=("n.v.",), missing="mean")
-    table = read_table(path, wanted.form)
+    table = read_table(path, wanted)
     own, _ = recipe_of(table, wanted)
     assert (own.preparation.header, own.columns, own.label) == ("no", ("1", "2"), "3")
     own = Recipe.from_json(own.to_json())
     new = write(tmp_path / "new.csv", "", [["3.000", "8"], ["0,5", "n.v."]], "\t")
-    X, labels, _ = own.apply(read_table(new, own.preparation.form), new=True)
+    X, labels, _ = own.apply(read_table(new, own.preparation), new=True)
     assert (X.tolist(), labels) == ([[3000, 8], [0.5, 7]], None)
     write(new, "", [["3.5", "8"]], "\t")
     with pytest.raises(
         UserError, match=r"new\.csv:1: column '1' holds '3.5', which is no number in the nota"
     ):
-        own.apply(read_table(new, own.preparation.form), new=True)
+        own.apply(read_table(new, own.preparation), new=True)
     names, _ = recipe_of(read_table(write(path, "0,1,2,3")), Preparation())
     one = write(new, "0,1,2,3", ROWS[:1])  # too few rows for auto
-    assert names.apply(read_table(one, names.preparation.form), new=True)[0].shape == (1, 3)
+    assert names.apply(read_table(one, names.preparation), new=True)[0].shape == (1, 3)
     old = names.to_json()
     for key in ("header", "delimiter", "thousands", "decimal", "na", "index_base"):
         del old["preparation"][key]
@@ -409,7 +408,7 @@ def test_settings_of_other_kinds_of_files(tmp_path):
         load(str(libsvm), preparation=Preparation(header="yes", delimiter="\t", label="1"))
     with pytest.raises(
         UserError,
-        match=r"label=1 na=x is for delimited text or ARFF or Parquet \(\.csv, \.tsv, \.arff, \.parquet\)",
+        match=r"na=x label=1 is for delimited text or ARFF or Parquet \(\.csv, \.tsv, \.arff, \.parquet\)",
     ):
         load(str(libsvm), preparation=Preparation(label="1", na=("x",)))
     pytest.importorskip("pyarrow")
@@ -419,7 +418,7 @@ def test_settings_of_other_kinds_of_files(tmp_path):
     frame.to_parquet(tmp_path / "my.parquet")
     with pytest.raises(UserError, match=r"header=no is for delimited text"):
         load(str(tmp_path / "my.parquet"), preparation=Preparation(header="no"))
-    table = read_table(tmp_path / "my.parquet", TableFormat(na=("-999", "x"), decimal=","))
+    table = read_table(tmp_path / "my.parquet", Preparation(na=("-999", "x"), decimal=","))
     assert [column.missing.tolist() for column in table.columns] == [
         [False, True],
         [False, True],

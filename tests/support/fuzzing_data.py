@@ -62,7 +62,7 @@ class Libsvm(Target):
         from omkl.data.recipe import Preparation
 
         self.path.write_bytes(data)
-        rows = LIBSVM.rows(self.path, Preparation(index_base=len(data) % 2), None)
+        rows = LIBSVM.read(self.path, Preparation(index_base=len(data) % 2), None)
         check_rows(rows, rows.labels)
         if len(data) % 2:
             class_numbers(rows.labels, None, "here")
