@@ -68,32 +68,32 @@ class DataRef(ABC):
         """Whether a registered set is missing here and `load` may download it."""
         return False
 
-    @property
+    @cached_property
     def content_hash(self) -> str:
         """The hash of the numbers, see `omkl.data.content_hash`."""
         return self.known.content_hash
 
-    @property
+    @cached_property
     def T(self) -> int:
         """Number of examples."""
         return self.known.T
 
-    @property
+    @cached_property
     def d(self) -> int:
         """Number of features."""
         return self.known.d
 
-    @property
+    @cached_property
     def nnz(self) -> int:
         """Number of values other than 0."""
         return self.known.nnz
 
-    @property
+    @cached_property
     def classes(self) -> tuple[str, ...] | None:
         """The names of the classes in the order of their numbers, where they have any."""
         return self.known.classes
 
-    @property
+    @cached_property
     def n_classes(self) -> int:
         """Number of classes; 2 for other tasks, too."""
         return self.known.n_classes
@@ -194,7 +194,7 @@ class Parsed(DataRef):
     digest: str
     source: Dataset | Path | None
 
-    @property
+    @cached_property
     def content_hash(self) -> str:
         return self.digest
 
