@@ -14,7 +14,7 @@ from typing import Any, cast
 
 from omkl import schema
 from omkl.errors import UserError, shown, suggest
-from omkl.paths import conf_folder, extensions
+from omkl.paths import conf_folder, extensions, listed
 
 EXTENDED = ("algo", "data", "pool", "paper", "tuned")  # what a folder of OMKL_PATH may add to
 _NAME = re.compile(r"[A-Za-z]\w*", re.ASCII)
@@ -26,7 +26,7 @@ def options(group: str) -> list[str]:
 
     Raises UserError for a file whose name is not a plain word.
     """
-    paths = [path for folder in folders(group) for path in folder.glob("*.yaml") if path.name[0] not in "._"]
+    paths = [path for home in folders(group) for path in listed(home, "*.yaml") if path.name[0] not in "._"]
     for path in paths:
         if not is_plain(path.stem):
             raise UserError(f"{path}: the name must be letters, digits and '_', and start with a letter")

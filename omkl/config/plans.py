@@ -73,16 +73,17 @@ def settings(
 
 def yardsticks(request: Request, settings: tuple[Setting, ...], tasks: list[str]) -> tuple[Setting, ...]:
     """Return the yardsticks with their defaults, without those that are among the settings already."""
-    names = request.names("yardsticks", learner_names())
+    learners = learner_names()
+    names = request.names("yardsticks", learners)
+    specs = learner_specs(name for name in names if name in learners)
     for name in names:
-        if name not in learner_names() or not learner_specs([name])[name].yardstick:
+        if name not in specs or not specs[name].yardstick:
             fit = [known for known, other in learner_specs().items() if other.yardstick]
             near = suggest(name, fit) or f"; these are: {', '.join(fit)}"
             given = shown(f"yardsticks={name}")
             raise UserError(f"{given} is not a yardstick{near}; yardsticks=[] means none")
-    specs = learner_specs(names).values()
     taken = {_identity(setting) for setting in settings}
-    own = (setting for spec in specs for setting in _by_task(spec, spec.defaults, None, tasks))
+    own = (setting for spec in specs.values() for setting in _by_task(spec, spec.defaults, None, tasks))
     return tuple(setting for setting in own if _identity(setting) not in taken)
 
 
