@@ -119,11 +119,12 @@ def check_data(cells: Collection[Cell]) -> None:
     And as `DataRef.load` does.
     """
     checked = set()
-    for cell in cells:
-        if (which := (id(cell.params), id(cell.pool), cell.data.content_hash)) in checked:
+    for cell in {(id(cell.params), id(cell.pool), cell.data.content_hash): cell for cell in cells}.values():
+        grows = growth((cell.kernel_pool or {"kernels": []})["kernels"])
+        if (cell.data.content_hash, grows) in checked:
             continue
-        checked.add(which)
-        dataset, grows = cell.data.load(), growth((cell.kernel_pool or {"kernels": []})["kernels"])
+        checked.add((cell.data.content_hash, grows))
+        dataset = cell.data.load()
         try:
             check_rows(grows, dataset.indptr, dataset.values, dataset.T)
         except ValueError as error:
