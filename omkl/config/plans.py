@@ -19,6 +19,7 @@ from omkl.config.learners import (
     learner_specs,
 )
 from omkl.config.parameters import parameters, texts
+from omkl.config.settings_text import identity
 from omkl.data.recipe import Preparation
 from omkl.errors import UserError, shown, suggest
 from omkl.paths import store_folder
@@ -54,6 +55,11 @@ class Setting:
         pool = self.kernel_pool
         return pool["kernels"] if pool else []
 
+    @property
+    def identity(self) -> str:
+        """What makes two settings for the same data the same."""
+        return identity(self.learner, self.params, self.pool)
+
     def fits(self, task: str) -> bool:
         """Whether it is for data of this task."""
         return self.task is None or self.task == task
@@ -67,7 +73,7 @@ def settings(
     axes = {name: _axis(name, override, specs) for name, override in parts.items()}
     chosen, swept = _pools(request, specs)
     swept += [f"algo.{name}" for name, axis in axes.items() if max(map(len, axis.values())) > 1]
-    distinct = {_identity(setting): setting for setting in _grid(specs, axes, chosen, tasks)}
+    distinct = {(setting.identity, setting.task): setting for setting in _grid(specs, axes, chosen, tasks)}
     return tuple(distinct.values()), swept
 
 
@@ -82,9 +88,9 @@ def yardsticks(request: Request, settings: tuple[Setting, ...], tasks: list[str]
             near = suggest(name, fit) or f"; these are: {', '.join(fit)}"
             given = shown(f"yardsticks={name}")
             raise UserError(f"{given} is not a yardstick{near}; yardsticks=[] means none")
-    taken = {_identity(setting) for setting in settings}
+    taken = {(setting.identity, setting.task) for setting in settings}
     own = (setting for spec in specs.values() for setting in _by_task(spec, spec.defaults, None, tasks))
-    return tuple(setting for setting in own if _identity(setting) not in taken)
+    return tuple(setting for setting in own if (setting.identity, setting.task) not in taken)
 
 
 def _learners(request: Request, specs: list[LearnerSpec]) -> tuple[list[LearnerSpec], dict[str, Override]]:
@@ -186,12 +192,6 @@ def _by_task(spec: LearnerSpec, params: dict, pool: dict | None, tasks: list[str
     several = len(fit) > 1 and any(map(by_task, params.values()))
     for task in fit if several else fit[:1]:
         yield Setting(spec.name, for_task(params, task), pool, task if several else None)
-
-
-def _identity(setting: Setting) -> str:
-    """Return what makes two settings the same; a pool's name does not count."""
-    pool = setting.pool and (setting.pool["normalise"], setting.pool["kernels"])
-    return repr((setting.learner, setting.params, pool, setting.task))
 
 
 # ------------------------------------------------------------------ plans

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from omkl.config.settings_text import params_text
+from omkl.config.settings_text import identity, params_text
 from omkl.reports.expected import Expected
 from omkl.tasks import for_task
 
@@ -47,15 +47,6 @@ class Row:
         """Return the row of an omkl.config.Setting."""
         pool = setting.pool["name"] if setting.pool else None
         return cls(data, order, setting.learner, dict(setting.params), pool, is_yardstick, task, **more)
-
-
-def identity(learner: str, params: Mapping[str, Any], pool: Mapping[str, Any] | None) -> str:
-    """Return what makes two settings the same: learner, hyperparameters, and what the pool holds.
-
-    As in the cell's key, the pool's name does not count.
-    """
-    kernels = {"normalise": pool["normalise"], "kernels": pool["kernels"]} if pool else None
-    return json.dumps([learner, params, kernels], sort_keys=True)
 
 
 def identities(cells: Mapping[str, Iterable[Any]]) -> Iterator[str]:

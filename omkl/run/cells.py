@@ -6,7 +6,6 @@ seed and repetitions. It becomes a number before a cell's key is formed, so the 
 ``algo.budget=443``.
 """
 
-import json
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
@@ -80,7 +79,9 @@ def expand(
             spec.check_data(setting.params, data.task, data.word)
             check_classes(spec, data.word, data.n_classes)
             params = {
-                key: budgets[data.content_hash, _text(_matched(value, setting))] if to_match(value) else value
+                key: budgets[data.content_hash, _matched(value, setting).identity]
+                if to_match(value)
+                else value
                 for key, value in setting.params.items()
             }
             if spec.budget and params[spec.budget] > data.T:
@@ -154,7 +155,7 @@ def sizes(plan: Plan, run: Callable[[Plan], Any] | None = None) -> dict[tuple[st
     others = [_matched(value, setting) for value, setting in values if to_match(value)]
     if not others:
         return {}
-    distinct = {_text(other): other for other in others}
+    distinct = {other.identity: other for other in others}
     matching = replace(plan, settings=tuple(distinct.values()), yardsticks=(), swept=())
     if run is not None:
         outcome = run(matching)
@@ -186,8 +187,3 @@ def sizes(plan: Plan, run: Callable[[Plan], Any] | None = None) -> dict[tuple[st
 def _matched(budget: dict[str, Any], setting: Setting) -> Setting:
     """Return the learner that a setting's budget matches, on the setting's own pool."""
     return Setting(budget["match"], matched_params(budget), setting.pool)
-
-
-def _text(setting: Setting) -> str:
-    pool = setting.pool and {key: setting.pool[key] for key in ("normalise", "kernels")}
-    return json.dumps([setting.learner, setting.params, pool], sort_keys=True)
