@@ -205,9 +205,12 @@ class Parsed(DataRef):
     def __reduce__(self) -> tuple[Any, ...]:
         return Parsed, (self.name, self.task, self.word, self.digest, self.copy or self.source)
 
-    @property
-    def copy(self) -> Path | None:
-        return self.source.path if isinstance(self.source, Dataset) else self.source
+    @cached_property
+    def copy(self) -> Path | None:  # type: ignore[override]
+        if not isinstance(self.source, Dataset) or self.source.path:
+            return self.source.path if isinstance(self.source, Dataset) else self.source
+        copy = cache.path_in_memory(self.name, self.task, self.digest)
+        return copy if cache.read_or_none(copy) else cache.write(self.source, copy)
 
     def load(self, download: bool = True) -> Dataset:
         if isinstance(self.source, Dataset):

@@ -98,6 +98,9 @@ def test_data_in_memory_make_the_cells_of_a_file(tmp_path, jobs):
     first = run_plan(plan(words, data=[own]), jobs=jobs, progress=False)
     assert (first.ran, set(first.cells["data"])) == (3, {"my"})
     assert run_plan(plan([*words, "data=my.csv"]), progress=False).reused == 3
+    text = pickle.dumps(own)
+    assert len(text) < 1000  # each cell that is sent to a worker has it
+    assert np.array_equal(pickle.loads(text).load().values, own.load().values)
 
 
 def test_what_the_store_holds_needs_no_data(shared_data, tmp_path, monkeypatch, capsys):
