@@ -17,7 +17,7 @@ from omkl.executors import Executor, Failure, leftovers
 from omkl.learner.cell import Cell, check_memory, run_cell, warm_up
 from omkl.resources.state import may_share
 from omkl.run.cells import check_data, expand, older_keys
-from omkl.run.others import Taken, in_own_order, taken_text, unless_finished
+from omkl.run.others import TAKEN, in_own_order, taken_text, unless_finished
 from omkl.run.progress import Bar
 from omkl.store import provenance
 from omkl.store.fields import KEYED, OBJECTS
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
 LONG_CELL = 10.0  # seconds of a cell from which on it is worth a hint that threads can share it
 PART = 0.5  # of the time that is left: from here on a cell is a good part of it
-TAKEN = "taken"  # the status of a cell that another run has finished
 SMALL_WORK = 3.0  # seconds of work below which starting workers (2 s) costs more than it saves
 
 
@@ -236,7 +235,7 @@ def run_cells(
     ):
         for cell, outcome in outcomes:
             bar.finished(cell)
-            if isinstance(outcome, Taken):
+            if outcome == TAKEN:
                 yield {"key": cell.key, "status": TAKEN}
                 continue
             prepared = {"prepared": cell.data.prepared} if cell.data.prepared else {}
