@@ -58,3 +58,9 @@ def show(value: Any) -> str:
         return {None: "null", True: "true", False: "false"}[value]
     text = repr(value)
     return text if len(text) <= 60 else text[:57] + "..."
+
+
+def shown(word: str) -> str:
+    """Return a word of the command for a message: printable, on one line, of at most 100 characters."""
+    text = word if word.isprintable() else repr(word)
+    return text if len(text) <= 100 else text[:97] + "..."

@@ -304,17 +304,18 @@ def record(kind: Any, content: Any, where: object, **more: Any) -> Any:
 
     Fields are texts, whole numbers, finite numbers, ``tuple`` (a list), ``dict`` (names to values) or such
     dataclasses; of a dataclass with one required field that field alone may be written. Null is refused: None
-    is only the default of a field. Raises UserError for a key or value that is not right.
+    is only the default of a field. Raises UserError for a key or value that is not right, and for what the
+    dataclass itself refuses.
     """
     try:
         return _record(kind, content, more)
-    except ValueError as error:
+    except (ValueError, UserError) as error:
         raise UserError(f"{where}: {error}") from None
 
 
 def _record(kind: Any, content: Any, more: Mapping[str, Any]) -> Any:
     own = {field.name: field for field in fields(kind) if field.name not in more}
-    required = [name for name, field in own.items() if field.default is MISSING]
+    required = [n for n, field in own.items() if field.default is field.default_factory is MISSING]
     if isinstance(content, str) and len(required) == 1:
         content = {required[0]: content}
     checks = {name: partial(_of_type, field.type) for name, field in own.items()}

@@ -115,7 +115,7 @@ def _command(number: int, line: str) -> Command | None:
 def missing(command: Command) -> str:
     """Return what this machine lacks to run a command, or an empty string."""
     from omkl.config import plan
-    from omkl.data import registry, status
+    from omkl.data import registered, registry
     from omkl.paths import extended
 
     program, *words = [word for word in command.words if not word.startswith("-")]
@@ -129,12 +129,12 @@ def missing(command: Command) -> str:
         settings = [word for word in words if "=" in word]
         named = [Path(folder).resolve() for option, folder in pairwise(command.words) if option == "--with"]
         with extended(named):
-            names = list(plan(settings, sweep=kind in ("sweep", "figure")).data)
+            names = [ref.word for ref in plan(settings, sweep=kind in ("sweep", "figure")).data]
         if "order=authors" in words and not os.environ.get("OMKL_DATA"):
             return "the authors' orders"
     elif kind == "data":
         names = [word for word in words if registry.is_name(word)]
-    absent = [name for name in names if registry.is_name(name) and status(name).state == "missing"]
+    absent = [name for name in names if registry.is_name(name) and registered(name).state == "missing"]
     return ", ".join(absent)
 
 

@@ -15,7 +15,7 @@ from hooks.tables import markdown, results_of
 from omkl.algorithms import function
 from omkl.config import learner_specs
 from omkl.config.learners import LearnerSpec
-from omkl.config.search import texts
+from omkl.config.parameters import texts
 from omkl.config.settings_text import value_text
 from omkl.estimators.arguments import class_name
 

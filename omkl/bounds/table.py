@@ -27,9 +27,9 @@ def bounded(plan: "Plan") -> "Plan":
         if function_of(learner_spec(setting.learner)) is None:
             known = [name for name, spec in learner_specs().items() if function_of(spec)]
             raise UserError(f"algo={setting.learner} has no mistake bound; these have: {', '.join(known)}")
-    for name, classes in plan.classes.items():
-        if len(classes) > 2:
-            raise UserError(f"data={name} has {len(classes)} classes; the theorems are for two")
+    for ref in plan.data:
+        if ref.n_classes > 2:
+            raise UserError(f"data={ref.name} has {ref.n_classes} classes; the theorems are for two")
     return dataclasses.replace(plan, yardsticks=())
 
 
@@ -56,13 +56,12 @@ def evaluate(plan: "Plan", cells: "pd.DataFrame", rows: int = ROWS) -> list[dict
     ratio (bound / mean), kernel, reps, asked (repetitions), gap (largest relative duality gap of the
     learner's batch solutions), notes.
     """
-    import omkl.data
     from omkl.config import learner_spec
     from omkl.run.cells import expand
 
     evaluated = []
-    for name in plan.data:
-        dataset = omkl.data.load(name)
+    for ref in plan.data:
+        dataset = ref.load()
         batches: dict[str, Batch] = {}
         for setting in plan.settings:
             spec = learner_spec(setting.learner)
@@ -73,7 +72,7 @@ def evaluate(plan: "Plan", cells: "pd.DataFrame", rows: int = ROWS) -> list[dict
             if same not in batches:
                 batches[same] = Batch(dataset, pool, rows)
             case = Case(batches[same])
-            own = expand(dataclasses.replace(plan, data=(name,), settings=(setting,)))
+            own = expand(dataclasses.replace(plan, data=(ref,), settings=(setting,)))
             finished = cells[cells["key"].isin([cell.key for cell in own])].drop_duplicates("key")
             names = [key for key in inspect.signature(bound_of).parameters if key != "case"]
             for bound in bound_of(case, **{key: setting.params[key] for key in names}):

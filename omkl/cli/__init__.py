@@ -13,7 +13,6 @@ import warnings
 from collections.abc import Sequence
 from typing import Any
 
-from omkl.cli.dry_run import described
 from omkl.cli.messages import (
     FAILED,
     INTERRUPTED,
@@ -122,7 +121,7 @@ def _run_command(argv: list[str]) -> int:
         raise UserError(f"omkl {args.command} takes no {words[0]!r}; see `{args.parser.prog} --help`")
     args.line = shlex.join(["omkl", *argv])
     wide = getattr(args, "wide", True)
-    with safe_children(), extended(args.folders), fitted(wide), described(args):
+    with safe_children(), extended(args.folders), fitted(wide):
         return args.does(args, words)
 
 

@@ -99,10 +99,10 @@ def figure(args: Namespace, words: list[str]) -> int:
         measure_named(names[0])
         words = [word for word in words if word not in given]
     plan = make_plan(words, sweep=True)
-    tasks = dict.fromkeys(map(plan.task_of, plan.data))
+    tasks = dict.fromkeys(ref.task for ref in plan.data)
     if args.kind == "confusion" and "classification" not in tasks:
         text = f"a confusion matrix needs a classification, and the task is {' and '.join(tasks)}"
-        raise UserError(f"data={','.join(plan.data)}: {text}")
+        raise UserError(f"data={','.join(map(str, plan.data))}: {text}")
     planned = expand(plan)
     keys = {cell.key for cell in planned}
     store = Store(plan.store)
@@ -188,17 +188,17 @@ def bench(args: Namespace, words: list[str]) -> int:
     """Measure the engine on this machine, against np.exp and the naive twin."""
     import json
 
-    from omkl.run import bench, bench_compare
+    from omkl.run import bench
 
-    older = bench_compare.read(args.compare) if args.compare else None  # a bad file fails before any work
+    older = bench.read_earlier(args.compare) if args.compare else None  # a bad file fails before any work
     measured = bench.measure(args.long)
     if older is not None:
-        measured["compared"] = bench_compare.compare(older, measured)
+        measured["compared"] = bench.compare(older, measured)
     if args.format == "json":
         emit(json.dumps(measured, indent=1) + "\n")
     else:
         emit(bench.render(measured))
-        emit("" if older is None else "\n" + bench_compare.render(measured["compared"]))
+        emit("" if older is None else "\n" + bench.render_compared(measured["compared"]))
     return OK
 
 
@@ -206,7 +206,8 @@ def selection_of(args: Namespace, words: list[str]) -> "Selection":
     """Return the part of a paper's tables, figures or claims that the options choose."""
     from omkl.papers import Selection
 
-    return Selection(args.reps, args.data, args.algo, args.quick, tuple(words), args.full)
+    dry = getattr(args, "dry_run", False)
+    return Selection(args.reps, args.data, args.algo, args.quick, tuple(words), args.full, dry)
 
 
 def _plans(paper: "Paper", items: "Iterable[Item]", args: Namespace, words: list[str]) -> "list[Plan]":

@@ -2,7 +2,6 @@
 
 import json
 from argparse import Namespace
-from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 from omkl.cli.messages import OK, emit, say
@@ -16,19 +15,8 @@ if TYPE_CHECKING:
 LEAST = ("least", "most", "from", "settings")  # columns that a narrow terminal leaves out first
 
 
-def described(args: Namespace) -> AbstractContextManager[None]:
-    """Return the context of a command; that of a dry run downloads nothing."""
-    if not getattr(args, "dry_run", False):
-        return nullcontext()
-    import omkl.data
-
-    return omkl.data.described()
-
-
 def dry_run(plans: "list[Plan]", args: Namespace) -> int:
     """Print the cells of these plans, how many are done, and an estimate of time and memory."""
-    import omkl.data
-    from omkl.data import registry
     from omkl.run.estimate import estimate
 
     if not plans:
@@ -46,9 +34,8 @@ def dry_run(plans: "list[Plan]", args: Namespace) -> int:
         return OK
     emit(plain_table.render([*map(_shown, made.rows)], fmt, LEAST))
     emit("\n" + "".join(f"{line}\n" for line in _lines(made)))
-    names = dict.fromkeys(name for plan in plans for name in plan.data if registry.is_name(name))
-    if missing := [name for name in names if omkl.data.status(name).state == "missing"]:
-        say(f"to be downloaded first, estimated from the registered size: {', '.join(missing)}")
+    if names := dict.fromkeys(ref.name for plan in plans for ref in plan.data if ref.to_be_downloaded):
+        say(f"to be downloaded first, estimated from the registered size: {', '.join(names)}")
     for learner in dict.fromkeys(made.assumed):
         say(f"a budget must match the size of {learner}, which is not known yet: its cells may be done")
     return OK

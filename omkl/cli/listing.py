@@ -3,12 +3,15 @@
 import json
 import os
 from argparse import Namespace
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any
 
 from omkl.cli.messages import OK, complain, emit
 from omkl.errors import OmklError, UserError
 from omkl.reports import plain_table
+
+if TYPE_CHECKING:
+    from omkl.data.ref import Registered
 
 ACTIONS: tuple[str, ...] = ("list", "get", "verify", "path")  # of omkl data
 LEAST = ("source", "yardstick", "label", "title")  # columns that a narrow terminal leaves out first
@@ -49,21 +52,21 @@ def show(args: Namespace, words: list[str]) -> int:
 
 def data(args: Namespace, words: list[str]) -> int:
     """List, download, verify or locate data sets."""
-    import omkl.data
+    from omkl.data import registered, registry
 
-    names = [omkl.data.registry.entry(word).name for word in words]
+    names = dict.fromkeys(words or (registry.names() if args.action in ("list", "verify") else ()))
+    sets = list({ref.name: ref for ref in map(registered, names)}.values())
     if args.action == "list":
-        rows = [row for row in _data_sets() if not names or row["data"] in names]
-        emit(plain_table.render(rows, args.format))
+        emit(plain_table.render(_data_sets(sets), args.format))
         return OK
-    if not names and args.action == "verify":
-        names = [name for name in omkl.data.registry.names() if omkl.data.status(name).state != "missing"]
-    if not names:
+    if not words:
+        sets = [ref for ref in sets if ref.state != "missing"]
+    if not sets:
         raise UserError(f"omkl data {args.action} NAME ...: name the data sets; `omkl data list` shows them")
     code = OK
-    for name in names:  # one that fails does not stop the others
+    for ref in sets:  # one that fails does not stop the others
         try:
-            emit(_data_line(args, name))
+            emit(_data_line(args, ref))
         except OmklError as error:
             if args.debug:
                 raise
@@ -71,17 +74,14 @@ def data(args: Namespace, words: list[str]) -> int:
     return code
 
 
-def _data_line(args: Namespace, name: str) -> str:
-    import omkl.data
-
+def _data_line(args: Namespace, ref: "Registered") -> str:
     if args.action == "verify":
-        return f"{name}: ok, sha256 {omkl.data.verify(name)}\n"
+        return f"{ref.name}: ok, sha256 {ref.verify()}\n"
     if args.action == "path":
-        return "".join(f"{path}\n" for path in omkl.data.path(name))
-    files = omkl.data.get(name, force=args.force)
-    made = omkl.data.status(name).state == "generated"
-    without_files = "is generated" if made else "comes with scikit-learn"
-    return f"{name}: {' '.join(map(str, files)) or without_files}\n"
+        return "".join(f"{path}\n" for path in ref.paths())
+    files = ref.get(force=args.force)
+    without_files = "is generated" if ref.state == "generated" else "comes with scikit-learn"
+    return f"{ref.name}: {' '.join(map(str, files)) or without_files}\n"
 
 
 def _learners() -> Rows:
@@ -112,7 +112,7 @@ def _default_text(name: str, value: Any) -> str:
 
 
 def _groups() -> Rows:
-    from omkl.config.groups import ALL, groups, meanings
+    from omkl.config.learners import ALL, groups, meanings
 
     about = meanings()
     return [
@@ -126,18 +126,16 @@ def _groups() -> Rows:
     ]
 
 
-def _data_sets() -> Rows:
-    import omkl.data
+def _data_sets(sets: "Iterable[Registered] | None" = None) -> Rows:
+    from omkl.data import registered, registry
 
     rows = []
-    for name in omkl.data.registry.names():
-        status = omkl.data.status(name)
-        where = {"embedded": "scikit-learn", "missing": "download" if status.downloadable else "missing"}
-        place = str(status.paths[0].parent) if status.paths else where.get(status.state, status.state)
-        entry = omkl.data.registry.entry(name)
-        task = f"{entry.n_classes} classes" if entry.task == "classification" else entry.task
-        rows.append({"data": name, "T": status.T, "d": status.d, "task": task, "found": place})
-        rows[-1]["title"] = status.title
+    for ref in sets or map(registered, registry.names()):
+        where = {"embedded": "scikit-learn", "missing": "download" if ref.is_downloadable else "missing"}
+        place = str(ref.files[0].parent) if ref.files else where.get(ref.state, ref.state)
+        task = f"{ref.n_classes} classes" if ref.task == "classification" else ref.task
+        rows.append({"data": ref.name, "T": ref.T, "d": ref.d, "task": task, "found": place})
+        rows[-1]["title"] = ref.entry.title
     return rows
 
 

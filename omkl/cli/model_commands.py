@@ -30,7 +30,7 @@ def fit(args: Namespace, words: list[str]) -> int:
     plan = make_plan([*words, "yardsticks=[]"])
     target = _target(args.out)
     model = models.fit(plan)
-    data = plan.load(plan.data[0])
+    data = plan.data[0]
     for note in data.notes:
         say(f"{data.name}: {note}")
     _save(model, target)

@@ -94,7 +94,7 @@ def _page(args: Namespace, name: str, words: list[str]) -> int:
     from omkl.run.runner import run_plans
 
     paper = read(name)
-    plans = tuned_plans(paper, Selection(data=args.data, words=tuple(words)))
+    plans = tuned_plans(paper, Selection(data=args.data, words=tuple(words), dry=args.dry_run))
     if not plans:
         raise UserError(
             f"{name}: no run of conf/paper/{name}.yaml has tune: ..., or none of its data sets is available"
@@ -142,10 +142,10 @@ def _row(end: "Tuned", cells: "pd.DataFrame", rest: list[str], folders: "list[Pa
     from omkl.reports.measures import BY_TASK
 
     setting, data = end.setting, end.race.held.data[0]
-    spec, task = learner_spec(setting.learner), end.race.held.task_of(data)
+    spec, task = learner_spec(setting.learner), data.task
     unusual = spec.unusual(setting.params, task)
     row = {
-        "data": data,
+        "data": data.word,
         "algo": spec.name,
         "label": spec.label,
         "pool": setting.pool and setting.pool["name"],
@@ -154,9 +154,9 @@ def _row(end: "Tuned", cells: "pd.DataFrame", rest: list[str], folders: "list[Pa
         "settings": params_text(unusual),
     }
     for name, own in (("default", end.race.trials[0]), ("tuned", setting)):
-        row |= {f"{name}_{part}": value for part, value in _held(cells, data, own, task).items()}
+        row |= {f"{name}_{part}": value for part, value in _held(cells, data.name, own, task).items()}
     row |= {
-        "reps": len(cells) and int(min(end.race.held.reps, len(_own(cells, data, setting)))),
+        "reps": len(cells) and int(min(end.race.held.reps, len(_own(cells, data.name, setting)))),
         "trials": end.trials,
         "failed": end.failed,
         "rounds": end.race.lengths[end.rung],
@@ -167,12 +167,10 @@ def _row(end: "Tuned", cells: "pd.DataFrame", rest: list[str], folders: "list[Pa
 
 
 def _own(cells: "pd.DataFrame", data: str, setting: "Setting") -> "pd.DataFrame":
-    from omkl.data.data_files import data_name
-
-    pool, names = setting.pool["name"] if setting.pool else None, (data, data_name(data))
+    pool = setting.pool["name"] if setting.pool else None
     columns = (cells[name] for name in ("data", "algo", "params", "pool"))
     same = [
-        name in names
+        name == data
         and algo == setting.learner
         and params == setting.params
         and (of if isinstance(of, str) else None) == pool  # pandas may hold None as NaN

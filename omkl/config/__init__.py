@@ -1,15 +1,13 @@
 """Configuration: the conf folder and the words of a command, checked strictly, become a `Plan`.
 
 compose reads YAML through Hydra; domains, kernel_pools and learners say what values are allowed; grammar puts
-the words of a command over conf/config.yaml, settings makes the grid, and plans the rest.
+the words of a command over conf/config.yaml, and plans makes of them the grid of settings and the rest.
 Every mistake is a UserError of one line.
 """
 
 from omkl.config.kernel_pools import pool, pool_names, pools
-from omkl.config.learners import learner_names, learner_spec, learner_specs
-from omkl.config.plans import Plan, plan, resolved
-from omkl.config.settings import Setting
-from omkl.config.spec import LearnerSpec
+from omkl.config.learners import LearnerSpec, learner_names, learner_spec, learner_specs
+from omkl.config.plans import Plan, Setting, plan, resolved
 
 __all__ = [
     "LearnerSpec",

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any, cast
 
 from omkl import schema
-from omkl.errors import UserError, suggest
-from omkl.paths import conf_folder, extensions
+from omkl.errors import UserError, shown, suggest
+from omkl.paths import conf_folder, extensions, listed
 
 EXTENDED = ("algo", "data", "pool", "paper", "tuned")  # what a folder of OMKL_PATH may add to
 _NAME = re.compile(r"[A-Za-z]\w*", re.ASCII)
@@ -26,7 +26,7 @@ def options(group: str) -> list[str]:
 
     Raises UserError for a file whose name is not a plain word.
     """
-    paths = [path for folder in folders(group) for path in folder.glob("*.yaml") if path.name[0] not in "._"]
+    paths = [path for home in folders(group) for path in listed(home, "*.yaml") if path.name[0] not in "._"]
     for path in paths:
         if not is_plain(path.stem):
             raise UserError(f"{path}: the name must be letters, digits and '_', and start with a letter")
@@ -162,12 +162,6 @@ def one_line(error: object) -> str:
     """Return an exception's text as one line, without the advice that Hydra appends."""
     lines = (line.strip() for line in str(error).splitlines())
     return " ".join(line for line in lines if line and not line.startswith("See http"))[:300]
-
-
-def shown(word: str) -> str:
-    """Return a word of the command for a message: printable, on one line, of at most 100 characters."""
-    text = word if word.isprintable() else repr(word)
-    return text if len(text) <= 100 else text[:97] + "..."
 
 
 def _plain_data(content: Any, path: Path) -> dict:

@@ -14,13 +14,19 @@ from decimal import Decimal
 from difflib import get_close_matches
 from typing import Any
 
-from omkl.config import compose, domains, groups
-from omkl.config.compose import shown
+from omkl.config import compose, domains
 from omkl.config.kernel_pools import PARTS
-from omkl.config.learners import hyperparameters, learner_names, learner_of, learner_specs
+from omkl.config.learners import (
+    groups,
+    hyperparameters,
+    learner_names,
+    learner_of,
+    learner_specs,
+    members,
+)
 from omkl.config.parameters import parameters
 from omkl.config.settings_text import word_text
-from omkl.errors import UserError, suggest
+from omkl.errors import UserError, shown, suggest
 from omkl.schema import Check
 
 MOST_VALUES = 100_000
@@ -82,7 +88,7 @@ class Override:
         return isinstance(value, Pattern)
 
     def _group(self, value: Any) -> list[str]:
-        return groups.members(value) if self.key == "algo" and isinstance(value, str) else []
+        return members(value) if self.key == "algo" and isinstance(value, str) else []
 
     def names(self, known: list[str]) -> list[str]:
         """Return the names that the word gives, each once: ``a,b``, ``[a,b]``, ``a*``, a group."""
@@ -301,7 +307,7 @@ class Request:
         if key == "algo":
             names = list(dict.fromkeys(learner_of(name) for name in names))
             for name in set(names) - set(learner_names()):
-                near = "" if suggest(name, learner_names()) else suggest(name, groups.groups())
+                near = "" if suggest(name, learner_names()) else suggest(name, groups())
                 if near:
                     raise UserError(f"{shown(f'algo={name}')}: unknown learner or group{near}")
         if not names and key != "yardsticks":

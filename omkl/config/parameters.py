@@ -6,18 +6,146 @@ beta:
   value: 0.8
   domain: "(0, 1]"
   help: "discount of a kernel's weight after its mistake"
+
+The entry ``search`` of a block says where `omkl tune` looks:
+
+search: log 1e-3 1e2                    a number between these, its logarithm uniform
+search: linear 0.1 0.9                  a number between these, uniform
+search: [hinge, logistic]               one of these
+search: {sigma: log 0.0625 64}          a part of a kernel, the rest as its default
+search: {regression: log 1e-5 0.1, classification: log 1e-6 0.01}     by task; one may be left out
+
+A hyperparameter without the entry keeps its default. Numbers are rounded to three digits.
 """
 
-from collections.abc import Iterable
+import math
+import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from omkl.config import domains
-from omkl.config.search import Parsed, parse
+from omkl.config.settings_text import value_text
 from omkl.errors import UserError
-from omkl.schema import Check, checked
-from omkl.tasks import by_task
+from omkl.schema import Check, canonical, checked
+from omkl.tasks import TASKS, by_task, for_task
+
+_RANGE = re.compile(r"(log|linear) +(\S+) +(\S+)")
+
+
+@dataclass(frozen=True)
+class Range:
+    """Numbers from low to high, uniform or with a uniform logarithm."""
+
+    low: float
+    high: float
+    log: bool
+    whole: bool
+
+    def __str__(self) -> str:
+        return f"{'log' if self.log else 'linear'} {value_text(self.low)} to {value_text(self.high)}"
+
+    def at(self, share: float) -> float | int:
+        """Return the number at this share of the range, from 0 to 1."""
+        low, high = (math.log(end) if self.log else end for end in (self.low, self.high))
+        value = low + share * (high - low)
+        rounded = float(f"{math.exp(value) if self.log else value:.3g}")
+        value = min(max(rounded, self.low), self.high)
+        return round(value) if self.whole else canonical(value)
+
+
+@dataclass(frozen=True)
+class Choices:
+    """One of several values, each as likely."""
+
+    values: tuple[Any, ...]
+
+    def __str__(self) -> str:
+        return ", ".join(map(value_text, self.values))
+
+    def at(self, share: float) -> Any:
+        """Return the value at this share of the list, from 0 to 1."""
+        return self.values[min(int(share * len(self.values)), len(self.values) - 1)]
+
+
+Form = Range | Choices
+Parsed = dict[str, dict[str, Form]]  # by task, and by part of a kernel
+
+
+def parse_search(written: Any, domain: Any, check: Check, default: Any, tasks: Iterable[str]) -> Parsed:
+    """Return where to look for a hyperparameter, for each of its learner's tasks.
+
+    default: in canonical form, for each task where it depends on it. Raises ValueError that says what is
+    wrong: every end of a range, and every choice, must be in the domain.
+    """
+    tasks = list(tasks)
+    by_task = isinstance(written, Mapping) and bool(written) and written.keys() <= set(TASKS)
+    if by_task and (others := written.keys() - set(tasks)):
+        raise ValueError(f"search: the learner is not for {', '.join(sorted(others))}")
+    made = {}
+    for task in tasks:
+        own = for_task({"own": default}, task)["own"]
+        part = written.get(task) if by_task else written
+        made[task] = {} if by_task and part is None else _forms(part, domain, check, own)
+    return made
+
+
+def texts(searched: Parsed) -> list[str]:
+    """Return what is searched, once for all tasks that have the same: ``sigma log 0.0625 to 64``."""
+    by_task = {
+        task: "; ".join(f"{part} {form}".strip() for part, form in forms.items())
+        for task, forms in searched.items()
+    }
+    if len(set(by_task.values())) == 1:
+        return list(dict.fromkeys(by_task.values()))
+    return [f"{text} ({task})" for task, text in by_task.items() if text]
+
+
+def _forms(written: Any, domain: Any, check: Check, default: Any) -> dict[str, Form]:
+    if not (isinstance(written, Mapping) and domain == "kernel"):
+        return {"": _form(written, domain, check)}
+    forms = {}
+    for part, text in written.items():
+        if part not in default:
+            raise ValueError(f"search: the kernel {default['kind']} of the default has no {part}")
+        whole = type(default[part]) is int
+
+        def fits(value: Any, part: str = part) -> Any:
+            return check({**default, part: value})[part]
+
+        forms[part] = _form(text, "int" if whole else "", fits)
+    return forms
+
+
+def _form(written: Any, domain: Any, check: Check) -> Form:
+    if isinstance(written, list) and written:
+        if domain == "kernel":
+            return Choices(tuple(domains.check_kernels(written)))
+        return Choices(tuple(_checked(value, check) for value in written))
+    match = _RANGE.fullmatch(written.strip()) if isinstance(written, str) else None
+    try:
+        ends = [float(match[2]), float(match[3])] if match else []
+    except ValueError:
+        ends = []
+    if not match or not ends or not all(map(math.isfinite, ends)):
+        raise ValueError(f"search: {written!r} is not 'log LOW HIGH', 'linear LOW HIGH' or a list of values")
+    if not ends[0] < ends[1] or (match[1] == "log" and ends[0] <= 0):
+        raise ValueError(f"search: {written!r}: the ends must ascend{', from above 0' * (match[1] == 'log')}")
+    whole = isinstance(domain, str) and domain.startswith("int")
+    for end in ends:
+        _checked(int(end) if whole and end.is_integer() else end, check)
+    return Range(ends[0], ends[1], match[1] == "log", whole)
+
+
+def _checked(value: Any, check: Check) -> Any:
+    try:
+        return check(value)
+    except ValueError as error:
+        raise ValueError(f"search: {error}") from None
+
+
+# ------------------------------------------------------------------ a block
 
 _REQUIRED = ("value", "domain", "help")
 _PARTS: dict[str, Check] = dict.fromkeys((*_REQUIRED, "search"), lambda value: value)
@@ -29,7 +157,7 @@ class Parameter:
 
     The default of a learner's hyperparameter may be a value for each task,
     ``{regression: squared, classification: logistic}``. A learner's may say where `omkl tune` looks for
-    it (see search.py).
+    it (``search``).
     """
 
     value: Any
@@ -70,7 +198,7 @@ def _parameter(name: str, block: Any, where: Path, tasks: list[str], searched: b
         else:
             value = check(value)
         entry = block.get("search")
-        looked = None if entry is None else parse(entry, block["domain"], check, value, tasks)
+        looked = None if entry is None else parse_search(entry, block["domain"], check, value, tasks)
     except ValueError as error:
         raise UserError(f"{where}: {name}: {error}") from None
     return Parameter(value, block["domain"], str(block["help"]), looked)

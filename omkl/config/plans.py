@@ -1,27 +1,201 @@
 """From the words of a command to a `Plan`, and to the configuration that `omkl show` prints (`resolved`)."""
 
-import os
+import itertools
+import math
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from omkl.config import compose, kernel_pools
-from omkl.config.grammar import Request
-from omkl.config.learners import learner_names, learner_spec, learner_specs
-from omkl.config.parameters import parameters
-from omkl.config.search import texts
-from omkl.config.settings import Setting, settings, yardsticks
-from omkl.config.spec import LearnerSpec
-from omkl.data.recipe import AS_IT_IS, Preparation
-from omkl.errors import UserError, suggest
+from omkl.config import compose, domains, kernel_pools
+from omkl.config.grammar import Override, Request
+from omkl.config.learners import (
+    LearnerSpec,
+    check_budget,
+    hyperparameters,
+    learner_names,
+    learner_spec,
+    learner_specs,
+)
+from omkl.config.parameters import parameters, texts
+from omkl.config.settings_text import identity
+from omkl.data.recipe import Preparation
+from omkl.errors import UserError, shown, suggest
 from omkl.paths import store_folder
-from omkl.tasks import by_task
+from omkl.tasks import by_task, for_task
 
 if TYPE_CHECKING:
-    from omkl.data import Dataset
-    from omkl.data.registry import DataEntry
+    from omkl.data import DataRef
+
+MOST_SETTINGS = 100_000
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One learner with its hyperparameters, in canonical form, on one pool (None unless it uses one).
+
+    task: of the data that it is for, where a plan has data of several tasks and the hyperparameters depend on
+    the task; None for all data
+    """
+
+    learner: str
+    params: dict[str, Any]
+    pool: dict[str, Any] | None
+    task: str | None = None
+
+    @property
+    def kernel_pool(self) -> dict[str, Any] | None:
+        """The kernels that it runs on, ``{"normalise", "kernels"}``, None for a learner without."""
+        return kernel_pools.kernel_pool(self.params, self.pool)
+
+    @property
+    def kernels(self) -> list[dict[str, Any]]:
+        """Its kernels in order, none for a learner without."""
+        pool = self.kernel_pool
+        return pool["kernels"] if pool else []
+
+    @property
+    def identity(self) -> str:
+        """What makes two settings for the same data the same."""
+        return identity(self.learner, self.params, self.pool)
+
+    def fits(self, task: str) -> bool:
+        """Whether it is for data of this task."""
+        return self.task is None or self.task == task
+
+
+def settings(
+    request: Request, specs: list[LearnerSpec], tasks: list[str]
+) -> tuple[tuple[Setting, ...], list[str]]:
+    """Return the settings of these learners on data of these tasks, and which keys take several values."""
+    specs, parts = _learners(request, specs)
+    axes = {name: _axis(name, override, specs) for name, override in parts.items()}
+    chosen, swept = _pools(request, specs)
+    swept += [f"algo.{name}" for name, axis in axes.items() if max(map(len, axis.values())) > 1]
+    distinct = {(setting.identity, setting.task): setting for setting in _grid(specs, axes, chosen, tasks)}
+    return tuple(distinct.values()), swept
+
+
+def yardsticks(request: Request, settings: tuple[Setting, ...], tasks: list[str]) -> tuple[Setting, ...]:
+    """Return the yardsticks with their defaults, without those that are among the settings already."""
+    learners = learner_names()
+    names = request.names("yardsticks", learners)
+    specs = learner_specs(name for name in names if name in learners)
+    for name in names:
+        if name not in specs or not specs[name].yardstick:
+            fit = [known for known, other in learner_specs().items() if other.yardstick]
+            near = suggest(name, fit) or f"; these are: {', '.join(fit)}"
+            given = shown(f"yardsticks={name}")
+            raise UserError(f"{given} is not a yardstick{near}; yardsticks=[] means none")
+    taken = {(setting.identity, setting.task) for setting in settings}
+    own = (setting for spec in specs.values() for setting in _by_task(spec, spec.defaults, None, tasks))
+    return tuple(setting for setting in own if (setting.identity, setting.task) not in taken)
+
+
+def _learners(request: Request, specs: list[LearnerSpec]) -> tuple[list[LearnerSpec], dict[str, Override]]:
+    """Return the learners that are meant and the words about their hyperparameters.
+
+    A former hyperparameter that chose between learners (``variant`` of adaraker) still does, with a warning.
+    """
+    parts = request.parts("algo")
+    chosen: dict[str, LearnerSpec] = {}
+    for spec in specs:
+        names = [spec.name]
+        for old in spec.renamed.keys() & parts.keys():
+            check = domains.parse(list(spec.renamed[old]))
+            names = [spec.renamed[old][value] for value in parts[old].checked(check)]
+            warnings.warn(
+                f"algo={spec.name} {parts[old].text} is now algo={','.join(names)}; "
+                f"{spec.name} no longer has the hyperparameter '{old}'",
+                stacklevel=2,
+            )
+        chosen |= learner_specs(names)
+    known = {name for spec in chosen.values() for name in spec.hyperparameters}
+    dropped = {old for spec in specs for old in spec.renamed}
+    dropped |= {name for spec in specs for name in spec.hyperparameters if spec.name not in chosen}
+    parts = {name: word for name, word in parts.items() if name in known or name not in dropped}
+    return list(chosen.values()), parts
+
+
+def _axis(name: str, override: Override, specs: list[LearnerSpec]) -> dict[str, list[Any]]:
+    """Return a hyperparameter's values for each learner that has it, by learner."""
+    axis = {}
+    for spec in specs:
+        if own := spec.hyperparameters.get(name):
+            check = check_budget if name == spec.budget else own.check
+            axis[spec.name] = override.checked(check, f" ({spec.name}: {own.help})")
+    if not axis:
+        chosen, known = ",".join(spec.name for spec in specs), hyperparameters(specs)
+        others = [other.name for other in learner_specs().values() if name in other.defaults]
+        hint = f"; {', '.join(others)} can take it" if others else suggest(f"algo.{name}", known)
+        hint = hint or f"; it has {', '.join(known) or 'none'}"
+        raise UserError(f"{override.text}: algo={chosen} has no hyperparameter '{name}'{hint}")
+    return axis
+
+
+def _pools(request: Request, specs: list[LearnerSpec]) -> tuple[dict[str, list[dict]], list[str]]:
+    """Return each learner's pools, with the request's changes, and which ``pool.*`` keys take several values.
+
+    These are the pools of the request; where it names none, a learner's usual one, else that of config.yaml.
+    """
+    given, parts = request.given.get("pool"), request.parts("pool")
+    users = [spec for spec in specs if spec.kernels == "pool"]
+    if not users:
+        for override in [*([given] if given else []), *parts.values()]:
+            names = ",".join(spec.name for spec in specs)
+            own = "; its kernel is algo.kernel" if any(spec.kernels == "own" for spec in specs) else ""
+            raise UserError(f"{override.text}: algo={names} uses no kernel pool{own}")
+        return {}, []
+    requested = request.names("pool", kernel_pools.pool_names())
+    changes = {part: override.checked(kernel_pools.PARTS[part]) for part, override in parts.items()}
+    choices = [dict(zip(changes, values, strict=True)) for values in itertools.product(*changes.values())]
+    named = kernel_pools.pools(kernel_pools.pool_names()) if changes else []
+    chosen = {}
+    for spec in users:
+        usual = [spec.usual_pool] if spec.usual_pool and not given else requested
+        bases = kernel_pools.pools(usual)
+        chosen[spec.name] = [
+            kernel_pools.changed(base, choice, named) for base in bases for choice in choices
+        ]
+    return chosen, [f"pool.{part}" for part, values in changes.items() if len(values) > 1]
+
+
+def _grid(
+    specs: list[LearnerSpec],
+    axes: dict[str, dict[str, list]],
+    chosen: dict[str, list[dict]],
+    tasks: list[str],
+) -> Iterator[Setting]:
+    """Yield learners × pools (for those that use one) × values of the hyperparameters they have."""
+    grids = []
+    for spec in specs:
+        own = {name: axis[spec.name] for name, axis in axes.items() if spec.name in axis}
+        grids.append((spec, chosen.get(spec.name, [None]), own))
+    total = sum(len(used) * math.prod(map(len, own.values())) for _, used, own in grids)
+    if total > MOST_SETTINGS:
+        raise UserError(f"the grid has {total} settings; at most {MOST_SETTINGS} are possible")
+    for spec, used, own in grids:
+        for pool in used:
+            if pool:
+                spec.check_pool(pool)
+            for values in itertools.product(*own.values()):
+                params = {**spec.defaults, **dict(zip(own, values, strict=True))}
+                for setting in _by_task(spec, params, pool, tasks):
+                    spec.check_together(setting.params)
+                    yield setting
+
+
+def _by_task(spec: LearnerSpec, params: dict, pool: dict | None, tasks: list[str]) -> Iterator[Setting]:
+    """Yield the settings that these hyperparameters, some of them by task, are on data of these tasks."""
+    fit = [task for task in tasks if task in spec.tasks] or spec.tasks[:1]
+    several = len(fit) > 1 and any(map(by_task, params.values()))
+    for task in fit if several else fit[:1]:
+        yield Setting(spec.name, for_task(params, task), pool, task if several else None)
+
+
+# ------------------------------------------------------------------ plans
+
 
 PREPARATION = tuple(field.name for field in fields(Preparation))  # keys of config.yaml
 MOST_CELLS = 1_000_000  # each takes some kB of memory before the first one runs
@@ -36,11 +210,10 @@ class Plan:
     exec: ``{"name", ...options}``    swept: the keys given several values, such as ("algo.beta",)
     rounds: those of each repetition that are run, as ``START:STOP``, None for all
     block: examples that the engine computes at once, None for its own choice
-    task: of the data that are files of the user's    preparation: of those that are tables
     """
 
     settings: tuple[Setting, ...]
-    data: tuple[str, ...]
+    data: "tuple[DataRef, ...]"
     reps: int
     seed: int
     order: str
@@ -49,8 +222,6 @@ class Plan:
     yardsticks: tuple[Setting, ...]
     swept: tuple[str, ...]
     block: int | None
-    task: str = "classification"
-    preparation: Preparation = AS_IT_IS
     rounds: str | None = None
 
     @property
@@ -58,65 +229,46 @@ class Plan:
         """Whether a learner has several settings, of which one is the best."""
         return len(self.settings) > len({setting.learner for setting in self.settings})
 
-    def task_of(self, data: str) -> str:
-        """Return the task of one of its data sets, as registered, else that of the user's files."""
-        return _task_of(data, self.task)
-
-    def load(self, data: str) -> "Dataset":
-        """Return one of its data sets; the preparation is for tables. Raises as `omkl.data.load`."""
-        import omkl.data
-
-        if omkl.data.registry.is_name(data):
-            return omkl.data.load(data)
-        return omkl.data.load(data, task=self.task, preparation=self.preparation)
-
     @property
     def about_data(self) -> tuple[str, ...]:
-        """What is to be known of the user's own files: which label is +1, how a table was scaled.
+        """What is to be known of the user's own data: which label is +1, how a table was scaled.
 
         And which sets have fewer examples than ``rounds`` asks for.
         """
-        from omkl.data import registry
-
-        own = [self.load(name) for name in self.data if not registry.is_name(name)]
-        notes = [f"{dataset.name}: {note}" for dataset in own for note in dataset.notes]
+        notes = [f"{ref.name}: {note}" for ref in self.data if not ref.is_registered for note in ref.notes]
         most = int((self.rounds or "").partition(":")[2] or 0)
-        for name in self.data if most else ():
-            T = registry.entry(name).T if registry.is_name(name) else self.load(name).T
-            if most > T:
-                notes.append(f"{name} has {T} examples, fewer than rounds={self.rounds} asks for")
+        for ref in self.data:
+            if most > ref.T:
+                notes.append(f"{ref.name} has {ref.T} examples, fewer than rounds={self.rounds} asks for")
         return tuple(notes)
 
-    @property
-    def classes(self) -> dict[str, tuple[str, ...]]:
-        """The names of the classes of each data set that has them, by the set's name."""
-        from omkl.data import registry
 
-        own = [registry.entry(n) if registry.is_name(n) else self.load(n) for n in self.data]
-        return {dataset.name: dataset.classes for dataset in own if dataset.classes}
-
-
-def plan(overrides: list[str], *, sweep: bool = False, values: Mapping[str, Any] | None = None) -> Plan:
+def plan(
+    overrides: list[str],
+    *,
+    sweep: bool = False,
+    values: Mapping[str, Any] | None = None,
+    data: "Sequence[DataRef | str]" = (),
+) -> Plan:
     """Return the plan that the words of a command describe, every value checked.
 
     overrides: KEY=VALUE words. ``algo``, ``data``, ``pool`` and ``yardsticks`` take lists; a list of values
     for another key needs ``sweep``. values: plain values by key, in place of words; a word goes before them.
+    data: in place of the word ``data=``.
     A hyperparameter applies to those of the learners that have it; settings that come out equal are kept
     once. Raises UserError, one line, for whatever is not right.
     """
     request = Request(overrides, sweep, values)
     specs = list(learner_specs(request.names("algo", learner_names())).values())
-    data = tuple(dict.fromkeys(_data(request)))
-    tasks = list(dict.fromkeys(_task_of(name, request.value("task")) for name in data))
-    preparation = _preparation(request, data)
+    refs = _data(request, data)
+    tasks = list(dict.fromkeys(ref.task for ref in refs))
     if request.has_pattern():
-        known = [_known(name, request.value("task"), preparation) for name in data]
-        specs = _suitable(specs, tasks, known, request)
+        specs = _suitable(specs, tasks, refs, request)
     chosen, swept = settings(request, specs, tasks)
     order = request.value("order")
     made = Plan(
         settings=chosen,
-        data=data,
+        data=_distinct(refs),
         reps=request.value("reps") or REPS[order],
         seed=request.value("seed"),
         order=order,
@@ -125,11 +277,8 @@ def plan(overrides: list[str], *, sweep: bool = False, values: Mapping[str, Any]
         yardsticks=yardsticks(request, chosen, tasks),
         swept=tuple(key for key in request.given if key in swept),
         block=request.value("block"),
-        task=request.value("task"),
-        preparation=preparation,
         rounds=request.value("rounds"),
     )
-    made = replace(made, data=_distinct(made))
     total = (len(chosen) + len(made.yardsticks)) * len(made.data) * made.reps
     if total > MOST_CELLS:
         raise UserError(f"reps={made.reps}: that makes {total} cells; at most {MOST_CELLS} are possible")
@@ -138,14 +287,11 @@ def plan(overrides: list[str], *, sweep: bool = False, values: Mapping[str, Any]
 
 def resolved(overrides: list[str]) -> dict[str, Any]:
     """Return the configuration as plain data: what would run, and for each hyperparameter what it means."""
-    from omkl.data import registry
-
     made = plan(overrides)
-    shown: dict[str, Any] = {"data": list(made.data)}
+    shown: dict[str, Any] = {"data": [ref.word for ref in made.data]}
     shown |= {key: getattr(made, key) for key in ("order", "rounds", "reps", "seed", "block", "exec")}
-    if not all(registry.is_name(spec) for spec in made.data):
-        shown["task"] = made.task
-        shown |= {key: getattr(made.preparation, key) for key in PREPARATION}
+    if files := [ref.to_json() for ref in made.data if not ref.is_registered]:
+        shown |= {"task": files[0]["task"], **files[0]["preparation"]}
         shown |= {key: list(value) for key, value in shown.items() if isinstance(value, tuple)}
         shown["notes"] = list(made.about_data)
     shown["store"] = str(made.store)
@@ -171,60 +317,50 @@ def resolved(overrides: list[str]) -> dict[str, Any]:
     return shown
 
 
-def _task_of(data: str, task: str) -> str:
-    from omkl.data import registry
+def _data(request: Request, data: "Sequence[DataRef | str]") -> "list[DataRef]":
+    """Return the data sets of a request, each once. Raises UserError for settings that none can have."""
+    from omkl.data import find, registry
 
-    return registry.entry(data).task if registry.is_name(data) else task
-
-
-def _known(data: str, task: str, preparation: Preparation) -> "DataEntry | Dataset":
-    """Return what says how many examples and classes a data set has: its entry, or the user's file."""
-    from omkl.data import load, registry
-
-    return registry.entry(data) if registry.is_name(data) else load(data, task=task, preparation=preparation)
-
-
-def _data(request: Request) -> Iterator[str]:
-    """Yield the data sets of a request, aliases under their registered names."""
-    from omkl.data import registry
-
-    for spec in request.names("data", registry.names()):
-        if registry.is_name(spec):
-            item = registry.entry(spec)
-            if "task" in request.given and item.task != request.value("task"):
-                raise UserError(
-                    f"{request.given['task'].text}: data={item.name} is registered for {item.task};"
-                    " task=... is for files of your own"
-                )
-            yield item.name
-        elif os.path.isfile(os.path.expanduser(spec)):
-            yield spec
-        else:
-            near = suggest(spec, registry.names()) or "; `omkl list data` shows them"
-            word = compose.shown(f"data={spec}")
-            raise UserError(f"{word}: neither a registered data set nor a file{near}")
+    given: dict[str, Any] = {key: request.value(key) for key in PREPARATION}
+    given |= {key: tuple(value) for key, value in given.items() if isinstance(value, list)}
+    preparation = Preparation(**given)
+    task = request.value("task")
+    refs = [
+        find(one, task=task, preparation=preparation) if isinstance(one, str) else one
+        for one in data or request.names("data", registry.names())
+    ]
+    for ref in refs:
+        if ref.is_registered and "task" in request.given and ref.task != task:
+            raise UserError(
+                f"{request.given['task'].text}: data={ref.name} is registered for {ref.task};"
+                " task=... is for files of your own"
+            )
+    for key in PREPARATION:
+        if key in request.given and all(ref.is_registered for ref in refs):
+            names = ",".join(dict.fromkeys(map(str, refs)))
+            raise UserError(
+                f"{request.given[key].text}: data={names} is registered; {key} is for your own file"
+            )
+    return list({ref.word: ref for ref in refs}.values())
 
 
-def _distinct(made: Plan) -> tuple[str, ...]:
-    """Return the data sets of a plan, of those with the same examples the first; a note names the others.
+def _distinct(refs: "Sequence[DataRef]") -> "tuple[DataRef, ...]":
+    """Return the data sets, of those with the same examples the first; a note names the others.
 
     The key of a cell has the examples, not the name: two names would have the same cells.
     """
-    from omkl.data import registry
-
-    if len(made.data) == 1:
-        return made.data
-    names: dict[tuple[str, str], str] = {}
-    for name in made.data:
-        own = registry.entry(name) if registry.is_name(name) else made.load(name)
-        first = names.setdefault((own.content_hash, own.task), name)
-        if first != name:
-            warnings.warn(f"left out, as it has the same examples as {first}: {name}", stacklevel=3)
-    return tuple(names.values())
+    if len(refs) == 1:
+        return tuple(refs)
+    distinct: dict[tuple[str, str], DataRef] = {}
+    for ref in refs:
+        first = distinct.setdefault((ref.content_hash, ref.task), ref)
+        if first is not ref:
+            warnings.warn(f"left out, as it has the same examples as {first}: {ref}", stacklevel=3)
+    return tuple(distinct.values())
 
 
 def _suitable(
-    specs: list[LearnerSpec], tasks: list[str], data: Sequence["DataEntry | Dataset"], request: Request
+    specs: list[LearnerSpec], tasks: list[str], data: "Sequence[DataRef]", request: Request
 ) -> list[LearnerSpec]:
     """Return those of many learners that suit these tasks, data and pools; a note names the others.
 
@@ -258,20 +394,6 @@ def _usual_budget(spec: LearnerSpec, request: Request) -> int:
     """Return the budget that a learner has by default; 0 if it has none or another one was asked for."""
     usual = spec.defaults[spec.budget] if spec.budget else None
     return usual if isinstance(usual, int) and f"algo.{spec.budget}" not in request.given else 0
-
-
-def _preparation(request: Request, data: tuple[str, ...]) -> Preparation:
-    """Return how the user's tables are prepared. Raises UserError where there is none to prepare."""
-    from omkl.data import registry
-
-    given = {key: request.value(key) for key in PREPARATION}
-    own = [name for name in data if not registry.is_name(name)]
-    for key in PREPARATION:
-        if key in request.given and not own:
-            raise UserError(
-                f"{request.given[key].text}: data={','.join(data)} is registered; {key} is for your own file"
-            )
-    return Preparation.from_json(given)
 
 
 def _exec(request: Request) -> dict[str, Any]:

@@ -1,7 +1,17 @@
 """Hyperparameters and kernels as tables and messages print them, and as the words of a command."""
 
+import json
 from collections.abc import Mapping
 from typing import Any
+
+
+def identity(learner: str, params: Mapping[str, Any], pool: Mapping[str, Any] | None) -> str:
+    """Return what makes two settings the same: learner, hyperparameters, and what the pool holds.
+
+    As in the cell's key, the pool's name does not count.
+    """
+    kernels = {"normalise": pool["normalise"], "kernels": pool["kernels"]} if pool else None
+    return json.dumps([learner, params, kernels], sort_keys=True)
 
 
 def value_text(value: Any) -> str:

@@ -1,43 +1,29 @@
 """Data: named sets and users' files, located or downloaded, verified, parsed once, cached; and their orders.
 
 A registered name means one content, in whichever format it is stored: see conf/data and `registry`.
+A `DataRef` is a data set that is read when it is needed: `find` makes it of a name or a path, `of_dataset` of
+data in memory.
 """
 
 from omkl.data import registry
-from omkl.data.access import (
-    Status,
-    described,
-    get,
-    load,
-    load_cached,
-    path,
-    realisation,
-    status,
-    use,
-    verify,
-    ways_out,
-)
 from omkl.data.arrays import from_arrays
 from omkl.data.dataset import Dataset, compact, content_hash
-from omkl.data.orders import order, order_seed
+from omkl.data.orders import order, order_seed, realisation
+from omkl.data.ref import DataRef, find, from_json, load, of_dataset, registered
 
 __all__ = [
+    "DataRef",
     "Dataset",
-    "Status",
     "compact",
     "content_hash",
-    "described",
+    "find",
     "from_arrays",
-    "get",
+    "from_json",
     "load",
-    "load_cached",
+    "of_dataset",
     "order",
     "order_seed",
-    "path",
     "realisation",
+    "registered",
     "registry",
-    "status",
-    "use",
-    "verify",
-    "ways_out",
 ]

@@ -1,11 +1,15 @@
-"""ARFF text, dense and sparse: the names of its attributes, and their values as text."""
+"""ARFF text, dense and sparse, as a table."""
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import IO, NamedTuple
 
+import numpy as np
+
 from omkl.data.delimited import lines_of, open_text
+from omkl.data.tables import AS_MOST, SparseColumn, Table, TableFormat, column_of
 from omkl.errors import UserError, show
 
 _KEYWORD = re.compile(r"\s*(@\w+)\s+", re.ASCII)
@@ -17,7 +21,24 @@ _TYPE = re.compile(
 )
 
 
-class Arff(NamedTuple):
+def read_arff(path: Path, form: TableFormat = AS_MOST, limit: int | None = None) -> Table:
+    """Return the columns of an ARFF file of at most ``limit`` bytes. Raises UserError that names the line."""
+    form = replace(form, na=("?",)) if form.na is None else form  # None may be the name of a class
+    content = _content(path, limit)
+    T = len(content.lines)
+    if not T:
+        raise UserError(f"{path}: no examples in it")
+    columns = []
+    for name, default, rows, texts in zip(
+        content.names, content.defaults, content.rows, content.texts, strict=True
+    ):
+        entries = ([default] if len(texts) < T else []) + texts
+        column = column_of(name, np.array(entries, object), form)
+        columns.append(SparseColumn(name, T, np.array(rows, np.int64), column) if content.sparse else column)
+    return Table(path, columns, np.array(content.lines), True, (), content.sparse)
+
+
+class _Arff(NamedTuple):
     """The content of an ARFF file; all values are texts, ``?`` for those that are missing.
 
     names: of the attributes    lines (T,): that each row stands in    sparse: whether rows list their entries
@@ -33,7 +54,7 @@ class Arff(NamedTuple):
     texts: list[list[str]]
 
 
-def read_arff(path: Path, limit: int | None) -> Arff:
+def _content(path: Path, limit: int | None) -> _Arff:
     """Return the content of an ARFF file of at most ``limit`` bytes. Raises UserError that names the line."""
     import arff  # liac-arff; scipy.io.arff reads neither sparse rows nor texts
 
@@ -49,7 +70,7 @@ def read_arff(path: Path, limit: int | None) -> Arff:
                 kind[0] if isinstance(kind, list) else "0" if own == "number" else ""
                 for (_, kind), own in zip(attributes, kinds, strict=True)
             ]
-            made = Arff(names, [], sparse, defaults, [[] for _ in names], [[] for _ in names])
+            made = _Arff(names, [], sparse, defaults, [[] for _ in names], [[] for _ in names])
             for row, values in enumerate(content["data"]):
                 made.lines.append(lines.number)
                 for place, value in values.items() if sparse else enumerate(values):

@@ -56,6 +56,11 @@ def parsed_path(
     return cache_folder() / "parsed" / f"{name[:80]}-{source}-{_digest([how, files], 16)}.npz"
 
 
+def path_in_memory(name: str, task: str, digest: str) -> Path:
+    """Return where the copy of data in memory is or would be, by their content hash."""
+    return cache_folder() / "parsed" / f"memory-{_digest([name, task], 8)}-{digest[:16]}.npz"
+
+
 def _digest(value: object, length: int) -> str:
     return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()[:length]
 

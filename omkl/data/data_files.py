@@ -18,35 +18,11 @@ from omkl.paths import cache_folder, data_folders
 
 COMPRESSION = (".xz", ".bz2", ".gz", ".zst", ".zip")
 SUFFIXES = (*(f".libsvm{end}" for end in COMPRESSION), ".libsvm", *COMPRESSION, "")
-FORMATS = (".libsvm", ".svm", ".txt", ".csv", ".tsv", ".parquet", ".arff", ".data", ".npz")
 LIMIT = 4 * 2**30  # bytes after decompression, where nothing narrower is known
 RATIO, FLOOR = 50, 64 * 2**20  # data sets shrink by 3 to 33 times, a bomb by 1000 and more
 LONGEST_LINE = 64 * 2**20
 BLOCK = 4 * 2**20
 _NOT_UTF8 = re.compile("[\udc80-\udcff]")  # what surrogateescape makes of such bytes
-
-
-def data_name(path: str | Path) -> str:
-    """Return the name of a file's data set, without the endings of compression and format.
-
-    ``my.libsvm.xz`` -> ``my``. All names of users' files come from here, so that a run and its table agree.
-    """
-    whole = name = Path(path).name
-    for endings in (COMPRESSION, FORMATS):
-        name = name[: len(name) - len(next((end for end in endings if name.lower().endswith(end)), ""))]
-    return name or whole
-
-
-def suffix(path: Path) -> str:
-    """Return the ending of a file that says its format, in lower case, without the ending of compression.
-
-    That of the file in a .zip where the archive's own name has none.
-    """
-    inner = path.with_suffix("") if is_compressed(path) else path
-    if path.suffix.lower() == ".zip" and inner.suffix.lower() not in FORMATS and zipfile.is_zipfile(path):
-        with zipfile.ZipFile(path) as archive:
-            inner = Path(_only_member(archive, path).filename)
-    return inner.suffix.lower()
 
 
 def is_compressed(path: Path) -> bool:
@@ -97,10 +73,10 @@ def offline() -> bool:
 
 def _open_zip(path: Path, mode: str) -> IO[bytes]:
     with zipfile.ZipFile(path) as archive:  # the member keeps the file open
-        return archive.open(_only_member(archive, path))
+        return archive.open(only_member(archive, path))
 
 
-def _only_member(archive: zipfile.ZipFile, path: Path) -> zipfile.ZipInfo:
+def only_member(archive: zipfile.ZipFile, path: Path) -> zipfile.ZipInfo:
     """Return the one file in a .zip. Raises UserError for several files and for an encrypted one."""
     members = [
         item

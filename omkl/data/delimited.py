@@ -1,23 +1,28 @@
-"""Delimited text as users have it: tables, lists of columns, lists of labels, as a form describes them."""
+"""Delimited text: users' tables; and tables, lists of columns and of labels as a form describes them."""
 
 import csv
 import io
 import itertools
 import re
 from array import array
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
 from pathlib import Path
 from typing import IO
 
 import numpy as np
 
 from omkl.data import data_files
-from omkl.data.data_files import open_binary, suffix
+from omkl.data.data_files import open_binary
+from omkl.data.labels import TRUTH, listed
 from omkl.data.parse import LARGEST_INDEX, LONGEST_INDEX, Examples, csr, dense, to_number
 from omkl.data.registry import Form
+from omkl.data.tables import AS_MOST, Column, Table, TableFormat, column_of
 from omkl.errors import UserError, show
 
 LONGEST_TEXT = 100  # of a label or category: numpy reserves the length of the longest in every row
+MARKS = ",;\t|"  # between columns, the likeliest first
+ENOUGH = 10  # rows that show how the numbers of a column usually are
 SAMPLE = 20  # lines that show the delimiter
 _SEP = re.compile(r'\s*"?sep=(.)"?[ \t]*(?:\n|\Z)', re.IGNORECASE)
 _QUOTED = re.compile(r'(^|[,;\t|])[ ]*"(?:[^"]|"")*"', re.MULTILINE)
@@ -26,18 +31,17 @@ _TIME = re.compile(r"([01]?[0-9]|2[0-3]):([0-5]?[0-9])")
 Rows = Iterable[tuple[int, list[str]]]  # of a table: the line number and the fields of each row
 
 
-def layout(path: Path, delimiter: str = "auto") -> tuple[str, int]:
+def layout(path: Path, delimiter: str = "auto", marks: str = MARKS) -> tuple[str, int]:
     """Return the delimiter of a user's table, and how many lines come before the table (Excel's ``sep=;``).
 
-    auto: that of the ``sep=`` line; the tab in a .tsv; else the first of , ; tab | that divides all of the
-    first lines in the same way, quoted text left out; else that of the first line, or white space. Commas
-    between digits are decimal ones where there are other marks.
+    auto: that of the ``sep=`` line; else the first of the marks that divides all of the first lines in the
+    same way, quoted text left out; else that of the first line, or white space. Commas between digits are
+    decimal ones where there are other marks.
     """
     text = beginning(path)
     given = _SEP.match(text)
     text = text[given.end() :] if given else text
     if delimiter == "auto":
-        marks = "\t,;|" if suffix(path) == ".tsv" else ",;\t|"
         delimiter = given[1] if given else guessed(text, marks) or "whitespace"
     return "whitespace" if delimiter == " " else delimiter, int(bool(given))
 
@@ -51,7 +55,7 @@ def beginning(path: Path) -> str:
     return re.sub(r"\r\n?", "\n", text.removeprefix("\xef\xbb\xbf"))
 
 
-def guessed(text: str, marks: str = ",;\t|") -> str | None:
+def guessed(text: str, marks: str = MARKS) -> str | None:
     """Return the mark that divides the first lines of a text into columns, None where there is none."""
     lines = [line for line in _QUOTED.sub(r"\1", text).split("\n") if line.strip()][:SAMPLE]
     counts: dict[str, list[int]] = {}
@@ -111,7 +115,7 @@ def lines_of(file: IO[str], path: Path) -> Iterator[str]:
         yield line
 
 
-def read_table(form: Form, rows: Rows, path: Path) -> Examples:
+def read_form_table(form: Form, rows: Rows, path: Path) -> Examples:
     """Return the examples of a table's rows. Raises UserError with the line of ``path`` and the column."""
     numbers, lines, labels = array("d"), array("q"), []
     words = {word: repr(value) for word, value in (form.values or {}).items()}
@@ -214,3 +218,152 @@ def read_columns(path: Path, limit: int | None) -> Examples:
         raise UserError(f"{path}: no examples in it")
     rows, indices = np.repeat(np.arange(len(counts)), counts), np.frombuffer(columns, np.int64)
     return csr(rows, indices - 1, np.ones(len(rows)), np.empty(len(counts)), int(indices.max()))
+
+
+# ------------------------------------------------------------------ users' tables
+
+
+def read_delimited(
+    path: Path, form: TableFormat = AS_MOST, limit: int | None = None, marks: str = MARKS
+) -> Table:
+    """Return a user's table of at most ``limit`` bytes. Raises UserError that names file and line.
+
+    marks: see `layout`
+    """
+    delimiter, skipped = layout(path, form.delimiter, marks)
+    lines, rows, notes = _rows(path, delimiter, limit, skipped)
+    names, note = _names(rows, form)
+    notes += note
+    named = names is not None
+    if len(rows) == named:
+        raise UserError(f"{path}: no examples in it")
+    if names is None:
+        names = [str(i + 1) for i in range(len(rows[0]))]
+    if len(set(names)) < len(names):
+        double = next(name for i, name in enumerate(names) if name in names[:i])
+        helps = ", or set header=no if this line is a row" if form.header == "auto" else ""
+        raise UserError(f"{path}:{lines[0]}: two columns are named {show(double)}; rename one{helps}")
+    columns = [
+        column_of(name, np.array(cells, object), form)
+        for name, cells in zip(names, zip(*rows[named:], strict=True), strict=True)
+    ]
+    return Table(path, columns, np.array(lines[named:]), named, tuple(notes))
+
+
+def _rows(
+    path: Path, delimiter: str, limit: int | None, skipped: int
+) -> tuple[list[int], list[list[str]], list[str]]:
+    """Return the lines that the rows end at, the rows, and notes.
+
+    Fields that only a delimiter at the end of the lines makes are left out.
+    """
+    lines: list[int] = []
+    rows: list[list[str]] = []
+    extra = 0  # fields of each row but the first beyond its own, empty as the lines end with a delimiter
+    for line, fields in read_fields(path, delimiter, limit, skipped):
+        if len(rows) == 1:
+            if len(fields) == len(rows[0]) + 1 and not fields[-1]:
+                extra = 1
+            elif len(fields) == len(rows[0]) - 1 and not rows[0][-1]:
+                rows[0].pop()
+        if rows and (len(fields) != len(rows[0]) + extra or any(fields[len(rows[0]) :])):
+            raise UserError(
+                f"{path}:{line}: {len(fields)} columns; the lines before have {len(rows[0]) + extra}"
+            )
+        lines.append(line)
+        rows.append(fields[: len(rows[0])] if rows else fields)
+    ends = 0
+    while rows and ends < len(rows[0]) and not any(row[-1 - ends] for row in rows):
+        ends += 1
+    if ends:
+        rows = [row[:-ends] for row in rows]
+    if not (ends or extra):
+        return lines, rows, []
+    what = f"the last {ends} columns have" if ends > 1 else "the last column has"
+    note = f"{what} no name and no value (the lines end with a delimiter), and left out"
+    return lines, rows, [note.replace("and left", "and are left" if ends > 1 else "and is left")]
+
+
+def _names(rows: list[list[str]], form: TableFormat) -> tuple[list[str] | None, list[str]]:
+    """Return the names that the first row gives the columns, None where it is a row of data; and notes."""
+    note: list[str] = []
+    is_header = form.header == "yes" and bool(rows)
+    if form.header == "auto" and rows:
+        is_header, note = _is_header(rows, form)
+    if not is_header:
+        return None, note
+    return [re.sub(r"\s*[\r\n]+\s*", " ", name) or f"column {i + 1}" for i, name in enumerate(rows[0])], note
+
+
+def _is_header(rows: list[list[str]], form: TableFormat) -> tuple[bool, list[str]]:
+    """Return whether the first row names the columns, and a note where that is not plain.
+
+    It does if it has a word above numbers, or if no word of it is a value of its column. Numbers may be names
+    if they are unlike those below.
+    """
+    first = rows[0]
+    shown = f"the first line ({listed([text or 'no name' for text in first])})"
+    names = [f"{shown} is taken as the columns' names; header=no takes it as a row"]
+    row = [f"{shown} is taken as a row; header=yes takes it as the columns' names"]
+    numbers = [text for text in first if form.number(text) is not None]
+    words = [
+        i
+        for i, text in enumerate(first)
+        if text.lower() not in form.gaps | TRUTH.keys() and form.number(text) is None
+    ]
+    if not words and not _count_up(numbers, 3):
+        return False, []
+    if len(rows) == 1:
+        return not numbers, []
+
+    @cache
+    def below(i: int) -> Column:
+        return column_of("", np.array([other[i] for other in rows[1:]], object), form)
+
+    if not words:
+        if not first[0] and "" not in below(0).text:  # as pandas writes an index
+            return True, names
+        unlike = sum(_is_unlike(text, below(i)) for i, text in enumerate(first))
+        decided = len(rows) > ENOUGH and not _count_up(rows[1], 3) and 2 * unlike >= len(first)
+        return (True, names) if decided else (False, row)
+    if any(below(i).numbers is not None and not below(i).missing.all() for i in words):
+        return (True, names if numbers else []) if _may_be_names(numbers) else (False, row)
+    seen = sum(first[i] in below(i).text for i in words)
+    new = not seen and any(len(set(below(i).text)) < len(rows) - 1 for i in words)  # to a list of few words
+    if any(text in numbers and below(i).numbers is not None for i, text in enumerate(first)):
+        if new and _count_up(numbers, 2):
+            return True, names
+        return False, row if new else []
+    if 2 * seen >= len(words):
+        return False, row
+    return True, names if seen else []
+
+
+def _may_be_names(numbers: Sequence[str]) -> bool:
+    """Whether numbers among words may name columns: different whole ones, or three or more that ascend."""
+    values = [float(text) for text in numbers if text.replace(".", "").isdecimal()]
+    whole = all(text.isdecimal() for text in numbers) and len(set(numbers)) == len(numbers)
+    ascend = len(values) == len(numbers) >= 3 and all(a < b for a, b in itertools.pairwise(values))
+    return whole or ascend
+
+
+def _count_up(texts: Sequence[str], least: int) -> bool:
+    """Whether texts, a blank first one left out, are whole numbers in equal steps: 0, 1, 2 or 2019, 2020."""
+    texts = texts[1:] if texts and not texts[0] else texts
+    if len(texts) < least or not all(
+        text.isascii() and text.isdecimal() and len(text) < 10 for text in texts
+    ):
+        return False
+    steps = np.diff([int(text) for text in texts])
+    return bool((steps == steps[0]).all() and steps[0] > 0)
+
+
+def _is_unlike(text: str, column: Column) -> bool:
+    """Whether a whole number is unlike the numbers of a column: all have a point, or it is far from them."""
+    if column.numbers is None or column.missing.all() or not text:
+        return False
+    there = ~column.missing
+    if all("." in value for value in column.text[there]):
+        return True
+    low, high = column.numbers[there].min(), column.numbers[there].max()
+    return bool(abs(float(text) - (low + high) / 2) > 1.5 * (high - low))

@@ -1,4 +1,4 @@
-"""Downloading a data file: over http(s) only, resumed, of bounded size, and visible only when complete.
+"""Downloading a data file: over http(s) only, of bounded size, and visible only when complete.
 
 The received file is not trusted: the caller parses it and compares the content hash.
 """
@@ -6,8 +6,6 @@ The received file is not trusted: the caller parses it and compares the content 
 import contextlib
 import http.client
 import io
-import json
-import os
 import re
 import shutil
 import sys
@@ -17,7 +15,7 @@ import urllib.request
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 from urllib.parse import quote, urlsplit
 
 from omkl import __version__
@@ -38,7 +36,7 @@ class NotFound(OmklError):
 
 
 class _Broken(Exception):
-    """The connection ended early or stalled. The next attempt continues after the bytes that arrived."""
+    """The connection ended early or stalled, which is worth another attempt."""
 
 
 def fetch(file: DataFile, folder: Path, limit: int, archives: Path) -> Path:
@@ -110,54 +108,51 @@ def _from_link(link: Link, target: Path, limit: int, archives: Path) -> Path:
 def download(url: str, target: Path, limit: int) -> Path:
     """Download ``url`` to ``target``: a complete file or none, at most ``limit`` bytes.
 
-    A broken download continues where it broke, here and in a later call, from the ``.part`` file next to the
-    target. The server must confirm that its file is still the same, else the download starts again.
-    Raises NotFound for 404 and 410, OmklError for every other failure.
+    A broken download begins again, ATTEMPTS times. Raises NotFound for 404 and 410, OmklError for every other
+    failure.
     """
-    target.parent.mkdir(parents=True, exist_ok=True)
-    part = target.with_name(target.name + ".part")
     for attempt in range(1, ATTEMPTS + 1):
+        pace = _Pace()
         try:
-            _transfer(url, part, limit, target.name)
-            break
+            with _network_errors(url, target, pace.timeout), replacing(target) as file:
+                _transfer(url, file, limit, target.name, pace)
+            return target
         except _Broken as error:
             if attempt == ATTEMPTS:
-                tries = f"{ATTEMPTS} attempts; run the same command again to continue"
-                raise OmklError(f"{url}: {error}, after {tries}") from error
+                raise OmklError(f"{url}: {error}, after {ATTEMPTS} attempts; try again later") from error
             time.sleep(0.2 * attempt)
-    with open(part, "rb+") as file:
-        os.fsync(file.fileno())
-    os.replace(part, target)
-    _state(part).unlink(missing_ok=True)
-    return target
+    raise AssertionError("the last attempt ends above")
 
 
-def _transfer(url: str, part: Path, limit: int, name: str) -> None:
-    """Download the rest of the server's file into the part file."""
+def _transfer(url: str, file: IO[bytes], limit: int, name: str, pace: "_Pace") -> None:
+    """Write the server's file. Raises _Broken where it ends early, OmklError where it is too large."""
     from tqdm import tqdm
 
-    have, validator = _resume_point(url, part)
-    pace = _Pace()
-    with _network_errors(url, part, pace.timeout):
-        request = urllib.request.Request(url, headers={"User-Agent": f"omkl/{__version__}"})
-        if have:
-            request.add_header("Range", f"bytes={have}-")
-            request.add_header("If-Range", validator)
-        with pace.opener().open(request, timeout=pace.timeout) as answer:
-            have, total = _agreed(answer, have, validator, part, url)
-            bar: dict[str, Any] = {"desc": f"downloading {name}", "total": total, "initial": have}
-            bar |= {"file": sys.stderr, "unit": "B", "unit_scale": True, "disable": None}
-            with open(part, "ab" if have else "wb") as file, tqdm(**bar) as progress:
-                while max(have, total or 0) <= limit and (data := answer.read1(BLOCK)):
-                    have += len(data)
-                    pace.count += len(data)
-                    file.write(data)
-                    progress.update(len(data))
+    request = urllib.request.Request(url, headers={"User-Agent": f"omkl/{__version__}"})
+    with pace.opener().open(request, timeout=pace.timeout) as answer:
+        have, total = 0, _length(answer, url)
+        bar: dict[str, Any] = {"desc": f"downloading {name}", "total": total, "file": sys.stderr}
+        bar |= {"unit": "B", "unit_scale": True, "disable": None}
+        with tqdm(**bar) as progress:
+            while max(have, total or 0) <= limit and (data := answer.read1(BLOCK)):
+                have += len(data)
+                pace.count += len(data)
+                file.write(data)
+                progress.update(len(data))
     if max(have, total or 0) > limit:
-        _forget(part)
         raise OmklError(f"{url}: more than the {limit:,} bytes that {name} can need")
     if total is not None and have != total:
         raise _Broken(f"the connection ended after {have:,} of {total:,} bytes")
+
+
+def _length(answer: Any, url: str) -> int | None:
+    """Return how many bytes the server announces, None where it does not say."""
+    if answer.status != 200:
+        raise OmklError(f"{url}: the server answered {answer.status}, which carries no whole file")
+    length = answer.headers.get("Content-Length", "")
+    if length and not re.fullmatch("[0-9]{1,19}", length):
+        raise OmklError(f"{url}: the server announced an impossible size: {show(length)}")
+    return int(length) if length else None
 
 
 class _Pace:
@@ -233,14 +228,11 @@ class _SameScheme(urllib.request.HTTPRedirectHandler):
 
 
 @contextlib.contextmanager
-def _network_errors(url: str, part: Path, seconds: float) -> Iterator[None]:
+def _network_errors(url: str, target: Path, seconds: float) -> Iterator[None]:
     """Turn network errors into _Broken (worth another attempt) or OmklError (final)."""
     try:
         yield
     except urllib.error.HTTPError as error:
-        if error.code == 416:  # our part is longer than the file, which is another one
-            _forget(part)
-            raise _Broken("the server's file has changed") from error
         kind = NotFound if error.code in (404, 410) else OmklError
         reason = " ".join(str(error.reason).split())
         raise kind(f"{url}: the server answered {error.code} {reason}") from error
@@ -255,46 +247,4 @@ def _network_errors(url: str, part: Path, seconds: float) -> Iterator[None]:
     except ValueError as error:  # such as a redirect to http://[
         raise OmklError(f"{url}: invalid answer of the server: {error}") from error
     except OSError as error:
-        raise OmklError(f"{url} to {part}: {error.strerror or error}") from error
-
-
-def _agreed(answer: Any, have: int, validator: str, part: Path, url: str) -> tuple[int, int | None]:
-    """Return (bytes of the part file to keep, total or None), and store the version of the server's file."""
-    headers = answer.headers
-    etag = headers.get("ETag", "")  # a weak one (W/) does not vouch for every byte
-    version = etag if etag and not etag.startswith("W/") else headers.get("Last-Modified", "")
-    if answer.status == 206:
-        sent = headers.get("Content-Range", "")
-        match = re.fullmatch(rf"(?:bytes )?{have}(?:-[^/]*)?/([0-9]{{1,19}})", sent)
-        if match and version in ("", validator):
-            return have, int(match[1])
-        _forget(part)
-        fault = f"the server sent another range than requested ({sent!r})"
-        raise _Broken("the server's file has changed" if match else fault)
-    if answer.status != 200:
-        raise OmklError(f"{url}: the server answered {answer.status}, which carries no file")
-    _forget(part)  # before the new state is noted: never old bytes under a new validator
-    _state(part).write_text(json.dumps({"url": url, "validator": version}))
-    length = headers.get("Content-Length", "")
-    if length and not re.fullmatch("[0-9]{1,19}", length):
-        raise OmklError(f"{url}: the server announced an impossible size: {show(length)}")
-    return 0, int(length) if length else None
-
-
-def _resume_point(url: str, part: Path) -> tuple[int, str]:
-    """Return how many bytes of this url are in the part file, and their ETag or date; (0, "") for none."""
-    with contextlib.suppress(OSError, ValueError):
-        state, size = json.loads(_state(part).read_text()), part.stat().st_size
-        if size and isinstance(state, dict) and state.get("url") == url and state.get("validator"):
-            return size, state["validator"]
-    return 0, ""
-
-
-def _state(part: Path) -> Path:
-    """Return the file that holds the address and the version of a part."""
-    return part.with_name(part.name + ".json")
-
-
-def _forget(part: Path) -> None:
-    part.unlink(missing_ok=True)
-    _state(part).unlink(missing_ok=True)
+        raise OmklError(f"{url} to {target}: {error.strerror or error}") from error

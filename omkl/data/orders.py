@@ -2,21 +2,27 @@
 
 import warnings
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from omkl.data import registry
 from omkl.data.data_files import find_in, open_binary, search_folders
 from omkl.data.dataset import Dataset
+from omkl.data.prepare import dataset_of
+from omkl.data.streams import generate
 from omkl.errors import UserError, suggest
 from omkl.seeds import permutation_seed
+
+if TYPE_CHECKING:
+    from omkl.data.ref import DataRef
 
 KINDS = ("file", "permuted", "authors")
 FOLDER = "omkc_permutations"
 BLOCKS = 5  # with at most 5 changes of label, or one per class, a set is stored class by class
 
 
-def order(dataset: Dataset, kind: str, base_seed: int, rep: int) -> tuple[np.ndarray, int]:
+def order(data: "Dataset | DataRef", kind: str, base_seed: int, rep: int) -> tuple[np.ndarray, int]:
     """Return the order (T,) int64 of row numbers from 0, and the permutation seed of this repetition.
 
     kind: ``file`` as stored (the same for every repetition; a generated stream has another realisation for
@@ -29,26 +35,47 @@ def order(dataset: Dataset, kind: str, base_seed: int, rep: int) -> tuple[np.nda
         raise UserError(f"order={kind!r} is unknown{suggest(kind, KINDS)}; one of {', '.join(KINDS)}")
     if rep < 0:
         raise UserError(f"repetition {rep}: repetitions are numbered from 0")
-    seed = permutation_seed(base_seed, dataset.content_hash, rep)
+    seed = permutation_seed(base_seed, data.content_hash, rep)
     if kind == "permuted":
-        return np.random.default_rng(seed).permutation(dataset.T).astype(np.int64), seed
+        return np.random.default_rng(seed).permutation(data.T).astype(np.int64), seed
     if kind == "authors":
-        return _authors(dataset, rep), seed
-    changes = np.count_nonzero(np.diff(dataset.y))
-    if 0 < changes <= max(BLOCKS, dataset.n_classes) < dataset.T // 10:
-        text = f"the labels of {dataset.name} change only {changes} time(s) in file order"
-        warnings.warn(f"{text}: order=file streams long runs of one class", stacklevel=2)
-    return np.arange(dataset.T, dtype=np.int64), seed
+        return _authors(data, rep), seed
+    if blocks := _blocks(data):
+        warnings.warn(f"{blocks}: order=file streams long runs of one class", stacklevel=2)
+    return np.arange(data.T, dtype=np.int64), seed
 
 
-def order_seed(dataset: Dataset, kind: str, base_seed: int, rep: int) -> int:
+def order_seed(data: "Dataset | DataRef", kind: str, base_seed: int, rep: int) -> int:
     """Return the permutation seed of this repetition as ``order`` does, without drawing a permutation."""
     if kind == "permuted":
-        return permutation_seed(base_seed, dataset.content_hash, rep)
-    return order(dataset, kind, base_seed, rep)[1]
+        return permutation_seed(base_seed, data.content_hash, rep)
+    return order(data, kind, base_seed, rep)[1]
 
 
-def _authors(dataset: Dataset, rep: int) -> np.ndarray:
+def realisation(dataset: Dataset, rep: int) -> Dataset:
+    """Return the data of repetition ``rep`` (from 0) in file order: a stream's realisation of seed rep + 1.
+
+    Data that are not a registered stream are returned as they are. A stream's registered content is seed 1's.
+    """
+    item = registry.entry_of(dataset.name, dataset.content_hash)
+    if rep == 0 or item is None or item.forms[0].format != "stream":
+        return dataset
+    examples = generate(item.forms[0].dataset, rep + 1)
+    return dataset_of(item.name, examples, examples.labels, item.d, item.task, item.notes)
+
+
+def _blocks(data: "Dataset | DataRef") -> str:
+    """Return how data are stored in blocks of one class, "" where they are not."""
+    if item := registry.entry_of(data.name, data.content_hash):
+        return f"{data.name} is {item.file_order}" if item.file_order else ""
+    dataset = data if isinstance(data, Dataset) else data.load()
+    changes = np.count_nonzero(np.diff(dataset.y))
+    if not 0 < changes <= max(BLOCKS, dataset.n_classes) < dataset.T // 10:
+        return ""
+    return f"the labels of {data.name} change only {changes} time(s) in file order"
+
+
+def _authors(dataset: "Dataset | DataRef", rep: int) -> np.ndarray:
     item = registry.entry_of(dataset.name, dataset.content_hash)
     if item is None or item.permutations is None:
         names = ", ".join(name for name in registry.names() if registry.entry(name).permutations)

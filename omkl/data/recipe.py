@@ -7,33 +7,31 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
+from omkl import schema
 from omkl.data.data_files import size_limit
 from omkl.data.delimited import LONGEST_TEXT
 from omkl.data.labels import listed
-from omkl.data.table_files import Column, Table
-from omkl.data.table_format import TableFormat, kind_of, readings, typed
+from omkl.data.tables import Column, Table, TableFormat, kind_of, readings, typed
 from omkl.errors import UserError, show, suggest
 
 MOST_CATEGORIES = 1000
 _NUMBER = re.compile(r"[-+]?[0-9]+(?:[.,][0-9]+)?(?:[eE][-+]?[0-9]+)?")  # with a decimal point or comma
-_FORMAT = tuple(key.name for key in fields(TableFormat))
 
 
 @dataclass(frozen=True)
-class Preparation:
-    """What a user wants of a file, mostly of a table; the defaults change nothing.
+class Preparation(TableFormat):
+    """What a user wants of a file, mostly of a table, beside how it is written; the defaults change nothing.
 
     label: a column's name or number, None for the last    drop: columns to leave out
     missing: ``error``, ``drop`` the row (also for its label), or ``mean`` of the column
     categorical: ``error`` or ``onehot``
     scale: ``none``, ``minmax`` to [0, 1] or ``standard`` to mean 0 and deviation 1, over the whole table
     positive: the class that is +1 against all others, None: all classes as they are
-    header, delimiter, thousands, decimal, na: see `omkl.data.table_format.TableFormat`
     index_base: of LIBSVM text, the index of the first column, 0 or 1; ``auto``: 0 if there is an index 0
     """
 
@@ -43,32 +41,22 @@ class Preparation:
     categorical: str = "error"
     scale: str = "none"
     positive: str | None = None
-    header: str = "auto"
-    delimiter: str = "auto"
-    thousands: str | None = None
-    decimal: str = "."
-    na: tuple[str, ...] | None = None
     index_base: str | int = "auto"
 
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> "Preparation":
         """Return the preparation of plain values, lists for tuples; keys that are not there are as usual.
 
-        Raises UserError or TypeError for values that cannot be.
+        Raises UserError for values that cannot be.
         """
-        plain: dict[str, Any] = {
-            key: tuple(value) if isinstance(value, list) else value for key, value in values.items()
-        }
-        made = cls(**plain)
-        if made.index_base not in ("auto", 0, 1) or isinstance(made.index_base, bool):
-            raise UserError(f"index_base={show(made.index_base)}: must be auto, 0 or 1")
-        _ = made.form  # checks its part
+        made: Preparation = schema.record(cls, _plain(values), "the preparation of a table")
         return made
 
-    @property
-    def form(self) -> TableFormat:
-        """How the table is written. Raises UserError for settings that contradict each other."""
-        return TableFormat(**{key: getattr(self, key) for key in _FORMAT})
+    def __post_init__(self) -> None:
+        """Raise UserError for settings that contradict each other or cannot be."""
+        super().__post_init__()
+        if self.index_base not in ("auto", 0, 1):
+            raise UserError(f"index_base={show(self.index_base)}: must be auto, 0 or 1")
 
     @property
     def words(self) -> str:
@@ -87,6 +75,13 @@ class Preparation:
 AS_IT_IS = Preparation()
 
 
+def _plain(value: Any) -> Any:
+    """Return a value as JSON holds it, without what is null."""
+    if isinstance(value, Mapping):
+        return {key: _plain(own) for key, own in value.items() if own is not None}
+    return [_plain(own) for own in value] if isinstance(value, tuple | list) else value
+
+
 @dataclass
 class Recipe:
     """A preparation with what it took from its table.
@@ -97,11 +92,11 @@ class Recipe:
 
     preparation: Preparation
     label: str
-    columns: list[str]
+    columns: tuple[str, ...]
     means: dict[str, float] = field(default_factory=dict)
     scaling: dict[str, tuple[float, float]] = field(default_factory=dict)
-    categories: dict[str, list[str]] = field(default_factory=dict)
-    alike: list[str] = field(default_factory=list)
+    categories: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    alike: tuple[str, ...] = ()
 
     @property
     def features(self) -> list[str]:
@@ -190,7 +185,7 @@ class Recipe:
             return (column.text[:, None] == np.array(known, object)).astype(float)
         values = column.numbers
         if values is None:
-            raise UserError(_no_number(column, table, self.preparation.form, new))
+            raise UserError(_no_number(column, table, self.preparation, new))
         _check_finite(column, table)
         if has_gaps:
             values = np.where(column.missing, self.means.get(name, math.nan), values)
@@ -209,30 +204,18 @@ class Recipe:
         return asdict(self)
 
     @classmethod
-    def from_json(cls, text: Any) -> "Recipe":
+    def from_json(cls, content: Any) -> "Recipe":
         """Return the recipe of `to_json`. Raises ValueError for anything else."""
+        broken = "the recipe of its data is broken"
         try:
-            own = dict(text)
-            recipe = cls(Preparation.from_json(own.pop("preparation")), **own)
-            recipe.scaling = {name: (float(a), float(b)) for name, (a, b) in recipe.scaling.items()}
-            recipe.means = {name: float(value) for name, value in recipe.means.items()}
-            names = [
-                recipe.label,
-                *recipe.columns,
-                *recipe.alike,
-                *(v for values in recipe.categories.values() for v in values),
-            ]
-            numbers = [*recipe.means.values(), *(value for pair in recipe.scaling.values() for value in pair)]
-            wanted = recipe.preparation
-            chosen = (wanted.label, wanted.missing, wanted.categorical, wanted.scale, wanted.positive)
-            names += [*wanted.drop, *(value for value in chosen if value is not None)]
-            filled = recipe.means.keys() | recipe.scaling.keys() | recipe.categories.keys()
-        except (TypeError, ValueError, AttributeError, KeyError, OverflowError, UserError) as error:
-            raise ValueError(f"the recipe of its data is broken: {error}") from None
-        if not recipe.columns or not all(isinstance(name, str) for name in names):
-            raise ValueError("the recipe of its data is broken: it has no columns, or a name is no text")
-        if not all(map(math.isfinite, numbers)) or not filled <= set(recipe.columns):
-            raise ValueError("the recipe of its data is broken: a mean or a scale does not fit its columns")
+            recipe: Recipe = schema.record(cls, _plain(content), broken)
+        except UserError as error:
+            raise ValueError(str(error)) from None
+        filled = recipe.means.keys() | recipe.scaling.keys() | recipe.categories.keys()
+        if others := sorted(filled - set(recipe.columns)):
+            raise ValueError(f"{broken}: {show(others[0])} is not one of its columns")
+        if not recipe.columns:
+            raise ValueError(f"{broken}: it has no columns")
         return recipe
 
 
@@ -251,14 +234,14 @@ def recipe_of(table: Table, preparation: Preparation) -> tuple[Recipe, list[str]
             fault = f"drop={listing} leaves no feature beside the label; drop fewer columns"
         raise UserError(f"{table.where(0)}: {fault}")
     saved = replace(preparation, header="yes" if table.named else "no")  # what auto has decided stays
-    recipe = Recipe(saved, table.columns[label].name, [column.name for column in used])
+    recipe = Recipe(saved, table.columns[label].name, tuple(column.name for column in used))
     notes = list(table.notes)
     for key, names in (("label", () if wanted is None else (wanted,)), ("drop", preparation.drop)):
         notes += [note for name in names for note in table.note_on(name, key)]
     for column in used:
         if column.distinct.numbers is None or (column.distinct.truth and preparation.categorical == "onehot"):
             if preparation.categorical == "onehot":
-                recipe.categories[column.name] = _categories(column, table, preparation.form)
+                recipe.categories[column.name] = _categories(column, table, preparation)
                 if kind := kind_of(recipe.categories[column.name]):
                     word = recipe.categories[column.name][0]
                     notes.append(f"column '{column.name}' holds {show(word)}, {kind}; each is a category")
@@ -323,7 +306,7 @@ def refuse_odd_targets(table: Table, recipe: Recipe) -> None:
     """Raise UserError where the label's column holds something else than numbers, with what helps."""
     column = next(column for column in table.columns if column.name == recipe.label)
     if column.numbers is None:
-        raise UserError(_no_number(column, table, recipe.preparation.form, target=True))
+        raise UserError(_no_number(column, table, recipe.preparation, target=True))
 
 
 def _no_number(
@@ -381,11 +364,11 @@ def _sparse(parts: Iterable[np.ndarray], table: Table) -> Any:
     return sp.coo_array((values, (rows, columns)), shape=(T, d)).tocsr()
 
 
-def _categories(column: Column, table: Table, form: TableFormat) -> list[str]:
+def _categories(column: Column, table: Table, form: TableFormat) -> tuple[str, ...]:
     row, word = column.first_word(form)
     if said := _other_notation(column.text[~column.missing], word, form):
         raise UserError(f"{table.where(row)}: column '{column.name}' holds {show(word)}, {said}")
-    values = sorted(set(column.text[~column.missing]))
+    values = tuple(sorted(set(column.text[~column.missing])))
     if len(values) > MOST_CATEGORIES:
         raise UserError(
             f"{table.path}: column '{column.name}' has {len(values)} different values, such as "

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from omkl.config import learner_specs, pool
+from omkl.config.learners import LearnerSpec
 from omkl.config.settings_text import value_text
-from omkl.config.spec import LearnerSpec
 from omkl.errors import UserError, suggest
 from omkl.paths import extensions
 

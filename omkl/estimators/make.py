@@ -6,7 +6,7 @@ from typing import Any
 
 from omkl.config import kernel_pools, pool
 from omkl.config.domains import check_kernels
-from omkl.config.spec import LearnerSpec
+from omkl.config.learners import LearnerSpec
 from omkl.engine.stream import Stream
 from omkl.errors import UserError, suggest
 from omkl.estimators.arguments import argument_name, class_name

@@ -18,7 +18,6 @@ from dataclasses import replace
 from functools import cache
 from itertools import islice
 from multiprocessing import resource_tracker
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -26,9 +25,10 @@ from threadpoolctl import ThreadpoolController
 
 from omkl.data.cache import ARRAYS
 from omkl.data.dataset import Dataset
+from omkl.data.ref import keep
 from omkl.errors import OmklError, UserError
 from omkl.executors import Failure, Function, Outcomes, attempt, leftovers, one_line
-from omkl.learner.cell import Cell, detach, keep
+from omkl.learner.cell import Cell, detach
 from omkl.learner.guards import ctrl_c_later
 from omkl.paths import safe_children
 from omkl.store import provenance
@@ -181,12 +181,12 @@ class _Sent:
 
     def _submit(self, job: Any, tries: int) -> None:
         bare, data, where = job, None, self.workers.keys() - self.refused if self.refused else None
-        if isinstance(job, Cell) and (self.settings.remote or not isinstance(job.data, Path)):
+        if isinstance(job, Cell) and (self.settings.remote or job.data.copy is None):
             bare, dataset = detach(job)
-            data = self.data.get(job.content_hash)
+            data = self.data.get(job.data.content_hash)
             if data is None or data.status == "cancelled":
                 data = self.client.submit(_given, dataset, pure=False, workers=where)
-            self.data[job.content_hash] = data
+            self.data[job.data.content_hash] = data
         future = self.client.submit(
             work, self.function, bare, data, provenance.deciding(), pure=False, workers=where
         )

@@ -3,7 +3,6 @@
 import dataclasses
 import os
 import warnings
-from collections import OrderedDict
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -18,9 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from omkl.config import LearnerSpec
-    from omkl.data import Dataset
-
-_KEPT = 16  # data sets a process keeps open
+    from omkl.data import DataRef, Dataset
 
 
 @dataclass(frozen=True)
@@ -28,9 +25,7 @@ class Cell:
     """One learner with its settings on one data set in one order: a repetition, and what a worker needs.
 
     spec, params, pool: the learner, its hyperparameters, and the kernels of its pool
-    name, content_hash, task, classes, prepared: of the data; how a table of the user's was prepared
-    data: the parsed copy to memory-map, or the data themselves where they could not be cached, or None where
-    they reach the worker separately (`keep`)
+    data: which an executor's worker maps from the parsed copy, or gets with the cell
     order, seed, rep, permutation_seed: of the stream    rounds: the first and the one after the last, or None
     source: of a learner of a folder, see `omkl.learner.third_party`
     planned: the hyperparameters of the plan; ``params`` has a number where a budget matches a size
@@ -41,17 +36,12 @@ class Cell:
     spec: "LearnerSpec"
     params: dict[str, Any]
     pool: dict[str, Any] | None
-    name: str
-    content_hash: str
-    task: str
-    data: "Path | Dataset | None"
+    data: "DataRef"
     order: str
     seed: int
     rep: int
     permutation_seed: int
     block: int | None
-    classes: int = 2
-    prepared: str = ""
     source: str = ""
     rounds: tuple[int, int] | None = None
     planned: dict[str, Any] = field(default_factory=dict)
@@ -78,9 +68,9 @@ class Cell:
             "params": {**self.spec.former, **self.params},
             "pool": self.pool and self.pool["name"],
             "pool_spec": pool,
-            "data": self.name,
-            "data_hash": self.content_hash,
-            "task": self.task,
+            "data": self.data.name,
+            "data_hash": self.data.content_hash,
+            "task": self.data.task,
             "order": self.order,
             "rep": self.rep,
             "seed": self.seed,
@@ -100,7 +90,11 @@ class Cell:
 
 def detach(cell: Cell) -> "tuple[Cell, Dataset]":
     """Return a cell that names its data by content only, and the data: for a worker without our files."""
-    return dataclasses.replace(cell, data=None), dataclasses.replace(dataset_of(cell), path=None)
+    from omkl.data.ref import Parsed
+
+    data = cell.data
+    bare = Parsed(data.name, data.task, data.word, data.content_hash, None)
+    return dataclasses.replace(cell, data=bare), dataclasses.replace(data.load(), path=None)
 
 
 def check_memory(cell: Cell) -> None:
@@ -109,8 +103,8 @@ def check_memory(cell: Cell) -> None:
     from omkl.resources.resource import Setup
     from omkl.resources.size import bytes_needed, memory
 
-    d, state = compact(dataset_of(cell)).d, cell.spec.state
-    setup = Setup(cell.params, cell.kernel_pool, d, block=cell.block or 0, classes=cell.classes)
+    d, state = compact(cell.data.load()).d, cell.spec.state
+    setup = Setup(cell.params, cell.kernel_pool, d, block=cell.block or 0, classes=cell.data.n_classes)
     needed, there = bytes_needed(state, setup), memory()
     total = sum(needed.values())
     if total > there:
@@ -119,7 +113,7 @@ def check_memory(cell: Cell) -> None:
         sizes = sizes or [f"{setup.m} kernel{'s' if setup.m > 1 else ''}"]
         raise UserError(
             f"{' with '.join([*dict.fromkeys(sizes), f'd = {d}'])}: {cell.spec.name} takes "
-            f"{total / 2**30:,.1f} GiB on data={cell.name}, and this machine "
+            f"{total / 2**30:,.1f} GiB on data={cell.data.name}, and this machine "
             f"has {there / 2**30:,.1f} GiB; choose less"
         )
 
@@ -133,13 +127,13 @@ def run_cell(cell: Cell) -> dict[str, Any]:
     if source(cell.spec) != cell.source:
         raise OmklError(f"the source of {cell.spec.name} changed during the run: run the same command again")
     check_memory(cell)
-    warm_up([(cell.spec, cell.params, cell.classes)])
-    dataset = dataset_of(cell)
+    warm_up([(cell.spec, cell.params, cell.data.n_classes)])
+    dataset = cell.data.load()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # shown already, when the plan was expanded
         order, permutation_seed = omkl.data.order(dataset, cell.order, cell.seed, cell.rep)
     if permutation_seed != cell.permutation_seed:  # it depends on the data's content
-        raise OmklError(f"{cell.name} changed during the run: run the same command again")
+        raise OmklError(f"{dataset.name} changed during the run: run the same command again")
     if cell.order == "file":
         dataset = omkl.data.realisation(dataset, cell.rep)
     if cell.rounds:
@@ -175,27 +169,3 @@ def warm_up(settings: "Iterable[Sequence[Any]]") -> None:
     if cold:
         precompile.warm_up(list(cold.values()))
         _warm.update(cold)
-
-
-_open: "OrderedDict[str, Dataset]" = OrderedDict()
-
-
-def keep(dataset: "Dataset") -> None:
-    """Keep a data set open in this process, where jobs that name its content find it."""
-    _open[dataset.content_hash] = dataset
-    _open.move_to_end(dataset.content_hash)
-    while len(_open) > _KEPT:
-        _open.popitem(last=False)
-
-
-def dataset_of(cell: Cell) -> "Dataset":
-    """Return the data of a cell, which this process keeps open."""
-    dataset = _open.get(cell.content_hash)
-    if dataset is None:
-        import omkl.data
-
-        if cell.data is None:
-            raise OmklError(f"{cell.name}: its data did not reach this worker; run the same command again")
-        dataset = omkl.data.load_cached(cell.data) if isinstance(cell.data, Path) else cell.data
-        keep(dataset)
-    return dataclasses.replace(dataset, name=cell.name)

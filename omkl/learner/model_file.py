@@ -21,8 +21,7 @@ import numpy as np
 
 from omkl.config import compose
 from omkl.config.kernel_pools import PARTS
-from omkl.config.learners import learner_names, learner_spec
-from omkl.config.spec import LearnerSpec
+from omkl.config.learners import LearnerSpec, learner_names, learner_spec
 from omkl.data.dataset import MANY
 from omkl.data.labels import MOST_CLASSES
 from omkl.engine.expansion import BLOCK

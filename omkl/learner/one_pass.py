@@ -9,8 +9,7 @@ import numpy as np
 from omkl import seeds
 from omkl.algorithms import function
 from omkl.config.kernel_pools import kernel_pool
-from omkl.config.learners import check_classes
-from omkl.config.spec import LearnerSpec
+from omkl.config.learners import LearnerSpec, check_classes
 from omkl.data import confusion
 from omkl.data.dataset import compact
 from omkl.engine.expansion import BLOCK, make_expansion, reserve

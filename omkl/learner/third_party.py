@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 
 from omkl.config import compose
-from omkl.config.spec import LearnerSpec
+from omkl.config.learners import LearnerSpec
 from omkl.engine.stream import Stream, Trace, make_trace
 from omkl.errors import OmklError, UserError, suggest
 

@@ -5,9 +5,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from omkl.config import Plan
-from omkl.data import registry
-from omkl.data.data_files import data_name
-from omkl.data.dataset import Dataset
+from omkl.data import DataRef, registry
 from omkl.pages.content import About, Line, Table
 from omkl.pages.row_details import about
 from omkl.reports import origin, plain_table
@@ -77,28 +75,21 @@ def _is_number(value: Any) -> bool:
 
 def data_sets(cells: "pd.DataFrame", plans: Iterable[Plan] = ()) -> Table:
     """Return the properties of the cells' data sets; plans: for what is known of the user's own files."""
-    import omkl.data
-
-    own = {
-        data_name(path): (path, plan) for plan in plans for path in plan.data if not registry.is_name(path)
-    }
+    own = {ref.content_hash: ref for plan in plans for ref in plan.data if not ref.is_registered}
     rows, abouts = [], []
     for (name, content), part in cells.groupby(["data", "data_hash"], sort=False):
         row = {"data": name, "task": part["task"].iloc[0], "T": str(int(part["T"].iloc[0]))}
         row |= {"d": "", "non-zero %": "", "classes": "", "positive %": "", "what it is": ""}
         known: list[tuple[str, str]] = []
-        if registry.is_name(name):
-            entry = registry.entry(name)
+        if entry := registry.entry_of(name, content):
             row |= _shape(entry, row["task"], entry.positive_share) | {"what it is": entry.title}
             known = [("what it is", entry.description), ("source", entry.source), ("licence", entry.licence)]
             known += [("note", note) for note in entry.remarks]
-        elif name in own:
-            path, plan = own[name]
-            dataset = omkl.data.load(path, task=plan.task, preparation=plan.preparation)
-            two = row["task"] == "classification" and dataset.n_classes == 2
-            share = float((dataset.y > 0).mean()) if two else None
-            row |= _shape(dataset, row["task"], share) | {"what it is": f"your file {path}"}
-            known = [("note", note) for note in dataset.notes]
+        elif ref := own.get(content):
+            two = row["task"] == "classification" and ref.n_classes == 2
+            share = ref.load().positive_share if two else None
+            row |= _shape(ref, row["task"], share) | {"what it is": f"your file {ref}"}
+            known = [("note", note) for note in ref.notes]
         rows.append(row)
         abouts.append([*known, ("sha256 of the parsed numbers", str(content))])
     terms = [("T", "examples"), ("d", "features"), ("non-zero %", "entries that are not 0, in percent")]
@@ -106,7 +97,7 @@ def data_sets(cells: "pd.DataFrame", plans: Iterable[Plan] = ()) -> Table:
     return plain("data-sets", rows, plain_table.render(rows, "csv"), abouts, terms=terms)
 
 
-def _shape(data: registry.DataEntry | Dataset, task: str, positive: float | None) -> dict[str, str]:
+def _shape(data: registry.DataEntry | DataRef, task: str, positive: float | None) -> dict[str, str]:
     """Return the number of features and of classes, and the shares of entries that are not 0 and of +1."""
     classes = str(data.n_classes) if task == "classification" else ""
     dense = f"{100 * data.nnz / max(data.T * data.d, 1):.3g}"

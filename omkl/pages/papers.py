@@ -3,7 +3,6 @@
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from omkl.data.data_files import data_name
 from omkl.errors import UserError
 from omkl.pages import page_figures, page_tables
 from omkl.pages.content import Figure, Page, Section, Table
@@ -19,7 +18,7 @@ from omkl.papers.rule_text import about_numbers
 from omkl.papers.selection import Selection, work_of
 from omkl.reports import style
 from omkl.reports.table_text import to_csv
-from omkl.run.stored import stored_plans
+from omkl.run.runner import stored_plans
 from omkl.store.store import Store
 
 if TYPE_CHECKING:
@@ -96,7 +95,7 @@ class _Parts:
         laid_out, terms = best_layout(compared) if best else layout(compared)
         flat = with_costs(csv_table(compared)) if best else csv_table(compared)
         below = [*([] if best else agreement(compared)), *ranks_texts(compared)]
-        paths = {data_name(path): path for path in compared.work.stands_in}  # of the user's files
+        paths = {ref.name: ref.word for plan in compared.work.plans for ref in plan.data}
         about = Table(name, (), (), to_csv(flat, []), terms, compared.notes, below, command)
         own = page_tables.results(about, compared.summary, laid_out, compared.rows, compared.cells, paths)
         parts: list[Table | Figure] = [own]

@@ -76,7 +76,7 @@ def _pool(name: str, spec: Mapping[str, Any]) -> list[str]:
 
 def _prepared(first: Mapping[str, Any]) -> list[str]:
     """Return the words for a file of the user's: its task, and how its table was prepared."""
-    if not first or registry.is_name(str(first["data"])):
+    if not first or registry.entry_of(str(first["data"]), str(first["data_hash"])):
         return []
     provenance = first.get("provenance")
     text = provenance.get("prepared", "") if isinstance(provenance, dict) else ""

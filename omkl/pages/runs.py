@@ -4,8 +4,6 @@ import shlex
 from typing import TYPE_CHECKING
 
 from omkl.config import Plan
-from omkl.data import registry
-from omkl.data.data_files import data_name
 from omkl.errors import UserError
 from omkl.pages import page_figures, page_tables
 from omkl.pages.content import Page, Progress, Section, Table
@@ -19,7 +17,7 @@ from omkl.reports.report import TITLES, best_settings, csv_table, swept_names
 from omkl.reports.rows import Row, rows_of
 from omkl.reports.summary import summary_of_rows
 from omkl.reports.table_text import to_csv
-from omkl.run.stored import stored_plans
+from omkl.run.runner import stored_plans
 from omkl.store.store import Store
 
 if TYPE_CHECKING:
@@ -39,12 +37,12 @@ def run_page(plan: Plan, words: list[str], command: str, *, progress: bool = Fal
         raise UserError(
             f"the store {plan.store} holds none of the {outcome.requested} cells; `{run}` computes them"
         )
-    names = {data_name(path): path for path in plan.data if not registry.is_name(path)}
+    names = {ref.name: ref.word for ref in plan.data}
     sections, more, about = cells_sections(outcome.cells, expected, Store(plan.store), names)
     sections += origin_sections(outcome.cells, [plan])
     learners = list(dict.fromkeys(expected.label(setting.learner) for setting in plan.settings))
-    title = f"{_few(learners, 'learners')} on {_few(list(map(data_name, plan.data)), 'data sets')}"
-    drawn = [setting.learner for setting in plan.settings], map(data_name, plan.data)
+    title = f"{_few(learners, 'learners')} on {_few(list(names), 'data sets')}"
+    drawn = [setting.learner for setting in plan.settings], list(names)
     return Page(
         style.file_stem("report", *drawn),
         title,

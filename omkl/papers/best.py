@@ -72,7 +72,7 @@ def not_tuned(work: Work, command: str) -> list[str]:
     waiting: dict[str, list[str]] = {}
     for _, data, learner in work.pending:
         waiting.setdefault(data, []).append(learner)
-    begun = {data for part in work.parts for data in part.plan.data}
+    begun = {ref.name for part in work.parts for ref in part.plan.data}
     whole = [data for data in waiting if data not in begun]
     lines = [f"{some(whole, at_most=20)} (all learners)"] if whole else []
     lines += [f"{data} ({some(names)})" for data, names in waiting.items() if data in begun]

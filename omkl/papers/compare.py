@@ -8,7 +8,6 @@ from math import nan
 from typing import TYPE_CHECKING, Any
 
 from omkl.config import domains, learner_specs
-from omkl.data.data_files import data_name
 from omkl.errors import UserError, show, suggest
 from omkl.papers.paper import Item, Paper, Run, listed
 from omkl.papers.selection import Work
@@ -149,12 +148,11 @@ def _rows(work: Work, cells: "pd.DataFrame", expected: Expected) -> list[tuple[R
             table[data, run.name, learner] = (row, run)
     # All learners come first, so that a learner among the yardsticks is none.
     for is_yardstick, (run, plan) in ((flag, part) for flag in (False, True) for part in work.parts):
-        for path in plan.data:
-            data = path if path in tasks else data_name(path)
+        for ref in plan.data:
+            data = ref.name
             task = tasks.get(data)
             task = task if isinstance(task, str) else "classification"
-            of_data = plan.task_of(path)
-            part = domains.rounds_of(plan.rounds, plan.load(path).T, path) if plan.rounds else None
+            part = domains.rounds_of(plan.rounds, ref.T, ref.word) if plan.rounds else None
             rounds = ":".join(map(str, part)) if part else ""
             for setting in plan.yardsticks if is_yardstick else plan.settings:
                 key = (data, plan.order, rounds, identity(setting.learner, setting.params, setting.pool))
@@ -162,9 +160,9 @@ def _rows(work: Work, cells: "pd.DataFrame", expected: Expected) -> list[tuple[R
                 if known and (is_yardstick or known[0].planned >= plan.reps):
                     continue
                 alien = is_yardstick and task not in expected.tasks(setting.learner)
-                if alien or not setting.fits(of_data):
+                if alien or not setting.fits(ref.task):
                     continue
-                row = Row.of(setting, work.stands_in.get(path, data), plan.order, is_yardstick, task)
+                row = Row.of(setting, work.stands_in.get(ref.word, data), plan.order, is_yardstick, task)
                 row.cells = [at for rep, at in sorted(places.get(key, {}).items()) if rep < plan.reps]
                 row.planned = plan.reps
                 if not is_yardstick:

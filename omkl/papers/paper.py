@@ -7,7 +7,7 @@ from typing import Any
 
 from omkl.config import compose
 from omkl.config.settings_text import word_text
-from omkl.errors import UserError, show, suggest
+from omkl.errors import UserError, show, shown, suggest
 from omkl.schema import Check, checked, such
 
 FEW = 3  # a title names up to this many data sets
@@ -174,7 +174,7 @@ def find(group: str, word: str) -> tuple[Paper, Item]:
             known.setdefault(paper.name, (paper, items[0]))
     if word not in known:
         near, kind = "" if own == word in names() else suggest(word, known), group.removesuffix("s")
-        raise UserError(f"{compose.shown(word)}: no such {kind}{near}; known: {', '.join(sorted(known))}")
+        raise UserError(f"{shown(word)}: no such {kind}{near}; known: {', '.join(sorted(known))}")
     return known[word]
 
 

@@ -2,11 +2,12 @@
 
 import re
 import shlex
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from omkl.config import Plan, plan
+from omkl.data import DataRef, find, registered, registry
 from omkl.errors import OmklError, UserError, suggest
 from omkl.papers.paper import Item, Paper, Run
 from omkl.papers.tuned import split, tuned_runs
@@ -27,6 +28,7 @@ class Selection:
     content hash, to one that is not available here any file    learners: shown next to the paper's
     quick: two repetitions of the small data sets (`_small`)    words: KEY=VALUE of store, seed, exec, block
     full: all repetitions, also where the table has fewer for a data set to save time
+    dry: nothing is to run, so that nothing is downloaded
     """
 
     reps: int | None = None
@@ -35,6 +37,7 @@ class Selection:
     quick: bool = False
     words: tuple[str, ...] = ()
     full: bool = False
+    dry: bool = False
 
     def __post_init__(self) -> None:
         for word in self.words:
@@ -96,7 +99,7 @@ class Work:
     @property
     def data(self) -> list[str]:
         """The data sets of all parts in order, with those that are not available, each once."""
-        names = [self.stands_in.get(name, name) for part in self.parts for name in part.plan.data]
+        names = [self.stands_in.get(ref.word, ref.word) for part in self.parts for ref in part.plan.data]
         names += [name for _, name in self.missing] + [name for _, name, _ in self.pending]
         return list(dict.fromkeys(names))
 
@@ -105,8 +108,7 @@ class Work:
 
         stored: run nothing, take what the store holds
         """
-        from omkl.run.runner import run_plans
-        from omkl.run.stored import stored_plans
+        from omkl.run.runner import run_plans, stored_plans
 
         if not self.plans and self.pending:
             run, name, learner = self.pending[0]
@@ -124,16 +126,16 @@ def work_of(paper: Paper, items: Iterable[Item], selection: Selection) -> Work:
 
     Raises UserError for an unknown data set or learner.
     """
-    files, items = _files(paper, selection), list(items)
+    given, items = _given(paper, selection), list(items)
     chosen = list({run.name: run for item in items for run in item.runs}.values())
     listed = {name for run in chosen for name in run.data}
     wanted = {run.name: set(selection.names) for run in chosen}  # the sets that a run may take, all if empty
     if selection.quick and not selection.names:
         for item in items:
-            small = _small(item, paper)
+            small = _small(item, paper, selection.dry)
             for run in item.runs:
                 wanted[run.name] |= small
-    how = {name: str(entry["how"]) for name, entry in paper.unavailable.items() if name not in files}
+    how = {name: str(entry["how"]) for name, entry in paper.unavailable.items() if name not in given}
     groups: list[tuple[Run, dict[str, Any], list[str]]] = []  # data sets of a run that share its settings
     others = [name for name in selection.names if name not in listed]  # any set can take the place of a run's
     for run in [*chosen, *_yours(chosen, selection)]:
@@ -146,22 +148,22 @@ def work_of(paper: Paper, items: Iterable[Item], selection: Selection) -> Work:
             alike.setdefault(repr(values), (values, []))[1].append(name)
         groups += [(run, values, names) for values, names in alike.values()]
     for _, values, names in groups:  # every mistake in the values is reported before data are looked for
-        _plan(values, [files.get(name, name) for name in names if name not in how] or [QUICK_DATA], selection)
+        _plan(values, [given.get(name, name) for name in names if name not in how] or [QUICK_DATA], selection)
     parts: list[Part] = []
     missing, pending = [], []
     for run, values, names in groups:
         for name in names:
-            if name not in how and name not in files and (reason := _reason(name)):
+            if name not in how and name not in given and (reason := _reason(name, selection.dry)):
                 how[name] = reason
         missing += [(run, name) for name in names if name in how]
-        if data := [files.get(name, name) for name in names if name not in how]:
+        if data := [given.get(name, name) for name in names if name not in how]:
             plan = _plan(values, data, selection)
             plans, lacking = ([plan], []) if run.tune is None else split(run, plan)
             parts += [Part(run, own) for own in plans]
             pending += [(run, name, learner) for name, learner in lacking]
     if not parts and not missing and not pending:
         raise UserError(f"--data {','.join(selection.data)}: {paper.name} has no such data")
-    stands_in = {path: name for name, path in files.items()}
+    stands_in = {path: name for name, path in given.items() if isinstance(path, str)}
     return Work(tuple(parts), tuple(missing), how, stands_in, tuple(pending))
 
 
@@ -170,36 +172,40 @@ def tuned_plans(paper: Paper, selection: Selection) -> dict[str, Plan]:
     plans = {}
     for run in tuned_runs(paper):
         names = [name for name in run.data if not selection.names or name in selection.names]
-        if data := [name for name in names if not _reason(name)]:
+        if data := [name for name in names if not _reason(name, selection.dry)]:
             plans[run.name] = _plan(dict(run.words), data, selection)
     return plans
 
 
-def _files(paper: Paper, selection: Selection) -> dict[str, str]:
-    """Return the files that stand in for sets that are not available, and use those of registered sets."""
-    from omkl import data
-
+def _given(paper: Paper, selection: Selection) -> dict[str, DataRef | str]:
+    """Return what a selection gives for data sets by name: those read from its files, paths that stand in."""
+    given: dict[str, DataRef | str] = {}
     for name, path in selection.files.items():
         if name in paper.unavailable:
+            given[name] = path
             continue
-        if not data.registry.is_name(name):
-            known = [*paper.unavailable, *data.registry.names()]
+        try:
+            ref = registered(name)
+        except UserError:
             raise UserError(
                 f"--data {name}={path}: a file can be given for a registered data set"
-                f"{''.join(f', or for {other}' for other in paper.unavailable)}{suggest(name, known)}"
-            )
-        data.use(name, path)
-    return {name: path for name, path in selection.files.items() if name in paper.unavailable}
+                f"{''.join(f', or for {other}' for other in paper.unavailable)}"
+                f"{suggest(name, [*paper.unavailable, *registry.names()])}"
+            ) from None
+        given[name] = ref.read_from(path)
+    return given
 
 
-def _reason(name: str) -> str:
+def _reason(name: str, dry: bool) -> str:
     """Return why a registered data set is not available on this machine, "" where it is."""
-    import omkl.data
-
-    if not omkl.data.registry.is_name(name):
-        return ""  # a file, or a mistake that the plan names
     try:
-        omkl.data.load(name)
+        ref = find(name)
+    except UserError:
+        return ""  # a mistake that the plan names
+    if not ref.is_registered or (dry and ref.to_be_downloaded):
+        return ""
+    try:
+        ref.load()
     except OmklError as error:
         text = re.sub(r"(?<!:)\n\s*", "; ", str(error))
         return (
@@ -209,19 +215,17 @@ def _reason(name: str) -> str:
     return ""
 
 
-def _small(item: Item, paper: Paper) -> set[str]:
+def _small(item: Item, paper: Paper, dry: bool) -> set[str]:
     """Return the small data sets of a table, figure or claim; where it has none here, the smallest it has.
 
     They depend on the item alone, so a claim is checked on the sets that the command ran.
     """
-    from omkl.data import registry, status
-
     names = {name for run in item.runs for name in run.data} - paper.unavailable.keys()
-    sizes = {name: registry.entry(name).T for name in names}
-    small = {name for name in names if sizes[name] <= QUICK_T}
-    if any(not _reason(name) for name in sorted(small)):
+    sizes = {name: registered(name).T for name in names}
+    small = {name for name, T in sizes.items() if T <= QUICK_T}
+    if any(not _reason(name, dry) for name in sorted(small)):
         return small
-    here = {name for name in names if status(name).state != "missing"} or small or names
+    here = {name for name in names if registered(name).state != "missing"} or small or names
     least = min((sizes[name] for name in here), default=0)
     return {name for name in here if sizes[name] == least}
 
@@ -236,11 +240,11 @@ def _yours(runs: list[Run], selection: Selection) -> list[Run]:
     return [Run("yours", values | ({"reps": reps} if reps else {}), extra=True)]
 
 
-def _plan(values: dict[str, Any], data: list[str], selection: Selection) -> Plan:
+def _plan(values: dict[str, Any], data: Sequence[DataRef | str], selection: Selection) -> Plan:
     """Return the plan of a run's values on these data, with no more repetitions than the selection allows."""
     limits = [selection.reps] if selection.reps is not None else []
     limits += [QUICK_REPS] if selection.quick else []
     given = [int(values["reps"])] if "reps" in values else []
     if given or (limits and values.get("order") != "file"):
         values = {**values, "reps": min(given + limits)}
-    return plan(list(selection.words), sweep=True, values={**values, "data": data})
+    return plan(list(selection.words), sweep=True, values=values, data=data)

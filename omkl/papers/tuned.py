@@ -13,13 +13,14 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from omkl.config import Plan, Setting, compose, domains, learner_names, learner_spec, learner_specs
-from omkl.config.draws import axes
-from omkl.config.spec import LearnerSpec
+from omkl.config.learners import LearnerSpec
 from omkl.errors import UserError, suggest
 from omkl.files import write_text
 from omkl.papers.paper import Paper, Run
+from omkl.run.tuning import axes
 
 if TYPE_CHECKING:
+    from omkl.data import DataRef
     from omkl.run.tuning import Race, Rule, Tuned
 
 CUTS = {"seconds": ("(0, inf) or null", None), "fewest": ("int [1, inf)", 1)}  # domains and defaults
@@ -59,10 +60,10 @@ def split(run: Run, plan: Plan) -> tuple[list[Plan], list[tuple[str, str]]]:
     won, specs = settings_of(run), learner_specs(dict.fromkeys(s.learner for s in plan.settings))
     lacking: list[tuple[str, str]] = []
     groups: dict[tuple[str, int], list[Setting]] = {}
-    for data in plan.data:
-        task = plan.task_of(data)
+    refs = {ref.name: ref for ref in plan.data}
+    for data, ref in refs.items():
         for setting in plan.settings:
-            if not setting.fits(task):
+            if not setting.fits(ref.task):
                 continue
             own, spec = won.get((data, setting.learner)), specs[setting.learner]
             if own is None or own.revision != spec.revision:
@@ -73,7 +74,13 @@ def split(run: Run, plan: Plan) -> tuple[list[Plan], list[tuple[str, str]]]:
             made = replace(setting, params={**setting.params, **params})
             groups.setdefault((data, reps), []).append(made)
     plans = [
-        replace(plan, data=(data,), reps=reps, settings=tuple(settings), rounds=parts(plan, data)[1])
+        replace(
+            plan,
+            data=(refs[data],),
+            reps=reps,
+            settings=tuple(settings),
+            rounds=parts(plan, refs[data])[1],
+        )
         for (data, reps), settings in groups.items()
     ]
     return plans, lacking
@@ -125,7 +132,7 @@ class Step:
     """The races of a run on one data set, none where all has been tuned."""
 
     run: Run
-    data: str
+    data: "DataRef"
     races: "list[Race]"
     cuts: dict[str, Any]
 
@@ -138,16 +145,13 @@ def steps(paper: Paper, plans: "Mapping[str, Plan]", again: bool = False) -> Ite
     from omkl.run.tuning import races
 
     runs = {run.name: run for run in tuned_runs(paper)}
-    work = [
-        (bool(runs[name].folder), plan.load(data).T, data, name)
-        for name, plan in plans.items()
-        for data in plan.data
-    ]
-    for _, _, data, name in sorted(work):
+    work = [(bool(runs[name].folder), data.T, data.name, name) for name in plans for data in plans[name].data]
+    for _, _, known, name in sorted(work):
         run, plan = runs[name], plans[name]
+        data = next(ref for ref in plan.data if ref.name == known)
         rule, cuts = rule_of(run)
         lacking = split(run, replace(plan, data=(data,)))[1]
-        todo = tuple(s for s in plan.settings if again or (data, s.learner) in lacking)
+        todo = tuple(s for s in plan.settings if again or (data.name, s.learner) in lacking)
         yield Step(run, data, races(replace(plan, data=(data,), settings=todo), rule, _fixed(run)), cuts)
 
 
@@ -168,10 +172,10 @@ def _keep(step: Step, ends: "list[Tuned]") -> None:
     content = compose.read("tuned", [paper])[paper] if path.is_file() else {}
     content = {run: dict(sets) for run, sets in content.items()}
     own = content.setdefault(step.run.name, {})
-    learners = dict(own.get(step.data, {}))
+    learners = dict(own.get(step.data.name, {}))
     for end in ends:
         first, best = end.race.trials[0].params, end.setting.params
-        spec, task = learner_spec(end.setting.learner), end.race.held.task_of(step.data)
+        spec, task = learner_spec(end.setting.learner), step.data.task
         learners[end.setting.learner] = {
             "params": {name: value for name, value in best.items() if first[name] != value},
             "reps": _reps(end, step.cuts),
@@ -182,7 +186,7 @@ def _keep(step: Step, ends: "list[Tuned]") -> None:
             "rounds": end.race.lengths[end.rung],
             "seconds": round(end.seconds, 2),
         }
-    own[step.data] = learners
+    own[step.data.name] = learners
     head = f"# The winners of the races of conf/paper/{paper}.yaml, written by `omkl tune {paper}`.\n"
     write_text(path, head + yaml.safe_dump(content, sort_keys=False, width=1000))
 

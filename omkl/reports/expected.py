@@ -45,14 +45,14 @@ class Expected:
             reps=plan.reps,
             settings=tuple(plan.settings),
             yardsticks=tuple(plan.yardsticks),
-            data=tuple(plan.data),
+            data=tuple(ref.name for ref in plan.data),
             specs={name: learner_spec(name) for name in names},
             failed=tuple(failed),
             swept=tuple(plan.swept),
             command=command,
             stale=stale or {},
             about_data=plan.about_data,
-            classes=plan.classes,
+            classes={ref.name: ref.classes for ref in plan.data if ref.classes},
             store=plan.store,
         )
 

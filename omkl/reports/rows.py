@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from omkl.config.settings_text import params_text
-from omkl.data.data_files import data_name
+from omkl.config.settings_text import identity, params_text
 from omkl.reports.expected import Expected
 from omkl.tasks import for_task
 
@@ -48,15 +47,6 @@ class Row:
         """Return the row of an omkl.config.Setting."""
         pool = setting.pool["name"] if setting.pool else None
         return cls(data, order, setting.learner, dict(setting.params), pool, is_yardstick, task, **more)
-
-
-def identity(learner: str, params: Mapping[str, Any], pool: Mapping[str, Any] | None) -> str:
-    """Return what makes two settings the same: learner, hyperparameters, and what the pool holds.
-
-    As in the cell's key, the pool's name does not count.
-    """
-    kernels = {"normalise": pool["normalise"], "kernels": pool["kernels"]} if pool else None
-    return json.dumps([learner, params, kernels], sort_keys=True)
 
 
 def identities(cells: Mapping[str, Iterable[Any]]) -> Iterator[str]:
@@ -179,8 +169,7 @@ def _groups(table: Mapping[tuple, Row], expected: Expected) -> list[tuple]:
     """Return the (data, hash, order, rounds) of the rows, the expected data sets first."""
     present = sorted({group for group, _ in table}, key=lambda group: tuple(map(str, group)))
     groups: list[tuple] = []
-    for spec in expected.data:
-        name = spec if any(group[0] == spec for group in present) else data_name(spec)
+    for name in expected.data:
         groups += [group for group in present if group[0] == name] or [(name, None, "", "")]
     return list(dict.fromkeys([*groups, *present]))
 

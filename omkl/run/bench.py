@@ -2,21 +2,36 @@
 
 Absolute figures of a shared machine mean little. Each is shown next to something timed in the same run:
 numpy's own exp, and the learner written naively in numpy.
+
+A row is a name, the seconds of each repetition, and what one repetition is made of: pairs of an example and a
+stored vector, numbers, dot products, bytes. Learner times are CPU time of one thread, but for passes that say
+wall clock; whole commands are the user and system time of the process. `--compare FILE` shows the times of
+this run over those of an earlier one, with their spread.
 """
 
+import json
+import math
+import os
+import statistics
+import subprocess
 import sys
+import tempfile
 import time
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 import omkl.data
 from omkl.config import LearnerSpec, learner_spec, pool
-from omkl.errors import OmklError
+from omkl.errors import OmklError, UserError
 from omkl.learner import run_pass, warm_up
-from omkl.run import bench_rows
 from omkl.store import provenance
+from omkl.store.provenance import cores
 
 _REPEATS = 3
 _NAIVE_T = 1000  # examples for the naive learner, whose cost grows with their square
@@ -27,12 +42,12 @@ AUTHORS_SECONDS = 573.0
 def measure(long: bool = False) -> dict[str, Any]:
     """Time omkc_dd (beta = 0.99, paper16) on a9a_train in file order, one core, best of three passes.
 
-    long: with the rows of `omkl.run.bench_rows` that take longer.
+    long: with the rows of `measure_rows` that take longer.
 
     Without those data (OMKL_DATA or a download) a made-up stream of the same shape replaces them, and the
     result says so. Keys: data, T, mistakes, pairs, m, seconds, evals_per_second (pairs x m / seconds),
     exp_per_second (np.exp), evals_per_exp, naive (seconds and ratio at a small size), peak_mib, machine, rows
-    and skipped (bench_rows.measure).
+    and skipped (`measure_rows`).
     """
     name = "a9a_train"
     try:
@@ -50,8 +65,8 @@ def measure(long: bool = False) -> dict[str, Any]:
         exp_seconds = min(exp_seconds, _exp_seconds())
         print(f"omkl: bench: one pass in {figures['seconds']:.2f} s", file=sys.stderr, flush=True)
     evaluations, seconds = figures["pairs"] * figures["m"], min(passes)
-    first = bench_rows.row(f"omkc_dd on {name}", passes, figures["pairs"], "pair")
-    rows, skipped = bench_rows.measure(long)
+    first = row_of(f"omkc_dd on {name}", passes, figures["pairs"], "pair")
+    rows, skipped = measure_rows(long)
     return {
         "data": name,
         "T": dataset.T,
@@ -87,7 +102,7 @@ def render(measured: dict[str, Any]) -> str:
         rows["authors' C++"] = f"{authors:.0f} s when measured on such a machine: {authors / seconds:.0f} x"
     width = max(map(len, rows))
     text = "".join(f"{name:<{width}}  {text}\n" for name, text in rows.items())
-    text += "\n" + bench_rows.render(measured["rows"]) if measured.get("rows") else ""
+    text += "\n" + render_rows(measured["rows"]) if measured.get("rows") else ""
     return text + "".join(f"skipped: {name}: {why}\n" for name, why in measured.get("skipped", {}).items())
 
 
@@ -172,3 +187,225 @@ def _peak_mib() -> float | None:
         return None
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return peak / 2**20 if sys.platform == "darwin" else peak / 2**10
+
+
+# ------------------------------------------------------------------ rows
+
+
+REPEATS = 5
+PASSES = (("omkc_dd", "german"), ("omkc_dd", "madelon"))
+ON_A9A = ("bomkc_spa", "omkc_ddpa", "omkr", "adamkl")
+LONG_PASSES = (("omkc_dd", "usps"), *((learner, "a9a") for learner in ON_A9A))
+BUDGETS = ("rbp", "forgetron", "bogd", "bpas", "projectronpp", "nogd")
+BUDGET = 443  # vectors of each kernel, as in table 2 of BOMKL on a9a
+SHARED = "omkc_dd", "a9a"  # timed with one thread and with as many as there are cores
+DENSE = 50_000, 50  # examples and features of a generated set
+SHORT = 2000  # examples, of which enough are stored for threads to share the work
+_RUN = ["run", "algo=omkc_ss,omkc_dd,perceptron,alma", "data=wdbc", "--quiet"]
+
+Row = dict[str, Any]
+
+
+def row_of(name: str, seconds: list[float], count: int, of: str) -> Row:
+    """Return a row: seconds of each repetition, each of ``count`` parts (``of``: pair, byte, command)."""
+    return {"name": name, "seconds": seconds, "count": count, "of": of}
+
+
+def measure_rows(long: bool) -> tuple[list[Row], dict[str, str]]:
+    """Return the rows, and the reason of each that is skipped, by name."""
+    rows, skipped = list(_limits()), {}
+    passes: list[tuple[str, str, dict[str, Any]]] = [(*one, {}) for one in PASSES]
+    if long:
+        passes += [(*one, {}) for one in LONG_PASSES]
+        passes += [(f"bomkc_{name}", "a9a", {"budget": BUDGET}) for name in BUDGETS]
+    for learner, data, params in passes:
+        try:
+            rows.append(_pass(learner, omkl.data.load(data), **params))
+        except OmklError as error:  # no such data on this machine
+            skipped[f"{learner} on {data}"] = str(error)
+    if long:
+        rows.append(_pass("omkc_ss", _generated(*DENSE)))
+        try:
+            rows += _shared_passes(*SHARED)
+        except OmklError as error:
+            skipped[f"{SHARED[0]} on {SHARED[1]} with threads"] = str(error)
+    try:
+        rows.append(_command("omkl --help", ["--help"]))
+        if long:
+            with tempfile.TemporaryDirectory() as folder:
+                words = [*_RUN, f"store={folder}"]
+                _child(words)
+                rows.append(_command("a run of stored cells, 4 learners on wdbc", words))
+                rows.append(_command("a run of new cells, 4 learners on wdbc", [*words, "--fresh"]))
+    except (ImportError, OSError, subprocess.SubprocessError) as error:
+        skipped["whole commands"] = " ".join(str(error).split())
+    return rows, skipped
+
+
+def render_rows(rows: list[Row]) -> str:
+    """Return the rows as text: the median, what it is for one part, and the spread of the repetitions."""
+    width = max(len(row["name"]) for row in rows)
+    lines = []
+    for row in rows:
+        median, least, most = (f(row["seconds"]) for f in (statistics.median, min, max))
+        each = f"{1e9 * median / row['count']:.3g} ns per {row['of']}" if row["count"] > 1 else ""
+        peak = f" · {row['memory'] / 2**20:.1f} MiB" if row.get("memory") else ""
+        spread = f"{least:.3g} to {most:.3g}"
+        lines.append(f"{row['name']:<{width}}  {median:.3g} s ({spread})  {each}{peak}".rstrip() + "\n")
+    return "".join(lines)
+
+
+def _limits() -> Iterator[Row]:
+    """Yield what the machine itself can do, in this run: np.exp, dot products by dgemm, copying memory."""
+    rng = np.random.default_rng(0)
+    x = -np.abs(rng.normal(0, 3, 2**16))
+    out = np.empty_like(x)
+    yield row_of("np.exp", _timed(lambda: np.exp(x, out=out), 20), 20 * x.size, "number")
+    for d in (500, 24):
+        rows, stored = rng.normal(size=(128, d)), rng.normal(size=(d, 2000))
+        with threadpool_limits(1):
+            seconds = _timed(partial(np.matmul, rows, stored), 3)
+        yield row_of(f"dgemm, d = {d}", seconds, 3 * 128 * 2000, "dot product")
+    source, target = np.ones(2**22), np.empty(2**22)  # 32 MiB, more than most caches hold
+    yield row_of("memory copy", _timed(lambda: np.copyto(target, source), 1), source.nbytes, "byte")
+
+
+def _timed(work: Callable[[], Any], times: int) -> list[float]:
+    """Return the CPU seconds of this work, done ``times`` times; each of the repetitions."""
+    work()
+    seconds = []
+    for _ in range(REPEATS):
+        began = time.thread_time()
+        for _ in range(times):
+            work()
+        seconds.append(time.thread_time() - began)
+    return seconds
+
+
+def _pass(learner: str, dataset: Any, **own: Any) -> Row:
+    """Time passes of a learner over a data set in file order, with the usual pool.
+
+    own: hyperparameters other than the defaults
+    """
+    spec = learner_spec(learner)
+    params, kernels = spec.usual(dataset.task) | own, pool("paper16")
+    warm_up([(spec, params)])
+    order = np.arange(dataset.T)
+    figures = [run_pass(spec, params, kernels, dataset, order, 0) for _ in range(3)]
+    name = ", ".join([f"{learner} on {dataset.name}", *(f"{key}={value}" for key, value in own.items())])
+    made = row_of(name, [f["seconds"] for f in figures], figures[0]["pairs"], "pair")
+    return made | ({"memory": figures[0]["memory"]} if figures[0].get("memory") else {})
+
+
+def _generated(T: int, d: int) -> Any:
+    """Return T dense examples of two classes, a tenth of whose labels are wrong."""
+    rng = np.random.default_rng(0)
+    X = rng.random((T, d))
+    y = np.where((X - 0.5) @ rng.normal(size=d) > 0, 1.0, -1.0) * rng.choice([1.0, -1.0], T, p=[0.9, 0.1])
+    return omkl.data.from_arrays(X, y, name=f"{T} x {d}, generated")
+
+
+def _shared_passes(learner: str, data: str) -> Iterator[Row]:
+    """Yield passes in file order with one thread and with one per core: what a clock on the wall shows."""
+    dataset, spec = omkl.data.load(data), learner_spec(learner)
+    params, kernels, order = spec.usual(dataset.task), pool("paper16"), np.arange(dataset.T)
+    warm_up([(spec, params)])
+    for threads in dict.fromkeys((1, cores())):
+        run_pass(spec, params, kernels, dataset, order[:SHORT], 0, threads=threads)  # compiles what it needs
+        seconds = []
+        for _ in range(3):
+            began = time.perf_counter()
+            figures = run_pass(spec, params, kernels, dataset, order, 0, threads=threads)
+            seconds.append(time.perf_counter() - began)
+        name = f"{learner} on {data}, threads={threads}, wall clock"
+        yield row_of(name, seconds, figures["pairs"], "pair")
+
+
+def _command(name: str, words: list[str]) -> Row:
+    """Time whole commands of omkl: CPU time of the process with its start."""
+    import resource  # not on Windows
+
+    seconds = []
+    for _ in range(REPEATS):
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        _child(words)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        seconds.append(after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime)
+    return row_of(name, seconds, 1, "command")
+
+
+def _child(words: list[str]) -> None:
+    command = [sys.executable, "-m", "omkl", *words]
+    subprocess.run(command, check=True, capture_output=True, timeout=600, env={**os.environ})
+
+
+# ------------------------------------------------------------------ compared with an earlier run
+
+
+LARGEST = 2**22  # bytes of a file
+
+
+def read_earlier(path: Path) -> dict[str, Any]:
+    """Return what `omkl bench --format json` printed. Raises UserError for any other file."""
+    try:
+        with open(path, "rb") as file:
+            content = json.loads(file.read(LARGEST))
+    except OSError as error:
+        raise UserError(f"--compare {path}: cannot be read: {error.strerror}") from error
+    except (ValueError, RecursionError):  # also UnicodeDecodeError
+        content = None
+    rows = content.get("rows") if isinstance(content, dict) else None
+    if not (isinstance(rows, list) and rows and all(map(_is_row, rows))):
+        hint = "make one with `omkl bench --format json > FILE`"
+        raise UserError(f"--compare {path}: not JSON of omkl bench, or of an older omkl; {hint}")
+    return {**content, "rows": rows}
+
+
+def _is_row(row: Any) -> bool:
+    return (
+        isinstance(row, dict)
+        and isinstance(row.get("name"), str)
+        and type(row.get("count")) is int
+        and row["count"] > 0
+        and isinstance(seconds := row.get("seconds"), list)
+        and len(seconds) > 0
+        and all(type(s) in (int, float) and 0 < s < math.inf for s in seconds)
+    )
+
+
+def compare(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
+    """Return the ratios of the rows that both have, new over old, each for one part of the row.
+
+    ratio: of the medians    least, most: of any two repetitions    verdict: ``slower`` or ``faster`` where
+    all repetitions of one run are, else ``within the noise``    only: names of rows that one of them lacks
+    same_machine: as far as host and processor say
+    """
+    olds, news = ({row["name"]: row for row in run["rows"]} for run in (old, new))
+    here, there = (run["machine"] if isinstance(run.get("machine"), dict) else {} for run in (old, new))
+    rows = [_ratio(olds[name], news[name]) for name in news if name in olds]
+    same = all(here.get(key) == there.get(key) for key in ("host", "cpu"))
+    return {"rows": rows, "only": sorted(olds.keys() ^ news.keys()), "same_machine": same}
+
+
+def _ratio(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
+    before, after = ([s / row["count"] for s in row["seconds"]] for row in (old, new))
+    least, most = min(after) / max(before), max(after) / min(before)
+    verdict = "slower" if least > 1 else "faster" if most < 1 else "within the noise"
+    ratio = statistics.median(after) / statistics.median(before)
+    return {"name": new["name"], "ratio": ratio, "least": least, "most": most, "verdict": verdict}
+
+
+def render_compared(compared: dict[str, Any]) -> str:
+    """Return the ratios as text."""
+    if not compared["rows"]:
+        return "! no row in common with the earlier run\n"
+    width = max(len(row["name"]) for row in compared["rows"])
+    lines = [f"{'new time / old time':<{width}}  ratio  (least to most of any two repetitions)"]
+    for row in compared["rows"]:
+        spread = f"({row['least']:.2f} to {row['most']:.2f})"
+        lines.append(f"{row['name']:<{width}}  {row['ratio']:5.2f}  {spread}  {row['verdict']}")
+    if compared["only"]:
+        lines.append(f"! in one run only: {'; '.join(compared['only'])}")
+    if not compared["same_machine"]:
+        lines.append("! the earlier run was on another machine; compare with np.exp and dgemm in mind")
+    return "\n".join(lines) + "\n"

@@ -6,19 +6,18 @@ seed and repetitions. It becomes a number before a cell's key is formed, so the 
 ``algo.budget=443``.
 """
 
-import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
 import omkl.data
 from omkl.config import LearnerSpec, Plan, Setting, domains, learner_specs
 from omkl.config.learners import check_classes, matched_params, to_match
-from omkl.data import Dataset
-from omkl.data.offsets import warn_of_offsets
+from omkl.data import DataRef
+from omkl.data.dataset import warn_of_offsets
 from omkl.errors import OmklError, UserError
-from omkl.learner.cell import Cell, keep
+from omkl.learner.cell import Cell
 from omkl.learner.overflow import check_rows, growth
 from omkl.learner.third_party import source
 from omkl.resources.resource import Setup
@@ -30,7 +29,7 @@ ROUND = 5e-4  # seconds of a round of scikit-learn's estimators
 
 def data_names(cells: Iterable[Cell]) -> dict[str, str]:
     """Return what the cells' data sets are called, by content hash: with its start where two share a name."""
-    names = {cell.content_hash: cell.name for cell in cells}
+    names = {cell.data.content_hash: cell.data.name for cell in cells}
     count = Counter(names.values())
     return {own: f"{name} ({own[:6]})" if count[name] > 1 else name for own, name in names.items()}
 
@@ -56,67 +55,86 @@ def expand(
 ) -> list[Cell]:
     """Return the cells of a plan: data sets × (settings, then yardsticks) × repetitions, none twice.
 
-    Loads each data set (a yardstick that does not fit its task or classes is left out). Where a budget is to
-    match a learner's size, ``run`` (``run_plan``) runs the missing cells of that learner; without it they
-    must be in the store. budgets: in place of those sizes. Raises UserError for data that cannot be read or
-    do not fit a learner, and as `sizes` does.
+    A yardstick that does not fit the task or classes of a data set is left out. Where a budget is to match a
+    learner's size, ``run`` (``run_plan``) runs the missing cells of that learner; without it they must be in
+    the store. budgets: in place of those sizes. Raises UserError for data that do not fit a learner, for
+    files of the user's that cannot be read, and as `sizes` does; registered sets are not read (`check_data`).
     """
     budgets = sizes(plan, run) if budgets is None else budgets
     cells: dict[tuple, Cell] = {}
     specs = learner_specs(dict.fromkeys(setting.learner for setting in (*plan.settings, *plan.yardsticks)))
     sources = {name: source(spec) for name, spec in specs.items()}
-    datasets = {name: plan.load(name) for name in plan.data}
-    for name, dataset in datasets.items():
-        keep(dataset)
-        rounds = domains.rounds_of(plan.rounds, dataset.T, name)
-        T = rounds[1] - rounds[0] if rounds else dataset.T
-        nnz = dataset.nnz * T // dataset.T
-        own = not omkl.data.registry.is_name(name)
-        prepared = plan.preparation.words if own else ""
-        if own:
-            warn_of_offsets(dataset, [kernel for setting in plan.settings for kernel in setting.kernels])
-        seeds = [omkl.data.order_seed(dataset, plan.order, plan.seed, rep) for rep in range(plan.reps)]
-        settings = [*plan.settings, *(s for s in plan.yardsticks if _suits(specs[s.learner], dataset))]
+    for data in plan.data:
+        rounds = domains.rounds_of(plan.rounds, data.T, data.word)
+        T = rounds[1] - rounds[0] if rounds else data.T
+        nnz = data.nnz * T // data.T
+        if not data.is_registered:
+            warn_of_offsets(data.load(), [kernel for setting in plan.settings for kernel in setting.kernels])
+        seeds = [omkl.data.order_seed(data, plan.order, plan.seed, rep) for rep in range(plan.reps)]
+        settings = [*plan.settings, *(s for s in plan.yardsticks if _suits(specs[s.learner], data))]
         for setting in settings:
-            if not setting.fits(dataset.task):
+            if not setting.fits(data.task):
                 continue
             spec = specs[setting.learner]
-            spec.check_data(setting.params, dataset.task, name)
-            check_classes(spec, name, dataset.n_classes)
+            spec.check_data(setting.params, data.task, data.word)
+            check_classes(spec, data.word, data.n_classes)
             params = {
-                key: budgets[name, _text(_matched(value, setting))] if to_match(value) else value
+                key: budgets[data.content_hash, _matched(value, setting).identity]
+                if to_match(value)
+                else value
                 for key, value in setting.params.items()
             }
-            _check(setting, spec, params, dataset)
-            setup = Setup(params, setting.kernel_pool, classes=dataset.n_classes)
-            cost = cost_of(spec, setup, T, nnz)
+            if spec.budget and params[spec.budget] > data.T:
+                raise UserError(
+                    f"algo.{spec.budget}={params[spec.budget]}: {spec.name} cannot store more vectors per "
+                    f"kernel than data={data.name} has examples, T = {data.T}; choose at most that"
+                )
+            cost = cost_of(spec, Setup(params, setting.kernel_pool, classes=data.n_classes), T, nnz)
             for rep, seed in enumerate(seeds):
                 cell = Cell(
                     spec=spec,
                     params=params,
                     pool=setting.pool,
-                    name=dataset.name,
-                    content_hash=dataset.content_hash,
-                    task=dataset.task,
-                    prepared=prepared,
-                    data=dataset.path or dataset,
+                    data=data,
                     order=plan.order,
                     seed=plan.seed,
                     rep=rep,
                     permutation_seed=seed,
                     block=plan.block,
-                    classes=dataset.n_classes,
                     source=sources[spec.name],
                     rounds=rounds,
                     planned=setting.params,
                     cost=cost,
                 )
-                cells.setdefault((name, setting.pool and setting.pool["name"], cell.key), cell)
+                cells.setdefault((data.word, setting.pool and setting.pool["name"], cell.key), cell)
     return list(cells.values())
 
 
-def _suits(spec: LearnerSpec, dataset: Dataset) -> bool:
-    return dataset.task in spec.tasks and spec.takes(dataset.n_classes)
+def _suits(spec: LearnerSpec, data: DataRef) -> bool:
+    return data.task in spec.tasks and spec.takes(data.n_classes)
+
+
+def check_data(cells: Collection[Cell]) -> None:
+    """Load the data of cells that are to run, and raise UserError where they make kernel values overflow.
+
+    And as `DataRef.load` does.
+    """
+    checked = set()
+    for cell in {(id(cell.params), id(cell.pool), cell.data.content_hash): cell for cell in cells}.values():
+        grows = growth((cell.kernel_pool or {"kernels": []})["kernels"])
+        if (cell.data.content_hash, grows) in checked:
+            continue
+        checked.add((cell.data.content_hash, grows))
+        dataset = cell.data.load()
+        try:
+            check_rows(grows, dataset.indptr, dataset.values, dataset.T)
+        except ValueError as error:
+            other = (
+                ", or choose a pool without polynomials" if any(degree > 1 for degree, _, _ in grows) else ""
+            )
+            raise UserError(
+                f"data={dataset.name}: {error} (algo={cell.spec.name}); scale the features{other}"
+            ) from None
 
 
 def older_keys(cells: Iterable[Cell]) -> dict[str, tuple[str, int | str]]:
@@ -124,28 +142,11 @@ def older_keys(cells: Iterable[Cell]) -> dict[str, tuple[str, int | str]]:
     return {cell.key_of(old): (cell.spec.name, old) for cell in cells for old in range(1, cell.spec.revision)}
 
 
-def _check(setting: Setting, spec: LearnerSpec, params: dict[str, Any], dataset: Dataset) -> None:
-    """Raise UserError for a budget that no stream of the data set could fill, and where kernels overflow."""
-    if spec.budget and params[spec.budget] > dataset.T:
-        raise UserError(
-            f"algo.{spec.budget}={params[spec.budget]}: {spec.name} cannot store more vectors per kernel "
-            f"than data={dataset.name} has examples, T = {dataset.T}; choose at most that"
-        )
-    grows = growth(setting.kernels)
-    try:
-        check_rows(grows, dataset.indptr, dataset.values, dataset.T)
-    except ValueError as error:
-        other = ", or choose a pool without polynomials" if any(degree > 1 for degree, _, _ in grows) else ""
-        raise UserError(
-            f"data={dataset.name}: {error} (algo={setting.learner}); scale the features{other}"
-        ) from None
-
-
 # ------------------------------------------------------------------ budgets that match a size
 
 
 def sizes(plan: Plan, run: Callable[[Plan], Any] | None = None) -> dict[tuple[str, str], int]:
-    """Return the numbers of a plan's budgets that match sizes, by the plan's name of the data, and learner.
+    """Return the numbers of a plan's budgets that match sizes, by the data's content hash, and learner.
 
     run: as of `expand`. Raises OmklError when a learner to be matched fails, UserError without ``run`` when
     the store lacks one of its cells, KeyboardInterrupt on Ctrl-C.
@@ -154,7 +155,7 @@ def sizes(plan: Plan, run: Callable[[Plan], Any] | None = None) -> dict[tuple[st
     others = [_matched(value, setting) for value, setting in values if to_match(value)]
     if not others:
         return {}
-    distinct = {_text(other): other for other in others}
+    distinct = {other.identity: other for other in others}
     matching = replace(plan, settings=tuple(distinct.values()), yardsticks=(), swept=())
     if run is not None:
         outcome = run(matching)
@@ -177,15 +178,12 @@ def sizes(plan: Plan, run: Callable[[Plan], Any] | None = None) -> dict[tuple[st
                     matching,
                 )
             assert other.pool is not None  # only a learner of a pool can be matched
-            budgets[data, name] = max(1, round(cells["n_sv_sum"].mean() / len(other.pool["kernels"])))
+            budgets[data.content_hash, name] = max(
+                1, round(cells["n_sv_sum"].mean() / len(other.pool["kernels"]))
+            )
     return budgets
 
 
 def _matched(budget: dict[str, Any], setting: Setting) -> Setting:
     """Return the learner that a setting's budget matches, on the setting's own pool."""
     return Setting(budget["match"], matched_params(budget), setting.pool)
-
-
-def _text(setting: Setting) -> str:
-    pool = setting.pool and {key: setting.pool[key] for key in ("normalise", "kernels")}
-    return json.dumps([setting.learner, setting.params, pool], sort_keys=True)

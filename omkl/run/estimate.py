@@ -18,10 +18,10 @@ from omkl.config.kernel_pools import kernel_pool
 from omkl.config.settings_text import params_text
 from omkl.data import registry
 from omkl.engine import numba_cache
-from omkl.learner.cell import Cell, dataset_of
+from omkl.learner.cell import Cell
 from omkl.resources.resource import Setup
 from omkl.resources.size import bytes_stored
-from omkl.run.cells import SizeUnknown, cost_of, data_names, expand
+from omkl.run.cells import SizeUnknown, check_data, cost_of, data_names, expand
 from omkl.run.runner import by_key, executor_for
 from omkl.store import provenance
 from omkl.store.store import Store
@@ -77,7 +77,7 @@ class Estimate:
 def estimate(plans: list[Plan], jobs: int | None = None, fresh: bool = False) -> Estimate:
     """Return what `run_plans` would do with these plans; nothing runs and nothing is written.
 
-    Raises as ``expand`` and the store do.
+    Raises as ``expand``, ``check_data`` and the store do.
     """
     from omkl.learner.compiled import missing as not_compiled
 
@@ -87,6 +87,7 @@ def estimate(plans: list[Plan], jobs: int | None = None, fresh: bool = False) ->
         done = set() if fresh else store.done(cells)
         known = _Rates(store, list(cells.values()))
     missing = [cell for key, cell in cells.items() if key not in done]
+    check_data([cell for cell in missing if not cell.data.to_be_downloaded])
     rows, work, most_memory = [], Guess(0.0, 0.0, 0.0), Guess(0.0, 0.0, 0.0)
     groups: dict[str, list[Cell]] = defaultdict(list)  # the repetitions of each row, in the plan's order
     for cell in cells.values():
@@ -98,10 +99,10 @@ def estimate(plans: list[Plan], jobs: int | None = None, fresh: bool = False) ->
         if left:
             work = work.plus(each.plus(Guess(CELL, CELL / 2, CELL * 2)).times(left))
             most_memory = max(most_memory, known.bytes(own[0]), key=lambda guess: guess.about)
-        rows.append({"data": names[own[0].content_hash], **_row(own, left, each, basis)})
+        rows.append({"data": names[own[0].data.content_hash], **_row(own, left, each, basis)})
     executor = executor_for(plans[0], missing, jobs) if plans[0].exec["name"] != "slurm" else None
     processes = max(1, min(executor.workers if executor else plans[0].exec["parallel"], len(missing)))
-    compiling = not_compiled((cell.spec, cell.params, cell.classes) for cell in missing)
+    compiling = not_compiled((cell.spec, cell.params, cell.data.n_classes) for cell in missing)
     time = work.times(1 / processes)
     if missing:
         start = START + (WORKERS if executor and executor.name != "serial" else 0.0)
@@ -131,7 +132,7 @@ def _cells(plan: Plan, assumed: list[str]) -> Iterator[Cell]:
 def _row(cells: list[Cell], left: int, each: Guess, basis: str) -> dict[str, Any]:
     first = cells[0]
     pool = f" pool={first.pool['name']}" if first.pool else ""
-    unusual = first.spec.unusual(first.planned, first.task)
+    unusual = first.spec.unusual(first.planned, first.data.task)
     return {
         "algo": first.spec.name,
         "settings": f"{params_text(unusual)}{pool}".strip(),
@@ -155,8 +156,7 @@ class _Rates:
         self._memo: dict[tuple, str] = {}  # cells share their params and pool objects
         costs: dict[str, float | None] = {}
         learners = {cell.spec.name for cell in cells}
-        sizes = {cell.content_hash: cell for cell in cells}
-        nnz = {data: dataset_of(cell).nnz / dataset_of(cell).T for data, cell in sizes.items()}  # of a row
+        nnz = {cell.data.content_hash: cell.data.nnz / cell.data.T for cell in cells}  # of a row
         # kept, so that the ids above stay those of one object
         self._lines = store.cells(columns=_TIMED, where={"algo": learners})
         for line in self._lines.to_dict("records"):
@@ -177,10 +177,10 @@ class _Rates:
 
     def which(self, cell: Cell) -> str:
         """Return what makes two cells the same but for their repetition."""
-        memo = (cell.spec.name, cell.content_hash, id(cell.params), id(cell.pool), cell.rounds)
+        memo = (cell.spec.name, cell.data.content_hash, id(cell.params), id(cell.pool), cell.rounds)
         if memo not in self._memo:
             params = cell.setting["params"]
-            self._memo[memo] = _text(cell.spec.name, cell.content_hash, params, cell.pool, cell.rounds)
+            self._memo[memo] = _text(cell.spec.name, cell.data.content_hash, params, cell.pool, cell.rounds)
         return self._memo[memo]
 
     def _which(self, learner: str, data: str, params: Any, pool: Any, rounds: Any) -> str:
@@ -191,7 +191,7 @@ class _Rates:
 
     def seconds(self, cell: Cell) -> tuple[str, Guess]:
         """Return what is known of a cell, as one of RANGES, and its seconds."""
-        learner, data = cell.spec.name, cell.content_hash
+        learner, data = cell.spec.name, cell.data.content_hash
         if seconds := self.same.get(self.which(cell)):
             return _guess("same cells", seconds)
         if ratios := self.ratios.get((learner, data)):
@@ -203,11 +203,11 @@ class _Rates:
 
     def bytes(self, cell: Cell) -> Guess:
         """Return the bytes of a process that runs a cell."""
-        dataset = dataset_of(cell)
-        size = sum(array.nbytes for array in (dataset.indptr, dataset.indices, dataset.values, dataset.y))
-        setup = Setup(cell.params, cell.kernel_pool, dataset.d, block=cell.block or 0, classes=cell.classes)
-        fixed, stored = bytes_stored(cell.spec.state, setup, dataset.T, dataset.nnz)
-        shares = self.kept.get((cell.spec.name, cell.content_hash), [0.0, 1.0])
+        data = cell.data
+        size = 16 * data.T + 12 * data.nnz  # see Dataset
+        setup = Setup(cell.params, cell.kernel_pool, data.d, block=cell.block or 0, classes=data.n_classes)
+        fixed, stored = bytes_stored(cell.spec.state, setup, data.T, data.nnz)
+        shares = self.kept.get((cell.spec.name, cell.data.content_hash), [0.0, 1.0])
         about = PROCESS + size + fixed + stored * sum(shares) / len(shares)
         return Guess(
             about, 0.8 * PROCESS + fixed + stored * min(shares), 1.4 * (PROCESS + size + fixed + 2 * stored)

@@ -13,14 +13,12 @@ from omkl import seeds
 from omkl.config import Plan, learner_spec
 from omkl.config.domains import rounds_of
 from omkl.config.learners import check_classes
-from omkl.data import table_files
 from omkl.data.data_files import size_limit
-from omkl.data.dataset import MANY, Dataset
+from omkl.data.dataset import MANY, Dataset, warn_of_offsets
+from omkl.data.formats import Format, format_of, read_table
 from omkl.data.labels import MOST_LISTED, distinct, finder, listed, printable, targets
-from omkl.data.offsets import warn_of_offsets
-from omkl.data.parse import dense, read_libsvm
-from omkl.data.prepare import check_settings, is_table, read_table_file
-from omkl.data.recipe import Recipe
+from omkl.data.parse import Examples, dense
+from omkl.data.recipe import Preparation, Recipe
 from omkl.engine.stream import make_stream
 from omkl.errors import UserError, show, suggest
 from omkl.learner import model_file
@@ -70,8 +68,8 @@ def fit(plan: Plan) -> Model:
             "omkl fit trains one learner on one data set; learners or settings given: "
             f"{len(plan.settings)}, data sets: {len(plan.data)}"
         )
-    setting, name = plan.settings[0], plan.data[0]
-    dataset, recipe = _data(name, plan)
+    setting, data = plan.settings[0], plan.data[0]
+    dataset, recipe, name = data.load(), data.recipe, data.word
     spec = learner_spec(setting.learner)
     if spec.estimator:
         raise UserError(f"algo={spec.name}: omkl fit saves learners of omkl; {spec.estimator} is not one")
@@ -119,14 +117,6 @@ def _check(learner: Learner, indptr: np.ndarray, values: np.ndarray, rounds: int
         raise UserError(f"{where}: {error}; scale the features") from None
 
 
-def _data(name: str, plan: Plan) -> tuple[Dataset, Recipe | None]:
-    path = Path(name).expanduser()
-    if omkl.data.registry.is_name(name) or not is_table(path):
-        return plan.load(name), None
-    check_settings(name, path, plan.preparation)
-    return read_table_file(path, plan.task, plan.preparation)
-
-
 def _classes(dataset: Dataset) -> list[str] | None:
     """Return the labels in the order of their numbers as the source writes them; None without classes."""
     if dataset.task != "classification":
@@ -163,26 +153,25 @@ def rows_of(model: Model, path: Path, labelled: bool) -> Rows:
     """
     learner, about = model.learner, model.about
     if not path.is_file():
-        known = omkl.data.registry.is_name(str(path))
-        hint = "; name a file, not a data set" if known else ""
+        hint = "; name a file, not a data set" if str(path) in omkl.data.registry.names() else ""
         raise UserError(f"{path}: {'this is a folder' if path.is_dir() else 'no such file'}{hint}")
     recipe = Recipe.from_json(about["recipe"]) if about.get("recipe") else None
     notes: list[str] = []
     if recipe is not None:
-        table = table_files.read(path, recipe.preparation.form, size_limit())
+        table = read_table(path, recipe.preparation, size_limit())
         X, labels, kept = recipe.apply(table, new=True, labelled=labelled)
         count = len(table.columns[0].text)
         notes += [*table.notes, *recipe.unseen(table, kept)]
         examples = dense(X, np.empty(len(kept)) if labels is None else labels)
         there = labels is not None
-    elif is_table(path):
+    elif (own := format_of(path)).is_table:
         raise UserError(
             f"{path} is a table; the model was trained on {about.get('data') or 'other data'}, not on one"
         )
     else:
-        examples, there = read_libsvm([path], size_limit(), None), True
+        examples, there = _rows(own, path, "auto"), True
         if examples.base > (base := about.get("index_base", 1)):
-            examples = read_libsvm([path], size_limit(), base)
+            examples = _rows(own, path, base)
         elif examples.base < base:
             raise UserError(
                 f"{path}: an index is 0, but the columns of the model's data count from 1; train it on data "
@@ -203,6 +192,12 @@ def rows_of(model: Model, path: Path, labelled: bool) -> Rows:
     if doubts:
         notes.append(f"{path}: {'; '.join(doubts)}")
     return Rows(examples.indptr, examples.indices, examples.values, y, kept + 1, count, tuple(notes))
+
+
+def _rows(own: Format, path: Path, base: str | int) -> Examples:
+    examples = own.read(path, Preparation(index_base=base), size_limit())
+    assert isinstance(examples, Examples)
+    return examples
 
 
 def _labels(labels: np.ndarray, model: Model, path: Path, strict: bool) -> tuple[np.ndarray, list[str]]:

@@ -19,13 +19,10 @@ from omkl.store.lines import Memo, parse_line
 from omkl.store.reading import LINES
 from omkl.store.store import writer_lock
 
+TAKEN = "taken"  # what a job returns whose cell another run has finished
 LOOK = 0.1  # seconds between looks, and more where a look takes long
 SHARE = 50  # a look may take one part of this many of the time
 Item = TypeVar("Item")
-
-
-class Taken:
-    """What a job returns whose cell another run has finished."""
 
 
 class Others:
@@ -102,8 +99,8 @@ _others: Callable[..., Others] = cache(Others)  # of this process
 
 
 def unless_finished(store: Path, own: str, since: float, run: Callable[[Cell], Any], cell: Cell) -> Any:
-    """Run a cell, or return `Taken` where another writer of the store has finished it; see `Others`."""
-    return Taken() if _others(store, own, since).finished(cell.key) else run(cell)
+    """Run a cell, or return TAKEN where another writer of the store has finished it; see `Others`."""
+    return TAKEN if _others(store, own, since).finished(cell.key) else run(cell)
 
 
 def taken_text(keys: Sequence[str]) -> str:

@@ -81,5 +81,7 @@ class Bar:
             if live:
                 number = max(live, key=lambda number: self._running[number].cost)
                 cell, (t, T) = self._running[number], live[number]
-                self._bar.set_postfix_str(f"{cell.spec.name} on {cell.name}: round {t:,} of {T:,}", False)
+                self._bar.set_postfix_str(
+                    f"{cell.spec.name} on {cell.data.name}: round {t:,} of {T:,}", False
+                )
             self._bar.refresh()

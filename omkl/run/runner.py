@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 from omkl import executors
 from omkl.config import Plan
-from omkl.errors import Overflow
+from omkl.config.learners import to_match
+from omkl.errors import Overflow, UserError
 from omkl.executors import Executor, Failure, leftovers
 from omkl.learner.cell import Cell, check_memory, run_cell, warm_up
 from omkl.resources.state import may_share
-from omkl.run.cells import expand, older_keys
-from omkl.run.others import Taken, in_own_order, taken_text, unless_finished
+from omkl.run.cells import check_data, expand, older_keys
+from omkl.run.others import TAKEN, in_own_order, taken_text, unless_finished
 from omkl.run.progress import Bar
 from omkl.store import provenance
 from omkl.store.fields import KEYED, OBJECTS
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
 
 LONG_CELL = 10.0  # seconds of a cell from which on it is worth a hint that threads can share it
 PART = 0.5  # of the time that is left: from here on a cell is a good part of it
-TAKEN = "taken"  # the status of a cell that another run has finished
 SMALL_WORK = 3.0  # seconds of work below which starting workers (2 s) costs more than it saves
 
 
@@ -98,12 +98,13 @@ def run_plans(
         taken: list[str] = []
         ran, interrupted = 0, False
         if missing:
+            check_data(missing)
             executor = executor_for(plan, missing, jobs)
             missing = in_turn(missing, executor.workers)
             if progress and (hint := idle_cores(missing, executor)):
                 print(hint, file=sys.stderr, flush=True)
             if not executor.remote:
-                for cell in {(id(cell.params), cell.content_hash): cell for cell in missing}.values():
+                for cell in {(id(cell.params), cell.data.content_hash): cell for cell in missing}.values():
                     check_memory(cell)
             store.open()
             missing = in_own_order(missing, store.path, store.name)
@@ -221,7 +222,7 @@ def run_cells(
     """
     leftovers.sweep()
     if not executor.remote:
-        warm_up((cell.spec, cell.params, cell.classes) for cell in missing)
+        warm_up((cell.spec, cell.params, cell.data.n_classes) for cell in missing)
     origin = provenance.collect(executor.name, executor.workers, executor.threads)
     if executor.threads > 1:
         missing = [replace(cell, threads=executor.threads) for cell in missing]
@@ -234,10 +235,10 @@ def run_cells(
     ):
         for cell, outcome in outcomes:
             bar.finished(cell)
-            if isinstance(outcome, Taken):
+            if outcome == TAKEN:
                 yield {"key": cell.key, "status": TAKEN}
                 continue
-            prepared = {"prepared": cell.prepared} if cell.prepared else {}
+            prepared = {"prepared": cell.data.prepared} if cell.data.prepared else {}
             line = {"key": cell.key, **cell.setting, "provenance": origin | provenance.stamp() | prepared}
             yield _stored(store, line, outcome, curves)
 
@@ -277,3 +278,29 @@ def table_of(store: Store, cells: list[Cell], columns: Sequence[str] | None = No
             table[name] = pd.Series([cell.setting[name] for cell in finished], dtype=kind)
     table["params"] = [cell.planned for cell in finished]
     return table
+
+
+def stored_plans(plans: list[Plan]) -> tuple[Outcome, list[str]]:
+    """Return what ``run_plans`` would if it ran nothing, and warnings about settings that are unknown yet.
+
+    Such is a budget that matches a size, until the learner that it matches has finished. Raises UserError
+    for data that are not available, OmklError when the store cannot be read.
+    """
+    began = time.perf_counter()
+    cells: list[Cell] = []
+    warnings: list[str] = []
+    for plan in plans:
+        try:
+            cells += expand(plan)
+        except UserError as error:
+            known = tuple(own for own in plan.settings if not any(map(to_match, own.params.values())))
+            if len(known) == len(plan.settings):
+                raise
+            warnings.append(str(error))
+            cells += expand(replace(plan, settings=known))
+    distinct, store = by_key(cells), Store(plans[0].store)
+    table, failed, older = table_of(store, cells), store.failed(distinct), older_keys(distinct.values())
+    stale = Counter(older[key] for key in store.done(older)) if older else {}
+    seconds = time.perf_counter() - began
+    outcome = Outcome(table, failed, len(cells), 0, len(table), seconds, interrupted=False, stale=dict(stale))
+    return outcome, list(dict.fromkeys(warnings))

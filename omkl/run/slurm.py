@@ -1,40 +1,47 @@
 """Slurm, through submitit: job arrays of chunks of cells, which write to the store themselves.
 
-Cells that are queued or running are not submitted again (see submitted_jobs.py). A job that ended without all
+Cells that are queued or running are not submitted again. A job that ended without all
 its cells does not run again by itself: the next call submits what is missing. submitit pickles one function
 and a path for each job, nothing else; the cells are plain data in the file at that path.
 
 With exec.cluster=local the jobs are processes of this machine. submitit's inherit the terminal, pipes and
 process group of the process that starts them. So a separate process starts them, in a session and with a log
 of its own: ``python -m omkl.run.slurm FOLDER``.
+
+A submission is a folder ``slurm/TIME-XXXXXXXX`` in the store. It holds a chunk per job (``0.json``: what to
+run, and the keys of its cells), ``0.begun`` once the job has begun, submitit's scripts and logs, and
+``jobs.json`` with the ids of the queued jobs. If a submission is killed before it writes this file, its cells
+may run twice, which costs time and changes nothing. squeue says whether a job is queued or runs.
 """
 
+import getpass
+import io
 import json
 import os
+import re
 import shlex
 import subprocess
 import sys
 import time
 import uuid
-from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+import warnings
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-import omkl.data
 from omkl.config import Plan
 from omkl.errors import OmklError, UserError
-from omkl.files import locked
+from omkl.files import locked, replacing
 from omkl.learner.cell import Cell
 from omkl.paths import EXTENSIONS, SAFE, extensions, safe_children
-from omkl.run import submitted_jobs
-from omkl.run.cells import expand
+from omkl.run.cells import check_data, expand
 from omkl.run.runner import by_key
-from omkl.run.slurm_job import SAME, run_chunk
-from omkl.run.submitted_jobs import write
+from omkl.run.slurm_job import SAME, begun, run_chunk
 from omkl.store.keys import dumps
-from omkl.store.store import Store
+from omkl.store.lines import LONGEST, open_regular
+from omkl.store.store import Store, StoreWarning
 
 _OPTIONS, _LOG = "options.json", "jobs.log"  # of local jobs, in the folder of the submission
 
@@ -61,11 +68,11 @@ def submit(plan: Plan, fresh: bool = False) -> Submitted:
             f"exec.threads={threads}: a job has exec.cpus={cpus}; it needs as many cpus as threads"
         )
     cells = by_key(expand(plan))
-    with locked(plan.store / submitted_jobs.FOLDER / "lock", "submitting"):
+    with locked(plan.store / FOLDER / "lock", "submitting"):
         with Store(plan.store) as store:
             done = set() if fresh else store.done(cells)
             ended = done | {line["key"] for line in store.failed(cells)}
-        live, silence = submitted_jobs.look(plan.store)
+        live, silence = look(plan.store)
         if silence:
             raise OmklError(f"exec=slurm: squeue does not list the queued jobs: {silence}")
         waiting = (live.keys() & cells.keys()) - done
@@ -73,15 +80,16 @@ def submit(plan: Plan, fresh: bool = False) -> Submitted:
         missing = {key: cell for key, cell in cells.items() if key not in covered}
         if not missing:
             return Submitted([], 0, len(waiting))
-        suspects = set() if fresh else submitted_jobs.died_at(plan.store, ended).keys() & missing.keys()
+        check_data(missing.values())
+        suspects = set() if fresh else died_at(plan.store, ended).keys() & missing.keys()
         name = f"{time.strftime('%Y%m%d-%H%M%S')}-{time.time_ns() % 10**9:09}-{uuid.uuid4().hex[:8]}"
-        folder = plan.store.resolve() / submitted_jobs.FOLDER / name
+        folder = plan.store.resolve() / FOLDER / name
         folder.mkdir(parents=True)
-        chunks, names = _chunks(plan, missing, suspects), _names(plan)
+        chunks = _chunks(plan, missing, suspects)
         for number, keys in enumerate(chunks):
             chunk = {"store": str(plan.store.resolve()), "fresh": fresh}
             chunk |= {"cpus": cpus, "threads": threads}
-            chunk |= {"parts": _described(plan, [missing[key] for key in keys], names), "keys": keys}
+            chunk |= {"parts": _described(plan, [missing[key] for key in keys]), "keys": keys}
             write(folder / f"{number}.json", chunk)
         start = _send_locally if plan.exec["cluster"] == "local" else _send
         return Submitted(start(plan.exec, folder, len(chunks)), len(missing), len(waiting))
@@ -99,35 +107,22 @@ def _chunks(plan: Plan, missing: Iterable[str], suspects: set[str]) -> list[list
     return [keys[i : i + size] for i in range(0, len(keys), size)] + [[key] for key in sorted(suspects)]
 
 
-def _described(plan: Plan, cells: list[Cell], named: dict[str, str]) -> list[dict[str, Any]]:
-    """Return a chunk's cells as plain data: small plans, each on one data set, that expand to these and more.
-
-    named: the data sets as the user named them, by content hash.
-    """
+def _described(plan: Plan, cells: list[Cell]) -> list[dict[str, Any]]:
+    """Return a chunk's cells as plain data: plans, each on one data set, that expand to these and more."""
     parts = []
-    for digest, group in groupby(cells, key=lambda cell: cell.content_hash):
+    for _, group in groupby(cells, key=lambda cell: cell.data.content_hash):
         own = list(group)
         settings = [{"algo": cell.spec.name, "params": cell.params, "pool": cell.pool} for cell in own]
         parts.append(
             {
-                "data": named[digest],
+                **own[0].data.to_json(),
                 "settings": list({dumps(setting): setting for setting in settings}.values()),
-                "preparation": asdict(plan.preparation),
                 "reps": 1 + max(cell.rep for cell in own),
                 **{name: getattr(own[0], name) for name in SAME},
                 "rounds": plan.rounds,
             }
         )
     return parts
-
-
-def _names(plan: Plan) -> dict[str, str]:
-    """Return the plan's data sets by content hash: registered names, absolute paths of files."""
-
-    def lasting(name: str) -> str:
-        return name if omkl.data.registry.is_name(name) else os.path.abspath(os.path.expanduser(name))
-
-    return {plan.load(name).content_hash: lasting(name) for name in plan.data}
 
 
 # ------------------------------------------------------------------ the queue
@@ -200,6 +195,116 @@ def _send_locally(options: dict[str, Any], folder: Path, count: int) -> list[str
         last = (folder / _LOG).read_text(errors="replace").strip().rpartition("\n")[2][:500]
         raise OmklError(last or f"exec=slurm: no jobs were started; see {folder / _LOG}")
     return json.loads((folder / "jobs.json").read_text())["jobs"]
+
+
+# ------------------------------------------------------------------ the jobs of a store
+
+
+FOLDER = "slurm"  # in the store
+UNKNOWN = "unknown"
+CLUSTERS = ("slurm", "local")
+JOB, KEY = re.compile(r"[0-9]+(_[0-9]+)?"), re.compile(r"[0-9a-f]{64}")
+WAITING = ("PENDING", "CONFIGURING", "REQUEUED", "REQUEUE_FED", "REQUEUE_HOLD", "SPECIAL_EXIT")
+
+
+def look(store: Path) -> tuple[dict[str, str], str]:
+    """Return the state of submitted cells by key, and why squeue does not answer (empty where it does).
+
+    A cell is "queued" or "running" (then its job has begun). Where squeue does not answer, as on another
+    machine, all cells that were ever submitted are UNKNOWN.
+    """
+    cells: dict[str, str] = {}
+    queue: dict[str, str] | None = None
+    silence = ""
+    for folder, cluster, jobs in _submissions(store):
+        if cluster == "local":
+            live = _processes(folder, jobs)
+        else:
+            if queue is None:
+                queue, silence = _squeue()
+            live = dict.fromkeys(jobs, UNKNOWN) if silence else queue
+        for number, job in enumerate(jobs):
+            if job in live:
+                cells |= dict.fromkeys(_keys(folder / f"{number}.json"), live[job])
+    return cells, silence
+
+
+def died_at(store: Path, ended: set[str]) -> dict[str, Path]:
+    """Return the cells at which begun jobs are or died, with the job's log.
+
+    It is the first of a job's cells that has not ended, finished or failed.
+    """
+    cells: dict[str, Path] = {}
+    for folder, _, jobs in _submissions(store):
+        for number, job in enumerate(jobs):
+            chunk = folder / f"{number}.json"
+            if begun(chunk).exists():
+                rest = [key for key in _keys(chunk) if key not in ended]
+                cells |= dict.fromkeys(rest[:1], folder / f"{job}_0_log.err")
+    return cells
+
+
+def write(path: Path, content: dict[str, Any]) -> None:
+    """Write a file of a submission, whole or not at all."""
+    with replacing(path) as file:
+        file.write(dumps(content).encode())
+
+
+def _submissions(store: Path) -> Iterator[tuple[Path, str, list[str]]]:
+    """Yield folder, cluster and job ids (of chunk 0, 1, ...) of each submission, oldest first."""
+    for path in sorted((store / FOLDER).glob("*/jobs.json")):
+        content = _read(path)
+        jobs = _texts(path, content.get("jobs") if content.get("cluster") in CLUSTERS else None, JOB)
+        if jobs is not None:
+            yield path.parent, content["cluster"], jobs
+
+
+def _keys(chunk: Path) -> list[str]:
+    return _texts(chunk, _read(chunk).get("keys"), KEY) or []
+
+
+def _read(path: Path) -> dict[str, Any]:
+    """Return the content of a file of a submission, nothing where it cannot be read."""
+    try:
+        with open_regular(path) or io.BytesIO() as file:
+            content = json.loads(file.read(LONGEST))
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return content if isinstance(content, dict) else {}
+
+
+def _texts(path: Path, values: Any, form: re.Pattern[str]) -> list[str] | None:
+    """Return the values of a file if they are texts of this form, else None, with a warning."""
+    if isinstance(values, list) and all(isinstance(v, str) and form.fullmatch(v) for v in values):
+        return values
+    warnings.warn(f"skipped an unreadable file of the store: {path}", StoreWarning, stacklevel=2)
+    return None
+
+
+def _squeue() -> tuple[dict[str, str], str]:
+    """Return the state of the user's queued and running jobs by id, array elements one by one.
+
+    And why squeue does not answer, else the empty string.
+    """
+    command = ["squeue", "--noheader", "--array", "--user", getpass.getuser(), "--format=%i %T"]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
+    except (OSError, subprocess.SubprocessError) as error:
+        return {}, " ".join((getattr(error, "stderr", None) or str(error)).split())[:300]
+    pairs = [line.split() for line in done.stdout.splitlines() if len(line.split()) == 2]
+    return {job: "queued" if state in WAITING else "running" for job, state in pairs}, ""
+
+
+def _processes(folder: Path, jobs: list[str]) -> dict[str, str]:
+    """Return the jobs (process ids) of a local submission that are running."""
+    command = ["ps", "-ww", "-o", "pid=,stat=,command=", "-p", ",".join(jobs)]
+    try:
+        answer = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False).stdout
+    except OSError:
+        return {}
+    lines = [line.split(None, 2) for line in answer.splitlines()]
+    here = str(folder.resolve())
+    return {job: "running" for job, state, words in lines if not state.startswith("Z") and here in words}
 
 
 if __name__ == "__main__":

@@ -7,14 +7,13 @@ from typing import Any
 
 from omkl import executors
 from omkl.config import Plan, Setting
-from omkl.data.recipe import Preparation
+from omkl.data import from_json
 from omkl.errors import OmklError
 from omkl.run.cells import expand
 from omkl.run.runner import by_key, run_cells
-from omkl.run.submitted_jobs import begun
 from omkl.store.store import Store
 
-SAME = ("order", "seed", "block", "task")  # of a plan, the same for all of its cells
+SAME = ("order", "seed", "block")  # of a plan, the same for all of its cells
 
 
 def run_chunk(path: str) -> dict[str, int]:
@@ -50,13 +49,17 @@ def run_chunk(path: str) -> dict[str, int]:
 def _plan(part: dict[str, Any]) -> Plan:
     return Plan(
         settings=tuple(Setting(one["algo"], one["params"], one["pool"]) for one in part["settings"]),
-        data=(part["data"],),
+        data=(from_json(part),),
         reps=part["reps"],
         store=Path(),
         exec={},
         yardsticks=(),
         swept=(),
-        preparation=Preparation.from_json(part.get("preparation", {})),
         rounds=part.get("rounds"),
         **{name: part[name] for name in SAME},
     )
+
+
+def begun(chunk: Path) -> Path:
+    """Return the file that says that a chunk's job has begun."""
+    return chunk.with_suffix(".begun")

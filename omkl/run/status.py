@@ -9,12 +9,12 @@ from typing import Any
 
 from omkl.config import Plan
 from omkl.config.settings_text import params_text
-from omkl.run import submitted_jobs
+from omkl.run import slurm
 from omkl.run.cells import data_names, expand
 from omkl.store.store import Store
 
 STATES = ("done", "running", "queued", "failed", "missing")
-UNKNOWN = submitted_jobs.UNKNOWN  # a further state, where Slurm does not answer
+UNKNOWN = slurm.UNKNOWN  # a further state, where Slurm does not answer
 MOST_LINES = 20
 
 
@@ -42,8 +42,8 @@ def status(plan: Plan) -> Status:
     with Store(plan.store) as store:
         done = store.done(keys)
         failed = {line["key"]: line for line in store.failed(keys)}
-    live, silence = submitted_jobs.look(plan.store)
-    died = submitted_jobs.died_at(plan.store, done | failed.keys())
+    live, silence = slurm.look(plan.store)
+    died = slurm.died_at(plan.store, done | failed.keys())
     states = {key: live.get(key, "missing") for key in keys}
     states |= {key: "failed" for key in failed if states[key] in ("missing", UNKNOWN)}
     states |= dict.fromkeys(done, "done")
@@ -51,7 +51,7 @@ def status(plan: Plan) -> Status:
     counts: dict[tuple[str, str], Counter[str]] = {}
     names = data_names(cells)
     for cell in cells:
-        name = names[cell.content_hash]
+        name = names[cell.data.content_hash]
         counts.setdefault((name, cell.spec.name), Counter())[states[cell.key]] += 1
     columns = (*STATES, UNKNOWN) if unknown else STATES
     rows = [

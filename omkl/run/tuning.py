@@ -10,16 +10,17 @@ All trials are cells of the store, so a race that was interrupted continues wher
 """
 
 import math
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from omkl import seeds
 from omkl.config import Plan, Setting, compose, grammar, learner_spec
 from omkl.config.domains import rounds_of
-from omkl.config.draws import draw
-from omkl.config.parameters import Parameter, parameters
+from omkl.config.learners import LearnerSpec
+from omkl.config.parameters import Form, Parameter, parameters
 from omkl.config.settings_text import word_text
+from omkl.data import DataRef
 from omkl.errors import Overflow, UserError
 from omkl.run.cells import expand
 from omkl.run.runner import Outcome, run_plans
@@ -142,10 +143,9 @@ class Tuned:
         return replace(self.race.held, settings=settings or (self.setting,), **changes)
 
 
-def parts(plan: Plan, data: str) -> tuple[tuple[int, int], str]:
+def parts(plan: Plan, data: DataRef) -> tuple[tuple[int, int], str]:
     """Return the first round of the trials and the one after their last, and the rounds that are reported."""
-    T = plan.load(data).T
-    start, stop = rounds_of(plan.rounds, T, data) or (0, T)
+    start, stop = rounds_of(plan.rounds, data.T, data.word) or (0, data.T)
     if plan.order != "file":
         return (start, stop), f"{start}:{stop}"
     first = start + (stop - start) // SHARE
@@ -161,26 +161,25 @@ def races(plan: Plan, rule: Rule, fixed: Collection[str] = ()) -> list[Race]:
     a learner, or of a task in which no learner is better than another.
     """
     made = []
-    for name in plan.data:
-        dataset = plan.load(name)
-        if dataset.task == "novelty":
+    for data in plan.data:
+        if data.task == "novelty":
             raise UserError(
-                f"data={name} is for novelty: there is no error by which settings could be chosen"
+                f"data={data} is for novelty: there is no error by which settings could be chosen"
             )
-        (start, first), held = parts(plan, name)
+        (start, first), held = parts(plan, data)
         for setting in plan.settings:
-            if not setting.fits(dataset.task):
+            if not setting.fits(data.task):
                 continue
             spec = learner_spec(setting.learner)
-            spec.check_data(setting.params, dataset.task, name)
-            given = for_task(setting.params, dataset.task)
-            drawn = draw(spec, given, dataset.task, fixed, rule.trials, plan.seed)
+            spec.check_data(setting.params, data.task, data.word)
+            given = for_task(setting.params, data.task)
+            drawn = draw(spec, given, data.task, fixed, rule.trials, plan.seed)
             trials = tuple(replace(setting, params=params) for params in drawn)
             alike = plan.order == "file" and plan.reps == 1 and not spec.stochastic
             base = replace(
                 plan,
                 settings=trials,
-                data=(name,),
+                data=(data,),
                 reps=1 if alike else rule.passes,
                 seed=seeds.tuning_seed(plan.seed),
                 order="file" if plan.order == "file" else "permuted",
@@ -189,7 +188,7 @@ def races(plan: Plan, rule: Rule, fixed: Collection[str] = ()) -> list[Race]:
             )
             lengths = tuple(rule.lengths(first - start))
             rungs = tuple(replace(base, rounds=f"{start}:{start + n}") for n in lengths)
-            own = replace(plan, settings=trials[:1], data=(name,), yardsticks=(), swept=(), rounds=held)
+            own = replace(plan, settings=trials[:1], data=(data,), yardsticks=(), swept=(), rounds=held)
             made.append(Race(trials, rungs, lengths, own, rule))
     return made
 
@@ -276,3 +275,64 @@ def assumed(chosen: list[Race], reported: int = 1) -> list[Plan]:
             scores.append({place: Score(float(place), 0.0) for place in places})
             places = race.going_on(scores) if rung + 1 < len(race.rungs) else []
     return plans
+
+
+# ------------------------------------------------------------------ the settings that race
+
+
+_ATTEMPTS = 40  # points drawn for each setting: two may round to one, or break a rule of the learner
+
+
+class Axis(NamedTuple):
+    """What is searched: a hyperparameter, or a part of the kernel that it is ("" for all of it)."""
+
+    name: str
+    part: str
+    form: Form
+
+
+def axes(spec: LearnerSpec, task: str, fixed: Iterable[str] = ()) -> list[Axis]:
+    """Return what is searched of a learner on data of a task; fixed: hyperparameters that are not."""
+    return [
+        Axis(name, part, form)
+        for name, own in spec.hyperparameters.items()
+        if own.search and name not in set(fixed)
+        for part, form in own.search.get(task, {}).items()
+    ]
+
+
+def draw(
+    spec: LearnerSpec, first: dict[str, Any], task: str, fixed: Iterable[str], number: int, seed: int
+) -> list[dict[str, Any]]:
+    """Return this many distinct hyperparameters of a learner: ``first``, then points of its axes.
+
+    They are fewer where the axes have no more. The points are those of a scrambled Halton sequence, so that a
+    larger number begins with those of a smaller. seed: of the scrambling. A combination that the learner does
+    not allow is passed over.
+    """
+    searched = axes(spec, task, fixed)
+    drawn = {repr(first): first}
+    points = _points(len(searched), number * _ATTEMPTS, seeds.derive("search", seed, spec.name))
+    for point in points if searched else ():
+        if len(drawn) >= number:
+            break
+        params = dict(first)
+        for axis, share in zip(searched, point, strict=True):
+            value = axis.form.at(share)
+            params[axis.name] = {**params[axis.name], axis.part: value} if axis.part else value
+        try:
+            spec.check_together(params)
+        except UserError:
+            continue
+        drawn.setdefault(repr(params), params)
+    return list(drawn.values())[:number]
+
+
+def _points(dimensions: int, most: int, seed: int) -> Iterator[list[float]]:
+    """Yield points of the unit cube of this many dimensions, at most so many."""
+    import numpy as np
+    from scipy.stats.qmc import Halton  # a second to import
+
+    sequence = Halton(max(dimensions, 1), scramble=True, seed=np.random.default_rng(seed))
+    for _ in range(most):
+        yield sequence.random(1)[0].tolist()

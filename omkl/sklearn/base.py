@@ -16,9 +16,8 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from omkl.config import learner_spec
-from omkl.config.spec import LearnerSpec
-from omkl.data.dataset import MANY
-from omkl.data.offsets import far_feature, text
+from omkl.config.learners import LearnerSpec
+from omkl.data.dataset import MANY, far_feature, far_text
 from omkl.engine.stream import Stream, make_stream
 from omkl.errors import UserError
 from omkl.estimators.arguments import argument_name
@@ -91,7 +90,7 @@ class OnlineLearner(Copied, BaseEstimator):
         kernels = pool["kernels"] if pool else []
         if far := far_feature(stream.T, stream.indices, stream.values, kernels):
             advice = "subtract the means (sklearn.preprocessing.StandardScaler)"
-            warnings.warn(f"{text(*far)}; {advice}", UserWarning, stacklevel=4)
+            warnings.warn(f"{far_text(*far)}; {advice}", UserWarning, stacklevel=4)
 
     def _stream(self, rows: Rows, target: np.ndarray) -> Stream:
         return make_stream(*rows, target, np.arange(len(target)), self._n_classes)

@@ -19,7 +19,7 @@ _DECIDING = ("numpy", "scipy", "numba", "llvmlite")  # whose versions may decide
 _PACKAGE = Path(__file__).resolve().parent.parent
 _SHOWS = {  # parts of omkl that print, draw, query or store what others computed
     *("reports", "papers", "pages", "bounds", "cli", "testing", "__main__.py"),
-    *("run/status.py", "run/stored.py", "run/bench.py", "run/bench_rows.py", "run/bench_compare.py"),
+    *("run/status.py", "run/bench.py"),
 }
 
 

@@ -70,10 +70,7 @@ def test_a_default_by_task_is_that_of_the_data():
         assert mine.params == {**learner_spec(name).usual("classification"), "loss": "squared"}
 
 
-def test_data_of_two_tasks_in_one_plan(monkeypatch):
-    made = {"wdbc": clouds(T=40), "air": dataclasses.replace(clouds(T=40), name="air", task="regression")}
-    made["wdbc"] = dataclasses.replace(made["wdbc"], name="wdbc")
-    monkeypatch.setattr(omkl.data, "load", lambda name, task=None: made[name])
+def test_data_of_two_tasks_in_one_plan():
     planned = plan(["algo=raker,omkr", "data=wdbc,air", "reps=1", "algo.lam=0.1", "algo.loss=squared"])
     assert [s.task for s in planned.settings] == [None, None]  # nothing is left that depends on the task
     planned = plan(["algo=raker,omkc_dd", "data=wdbc,air", "reps=1", "yardsticks=[]"])
@@ -84,7 +81,7 @@ def test_data_of_two_tasks_in_one_plan(monkeypatch):
     ]
     planned = plan(["algo=raker", "data=wdbc,air", "reps=1", "yardsticks=[]"])
     cells = expand(planned)
-    assert [(c.name, c.params["loss"]) for c in cells] == [("wdbc", "logistic"), ("air", "squared")]
+    assert [(c.data.name, c.params["loss"]) for c in cells] == [("wdbc", "logistic"), ("air", "squared")]
     rows = rows_of(pd_frame(cells), Expected.of(planned))
     assert [(row.data, row.params["loss"], len(row.cells)) for row in rows] == [
         ("wdbc", "logistic", 1),
@@ -116,7 +113,7 @@ def test_keys_of_regression_are_those_of_the_values(tmp_path):
                 "loss": "squared",
             },
             "pool_spec": None,
-            "data_hash": cell.content_hash,
+            "data_hash": cell.data.content_hash,
             "order": "permuted",
             "permutation_seed": cell.permutation_seed,
             "revision": learner_spec("rff").revision,

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from support.engine_cases import dataset, sparse
 
-import omkl.data
 from omkl.config import learner_names, learner_spec, plan
+from omkl.data import of_dataset
 from omkl.errors import UserError
 from omkl.run.runner import run_plan
 from omkl.tasks import by_task
@@ -73,7 +73,7 @@ def attempt(planned):
 @pytest.mark.parametrize(
     ("name", "task"), [(n, task) for n in learner_names() for task in learner_spec(n).tasks]
 )
-def test_odd_data_give_finite_figures_or_a_clear_line(name, task, hostile, tmp_path, monkeypatch):
+def test_odd_data_give_finite_figures_or_a_clear_line(name, task, hostile, tmp_path):
     spec = learner_spec(name)
     words = [f"algo={name}", "yardsticks=[]", "exec=serial", "reps=1", "order=file", f"store={tmp_path}"]
     words += [f"pool.kernels={MIXED if spec.pool == 'any' else GAUSSIAN}"] if spec.kernels == "pool" else []
@@ -84,14 +84,14 @@ def test_odd_data_give_finite_figures_or_a_clear_line(name, task, hostile, tmp_p
     usual = {key: spec.usual(task)[key] for key, value in spec.defaults.items() if by_task(value)}
     setting = dataclasses.replace(setting, params={**setting.params, **usual})
     planned = dataclasses.replace(planned, settings=(setting,))
-    monkeypatch.setattr(omkl.data, "load", lambda what, **_: dataclasses.replace(hostile[what], task=task))
     ran = 0
     for what, data in hostile.items():
         if what == "three thousand equal labels" and "budget" in spec.defaults:
             continue  # the same, slowly
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # of the order
-            message, outcome = attempt(dataclasses.replace(planned, data=(what,)))
+            own = of_dataset(dataclasses.replace(data, task=task))
+            message, outcome = attempt(dataclasses.replace(planned, data=(own,)))
         if what == "one example" and spec.budget:
             assert "cannot store more vectors per kernel than" in message
             continue

@@ -13,7 +13,7 @@ import yaml
 
 import omkl
 from omkl.cli import main
-from omkl.data.data_files import data_name
+from omkl.data.formats import data_name
 
 ROOT = Path(omkl.__file__).resolve().parents[1]
 CHEAP = ["data=wdbc", "reps=2", "yardsticks=[majority]", "algo=arow"]

@@ -11,7 +11,7 @@ from omkl.cli.completion import SCRIPTS, candidates
 from omkl.cli.help_texts import KEYS
 from omkl.cli.parser import build_parser
 from omkl.config import learner_names
-from omkl.config.groups import groups
+from omkl.config.learners import groups
 from omkl.config.plans import PREPARATION
 from omkl.data import registry
 

@@ -17,7 +17,7 @@ from omkl.config import learner_spec
 from omkl.learner import precompile
 from omkl.learner.compiled import cold, version
 from omkl.paths import SAFE, safe_children
-from omkl.run import submitted_jobs
+from omkl.run import slurm
 
 pytestmark = pytest.mark.slow
 
@@ -86,7 +86,7 @@ def test_local_jobs(mark, place, capsys):
     words += [f"store={place / 'store'}", "exec=slurm", "exec.cluster=local"]
     assert main(["run", *words]) == 0
     end = time.monotonic() + 120
-    while submitted_jobs.look(place / "store")[0]:
+    while slurm.look(place / "store")[0]:
         assert time.monotonic() < end
         time.sleep(0.1)
     assert not mark.exists(), mark.read_text()

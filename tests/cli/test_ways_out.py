@@ -5,21 +5,14 @@ import lzma
 import pytest
 from support.download_server import BODY
 
-from omkl import data
 from omkl.cli import main
-from omkl.data import access, registry
+from omkl.data import from_json, registered, registry
 from omkl.errors import UserError
 from omkl.papers import Selection, find
 from omkl.papers.selection import work_of
-from omkl.run.cells import expand
 
 TABLE = ["table", "bomkl/1", "--reps", "1"]
 WAYS = ("`omkl data get mine` downloads it", "OMKL_DATA", "OMKL_MIRROR", "--data mine=PATH", "content hash")
-
-
-@pytest.fixture(autouse=True)
-def nothing_given(monkeypatch):
-    monkeypatch.setattr(access, "_given", {})
 
 
 def work(word="mine"):
@@ -32,8 +25,8 @@ def is_there(word="mine"):
     chosen = work(word)
     if chosen.missing:
         return False
-    cells = [cell for part in chosen.parts for cell in expand(part.plan)]
-    return {(cell.name, cell.content_hash) for cell in cells} == {
+    loaded = [ref.load() for part in chosen.parts for ref in part.plan.data]
+    return {(data.name, data.content_hash) for data in loaded} == {
         ("mine", registry.entry("mine").content_hash)
     }
 
@@ -94,8 +87,9 @@ def test_the_sets_own_file_under_any_name_or_its_folder(mine, tmp_path, monkeypa
     file = tmp_path / "as I call it.xz"
     file.write_bytes(lzma.compress(BODY))
     assert is_there(f"mine={file}")
-    assert access.status("mine").paths == (file,)
-    access._given.clear()
+    (ref,) = work(f"mine={file}").parts[0].plan.data
+    assert ref.files == [file]
+    assert from_json(ref.to_json()).files == [file]
     (tmp_path / "folder").mkdir()
     (tmp_path / "folder" / "mine.t").write_bytes(BODY)
     assert is_there(f"mine={tmp_path / 'folder'}")
@@ -123,7 +117,6 @@ def test_a_file_that_is_not_the_set_is_refused(mine, tmp_path, capsys):
         err = capsys.readouterr().err
         assert said in err
         assert err.count("\n") == 1
-    assert not access._given
     assert main([*TABLE, "--data", f"mine_={file}"]) == 2
     assert "did you mean 'mine'" in capsys.readouterr().err
 
@@ -131,9 +124,9 @@ def test_a_file_that_is_not_the_set_is_refused(mine, tmp_path, capsys):
 def test_what_several_files_make_is_given_as_a_folder(tmp_path):
     (tmp_path / "one").write_text("1 1:1\n")
     with pytest.raises(UserError, match=r"a9a is read from a9a \+ a9a.t; name a folder"):
-        data.use("a9a", tmp_path / "one")
+        registered("a9a").read_from(tmp_path / "one")
     with pytest.raises(UserError, match="drift is not read from files"):
-        data.use("drift", tmp_path / "one")
+        registered("drift").read_from(tmp_path / "one")
 
 
 def test_what_stands_in_for_a_set_that_cannot_be_had_is_compared_under_its_name(tmp_path, capsys):

@@ -1,16 +1,22 @@
 """From words to a plan: defaults, grids, whose hyperparameters, pools, yardsticks, and no harm to Hydra."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from omkl.config import groups, learner_names, learner_spec, learner_specs, plan, pool, pool_names, resolved
+from omkl.config import learner_names, learner_spec, learner_specs, learners, plan, pool, pool_names, resolved
+from omkl.data import from_arrays, of_dataset
 from omkl.errors import UserError
 from omkl.run.cells import expand
 
 
 def betas(made):
     return [(s.learner, s.params["beta"]) for s in made.settings if "beta" in s.params]
+
+
+def names_of(made):
+    return [ref.name for ref in made.data]
 
 
 def test_without_words_the_first_example_of_the_readme_runs(monkeypatch):
@@ -20,7 +26,7 @@ def test_without_words_the_first_example_of_the_readme_runs(monkeypatch):
     assert (setting.learner, setting.params["beta"], setting.params["delta"]) == ("omkc_ss", 0.8, 0.01)
     assert setting.pool["name"] == "paper16"
     assert len(setting.pool["kernels"]) == 16
-    assert (made.data, made.reps, made.order, made.seed) == (("wdbc",), 20, "permuted", 1)
+    assert (names_of(made), made.reps, made.order, made.seed) == (["wdbc"], 20, "permuted", 1)
     assert made.exec == {"name": "loky", "jobs": None, "threads": 1}
     names = [yardstick.learner for yardstick in made.yardsticks]
     assert names[:3] == ["majority", "perceptron", "arow"]
@@ -94,7 +100,9 @@ def test_names_by_glob_and_in_brackets():
 def test_plain_values_in_place_of_words():
     values = {"algo": ["glob(omkc_d*)", "norma"], "data": ["wdbc"], "algo.beta": [0.5, 0.7], "reps": 2}
     typed = ["algo=omkc_dd,omkc_ddpa,omkc_ds,norma", "data=wdbc", "algo.beta=0.5,0.7", "reps=3"]
-    assert plan(["reps=3"], sweep=True, values=values) == plan(typed, sweep=True)
+    made, same = plan(["reps=3"], sweep=True, values=values), plan(typed, sweep=True)
+    assert names_of(made) == names_of(same)
+    assert replace(made, data=()) == replace(same, data=())
 
 
 def test_a_changed_pool_has_a_name_of_its_own():
@@ -156,7 +164,15 @@ def test_the_store_by_word_by_environment_by_default(monkeypatch, tmp_path):
 def test_data_by_name_and_by_path(tmp_path):
     path = tmp_path / "my.libsvm"
     path.write_text("+1 1:1\n-1 1:2\n")
-    assert plan([f"data=wdbc,{path},wdbc"]).data == ("wdbc", str(path))
+    assert plan([f"data=wdbc,{path},wdbc"]).data[1].word == str(path)
+    assert names_of(plan([f"data=wdbc,{path},wdbc"])) == ["wdbc", "my"]
+
+
+def test_data_may_be_given_in_place_of_words():
+    own = from_arrays([[0.0], [1.0]], [0, 1], name="mine")
+    made = plan(["algo=alma", "yardsticks=[]"], data=[of_dataset(own), "wdbc"])
+    assert names_of(made) == ["mine", "wdbc"]
+    assert made.data[0].load() is own
 
 
 def test_executors_have_typed_options():
@@ -248,7 +264,7 @@ def test_a_positive_class_is_read_as_it_is_written(tmp_path):
         ("null", None),
     ]:
         made = plan(["algo=alma", f"data={tmp_path / 'my.csv'}", f"positive={text}", "yardsticks=[]"])
-        assert made.preparation.positive == read
+        assert made.data[0].preparation.positive == read
     for wrong in ("{a:1}", "[a]", '""', "1,2"):
         with pytest.raises(UserError, match="positive"):
             plan(["algo=alma", f"data={tmp_path / 'my.csv'}", f"positive={wrong}"])
@@ -270,14 +286,14 @@ def test_learners_whose_usual_budget_is_more_than_the_examples_are_left_out_of_g
 
 
 def test_every_group_follows_from_the_learners_files():
-    made = groups.groups()
+    made = learners.groups()
     specs = learner_specs()
     assert made["budget"] == [name for name, spec in specs.items() if "budget" in spec.hyperparameters]
     assert {"raker", "arow", "bomkc_rbp"} <= set(made["bounded"])
     assert not {"omkc_dd", "norma_nu", "adamkl", "krls_ald", "lasvm"} & set(made["bounded"])
     assert made["yardsticks"] == [name for name, spec in specs.items() if spec.yardstick]
     assert not made.keys() & specs.keys()
-    assert list(groups.meanings()) == [*list(made)[:11], "omkc", "bomkc", "omkl"]
+    assert list(learners.meanings()) == [*list(made)[:11], "omkc", "bomkc", "omkl"]
 
 
 def test_of_data_with_the_same_examples_the_first_is_taken_with_a_note(tmp_path, monkeypatch):
@@ -287,12 +303,12 @@ def test_of_data_with_the_same_examples_the_first_is_taken_with_a_note(tmp_path,
         Path(f"{name}.csv").write_text("".join(f"{n}{sign}{'ab'[n % 2]}\n" for n in range(9)))
     Path("other.csv").write_text("1,a\n2,b\n")
     with pytest.warns(UserWarning, match="the same examples as commas.csv: semicolons.csv$"):
-        assert plan(["data=commas.csv,semicolons.csv,other.csv"]).data == ("commas.csv", "other.csv")
+        assert names_of(plan(["data=commas.csv,semicolons.csv,other.csv"])) == ["commas", "other"]
     with pytest.warns(UserWarning, match="the same examples as air: adaraker_air$"):
-        assert plan(["data=air,adaraker_air", "algo=raker"]).data == ("air",)
+        assert names_of(plan(["data=air,adaraker_air", "algo=raker"])) == ["air"]
 
 
 def test_what_the_groups_of_forms_promise_is_true_of_their_members():
-    stored, meanings = set(groups.groups()["budget"]), groups.meanings()
-    assert "dualsgd" in stored & set(groups.groups()["features"])
+    stored, meanings = set(learners.groups()["budget"]), learners.meanings()
+    assert "dualsgd" in stored & set(learners.groups()["features"])
     assert "no vectors" not in meanings["features"]

@@ -3,15 +3,15 @@
 import pytest
 
 from omkl.config import domains, learner_spec, learner_specs
-from omkl.config.draws import axes, draw
-from omkl.config.search import Choices, Range, parse
+from omkl.config.parameters import Choices, Range, parse_search
+from omkl.run.tuning import axes, draw
 
 POSITIVE = domains.parse("(0, inf)")
 KERNEL = {"kind": "gaussian", "sigma": 1.0}
 
 
 def only(written, domain="(0, inf)", default=1.0, tasks=("regression",)):
-    return parse(written, domain, domains.parse(domain), default, tasks)
+    return parse_search(written, domain, domains.parse(domain), default, tasks)
 
 
 def test_a_range_is_even_in_its_logarithm_and_ends_at_its_ends():

@@ -5,7 +5,8 @@ import tracemalloc
 
 import pytest
 
-from omkl.data import arff_files, load, table_files
+from omkl.data import arff_files, load
+from omkl.data.formats import read_table
 from omkl.data.recipe import Preparation, recipe_of
 from omkl.errors import UserError
 
@@ -35,7 +36,7 @@ def path(tmp_path):
 
 def test_dense_rows(path):
     path.write_text(DENSE)
-    table = table_files.read(path)
+    table = read_table(path)
     assert [column.name for column in table.columns] == ["size", "in cm", "colour", "day", "class"]
     assert table.lines.tolist() == [10, 11, 14]
     assert table.columns[1].numbers.tolist() == [2, 3.5, 0]  # an integer attribute is not truncated
@@ -49,12 +50,12 @@ def test_dense_rows(path):
     with pytest.raises(UserError, match=r"my\.arff:11: column 'size' has no value \('\?'\)"):
         load(str(path))
     path.with_suffix(".ARFF.gz").write_bytes(gzip.compress(DENSE.encode()))
-    assert table_files.read(path.with_suffix(".ARFF.gz")).lines.tolist() == [10, 11, 14]
+    assert read_table(path.with_suffix(".ARFF.gz")).lines.tolist() == [10, 11, 14]
 
 
 def test_sparse_rows(path):
     path.write_text(SPARSE)
-    table = table_files.read(path)
+    table = read_table(path)
     assert table.sparse
     assert table.columns[0].text.tolist() == ["1.5", "0", "?"]
     assert table.columns[1].numbers.tolist() == [2, 0, 0]
@@ -73,7 +74,7 @@ def test_sparse_rows(path):
 def test_a_class_called_none_is_a_class(path):
     path.write_text("@relation r\n@attribute a numeric\n@attribute y {None,Mild}\n@data\n1,None\n2,Mild\n")
     assert load(str(path)).classes == ("Mild", "None")
-    with pytest.raises(UserError, match=r"header=no is for tables that are delimited text"):
+    with pytest.raises(UserError, match=r"header=no is for delimited text"):
         load(str(path), preparation=Preparation(header="no"))
 
 
@@ -134,4 +135,4 @@ def test_broken_files_are_refused_with_their_line(path, text, said):
 def test_the_limit_holds(path):
     path.write_text(DENSE)
     with pytest.raises(UserError, match="holds more than 100 bytes"):
-        arff_files.read_arff(path, 100)
+        arff_files.read_arff(path, limit=100)

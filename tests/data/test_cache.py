@@ -11,9 +11,8 @@ import pytest
 
 from omkl import data
 from omkl.cli import main
-from omkl.data import access, cache
+from omkl.data import cache, ref
 from omkl.errors import OmklError
-from omkl.learner import cell as cells
 
 TEXT = "1 1:0.5 4:2\n-1 2:1\n1\n"
 
@@ -46,7 +45,7 @@ def test_copy_is_mapped_aligned_and_without_pickle(source):
     with zipfile.ZipFile(d.path) as archive:
         assert archive.testzip() is None
         assert {m.compress_type for m in archive.infolist()} == {zipfile.ZIP_STORED}
-    mapped = data.load_cached(d.path)
+    mapped = cache.read(d.path)
     assert same(mapped, d)
     for key, dtype in cache.ARRAYS.items():
         array = getattr(mapped, key)
@@ -62,12 +61,12 @@ def test_copy_is_mapped_aligned_and_without_pickle(source):
 def test_writing_to_the_arrays_does_not_reach_the_copy(source):
     d = data.load(str(source))
     d.values[:] = 7
-    assert data.load_cached(d.path).values.tolist() == [0.5, 2, 1]
+    assert cache.read(d.path).values.tolist() == [0.5, 2, 1]
 
 
 def test_second_load_does_not_parse(source, monkeypatch):
     first = data.load(str(source))
-    monkeypatch.setattr(access, "parse", lambda *a: pytest.fail("parsed again"))
+    monkeypatch.setattr(ref, "parse", lambda *a: pytest.fail("parsed again"))
     assert same(data.load(str(source)), first)
 
 
@@ -106,7 +105,7 @@ def test_torn_copies_are_noticed_and_made_again(source):
         d.path.unlink()  # another file in its place: cutting the mapped one itself would be a bus error
         d.path.write_bytes(content)
         with pytest.raises(OmklError, match="the same command parses the source again"):
-            data.load_cached(d.path)
+            ref.Parsed(d.name, d.task, d.name, d.content_hash, d.path).load()
         with pytest.warns(UserWarning, match="it is deleted and the source is parsed again"):
             assert same(data.load(str(source)), d)
         assert d.path.read_bytes() == whole
@@ -141,7 +140,7 @@ def test_overwritten_numbers_are_noticed_and_the_source_is_parsed_again(source, 
     whole = d.path.read_bytes()
     overwrite(d.path, **{key: wrong})
     with pytest.raises(OmklError, match=said):
-        data.load_cached(d.path)
+        cache.read(d.path)
     with pytest.warns(UserWarning, match=said):
         assert same(data.load(str(source)), d)
     assert d.path.read_bytes() == whole
@@ -182,7 +181,7 @@ def test_the_hash_is_computed_once_in_a_process_and_the_bounds_always(source, mo
     for name in ("content_hash", "_check_bounds"):
         count(monkeypatch, name)
     data.load(str(source))
-    data.load_cached(d.path)
+    cache.read(d.path)
     assert counted == {"_check_bounds": 2}
     cache._verified.clear()  # another process
     data.load(str(source))
@@ -260,7 +259,7 @@ def test_a_run_on_a_damaged_copy_counts_the_same_mistakes(source, capsys):
     d = data.load(str(source))
     for wrong in ({"values": -d.values}, {"indices": np.full(d.nnz, 2**31 - 1, np.int32)}):
         overwrite(d.path, **{key: np.array(array) for key, array in wrong.items()})
-        cells._open.clear()  # as in another process
+        ref._open.clear()  # as in another process
         count, err = mistakes()
         assert count == right
         assert err.count("warning: ") == 1
@@ -269,7 +268,7 @@ def test_a_run_on_a_damaged_copy_counts_the_same_mistakes(source, capsys):
 
 def test_missing_copy():
     with pytest.raises(OmklError, match="not a readable parsed copy"):
-        data.load_cached("no/such.npz")
+        cache.read("no/such.npz")
 
 
 def test_unwritable_cache_falls_back_to_memory(source, monkeypatch):
@@ -282,7 +281,7 @@ def test_unwritable_cache_falls_back_to_memory(source, monkeypatch):
 
 def test_rows_without_values_have_empty_arrays(source):
     source.write_text("1\n-1 1:0 2:0\n1 2:0\n")
-    d = data.load_cached(data.load(str(source)).path)
+    d = cache.read(data.load(str(source)).path)
     assert (d.T, d.nnz, d.d) == (3, 0, 2)
 
 

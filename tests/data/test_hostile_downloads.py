@@ -47,7 +47,7 @@ def test_a_bomb_of_10_gib_is_refused_at_the_size_the_data_can_have(
     server, mine, tmp_path, monkeypatch, kind, text
 ):
     server.files["/f"] = BODY
-    data.get("mine")
+    data.registered("mine").get()
     before = tree(tmp_path / "cache")
     server.files["/f"] = bomb(kind, text)
     unpacked, readinto = [], data_files._Capped.readinto
@@ -60,7 +60,7 @@ def test_a_bomb_of_10_gib_is_refused_at_the_size_the_data_can_have(
     with pytest.raises(
         OmklError, match=r"mine.t: holds more than|more than the [\d,]+ bytes that mine.t can"
     ):
-        data.get("mine", force=True)
+        data.registered("mine").get(force=True)
     assert sum(unpacked) < GIB / 10
     assert tree(tmp_path / "cache") == before
 
@@ -261,8 +261,8 @@ def test_a_full_disk_is_reported_and_leaves_no_file(server, mine, tmp_path):
     resource.setrlimit(resource.RLIMIT_FSIZE, (5000, limits[1]))  # a write fails as on a full disk
     try:
         with pytest.raises(OmklError, match="File too large"):
-            data.get("mine")
+            data.registered("mine").get()
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
-    assert data.status("mine").state == "missing"
-    assert data.get("mine") == [tmp_path / "cache" / "files" / "mine.t"]
+    assert data.registered("mine").state == "missing"
+    assert data.registered("mine").get() == [tmp_path / "cache" / "files" / "mine.t"]

@@ -5,7 +5,7 @@ import pytest
 
 from omkl import data
 from omkl.data.labels import class_numbers, distinct, finder
-from omkl.data.prepare import read_table_file
+from omkl.data.prepare import read_file
 from omkl.data.recipe import Preparation
 from omkl.errors import UserError
 
@@ -129,8 +129,8 @@ def test_a_note_says_which_classes_are_one_number(tmp_path):
     assert made.notes[1] == (
         "labels: 2.1 and 2.10, 007 and 7 are different classes; write them alike if they are the same"
     )
-    one, recipe = read_table_file(tmp_path / "v.csv", "classification", Preparation(positive="7"))
-    assert (one.classes, one.y.tolist(), recipe.alike) == (("other", "7"), [-1, -1, -1, -1, 1] * 2, ["007"])
+    one, recipe = read_file(tmp_path / "v.csv", "classification", Preparation(positive="7"))
+    assert (one.classes, one.y.tolist(), recipe.alike) == (("other", "7"), [-1, -1, -1, -1, 1] * 2, ("007",))
     assert one.notes[0].startswith("labels: 7 and 007 are different classes")
     assert data.load(str(write(tmp_path / "n.csv", "a,b\n1,1.0\n2,+1\n3,0\n"))).notes == (
         "labels: 0 -> -1, 1 -> +1",

@@ -10,8 +10,8 @@ import zipfile
 import pytest
 
 from omkl.data import data_files, load
-from omkl.data.data_files import data_name, open_binary
-from omkl.data.prepare import is_table
+from omkl.data.data_files import open_binary
+from omkl.data.formats import data_name, format_of
 from omkl.errors import UserError
 
 TABLE = b"a,b,y\n" + b"1.5,2,0\n3,4,1\n" * 10
@@ -51,7 +51,7 @@ def test_every_kind_of_compression(tmp_path, ending):
     for name in (f"my.csv{ending}", f"MY.CSV{ending.upper()}", f"my{ending}"):
         path = tmp_path / name
         path.write_bytes(PACKERS[ending](TABLE))
-        assert is_table(path)
+        assert format_of(path).is_table
         dataset = load(str(path))
         assert (dataset.content_hash, dataset.name.lower()) == (expected, "my")
     assert data_name(f"x.arff{ending}") == "x"

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from omkl import data
-from omkl.data import data_files, labels, prepare
+from omkl.data import formats, labels, prepare
 from omkl.data.registry import DataFile, Form
 from omkl.errors import UserError
 
@@ -132,7 +132,7 @@ def test_labels_written_differently_are_the_same():
     ],
 )
 def test_stem(tmp_path, name, stem):
-    assert data_files.data_name(tmp_path / name) == data_files.data_name(str(tmp_path / name)) == stem
+    assert formats.data_name(tmp_path / name) == formats.data_name(str(tmp_path / name)) == stem
 
 
 def as_source(d, form):
@@ -189,9 +189,9 @@ def test_real_set_in_its_source_format_has_the_registered_content(
         packed = tmp_path / "data" / (file.name + ".xz")
         packed.write_bytes(lzma.compress(text.encode(), preset=0))
     monkeypatch.setenv("OMKL_DATA", str(tmp_path / "data"))
-    assert [path.parent for path in data.path(name)] == [tmp_path / "data"] * len(form.files)
+    assert [path.parent for path in data.registered(name).paths()] == [tmp_path / "data"] * len(form.files)
     loaded = data.load(name)
-    assert loaded.content_hash == expected.content_hash == item.content_hash == data.verify(name)
+    assert loaded.content_hash == expected.content_hash == item.content_hash == data.registered(name).verify()
     assert loaded.path != expected.path
     for key in ("indptr", "indices", "values", "y"):
         assert np.array_equal(getattr(loaded, key), getattr(expected, key))

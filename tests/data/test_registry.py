@@ -94,7 +94,7 @@ def test_shared_set_loads_as_registered(shared_data, monkeypatch, name):
     assert np.all(d.values != 0)
     assert d.notes == item.notes
     known = manifest(shared_data)
-    sets = [known[path.name] for path in data.path(name)]
+    sets = [known[path.name] for path in data.registered(name).paths()]
     assert sum(T for T, _, _ in sets) == d.T
     assert max(width for _, width, _ in sets) == d.d
     assert sum(T * share for T, _, share in sets) == pytest.approx(d.T * d.positive_share, abs=0.1)
@@ -124,23 +124,21 @@ def test_the_digits_are_those_for_novelty_with_their_labels(shared_data, monkeyp
 
 def test_status_verify_and_path(shared_data, monkeypatch):
     monkeypatch.setenv("OMKL_DATA", f"/no/such/folder:{shared_data}")
-    before = data.status("svmguide3")
-    assert (before.state, before.cached, before.downloadable) == ("file", None, True)
-    assert before.paths == (shared_data / "svmguide3.libsvm.xz",)
-    assert data.path("svmguide3") == list(before.paths)
-    assert data.verify("svmguide3") == registry.entry("svmguide3").content_hash
-    d = data.load("svmguide3")
-    assert data.status("svmguide3").cached == d.path
+    ref = data.registered("svmguide3")
+    assert (ref.state, ref.is_downloadable, ref.to_be_downloaded) == ("file", True, False)
+    assert ref.files == ref.paths() == [shared_data / "svmguide3.libsvm.xz"]
+    assert ref.verify() == registry.entry("svmguide3").content_hash == ref.load().content_hash
 
 
 def test_missing_set_names_the_folders_that_were_searched(monkeypatch, tmp_path):
     monkeypatch.setenv("OMKL_DATA", "/no/such/folder")
-    assert data.status("a9a").state == "missing"
-    for act in (data.load, data.path, data.verify):
+    assert data.registered("a9a").state == "missing"
+    ref = data.registered("a9a")
+    for act in (ref.load, ref.paths, ref.verify):
         with pytest.raises(
             UserError, match=r"a9a not found.*a9a \+ a9a.t.*/no/such/folder \(no such folder\).*OFFLINE"
         ):
-            act("a9a")
+            act()
     with pytest.raises(UserError, match="OMKL_DATA name a folder that holds susy_30k"):
         data.load("susy_30k")
     monkeypatch.delenv("OMKL_OFFLINE")
@@ -150,12 +148,12 @@ def test_missing_set_names_the_folders_that_were_searched(monkeypatch, tmp_path)
 
 def test_wdbc_needs_no_file(monkeypatch):
     monkeypatch.setenv("OMKL_DATA", "")
-    assert data.status("wdbc").state == "embedded"
+    assert data.registered("wdbc").state == "embedded"
     d = data.load("wdbc")
-    assert d.content_hash == registry.entry("wdbc").content_hash == data.verify("wdbc")
+    assert d.content_hash == registry.entry("wdbc").content_hash == data.registered("wdbc").verify()
     assert (d.T, d.d, int((d.y == 1).sum())) == (569, 30, 212)  # 212 malignant
-    assert data.path("wdbc") == [d.path]
-    assert data.get("wdbc") == []
+    assert data.registered("wdbc").paths() == [d.path]
+    assert data.registered("wdbc").get() == []
 
 
 @pytest.mark.parametrize("key", ["T", "nnz"])
@@ -164,7 +162,7 @@ def test_verify_compares_what_the_entry_says(monkeypatch, key):
     wrong = dataclasses.replace(item, **{key: getattr(item, key) + 1})
     monkeypatch.setattr(registry, "entry", lambda name: wrong)
     with pytest.raises(UserError, match=rf"conf/data/wdbc.yaml: {key}: got \d+, but the data have \d+"):
-        data.verify("wdbc")
+        data.registered("wdbc").verify()
 
 
 def test_other_content_than_registered_is_refused(shared_data, monkeypatch, tmp_path):
@@ -177,7 +175,7 @@ def test_other_content_than_registered_is_refused(shared_data, monkeypatch, tmp_
     for part in (str(tmp_path / "svmguide3.libsvm"), item.content_hash, "T=1243, d=21", "T=2, d=2"):
         assert part in str(caught.value)
     with pytest.raises(UserError, match="not the registered content"):
-        data.verify("svmguide3")
+        data.registered("svmguide3").verify()
 
 
 def test_one_changed_digit_is_noticed_even_after_a_good_load(shared_data, monkeypatch, tmp_path):

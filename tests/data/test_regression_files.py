@@ -37,7 +37,7 @@ def test_shared_set_loads_as_registered(shared_data, monkeypatch, name):
     assert loaded.content_hash == item.content_hash
     with open(shared_data / "MANIFEST_regression.csv", newline="") as file:
         rows = {row["file"]: row for row in csv.DictReader(file)}
-    row = rows[data.path(name)[0].name]
+    row = rows[data.registered(name).paths()[0].name]
     if not row["name"].endswith("_raw"):
         assert (loaded.T, loaded.d) == (int(row["rows"]), int(row["features"]))
     if item.task == "regression":

@@ -17,10 +17,10 @@ def test_the_registered_content_is_seed_1_and_needs_no_file(name, monkeypatch):
     monkeypatch.setenv("OMKL_DATA", "")
     loaded = data.load(name)
     rows = streams.generate(name, 1)
-    assert loaded.content_hash == registry.entry(name).content_hash == data.verify(name)
+    assert loaded.content_hash == registry.entry(name).content_hash == data.registered(name).verify()
     np.testing.assert_array_equal(loaded.values, rows.values)
-    assert data.status(name).state == "generated"
-    assert not data.status(name).downloadable
+    assert data.registered(name).state == "generated"
+    assert not data.registered(name).is_downloadable
 
 
 @BOTH

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from omkl.config import plan
-from omkl.data import load, table_files
+from omkl.data import load
 from omkl.data.delimited import layout
-from omkl.data.prepare import is_table, read_table_file
+from omkl.data.formats import format_of, read_table
+from omkl.data.prepare import read_file
 from omkl.data.recipe import Preparation, Recipe, recipe_of
-from omkl.data.table_format import TableFormat
 from omkl.errors import UserError
 
 DRAWN = random.Random(7)
@@ -36,11 +36,11 @@ def write(path, first, rows=ROWS, mark=","):
 
 
 def made(path, **wanted):
-    return read_table_file(path, "classification", Preparation(**wanted))[0]
+    return read_file(path, "classification", Preparation(**wanted))[0]
 
 
 def columns(path, **wanted):
-    return [column.name for column in table_files.read(path, TableFormat(**wanted)).columns]
+    return [column.name for column in read_table(path, Preparation(**wanted)).columns]
 
 
 HEADERS = {  # first line: whether auto takes it as names, and whether a note says so
@@ -59,20 +59,20 @@ HEADERS = {  # first line: whether auto takes it as names, and whether a note sa
 @pytest.mark.parametrize("first", HEADERS)
 def test_whether_the_first_line_names_the_columns(path, first):
     named, noted = HEADERS[first]
-    table = table_files.read(write(path, first))
+    table = read_table(write(path, first))
     assert table.named == named
     assert [column.name for column in table.columns] == (first.split(",") if named else ["1", "2", "3", "4"])
     said = "is taken as the columns' names; header=no" if named else "is taken as a row; header=yes takes it"
     assert [said in note for note in table.notes] == ([True] if noted else [])
     assert columns(path, header="no") == ["1", "2", "3", "4"]
     assert columns(path, header="yes") == first.split(",")
-    assert table_files.read(path, TableFormat(header="yes")).notes == ()
+    assert read_table(path, Preparation(header="yes")).notes == ()
 
 
 def test_numbers_that_may_be_names_or_a_row_are_a_row_with_a_note(path):
     counting = [[str(n + i) for i in range(4)] for n in range(1, 30)]
     for rows in (counting, ROWS[:3], [[str(n % 4), "1", "2", "3"] for n in range(20)]):
-        table = table_files.read(write(path, "0,1,2,3", rows))
+        table = read_table(write(path, "0,1,2,3", rows))
         assert (table.named, len(table.columns[0].text)) == (False, len(rows) + 1)
         assert table.notes == (
             "the first line (0, 1, 2, 3) is taken as a row; header=yes takes it as the columns' names",
@@ -81,7 +81,7 @@ def test_numbers_that_may_be_names_or_a_row_are_a_row_with_a_note(path):
 
 def test_words_that_are_values_of_their_columns_are_a_row(path):
     words = [[DRAWN.choice("xyz"), DRAWN.choice("abc"), DRAWN.choice(("no", "yes"))] for _ in range(30)]
-    table = table_files.read(write(path, "", words))
+    table = read_table(write(path, "", words))
     assert (table.named, table.lines[0], len(table.columns[0].text)) == (False, 1, 30)
     assert "is taken as a row; header=yes takes" in table.notes[0]
     assert made(path, categorical="onehot").T == 30
@@ -90,12 +90,12 @@ def test_words_that_are_values_of_their_columns_are_a_row(path):
     ):
         made(path)
     for first, notes in (("size,colour,bought", 0), ("x,colour,bought", 1)):
-        table = table_files.read(write(path, first, words))
+        table = read_table(write(path, first, words))
         assert (table.named, len(table.notes)) == (True, notes)
     with pytest.raises(UserError, match=r"my\.csv:1: two columns are named 'x'; rename one$"):
-        table_files.read(write(path, "x,x,no", words), TableFormat(header="yes"))
+        read_table(write(path, "x,x,no", words), Preparation(header="yes"))
     with pytest.raises(UserError, match=r"two columns are named 'q'; rename one, or set header=no if"):
-        table_files.read(write(path, "q,q,no", words))
+        read_table(write(path, "q,q,no", words))
 
 
 @pytest.mark.parametrize(
@@ -104,10 +104,10 @@ def test_words_that_are_values_of_their_columns_are_a_row(path):
 )
 def test_a_word_above_words_beside_numbers(path, first, named, noted):
     rows = [[f"{n}.5", str(n), ("setosa", "other")[n % 2]] for n in range(20)]
-    table = table_files.read(write(path, first, rows))
+    table = read_table(write(path, first, rows))
     assert (table.named, len(table.notes)) == (named, noted)
     unlike = [[str(n), "5", f"name {n}"] for n in range(20)]
-    assert table_files.read(write(path, "1,2,Alice", unlike)).notes == ()
+    assert read_table(write(path, "1,2,Alice", unlike)).notes == ()
 
 
 def test_a_label_that_is_a_number_is_the_column_of_that_name(path):
@@ -135,7 +135,7 @@ def test_the_index_that_pandas_writes(path):
         plain = made(write(path.with_name("plain.csv"), "a,b,c,y"))
         assert made(path, drop=("column 1",)).content_hash == plain.content_hash
     path.write_text(",1,2\n,1.5,0\n,2.5,1\n")
-    assert "" in table_files.read(path, TableFormat(header="no")).columns[0].text
+    assert "" in read_table(path, Preparation(header="no")).columns[0].text
 
 
 @pytest.mark.parametrize(
@@ -178,7 +178,7 @@ def test_the_same_table_under_other_endings(path, name, content):
             continue
         other = path.with_name(name)
         other.write_text(text.replace("\t", mark))
-        assert is_table(other)
+        assert format_of(other).is_table
         assert load(str(other)).content_hash == plain.content_hash
     assert load(str(other)).name == name.partition(".")[0]
 
@@ -189,7 +189,7 @@ def test_the_same_table_under_other_endings(path, name, content):
 def test_libsvm_text_stays_libsvm_text(tmp_path, text):
     for name in ("my.txt", "my.data", "my"):
         (tmp_path / name).write_text(text)
-        assert not is_table(tmp_path / name)
+        assert not format_of(tmp_path / name).is_table
 
 
 def test_lines_are_counted_as_an_editor_counts_them(path):
@@ -251,9 +251,9 @@ def test_numbers_in_another_notation(path, cells, said, wanted, numbers):
     assert made(path, thousands=thousands, decimal=decimal).values.tolist() == numbers
     path.write_text("y\ta\n" + "".join(f"{n}\t{cell}\n" for n, cell in enumerate(cells)))
     with pytest.raises(UserError, match=rf"my\.csv:2: column 'a' holds ['\"].*['\"], {said}"):
-        read_table_file(path, "regression", Preparation())
+        read_file(path, "regression", Preparation())
     targets = Preparation(thousands=thousands, decimal=decimal)
-    assert read_table_file(path, "regression", targets)[0].y.tolist() == numbers
+    assert read_file(path, "regression", targets)[0].y.tolist() == numbers
 
 
 def test_a_notation_is_kept_to(path):
@@ -327,21 +327,21 @@ def test_which_words_are_gaps(path):
 def test_a_recipe_reads_other_files_in_the_same_way(path, tmp_path):
     write(path, "", [["1.234,5", "7", "red"], ["2,5", "n.v.", "blue"]], ";")
     wanted = Preparation(thousands=".", decimal=",", na=("n.v.",), missing="mean")
-    table = table_files.read(path, wanted.form)
+    table = read_table(path, wanted)
     own, _ = recipe_of(table, wanted)
-    assert (own.preparation.header, own.columns, own.label) == ("no", ["1", "2"], "3")
+    assert (own.preparation.header, own.columns, own.label) == ("no", ("1", "2"), "3")
     own = Recipe.from_json(own.to_json())
     new = write(tmp_path / "new.csv", "", [["3.000", "8"], ["0,5", "n.v."]], "\t")
-    X, labels, _ = own.apply(table_files.read(new, own.preparation.form), new=True)
+    X, labels, _ = own.apply(read_table(new, own.preparation), new=True)
     assert (X.tolist(), labels) == ([[3000, 8], [0.5, 7]], None)
     write(new, "", [["3.5", "8"]], "\t")
     with pytest.raises(
         UserError, match=r"new\.csv:1: column '1' holds '3.5', which is no number in the nota"
     ):
-        own.apply(table_files.read(new, own.preparation.form), new=True)
-    names, _ = recipe_of(table_files.read(write(path, "0,1,2,3")), Preparation())
+        own.apply(read_table(new, own.preparation), new=True)
+    names, _ = recipe_of(read_table(write(path, "0,1,2,3")), Preparation())
     one = write(new, "0,1,2,3", ROWS[:1])  # too few rows for auto
-    assert names.apply(table_files.read(one, names.preparation.form), new=True)[0].shape == (1, 3)
+    assert names.apply(read_table(one, names.preparation), new=True)[0].shape == (1, 3)
     old = names.to_json()
     for key in ("header", "delimiter", "thousands", "decimal", "na", "index_base"):
         del old["preparation"][key]
@@ -370,10 +370,10 @@ def test_a_recipe_reads_other_files_in_the_same_way(path, tmp_path):
 )
 def test_the_words_of_the_command(path, words, expected):
     write(path, "a,b,c,y")
-    preparation = plan([f"data={path}", "algo=arow", *words]).preparation
+    preparation = plan([f"data={path}", "algo=arow", *words]).data[0].preparation
     assert preparation == Preparation(**expected)
     again = preparation.words.split(" ")
-    assert plan([f"data={path}", "algo=arow", *again]).preparation == preparation
+    assert plan([f"data={path}", "algo=arow", *again]).data[0].preparation == preparation
 
 
 @pytest.mark.parametrize(
@@ -391,7 +391,7 @@ def test_the_words_of_the_command(path, words, expected):
 def test_settings_that_cannot_be(path, words, said):
     write(path, "a,b,c,y")
     with pytest.raises(UserError, match=said):
-        plan([f"data={path}", "algo=arow", *words]).load(str(path))
+        plan([f"data={path}", "algo=arow", *words]).data[0].load()
 
 
 def test_settings_are_part_of_the_parsed_copy_s_name(path):
@@ -406,16 +406,19 @@ def test_settings_of_other_kinds_of_files(tmp_path):
     libsvm.write_text("1 1:1\n-1 1:2\n")
     with pytest.raises(UserError, match=r"my.libsvm: header=yes delimiter=tab is for .*\.csv, \.tsv"):
         load(str(libsvm), preparation=Preparation(header="yes", delimiter="\t", label="1"))
-    with pytest.raises(UserError, match=r"label=1 na=x is for tables \(\.csv, \.tsv, \.arff, \.parquet\)"):
+    with pytest.raises(
+        UserError,
+        match=r"na=x label=1 is for delimited text or ARFF or Parquet \(\.csv, \.tsv, \.arff, \.parquet\)",
+    ):
         load(str(libsvm), preparation=Preparation(label="1", na=("x",)))
     pytest.importorskip("pyarrow")
     import pandas as pd
 
     frame = pd.DataFrame({"a": [1.0, -999.0], "b": ["1,5", "x"], "y": [0, 1]})
     frame.to_parquet(tmp_path / "my.parquet")
-    with pytest.raises(UserError, match=r"header=no is for tables that are delimited text"):
+    with pytest.raises(UserError, match=r"header=no is for delimited text"):
         load(str(tmp_path / "my.parquet"), preparation=Preparation(header="no"))
-    table = table_files.read(tmp_path / "my.parquet", TableFormat(na=("-999", "x"), decimal=","))
+    table = read_table(tmp_path / "my.parquet", Preparation(na=("-999", "x"), decimal=","))
     assert [column.missing.tolist() for column in table.columns] == [
         [False, True],
         [False, True],
@@ -426,5 +429,5 @@ def test_settings_of_other_kinds_of_files(tmp_path):
 
 def test_true_and_false_are_no_names(path):
     rows = [[f"{n}.5", ("True", "False")[n % 2]] for n in range(6)]
-    assert not table_files.read(write(path, "", rows)).named
-    assert table_files.read(write(path, "a,true story", rows)).named
+    assert not read_table(write(path, "", rows)).named
+    assert read_table(write(path, "a,true story", rows)).named

@@ -8,9 +8,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from omkl.data import recipe, table_files
+from omkl.data import recipe, tables
 from omkl.data.delimited import layout
-from omkl.data.prepare import read_table_file
+from omkl.data.formats import read_table
+from omkl.data.prepare import read_file
 from omkl.data.recipe import Preparation, Recipe, recipe_of
 from omkl.errors import UserError
 
@@ -30,7 +31,7 @@ def path(tmp_path):
 
 
 def prepared(path, **wanted):
-    table = table_files.read(path)
+    table = read_table(path)
     own, notes = recipe_of(table, Preparation(**wanted))
     X, labels, kept = own.apply(table)
     return own, X, labels, kept, notes
@@ -60,24 +61,24 @@ def test_a_column_of_gaps_has_no_mean(path):
 
 def test_the_class_that_is_not_positive_keeps_its_name_where_it_is_one(path):
     chosen = Preparation(positive="no", missing="mean", categorical="onehot")
-    made, _ = read_table_file(path, "classification", chosen)
+    made, _ = read_file(path, "classification", chosen)
     assert (made.classes, made.y.tolist()) == (("yes", "no"), [-1, 1, -1, 1])
     assert "labels: yes -> -1, no -> +1" in made.notes
     path.write_text(TEXT + "3,red,1,maybe\n")
-    made, _ = read_table_file(path, "classification", chosen)
+    made, _ = read_file(path, "classification", chosen)
     assert (made.classes, made.y.tolist()) == (("other", "no"), [-1, 1, -1, 1, -1])
     assert "labels: other -> -1, no -> +1" in made.notes
 
 
 def test_a_gap_in_the_label_drops_the_row(path):
     path.write_text("a,b\n1,yes\n2,\n?,no\n4,no\n5,yes\n")
-    made, own = read_table_file(path, "classification", Preparation(missing="drop"))
+    made, own = read_file(path, "classification", Preparation(missing="drop"))
     assert (made.values.tolist(), made.y.tolist()) == ([1, 4, 5], [1, -1, 1])
     assert made.notes[:2] == (
         "missing=drop leaves out 2 of 5 rows",
         "taken as missing: ?; na= says which words are",
     )
-    table = table_files.read(path)
+    table = read_table(path)
     assert own.apply(table, new=True)[2].tolist() == [0, 3, 4]
     _, labels, kept = own.apply(table, new=True, labelled=False)  # to be predicted
     assert (labels.tolist(), kept.tolist()) == (["yes", "", "no", "yes"], [0, 1, 3, 4])
@@ -92,12 +93,12 @@ def test_a_parquet_file_is_the_same_table(path):
     frame.to_parquet(path.with_suffix(".parquet"))
     wanted = Preparation(missing="mean", categorical="onehot")
     files = (path, path.with_suffix(".parquet"))
-    one, other = (read_table_file(file, "classification", wanted)[0] for file in files)
+    one, other = (read_file(file, "classification", wanted)[0] for file in files)
     assert one.content_hash == other.content_hash
     assert (one.name, one.notes, one.d) == (other.name, other.notes, other.d) == ("my", other.notes, 5)
     frame.assign(age=pd.to_datetime("2025-01-01")).to_parquet(path.with_suffix(".parquet"))
     with pytest.raises(UserError, match=r"my\.parquet.*'age' holds '2025-01-01.*drop=age"):
-        read_table_file(path.with_suffix(".parquet"), "classification", Preparation())
+        read_file(path.with_suffix(".parquet"), "classification", Preparation())
 
 
 def test_scales_are_of_the_whole_table_and_say_so(path):
@@ -190,7 +191,7 @@ def test_text_that_is_not_utf_8_is_refused(path, content, said):
     path.write_bytes(content)
     if said is None:
         own, _, labels, _, _ = prepared(path)
-        assert (own.columns, labels.tolist()) == (["a"], ["ä", "ö"])
+        assert (own.columns, labels.tolist()) == (("a",), ["ä", "ö"])
         return
     with pytest.raises(UserError, match=rf"^\S+my\.csv{said}"):
         prepared(path)
@@ -203,7 +204,7 @@ def test_text_that_is_not_utf_8_is_refused(path, content, said):
 )
 def test_numbers_with_a_decimal_comma_are_no_categories(path, categorical, cells, refused):
     path.write_text("a\tb\n" + "".join(f"{cell}\t{number}\n" for number, cell in enumerate(cells.split())))
-    table, wanted = table_files.read(path), Preparation(categorical=categorical, missing="mean")
+    table, wanted = read_table(path), Preparation(categorical=categorical, missing="mean")
     said = (
         rf"column 'a' holds '{refused}', (which is .* with decimal=,|a number with a decimal comma in a co)"
     )
@@ -235,7 +236,7 @@ def test_the_delimiter_of_a_table(path, line, mark):
 def test_quotes_and_an_unnamed_counting_column(path):
     path.write_text(',"a, b",label\n0,"1.5","x, y"\n1,2.5,z\n')
     own, _, labels, _, notes = prepared(path)
-    assert own.columns == ["column 1", "a, b"]
+    assert own.columns == ("column 1", "a, b")
     assert labels.tolist() == ["x, y", "z"]
     assert "the first column has no name and counts the rows; drop=1 leaves it out" in notes[0]
     assert prepared(path, drop=("1",))[4] == []
@@ -244,7 +245,7 @@ def test_quotes_and_an_unnamed_counting_column(path):
 def test_a_table_without_names_has_numbered_columns(path):
     path.write_text("1,2,0\n3,4,1\n")
     own, _, labels, _, _ = prepared(path)
-    assert own.columns == ["1", "2"]
+    assert own.columns == ("1", "2")
     assert labels.tolist() == ["0", "1"]
     assert prepared(path, label="1")[1].tolist() == [[2, 0], [4, 1]]
 
@@ -255,13 +256,13 @@ def test_a_recipe_is_kept_as_json_and_applied_to_other_rows(path, tmp_path):
     assert again == own
     other = tmp_path / "new.csv"
     other.write_text("income,age,colour\n2,NA,violet\n")
-    X, labels, _ = again.apply(table_files.read(other))
+    X, labels, _ = again.apply(read_table(other))
     mean = ((31 + 45 + 60) / 3 - 31) / 29
     np.testing.assert_allclose(X, [[mean, 0, 0, 0, 0.2]], rtol=1e-12)
     assert labels is None
     other.write_text("income,colour\n2,red\n")
     with pytest.raises(UserError, match="has no column 'age'"):
-        again.apply(table_files.read(other))
+        again.apply(read_table(other))
     changes = (
         {"columns": []},
         {"scaling": {"age": [1]}},
@@ -288,7 +289,7 @@ def test_a_data_frame_is_a_table_too(path):
     frame = pd.DataFrame(
         {"n": [1, 2, 3], "flag": [True, False, True], "word": ["a", None, "b"], "y": [0, 1, 1]}
     )
-    table = table_files.of_frame(frame, path)
+    table = tables.of_frame(frame, path)
     own, _ = recipe_of(table, Preparation(missing="mean", categorical="onehot"))
     X, labels, _ = own.apply(table)
     assert X.tolist() == [[1, 1, 1, 0], [2, 0, 0, 0], [3, 1, 0, 1]]

@@ -20,7 +20,7 @@ from omkl.cli import main
 from omkl.config import Setting
 from omkl.engine import numba_cache
 from omkl.errors import OmklError, UserError
-from omkl.run import runner, submitted_jobs
+from omkl.run import runner
 from omkl.run.status import status
 from omkl.store.store import Store
 
@@ -66,7 +66,7 @@ def plan(tmp_path, monkeypatch):
 
 def chunks(plan) -> list[list[str]]:
     """The keys of each job submitted so far."""
-    folders = [(folder, len(jobs)) for folder, _, jobs in submitted_jobs._submissions(plan.store)]
+    folders = [(folder, len(jobs)) for folder, _, jobs in slurm._submissions(plan.store)]
     paths = [folder / f"{number}.json" for folder, count in folders for number in range(count)]
     return [json.loads(path.read_text())["keys"] for path in paths]
 
@@ -174,13 +174,19 @@ def test_a_cell_that_killed_its_job_gets_one_of_its_own_and_a_requeued_job_conti
 
 def test_a_chunk_whose_cells_have_changed_is_refused(plan, tools):
     slurm.submit(plan)
-    write_data(Path(plan.data[0]), seed=7)
+    write_data(plan.data[0].path, seed=7)
     with pytest.raises(OmklError, match="5 of its cells have changed since they were submitted"):
         slurm_job.run_chunk(str(next(plan.store.glob("slurm/*/0.json"))))
 
 
 def test_with_the_controller_down_what_is_queued_is_unknown(plan, tools, capsys):
-    words = [f"store={plan.store}", f"data={','.join(plan.data)}", "reps=4", "algo=omkc_u", "yardsticks=[]"]
+    words = [
+        f"store={plan.store}",
+        f"data={','.join(map(str, plan.data))}",
+        "reps=4",
+        "algo=omkc_u",
+        "yardsticks=[]",
+    ]
     plan = replace(plan, settings=config.plan(words).settings, yardsticks=())
     slurm.submit(plan)  # 5, 3 cells
     folder = next(plan.store.glob("slurm/*/jobs.json")).parent
@@ -231,7 +237,7 @@ def test_local_jobs_have_a_session_and_a_log_of_their_own(tmp_path):
     jobs = [int(line) for line in done.stdout.split()]
     try:
         assert (done.returncode, bool(jobs)) == (0, True), done.stderr
-        assert set(submitted_jobs.look(store)[0].values()) == {"running"}  # although the pipe is closed
+        assert set(slurm.look(store)[0].values()) == {"running"}  # although the pipe is closed
         for job in jobs:
             assert os.getsid(job) not in (os.getsid(0), 0)
             assert os.getpgid(job) != os.getpgid(0)
@@ -274,7 +280,7 @@ def test_jobs_of_this_machine_one_killed_and_the_same_command_to_the_end(tmp_pat
         return [int(line) for line in capsys.readouterr().out.split()]
 
     def wait() -> None:
-        while submitted_jobs.look(plan.store)[0]:
+        while slurm.look(plan.store)[0]:
             time.sleep(0.1)
 
     def counts() -> list[int]:

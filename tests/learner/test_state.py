@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from support.engine_cases import assert_same, clouds, state, stream_of
 
-import omkl.data
 from omkl.bounds.case import Batch
 from omkl.config import learner_spec, plan, pool
 from omkl.data import compact, registry
@@ -257,7 +256,7 @@ def test_two_lines_that_name_the_last_column_take_no_room(tmp_path):
     assert not outcome.failed
     assert len(outcome.cells) == 12
     assert set(outcome.cells["T"]) == {2}
-    batch, more = peak_bytes(Batch, omkl.data.load(this_plan.data[0]), pool("paper16"))
+    batch, more = peak_bytes(Batch, this_plan.data[0].load(), pool("paper16"))
     assert batch.fit(15, 1.0).norm2 > 0
     assert max(peak, more) < 2**28
 

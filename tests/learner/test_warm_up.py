@@ -126,10 +126,10 @@ def test_what_will_run_is_warmed_up_in_every_process(monkeypatch):
     monkeypatch.setattr(omkl.learner.cell, "_warm", set())
     monkeypatch.setattr(omkl.learner.precompile, "warm_up", seen.append)
     monkeypatch.setattr(omkl.learner.cell, "check_memory", lambda job: None)
-    monkeypatch.setattr(omkl.learner.cell, "dataset_of", lambda job: 1 / 0)  # no data are needed
+    data = SimpleNamespace(n_classes=2, load=lambda: 1 / 0)  # which are not needed
     windows = [None, None, 50, 7, None]
     for tau in windows:
-        job = SimpleNamespace(spec=spec, params={**spec.defaults, "tau": tau}, source="", classes=2)
+        job = SimpleNamespace(spec=spec, params={**spec.defaults, "tau": tau}, source="", data=data)
         with pytest.raises(ZeroDivisionError):
             omkl.learner.cell.run_cell(job)
     assert [[params["tau"] for _, params, *_ in settings] for settings in seen] == [[None], [50]]

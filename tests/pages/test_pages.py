@@ -91,7 +91,7 @@ def test_a_row_gives_the_command_that_makes_it(capsys):
         again = make_plan(rest)
         (setting,) = again.settings
         assert (start, verb, again.reps, again.seed, again.yardsticks) == ("omkl", "run", 2, 7, ())
-        made.append((again.data, identity(setting.learner, setting.params, setting.pool)))
+        made.append((str(again.data[0]), identity(setting.learner, setting.params, setting.pool)))
     assert len(set(made)) == 2 * 6  # three learners and three yardsticks on two data sets
     assert {setting for _, setting in made} <= wanted
 

@@ -103,7 +103,7 @@ def test_a_verdict_follows_the_number_of_data_sets_that_the_claim_names(sets, he
 
 def test_a_claim_without_data_says_which_and_how_to_get_them(monkeypatch, tmp_path):
     monkeypatch.setattr(
-        "omkl.papers.selection._reason", lambda name: "get it" if name == "usps_train" else ""
+        "omkl.papers.selection._reason", lambda name, _: "get it" if name == "usps_train" else ""
     )
     made = claims(read("norma"), Selection(quick=True, words=(f"store={tmp_path}",)), stored=True)
     novelties = made.rows.set_index("claim").loc["novelties"]

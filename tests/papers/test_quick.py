@@ -1,7 +1,5 @@
 """`--quick`: which data sets of a paper's tables, figures and claims it takes."""
 
-from types import SimpleNamespace
-
 import pytest
 
 from omkl.papers import Selection, find, names, read
@@ -30,11 +28,9 @@ def test_quick_takes_small_sets_and_two_repetitions():
     ],
 )
 def test_quick_stays_on_the_sets_of_the_figure(monkeypatch, name, lacking, data):
-    def status(name):
-        return SimpleNamespace(state="missing" if name in lacking else "file")
-
-    monkeypatch.setattr("omkl.data.status", status)
-    monkeypatch.setattr("omkl.papers.selection._reason", lambda name: "gone" if name in lacking else "")
+    state = property(lambda ref: "missing" if ref.name in lacking else "file")
+    monkeypatch.setattr("omkl.data.ref.Registered.state", state)
+    monkeypatch.setattr("omkl.papers.selection._reason", lambda name, _: "gone" if name in lacking else "")
     paper, item = find("figures", name)
     work = work_of(paper, [item], Selection(quick=True, learners=("omkc_ss",)))
     if data is not None:
@@ -49,13 +45,13 @@ def test_quick_stays_on_the_sets_of_the_figure(monkeypatch, name, lacking, data)
     "name", [name for name in names() if read(name).claims and not tuned_runs(read(name))]
 )
 def test_quick_checks_a_claim_on_the_sets_that_it_ran(name, monkeypatch):
-    monkeypatch.setattr("omkl.papers.selection._reason", lambda name: "")
-    monkeypatch.setattr("omkl.data.status", lambda name: SimpleNamespace(state="file"))
+    monkeypatch.setattr("omkl.papers.selection._reason", lambda *_: "")
+    monkeypatch.setattr("omkl.data.ref.Registered.state", "file")
     paper, quick = read(name), Selection(quick=True)
 
     def cells(items):
         parts = work_of(paper, items, quick).parts
-        return {(part.run.name, data) for part in parts for data in part.plan.data}
+        return {(part.run.name, ref.name) for part in parts for ref in part.plan.data}
 
     ran = cells(paper.claims.values())
     assert ran == set().union(*(cells([claim]) for claim in paper.claims.values()))

@@ -5,9 +5,9 @@ import json
 import pytest
 
 from omkl.cli import main
-from omkl.run import bench, bench_compare, bench_rows
+from omkl.run import bench
 
-ROW = bench_rows.row("a pass", [2.0, 1.0, 3.0], 10, "pair")
+ROW = bench.row_of("a pass", [2.0, 1.0, 3.0], 10, "pair")
 MADE = {"rows": [ROW], "machine": {"host": "here", "cpu": "x"}}
 
 
@@ -27,7 +27,7 @@ def measured(monkeypatch):
 )
 def test_a_ratio_counts_where_the_repetitions_do_not_overlap(seconds, ratio, verdict):
     new = {**MADE, "rows": [{**ROW, "seconds": seconds}, {**ROW, "name": "new"}]}
-    text = bench_compare.render(bench_compare.compare(MADE, new))
+    text = bench.render_compared(bench.compare(MADE, new))
     line = next(line for line in text.splitlines() if line.startswith("a pass"))
     assert line.split()[2] == ratio
     assert line.endswith(f")  {verdict}")
@@ -37,9 +37,9 @@ def test_a_ratio_counts_where_the_repetitions_do_not_overlap(seconds, ratio, ver
 
 def test_counts_may_differ_and_another_machine_is_said():
     twice = {"rows": [{**ROW, "seconds": [4.0, 2.0, 6.0], "count": 20}], "machine": {"host": "there"}}
-    compared = bench_compare.compare(MADE, twice)
+    compared = bench.compare(MADE, twice)
     assert compared["rows"][0]["ratio"] == 1.0
-    assert "another machine" in bench_compare.render(compared)
+    assert "another machine" in bench.render_compared(compared)
 
 
 @pytest.mark.parametrize(
@@ -85,9 +85,9 @@ def test_rows_without_data_are_skipped_with_the_reason(monkeypatch, tmp_path):
     monkeypatch.setenv("OMKL_DATA", "")
     monkeypatch.setenv("OMKL_OFFLINE", "1")
     monkeypatch.setenv("OMKL_CACHE", str(tmp_path))
-    monkeypatch.setattr(bench_rows, "REPEATS", 1)
-    rows, skipped = bench_rows.measure(long=False)
+    monkeypatch.setattr(bench, "REPEATS", 1)
+    rows, skipped = bench.measure_rows(long=False)
     assert [row["name"] for row in rows][:2] == ["np.exp", "dgemm, d = 500"]
     assert set(skipped) == {"omkc_dd on german", "omkc_dd on madelon"}
     assert "OMKL_OFFLINE" in skipped["omkc_dd on german"]
-    assert "ns per number" in bench_rows.render(rows)
+    assert "ns per number" in bench.render_rows(rows)

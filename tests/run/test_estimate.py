@@ -6,10 +6,10 @@ from dataclasses import replace
 import pytest
 from support.runner_plans import POOL, make_plan, write_data
 
-import omkl.data
 from omkl.cli import main
 from omkl.config import Setting
 from omkl.config import plan as plan_of
+from omkl.data import find
 from omkl.run import estimate as module
 from omkl.run import runner
 from omkl.run.estimate import estimate
@@ -43,7 +43,7 @@ def test_what_the_store_knows_narrows_the_range(plan, tmp_path):
     assert [row["most"] for row in rows] == [pytest.approx(1.35 * stored)] * 6
     other = replace(plan, settings=(Setting("omkc_dd", {"beta": 0.5}, POOL),), yardsticks=())
     assert {row["from"] for row in estimate([other]).rows} == {"same learner and data"}
-    third = replace(other, data=(plan.data[0], write_data(tmp_path / "three.libsvm", 70, 2)))
+    third = replace(other, data=(plan.data[0], find(write_data(tmp_path / "three.libsvm", 70, 2))))
     assert [row["from"] for row in estimate([third]).rows] == ["same learner and data", "same learner"]
     everything = estimate([replace(plan, reps=2)])
     assert (everything.time.about, sum(row["to run"] for row in everything.rows)) == (0.0, 0)
@@ -112,4 +112,3 @@ def test_data_that_would_be_downloaded_are_estimated_from_their_entry(
     monkeypatch.setenv("OMKL_OFFLINE", "1")
     assert main(words) == 2  # as the command itself
     assert "data set svmguide3 not found" in capsys.readouterr().err
-    assert omkl.data.access._described.get() is False

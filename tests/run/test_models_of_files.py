@@ -88,3 +88,14 @@ def test_a_model_of_a_sparse_arff_file(rows, capsys):
     assert "mistakes on 60 rows" in known.err
     assert predicted("m.omkl", "plain.csv", capsys) == known.out
     assert main(["update", "m.omkl", "sparse.arff"]) == 0
+
+
+def test_a_model_of_arrays_reads_arrays(rows, capsys):
+    libsvm("one", rows, 1)
+    X, y = np.array([x for x, _ in rows]), np.array([y for _, y in rows])
+    np.savez("arrays.npz", X=X, y=y)
+    for data in ("arrays.npz", "one"):
+        assert main(["fit", "algo=arow", f"data={data}", "order=file", "--out", data + ".omkl"]) == 0
+    assert read("arrays.npz.omkl")[1]["features"] is None
+    capsys.readouterr()
+    assert predicted("arrays.npz.omkl", "arrays.npz", capsys) == predicted("one.omkl", "one", capsys)

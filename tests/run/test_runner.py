@@ -3,10 +3,10 @@
 import io
 import json
 import os
+import pickle
 import sys
 import warnings
 from dataclasses import replace
-from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -18,9 +18,9 @@ from support.runner_plans import POOL, make_plan, without_time
 
 from omkl import config, executors
 from omkl.config import Plan, Setting, learner_spec
+from omkl.data import find, ref
 from omkl.executors.loky import Loky
 from omkl.executors.serial import Serial
-from omkl.learner import cell as jobs
 from omkl.learner import progress_file
 from omkl.run import cells, runner
 from omkl.run.progress import Bar
@@ -143,9 +143,9 @@ def test_a_yardstick_that_is_also_a_setting_runs_once(plan):
 def test_the_same_data_and_pool_under_another_name_are_reused_and_shown_under_the_new_names(plan, tmp_path):
     runner.run_plan(plan, jobs=1)
     copy = tmp_path / "copy.libsvm"
-    copy.write_text(Path(plan.data[0]).read_text())
+    copy.write_text(plan.data[0].path.read_text())
     renamed = Setting("omkc_dd", {"beta": 0.8}, {**POOL, "name": "other"})
-    outcome = runner.run_plan(replace(plan, data=(str(copy),), settings=(renamed,)), jobs=1)
+    outcome = runner.run_plan(replace(plan, data=(find(str(copy)),), settings=(renamed,)), jobs=1)
     assert (outcome.ran, outcome.reused) == (0, 8)
     assert set(outcome.cells["data"]) == {"copy"}
     assert outcome.cells["pool"].fillna("").tolist() == ["other"] * 4 + [""] * 4
@@ -156,7 +156,7 @@ def test_cheapest_cells_come_first_and_the_table_has_the_plans_order(plan):
 
     class Watching(Serial):
         def run(self, function, jobs):
-            seen.extend((job.name, job.spec.name) for job in jobs)
+            seen.extend((job.data.name, job.spec.name) for job in jobs)
             return super().run(function, jobs)
 
     with pytest.MonkeyPatch.context() as patch:
@@ -212,10 +212,11 @@ def test_the_bar_moves_with_the_rounds_inside_a_cell(plan, monkeypatch):
 def test_workers_read_the_cached_copy_and_notice_other_content(plan, workers, tmp_path):
     cells = runner.expand(plan)
     job = cells[0]
-    assert isinstance(job.data, Path)  # so the data are not in the job
+    assert len(pickle.dumps(job.data)) < 1000  # so the data are not in the job
     get_reusable_executor().shutdown(kill_workers=True)  # workers that have not opened it yet
-    jobs._open.clear()
-    wrong = replace(job, data=next(cell.data for cell in cells if cell.name == "two"))
+    ref._open.clear()
+    other = next(cell.data for cell in cells if cell.data.name == "two")
+    wrong = replace(job, data=ref.Parsed("one", job.data.task, "one", job.data.content_hash, other.copy))
     ((_, outcome),) = Loky(2).run(runner_fakes.run_cell, [wrong])
     assert "changed during the run" in outcome.error
     ((_, outcome),) = Loky(2).run(runner_fakes.run_cell, [job])

@@ -18,6 +18,7 @@ from support.runner_plans import POOL, faulty, make_plan, without_time
 from omkl import config
 from omkl.cli import main
 from omkl.config import Plan, Setting
+from omkl.data import find
 from omkl.errors import OmklError, UserError
 from omkl.run import runner
 from omkl.run.status import failures_text
@@ -180,9 +181,9 @@ def test_data_that_could_not_be_cached_travel_with_the_job(plan, workers, tmp_pa
 
 def test_bad_input_is_refused_before_any_work(plan, tmp_path):
     (tmp_path / "bad.libsvm").write_text("+1 1:nan\n")
+    bad = find(str(tmp_path / "bad.libsvm"))
     for wrong, jobs, message in (
-        ({"data": (*plan.data, str(tmp_path / "bad.libsvm"))}, 1, r"bad\.libsvm:1"),
-        ({"data": ("no_such_set",)}, 1, "no_such_set"),
+        ({"data": (*plan.data, bad)}, 1, r"bad\.libsvm:1"),
         ({"order": "authors"}, 1, "authors"),
         ({}, 0, "jobs=0"),
         ({"exec": {"name": "lokky"}}, 1, "lokky"),

@@ -73,8 +73,7 @@ def test_fewer_settings_run_on_longer_prefixes_of_permutations_that_are_not_repo
     }
     assert {job.rep for job in ran} == {0, 1}
     assert {job.seed for job in ran} == {tuning_seed(1)}
-    dataset = omkl.data.load(race.held.data[0])
-    reported = {omkl.data.order_seed(dataset, "permuted", 1, rep) for rep in range(4)}
+    reported = {omkl.data.order_seed(race.held.data[0], "permuted", 1, rep) for rep in range(4)}
     assert not reported & {job.permutation_seed for job in ran}
     best = min(race.trials, key=lambda setting: abs(math.log10(setting.params["r"] / 30)))
     assert end.setting == best

@@ -16,7 +16,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     def do_GET(self):
         server, path = self.server, self.path
-        server.requests.append((path, self.headers.get("Range")))
+        server.requests.append(path)
         mode, body = server.modes.get(path, ""), server.files.get(path)
         if mode.startswith("redirect "):
             self.send_response(302)
@@ -26,24 +26,14 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if mode.isdecimal() or body is None:
             self.send_error(int(mode or 404))
             return
-        start, asked = 0, self.headers.get("Range")
-        if asked and mode != "no ranges" and self.headers.get("If-Range") == server.etag:
-            start = int(asked.removeprefix("bytes=").removesuffix("-"))
-            if start >= len(body):
-                self.send_error(416)
-                return
-        self.send_response(206 if start else 200)
-        if start:
-            wrong = 1 if mode == "wrong range" else 0
-            self.send_header("Content-Range", f"bytes {start + wrong}-{len(body) - 1}/{len(body)}")
+        self.send_response(200)
         if mode != "no length":
-            self.send_header("Content-Length", str(len(body) - start))
-        self.send_header("ETag", server.etag)
+            self.send_header("Content-Length", str(len(body)))
         self.end_headers()
         cut = len(body)
         if mode in ("breaks always", "stalls") or (mode == "breaks once" and len(server.requests) == 1):
-            cut = start + (len(body) - start) // 2
-        self.wfile.write(body[start:cut])
+            cut = len(body) // 2
+        self.wfile.write(body[:cut])
         if mode == "stalls":
             self.wfile.flush()
             server.release.wait()
@@ -55,7 +45,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
 @pytest.fixture
 def server(surroundings):
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as it:
-        it.files, it.modes, it.requests, it.etag = {"/f": BODY}, {}, [], '"one"'
+        it.files, it.modes, it.requests = {"/f": BODY}, {}, []
         it.release = threading.Event()
         it.url = f"http://127.0.0.1:{it.server_address[1]}"
         thread = threading.Thread(target=it.serve_forever, kwargs={"poll_interval": 0.01})
@@ -86,8 +76,6 @@ FORM = """
 @pytest.fixture
 def mine(server, tmp_path, monkeypatch):
     """A registered set ``mine`` with content BODY, at the server's /f."""
-    from omkl.data import access
-
     (tmp_path / "given").write_bytes(BODY)
     d = data.load(str(tmp_path / "given"))
     lines = ["title: t", "description: d", "task: classification", f"T: {d.T}", "d: 2", f"nnz: {d.nnz}"]
@@ -96,5 +84,5 @@ def mine(server, tmp_path, monkeypatch):
     text = "\n".join(lines) + "\nforms:" + FORM.format(name="mine.t", url=f"{server.url}/f")
     (tmp_path / "conf" / "data" / "mine.yaml").write_text(text)
     monkeypatch.setattr(registry, "conf_folder", lambda: tmp_path / "conf")
-    assert access.status("mine").state == "missing"
+    assert data.registered("mine").state == "missing"
     return d

@@ -57,12 +57,12 @@ class Libsvm(Target):
         return rng.choice(PACKERS)(text) if rng.random() < 0.1 else text
 
     def attempt(self, data: bytes) -> None:
+        from omkl.data.formats import LIBSVM
         from omkl.data.labels import class_numbers, targets
-        from omkl.data.prepare import form_of_file, read_form
         from omkl.data.recipe import Preparation
 
         self.path.write_bytes(data)
-        rows = read_form(form_of_file(self.path, Preparation(index_base=len(data) % 2)), [self.path])
+        rows = LIBSVM.read(self.path, Preparation(index_base=len(data) % 2), None)
         check_rows(rows, rows.labels)
         if len(data) % 2:
             class_numbers(rows.labels, None, "here")
@@ -109,7 +109,7 @@ class Csv(Libsvm):
         ]
 
     def attempt(self, data: bytes) -> None:
-        from omkl.data.prepare import read_table_file
+        from omkl.data.prepare import read_file
         from omkl.data.recipe import Preparation
 
         self.path.write_bytes(data)
@@ -122,7 +122,7 @@ class Csv(Libsvm):
         )[len(data) % 5]
         if self.suffix == ".arff":
             wanted = replace(wanted, header="auto", delimiter="auto")
-        dataset, recipe = read_table_file(
+        dataset, recipe = read_file(
             self.path, "regression" if len(data) % 7 == 0 else "classification", wanted
         )
         check_rows(dataset, dataset.y)

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 
 from omkl.config import Plan, Setting
+from omkl.data import find
 from omkl.run import runner
 from support import runner_fakes
 
@@ -33,7 +34,10 @@ def make_plan(tmp_path, monkeypatch) -> Plan:
     monkeypatch.setattr(runner, "warm_up", lambda specs: None)
     return Plan(
         settings=(Setting("omkc_dd", {"beta": 0.8}, POOL), Setting("omkc_ss", {"beta": 0.5}, POOL)),
-        data=(write_data(tmp_path / "one.libsvm"), write_data(tmp_path / "two.libsvm", 50, 1)),
+        data=(
+            find(write_data(tmp_path / "one.libsvm")),
+            find(write_data(tmp_path / "two.libsvm", 50, 1)),
+        ),
         reps=4,
         seed=1,
         order="permuted",
