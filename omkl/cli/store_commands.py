@@ -1,4 +1,4 @@
-"""The command for stores of results: list, export, compact, merge, prune and reseal them."""
+"""The command for stores of results: list, export, merge and prune them."""
 
 from argparse import Namespace
 from pathlib import Path
@@ -13,18 +13,16 @@ from omkl.reports import plain_table
 if TYPE_CHECKING:
     import pandas as pd
 
-    from omkl.store.store import Store
-
-ACTIONS: tuple[str, ...] = ("list", "export", "compact", "merge", "prune", "reseal")
+ACTIONS: tuple[str, ...] = ("list", "export", "merge", "prune")
 LEAST = ("machines", "dates", "order", "revision", "failed")  # columns that a narrow terminal leaves out
 FILTERS = ("store", "algo", "data")
 
 
 def results(args: Namespace, words: list[str]) -> int:
-    """List, export, compact, merge, prune or reseal stored results."""
+    """List, export, merge or prune stored results."""
     from omkl.reports import store_contents
-    from omkl.store import resealing, rewrite
-    from omkl.store.store import Store, listed
+    from omkl.store import rewrite
+    from omkl.store.store import Store
 
     folders = [word for word in words if "=" not in word] if args.action == "merge" else []
     known = FILTERS if args.action in ("list", "export") else ("store",)
@@ -46,36 +44,19 @@ def results(args: Namespace, words: list[str]) -> int:
         emit(plain_table.render(rows, args.format, LEAST))
     elif args.action == "export":
         _export(store_contents.flat_table(store, chosen["algo"], chosen["data"]), args.out)
-    elif args.action == "compact":
-        _compact(store)
-    elif args.action == "reseal":
-        sealed, left, busy = resealing.reseal(store)
-        emit(f"{store.path}: {sealed['cells']} lines of cells and {sealed['curves']} curves sealed\n")
-        if left:
-            say(f"key or figures do not agree in {listed(left)}; prune --torn --yes removes them")
-        _say_busy(busy)
     else:
         sources = _sources() if args.old else {}
         rows, busy = rewrite.prune(store, old=args.old, torn=args.torn, really=args.yes, sources=sources)
         if rows or args.format == "json":
             emit(plain_table.render(rows, args.format))
-        _say_busy(busy)
+        for path in busy:
+            say(f"{path}: left unchanged, because a run is writing to it")
         undone = "nothing was removed; add --yes to remove these lines"
         if rows:
             say("these lines were removed" if args.yes else undone)
         elif not busy:
             say(f"{store.path} holds no such lines; there is nothing to remove")
     return OK
-
-
-def _compact(store: "Store") -> None:
-    from omkl.store.compact import compact
-
-    made = compact(store)
-    lines = f"{made.lines['cells']} lines of cells and {made.lines['curves']} curves sealed"
-    sizes = f"{made.before / 2**20:.1f} MiB became {made.after / 2**20:.1f} MiB"
-    emit(f"{store.path}: {lines}, {made.segments} segments written; {sizes}\n")
-    _say_busy(made.busy)
 
 
 def _sources() -> dict[str, str]:
@@ -85,11 +66,6 @@ def _sources() -> dict[str, str]:
 
     specs = learner_specs().items()
     return {name: source(spec) for name, spec in specs if not compose.of_omkl("algo", name)}
-
-
-def _say_busy(busy: list[Path]) -> None:
-    for path in busy:
-        say(f"{path}: left unchanged, because a run is writing to it")
 
 
 def chosen_words(words: list[str], command: str, known: tuple[str, ...] = FILTERS) -> dict[str, list[str]]:

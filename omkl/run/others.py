@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 
 from omkl.learner.cell import Cell
 from omkl.store.lines import Memo, parse_line
-from omkl.store.reading import LINES
+from omkl.store.query import LINES
 from omkl.store.store import writer_lock
 
 LOOK = 0.1  # seconds between looks, and more where a look takes long
@@ -62,12 +62,12 @@ class Others:
                     file.seek(start)
                     new = file.read()
             except OSError:
-                continue  # it stayed empty and was removed, or has been sealed: its cells are computed again
+                continue  # it stayed empty and was removed
             whole = new[: new.rfind(b"\n") + 1]  # the last line may be half written
             self._read[name] = start + len(whole)
             memo: Memo = {}
             for raw in whole.splitlines(keepends=True):
-                line = parse_line(raw, 0, "cells", memo, ("", 0))
+                line = parse_line(raw, "cells", memo)
                 if line is not None and line.status == "ok":
                     self._finished.add(line.key)
 

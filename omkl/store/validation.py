@@ -1,7 +1,7 @@
 """What a line of a store must say to be accepted. Every reader and the writer ask here.
 
-The checksum (CRC) of a line shows that it was torn or edited, but not that it was written wrong or sealed
-again. So a cell's key must be the key of its own fields, and each field must have its type and range.
+The checksum (CRC) of a line shows that it was torn or edited, but not that it was written wrong or
+forged. So a cell's key must be the key of its own fields, and each field must have its type and range.
 The values come from JSON without NaN and infinity.
 """
 
