@@ -13,7 +13,7 @@ import re
 import stat
 import zlib
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
@@ -63,24 +63,24 @@ class Line(NamedTuple):
         return self.time, self.file, self.number
 
 
-class Broken(NamedTuple):
-    """A line that is not read, by its number; number 0: why says what is wrong with the file."""
-
-    path: Path
-    number: int
-    why: str = "not a file"
-
-    def __str__(self) -> str:
-        return f"{self.path}:{self.number}" if self.number else f"{self.path} ({self.why})"
-
-
 @dataclass
 class Extent:
-    """The beginning of a line file that has been read: bytes and lines, all whole, and the CRC-32 of it."""
+    """What has been read of a line file: its beginning, of whole lines, in bytes and lines, and its CRC-32.
+
+    broken: numbers of lines that are not read, 0 where the file is a FIFO, a device or a folder
+    state: `state_of` the file when it was opened
+    """
 
     size: int = 0
     lines: int = 0
     crc: int = 0
+    broken: list[int] = field(default_factory=list)
+    state: list[int] = field(default_factory=list)
+
+
+def state_of(status: os.stat_result) -> list[int]:
+    """Return what changes when a file or its content does, first its number, then its size."""
+    return [status.st_ino, status.st_size, status.st_mtime_ns, status.st_dev]
 
 
 def encode_cell(line: dict[str, Any]) -> bytes:
@@ -120,56 +120,45 @@ def _with_checksum(fields: dict[str, Any]) -> bytes:
     return b'%s%s","crc32":"%08x",%s\n' % (_HEAD, key, zlib.crc32(body, zlib.crc32(key)), body)
 
 
-def scan(path: Path, kind: str, keys: Collection[str] | None, broken: list[Broken]) -> Iterator[Line]:
+def scan(path: Path, kind: str, keys: Collection[str] | None, extent: Extent) -> Iterator[Line]:
     """Yield the sound lines of a file of "cells" or "curves" that have these keys (all when None).
 
-    Adds to ``broken`` as `scan_rest` does, and a file that is a FIFO, a device or a folder. Raises OSError.
+    What ``extent`` says has been read is left out, unless the file has been replaced since; where no keys are
+    given, it grows with what is read. Broken are lines that cannot be read, were changed after writing, are
+    longer than LONGEST, belong in the other folder, or say what no cell or curve can say. Raises OSError.
     """
     if (file := open_regular(path)) is None:
-        broken.append(Broken(path, 0))
+        extent.broken.append(0)
         return
-    with file:
-        yield from scan_rest(file, path, kind, keys, broken, Extent())
-
-
-def scan_rest(
-    file: BinaryIO,
-    path: Path,
-    kind: str,
-    keys: Collection[str] | None,
-    broken: list[Broken],
-    extent: Extent,
-) -> Iterator[Line]:
-    """Yield the sound lines of an open file behind what has been read of it, as `scan` does.
-
-    Where all are read, ``extent`` grows with them. Adds to ``broken`` the lines that cannot be read, were
-    changed after writing, are longer than LONGEST, belong in the other folder, or say what no cell or curve
-    can say.
-    """
     raw_keys = None if keys is None else {key.encode() for key in keys}
     memo: Memo = {}
-    long, end, crc = 0, extent.size, extent.crc
-    file.seek(end)
-    for number, raw in pieces(file, extent.lines):
-        start, end = end, end + len(raw)
-        if raw_keys is None:
-            crc = zlib.crc32(raw, crc)
-            if raw.endswith(b"\n"):
-                extent.size, extent.lines, extent.crc = end, number, crc
-        if len(raw) > LONGEST or number == long:
-            if number != long:
-                broken.append(Broken(path, number))
-            long = number
-            continue
-        # the lines of other cells are known by their first bytes and not looked at
-        if raw_keys is not None and raw[_OPEN:_CLOSE] not in raw_keys and _KEYED.match(raw):
-            continue
-        line = parse_line(raw, kind, memo, path.name, number, start)
-        if line is None:
-            if not raw.isspace():
-                broken.append(Broken(path, number))
-        elif keys is None or line.key in keys:
-            yield line
+    with file:
+        state = state_of(os.fstat(file.fileno()))
+        if extent.state and extent.state[0] != state[0]:
+            extent.size, extent.lines, extent.crc, extent.broken = 0, 0, 0, []
+        extent.state = state
+        long, end, crc = 0, extent.size, extent.crc
+        file.seek(end)
+        for number, raw in pieces(file, extent.lines):
+            start, end = end, end + len(raw)
+            if raw_keys is None:
+                crc = zlib.crc32(raw, crc)
+                if raw.endswith(b"\n"):
+                    extent.size, extent.lines, extent.crc = end, number, crc
+            if len(raw) > LONGEST or number == long:
+                if number != long:
+                    extent.broken.append(number)
+                long = number
+                continue
+            # the lines of other cells are known by their first bytes and not looked at
+            if raw_keys is not None and raw[_OPEN:_CLOSE] not in raw_keys and _KEYED.match(raw):
+                continue
+            line = parse_line(raw, kind, memo, path.name, number, start)
+            if line is None:
+                if not raw.isspace():
+                    extent.broken.append(number)
+            elif keys is None or line.key in keys:
+                yield line
 
 
 def pieces(file: BinaryIO, before: int = 0) -> Iterator[tuple[int, bytes]]:

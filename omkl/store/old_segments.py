@@ -10,18 +10,16 @@ from pathlib import Path
 
 from omkl.errors import UserError
 from omkl.files import hold, replacing
-from omkl.store.lines import Broken, Line, Memo, parse_line
+from omkl.store.lines import Line, Memo, parse_line
 
 SUFFIX = ".parquet"
-ADVICE = (
-    "; replace the segment by an intact copy, or keep its other lines with `omkl results prune --torn --yes`"
-)
+_ADVICE = "replace it by an intact copy, or keep its other lines with `omkl results prune --torn --yes`"
 _PARTS = ["key", "crc", "text", "tail"]  # of a line
 _FAULTS = (OSError, ValueError, LookupError, TypeError, ArithmeticError, AttributeError)
 
 
 def lines_of(
-    store: Path, kind: str, broken: list[Broken], is_alone: bool = False, remove: bool = False
+    store: Path, kind: str, broken: list[str], is_alone: bool = False, remove: bool = False
 ) -> list[Line]:
     """Turn segments of "cells" or "curves" into line files, and return the sound lines of those that stay.
 
@@ -43,7 +41,7 @@ def lines_of(
             lock.release()
 
 
-def _converted(folder: Path, kind: str, broken: list[Broken], is_alone: bool, remove: bool) -> list[Line]:
+def _converted(folder: Path, kind: str, broken: list[str], is_alone: bool, remove: bool) -> list[Line]:
     left: list[Line] = []
     for path in sorted(folder.glob(f"*{SUFFIX}")):
         target, lines = path.with_suffix(".jsonl"), list[Line]()
@@ -66,7 +64,7 @@ def _converted(folder: Path, kind: str, broken: list[Broken], is_alone: bool, re
     return left
 
 
-def _decoded(path: Path, kind: str) -> tuple[list[Line], list[Broken]]:
+def _decoded(path: Path, kind: str) -> tuple[list[Line], list[str]]:
     """Return the lines of a segment, and what of it is damaged. Raises FileNotFoundError, UserError."""
     try:
         import pyarrow
@@ -78,11 +76,11 @@ def _decoded(path: Path, kind: str) -> tuple[list[Line], list[Broken]]:
         ) from None
     if not path.is_file():
         path.lstat()
-        return [], [Broken(path, 0)]
+        return [], [f"{path} (not a file)"]
     lines: list[Line] = []
     memo: Memo = {}
     row = 0
-    damaged: list[Broken] = []
+    damaged: list[str] = []
     try:
         with pyarrow.parquet.ParquetFile(path) as segment:
             for group in range(segment.num_row_groups):
@@ -100,11 +98,11 @@ def _decoded(path: Path, kind: str) -> tuple[list[Line], list[Broken]]:
                     found = [None]
                 lines += [line for line in found if line is not None]
                 if None in found:
-                    damaged.append(Broken(path, 0, f"rows {first} to {row} are damaged"))
+                    damaged.append(f"{path} (rows {first} to {row} are damaged; {_ADVICE})")
     except FileNotFoundError:
         raise
     except (*_FAULTS, pyarrow.ArrowException) as error:
-        damaged.append(Broken(path, 0, f"is no segment: {error}".replace("\n", " ")))
+        damaged.append(f"{path} (no segment: {error}; {_ADVICE})".replace("\n", " "))
     return lines, damaged
 
 

@@ -14,10 +14,10 @@ import time
 import zipfile
 import zlib
 from collections.abc import Collection, Iterator
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, replace
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import numpy as np
 
@@ -25,7 +25,7 @@ from omkl.files import replacing
 from omkl.paths import cache_folder
 from omkl.store import lines, old_segments
 from omkl.store.columns import PLACE, RANK, Coded, Column, among, columns_of, has, joined, taken
-from omkl.store.lines import Broken, Extent, Line, Memo, open_regular, parse_line, scan_rest
+from omkl.store.lines import Extent, Line, Memo, open_regular, parse_line, scan, state_of
 
 LINES = ".jsonl"
 FORM = 1  # of the copy
@@ -41,17 +41,6 @@ class Stale(Exception):
     """The copy cannot be read."""
 
 
-@dataclass
-class Held(Extent):
-    """How much of a line file the copy holds.
-
-    state: of the file when it was copied, inode, size and time    broken: numbers of lines that are not read
-    """
-
-    state: list[int] = field(default_factory=list)
-    broken: list[int] = field(default_factory=list)
-
-
 class Copy:
     """The copy of a store's cells.
 
@@ -62,14 +51,14 @@ class Copy:
         self._store = os.path.realpath(store)
         name = hashlib.sha256(os.fsencode(self._store)).hexdigest()[:24]
         self._path = cache_folder() / "stores" / f"{name}.npz"
-        self.files: dict[str, Held] = {}
+        self.files: dict[str, Extent] = {}
         self.made = 0
         with contextlib.suppress(*_FAULTS):
             self._arrays = np.load(self._path)
             about = json.loads(self._arrays["about"].tobytes())
             if (about["form"], about["store"]) == (FORM, self._store):
                 self.made = int(about["made"])
-                self.files = {name: Held(**held) for name, held in about["files"].items()}
+                self.files = {name: Extent(**held) for name, held in about["files"].items()}
 
     def __getitem__(self, name: str) -> Column:
         """Return a column. Raises Stale."""
@@ -82,7 +71,7 @@ class Copy:
         except _FAULTS as error:
             raise Stale from error
 
-    def write(self, files: dict[str, Held], columns: dict[str, Column], made: int) -> None:
+    def write(self, files: dict[str, Extent], columns: dict[str, Column], made: int) -> None:
         """Replace the copy, and remove those of stores that are gone; nothing where that cannot be."""
         held = {name: asdict(known) for name, known in files.items()}
         about = {"form": FORM, "store": self._store, "made": made, "files": held}
@@ -116,13 +105,13 @@ class Reading:
 
     def __init__(self, store: Path, kind: str) -> None:
         self._kind, self._began = kind, time.time_ns()
-        self.broken: list[Broken] = []
+        self.broken: list[str] = []
         old = old_segments.lines_of(store, kind, self.broken)  # before the files are listed
         self._paths = line_files(store / kind)
         converted = {path.stem for path in self._paths}  # by another process, meanwhile
         self._old = [line for line in old if Path(line.file).stem not in converted]
         self._copy = Copy(store) if kind == "cells" and self._paths else None
-        self._held: dict[str, Held] = {}  # what holds of the copy
+        self._held: dict[str, Extent] = {}  # what holds of the copy
         self._rest = self._checked = 0  # bytes
         for path in self._paths:
             with contextlib.suppress(FileNotFoundError):  # a run that wrote nothing has just ended
@@ -130,7 +119,7 @@ class Reading:
 
     def _hold(self, path: Path) -> None:
         """Find out whether what the copy holds of a file is still its beginning."""
-        state, known = _state(os.stat(path)), self._copy and self._copy.files.get(path.name)
+        state, known = state_of(os.stat(path)), self._copy and self._copy.files.get(path.name)
         self._rest += state[1]
         if known and state[1] >= known.size:
             assert self._copy is not None
@@ -141,33 +130,19 @@ class Reading:
             self._held[path.name] = replace(known, state=state)
             self._rest -= known.size
 
-    def _opened(self) -> Iterator[tuple[Path, BinaryIO, Held]]:
-        """Yield each file, open, and what is held of it."""
-        for path in self._paths:
-            try:
-                file = open_regular(path)
-            except FileNotFoundError:
-                self._held.pop(path.name, None)
-                continue
-            if file is None:
-                self.broken.append(Broken(path, 0))
-                continue
-            with file:
-                state, known = _state(os.fstat(file.fileno())), self._held.get(path.name)
-                if known and known.state[0] != state[0]:  # it has just been replaced
-                    del self._held[path.name]
-                    known = None
-                yield path, file, replace(known or Held(), state=state)
-
-    def _scanned(self, keys: Collection[str] | None, found: dict[str, Held]) -> Iterator[Line]:
+    def _scanned(self, keys: Collection[str] | None, found: dict[str, Extent]) -> Iterator[Line]:
         """Yield the lines that are not held; found: how much of each file has then been read."""
         yield from (line for line in self._old if keys is None or line.key in keys)
-        for path, file, extent in self._opened():
-            broken = [Broken(path, number) for number in extent.broken]
-            if extent.size < extent.state[1]:
-                yield from scan_rest(file, path, self._kind, keys, broken, extent)
-            self.broken += broken
-            extent.broken = [line.number for line in broken if line.number <= extent.lines]
+        for path in self._paths:
+            held = self._held.get(path.name, Extent())
+            extent = replace(held, broken=[*held.broken])
+            if not held.state or held.size < held.state[1]:
+                with contextlib.suppress(FileNotFoundError):
+                    yield from scan(path, self._kind, keys, extent)
+            if held.state and extent.state[0] != held.state[0]:  # it has just been replaced
+                del self._held[path.name]
+            self.broken += [f"{path}:{line}" if line else f"{path} (not a file)" for line in extent.broken]
+            extent.broken = [line for line in extent.broken if line <= extent.lines]
             found[path.name] = extent
 
     def columns(self, names: Collection[str], keys: Collection[str] | None = None) -> dict[str, Column]:
@@ -191,7 +166,7 @@ class Reading:
         effort = self._rest + self._checked // _CHECKED
         if self._copy is None or few or effort < max(WORTH, copied // _PART):
             return self._joined(columns_of(self._scanned(keys, {}), names))
-        found: dict[str, Held] = {}
+        found: dict[str, Extent] = {}
         columns = self._joined(columns_of(self._scanned(None, found)))
         self._copy.write(found, columns, self._began)
         return columns
@@ -259,10 +234,6 @@ def line_files(folder: Path) -> list[Path]:
         return sorted(path for path in folder.iterdir() if path.suffix == LINES and path.name[0] != ".")
     except FileNotFoundError:
         return []
-
-
-def _state(status: os.stat_result) -> list[int]:
-    return [status.st_ino, status.st_size, status.st_mtime_ns]
 
 
 def _crc_of(path: Path, size: int) -> int:

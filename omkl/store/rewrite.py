@@ -17,7 +17,7 @@ from typing import Any
 from omkl.errors import UserError, path_error
 from omkl.files import hold, locked, replacing
 from omkl.store import old_segments
-from omkl.store.lines import Broken, pieces, scan
+from omkl.store.lines import Extent, pieces, scan, state_of
 from omkl.store.store import FOLDERS, PARTS, Store, remove_ownerless, writer_lock
 
 SUPERSEDED, SINCE_FINISHED = "computed again since", "failed, finished since"
@@ -48,16 +48,14 @@ def alone(store: Store) -> Iterator[None]:
             yield
 
 
-def _state(path: Path) -> tuple[int, ...] | None:
-    """Return what changes when the file or its content does; None if it has gone."""
-    try:
-        state = os.stat(path)
-    except FileNotFoundError:
-        return None
-    return state.st_dev, state.st_ino, state.st_size, state.st_mtime_ns
+def _state(path: Path) -> list[int]:
+    """Return what changes when the file or its content does, nothing if it has gone."""
+    with contextlib.suppress(FileNotFoundError):
+        return state_of(os.stat(path))
+    return []
 
 
-def rewrite_file(store: Store, path: Path, seen: tuple[int, ...] | None, removed: Collection[int]) -> bool:
+def rewrite_file(store: Store, path: Path, seen: list[int], removed: Collection[int]) -> bool:
     """Write a file again without some lines, given by number.
 
     seen: the file's `_state` before the scan. False where a run writes to the file, or did since then.
@@ -143,7 +141,7 @@ def prune(
         counts[folder, UNFINISHED] += len([*(store.path / folder).glob(PARTS)])
     with alone(store) if really else contextlib.nullcontext():
         for folder in FOLDERS:
-            damaged: list[Broken] = []
+            damaged: list[str] = []
             old_segments.lines_of(store.path, folder, damaged, is_alone=really, remove=really and torn)
             if torn and damaged:
                 counts[folder, TORN] += len(damaged)
@@ -171,9 +169,9 @@ def _spent(paths: Iterable[Path], folder: str, now: Now, torn: bool, removed: di
     spent: Places = {path: {} for path in paths}
     best: dict[str, tuple[tuple, Path, int]] = {}
     for path, lines in spent.items():
-        broken: list[Broken] = []
+        extent = Extent()
         with contextlib.suppress(FileNotFoundError):  # a run that wrote nothing has just ended
-            for line in scan(path, folder, None, broken):
+            for line in scan(path, folder, None, extent):
                 if folder == "cells" and (why := _old(line.shared, *now.get(line.shared["algo"], (0, None)))):
                     removed[line.key] = why
                 if line.key in removed:
@@ -187,7 +185,7 @@ def _spent(paths: Iterable[Path], folder: str, now: Now, torn: bool, removed: di
                     finished_since = winner[0][0] > loser[0][0]
                     spent[loser[1]][loser[2]] = SINCE_FINISHED if finished_since else SUPERSEDED
         if torn:
-            lines |= {place.number: TORN for place in broken if place.number or not path.is_dir()}
+            lines |= {number: TORN for number in extent.broken if number or not path.is_dir()}
     return spent
 
 

@@ -35,9 +35,7 @@ from omkl.store.columns import (
     whole_table,
     with_extra,
 )
-from omkl.store.lines import Broken, Line, encode_cell, encode_curve
-from omkl.store.old_segments import ADVICE as ADVICE_ON_SEGMENTS
-from omkl.store.old_segments import SUFFIX
+from omkl.store.lines import Line, encode_cell, encode_curve
 from omkl.store.query import Reading, line_files
 
 if TYPE_CHECKING:
@@ -70,7 +68,7 @@ class Store:
         self._name, self._owner = "", 0
         self._lock: Lock | None = None
         self._synced = 0.0  # when the files were last made durable
-        self._reported: set[Broken] = set()  # broken lines that a warning has named
+        self._reported: set[str] = set()  # broken lines that a warning has named
 
     def __enter__(self) -> "Store":
         return self
@@ -262,7 +260,9 @@ class Store:
         new = [place for place in dict.fromkeys(reading.broken) if place not in self._reported]
         if new:
             self._reported.update(new)
-            warnings.warn(f"unreadable lines of the store skipped: {listed(new)}", StoreWarning, stacklevel=4)
+            more = f" and {len(new) - 3} more" if len(new) > 3 else ""
+            text = f"unreadable lines of the store skipped: {', '.join(new[:3])}{more}"
+            warnings.warn(text, StoreWarning, stacklevel=4)
 
     def files(self, folder: str) -> list[Path]:
         """Return the line files of "cells" or "curves", by name."""
@@ -292,10 +292,3 @@ def remove_ownerless(store: Path) -> None:
     for folder in FOLDERS:
         for path in (store / folder).glob(PARTS):
             remove_unused(path)
-
-
-def listed(broken: list[Broken]) -> str:
-    """Return which lines are not read, the first three by file and number, and what to do about them."""
-    more = f" and {len(broken) - 3} more" if len(broken) > 3 else ""
-    advice = ADVICE_ON_SEGMENTS if any(line.path.suffix == SUFFIX for line in broken) else ""
-    return ", ".join(map(str, broken[:3])) + more + advice

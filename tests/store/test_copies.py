@@ -78,7 +78,7 @@ def test_tables_and_questions_parse_no_line_that_is_copied(tmp_path, monkeypatch
     assert two == pytest.approx([1000 / 70, 2000 / 30])
     assert (many[0], many[3], len(many)) == (0.0, pytest.approx(1000 / 30), 40)
     store.done(keys)
-    monkeypatch.setattr(query, "scan_rest", no_line)
+    monkeypatch.setattr(query, "scan", no_line)
     pd.testing.assert_frame_equal(summary_of(store.cells(columns=READ), Expected()), before)
     assert store.done(keys) == set(keys[:3])
 
@@ -160,8 +160,8 @@ def test_a_file_that_is_gone_or_pruned_is_not_read_of_the_copy(tmp_path, monkeyp
         assert_same(view(Store(store.path)), expected)
 
 
-@pytest.mark.parametrize("when", ["checked", "opened"])
-def test_a_file_that_is_replaced_while_it_is_read_gives_what_it_then_is(tmp_path, monkeypatch, when):
+@pytest.mark.parametrize("columns", [SOME, None])
+def test_a_file_that_is_replaced_while_it_is_read_gives_what_it_then_is(tmp_path, monkeypatch, columns):
     with Store(tmp_path / "s") as store:
         for day in (0, 1):
             for number in range(4):
@@ -170,29 +170,17 @@ def test_a_file_that_is_replaced_while_it_is_read_gives_what_it_then_is(tmp_path
     (path,) = cell_files(store)
     with path.open("ab") as file:  # so that it is opened
         file.write(path.read_bytes().splitlines(keepends=True)[0])
-    opened = query.open_regular
+    scanned = query.Reading._scanned
 
-    def replaced_before(name):
-        monkeypatch.setattr(query, "open_regular", opened)
+    def pruned_before(self, *args):
         rewrite.prune(store, old=False, torn=False, really=True)
-        return opened(name)
+        return scanned(self, *args)
 
-    if when == "opened":
-        monkeypatch.setattr(
-            query.Reading, "_hold", holding(query.Reading._hold, monkeypatch, replaced_before)
-        )
-    else:
-        monkeypatch.setattr(query, "open_regular", replaced_before)
-    for question in (lambda s: s.cells(columns=SOME), lambda s: s.cells()):
-        assert question(Store(store.path))["mistakes"].tolist() == [20] * 4
-
-
-def holding(hold, monkeypatch, then):
-    def holds(self, path):
-        hold(self, path)
-        monkeypatch.setattr(query, "open_regular", then)
-
-    return holds
+    monkeypatch.setattr(query.Reading, "_scanned", pruned_before)
+    keys = [line(number)["key"] for number in range(4)]
+    assert Store(store.path).cells(keys, columns)["mistakes"].tolist() == [20] * 4
+    monkeypatch.undo()
+    assert Store(store.path).cells(keys, columns)["mistakes"].tolist() == [20] * 4
 
 
 def test_a_copy_that_is_damaged_costs_only_time(tmp_path, cache, monkeypatch):
@@ -212,7 +200,7 @@ def test_a_copy_that_is_damaged_costs_only_time(tmp_path, cache, monkeypatch):
             kept.setattr(query, "WORTH", NEVER)
             assert_same(view(Store(store.path)), expected)
     quietly(store.cells, columns=["key"])  # it is made again
-    monkeypatch.setattr(query, "scan_rest", no_line)
+    monkeypatch.setattr(query, "scan", no_line)
     quietly(store.cells, columns=["key"])
 
 

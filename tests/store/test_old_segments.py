@@ -171,7 +171,7 @@ def test_a_damaged_one_stays_and_is_told_of_until_prune_takes_what_is_sound(tmp_
         assert kept.total() >= LINES.total() - 10
         assert bool(texts) == (segments(store) == [path])
         assert texts or kept == LINES
-        assert all("replace the segment by an intact copy, or keep its other lines" in text for text in texts)
+        assert all("replace it by an intact copy, or keep its other lines" in text for text in texts)
         told += len(texts)
         if texts and number % 5 == 0:
             quietly(rewrite.prune, store, old=False, torn=False, really=True)
