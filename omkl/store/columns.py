@@ -27,7 +27,7 @@ EXTRA = ("origin", "load", "date", "n_weights", "heaviest", "hits")  # made of o
 _OF_SHARED = (*(name for name in SHARED if name != "provenance"), "origin")
 _TEXTS = ("status", "permutation_seed", "date", "file")
 _NUMBERS = tuple(field.name for field in FIELDS if not (field.shared or field.is_object))
-_WHOLE = {field.name for field in FIELDS if float not in field.types} - set(OBJECTS)
+_WHOLE = {*(field.name for field in FIELDS if float not in field.types), "n_weights", "heaviest"}
 _OBJECTS = {*OBJECTS, "origin", "date", "hits"}
 RANK = ("time", "file", "number")  # `Line.rank`
 PLACE = ("file", "number", "start")  # where the line is
@@ -246,13 +246,13 @@ def _values(name: str, column: Column) -> np.ndarray:
             known = list(map(json.loads, texts))
         if name == "task":  # older lines do not say
             known = [task or "classification" for task in known]
-        values = _objects(known) if name in _OBJECTS else _numbers(known)
+        values = _objects(known) if name in _OBJECTS else np.array(known)
         return values[(np.cumsum(used) - 1)[column.codes]]
     if column.dtype.kind == "f":
         missing = np.isnan(column)
         if missing.all():
             return np.full(len(column), None)
-        if name in _WHOLE and not missing.any():
+        if name in _WHOLE and (column < 2**63).all():
             return column.astype(int)
     return column
 

@@ -23,9 +23,9 @@ import numpy as np
 
 from omkl.files import replacing
 from omkl.paths import cache_folder
-from omkl.store import lines, old_segments
+from omkl.store import old_segments
 from omkl.store.columns import PLACE, RANK, Coded, Column, among, columns_of, has, joined, taken
-from omkl.store.lines import Extent, Line, Memo, open_regular, parse_line, scan, state_of
+from omkl.store.lines import LONGEST, Extent, Line, Memo, open_regular, parse_line, scan, state_of
 
 LINES = ".jsonl"
 FORM = 1  # of the copy
@@ -214,18 +214,17 @@ class Reading:
         return chosen
 
     def _copied(self, path: Path, places: list[tuple[int, int]]) -> Iterator[Line]:
-        """Yield lines of a file by their places. Where one is no line, all of the file will be scanned."""
+        """Yield lines of a file by their places. Where it is another by now, all of it will be scanned."""
         memo: Memo = {}
-        if (file := open_regular(path)) is not None:
-            with file:
+        with contextlib.suppress(FileNotFoundError), open(path, "rb") as file:
+            if state_of(os.fstat(file.fileno()))[0] == self._held[path.name].state[0]:
                 for number, start in sorted(places):
                     file.seek(start)
-                    raw = file.readline(lines.LONGEST + 1)
-                    line = parse_line(raw, self._kind, memo, path.name, number, start)
-                    if line is None:
-                        del self._held[path.name]
-                        return
-                    yield line
+                    raw = file.readline(LONGEST + 1)
+                    if line := parse_line(raw, self._kind, memo, path.name, number, start):
+                        yield line
+                return
+        del self._held[path.name]
 
 
 def line_files(folder: Path) -> list[Path]:

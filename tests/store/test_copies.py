@@ -160,27 +160,29 @@ def test_a_file_that_is_gone_or_pruned_is_not_read_of_the_copy(tmp_path, monkeyp
         assert_same(view(Store(store.path)), expected)
 
 
-@pytest.mark.parametrize("columns", [SOME, None])
-def test_a_file_that_is_replaced_while_it_is_read_gives_what_it_then_is(tmp_path, monkeypatch, columns):
+@pytest.mark.parametrize(("columns", "when"), [(SOME, "_scanned"), (None, "_copied")])
+def test_a_file_that_is_replaced_while_it_is_read_gives_what_it_then_is(tmp_path, monkeypatch, columns, when):
     with Store(tmp_path / "s") as store:
         for day in (0, 1):
             for number in range(4):
                 store.append(line(number, time=DAYS[day], mistakes=10 * (day + 1)))
     store.cells(columns=SOME)
     (path,) = cell_files(store)
+    lines = path.read_bytes().splitlines(keepends=True)
     with path.open("ab") as file:  # so that it is opened
-        file.write(path.read_bytes().splitlines(keepends=True)[0])
-    scanned = query.Reading._scanned
+        file.write(lines[0])
+    reads = getattr(query.Reading, when)
 
-    def pruned_before(self, *args):
-        rewrite.prune(store, old=False, torn=False, really=True)
-        return scanned(self, *args)
+    def replaced_before(self, *args):
+        (tmp_path / "new").write_bytes(b"".join(lines[:2]))
+        os.replace(tmp_path / "new", path)
+        return reads(self, *args)
 
-    monkeypatch.setattr(query.Reading, "_scanned", pruned_before)
+    monkeypatch.setattr(query.Reading, when, replaced_before)
     keys = [line(number)["key"] for number in range(4)]
-    assert Store(store.path).cells(keys, columns)["mistakes"].tolist() == [20] * 4
+    assert Store(store.path).cells(keys, columns)["mistakes"].tolist() == [10] * 2
     monkeypatch.undo()
-    assert Store(store.path).cells(keys, columns)["mistakes"].tolist() == [20] * 4
+    assert Store(store.path).cells(keys, columns)["mistakes"].tolist() == [10] * 2
 
 
 def test_a_copy_that_is_damaged_costs_only_time(tmp_path, cache, monkeypatch):

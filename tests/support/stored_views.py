@@ -14,7 +14,8 @@ from support.results_lines import cell_files, line
 
 DAYS = [f"2026-01-0{day}T00:00:00.000000+00:00" for day in range(1, 6)]
 MANY = {"classes": 40, "true": [0, 3, 3], "predicted": [0, 3, -1], "counts": [70, 20, 10]}
-SOME = [name for name in (*NAMES, *EXTRA) if name not in ("weights", "n_sv_per_kernel", "provenance")]
+LISTS = ("weights", "n_sv_per_kernel", "provenance", "confusion")
+SOME = [name for name in (*NAMES, *EXTRA) if name not in LISTS]  # what a copy holds
 
 
 def fill(path: Path, numbers=range(8), day: int = 0) -> Store:
@@ -62,7 +63,7 @@ def view(store: Store) -> list:
         frames = [
             store.cells(),
             store.cells(columns=SOME),
-            store.cells(columns=[*SOME, "skill"]),
+            store.cells(columns=[*SOME, "confusion", "skill"]),
             store.cells(columns=["key", "weights"], where={"data": ["other"], "algo": ["omkc_dd", "x"]}),
         ]
         frames += [store.cells(sorted(frames[0]["key"])[:3], columns) for columns in (None, SOME)]
