@@ -8,8 +8,10 @@ it is not used. What cannot be read or written of a copy only costs time.
 
 import contextlib
 import hashlib
+import io
 import json
 import os
+import struct
 import time
 import zipfile
 import zlib
@@ -34,7 +36,11 @@ _PART = 16  # a copy grows by at least this part of it, so that copying takes li
 _CHECKED = 8  # bytes whose checksum is made in the time in which one is parsed
 _SKIPPED = 2**14  # bytes of other lines that are skipped in the time in which one line is parsed
 _TICK = 10**9  # ns after which a file system gives a change another time
-_FAULTS = (OSError, ValueError, LookupError, TypeError, EOFError, zipfile.BadZipFile, zlib.error)
+_CODED = ("codes", "texts", "ends")  # the arrays of a column of texts
+_FAULTS = (
+    *(OSError, ValueError, LookupError, TypeError, AttributeError, EOFError, RuntimeError),
+    *(zipfile.BadZipFile, struct.error),
+)
 
 
 class Stale(Exception):
@@ -42,7 +48,7 @@ class Stale(Exception):
 
 
 class Copy:
-    """The copy of a store's cells.
+    """The copy of a store's cells: arrays in a zip file, whose checksums are compared as they are read.
 
     files: how much of each line file it holds    made: when, ns
     """
@@ -54,8 +60,8 @@ class Copy:
         self.files: dict[str, Extent] = {}
         self.made = 0
         with contextlib.suppress(*_FAULTS):
-            self._arrays = np.load(self._path)
-            about = json.loads(self._arrays["about"].tobytes())
+            self._file = zipfile.ZipFile(self._path)
+            about = _about(self._file)
             if (about["form"], about["store"]) == (FORM, self._store):
                 self.made = int(about["made"])
                 self.files = {name: Extent(**held) for name, held in about["files"].items()}
@@ -63,9 +69,9 @@ class Copy:
     def __getitem__(self, name: str) -> Column:
         """Return a column. Raises Stale."""
         try:
-            if f"{name}.codes" not in self._arrays:
-                return self._arrays[name]
-            codes, texts, ends = (self._arrays[f"{name}.{part}"] for part in ("codes", "texts", "ends"))
+            if f"{name}.npy" in self._file.namelist():
+                return _array(self._file, name)
+            codes, texts, ends = (_array(self._file, f"{name}.{part}") for part in _CODED)
             blob, places = texts.tobytes(), [0, *ends.tolist()]
             return Coded(codes, [blob[start:end] for start, end in pairwise(places)])
         except _FAULTS as error:
@@ -78,12 +84,14 @@ class Copy:
         arrays: dict[str, Any] = {"about": np.frombuffer(json.dumps(about).encode(), np.uint8)}
         for name, column in columns.items():
             if isinstance(column, Coded):
-                arrays[f"{name}.codes"] = column.codes
-                arrays[f"{name}.texts"] = np.frombuffer(b"".join(column.texts), np.uint8)
-                arrays[f"{name}.ends"] = np.cumsum([len(text) for text in column.texts])
+                blob = np.frombuffer(b"".join(column.texts), np.uint8)
+                parts = column.codes, blob, np.cumsum([len(text) for text in column.texts])
+                arrays |= {f"{name}.{part}": array for part, array in zip(_CODED, parts, strict=True)}
             else:
                 arrays[name] = column
         with contextlib.suppress(OSError):  # the next reading takes as long as this one
+            if self.made:
+                self._file.close()  # some systems cannot replace an open file
             with replacing(self._path) as file:
                 np.savez(file, **arrays)
             for path in self._path.parent.glob("*.npz"):
@@ -91,9 +99,17 @@ class Copy:
                     path.unlink()
 
 
+def _array(file: zipfile.ZipFile, name: str) -> np.ndarray:
+    return np.load(io.BytesIO(file.read(f"{name}.npy")))
+
+
+def _about(file: zipfile.ZipFile) -> dict[str, Any]:
+    return json.loads(_array(file, "about").tobytes())
+
+
 def _store_of(path: Path) -> str:
-    with contextlib.suppress(*_FAULTS), np.load(path) as arrays:
-        return json.loads(arrays["about"].tobytes())["store"]
+    with contextlib.suppress(*_FAULTS), zipfile.ZipFile(path) as file:
+        return _about(file)["store"]
     return ""
 
 
