@@ -1,4 +1,4 @@
-"""The commands that show what there is (learners, data, pools, papers, a configuration), and stored results."""
+"""The commands that show what there is: learners, data, pools, papers, a configuration, stored results."""
 
 import json
 import os

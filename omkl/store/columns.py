@@ -100,6 +100,7 @@ def columns_of(lines: Iterator[Line], names: Collection[str] = KEPT) -> dict[str
 
 
 def _columns_of(lines: list[Line], names: Collection[str]) -> dict[str, Column]:
+    owns = [line.own for line in lines]
     distinct = {id(line.shared): line.shared for line in lines}
     place = {of: at for at, of in enumerate(distinct)}
     rows = np.array([place[id(line.shared)] for line in lines], int)
@@ -125,12 +126,12 @@ def _columns_of(lines: list[Line], names: Collection[str]) -> dict[str, Column]:
         elif name == "hits":
             columns[name] = Coded(*_coded(hits or _NULL for hits in values[name]))
         else:
-            own = values[name] if name in values else [line.own.get(name) for line in lines]
+            column = values[name] if name in values else [own.get(name) for own in owns]
             if name in _TEXTS:
-                codes, own = _coded(own)
-                columns[name] = Coded(codes, list(map(text_of, own)))
+                codes, distinct_ones = _coded(column)
+                columns[name] = Coded(codes, list(map(text_of, distinct_ones)))
             else:
-                columns[name] = _numbers(own)
+                columns[name] = _numbers(column)
     return columns
 
 

@@ -80,7 +80,7 @@ class Extent:
 
 def state_of(status: os.stat_result) -> list[int]:
     """Return what changes when a file or its content does, first its number, then its size."""
-    return [status.st_ino, status.st_size, status.st_mtime_ns, status.st_dev]
+    return [status.st_ino, status.st_size, status.st_mtime_ns]
 
 
 def encode_cell(line: dict[str, Any]) -> bytes:

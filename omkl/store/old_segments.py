@@ -107,5 +107,9 @@ def _decoded(path: Path, kind: str) -> tuple[list[Line], list[str]]:
 
 
 def _line(key: bytes, crc: int, text: bytes, tail: bytes | None) -> bytes:
+    """Return the line of which a row holds the parts. Raises ValueError if it would be several."""
     parts = [b'{"key":"%s","crc32":"%08x"' % (key.hex().encode(), crc), text]
-    return b",".join(parts if tail is None else [*parts, tail]) + b"\n"
+    line = b",".join(parts if tail is None else [*parts, tail])
+    if b"\n" in line:
+        raise ValueError("a line break")
+    return line + b"\n"

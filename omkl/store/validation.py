@@ -111,7 +111,7 @@ def _has_figures(own: dict[str, Any], T: int) -> bool:
     mse: Any = own.get("mse")
     if type(sizes) is not list:
         return False
-    counts = [*(own[name] for name in _ALWAYS), *(own.get(name, 0) for name in _SOME), *sizes]
+    counts = [own[name] for name in _ALWAYS] + [own.get(name, 0) for name in _SOME] + sizes
     if mistakes is None:
         good = rate is None and type(mse) in _NUMBERS and 0 <= mse < math.inf
     else:
