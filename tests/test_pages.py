@@ -71,7 +71,7 @@ def test_a_command_of_a_page_is_valid(command, tmp_path, monkeypatch):
     elif args.command == "tune":
         assert plan(rule_of(settings)[1], sweep=True).reps > 0
     elif args.command == "results":
-        assert args.action in ("list", "export", "compact", "merge", "prune", "reseal")
+        assert args.action in ("list", "export", "merge", "prune")
     elif args.command == "data":
         assert all(registry.is_name(word) for word in settings)
     else:

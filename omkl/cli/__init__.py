@@ -1,7 +1,7 @@
 """The ``omkl`` command: from the words of the command line to an exit code.
 
-parser says which commands and options there are, messages how a command talks and ends; commands, listing and
-store_commands are what the commands do.
+parser says which commands and options there are, messages how a command talks and ends; commands and listing
+are what the commands do.
 """
 
 import atexit

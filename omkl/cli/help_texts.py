@@ -122,10 +122,8 @@ examples:
 RESULTS = """\
   list    show what the store holds: learners x data x settings, cells, revisions, dates, machines
   export  write all cells as one flat table: CSV to stdout, or --out FILE.csv or FILE.parquet (needs pyarrow)
-  compact seal finished lines in segments, which take less room and are read by column (needs pyarrow)
   merge   copy the lines of other stores (folders) that this one lacks; the newer of two results counts
   prune   remove what no table uses: superseded lines, failures that succeeded later (only with --yes)
-  reseal  seal the lines of an old store that have no checksum, where key and figures agree
 
 settings: store=PATH (else OMKL_STORE, else ./results); list and export: algo=NAME,... data=NAME,...
 
@@ -133,7 +131,6 @@ examples:
   omkl results list
   omkl results list store=/mnt/big/results algo=omkc_dd --format csv
   omkl results export data=wdbc,german --out cells.parquet
-  omkl results compact
   omkl results merge /mnt/node1/results /mnt/node2/results store=all
   omkl results prune --old
 """

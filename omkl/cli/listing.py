@@ -1,20 +1,28 @@
-"""The commands that show what there is: learners, data sets, pools and papers, and a configuration."""
+"""The commands that show what there is: learners, data, pools, papers, a configuration, stored results."""
 
 import json
 import os
 from argparse import Namespace
 from collections.abc import Callable, Iterable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from omkl.cli.messages import OK, complain, emit
-from omkl.errors import OmklError, UserError
+from omkl.cli.messages import OK, complain, emit, say
+from omkl.errors import OmklError, UserError, path_error, suggest
+from omkl.files import replacing
+from omkl.paths import given, store_folder
 from omkl.reports import plain_table
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from omkl.data.ref import Registered
 
-ACTIONS: tuple[str, ...] = ("list", "get", "verify", "path")  # of omkl data
+DATA_ACTIONS: tuple[str, ...] = ("list", "get", "verify", "path")
+RESULTS_ACTIONS: tuple[str, ...] = ("list", "export", "merge", "prune")
 LEAST = ("source", "yardstick", "label", "title")  # columns that a narrow terminal leaves out first
+LEAST_OF_RESULTS = ("machines", "dates", "order", "revision", "failed")
+FILTERS = ("store", "algo", "data")
 Rows = list[dict[str, Any]]
 
 
@@ -26,8 +34,6 @@ def list_(args: Namespace, words: list[str]) -> int:
 
 def show(args: Namespace, words: list[str]) -> int:
     """Print the resolved configuration with help and domains, or what a saved model holds."""
-    from pathlib import Path
-
     from omkl.config import resolved
 
     word = words[0] if len(words) == 1 and "=" not in words[0] else ""
@@ -174,3 +180,103 @@ KINDS: dict[str, Callable[[], Rows]] = {
     "pools": _pools,
     "papers": _papers,
 }
+
+
+# -------------------------------------------------------------------- stored results
+
+
+def results(args: Namespace, words: list[str]) -> int:
+    """List, export, merge or prune stored results."""
+    from omkl.reports import store_contents
+    from omkl.store import rewrite
+    from omkl.store.store import Store
+
+    folders = [word for word in words if "=" not in word] if args.action == "merge" else []
+    known = FILTERS if args.action in ("list", "export") else ("store",)
+    own = [word for word in words if word not in folders]
+    chosen = chosen_words(own, f"omkl results {args.action}", known)
+    store = Store(store_folder(next(iter(chosen["store"]), None)))
+    if args.action == "merge":
+        if not folders:
+            raise UserError("omkl results merge FOLDER ...: name the stores to copy from")
+        copied = rewrite.merge(store, [given(folder, "") for folder in folders])
+        emit(f"{store.path}: {copied['cells']} lines of cells and {copied['curves']} curves copied\n")
+        return OK
+    if not (store.path / "cells").is_dir():
+        raise UserError(
+            f"{store.path} is not a results store (it has no cells/ folder); name one with store=PATH"
+        )
+    if args.action == "list":
+        rows = store_contents.contents(store, chosen["algo"], chosen["data"])
+        emit(plain_table.render(rows, args.format, LEAST_OF_RESULTS))
+    elif args.action == "export":
+        _export(store_contents.flat_table(store, chosen["algo"], chosen["data"]), args.out)
+    else:
+        sources = _sources() if args.old else {}
+        rows, busy = rewrite.prune(store, old=args.old, torn=args.torn, really=args.yes, sources=sources)
+        if rows or args.format == "json":
+            emit(plain_table.render(rows, args.format))
+        for path in busy:
+            say(f"{path}: left unchanged, because a run is writing to it")
+        undone = "nothing was removed; add --yes to remove these lines"
+        if rows:
+            say("these lines were removed" if args.yes else undone)
+        elif not busy:
+            say(f"{store.path} holds no such lines; there is nothing to remove")
+    return OK
+
+
+def _sources() -> dict[str, str]:
+    """Return what the learners of the user's folders are made of, by learner."""
+    from omkl.config import compose, learner_specs
+    from omkl.learner.third_party import source
+
+    specs = learner_specs().items()
+    return {name: source(spec) for name, spec in specs if not compose.of_omkl("algo", name)}
+
+
+def chosen_words(words: list[str], command: str, known: tuple[str, ...] = FILTERS) -> dict[str, list[str]]:
+    """Return the values of the words store=, algo= and data=. Raises UserError for any other word."""
+    chosen: dict[str, list[str]] = {key: [] for key in FILTERS}
+    for word in words:
+        key, equals, value = word.partition("=")
+        if not equals or key not in known:
+            raise UserError(f"{word}: {command} takes {', '.join(known)}{suggest(key, known)}")
+        if not value or chosen[key]:
+            raise UserError(f"{word}: " + ("given twice" if chosen[key] else "the value is missing"))
+        chosen[key] = [value] if key == "store" else [part for part in value.split(",") if part]
+    return chosen
+
+
+def _export(table: "pd.DataFrame", out: str | None) -> None:
+    """Write CSV to stdout, or CSV or Parquet to a file."""
+    if out is None:
+        emit(_csv(table))
+        return
+    path = Path(out)
+    if path.suffix not in (".csv", ".parquet"):
+        raise UserError(f"--out {out}: the file's name must end in .csv or .parquet")
+    if not path.parent.is_dir():
+        raise UserError(f"cannot write {path}: there is no folder {path.parent}")
+    try:
+        with replacing(path) as file:
+            file.write(_csv(table).encode() if path.suffix == ".csv" else _parquet(table))
+    except OSError as error:
+        raise path_error(f"write {path}", error) from error
+    say(f"wrote {path}: {len(table)} cells, {len(table.columns)} columns")
+
+
+def _csv(table: "pd.DataFrame") -> str:
+    lists = [name for name in table if any(isinstance(value, list) for value in table[name])]
+    text = {name: [json.dumps(v) if isinstance(v, list) else None for v in table[name]] for name in lists}
+    return table.assign(**text).to_csv(index=False, lineterminator="\n")
+
+
+def _parquet(table: "pd.DataFrame") -> bytes:
+    try:
+        import pyarrow  # noqa: F401 (pandas would name fastparquet too, in three lines)
+    except ImportError:
+        raise UserError(
+            "Parquet needs pyarrow: pip install pyarrow, or let the file's name end in .csv"
+        ) from None
+    return table.to_parquet(engine="pyarrow", index=False)

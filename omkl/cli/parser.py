@@ -15,7 +15,6 @@ from omkl.cli import (
     listing,
     model_commands,
     report_command,
-    store_commands,
     tune_command,
 )
 from omkl.errors import UserError, suggest
@@ -144,12 +143,12 @@ def build_parser() -> Parser:
     _add_format(command(listing.show, settings, keys), ("yaml", "json"))
 
     sub = command(listing.data, "ACTION [NAME ...] ", help_texts.DATA)
-    _add_choice(sub, "action", listing.ACTIONS)
+    _add_choice(sub, "action", listing.DATA_ACTIONS)
     sub.add_argument("--force", action="store_true", help="get: download again, even if the data are present")
     _add_format(sub, of="list: ")
 
-    sub = command(store_commands.results, "ACTION [FOLDER ...] [KEY=VALUE ...] ", help_texts.RESULTS)
-    _add_choice(sub, "action", store_commands.ACTIONS)
+    sub = command(listing.results, "ACTION [FOLDER ...] [KEY=VALUE ...] ", help_texts.RESULTS)
+    _add_choice(sub, "action", listing.RESULTS_ACTIONS)
     _add_format(sub, of="list, prune: ")
     sub.add_argument("--out", type=out_path, metavar="FILE", help="export: file to write, .csv or .parquet")
     text = "prune: also cells of older revisions; with --with DIR also those of other sources of its learners"

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from omkl.cli.commands import selection_of
+from omkl.cli.listing import chosen_words
 from omkl.cli.messages import OK, emit, say
-from omkl.cli.store_commands import chosen_words
 from omkl.errors import UserError, suggest
 from omkl.paths import store_folder
 

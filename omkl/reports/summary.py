@@ -13,8 +13,8 @@ from omkl.reports.measures import BY_TASK
 from omkl.reports.origin import Origins
 from omkl.reports.rows import Parts, Row, by_count, rows_of, shown_params
 from omkl.reports.winner import winners
+from omkl.store.columns import no_collection, with_extra
 from omkl.store.fields import AVERAGED
-from omkl.store.frames import no_collection, with_extra
 
 if TYPE_CHECKING:
     import pandas as pd

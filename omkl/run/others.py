@@ -6,6 +6,7 @@ finds living writers begins its cells in an order of its own, since in the same 
 the same cell at the same time.
 """
 
+import contextlib
 import os
 import random
 import time
@@ -15,8 +16,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from omkl.learner.cell import Cell
-from omkl.store.lines import Memo, parse_line
-from omkl.store.reading import LINES
+from omkl.store.lines import Extent, scan
+from omkl.store.query import LINES
 from omkl.store.store import writer_lock
 
 TAKEN = "taken"  # what a job returns whose cell another run has finished
@@ -34,7 +35,7 @@ class Others:
     def __init__(self, store: Path, own: str, since: float) -> None:
         self._store, self._since = store, since
         self._finished: set[str] = set()
-        self._read: dict[str, int] = {}  # bytes, by name of the file
+        self._read: dict[str, Extent] = {}  # by name of the file
         self._known = {own}  # files that need no further thought
         self._due = 0.0
 
@@ -51,22 +52,12 @@ class Others:
         living = set(writers(self._store))
         for name in files(self._store, self._known):
             if name in living or _changed(self._store / "cells" / name) >= self._since:
-                self._read[name] = 0
+                self._read[name] = Extent()
             self._known.add(name)
-        for name, start in self._read.items():
-            try:
-                with open(self._store / "cells" / name, "rb") as file:
-                    file.seek(start)
-                    new = file.read()
-            except OSError:
-                continue  # it stayed empty and was removed, or has been sealed: its cells are computed again
-            whole = new[: new.rfind(b"\n") + 1]  # the last line may be half written
-            self._read[name] = start + len(whole)
-            memo: Memo = {}
-            for raw in whole.splitlines(keepends=True):
-                line = parse_line(raw, 0, "cells", memo, ("", 0))
-                if line is not None and line.status == "ok":
-                    self._finished.add(line.key)
+        for name, extent in self._read.items():
+            with contextlib.suppress(OSError):  # it stayed empty and was removed
+                lines = scan(self._store / "cells" / name, "cells", None, extent)
+                self._finished.update(line.key for line in lines if line.status == "ok")
 
 
 def files(store: Path, known: set[str]) -> list[str]:

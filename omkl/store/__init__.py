@@ -1,4 +1,4 @@
-"""The store of results: one line per finished cell, sealed, appended, checked when it is read."""
+"""The store of results: one line per finished cell, appended, checked when it is read."""
 
 from omkl.store.store import Store
 

@@ -1,7 +1,7 @@
-"""What one line of the store looks like, and how 100,000 of them are read in two to three seconds.
+"""What one line of the store looks like, and how 100,000 of them are read in two seconds.
 
-A line begins with its key and its seal: a CRC-32 of the key and of all that follows. So a torn or edited line
-is known without parsing. Lines without a seal are not read (`omkl results reseal` seals those of old stores).
+A line begins with its key and a checksum, the CRC-32 of the key and of all that follows. So a torn or edited
+line is known without parsing. The lines of omkl 0.1 have no checksum.
 The cells of one setting on one data set differ in a few fields only. So a line says first what is the cell's
 own (status, time, repetition, mistakes, ...) and then, from ``"algo"`` on, what it shares with many others.
 A reader parses each distinct shared part once and lets the cells hold the same object.
@@ -12,7 +12,8 @@ import os
 import re
 import stat
 import zlib
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
@@ -20,7 +21,7 @@ import orjson
 
 from omkl.store.fields import SHARED
 from omkl.store.keys import dumps
-from omkl.store.soundness import Shared, is_cell, is_curve, shared_part
+from omkl.store.validation import Shared, is_cell, is_curve, shared_part
 
 LONGEST = 2**26  # bytes of a line that is read
 OWN_PROVENANCE = ("time", "load")  # the parts of the provenance that change from cell to cell
@@ -28,61 +29,58 @@ _FIRST = ("key", "status", "time")
 _HEAD = b'{"key":"'
 _OPEN, _CLOSE = len(_HEAD), len(_HEAD) + 64  # where the key's 64 digits are
 _KEYED = re.compile(rb'\{"key":".{64}"', re.DOTALL)
-_SEAL = re.compile(rb'\{"key":"([0-9a-f]{64})","crc32":"([0-9a-f]{8})",')
-_BODY = _CLOSE + len('","crc32":"01234567",')  # where the part begins that the CRC covers beside the key
+_CHECKSUM = re.compile(rb'\{"key":"([0-9a-f]{64})","crc32":"([0-9a-f]{8})",')
+_BODY = _CLOSE + len('","crc32":"01234567",')  # where what the CRC covers beside the key begins
 _SEAM = b',"algo":'
 _MEMO = 4096  # shared parts remembered at a time, some 8 kB each
 _BUFFER = 2**18
-_NOWHERE = ("", 0)
 
-Fields = tuple[dict[str, Any], dict[str, Any]]  # of a cell: its own, and those it shares; not to be changed
 Memo = dict[bytes, Shared | None]
 
 
 class Line(NamedTuple):
-    """A complete and sound line: of a cell, or of a curve (status None).
+    """A complete and sound line, of a cell or of a curve.
 
-    time (UTC, ISO 8601) is empty where the line does not say.
+    status: None for a curve    time: UTC, ISO 8601, empty where the line does not say
+    own, shared: the fields of a cell that are its own, and those that it has in common with others, whose
+    dict is the same object in many lines; of a curve all are its own. Neither may be changed.
+    raw: its bytes    file, number, start: the name of its file, its number there from 1, its first byte
     """
 
     key: str
     status: str | None
     time: str
+    own: dict[str, Any]
+    shared: dict[str, Any]
     raw: bytes
-    number: int  # in its file, from 1; in a segment of its row
-    fields: Fields
-    curve: dict[str, Any]
-    place: tuple[str, int]  # the name of the file that it was written to, and its number there
+    file: str = ""
+    number: int = 0
+    start: int = 0
 
     @property
     def rank(self) -> tuple[str, str, int]:
-        """Of two lines of one cell the one of the higher rank is newer, wherever they are now."""
-        return self.time, *self.place
+        """Of two lines of one cell the one of the higher rank is newer."""
+        return self.time, self.file, self.number
 
 
-class Broken(NamedTuple):
-    """A line that is not read, by its number; number 0: the file is a FIFO, a device or a folder.
+@dataclass
+class Extent:
+    """What has been read of a line file: its beginning, of whole lines, in bytes and lines, and its CRC-32.
 
-    why: of a segment, which rows are not read
+    broken: numbers of lines that are not read, 0 where the file is a FIFO, a device or a folder
+    state: `state_of` the file when it was opened
     """
 
-    path: Path
-    number: int
-    unsealed: bool = False  # it is JSON, but has no seal
-    why: str = ""
-
-    def __str__(self) -> str:
-        if self.why:
-            return f"{self.path} ({self.why})"
-        return f"{self.path}:{self.number}" if self.number else f"{self.path} (not a file)"
+    size: int = 0
+    lines: int = 0
+    crc: int = 0
+    broken: list[int] = field(default_factory=list)
+    state: list[int] = field(default_factory=list)
 
 
-class Split(NamedTuple):
-    """A line in parts: its seal, its text behind the seal, and behind that what it shares (None: no such)."""
-
-    crc: int
-    text: bytes
-    tail: bytes | None
+def state_of(status: os.stat_result) -> list[int]:
+    """Return what changes when a file or its content does, first its number, then its size."""
+    return [status.st_ino, status.st_size, status.st_mtime_ns]
 
 
 def encode_cell(line: dict[str, Any]) -> bytes:
@@ -96,77 +94,69 @@ def encode_cell(line: dict[str, Any]) -> bytes:
         provenance = dict(shared["provenance"])
         own |= {name: provenance.pop(name) for name in OWN_PROVENANCE if name in provenance}
         shared["provenance"] = provenance
-    raw = _sealed({name: own[name] for name in _FIRST if name in own} | own | shared)
-    if parse_line(raw, 0, "cells", {}, _NOWHERE) is None:  # only cells get a seal
+    raw = _with_checksum({name: own[name] for name in _FIRST if name in own} | own | shared)
+    if parse_line(raw, "cells", {}) is None:
         raise ValueError("a field is missing, has a wrong type or range, or does not agree with the key")
     return raw
 
 
 def encode_curve(key: str, time: str, curve: dict[str, Any]) -> bytes:
     """Return a curve's line as it is in the file; raises as ``encode_cell`` does."""
-    raw = _sealed({"key": key, "time": time, "curve": curve})
-    if parse_line(raw, 0, "curves", {}, _NOWHERE) is None:
+    raw = _with_checksum({"key": key, "time": time, "curve": curve})
+    if parse_line(raw, "curves", {}) is None:
         raise ValueError("its curve does not consist of lists of one length over ascending rounds t")
     return raw
 
 
 def _checksum(raw: bytes) -> int:
-    """Return the CRC-32 of a line's key and of what follows its seal, without white space at the end."""
+    """Return the CRC-32 of a line's key and of what follows it, without white space at the end."""
     body = memoryview(raw)[_BODY:-1] if raw.endswith(b"}\n") else raw[_BODY:].rstrip()
     return zlib.crc32(body, zlib.crc32(raw[_OPEN:_CLOSE]))
 
 
-def _sealed(fields: dict[str, Any]) -> bytes:
+def _with_checksum(fields: dict[str, Any]) -> bytes:
     text = dumps(fields).encode()
     key, body = text[_OPEN:_CLOSE], text[_CLOSE + len('",') :]
     return b'%s%s","crc32":"%08x",%s\n' % (_HEAD, key, zlib.crc32(body, zlib.crc32(key)), body)
 
 
-def split_line(raw: bytes) -> Split:
-    """Return the parts of a sound line; `joined_line` makes it of them and its key, with a newline."""
-    body = raw[_BODY:].rstrip()
-    seam = body.find(_SEAM)
-    text, tail = (body[:seam], body[seam + 1 :]) if seam > 0 else (body, None)
-    return Split(int(raw[_BODY - 10 : _BODY - 2], 16), text, tail)
+def scan(path: Path, kind: str, keys: Collection[str] | None, extent: Extent) -> Iterator[Line]:
+    """Yield the sound lines of a file of "cells" or "curves" that have these keys (all when None).
 
-
-def joined_line(key: str, crc: int, text: bytes, tail: bytes | None) -> bytes:
-    """Return the line of which `split_line` made these parts."""
-    parts = [b'%s%s","crc32":"%08x"' % (_HEAD, key.encode(), crc), text]
-    return b",".join(parts if tail is None else [*parts, tail]) + b"\n"
-
-
-def scan(
-    path: Path, folder: str, keys: set[str] | None, broken: list[Broken], start: tuple[int, int] = (0, 0)
-) -> Iterator[Line]:
-    """Yield the sound lines of one file of "cells" or "curves" that have these keys (all when None).
-
-    start: bytes and lines at the file's beginning that are left out. Adds to ``broken`` the lines that cannot
-    be read, were changed after writing, are longer than LONGEST, belong in the other folder, or say what no
-    cell or curve can say. Raises OSError.
+    What ``extent`` says has been read is left out, unless the file has been replaced since; where no keys are
+    given, it grows with what is read. Broken are lines that cannot be read, were changed after writing, are
+    longer than LONGEST, belong in the other folder, or say what no cell or curve can say. Raises OSError.
     """
+    if (file := open_regular(path)) is None:
+        extent.broken.append(0)
+        return
     raw_keys = None if keys is None else {key.encode() for key in keys}
     memo: Memo = {}
-    file = open_regular(path)
-    if file is None:
-        broken.append(Broken(path, 0))
-        return
     with file:
-        long = 0
-        file.seek(start[0])
-        for number, raw in pieces(file, start[1]):
+        state = state_of(os.fstat(file.fileno()))
+        if extent.state and extent.state[0] != state[0]:
+            extent.size, extent.lines, extent.crc, extent.broken = 0, 0, 0, []
+        extent.state = state
+        long, end, crc = 0, extent.size, extent.crc
+        file.seek(end)
+        for number, raw in pieces(file, extent.lines):
+            start, end = end, end + len(raw)
+            if raw_keys is None:
+                crc = zlib.crc32(raw, crc)
+                if raw.endswith(b"\n"):
+                    extent.size, extent.lines, extent.crc = end, number, crc
             if len(raw) > LONGEST or number == long:
                 if number != long:
-                    broken.append(Broken(path, number))
+                    extent.broken.append(number)
                 long = number
                 continue
             # the lines of other cells are known by their first bytes and not looked at
             if raw_keys is not None and raw[_OPEN:_CLOSE] not in raw_keys and _KEYED.match(raw):
                 continue
-            line = parse_line(raw, number, folder, memo, (path.name, number))
+            line = parse_line(raw, kind, memo, path.name, number, start)
             if line is None:
                 if not raw.isspace():
-                    broken.append(Broken(path, number, _is_unsealed(raw)))
+                    extent.broken.append(number)
             elif keys is None or line.key in keys:
                 yield line
 
@@ -194,37 +184,32 @@ def open_regular(path: Path) -> BinaryIO | None:
     return None
 
 
-def _is_unsealed(raw: bytes) -> bool:
-    """Return whether a line that is not read is a JSON object without a seal, as old stores have them."""
-    if not raw.startswith(b"{") or b'"crc32"' in raw[: _BODY + 2]:
-        return False
-    try:
-        line = decoded(raw)
-    except (ValueError, RecursionError):
-        return False
-    return "key" in line and "crc32" not in line
-
-
-def parse_line(raw: bytes, number: int, folder: str, memo: Memo, place: tuple[str, int]) -> Line | None:
+def parse_line(
+    raw: bytes, kind: str, memo: Memo, file: str = "", number: int = 0, start: int = 0
+) -> Line | None:
     """Return a line of "cells" or "curves", None unless it is sound.
 
-    memo: shared parts of lines that were parsed before; the other arguments are kept in the line.
+    memo: shared parts of lines that were parsed before; the further arguments are kept in the line.
     """
-    seal = _SEAL.match(raw)
-    if seal is None or _checksum(raw) != int(seal[2], 16):
+    checksum = _CHECKSUM.match(raw)
+    if checksum is None:
+        if b'"crc32"' in raw:  # of omkl 0.1 lines have none
+            return None
+    elif _checksum(raw) != int(checksum[2], 16):
         return None
     try:
-        if folder == "curves":
-            line = orjson.loads(raw)
-            curve, time = line["curve"], line.get("time", "")
-            good = type(time) is str and is_curve(curve)
-            return Line(line["key"], None, time, raw, number, ({}, {}), curve, place) if good else None
+        if kind == "curves":
+            line = decoded(raw)
+            key, time = line["key"], line.get("time", "")
+            good = type(key) is type(time) is str and is_curve(line["curve"])
+            return Line(key, None, time, line, {}, raw, file, number, start) if good else None
         own, shared = _parts(raw, memo)
         if shared is None or not is_cell(own, shared):
             return None
     except (ValueError, KeyError, RecursionError):
         return None
-    return Line(own["key"], own["status"], own.get("time", ""), raw, number, (own, shared[0]), {}, place)
+    own.pop("crc32", None)
+    return Line(own["key"], own["status"], own.get("time", ""), own, shared[0], raw, file, number, start)
 
 
 def _parts(raw: bytes, memo: Memo) -> tuple[dict[str, Any], Shared | None]:

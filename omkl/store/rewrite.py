@@ -1,6 +1,8 @@
-"""What changes stores: merging several, and removing superseded lines.
+"""What changes stores: merging several, and removing lines that no table uses.
 
-Each holds the store's one lock from before its first look to its last rename, so that two never work at once.
+Each change holds the store's one lock from before its first look to its last rename, so that two never work
+at once. A new file is written next to the others and renamed when it is complete, so a kill at any moment is
+harmless. Files that a running sweep writes to are never changed: it holds a lock of their name.
 """
 
 import contextlib
@@ -8,29 +10,77 @@ import hashlib
 import os
 import uuid
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from omkl.errors import UserError
-from omkl.files import replacing
-from omkl.store.lines import Broken, Line, scan
-from omkl.store.reading import Content, content
-from omkl.store.segments import About, Segment, Select
-from omkl.store.store import FOLDERS, PARTS, Store
-from omkl.store.upkeep import (
-    alone,
-    rewrite_file,
-    settle,
-    states,
-    write_segment,
-)
+from omkl.errors import UserError, path_error
+from omkl.files import hold, locked, replacing
+from omkl.store import old_segments
+from omkl.store.lines import Extent, pieces, scan, state_of
+from omkl.store.store import FOLDERS, PARTS, Store, remove_ownerless, writer_lock
 
 SUPERSEDED, SINCE_FINISHED = "computed again since", "failed, finished since"
 OLD, OTHER = "of an older revision", "of another source of the learner"
 TORN, UNFINISHED = "unreadable", "left by an interrupted merge or prune"
+ADVICE = ". Nothing is lost. Make room, or let the folder be writable, and run the same command again"
 
 Places = dict[Path, dict[int, str]]  # numbers of lines by file, and why they are removed
+
+
+@contextlib.contextmanager
+def alone(store: Store) -> Iterator[None]:
+    """Wait for the store's lock and hold it; turn any OSError into "cannot write to the store"."""
+    with contextlib.ExitStack() as stack:
+        try:
+            stack.enter_context(locked(store.path / "locks" / "store.lock", f"changing {store.path}"))
+        except OSError as error:
+            advice = (
+                "; copy it to a folder that you may write to, on a file system with locks, and work there"
+            )
+            raise path_error(f"lock the store {store.path}", error, advice) from error
+        with store.writing(ADVICE):
+            remove_ownerless(store.path)
+            for folder in FOLDERS:
+                for path in (store.path / folder).glob(PARTS):
+                    path.unlink()  # whoever wrote it held the lock
+                old_segments.lines_of(store.path, folder, [], is_alone=True)
+            yield
+
+
+def _state(path: Path) -> list[int]:
+    """Return what changes when the file or its content does, nothing if it has gone."""
+    with contextlib.suppress(FileNotFoundError):
+        return state_of(os.stat(path))
+    return []
+
+
+def rewrite_file(store: Store, path: Path, seen: list[int], removed: Collection[int]) -> bool:
+    """Write a file again without some lines, given by number.
+
+    seen: the file's `_state` before the scan. False where a run writes to the file, or did since then.
+    """
+    lock = hold(writer_lock(store.path, path.name))
+    if lock is None:
+        return False
+    try:
+        if _state(path) != seen:
+            return False
+        if 0 in removed:  # a FIFO or device
+            path.unlink()
+            return True
+        with open(path, "rb") as file, replacing(path) as part:
+            for number, piece in pieces(file):
+                if number not in removed:
+                    part.write(piece)
+            empty = not part.tell()
+            file.close()  # some systems cannot rename onto an open file
+        if empty:
+            path.unlink()
+        return True
+    finally:
+        lock.release()
+        writer_lock(store.path, path.name).unlink(missing_ok=True)
 
 
 # -------------------------------------------------------------------- merge
@@ -91,17 +141,13 @@ def prune(
         counts[folder, UNFINISHED] += len([*(store.path / folder).glob(PARTS)])
     with alone(store) if really else contextlib.nullcontext():
         for folder in FOLDERS:
-            if really:
-                settle(store, folder)
-            seen, unopened = states(store, folder), list[Broken]()
-            here = content(store.path / folder, unopened)
-            segments = {segment.path: segment for segment in here.segments}
-            for path, lines in _spent(here, unopened, folder, now, torn, removed_keys).items():
-                if not lines:
-                    continue
-                if really and path in segments:
-                    _reduce(store, folder, segments[path], lines.keys())
-                elif really and not rewrite_file(store, path, seen.get(path), dict.fromkeys(lines, b"")):
+            damaged: list[str] = []
+            old_segments.lines_of(store.path, folder, damaged, is_alone=really, remove=really and torn)
+            if torn and damaged:
+                counts[folder, TORN] += len(damaged)
+            seen = {path: _state(path) for path in store.files(folder)}
+            for path, lines in _spent(seen, folder, now, torn, removed_keys).items():
+                if lines and really and not rewrite_file(store, path, seen[path], lines):
                     busy.append(path)
                     continue
                 counts.update((folder, what) for what in lines.values())
@@ -118,21 +164,15 @@ def _now(sources: Mapping[str, str]) -> Now:
     return {spec.name: (spec.revision, sources.get(spec.name) or None) for spec in learner_specs().values()}
 
 
-def _spent(
-    here: Content, unopened: list[Broken], folder: str, now: Now, torn: bool, removed: dict[str, str]
-) -> Places:
+def _spent(paths: Iterable[Path], folder: str, now: Now, torn: bool, removed: dict[str, str]) -> Places:
     """Return by file the numbers of the lines to remove, and why; adds old cells to ``removed``, by key."""
-    broken: dict[Path, list[Broken]] = {segment.path: segment.broken for segment in here.segments}
-    broken |= {path: [] for path in here.files}
-    reads: dict[Path, Iterator[Line]] = {segment.path: segment.lines(Select()) for segment in here.segments}
-    reads |= {path: scan(path, folder, None, broken[path], start) for path, start in here.files.items()}
-    spent: Places = {path: {} for path in reads}
+    spent: Places = {path: {} for path in paths}
     best: dict[str, tuple[tuple, Path, int]] = {}
     for path, lines in spent.items():
+        extent = Extent()
         with contextlib.suppress(FileNotFoundError):  # a run that wrote nothing has just ended
-            for line in reads[path]:
-                _, shared = line.fields
-                if folder == "cells" and (why := _old(shared, *now.get(shared["algo"], (0, None)))):
+            for line in scan(path, folder, None, extent):
+                if folder == "cells" and (why := _old(line.shared, *now.get(line.shared["algo"], (0, None)))):
                     removed[line.key] = why
                 if line.key in removed:
                     lines[line.number] = removed[line.key]
@@ -144,23 +184,9 @@ def _spent(
                     best[line.key] = winner
                     finished_since = winner[0][0] > loser[0][0]
                     spent[loser[1]][loser[2]] = SINCE_FINISHED if finished_since else SUPERSEDED
-    if torn:
-        for segment in (segment for segment in here.segments if segment.broken):
-            spent[segment.path] |= dict.fromkeys(segment.unread(), TORN)
-        for path in here.files:
-            spent[path] |= {b.number: TORN for b in broken[path] if b.number or not path.is_dir()}
-        return spent | {place.path: {0: TORN} for place in unopened if not place.path.is_dir()}
-    # without leave to remove what is damaged, such a segment stays as it is
-    return {path: lines for path, lines in spent.items() if path in here.files or not broken[path]}
-
-
-def _reduce(store: Store, folder: str, segment: Segment, gone: Iterable[int]) -> None:
-    """Replace a segment by one without some of its rows, given from 1."""
-    gone = set(gone)
-    kept = [line for line in segment.lines(Select()) if line.number not in gone]
-    if kept:
-        write_segment(store, folder, kept, About({}, (segment.path.name,)))
-    segment.path.unlink()
+        if torn:
+            lines |= {number: TORN for number in extent.broken if number or not path.is_dir()}
+    return spent
 
 
 def _old(shared: dict[str, Any], revision: int, source: str | None) -> str:

@@ -6,7 +6,7 @@ files of its own, so that two runs at once never touch each other's lines. While
 the files' name in ``locks/``, so that no prune touches them (see rewrite.py). A line is one ``write``, so a
 kill at any moment costs at most the line being written. ``fsync`` follows at most once a second, so a power
 cut costs the cells of the last second, or what the system had not written yet. What a line must say to be
-read is in lines.py and soundness.py.
+read is in lines.py and validation.py; how it is read, in query.py.
 """
 
 import contextlib
@@ -17,17 +17,26 @@ import time
 import uuid
 import warnings
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from omkl.errors import path_error
 from omkl.files import Lock, hold, remove_unused, sync_folder
-from omkl.store.fields import NAMES, OBJECTS
-from omkl.store.frames import BATCH, Columns, Frame, as_row, no_collection
-from omkl.store.lines import Broken, Line, encode_cell, encode_curve
-from omkl.store.reading import LINES, content, named, read_files, read_lines
-from omkl.store.segments import SUFFIX, Keys, Select
+from omkl.store.columns import (
+    KEPT,
+    among,
+    as_row,
+    has,
+    newest,
+    no_collection,
+    table_of,
+    whole_table,
+    with_extra,
+)
+from omkl.store.lines import Line, encode_cell, encode_curve
+from omkl.store.query import Reading, line_files
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -59,7 +68,7 @@ class Store:
         self._name, self._owner = "", 0
         self._lock: Lock | None = None
         self._synced = 0.0  # when the files were last made durable
-        self._reported: set[Broken] = set()  # broken lines that a warning has named
+        self._reported: set[str] = set()  # broken lines that a warning has named
 
     def __enter__(self) -> "Store":
         return self
@@ -175,22 +184,18 @@ class Store:
 
     def done(self, keys: Iterable[str]) -> set[str]:
         """Return those of the keys that have finished. A failed cell is not done."""
-        select = Select(Keys(keys), "ok")
-        with self._noting() as broken, no_collection():
-            now = content(self.path / "cells", broken)
-            done: set[str] = set()
-            for segment in now.segments:
-                for _, _, table in segment.tables(select, ("key",)):
-                    done.update(key.hex() for key in table.column(0).to_pylist())
-                broken += segment.broken
-            lines = read_files(self.path / "cells", "cells", now, select, broken)
-            return done | {line.key for line in lines}
+        keys = set(keys)
+        with self._reading("cells") as reading, no_collection():
+            columns = reading.columns((), keys)
+            good = has(columns["status"], ["ok"])
+            good[good] = among(columns["key"][good], keys)
+            return {key.tobytes().hex() for key in columns["key"][good]}
 
     def failed(self, keys: Iterable[str] | None = None) -> list[dict[str, Any]]:
         """Return the newest failed line of each key that has no finished line."""
-        failed = list(newest(self.lines("cells", keys, "failed")))
+        failed = list(newest_lines(self.lines("cells", keys, "failed")))
         done = self.done(line.key for line in failed) if failed else ()
-        return [as_row(*line.fields) for line in failed if line.key not in done]
+        return [as_row(line) for line in failed if line.key not in done]
 
     def cells(
         self,
@@ -201,27 +206,37 @@ class Store:
         """Return the newest finished line of each key (all keys when None), one row each.
 
         columns: names of columns, when None NAMES and whatever else the lines hold; also those of EXTRA. A
-        few columns of many cells take a small part of the time and memory of all. where: the values to keep,
-        by column, of those that cells share, such as "algo" and "data".
+        few columns of many cells take a small part of the time and memory of all, unless one of them is a
+        list or not among NAMES and EXTRA. where: the values to keep, by column, of those that cells share,
+        such as "algo" and "data".
         ``params``, ``pool_spec`` and the lists in a row may be the same objects as in other rows: do not
         change them in place.
         """
-        with self._noting() as broken, no_collection():
-            folder, select = self.path / "cells", Select(None if keys is None else Keys(keys), "ok", where)
-            if columns is None:
-                return _all_columns(read_lines(folder, "cells", select, broken))
-            frame, now = Frame(columns), content(folder, broken)
-            for segment in now.segments:
-                frame.add_segment(segment, select)
-            frame.add_lines(read_files(folder, "cells", now, select, broken))
-            table = frame.table()
-            for segment in now.segments:  # the last columns are read only now
-                broken += segment.broken
-            return table
+        keys, names = None if keys is None else set(keys), list(dict.fromkeys(columns or ()))
+        with no_collection():
+            if columns is None or not set(names) <= set(KEPT):
+                lines = self.lines("cells", keys, "ok")
+                table = whole_table(
+                    line
+                    for line in lines
+                    if all(line.shared.get(name) in values for name, values in where.items())
+                )
+                if columns is None:
+                    return table
+                table = with_extra(table)
+                return table.assign(**dict.fromkeys(set(names) - set(table)))[names]
+            with self._reading("cells") as reading:
+                made = reading.columns([*names, *where], keys)
+                good = has(made["status"], ["ok"])
+                for name, values in where.items():
+                    good &= has(made[name], values)
+                if keys is not None:
+                    good[good] = among(made["key"][good], keys)
+                return table_of(made, newest(made, np.flatnonzero(good)), names)
 
     def curves(self, keys: Iterable[str] | None = None) -> dict[str, dict[str, Any]]:
         """Return the newest curve of each key that has one."""
-        return {line.key: line.curve for line in newest(self.lines("curves", keys))}
+        return {line.key: line.own["curve"] for line in newest_lines(self.lines("curves", keys))}
 
     def lines(
         self, folder: str, keys: Iterable[str] | None = None, status: str | None = None
@@ -231,49 +246,30 @@ class Store:
         status: "ok" or "failed", of the cells; None for both. Raises OmklError when the store cannot be read.
         Warns of each broken line once.
         """
-        select = Select(None if keys is None else Keys(keys), status)
-        with self._noting() as broken:
-            yield from read_lines(self.path / folder, folder, select, broken)
+        with self._reading(folder) as reading:
+            yield from reading.lines(None if keys is None else set(keys), status)
 
     @contextlib.contextmanager
-    def _noting(self) -> Iterator[list[Broken]]:
-        """Turn an OSError into an OmklError, and warn once of each place that is added to the list."""
-        broken: list[Broken] = []
+    def _reading(self, folder: str) -> Iterator[Reading]:
+        """Read once; turn an OSError into an OmklError, and warn once of each line that cannot be read."""
         try:
-            yield broken
+            reading = Reading(self.path, folder)
+            yield reading
         except OSError as error:
             raise path_error(f"read the store {self.path}", error) from error
-        new = [place for place in broken if place not in self._reported]
+        new = [place for place in dict.fromkeys(reading.broken) if place not in self._reported]
         if new:
             self._reported.update(new)
-            warnings.warn(f"unreadable lines of the store skipped: {listed(new)}", StoreWarning, stacklevel=4)
+            more = f" and {len(new) - 3} more" if len(new) > 3 else ""
+            text = f"unreadable lines of the store skipped: {', '.join(new[:3])}{more}"
+            warnings.warn(text, StoreWarning, stacklevel=4)
 
     def files(self, folder: str) -> list[Path]:
         """Return the line files of "cells" or "curves", by name."""
-        return named(self.path / folder, LINES)
+        return line_files(self.path / folder)
 
 
-def _all_columns(lines: Iterator[Line]) -> "pd.DataFrame":
-    """Return the newest of finished lines as a table with all columns."""
-    import pandas as pd
-
-    columns = Columns()
-    latest: dict[str, tuple[tuple, int]] = {}  # rank and place of each key
-    while some := list(islice(lines, BATCH)):
-        for place, line in enumerate(some, len(columns["key"])):
-            if line.key not in latest or line.rank >= latest[line.key][0]:
-                latest[line.key] = line.rank, place
-        columns.add([line.fields for line in some])
-    if len(latest) < len(columns["key"]):
-        for name, values in columns.items():
-            columns[name] = [values[place] for _, place in latest.values()]
-    # pandas need not look for types where there are only objects
-    objects = {name: pd.Series(columns[name], dtype=object, copy=False) for name in OBJECTS}
-    names = [*NAMES, *sorted(columns.keys() - set(NAMES))]
-    return pd.DataFrame(columns | objects, columns=names, copy=False)
-
-
-def newest(lines: Iterable[Line]) -> Iterable[Line]:
+def newest_lines(lines: Iterable[Line]) -> Iterable[Line]:
     """Return the newest line of each key."""
     latest: dict[str, Line] = {}
     for line in lines:
@@ -296,14 +292,3 @@ def remove_ownerless(store: Path) -> None:
     for folder in FOLDERS:
         for path in (store / folder).glob(PARTS):
             remove_unused(path)
-
-
-def listed(broken: list[Broken]) -> str:
-    """Return which lines are not read, the first three by file and number, and what to do about them."""
-    more = f" and {len(broken) - 3} more" if len(broken) > 3 else ""
-    unsealed = sum(line.unsealed for line in broken)
-    seal = f"; {unsealed} without a seal, see `omkl results reseal`" if unsealed else ""
-    if any(line.path.suffix == SUFFIX for line in broken):
-        seal += "; replace the segment by an intact copy, or remove its damaged part with "
-        seal += "`omkl results prune --torn --yes` and run its cells again"
-    return ", ".join(map(str, broken[:3])) + more + seal

@@ -104,7 +104,7 @@ def test_a_sweep_runs_without_fcntl_resource_and_proc(tmp_path, bare, capsys):
     store, cells = f"store={tmp_path / 'serial'}", tmp_path / "serial" / "cells"
     again = b"".join(path.read_bytes() for path in cells.iterdir())
     (cells / "again.jsonl").write_bytes(again)
-    upkeep = [["merge", str(tmp_path / "workers"), store], ["prune", "--yes", store], ["reseal", store]]
+    upkeep = [["merge", str(tmp_path / "workers"), store], ["prune", "--yes", store]]
     code = (
         f"from omkl.cli import main; raise SystemExit(any(main(['results', *words]) for words in {upkeep}))"
     )

@@ -12,7 +12,7 @@ from omkl.reports.expected import Expected
 from omkl.reports.report import report
 from omkl.reports.rows import rows_of
 from omkl.reports.view import View
-from omkl.store.frames import hits_of
+from omkl.store.columns import hits_of
 from omkl.store.lines import encode_cell
 
 DD, SS = setting("omkc_dd"), setting("omkc_ss")

@@ -12,7 +12,7 @@ from omkl.reports.report import report, sweep_report
 from omkl.reports.rows import Row, by_count
 from omkl.reports.view import View
 from omkl.reports.winner import winners
-from omkl.store.frames import with_extra
+from omkl.store.columns import with_extra
 
 DD, SS = setting("omkc_dd"), setting("omkc_ss")
 EXPECTED = expected((DD, SS), ("wdbc",), 3)

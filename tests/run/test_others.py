@@ -110,7 +110,7 @@ def test_workers_look_for_themselves(plan, monkeypatch):
         done = Store(plan.store.with_name("alone")).lines("cells")
         monkeypatch.setattr(Store, "done", lambda self, keys: set())  # as if they were finished since
         for one in list(done)[:20]:
-            own, shared = one.fields
+            own, shared = one.own, one.shared
             provenance = {**shared["provenance"], "time": own["time"], "load": own["load"]}
             other.append({**own, **shared, "provenance": provenance})
         outcome = runner.run_plan(replace(plan, exec={"name": "loky", "jobs": 2}), jobs=2)

@@ -87,3 +87,22 @@ def test_killed_at_random_moments_and_run_again_it_prints_the_same_table(tmp_pat
     for store in killed["stores"]:
         assert tables(replace(this_plan, store=Path(store))) == (0, undisturbed)
     print(killed)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="forks")
+def test_readers_writers_and_prunes_killed_at_random_moments_lose_nothing_and_read_no_wrong_row(tmp_path):
+    script = TESTS / "support" / "kill_readers.py"
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, (ROOT, TESTS)))}
+    done = subprocess.run(
+        [sys.executable, str(script), str(tmp_path), str(10 * KILLS), str(SEED)],
+        capture_output=True,
+        text=True,
+        env={**environment, "OMKL_CACHE": str(tmp_path / "cache")},
+    )
+    assert done.returncode == 0, done.stderr
+    assert "Traceback" not in done.stderr
+    killed = json.loads(done.stdout)
+    assert sum(killed["kills"].values()) >= 10 * KILLS
+    assert killed["checks"]
+    assert list((tmp_path / "cache" / "stores").glob("*.npz"))
+    print(killed)

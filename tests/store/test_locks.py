@@ -1,6 +1,5 @@
-"""One lock for the whole store: two prunes, merges or reseals at once destroy nothing."""
+"""One lock for the whole store: two prunes or merges at once destroy nothing."""
 
-import importlib.util
 import os
 import random
 import signal
@@ -15,8 +14,6 @@ from support.results_lines import line, read_quietly
 from omkl.errors import OmklError
 from omkl.files import hold, locked
 from omkl.store import rewrite
-from omkl.store.compact import compact
-from omkl.store.resealing import reseal
 from omkl.store.store import Store
 
 DAYS = [f"2026-01-0{day}T00:00:00.000000+00:00" for day in (1, 2, 3)]
@@ -44,8 +41,6 @@ def assert_whole(store: Store, cells: int = 120) -> None:
 STOPS = """
 import sys
 from omkl.store import rewrite
-from omkl.store.compact import compact
-from omkl.store.resealing import reseal
 from omkl.cli import main
 real, answers = rewrite.rewrite_file, []
 def rewrites(*args):
@@ -59,11 +54,11 @@ sys.exit(main(sys.argv[1:]))
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("second", ["prune", "merge", "reseal"])
+@pytest.mark.parametrize("second", ["prune", "merge"])
 def test_a_second_one_waits_until_the_first_has_renamed(tmp_path, second):
     store = fill(tmp_path / "s")
     fill(tmp_path / "other", 10)
-    given = {"prune": ["--yes"], "merge": [str(tmp_path / "other")], "reseal": []}[second]
+    given = {"prune": ["--yes"], "merge": [str(tmp_path / "other")]}[second]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
     where = f"store={store.path}"
@@ -163,7 +158,7 @@ def left_in(store):
     return [*(store / "locks").glob("*.jsonl.lock"), *(path for path in store.glob("*/.*.part"))]
 
 
-@pytest.mark.parametrize("command", ["run", "merge", "prune", "compact", "reseal"])
+@pytest.mark.parametrize("command", ["run", "merge", "prune"])
 def test_what_killed_writers_and_merges_left_is_removed_by_the_next_command(tmp_path, command, monkeypatch):
     store, other = tmp_path / "s", fill(tmp_path / "other", 3)
     killed(lambda: Store(store).append(line(1)))
@@ -191,32 +186,21 @@ def test_what_killed_writers_and_merges_left_is_removed_by_the_next_command(tmp_
         if command == "prune":
             _, busy = rewrite.prune(Store(store), old=False, torn=False, really=True)
             assert busy == []
-        if command == "compact":
-            pytest.importorskip("pyarrow")
-            assert len(compact(Store(store)).busy) == 2
-        if command == "reseal":
-            reseal(Store(store))
         assert len(left_in(store)) == 1
         living.append(line(3))
     assert {1, 2, 3} <= set(read_quietly(Store(store))["rep"])
 
 
-def test_a_full_disk_under_compact_or_merge_advises_no_other_folder(tmp_path, monkeypatch):
+def test_a_full_disk_under_merge_advises_no_other_folder(tmp_path, monkeypatch):
     store, other = fill(tmp_path / "s", 3), fill(tmp_path / "other", 4)
 
     def full(folder, start):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("omkl.files._new_part", full)
-    works = [lambda: rewrite.merge(store, [other.path])]
-    if importlib.util.find_spec("pyarrow"):
-        works.append(lambda: compact(store))
-    for work in works:
-        with pytest.raises(
-            OmklError, match=r"No space left on device\. Nothing is lost\. Make room"
-        ) as error:
-            work()
-        assert "store=" not in str(error.value)
+    with pytest.raises(OmklError, match=r"No space left on device\. Nothing is lost\. Make room") as error:
+        rewrite.merge(store, [other.path])
+    assert "store=" not in str(error.value)
     assert_whole(store, 3)
 
 

@@ -1,4 +1,4 @@
-"""The store believes no line that lost its seal, is filed under another key, or says what cannot be."""
+"""The store believes no line that was edited, is filed under another key, or says what cannot be."""
 
 import json
 import os
@@ -36,7 +36,8 @@ def forged_curve(key: str, curve) -> bytes:
     )
 
 
-def unsealed(text: bytes) -> bytes:
+def without(text: bytes) -> bytes:
+    """A line without its checksum."""
     return json.dumps({k: v for k, v in json.loads(text).items() if k != "crc32"}).encode() + b"\n"
 
 
@@ -119,12 +120,25 @@ def test_a_line_filed_under_another_key_is_not_read(tmp_path):
     assert store.done([line(n)["key"] for n in (1, 2, 3)]) == {line(3)["key"]}
 
 
-def test_a_line_without_its_seal_is_not_read_whatever_it_says(tmp_path):
-    edited = line(1, mistakes=1)
-    store = store_of(tmp_path, unsealed(sealed(edited)), sealed(line(2)))
-    with pytest.warns(StoreWarning, match=r"a\.jsonl:1; 1 without a seal, see `omkl results reseal`$"):
-        assert store.cells()["rep"].tolist() == [2]
-    assert store.done([edited["key"]]) == set()
+def test_a_line_of_omkl_0_1_has_no_checksum_and_is_read_if_it_is_sound(tmp_path):
+    texts = [
+        without(sealed(line(1))),
+        json.dumps(line(2)).encode() + b"\n",
+        without(sealed(line(3, "failed"))),
+    ]
+    moved = without(sealed(line(4), key=line(5)["key"]))
+    wrong = without(sealed(line(6) | {"mistakes": 101}))
+    edited = sealed(line(7)).replace(b'"mistakes":30', b'"mistakes":20')
+    store = store_of(tmp_path, *texts, moved, wrong, edited, sealed(line(8)), b'{"key":"00')
+    curves = [without(forged_curve(line(1)["key"], curve)) for curve in (GOOD, GOOD | {"t": [2, 1]})]
+    store_of(tmp_path, *curves, folder="curves")
+    with pytest.warns(StoreWarning, match=r"a\.jsonl:4, .*a\.jsonl:5, .*a\.jsonl:6 and 1 more$"):
+        cells = store.cells()
+    assert sorted(cells["rep"]) == [1, 2, 8]
+    assert cells["provenance"].tolist() == [line(n)["provenance"] for n in (1, 2, 8)]
+    assert [failed["rep"] for failed in store.failed()] == [3]
+    with pytest.warns(StoreWarning, match=r"a\.jsonl:2$"):
+        assert Store(tmp_path).curves() == {line(1)["key"]: GOOD}
 
 
 CURVES = [
@@ -208,8 +222,6 @@ def test_fifos_devices_and_folders_in_a_store_never_block(tmp_path, capsys):
     ]
     assert sorted(path.name for path in store.files("cells")) == ["a.jsonl", "d.jsonl"]  # a folder stays
     assert stat.S_ISCHR(os.stat(os.devnull).st_mode)
-    assert main(["results", "reseal", f"store={tmp_path}"]) == 0
-    assert "0 lines of cells and 0 curves sealed" in capsys.readouterr().out
 
 
 # -------------------------------------------------------------------- submissions
@@ -245,42 +257,6 @@ def test_a_submission_that_cannot_be_read_is_skipped_with_a_warning(tmp_path, mo
             assert slurm.look(tmp_path)[0] == {}
         with pytest.warns(StoreWarning, match=r"0\.json"):
             assert slurm.died_at(tmp_path, set()) == {}
-
-
-# -------------------------------------------------------------------- reseal
-
-
-def test_reseal_seals_what_is_sound_in_an_old_store_and_says_how_many(tmp_path, capsys):
-    texts = [
-        unsealed(sealed(line(1))),
-        json.dumps(line(2)).encode() + b"\n",
-        unsealed(sealed(line(3, "failed"))),
-    ]
-    moved = unsealed(sealed(line(4), key=line(5)["key"]))
-    wrong = unsealed(sealed(line(6) | {"mistakes": 101}))
-    edited = sealed(line(7)).replace(b'"mistakes":30', b'"mistakes":20')
-    store = store_of(tmp_path, *texts, moved, wrong, edited, sealed(line(8)), b'{"key":"00')
-    curves = [unsealed(forged_curve(line(n)["key"], GOOD)) for n in (1, 2, 8, 9)]  # of 9 there is no cell
-    curves.append(unsealed(forged_curve(line(2)["key"], GOOD | {"mistakes": [20, 29]})))
-    store_of(tmp_path, *curves, folder="curves")
-    with pytest.warns(StoreWarning, match="5 without a seal"):
-        assert store.cells()["rep"].tolist() == [8]
-    assert main(["results", "reseal", f"store={tmp_path}"]) == 0
-    out, err = capsys.readouterr()
-    assert out == f"{tmp_path}: 3 lines of cells and 3 curves sealed\n"
-    assert "key or figures do not agree in" in err
-    assert "4 without a seal" in err  # cells 4 and 6, curves 4 and 5
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", StoreWarning)
-        cells = Store(tmp_path).cells()
-        assert sorted(cells["rep"]) == [1, 2, 8]
-        assert [failed["rep"] for failed in Store(tmp_path).failed()] == [3]
-        assert Store(tmp_path).curves().keys() == {line(n)["key"] for n in (1, 2, 8)}
-    assert cells["provenance"].tolist()[0] == line(1)["provenance"]
-    assert main(["results", "reseal", f"store={tmp_path}"]) == 0
-    assert "0 lines of cells and 0 curves" in capsys.readouterr().out
-    assert main(["results", "prune", f"store={tmp_path}", "--torn", "--yes"]) == 0
-    assert sorted(read_quietly(Store(tmp_path))["rep"]) == [1, 2, 8]
 
 
 def test_real_cells_of_every_task_have_the_key_of_their_fields(tmp_path):

@@ -1,7 +1,7 @@
 """What a line of a store must say to be accepted. Every reader and the writer ask here.
 
-The checksum (CRC) of a line shows that it was torn or edited, but not that it was written wrong or sealed
-again. So a cell's key must be the key of its own fields, and each field must have its type and range.
+The checksum (CRC) of a line shows that it was torn or edited, but not that it was written wrong or
+forged. So a cell's key must be the key of its own fields, and each field must have its type and range.
 The values come from JSON without NaN and infinity.
 """
 
@@ -111,7 +111,7 @@ def _has_figures(own: dict[str, Any], T: int) -> bool:
     mse: Any = own.get("mse")
     if type(sizes) is not list:
         return False
-    counts = [*(own[name] for name in _ALWAYS), *(own.get(name, 0) for name in _SOME), *sizes]
+    counts = [own[name] for name in _ALWAYS] + [own.get(name, 0) for name in _SOME] + sizes
     if mistakes is None:
         good = rate is None and type(mse) in _NUMBERS and 0 <= mse < math.inf
     else:

@@ -1,4 +1,4 @@
-"""Stores to be compacted, and what their readers say of them."""
+"""Stores of cells of many kinds, and what their readers say of them."""
 
 import warnings
 from collections import Counter
@@ -7,21 +7,22 @@ from pathlib import Path
 import pandas as pd
 
 from omkl.store import rewrite
+from omkl.store.columns import EXTRA
 from omkl.store.fields import NAMES
-from omkl.store.segments import EXTRA
 from omkl.store.store import Store, StoreWarning
 from support.results_lines import cell_files, line
 
 DAYS = [f"2026-01-0{day}T00:00:00.000000+00:00" for day in range(1, 6)]
 MANY = {"classes": 40, "true": [0, 3, 3], "predicted": [0, 3, -1], "counts": [70, 20, 10]}
-SOME = [name for name in (*NAMES, *EXTRA) if name not in ("weights", "n_sv_per_kernel", "provenance")]
+LISTS = ("weights", "n_sv_per_kernel", "provenance", "confusion")
+SOME = [name for name in (*NAMES, *EXTRA) if name not in LISTS]  # what a copy holds
 
 
 def fill(path: Path, numbers=range(8), day: int = 0) -> Store:
     """A store with one more file: cells of many kinds, some with a curve, and a torn line."""
     changes = (
         {},
-        {"seconds": 1, "rep": 2**63},  # not a float as the others, and not of 64 bits
+        {"seconds": 1, "rep": 2**60},  # not a float as the others, and not exact as one
         {"weights": None, "skill": [1, 0.5], "nlpd": 0.25, "confusion": [[60, 10], [20, 10]]},
         {"weights": [-3, 0.5], "task": "regression", "mistakes": None, "mistake_rate": None, "mse": 0.1},
         {"params": {"beta": 1.0, "kind": "ä"}, "pool": None, "pool_spec": None, "data": "other"},
@@ -41,6 +42,13 @@ def fill(path: Path, numbers=range(8), day: int = 0) -> Store:
     return Store(path)
 
 
+def quietly(function, *args, **more):
+    """Call a function without warnings about lines that cannot be read."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", StoreWarning)
+        return function(*args, **more)
+
+
 def raw(store: Store) -> Counter[bytes]:
     """All lines of a store, as they are in its files."""
     with warnings.catch_warnings():
@@ -55,7 +63,7 @@ def view(store: Store) -> list:
         frames = [
             store.cells(),
             store.cells(columns=SOME),
-            store.cells(columns=[*SOME, "skill"]),
+            store.cells(columns=[*SOME, "confusion", "skill"]),
             store.cells(columns=["key", "weights"], where={"data": ["other"], "algo": ["omkc_dd", "x"]}),
         ]
         frames += [store.cells(sorted(frames[0]["key"])[:3], columns) for columns in (None, SOME)]
@@ -74,7 +82,3 @@ def assert_same(one: list, other: list) -> None:
     for a, b in zip(one, other, strict=True):
         pd.testing.assert_frame_equal(a, b) if isinstance(a, pd.DataFrame) else None
         assert isinstance(a, pd.DataFrame) or a == b
-
-
-def segments(store: Store, folder: str = "cells") -> list[Path]:
-    return sorted((store.path / folder).glob("*.parquet"))
