@@ -173,7 +173,7 @@ def done(folder: Path) -> dict[str, Any]:
 
 def table(folder: Path) -> dict[str, Any]:
     """Make the table of all cells, a row per setting and data set."""
-    from omkl.reports.expected import Expected
+    from omkl.reports.rows import Expected
     from omkl.reports.summary import READ, summary_of
     from omkl.store import Store
 

@@ -13,7 +13,7 @@ from omkl.cli.dry_run import dry_run
 from omkl.cli.messages import FAILED, OK, emit, end, say, say_failed, say_written
 from omkl.errors import UserError
 from omkl.reports import plain_table
-from omkl.reports.look import Look, chosen
+from omkl.reports.figure_style import FigureStyle, chosen
 
 if TYPE_CHECKING:
     from omkl.config import Plan
@@ -37,8 +37,8 @@ def sweep(args: Namespace, words: list[str]) -> int:
 
 def _run_and_report(args: Namespace, words: list[str], sweep: bool) -> int:
     from omkl.config import plan as make_plan
-    from omkl.reports.expected import Expected
     from omkl.reports.report import report, sweep_report
+    from omkl.reports.rows import Expected
 
     plan = make_plan(words, sweep=sweep)
     if sweep and not plan.has_choice:
@@ -83,17 +83,16 @@ def figure(args: Namespace, words: list[str]) -> int:
             option = option.replace("_", "-")
             raise UserError(f"--{option} is for a paper's figure; figure {args.kind} takes KEY=VALUE words")
     from omkl.config import plan as make_plan
-    from omkl.reports.confusion_figure import confusion_figure
-    from omkl.reports.curves import ERROR, curve_figure
-    from omkl.reports.expected import Expected
+    from omkl.reports import charts, drawing
     from omkl.reports.measures import measure_named
     from omkl.reports.report import sweep_report
+    from omkl.reports.rows import Expected
     from omkl.reports.summary import READ
     from omkl.run.cells import expand
     from omkl.run.runner import table_of
     from omkl.store.store import Store
 
-    names: tuple[str, ...] = (ERROR, "n_sv_sum")
+    names: tuple[str, ...] = charts.PAIR
     if args.kind == "curve" and (given := [word for word in words if word.startswith("measure=")]):
         names = (given[-1].partition("=")[2],)
         measure_named(names[0])
@@ -116,9 +115,10 @@ def figure(args: Namespace, words: list[str]) -> int:
     about, out = Expected.of(plan, command=args.line), args.out or _figures(plan)
     with chosen(_look(args)):
         if args.kind == "curve":
-            say_written(curve_figure(cells, store.curves(keys), out, names, expected=about))
+            drawn = charts.learning_curves(cells, store.curves(keys), about, names=names)
+            say_written(drawing.save(drawn, out))
         elif args.kind == "confusion":
-            say_written(confusion_figure(cells, out, expected=about))
+            say_written(drawing.save(charts.confusion(cells, about), out))
         else:
             say_written(sweep_report(cells, about, out=out)[1])
     return OK
@@ -230,8 +230,8 @@ def _view(args: Namespace) -> "View":
 def _check_columns(plan: "Plan", args: Namespace, sweep: bool) -> None:
     """Refuse unknown columns before any work."""
     if args.columns:
-        from omkl.reports.expected import Expected
         from omkl.reports.report import check_view
+        from omkl.reports.rows import Expected
         from omkl.store.store import Store
 
         none = Store(plan.store).cells(keys=())
@@ -267,9 +267,9 @@ def _submitted(plan: "Plan", args: Namespace) -> bool:
     return True
 
 
-def _look(args: Namespace) -> Look:
+def _look(args: Namespace) -> FigureStyle:
     """Return the look of a figure that the options choose."""
-    return Look(args.style, args.width, not args.no_title)
+    return FigureStyle(args.style, args.width, not args.no_title)
 
 
 def _figures(plan: "Plan") -> str:

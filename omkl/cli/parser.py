@@ -20,7 +20,7 @@ from omkl.cli import (
 )
 from omkl.errors import UserError, suggest
 from omkl.paths import conf_folder, extension, in_path, out_path
-from omkl.reports.look import STYLES, UNITS, inches
+from omkl.reports.figure_style import STYLES, UNITS, inches
 from omkl.reports.plain_table import FORMATS
 
 SORTS = ("mistakes", "seconds", "sv")

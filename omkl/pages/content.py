@@ -1,10 +1,11 @@
 """What a page holds: sections of texts, tables and figures, as plain data."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from omkl.reports.display import Column, Spread
+from omkl.reports.figures import Figure
 
 About = Sequence[tuple[str, str]]  # (name, text) pairs; a command has the name COMMAND
 COMMAND = "command"
@@ -41,29 +42,6 @@ class Table:
     terms: Sequence[tuple[str, str]] = ()
     notes: Sequence[str] = ()
     below: Sequence[str] = ()
-    command: str = ""
-
-
-@dataclass(frozen=True)
-class Panel:
-    """What a figure shows of one data set: several views, as figures.py makes them."""
-
-    name: str
-    views: Sequence[dict[str, Any]]
-
-
-@dataclass(frozen=True)
-class Figure:
-    """An interactive figure: panels to choose from.
-
-    name: of the files that it is saved to    lines: colour, dash and symbol of each line, by name, in order
-    command: that draws it for print
-    """
-
-    name: str
-    panels: Sequence[Panel]
-    lines: dict[str, dict[str, Any]] = field(default_factory=dict)
-    caption: str = ""
     command: str = ""
 
 

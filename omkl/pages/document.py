@@ -8,7 +8,6 @@ import base64
 import gzip
 import hashlib
 import json
-from dataclasses import asdict
 from functools import cache
 from importlib import resources
 from pathlib import Path
@@ -18,8 +17,10 @@ from xml.etree import ElementTree
 from omkl import __version__
 from omkl.errors import UserError
 from omkl.files import write_text
-from omkl.pages.content import Figure, Page, Progress, Section, Table
+from omkl.pages.content import Page, Progress, Section, Table
+from omkl.pages.page_figures import as_json
 from omkl.reports.display import MISSING, Column, Spread
+from omkl.reports.figures import Figure
 
 Element = ElementTree.Element
 SCRIPTS = ("tables.js", "views.js", "figures.js", "page.js")
@@ -183,14 +184,14 @@ def _section(place: int, section: Section, tables: dict[str, Any], figures: dict
             tables[which]["about"] = [list(line.about) for line in part.lines]
             parts.append(_table(which, part))
         else:
-            figures[which] = asdict(part) | {"title": section.title}
-            parts.append(_figure(which, part, section.title))
+            figures[which] = as_json(part) | {"title": section.title}
+            parts.append(_figure(which, part, figures[which]))
     return _el("section", {"id": f"s{place}"}, _el("h2", {}, section.title), *parts)
 
 
-def _figure(which: str, figure: Figure, title: str) -> Element:
-    plot = _el("div", {"class": "plot", "tabindex": "0", "role": "img", "aria-label": title})
-    caption = _el("figcaption", {}, figure.caption)
+def _figure(which: str, figure: Figure, data: dict[str, Any]) -> Element:
+    plot = _el("div", {"class": "plot", "tabindex": "0", "role": "img", "aria-label": data["title"]})
+    caption = _el("figcaption", {}, data["caption"])
     hint = _el("noscript", {}, "The figures need JavaScript.")
     tools = _el("div", {"class": "tools"})
     legend, spoken = _el("div", {"class": "legend"}), _el("p", {"class": "spoken", "aria-live": "polite"})

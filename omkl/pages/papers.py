@@ -5,19 +5,20 @@ from typing import TYPE_CHECKING
 
 from omkl.data.data_files import data_name
 from omkl.errors import UserError
-from omkl.pages import page_figures, page_tables
-from omkl.pages.content import Figure, Page, Section, Table
-from omkl.pages.runs import origin_sections
+from omkl.pages import page_tables
+from omkl.pages.content import Page, Section, Table
+from omkl.pages.runs import CURVES, origin_sections, page_curves
 from omkl.papers.best import all_warnings, best_layout, with_costs
 from omkl.papers.claims import checked
 from omkl.papers.compare import Compared, compare
 from omkl.papers.paper import Item, Paper
-from omkl.papers.paper_figures import costs, ranked, selected, spa_table, swept
+from omkl.papers.paper_figures import described, selected, times
 from omkl.papers.paper_tables import keep_best, sizes, times_layout
 from omkl.papers.render import agreement, csv_table, layout, ranks_texts, warnings_of
 from omkl.papers.rule_text import about_numbers
 from omkl.papers.selection import Selection, work_of
-from omkl.reports import style
+from omkl.reports import charts
+from omkl.reports.figures import Figure
 from omkl.reports.table_text import to_csv
 from omkl.run.stored import stored_plans
 from omkl.store.store import Store
@@ -92,7 +93,7 @@ class _Parts:
             except UserError as error:  # the learner that all are compared with has not finished
                 return Section(compared.title, texts=[f"Not shown: {error}."])
             own = page_tables.laid(name, laid_out, to_csv(flat, []), terms=terms, command=command)
-            return Section(compared.title, [own, page_figures.times(compared.summary, f"{name}-times")])
+            return Section(compared.title, [own, replace(times(compared), name=f"{name}-times", warnings=())])
         laid_out, terms = best_layout(compared) if best else layout(compared)
         flat = with_costs(csv_table(compared)) if best else csv_table(compared)
         below = [*([] if best else agreement(compared)), *ranks_texts(compared)]
@@ -119,23 +120,14 @@ class _Parts:
         return Section(shown.title, [replace(drawn, command=command)])
 
     def _drawn(self, shown: Compared, name: str) -> Figure | None:
-        options = shown.item.options
         if shown.item.kind == "curves":
-            return self._curves(shown, name, options["measure"])
-        if shown.item.kind == "ranks":
-            return page_figures.ranks(ranked(shown), name)
-        if shown.item.kind == "times":
-            return page_figures.times(shown.summary, name)
-        if shown.item.kind == "pareto":
-            return page_figures.pareto(costs(shown), shown.item.options["cost"], name)
-        if shown.item.kind == "spa":
-            return page_figures.sensitivity(spa_table(shown), name)
-        return page_figures.sensitivity(swept(shown), name, style.symbol(options["key"]))
+            return self._curves(shown, name, shown.item.options["measure"])
+        return described(shown, name)
 
-    def _curves(self, shown: Compared, name: str, first: str = page_figures.ERROR) -> Figure | None:
-        rows, summary = shown.rows, shown.summary
-        return page_figures.curves(
-            shown.cells, self.curves, shown.expected, rows, summary, name=name, first=first
+    def _curves(self, shown: Compared, name: str, first: str = charts.ERROR) -> Figure | None:
+        rows, names = shown.rows, (first, *CURVES)
+        return page_curves(
+            shown.cells, self.curves, shown.expected, rows, shown.summary, name=name, names=names
         )
 
     def claims(self) -> Section:

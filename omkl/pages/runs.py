@@ -1,22 +1,24 @@
 """The page of a plan: the table of ``omkl run`` or ``omkl sweep``, its figures, data and origin."""
 
 import shlex
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
 
 from omkl.config import Plan
 from omkl.data import registry
 from omkl.data.data_files import data_name
 from omkl.errors import UserError
-from omkl.pages import page_figures, page_tables
+from omkl.pages import page_tables
 from omkl.pages.content import Page, Progress, Section, Table
-from omkl.reports import style
+from omkl.reports import charts
 from omkl.reports.display import display
-from omkl.reports.expected import Expected
+from omkl.reports.figures import Figure, file_stem
 from omkl.reports.measures import BY_TASK
 from omkl.reports.notes import AGAIN, heading, legend, notes
 from omkl.reports.ranks import average_ranks
 from omkl.reports.report import TITLES, best_settings, csv_table, swept_names
-from omkl.reports.rows import Row, rows_of
+from omkl.reports.rows import Expected, Row, line_names, rows_of
 from omkl.reports.summary import summary_of_rows
 from omkl.reports.table_text import to_csv
 from omkl.run.stored import stored_plans
@@ -24,6 +26,9 @@ from omkl.store.store import Store
 
 if TYPE_CHECKING:
     import pandas as pd
+
+CURVES = (charts.ERROR, "windowed_pct", "mistakes", "n_sv_sum", "top_weight")
+CLASSES = range(3, 101)  # of a confusion matrix
 
 
 def run_page(plan: Plan, words: list[str], command: str, *, progress: bool = False) -> Page:
@@ -46,7 +51,7 @@ def run_page(plan: Plan, words: list[str], command: str, *, progress: bool = Fal
     title = f"{_few(learners, 'learners')} on {_few(list(map(data_name, plan.data)), 'data sets')}"
     drawn = [setting.learner for setting in plan.settings], map(data_name, plan.data)
     return Page(
-        style.file_stem("report", *drawn),
+        file_stem("report", *drawn),
         title,
         sections,
         [about],
@@ -93,18 +98,19 @@ def cells_sections(
         chosen = [rows[place] for place in best.pop("place")]
         own = _results("best", best, chosen, cells, expected, names, swept)
         sections.insert(0, Section(TITLES["best"].capitalize(), [own]))
-        if drawn := page_figures.sweep(summary):
+        if drawn := charts.sweep(summary, name="sweep"):
             sections.append(Section("Sweep", [drawn]))
     if most_curves is None or len(rows) <= most_curves:
-        keys = set(cells["key"])
-        if curves := page_figures.curves(cells, store.curves(keys), expected, rows, summary):
+        stored = store.curves(set(cells["key"]))
+        if curves := page_curves(cells, stored, expected, rows, summary):
             sections.append(Section("Learning curves", [curves]))
     else:
         warnings.append(
             f"no learning curves: there are {len(rows)} rows, and at most {most_curves} are drawn; "
             "name algo= and data= to see theirs"
         )
-    if confused := page_figures.confusion(cells, expected, rows):
+    with suppress(UserError):  # none of the cells has counts
+        confused = charts.confusion(cells, expected, rows, name="confusion", classes=CLASSES)
         sections.append(Section("Confusion matrices", [confused]))
     for task in dict.fromkeys(summary["task"]):
         part = summary[summary["task"] == task].reset_index(drop=True)
@@ -113,10 +119,30 @@ def cells_sections(
         title = f"Average ranks, {task}"
         try:
             ranked = average_ranks(part, measure=BY_TASK[task].name)
-            sections.append(Section(title, [page_figures.ranks(ranked, f"ranks-{task}")]))
+            sections.append(Section(title, [charts.ranks(ranked, name=f"ranks-{task}")]))
         except UserError as error:  # what has finished is too little for the tests
             sections.append(Section(title, texts=[f"Not drawn: {error}."]))
     return sections, warnings, heading(summary, cells)
+
+
+def page_curves(
+    cells: "pd.DataFrame",
+    stored: Mapping[str, Mapping[str, Any]],
+    expected: Expected,
+    rows: list[Row],
+    summary: "pd.DataFrame",
+    **more: Any,
+) -> Figure | None:
+    """Return the learning curves of some rows, a view per measure, and their seconds.
+
+    summary: of the same rows    more: of charts.learning_curves    None where the store holds no curve
+    """
+    seconds = summary.assign(line=line_names(rows, expected))[[bool(row.cells) for row in rows]]
+    more = {"name": "curves", "names": CURVES, **more}
+    try:
+        return charts.learning_curves(cells, stored, expected, rows, seconds=seconds, **more)
+    except UserError:
+        return None
 
 
 def _results(

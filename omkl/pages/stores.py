@@ -7,8 +7,7 @@ from omkl.config import learner_names, learner_specs
 from omkl.errors import UserError
 from omkl.pages.content import Page
 from omkl.pages.runs import cells_sections, origin_sections
-from omkl.reports.expected import Expected
-from omkl.reports.rows import rows_of
+from omkl.reports.rows import Expected, rows_of
 from omkl.reports.store_contents import chosen, failed_lines
 from omkl.store.store import Store
 

@@ -13,8 +13,7 @@ from omkl.errors import UserError, show, suggest
 from omkl.papers.paper import Item, Paper, Run, listed
 from omkl.papers.selection import Work
 from omkl.paths import extensions, published_folder
-from omkl.reports.expected import Expected
-from omkl.reports.rows import Row, identities, identity, rounds_text
+from omkl.reports.rows import Expected, Row, identities, identity, rounds_text
 from omkl.reports.summary import summary_of_rows
 
 if TYPE_CHECKING:

@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from omkl.config.settings_text import params_text, value_text
-from omkl.reports.confusions import errors_text
 from omkl.reports.measures import BY_TASK
+from omkl.reports.summary import MISSING, errors_text
 
 if TYPE_CHECKING:
     import pandas as pd
 
-MISSING = "–"
 Side = Literal["left", "right"]
 Rule = Literal["data", "yardsticks"]
 

@@ -1,13 +1,16 @@
-"""The grid of a sweep: its axes, and the rows of the summary placed on them."""
+"""The grid of a sweep: its axes, the rows of the summary placed on them, best settings at its boundary."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from omkl.config.settings_text import params_text, value_text
-from omkl.reports.measures import errors_of, learners_of
+from omkl.reports.measures import BY_TASK, learners_of
+from omkl.reports.rows import Expected
 
 if TYPE_CHECKING:
     import pandas as pd
+
+FEW = 3  # values of a grid: of fewer, each is at its boundary
 
 
 def flat(params: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
@@ -65,15 +68,54 @@ def grid_table(summary: "pd.DataFrame", axes: Iterable[str] = ()) -> "pd.DataFra
     return table
 
 
-def points(table: "pd.DataFrame", axis: str) -> "pd.DataFrame":
-    """Return a ``grid_table`` as points along one axis, for sensitivity.draw_sensitivity: task errors."""
-    errors = {f"y_{part}": errors_of(table, part) for part in ("mean", "std")}
-    return table.assign(panel=table["data"], x=table[f"at.{axis}"], **errors)
-
-
 def _covered(name: str, value: Any, axes: Iterable[str]) -> bool:
     """Whether the axes show all of a hyperparameter; a kernel's kind is never on an axis."""
     return name in axes or (
         isinstance(value, Mapping)
         and all(part == f"{name}.kind" or part in axes for part, _ in flat({name: value}))
     )
+
+
+def at_boundaries(summary: "pd.DataFrame", best: "pd.DataFrame", expected: Expected) -> list[str]:
+    """Return a remark for each swept number whose best value is the least or the largest of its grid.
+
+    best: the rows of the summary that are best (report.best_settings). There is none where the domain ends
+    there, or where a value inside the grid is as good.
+    """
+    remarks = []
+    rows = learners_of(summary[summary["reps"] > 0]).to_dict("records")
+    for row in learners_of(best).to_dict("records"):
+        if not BY_TASK[row["task"]].least:
+            continue
+        error = f"{BY_TASK[row['task']].name}_mean"
+        same = [other for other in rows if (other["data"], other["algo"]) == (row["data"], row["algo"])]
+        for axis in axes_of(summary):
+            value = dict(flat(row["params"])).get(axis)
+            errors: dict[float, float] = {}
+            for other in same:
+                if (at := dict(flat(other["params"])).get(axis)) is not None:
+                    errors[at] = min(other[error], errors.get(at, float("inf")))
+            if value is None or len(errors) < FEW or value not in (min(errors), max(errors)):
+                continue
+            inside = [own for at, own in errors.items() if min(errors) < at < max(errors)]
+            larger = value == max(errors)
+            if min(inside) > row[error] and _continues(expected, row["algo"], axis, value, larger):
+                end, others = ("largest", "larger") if larger else ("smallest", "smaller")
+                remarks.append(
+                    f"{row['label']} on {row['data']}: the best {axis}, {value_text(value)}, is the {end} of "
+                    f"its grid; try {others} values too"
+                )
+    return remarks
+
+
+def _continues(expected: Expected, learner: str, axis: str, value: Any, larger: bool) -> bool:
+    """Whether the domain of a hyperparameter has values beyond this one."""
+    known = getattr(expected.specs.get(learner), "hyperparameters", {})
+    if axis not in known:  # a part of a kernel
+        return True
+    step = 1 if isinstance(value, int) else 1e-6 * max(1.0, abs(value))
+    try:
+        known[axis].check(value + step if larger else value - step)
+    except ValueError:
+        return False
+    return True

@@ -7,13 +7,11 @@ from omkl.config import compose
 from omkl.config.settings_text import params_text
 from omkl.paths import store_folder
 from omkl.reports.captions import n_cells, repetitions_of, some
-from omkl.reports.confusions import MOST_NAMED, WORST
 from omkl.reports.display import Display, Spread
-from omkl.reports.expected import Expected
 from omkl.reports.measures import BY_TASK, least_of
 from omkl.reports.origin import doubts, made_with
-from omkl.reports.rows import rounds_text
-from omkl.reports.summary import LEAST_COMMON
+from omkl.reports.rows import Expected, rounds_text
+from omkl.reports.summary import LEAST_COMMON, MOST_NAMED, WORST
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING
 
 from omkl.errors import UserError
 from omkl.reports.display import FURTHER, everything
-from omkl.reports.edges import at_edges
-from omkl.reports.expected import Expected
-from omkl.reports.grid import axes_of
-from omkl.reports.measures import BY_TASK, errors_of, learners_of
+from omkl.reports.grid import at_boundaries, axes_of
+from omkl.reports.measures import BY_TASK, errors_of
 from omkl.reports.notes import heading, legend, notes
 from omkl.reports.plain_table import check_format
+from omkl.reports.rows import Expected
 from omkl.reports.summary import summary_of
 from omkl.reports.table_text import to_csv, to_json, write
 from omkl.reports.view import USUAL, View, word_of
@@ -44,25 +43,23 @@ def sweep_report(
 
     Text: the long table (a row per setting, a column per swept hyperparameter), then the best settings where
     several have finished; in JSON under "summary", "best", "cells"; CSV holds the long table. out: as in
-    style.save, None for no figure; there is none either when no learner has finished a cell. view: as in
-    ``report``.
+    figure_style.save, None for no figure; there is none either when no learner has finished a cell. view: as
+    in ``report``.
 
     Raises UserError for an unknown format, OmklError when the figure cannot be written.
     """
     summary = summary_of(cells, expected)
     swept, best = swept_names(summary, expected), best_settings(summary)
-    edges = at_edges(summary, best, expected)
+    remarks = at_boundaries(summary, best, expected)
     done = summary[summary["reps"] > 0]
     chosen = {"best": best} if fmt == "json" or len(best) < len(done) else {}
-    text = _text({"summary": summary, **chosen}, cells, expected, fmt, view, swept, edges)
-    own = learners_of(done)
-    if out is None or own.empty:
+    text = _text({"summary": summary, **chosen}, cells, expected, fmt, view, swept, remarks)
+    if out is None:
         return text, []
-    from omkl.reports import style
-    from omkl.reports.sweep_figure import draw_sweep
+    from omkl.reports import charts, drawing
 
-    named = ("sweep", own["algo"], own["data"])
-    return text, style.save(draw_sweep(summary), out, "Sweep", expected.command, named)
+    figure = charts.sweep(summary, command=expected.command)
+    return text, drawing.save(figure, out) if figure else []
 
 
 def check_view(cells: "pd.DataFrame", expected: Expected, fmt: str, view: View, sweep: bool) -> None:

@@ -1,15 +1,15 @@
-"""From cells to rows: which cells are repetitions of one row, the order of the rows, and their names."""
+"""From cells to rows: what a report should hold, which cells make one row, the rows' order and names."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from omkl.config.settings_text import params_text
 from omkl.data.data_files import data_name
-from omkl.reports.expected import Expected
 from omkl.tasks import for_task
 
 if TYPE_CHECKING:
@@ -17,6 +17,65 @@ if TYPE_CHECKING:
 
 Parts = list[tuple[np.ndarray, np.ndarray]]  # as of `by_count`
 _READ = ["data", "data_hash", "order", "algo", "params", "pool", "pool_spec", "task", "rounds"]
+
+
+@dataclass(frozen=True)
+class Expected:
+    """The rows that a report should have, and where they come from.
+
+    reps: repetitions of each row    settings, yardsticks: objects with ``learner``, ``params``, ``pool``
+    (omkl.config.Setting), in the order of the rows    data: names or paths of the data sets, in order
+    specs: LearnerSpec by learner name    failed: lines of failed cells
+    stale: number of cells of older revisions in the store by (learner, revision); for another source of a
+    folder's learner the revision is a text that says so
+    swept: keys given several values, such as "algo.beta"    command: as typed, for captions and metadata
+    about_data: what is to be known of the user's own files: which label is +1, how a table was scaled
+    classes: the names of each data set's classes    store: folder of the cells, for commands in notes
+
+    Everything may be left out: rows are then what the cells hold, in alphabetical order.
+    """
+
+    reps: int | None = None
+    settings: tuple = ()
+    yardsticks: tuple = ()
+    data: tuple[str, ...] = ()
+    specs: Mapping[str, Any] = field(default_factory=dict)
+    failed: tuple[Mapping[str, Any], ...] = ()
+    swept: tuple[str, ...] = ()
+    stale: Mapping[tuple[str, int | str], int] = field(default_factory=dict)
+    command: str = ""
+    about_data: tuple[str, ...] = ()
+    classes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    store: Path | None = None
+
+    @classmethod
+    def of(cls, plan: Any, failed: Any = (), command: str = "", stale: Any = None) -> "Expected":
+        """Return what is expected of an omkl.config.Plan; failed, stale: lines and counts of its Outcome."""
+        from omkl.config import learner_spec
+
+        names = dict.fromkeys(setting.learner for setting in (*plan.settings, *plan.yardsticks))
+        return cls(
+            reps=plan.reps,
+            settings=tuple(plan.settings),
+            yardsticks=tuple(plan.yardsticks),
+            data=tuple(plan.data),
+            specs={name: learner_spec(name) for name in names},
+            failed=tuple(failed),
+            swept=tuple(plan.swept),
+            command=command,
+            stale=stale or {},
+            about_data=plan.about_data,
+            classes=plan.classes,
+            store=plan.store,
+        )
+
+    def tasks(self, learner: str) -> list[str]:
+        """Return the learner's tasks, classification where no spec is known."""
+        return getattr(self.specs.get(learner), "tasks", ["classification"])
+
+    def label(self, learner: str) -> str:
+        """Return the learner's printed name, its plain name where no spec is known."""
+        return self.specs[learner].label if learner in self.specs else learner
 
 
 @dataclass

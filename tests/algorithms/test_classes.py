@@ -14,8 +14,7 @@ from omkl.config import learner_names, learner_spec, learner_specs, plan, pool, 
 from omkl.engine.classes import strongest_rival
 from omkl.errors import OmklError, UserError
 from omkl.learner import Learner, run_pass
-from omkl.reports.expected import Expected
-from omkl.reports.rows import rows_of
+from omkl.reports.rows import Expected, rows_of
 from omkl.run.cells import expand
 from omkl.store.keys import cell_key
 from omkl.tasks import by_task

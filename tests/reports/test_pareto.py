@@ -3,9 +3,10 @@
 import numpy as np
 import pandas as pd
 import pytest
+from support.drawn import draw_pareto
 
 from omkl.errors import UserError
-from omkl.reports.pareto import costs_of, draw_pareto, front
+from omkl.reports.charts import costs_of, front
 
 
 def test_the_front_is_what_no_other_beats_in_both():

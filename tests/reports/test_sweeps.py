@@ -6,6 +6,7 @@ import io
 import numpy as np
 import pytest
 from matplotlib.figure import Figure
+from support.drawn import draw_sweep
 from support.reports_cells import (
     COSINE,
     PAPER,
@@ -22,11 +23,10 @@ from support.reports_cells import (
     study,
 )
 
-from omkl.reports.figure_lines import is_log_spaced
+from omkl.reports.charts import is_log_spaced, matrix
 from omkl.reports.grid import axes_of, grid_table
 from omkl.reports.report import best_settings, sweep_report
 from omkl.reports.summary import summary_of
-from omkl.reports.sweep_figure import draw_sweep, matrix
 
 DD, SS, U = setting("omkc_dd"), setting("omkc_ss"), setting("omkc_u")
 DATA = {"wdbc": 300, "sonar": 200}
@@ -137,7 +137,7 @@ def test_heat_map_values_are_in_their_places():
     cells = frame(*[cell(which, 0, count) for which, count in zip(grid, counts.values(), strict=False)])
     table = summary_of(cells, expected(tuple(grid[:5]), reps=1, yardsticks=()))
     axes = axes_of(table)
-    values, rows, columns = matrix(grid_table(table, axes), axes)
+    values, rows, columns = matrix(grid_table(table, axes), axes, "mistake_pct_mean")
     assert (rows, columns) == (["0.01", "0.1"], ["0.3", "0.5", "0.8"])
     for place, count in counts.items():
         assert values[place] == pytest.approx(count / 10)

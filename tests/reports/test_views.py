@@ -10,8 +10,8 @@ from omkl.reports import plain_table
 from omkl.reports.fitting import WIDTH
 from omkl.reports.report import report, sweep_report
 from omkl.reports.rows import Row, by_count
+from omkl.reports.summary import top_kernels
 from omkl.reports.view import View
-from omkl.reports.winner import winners
 from omkl.store.frames import with_extra
 
 DD, SS = setting("omkc_dd"), setting("omkc_ss")
@@ -75,7 +75,7 @@ def test_memory_is_a_column_on_request():
 
 def winner(cells: list[dict]) -> str:
     row = Row("d", "o", "x", {}, None, False, cells=list(range(len(cells))))
-    return winners(by_count([row]), 1, with_extra(pd.DataFrame(cells)))[0]
+    return top_kernels(by_count([row]), 1, with_extra(pd.DataFrame(cells)))[0]
 
 
 def test_the_winner_is_the_kernel_of_the_largest_weight():

@@ -16,7 +16,7 @@ from support.segment_stores import MANY, SOME, assert_same, fill, raw, segments,
 
 from omkl.cli import main
 from omkl.errors import UserError
-from omkl.reports.expected import Expected
+from omkl.reports.rows import Expected
 from omkl.reports.summary import READ, summary_of
 from omkl.store import compact as compaction
 from omkl.store import rewrite

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from omkl.reports.expected import Expected
+from omkl.reports.rows import Expected
 from omkl.reports.summary import summary_of
 from omkl.store.fields import NAMES
 

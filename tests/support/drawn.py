@@ -1,0 +1,42 @@
+"""Figures of tables, described and drawn in one step, for tests of what is drawn."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from omkl.reports import charts
+from omkl.reports.drawing import draw, save
+
+
+def draw_curves(table: Any, names: tuple[str, ...] = charts.PAIR, **more: Any) -> Any:
+    """The curves of one table, which holds all of the measures."""
+    return draw(charts.curves(dict.fromkeys(names, table), **more))
+
+
+def curve_figure(
+    cells: Any, curves: Mapping, out: Any, names: tuple[str, ...] = charts.PAIR, **more: Any
+) -> Any:
+    """The files of learning curves."""
+    expected = more.pop("expected", None) or charts.Expected()
+    return save(charts.learning_curves(cells, curves, expected, names=names, **more), out)
+
+
+def draw_sensitivity(*args: Any, **more: Any) -> Any:
+    return draw(charts.sensitivity(*args, **more))
+
+
+def draw_sweep(summary: Any) -> Any:
+    figure = charts.sweep(summary)
+    assert figure is not None
+    return draw(figure)
+
+
+def draw_times(table: Any, **more: Any) -> Any:
+    return draw(charts.times(table, **more))
+
+
+def draw_pareto(*args: Any, **more: Any) -> Any:
+    return draw(charts.pareto(*args, **more))
+
+
+def draw_ranks(ranks: Any, **more: Any) -> Any:
+    return draw(charts.ranks(ranks, **more))
