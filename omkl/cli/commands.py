@@ -84,7 +84,7 @@ def figure(args: Namespace, words: list[str]) -> int:
             raise UserError(f"--{option} is for a paper's figure; figure {args.kind} takes KEY=VALUE words")
     from omkl.config import plan as make_plan
     from omkl.reports import charts, drawing
-    from omkl.reports.measures import measure_named
+    from omkl.reports.measures import PAIR, measure_named
     from omkl.reports.report import sweep_report
     from omkl.reports.rows import Expected
     from omkl.reports.summary import READ
@@ -92,7 +92,7 @@ def figure(args: Namespace, words: list[str]) -> int:
     from omkl.run.runner import table_of
     from omkl.store.store import Store
 
-    names: tuple[str, ...] = charts.PAIR
+    names: tuple[str, ...] = PAIR
     if args.kind == "curve" and (given := [word for word in words if word.startswith("measure=")]):
         names = (given[-1].partition("=")[2],)
         measure_named(names[0])

@@ -21,22 +21,21 @@ from omkl.reports.figures import Confusion, Dots, Figure, HeatMap, Line, Lines, 
 from omkl.reports.ranks import Ranks
 
 SIGNIFICANT = 6
+_COUNTS = "numbers: examples of one pass; "
 _SYMBOLS = {"o": "circle", "s": "square", "^": "triangle-up", "D": "diamond", "v": "triangle-down"}
 _SYMBOLS |= {"P": "cross", "X": "x", "*": "star"}
 
 
 def as_json(figure: Figure) -> dict[str, Any]:
     """Return a figure as its scripts take it."""
+    matrices, dots = (any(isinstance(v, kind) for v in figure.views()) for kind in (Confusion, Dots))
     notes = [f"{group}: {text}" for group, text in figure.notes.items() if text]
     return {
         "name": figure.name,
         "panels": [{"name": panel.name, "views": list(map(_view, panel.views))} for panel in figure.panels],
         "lines": {name: _style(style) for name, style in figure.styles.items()},
-    } | {"caption": ". ".join([figure.text("bars" if _has_dots(figure) else "bands"), *notes])}
-
-
-def _has_dots(figure: Figure) -> bool:
-    return any(isinstance(view, Dots) for view in figure.views())
+        "caption": ". ".join([f"{_COUNTS * matrices}{figure.text('bars' if dots else 'bands')}", *notes]),
+    }
 
 
 def _style(style: LineStyle) -> dict[str, Any]:

@@ -17,8 +17,8 @@ from omkl.papers.paper_tables import keep_best, sizes, times_layout
 from omkl.papers.render import agreement, csv_table, layout, ranks_texts, warnings_of
 from omkl.papers.rule_text import about_numbers
 from omkl.papers.selection import Selection, work_of
-from omkl.reports import charts
 from omkl.reports.figures import Figure
+from omkl.reports.measures import ERROR
 from omkl.reports.table_text import to_csv
 from omkl.run.stored import stored_plans
 from omkl.store.store import Store
@@ -124,7 +124,7 @@ class _Parts:
             return self._curves(shown, name, shown.item.options["measure"])
         return described(shown, name)
 
-    def _curves(self, shown: Compared, name: str, first: str = charts.ERROR) -> Figure | None:
+    def _curves(self, shown: Compared, name: str, first: str = ERROR) -> Figure | None:
         rows, names = shown.rows, (first, *CURVES)
         return page_curves(
             shown.cells, self.curves, shown.expected, rows, shown.summary, name=name, names=names

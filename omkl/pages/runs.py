@@ -3,6 +3,7 @@
 import shlex
 from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from omkl.config import Plan
@@ -14,7 +15,7 @@ from omkl.pages.content import Page, Progress, Section, Table
 from omkl.reports import charts
 from omkl.reports.display import display
 from omkl.reports.figures import Figure, file_stem
-from omkl.reports.measures import BY_TASK
+from omkl.reports.measures import BY_TASK, ERROR
 from omkl.reports.notes import AGAIN, heading, legend, notes
 from omkl.reports.ranks import average_ranks
 from omkl.reports.report import TITLES, best_settings, csv_table, swept_names
@@ -27,7 +28,7 @@ from omkl.store.store import Store
 if TYPE_CHECKING:
     import pandas as pd
 
-CURVES = (charts.ERROR, "windowed_pct", "mistakes", "n_sv_sum", "top_weight")
+CURVES = (ERROR, "windowed_pct", "mistakes", "n_sv_sum", "top_weight")
 CLASSES = range(3, 101)  # of a confusion matrix
 
 
@@ -111,7 +112,7 @@ def cells_sections(
         )
     with suppress(UserError):  # none of the cells has counts
         confused = charts.confusion(cells, expected, rows, name="confusion", classes=CLASSES)
-        sections.append(Section("Confusion matrices", [confused]))
+        sections.append(Section("Confusion matrices", [replace(confused, command="")]))
     for task in dict.fromkeys(summary["task"]):
         part = summary[summary["task"] == task].reset_index(drop=True)
         if part["data"].nunique() < 2 or part["label"].nunique() < 3:
@@ -138,7 +139,7 @@ def page_curves(
     summary: of the same rows    more: of charts.learning_curves    None where the store holds no curve
     """
     seconds = summary.assign(line=line_names(rows, expected))[[bool(row.cells) for row in rows]]
-    more = {"name": "curves", "names": CURVES, **more}
+    more = {"name": "curves", "names": CURVES, "command": "", **more}
     try:
         return charts.learning_curves(cells, stored, expected, rows, seconds=seconds, **more)
     except UserError:

@@ -26,11 +26,13 @@ from omkl.reports.figures import (
 from omkl.reports.grid import axes_of, grid_table
 from omkl.reports.measures import (
     BY_TASK,
+    ERROR,
     MEASURES,
-    average,
+    PAIR,
     errors_of,
     learners_of,
     least_of,
+    mean_curves,
     measure_named,
     measure_of,
     yardsticks_of,
@@ -44,8 +46,6 @@ if TYPE_CHECKING:
 
     Tables = Mapping[str, "pd.DataFrame"]
 
-ERROR = "error"  # the measure of the row's task
-PAIR = (ERROR, "n_sv_sum")  # what is usually drawn over the examples
 DIGITS = {"rate": 2, "count": 1, "size": 1, "share": 3}
 WIDE = 30.0  # ratio of values from which on an axis is logarithmic
 SECONDS = "seconds of one pass"
@@ -82,49 +82,6 @@ def _about(table: "pd.DataFrame", stds: Iterable[str] = ()) -> dict[str, Any]:
 # -------------------------------------------------------------------- over the examples
 
 
-def mean_curves(
-    cells: "pd.DataFrame",
-    curves: Mapping[str, Mapping[str, Any]],
-    expected: Expected | None = None,
-    names: Sequence[str] = PAIR,
-    rows: list[Row] | None = None,
-) -> "pd.DataFrame":
-    """Average the curves of the cells' repetitions.
-
-    curves: by cell key, with lists of one length: ``t`` and ``mistakes``, ``n_sv_sum`` or what else the
-    measures need. names: of measures (measures.MEASURES) that have the same points, or ERROR. rows: those to
-    draw; all when None. Curves whose points differ are interpolated, see measures.average.
-
-    Returns a long table: data, task, order, algo, line (legend text), is_yardstick, reps, asked (repetitions
-    expected), t, and of each measure the mean ``NAME_mean`` and the sample standard deviation ``NAME_std``
-    (NaN for one repetition). Rows without such a curve are left out; UserError when that leaves none.
-    """
-    import pandas as pd
-
-    expected = expected or Expected()
-    rows = rows_of(cells, expected) if rows is None else rows
-    keys = cells["key"].tolist() if len(cells) else []
-    parts = []
-    for row, line in zip(rows, line_names(rows, expected), strict=True):
-        own = [BY_TASK[row.task].name if name == ERROR else name for name in names]
-        needs = [measure_named(name).needs for name in own]
-        stored = [curves[keys[cell]] for cell in row.cells if keys[cell] in curves]
-        if complete := [curve for curve in stored if all(curve.get(need) for need in needs)]:
-            points, *values = average(complete, own).values()
-            shown = [f"{name}_{part}" for name in names for part in ("mean", "std")]
-            about: dict[str, Any] = {"data": row.data, "task": row.task, "order": row.order}
-            about |= {"algo": row.learner, "line": line, "is_yardstick": row.is_yardstick}
-            about |= {"reps": len(complete), "asked": row.planned}
-            parts.append(pd.DataFrame({"t": points, **dict(zip(shown, values, strict=True)), **about}))
-    if not parts and any(key in curves for key in keys):
-        raise UserError(f"no curve of these cells holds {' and '.join(names)}: nothing to draw")
-    if not parts:
-        raise UserError(
-            "the store has no learning curve of these cells; run them, with --fresh if they are in the store"
-        )
-    return pd.concat(parts, ignore_index=True)
-
-
 def learning_curves(
     cells: "pd.DataFrame",
     stored: Mapping[str, Mapping[str, Any]],
@@ -156,7 +113,7 @@ def learning_curves(
         drawn = learners_of(table)["algo"].tolist() or table["algo"].tolist()
         kind = "curve" if len(names) > 1 else names[0]
         more["name"] = file_stem(kind, drawn, table["data"].tolist())
-    return curves(tables, palette=palette, warnings=missing, command=expected.command, **more)
+    return curves(tables, palette=palette, warnings=missing, **{"command": expected.command, **more})
 
 
 def curves(
@@ -562,14 +519,14 @@ def confusion(
             "not store it; `omkl run --fresh` with the same words runs them again"
         )
     panels = [Panel(f"{row.data} · {line}", [view], row.data) for row, line, view in made]
-    data = list(dict.fromkeys(row.data for row, _, _ in made))
+    sets = list(dict.fromkeys(row.data for row, _, _ in made))
     text = captions.basis(max(len(row.cells) for row, _, _ in made), [row.order for row, _, _ in made])
     cut = any(view.cut.any() for _, _, view in made)
     done = [(line, row.data, len(row.cells), row.planned) for row, line, _ in made]
     return Figure(
-        name or file_stem("confusion", [row.learner for row, _, _ in made], data),
+        name or file_stem("confusion", [row.learner for row, _, _ in made], sets),
         panels,
-        title=data[0] if len(data) == 1 else "",
+        title=sets[0] if len(sets) == 1 else "",
         caption=text,
         more=["the rarest of the confusions are not drawn"] if cut else [],
         warnings=captions.shortfall(done),

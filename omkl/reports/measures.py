@@ -7,10 +7,13 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from omkl.errors import UserError, suggest
+from omkl.reports.rows import Expected, Row, line_names, rows_of
 
 if TYPE_CHECKING:
     import pandas as pd
 
+ERROR = "error"  # the measure of the row's task
+PAIR = (ERROR, "n_sv_sum")  # what is usually drawn over the examples
 WINDOWS = 25  # of a stream, for rates that follow its drift
 
 
@@ -166,3 +169,46 @@ def average(curves: Sequence[Mapping[str, Any]], names: Sequence[str]) -> dict[s
         several = len(values) > 1
         result[f"{name}_std"] = values.std(axis=0, ddof=1) if several else np.full(grid.size, np.nan)
     return result
+
+
+def mean_curves(
+    cells: "pd.DataFrame",
+    curves: Mapping[str, Mapping[str, Any]],
+    expected: Expected | None = None,
+    names: Sequence[str] = PAIR,
+    rows: list[Row] | None = None,
+) -> "pd.DataFrame":
+    """Average the curves of the cells' repetitions.
+
+    curves: by cell key, with lists of one length: ``t`` and ``mistakes``, ``n_sv_sum`` or what else the
+    measures need. names: of measures (MEASURES) that have the same points, or ERROR. rows: those to
+    draw; all when None. Curves whose points differ are interpolated, see `average`.
+
+    Returns a long table: data, task, order, algo, line (legend text), is_yardstick, reps, asked (repetitions
+    expected), t, and of each measure the mean ``NAME_mean`` and the sample standard deviation ``NAME_std``
+    (NaN for one repetition). Rows without such a curve are left out; UserError when that leaves none.
+    """
+    import pandas as pd
+
+    expected = expected or Expected()
+    rows = rows_of(cells, expected) if rows is None else rows
+    keys = cells["key"].tolist() if len(cells) else []
+    parts = []
+    for row, line in zip(rows, line_names(rows, expected), strict=True):
+        own = [BY_TASK[row.task].name if name == ERROR else name for name in names]
+        needs = [measure_named(name).needs for name in own]
+        stored = [curves[keys[cell]] for cell in row.cells if keys[cell] in curves]
+        if complete := [curve for curve in stored if all(curve.get(need) for need in needs)]:
+            points, *values = average(complete, own).values()
+            shown = [f"{name}_{part}" for name in names for part in ("mean", "std")]
+            about: dict[str, Any] = {"data": row.data, "task": row.task, "order": row.order}
+            about |= {"algo": row.learner, "line": line, "is_yardstick": row.is_yardstick}
+            about |= {"reps": len(complete), "asked": row.planned}
+            parts.append(pd.DataFrame({"t": points, **dict(zip(shown, values, strict=True)), **about}))
+    if not parts and any(key in curves for key in keys):
+        raise UserError(f"no curve of these cells holds {' and '.join(names)}: nothing to draw")
+    if not parts:
+        raise UserError(
+            "the store has no learning curve of these cells; run them, with --fresh if they are in the store"
+        )
+    return pd.concat(parts, ignore_index=True)

@@ -22,9 +22,10 @@ from omkl.pages.page_figures import as_json
 from omkl.pages.page_tables import results
 from omkl.pages.runs import page_curves
 from omkl.reports import charts
-from omkl.reports.charts import costs_of, mean_curves
+from omkl.reports.charts import costs_of
 from omkl.reports.display import display
 from omkl.reports.grid import grid_table
+from omkl.reports.measures import mean_curves
 from omkl.reports.notes import legend
 from omkl.reports.ranks import average_ranks
 from omkl.reports.rows import line_names, rows_of

@@ -11,9 +11,9 @@ from support.drawn import curve_figure, draw_curves
 from support.reports_cells import YARDSTICKS, cell, expected, frame, setting, study
 
 from omkl.errors import OmklError, UserError
-from omkl.reports.charts import mean_curves
 from omkl.reports.figures import safe_name
 from omkl.reports.line_drawing import note_left_out, robust_limits, stripe
+from omkl.reports.measures import mean_curves
 
 DD, SS, U = setting("omkc_dd"), setting("omkc_ss"), setting("omkc_u")
 DATA = {"wdbc": 300, "sonar": 200}

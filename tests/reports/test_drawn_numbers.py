@@ -18,9 +18,10 @@ from support.reports_cells import (
 )
 
 from omkl.reports import charts
-from omkl.reports.charts import costs_of, front, mean_curves, sensitivity_table
+from omkl.reports.charts import costs_of, front, sensitivity_table
 from omkl.reports.drawing import draw
 from omkl.reports.grid import grid_table
+from omkl.reports.measures import mean_curves
 from omkl.reports.ranks import average_ranks
 from omkl.reports.summary import summary_of
 

@@ -10,10 +10,10 @@ from support.drawn import curve_figure, draw_curves, draw_sweep
 from support.reports_cells import YARDSTICKS, expected, setting, study
 
 from omkl.errors import UserError
-from omkl.reports.charts import mean_curves
 from omkl.reports.figure_layout import spread
 from omkl.reports.figure_style import FigureStyle, chosen, inches, looks
 from omkl.reports.figures import in_symbols
+from omkl.reports.measures import mean_curves
 from omkl.reports.summary import summary_of
 
 BETAS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)

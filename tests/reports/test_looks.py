@@ -11,11 +11,12 @@ from support.drawn import curve_figure, draw_curves, draw_sensitivity, draw_swee
 from support.reports_cells import YARDSTICKS, cell, expected, frame, repetitions, setting, study
 
 from omkl.errors import UserError
-from omkl.reports.charts import mean_curves, sensitivity_table
+from omkl.reports.charts import sensitivity_table
 from omkl.reports.figure_layout import WARNING
 from omkl.reports.figures import line_styles
 from omkl.reports.grid import grid_table
 from omkl.reports.line_drawing import plain_log
+from omkl.reports.measures import mean_curves
 from omkl.reports.ranks import average_ranks
 from omkl.reports.report import report
 from omkl.reports.summary import summary_of

@@ -5,16 +5,15 @@ from typing import Any
 
 from omkl.reports import charts
 from omkl.reports.drawing import draw, save
+from omkl.reports.measures import PAIR
 
 
-def draw_curves(table: Any, names: tuple[str, ...] = charts.PAIR, **more: Any) -> Any:
+def draw_curves(table: Any, names: tuple[str, ...] = PAIR, **more: Any) -> Any:
     """The curves of one table, which holds all of the measures."""
     return draw(charts.curves(dict.fromkeys(names, table), **more))
 
 
-def curve_figure(
-    cells: Any, curves: Mapping, out: Any, names: tuple[str, ...] = charts.PAIR, **more: Any
-) -> Any:
+def curve_figure(cells: Any, curves: Mapping, out: Any, names: tuple[str, ...] = PAIR, **more: Any) -> Any:
     """The files of learning curves."""
     expected = more.pop("expected", None) or charts.Expected()
     return save(charts.learning_curves(cells, curves, expected, names=names, **more), out)
