@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any
 from omkl.cli.dry_run import dry_run
 from omkl.cli.messages import FAILED, OK, emit, end, say, say_failed, say_written
 from omkl.errors import UserError
-from omkl.reports import plain_table
 from omkl.reports.figure_style import FigureStyle, chosen
+from omkl.reports.table import Table
 
 if TYPE_CHECKING:
     from omkl.config import Plan
     from omkl.papers import Selection
     from omkl.papers.paper import Item, Paper
-    from omkl.reports.view import View
+    from omkl.reports.results_table import TableOptions
     from omkl.run.runner import Outcome
 
 KINDS = ("curve", "confusion", "sweep")  # of figures of the user's own runs
@@ -53,9 +53,9 @@ def _run_and_report(args: Namespace, words: list[str], sweep: bool) -> int:
     if sweep:
         with chosen(_look(args)):
             out = args.out or (_figures(plan) if plan.has_choice else None)
-            text, files = sweep_report(outcome.cells, about, args.format, out, _view(args))
+            text, files = sweep_report(outcome.cells, about, args.format, out, _table_options(args))
     else:
-        text, files = report(outcome.cells, about, args.format, _view(args)), []
+        text, files = report(outcome.cells, about, args.format, _table_options(args)), []
     emit(text)
     say_written(files)
     return end(outcome, args.fail_fast)
@@ -154,7 +154,7 @@ def claims(args: Namespace, words: list[str]) -> int:
 
 def bounds(args: Namespace, words: list[str]) -> int:
     """Print the theorems' mistake bounds next to the observed mistakes."""
-    from omkl.bounds import bounded, evaluate, render
+    from omkl.bounds import bounded, bounds_table, evaluate
     from omkl.config import plan as make_plan
 
     plan = bounded(make_plan(words))
@@ -162,7 +162,7 @@ def bounds(args: Namespace, words: list[str]) -> int:
         return dry_run([plan], args)
     outcome = _run(plan, args)
     if not outcome.interrupted:
-        emit(render(evaluate(plan, outcome.cells, args.rows), args.format, args.line))
+        emit(bounds_table(evaluate(plan, outcome.cells, args.rows), args.line).render(args.format))
     return end(outcome)
 
 
@@ -172,7 +172,7 @@ def status(args: Namespace, words: list[str]) -> int:
     from omkl.run.status import status
 
     progress = status(plan(words, sweep=True))
-    emit(plain_table.render(progress.rows, args.format))
+    emit(Table.of(progress.rows).render(args.format))
     if progress.failed:
         say_failed(progress.failed)
     if progress.logs:
@@ -221,21 +221,21 @@ def _how(args: Namespace) -> dict[str, Any]:
     return {"jobs": args.jobs, "fresh": args.fresh, "progress": not args.quiet, "fail_fast": args.fail_fast}
 
 
-def _view(args: Namespace) -> "View":
-    from omkl.reports.view import View
+def _table_options(args: Namespace) -> "TableOptions":
+    from omkl.reports.results_table import TableOptions
 
-    return View(args.sort, args.columns)
+    return TableOptions(args.sort, args.columns)
 
 
 def _check_columns(plan: "Plan", args: Namespace, sweep: bool) -> None:
     """Refuse unknown columns before any work."""
     if args.columns:
-        from omkl.reports.report import check_view
+        from omkl.reports.report import check_options
         from omkl.reports.rows import Expected
         from omkl.store.store import Store
 
         none = Store(plan.store).cells(keys=())
-        check_view(none, Expected.of(plan), args.format, _view(args), sweep)
+        check_options(none, Expected.of(plan), args.format, _table_options(args), sweep)
 
 
 def _run(plan: "Plan", args: Namespace) -> "Outcome":

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from omkl.cli.messages import OK, emit, say
 from omkl.errors import UserError
-from omkl.reports import plain_table
+from omkl.reports.table import Table
 
 if TYPE_CHECKING:
     from omkl.config import Plan
@@ -42,9 +42,9 @@ def dry_run(plans: "list[Plan]", args: Namespace) -> int:
         emit(json.dumps(whole, indent=1, ensure_ascii=False) + "\n")
         return OK
     if fmt == "csv":
-        emit(plain_table.render(made.rows, "csv"))
+        emit(Table.of(made.rows).render("csv"))
         return OK
-    emit(plain_table.render([*map(_shown, made.rows)], fmt, LEAST))
+    emit(Table.of([*map(_shown, made.rows)], least=LEAST).render(fmt))
     emit("\n" + "".join(f"{line}\n" for line in _lines(made)))
     names = dict.fromkeys(name for plan in plans for name in plan.data if registry.is_name(name))
     if missing := [name for name in names if omkl.data.status(name).state == "missing"]:

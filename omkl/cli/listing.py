@@ -8,7 +8,7 @@ from typing import Any
 
 from omkl.cli.messages import OK, complain, emit
 from omkl.errors import OmklError, UserError
-from omkl.reports import plain_table
+from omkl.reports.table import Table
 
 ACTIONS: tuple[str, ...] = ("list", "get", "verify", "path")  # of omkl data
 LEAST = ("source", "yardstick", "label", "title")  # columns that a narrow terminal leaves out first
@@ -17,7 +17,7 @@ Rows = list[dict[str, Any]]
 
 def list_(args: Namespace, words: list[str]) -> int:
     """List learners, their groups, data sets, kernel pools, or papers with their tables and figures."""
-    emit(plain_table.render(KINDS[args.kind](), args.format, LEAST))
+    emit(Table.of(KINDS[args.kind](), least=LEAST).render(args.format))
     return OK
 
 
@@ -54,7 +54,7 @@ def data(args: Namespace, words: list[str]) -> int:
     names = [omkl.data.registry.entry(word).name for word in words]
     if args.action == "list":
         rows = [row for row in _data_sets() if not names or row["data"] in names]
-        emit(plain_table.render(rows, args.format))
+        emit(Table.of(rows).render(args.format))
         return OK
     if not names and args.action == "verify":
         names = [name for name in omkl.data.registry.names() if omkl.data.status(name).state != "missing"]

@@ -13,7 +13,7 @@ from omkl.errors import UserError, suggest
 from omkl.paths import store_folder
 
 if TYPE_CHECKING:
-    from omkl.pages.content import Page
+    from omkl.pages.document import Page
 
 
 def report(args: Namespace, words: list[str]) -> int:
@@ -65,7 +65,7 @@ def _page(args: Namespace, words: list[str]) -> "tuple[Callable[[], Page], Path]
 
 
 def _store(args: Namespace, settings: list[str]) -> "tuple[Callable[[], Page], Path]":
-    from omkl.pages.stores import store_page
+    from omkl.pages.runs import store_page
     from omkl.store.store import Store
 
     chosen = chosen_words(settings, "omkl report --all")

@@ -8,7 +8,7 @@ from omkl.cli.messages import OK, emit, say
 from omkl.errors import UserError, path_error, suggest
 from omkl.files import replacing
 from omkl.paths import given, store_folder
-from omkl.reports import plain_table
+from omkl.reports.table import Table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -43,7 +43,7 @@ def results(args: Namespace, words: list[str]) -> int:
         )
     if args.action == "list":
         rows = store_contents.contents(store, chosen["algo"], chosen["data"])
-        emit(plain_table.render(rows, args.format, LEAST))
+        emit(Table.of(rows, least=LEAST).render(args.format))
     elif args.action == "export":
         _export(store_contents.flat_table(store, chosen["algo"], chosen["data"]), args.out)
     elif args.action == "compact":
@@ -58,7 +58,7 @@ def results(args: Namespace, words: list[str]) -> int:
         sources = _sources() if args.old else {}
         rows, busy = rewrite.prune(store, old=args.old, torn=args.torn, really=args.yes, sources=sources)
         if rows or args.format == "json":
-            emit(plain_table.render(rows, args.format))
+            emit(Table.of(rows).render(args.format))
         _say_busy(busy)
         undone = "nothing was removed; add --yes to remove these lines"
         if rows:

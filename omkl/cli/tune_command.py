@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from omkl.cli.dry_run import dry_run
 from omkl.cli.messages import FAILED, INTERRUPTED, OK, emit, say, say_failed
 from omkl.errors import UserError
-from omkl.reports import plain_table
+from omkl.reports.table import Table
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -216,7 +216,7 @@ def _text(rows: list[dict[str, Any]], rule: "Rule", fmt: str, first: str) -> str
         return json.dumps({"rule": asdict(rule), "tuned": rows}, indent=1, ensure_ascii=False) + "\n"
     if fmt == "csv":
         flat = [{**row, "params": json.dumps(row["params"], sort_keys=True)} for row in rows]
-        return plain_table.render(flat, "csv")
+        return Table.of(flat).render("csv")
     several = len({row["pool"] for row in rows} - {None}) > 1
     shown = [
         {
@@ -231,7 +231,7 @@ def _text(rows: list[dict[str, Any]], rule: "Rule", fmt: str, first: str) -> str
         }
         for row in rows
     ]
-    table = plain_table.render(shown, fmt, LEAST)
+    table = Table.of(shown, least=LEAST).render(fmt)
     if fmt == "latex":
         return table
     lines = "".join(f"  {row['command']}\n" for row in rows)

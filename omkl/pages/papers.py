@@ -1,25 +1,23 @@
 """The page of a paper: its tables with the published values, its figures and claims."""
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from omkl.data.data_files import data_name
 from omkl.errors import UserError
-from omkl.pages import page_tables
-from omkl.pages.content import Page, Section, Table
+from omkl.pages.document import Page, Section
+from omkl.pages.page_tables import plain, with_details
 from omkl.pages.runs import CURVES, origin_sections, page_curves
-from omkl.papers.best import all_warnings, best_layout, with_costs
 from omkl.papers.claims import checked
 from omkl.papers.compare import Compared, compare
+from omkl.papers.page import about_numbers
 from omkl.papers.paper import Item, Paper
 from omkl.papers.paper_figures import described, selected, times
-from omkl.papers.paper_tables import keep_best, sizes, times_layout
-from omkl.papers.render import agreement, csv_table, layout, ranks_texts, warnings_of
-from omkl.papers.rule_text import about_numbers
+from omkl.papers.paper_tables import KINDS, best_warnings, sizes, warnings_of
 from omkl.papers.selection import Selection, work_of
 from omkl.reports.figures import Figure
 from omkl.reports.measures import ERROR
-from omkl.reports.table_text import to_csv
+from omkl.reports.table import Table
 from omkl.run.stored import stored_plans
 from omkl.store.store import Store
 
@@ -69,38 +67,28 @@ class _Parts:
         command = self.selection.command("table", item.name)
         if item.kind == "sizes":
             made = sizes(self.paper, item, self.selection)
-            texts = [self.paper.unavailable.get(data, {}).get("how", "") for data in made.rows["data"]]
-            how = [[("how to get it", str(text))] if text else [] for text in texts]
-            rows = made.rows.to_dict("records")
-            return Section(
-                made.title, [page_tables.plain(name, rows, made.text("csv"), how, command=command)]
-            )
+            records: Any = made.table.records
+            shown = [{key: text for key, text in row.items() if key != "missing"} for row in records]
+            how = [[("how to get it", row["missing"])] if row["missing"] else [] for row in records]
+            own = plain(name, records, how, shown=shown, command=command)
+            return Section(made.title, [own])
         try:
             compared = self._compared(item, command)
         except UserError as error:  # nothing of it is tuned yet
             return Section(item.titled(), texts=[f"Not made: {error}."])
         if item.kind == "best" and compared.summary.empty:
             return Section(compared.title, texts=["Not made: none of its learners is tuned yet."])
-        if item.kind == "tuning":
-            compared.summary = compared.summary.assign(place=range(len(compared.summary)))
-            keep_best(compared)
-            compared.rows = [compared.rows[place] for place in compared.summary.pop("place")]
+        try:
+            table = KINDS[item.kind](compared)
+        except UserError as error:  # the learner that all are compared with has not finished
+            return Section(compared.title, texts=[f"Not shown: {error}."])
         best = item.kind == "best"
-        self._warn(compared.title, all_warnings(compared) if best else warnings_of(compared, f"`{command}`"))
+        self._warn(compared.title, best_warnings(compared) if best else warnings_of(compared, f"`{command}`"))
         if item.kind == "times":
-            try:
-                flat, laid_out, terms = times_layout(compared)
-            except UserError as error:  # the learner that all are compared with has not finished
-                return Section(compared.title, texts=[f"Not shown: {error}."])
-            own = page_tables.laid(name, laid_out, to_csv(flat, []), terms=terms, command=command)
-            return Section(compared.title, [own, replace(times(compared), name=f"{name}-times", warnings=())])
-        laid_out, terms = best_layout(compared) if best else layout(compared)
-        flat = with_costs(csv_table(compared)) if best else csv_table(compared)
-        below = [*([] if best else agreement(compared)), *ranks_texts(compared)]
+            drawn = replace(times(compared), name=f"{name}-times", warnings=(), command="")
+            return Section(compared.title, [replace(table, name=name), drawn])
         paths = {data_name(path): path for path in compared.work.stands_in}  # of the user's files
-        about = Table(name, (), (), to_csv(flat, []), terms, compared.notes, below, command)
-        own = page_tables.results(about, compared.summary, laid_out, compared.rows, compared.cells, paths)
-        parts: list[Table | Figure] = [own]
+        parts: list[Table | Figure] = [with_details(table, name, compared.rows, compared.cells, paths)]
         if not best and (curves := self._curves(compared, f"{name}-curves")):
             parts.append(curves)
         return Section(compared.title, parts)
@@ -132,17 +120,16 @@ class _Parts:
 
     def claims(self) -> Section:
         made = checked(self.paper, self.selection, self.outcome, lenient=True)
-        rows, abouts = [], []
-        for place, row in enumerate(made.rows.to_dict("records"), 1):
-            self._warn(f"claim {place}", [row["incomplete"]] if row["incomplete"] else [])
-            holds = f"{row['holds on']} of {row['of']}"
-            rows.append({"#": str(place), "claim": row["text"], "said of": row["said of"], "holds on": holds})
-            rows[-1] |= {"verdict": row["verdict"], "numbers": row["numbers"]}
+        records: Any = made.table.records
+        shown, abouts = [], []
+        for row, own in zip(records, made.table.rows, strict=True):
+            self._warn(f"claim {own.cells[0]}", [row["incomplete"]] if row["incomplete"] else [])
+            cells = dict(zip((column.name for column in made.table.columns), own.cells, strict=True))
+            shown.append({**cells, "numbers": row["numbers"]})
             abouts.append([("name", row["claim"]), ("numbers", row["numbers"].replace("; ", "\n"))])
         name, command = f"{self.paper.name}-claims", self.selection.command("claims", self.paper.name)
         terms = [("numbers", "data set by data set; (no): it does not hold there, (?): undecided")]
-        own = page_tables.plain(name, rows, made.text("csv"), abouts, terms=terms, command=command)
-        return Section("Claims", [own])
+        return Section("Claims", [plain(name, records, abouts, shown=shown, terms=terms, command=command)])
 
     def _compared(self, item: Item, command: str) -> Compared:
         work = work_of(self.paper, [item], self.selection)

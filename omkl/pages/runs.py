@@ -1,27 +1,28 @@
-"""The page of a plan: the table of ``omkl run`` or ``omkl sweep``, its figures, data and origin."""
+"""The page of a plan or of a store: tables of ``omkl run`` or ``omkl sweep``, figures, data and origin."""
 
 import shlex
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Collection, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from omkl.config import Plan
+from omkl.config import Plan, learner_names, learner_specs
 from omkl.data import registry
 from omkl.data.data_files import data_name
 from omkl.errors import UserError
-from omkl.pages import page_tables
-from omkl.pages.content import Page, Progress, Section, Table
+from omkl.pages.document import Page, Progress, Section
+from omkl.pages.page_tables import data_sets, provenance, with_details
 from omkl.reports import charts
-from omkl.reports.display import display
 from omkl.reports.figures import Figure, file_stem
 from omkl.reports.measures import BY_TASK, ERROR
-from omkl.reports.notes import AGAIN, heading, legend, notes
+from omkl.reports.notes import AGAIN, heading, notes
 from omkl.reports.ranks import average_ranks
-from omkl.reports.report import TITLES, best_settings, csv_table, swept_names
+from omkl.reports.report import BEST, best_settings, run_table, swept_names
 from omkl.reports.rows import Expected, Row, line_names, rows_of
+from omkl.reports.store_contents import chosen as chosen_cells
+from omkl.reports.store_contents import failed_lines
 from omkl.reports.summary import summary_of_rows
-from omkl.reports.table_text import to_csv
 from omkl.run.stored import stored_plans
 from omkl.store.store import Store
 
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 
 CURVES = (ERROR, "windowed_pct", "mistakes", "n_sv_sum", "top_weight")
 CLASSES = range(3, 101)  # of a confusion matrix
+MOST_CURVES = 400  # rows of a store; each adds some 3 kB to the file
 
 
 def run_page(plan: Plan, words: list[str], command: str, *, progress: bool = False) -> Page:
@@ -90,15 +92,15 @@ def cells_sections(
     rows = rows_of(cells, expected) if rows is None else rows
     summary = summary_of_rows(rows, cells, expected)
     swept = swept_names(summary, expected) if expected.swept else []
-    table = _results("results", summary, rows, cells, expected, names, swept)
+    table = with_details(run_table(summary, cells, expected, swept=swept), "results", rows, cells, names)
     sections = [Section("Results", [table])]
     again = f"`{expected.command}`" if expected.command else AGAIN
     warnings = notes(summary, cells, expected, again)
     if expected.swept and summary["reps"].any():
         best = best_settings(summary.assign(place=range(len(summary))))
         chosen = [rows[place] for place in best.pop("place")]
-        own = _results("best", best, chosen, cells, expected, names, swept)
-        sections.insert(0, Section(TITLES["best"].capitalize(), [own]))
+        own = with_details(run_table(best, cells, expected, swept=swept), "best", chosen, cells, names)
+        sections.insert(0, Section(BEST.capitalize(), [own]))
         if drawn := charts.sweep(summary, name="sweep"):
             sections.append(Section("Sweep", [drawn]))
     if most_curves is None or len(rows) <= most_curves:
@@ -146,24 +148,33 @@ def page_curves(
         return None
 
 
-def _results(
-    name: str,
-    summary: "pd.DataFrame",
-    rows: list[Row],
-    cells: "pd.DataFrame",
-    expected: Expected,
-    names: dict[str, str],
-    swept: list[str],
-) -> Table:
-    laid_out = display(summary, swept)
-    terms, csv = legend(laid_out, summary, cells), to_csv(csv_table(summary, swept), [])
-    table = Table(name, (), (), csv, terms, command=expected.command)
-    return page_tables.results(table, summary, laid_out, rows, cells, names)
-
-
 def origin_sections(cells: "pd.DataFrame", plans: list[Plan]) -> list[Section]:
     """Return the sections on the data sets and on where the cells come from."""
     if cells.empty:
         return []
-    parts = (("Data sets", page_tables.data_sets(cells, plans)), ("Made with", page_tables.provenance(cells)))
+    parts = (("Data sets", data_sets(cells, plans)), ("Made with", provenance(cells)))
     return [Section(title, [table]) for title, table in parts]
+
+
+def store_page(store: Store, learners: Collection[str], data: Collection[str], command: str) -> Page:
+    """Return the page of a store's cells; learners, data: names to keep, all when empty.
+
+    Cells of older revisions of a learner are left out. Raises UserError for a name that the store does not
+    hold, and where it holds nothing.
+    """
+    cells = chosen_cells(store, learners, data)
+    if cells.empty:
+        raise UserError(f"the store {store.path} holds no finished cell")
+    specs = learner_specs([name for name in dict.fromkeys(cells["algo"]) if name in learner_names()])
+    now = [name not in specs or specs[name].revision == of for name, of in cells[["algo", "revision"]].values]
+    old = cells[[not current for current in now]]
+    stale = Counter(zip(old["algo"], old["revision"], strict=True))
+    cells = cells[now].reset_index(drop=True)
+    failed = tuple(line for line in failed_lines(store, learners, data) if line["algo"] in specs)
+    expected = Expected(specs=specs, failed=failed, stale=dict(stale), store=store.path)
+    rows = rows_of(cells, expected)
+    for row in rows:  # there is no plan that says how many there should be
+        row.planned = len(row.cells)
+    sections, warnings, about = cells_sections(cells, expected, store, {}, rows, MOST_CURVES)
+    sections += origin_sections(cells, [])
+    return Page("store", f"The store {store.path}", sections, [about] if about else [], command, warnings)

@@ -8,23 +8,20 @@ it.
 import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from omkl.errors import UserError, suggest
-from omkl.papers.best import not_tuned, unfinished
 from omkl.papers.compare import Compared, compare
 from omkl.papers.paper import QUANTIFIERS, Paper, listed
-from omkl.papers.paper_tables import Made
+from omkl.papers.paper_tables import TableResult, not_tuned, unfinished
 from omkl.papers.selection import Selection, work_of
-from omkl.reports import plain_table
-from omkl.reports.fitting import filled
-from omkl.reports.measures import BY_TASK
+from omkl.reports.measures import BY_TASK, ERROR
 from omkl.reports.notes import failed, incomplete
 from omkl.reports.rows import by_count
 from omkl.reports.summary import LEAST_COMMON, Tested, not_worse, paired_ps
+from omkl.reports.table import Table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -33,7 +30,6 @@ if TYPE_CHECKING:
 
 _MARKS = {True: "", False: " (no)", None: " (?)"}
 _FORMS = {"mistake_pct": "{:.2f} %", "seconds": "{:.3g} s", "mse_e3": "{:.3g}"}
-ERROR = "error"  # the measure of the data set's task
 Options = Mapping[str, Any]
 Answer = tuple[bool | None, str]
 
@@ -204,19 +200,17 @@ def _shown(value: float, measure: str) -> str:
     return "–" if np.isnan(value) else _FORMS.get(measure, "{:.0f}").format(value)
 
 
-def claims(paper: Paper, selection: Selection, **how: Any) -> Made:
+def claims(paper: Paper, selection: Selection, **how: Any) -> TableResult:
     """Run the missing cells of a paper's claims and check each; how: of ``Work.run``."""
     work = work_of(paper, paper.claims.values(), selection)
     return checked(paper, selection, work.run(**how), lenient=bool(work.pending))
 
 
-def checked(paper: Paper, selection: Selection, outcome: "Outcome", lenient: bool = False) -> Made:
+def checked(paper: Paper, selection: Selection, outcome: "Outcome", lenient: bool = False) -> TableResult:
     """Check a paper's claims on the cells of an outcome, which may hold others too.
 
     lenient: a claim whose rows do not suffice is undecided, and no UserError
     """
-    import pandas as pd
-
     rows: list[dict[str, Any]] = []
     warnings: list[str] = []
     command = selection.command("claims", paper.name)
@@ -243,8 +237,7 @@ def checked(paper: Paper, selection: Selection, outcome: "Outcome", lenient: boo
         texts = (f"{data} {numbers}{_MARKS[holds]}" for data, (holds, numbers) in answers.items())
         rows.append(row | {"numbers": "; ".join(texts) or lacks, "incomplete": "; ".join(own)})
         warnings += own
-    text = partial(_text, paper, rows, list(dict.fromkeys(warnings)), command)
-    return Made(text, pd.DataFrame(rows), outcome)
+    return TableResult(_table(rows, list(dict.fromkeys(warnings)), command), outcome)
 
 
 def verdict(sets: str, known: Sequence[bool]) -> str:
@@ -255,26 +248,18 @@ def verdict(sets: str, known: Sequence[bool]) -> str:
     return "holds" if (share > least if least < 0.8 else share >= least) else "does not hold"
 
 
-def _text(paper: Paper, rows: list[dict[str, Any]], warnings: list[str], command: str, fmt: str) -> str:
-    if fmt in ("json", "csv"):
-        return plain_table.render(rows, fmt)
-    short = [
+def _table(records: list[dict[str, Any]], warnings: list[str], command: str) -> Table:
+    shown = [
         {
             "#": str(place),
-            "claim": filled(row["text"], 70) if fmt == "table" else row["text"],
+            "claim": row["text"],
             "said of": row["said of"],
             "holds on": f"{row['holds on']} of {row['of']}",
             "verdict": row["verdict"],
         }
-        for place, row in enumerate(rows, 1)
+        for place, row in enumerate(records, 1)
     ]
-    table = plain_table.render(short, fmt)
-    if fmt == "latex":
-        return "".join(f"% {line}\n" for line in (command, *warnings)) + table
-    lines = [f"{place}. {row['numbers']}" for place, row in enumerate(rows, 1)]
-    lines += [f"! {warning}" for warning in warnings]
-    if fmt == "markdown":
-        about = "Numbers, data set by data set (no: it does not hold there):"
-        return f"`{command}`\n\n{table}\n{about}\n\n" + "\n".join(lines) + "\n"
-    text = "\n".join(filled(line, 118, "   ") for line in lines)
-    return f"{paper.title}: its claims\n\n{table}\n{text}\n"
+    lines = [f"{place}. {row['numbers']}" for place, row in enumerate(records, 1)]
+    below = ["Numbers, data set by data set (no: it does not hold there):"]
+    below.append("\n".join([*lines, *(f"! {warning}" for warning in warnings)]))
+    return Table.of(records, shown, below=below, command=command)

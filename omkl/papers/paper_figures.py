@@ -119,7 +119,7 @@ def times(compared: Compared) -> Figure:
 
 def pareto(compared: Compared) -> Figure:
     """Return error against ``cost`` (time, size), and the front that no learner beats."""
-    from omkl.papers.best import with_costs
+    from omkl.papers.paper_tables import with_costs
 
     cost, done = compared.item.options["cost"], compared.summary[compared.summary["reps"] > 0]
     return charts.pareto(charts.costs_of(grid_table(with_costs(done)), cost), cost, **_labels(compared))

@@ -7,11 +7,11 @@ from omkl.config import compose
 from omkl.config.settings_text import params_text
 from omkl.paths import store_folder
 from omkl.reports.captions import n_cells, repetitions_of, some
-from omkl.reports.display import Display, Spread
 from omkl.reports.measures import BY_TASK, least_of
 from omkl.reports.origin import doubts, made_with
 from omkl.reports.rows import Expected, rounds_text
 from omkl.reports.summary import LEAST_COMMON, MOST_NAMED, WORST
+from omkl.reports.table import Spread, Table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -20,13 +20,13 @@ AGAIN = "the same command"
 NO_TEST = "no test"  # a term
 
 
-def legend(table: Display, summary: "pd.DataFrame", cells: "pd.DataFrame") -> list[tuple[str, str]]:
+def legend(table: Table, summary: "pd.DataFrame", cells: "pd.DataFrame") -> list[tuple[str, str]]:
     """Return (term, meaning) of the columns that the table has, and what made the cells.
 
     summary: of the table's rows
     """
     errors = [number for number, column in enumerate(table.columns) if column.meaning]
-    spreads = [line.cells[number] for line in table.lines for number in errors]
+    spreads = [line.cells[number] for line in table.rows for number in errors]
     single = not any(isinstance(cell, Spread) and cell.varies for cell in spreads)
     each = repetitions_of(set(cells["order"]) if len(cells) else ())
     spread = "" if single else f", mean ± sample standard deviation over the {each}"
@@ -51,7 +51,7 @@ def legend(table: Display, summary: "pd.DataFrame", cells: "pd.DataFrame") -> li
     }
     headers = {column.name: column.header for column in table.columns}
     terms += [(headers[name], meaning) for name, meaning in meanings.items() if name in headers]
-    if any(line.rule == "yardsticks" for line in table.lines):
+    if any(line.rule == "yardsticks" for line in table.rows):
         terms.append(("yardsticks", f"are listed below the short rule, on the same {each}"))
     made = made_with(cells)
     return [*terms, ("made with", made)] if made else terms

@@ -12,6 +12,7 @@ from omkl.reports import origin
 from omkl.reports.measures import BY_TASK
 from omkl.reports.origin import Origins
 from omkl.reports.rows import Expected, Parts, Row, by_count, rows_of, shown_params
+from omkl.reports.table import MISSING
 from omkl.store.fields import AVERAGED
 from omkl.store.frames import no_collection, with_extra
 
@@ -22,7 +23,6 @@ ALPHA = 0.05
 LEAST_COMMON = 5  # permutations that a test takes: of fewer, it says little and misleads
 MOST_NAMED = 10  # classes of which a table shows all errors, of more the WORST largest
 WORST = 5
-MISSING = "–"
 _TOGETHER = 2**22  # counts of rows and kernels that are in memory at once
 READ = (  # the columns of cells that a table needs, and of its notes
     *("data", "data_hash", "order", "algo", "params", "pool", "pool_spec", "task", "seed"),

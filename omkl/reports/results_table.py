@@ -1,54 +1,28 @@
-"""A summary as lines of text cells, the same for terminal, Markdown and LaTeX."""
+"""From a summary to a table: its columns and cells, and what a reader wants of them."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from omkl.config.settings_text import params_text, value_text
-from omkl.reports.measures import BY_TASK
-from omkl.reports.summary import MISSING, errors_text
+from omkl.errors import UserError, suggest
+from omkl.reports.measures import BY_TASK, errors_of
+from omkl.reports.summary import errors_text
+from omkl.reports.table import MISSING, Column, Rule, Spread, Table, TableRow
 
 if TYPE_CHECKING:
     import pandas as pd
 
-Side = Literal["left", "right"]
-Rule = Literal["data", "yardsticks"]
-
-
-@dataclass(frozen=True)
-class Spread:
-    """A mean and a standard deviation, both as text; MISSING where there is none."""
-
-    mean: str
-    std: str
-
-    @property
-    def varies(self) -> bool:
-        """Whether there is a standard deviation to print: one repetition has none."""
-        return self.std != MISSING
-
-    def __str__(self) -> str:
-        return f"{self.mean} ± {self.std}" if self.varies else self.mean
-
-
-@dataclass(frozen=True)
-class Column:
-    """A column of a table: its header and how it is aligned.
-
-    marks: the best are marked in it    meaning: for the legend
-    usual: it is shown unless a reader chooses the columns
-    """
-
-    name: str
-    header: str
-    align: Side = "right"
-    marks: bool = False
-    meaning: str = ""
-    usual: bool = True
-
-
+WRAPPED = ("learner", "pool", "settings", "kernel", "verdict")  # columns whose text may take several lines
+LEAST = (  # columns that are left out where there is no room, the first of them first
+    *("n_sv_combined", "n_sv_union", "seconds_ratio", "seconds_published", "n_sv_sum_diff"),
+    *("mistake_pct_diff", "mse_e3_diff", "seconds", "n_sv_sum_published", "n_sv_sum"),
+)
+_WORDS = {"mistake_pct": "mistakes", "mse_e3": "mistakes"} | {
+    f"n_sv_{part}": word for part, word in (("sum", "sv"), ("union", "union"), ("combined", "combined"))
+}
 FURTHER = (  # what some learners report beside their task's error, of omkl.tasks.MEASURES
     Column(
         *("nlpd", "NLPD"),
@@ -57,63 +31,28 @@ FURTHER = (  # what some learners report beside their task's error, of omkl.task
 )
 
 
-@dataclass(frozen=True)
-class Line:
-    """A line of a table: one cell per column.
-
-    rule: the line drawn above it ("data": a data set begins, "yardsticks": the yardsticks begin)
-    marked: best or not significantly worse    complete: every expected repetition has finished
-    """
-
-    cells: tuple[str | Spread, ...]
-    rule: Rule | None = None
-    marked: bool = False
-    complete: bool = True
-    is_yardstick: bool = False
-
-
-@dataclass(frozen=True)
-class Display:
-    """A table's columns and lines.
-
-    chosen: names of the columns that the reader wants    left_out: those for which there is no room, with
-    their first cells
-    """
-
-    columns: tuple[Column, ...]
-    lines: tuple[Line, ...]
-    chosen: tuple[str, ...] = ()
-    left_out: tuple[tuple[Column, str | Spread], ...] = ()
-
-    def only(self, places: Sequence[int]) -> "Display":
-        """Return the table with the columns at these places."""
-        lines = tuple(replace(line, cells=tuple(line.cells[at] for at in places)) for line in self.lines)
-        return replace(self, columns=tuple(self.columns[at] for at in places), lines=lines)
-
-
-def display(summary: "pd.DataFrame", swept: Iterable[str] = ()) -> Display:
+def usual_table(summary: "pd.DataFrame", swept: Iterable[str] = ()) -> Table:
     """Lay a summary out in its usual columns; hyperparameters named in ``swept`` get columns of their own.
 
     Columns without content are left out: pools when there is but one, hyperparameters when all are the
     defaults, the combined count where it is #SV everywhere, a further measure that no learner reports.
     """
-    table = everything(summary, swept)
+    table = full_table(summary, swept)
     return table.only([at for at, column in enumerate(table.columns) if column.usual])
 
 
-def everything(summary: "pd.DataFrame", swept: Iterable[str] = ()) -> Display:
-    """As ``display``, with all columns; those that it leaves out are not ``usual``."""
+def full_table(summary: "pd.DataFrame", swept: Iterable[str] = ()) -> Table:
+    """As ``usual_table``, with all columns; those that it leaves out are not ``usual``."""
     rows = summary.to_dict("records")
     names = [name for name in swept if any(name in row["params"] for row in rows)]
     above = [None, *rows][: len(rows)]
     parts: list[tuple[Column, Sequence[str | Spread]]] = []
 
-    def add(name: str, header: str, cells: Sequence[str | Spread], side: Side = "right", **more: Any) -> None:
-        parts.append((Column(name, header, side, **more), cells))
+    def add(name: str, header: str, cells: Sequence[str | Spread], side: Any = "right", **more: Any) -> None:
+        wraps = name in WRAPPED
+        parts.append((Column(name, header, side, wraps=wraps, **more), cells))
 
-    same = [up is not None and up["data"] == row["data"] for up, row in zip(above, rows, strict=True)]
-    data = ["" if repeated else row["data"] for repeated, row in zip(same, rows, strict=True)]
-    add("data", "data", data, "left")
+    add("data", "data", [row["data"] for row in rows], "left")
     pools = [row["pool"] if isinstance(row["pool"], str) else MISSING for row in rows]
     add("pool", "pool", pools, "left", usual=len(set(pools) - {MISSING}) > 1)
     add("learner", "learner", [row["label"] for row in rows], "left")
@@ -153,11 +92,11 @@ def everything(summary: "pd.DataFrame", swept: Iterable[str] = ()) -> Display:
         add(name, name, [MISSING if row[name] is None else str(row[name]) for row in rows], usual=False)
     add("p", "p", [number(row["p_value"], 4) for row in rows], usual=False)
     columns, contents = zip(*parts, strict=True)
-    lines = tuple(
-        Line(tuple(cells), _rule(up, row), row["marked"], row["complete"], row["is_yardstick"])
+    lines = [
+        TableRow(cells, row["data"], _rule(up, row), row["marked"], row["complete"], row["is_yardstick"])
         for up, row, *cells in zip(above, rows, *contents, strict=True)
-    )
-    return Display(columns, lines)
+    ]
+    return Table(columns, lines, least=LEAST, records={})
 
 
 def _rule(above: dict | None, row: dict) -> Rule | None:
@@ -198,3 +137,67 @@ def _seconds(values: "pd.Series") -> list[str]:
 def number(value: float, places: int) -> str:
     """Return a number with fixed decimals, a dash for NaN."""
     return MISSING if np.isnan(value) else f"{value:.{places}f}"
+
+
+# -------------------------------------------------------------------- what a reader wants
+
+
+@dataclass(frozen=True)
+class TableOptions:
+    """The reader's wishes.
+
+    sort: mistakes, seconds or sv, None for the plan's order    columns: names, or +NAME and -NAME to change
+    the usual ones
+    """
+
+    sort: str | None = None
+    columns: tuple[str, ...] = ()
+
+    def sorted(self, summary: "pd.DataFrame") -> "pd.DataFrame":
+        """Return a summary with the rows of each data set in this order, the yardsticks still below.
+
+        ``mistakes`` is the error of the data's task; rows without a value come last.
+        """
+        if self.sort is None or summary.empty:
+            return summary
+        seconds, sizes = summary["seconds_mean"], summary["n_sv_sum_mean"]
+        keys = {"mistakes": errors_of(summary), "seconds": seconds, "sv": sizes}
+        places = {name: place for place, name in enumerate(dict.fromkeys(summary["data"]))}
+        order = summary.assign(place=summary["data"].map(places), by=keys[self.sort])
+        order = order.sort_values(["place", "is_yardstick", "by"], kind="stable", na_position="last")
+        return summary.loc[order.index].reset_index(drop=True)
+
+    def check(self, names: Sequence[str]) -> None:
+        """Raise UserError for a wanted column that is not among these names."""
+        for word in self.columns:
+            if (name := word.lstrip("+-")) not in names:
+                known = ", ".join(dict.fromkeys(names))
+                raise UserError(f"--columns {word}: no such column{suggest(name, names)}; there are {known}")
+
+    def chosen(self, table: Table) -> Table:
+        """Return a table with the columns that are wanted. Raises UserError for a name that it lacks."""
+        names = [word_of(column.name) for column in table.columns]
+        self.check(names)
+        wanted = [word for word in self.columns if word[0] not in "+-"]
+        wanted = wanted or [name for name, own in zip(names, table.columns, strict=True) if own.usual]
+        wanted += [word[1:] for word in self.columns if word[0] == "+" and word[1:] not in wanted]
+        wanted = [name for name in wanted if f"-{name}" not in self.columns]
+        named = {word.lstrip("+") for word in self.columns}
+        kept = [
+            at
+            for name in dict.fromkeys(wanted)
+            for at, own in enumerate(names)
+            if own == name and (table.columns[at].usual or name in named)  # two columns may be "kernel"
+        ]
+        if not self.columns:
+            kept = sorted(kept)
+        chosen = tuple(table.columns[at].name for at in kept if names[at] in named)
+        return replace(table.only(kept), chosen=chosen)
+
+
+USUAL = TableOptions()
+
+
+def word_of(column: str) -> str:
+    """Return what a reader calls a column: ``sv`` for n_sv_sum, ``beta`` for algo.beta."""
+    return _WORDS.get(column, column.removeprefix("algo."))
