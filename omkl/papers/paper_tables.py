@@ -14,7 +14,8 @@ from omkl.reports.captions import basis, some
 from omkl.reports.measures import learners_of, measure_of
 from omkl.reports.notes import AGAIN, legend, notes
 from omkl.reports.results_table import LEAST, full_table, number, usual_table
-from omkl.reports.table import MISSING, Column, Spread, Table, TableRow
+from omkl.reports.table import Table
+from omkl.reports.table_cells import MISSING, Column, Spread, TableRow
 
 if TYPE_CHECKING:
     import pandas as pd

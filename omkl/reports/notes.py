@@ -11,7 +11,8 @@ from omkl.reports.measures import BY_TASK, least_of
 from omkl.reports.origin import doubts, made_with
 from omkl.reports.rows import Expected, rounds_text
 from omkl.reports.summary import LEAST_COMMON, MOST_NAMED, WORST
-from omkl.reports.table import Spread, Table
+from omkl.reports.table import Table
+from omkl.reports.table_cells import Spread
 
 if TYPE_CHECKING:
     import pandas as pd

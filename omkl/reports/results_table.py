@@ -10,7 +10,8 @@ from omkl.config.settings_text import params_text, value_text
 from omkl.errors import UserError, suggest
 from omkl.reports.measures import BY_TASK, errors_of
 from omkl.reports.summary import errors_text
-from omkl.reports.table import MISSING, Column, Rule, Spread, Table, TableRow
+from omkl.reports.table import Table
+from omkl.reports.table_cells import MISSING, Column, Rule, Spread, TableRow
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -12,7 +12,7 @@ from omkl.reports import origin
 from omkl.reports.measures import BY_TASK
 from omkl.reports.origin import Origins
 from omkl.reports.rows import Expected, Parts, Row, by_count, rows_of, shown_params
-from omkl.reports.table import MISSING
+from omkl.reports.table_cells import MISSING
 from omkl.store.fields import AVERAGED
 from omkl.store.frames import no_collection, with_extra
 

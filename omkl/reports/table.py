@@ -7,18 +7,19 @@ import re
 import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextvars import ContextVar
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 from warnings import warn
 
 from omkl.errors import UserError, suggest
+from omkl.reports.table_cells import MISSING, Column, Records, Spread, TableContent, TableRow
+from omkl.reports.table_html import fragment
 
 if TYPE_CHECKING:
     import pandas as pd
 
 FORMATS = ("table", "json", "csv", "markdown", "latex")
-MISSING = "–"
 COMMAND = "command"  # the name of what opens below a row, where it is a command
 WIDTH: ContextVar[int | None] = ContextVar("width", default=None)  # of the terminal; None: any width will do
 GAP = 2  # characters between columns
@@ -39,93 +40,11 @@ _ESCAPES = {
     "*": r"$\ast$",
     **{sign: "\\" + sign for sign in "&%$#_{}"},
 }
-Rule = Literal["data", "yardsticks"]
-Records = Sequence[Mapping[str, Any]]
-
-
-@dataclass(frozen=True)
-class Spread:
-    """A mean and a standard deviation, both as text; MISSING where there is none."""
-
-    mean: str
-    std: str
-
-    @property
-    def varies(self) -> bool:
-        """Whether there is a standard deviation to print: one repetition has none."""
-        return self.std != MISSING
-
-    def __str__(self) -> str:
-        return f"{self.mean} ± {self.std}" if self.varies else self.mean
-
-
-@dataclass(frozen=True)
-class Column:
-    """A column of a table: its header and how it is aligned.
-
-    marks: the best are marked in it    meaning: for the legend
-    usual: it is shown unless a reader chooses the columns    wraps: its text may take several lines
-    """
-
-    name: str
-    header: str
-    align: Literal["left", "right"] = "right"
-    marks: bool = False
-    meaning: str = ""
-    usual: bool = True
-    wraps: bool = False
-
-
-@dataclass(frozen=True)
-class TableRow:
-    """A row of a table: one cell per column.
-
-    group: its data set, which text names once    rule: the line drawn above it ("data": a data set begins,
-    "yardsticks": the yardsticks begin)    marked: best or not significantly worse
-    complete: every expected repetition has finished    refs: numbers of the table's notes, shown behind the
-    verdict    about: (name, text) of what opens below it on a page
-    """
-
-    cells: Sequence[str | Spread]
-    group: str = ""
-    rule: Rule | None = None
-    marked: bool = False
-    complete: bool = True
-    is_yardstick: bool = False
-    refs: Sequence[int] = ()
-    about: Sequence[tuple[str, str]] = ()
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
-    """A table, with all that is printed around it.
-
-    title, shared: above it; ``shared`` is a line about all rows    terms: (term, meaning) of its columns
-    warnings: sentences below it    findings: paragraphs below these, then its notes, numbered from 1, and
-    further paragraphs (``below``)    command: that makes it    name: of its file on a page
-    chosen: names of the columns that the reader wants    left_out: those for which there is no room, with
-    their first cells    least: the columns that a narrow terminal leaves out, the first of them first
-    also: tables below it, of the same terms
-    records: what JSON holds, a list, or DataFrames by name    flat: returns what CSV holds, else the records
-    """
-
-    columns: Sequence[Column]
-    rows: Sequence[TableRow]
-    title: str = ""
-    name: str = ""
-    shared: str = ""
-    terms: Sequence[tuple[str, str]] = ()
-    warnings: Sequence[str] = ()
-    findings: Sequence[str] = ()
-    notes: Sequence[str] = ()
-    below: Sequence[str] = ()
-    command: str = ""
-    chosen: Sequence[str] = ()
-    left_out: Sequence[tuple[Column, str | Spread]] = ()
-    least: Sequence[str] = ()
-    also: "Sequence[Table]" = ()
-    records: "Records | Mapping[str, pd.DataFrame]" = field(default=(), repr=False)
-    flat: "Callable[[], Records | pd.DataFrame] | None" = field(default=None, repr=False)
+class Table(TableContent):
+    """A table that writes itself."""
 
     @classmethod
     def of(cls, records: Records, shown: Records | None = None, **more: Any) -> "Table":
@@ -139,16 +58,6 @@ class Table:
         columns = [Column(name, name, side, wraps=side == "left") for name, side in sides.items()]  # type: ignore[arg-type]
         texts = [["" if row[name] is None else str(row[name]) for name in first] for row in rows]
         return cls(columns, [TableRow(row) for row in texts], records=records, **more)
-
-    @property
-    def is_plain(self) -> bool:
-        """Whether it is a list of plain values, not of results."""
-        return not isinstance(self.records, Mapping)
-
-    def only(self, places: Sequence[int]) -> "Table":
-        """Return the table with the columns at these places."""
-        rows = [replace(row, cells=[row.cells[at] for at in places]) for row in self.rows]
-        return replace(self, columns=[self.columns[at] for at in places], rows=rows)
 
     def render(self, fmt: str = "table") -> str:
         """Return the table as text that ends with a newline.
@@ -165,28 +74,12 @@ class Table:
 
     def html(self) -> str:
         """Return HTML without scripts, readable on a dark and on a light page."""
-        from omkl.reports.table_html import fragment
-
         return fragment(self)
 
     _repr_html_ = html
 
     def __str__(self) -> str:
         return self.text()
-
-    def cell_texts(self) -> list[list[str | Spread]]:
-        """Return the cells as text shows them: a data set named once, the numbers of notes at the verdict."""
-        shown, group = [], ""
-        for row in self.rows:
-            cells = list(row.cells)
-            for at, column in enumerate(self.columns):
-                if column.name == "data" and group and row.group == group:
-                    cells[at] = ""
-                if column.name == "verdict":
-                    cells[at] = "".join([str(cells[at]), *(f" [{number}]" for number in row.refs)])
-            shown.append(cells)
-            group = row.group
-        return shown
 
 
 def check_format(fmt: str) -> None:
@@ -198,7 +91,7 @@ def check_format(fmt: str) -> None:
 # -------------------------------------------------------------------- terminal
 
 
-def _terminal(table: Table) -> str:
+def _terminal(table: TableContent) -> str:
     width = WIDTH.get()
     tables = [_fitted(one, width) for one in (table, *table.also)]
     terms, shared = _explained(tables) if width is not None else (table.terms, table.shared)
@@ -218,7 +111,7 @@ def _terminal(table: Table) -> str:
     return text + ("\n" + "\n".join(map(filled, below)) + "\n" if below else "")
 
 
-def _paragraphs(table: Table) -> list[str]:
+def _paragraphs(table: TableContent) -> list[str]:
     notes = [f"[{number}] {note}" for number, note in enumerate(table.notes, 1)]
     return [*table.findings, *notes, *table.below]
 
@@ -232,7 +125,7 @@ def filled(text: str, most: int | None = None, indent: str = "") -> str:
     return "\n".join(textwrap.fill(line, min(widths), **how) for line in text.split("\n"))
 
 
-def _body(table: Table, width: int | None) -> str:
+def _body(table: TableContent, width: int | None) -> str:
     """Return header, rules and rows."""
     if not table.columns:
         return ""
@@ -252,7 +145,7 @@ def _body(table: Table, width: int | None) -> str:
     return "\n".join(lines).replace("\u00a0", " ")
 
 
-def _aligned(table: Table) -> list[list[str]]:
+def _aligned(table: TableContent) -> list[list[str]]:
     """Return the texts of each column, with the ± aligned and the mark at the left."""
     shown, columns, marked = table.cell_texts(), [], any(row.marked for row in table.rows)
     for at, column in enumerate(table.columns):
@@ -281,7 +174,7 @@ def _least(column: Column, texts: Sequence[str]) -> int:
     return max(len(column.header), min(NARROW, max(map(len, words), default=0)))
 
 
-def _fitted(table: Table, width: int | None) -> Table:
+def _fitted(table: TableContent, width: int | None) -> TableContent:
     """Return a table without the columns for which there is no room; those that the reader chose stay."""
     texts = _aligned(table)
     if width is None or not table.rows:
@@ -304,7 +197,7 @@ def _fitted(table: Table, width: int | None) -> Table:
     return table
 
 
-def _without(table: Table, name: str) -> Table:
+def _without(table: TableContent, name: str) -> TableContent:
     """Return a table without a column, which is in ``left_out``."""
     gone = next((number for number, column in enumerate(table.columns) if column.name == name), None)
     if gone is None:
@@ -313,7 +206,7 @@ def _without(table: Table, name: str) -> Table:
     return replace(table.only([n for n in range(len(table.columns)) if n != gone]), left_out=left_out)
 
 
-def _explained(tables: Sequence[Table]) -> tuple[list[tuple[str, str]], str]:
+def _explained(tables: Sequence[TableContent]) -> tuple[list[tuple[str, str]], str]:
     """Return the terms of the columns that are shown, and the line about all rows with their repetitions."""
     first = tables[0]
     shown = {column.name: column.header for table in tables for column in table.columns}
@@ -333,7 +226,7 @@ def _explained(tables: Sequence[Table]) -> tuple[list[tuple[str, str]], str]:
     return terms, shared
 
 
-def _widths(table: Table, texts: Sequence[Sequence[str]], width: int) -> list[int]:
+def _widths(table: TableContent, texts: Sequence[Sequence[str]], width: int) -> list[int]:
     """Return the columns' widths: each character is taken where it makes the table least higher."""
     columns = list(zip(table.columns, texts, strict=True))
     widths = [max(len(column.header), *map(_wide, own), 0) for column, own in columns]
@@ -380,7 +273,7 @@ def _padded(text: str, column: Column, width: int) -> str:
 # -------------------------------------------------------------------- Markdown
 
 
-def _markdown(table: Table) -> str:
+def _markdown(table: TableContent) -> str:
     blocks = [f"`{table.command}`" if table.command else "", table.shared]
     for one in (table, *table.also):
         blocks += [f"**{one.title}**" if one.title else "", _pipes(one)]
@@ -394,7 +287,7 @@ def _markdown(table: Table) -> str:
     return text + ("\n" + "\n\n".join(below) + "\n" if below else "")
 
 
-def _pipes(table: Table) -> str:
+def _pipes(table: TableContent) -> str:
     columns = table.columns
     body = [
         [_markdown_cell(*own, row, table.is_plain) for own in zip(cells, columns, strict=True)]
@@ -435,7 +328,7 @@ def escape(text: str) -> str:
     return "".join(_ESCAPES.get(sign, sign) for sign in text)
 
 
-def _latex(table: Table) -> str:
+def _latex(table: TableContent) -> str:
     """Return table environments, a longtable for more than LONG lines; needs UTF-8 input for accents.
 
     A list is a bare tabular, with what is known of it in comments.
@@ -457,7 +350,7 @@ def _latex(table: Table) -> str:
     return "\n\n".join(texts) + "\n" + below
 
 
-def _environment(table: Table, caption: str) -> list[str]:
+def _environment(table: TableContent, caption: str) -> list[str]:
     """Return the lines of a table; of a longtable, which has its header on each page, with page breaks."""
     if len(table.rows) <= LONG:
         start = [r"\begin{table}", r"\centering", r"\small", rf"\caption{{{caption}}}"]
@@ -480,20 +373,20 @@ def _environment(table: Table, caption: str) -> list[str]:
     ]
 
 
-def _tabular(table: Table) -> list[str]:
+def _tabular(table: TableContent) -> list[str]:
     pairs = _pairs(table)
     form, head = _head(table, pairs)
     rows = _latex_rows(table, pairs, [r" \\"] * len(table.rows))
     return [rf"\begin{{tabular}}{{{form}}}", *head, *rows, r"\bottomrule", r"\end{tabular}"]
 
 
-def _pairs(table: Table) -> list[bool]:
+def _pairs(table: TableContent) -> list[bool]:
     """Return which columns take two of LaTeX's, for means and standard deviations."""
     columns = [[row.cells[at] for row in table.rows] for at in range(len(table.columns))]
     return [any(isinstance(cell, Spread) and cell.varies for cell in cells) for cells in columns]
 
 
-def _head(table: Table, pairs: Sequence[bool]) -> tuple[str, list[str]]:
+def _head(table: TableContent, pairs: Sequence[bool]) -> tuple[str, list[str]]:
     """Return the form of the columns, and the lines above the rows."""
     columns = list(zip(table.columns, pairs, strict=True))
     form = "".join(r"r@{\,$\pm$\,}l" if pair else c.align[0] for c, pair in columns)
@@ -503,7 +396,7 @@ def _head(table: Table, pairs: Sequence[bool]) -> tuple[str, list[str]]:
     return form, [r"\toprule", " & ".join(headers) + r" \\", r"\midrule"]
 
 
-def _latex_rows(table: Table, pairs: Sequence[bool], ends: Sequence[str]) -> list[str]:
+def _latex_rows(table: TableContent, pairs: Sequence[bool], ends: Sequence[str]) -> list[str]:
     wide = len(pairs) + sum(pairs)
     rules = {"data": [r"\midrule"], "yardsticks": [rf"\cmidrule(l){{2-{wide}}}"], None: []}
     lines = []
@@ -525,7 +418,7 @@ def _latex_cell(cell: str | Spread, column: Column, pair: bool, row: TableRow) -
 # -------------------------------------------------------------------- JSON, CSV
 
 
-def _json(table: Table) -> str:
+def _json(table: TableContent) -> str:
     """Return strict JSON: a list, or lists by name and the warnings in "notes"; NaN becomes null."""
     if not isinstance(table.records, Mapping):
         return json.dumps(list(table.records), ensure_ascii=False, indent=1) + "\n"
@@ -550,7 +443,7 @@ def _strict(value: Any) -> Any:
     return value if isinstance(value, (str, bool, int, float)) or value is None else str(value)
 
 
-def _csv(table: Table) -> str:
+def _csv(table: TableContent) -> str:
     """Return CSV, which has no place for the warnings of results: they are given to Python's."""
     flat: Any = table.flat() if table.flat else table.records
     if not table.is_plain:
@@ -570,7 +463,7 @@ def csv_of(flat: "Records | pd.DataFrame") -> str:
     return text.getvalue()
 
 
-_WRITERS: dict[str, Callable[[Table], str]] = {
+_WRITERS: dict[str, Callable[[TableContent], str]] = {
     "table": _terminal,
     "json": _json,
     "csv": _csv,

@@ -5,7 +5,7 @@ The tree is made of elements whose texts the standard library escapes, so no nam
 
 from xml.etree import ElementTree
 
-from omkl.reports.table import MISSING, Column, Spread, Table, TableRow
+from omkl.reports.table_cells import MISSING, Column, Spread, TableContent, TableRow
 
 Element = ElementTree.Element
 LONG = 50  # characters of a text that is wrapped
@@ -43,7 +43,7 @@ def button(kind: str, text: str, **attributes: str) -> Element:
     return element("button", {"type": "button", "class": kind, **own}, text)
 
 
-def fragment(table: Table) -> str:
+def fragment(table: TableContent) -> str:
     """Return a table as HTML that needs no script: marks, notes, numbers aligned at the ±."""
     parts: list[Element | str] = [element("style", {}, _STYLE)]
     if table.shared:
@@ -56,7 +56,7 @@ def fragment(table: Table) -> str:
     return ElementTree.tostring(made, encoding="unicode", method="html")
 
 
-def grid(table: Table, which: str = "") -> Element:
+def grid(table: TableContent, which: str = "") -> Element:
     """Return the table itself; which: its id on a page, whose script sorts it and opens its rows."""
     opens = bool(which) and any(row.about for row in table.rows)
     head = (
@@ -69,7 +69,7 @@ def grid(table: Table, which: str = "") -> Element:
     return element("table", {}, element("thead", {}, element("tr", {}, *head)), element("tbody", {}, *rows))
 
 
-def below(table: Table, which: str = "") -> list[Element]:
+def below(table: TableContent, which: str = "") -> list[Element]:
     """Return what is below a table: paragraphs, notes, and the meaning of its columns."""
     texts = [*table.findings, *table.below]
     made = [element("p", {"class": "text"}, text) for part in texts for text in part.split("\n")]
@@ -103,7 +103,7 @@ def _kind(column: Column) -> str:
     return f"{side} stick" if column.name in ("learner", "algo") else side
 
 
-def _row(table: Table, place: int, which: str, opens: bool, widths: list[tuple[int, int]]) -> Element:
+def _row(table: TableContent, place: int, which: str, opens: bool, widths: list[tuple[int, int]]) -> Element:
     row, above = table.rows[place], table.rows[place - 1] if place else None
     kinds = [name for name in ("marked", "is_yardstick") if getattr(row, name)]
     kinds += [] if row.complete else ["incomplete"]
@@ -130,7 +130,7 @@ def _row(table: Table, place: int, which: str, opens: bool, widths: list[tuple[i
     return element("tr", about, *cells)
 
 
-def _widths(table: Table) -> list[tuple[int, int]]:
+def _widths(table: TableContent) -> list[tuple[int, int]]:
     """Return the characters of the longest mean and deviation of each column."""
     columns = [[row.cells[at] for row in table.rows] for at in range(len(table.columns))]
     spreads = [[cell for cell in cells if isinstance(cell, Spread) and cell.varies] for cells in columns]
@@ -152,7 +152,7 @@ def _cell(cell: str | Spread, column: Column, marked: bool, widths: tuple[int, i
     return [*parts, element("small", {}, f" ± {std}") if cell.varies else ""]
 
 
-def _refs(table: Table, row: TableRow, which: str) -> list[Element | str]:
+def _refs(table: TableContent, row: TableRow, which: str) -> list[Element | str]:
     links: list[Element | str] = []
     for number in row.refs:
         about = {"href": f"#{which}-note-{number}", "title": table.notes[number - 1], "class": "ref"}

@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from omkl.bounds.table import function_of
+from omkl.bounds.evaluation import function_of
 from omkl.cli import main
 from omkl.config import learner_specs
 

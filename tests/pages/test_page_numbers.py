@@ -16,18 +16,16 @@ from support.reports_cells import (
     study,
 )
 
-from omkl.pages.content import Table
 from omkl.pages.document import _table
 from omkl.pages.page_figures import as_json
-from omkl.pages.page_tables import results
+from omkl.pages.page_tables import with_details
 from omkl.pages.runs import page_curves
 from omkl.reports import charts
 from omkl.reports.charts import costs_of
-from omkl.reports.display import display
 from omkl.reports.grid import grid_table
 from omkl.reports.measures import mean_curves
-from omkl.reports.notes import legend
 from omkl.reports.ranks import average_ranks
+from omkl.reports.report import run_table
 from omkl.reports.rows import line_names, rows_of
 from omkl.reports.summary import summary_of
 
@@ -181,12 +179,10 @@ def test_a_table_without_a_test_has_no_mark_and_says_so_below(reps):
     dd, ss = [100, 101, 102, 101, 100], [150, 160, 155, 150, 152]
     cells = frame(*repetitions(DD, dd[:reps]), *repetitions(SS, ss[:reps]))
     summary, about = summarised((DD, SS), cells, reps, ())
-    laid_out = display(summary)
-    table = Table("t", (), (), "", legend(laid_out, summary, cells))
-    table = results(table, summary, laid_out, rows_of(cells, about), cells, {})
+    table = with_details(run_table(summary, cells, about), "t", rows_of(cells, about), cells, {})
     texts = "".join(_table("t", table).itertext())
-    assert [line.marked for line in table.lines] == [reps == 5, False]
+    assert [row.marked for row in table.rows] == [reps == 5, False]
     assert texts.count("* 10.08") == (reps == 5)
     assert texts.count("No test: rows that share fewer than 5 permutations") == (reps < 5)
-    assert [text for text in table.below if text.startswith("No test")] == table.below[: int(reps < 5)]
+    assert [text for text in table.findings if text.startswith("No test")] == table.findings[: int(reps < 5)]
     assert "±" not in texts or reps > 1

@@ -106,6 +106,6 @@ def test_a_claim_without_data_says_which_and_how_to_get_them(monkeypatch, tmp_pa
         "omkl.papers.selection._reason", lambda name: "get it" if name == "usps_train" else ""
     )
     made = claims(read("norma"), Selection(quick=True, words=(f"store={tmp_path}",)), stored=True)
-    novelties = made.rows.set_index("claim").loc["novelties"]
+    novelties = pd.DataFrame(made.table.records).set_index("claim").loc["novelties"]
     assert (novelties["verdict"], novelties["numbers"]) == ("undecided", "no data: usps_train")
     assert "! usps_train: the data are not available: get it" in made.text("table")

@@ -18,11 +18,10 @@ from omkl.papers.claims import claims
 from omkl.papers.compare import compare
 from omkl.papers.paper import KINDS
 from omkl.papers.paper_figures import figure
-from omkl.papers.paper_tables import table
-from omkl.papers.render import layout
+from omkl.papers.paper_tables import results, table
 from omkl.papers.selection import Work, work_of
 from omkl.paths import conf_folder
-from omkl.reports.plain_table import FORMATS
+from omkl.reports.table import FORMATS
 
 PAPER = """
 title: A paper
@@ -218,10 +217,10 @@ def test_a_difference_without_a_published_deviation_has_a_word(conf, store, tmp_
     paper, item = find("tables", "mine/1")
     work = work_of(paper, [item], selection(store))
     compared = compare(paper, item, work, work.run(progress=False))
-    shown, terms = layout(compared)
+    shown = results(compared)
     place = [column.name for column in shown.columns].index("mistake_pct_diff")
     ours = compared.summary["mistake_pct_mean"].iloc[0]
-    assert shown.lines[0].cells[place] == f"{ours - 50:+.2f} no sd"
-    assert "the published standard deviation is 0" in dict(terms)["no sd"]
+    assert shown.rows[0].cells[place] == f"{ours - 50:+.2f} no sd"
+    assert "the published standard deviation is 0" in dict(shown.terms)["no sd"]
     assert "mistakes" in compared.summary["verdict"].iloc[0]
     assert compared.summary["mistake_pct_difference"].isna().all()

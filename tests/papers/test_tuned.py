@@ -10,8 +10,8 @@ from omkl.config import compose, learner_spec
 from omkl.errors import UserError
 from omkl.papers import Selection, find, names, read, tuned
 from omkl.papers.claims import claims
+from omkl.papers.page import about_numbers
 from omkl.papers.paper_tables import table
-from omkl.papers.rule_text import about_numbers
 from omkl.papers.selection import tuned_plans, work_of
 from omkl.papers.tuned import older, rule_of, settings_of, steps, tuned_runs
 from omkl.paths import conf_folder
@@ -103,8 +103,8 @@ def test_winners_are_used_and_those_of_another_revision_are_not(conf):
     }
     assert "NOT TUNED YET, so without rows: drift (all learners)" in text_of("table").replace("\n", " ")
     made = claims(read("mine"), Selection(), stored=True)  # nothing has finished
-    assert made.rows["verdict"].tolist() == ["undecided"]
-    assert "drift (all learners)" in made.rows["incomplete"][0]
+    assert [row["verdict"] for row in made.table.records] == ["undecided"]
+    assert "drift (all learners)" in made.table.records[0]["incomplete"]
     file.write_text(yaml.safe_dump({"first": {"wdbc": {"arow": won | {"revision": revision + 1}}}}))
     assert not work_of(paper, [item], Selection()).plans
 

@@ -11,8 +11,8 @@ from omkl.reports import charts
 from omkl.reports.drawing import draw
 from omkl.reports.figure_style import FigureStyle, chosen
 from omkl.reports.report import report
+from omkl.reports.results_table import TableOptions
 from omkl.reports.rows import Expected, rows_of
-from omkl.reports.view import View
 from omkl.store.frames import hits_of
 from omkl.store.lines import encode_cell
 
@@ -78,7 +78,7 @@ def test_of_many_confusions_the_largest_are_kept(monkeypatch):
 
 def test_errors_of_classes_are_a_column_on_request_and_in_json():
     about = expected((DD, SS), ("three",), yardsticks=(), classes={"three": ("none", "low", "high")})
-    table = report(cells(3), about, view=View(columns=("learner", "class_errors")))
+    table = report(cells(3), about, options=TableOptions(columns=("learner", "class_errors")))
     (first,) = [text for text in table.splitlines() if text.startswith("OMKC(D,D)")]
     (record, _) = strict(report(cells(3), about, "json"))["summary"]
     assert record["classes"] == ["none", "low", "high"]
@@ -91,7 +91,7 @@ def test_errors_of_classes_are_a_column_on_request_and_in_json():
     assert many["classes"][0] == list(map(str, range(40)))
     old = frame(cell(DD, 0, 10))
     assert summarise(old)["class_errors"][0] is None
-    assert report(old, Expected(), view=View(columns=("class_errors",))).count("–") == 1
+    assert report(old, Expected(), options=TableOptions(columns=("class_errors",))).count("–") == 1
 
 
 @pytest.mark.parametrize("C", [3, 40])

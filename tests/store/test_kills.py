@@ -13,9 +13,9 @@ from support import ROOT, TESTS
 from support.runner_plans import write_data
 
 from omkl.config import plan
-from omkl.reports.plain_table import FORMATS
 from omkl.reports.report import report
 from omkl.reports.rows import Expected
+from omkl.reports.table import FORMATS
 from omkl.run import runner
 from omkl.store.store import Store, StoreWarning
 
