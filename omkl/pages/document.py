@@ -186,7 +186,8 @@ def _progress(progress: Progress) -> Element:
         "progress", {"max": str(progress.total), "value": str(progress.done), "aria-label": "cells done"}
     )
     state = element("p", {"id": "state", "aria-live": "polite"}, text)
-    table = grid(Table.of(progress.rows))
+    cells = Table.of(progress.rows)
+    table = grid(cells.columns, cells.rows)
     detail = element("details", {}, element("summary", {}, "per learner and data set"), table)
     return element("section", {"id": "progress"}, state, bar, detail)
 
@@ -230,6 +231,7 @@ def _table(which: str, table: Table) -> Element:
     counted = element("span", {"class": "count", "aria-live": "polite"})
     tools = element("div", {"class": "tools"}, filters, counted, button("csv", "CSV", title="save as CSV"))
     about = {"class": "scroll", "tabindex": "0", "role": "region", "aria-label": table.name}
-    scroll = element("div", about, grid(table, which))
+    scroll = element("div", about, grid(table.columns, table.rows, table.terms, table.notes, which))
+    texts = below([*table.findings, *table.below], table.notes, table.terms, which)
     more = [_command(table.command)] if table.command else []
-    return element("div", {"class": "table", "id": which}, tools, scroll, *below(table, which), *more)
+    return element("div", {"class": "table", "id": which}, tools, scroll, *texts, *more)

@@ -15,8 +15,7 @@ from omkl.data.dataset import Dataset
 from omkl.reports import origin
 from omkl.reports.notes import NO_TEST
 from omkl.reports.rows import Row
-from omkl.reports.table import COMMAND, Table
-from omkl.reports.table_cells import Records
+from omkl.reports.table import COMMAND, Records, Table
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -5,26 +5,35 @@ import io
 import json
 import re
 import textwrap
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextvars import ContextVar
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 from warnings import warn
 
 from omkl.errors import UserError, suggest
-from omkl.reports.table_cells import MISSING, Column, Records, Spread, TableContent, TableRow
-from omkl.reports.table_html import fragment
+from omkl.reports.table_cells import (
+    GAP,
+    MISSING,
+    WIDTH,
+    Column,
+    Spread,
+    TableRow,
+    filled,
+    least_width,
+    line_of,
+    padded,
+    width_of,
+    widths_of,
+)
+from omkl.reports.table_html import STYLE, Element, below, element, grid, written
 
 if TYPE_CHECKING:
     import pandas as pd
 
 FORMATS = ("table", "json", "csv", "markdown", "latex")
+Records = Sequence[Mapping[str, Any]]
 COMMAND = "command"  # the name of what opens below a row, where it is a command
-WIDTH: ContextVar[int | None] = ContextVar("width", default=None)  # of the terminal; None: any width will do
-GAP = 2  # characters between columns
-SAMPLE = 100  # rows by which the widths are chosen
-NARROW = 26  # characters to which the text of a column may be wrapped, whatever its longest word
 LONG = 40  # lines that fit on a page
 TOGETHER = 20  # lines up to which a data set stays on one page
 _TERMS = 100  # characters of a line of the terms
@@ -43,8 +52,35 @@ _ESCAPES = {
 
 
 @dataclass(frozen=True, eq=False)
-class Table(TableContent):
-    """A table that writes itself."""
+class Table:
+    """A table, with all that is printed around it.
+
+    title, shared: above it; ``shared`` is a line about all rows    terms: (term, meaning) of its columns
+    warnings: sentences below it    findings: paragraphs below these, then its notes, numbered from 1, and
+    further paragraphs (``below``)    command: that makes it    name: of its file on a page
+    chosen: names of the columns that the reader wants    left_out: those for which there is no room, with
+    their first cells    least: the columns that a narrow terminal leaves out, the first of them first
+    also: tables below it, of the same terms
+    records: what JSON holds, a list, or DataFrames by name    flat: returns what CSV holds, else the records
+    """
+
+    columns: Sequence[Column]
+    rows: Sequence[TableRow]
+    title: str = ""
+    name: str = ""
+    shared: str = ""
+    terms: Sequence[tuple[str, str]] = ()
+    warnings: Sequence[str] = ()
+    findings: Sequence[str] = ()
+    notes: Sequence[str] = ()
+    below: Sequence[str] = ()
+    command: str = ""
+    chosen: Sequence[str] = ()
+    left_out: Sequence[tuple[Column, str | Spread]] = ()
+    least: Sequence[str] = ()
+    also: "Sequence[Table]" = ()
+    records: "Records | Mapping[str, pd.DataFrame]" = field(default=(), repr=False)
+    flat: "Callable[[], Records | pd.DataFrame] | None" = field(default=None, repr=False)
 
     @classmethod
     def of(cls, records: Records, shown: Records | None = None, **more: Any) -> "Table":
@@ -58,6 +94,30 @@ class Table(TableContent):
         columns = [Column(name, name, side, wraps=side == "left") for name, side in sides.items()]  # type: ignore[arg-type]
         texts = [["" if row[name] is None else str(row[name]) for name in first] for row in rows]
         return cls(columns, [TableRow(row) for row in texts], records=records, **more)
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether it is a list of plain values, not of results."""
+        return not isinstance(self.records, Mapping)
+
+    def only(self, places: Sequence[int]) -> "Table":
+        """Return the table with the columns at these places."""
+        rows = [replace(row, cells=[row.cells[at] for at in places]) for row in self.rows]
+        return replace(self, columns=[self.columns[at] for at in places], rows=rows)
+
+    def cell_texts(self) -> list[list[str | Spread]]:
+        """Return the cells as text shows them: a data set named once, the numbers of notes at the verdict."""
+        shown, group = [], ""
+        for row in self.rows:
+            cells = list(row.cells)
+            for at, column in enumerate(self.columns):
+                if column.name == "data" and group and row.group == group:
+                    cells[at] = ""
+                if column.name == "verdict":
+                    cells[at] = "".join([str(cells[at]), *(f" [{number}]" for number in row.refs)])
+            shown.append(cells)
+            group = row.group
+        return shown
 
     def render(self, fmt: str = "table") -> str:
         """Return the table as text that ends with a newline.
@@ -74,7 +134,14 @@ class Table(TableContent):
 
     def html(self) -> str:
         """Return HTML without scripts, readable on a dark and on a light page."""
-        return fragment(self)
+        parts: list[Element | str] = [element("style", {}, STYLE)]
+        parts += [element("p", {}, self.shared)] if self.shared else []
+        for one in (self, *self.also):
+            parts += [element("p", {}, element("b", {}, one.title))] if one.title else []
+            parts.append(grid(one.columns, one.rows, one.terms, one.notes))
+        parts += [element("p", {}, f"! {warning}") for warning in self.warnings]
+        more = below([*self.findings, *self.below], self.notes, self.terms)
+        return written(element("div", {"class": "omkl-table"}, *parts, *more))
 
     _repr_html_ = html
 
@@ -91,7 +158,7 @@ def check_format(fmt: str) -> None:
 # -------------------------------------------------------------------- terminal
 
 
-def _terminal(table: TableContent) -> str:
+def _terminal(table: Table) -> str:
     width = WIDTH.get()
     tables = [_fitted(one, width) for one in (table, *table.also)]
     terms, shared = _explained(tables) if width is not None else (table.terms, table.shared)
@@ -111,41 +178,32 @@ def _terminal(table: TableContent) -> str:
     return text + ("\n" + "\n".join(map(filled, below)) + "\n" if below else "")
 
 
-def _paragraphs(table: TableContent) -> list[str]:
+def _paragraphs(table: Table) -> list[str]:
     notes = [f"[{number}] {note}" for number, note in enumerate(table.notes, 1)]
     return [*table.findings, *notes, *table.below]
 
 
-def filled(text: str, most: int | None = None, indent: str = "") -> str:
-    """Return lines wrapped to the terminal and to ``most`` characters; indent: after the first of each."""
-    widths = [width for width in (WIDTH.get(), most) if width is not None]
-    if not widths:
-        return text
-    how: Any = {"subsequent_indent": indent, "break_long_words": False}
-    return "\n".join(textwrap.fill(line, min(widths), **how) for line in text.split("\n"))
-
-
-def _body(table: TableContent, width: int | None) -> str:
+def _body(table: Table, width: int | None) -> str:
     """Return header, rules and rows."""
     if not table.columns:
         return ""
     texts = _aligned(table)
     widths = [
-        max(len(column.header) + 2, *map(_wide, own), 0)
+        max(len(column.header) + 2, *map(width_of, own), 0)
         for column, own in zip(table.columns, texts, strict=True)
     ]
     if width is not None and sum(widths) + GAP * (len(widths) - 1) > width:
-        widths = _widths(table, texts, width)
+        widths = widths_of(table.columns, texts, width)
     rule = (" " * GAP).join("-" * width for width in widths)
     first = len(rule.split(" ")[0])
     above = {"data": [rule], "yardsticks": [" " * first + rule[first:]], None: []}
-    lines = [_line([column.header for column in table.columns], table.columns, widths), rule]
+    lines = [line_of([column.header for column in table.columns], table.columns, widths), rule]
     for cells, row in zip(zip(*texts, strict=True), table.rows, strict=True):
-        lines += [*above[row.rule], _line(cells, table.columns, widths)]
+        lines += [*above[row.rule], line_of(cells, table.columns, widths)]
     return "\n".join(lines).replace("\u00a0", " ")
 
 
-def _aligned(table: TableContent) -> list[list[str]]:
+def _aligned(table: Table) -> list[list[str]]:
     """Return the texts of each column, with the ± aligned and the mark at the left."""
     shown, columns, marked = table.cell_texts(), [], any(row.marked for row in table.rows)
     for at, column in enumerate(table.columns):
@@ -162,24 +220,14 @@ def _aligned(table: TableContent) -> list[list[str]]:
     return columns
 
 
-def _wide(text: str) -> int:
-    return max(map(len, text.split("\n")))
-
-
-def _least(column: Column, texts: Sequence[str]) -> int:
-    """Return the least width that a column can have."""
-    if not column.wraps:
-        return max(len(column.header), *map(_wide, texts), 0)
-    words = [word for text in texts for word in text.replace("\n", " ").split(" ")]
-    return max(len(column.header), min(NARROW, max(map(len, words), default=0)))
-
-
-def _fitted(table: TableContent, width: int | None) -> TableContent:
+def _fitted(table: Table, width: int | None) -> Table:
     """Return a table without the columns for which there is no room; those that the reader chose stay."""
     texts = _aligned(table)
     if width is None or not table.rows:
         return table
-    natural = (max(len(c.header) + 2, *map(_wide, own)) for c, own in zip(table.columns, texts, strict=True))
+    natural = (
+        max(len(c.header) + 2, *map(width_of, own)) for c, own in zip(table.columns, texts, strict=True)
+    )
     if sum(natural) + GAP * (len(table.columns) - 1) <= width:
         return table
     if table.is_plain:
@@ -191,13 +239,13 @@ def _fitted(table: TableContent, width: int | None) -> TableContent:
         least = ["reps", *least]  # it says nothing that one number does not
     for name in [name for name in least if name not in table.chosen]:
         own = zip(table.columns, _aligned(table), strict=True)
-        if sum(_least(column, texts) + GAP for column, texts in own) - GAP <= width:
+        if sum(least_width(column, texts) + GAP for column, texts in own) - GAP <= width:
             break
         table = _without(table, name)
     return table
 
 
-def _without(table: TableContent, name: str) -> TableContent:
+def _without(table: Table, name: str) -> Table:
     """Return a table without a column, which is in ``left_out``."""
     gone = next((number for number, column in enumerate(table.columns) if column.name == name), None)
     if gone is None:
@@ -206,7 +254,7 @@ def _without(table: TableContent, name: str) -> TableContent:
     return replace(table.only([n for n in range(len(table.columns)) if n != gone]), left_out=left_out)
 
 
-def _explained(tables: Sequence[TableContent]) -> tuple[list[tuple[str, str]], str]:
+def _explained(tables: Sequence[Table]) -> tuple[list[tuple[str, str]], str]:
     """Return the terms of the columns that are shown, and the line about all rows with their repetitions."""
     first = tables[0]
     shown = {column.name: column.header for table in tables for column in table.columns}
@@ -226,54 +274,10 @@ def _explained(tables: Sequence[TableContent]) -> tuple[list[tuple[str, str]], s
     return terms, shared
 
 
-def _widths(table: TableContent, texts: Sequence[Sequence[str]], width: int) -> list[int]:
-    """Return the columns' widths: each character is taken where it makes the table least higher."""
-    columns = list(zip(table.columns, texts, strict=True))
-    widths = [max(len(column.header), *map(_wide, own), 0) for column, own in columns]
-    able = {n: _least(*own) for n, own in enumerate(columns) if own[0].wraps}
-
-    def height(shrunk: int) -> tuple[int, int]:
-        trial = [widths[n] - (n == shrunk) for n in able]
-        lines = (max(-(-size // room) for size, room in zip(row, trial, strict=True)) for row in lengths)
-        return sum(lines), -widths[shrunk]
-
-    while sum(widths) + GAP * (len(widths) - 1) > width:
-        able = {n: least for n, least in able.items() if widths[n] > least}
-        if not able:
-            break
-        lengths = [[len(texts[n][row]) for n in able] for row in range(min(SAMPLE, len(table.rows)))]
-        widths[min(able, key=height)] -= 1
-    return widths
-
-
-def _line(cells: Iterable[str], columns: Sequence[Column], widths: Sequence[int]) -> str:
-    """Return the cells of a row side by side, on several lines where text wraps."""
-    parts = [
-        [
-            line
-            for text in cell.split("\n")
-            for line in textwrap.wrap(text, width, break_on_hyphens=False) or [""]
-        ]
-        if _wide(cell) > width
-        else cell.split("\n")
-        for cell, width in zip(cells, widths, strict=True)
-    ]
-    lines = []
-    for number in range(max(map(len, parts), default=0)):
-        texts = [part[number] if number < len(part) else "" for part in parts]
-        padded = (_padded(*own) for own in zip(texts, columns, widths, strict=True))
-        lines.append((" " * GAP).join(padded).rstrip())
-    return "\n".join(lines)
-
-
-def _padded(text: str, column: Column, width: int) -> str:
-    return text.ljust(width) if column.align == "left" else text.rjust(width)
-
-
 # -------------------------------------------------------------------- Markdown
 
 
-def _markdown(table: TableContent) -> str:
+def _markdown(table: Table) -> str:
     blocks = [f"`{table.command}`" if table.command else "", table.shared]
     for one in (table, *table.also):
         blocks += [f"**{one.title}**" if one.title else "", _pipes(one)]
@@ -287,7 +291,7 @@ def _markdown(table: TableContent) -> str:
     return text + ("\n" + "\n\n".join(below) + "\n" if below else "")
 
 
-def _pipes(table: TableContent) -> str:
+def _pipes(table: Table) -> str:
     columns = table.columns
     body = [
         [_markdown_cell(*own, row, table.is_plain) for own in zip(cells, columns, strict=True)]
@@ -300,7 +304,7 @@ def _pipes(table: TableContent) -> str:
     ]
     lines = [f"|{'|'.join(rules)}|"]
     for texts in ([column.header for column in columns], *body):
-        cells = (f" {_padded(*own)} " for own in zip(texts, columns, widths, strict=True))
+        cells = (f" {padded(*own)} " for own in zip(texts, columns, widths, strict=True))
         lines.append(f"|{'|'.join(cells)}|")
     return "\n".join([lines[1], lines[0], *lines[2:]])
 
@@ -328,7 +332,7 @@ def escape(text: str) -> str:
     return "".join(_ESCAPES.get(sign, sign) for sign in text)
 
 
-def _latex(table: TableContent) -> str:
+def _latex(table: Table) -> str:
     """Return table environments, a longtable for more than LONG lines; needs UTF-8 input for accents.
 
     A list is a bare tabular, with what is known of it in comments.
@@ -350,7 +354,7 @@ def _latex(table: TableContent) -> str:
     return "\n\n".join(texts) + "\n" + below
 
 
-def _environment(table: TableContent, caption: str) -> list[str]:
+def _environment(table: Table, caption: str) -> list[str]:
     """Return the lines of a table; of a longtable, which has its header on each page, with page breaks."""
     if len(table.rows) <= LONG:
         start = [r"\begin{table}", r"\centering", r"\small", rf"\caption{{{caption}}}"]
@@ -373,20 +377,20 @@ def _environment(table: TableContent, caption: str) -> list[str]:
     ]
 
 
-def _tabular(table: TableContent) -> list[str]:
+def _tabular(table: Table) -> list[str]:
     pairs = _pairs(table)
     form, head = _head(table, pairs)
     rows = _latex_rows(table, pairs, [r" \\"] * len(table.rows))
     return [rf"\begin{{tabular}}{{{form}}}", *head, *rows, r"\bottomrule", r"\end{tabular}"]
 
 
-def _pairs(table: TableContent) -> list[bool]:
+def _pairs(table: Table) -> list[bool]:
     """Return which columns take two of LaTeX's, for means and standard deviations."""
     columns = [[row.cells[at] for row in table.rows] for at in range(len(table.columns))]
     return [any(isinstance(cell, Spread) and cell.varies for cell in cells) for cells in columns]
 
 
-def _head(table: TableContent, pairs: Sequence[bool]) -> tuple[str, list[str]]:
+def _head(table: Table, pairs: Sequence[bool]) -> tuple[str, list[str]]:
     """Return the form of the columns, and the lines above the rows."""
     columns = list(zip(table.columns, pairs, strict=True))
     form = "".join(r"r@{\,$\pm$\,}l" if pair else c.align[0] for c, pair in columns)
@@ -396,7 +400,7 @@ def _head(table: TableContent, pairs: Sequence[bool]) -> tuple[str, list[str]]:
     return form, [r"\toprule", " & ".join(headers) + r" \\", r"\midrule"]
 
 
-def _latex_rows(table: TableContent, pairs: Sequence[bool], ends: Sequence[str]) -> list[str]:
+def _latex_rows(table: Table, pairs: Sequence[bool], ends: Sequence[str]) -> list[str]:
     wide = len(pairs) + sum(pairs)
     rules = {"data": [r"\midrule"], "yardsticks": [rf"\cmidrule(l){{2-{wide}}}"], None: []}
     lines = []
@@ -418,7 +422,7 @@ def _latex_cell(cell: str | Spread, column: Column, pair: bool, row: TableRow) -
 # -------------------------------------------------------------------- JSON, CSV
 
 
-def _json(table: TableContent) -> str:
+def _json(table: Table) -> str:
     """Return strict JSON: a list, or lists by name and the warnings in "notes"; NaN becomes null."""
     if not isinstance(table.records, Mapping):
         return json.dumps(list(table.records), ensure_ascii=False, indent=1) + "\n"
@@ -443,7 +447,7 @@ def _strict(value: Any) -> Any:
     return value if isinstance(value, (str, bool, int, float)) or value is None else str(value)
 
 
-def _csv(table: TableContent) -> str:
+def _csv(table: Table) -> str:
     """Return CSV, which has no place for the warnings of results: they are given to Python's."""
     flat: Any = table.flat() if table.flat else table.records
     if not table.is_plain:
@@ -463,7 +467,7 @@ def csv_of(flat: "Records | pd.DataFrame") -> str:
     return text.getvalue()
 
 
-_WRITERS: dict[str, Callable[[TableContent], str]] = {
+_WRITERS: dict[str, Callable[[Table], str]] = {
     "table": _terminal,
     "json": _json,
     "csv": _csv,

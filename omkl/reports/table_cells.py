@@ -1,15 +1,17 @@
-"""What a table holds: columns, rows and cells, and what is printed around them."""
+"""The columns, rows and cells of a table, and text laid out in columns of a terminal's width."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal, Self
-
-if TYPE_CHECKING:
-    import pandas as pd
+import textwrap
+from collections.abc import Iterable, Sequence
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import Any, Literal
 
 MISSING = "–"
+WIDTH: ContextVar[int | None] = ContextVar("width", default=None)  # of the terminal; None: any width will do
+GAP = 2  # characters between columns
+SAMPLE = 100  # rows by which the widths are chosen
+NARROW = 26  # characters to which the text of a column may be wrapped, whatever its longest word
 Rule = Literal["data", "yardsticks"]
-Records = Sequence[Mapping[str, Any]]
 
 
 @dataclass(frozen=True)
@@ -65,57 +67,70 @@ class TableRow:
     about: Sequence[tuple[str, str]] = ()
 
 
-@dataclass(frozen=True, eq=False)
-class TableContent:
-    """A table, with all that is printed around it.
+# -------------------------------------------------------------------- the terminal
 
-    title, shared: above it; ``shared`` is a line about all rows    terms: (term, meaning) of its columns
-    warnings: sentences below it    findings: paragraphs below these, then its notes, numbered from 1, and
-    further paragraphs (``below``)    command: that makes it    name: of its file on a page
-    chosen: names of the columns that the reader wants    left_out: those for which there is no room, with
-    their first cells    least: the columns that a narrow terminal leaves out, the first of them first
-    also: tables below it, of the same terms
-    records: what JSON holds, a list, or DataFrames by name    flat: returns what CSV holds, else the records
-    """
 
-    columns: Sequence[Column]
-    rows: Sequence[TableRow]
-    title: str = ""
-    name: str = ""
-    shared: str = ""
-    terms: Sequence[tuple[str, str]] = ()
-    warnings: Sequence[str] = ()
-    findings: Sequence[str] = ()
-    notes: Sequence[str] = ()
-    below: Sequence[str] = ()
-    command: str = ""
-    chosen: Sequence[str] = ()
-    left_out: Sequence[tuple[Column, str | Spread]] = ()
-    least: Sequence[str] = ()
-    also: "Sequence[TableContent]" = ()
-    records: "Records | Mapping[str, pd.DataFrame]" = field(default=(), repr=False)
-    flat: "Callable[[], Records | pd.DataFrame] | None" = field(default=None, repr=False)
+def filled(text: str, most: int | None = None, indent: str = "") -> str:
+    """Return lines wrapped to the terminal and to ``most`` characters; indent: after the first of each."""
+    widths = [width for width in (WIDTH.get(), most) if width is not None]
+    if not widths:
+        return text
+    how: Any = {"subsequent_indent": indent, "break_long_words": False}
+    return "\n".join(textwrap.fill(line, min(widths), **how) for line in text.split("\n"))
 
-    @property
-    def is_plain(self) -> bool:
-        """Whether it is a list of plain values, not of results."""
-        return not isinstance(self.records, Mapping)
 
-    def only(self, places: Sequence[int]) -> Self:
-        """Return the table with the columns at these places."""
-        rows = [replace(row, cells=[row.cells[at] for at in places]) for row in self.rows]
-        return replace(self, columns=[self.columns[at] for at in places], rows=rows)
+def width_of(text: str) -> int:
+    return max(map(len, text.split("\n")))
 
-    def cell_texts(self) -> list[list[str | Spread]]:
-        """Return the cells as text shows them: a data set named once, the numbers of notes at the verdict."""
-        shown, group = [], ""
-        for row in self.rows:
-            cells = list(row.cells)
-            for at, column in enumerate(self.columns):
-                if column.name == "data" and group and row.group == group:
-                    cells[at] = ""
-                if column.name == "verdict":
-                    cells[at] = "".join([str(cells[at]), *(f" [{number}]" for number in row.refs)])
-            shown.append(cells)
-            group = row.group
-        return shown
+
+def least_width(column: Column, texts: Sequence[str]) -> int:
+    """Return the least width that a column can have."""
+    if not column.wraps:
+        return max(len(column.header), *map(width_of, texts), 0)
+    words = [word for text in texts for word in text.replace("\n", " ").split(" ")]
+    return max(len(column.header), min(NARROW, max(map(len, words), default=0)))
+
+
+def widths_of(columns: Sequence[Column], texts: Sequence[Sequence[str]], width: int) -> list[int]:
+    """Return the columns' widths: each character is taken where it makes the table least higher."""
+    pairs = list(zip(columns, texts, strict=True))
+    widths = [max(len(column.header), *map(width_of, own), 0) for column, own in pairs]
+    able = {n: least_width(*own) for n, own in enumerate(pairs) if own[0].wraps}
+
+    def height(shrunk: int) -> tuple[int, int]:
+        trial = [widths[n] - (n == shrunk) for n in able]
+        lines = (max(-(-size // room) for size, room in zip(row, trial, strict=True)) for row in lengths)
+        return sum(lines), -widths[shrunk]
+
+    while sum(widths) + GAP * (len(widths) - 1) > width:
+        able = {n: least for n, least in able.items() if widths[n] > least}
+        if not able:
+            break
+        lengths = [[len(texts[n][row]) for n in able] for row in range(min(SAMPLE, len(texts[0])))]
+        widths[min(able, key=height)] -= 1
+    return widths
+
+
+def line_of(cells: Iterable[str], columns: Sequence[Column], widths: Sequence[int]) -> str:
+    """Return the cells of a row side by side, on several lines where text wraps."""
+    parts = [
+        [
+            line
+            for text in cell.split("\n")
+            for line in textwrap.wrap(text, width, break_on_hyphens=False) or [""]
+        ]
+        if width_of(cell) > width
+        else cell.split("\n")
+        for cell, width in zip(cells, widths, strict=True)
+    ]
+    lines = []
+    for number in range(max(map(len, parts), default=0)):
+        texts = [part[number] if number < len(part) else "" for part in parts]
+        filled_up = (padded(*own) for own in zip(texts, columns, widths, strict=True))
+        lines.append((" " * GAP).join(filled_up).rstrip())
+    return "\n".join(lines)
+
+
+def padded(text: str, column: Column, width: int) -> str:
+    """Return a text with blanks at the side that its column leaves free."""
+    return text.ljust(width) if column.align == "left" else text.rjust(width)

@@ -3,14 +3,16 @@
 The tree is made of elements whose texts the standard library escapes, so no name becomes markup.
 """
 
+from collections.abc import Sequence
 from xml.etree import ElementTree
 
-from omkl.reports.table_cells import MISSING, Column, Spread, TableContent, TableRow
+from omkl.reports.table_cells import MISSING, Column, Spread, TableRow
 
 Element = ElementTree.Element
+Terms = Sequence[tuple[str, str]]
 LONG = 50  # characters of a text that is wrapped
 # Colours are those of the page around it, so that it is readable on a dark and on a light one.
-_STYLE = """
+STYLE = """
 .omkl-table { overflow-x: auto; font-variant-numeric: tabular-nums; }
 .omkl-table table { border-collapse: collapse; }
 .omkl-table th, .omkl-table td { padding: 0.15em 0.7em; text-align: right; white-space: nowrap; }
@@ -43,46 +45,41 @@ def button(kind: str, text: str, **attributes: str) -> Element:
     return element("button", {"type": "button", "class": kind, **own}, text)
 
 
-def fragment(table: TableContent) -> str:
-    """Return a table as HTML that needs no script: marks, notes, numbers aligned at the ±."""
-    parts: list[Element | str] = [element("style", {}, _STYLE)]
-    if table.shared:
-        parts.append(element("p", {}, table.shared))
-    for one in (table, *table.also):
-        parts += [element("p", {}, element("b", {}, one.title))] if one.title else []
-        parts.append(grid(one))
-    parts += [element("p", {}, f"! {warning}") for warning in table.warnings]
-    made = element("div", {"class": "omkl-table"}, *parts, *below(table))
+def written(made: Element) -> str:
+    """Return an element as HTML."""
     return ElementTree.tostring(made, encoding="unicode", method="html")
 
 
-def grid(table: TableContent, which: str = "") -> Element:
+def grid(
+    columns: Sequence[Column],
+    rows: Sequence[TableRow],
+    terms: Terms = (),
+    notes: Sequence[str] = (),
+    which: str = "",
+) -> Element:
     """Return the table itself; which: its id on a page, whose script sorts it and opens its rows."""
-    opens = bool(which) and any(row.about for row in table.rows)
+    opens = bool(which) and any(row.about for row in rows)
     head = (
         [element("th", {"class": "more"}, element("span", {"class": "hidden"}, "details"))] if opens else []
     )
-    meanings = dict(table.terms)
-    head += [_header(column, meanings.get(column.header, ""), bool(which)) for column in table.columns]
-    widths = [] if which else _widths(table)
-    rows = [_row(table, place, which, opens, widths) for place in range(len(table.rows))]
-    return element("table", {}, element("thead", {}, element("tr", {}, *head)), element("tbody", {}, *rows))
+    meanings = dict(terms)
+    head += [_header(column, meanings.get(column.header, ""), bool(which)) for column in columns]
+    widths = [] if which else _widths(columns, rows)
+    lines = [_row(columns, rows, place, notes, which, opens, widths) for place in range(len(rows))]
+    return element("table", {}, element("thead", {}, element("tr", {}, *head)), element("tbody", {}, *lines))
 
 
-def below(table: TableContent, which: str = "") -> list[Element]:
+def below(paragraphs: Sequence[str], notes: Sequence[str], terms: Terms, which: str = "") -> list[Element]:
     """Return what is below a table: paragraphs, notes, and the meaning of its columns."""
-    texts = [*table.findings, *table.below]
-    made = [element("p", {"class": "text"}, text) for part in texts for text in part.split("\n")]
-    if table.notes:
-        notes = enumerate(table.notes, 1)
-        items = [element("li", {"id": f"{which}-note-{number}"}, text) for number, text in notes]
+    made = [element("p", {"class": "text"}, text) for part in paragraphs for text in part.split("\n")]
+    if notes:
+        numbered = enumerate(notes, 1)
+        items = [element("li", {"id": f"{which}-note-{number}"}, text) for number, text in numbered]
         made.append(element("ol", {"class": "notes"}, *items))
-    if table.terms:
-        terms = [
-            part for name, text in table.terms for part in (element("dt", {}, name), element("dd", {}, text))
-        ]
+    if terms:
+        pairs = [part for name, text in terms for part in (element("dt", {}, name), element("dd", {}, text))]
         summary = element("summary", {}, "what the columns mean")
-        made.append(element("details", {}, summary, element("dl", {}, *terms)))
+        made.append(element("details", {}, summary, element("dl", {}, *pairs)))
     return made
 
 
@@ -103,8 +100,16 @@ def _kind(column: Column) -> str:
     return f"{side} stick" if column.name in ("learner", "algo") else side
 
 
-def _row(table: TableContent, place: int, which: str, opens: bool, widths: list[tuple[int, int]]) -> Element:
-    row, above = table.rows[place], table.rows[place - 1] if place else None
+def _row(
+    columns: Sequence[Column],
+    rows: Sequence[TableRow],
+    place: int,
+    notes: Sequence[str],
+    which: str,
+    opens: bool,
+    widths: list[tuple[int, int]],
+) -> Element:
+    row, above = rows[place], rows[place - 1] if place else None
     kinds = [name for name in ("marked", "is_yardstick") if getattr(row, name)]
     kinds += [] if row.complete else ["incomplete"]
     if above and row.group != above.group:
@@ -117,12 +122,12 @@ def _row(table: TableContent, place: int, which: str, opens: bool, widths: list[
         more = button("more", "▸", aria_expanded="false", aria_label=label) if row.about else None
         cells.append(element("td", {"class": "more"}, more))
     repeated = bool(above and row.group and row.group == above.group)
-    for at, (column, cell) in enumerate(zip(table.columns, row.cells, strict=True)):
+    for at, (column, cell) in enumerate(zip(columns, row.cells, strict=True)):
         kind = _kind(column)
         if column.name == "data" and repeated:
             kind, cell = f"{kind} again", cell if which else ""
         kind += " long" if len(str(cell)) > LONG and column.align == "left" else ""
-        refs = _refs(table, row, which) if column.name == "verdict" else []
+        refs = _refs(row, notes, which) if column.name == "verdict" else []
         own = _cell(cell, column, row.marked, widths[at] if widths else (0, 0))
         cells.append(element("td", {"class": kind}, *own, *refs))
     about = {"class": " ".join(kinds)}
@@ -130,10 +135,10 @@ def _row(table: TableContent, place: int, which: str, opens: bool, widths: list[
     return element("tr", about, *cells)
 
 
-def _widths(table: TableContent) -> list[tuple[int, int]]:
+def _widths(columns: Sequence[Column], rows: Sequence[TableRow]) -> list[tuple[int, int]]:
     """Return the characters of the longest mean and deviation of each column."""
-    columns = [[row.cells[at] for row in table.rows] for at in range(len(table.columns))]
-    spreads = [[cell for cell in cells if isinstance(cell, Spread) and cell.varies] for cells in columns]
+    contents = [[row.cells[at] for row in rows] for at in range(len(columns))]
+    spreads = [[cell for cell in cells if isinstance(cell, Spread) and cell.varies] for cells in contents]
     return [
         (max((len(s.mean) for s in own), default=0), max((len(s.std) for s in own), default=0))
         for own in spreads
@@ -152,9 +157,9 @@ def _cell(cell: str | Spread, column: Column, marked: bool, widths: tuple[int, i
     return [*parts, element("small", {}, f" ± {std}") if cell.varies else ""]
 
 
-def _refs(table: TableContent, row: TableRow, which: str) -> list[Element | str]:
+def _refs(row: TableRow, notes: Sequence[str], which: str) -> list[Element | str]:
     links: list[Element | str] = []
     for number in row.refs:
-        about = {"href": f"#{which}-note-{number}", "title": table.notes[number - 1], "class": "ref"}
+        about = {"href": f"#{which}-note-{number}", "title": notes[number - 1], "class": "ref"}
         links += [" ", element("a", about, f"[{number}]") if which else f"[{number}]"]
     return links

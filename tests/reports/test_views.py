@@ -10,7 +10,8 @@ from omkl.reports.report import report, sweep_report
 from omkl.reports.results_table import TableOptions
 from omkl.reports.rows import Row, by_count
 from omkl.reports.summary import top_kernels
-from omkl.reports.table import WIDTH, Table
+from omkl.reports.table import Table
+from omkl.reports.table_cells import WIDTH
 from omkl.store.frames import with_extra
 
 DD, SS = setting("omkc_dd"), setting("omkc_ss")
