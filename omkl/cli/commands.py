@@ -37,7 +37,7 @@ def sweep(args: Namespace, words: list[str]) -> int:
 
 def _run_and_report(args: Namespace, words: list[str], sweep: bool) -> int:
     from omkl.config import plan as make_plan
-    from omkl.reports.report import report, sweep_report
+    from omkl.reports.results_table import report, sweep_report
     from omkl.reports.rows import Expected
 
     plan = make_plan(words, sweep=sweep)
@@ -85,7 +85,7 @@ def figure(args: Namespace, words: list[str]) -> int:
     from omkl.config import plan as make_plan
     from omkl.reports import charts, drawing
     from omkl.reports.measures import PAIR, measure_named
-    from omkl.reports.report import sweep_report
+    from omkl.reports.results_table import sweep_report
     from omkl.reports.rows import Expected
     from omkl.reports.summary import READ
     from omkl.run.cells import expand
@@ -230,7 +230,7 @@ def _table_options(args: Namespace) -> "TableOptions":
 def _check_columns(plan: "Plan", args: Namespace, sweep: bool) -> None:
     """Refuse unknown columns before any work."""
     if args.columns:
-        from omkl.reports.report import check_options
+        from omkl.reports.results_table import check_options
         from omkl.reports.rows import Expected
         from omkl.store.store import Store
 

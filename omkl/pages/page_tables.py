@@ -13,7 +13,7 @@ from omkl.data import registry
 from omkl.data.data_files import data_name
 from omkl.data.dataset import Dataset
 from omkl.reports import origin
-from omkl.reports.notes import NO_TEST
+from omkl.reports.results_table import NO_TEST
 from omkl.reports.rows import Row
 from omkl.reports.table import COMMAND, Records, Table
 

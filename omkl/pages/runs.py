@@ -16,9 +16,8 @@ from omkl.pages.page_tables import data_sets, provenance, with_details
 from omkl.reports import charts
 from omkl.reports.figures import Figure, file_stem
 from omkl.reports.measures import BY_TASK, ERROR
-from omkl.reports.notes import AGAIN, heading, notes
 from omkl.reports.ranks import average_ranks
-from omkl.reports.report import BEST, best_settings, run_table, swept_names
+from omkl.reports.results_table import AGAIN, BEST, best_settings, heading, notes, run_table, swept_names
 from omkl.reports.rows import Expected, Row, line_names, rows_of
 from omkl.reports.store_contents import chosen as chosen_cells
 from omkl.reports.store_contents import failed_lines

@@ -18,7 +18,7 @@ from omkl.papers.paper import QUANTIFIERS, Paper, listed
 from omkl.papers.paper_tables import TableResult, not_tuned, unfinished
 from omkl.papers.selection import Selection, work_of
 from omkl.reports.measures import BY_TASK, ERROR
-from omkl.reports.notes import failed, incomplete
+from omkl.reports.results_table import failed, incomplete
 from omkl.reports.rows import by_count
 from omkl.reports.summary import LEAST_COMMON, Tested, not_worse, paired_ps
 from omkl.reports.table import Table

@@ -4,7 +4,9 @@ import itertools
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
 
 from omkl.errors import UserError
 from omkl.papers.compare import Compared, compare
@@ -13,14 +15,20 @@ from omkl.papers.selection import Selection, work_of
 from omkl.reports import captions, charts, drawing
 from omkl.reports.figure_style import current
 from omkl.reports.figures import Figure, Pictures, symbol
-from omkl.reports.grid import grid_table
 from omkl.reports.measures import learners_of, measure_of
 from omkl.reports.ranks import average_ranks
+from omkl.reports.summary import grid_table
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from omkl.data import Dataset
+    from omkl.engine.stream import Trace
+    from omkl.learner.learner import Learner
     from omkl.run.runner import Outcome
+
+SHOWN = 50  # digits of each panel of novelties
+SETTING = {"kernel": {"kind": "gaussian", "sigma": 8.0}, "nu": 0.01, "eta": 1.0, "step": "sqrt"}
 
 
 @dataclass(frozen=True)
@@ -174,11 +182,81 @@ def digits(item: Item) -> Figure:
 
     It is not made of cells, unlike the figures of KINDS.
     """
-    from omkl.papers.novelty import novelties
-
     found = novelties()
     shown = {"first margin errors": found.first, "worst of train": found.train, "worst of test": found.test}
     panels = {name: Pictures(p.images, (1000 * p.scores).tolist(), digits=1) for name, p in shown.items()}
     share = 100 * found.fraction
     note = f"below each: 1000 (f(x) − ρ) · {share:.2f} % of the pass novel · {found.seconds:.2g} s"
     return charts.pictures(panels, title=item.titled(), caption=note)
+
+
+# -------------------------------------------------------------------- the digits that NORMA flags as novel
+
+
+class Digits(NamedTuple):
+    """Digits: rows (n,) of the data set from 0, images (n, d), scores (n,) f(x) - rho."""
+
+    rows: np.ndarray
+    images: np.ndarray
+    scores: np.ndarray
+
+
+@dataclass(frozen=True)
+class Novelties:
+    """first: the margin errors in order of arrival, with the scores they had then; train, test: the worst at
+    the end, worst first; novelties: rows of the pass that were flagged as novel; fraction: their share;
+    seconds: of the pass, learner time.
+    """
+
+    first: Digits
+    train: Digits
+    test: Digits
+    novelties: np.ndarray
+    fraction: float
+    seconds: float
+
+
+def novelties() -> Novelties:
+    """Return the novelties of norma_novelty in one pass over USPS as stored, and the worst of both parts.
+
+    They are Figure 3 of Kivinen, Smola, Williamson (2004), its numbers.
+
+    Raises UserError for data that are not available.
+    """
+    from omkl import data
+    from omkl.config import learner_spec
+    from omkl.learner.cell import warm_up
+    from omkl.learner.learner import Learner
+
+    spec = learner_spec("norma_novelty")
+    params = {**spec.defaults, **SETTING}
+    warm_up([(spec, params)])
+    learned, unseen = data.load("usps_train"), data.load("usps_test")
+    pool = {"normalise": "none", "kernels": [params["kernel"]]}
+    learner = Learner(spec, params, pool, max(learned.d, unseen.d), seed=0)
+    trace, seconds = _pass(learner, learned)
+    novel = np.flatnonzero(trace.mistake)
+    first = _panel(learned, novel[:SHOWN], trace.score)
+    worst = [_worst(learner, dataset) for dataset in (learned, unseen)]
+    return Novelties(first, worst[0], worst[1], novel, novel.size / learned.T, seconds)
+
+
+def _pass(learner: "Learner", dataset: "Dataset", learn: bool = True) -> "tuple[Trace, float]":
+    from omkl.engine.stream import make_stream
+
+    rows = np.arange(dataset.T)
+    stream = make_stream(dataset.indptr, dataset.indices, dataset.values, dataset.y, rows)
+    return learner.run(stream, learn=learn)
+
+
+def _worst(learner: "Learner", dataset: "Dataset") -> Digits:
+    score = _pass(learner, dataset, learn=False)[0].score
+    return _panel(dataset, np.argsort(score, kind="stable")[:SHOWN], score)
+
+
+def _panel(dataset: "Dataset", rows: np.ndarray, scores: np.ndarray) -> Digits:
+    from scipy.sparse import csr_matrix
+
+    shape = (dataset.T, dataset.d)
+    images = csr_matrix((dataset.values, dataset.indices, dataset.indptr), shape=shape)[rows].toarray()
+    return Digits(rows, images, scores[rows])

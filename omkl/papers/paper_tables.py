@@ -12,8 +12,7 @@ from omkl.papers.paper import Item, Paper, listed
 from omkl.papers.selection import Selection, Work, work_of
 from omkl.reports.captions import basis, some
 from omkl.reports.measures import learners_of, measure_of
-from omkl.reports.notes import AGAIN, legend, notes
-from omkl.reports.results_table import LEAST, full_table, number, usual_table
+from omkl.reports.results_table import AGAIN, LEAST, full_table, legend, notes, number, usual_table
 from omkl.reports.table import Table
 from omkl.reports.table_cells import MISSING, Column, Spread, TableRow
 
@@ -163,7 +162,7 @@ def tuning(compared: Compared) -> Table:
 
 def keep_best(compared: Compared) -> None:
     """Keep of a sweep the best setting of each learner, with its hyperparameters as text."""
-    from omkl.reports.report import best_settings
+    from omkl.reports.results_table import best_settings
 
     swept = [key.removeprefix("algo.") for key in compared.expected.swept]
     every = compared.summary["params"]

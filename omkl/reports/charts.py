@@ -23,7 +23,6 @@ from omkl.reports.figures import (
     line_styles,
     symbol,
 )
-from omkl.reports.grid import axes_of, grid_table
 from omkl.reports.measures import (
     BY_TASK,
     ERROR,
@@ -39,7 +38,7 @@ from omkl.reports.measures import (
 )
 from omkl.reports.ranks import MOST_REASONS, Ranks
 from omkl.reports.rows import Expected, Row, line_names, rows_of
-from omkl.reports.summary import class_names
+from omkl.reports.summary import axes_of, class_names, grid_table
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -8,9 +8,8 @@ import numpy as np
 
 from omkl.errors import UserError
 from omkl.reports.captions import some
-from omkl.reports.grid import grid_table
 from omkl.reports.measures import least_of, yardsticks_of
-from omkl.reports.summary import ALPHA
+from omkl.reports.summary import ALPHA, grid_table
 
 if TYPE_CHECKING:
     import pandas as pd

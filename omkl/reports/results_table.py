@@ -1,21 +1,41 @@
-"""From a summary to a table: its columns and cells, and what a reader wants of them."""
+"""The table of results: a run's or a sweep's summary as a table, with its terms and warnings."""
 
+import json
+import shlex
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from omkl.config import compose
 from omkl.config.settings_text import params_text, value_text
 from omkl.errors import UserError, suggest
-from omkl.reports.measures import BY_TASK, errors_of
-from omkl.reports.summary import errors_text
-from omkl.reports.table import Table
+from omkl.paths import store_folder
+from omkl.reports.captions import n_cells, repetitions_of, some
+from omkl.reports.measures import BY_TASK, errors_of, least_of
+from omkl.reports.origin import doubts, made_with
+from omkl.reports.rows import Expected, rounds_text
+from omkl.reports.summary import (
+    LEAST_COMMON,
+    MOST_NAMED,
+    WORST,
+    at_boundaries,
+    axes_of,
+    errors_text,
+    summary_of,
+)
+from omkl.reports.table import Table, check_format
 from omkl.reports.table_cells import MISSING, Column, Rule, Spread, TableRow
 
 if TYPE_CHECKING:
     import pandas as pd
 
+AGAIN = "the same command"
+NO_TEST = "no test"  # a term
+BEST = "best setting per data set and learner (chosen on these permutations, hence optimistic)"
 WRAPPED = ("learner", "pool", "settings", "kernel", "verdict")  # columns whose text may take several lines
 LEAST = (  # columns that are left out where there is no room, the first of them first
     *("n_sv_combined", "n_sv_union", "seconds_ratio", "seconds_published", "n_sv_sum_diff"),
@@ -202,3 +222,252 @@ USUAL = TableOptions()
 def word_of(column: str) -> str:
     """Return what a reader calls a column: ``sv`` for n_sv_sum, ``beta`` for algo.beta."""
     return _WORDS.get(column, column.removeprefix("algo."))
+
+
+# -------------------------------------------------------------------- tables of a run and of a sweep
+
+
+def report(
+    cells: "pd.DataFrame", expected: Expected, fmt: str = "table", options: TableOptions = USUAL
+) -> str:
+    """Return the table of the cells as text that ends with a newline; see summary.summary_of for its rows.
+
+    fmt: as of Table.render    options: order of the rows, and columns of a table for readers. Raises
+    UserError for an unknown format or column.
+    """
+    _check_columns(fmt, options)
+    return run_table(summary_of(cells, expected), cells, expected, options).render(fmt)
+
+
+def run_table(
+    summary: "pd.DataFrame",
+    cells: "pd.DataFrame",
+    expected: Expected,
+    options: TableOptions = USUAL,
+    swept: Sequence[str] = (),
+) -> Table:
+    """Return the table of a summary, with its terms and the warnings about its rows.
+
+    swept: hyperparameters that get columns of their own
+    """
+    summary = options.sorted(summary)
+    table = options.chosen(full_table(summary, swept))
+    return replace(
+        table,
+        shared=heading(summary, cells),
+        terms=legend(table, summary, cells),
+        warnings=notes(summary, cells, expected),
+        command=expected.command,
+        records={"summary": summary, "cells": cells},
+        flat=partial(csv_table, summary, swept),
+    )
+
+
+def sweep_table(
+    summary: "pd.DataFrame", cells: "pd.DataFrame", expected: Expected, options: TableOptions = USUAL
+) -> Table:
+    """Return the long table of a sweep: a row per setting, a column per swept hyperparameter.
+
+    The best settings are a table below it, where several have finished; in JSON they are under "best".
+    """
+    swept, best = swept_names(summary, expected), best_settings(summary)
+    table = run_table(summary, cells, expected, options, swept)
+    several = len(best) < (summary["reps"] > 0).sum()
+    chosen = options.sorted(best)
+    also = [replace(options.chosen(full_table(chosen, swept)), title=BEST)] if several else []
+    warnings = [*table.warnings, *at_boundaries(summary, best, expected)]
+    records = {"summary": options.sorted(summary), "best": chosen, "cells": cells}
+    return replace(table, also=also, warnings=warnings, records=records)
+
+
+def sweep_report(
+    cells: "pd.DataFrame",
+    expected: Expected,
+    fmt: str = "table",
+    out: str | Path | None = None,
+    options: TableOptions = USUAL,
+) -> tuple[str, list[Path]]:
+    """Return the text of a sweep and the figure files written.
+
+    out: as in figure_style.save, None for no figure; there is none either when no learner has finished a
+    cell. options: as in ``report``. Raises UserError for an unknown format, OmklError when the figure cannot
+    be written.
+    """
+    _check_columns(fmt, options)
+    summary = summary_of(cells, expected)
+    text = sweep_table(summary, cells, expected, options).render(fmt)
+    if out is None:
+        return text, []
+    from omkl.reports import charts, drawing
+
+    figure = charts.sweep(summary, command=expected.command)
+    return text, drawing.save(figure, out) if figure else []
+
+
+def check_options(
+    cells: "pd.DataFrame", expected: Expected, fmt: str, options: TableOptions, sweep: bool
+) -> None:
+    """Raise UserError for columns that the table of a run or of a sweep cannot have, before any cell runs.
+
+    cells: none, with the columns of a store
+    """
+    if not options.columns:
+        return
+    _check_columns(fmt, options)
+    summary = summary_of(cells, expected)
+    table = full_table(summary, swept_names(summary, expected) if sweep else ())
+    # what is measured is known only when cells have run
+    names = [column.name for column in table.columns]
+    names += [measure.name for measure in BY_TASK.values()] + [measure.name for measure in FURTHER]
+    options.check([*dict.fromkeys(map(word_of, names))])
+
+
+def _check_columns(fmt: str, options: TableOptions) -> None:
+    check_format(fmt)
+    if options.columns and fmt in ("json", "csv"):
+        raise UserError(f"--columns has no effect with --format {fmt}, which has all columns")
+
+
+def swept_names(summary: "pd.DataFrame", expected: Expected) -> list[str]:
+    """Return the swept hyperparameters, which get columns of their own: none where one setting was run."""
+    swept = [key.split(".")[1] for key in expected.swept if key.startswith("algo.")]
+    swept = swept or [name.split(".")[0] for name in axes_of(summary)]
+    return [name for name in dict.fromkeys(swept) if any(name in params for params in summary["params"])]
+
+
+def csv_table(summary: "pd.DataFrame", swept: Sequence[str] = ()) -> "pd.DataFrame":
+    """Return a summary as its CSV holds it; swept: hyperparameters that get columns of their own."""
+    table = summary.drop(columns="shown")
+    for name in swept:
+        values = [params.get(name) for params in table["params"]]
+        table.insert(table.columns.get_loc("settings"), f"algo.{name}", values)
+    table["params"] = [json.dumps(params, sort_keys=True) for params in table["params"]]
+    return table
+
+
+def best_settings(summary: "pd.DataFrame") -> "pd.DataFrame":
+    """Return of each data set and learner the row with the lowest mean error of its task, and the yardsticks.
+
+    Over all hyperparameters and pools; ties go to fewer support vectors, then to the earlier row. Marks are
+    those of the whole grid. Learners of which nothing has finished are left out.
+    """
+    done = summary[summary["reps"] > 0]
+    order = done.assign(error=errors_of(done)).sort_values(["error", "n_sv_sum_mean"], kind="stable")
+    chosen = order.drop_duplicates(["data", "algo", "label", "is_yardstick"]).index
+    return summary.loc[sorted(chosen)].reset_index(drop=True)
+
+
+# -------------------------------------------------------------------- terms and warnings
+
+
+def legend(table: Table, summary: "pd.DataFrame", cells: "pd.DataFrame") -> list[tuple[str, str]]:
+    """Return (term, meaning) of the columns that the table has, and what made the cells.
+
+    summary: of the table's rows
+    """
+    errors = [number for number, column in enumerate(table.columns) if column.meaning]
+    spreads = [line.cells[number] for line in table.rows for number in errors]
+    single = not any(isinstance(cell, Spread) and cell.varies for cell in spreads)
+    each = repetitions_of(set(cells["order"]) if len(cells) else ())
+    spread = "" if single else f", mean ± sample standard deviation over the {each}"
+    terms = [(table.columns[n].header, f"{table.columns[n].meaning}{spread}") for n in errors]
+    if summary["marked"].any() and errors:
+        test = f"all rows not significantly worse (paired t-test over the same {each}, two-sided, 5 %)"
+        terms.append(("*", f"{least_of(summary)} on the data set, and {test}; yardsticks compete too"))
+    if _lacks_test(summary) and errors:
+        few = f"rows that share fewer than {LEAST_COMMON} {each} with the best row of the data set"
+        terms.append((NO_TEST, f"{few}; they have no mark"))
+    won = "" if single else f"; 15/20: in 15 of 20 {each}, otherwise in all"
+    few = f"; of more than {MOST_NAMED} classes the {WORST} largest"
+    meanings = {
+        "n_sv_sum": "support vectors, summed over the kernels (the papers' count)",
+        "n_sv_union": "distinct examples stored",
+        "n_sv_combined": "support vectors of the classifiers that the last prediction combined",
+        "kernel": f"the kernel with the largest weight when the pass ends{won}",
+        "class_errors": f"share of each class's examples taken for another class{few}",
+        "seconds": f"learner time of one pass{'' if single else ', mean'}",
+        "memory": "memory of one pass: the arrays of state, stream and trace, as reserved",
+        "p": "of the paired t-test against the best row of the data set",
+    }
+    headers = {column.name: column.header for column in table.columns}
+    terms += [(headers[name], meaning) for name, meaning in meanings.items() if name in headers]
+    if any(line.rule == "yardsticks" for line in table.rows):
+        terms.append(("yardsticks", f"are listed below the short rule, on the same {each}"))
+    made = made_with(cells)
+    return [*terms, ("made with", made)] if made else terms
+
+
+def _lacks_test(summary: "pd.DataFrame") -> bool:
+    """Return whether a row that has a rival on its data set shares too few permutations with the best."""
+    done = summary[summary["reps"] > 0]
+    compared = done.duplicated("data", keep=False) & (done["common"] < LEAST_COMMON)
+    return any(BY_TASK[task].least for task in done.loc[compared, "task"])
+
+
+def notes(
+    summary: "pd.DataFrame", cells: "pd.DataFrame", expected: Expected, again: str = AGAIN
+) -> list[str]:
+    """Return notes on the data; warnings: repetitions missing, cells failed, older revisions, times mixed.
+
+    again: which command runs what is missing
+    """
+    return [
+        *expected.about_data,
+        *incomplete(summary, again),
+        *failed(expected),
+        *_stale(expected),
+        *doubts(cells),
+    ]
+
+
+def incomplete(summary: "pd.DataFrame", again: str = AGAIN) -> list[str]:
+    """Return a warning about the rows that lack repetitions, none where all are there."""
+    names = [
+        f"{row.label}{f' ({row.settings})' if row.settings else ''} on {row.data} {row.reps} of {row.asked}"
+        for row in summary[~summary["complete"]].itertuples()
+    ]
+    basis = f"Means and marks are of the finished repetitions; {again} runs the missing ones"
+    return [f"INCOMPLETE: {some(names)}. {basis}"] if names else []
+
+
+def failed(expected: Expected) -> list[str]:
+    """Return a warning about the cells that failed, none where all went well."""
+    names = []
+    for cell in expected.failed:
+        spec = expected.specs.get(cell["algo"])
+        params = spec.unusual(cell["params"], cell.get("task", "classification")) if spec else cell["params"]
+        which = f"{expected.label(cell['algo'])}{f' ({params_text(params)})' if params else ''}"
+        error = str(cell.get("error") or "no reason recorded").strip().splitlines()[-1]
+        names.append(f"{which} on {cell['data']}, repetition {cell['rep']}: {error}")
+    return [f"FAILED: {n_cells(len(names))}, not in the means: {some(names, '; ')}"] if names else []
+
+
+def _stale(expected: Expected) -> list[str]:
+    usual = expected.store in (None, store_folder(None))
+    where = "" if usual else f" store={shlex.quote(str(expected.store))}"
+    return [
+        f"{n_cells(count)} of revision {revision} of {learner} in the store {'are' if count > 1 else 'is'} "
+        f"not used: its {'results have' if isinstance(revision, int) else 'source has'} changed since; "
+        f"`omkl results prune --old{where}{_folder(learner)} --yes` removes such cells"
+        for (learner, revision), count in sorted(expected.stale.items(), key=str)
+    ]
+
+
+def _folder(learner: str) -> str:
+    """Return the option that names the folder of a learner of the user's, "" for one of ours."""
+    if compose.of_omkl("algo", learner):
+        return ""
+    folder = compose.file("algo", learner).parents[2]
+    return f" --with {shlex.quote(str(folder))}"
+
+
+def heading(summary: "pd.DataFrame", cells: "pd.DataFrame") -> str:
+    """Return one line about what all rows share: pool, order, seed; and the sizes of a few data sets."""
+    pools = {f"pool {pool}" for pool in summary["pool"] if isinstance(pool, str)}
+    orders = {f"order {order}" for order in summary["order"] if order}
+    seeds = {f"seed {seed}" for seed in cells.get("seed", ()) if orders != {"order file"}}
+    parts = {f"rounds {part}" if part else "" for part in map(rounds_text, cells["rounds"])}
+    shared = [text for texts in (pools, orders, parts, seeds) if len(texts) == 1 for text in texts]
+    sizes = {row.data: row.T for row in summary.itertuples() if row.T == row.T and row.T is not None}
+    few = ", ".join(f"{name}: {int(T)} examples" for name, T in sizes.items()) if len(sizes) <= 4 else ""
+    return " · ".join(filter(None, [*shared, few]))

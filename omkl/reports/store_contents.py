@@ -9,9 +9,9 @@ import numpy as np
 from omkl.config import learner_specs
 from omkl.config.settings_text import params_text, value_text
 from omkl.errors import UserError, suggest
-from omkl.reports.grid import flat
 from omkl.reports.origin import Origins, span
 from omkl.reports.rows import alike, divided, identities, rounds_text
+from omkl.reports.summary import flat
 from omkl.store.store import Store
 
 if TYPE_CHECKING:

@@ -1,6 +1,9 @@
-"""The summary: one row per data set, learner, pool and hyperparameters, averaged over the repetitions."""
+"""The summary: one row per data set, learner, pool and hyperparameters, averaged over the repetitions.
 
-from collections.abc import Iterator, Mapping, Sequence
+And its rows placed on the grid of a sweep.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -9,7 +12,7 @@ from omkl.config.kernel_pools import kernel_pool
 from omkl.config.settings_text import params_text, value_text
 from omkl.data import registry
 from omkl.reports import origin
-from omkl.reports.measures import BY_TASK
+from omkl.reports.measures import BY_TASK, learners_of
 from omkl.reports.origin import Origins
 from omkl.reports.rows import Expected, Parts, Row, by_count, rows_of, shown_params
 from omkl.reports.table_cells import MISSING
@@ -23,6 +26,7 @@ ALPHA = 0.05
 LEAST_COMMON = 5  # permutations that a test takes: of fewer, it says little and misleads
 MOST_NAMED = 10  # classes of which a table shows all errors, of more the WORST largest
 WORST = 5
+FEW = 3  # values of a grid: of fewer, each is at its boundary
 _TOGETHER = 2**22  # counts of rows and kernels that are in memory at once
 READ = (  # the columns of cells that a table needs, and of its notes
     *("data", "data_hash", "order", "algo", "params", "pool", "pool_spec", "task", "seed"),
@@ -363,3 +367,114 @@ def _kernels(parts: Parts, count: int, cells: "pd.DataFrame") -> tuple[list[tupl
 def _kernel_text(kernel: Mapping[str, Any]) -> str:
     usual = (("scale", 1.0), ("coef0", 0.0))
     return value_text({name: value for name, value in kernel.items() if (name, value) not in usual})
+
+
+# -------------------------------------------------------------------- the grid of a sweep
+
+
+def flat(params: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield hyperparameters with those of a kernel as ``kernel.sigma``."""
+    for name, value in params.items():
+        if isinstance(value, Mapping):
+            yield from flat(value, f"{prefix}{name}.")
+        else:
+            yield prefix + name, value
+
+
+def axes_of(summary: "pd.DataFrame") -> dict[str, list[float]]:
+    """Return the swept numbers: hyperparameters of which some learner has several values, all numbers.
+
+    By name, with all values of all learners in ascending order; the longest axis first.
+    """
+    learners = learners_of(summary)
+    values: dict[tuple[str, str], set] = {}
+    for learner, params in zip(learners["algo"], learners["params"], strict=True):
+        for name, value in flat(params):
+            value = value_text(value) if isinstance(value, (list, tuple)) else value
+            values.setdefault((learner, name), set()).add(value)
+    numbers = [(name, taken) for (_, name), taken in values.items() if all(map(_is_number, taken))]
+    axes: dict[str, set] = {name: set() for name, taken in numbers if len(taken) > 1}
+    for name, taken in numbers:
+        if name in axes:
+            axes[name] |= taken
+    return {name: sorted(taken) for name, taken in sorted(axes.items(), key=lambda axis: -len(axis[1]))}
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def grid_table(summary: "pd.DataFrame", axes: Iterable[str] = ()) -> "pd.DataFrame":
+    """Return the summary with its place on the axes, for figures.
+
+    Adds ``line``, the name in the legend: the learner, its shown hyperparameters that are no axis and not
+    chosen per data set (a column ``per_data`` of their names), the pool if there are several; and a column
+    ``at.NAME`` per axis, NaN for a learner without that hyperparameter.
+    """
+    several = summary["pool"].dropna().nunique() > 1
+    table = summary.copy()
+    lines = []
+    for row in summary.to_dict("records"):
+        shown = {name: row["params"][name] for name in row["shown"] if name not in row.get("per_data", ())}
+        if not row["is_yardstick"]:  # which has no place on the axes, so the legend has its settings
+            shown = {name: value for name, value in shown.items() if not _covered(name, value, axes)}
+        pool = row["pool"] if several else ""
+        lines.append(", ".join(filter(None, (row["label"], params_text(shown), pool))))
+    table["line"] = lines
+    for name in axes:
+        places = [dict(flat(params)).get(name, float("nan")) for params in summary["params"]]
+        table[f"at.{name}"] = [float(place) if _is_number(place) else float("nan") for place in places]
+    return table
+
+
+def _covered(name: str, value: Any, axes: Iterable[str]) -> bool:
+    """Whether the axes show all of a hyperparameter; a kernel's kind is never on an axis."""
+    return name in axes or (
+        isinstance(value, Mapping)
+        and all(part == f"{name}.kind" or part in axes for part, _ in flat({name: value}))
+    )
+
+
+def at_boundaries(summary: "pd.DataFrame", best: "pd.DataFrame", expected: Expected) -> list[str]:
+    """Return a remark for each swept number whose best value is the least or the largest of its grid.
+
+    best: the rows of the summary that are best (report.best_settings). There is none where the domain ends
+    there, or where a value inside the grid is as good.
+    """
+    remarks = []
+    rows = learners_of(summary[summary["reps"] > 0]).to_dict("records")
+    for row in learners_of(best).to_dict("records"):
+        if not BY_TASK[row["task"]].least:
+            continue
+        error = f"{BY_TASK[row['task']].name}_mean"
+        same = [other for other in rows if (other["data"], other["algo"]) == (row["data"], row["algo"])]
+        for axis in axes_of(summary):
+            value = dict(flat(row["params"])).get(axis)
+            errors: dict[float, float] = {}
+            for other in same:
+                if (at := dict(flat(other["params"])).get(axis)) is not None:
+                    errors[at] = min(other[error], errors.get(at, float("inf")))
+            if value is None or len(errors) < FEW or value not in (min(errors), max(errors)):
+                continue
+            inside = [own for at, own in errors.items() if min(errors) < at < max(errors)]
+            larger = value == max(errors)
+            if min(inside) > row[error] and _continues(expected, row["algo"], axis, value, larger):
+                end, others = ("largest", "larger") if larger else ("smallest", "smaller")
+                remarks.append(
+                    f"{row['label']} on {row['data']}: the best {axis}, {value_text(value)}, is the {end} of "
+                    f"its grid; try {others} values too"
+                )
+    return remarks
+
+
+def _continues(expected: Expected, learner: str, axis: str, value: Any, larger: bool) -> bool:
+    """Whether the domain of a hyperparameter has values beyond this one."""
+    known = getattr(expected.specs.get(learner), "hyperparameters", {})
+    if axis not in known:  # a part of a kernel
+        return True
+    step = 1 if isinstance(value, int) else 1e-6 * max(1.0, abs(value))
+    try:
+        known[axis].check(value + step if larger else value - step)
+    except ValueError:
+        return False
+    return True

@@ -16,18 +16,16 @@ from support.reports_cells import (
     study,
 )
 
-from omkl.pages.document import _table
-from omkl.pages.page_figures import as_json
+from omkl.pages.document import _table, as_json
 from omkl.pages.page_tables import with_details
 from omkl.pages.runs import page_curves
 from omkl.reports import charts
 from omkl.reports.charts import costs_of
-from omkl.reports.grid import grid_table
 from omkl.reports.measures import mean_curves
 from omkl.reports.ranks import average_ranks
-from omkl.reports.report import run_table
+from omkl.reports.results_table import run_table
 from omkl.reports.rows import line_names, rows_of
-from omkl.reports.summary import summary_of
+from omkl.reports.summary import grid_table, summary_of
 
 DD, SS, U = setting("omkc_dd"), setting("omkc_ss"), setting("omkc_u")
 BETAS, DELTAS = (0.1, 0.3, 0.5), (0.01, 0.1)

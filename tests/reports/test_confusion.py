@@ -10,8 +10,7 @@ from omkl.errors import UserError
 from omkl.reports import charts
 from omkl.reports.drawing import draw
 from omkl.reports.figure_style import FigureStyle, chosen
-from omkl.reports.report import report
-from omkl.reports.results_table import TableOptions
+from omkl.reports.results_table import TableOptions, report
 from omkl.reports.rows import Expected, rows_of
 from omkl.store.frames import hits_of
 from omkl.store.lines import encode_cell
@@ -134,7 +133,7 @@ def test_cells_without_counts_are_named():
 
 
 def test_a_page_has_the_matrices_of_three_classes_and_more():
-    from omkl.pages.page_figures import as_json
+    from omkl.pages.document import as_json
     from omkl.pages.runs import CLASSES
 
     about = expected((DD, SS), ("three",), yardsticks=())

@@ -20,10 +20,9 @@ from support.reports_cells import (
 from omkl.reports import charts
 from omkl.reports.charts import costs_of, front, sensitivity_table
 from omkl.reports.drawing import draw
-from omkl.reports.grid import grid_table
 from omkl.reports.measures import mean_curves
 from omkl.reports.ranks import average_ranks
-from omkl.reports.summary import summary_of
+from omkl.reports.summary import grid_table, summary_of
 
 DD, SS, U = setting("omkc_dd"), setting("omkc_ss"), setting("omkc_u")
 BETAS = (0.1, 0.3, 0.5, 0.8)

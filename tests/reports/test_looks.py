@@ -14,12 +14,11 @@ from omkl.errors import UserError
 from omkl.reports.charts import sensitivity_table
 from omkl.reports.figure_layout import WARNING
 from omkl.reports.figures import line_styles
-from omkl.reports.grid import grid_table
 from omkl.reports.line_drawing import plain_log
 from omkl.reports.measures import mean_curves
 from omkl.reports.ranks import average_ranks
-from omkl.reports.report import report
-from omkl.reports.summary import summary_of
+from omkl.reports.results_table import report
+from omkl.reports.summary import grid_table, summary_of
 
 DD, SS, U = setting("omkc_dd"), setting("omkc_ss"), setting("omkc_u")
 BETAS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)

@@ -6,7 +6,7 @@ import io
 import pytest
 from support.reports_cells import cell, expected, frame, setting, strict
 
-from omkl.reports.report import report
+from omkl.reports.results_table import report
 
 DD = setting("omkc_dd")
 

@@ -13,9 +13,8 @@ from omkl.reports.charts import sensitivity_table
 from omkl.reports.drawing import draw
 from omkl.reports.figure_style import FigureStyle, chosen, save
 from omkl.reports.figures import COLOURS, Pictures, symbol
-from omkl.reports.grid import grid_table
 from omkl.reports.measures import MEASURES, WINDOWS, mean_curves
-from omkl.reports.summary import summary_of
+from omkl.reports.summary import grid_table, summary_of
 
 DD, SS, U = setting("omkc_dd"), setting("omkc_ss"), setting("omkc_u")
 

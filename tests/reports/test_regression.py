@@ -9,7 +9,7 @@ from support.drawn import draw_curves
 from support.reports_cells import SPECS, cell, expected, frame, repetitions, setting, summarise
 
 from omkl.reports.measures import mean_curves
-from omkl.reports.report import best_settings, report
+from omkl.reports.results_table import best_settings, report
 
 DD, SS = setting("omkc_dd"), setting("omkc_ss")
 

@@ -24,9 +24,8 @@ from support.reports_cells import (
 )
 
 from omkl.reports.charts import is_log_spaced, matrix
-from omkl.reports.grid import axes_of, grid_table
-from omkl.reports.report import best_settings, sweep_report
-from omkl.reports.summary import summary_of
+from omkl.reports.results_table import best_settings, sweep_report
+from omkl.reports.summary import axes_of, grid_table, summary_of
 
 DD, SS, U = setting("omkc_dd"), setting("omkc_ss"), setting("omkc_u")
 DATA = {"wdbc": 300, "sonar": 200}

@@ -22,7 +22,7 @@ from support.reports_cells import (
 )
 
 from omkl.errors import UserError
-from omkl.reports.report import report, run_table
+from omkl.reports.results_table import report, run_table
 from omkl.reports.summary import summary_of
 from omkl.reports.table import escape
 

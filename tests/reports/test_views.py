@@ -6,8 +6,7 @@ from support.reports_cells import YARDSTICKS, expected, frame, repetitions, sett
 
 from omkl.config import learner_spec
 from omkl.errors import UserError
-from omkl.reports.report import report, sweep_report
-from omkl.reports.results_table import TableOptions
+from omkl.reports.results_table import TableOptions, report, sweep_report
 from omkl.reports.rows import Row, by_count
 from omkl.reports.summary import top_kernels
 from omkl.reports.table import Table

@@ -13,7 +13,7 @@ from support import ROOT, TESTS
 from support.runner_plans import write_data
 
 from omkl.config import plan
-from omkl.reports.report import report
+from omkl.reports.results_table import report
 from omkl.reports.rows import Expected
 from omkl.reports.table import FORMATS
 from omkl.run import runner
