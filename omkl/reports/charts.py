@@ -186,8 +186,7 @@ def _is_wide(table: "pd.DataFrame", name: str) -> bool:
 
 
 def _curve_view(table: "pd.DataFrame", name: str, log: bool) -> Lines:
-    measure = measure_named(BY_TASK[table["task"].iloc[0]].name if name == ERROR else name)
-    label = BY_TASK[table["task"].iloc[0]].axis if name == ERROR else measure.label
+    measure = measure_of(table) if name == ERROR else measure_named(name)
     lines = [
         Line(str(line), *part[["t", f"{name}_mean", f"{name}_std"]].to_numpy(dtype=float).T)
         for line, part in table.groupby("line", sort=False)
@@ -198,7 +197,7 @@ def _curve_view(table: "pd.DataFrame", name: str, log: bool) -> Lines:
         "log": log,
         "signed": measure.signed,
     }
-    return Lines(name, label, "examples", lines, **about)
+    return Lines(name, measure.label, "examples", lines, **about)
 
 
 def _seconds(part: "pd.DataFrame", as_shares: bool = False) -> Dots:
@@ -234,7 +233,7 @@ def sensitivity(
     table: "pd.DataFrame",
     *,
     x_label: str = "",
-    y_label: str = BY_TASK["classification"].axis,
+    y_label: str = BY_TASK["classification"].label,
     ring: str = "",
     values: list[float] | None = None,
     **more: Any,
@@ -315,7 +314,7 @@ def sweep(summary: "pd.DataFrame", *, name: str = "", command: str = "") -> Figu
 def _points(table: "pd.DataFrame", axis: str) -> "pd.DataFrame":
     """Return a ``grid_table`` as points along one axis, for sensitivity: the errors of the tasks."""
     errors: dict[str, Any] = {f"y_{part}": errors_of(table, part) for part in ("mean", "std")}
-    errors["y_label"] = table["task"].map(lambda task: BY_TASK[task].axis)
+    errors["y_label"] = table["task"].map(lambda task: BY_TASK[task].label)
     return table.assign(panel=table["data"], x=table[f"at.{axis}"], x_label=symbol(axis), **errors)
 
 
@@ -334,7 +333,7 @@ def _settings(table: "pd.DataFrame", about: dict[str, Any]) -> Figure:
         values = (own[column].to_numpy(dtype=float) for column in (mean, std))
         marks: dict[str, Any] = {"marked": own["marked"].tolist()}
         marks["levels"] = dict(zip(levels["line"], levels[mean].astype(float), strict=True))
-        dots = Dots(measure.name, measure.axis, names, own["label"].tolist(), *values, **marks)
+        dots = Dots(measure.name, measure.label, names, own["label"].tolist(), *values, **marks)
         panels.append(Panel(str(data), [dots]))
         stds.append(std)
     more = ["filled: not worse than the best"] if table["marked"].any() else []
@@ -374,7 +373,7 @@ def _heat_map(part: "pd.DataFrame", axes: Mapping[str, list[float]]) -> HeatMap:
         matrix(part, axes, f"{measure.name}_{which}") for which in ("mean", "std")
     )
     across, down = (symbol(axis) for axis in axes)
-    return HeatMap(measure.name, measure.axis, across, down, columns, rows, mean, std)
+    return HeatMap(measure.name, measure.label, across, down, columns, rows, mean, std)
 
 
 def matrix(
@@ -478,7 +477,7 @@ def pareto(table: "pd.DataFrame", cost: str, *, name: str = "costs", **more: Any
         lines = [Line(FRONT, best[0], best[1], np.full(len(best[0]), np.nan))]
         lines += [Line(str(line), *own[:, None]) for line, own in zip(part["line"], values, strict=True)]
         about: dict[str, Any] = {"kind": "front", "log_x": True, "points": True}
-        panels.append(Panel(str(data), [Lines(cost, measure_of(part).axis, COSTS[cost][1], lines, **about)]))
+        panels.append(Panel(str(data), [Lines(cost, measure_of(part).label, COSTS[cost][1], lines, **about)]))
     styles = line_styles(dict.fromkeys(table["line"]), [FRONT])
     text = "joined: no other learner has less error at no more cost"
     return Figure(name, panels, styles, caption=text, **more)
