@@ -37,8 +37,9 @@ def sweep(args: Namespace, words: list[str]) -> int:
 
 def _run_and_report(args: Namespace, words: list[str], sweep: bool) -> int:
     from omkl.config import plan as make_plan
-    from omkl.reports.results_table import report, sweep_report
+    from omkl.reports.results_table import run_table, sweep_table
     from omkl.reports.rows import Expected
+    from omkl.reports.summary import summary_of
 
     plan = make_plan(words, sweep=sweep)
     if sweep and not plan.has_choice:
@@ -50,14 +51,15 @@ def _run_and_report(args: Namespace, words: list[str], sweep: bool) -> int:
         return OK
     outcome = _run(plan, args)
     about = Expected.of(plan, outcome.failed, args.line, outcome.stale)
-    if sweep:
+    summary = summary_of(outcome.cells, about)
+    made = (sweep_table if sweep else run_table)(summary, outcome.cells, about, _table_options(args))
+    emit(made.render(args.format))
+    if sweep and (out := args.out or (_figures(plan) if plan.has_choice else None)):
+        from omkl.reports import charts, drawing
+
         with chosen(_look(args)):
-            out = args.out or (_figures(plan) if plan.has_choice else None)
-            text, files = sweep_report(outcome.cells, about, args.format, out, _table_options(args))
-    else:
-        text, files = report(outcome.cells, about, args.format, _table_options(args)), []
-    emit(text)
-    say_written(files)
+            figure = charts.sweep(summary, command=args.line)
+            say_written(drawing.save(figure, out) if figure else [])
     return end(outcome, args.fail_fast)
 
 
@@ -85,7 +87,6 @@ def figure(args: Namespace, words: list[str]) -> int:
     from omkl.config import plan as make_plan
     from omkl.reports import charts, drawing
     from omkl.reports.measures import PAIR, measure_named
-    from omkl.reports.results_table import sweep_report
     from omkl.reports.rows import Expected
     from omkl.reports.summary import READ
     from omkl.run.cells import expand
@@ -114,13 +115,8 @@ def figure(args: Namespace, words: list[str]) -> int:
         say(f"warning: {missing}")
     about, out = Expected.of(plan, command=args.line), args.out or _figures(plan)
     with chosen(_look(args)):
-        if args.kind == "curve":
-            drawn = charts.learning_curves(cells, store.curves(keys), about, names=names)
-            say_written(drawing.save(drawn, out))
-        elif args.kind == "confusion":
-            say_written(drawing.save(charts.confusion(cells, about), out))
-        else:
-            say_written(sweep_report(cells, about, out=out)[1])
+        drawn = charts.figure_named(args.kind, cells, store.curves(keys), about, names)
+        say_written(drawing.save(drawn, out))
     return OK
 
 

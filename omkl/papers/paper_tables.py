@@ -12,7 +12,7 @@ from omkl.papers.paper import Item, Paper, listed
 from omkl.papers.selection import Selection, Work, work_of
 from omkl.reports.captions import basis, some
 from omkl.reports.measures import learners_of, measure_of
-from omkl.reports.results_table import AGAIN, LEAST, full_table, legend, notes, number, usual_table
+from omkl.reports.results_table import AGAIN, LEAST, USUAL, full_table, legend, notes, number
 from omkl.reports.table import Table
 from omkl.reports.table_cells import MISSING, Column, Spread, TableRow
 
@@ -122,7 +122,7 @@ def _joined(parts: Sequence[Part], rows: Sequence[TableRow]) -> Table:
 def results(compared: Compared) -> Table:
     """Return ours next to the published values."""
     summary = compared.summary
-    records, plain = summary.to_dict("records"), usual_table(summary)
+    records, plain = summary.to_dict("records"), USUAL.chosen(full_table(summary))
     rows = _with_refs(summary, plain.rows)
     terms = legend(plain, summary, compared.cells)
     published = any(summary[f"{name}_published"].notna().any() for name, _ in METRICS)

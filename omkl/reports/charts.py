@@ -36,9 +36,9 @@ from omkl.reports.measures import (
     measure_of,
     yardsticks_of,
 )
-from omkl.reports.ranks import MOST_REASONS, Ranks
+from omkl.reports.ranks import MOST_REASONS, Ranks, average_ranks
 from omkl.reports.rows import Expected, Row, line_names, rows_of
-from omkl.reports.summary import axes_of, class_names, grid_table
+from omkl.reports.summary import axes_of, class_names, grid_table, summary_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -53,7 +53,34 @@ COSTS = {  # option of conf/paper: column of the table, label of the axis
     "time": ("per_1000", "seconds for 1000 examples"),
     "size": ("size", "vectors (#SV) or random features"),
 }
-_POINTS = ("panel", "x", "line", "y_mean", "y_std")  # columns
+_POINTS = ("panel", "x", "line", "y_mean", "y_std", "is_yardstick", "reps", "order")  # columns
+
+
+def figure_named(
+    kind: str,
+    cells: "pd.DataFrame",
+    curves: Mapping[str, Mapping[str, Any]],
+    expected: Expected,
+    measures: Sequence[str] = PAIR,
+) -> Figure:
+    """Return a figure of a run's or a sweep's cells: curve, confusion, sweep, times or ranks.
+
+    curves: as of mean_curves; it and the measures are for learning curves. Raises UserError where the cells
+    have nothing to draw.
+    """
+    if kind == "curve":
+        return learning_curves(cells, curves, expected, names=measures)
+    if kind == "confusion":
+        return confusion(cells, expected)
+    summary = summary_of(cells, expected)
+    if kind == "ranks":
+        made = average_ranks(summary, measure=measure_of(summary).name)
+        return ranks(made, command=expected.command)
+    if kind == "times":
+        return times(grid_table(summary[summary["reps"] > 0]), command=expected.command)
+    if figure := sweep(summary, command=expected.command):
+        return figure
+    raise UserError("no learner has finished a cell: nothing to draw")
 
 
 def _names(table: "pd.DataFrame") -> tuple[list[str], list[str]]:
@@ -71,9 +98,7 @@ def _about(table: "pd.DataFrame", stds: Iterable[str] = ()) -> dict[str, Any]:
 
     stds: columns of standard deviations that are drawn; they are not named where all are 0
     """
-    if "reps" not in table:
-        return {}
-    text = captions.basis(int(table["reps"].max()), table.get("order", ()))
+    text = captions.basis(int(table["reps"].max()), table["order"])
     own = learners_of(table)
     return {"caption": text, "deviations": any((own[name].astype(float) > 0).any() for name in stds)}
 
@@ -202,11 +227,9 @@ def _curve_view(table: "pd.DataFrame", name: str, log: bool) -> Lines:
 
 def _seconds(part: "pd.DataFrame", as_shares: bool = False) -> Dots:
     names = part["line"].tolist()
-    stds = part["seconds_std"] if "seconds_std" in part else np.full(len(part), np.nan)
+    values = (part[f"seconds_{which}"].to_numpy(dtype=float) for which in ("mean", "std"))
     about: dict[str, Any] = {"digits": 3, "as_shares": as_shares, "marked": [False] * len(part)}
-    return Dots(
-        "seconds", SECONDS, names, names, part["seconds_mean"].to_numpy(float), np.array(stds), **about
-    )
+    return Dots("seconds", SECONDS, names, names, *values, **about)
 
 
 # -------------------------------------------------------------------- over hyperparameters
@@ -226,7 +249,7 @@ def sensitivity_table(summary: "pd.DataFrame", name: str, measure: str = "mistak
     several = table.groupby("line")[f"at.{name}"].transform("nunique") > 1
     table = table.assign(panel=table["data"], x=table[f"at.{name}"].where(several))
     table = table.assign(y_mean=table[f"{measure}_mean"], y_std=table[f"{measure}_std"])
-    return table[[*_POINTS, "is_yardstick", "reps", "order"]].reset_index(drop=True)
+    return table[[*_POINTS]].reset_index(drop=True)
 
 
 def sensitivity(
@@ -241,8 +264,8 @@ def sensitivity(
     """Return y against x: a panel per value of ``panel``, in order, a line per learner.
 
     table: a row per point, with the columns panel (its title), x (a number; NaN: a level line), line,
-    y_mean, y_std (NaN: no band). A panel may have its own labels in the columns ``x_label``, ``y_label``;
-    ``is_yardstick`` (default False) makes a dashed grey level; the caption is made of ``reps`` and ``order``.
+    y_mean, y_std (NaN: no band), is_yardstick (a dashed grey level), reps and order (for the caption).
+    A panel may have its own labels in the columns ``x_label``, ``y_label``.
     ring: the meaning of the ring around each line's lowest point; without it there is none, and the y axis is
     logarithmic in a panel whose means, all positive, differ by a factor above WIDE. The x axis is where the
     values are spaced evenly on it. values: its ticks; None takes those of the panel. more: of Figure. Raises
@@ -250,7 +273,7 @@ def sensitivity(
     """
     if missing := [name for name in _POINTS if name not in table]:
         raise UserError(f"the table of a sensitivity figure lacks the column {', '.join(missing)}")
-    for name, default in (("x_label", x_label), ("y_label", y_label), ("is_yardstick", False)):
+    for name, default in (("x_label", x_label), ("y_label", y_label)):
         if name not in table:
             table = table.assign(**{name: default})
     parts = table.groupby("panel", sort=False)
@@ -412,17 +435,14 @@ def _levels(part: "pd.DataFrame", drawn: Iterable[str]) -> str:
 def times(table: "pd.DataFrame", *, name: str = "times", **more: Any) -> Figure:
     """Return the seconds of each learner, a panel per data set.
 
-    table: as of ``grid.grid_table``; data, line, seconds_mean (one row per pair) are needed, is_yardstick
-    makes grey bars, reps and order the caption. Raises UserError for an empty table or a pair given twice.
+    table: as of ``grid_table``, one row for each data set and line. Raises UserError for an empty table or a
+    pair given twice.
     """
     if table.empty or table.duplicated(["data", "line"]).any():
         raise UserError("a figure of times needs one time for each data set and learner")
-    if "is_yardstick" not in table:
-        table = table.assign(is_yardstick=False)
     parts = table.groupby("data", sort=False)
     panels = [Panel(str(data), [_seconds(part, as_shares=True)]) for data, part in parts]
-    about = _about(table, ["seconds_std"] if "seconds_std" in table else ())
-    return Figure(name, panels, _styles(table), **about, **more)
+    return Figure(name, panels, _styles(table), **_about(table, ["seconds_std"]), **more)
 
 
 def front(cost: Iterable[float], error: Iterable[float]) -> list[int]:
@@ -450,16 +470,9 @@ def costs_of(table: "pd.DataFrame", cost: str) -> "pd.DataFrame":
         raise UserError(f"cost: {cost!r} is unknown; known: {', '.join(COSTS)}")
     vectors = table["n_sv_sum_mean"].astype(float)
     table = table.assign(size=table["features"].where(table["features"].notna(), vectors.where(vectors > 0)))
-    errors = {name: np.array(errors_of(table, part), float) for name, part in _ERRORS if _has(table, part)}
-    table = table.assign(cost=table[COSTS[cost][0]].astype(float), **errors)
+    errors, stds = (np.array(errors_of(table, part), dtype=float) for part in ("mean", "std"))
+    table = table.assign(cost=table[COSTS[cost][0]].astype(float), error=errors, error_std=stds)
     return table[(table["cost"] > 0) & table["error"].notna()]
-
-
-_ERRORS = (("error", "mean"), ("error_std", "std"))
-
-
-def _has(table: "pd.DataFrame", part: str) -> bool:
-    return all(f"{BY_TASK[task].name}_{part}" in table for task in table["task"])
 
 
 def pareto(table: "pd.DataFrame", cost: str, *, name: str = "costs", **more: Any) -> Figure:
@@ -471,7 +484,6 @@ def pareto(table: "pd.DataFrame", cost: str, *, name: str = "costs", **more: Any
         raise UserError("no learner has both an error and a cost")
     panels = []
     for data, part in table.groupby("data", sort=False):
-        part = part if "error_std" in part else part.assign(error_std=np.nan)
         values = part[["cost", "error", "error_std"]].to_numpy(dtype=float)
         best = values[front(part["cost"], part["error"])].T
         lines = [Line(FRONT, best[0], best[1], np.full(len(best[0]), np.nan))]

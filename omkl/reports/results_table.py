@@ -5,7 +5,6 @@ import shlex
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -27,7 +26,7 @@ from omkl.reports.summary import (
     errors_text,
     summary_of,
 )
-from omkl.reports.table import Table, check_format
+from omkl.reports.table import Table
 from omkl.reports.table_cells import MISSING, Column, Rule, Spread, TableRow
 
 if TYPE_CHECKING:
@@ -52,18 +51,13 @@ FURTHER = (  # what some learners report beside their task's error, of omkl.task
 )
 
 
-def usual_table(summary: "pd.DataFrame", swept: Iterable[str] = ()) -> Table:
-    """Lay a summary out in its usual columns; hyperparameters named in ``swept`` get columns of their own.
-
-    Columns without content are left out: pools when there is but one, hyperparameters when all are the
-    defaults, the combined count where it is #SV everywhere, a further measure that no learner reports.
-    """
-    table = full_table(summary, swept)
-    return table.only([at for at, column in enumerate(table.columns) if column.usual])
-
-
 def full_table(summary: "pd.DataFrame", swept: Iterable[str] = ()) -> Table:
-    """As ``usual_table``, with all columns; those that it leaves out are not ``usual``."""
+    """Lay a summary out in all columns; hyperparameters named in ``swept`` get columns of their own.
+
+    Columns without content are not ``usual``: pools when there is but one, hyperparameters when all are the
+    defaults, the combined count where it is #SV everywhere; nor are those that few readers want. A further
+    measure that no learner reports has none.
+    """
     rows = summary.to_dict("records")
     names = [name for name in swept if any(name in row["params"] for row in rows)]
     above = [None, *rows][: len(rows)]
@@ -227,18 +221,6 @@ def word_of(column: str) -> str:
 # -------------------------------------------------------------------- tables of a run and of a sweep
 
 
-def report(
-    cells: "pd.DataFrame", expected: Expected, fmt: str = "table", options: TableOptions = USUAL
-) -> str:
-    """Return the table of the cells as text that ends with a newline; see summary.summary_of for its rows.
-
-    fmt: as of Table.render    options: order of the rows, and columns of a table for readers. Raises
-    UserError for an unknown format or column.
-    """
-    _check_columns(fmt, options)
-    return run_table(summary_of(cells, expected), cells, expected, options).render(fmt)
-
-
 def run_table(
     summary: "pd.DataFrame",
     cells: "pd.DataFrame",
@@ -280,30 +262,6 @@ def sweep_table(
     return replace(table, also=also, warnings=warnings, records=records)
 
 
-def sweep_report(
-    cells: "pd.DataFrame",
-    expected: Expected,
-    fmt: str = "table",
-    out: str | Path | None = None,
-    options: TableOptions = USUAL,
-) -> tuple[str, list[Path]]:
-    """Return the text of a sweep and the figure files written.
-
-    out: as in figure_style.save, None for no figure; there is none either when no learner has finished a
-    cell. options: as in ``report``. Raises UserError for an unknown format, OmklError when the figure cannot
-    be written.
-    """
-    _check_columns(fmt, options)
-    summary = summary_of(cells, expected)
-    text = sweep_table(summary, cells, expected, options).render(fmt)
-    if out is None:
-        return text, []
-    from omkl.reports import charts, drawing
-
-    figure = charts.sweep(summary, command=expected.command)
-    return text, drawing.save(figure, out) if figure else []
-
-
 def check_options(
     cells: "pd.DataFrame", expected: Expected, fmt: str, options: TableOptions, sweep: bool
 ) -> None:
@@ -313,19 +271,14 @@ def check_options(
     """
     if not options.columns:
         return
-    _check_columns(fmt, options)
+    if fmt in ("json", "csv"):
+        raise UserError(f"--columns has no effect with --format {fmt}, which has all columns")
     summary = summary_of(cells, expected)
     table = full_table(summary, swept_names(summary, expected) if sweep else ())
     # what is measured is known only when cells have run
     names = [column.name for column in table.columns]
     names += [measure.name for measure in BY_TASK.values()] + [measure.name for measure in FURTHER]
     options.check([*dict.fromkeys(map(word_of, names))])
-
-
-def _check_columns(fmt: str, options: TableOptions) -> None:
-    check_format(fmt)
-    if options.columns and fmt in ("json", "csv"):
-        raise UserError(f"--columns has no effect with --format {fmt}, which has all columns")
 
 
 def swept_names(summary: "pd.DataFrame", expected: Expected) -> list[str]:

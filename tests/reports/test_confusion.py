@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from support.reports_cells import cell, expected, frame, setting, strict, summarise
+from support.reports_cells import cell, expected, frame, report, setting, strict, summarise
 from support.results_lines import line
 
 from omkl.data import confusion
@@ -10,7 +10,7 @@ from omkl.errors import UserError
 from omkl.reports import charts
 from omkl.reports.drawing import draw
 from omkl.reports.figure_style import FigureStyle, chosen
-from omkl.reports.results_table import TableOptions, report
+from omkl.reports.results_table import TableOptions
 from omkl.reports.rows import Expected, rows_of
 from omkl.store.frames import hits_of
 from omkl.store.lines import encode_cell

@@ -8,7 +8,7 @@ import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from support.drawn import curve_figure, draw_curves, draw_sensitivity, draw_sweep, draw_times
-from support.reports_cells import YARDSTICKS, cell, expected, frame, repetitions, setting, study
+from support.reports_cells import YARDSTICKS, cell, expected, frame, repetitions, report, setting, study
 
 from omkl.errors import UserError
 from omkl.reports.charts import sensitivity_table
@@ -17,7 +17,6 @@ from omkl.reports.figures import line_styles
 from omkl.reports.line_drawing import plain_log
 from omkl.reports.measures import mean_curves
 from omkl.reports.ranks import average_ranks
-from omkl.reports.results_table import report
 from omkl.reports.summary import grid_table, summary_of
 
 DD, SS, U = setting("omkc_dd"), setting("omkc_ss"), setting("omkc_u")

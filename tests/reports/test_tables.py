@@ -17,12 +17,13 @@ from support.reports_cells import (
     frame,
     line_of,
     repetitions,
+    report,
     setting,
     strict,
 )
 
 from omkl.errors import UserError
-from omkl.reports.results_table import report, run_table
+from omkl.reports.results_table import run_table
 from omkl.reports.summary import summary_of
 from omkl.reports.table import escape
 

@@ -2,11 +2,20 @@
 
 import pandas as pd
 import pytest
-from support.reports_cells import YARDSTICKS, expected, frame, repetitions, setting, study
+from support.reports_cells import (
+    YARDSTICKS,
+    expected,
+    frame,
+    repetitions,
+    report,
+    setting,
+    study,
+    sweep_report,
+)
 
 from omkl.config import learner_spec
 from omkl.errors import UserError
-from omkl.reports.results_table import TableOptions, report, sweep_report
+from omkl.reports.results_table import TableOptions
 from omkl.reports.rows import Row, by_count
 from omkl.reports.summary import top_kernels
 from omkl.reports.table import Table
@@ -138,7 +147,7 @@ def sweep_of(mistakes: dict[float, int | list[int]]) -> str:
     lines = [line for one, own in pairs for line in repetitions(one, own if type(own) is list else [own] * 3)]
     about = expected(tuple(settings), ("wdbc",), 3)
     about = type(about)(**{**vars(about), "specs": {"omkc_dd": learner_spec("omkc_dd")}})
-    return sweep_report(frame(*lines), about)[0].replace("\n  ", " ")
+    return sweep_report(frame(*lines), about).replace("\n  ", " ")
 
 
 def test_a_best_value_at_the_edge_of_its_grid_is_remarked():
@@ -157,9 +166,7 @@ def test_a_swept_kernel_and_the_one_of_the_largest_weight_have_headers_of_their_
     cells = frame(*(line for one in settings for line in repetitions(one, [10, 20])))
     about = expected(tuple(settings), ("wdbc",), 2, swept=("algo.kernel",))
     heads = [
-        sweep_report(cells, about, options=TableOptions(columns=columns))[0]
-        .split("data  ")[1]
-        .splitlines()[0]
+        sweep_report(cells, about, options=TableOptions(columns=columns)).split("data  ")[1].splitlines()[0]
         for columns in ((), ("+kernel",))
     ]
     assert [head.count("kernel") for head in heads] == [1, 1]

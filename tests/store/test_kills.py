@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 from support import ROOT, TESTS
+from support.reports_cells import report
 from support.runner_plans import write_data
 
 from omkl.config import plan
-from omkl.reports.results_table import report
 from omkl.reports.rows import Expected
 from omkl.reports.table import FORMATS
 from omkl.run import runner

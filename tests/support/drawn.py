@@ -19,8 +19,21 @@ def curve_figure(cells: Any, curves: Mapping, out: Any, names: tuple[str, ...] =
     return save(charts.learning_curves(cells, curves, expected, names=names, **more), out)
 
 
-def draw_sensitivity(*args: Any, **more: Any) -> Any:
-    return draw(charts.sensitivity(*args, **more))
+def draw_sensitivity(table: Any, **more: Any) -> Any:
+    return draw(charts.sensitivity(_filled(table), **more))
+
+
+def _filled(table: Any) -> Any:
+    """A table with the columns that a caption and the styles of lines are made of."""
+    for name, value in (
+        ("is_yardstick", False),
+        ("reps", 1),
+        ("order", "file"),
+        ("seconds_std", float("nan")),
+    ):
+        if name not in table:
+            table = table.assign(**{name: value})
+    return table
 
 
 def draw_sweep(summary: Any) -> Any:
@@ -30,7 +43,7 @@ def draw_sweep(summary: Any) -> Any:
 
 
 def draw_times(table: Any, **more: Any) -> Any:
-    return draw(charts.times(table, **more))
+    return draw(charts.times(_filled(table), **more))
 
 
 def draw_pareto(*args: Any, **more: Any) -> Any:

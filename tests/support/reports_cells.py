@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from omkl.reports.results_table import USUAL, TableOptions, check_options, run_table, sweep_table
 from omkl.reports.rows import Expected
 from omkl.reports.summary import summary_of
 from omkl.store.fields import NAMES
@@ -121,6 +122,20 @@ def summarise(
 
 
 # -------------------------------------------------------------------- text
+
+
+def report(cells: pd.DataFrame, about: Expected, fmt: str = "table", options: TableOptions = USUAL) -> str:
+    """The table of a run, as `omkl run` prints it."""
+    check_options(cells, about, fmt, options, sweep=False)
+    return run_table(summary_of(cells, about), cells, about, options).render(fmt)
+
+
+def sweep_report(
+    cells: pd.DataFrame, about: Expected, fmt: str = "table", options: TableOptions = USUAL
+) -> str:
+    """The tables of a sweep, as `omkl sweep` prints them."""
+    check_options(cells, about, fmt, options, sweep=True)
+    return sweep_table(summary_of(cells, about), cells, about, options).render(fmt)
 
 
 def line_of(text: str, label: str) -> str:
