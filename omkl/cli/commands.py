@@ -38,7 +38,7 @@ def sweep(args: Namespace, words: list[str]) -> int:
 def _run_and_report(args: Namespace, words: list[str], sweep: bool) -> int:
     from omkl.config import plan as make_plan
     from omkl.reports.results_table import run_table, sweep_table
-    from omkl.reports.rows import Expected
+    from omkl.reports.rows import ReportPlan
     from omkl.reports.summary import summary_of
 
     plan = make_plan(words, sweep=sweep)
@@ -50,7 +50,7 @@ def _run_and_report(args: Namespace, words: list[str], sweep: bool) -> int:
     if _submitted(plan, args):
         return OK
     outcome = _run(plan, args)
-    about = Expected.of(plan, outcome.failed, args.line, outcome.stale)
+    about = ReportPlan.of(plan, outcome.failed, args.line, outcome.stale)
     summary = summary_of(outcome.cells, about)
     made = (sweep_table if sweep else run_table)(summary, outcome.cells, about, _table_options(args))
     emit(made.render(args.format))
@@ -87,7 +87,7 @@ def figure(args: Namespace, words: list[str]) -> int:
     from omkl.config import plan as make_plan
     from omkl.reports import charts, drawing
     from omkl.reports.measures import PAIR, measure_named
-    from omkl.reports.rows import Expected
+    from omkl.reports.rows import ReportPlan
     from omkl.reports.summary import READ
     from omkl.run.cells import expand
     from omkl.run.runner import table_of
@@ -113,7 +113,7 @@ def figure(args: Namespace, words: list[str]) -> int:
         if not {setting.learner for setting in plan.settings} <= set(cells["algo"]):
             raise UserError(f"{missing}; `omkl {shlex.join([verb, *words])}` computes them")
         say(f"warning: {missing}")
-    about, out = Expected.of(plan, command=args.line), args.out or _figures(plan)
+    about, out = ReportPlan.of(plan, command=args.line), args.out or _figures(plan)
     with chosen(_look(args)):
         drawn = charts.figure_named(args.kind, cells, store.curves(keys), about, names)
         say_written(drawing.save(drawn, out))
@@ -227,11 +227,11 @@ def _check_columns(plan: "Plan", args: Namespace, sweep: bool) -> None:
     """Refuse unknown columns before any work."""
     if args.columns:
         from omkl.reports.results_table import check_options
-        from omkl.reports.rows import Expected
+        from omkl.reports.rows import ReportPlan
         from omkl.store.store import Store
 
         none = Store(plan.store).cells(keys=())
-        check_options(none, Expected.of(plan), args.format, _table_options(args), sweep)
+        check_options(none, ReportPlan.of(plan), args.format, _table_options(args), sweep)
 
 
 def _run(plan: "Plan", args: Namespace) -> "Outcome":

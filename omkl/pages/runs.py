@@ -18,7 +18,7 @@ from omkl.reports.figures import Figure, file_stem
 from omkl.reports.measures import BY_TASK, ERROR
 from omkl.reports.ranks import average_ranks
 from omkl.reports.results_table import AGAIN, BEST, best_settings, heading, notes, run_table, swept_names
-from omkl.reports.rows import Expected, Row, line_names, rows_of
+from omkl.reports.rows import ReportPlan, Row, line_names, rows_of
 from omkl.reports.store_contents import chosen as chosen_cells
 from omkl.reports.store_contents import failed_lines
 from omkl.reports.summary import summary_of_rows
@@ -41,7 +41,7 @@ def run_page(plan: Plan, words: list[str], command: str, *, progress: bool = Fal
     """
     outcome, warnings = stored_plans([plan])
     run = f"omkl {'sweep' if plan.swept else 'run'} {shlex.join(words)}"
-    expected = Expected.of(plan, outcome.failed, run, outcome.stale)
+    expected = ReportPlan.of(plan, outcome.failed, run, outcome.stale)
     if outcome.cells.empty and not progress:
         raise UserError(
             f"the store {plan.store} holds none of the {outcome.requested} cells; `{run}` computes them"
@@ -77,7 +77,7 @@ def _progress(plan: Plan) -> Progress:
 
 def cells_sections(
     cells: "pd.DataFrame",
-    expected: Expected,
+    expected: ReportPlan,
     store: Store,
     names: dict[str, str],
     rows: list[Row] | None = None,
@@ -130,7 +130,7 @@ def cells_sections(
 def page_curves(
     cells: "pd.DataFrame",
     stored: Mapping[str, Mapping[str, Any]],
-    expected: Expected,
+    expected: ReportPlan,
     rows: list[Row],
     summary: "pd.DataFrame",
     **more: Any,
@@ -170,7 +170,7 @@ def store_page(store: Store, learners: Collection[str], data: Collection[str], c
     stale = Counter(zip(old["algo"], old["revision"], strict=True))
     cells = cells[now].reset_index(drop=True)
     failed = tuple(line for line in failed_lines(store, learners, data) if line["algo"] in specs)
-    expected = Expected(specs=specs, failed=failed, stale=dict(stale), store=store.path)
+    expected = ReportPlan(specs=specs, failed=failed, stale=dict(stale), store=store.path)
     rows = rows_of(cells, expected)
     for row in rows:  # there is no plan that says how many there should be
         row.planned = len(row.cells)

@@ -37,7 +37,7 @@ from omkl.reports.measures import (
     yardsticks_of,
 )
 from omkl.reports.ranks import MOST_REASONS, Ranks, average_ranks
-from omkl.reports.rows import Expected, Row, line_names, rows_of
+from omkl.reports.rows import ReportPlan, Row, line_names, rows_of
 from omkl.reports.summary import axes_of, class_names, grid_table, summary_of
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def figure_named(
     kind: str,
     cells: "pd.DataFrame",
     curves: Mapping[str, Mapping[str, Any]],
-    expected: Expected,
+    expected: ReportPlan,
     measures: Sequence[str] = PAIR,
 ) -> Figure:
     """Return a figure of a run's or a sweep's cells: curve, confusion, sweep, times or ranks.
@@ -109,7 +109,7 @@ def _about(table: "pd.DataFrame", stds: Iterable[str] = ()) -> dict[str, Any]:
 def learning_curves(
     cells: "pd.DataFrame",
     stored: Mapping[str, Mapping[str, Any]],
-    expected: Expected,
+    expected: ReportPlan,
     rows: list[Row] | None = None,
     names: Sequence[str] = PAIR,
     **more: Any,
@@ -500,7 +500,7 @@ def pareto(table: "pd.DataFrame", cost: str, *, name: str = "costs", **more: Any
 
 def confusion(
     cells: "pd.DataFrame",
-    expected: Expected,
+    expected: ReportPlan,
     rows: list[Row] | None = None,
     *,
     name: str = "",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from omkl.errors import UserError, suggest
-from omkl.reports.rows import Expected, Row, line_names, rows_of
+from omkl.reports.rows import ReportPlan, Row, line_names, rows_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -162,7 +162,7 @@ def average(curves: Sequence[Mapping[str, Any]], names: Sequence[str]) -> dict[s
 def mean_curves(
     cells: "pd.DataFrame",
     curves: Mapping[str, Mapping[str, Any]],
-    expected: Expected | None = None,
+    expected: ReportPlan | None = None,
     names: Sequence[str] = PAIR,
     rows: list[Row] | None = None,
 ) -> "pd.DataFrame":
@@ -178,7 +178,7 @@ def mean_curves(
     """
     import pandas as pd
 
-    expected = expected or Expected()
+    expected = expected or ReportPlan()
     rows = rows_of(cells, expected) if rows is None else rows
     keys = cells["key"].tolist() if len(cells) else []
     parts = []

@@ -16,7 +16,7 @@ from omkl.paths import store_folder
 from omkl.reports.captions import n_cells, repetitions_of, some
 from omkl.reports.measures import BY_TASK, errors_of, least_of
 from omkl.reports.origin import doubts, made_with
-from omkl.reports.rows import Expected, rounds_text
+from omkl.reports.rows import ReportPlan, rounds_text
 from omkl.reports.summary import (
     LEAST_COMMON,
     MOST_NAMED,
@@ -224,7 +224,7 @@ def word_of(column: str) -> str:
 def run_table(
     summary: "pd.DataFrame",
     cells: "pd.DataFrame",
-    expected: Expected,
+    expected: ReportPlan,
     options: TableOptions = USUAL,
     swept: Sequence[str] = (),
 ) -> Table:
@@ -246,7 +246,7 @@ def run_table(
 
 
 def sweep_table(
-    summary: "pd.DataFrame", cells: "pd.DataFrame", expected: Expected, options: TableOptions = USUAL
+    summary: "pd.DataFrame", cells: "pd.DataFrame", expected: ReportPlan, options: TableOptions = USUAL
 ) -> Table:
     """Return the long table of a sweep: a row per setting, a column per swept hyperparameter.
 
@@ -263,7 +263,7 @@ def sweep_table(
 
 
 def check_options(
-    cells: "pd.DataFrame", expected: Expected, fmt: str, options: TableOptions, sweep: bool
+    cells: "pd.DataFrame", expected: ReportPlan, fmt: str, options: TableOptions, sweep: bool
 ) -> None:
     """Raise UserError for columns that the table of a run or of a sweep cannot have, before any cell runs.
 
@@ -281,7 +281,7 @@ def check_options(
     options.check([*dict.fromkeys(map(word_of, names))])
 
 
-def swept_names(summary: "pd.DataFrame", expected: Expected) -> list[str]:
+def swept_names(summary: "pd.DataFrame", expected: ReportPlan) -> list[str]:
     """Return the swept hyperparameters, which get columns of their own: none where one setting was run."""
     swept = [key.split(".")[1] for key in expected.swept if key.startswith("algo.")]
     swept = swept or [name.split(".")[0] for name in axes_of(summary)]
@@ -358,7 +358,7 @@ def _lacks_test(summary: "pd.DataFrame") -> bool:
 
 
 def notes(
-    summary: "pd.DataFrame", cells: "pd.DataFrame", expected: Expected, again: str = AGAIN
+    summary: "pd.DataFrame", cells: "pd.DataFrame", expected: ReportPlan, again: str = AGAIN
 ) -> list[str]:
     """Return notes on the data; warnings: repetitions missing, cells failed, older revisions, times mixed.
 
@@ -383,7 +383,7 @@ def incomplete(summary: "pd.DataFrame", again: str = AGAIN) -> list[str]:
     return [f"INCOMPLETE: {some(names)}. {basis}"] if names else []
 
 
-def failed(expected: Expected) -> list[str]:
+def failed(expected: ReportPlan) -> list[str]:
     """Return a warning about the cells that failed, none where all went well."""
     names = []
     for cell in expected.failed:
@@ -395,7 +395,7 @@ def failed(expected: Expected) -> list[str]:
     return [f"FAILED: {n_cells(len(names))}, not in the means: {some(names, '; ')}"] if names else []
 
 
-def _stale(expected: Expected) -> list[str]:
+def _stale(expected: ReportPlan) -> list[str]:
     usual = expected.store in (None, store_folder(None))
     where = "" if usual else f" store={shlex.quote(str(expected.store))}"
     return [

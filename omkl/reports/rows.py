@@ -20,7 +20,7 @@ _READ = ["data", "data_hash", "order", "algo", "params", "pool", "pool_spec", "t
 
 
 @dataclass(frozen=True)
-class Expected:
+class ReportPlan:
     """The rows that a report should have, and where they come from.
 
     reps: repetitions of each row    settings, yardsticks: objects with ``learner``, ``params``, ``pool``
@@ -49,7 +49,7 @@ class Expected:
     store: Path | None = None
 
     @classmethod
-    def of(cls, plan: Any, failed: Any = (), command: str = "", stale: Any = None) -> "Expected":
+    def of(cls, plan: Any, failed: Any = (), command: str = "", stale: Any = None) -> "ReportPlan":
         """Return what is expected of an omkl.config.Plan; failed, stale: lines and counts of its Outcome."""
         from omkl.config import learner_spec
 
@@ -170,7 +170,7 @@ def by_count(rows: Sequence[Row]) -> Parts:
     return [(own, np.array([rows[at].cells for at in own.tolist()], int)) for count, own in parts if count]
 
 
-def rows_of(cells: "pd.DataFrame", expected: Expected) -> list[Row]:
+def rows_of(cells: "pd.DataFrame", expected: ReportPlan) -> list[Row]:
     """Return the rows: data sets in order, in each the learners and then the yardsticks, in order.
 
     Only finished cells count, each key once. Expected rows come in the order of ``expected``, with an empty
@@ -234,7 +234,7 @@ def rows_of(cells: "pd.DataFrame", expected: Expected) -> list[Row]:
     return rows
 
 
-def _groups(table: Mapping[tuple, Row], expected: Expected) -> list[tuple]:
+def _groups(table: Mapping[tuple, Row], expected: ReportPlan) -> list[tuple]:
     """Return the (data, hash, order, rounds) of the rows, the expected data sets first."""
     present = sorted({group for group, _ in table}, key=lambda group: tuple(map(str, group)))
     groups: list[tuple] = []
@@ -259,7 +259,7 @@ def _distinguish(table: Mapping[tuple, Row], groups: Sequence[tuple]) -> None:
         row.data = marks.get(group, row.data)
 
 
-def shown_params(rows: list[Row], expected: Expected) -> list[dict[str, Any]]:
+def shown_params(rows: list[Row], expected: ReportPlan) -> list[dict[str, Any]]:
     """Return for each row the hyperparameters that a table shows.
 
     Of a learner these are the ones that differ between its rows, or from its defaults; in all its rows alike.
@@ -282,7 +282,7 @@ def shown_params(rows: list[Row], expected: Expected) -> list[dict[str, Any]]:
     return [shown[row.learner, id(row.params)] for row in rows]
 
 
-def line_names(rows: list[Row], expected: Expected) -> list[str]:
+def line_names(rows: list[Row], expected: ReportPlan) -> list[str]:
     """Return the name of each row in a legend: learner, hyperparameters that differ, pool if several."""
     several = len({row.pool for row in rows} - {None}) > 1
     names = []

@@ -14,7 +14,7 @@ from omkl.data import registry
 from omkl.reports import origin
 from omkl.reports.measures import BY_TASK, learners_of
 from omkl.reports.origin import Origins
-from omkl.reports.rows import Expected, Parts, Row, by_count, rows_of, shown_params
+from omkl.reports.rows import Parts, ReportPlan, Row, by_count, rows_of, shown_params
 from omkl.reports.table_cells import MISSING
 from omkl.store.fields import AVERAGED
 from omkl.store.frames import no_collection, with_extra
@@ -46,7 +46,7 @@ COLUMNS = (
 
 
 @no_collection()
-def summary_of(cells: "pd.DataFrame", expected: Expected) -> "pd.DataFrame":
+def summary_of(cells: "pd.DataFrame", expected: ReportPlan) -> "pd.DataFrame":
     """Average the cells over their repetitions.
 
     Columns (COLUMNS): ``mistake_pct_mean`` and so on are means over the repetitions, ``..._std`` sample
@@ -68,7 +68,7 @@ def summary_of(cells: "pd.DataFrame", expected: Expected) -> "pd.DataFrame":
 
 
 @no_collection()
-def summary_of_rows(rows: list[Row], cells: "pd.DataFrame", expected: Expected) -> "pd.DataFrame":
+def summary_of_rows(rows: list[Row], cells: "pd.DataFrame", expected: ReportPlan) -> "pd.DataFrame":
     """As ``summary_of``, of rows that are chosen already."""
     import pandas as pd
 
@@ -90,7 +90,7 @@ def summary_of_rows(rows: list[Row], cells: "pd.DataFrame", expected: Expected) 
     return pd.DataFrame(made | objects, columns=list(COLUMNS)).astype(dict.fromkeys(_FLAGS, bool))
 
 
-def _names(rows: list[Row], expected: Expected) -> dict[str, Any]:
+def _names(rows: list[Row], expected: ReportPlan) -> dict[str, Any]:
     """Return what the rows are called: their labels, and the hyperparameters that are shown."""
     shown = [{} if row.label else own for row, own in zip(rows, shown_params(rows, expected), strict=True)]
     texts = {id(own): params_text(own) for own in {id(own): own for own in shown}.values()}
@@ -240,7 +240,7 @@ def not_worse(differences: np.ndarray, p_values: np.ndarray) -> np.ndarray:
 # -------------------------------------------------------------------- errors of classes
 
 
-def class_names(data: str, content: str, count: int, expected: Expected) -> list[str]:
+def class_names(data: str, content: str, count: int, expected: ReportPlan) -> list[str]:
     """Return the names of a data set's classes, as its source writes them where that is known, else numbers.
 
     data, content: name and hash of the cells    count: of the classes
@@ -255,7 +255,7 @@ def class_names(data: str, content: str, count: int, expected: Expected) -> list
 
 
 def class_errors(
-    parts: Parts, count: int, cells: "pd.DataFrame", expected: Expected
+    parts: Parts, count: int, cells: "pd.DataFrame", expected: ReportPlan
 ) -> tuple[list[list[str] | None], list[list[float] | None]]:
     """Return the classes of each of ``count`` rows, and the mean error of each class in percent.
 
@@ -435,7 +435,7 @@ def _covered(name: str, value: Any, axes: Iterable[str]) -> bool:
     )
 
 
-def at_boundaries(summary: "pd.DataFrame", best: "pd.DataFrame", expected: Expected) -> list[str]:
+def at_boundaries(summary: "pd.DataFrame", best: "pd.DataFrame", expected: ReportPlan) -> list[str]:
     """Return a remark for each swept number whose best value is the least or the largest of its grid.
 
     best: the rows of the summary that are best (report.best_settings). There is none where the domain ends
@@ -467,7 +467,7 @@ def at_boundaries(summary: "pd.DataFrame", best: "pd.DataFrame", expected: Expec
     return remarks
 
 
-def _continues(expected: Expected, learner: str, axis: str, value: Any, larger: bool) -> bool:
+def _continues(expected: ReportPlan, learner: str, axis: str, value: Any, larger: bool) -> bool:
     """Whether the domain of a hyperparameter has values beyond this one."""
     known = getattr(expected.specs.get(learner), "hyperparameters", {})
     if axis not in known:  # a part of a kernel

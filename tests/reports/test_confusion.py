@@ -11,7 +11,7 @@ from omkl.reports import charts
 from omkl.reports.drawing import draw
 from omkl.reports.figure_style import FigureStyle, chosen
 from omkl.reports.results_table import TableOptions
-from omkl.reports.rows import Expected, rows_of
+from omkl.reports.rows import ReportPlan, rows_of
 from omkl.store.frames import hits_of
 from omkl.store.lines import encode_cell
 
@@ -90,7 +90,7 @@ def test_errors_of_classes_are_a_column_on_request_and_in_json():
     assert many["classes"][0] == list(map(str, range(40)))
     old = frame(cell(DD, 0, 10))
     assert summarise(old)["class_errors"][0] is None
-    assert report(old, Expected(), options=TableOptions(columns=("class_errors",))).count("–") == 1
+    assert report(old, ReportPlan(), options=TableOptions(columns=("class_errors",))).count("–") == 1
 
 
 @pytest.mark.parametrize("C", [3, 40])
@@ -129,7 +129,7 @@ def test_titles_of_two_classes_overlap_neither_each_other_nor_the_next_panel(lab
 
 def test_cells_without_counts_are_named():
     with pytest.raises(UserError, match="older versions did not store it; `omkl run --fresh`"):
-        charts.confusion(frame(cell(DD, 0, 10)), Expected())
+        charts.confusion(frame(cell(DD, 0, 10)), ReportPlan())
 
 
 def test_a_page_has_the_matrices_of_three_classes_and_more():

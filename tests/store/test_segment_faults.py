@@ -16,7 +16,7 @@ from support.segment_stores import MANY, SOME, assert_same, fill, raw, segments,
 
 from omkl.cli import main
 from omkl.errors import UserError
-from omkl.reports.rows import Expected
+from omkl.reports.rows import ReportPlan
 from omkl.reports.summary import READ, summary_of
 from omkl.store import compact as compaction
 from omkl.store import rewrite
@@ -182,7 +182,7 @@ def test_a_forged_segment_is_refused_as_a_damaged_one_and_ends_no_merge(tmp_path
         for columns in (["key", *SOME], ["key", "skill"], None):
             cells = Store(tmp_path / "s").cells(columns=columns)
             assert line(99)["key"] in set(cells["key"])
-        summary_of(Store(tmp_path / "s").cells(columns=READ), Expected())
+        summary_of(Store(tmp_path / "s").cells(columns=READ), ReportPlan())
         Store(tmp_path / "s").failed()
         Store(tmp_path / "s").done([line(99)["key"], line(1)["key"]])
         copied = rewrite.merge(target, [tmp_path / "s"])
@@ -226,13 +226,13 @@ def test_a_table_with_errors_of_classes_reads_no_line_of_a_segment(tmp_path, mon
         store.append(line(1, confusion=[[60, 10], [20, 10]]))
         store.append(line(2))
         store.append(line(3, confusion=MANY, data_hash="cd" * 32))
-    before = summary_of(store.cells(columns=READ), Expected())
+    before = summary_of(store.cells(columns=READ), ReportPlan())
     two, many = before["class_errors"]
     assert two == pytest.approx([1000 / 70, 2000 / 30])
     assert (many[0], many[3], len(many)) == (0.0, pytest.approx(1000 / 30), 40)
     compact(store)
     monkeypatch.setattr(Segment, "read", lambda *args: columns.update(args[2]) or read(*args))
-    pd.testing.assert_frame_equal(summary_of(store.cells(columns=READ), Expected()), before)
+    pd.testing.assert_frame_equal(summary_of(store.cells(columns=READ), ReportPlan()), before)
     assert "hits" in columns
     assert columns.isdisjoint({"text", "tail", "time"})
 
@@ -244,6 +244,6 @@ def test_a_store_of_before_is_compacted_and_a_table_of_few_columns_is_that_of_al
     compact(store)
     assert raw(store) == lines
     assert_same(view(store), before)
-    tables = [summary_of(store.cells(columns=columns), Expected()) for columns in (None, READ)]
+    tables = [summary_of(store.cells(columns=columns), ReportPlan()) for columns in (None, READ)]
     pd.testing.assert_frame_equal(*tables)
     assert len(tables[0]) > 1

@@ -15,7 +15,7 @@ def draw_curves(table: Any, names: tuple[str, ...] = PAIR, **more: Any) -> Any:
 
 def curve_figure(cells: Any, curves: Mapping, out: Any, names: tuple[str, ...] = PAIR, **more: Any) -> Any:
     """The files of learning curves."""
-    expected = more.pop("expected", None) or charts.Expected()
+    expected = more.pop("expected", None) or charts.ReportPlan()
     return save(charts.learning_curves(cells, curves, expected, names=names, **more), out)
 
 
