@@ -133,7 +133,7 @@ def draw(lines: list[Line], path: Path, command: str) -> None:
     from matplotlib.ticker import LogLocator, NullLocator
 
     from omkl.reports.figure_layout import new_figure
-    from omkl.reports.figure_style import looks, save
+    from omkl.reports.figure_style import looks, write_figure
     from omkl.reports.figures import COLOURS
     from omkl.reports.line_drawing import plain_number
 
@@ -151,7 +151,7 @@ def draw(lines: list[Line], path: Path, command: str) -> None:
                 axis.set_major_locator(LogLocator(subs=(1, 2, 5)))
                 axis.set_major_formatter(lambda value, place: plain_number(value))
                 axis.set_minor_locator(NullLocator())
-        save(figure, path, path.stem, "A long stream", command)
+        write_figure(figure, path, path.stem, "A long stream", command)
 
 
 def options() -> argparse.Namespace:

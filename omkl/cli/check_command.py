@@ -47,7 +47,7 @@ def _read(folder: Path) -> None:
     from omkl.algorithms import functions
     from omkl.config import compose, pools
     from omkl.data import registry
-    from omkl.papers import read
+    from omkl.papers import read_paper
 
     def own(group: str) -> list[str]:
         names = registry.names() if group == "data" else compose.options(group)
@@ -58,4 +58,4 @@ def _read(folder: Path) -> None:
     for name in own("data"):
         registry.entry(name)
     for name in own("paper"):
-        read(name)
+        read_paper(name)

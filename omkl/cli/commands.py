@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from omkl.cli.dry_run import dry_run
 from omkl.cli.messages import FAILED, OK, emit, end, say, say_failed, say_written
 from omkl.errors import UserError
-from omkl.reports.figure_style import FigureStyle, chosen
+from omkl.reports.figure_style import FigureStyle, in_style
 from omkl.reports.table import Table
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def _run_and_report(args: Namespace, words: list[str], sweep: bool) -> int:
     if sweep and (out := args.out or (_figures(plan) if plan.has_choice else None)):
         from omkl.reports import charts, drawing
 
-        with chosen(_look(args)):
+        with in_style(_look(args)):
             figure = charts.sweep(summary, command=args.line)
             say_written(drawing.save(figure, out) if figure else [])
     return end(outcome, args.fail_fast)
@@ -70,13 +70,13 @@ def figure(args: Namespace, words: list[str]) -> int:
             f"{args.kind}: the KIND of figure comes first: {', '.join(KINDS)} or a paper's (omkc/1)"
         )
     if args.kind not in KINDS:
-        from omkl.papers import find
-        from omkl.papers.paper_figures import figure as draw
+        from omkl.papers import find_item
+        from omkl.papers.paper_figures import draw_item as draw
 
-        paper, item = find("figures", args.kind)
+        paper, item = find_item("figures", args.kind)
         if args.dry_run:
             return dry_run(_plans(paper, [item], args, words), args)
-        with chosen(_look(args)):
+        with in_style(_look(args)):
             made = draw(paper, item, selection_of(args, words), args.out, **_how(args))
         say_written(made.files)
         return end(made.outcome)
@@ -114,7 +114,7 @@ def figure(args: Namespace, words: list[str]) -> int:
             raise UserError(f"{missing}; `omkl {shlex.join([verb, *words])}` computes them")
         say(f"warning: {missing}")
     about, out = ReportPlan.of(plan, command=args.line), args.out or _figures(plan)
-    with chosen(_look(args)):
+    with in_style(_look(args)):
         drawn = charts.figure_named(args.kind, cells, store.curves(keys), about, names)
         say_written(drawing.save(drawn, out))
     return OK
@@ -122,10 +122,10 @@ def figure(args: Namespace, words: list[str]) -> int:
 
 def table(args: Namespace, words: list[str]) -> int:
     """Reproduce a table of a paper, our values next to the published ones."""
-    from omkl.papers import find
-    from omkl.papers.paper_tables import table as make
+    from omkl.papers import find_item
+    from omkl.papers.paper_tables import make_table as make
 
-    paper, item = find("tables", args.name)
+    paper, item = find_item("tables", args.name)
     if args.dry_run:
         return dry_run(_plans(paper, [item], args, words), args)
     made = make(paper, item, selection_of(args, words), **_how(args))
@@ -135,10 +135,10 @@ def table(args: Namespace, words: list[str]) -> int:
 
 def claims(args: Namespace, words: list[str]) -> int:
     """Check the claims of a paper by numbers."""
-    from omkl.papers import read
-    from omkl.papers.claims import claims as check
+    from omkl.papers import read_paper
+    from omkl.papers.claims import check_claims as check
 
-    paper = read(args.paper)
+    paper = read_paper(args.paper)
     if not paper.claims:
         raise UserError(f"{args.paper}: conf/paper/{args.paper}.yaml has no claims")
     if args.dry_run:

@@ -158,10 +158,10 @@ def _pools() -> Rows:
 
 
 def _papers() -> Rows:
-    from omkl.papers import names, read
+    from omkl.papers import paper_names, read_paper
 
     rows = []
-    for paper in map(read, names()):
+    for paper in map(read_paper, paper_names()):
         for verb, items in (("table", paper.tables), ("figure", paper.figures)):
             rows += [{"command": f"omkl {verb} {own.name}", "shows": own.titled()} for own in items.values()]
         if paper.claims:

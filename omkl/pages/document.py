@@ -31,7 +31,7 @@ import numpy as np
 from omkl import __version__
 from omkl.errors import UserError
 from omkl.files import write_text
-from omkl.reports.figures import Confusion, Dots, Figure, HeatMap, Line, Lines, LineStyle
+from omkl.reports.figures import Confusion, Curve, Dots, Figure, HeatMap, Lines, LineStyle
 from omkl.reports.ranks import Ranks
 from omkl.reports.table import Table, csv_of
 from omkl.reports.table_html import Element, below, button, element, grid
@@ -125,7 +125,7 @@ def document(page: Page, *, live: str = "", library: bool = True) -> str:
     return "<!doctype html>\n" + ElementTree.tostring(html, encoding="unicode", method="html") + "\n"
 
 
-def write(page: Page, path: Path) -> int:
+def write_html(page: Page, path: Path) -> int:
     """Write the page to a file as a whole, and return its bytes. Raises OmklError where that fails."""
     return write_text(path, document(page))
 
@@ -302,7 +302,7 @@ def _(view: Lines) -> dict[str, Any]:
     return about | {"points": view.points, "lines": [_line(line, places) for line in view.lines]}
 
 
-def _line(line: Line, places: int | None) -> dict[str, Any]:
+def _line(line: Curve, places: int | None) -> dict[str, Any]:
     std = numbers(line.std, places)
     x = None if line.is_level else numbers(line.x)
     return {"name": line.name, "x": x, "mean": numbers(line.mean, places), "std": std if any(std) else None}

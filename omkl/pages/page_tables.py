@@ -40,7 +40,7 @@ def with_details(
     return replace(table, name=name, rows=made, terms=terms, findings=[*findings, *table.findings])
 
 
-def plain(name: str, records: Records, abouts: Sequence[About] = (), **more: Any) -> Table:
+def plain_table(name: str, records: Records, abouts: Sequence[About] = (), **more: Any) -> Table:
     """Return records as a table with what opens below rows; numbers are at the right. more: of Table.of."""
     table = Table.of(records, name=name, **more)
     sides: list[Any] = (
@@ -69,7 +69,7 @@ def about(row: Row, cells: "pd.DataFrame", names: Mapping[str, str], note: str =
     first = own.iloc[0].to_dict() if len(own) else {}
     data = str(first.get("data", row.data))
     known = [("note", note)] if note else []
-    known += [(COMMAND, command(row, first, names.get(data, data)))]
+    known += [(COMMAND, row_command(row, first, names.get(data, data)))]
     known += [("learner", f"{row.learner}, revision {first['revision']}" if first else row.learner)]
     if row.params:
         known.append(("hyperparameters", params_text(row.params)))
@@ -81,13 +81,13 @@ def about(row: Row, cells: "pd.DataFrame", names: Mapping[str, str], note: str =
         return known
     known.append(("data", f"{data}, {first['T']:.0f} examples, sha256 {first['data_hash']}"))
     when = origin.span(origin.times_of(own["provenance"]))
-    made = origin.columns(own["provenance"])
+    made = origin.origin_columns(own["provenance"])
     load = f"load at most {made['load_max']:g}" if made["load_max"] is not None else ""
     parts = filter(None, (made["versions"], made["commit"], made["machines"], load))
     return [*known, ("made with", " · ".join(parts)), ("made at", f"{when} UTC" if when else "unknown")]
 
 
-def command(row: Row, first: Mapping[str, Any], data: str) -> str:
+def row_command(row: Row, first: Mapping[str, Any], data: str) -> str:
     """Return the ``omkl run`` that makes a row's cells; first: one of them, empty where there is none."""
     words = [word_text("algo", row.learner), f"data={data}"]
     if isinstance(spec := first.get("pool_spec"), dict):
@@ -159,7 +159,7 @@ def data_sets(cells: "pd.DataFrame", plans: Iterable[Plan] = ()) -> Table:
         abouts.append([*known, ("sha256 of the parsed numbers", str(content))])
     terms = [("T", "examples"), ("d", "features"), ("non-zero %", "entries that are not 0, in percent")]
     terms += [("positive %", "examples of the class +1, in percent")]
-    return plain("data-sets", rows, abouts, terms=terms)
+    return plain_table("data-sets", rows, abouts, terms=terms)
 
 
 def _shape(data: registry.DataEntry | Dataset, task: str, positive: float | None) -> dict[str, str]:
@@ -174,7 +174,7 @@ def provenance(cells: "pd.DataFrame") -> Table:
     """Return where the cells come from: a row per code, machine and workers, with its dates and loads."""
     groups: dict[tuple[str, str, str], list[Mapping[str, Any]]] = {}
     for entry in cells["provenance"]:
-        made = origin.columns([entry])
+        made = origin.origin_columns([entry])
         workers = f"{entry.get('backend') or 'unknown'}, {entry.get('jobs') or '?'}"
         code = ", ".join(filter(None, (made["versions"], made["commit"])))
         groups.setdefault((code, made["machines"], workers), []).append(entry)
@@ -185,4 +185,4 @@ def provenance(cells: "pd.DataFrame") -> Table:
         row = {"cells": str(len(entries)), "code": code, "machine": machine, "workers": workers}
         rows.append(row | {"load": origin.span(loads, "g"), "from (UTC)": times[0], "to (UTC)": times[-1]})
     terms = [("load", "of the machine over one minute, when each cell ended: least and most")]
-    return plain("made-with", rows, terms=terms)
+    return plain_table("made-with", rows, terms=terms)

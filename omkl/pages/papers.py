@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any
 from omkl.data.data_files import data_name
 from omkl.errors import UserError
 from omkl.pages.document import Page, Section
-from omkl.pages.page_tables import plain, with_details
+from omkl.pages.page_tables import plain_table, with_details
 from omkl.pages.runs import CURVES, origin_sections, page_curves
-from omkl.papers.claims import checked
-from omkl.papers.compare import Compared, compare
+from omkl.papers.claims import claims_of
+from omkl.papers.compare import Compared, compare_rows
 from omkl.papers.page import about_numbers
 from omkl.papers.paper import Item, Paper
-from omkl.papers.paper_figures import described, selected, times
+from omkl.papers.paper_figures import paper_figure, selected
 from omkl.papers.paper_tables import KINDS, best_warnings, sizes, warnings_of
 from omkl.papers.selection import Selection, work_of
 from omkl.reports.figures import Figure
@@ -70,7 +70,7 @@ class _Parts:
             records: Any = made.table.records
             shown = [{key: text for key, text in row.items() if key != "missing"} for row in records]
             how = [[("how to get it", row["missing"])] if row["missing"] else [] for row in records]
-            own = plain(name, records, how, shown=shown, command=command)
+            own = plain_table(name, records, how, shown=shown, command=command)
             return Section(made.title, [own])
         try:
             compared = self._compared(item, command)
@@ -85,7 +85,7 @@ class _Parts:
         best = item.kind == "best"
         self._warn(compared.title, best_warnings(compared) if best else warnings_of(compared, f"`{command}`"))
         if item.kind == "times":
-            drawn = replace(times(compared), name=f"{name}-times", warnings=(), command="")
+            drawn = replace(paper_figure(compared, f"{name}-times"), warnings=(), command="")
             return Section(compared.title, [replace(table, name=name), drawn])
         paths = {data_name(path): path for path in compared.work.stands_in}  # of the user's files
         parts: list[Table | Figure] = [with_details(table, name, compared.rows, compared.cells, paths)]
@@ -110,7 +110,7 @@ class _Parts:
     def _drawn(self, shown: Compared, name: str) -> Figure | None:
         if shown.item.kind == "curves":
             return self._curves(shown, name, shown.item.options["measure"])
-        return described(shown, name)
+        return paper_figure(shown, name)
 
     def _curves(self, shown: Compared, name: str, first: str = ERROR) -> Figure | None:
         rows, names = shown.rows, (first, *CURVES)
@@ -119,7 +119,7 @@ class _Parts:
         )
 
     def claims(self) -> Section:
-        made = checked(self.paper, self.selection, self.outcome, lenient=True)
+        made = claims_of(self.paper, self.selection, self.outcome, lenient=True)
         records: Any = made.table.records
         shown, abouts = [], []
         for row, own in zip(records, made.table.rows, strict=True):
@@ -129,11 +129,12 @@ class _Parts:
             abouts.append([("name", row["claim"]), ("numbers", row["numbers"].replace("; ", "\n"))])
         name, command = f"{self.paper.name}-claims", self.selection.command("claims", self.paper.name)
         terms = [("numbers", "data set by data set; (no): it does not hold there, (?): undecided")]
-        return Section("Claims", [plain(name, records, abouts, shown=shown, terms=terms, command=command)])
+        about: dict[str, Any] = {"shown": shown, "terms": terms, "command": command}
+        return Section("Claims", [plain_table(name, records, abouts, **about)])
 
     def _compared(self, item: Item, command: str) -> Compared:
         work = work_of(self.paper, [item], self.selection)
-        return compare(self.paper, item, work, self.outcome, command)
+        return compare_rows(self.paper, item, work, self.outcome, command)
 
     def _warn(self, title: str, warnings: list[str]) -> None:
         for warning in warnings:

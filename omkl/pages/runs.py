@@ -19,7 +19,7 @@ from omkl.reports.measures import BY_TASK, ERROR
 from omkl.reports.ranks import average_ranks
 from omkl.reports.results_table import AGAIN, BEST, best_settings, heading, notes, run_table, swept_names
 from omkl.reports.rows import ReportPlan, Row, line_names, rows_of
-from omkl.reports.store_contents import chosen as chosen_cells
+from omkl.reports.store_contents import chosen_cells as chosen_cells
 from omkl.reports.store_contents import failed_lines
 from omkl.reports.summary import summary_of_rows
 from omkl.run.stored import stored_plans

@@ -101,7 +101,7 @@ class Compared:
     counted: int = 0
 
 
-def compare(paper: Paper, item: Item, work: Work, outcome: "Outcome", command: str = "") -> Compared:
+def compare_rows(paper: Paper, item: Item, work: Work, outcome: "Outcome", command: str = "") -> Compared:
     """Return the rows of a table: data sets in order, in each the runs' learners, then the yardsticks.
 
     outcome: of ``work.run`` or of a larger work    command: makes the table

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 from omkl.errors import OmklError, UserError
 from omkl.files import write_text
-from omkl.papers.claims import claims
+from omkl.papers.claims import check_claims
 from omkl.papers.paper import Paper, Run, enumerated
-from omkl.papers.paper_figures import figure
-from omkl.papers.paper_tables import TableResult, table
+from omkl.papers.paper_figures import draw_item
+from omkl.papers.paper_tables import TableResult, make_table
 from omkl.papers.selection import Selection
-from omkl.papers.tuned import older, rule_of, tuned_runs
+from omkl.papers.tuned import older, tuned_runs, tuning_rule
 
 if TYPE_CHECKING:
     from omkl.run.runner import Outcome
@@ -84,7 +84,7 @@ def write_page(
     for item in paper.tables.values():
         stem = f"table-{item.number or paper.name}"
         try:
-            made = table(paper, item, selection, **how)
+            made = make_table(paper, item, selection, **how)
         except UserError as error:
             if not tuned_runs(paper):
                 raise
@@ -99,7 +99,7 @@ def write_page(
     for item in paper.figures.values():
         target = inner / f"figure-{item.number}"
         try:
-            drawn = figure(paper, item, selection, str(target), **how)
+            drawn = draw_item(paper, item, selection, str(target), **how)
         except UserError as error:  # ranks of a single data set, say
             parts.append(f"## {item.titled(selection.names or None)}\n\nNot drawn: {error}\n")
             continue
@@ -110,7 +110,7 @@ def write_page(
         command = selection.command("figure", item.name)
         parts.append(f"## {drawn.title}\n\n{picture}\n\n{links} · `{command}`\n" + _commands(item.runs))
     if paper.claims:
-        parts.append(f"## Claims\n\n{save('claims', claims(paper, selection, **how))}")
+        parts.append(f"## Claims\n\n{save('claims', check_claims(paper, selection, **how))}")
     head = [f"# {paper.title}", paper.cite, _origin(paper, outcomes)]
     if about := about_numbers(paper):
         lines = (f"{place}. {text}" for place, text in enumerate(about[1], 1))
@@ -174,7 +174,7 @@ def about_numbers(paper: Paper) -> tuple[str, list[str]] | None:
     if not runs:
         return ("Deviations from the paper", points) if points else None
     texts: list[str] = []
-    for rule, _ in map(rule_of, runs):
+    for rule, _ in map(tuning_rule, runs):
         forms = RULE if rule.longest is None else (*RULE, LONGEST)
         texts += [text.format(**vars(rule)) for text in forms]
     texts += [APART, SIZES]
@@ -189,7 +189,7 @@ def about_numbers(paper: Paper) -> tuple[str, list[str]] | None:
 
 
 def _reps(run: Run) -> tuple[int, float | None, int]:
-    cuts = rule_of(run)[1]
+    cuts = tuning_rule(run)[1]
     return int(run.words.get("reps", 1)), cuts["seconds"], cuts["fewest"]
 
 

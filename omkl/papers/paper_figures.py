@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from omkl.errors import UserError
-from omkl.papers.compare import Compared, compare
+from omkl.papers.compare import Compared, compare_rows
 from omkl.papers.paper import Item, Paper
 from omkl.papers.selection import Selection, work_of
 from omkl.reports import captions, charts, drawing
@@ -43,7 +43,7 @@ class FigureResult:
     title: str
 
 
-def figure(
+def draw_item(
     paper: Paper, item: Item, selection: Selection, out: str | None = None, **how: Any
 ) -> FigureResult:
     """Run the missing cells of a figure and draw it.
@@ -57,14 +57,15 @@ def figure(
     else:
         work = work_of(paper, [item], selection)
         outcome = work.run(**how)
-        made, store = described(selected(compare(paper, item, work, outcome, command))), work.plans[0].store
+        made = paper_figure(selected(compare_rows(paper, item, work, outcome, command)))
+        store = Path(work.plans[0].store)
     target = store / "figures" / "local" / stem if out is None else Path(out)
     folder = out is not None and (out.endswith("/") or target.is_dir())
     files = drawing.save(replace(made, command=command), target / stem if folder else target)
     return FigureResult(files, outcome, made.title)
 
 
-def described(shown: Compared, name: str = "") -> Figure:
+def paper_figure(shown: Compared, name: str = "") -> Figure:
     """Return the figure of rows; name: of its files. Raises UserError where too few have finished."""
     made = KINDS[shown.item.kind](shown)
     return replace(made, name=name or made.name, command=shown.expected.command)
@@ -90,7 +91,7 @@ def _labels(compared: Compared) -> dict[str, Any]:
     return {"title": compared.title, "warnings": captions.shortfall_of(grid_table(compared.summary))}
 
 
-def curves(compared: Compared) -> Figure:
+def _curves(compared: Compared) -> Figure:
     """Return ``measure`` of the cells' curves against the examples seen, a panel per data set."""
     from omkl.store.store import Store
 
@@ -104,7 +105,7 @@ def curves(compared: Compared) -> Figure:
     return charts.learning_curves(cells, stored, compared.expected, compared.rows, **about)
 
 
-def sensitivity(compared: Compared) -> Figure:
+def _sensitivity(compared: Compared) -> Figure:
     """Return ``measure`` against the swept hyperparameter ``key``, a panel per data set."""
     options = compared.item.options
     measure = options.get("measure", "mistake_pct")
@@ -112,7 +113,7 @@ def sensitivity(compared: Compared) -> Figure:
     return charts.sensitivity(table, x_label=symbol(options["key"]), **_labels(compared))
 
 
-def ranks(compared: Compared) -> Figure:
+def _ranks(compared: Compared) -> Figure:
     """Return the critical-difference diagram of average ranks over the data sets."""
     made = average_ranks(compared.summary, measure=measure_of(compared.summary).name)
     if absent := list(dict.fromkeys(name for _, name in compared.work.missing)):
@@ -120,12 +121,12 @@ def ranks(compared: Compared) -> Figure:
     return charts.ranks(made, title=compared.item.titled(made.each.index))
 
 
-def times(compared: Compared) -> Figure:
+def _times(compared: Compared) -> Figure:
     """Return each learner's time, a panel per data set."""
     return charts.times(grid_table(compared.summary[compared.summary["reps"] > 0]), **_labels(compared))
 
 
-def pareto(compared: Compared) -> Figure:
+def _pareto(compared: Compared) -> Figure:
     """Return error against ``cost`` (time, size), and the front that no learner beats."""
     from omkl.papers.paper_tables import with_costs
 
@@ -133,7 +134,7 @@ def pareto(compared: Compared) -> Figure:
     return charts.pareto(charts.costs_of(grid_table(with_costs(done)), cost), cost, **_labels(compared))
 
 
-def spa(compared: Compared) -> Figure:
+def _spa(compared: Compared) -> Figure:
     """Return the effect of alpha and beta of SPA, and the other budget learners (BOMKL, Figure 1)."""
     return charts.sensitivity(spa_table(compared), columns=3, **_labels(compared))
 
@@ -173,7 +174,12 @@ def spa_table(compared: Compared) -> "pd.DataFrame":
 
 
 KINDS: dict[str, Callable[[Compared], Figure]] = {
-    make.__name__: make for make in (curves, sensitivity, ranks, times, spa, pareto)
+    "curves": _curves,
+    "sensitivity": _sensitivity,
+    "ranks": _ranks,
+    "times": _times,
+    "spa": _spa,
+    "pareto": _pareto,
 }
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from omkl.config import LearnerSpec, learner_specs
 from omkl.config.settings_text import params_text
 from omkl.errors import UserError
-from omkl.papers.compare import METRICS, Compared, compare, published_lines
+from omkl.papers.compare import METRICS, Compared, compare_rows, published_lines
 from omkl.papers.paper import Item, Paper, listed
 from omkl.papers.selection import Selection, Work, work_of
 from omkl.reports.captions import basis, some
@@ -66,7 +66,7 @@ class TableResult:
         return self.table.render(fmt)
 
 
-def table(paper: Paper, item: Item, selection: Selection, **how: Any) -> TableResult:
+def make_table(paper: Paper, item: Item, selection: Selection, **how: Any) -> TableResult:
     """Run the missing cells of a table and return it.
 
     how: of ``Work.run``. Raises UserError for a selection without data, OmklError when the store cannot be
@@ -76,7 +76,7 @@ def table(paper: Paper, item: Item, selection: Selection, **how: Any) -> TableRe
         return sizes(paper, item, selection)
     work = work_of(paper, [item], selection)
     outcome = work.run(**how)
-    compared = compare(paper, item, work, outcome, selection.command("table", item.name))
+    compared = compare_rows(paper, item, work, outcome, selection.command("table", item.name))
     return TableResult(KINDS[item.kind](compared), outcome, compared.title)
 
 
@@ -119,7 +119,7 @@ def _joined(parts: Sequence[Part], rows: Sequence[TableRow]) -> Table:
 # -------------------------------------------------------------------- results
 
 
-def results(compared: Compared) -> Table:
+def _results(compared: Compared) -> Table:
     """Return ours next to the published values."""
     summary = compared.summary
     records, plain = summary.to_dict("records"), USUAL.chosen(full_table(summary))
@@ -154,10 +154,10 @@ def results(compared: Compared) -> Table:
     )
 
 
-def tuning(compared: Compared) -> Table:
+def _tuning(compared: Compared) -> Table:
     """Return the best setting of each learner of a sweep next to the published values."""
     keep_best(compared)
-    return results(compared)
+    return _results(compared)
 
 
 def keep_best(compared: Compared) -> None:
@@ -232,7 +232,7 @@ def _group(names: tuple[str, ...], of: int) -> str:
 # -------------------------------------------------------------------- times
 
 
-def times(compared: Compared) -> Table:
+def _times(compared: Compared) -> Table:
     """Return seconds, and their share of those of the learner ``base``."""
     summary, base = compared.summary, compared.item.options["base"]
     own = learners_of(summary)
@@ -263,7 +263,7 @@ def times(compared: Compared) -> Table:
 # -------------------------------------------------------------------- tuned learners
 
 
-def best(compared: Compared) -> Table:
+def _best(compared: Compared) -> Table:
     """Return the errors of tuned learners, and what they cost in vectors or features, time and memory."""
     summary = with_costs(compared.summary)
     plain = full_table(compared.summary)
@@ -358,7 +358,10 @@ def unfinished(compared: Compared) -> set[str]:
 
 
 KINDS: dict[str, Callable[[Compared], Table]] = {
-    make.__name__: make for make in (results, tuning, times, best)
+    "results": _results,
+    "tuning": _tuning,
+    "times": _times,
+    "best": _best,
 }
 
 

@@ -11,10 +11,10 @@ from omkl.errors import UserError
 from omkl.reports import captions
 from omkl.reports.figures import (
     Confusion,
+    Curve,
     Dots,
     Figure,
     HeatMap,
-    Line,
     Lines,
     LineStyle,
     Panel,
@@ -213,7 +213,7 @@ def _is_wide(table: "pd.DataFrame", name: str) -> bool:
 def _curve_view(table: "pd.DataFrame", name: str, log: bool) -> Lines:
     measure = measure_of(table) if name == ERROR else measure_named(name)
     lines = [
-        Line(str(line), *part[["t", f"{name}_mean", f"{name}_std"]].to_numpy(dtype=float).T)
+        Curve(str(line), *part[["t", f"{name}_mean", f"{name}_std"]].to_numpy(dtype=float).T)
         for line, part in table.groupby("line", sort=False)
     ]
     about: dict[str, Any] = {
@@ -285,7 +285,7 @@ def sensitivity(
 def _over_values(part: "pd.DataFrame", ring: str = "", values: list[float] | None = None) -> Lines:
     lines = []
     for line, rows in part.sort_values("x", kind="stable").groupby("line", sort=False):
-        lines.append(Line(str(line), *rows[["x", "y_mean", "y_std"]].to_numpy(dtype=float).T))
+        lines.append(Curve(str(line), *rows[["x", "y_mean", "y_std"]].to_numpy(dtype=float).T))
     order = {name: place for place, name in enumerate(dict.fromkeys(part["line"]))}
     lines.sort(key=lambda line: order[line.name])
     means = part["y_mean"].dropna()
@@ -486,8 +486,8 @@ def pareto(table: "pd.DataFrame", cost: str, *, name: str = "costs", **more: Any
     for data, part in table.groupby("data", sort=False):
         values = part[["cost", "error", "error_std"]].to_numpy(dtype=float)
         best = values[front(part["cost"], part["error"])].T
-        lines = [Line(FRONT, best[0], best[1], np.full(len(best[0]), np.nan))]
-        lines += [Line(str(line), *own[:, None]) for line, own in zip(part["line"], values, strict=True)]
+        lines = [Curve(FRONT, best[0], best[1], np.full(len(best[0]), np.nan))]
+        lines += [Curve(str(line), *own[:, None]) for line, own in zip(part["line"], values, strict=True)]
         about: dict[str, Any] = {"kind": "front", "log_x": True, "points": True}
         panels.append(Panel(str(data), [Lines(cost, measure_of(part).label, COSTS[cost][1], lines, **about)]))
     styles = line_styles(dict.fromkeys(table["line"]), [FRONT])

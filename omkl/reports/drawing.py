@@ -31,7 +31,8 @@ if TYPE_CHECKING:
 
 def save(figure: Figure, out: str | Path) -> list[Path]:
     """Draw a figure to files and return these; out: as in figure_style.save."""
-    return figure_style.save(draw(figure), out, figure.name, figure.title or figure.name, figure.command)
+    title = figure.title or figure.name
+    return figure_style.write_figure(draw(figure), out, figure.name, title, figure.command)
 
 
 def draw(figure: Figure) -> "Drawn":

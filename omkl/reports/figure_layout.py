@@ -180,12 +180,12 @@ def label_ends(
         figure.set_figheight(figure.get_figheight() + rows * low)
         height, width = _panel_size(figure, ends)
     for own in labels:
-        places = spread([y for _, y in own], gap / height)
+        places = moved_apart([y for _, y in own], gap / height)
         for (label, _), y in zip(own, places, strict=True):
             label.set_position((1 + _LEADER / width, y))
 
 
-def spread(places: Sequence[float], gap: float) -> list[float]:
+def moved_apart(places: Sequence[float], gap: float) -> list[float]:
     """Return places at least ``gap`` apart, in the same order, between 0 and 1 if these have room for them.
 
     The sum of the squared distances from the given places is the least there is: those that would be too

@@ -93,7 +93,7 @@ def current() -> FigureStyle:
 
 
 @contextlib.contextmanager
-def chosen(look: FigureStyle) -> Iterator[None]:
+def in_style(look: FigureStyle) -> Iterator[None]:
     """Draw every figure inside with this look."""
     token = _CHOSEN.set(look)
     try:
@@ -130,7 +130,7 @@ def points(size: float) -> float:
     return max(LEAST, size * factor())
 
 
-def settings(rc: dict[str, Any]) -> Any:
+def rc_settings(rc: dict[str, Any]) -> Any:
     """Return matplotlib's settings ``rc`` of the screen as those of the current look."""
     sizes = {
         name: points(value)
@@ -146,7 +146,7 @@ def looks() -> Iterator[None]:
     matplotlib = _imported()
     with matplotlib.rc_context():
         matplotlib.rcdefaults()
-        matplotlib.rcParams.update(settings(_RC))
+        matplotlib.rcParams.update(rc_settings(_RC))
         yield
 
 
@@ -168,7 +168,7 @@ def _imported() -> Any:
     return matplotlib
 
 
-def save(figure: "Figure", out: str | Path, name: str, title: str, command: str) -> list[Path]:
+def write_figure(figure: "Figure", out: str | Path, name: str, title: str, command: str) -> list[Path]:
     """Write a figure and return its files: a PNG and a PDF, or just the one format that ``out`` ends in.
 
     out: a file, or a folder (it exists, or ends in a slash) in which the file has this name. The command is

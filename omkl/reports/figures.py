@@ -44,7 +44,7 @@ class LineStyle:
 
 
 @dataclass(frozen=True)
-class Line:
+class Curve:
     """Points (n,) of a line; a level has one point, whose x is NaN.
 
     std: NaN where there is no standard deviation
@@ -79,7 +79,7 @@ class Lines:
     name: str
     label: str
     x_label: str
-    lines: Sequence[Line]
+    lines: Sequence[Curve]
     kind: Literal["rate", "count", "size", "share", "value", "front"] = "value"
     digits: int = 2
     log: bool = False

@@ -8,7 +8,7 @@ import numpy as np
 from omkl.config.settings_text import value_text
 from omkl.reports import figure_layout as layout
 from omkl.reports.figure_style import current, factor, mark, points
-from omkl.reports.figures import COLOURS, Figure, Line, Lines, LineStyle
+from omkl.reports.figures import COLOURS, Curve, Figure, Lines, LineStyle
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -113,7 +113,7 @@ def _curve_panel(axes: "Axes", view: Lines, styles: Styles, bands: bool) -> None
         lines = [_part(line, line.x >= min(FIRST, end)) for line in lines]
     if kind in ("count", "size") and not view.log:  # counts start at 0
         lines = [
-            Line(one.name, *(np.append(0.0, own) for own in (one.x, one.mean, one.std))) for one in lines
+            Curve(one.name, *(np.append(0.0, own) for own in (one.x, one.mean, one.std))) for one in lines
         ]
     learners = _learners(view, styles)
     for line in lines:
@@ -141,11 +141,11 @@ def _curve_panel(axes: "Axes", view: Lines, styles: Styles, bands: bool) -> None
     thousands(axes.xaxis)
 
 
-def _part(line: Line, places: np.ndarray) -> Line:
-    return Line(line.name, line.x[places], line.mean[places], line.std[places])
+def _part(line: Curve, places: np.ndarray) -> Curve:
+    return Curve(line.name, line.x[places], line.mean[places], line.std[places])
 
 
-def _limit_rate(axes: "Axes", lines: Sequence[Line], styles: Styles, signed: bool) -> None:
+def _limit_rate(axes: "Axes", lines: Sequence[Curve], styles: Styles, signed: bool) -> None:
     """Show all of the learners' curves but the start, and name yardsticks that are far away."""
     must_see: list[float] = []
     finals: dict[str, float] = {}
@@ -208,7 +208,7 @@ def value_panel(axes: "Axes", view: Lines, styles: Styles, bands: bool = True) -
 
 def _draw_line(
     axes: "Axes",
-    line: Line,
+    line: Curve,
     style: LineStyle,
     learners: Sequence[str],
     *,

@@ -15,7 +15,7 @@ from omkl.errors import UserError, suggest
 from omkl.paths import store_folder
 from omkl.reports.captions import n_cells, repetitions_of, some
 from omkl.reports.measures import BY_TASK, errors_of, least_of
-from omkl.reports.origin import doubts, made_with
+from omkl.reports.origin import made_with, origin_warnings
 from omkl.reports.rows import ReportPlan, rounds_text
 from omkl.reports.summary import (
     LEAST_COMMON,
@@ -369,7 +369,7 @@ def notes(
         *incomplete(summary, again),
         *failed(expected),
         *_stale(expected),
-        *doubts(cells),
+        *origin_warnings(cells),
     ]
 
 

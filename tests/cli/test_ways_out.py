@@ -9,7 +9,7 @@ from omkl import data
 from omkl.cli import main
 from omkl.data import access, registry
 from omkl.errors import UserError
-from omkl.papers import Selection, find
+from omkl.papers import Selection, find_item
 from omkl.papers.selection import work_of
 from omkl.run.cells import expand
 
@@ -23,7 +23,7 @@ def nothing_given(monkeypatch):
 
 
 def work(word="mine"):
-    paper, item = find("tables", "bomkl/1")
+    paper, item = find_item("tables", "bomkl/1")
     return work_of(paper, [item], Selection(data=(word,), reps=1))
 
 

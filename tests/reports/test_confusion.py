@@ -9,7 +9,7 @@ from omkl.data import confusion
 from omkl.errors import UserError
 from omkl.reports import charts
 from omkl.reports.drawing import draw
-from omkl.reports.figure_style import FigureStyle, chosen
+from omkl.reports.figure_style import FigureStyle, in_style
 from omkl.reports.results_table import TableOptions
 from omkl.reports.rows import ReportPlan, rows_of
 from omkl.store.frames import hits_of
@@ -116,7 +116,7 @@ def test_titles_of_two_classes_overlap_neither_each_other_nor_the_next_panel(lab
     about = expected((DD, SS), ("three",), yardsticks=())
     rows = rows_of(cells(2), about)
     rows[0].label = label
-    with chosen(FigureStyle(width=width)):
+    with in_style(FigureStyle(width=width)):
         figure = draw(charts.confusion(cells(2), about, rows))
     figure.canvas.draw()
     one, other, _ = figure.axes

@@ -10,8 +10,8 @@ from support.drawn import curve_figure, draw_curves, draw_sweep
 from support.reports_cells import YARDSTICKS, expected, setting, study
 
 from omkl.errors import UserError
-from omkl.reports.figure_layout import spread
-from omkl.reports.figure_style import FigureStyle, chosen, inches, looks
+from omkl.reports.figure_layout import moved_apart
+from omkl.reports.figure_style import FigureStyle, in_style, inches, looks
 from omkl.reports.figures import in_symbols
 from omkl.reports.measures import mean_curves
 from omkl.reports.summary import summary_of
@@ -47,7 +47,7 @@ def test_a_bad_width_is_the_users_mistake(text):
 @pytest.mark.parametrize("count", [1, 5])
 def test_a_paper_figure_has_its_width_and_readable_text_inside(count):
     data = {f"set{n}": 200 for n in range(count)}
-    with chosen(PAPER):
+    with in_style(PAPER):
         figure = draw_curves(table_of((DD, SS), data), title="a title that LaTeX sets")
         with looks():
             FigureCanvasAgg(figure).draw()
@@ -66,7 +66,7 @@ def test_a_paper_figure_has_its_width_and_readable_text_inside(count):
 
 
 def test_the_look_ends_with_its_block():
-    with chosen(PAPER):
+    with in_style(PAPER):
         pass
     assert draw_curves(table_of((DD,)), title="kept").get_suptitle() == "kept"
 
@@ -76,7 +76,7 @@ def test_the_look_ends_with_its_block():
 def test_the_same_paper_figure_has_the_same_bytes(tmp_path, suffix):
     cells, curves = study(NINE, {"wdbc": 100}, 2)
     about = expected(NINE, reps=2, yardsticks=())
-    with chosen(PAPER):
+    with in_style(PAPER):
         files = [curve_figure(cells, curves, tmp_path / f"{n}{suffix}", expected=about)[0] for n in "ab"]
     first, second = (file.read_bytes() for file in files)
     assert first == second
@@ -105,10 +105,10 @@ def test_eight_lines_have_a_legend():
 
 
 def test_names_are_moved_apart_and_no_more_than_needed():
-    assert spread([0.1, 0.5, 0.9], 0.1) == pytest.approx([0.1, 0.5, 0.9])
-    assert spread([0.5, 0.5], 0.1) == pytest.approx([0.45, 0.55])
-    assert spread([0.0, 0.0, 1.0], 0.1) == pytest.approx([0.0, 0.1, 1.0])
-    places = spread(np.random.default_rng(1).random(10).tolist(), 0.1)
+    assert moved_apart([0.1, 0.5, 0.9], 0.1) == pytest.approx([0.1, 0.5, 0.9])
+    assert moved_apart([0.5, 0.5], 0.1) == pytest.approx([0.45, 0.55])
+    assert moved_apart([0.0, 0.0, 1.0], 0.1) == pytest.approx([0.0, 0.1, 1.0])
+    places = moved_apart(np.random.default_rng(1).random(10).tolist(), 0.1)
     assert np.diff(sorted(places)).min() >= 0.1 - 1e-9
 
 
@@ -129,7 +129,7 @@ def test_a_dollar_in_the_name_of_a_data_set_is_a_dollar():
 def test_the_colour_bar_is_clear_of_the_axis(look):
     grid = tuple(setting("omkc_ss", beta=b, delta=d) for b in (0.3, 0.5, 0.8) for d in (0.01, 0.1))
     cells, _ = study(grid, {"wdbc": 100, "sonar": 100}, 1)
-    with chosen(look):
+    with in_style(look):
         figure = draw_sweep(summary_of(cells, expected(grid, ("wdbc", "sonar"), 1, yardsticks=())))
         FigureCanvasAgg(figure).draw()
     maps = [axes for axes in figure.axes if axes.get_title(loc="left")]

@@ -11,7 +11,7 @@ from omkl.errors import UserError
 from omkl.reports import charts
 from omkl.reports.charts import sensitivity_table
 from omkl.reports.drawing import draw
-from omkl.reports.figure_style import FigureStyle, chosen, save
+from omkl.reports.figure_style import FigureStyle, in_style, write_figure
 from omkl.reports.figures import COLOURS, Pictures, symbol
 from omkl.reports.measures import MEASURES, WINDOWS, mean_curves
 from omkl.reports.summary import grid_table, summary_of
@@ -199,7 +199,7 @@ def test_panels_of_other_measures_have_their_own_labels_and_scales(tmp_path):
     assert [axes.get_ylabel() for axes in figure.axes] == ["#SV", "seconds", "mistake rate (%)"]
     assert [axes.get_yscale() for axes in figure.axes] == ["linear", "log", "linear"]
     assert [axes.get_xlabel() for axes in figure.axes] == [r"$\alpha$", r"$\alpha$", r"$\beta$"]
-    files = save(figure, tmp_path / "one.pdf", "one", "one", "omkl figure bomkl/1")
+    files = write_figure(figure, tmp_path / "one.pdf", "one", "one", "omkl figure bomkl/1")
     assert b"/Subject (omkl figure bomkl/1)" in files[0].read_bytes()
     with pytest.raises(UserError, match="lacks the column y_std"):
         draw_sensitivity(table.drop(columns="y_std"))
@@ -219,7 +219,7 @@ def test_bars_are_shares_of_the_slowest_and_a_missing_time_is_a_dash(tmp_path):
     assert widths == [[1.0, 0.25], [1.0]]
     assert [text.get_text() for text in figure.axes[1].texts] == ["1.00", "–"]
     assert [axes.get_title(loc="right") for axes in figure.axes] == ["slowest: 8 s", "slowest: 0.5 s"]
-    files = save(figure, tmp_path / "two.pdf", "two", "two", "omkl figure adaraker/2")
+    files = write_figure(figure, tmp_path / "two.pdf", "two", "two", "omkl figure adaraker/2")
     assert b"/Subject (omkl figure adaraker/2)" in files[0].read_bytes()
     with pytest.raises(UserError, match="one time for each"):
         draw_times(pd.concat([table, table]))
@@ -247,7 +247,7 @@ def test_pictures_are_row_by_row_with_their_scores(tmp_path):
     assert shown[:8] == [0, 1, 2, 3, 16, 17, 18, 19]  # the first rows of the first two pictures
     assert [text.get_text() for text in figure.axes[0].texts] == ["0.50", "−0.25", "1.00"]
     assert [axes.get_title(loc="left") for axes in figure.axes] == ["first", "late: none"]
-    files = save(figure, tmp_path / "digits.png", "digits", "digits", "omkl figure norma/3")
+    files = write_figure(figure, tmp_path / "digits.png", "digits", "digits", "omkl figure norma/3")
     assert files[0].stat().st_size > 1000
 
 
@@ -255,7 +255,7 @@ def test_a_chosen_width_leaves_no_empty_panel_and_puts_the_note_once():
     panels = {name: Pictures(np.ones((10, 64)), [1.0] * 10) for name in "abc"}
     heights = []
     for note in ("", "word " * 60):
-        with chosen(FigureStyle(width=6.0)):
+        with in_style(FigureStyle(width=6.0)):
             figure = draw(charts.pictures(panels, caption=note))
         assert len(figure.axes) == 3
         heights.append(figure.get_figheight())
