@@ -262,6 +262,7 @@ def as_json(figure: Figure) -> dict[str, Any]:
     notes = [f"{group}: {text}" for group, text in figure.notes.items() if text]
     return {
         "name": figure.name,
+        "command": figure.command,
         "panels": [{"name": panel.name, "views": list(map(_view, panel.views))} for panel in figure.panels],
         "lines": {name: _style(style) for name, style in figure.styles.items()},
         "caption": ". ".join([f"{_COUNTS * matrices}{figure.text('bars' if dots else 'bands')}", *notes]),

@@ -61,7 +61,7 @@ def test_a_sweep_has_its_grid_and_its_best_settings(capsys):
     figures = {figure["name"]: figure for figure in page["figures"].values()}
     views = {panel["name"]: panel["views"][0] for panel in figures["sweep"]["panels"]}
     assert views["wdbc · OMKC(D,D)"]["type"] == "lines"  # it has no delta
-    assert figures["sweep"]["caption"].endswith("; bands: ±1 standard deviation")
+    assert "; bands: ±1 standard deviation. wdbc: yardsticks: " in figures["sweep"]["caption"]
     heat = views["wdbc · OMKC(S,D)"]
     assert (heat["columns"], heat["rows"]) == (["0.3", "0.5", "0.9"], ["0.01", "0.1"])
     row, column = heat["best"]
