@@ -173,13 +173,13 @@ def done(folder: Path) -> dict[str, Any]:
 
 def table(folder: Path) -> dict[str, Any]:
     """Make the table of all cells, a row per setting and data set."""
-    from omkl.reports.expected import Expected
+    from omkl.reports.rows import ReportPlan
     from omkl.reports.summary import READ, summary_of
     from omkl.store import Store
 
     cells = Store(folder).cells(columns=READ)
     read = time.perf_counter()
-    summary = summary_of(cells, Expected())
+    summary = summary_of(cells, ReportPlan())
     return {"cells": len(cells), "rows": len(summary), "summary_s": round(time.perf_counter() - read, 2)}
 
 

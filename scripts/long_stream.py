@@ -132,15 +132,17 @@ def draw(lines: list[Line], path: Path, command: str) -> None:
     """Draw CPU time and memory against the rounds, both on logarithmic axes."""
     from matplotlib.ticker import LogLocator, NullLocator
 
-    from omkl.reports import style
-    from omkl.reports.figure_lines import plain_number
+    from omkl.reports.figure_layout import new_figure
+    from omkl.reports.figure_style import looks, write_figure
+    from omkl.reports.figures import COLOURS
+    from omkl.reports.line_drawing import plain_number
 
     panels = (("cpu_s", "CPU time in seconds"), ("learner_mib", "memory of the learner in MiB"))
-    with style.looks():
-        figure = style.new_figure(7.2, 2.9)
+    with looks():
+        figure = new_figure(7.2, 2.9)
         for number, (axes, (key, label)) in enumerate(zip(figure.subplots(1, 2), panels, strict=True)):
             rounds, values = zip(*((line["rounds"], line[key]) for line in lines), strict=True)
-            axes.loglog(rounds, values, color=style.COLOURS[number], marker="o", markersize=4)
+            axes.loglog(rounds, values, color=COLOURS[number], marker="o", markersize=4)
             last = plain_number(float(f"{values[-1]:.3g}"))
             axes.annotate(last, (rounds[-1], values[-1]), (-8, 0), textcoords="offset points", ha="right")
             axes.text(0.05, 0.9, f"slope {slope(lines, key):.2f}", transform=axes.transAxes)
@@ -149,7 +151,7 @@ def draw(lines: list[Line], path: Path, command: str) -> None:
                 axis.set_major_locator(LogLocator(subs=(1, 2, 5)))
                 axis.set_major_formatter(lambda value, place: plain_number(value))
                 axis.set_minor_locator(NullLocator())
-        style.save(figure, path, "A long stream", command)
+        write_figure(figure, path, path.stem, "A long stream", command)
 
 
 def options() -> argparse.Namespace:

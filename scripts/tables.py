@@ -18,9 +18,9 @@ from pathlib import Path
 
 from omkl.cli import seldom_collect
 from omkl.errors import OmklError
-from omkl.pages.document import write
+from omkl.pages.document import write_html
 from omkl.pages.papers import paper_page
-from omkl.papers import Selection, names, read
+from omkl.papers import Selection, paper_names, read_paper
 from omkl.papers.page import write_page
 from omkl.papers.tuned import tuned_runs
 
@@ -29,7 +29,7 @@ ROOT = Path(__file__).resolve().parent.parent
 
 def usual() -> list[str]:
     """Return the papers: the pages whose learners are tuned take hours, and are made only where named."""
-    return [name for name in names() if not tuned_runs(read(name))]
+    return [name for name in paper_names() if not tuned_runs(read_paper(name))]
 
 
 def main() -> int:
@@ -61,12 +61,12 @@ def main() -> int:
         print("tables: no page for the browser without plotly: pip install 'omkl[report]'", file=sys.stderr)
     began = time.perf_counter()
     try:
-        for paper in [read(name) for name in args.papers or usual()]:
+        for paper in [read_paper(name) for name in args.papers or usual()]:
             how = {"stored": True} if args.stored else {"jobs": args.jobs, "fresh": args.fresh}
             write_page(paper, selection, args.out, **how)
             if for_browser:
                 page = args.out / f"{paper.name}.html"
-                write(paper_page(paper, selection, f"omkl report {paper.name}"), page)
+                write_html(paper_page(paper, selection, f"omkl report {paper.name}"), page)
                 print(page)
     except OmklError as error:
         print(f"tables: {error}", file=sys.stderr)

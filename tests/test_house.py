@@ -159,6 +159,6 @@ def test_a_module_s_name_stands_once():
 def test_a_circle_and_an_upward_arrow_are_found():
     assert circles_of({"a": {"b"}, "b": {"c"}, "c": {"a"}, "d": {"a"}}) == [["a", "b", "c", "a"]]
     assert points_up("omkl.engine.pool", "omkl.data.parse")
-    assert points_up("omkl.reports.curves", "omkl.run.cells")
+    assert points_up("omkl.reports.charts", "omkl.run.cells")
     assert points_up("omkl.store.lines", "omkl.run.cells")
     assert not points_up("omkl.cli.parser", "omkl.run.cells")

@@ -6,6 +6,6 @@ names, and returns one `Bound` per theorem.
 """
 
 from omkl.bounds.case import Bound, Case
-from omkl.bounds.table import bounded, evaluate, render
+from omkl.bounds.evaluation import bounded, bounds_table, evaluate
 
-__all__ = ["Bound", "Case", "bounded", "evaluate", "render"]
+__all__ = ["Bound", "Case", "bounded", "bounds_table", "evaluate"]

@@ -6,7 +6,7 @@ from pathlib import Path
 from omkl.cli.messages import FAILED, OK, emit, say
 from omkl.errors import UserError
 from omkl.paths import extended, extension, extensions
-from omkl.reports import plain_table
+from omkl.reports.table import Table
 
 
 def check(args: Namespace, words: list[str]) -> int:
@@ -36,7 +36,7 @@ def _check(folders: list[Path], args: Namespace) -> int:
     failed = [row for row in rows if row["result"] == "failed"]
     if args.format == "table" and not failed:
         rows = [{key: row[key] for key in ("learner", "check", "result")} for row in rows]
-    emit(plain_table.render(rows, args.format))
+    emit(Table.of(rows).render(args.format))
     if failed:
         say(f"{len(failed)} of {len(rows)} checks failed")
     return FAILED if failed else OK
@@ -47,7 +47,7 @@ def _read(folder: Path) -> None:
     from omkl.algorithms import functions
     from omkl.config import compose, pools
     from omkl.data import registry
-    from omkl.papers import read
+    from omkl.papers import read_paper
 
     def own(group: str) -> list[str]:
         names = registry.names() if group == "data" else compose.options(group)
@@ -58,4 +58,4 @@ def _read(folder: Path) -> None:
     for name in own("data"):
         registry.entry(name)
     for name in own("paper"):
-        read(name)
+        read_paper(name)

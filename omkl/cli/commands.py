@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any
 from omkl.cli.dry_run import dry_run
 from omkl.cli.messages import FAILED, OK, emit, end, say, say_failed, say_written
 from omkl.errors import UserError
-from omkl.reports import plain_table
-from omkl.reports.look import Look, chosen
+from omkl.reports.figure_style import FigureStyle, in_style
+from omkl.reports.table import Table
 
 if TYPE_CHECKING:
     from omkl.config import Plan
     from omkl.papers import Selection
     from omkl.papers.paper import Item, Paper
-    from omkl.reports.view import View
+    from omkl.reports.results_table import TableOptions
     from omkl.run.runner import Outcome
 
 KINDS = ("curve", "confusion", "sweep")  # of figures of the user's own runs
@@ -37,8 +37,9 @@ def sweep(args: Namespace, words: list[str]) -> int:
 
 def _run_and_report(args: Namespace, words: list[str], sweep: bool) -> int:
     from omkl.config import plan as make_plan
-    from omkl.reports.expected import Expected
-    from omkl.reports.report import report, sweep_report
+    from omkl.reports.results_table import run_table, sweep_table
+    from omkl.reports.rows import ReportPlan
+    from omkl.reports.summary import summary_of
 
     plan = make_plan(words, sweep=sweep)
     if sweep and not plan.has_choice:
@@ -49,15 +50,16 @@ def _run_and_report(args: Namespace, words: list[str], sweep: bool) -> int:
     if _submitted(plan, args):
         return OK
     outcome = _run(plan, args)
-    about = Expected.of(plan, outcome.failed, args.line, outcome.stale)
-    if sweep:
-        with chosen(_look(args)):
-            out = args.out or (_figures(plan) if plan.has_choice else None)
-            text, files = sweep_report(outcome.cells, about, args.format, out, _view(args))
-    else:
-        text, files = report(outcome.cells, about, args.format, _view(args)), []
-    emit(text)
-    say_written(files)
+    about = ReportPlan.of(plan, outcome.failed, args.line, outcome.stale)
+    summary = summary_of(outcome.cells, about)
+    made = (sweep_table if sweep else run_table)(summary, outcome.cells, about, _table_options(args))
+    emit(made.render(args.format))
+    if sweep and (out := args.out or (_figures(plan) if plan.has_choice else None)):
+        from omkl.reports import charts, drawing
+
+        with in_style(_look(args)):
+            figure = charts.sweep(summary, command=args.line)
+            say_written(drawing.save(figure, out) if figure else [])
     return end(outcome, args.fail_fast)
 
 
@@ -68,13 +70,13 @@ def figure(args: Namespace, words: list[str]) -> int:
             f"{args.kind}: the KIND of figure comes first: {', '.join(KINDS)} or a paper's (omkc/1)"
         )
     if args.kind not in KINDS:
-        from omkl.papers import find
-        from omkl.papers.paper_figures import figure as draw
+        from omkl.papers import find_item
+        from omkl.papers.paper_figures import draw_item as draw
 
-        paper, item = find("figures", args.kind)
+        paper, item = find_item("figures", args.kind)
         if args.dry_run:
             return dry_run(_plans(paper, [item], args, words), args)
-        with chosen(_look(args)):
+        with in_style(_look(args)):
             made = draw(paper, item, selection_of(args, words), args.out, **_how(args))
         say_written(made.files)
         return end(made.outcome)
@@ -83,17 +85,15 @@ def figure(args: Namespace, words: list[str]) -> int:
             option = option.replace("_", "-")
             raise UserError(f"--{option} is for a paper's figure; figure {args.kind} takes KEY=VALUE words")
     from omkl.config import plan as make_plan
-    from omkl.reports.confusion_figure import confusion_figure
-    from omkl.reports.curves import ERROR, curve_figure
-    from omkl.reports.expected import Expected
-    from omkl.reports.measures import measure_named
-    from omkl.reports.report import sweep_report
+    from omkl.reports import charts, drawing
+    from omkl.reports.measures import PAIR, measure_named
+    from omkl.reports.rows import ReportPlan
     from omkl.reports.summary import READ
     from omkl.run.cells import expand
     from omkl.run.runner import table_of
     from omkl.store.store import Store
 
-    names: tuple[str, ...] = (ERROR, "n_sv_sum")
+    names: tuple[str, ...] = PAIR
     if args.kind == "curve" and (given := [word for word in words if word.startswith("measure=")]):
         names = (given[-1].partition("=")[2],)
         measure_named(names[0])
@@ -113,23 +113,19 @@ def figure(args: Namespace, words: list[str]) -> int:
         if not {setting.learner for setting in plan.settings} <= set(cells["algo"]):
             raise UserError(f"{missing}; `omkl {shlex.join([verb, *words])}` computes them")
         say(f"warning: {missing}")
-    about, out = Expected.of(plan, command=args.line), args.out or _figures(plan)
-    with chosen(_look(args)):
-        if args.kind == "curve":
-            say_written(curve_figure(cells, store.curves(keys), out, names, expected=about))
-        elif args.kind == "confusion":
-            say_written(confusion_figure(cells, out, expected=about))
-        else:
-            say_written(sweep_report(cells, about, out=out)[1])
+    about, out = ReportPlan.of(plan, command=args.line), args.out or _figures(plan)
+    with in_style(_look(args)):
+        drawn = charts.figure_named(args.kind, cells, store.curves(keys), about, names)
+        say_written(drawing.save(drawn, out))
     return OK
 
 
 def table(args: Namespace, words: list[str]) -> int:
     """Reproduce a table of a paper, our values next to the published ones."""
-    from omkl.papers import find
-    from omkl.papers.paper_tables import table as make
+    from omkl.papers import find_item
+    from omkl.papers.paper_tables import make_table as make
 
-    paper, item = find("tables", args.name)
+    paper, item = find_item("tables", args.name)
     if args.dry_run:
         return dry_run(_plans(paper, [item], args, words), args)
     made = make(paper, item, selection_of(args, words), **_how(args))
@@ -139,10 +135,10 @@ def table(args: Namespace, words: list[str]) -> int:
 
 def claims(args: Namespace, words: list[str]) -> int:
     """Check the claims of a paper by numbers."""
-    from omkl.papers import read
-    from omkl.papers.claims import claims as check
+    from omkl.papers import read_paper
+    from omkl.papers.claims import check_claims as check
 
-    paper = read(args.paper)
+    paper = read_paper(args.paper)
     if not paper.claims:
         raise UserError(f"{args.paper}: conf/paper/{args.paper}.yaml has no claims")
     if args.dry_run:
@@ -154,7 +150,7 @@ def claims(args: Namespace, words: list[str]) -> int:
 
 def bounds(args: Namespace, words: list[str]) -> int:
     """Print the theorems' mistake bounds next to the observed mistakes."""
-    from omkl.bounds import bounded, evaluate, render
+    from omkl.bounds import bounded, bounds_table, evaluate
     from omkl.config import plan as make_plan
 
     plan = bounded(make_plan(words))
@@ -162,7 +158,7 @@ def bounds(args: Namespace, words: list[str]) -> int:
         return dry_run([plan], args)
     outcome = _run(plan, args)
     if not outcome.interrupted:
-        emit(render(evaluate(plan, outcome.cells, args.rows), args.format, args.line))
+        emit(bounds_table(evaluate(plan, outcome.cells, args.rows), args.line).render(args.format))
     return end(outcome)
 
 
@@ -172,7 +168,7 @@ def status(args: Namespace, words: list[str]) -> int:
     from omkl.run.status import status
 
     progress = status(plan(words, sweep=True))
-    emit(plain_table.render(progress.rows, args.format))
+    emit(Table.of(progress.rows).render(args.format))
     if progress.failed:
         say_failed(progress.failed)
     if progress.logs:
@@ -222,21 +218,21 @@ def _how(args: Namespace) -> dict[str, Any]:
     return {"jobs": args.jobs, "fresh": args.fresh, "progress": not args.quiet, "fail_fast": args.fail_fast}
 
 
-def _view(args: Namespace) -> "View":
-    from omkl.reports.view import View
+def _table_options(args: Namespace) -> "TableOptions":
+    from omkl.reports.results_table import TableOptions
 
-    return View(args.sort, args.columns)
+    return TableOptions(args.sort, args.columns)
 
 
 def _check_columns(plan: "Plan", args: Namespace, sweep: bool) -> None:
     """Refuse unknown columns before any work."""
     if args.columns:
-        from omkl.reports.expected import Expected
-        from omkl.reports.report import check_view
+        from omkl.reports.results_table import check_options
+        from omkl.reports.rows import ReportPlan
         from omkl.store.store import Store
 
         none = Store(plan.store).cells(keys=())
-        check_view(none, Expected.of(plan), args.format, _view(args), sweep)
+        check_options(none, ReportPlan.of(plan), args.format, _table_options(args), sweep)
 
 
 def _run(plan: "Plan", args: Namespace) -> "Outcome":
@@ -268,9 +264,9 @@ def _submitted(plan: "Plan", args: Namespace) -> bool:
     return True
 
 
-def _look(args: Namespace) -> Look:
+def _look(args: Namespace) -> FigureStyle:
     """Return the look of a figure that the options choose."""
-    return Look(args.style, args.width, not args.no_title)
+    return FigureStyle(args.style, args.width, not args.no_title)
 
 
 def _figures(plan: "Plan") -> str:

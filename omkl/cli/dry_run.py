@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from omkl.cli.messages import OK, emit, say
 from omkl.errors import UserError
-from omkl.reports import plain_table
+from omkl.reports.table import Table
 
 if TYPE_CHECKING:
     from omkl.config import Plan
@@ -30,9 +30,9 @@ def dry_run(plans: "list[Plan]", args: Namespace) -> int:
         emit(json.dumps(whole, indent=1, ensure_ascii=False) + "\n")
         return OK
     if fmt == "csv":
-        emit(plain_table.render(made.rows, "csv"))
+        emit(Table.of(made.rows).render("csv"))
         return OK
-    emit(plain_table.render([*map(_shown, made.rows)], fmt, LEAST))
+    emit(Table.of([*map(_shown, made.rows)], least=LEAST).render(fmt))
     emit("\n" + "".join(f"{line}\n" for line in _lines(made)))
     if names := dict.fromkeys(ref.name for plan in plans for ref in plan.data if ref.to_be_downloaded):
         say(f"to be downloaded first, estimated from the registered size: {', '.join(names)}")

@@ -11,7 +11,7 @@ from omkl.cli.messages import OK, complain, emit, say
 from omkl.errors import OmklError, UserError, path_error, suggest
 from omkl.files import replacing
 from omkl.paths import given, store_folder
-from omkl.reports import plain_table
+from omkl.reports.table import Table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -28,7 +28,7 @@ Rows = list[dict[str, Any]]
 
 def list_(args: Namespace, words: list[str]) -> int:
     """List learners, their groups, data sets, kernel pools, or papers with their tables and figures."""
-    emit(plain_table.render(KINDS[args.kind](), args.format, LEAST))
+    emit(Table.of(KINDS[args.kind](), least=LEAST).render(args.format))
     return OK
 
 
@@ -63,7 +63,7 @@ def data(args: Namespace, words: list[str]) -> int:
     names = dict.fromkeys(words or (registry.names() if args.action in ("list", "verify") else ()))
     sets = list({ref.name: ref for ref in map(registered, names)}.values())
     if args.action == "list":
-        emit(plain_table.render(_data_sets(sets), args.format))
+        emit(Table.of(_data_sets(sets)).render(args.format))
         return OK
     if not words:
         sets = [ref for ref in sets if ref.state != "missing"]
@@ -162,10 +162,10 @@ def _pools() -> Rows:
 
 
 def _papers() -> Rows:
-    from omkl.papers import names, read
+    from omkl.papers import paper_names, read_paper
 
     rows = []
-    for paper in map(read, names()):
+    for paper in map(read_paper, paper_names()):
         for verb, items in (("table", paper.tables), ("figure", paper.figures)):
             rows += [{"command": f"omkl {verb} {own.name}", "shows": own.titled()} for own in items.values()]
         if paper.claims:
@@ -208,14 +208,14 @@ def results(args: Namespace, words: list[str]) -> int:
         )
     if args.action == "list":
         rows = store_contents.contents(store, chosen["algo"], chosen["data"])
-        emit(plain_table.render(rows, args.format, LEAST_OF_RESULTS))
+        emit(Table.of(rows, least=LEAST_OF_RESULTS).render(args.format))
     elif args.action == "export":
         _export(store_contents.flat_table(store, chosen["algo"], chosen["data"]), args.out)
     else:
         sources = _sources() if args.old else {}
         rows, busy = rewrite.prune(store, old=args.old, torn=args.torn, really=args.yes, sources=sources)
         if rows or args.format == "json":
-            emit(plain_table.render(rows, args.format))
+            emit(Table.of(rows).render(args.format))
         for path in busy:
             say(f"{path}: left unchanged, because a run is writing to it")
         undone = "nothing was removed; add --yes to remove these lines"

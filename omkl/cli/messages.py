@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from omkl.errors import OmklError, UserError, without_controls
-from omkl.reports.fitting import WIDTH
+from omkl.reports.table_cells import WIDTH
 
 if TYPE_CHECKING:
     from omkl.run.runner import Outcome

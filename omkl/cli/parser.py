@@ -19,8 +19,8 @@ from omkl.cli import (
 )
 from omkl.errors import UserError, suggest
 from omkl.paths import conf_folder, extension, in_path, out_path
-from omkl.reports.look import STYLES, UNITS, inches
-from omkl.reports.plain_table import FORMATS
+from omkl.reports.figure_style import STYLES, UNITS, inches
+from omkl.reports.table import FORMATS
 
 SORTS = ("mistakes", "seconds", "sv")
 

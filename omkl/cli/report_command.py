@@ -13,19 +13,19 @@ from omkl.errors import UserError, suggest
 from omkl.paths import store_folder
 
 if TYPE_CHECKING:
-    from omkl.pages.content import Page
+    from omkl.pages.document import Page
 
 
 def report(args: Namespace, words: list[str]) -> int:
     """Write a report for the browser: one file with tables and figures of stored cells, or serve it."""
-    from omkl.pages.document import write
+    from omkl.pages.document import write_html
 
     make, store = _page(args, words)
     if args.serve:
         return _serve(args, make, store)
     page = make()
     path = _target(args.out, store, page.name)
-    size = write(page, path)
+    size = write_html(page, path)
     for warning in page.warnings:
         say(f"warning: {warning}")
     say(f"wrote {path}: {size / 1e6:.1f} MB")
@@ -65,7 +65,7 @@ def _page(args: Namespace, words: list[str]) -> "tuple[Callable[[], Page], Path]
 
 
 def _store(args: Namespace, settings: list[str]) -> "tuple[Callable[[], Page], Path]":
-    from omkl.pages.stores import store_page
+    from omkl.pages.runs import store_page
     from omkl.store.store import Store
 
     chosen = chosen_words(settings, "omkl report --all")
@@ -75,15 +75,15 @@ def _store(args: Namespace, settings: list[str]) -> "tuple[Callable[[], Page], P
 
 def _papers(args: Namespace, names: list[str], settings: list[str]) -> "tuple[Callable[[], Page], Path]":
     from omkl.pages.papers import paper_page
-    from omkl.papers import names as known
-    from omkl.papers import read
+    from omkl.papers import paper_names as known
+    from omkl.papers import read_paper
 
     if len(names) > 1:
         raise UserError(f"{names[1]}: one paper at a time; --all is everything that the store holds")
     if names[0] not in known():
         near = suggest(names[0], known())
         raise UserError(f"{names[0]}: no such paper{near}; known: {', '.join(known())}")
-    selection, paper = selection_of(args, settings), read(names[0])
+    selection, paper = selection_of(args, settings), read_paper(names[0])
     given = [word.partition("=")[2] for word in settings if word.startswith("store=")]
     return lambda: paper_page(paper, selection, args.line), store_folder(next(iter(given), None))
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from omkl.cli.dry_run import dry_run
 from omkl.cli.messages import FAILED, INTERRUPTED, OK, emit, say, say_failed
 from omkl.errors import UserError
-from omkl.reports import plain_table
+from omkl.reports.table import Table
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -34,11 +34,11 @@ def tune(args: Namespace, words: list[str]) -> int:
     """Find good hyperparameters for each learner on each data set, and compare them with the defaults."""
     from omkl.config import grammar
     from omkl.config import plan as make_plan
-    from omkl.papers import names
+    from omkl.papers import paper_names
     from omkl.run.runner import run_plans
     from omkl.run.tuning import assumed, races, rule_of, run_races
 
-    if words and words[0] in names():
+    if words and words[0] in paper_names():
         return _page(args, words[0], words[1:])
     if args.data:
         raise UserError("--data is for a page such as today; without a page, write data=german")
@@ -87,13 +87,13 @@ def _end(interrupted: bool, broken: list[dict[str, Any]]) -> int:
 
 def _page(args: Namespace, name: str, words: list[str]) -> int:
     """Tune what a page of conf/paper says is to be tuned, and run what it reports, data set by data set."""
-    from omkl.papers import Selection, read
+    from omkl.papers import Selection, read_paper
     from omkl.papers.selection import tuned_plans
-    from omkl.papers.tuned import split, steps
-    from omkl.papers.tuned import tune as race
+    from omkl.papers.tuned import split_tuned, steps
+    from omkl.papers.tuned import tune_step as race
     from omkl.run.runner import run_plans
 
-    paper = read(name)
+    paper = read_paper(name)
     plans = tuned_plans(paper, Selection(data=args.data, words=tuple(words), dry=args.dry_run))
     if not plans:
         raise UserError(
@@ -109,7 +109,7 @@ def _page(args: Namespace, name: str, words: list[str]) -> int:
                 ends = race(step, fresh=args.fresh, **how)
                 seconds = sum(end.seconds for end in ends)
                 emit(f"{step.data}, {step.run.name}: {len(ends)} learners tuned, {seconds:.0f} s of passes\n")
-            held, _ = split(step.run, replace(plans[step.run.name], data=(step.data,)))
+            held, _ = split_tuned(step.run, replace(plans[step.run.name], data=(step.data,)))
             outcome = run_plans(held, **how)
             broken += outcome.failed
             if outcome.interrupted:
@@ -121,12 +121,14 @@ def _page(args: Namespace, name: str, words: list[str]) -> int:
 
 def _left(paper: "Paper", plans: "dict[str, Plan]") -> "list[Plan]":
     """Return the plans that a page takes: of races, and of what is reported."""
-    from omkl.papers.tuned import split, steps
+    from omkl.papers.tuned import split_tuned, steps
     from omkl.run.tuning import assumed
 
     made: list[Plan] = []
     for step in steps(paper, plans):
-        made += split(step.run, replace(plans[step.run.name], data=(step.data,)))[0] + assumed(step.races)
+        made += split_tuned(step.run, replace(plans[step.run.name], data=(step.data,)))[0] + assumed(
+            step.races
+        )
     return made
 
 
@@ -214,7 +216,7 @@ def _text(rows: list[dict[str, Any]], rule: "Rule", fmt: str, first: str) -> str
         return json.dumps({"rule": asdict(rule), "tuned": rows}, indent=1, ensure_ascii=False) + "\n"
     if fmt == "csv":
         flat = [{**row, "params": json.dumps(row["params"], sort_keys=True)} for row in rows]
-        return plain_table.render(flat, "csv")
+        return Table.of(flat).render("csv")
     several = len({row["pool"] for row in rows} - {None}) > 1
     shown = [
         {
@@ -229,7 +231,7 @@ def _text(rows: list[dict[str, Any]], rule: "Rule", fmt: str, first: str) -> str
         }
         for row in rows
     ]
-    table = plain_table.render(shown, fmt, LEAST)
+    table = Table.of(shown, least=LEAST).render(fmt)
     if fmt == "latex":
         return table
     lines = "".join(f"  {row['command']}\n" for row in rows)

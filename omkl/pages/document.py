@@ -2,32 +2,85 @@
 
 The tree is made of elements whose texts the standard library escapes, so no name becomes markup. The data are
 compressed JSON. The policy in the head allows the two scripts by their hashes and no network.
+
+A view of a figure is a dict with ``type``, ``name``, ``label`` and, by type:
+lines  digits, kind, x (label), log, points, best, lines: name, x (None: a level), mean, std of each
+dots   digits, rows: name, line, mean, std, marked of each
+heat   digits, x, y, columns, rows, mean, std (lists of rows), best (row, column)
+confusion  classes, shares, counts (lists of rows: of each true class, over the classes predicted)
+ranks  rows: name, rank and each (rank by data set); cd, groups: first and last row of each
+
+Numbers are rounded to one decimal more than are shown; None takes the place of NaN.
 """
 
 import base64
 import gzip
 import hashlib
 import json
-from dataclasses import asdict
-from functools import cache
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cache, singledispatch
 from importlib import resources
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
+import numpy as np
+
 from omkl import __version__
 from omkl.errors import UserError
 from omkl.files import write_text
-from omkl.pages.content import Figure, Page, Progress, Section, Table
-from omkl.reports.display import MISSING, Column, Spread
+from omkl.reports.figures import Confusion, Curve, Dots, Figure, HeatMap, Lines, LineStyle
+from omkl.reports.ranks import Ranks
+from omkl.reports.table import Table, csv_of
+from omkl.reports.table_html import Element, below, button, element, grid
 
-Element = ElementTree.Element
+SIGNIFICANT = 6
+_COUNTS = "numbers: examples of one pass; "
+_SYMBOLS = {"o": "circle", "s": "square", "^": "triangle-up", "D": "diamond", "v": "triangle-down"}
+_SYMBOLS |= {"P": "cross", "X": "x", "*": "star"}
 SCRIPTS = ("tables.js", "views.js", "figures.js", "page.js")
-LONG = 50  # characters of a text that is wrapped
 _POLICY = (
     "default-src 'none'; script-src {scripts}; style-src 'unsafe-inline'; img-src data: blob:; "
     "connect-src {connect}; base-uri 'none'; form-action 'none'"
 )
+
+
+@dataclass(frozen=True)
+class Section:
+    """A heading with paragraphs, tables and figures; numbered: the paragraphs are a numbered list."""
+
+    title: str
+    parts: Sequence[Table | Figure] = ()
+    texts: Sequence[str] = ()
+    numbered: bool = False
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a run is: numbers of cells, and the rows of ``omkl status``."""
+
+    done: int
+    failed: int
+    total: int
+    rows: Sequence[dict[str, Any]]
+
+
+@dataclass(frozen=True)
+class Page:
+    """A page.
+
+    name: for file names    about: lines under the title    command: that makes it    warnings: shown on top
+    """
+
+    name: str
+    title: str
+    sections: Sequence[Section]
+    about: Sequence[str] = ()
+    command: str = ""
+    warnings: Sequence[str] = ()
+    progress: Progress | None = None
 
 
 def document(page: Page, *, live: str = "", library: bool = True) -> str:
@@ -46,33 +99,33 @@ def document(page: Page, *, live: str = "", library: bool = True) -> str:
     scripts = " ".join(f"'sha256-{_hash(text)}'" for text in (script, plotly))
     policy = _POLICY.format(scripts=scripts, connect="'self'" if live else "'none'")
     packed = _packed(json.dumps(data, allow_nan=False, ensure_ascii=False, separators=(",", ":")))
-    head = _el(
+    head = element(
         "head",
         {},
-        _el("meta", {"charset": "utf-8"}),
-        _el("meta", {"http-equiv": "Content-Security-Policy", "content": policy}),
-        _el("meta", {"name": "viewport", "content": "width=device-width, initial-scale=1"}),
-        _el("meta", {"name": "color-scheme", "content": "light dark"}),
-        _el("meta", {"name": "generator", "content": f"omkl {__version__}"}),
-        _el("meta", {"name": "referrer", "content": "no-referrer"}),
-        _el("link", {"rel": "icon", "href": "data:,"}),
-        _el("title", {}, page.title),
-        _el("style", {}, _own("page.css")),
+        element("meta", {"charset": "utf-8"}),
+        element("meta", {"http-equiv": "Content-Security-Policy", "content": policy}),
+        element("meta", {"name": "viewport", "content": "width=device-width, initial-scale=1"}),
+        element("meta", {"name": "color-scheme", "content": "light dark"}),
+        element("meta", {"name": "generator", "content": f"omkl {__version__}"}),
+        element("meta", {"name": "referrer", "content": "no-referrer"}),
+        element("link", {"rel": "icon", "href": "data:,"}),
+        element("title", {}, page.title),
+        element("style", {}, _own("page.css")),
     )
-    body = _el(
+    body = element(
         "body",
         {},
-        _el("a", {"href": "#main", "class": "skip"}, "to the results"),
+        element("a", {"href": "#main", "class": "skip"}, "to the results"),
         main,
-        _el("script", {"type": "text/plain", "id": "data"}, packed),
-        _el("script", {"type": "text/plain", "id": "library"}, _packed_library() if library else ""),
-        _el("script", {}, script),
+        element("script", {"type": "text/plain", "id": "data"}, packed),
+        element("script", {"type": "text/plain", "id": "library"}, _packed_library() if library else ""),
+        element("script", {}, script),
     )
-    html = _el("html", {"lang": "en"}, head, body)
+    html = element("html", {"lang": "en"}, head, body)
     return "<!doctype html>\n" + ElementTree.tostring(html, encoding="unicode", method="html") + "\n"
 
 
-def write(page: Page, path: Path) -> int:
+def write_html(page: Page, path: Path) -> int:
     """Write the page to a file as a whole, and return its bytes. Raises OmklError where that fails."""
     return write_text(path, document(page))
 
@@ -104,181 +157,197 @@ def _packed(text: str) -> str:
     return base64.b64encode(gzip.compress(text.encode(), 9, mtime=0)).decode()
 
 
-def _el(tag: str, attributes: dict[str, str], *parts: "Element | str | None") -> Element:
-    """Return an element with texts and other elements in it; None is left out."""
-    made = Element(tag, attributes)
-    for part in parts:
-        if isinstance(part, Element):
-            made.append(part)
-        elif part and len(made):
-            made[-1].tail = (made[-1].tail or "") + part
-        elif part:
-            made.text = (made.text or "") + part
-    return made
-
-
-def _button(kind: str, text: str, **attributes: str) -> Element:
-    own = {name.replace("_", "-"): value for name, value in attributes.items()}
-    return _el("button", {"type": "button", "class": kind, **own}, text)
-
-
 # -------------------------------------------------------------------- the page
 
 
 def _main(page: Page, tables: dict[str, Any], figures: dict[str, Any]) -> Element:
     links = [
-        _el("li", {}, _el("a", {"href": f"#s{place}"}, section.title))
+        element("li", {}, element("a", {"href": f"#s{place}"}, section.title))
         for place, section in enumerate(page.sections, 1)
     ]
-    theme = _button("theme", "light / dark", aria_label="change between light and dark")
-    head = [_el("h1", {}, page.title), *(_el("p", {"class": "about"}, text) for text in page.about if text)]
+    theme = button("theme", "light / dark", aria_label="change between light and dark")
+    head = [
+        element("h1", {}, page.title),
+        *(element("p", {"class": "about"}, text) for text in page.about if text),
+    ]
     if page.command:
         head.append(_command(page.command))
-    warnings = [_el("li", {}, text) for text in dict.fromkeys(page.warnings)]
+    warnings = [element("li", {}, text) for text in dict.fromkeys(page.warnings)]
     if warnings:
         head.append(
-            _el(
+            element(
                 "div",
                 {"class": "warnings", "role": "note"},
-                _el("strong", {}, "Notes and warnings"),
-                _el("ul", {}, *warnings),
+                element("strong", {}, "Notes and warnings"),
+                element("ul", {}, *warnings),
             )
         )
     if page.progress:
         head.append(_progress(page.progress))
     sections = [_section(place, own, tables, figures) for place, own in enumerate(page.sections, 1)]
-    content = (_el("summary", {}, "sections"), _el("ol", {}, *links))
-    nav = _el("nav", {"aria-label": "sections"}, _el("details", {"open": ""}, *content), theme)
-    return _el("div", {"id": "page"}, nav, _el("main", {"id": "main"}, _el("header", {}, *head), *sections))
+    content = (element("summary", {}, "sections"), element("ol", {}, *links))
+    nav = element("nav", {"aria-label": "sections"}, element("details", {"open": ""}, *content), theme)
+    return element(
+        "div", {"id": "page"}, nav, element("main", {"id": "main"}, element("header", {}, *head), *sections)
+    )
 
 
 def _command(text: str) -> Element:
-    return _el("p", {"class": "command"}, _el("code", {}, text), _button("copy", "copy"))
+    return element("p", {"class": "command"}, element("code", {}, text), button("copy", "copy"))
 
 
 def _progress(progress: Progress) -> Element:
     text = f"{progress.done} of {progress.total} cells done, {progress.failed} failed"
-    bar = _el(
+    bar = element(
         "progress", {"max": str(progress.total), "value": str(progress.done), "aria-label": "cells done"}
     )
-    state = _el("p", {"id": "state", "aria-live": "polite"}, text)
-    columns = list(progress.rows[0]) if progress.rows else []
-    head = _el("tr", {}, *(_el("th", {"scope": "col"}, name) for name in columns))
-    rows = [_el("tr", {}, *(_el("td", {}, str(value)) for value in row.values())) for row in progress.rows]
-    table = _el("table", {}, _el("thead", {}, head), _el("tbody", {}, *rows))
-    detail = _el("details", {}, _el("summary", {}, "per learner and data set"), table)
-    return _el("section", {"id": "progress"}, state, bar, detail)
+    state = element("p", {"id": "state", "aria-live": "polite"}, text)
+    cells = Table.of(progress.rows)
+    table = grid(cells.columns, cells.rows)
+    detail = element("details", {}, element("summary", {}, "per learner and data set"), table)
+    return element("section", {"id": "progress"}, state, bar, detail)
 
 
 def _section(place: int, section: Section, tables: dict[str, Any], figures: dict[str, Any]) -> Element:
     parts: list[Element] = []
     if section.numbered:
-        parts.append(_el("ol", {"class": "text"}, *(_el("li", {}, text) for text in section.texts)))
+        parts.append(element("ol", {"class": "text"}, *(element("li", {}, text) for text in section.texts)))
     else:
-        parts += [_el("p", {"class": "text"}, text) for text in section.texts]
+        parts += [element("p", {"class": "text"}, text) for text in section.texts]
     for number, part in enumerate(section.parts, 1):
         which = f"s{place}-{number}"
         if isinstance(part, Table):
-            tables[which] = {"file": f"{part.name}.csv", "csv": part.csv}
-            tables[which]["about"] = [list(line.about) for line in part.lines]
+            flat = part.flat() if part.flat else part.records
+            tables[which] = {"file": f"{part.name}.csv", "csv": csv_of(flat)}  # type: ignore[arg-type]
+            tables[which]["about"] = [list(row.about) for row in part.rows]
             parts.append(_table(which, part))
         else:
-            figures[which] = asdict(part) | {"title": section.title}
-            parts.append(_figure(which, part, section.title))
-    return _el("section", {"id": f"s{place}"}, _el("h2", {}, section.title), *parts)
+            figures[which] = as_json(part) | {"title": section.title}
+            parts.append(_figure(which, part, figures[which]))
+    return element("section", {"id": f"s{place}"}, element("h2", {}, section.title), *parts)
 
 
-def _figure(which: str, figure: Figure, title: str) -> Element:
-    plot = _el("div", {"class": "plot", "tabindex": "0", "role": "img", "aria-label": title})
-    caption = _el("figcaption", {}, figure.caption)
-    hint = _el("noscript", {}, "The figures need JavaScript.")
-    tools = _el("div", {"class": "tools"})
-    legend, spoken = _el("div", {"class": "legend"}), _el("p", {"class": "spoken", "aria-live": "polite"})
+def _figure(which: str, figure: Figure, data: dict[str, Any]) -> Element:
+    plot = element("div", {"class": "plot", "tabindex": "0", "role": "img", "aria-label": data["title"]})
+    caption = element("figcaption", {}, data["caption"])
+    hint = element("noscript", {}, "The figures need JavaScript.")
+    tools = element("div", {"class": "tools"})
+    legend, spoken = (
+        element("div", {"class": "legend"}),
+        element("p", {"class": "spoken", "aria-live": "polite"}),
+    )
     below = [_command(figure.command)] if figure.command else []
-    return _el("figure", {"id": which}, tools, plot, hint, legend, spoken, caption, *below)
-
-
-# -------------------------------------------------------------------- tables
+    return element("figure", {"id": which}, tools, plot, hint, legend, spoken, caption, *below)
 
 
 def _table(which: str, table: Table) -> Element:
-    opens = any(line.about for line in table.lines)
-    head = [_el("th", {"class": "more"}, _el("span", {"class": "hidden"}, "details"))] if opens else []
-    meanings = dict(table.terms)
-    head += [_header(column, meanings) for column in table.columns]
-    rows = [_row(which, place, table, opens) for place in range(len(table.lines))]
-    own = _el("table", {}, _el("thead", {}, _el("tr", {}, *head)), _el("tbody", {}, *rows))
-    filters = _el("input", {"type": "search", "placeholder": "filter rows", "aria-label": "filter the rows"})
-    counted = _el("span", {"class": "count", "aria-live": "polite"})
-    tools = _el("div", {"class": "tools"}, filters, counted, _button("csv", "CSV", title="save as CSV"))
-    below: list[Element] = [_el("p", {"class": "text"}, text) for text in table.below]
-    if table.notes:
-        notes = enumerate(table.notes, 1)
-        items = [_el("li", {"id": f"{which}-note-{number}"}, text) for number, text in notes]
-        below.append(_el("ol", {"class": "notes"}, *items))
-    if table.terms:
-        terms = [part for pair in table.terms for part in (_el("dt", {}, pair[0]), _el("dd", {}, pair[1]))]
-        below.append(_el("details", {}, _el("summary", {}, "what the columns mean"), _el("dl", {}, *terms)))
-    if table.command:
-        below.append(_command(table.command))
-    scroll = _el("div", {"class": "scroll", "tabindex": "0", "role": "region", "aria-label": table.name}, own)
-    return _el("div", {"class": "table", "id": which}, tools, scroll, *below)
+    """Return a table that can be sorted and filtered, and saved as CSV."""
+    about = {"type": "search", "placeholder": "filter rows", "aria-label": "filter the rows"}
+    filters = element("input", about)
+    counted = element("span", {"class": "count", "aria-live": "polite"})
+    tools = element("div", {"class": "tools"}, filters, counted, button("csv", "CSV", title="save as CSV"))
+    about = {"class": "scroll", "tabindex": "0", "role": "region", "aria-label": table.name}
+    scroll = element("div", about, grid(table.columns, table.rows, table.terms, table.notes, which))
+    texts = below([*table.findings, *table.below], table.notes, table.terms, which)
+    more = [_command(table.command)] if table.command else []
+    return element("div", {"class": "table", "id": which}, tools, scroll, *texts, *more)
 
 
-def _header(column: Column, meanings: dict[str, str]) -> Element:
-    measure, _, part = column.name.rpartition("_")
-    of = {"mistake_pct": "mistake %", "n_sv_sum": "#SV", "seconds": "seconds"}.get(measure, "")
-    is_part = part in ("published", "diff", "ratio") and of
-    sort = _button("sort", column.header, title=meanings.get(column.header, ""))
-    note = _el("small", {}, of) if is_part else None
-    return _el("th", {"scope": "col", "class": _kind(column), "data-column": column.name}, sort, note)
+# -------------------------------------------------------------------- figures
 
 
-def _kind(column: Column) -> str:
-    """Return the classes of a column's cells; a row's name stays in view when a narrow screen scrolls."""
-    side = "text" if column.align == "left" else "number"
-    return f"{side} stick" if column.name in ("learner", "algo") else side
+def as_json(figure: Figure) -> dict[str, Any]:
+    """Return a figure as its scripts take it."""
+    matrices, dots = (any(isinstance(v, kind) for v in figure.views()) for kind in (Confusion, Dots))
+    notes = [f"{group}: {text}" for group, text in figure.notes.items() if text]
+    return {
+        "name": figure.name,
+        "command": figure.command,
+        "panels": [{"name": panel.name, "views": list(map(_view, panel.views))} for panel in figure.panels],
+        "lines": {name: _style(style) for name, style in figure.styles.items()},
+        "caption": ". ".join([f"{_COUNTS * matrices}{figure.text('bars' if dots else 'bands')}", *notes]),
+    }
 
 
-def _row(which: str, place: int, table: Table, opens: bool) -> Element:
-    line = table.lines[place]
-    kinds = [name for name in ("marked", "is_yardstick") if getattr(line, name)]
-    kinds += [] if line.complete else ["incomplete"]
-    if place and line.group != table.lines[place - 1].group:
-        kinds.append("begins")
-    elif place and line.is_yardstick > table.lines[place - 1].is_yardstick:
-        kinds.append("yardsticks")
-    cells = []
-    if opens:
-        label = f"details of row {place + 1}"
-        more = _button("more", "▸", aria_expanded="false", aria_label=label) if line.about else None
-        cells.append(_el("td", {"class": "more"}, more))
-    repeated = bool(place) and bool(line.group) and line.group == table.lines[place - 1].group
-    for column, cell in zip(table.columns, line.cells, strict=True):
-        kind = _kind(column)
-        if column.name == "data" and repeated:
-            kind += " again"
-        kind += " long" if len(str(cell)) > LONG and column.align == "left" else ""
-        refs = line.refs if column.name == "verdict" else ()
-        cells.append(
-            _el("td", {"class": kind}, *_cell(cell, column, line.marked), *_refs(which, refs, table))
-        )
-    return _el("tr", {"class": " ".join(kinds), "data-group": line.group, "data-row": str(place)}, *cells)
+def _style(style: LineStyle) -> dict[str, Any]:
+    """Return colour, dash (in CSS), symbol and kind of a line: those of the printed figures."""
+    dash = ",".join(f"{1.5 * part:g}px" for part in style.dashes) or "solid"
+    symbol = _SYMBOLS.get(style.marker, "")
+    return {"colour": style.colour, "dash": dash, "symbol": symbol, "yardstick": style.is_yardstick}
 
 
-def _cell(cell: str | Spread, column: Column, marked: bool) -> list[Element | str]:
-    if not isinstance(cell, Spread):
-        return [cell]
-    if cell.mean == MISSING:
-        return [MISSING]
-    mark = "* " if column.marks and marked else ""
-    std = _el("small", {}, f" ± {cell.std}") if cell.std != MISSING else ""
-    return [_el("b" if mark else "span", {}, f"{mark}{cell.mean}"), std]
+def numbers(values: Iterable[Any], places: int | None = None) -> list[float | None]:
+    """Return numbers as JSON holds them, with these decimals, else SIGNIFICANT digits."""
+    array = np.asarray(list(values), dtype=float).tolist()
+    if places is None:
+        return [float(f"{v:.{SIGNIFICANT}g}") if math.isfinite(v) else None for v in array]
+    return [round(v, places) if math.isfinite(v) else None for v in array]
 
 
-def _refs(which: str, refs: Any, table: Table) -> list[Element | str]:
-    links: list[Element | str] = []
-    for number in refs:
-        about = {"href": f"#{which}-note-{number}", "title": table.notes[number - 1], "class": "ref"}
-        links += [" ", _el("a", about, f"[{number}]")]
-    return links
+@singledispatch
+def _view(view: Any) -> dict[str, Any]:
+    raise TypeError(f"the page has no {type(view).__name__}")
+
+
+@_view.register
+def _(view: Lines) -> dict[str, Any]:
+    places = None if view.points else view.digits + 1
+    about = {
+        "type": "lines",
+        "name": view.name,
+        "label": view.label,
+        "digits": view.digits,
+        "x": view.x_label,
+    }
+    about |= {"kind": "rate" if view.points else view.kind, "log": view.log_x, "best": bool(view.ring)}
+    return about | {"points": view.points, "lines": [_line(line, places) for line in view.lines]}
+
+
+def _line(line: Curve, places: int | None) -> dict[str, Any]:
+    std = numbers(line.std, places)
+    x = None if line.is_level else numbers(line.x)
+    return {"name": line.name, "x": x, "mean": numbers(line.mean, places), "std": std if any(std) else None}
+
+
+@_view.register
+def _(view: Dots) -> dict[str, Any]:
+    columns = (view.names, view.lines, numbers(view.mean), numbers(view.std), map(bool, view.marked))
+    keys = ("name", "line", "mean", "std", "marked")
+    rows = [dict(zip(keys, row, strict=True)) for row in zip(*columns, strict=True)]
+    return {"type": "dots", "name": view.name, "label": view.label, "digits": view.digits, "rows": rows}
+
+
+@_view.register
+def _(view: HeatMap) -> dict[str, Any]:
+    about = {"type": "heat", "name": view.name, "label": view.label, "digits": view.digits}
+    about |= {"x": view.x_label, "y": view.y_label, "columns": view.columns, "rows": view.rows}
+    grids = {name: list(map(numbers, getattr(view, name))) for name in ("mean", "std")}
+    return about | grids | {"best": list(view.best)}
+
+
+@_view.register
+def _(view: Confusion) -> dict[str, Any]:
+    about: dict[str, Any] = {
+        "type": "confusion",
+        "name": view.name,
+        "label": view.label,
+        "classes": list(view.classes),
+    }
+    about |= {"shares": [numbers(row, 2) for row in view.shares]}
+    return about | {"counts": list(map(numbers, view.counts))}
+
+
+@_view.register
+def _(view: Ranks) -> dict[str, Any]:
+    order = list(view.average)
+    rows = [
+        {
+            "name": line,
+            "rank": numbers([view.average[line]])[0],
+            "each": dict(zip(map(str, view.each.index), numbers(view.each[line]), strict=True)),
+        }
+        for line in order
+    ]
+    groups = [[order.index(group[0]), order.index(group[-1])] for group in view.groups]
+    about = {"type": "ranks", "name": view.name, "label": "average rank", "digits": 2, "rows": rows}
+    return about | {"cd": numbers([view.cd])[0], "groups": groups}

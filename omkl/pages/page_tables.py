@@ -1,73 +1,129 @@
-"""Tables of a page: those of reports and papers, with what opens below each row."""
+"""Tables of a page: what opens below each row, the data sets, and where the cells come from."""
 
+import re
+import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from omkl.config import Plan
+from omkl.config import Plan, learner_names, learner_spec, pool, pool_names
+from omkl.config.plans import PREPARATION
+from omkl.config.settings_text import kernels_text, params_text, word_text
 from omkl.data import DataRef, registry
-from omkl.pages.content import About, Line, Table
-from omkl.pages.row_details import about
-from omkl.reports import origin, plain_table
-from omkl.reports.display import Column, Display
-from omkl.reports.notes import NO_TEST
+from omkl.reports import origin
+from omkl.reports.results_table import NO_TEST
 from omkl.reports.rows import Row
+from omkl.reports.table import COMMAND, Records, Table
 
 if TYPE_CHECKING:
     import pandas as pd
 
+About = Sequence[tuple[str, str]]  # (name, text) pairs; a command has the name COMMAND
 
-def results(
-    table: Table,
-    summary: "pd.DataFrame",
-    laid_out: Display,
-    rows: Sequence[Row],
-    cells: "pd.DataFrame",
-    names: Mapping[str, str],
+
+def with_details(
+    table: Table, name: str, rows: Sequence[Row], cells: "pd.DataFrame", names: Mapping[str, str]
 ) -> Table:
-    """Return a table without columns and lines with those of results; rows: those of the summary.
+    """Return a table of results with what opens below each row; rows: those of its summary.
 
-    names: paths of the user's files by data set. The numbers of the table's notes are in the summary's column
-    ``note``. Why rows have no mark is said below the table, the other terms open.
+    name: of the table's file    names: paths of the user's files by data set. Why rows have no mark is said
+    below the table, the other terms open; its warnings are the page's.
     """
-    numbers = summary["note"].tolist() if "note" in summary else [None] * len(summary)
-    columns, lines = laid_out.columns, []
-    for row, line, number in zip(rows, laid_out.lines, numbers, strict=True):
-        refs = [int(number)] if number and number == number else []
-        texts = (row.data, *line.cells[1:]) if columns[0].name == "data" else line.cells
-        if refs:  # printed as a link
-            texts = tuple(t.removesuffix(f" [{refs[0]}]") if isinstance(t, str) else t for t in texts)
-        own = about(row, cells, names, table.notes[refs[0] - 1] if refs else "")
-        lines.append(Line(texts, own, refs, row.data, line.marked, line.complete, line.is_yardstick))
+    made = []
+    for row, own in zip(rows, table.rows, strict=True):
+        note = table.notes[own.refs[0] - 1] if own.refs else ""
+        made.append(replace(own, about=about(row, cells, names, note)))
     terms = [(term, text) for term, text in table.terms if term != NO_TEST]
-    below = [f"{term.capitalize()}: {text}." for term, text in table.terms if term == NO_TEST]
-    return replace(table, columns=columns, lines=lines, terms=terms, below=[*below, *table.below])
+    findings = [f"{term.capitalize()}: {text}." for term, text in table.terms if term == NO_TEST]
+    return replace(table, name=name, rows=made, terms=terms, findings=[*findings, *table.findings])
 
 
-def laid(name: str, laid_out: Display, csv: str, **more: Any) -> Table:
-    """Return a laid-out table whose first column is the data set, named once; more: of Table."""
-    lines, data = [], ""
-    for line in laid_out.lines:
-        data = str(line.cells[0] or data)
-        lines.append(Line((data, *line.cells[1:]), group=data, marked=line.marked))
-    return Table(name, laid_out.columns, lines, csv, **more)
-
-
-def plain(
-    name: str, rows: list[dict[str, Any]], csv: str, abouts: Sequence[About] = (), **more: Any
-) -> Table:
-    """Return rows of plain values as a table; numbers are at the right. more: of Table."""
-    first = rows[0] if rows else {}
-    columns = [Column(key, key, "right" if _is_number(first[key]) else "left") for key in first]
-    opened = zip(rows, abouts or [()] * len(rows), strict=True)
-    lines = [Line([str(value) for value in row.values()], own) for row, own in opened]
-    return Table(name, columns, lines, csv, **more)
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float)) or (
-        isinstance(value, str) and value.replace(".", "", 1).isdecimal()
+def plain_table(name: str, records: Records, abouts: Sequence[About] = (), **more: Any) -> Table:
+    """Return records as a table with what opens below rows; numbers are at the right. more: of Table.of."""
+    table = Table.of(records, name=name, **more)
+    sides: list[Any] = (
+        ["right" if _is_number(cell) else "left" for cell in table.rows[0].cells] if table.rows else []
     )
+    columns = [replace(column, align=side) for column, side in zip(table.columns, sides, strict=True)]
+    rows = [
+        replace(row, about=own) for row, own in zip(table.rows, abouts or [()] * len(records), strict=True)
+    ]
+    return replace(table, columns=columns, rows=rows)
+
+
+def _is_number(text: Any) -> bool:
+    return str(text).replace(".", "", 1).isdecimal()
+
+
+# -------------------------------------------------------------------- below a row
+
+
+def about(row: Row, cells: "pd.DataFrame", names: Mapping[str, str], note: str = "") -> list[tuple[str, str]]:
+    """Return what is to be known of a row; cells: those that it has its places in.
+
+    names: paths of the user's own files by the names of their data sets    note: the verdict's explanation
+    """
+    own = cells.iloc[row.cells]
+    first = own.iloc[0].to_dict() if len(own) else {}
+    data = str(first.get("data", row.data))
+    known = [("note", note)] if note else []
+    known += [(COMMAND, row_command(row, first, names.get(data, data)))]
+    known += [("learner", f"{row.learner}, revision {first['revision']}" if first else row.learner)]
+    if row.params:
+        known.append(("hyperparameters", params_text(row.params)))
+    if isinstance(first.get("pool_spec"), dict):
+        spec = first["pool_spec"]
+        kernels = f"{kernels_text(spec['kernels'])}; normalise={spec['normalise']}"
+        known.append(("kernels", f"{row.pool}: {kernels}"))
+    if not first:
+        return known
+    known.append(("data", f"{data}, {first['T']:.0f} examples, sha256 {first['data_hash']}"))
+    when = origin.span(origin.times_of(own["provenance"]))
+    made = origin.origin_columns(own["provenance"])
+    load = f"load at most {made['load_max']:g}" if made["load_max"] is not None else ""
+    parts = filter(None, (made["versions"], made["commit"], made["machines"], load))
+    return [*known, ("made with", " · ".join(parts)), ("made at", f"{when} UTC" if when else "unknown")]
+
+
+def row_command(row: Row, first: Mapping[str, Any], data: str) -> str:
+    """Return the ``omkl run`` that makes a row's cells; first: one of them, empty where there is none."""
+    words = [word_text("algo", row.learner), f"data={data}"]
+    if isinstance(spec := first.get("pool_spec"), dict):
+        words += _pool(str(row.pool), spec)
+    elif row.pool in pool_names():
+        words.append(f"pool={row.pool}")
+    words += [f"order={row.order}"] if row.order else []
+    words += [f"reps={row.planned}", f"seed={first['seed']}"] if first else []
+    words += [word_text(f"algo.{key}", value) for key, value in _unusual(row).items()]
+    words += ["yardsticks=[]", *_prepared(first)]
+    return f"omkl run {shlex.join(words)}"
+
+
+def _unusual(row: Row) -> dict[str, Any]:
+    if row.learner not in learner_names():  # a learner of an old store may be gone
+        return row.params
+    return learner_spec(row.learner).unusual(row.params, row.task)
+
+
+def _pool(name: str, spec: Mapping[str, Any]) -> list[str]:
+    """Return the words of a pool: its name if it still holds these kernels, else the kernels."""
+    if name in pool_names():
+        known = pool(name)
+        if all(known[key] == spec[key] for key in ("normalise", "kernels")):
+            return [f"pool={name}"]
+    kernels = word_text("", spec["kernels"])[1:]
+    return [f"pool.kernels=[{kernels}]", f"pool.normalise={spec['normalise']}"]
+
+
+def _prepared(first: Mapping[str, Any]) -> list[str]:
+    """Return the words for a file of the user's: its task, and how its table was prepared."""
+    if not first or registry.entry_of(str(first["data"]), str(first["data_hash"])):
+        return []
+    provenance = first.get("provenance")
+    text = provenance.get("prepared", "") if isinstance(provenance, dict) else ""
+    task = [f"task={first['task']}"] if first["task"] != "classification" else []
+    # The words are written with blanks between them, and a column's name may hold blanks.
+    return [*task, *filter(None, re.split(rf" (?=(?:{'|'.join(PREPARATION)})=)", text))]
 
 
 # -------------------------------------------------------------------- data sets, origin
@@ -94,7 +150,7 @@ def data_sets(cells: "pd.DataFrame", plans: Iterable[Plan] = ()) -> Table:
         abouts.append([*known, ("sha256 of the parsed numbers", str(content))])
     terms = [("T", "examples"), ("d", "features"), ("non-zero %", "entries that are not 0, in percent")]
     terms += [("positive %", "examples of the class +1, in percent")]
-    return plain("data-sets", rows, plain_table.render(rows, "csv"), abouts, terms=terms)
+    return plain_table("data-sets", rows, abouts, terms=terms)
 
 
 def _shape(data: registry.DataEntry | DataRef, task: str, positive: float | None) -> dict[str, str]:
@@ -109,7 +165,7 @@ def provenance(cells: "pd.DataFrame") -> Table:
     """Return where the cells come from: a row per code, machine and workers, with its dates and loads."""
     groups: dict[tuple[str, str, str], list[Mapping[str, Any]]] = {}
     for entry in cells["provenance"]:
-        made = origin.columns([entry])
+        made = origin.origin_columns([entry])
         workers = f"{entry.get('backend') or 'unknown'}, {entry.get('jobs') or '?'}"
         code = ", ".join(filter(None, (made["versions"], made["commit"])))
         groups.setdefault((code, made["machines"], workers), []).append(entry)
@@ -120,4 +176,4 @@ def provenance(cells: "pd.DataFrame") -> Table:
         row = {"cells": str(len(entries)), "code": code, "machine": machine, "workers": workers}
         rows.append(row | {"load": origin.span(loads, "g"), "from (UTC)": times[0], "to (UTC)": times[-1]})
     terms = [("load", "of the machine over one minute, when each cell ended: least and most")]
-    return plain("made-with", rows, plain_table.render(rows, "csv"), terms=terms)
+    return plain_table("made-with", rows, terms=terms)

@@ -1,23 +1,22 @@
 """The page of a paper: its tables with the published values, its figures and claims."""
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from omkl.errors import UserError
-from omkl.pages import page_figures, page_tables
-from omkl.pages.content import Figure, Page, Section, Table
-from omkl.pages.runs import origin_sections
-from omkl.papers.best import all_warnings, best_layout, with_costs
-from omkl.papers.claims import checked
-from omkl.papers.compare import Compared, compare
+from omkl.pages.document import Page, Section
+from omkl.pages.page_tables import plain_table, with_details
+from omkl.pages.runs import CURVES, origin_sections, page_curves
+from omkl.papers.claims import claims_of
+from omkl.papers.compare import Compared, compare_rows
+from omkl.papers.page import about_numbers
 from omkl.papers.paper import Item, Paper
-from omkl.papers.paper_figures import costs, ranked, selected, spa_table, swept
-from omkl.papers.paper_tables import keep_best, sizes, times_layout
-from omkl.papers.render import agreement, csv_table, layout, ranks_texts, warnings_of
-from omkl.papers.rule_text import about_numbers
+from omkl.papers.paper_figures import paper_figure, selected
+from omkl.papers.paper_tables import KINDS, best_warnings, sizes, warnings_of
 from omkl.papers.selection import Selection, work_of
-from omkl.reports import style
-from omkl.reports.table_text import to_csv
+from omkl.reports.figures import Figure
+from omkl.reports.measures import ERROR
+from omkl.reports.table import Table
 from omkl.run.runner import stored_plans
 from omkl.store.store import Store
 
@@ -67,38 +66,28 @@ class _Parts:
         command = self.selection.command("table", item.name)
         if item.kind == "sizes":
             made = sizes(self.paper, item, self.selection)
-            texts = [self.paper.unavailable.get(data, {}).get("how", "") for data in made.rows["data"]]
-            how = [[("how to get it", str(text))] if text else [] for text in texts]
-            rows = made.rows.to_dict("records")
-            return Section(
-                made.title, [page_tables.plain(name, rows, made.text("csv"), how, command=command)]
-            )
+            records: Any = made.table.records
+            shown = [{key: text for key, text in row.items() if key != "missing"} for row in records]
+            how = [[("how to get it", row["missing"])] if row["missing"] else [] for row in records]
+            own = plain_table(name, records, how, shown=shown, command=command)
+            return Section(made.title, [own])
         try:
             compared = self._compared(item, command)
         except UserError as error:  # nothing of it is tuned yet
             return Section(item.titled(), texts=[f"Not made: {error}."])
         if item.kind == "best" and compared.summary.empty:
             return Section(compared.title, texts=["Not made: none of its learners is tuned yet."])
-        if item.kind == "tuning":
-            compared.summary = compared.summary.assign(place=range(len(compared.summary)))
-            keep_best(compared)
-            compared.rows = [compared.rows[place] for place in compared.summary.pop("place")]
+        try:
+            table = KINDS[item.kind](compared)
+        except UserError as error:  # the learner that all are compared with has not finished
+            return Section(compared.title, texts=[f"Not shown: {error}."])
         best = item.kind == "best"
-        self._warn(compared.title, all_warnings(compared) if best else warnings_of(compared, f"`{command}`"))
+        self._warn(compared.title, best_warnings(compared) if best else warnings_of(compared, f"`{command}`"))
         if item.kind == "times":
-            try:
-                flat, laid_out, terms = times_layout(compared)
-            except UserError as error:  # the learner that all are compared with has not finished
-                return Section(compared.title, texts=[f"Not shown: {error}."])
-            own = page_tables.laid(name, laid_out, to_csv(flat, []), terms=terms, command=command)
-            return Section(compared.title, [own, page_figures.times(compared.summary, f"{name}-times")])
-        laid_out, terms = best_layout(compared) if best else layout(compared)
-        flat = with_costs(csv_table(compared)) if best else csv_table(compared)
-        below = [*([] if best else agreement(compared)), *ranks_texts(compared)]
+            drawn = replace(paper_figure(compared, f"{name}-times"), warnings=(), command="")
+            return Section(compared.title, [replace(table, name=name), drawn])
         paths = {ref.name: ref.word for plan in compared.work.plans for ref in plan.data}
-        about = Table(name, (), (), to_csv(flat, []), terms, compared.notes, below, command)
-        own = page_tables.results(about, compared.summary, laid_out, compared.rows, compared.cells, paths)
-        parts: list[Table | Figure] = [own]
+        parts: list[Table | Figure] = [with_details(table, name, compared.rows, compared.cells, paths)]
         if not best and (curves := self._curves(compared, f"{name}-curves")):
             parts.append(curves)
         return Section(compared.title, parts)
@@ -118,42 +107,33 @@ class _Parts:
         return Section(shown.title, [replace(drawn, command=command)])
 
     def _drawn(self, shown: Compared, name: str) -> Figure | None:
-        options = shown.item.options
         if shown.item.kind == "curves":
-            return self._curves(shown, name, options["measure"])
-        if shown.item.kind == "ranks":
-            return page_figures.ranks(ranked(shown), name)
-        if shown.item.kind == "times":
-            return page_figures.times(shown.summary, name)
-        if shown.item.kind == "pareto":
-            return page_figures.pareto(costs(shown), shown.item.options["cost"], name)
-        if shown.item.kind == "spa":
-            return page_figures.sensitivity(spa_table(shown), name)
-        return page_figures.sensitivity(swept(shown), name, style.symbol(options["key"]))
+            return self._curves(shown, name, shown.item.options["measure"])
+        return paper_figure(shown, name)
 
-    def _curves(self, shown: Compared, name: str, first: str = page_figures.ERROR) -> Figure | None:
-        rows, summary = shown.rows, shown.summary
-        return page_figures.curves(
-            shown.cells, self.curves, shown.expected, rows, summary, name=name, first=first
+    def _curves(self, shown: Compared, name: str, first: str = ERROR) -> Figure | None:
+        rows, names = shown.rows, (first, *CURVES)
+        return page_curves(
+            shown.cells, self.curves, shown.expected, rows, shown.summary, name=name, names=names
         )
 
     def claims(self) -> Section:
-        made = checked(self.paper, self.selection, self.outcome, lenient=True)
-        rows, abouts = [], []
-        for place, row in enumerate(made.rows.to_dict("records"), 1):
-            self._warn(f"claim {place}", [row["incomplete"]] if row["incomplete"] else [])
-            holds = f"{row['holds on']} of {row['of']}"
-            rows.append({"#": str(place), "claim": row["text"], "said of": row["said of"], "holds on": holds})
-            rows[-1] |= {"verdict": row["verdict"], "numbers": row["numbers"]}
+        made = claims_of(self.paper, self.selection, self.outcome, lenient=True)
+        records: Any = made.table.records
+        shown, abouts = [], []
+        for row, own in zip(records, made.table.rows, strict=True):
+            self._warn(f"claim {own.cells[0]}", [row["incomplete"]] if row["incomplete"] else [])
+            cells = dict(zip((column.name for column in made.table.columns), own.cells, strict=True))
+            shown.append({**cells, "numbers": row["numbers"]})
             abouts.append([("name", row["claim"]), ("numbers", row["numbers"].replace("; ", "\n"))])
         name, command = f"{self.paper.name}-claims", self.selection.command("claims", self.paper.name)
         terms = [("numbers", "data set by data set; (no): it does not hold there, (?): undecided")]
-        own = page_tables.plain(name, rows, made.text("csv"), abouts, terms=terms, command=command)
-        return Section("Claims", [own])
+        about: dict[str, Any] = {"shown": shown, "terms": terms, "command": command}
+        return Section("Claims", [plain_table(name, records, abouts, **about)])
 
     def _compared(self, item: Item, command: str) -> Compared:
         work = work_of(self.paper, [item], self.selection)
-        return compare(self.paper, item, work, self.outcome, command)
+        return compare_rows(self.paper, item, work, self.outcome, command)
 
     def _warn(self, title: str, warnings: list[str]) -> None:
         for warning in warnings:

@@ -1,27 +1,34 @@
-"""The page of a plan: the table of ``omkl run`` or ``omkl sweep``, its figures, data and origin."""
+"""The page of a plan or of a store: tables of ``omkl run`` or ``omkl sweep``, figures, data and origin."""
 
 import shlex
-from typing import TYPE_CHECKING
+from collections import Counter
+from collections.abc import Collection, Mapping
+from contextlib import suppress
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
-from omkl.config import Plan
+from omkl.config import Plan, learner_names, learner_specs
 from omkl.errors import UserError
-from omkl.pages import page_figures, page_tables
-from omkl.pages.content import Page, Progress, Section, Table
-from omkl.reports import style
-from omkl.reports.display import display
-from omkl.reports.expected import Expected
-from omkl.reports.measures import BY_TASK
-from omkl.reports.notes import AGAIN, heading, legend, notes
+from omkl.pages.document import Page, Progress, Section
+from omkl.pages.page_tables import data_sets, provenance, with_details
+from omkl.reports import charts
+from omkl.reports.figures import Figure, file_stem
+from omkl.reports.measures import BY_TASK, ERROR
 from omkl.reports.ranks import average_ranks
-from omkl.reports.report import TITLES, best_settings, csv_table, swept_names
-from omkl.reports.rows import Row, rows_of
+from omkl.reports.results_table import AGAIN, BEST, best_settings, heading, notes, run_table, swept_names
+from omkl.reports.rows import ReportPlan, Row, line_names, rows_of
+from omkl.reports.store_contents import chosen_cells as chosen_cells
+from omkl.reports.store_contents import failed_lines
 from omkl.reports.summary import summary_of_rows
-from omkl.reports.table_text import to_csv
 from omkl.run.runner import stored_plans
 from omkl.store.store import Store
 
 if TYPE_CHECKING:
     import pandas as pd
+
+CURVES = (ERROR, "windowed_pct", "mistakes", "n_sv_sum", "top_weight")
+CLASSES = range(3, 101)  # of a confusion matrix
+MOST_CURVES = 400  # rows of a store; each adds some 3 kB to the file
 
 
 def run_page(plan: Plan, words: list[str], command: str, *, progress: bool = False) -> Page:
@@ -32,7 +39,7 @@ def run_page(plan: Plan, words: list[str], command: str, *, progress: bool = Fal
     """
     outcome, warnings = stored_plans([plan])
     run = f"omkl {'sweep' if plan.swept else 'run'} {shlex.join(words)}"
-    expected = Expected.of(plan, outcome.failed, run, outcome.stale)
+    expected = ReportPlan.of(plan, outcome.failed, run, outcome.stale)
     if outcome.cells.empty and not progress:
         raise UserError(
             f"the store {plan.store} holds none of the {outcome.requested} cells; `{run}` computes them"
@@ -44,7 +51,7 @@ def run_page(plan: Plan, words: list[str], command: str, *, progress: bool = Fal
     title = f"{_few(learners, 'learners')} on {_few(list(names), 'data sets')}"
     drawn = [setting.learner for setting in plan.settings], list(names)
     return Page(
-        style.file_stem("report", *drawn),
+        file_stem("report", *drawn),
         title,
         sections,
         [about],
@@ -68,7 +75,7 @@ def _progress(plan: Plan) -> Progress:
 
 def cells_sections(
     cells: "pd.DataFrame",
-    expected: Expected,
+    expected: ReportPlan,
     store: Store,
     names: dict[str, str],
     rows: list[Row] | None = None,
@@ -82,28 +89,29 @@ def cells_sections(
     rows = rows_of(cells, expected) if rows is None else rows
     summary = summary_of_rows(rows, cells, expected)
     swept = swept_names(summary, expected) if expected.swept else []
-    table = _results("results", summary, rows, cells, expected, names, swept)
+    table = with_details(run_table(summary, cells, expected, swept=swept), "results", rows, cells, names)
     sections = [Section("Results", [table])]
     again = f"`{expected.command}`" if expected.command else AGAIN
     warnings = notes(summary, cells, expected, again)
     if expected.swept and summary["reps"].any():
         best = best_settings(summary.assign(place=range(len(summary))))
         chosen = [rows[place] for place in best.pop("place")]
-        own = _results("best", best, chosen, cells, expected, names, swept)
-        sections.insert(0, Section(TITLES["best"].capitalize(), [own]))
-        if drawn := page_figures.sweep(summary):
+        own = with_details(run_table(best, cells, expected, swept=swept), "best", chosen, cells, names)
+        sections.insert(0, Section(BEST.capitalize(), [own]))
+        if drawn := charts.sweep(summary, name="sweep"):
             sections.append(Section("Sweep", [drawn]))
     if most_curves is None or len(rows) <= most_curves:
-        keys = set(cells["key"])
-        if curves := page_figures.curves(cells, store.curves(keys), expected, rows, summary):
+        stored = store.curves(set(cells["key"]))
+        if curves := page_curves(cells, stored, expected, rows, summary):
             sections.append(Section("Learning curves", [curves]))
     else:
         warnings.append(
             f"no learning curves: there are {len(rows)} rows, and at most {most_curves} are drawn; "
             "name algo= and data= to see theirs"
         )
-    if confused := page_figures.confusion(cells, expected, rows):
-        sections.append(Section("Confusion matrices", [confused]))
+    with suppress(UserError):  # none of the cells has counts
+        confused = charts.confusion(cells, expected, rows, name="confusion", classes=CLASSES)
+        sections.append(Section("Confusion matrices", [replace(confused, command="")]))
     for task in dict.fromkeys(summary["task"]):
         part = summary[summary["task"] == task].reset_index(drop=True)
         if part["data"].nunique() < 2 or part["label"].nunique() < 3:
@@ -111,30 +119,59 @@ def cells_sections(
         title = f"Average ranks, {task}"
         try:
             ranked = average_ranks(part, measure=BY_TASK[task].name)
-            sections.append(Section(title, [page_figures.ranks(ranked, f"ranks-{task}")]))
+            sections.append(Section(title, [charts.ranks(ranked, name=f"ranks-{task}")]))
         except UserError as error:  # what has finished is too little for the tests
             sections.append(Section(title, texts=[f"Not drawn: {error}."]))
     return sections, warnings, heading(summary, cells)
 
 
-def _results(
-    name: str,
-    summary: "pd.DataFrame",
-    rows: list[Row],
+def page_curves(
     cells: "pd.DataFrame",
-    expected: Expected,
-    names: dict[str, str],
-    swept: list[str],
-) -> Table:
-    laid_out = display(summary, swept)
-    terms, csv = legend(laid_out, summary, cells), to_csv(csv_table(summary, swept), [])
-    table = Table(name, (), (), csv, terms, command=expected.command)
-    return page_tables.results(table, summary, laid_out, rows, cells, names)
+    stored: Mapping[str, Mapping[str, Any]],
+    expected: ReportPlan,
+    rows: list[Row],
+    summary: "pd.DataFrame",
+    **more: Any,
+) -> Figure | None:
+    """Return the learning curves of some rows, a view per measure, and their seconds.
+
+    summary: of the same rows    more: of charts.learning_curves    None where the store holds no curve
+    """
+    seconds = summary.assign(line=line_names(rows, expected))[[bool(row.cells) for row in rows]]
+    more = {"name": "curves", "names": CURVES, "command": "", **more}
+    try:
+        return charts.learning_curves(cells, stored, expected, rows, seconds=seconds, **more)
+    except UserError:
+        return None
 
 
 def origin_sections(cells: "pd.DataFrame", plans: list[Plan]) -> list[Section]:
     """Return the sections on the data sets and on where the cells come from."""
     if cells.empty:
         return []
-    parts = (("Data sets", page_tables.data_sets(cells, plans)), ("Made with", page_tables.provenance(cells)))
+    parts = (("Data sets", data_sets(cells, plans)), ("Made with", provenance(cells)))
     return [Section(title, [table]) for title, table in parts]
+
+
+def store_page(store: Store, learners: Collection[str], data: Collection[str], command: str) -> Page:
+    """Return the page of a store's cells; learners, data: names to keep, all when empty.
+
+    Cells of older revisions of a learner are left out. Raises UserError for a name that the store does not
+    hold, and where it holds nothing.
+    """
+    cells = chosen_cells(store, learners, data)
+    if cells.empty:
+        raise UserError(f"the store {store.path} holds no finished cell")
+    specs = learner_specs([name for name in dict.fromkeys(cells["algo"]) if name in learner_names()])
+    now = [name not in specs or specs[name].revision == of for name, of in cells[["algo", "revision"]].values]
+    old = cells[[not current for current in now]]
+    stale = Counter(zip(old["algo"], old["revision"], strict=True))
+    cells = cells[now].reset_index(drop=True)
+    failed = tuple(line for line in failed_lines(store, learners, data) if line["algo"] in specs)
+    expected = ReportPlan(specs=specs, failed=failed, stale=dict(stale), store=store.path)
+    rows = rows_of(cells, expected)
+    for row in rows:  # there is no plan that says how many there should be
+        row.planned = len(row.cells)
+    sections, warnings, about = cells_sections(cells, expected, store, {}, rows, MOST_CURVES)
+    sections += origin_sections(cells, [])
+    return Page("store", f"The store {store.path}", sections, [about] if about else [], command, warnings)

@@ -17,8 +17,7 @@ from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
 from omkl.errors import OmklError, UserError
-from omkl.pages.content import Page
-from omkl.pages.document import document
+from omkl.pages.document import Page, document
 
 HOST = "127.0.0.1"
 REST = 3.0  # the page is made again after this many times what it took at most, so that the run has the cores

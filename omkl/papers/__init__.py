@@ -7,7 +7,7 @@ drawn = figure(paper, item, selection)        omkl figure bomkl/1
 made = claims(paper, selection)               omkl claims bomkl
 """
 
-from omkl.papers.paper import Paper, find, names, read
+from omkl.papers.paper import Paper, find_item, paper_names, read_paper
 from omkl.papers.selection import Selection
 
-__all__ = ["Paper", "Selection", "find", "names", "read"]
+__all__ = ["Paper", "Selection", "find_item", "paper_names", "read_paper"]

@@ -8,23 +8,20 @@ it.
 import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from omkl.errors import UserError, suggest
-from omkl.papers.best import not_tuned, unfinished
-from omkl.papers.compare import Compared, compare
+from omkl.papers.compare import Compared, compare_rows
 from omkl.papers.paper import QUANTIFIERS, Paper, listed
-from omkl.papers.paper_tables import Made
+from omkl.papers.paper_tables import TableResult, not_tuned, unfinished
 from omkl.papers.selection import Selection, work_of
-from omkl.reports import plain_table
-from omkl.reports.fitting import filled
-from omkl.reports.measures import BY_TASK
-from omkl.reports.notes import failed, incomplete
+from omkl.reports.measures import BY_TASK, ERROR
+from omkl.reports.results_table import failed, incomplete
 from omkl.reports.rows import by_count
 from omkl.reports.summary import LEAST_COMMON, Tested, not_worse, paired_ps
+from omkl.reports.table import Table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -33,13 +30,12 @@ if TYPE_CHECKING:
 
 _MARKS = {True: "", False: " (no)", None: " (?)"}
 _FORMS = {"mistake_pct": "{:.2f} %", "seconds": "{:.3g} s", "mse_e3": "{:.3g}"}
-ERROR = "error"  # the measure of the data set's task
 Options = Mapping[str, Any]
 Answer = tuple[bool | None, str]
 
 
 @dataclass(frozen=True)
-class Rows:
+class ClaimRows:
     """The finished rows of a claim's runs on one data set.
 
     records: those of the summary, by label, with the reports' Row as ``row``    cells: for paired tests
@@ -76,18 +72,18 @@ class Rows:
         return [(float(record["params"][key]), _mean(record, measure)) for record in records]
 
 
-def on_each(compared: Compared, pool: str | None) -> list[Rows]:
+def on_each(compared: Compared, pool: str | None) -> list[ClaimRows]:
     """Return the finished rows per data set, those with a pool only of this one."""
-    table: dict[str, Rows] = {}
+    table: dict[str, ClaimRows] = {}
     for row, record in zip(compared.rows, compared.summary.to_dict("records"), strict=True):
         if record["reps"] and (pool is None or record["pool"] in (None, pool)):
-            new = Rows(record["data"], record["task"], {}, compared.cells)
+            new = ClaimRows(record["data"], record["task"], {}, compared.cells)
             own = table.setdefault(record["data"], new).records
             own.setdefault(record["label"], []).append(record | {"row": row})
     return list(table.values())
 
 
-def less(rows: Rows, options: Options) -> Answer:
+def less(rows: ClaimRows, options: Options) -> Answer:
     """``left`` has less of ``measure`` than ``right`` (of several rights: than the least); needs no test."""
     measure = rows.measure(options["measure"])
     right = rows.best(options["right"], measure)
@@ -96,7 +92,7 @@ def less(rows: Rows, options: Options) -> Answer:
     return _known(a < b, a, b), f"{_shown(a, measure)} : {_shown(b, measure)}{named}"
 
 
-def comparable(rows: Rows, options: Options) -> Answer:
+def comparable(rows: ClaimRows, options: Options) -> Answer:
     """``left`` has no more error than ``right``, or no more by a paired t-test at 5 %.
 
     Undecided where it has more, and the two share too few repetitions for a test.
@@ -114,27 +110,27 @@ def comparable(rows: Rows, options: Options) -> Answer:
     return a <= b or bool(not_worse(more, paired_ps(more)).all()), numbers
 
 
-def ratio(rows: Rows, options: Options) -> Answer:
+def ratio(rows: ClaimRows, options: Options) -> Answer:
     """``left`` / ``right`` lies within [``low``, ``high``], of ``measure``."""
     a, b = (rows.mean(options[side], options["measure"]) for side in ("left", "right"))
     share = a / b if b else float("nan")
     return _known(_within(share, options), share), f"{share:.3g}"
 
 
-def ordered(rows: Rows, options: Options) -> Answer:
+def ordered(rows: ClaimRows, options: Options) -> Answer:
     """The labels of ``order`` rise in ``measure``."""
     values = [rows.mean(label, options["measure"]) for label in options["order"]]
     rising = all(a < b for a, b in itertools.pairwise(values))
     return _known(rising, *values), " : ".join(_shown(value, options["measure"]) for value in values)
 
 
-def best_between(rows: Rows, options: Options) -> Answer:
+def best_between(rows: ClaimRows, options: Options) -> Answer:
     """Of the rows called ``label``, the best by mistakes has its hyperparameter ``key`` in [low, high]."""
     value, error = min(rows.grid(options), key=lambda pair: (pair[1], pair[0]))
     return _within(value, options), f"best at {options['key']} = {value:g} ({error:.2f} %)"
 
 
-def trend(rows: Rows, options: Options) -> Answer:
+def trend(rows: ClaimRows, options: Options) -> Answer:
     """``measure`` of the rows called ``label`` rises or falls (``up``, ``down``) along ``key`` to ``until``.
 
     That is: its rank correlation (Spearman) with the key is at least 0.8 in that direction.
@@ -149,7 +145,7 @@ def trend(rows: Rows, options: Options) -> Answer:
     return _known(holds, rho), f"{ends}; rank correlation {rho:+.2f}"
 
 
-def step(rows: Rows, options: Options) -> Answer:
+def step(rows: ClaimRows, options: Options) -> Answer:
     """From ``key`` = ``start`` to ``end``, ``measure`` of ``label`` changes by a factor in [low, high]."""
     grid = dict(rows.grid(options))
     for end in ("start", "end"):
@@ -161,7 +157,7 @@ def step(rows: Rows, options: Options) -> Answer:
     return _within(b / a, options), numbers
 
 
-def tracks(rows: Rows, options: Options) -> Answer:
+def tracks(rows: ClaimRows, options: Options) -> Answer:
     """The largest final weight of ``label`` is on average at least ``low`` or at most ``high``."""
     weights = [
         max(weights)
@@ -172,13 +168,13 @@ def tracks(rows: Rows, options: Options) -> Answer:
     return _known(_within(mean, options), mean), f"{mean:.3f}"
 
 
-def value_within(rows: Rows, options: Options) -> Answer:
+def value_within(rows: ClaimRows, options: Options) -> Answer:
     """``measure`` of ``label`` lies within [``low``, ``high``]."""
     value = rows.mean(options["label"], options["measure"])
     return _known(_within(value, options), value), _shown(value, options["measure"])
 
 
-KINDS: dict[str, Callable[[Rows, Options], Answer]] = {
+KINDS: dict[str, Callable[[ClaimRows, Options], Answer]] = {
     check.__name__: check
     for check in (less, comparable, ratio, ordered, best_between, trend, step, tracks, value_within)
 }
@@ -204,24 +200,22 @@ def _shown(value: float, measure: str) -> str:
     return "–" if np.isnan(value) else _FORMS.get(measure, "{:.0f}").format(value)
 
 
-def claims(paper: Paper, selection: Selection, **how: Any) -> Made:
+def check_claims(paper: Paper, selection: Selection, **how: Any) -> TableResult:
     """Run the missing cells of a paper's claims and check each; how: of ``Work.run``."""
     work = work_of(paper, paper.claims.values(), selection)
-    return checked(paper, selection, work.run(**how), lenient=bool(work.pending))
+    return claims_of(paper, selection, work.run(**how), lenient=bool(work.pending))
 
 
-def checked(paper: Paper, selection: Selection, outcome: "Outcome", lenient: bool = False) -> Made:
+def claims_of(paper: Paper, selection: Selection, outcome: "Outcome", lenient: bool = False) -> TableResult:
     """Check a paper's claims on the cells of an outcome, which may hold others too.
 
     lenient: a claim whose rows do not suffice is undecided, and no UserError
     """
-    import pandas as pd
-
     rows: list[dict[str, Any]] = []
     warnings: list[str] = []
     command = selection.command("claims", paper.name)
     for item in paper.claims.values():
-        compared, lacks = compare(paper, item, work_of(paper, [item], selection), outcome), ""
+        compared, lacks = compare_rows(paper, item, work_of(paper, [item], selection), outcome), ""
         try:
             each = on_each(compared, item.options.get("pool"))
             answers = {one.data: KINDS[item.kind](one, item.options) for one in each}
@@ -243,8 +237,7 @@ def checked(paper: Paper, selection: Selection, outcome: "Outcome", lenient: boo
         texts = (f"{data} {numbers}{_MARKS[holds]}" for data, (holds, numbers) in answers.items())
         rows.append(row | {"numbers": "; ".join(texts) or lacks, "incomplete": "; ".join(own)})
         warnings += own
-    text = partial(_text, paper, rows, list(dict.fromkeys(warnings)), command)
-    return Made(text, pd.DataFrame(rows), outcome)
+    return TableResult(_table(rows, list(dict.fromkeys(warnings)), command), outcome)
 
 
 def verdict(sets: str, known: Sequence[bool]) -> str:
@@ -255,26 +248,18 @@ def verdict(sets: str, known: Sequence[bool]) -> str:
     return "holds" if (share > least if least < 0.8 else share >= least) else "does not hold"
 
 
-def _text(paper: Paper, rows: list[dict[str, Any]], warnings: list[str], command: str, fmt: str) -> str:
-    if fmt in ("json", "csv"):
-        return plain_table.render(rows, fmt)
-    short = [
+def _table(records: list[dict[str, Any]], warnings: list[str], command: str) -> Table:
+    shown = [
         {
             "#": str(place),
-            "claim": filled(row["text"], 70) if fmt == "table" else row["text"],
+            "claim": row["text"],
             "said of": row["said of"],
             "holds on": f"{row['holds on']} of {row['of']}",
             "verdict": row["verdict"],
         }
-        for place, row in enumerate(rows, 1)
+        for place, row in enumerate(records, 1)
     ]
-    table = plain_table.render(short, fmt)
-    if fmt == "latex":
-        return "".join(f"% {line}\n" for line in (command, *warnings)) + table
-    lines = [f"{place}. {row['numbers']}" for place, row in enumerate(rows, 1)]
-    lines += [f"! {warning}" for warning in warnings]
-    if fmt == "markdown":
-        about = "Numbers, data set by data set (no: it does not hold there):"
-        return f"`{command}`\n\n{table}\n{about}\n\n" + "\n".join(lines) + "\n"
-    text = "\n".join(filled(line, 118, "   ") for line in lines)
-    return f"{paper.title}: its claims\n\n{table}\n{text}\n"
+    lines = [f"{place}. {row['numbers']}" for place, row in enumerate(records, 1)]
+    below = ["Numbers, data set by data set (no: it does not hold there):"]
+    below.append("\n".join([*lines, *(f"! {warning}" for warning in warnings)]))
+    return Table.of(records, shown, below=below, command=command)

@@ -12,8 +12,7 @@ from omkl.errors import UserError, show, suggest
 from omkl.papers.paper import Item, Paper, Run, listed
 from omkl.papers.selection import Work
 from omkl.paths import extensions, published_folder
-from omkl.reports.expected import Expected
-from omkl.reports.rows import Row, identities, identity, rounds_text
+from omkl.reports.rows import ReportPlan, Row, identities, identity, rounds_text
 from omkl.reports.summary import summary_of_rows
 
 if TYPE_CHECKING:
@@ -92,7 +91,7 @@ class Compared:
     title: str
     work: Work
     cells: "pd.DataFrame"
-    expected: Expected
+    expected: ReportPlan
     rows: list[Row]
     summary: "pd.DataFrame"
     whole: "pd.DataFrame"
@@ -101,14 +100,14 @@ class Compared:
     counted: int = 0
 
 
-def compare(paper: Paper, item: Item, work: Work, outcome: "Outcome", command: str = "") -> Compared:
+def compare_rows(paper: Paper, item: Item, work: Work, outcome: "Outcome", command: str = "") -> Compared:
     """Return the rows of a table: data sets in order, in each the runs' learners, then the yardsticks.
 
     outcome: of ``work.run`` or of a larger work    command: makes the table
     """
     settings = [setting for plan in work.plans for setting in (*plan.settings, *plan.yardsticks)]
     learners = [setting.learner for setting in settings] + [learner for _, _, learner in work.pending]
-    expected = Expected(
+    expected = ReportPlan(
         specs=learner_specs(dict.fromkeys(learners)),
         failed=tuple(outcome.failed),
         swept=tuple(dict.fromkeys(key for plan in work.plans for key in plan.swept)),
@@ -127,7 +126,7 @@ def compare(paper: Paper, item: Item, work: Work, outcome: "Outcome", command: s
     return compared
 
 
-def _rows(work: Work, cells: "pd.DataFrame", expected: Expected) -> list[tuple[Row, Run]]:
+def _rows(work: Work, cells: "pd.DataFrame", expected: ReportPlan) -> list[tuple[Row, Run]]:
     """Return the rows with the run that each belongs to: data sets in the order the runs list them.
 
     In a data set the learners come in the order of the runs, then the yardsticks. A setting that two runs

@@ -7,17 +7,43 @@ from typing import TYPE_CHECKING, Any
 
 from omkl.errors import OmklError, UserError
 from omkl.files import write_text
-from omkl.papers.claims import claims
-from omkl.papers.paper import Paper, Run
-from omkl.papers.paper_figures import figure
-from omkl.papers.paper_tables import Made, table
-from omkl.papers.rule_text import about_numbers
+from omkl.papers.claims import check_claims
+from omkl.papers.paper import Paper, Run, enumerated
+from omkl.papers.paper_figures import draw_item
+from omkl.papers.paper_tables import TableResult, make_table
 from omkl.papers.selection import Selection
-from omkl.papers.tuned import tuned_runs
+from omkl.papers.tuned import older, tuned_runs, tuning_rule
 
 if TYPE_CHECKING:
     from omkl.run.runner import Outcome
 
+RULE = (
+    "Each learner has {trials} trials on each data set: its default, and settings from the ranges in its "
+    "file in conf/algo (`search`). A learner with fewer possible settings has those.",
+    "The trials race on {rungs} prefixes of the stream, each {eta} times as long as the one before, none "
+    "shorter than {least} examples. The last is the whole stream. One trial in {eta} goes on to the next. "
+    "The default runs on the last, too.",
+    "A trial is judged by its mean error over {passes} permutations. One that overflows is the worst.",
+)
+LONGEST = "A setting whose pass on the next prefix would take more than {longest:g} s does not go on."
+APART = (
+    "The tables are about permutations that no trial has seen. In time order there is one order only: there "
+    "the trials see the first third of the stream, and the tables are about the rest."
+)
+SIZES = (
+    "Budgets, numbers of random features and pools are not searched: they are the defaults, or as said "
+    "below. More of them would nearly always be better, and slower."
+)
+ROUNDS = "Of {data} only the first {rounds} examples of each permutation are run, where there are more."
+REPS = "{reps} passes are reported on {data}"
+FEWER = (
+    "; fewer where together they would take a learner more than {seconds:g} s, but at least {fewest}. The "
+    "column reps says how many"
+)
+OLDER = (
+    "The ranges of these learners in conf/algo have changed since they were tuned: {learners}. "
+    "`omkl tune {paper} --fresh` tunes all again."
+)
 SUFFIXES = {"md": "markdown", "csv": "csv", "tex": "latex"}
 
 
@@ -46,7 +72,7 @@ def write_page(
             _check(paper, outcome)
             outcomes.append(outcome)
 
-    def save(stem: str, made: Made) -> str:
+    def save(stem: str, made: TableResult) -> str:
         keep(made.outcome)
         for suffix, fmt in SUFFIXES.items():
             with warnings.catch_warnings():
@@ -58,7 +84,7 @@ def write_page(
     for item in paper.tables.values():
         stem = f"table-{item.number or paper.name}"
         try:
-            made = table(paper, item, selection, **how)
+            made = make_table(paper, item, selection, **how)
         except UserError as error:
             if not tuned_runs(paper):
                 raise
@@ -73,7 +99,7 @@ def write_page(
     for item in paper.figures.values():
         target = inner / f"figure-{item.number}"
         try:
-            drawn = figure(paper, item, selection, str(target), **how)
+            drawn = draw_item(paper, item, selection, str(target), **how)
         except UserError as error:  # ranks of a single data set, say
             parts.append(f"## {item.titled(selection.names or None)}\n\nNot drawn: {error}\n")
             continue
@@ -84,7 +110,7 @@ def write_page(
         command = selection.command("figure", item.name)
         parts.append(f"## {drawn.title}\n\n{picture}\n\n{links} · `{command}`\n" + _commands(item.runs))
     if paper.claims:
-        parts.append(f"## Claims\n\n{save('claims', claims(paper, selection, **how))}")
+        parts.append(f"## Claims\n\n{save('claims', check_claims(paper, selection, **how))}")
     head = [f"# {paper.title}", paper.cite, _origin(paper, outcomes)]
     if about := about_numbers(paper):
         lines = (f"{place}. {text}" for place, text in enumerate(about[1], 1))
@@ -134,3 +160,47 @@ def _origin(paper: Paper, outcomes: list["Outcome"]) -> str:
         f"* {len(cells)} cells of {times[0]} to {times[-1]} UTC on {machine}; {ran} of them run by this "
         f"command, in {took:.0f} s; learner time of all cells together {cells['seconds'].sum():.0f} s"
     )
+
+
+# -------------------------------------------------------------------- what is said of the numbers
+
+
+def about_numbers(paper: Paper) -> tuple[str, list[str]] | None:
+    """Return the title and the points of what a page says of its numbers, None where there is nothing.
+
+    These are the deviations from its paper, or the rule by which its learners are tuned.
+    """
+    runs, points = tuned_runs(paper), list(paper.deviations)
+    if not runs:
+        return ("Deviations from the paper", points) if points else None
+    texts: list[str] = []
+    for rule, _ in map(tuning_rule, runs):
+        forms = RULE if rule.longest is None else (*RULE, LONGEST)
+        texts += [text.format(**vars(rule)) for text in forms]
+    texts += [APART, SIZES]
+    by_rounds = _alike(runs, lambda run: run.words.get("rounds"))
+    texts += [ROUNDS.format(data=_sets(own), rounds=rounds) for rounds, own in by_rounds]
+    for (reps, seconds, fewest), own in _alike(runs, _reps):
+        fewer = FEWER.format(seconds=seconds, fewest=fewest) if seconds and reps > fewest else ""
+        texts.append(f"{REPS.format(reps=reps, data=_sets(own))}{fewer}.")
+    if changed := [f"{learner} on {data}" for run in runs for data, learner in older(run)]:
+        texts.append(OLDER.format(learners=", ".join(changed), paper=paper.name))
+    return "The rule", [*dict.fromkeys(texts), *points]
+
+
+def _reps(run: Run) -> tuple[int, float | None, int]:
+    cuts = tuning_rule(run)[1]
+    return int(run.words.get("reps", 1)), cuts["seconds"], cuts["fewest"]
+
+
+def _alike(runs: Iterable[Run], value: Callable[[Run], Any]) -> list[tuple[Any, list[Run]]]:
+    """Return the runs that share a value, those without one left out."""
+    groups: dict[Any, list[Run]] = {}
+    for run in runs:
+        if value(run) is not None:
+            groups.setdefault(value(run), []).append(run)
+    return list(groups.items())
+
+
+def _sets(runs: Iterable[Run]) -> str:
+    return enumerated(list(dict.fromkeys(name for run in runs for name in run.data)))

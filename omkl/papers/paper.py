@@ -114,12 +114,12 @@ class Paper:
     deviations: tuple[str, ...]
 
 
-def names() -> list[str]:
+def paper_names() -> list[str]:
     """Return the names of all papers, sorted."""
     return compose.options("paper")
 
 
-def read(name: str) -> Paper:
+def read_paper(name: str) -> Paper:
     """Return a paper. Raises UserError for an unknown name or a faulty file."""
     compose.known_option("paper", name, "paper")
     content = compose.read("paper", [name])[name]
@@ -160,20 +160,20 @@ def _given(parts: Mapping[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in parts.items() if value is not None}
 
 
-def find(group: str, word: str) -> tuple[Paper, Item]:
+def find_item(group: str, word: str) -> tuple[Paper, Item]:
     """Return the table or figure (group ``tables``, ``figures``) of this name: ``bomkl/1``, ``adaraker``.
 
     A paper with a single one needs no number. Raises UserError with the known names.
     """
     known: dict[str, tuple[Paper, Item]] = {}
     own = word.partition("/")[0]
-    for paper in map(read, [own] if own in names() else names()):
+    for paper in map(read_paper, [own] if own in paper_names() else paper_names()):
         items = list(getattr(paper, group).values())
         known |= {item.name: (paper, item) for item in items}
         if len(items) == 1:
             known.setdefault(paper.name, (paper, items[0]))
     if word not in known:
-        near, kind = "" if own == word in names() else suggest(word, known), group.removesuffix("s")
+        near, kind = "" if own == word in paper_names() else suggest(word, known), group.removesuffix("s")
         raise UserError(f"{shown(word)}: no such {kind}{near}; known: {', '.join(sorted(known))}")
     return known[word]
 

@@ -10,7 +10,7 @@ from omkl.config import Plan, plan
 from omkl.data import DataRef, find, registered, registry
 from omkl.errors import OmklError, UserError, suggest
 from omkl.papers.paper import Item, Paper, Run
-from omkl.papers.tuned import split, tuned_runs
+from omkl.papers.tuned import split_tuned, tuned_runs
 
 if TYPE_CHECKING:
     from omkl.run.runner import Outcome
@@ -158,7 +158,7 @@ def work_of(paper: Paper, items: Iterable[Item], selection: Selection) -> Work:
         missing += [(run, name) for name in names if name in how]
         if data := [given.get(name, name) for name in names if name not in how]:
             plan = _plan(values, data, selection)
-            plans, lacking = ([plan], []) if run.tune is None else split(run, plan)
+            plans, lacking = ([plan], []) if run.tune is None else split_tuned(run, plan)
             parts += [Part(run, own) for own in plans]
             pending += [(run, name, learner) for name, learner in lacking]
     if not parts and not missing and not pending:

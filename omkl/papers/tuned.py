@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 CUTS = {"seconds": ("(0, inf) or null", None), "fewest": ("int [1, inf)", 1)}  # domains and defaults
 
 
-class Won(NamedTuple):
+class TunedSetting(NamedTuple):
     """What conf/tuned says of a learner on a data set; reps: passes to report, None for all.
 
     ranges: a hash of what was searched, None in old files
@@ -38,19 +38,19 @@ class Won(NamedTuple):
     ranges: str | None
 
 
-def settings_of(run: Run) -> dict[tuple[str, str], Won]:
+def settings_of(run: Run) -> dict[tuple[str, str], TunedSetting]:
     """Return the winners of a run by data set and learner; none where it is not tuned yet."""
     if run.paper not in compose.options("tuned"):
         return {}
     content = compose.read("tuned", [run.paper])[run.paper].get(run.name, {})
     return {
-        (data, learner): Won(own["params"], own.get("reps"), own["revision"], own.get("ranges"))
+        (data, learner): TunedSetting(own["params"], own.get("reps"), own["revision"], own.get("ranges"))
         for data, learners in content.items()
         for learner, own in learners.items()
     }
 
 
-def split(run: Run, plan: Plan) -> tuple[list[Plan], list[tuple[str, str]]]:
+def split_tuned(run: Run, plan: Plan) -> tuple[list[Plan], list[tuple[str, str]]]:
     """Return the plans of a run's tuned learners, and the (data set, learner) pairs that are not tuned yet.
 
     plan: of the run's words. A learner of another revision than the race's must be tuned again.
@@ -112,7 +112,7 @@ def tuned_runs(paper: Paper) -> list[Run]:
     return list({run.name: run for item in items for run in item.runs if run.tune is not None}.values())
 
 
-def rule_of(run: Run) -> "tuple[Rule, dict[str, Any]]":
+def tuning_rule(run: Run) -> "tuple[Rule, dict[str, Any]]":
     """Return a run's rule, and how its passes are cut. Raises UserError for a wrong key or value."""
     from omkl.run.tuning import known, rule_from
 
@@ -149,13 +149,13 @@ def steps(paper: Paper, plans: "Mapping[str, Plan]", again: bool = False) -> Ite
     for _, _, known, name in sorted(work):
         run, plan = runs[name], plans[name]
         data = next(ref for ref in plan.data if ref.name == known)
-        rule, cuts = rule_of(run)
-        lacking = split(run, replace(plan, data=(data,)))[1]
+        rule, cuts = tuning_rule(run)
+        lacking = split_tuned(run, replace(plan, data=(data,)))[1]
         todo = tuple(s for s in plan.settings if again or (data.name, s.learner) in lacking)
         yield Step(run, data, races(replace(plan, data=(data,), settings=todo), rule, _fixed(run)), cuts)
 
 
-def tune(step: Step, **how: Any) -> "list[Tuned]":
+def tune_step(step: Step, **how: Any) -> "list[Tuned]":
     """Run the races of a step and keep the winners in conf/tuned/PAPER.yaml; how: of ``run_plans``."""
     from omkl.run.tuning import run_races
 

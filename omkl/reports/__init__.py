@@ -1,10 +1,11 @@
 """From the DataFrame of cells to a table, a figure, a file: what the command line calls.
 
-expected.Expected      the rows there should be
-report.report          the table of a run; report.sweep_report: the tables and the figure of a sweep
-curves.curve_figure    learning curves
-look.chosen            a width and a style for the figures that are drawn inside
+rows.ReportPlan                what a report should hold; rows.rows_of: which cells are repetitions of one row
+summary.summary_of             the rows averaged: a DataFrame that tables and figures read
+results_table.run_table        the table.Table of a run; sweep_table: of a sweep, with the best settings
+table.Table                    writes itself as text, Markdown, LaTeX, JSON, CSV and HTML; lists, too
+charts.figure_named            a figures.Figure of the cells, as plain data; charts has one function per kind
+drawing.save                   draws it to files; figure_style.chosen: in a width and a style
 
-The papers' other figures: sensitivity (over a hyperparameter), ranks (over data sets), time_figure, digits.
-plain_table has the formats, and writes lists; it and expected import quickly.
+table and figure_style import quickly.
 """

@@ -1,109 +1,47 @@
 """Measures: the error of each task, and what can be drawn against the examples seen."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from omkl.errors import UserError, suggest
+from omkl.reports.rows import ReportPlan, Row, line_names, rows_of
 
 if TYPE_CHECKING:
     import pandas as pd
 
+ERROR = "error"  # the measure of the row's task
+PAIR = (ERROR, "n_sv_sum")  # what is usually drawn over the examples
 WINDOWS = 25  # of a stream, for rates that follow its drift
 
 
 @dataclass(frozen=True)
-class TaskMeasure:
-    """How a learner's error is measured in tables and figures.
-
-    name: of the summary's columns NAME_mean, NAME_std    tested: column of the cells that the t-test takes
-    header: in tables    axis: in figures    meaning: in legends    least: of the best, "" where no learner
-    is better than another
-    """
-
-    name: str
-    tested: str
-    header: str
-    axis: str
-    meaning: str
-    least: str
-
-
-BY_TASK = {
-    "classification": TaskMeasure(
-        *("mistake_pct", "mistakes", "mistake %", "mistake rate (%)"),
-        meaning="mistakes of one pass in percent of the examples",
-        least="fewest mistakes",
-    ),
-    "regression": TaskMeasure(
-        *("mse_e3", "mse", "MSE x 1e3", "mean squared error × 1000"),
-        meaning="mean squared error of one pass, each prediction before its update, times 1000",
-        least="least MSE",
-    ),
-    "novelty": TaskMeasure(
-        *("mistake_pct", "mistakes", "novel %", "flagged as novel (%)"),
-        meaning="examples flagged as novel in percent",
-        least="",
-    ),
-}
-
-
-def learners_of(table: "pd.DataFrame") -> "pd.DataFrame":
-    """Return the rows of a summary or of curves that are no yardsticks."""
-    return table[~table["is_yardstick"].astype(bool)]
-
-
-def yardsticks_of(table: "pd.DataFrame") -> "pd.DataFrame":
-    """Return the rows of a summary or of curves that are yardsticks."""
-    return table[table["is_yardstick"].astype(bool)]
-
-
-def measure_of(table: "pd.DataFrame") -> TaskMeasure:
-    """Return the measure of a part of a summary or of curves that holds one data set only."""
-    return BY_TASK[table["task"].iloc[0]]
-
-
-def axis_of(table: "pd.DataFrame") -> str:
-    """Return the label of an axis that all data sets of the table share."""
-    return " or ".join(BY_TASK[task].axis for task in dict.fromkeys(table["task"]))
-
-
-def deviations_of(table: "pd.DataFrame") -> list[str]:
-    """Return the columns of the standard deviations that figures of a summary draw."""
-    return list(dict.fromkeys(f"{BY_TASK[task].name}_std" for task in table["task"]))
-
-
-def errors_of(table: "pd.DataFrame", part: str = "mean") -> list[float]:
-    """Return the error of each row of a summary, by its task; part: "std" for the standard deviations."""
-    return [row[f"{BY_TASK[row['task']].name}_{part}"] for row in table.to_dict("records")]
-
-
-def least_of(table: "pd.DataFrame") -> str:
-    """Return what the best rows of the table have: ``fewest mistakes``, ``least MSE``, or both."""
-    return " or ".join(filter(None, (BY_TASK[task].least for task in dict.fromkeys(table["task"]))))
-
-
-# -------------------------------------------------------------------- over time
-
-
-@dataclass(frozen=True)
 class Measure:
-    """A measure over time.
+    """A measure of a learner: over time, and of those that are a task's error also in tables.
 
-    label: of its axis    needs: the list of the curve that it is made from    scale: of a rate
+    name: of the summary's columns NAME_mean, NAME_std    label: of its axis
+    needs: the list of the curve that it is made from    scale: of a rate
     kind: "rate" (settles; the first examples say nothing), "count" (starts at 0), "size" (a count that some
     learners do not have at all), "share" (between 0 and 1)    windowed: over WINDOWS parts of the stream
     signed: it may be below 0
+
+    tested: column of the cells that the t-test takes    header: in tables    meaning: in legends
+    least: of the best, "" where no learner is better than another
     """
 
+    name: str
     label: str
     needs: str
     kind: Literal["rate", "count", "size", "share"] = "count"
     scale: float = 1.0
     windowed: bool = False
     signed: bool = False
+    tested: str = ""
+    header: str = ""
+    meaning: str = ""
+    least: str = ""
 
     @property
     def points(self) -> str:
@@ -124,17 +62,70 @@ class Measure:
         return self.scale * counts / points if self.kind == "rate" else counts
 
 
+_MISTAKES = Measure(
+    *("mistake_pct", "mistake rate (%)", "mistakes", "rate", 100.0),
+    tested="mistakes",
+    header="mistake %",
+    meaning="mistakes of one pass in percent of the examples",
+    least="fewest mistakes",
+)
+_SQUARES = Measure(
+    *("mse_e3", "mean squared error × 1000", "loss", "rate", 1000.0),
+    tested="mse",
+    header="MSE x 1e3",
+    meaning="mean squared error of one pass, each prediction before its update, times 1000",
+    least="least MSE",
+)
+_NOVELTIES = replace(
+    _MISTAKES,
+    label="flagged as novel (%)",
+    header="novel %",
+    meaning="examples flagged as novel in percent",
+    least="",
+)
+BY_TASK = {"classification": _MISTAKES, "regression": _SQUARES, "novelty": _NOVELTIES}
 MEASURES = {
-    "mistake_pct": Measure("mistake rate (%)", "mistakes", "rate", 100.0),
-    "windowed_pct": Measure("mistake rate in window (%)", "mistakes", "rate", 100.0, windowed=True),
-    "mse_e3": Measure("mean squared error × 1000", "loss", "rate", 1000.0),
-    "nlpd": Measure("negative log predictive density", "nlpd", "rate", signed=True),
-    "mistakes": Measure("mistakes", "mistakes"),
-    "n_sv_sum": Measure("support vectors (#SV)", "n_sv_sum", "size"),
-    "n_sv_union": Measure("distinct examples stored", "n_sv_union", "size"),
-    "n_sv_combined": Measure("support vectors combined", "n_sv_combined", "size"),
-    "top_weight": Measure("weight of the best kernel", "weights", "share"),
+    measure.name: measure
+    for measure in (
+        _MISTAKES,
+        Measure("windowed_pct", "mistake rate in window (%)", "mistakes", "rate", 100.0, windowed=True),
+        _SQUARES,
+        Measure("nlpd", "negative log predictive density", "nlpd", "rate", signed=True),
+        Measure("mistakes", "mistakes", "mistakes"),
+        Measure("n_sv_sum", "support vectors (#SV)", "n_sv_sum", "size"),
+        Measure("n_sv_union", "distinct examples stored", "n_sv_union", "size"),
+        Measure("n_sv_combined", "support vectors combined", "n_sv_combined", "size"),
+        Measure("top_weight", "weight of the best kernel", "weights", "share"),
+    )
 }
+
+
+def learners_of(table: "pd.DataFrame") -> "pd.DataFrame":
+    """Return the rows of a summary or of curves that are no yardsticks."""
+    return table[~table["is_yardstick"].astype(bool)]
+
+
+def yardsticks_of(table: "pd.DataFrame") -> "pd.DataFrame":
+    """Return the rows of a summary or of curves that are yardsticks."""
+    return table[table["is_yardstick"].astype(bool)]
+
+
+def measure_of(table: "pd.DataFrame") -> Measure:
+    """Return the measure of a part of a summary or of curves that holds one data set only."""
+    return BY_TASK[table["task"].iloc[0]]
+
+
+def errors_of(table: "pd.DataFrame", part: str = "mean") -> list[float]:
+    """Return the error of each row of a summary, by its task; part: "std" for the standard deviations."""
+    return [row[f"{BY_TASK[row['task']].name}_{part}"] for row in table.to_dict("records")]
+
+
+def least_of(table: "pd.DataFrame") -> str:
+    """Return what the best rows of the table have: ``fewest mistakes``, ``least MSE``, or both."""
+    return " or ".join(filter(None, (BY_TASK[task].least for task in dict.fromkeys(table["task"]))))
+
+
+# -------------------------------------------------------------------- over time
 
 
 def measure_named(name: str) -> Measure:
@@ -166,3 +157,46 @@ def average(curves: Sequence[Mapping[str, Any]], names: Sequence[str]) -> dict[s
         several = len(values) > 1
         result[f"{name}_std"] = values.std(axis=0, ddof=1) if several else np.full(grid.size, np.nan)
     return result
+
+
+def mean_curves(
+    cells: "pd.DataFrame",
+    curves: Mapping[str, Mapping[str, Any]],
+    expected: ReportPlan | None = None,
+    names: Sequence[str] = PAIR,
+    rows: list[Row] | None = None,
+) -> "pd.DataFrame":
+    """Average the curves of the cells' repetitions.
+
+    curves: by cell key, with lists of one length: ``t`` and ``mistakes``, ``n_sv_sum`` or what else the
+    measures need. names: of measures (MEASURES) that have the same points, or ERROR. rows: those to
+    draw; all when None. Curves whose points differ are interpolated, see `average`.
+
+    Returns a long table: data, task, order, algo, line (legend text), is_yardstick, reps, asked (repetitions
+    expected), t, and of each measure the mean ``NAME_mean`` and the sample standard deviation ``NAME_std``
+    (NaN for one repetition). Rows without such a curve are left out; UserError when that leaves none.
+    """
+    import pandas as pd
+
+    expected = expected or ReportPlan()
+    rows = rows_of(cells, expected) if rows is None else rows
+    keys = cells["key"].tolist() if len(cells) else []
+    parts = []
+    for row, line in zip(rows, line_names(rows, expected), strict=True):
+        own = [BY_TASK[row.task].name if name == ERROR else name for name in names]
+        needs = [measure_named(name).needs for name in own]
+        stored = [curves[keys[cell]] for cell in row.cells if keys[cell] in curves]
+        if complete := [curve for curve in stored if all(curve.get(need) for need in needs)]:
+            points, *values = average(complete, own).values()
+            shown = [f"{name}_{part}" for name in names for part in ("mean", "std")]
+            about: dict[str, Any] = {"data": row.data, "task": row.task, "order": row.order}
+            about |= {"algo": row.learner, "line": line, "is_yardstick": row.is_yardstick}
+            about |= {"reps": len(complete), "asked": row.planned}
+            parts.append(pd.DataFrame({"t": points, **dict(zip(shown, values, strict=True)), **about}))
+    if not parts and any(key in curves for key in keys):
+        raise UserError(f"no curve of these cells holds {' and '.join(names)}: nothing to draw")
+    if not parts:
+        raise UserError(
+            "the store has no learning curve of these cells; run them, with --fresh if they are in the store"
+        )
+    return pd.concat(parts, ignore_index=True)

@@ -58,7 +58,7 @@ class Origins:
         return made | {COLUMNS[-1]: loads}
 
 
-def columns(entries: Iterable[Any]) -> dict[str, Any]:
+def origin_columns(entries: Iterable[Any]) -> dict[str, Any]:
     """Return the provenance of some cells in a row of CSV or JSON: COLUMNS."""
     known = [entry for entry in entries if isinstance(entry, dict)]
     return dict(zip(COLUMNS, (*_texts(known), max(_numbers(known, "load"), default=None)), strict=True))
@@ -88,7 +88,7 @@ def made_with(cells: "pd.DataFrame") -> str:
     return " · ".join(filter(None, parts))
 
 
-def doubts(cells: "pd.DataFrame") -> list[str]:
+def origin_warnings(cells: "pd.DataFrame") -> list[str]:
     """Return warnings: times of different CPUs or of crowded machines, versions mixed."""
     known = Origins(cells)
     counts = np.bincount(known.of[known.of >= 0], minlength=len(known.entries)).tolist()

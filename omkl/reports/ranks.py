@@ -1,30 +1,20 @@
-"""Average ranks of learners over data sets, significant differences, and their diagram (Demsar, 2006)."""
+"""Average ranks of learners over data sets, and significant differences (Demsar, 2006)."""
 
-import textwrap
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from omkl.errors import UserError
-from omkl.reports import layout, style
-from omkl.reports import look as looking
 from omkl.reports.captions import some
-from omkl.reports.grid import grid_table
-from omkl.reports.look import points
 from omkl.reports.measures import least_of, yardsticks_of
-from omkl.reports.summary import ALPHA
+from omkl.reports.summary import ALPHA, grid_table
 
 if TYPE_CHECKING:
     import pandas as pd
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 MOST_REASONS = 3  # that a message names
-_ROW = 0.21  # inches, of a label in the diagram; everything below the scale is measured in such rows
-_BAR = 0.42  # rows between bars
-_SCALE = 4.4  # inches
 
 
 @dataclass(frozen=True)
@@ -51,6 +41,7 @@ class Ranks:
     alpha: float
     yardsticks: tuple[str, ...] = ()
     least: str = "fewest mistakes"
+    name: str = "ranks"
 
     def caption(self) -> str:
         """Return one line: how many sets and learners, the critical difference, Friedman's test."""
@@ -147,88 +138,3 @@ def _groups(average: dict[str, float], cd: float) -> tuple[tuple[str, ...], ...]
             groups.append(tuple(names[first:stop]))
             reached = stop
     return tuple(groups)
-
-
-# -------------------------------------------------------------------- the diagram
-
-
-def draw_ranks(ranks: Ranks, title: str = "") -> "Figure":
-    """Draw the critical-difference diagram (Demsar, 2006, Figure 1): a scale, best at the left, with labels.
-
-    A thick bar joins learners that do not differ significantly. The better half is at the left.
-    """
-    names, k = list(ranks.average), len(ranks.average)
-    # In the order of the table, so that colours are those of the learners' curves.
-    learners = [name for name in ranks.each if name not in ranks.yardsticks]
-    styles = style.line_styles(learners, list(ranks.yardsticks))
-    half = (k + 1) // 2
-    deep = 0.9 + _BAR * len(ranks.groups)  # rows from the scale to the first label
-    beside = 2 * (0.3 + 0.068 * looking.factor() * (max(map(len, names)) + 7))
-    width = looking.current().width or _SCALE + beside
-    caption = _wrapped(ranks.caption(), width)
-    if ranks.left_out:
-        caption += _wrapped(f"left out: {some(ranks.left_out, '; ', MOST_REASONS)}", width)
-    with style.looks():
-        above = 0.4 if title and looking.current().title else 0.15
-        figure = style.new_figure(width, _ROW * (3.2 + deep + half) + 0.17 * len(caption) + above)
-        axes = figure.subplots()
-        axes.set_axis_off()
-        axes.set_xlim(1, k)
-        axes.set_ylim(deep + half, -3.2)
-        step = max(1, int(np.ceil(0.16 * (k - 1) / max(width - beside, 0.5))))
-        _scale(axes, ranks.cd, k, step)
-        for number, name in enumerate(names):
-            row = deep + (number if number < half else k - 1 - number)
-            _leg(axes, ranks.average[name], name, row, number < half, k, styles[name])
-        for number, group in enumerate(ranks.groups):
-            y, out = 0.45 + _BAR * number, 0.006 * (k - 1)
-            ends = [ranks.average[group[0]] - out, ranks.average[group[-1]] + out]
-            axes.plot(ends, [y, y], color="#222222", linewidth=3.5, solid_capstyle="butt", zorder=4)
-        figure.supxlabel("\n".join(caption), fontsize=points(7.5), color=style.GREY, x=0.5)
-        layout.put_title(figure, title)
-    return figure
-
-
-def _wrapped(text: str, width: float) -> list[str]:
-    """Break a line between its parts, and parts that are longer than a line between words."""
-    room = int(width / (0.06 * looking.factor()))
-    lines: list[str] = []
-    for part in text.split(" · "):
-        if lines and len(lines[-1]) + 3 + len(part) <= room:
-            lines[-1] += f" · {part}"
-        else:
-            lines += textwrap.wrap(part, room, break_on_hyphens=False)
-    return lines
-
-
-def _scale(axes: "Axes", cd: float, k: int, step: int) -> None:
-    """Draw the scale, and above it the critical difference; with an arrow where that is longer.
-
-    step: between the ranks that have a number
-    """
-
-    def stroke(x: list[float], y: list[float]) -> None:
-        axes.plot(x, y, color="black", linewidth=1.0, clip_on=False)
-
-    stroke([1, k], [0, 0])
-    for rank in range(1, k + 1):
-        stroke([rank, rank], [0, -0.35])
-        number = "" if (rank - 1) % step else str(rank)
-        axes.text(rank, -0.5, number, ha="center", va="bottom", fontsize=points(8))
-    fits, end = 1 + cd <= k, min(1 + cd, k)
-    stroke([1, end], [-2.0, -2.0])
-    for place in (1, end) if fits else (1,):
-        stroke([place, place], [-2.2, -1.8])
-    text = f"CD = {cd:.2f}{'' if fits else ' →'}"
-    axes.text((1 + end) / 2, -2.3, text, ha="center", va="bottom", fontsize=points(8))
-
-
-def _leg(axes: "Axes", rank: float, name: str, row: float, left: bool, k: int, look: dict) -> None:
-    side = 1 - 0.02 * (k - 1) if left else k + 0.02 * (k - 1)
-    look = {**look, "linewidth": 1.2, "clip_on": False, "solid_joinstyle": "miter", "markevery": [2]}
-    axes.plot([rank, rank, side], [0, row, row], **look)
-    name = style.in_symbols(name)
-    text = f"{name}  {rank:.2f}" if left else f"{rank:.2f}  {name}"
-    place: dict[str, Any] = {"ha": "right" if left else "left", "va": "center", "annotation_clip": False}
-    offset = (-5 if left else 5, 0)
-    axes.annotate(text, (side, row), offset, textcoords="offset points", fontsize=points(8.5), **place)

@@ -1,14 +1,14 @@
-"""From cells to rows: which cells are repetitions of one row, the order of the rows, and their names."""
+"""From cells to rows: what a report should hold, which cells make one row, the rows' order and names."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from omkl.config.settings_text import identity, params_text
-from omkl.reports.expected import Expected
 from omkl.tasks import for_task
 
 if TYPE_CHECKING:
@@ -16,6 +16,65 @@ if TYPE_CHECKING:
 
 Parts = list[tuple[np.ndarray, np.ndarray]]  # as of `by_count`
 _READ = ["data", "data_hash", "order", "algo", "params", "pool", "pool_spec", "task", "rounds"]
+
+
+@dataclass(frozen=True)
+class ReportPlan:
+    """The rows that a report should have, and where they come from.
+
+    reps: repetitions of each row    settings, yardsticks: objects with ``learner``, ``params``, ``pool``
+    (omkl.config.Setting), in the order of the rows    data: names or paths of the data sets, in order
+    specs: LearnerSpec by learner name    failed: lines of failed cells
+    stale: number of cells of older revisions in the store by (learner, revision); for another source of a
+    folder's learner the revision is a text that says so
+    swept: keys given several values, such as "algo.beta"    command: as typed, for captions and metadata
+    about_data: what is to be known of the user's own files: which label is +1, how a table was scaled
+    classes: the names of each data set's classes    store: folder of the cells, for commands in notes
+
+    Everything may be left out: rows are then what the cells hold, in alphabetical order.
+    """
+
+    reps: int | None = None
+    settings: tuple = ()
+    yardsticks: tuple = ()
+    data: tuple[str, ...] = ()
+    specs: Mapping[str, Any] = field(default_factory=dict)
+    failed: tuple[Mapping[str, Any], ...] = ()
+    swept: tuple[str, ...] = ()
+    stale: Mapping[tuple[str, int | str], int] = field(default_factory=dict)
+    command: str = ""
+    about_data: tuple[str, ...] = ()
+    classes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    store: Path | None = None
+
+    @classmethod
+    def of(cls, plan: Any, failed: Any = (), command: str = "", stale: Any = None) -> "ReportPlan":
+        """Return what is expected of an omkl.config.Plan; failed, stale: lines and counts of its Outcome."""
+        from omkl.config import learner_spec
+
+        names = dict.fromkeys(setting.learner for setting in (*plan.settings, *plan.yardsticks))
+        return cls(
+            reps=plan.reps,
+            settings=tuple(plan.settings),
+            yardsticks=tuple(plan.yardsticks),
+            data=tuple(ref.name for ref in plan.data),
+            specs={name: learner_spec(name) for name in names},
+            failed=tuple(failed),
+            swept=tuple(plan.swept),
+            command=command,
+            stale=stale or {},
+            about_data=plan.about_data,
+            classes={ref.name: ref.classes for ref in plan.data if ref.classes},
+            store=plan.store,
+        )
+
+    def tasks(self, learner: str) -> list[str]:
+        """Return the learner's tasks, classification where no spec is known."""
+        return getattr(self.specs.get(learner), "tasks", ["classification"])
+
+    def label(self, learner: str) -> str:
+        """Return the learner's printed name, its plain name where no spec is known."""
+        return self.specs[learner].label if learner in self.specs else learner
 
 
 @dataclass
@@ -101,7 +160,7 @@ def by_count(rows: Sequence[Row]) -> Parts:
     return [(own, np.array([rows[at].cells for at in own.tolist()], int)) for count, own in parts if count]
 
 
-def rows_of(cells: "pd.DataFrame", expected: Expected) -> list[Row]:
+def rows_of(cells: "pd.DataFrame", expected: ReportPlan) -> list[Row]:
     """Return the rows: data sets in order, in each the learners and then the yardsticks, in order.
 
     Only finished cells count, each key once. Expected rows come in the order of ``expected``, with an empty
@@ -165,7 +224,7 @@ def rows_of(cells: "pd.DataFrame", expected: Expected) -> list[Row]:
     return rows
 
 
-def _groups(table: Mapping[tuple, Row], expected: Expected) -> list[tuple]:
+def _groups(table: Mapping[tuple, Row], expected: ReportPlan) -> list[tuple]:
     """Return the (data, hash, order, rounds) of the rows, the expected data sets first."""
     present = sorted({group for group, _ in table}, key=lambda group: tuple(map(str, group)))
     groups: list[tuple] = []
@@ -189,7 +248,7 @@ def _distinguish(table: Mapping[tuple, Row], groups: Sequence[tuple]) -> None:
         row.data = marks.get(group, row.data)
 
 
-def shown_params(rows: list[Row], expected: Expected) -> list[dict[str, Any]]:
+def shown_params(rows: list[Row], expected: ReportPlan) -> list[dict[str, Any]]:
     """Return for each row the hyperparameters that a table shows.
 
     Of a learner these are the ones that differ between its rows, or from its defaults; in all its rows alike.
@@ -212,7 +271,7 @@ def shown_params(rows: list[Row], expected: Expected) -> list[dict[str, Any]]:
     return [shown[row.learner, id(row.params)] for row in rows]
 
 
-def line_names(rows: list[Row], expected: Expected) -> list[str]:
+def line_names(rows: list[Row], expected: ReportPlan) -> list[str]:
     """Return the name of each row in a legend: learner, hyperparameters that differ, pool if several."""
     several = len({row.pool for row in rows} - {None}) > 1
     names = []

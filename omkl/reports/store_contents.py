@@ -9,9 +9,9 @@ import numpy as np
 from omkl.config import learner_specs
 from omkl.config.settings_text import params_text, value_text
 from omkl.errors import UserError, suggest
-from omkl.reports.grid import flat
 from omkl.reports.origin import Origins, span
 from omkl.reports.rows import alike, divided, identities, rounds_text
+from omkl.reports.summary import flat
 from omkl.store.store import Store
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def contents(
     learners, data: names to keep (all when empty). Raises UserError for a name that the store does not hold.
     """
     specs = learner_specs()
-    finished = chosen(store, learners, data, _LISTED)
+    finished = chosen_cells(store, learners, data, _LISTED)
     failed = failed_lines(store, learners, data)
     firsts, of = alike(finished[_GROUPED])
     kinds = [*finished.iloc[firsts].to_dict("records"), *failed]
@@ -86,7 +86,7 @@ def _source(text: str | None) -> str:
     return f" ({', '.join(part[:8] if set(part) <= digits else part for part in parts)})"
 
 
-def chosen(
+def chosen_cells(
     store: Store, learners: Collection[str], data: Collection[str], columns: Sequence[str] | None = None
 ) -> "pd.DataFrame":
     """Return the cells of these learners and data sets, all when empty, with these columns, all when None.
@@ -127,7 +127,7 @@ def flat_table(store: Store, learners: Collection[str] = (), data: Collection[st
     """
     import pandas as pd
 
-    cells = chosen(store, learners, data)
+    cells = chosen_cells(store, learners, data)
     table: dict[str, list] = {}
     for name in cells:
         values = cells[name].tolist()

@@ -1,18 +1,21 @@
-"""The summary: one row per data set, learner, pool and hyperparameters, averaged over the repetitions."""
+"""The summary: one row per data set, learner, pool and hyperparameters, averaged over the repetitions.
 
-from collections.abc import Iterator
+And its rows placed on the grid of a sweep.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from omkl.config.settings_text import params_text
+from omkl.config.kernel_pools import kernel_pool
+from omkl.config.settings_text import params_text, value_text
+from omkl.data import registry
 from omkl.reports import origin
-from omkl.reports.confusions import class_errors
-from omkl.reports.expected import Expected
-from omkl.reports.measures import BY_TASK
+from omkl.reports.measures import BY_TASK, learners_of
 from omkl.reports.origin import Origins
-from omkl.reports.rows import Parts, Row, by_count, rows_of, shown_params
-from omkl.reports.winner import winners
+from omkl.reports.rows import Parts, ReportPlan, Row, by_count, rows_of, shown_params
+from omkl.reports.table_cells import MISSING
 from omkl.store.columns import no_collection, with_extra
 from omkl.store.fields import AVERAGED
 
@@ -21,6 +24,10 @@ if TYPE_CHECKING:
 
 ALPHA = 0.05
 LEAST_COMMON = 5  # permutations that a test takes: of fewer, it says little and misleads
+MOST_NAMED = 10  # classes of which a table shows all errors, of more the WORST largest
+WORST = 5
+FEW = 3  # values of a grid: of fewer, each is at its boundary
+_TOGETHER = 2**22  # counts of rows and kernels that are in memory at once
 READ = (  # the columns of cells that a table needs, and of its notes
     *("data", "data_hash", "order", "algo", "params", "pool", "pool_spec", "task", "seed"),
     *("permutation_seed", "T", "m", "rounds", "hits", "origin", "load", "n_weights", "heaviest"),
@@ -39,13 +46,13 @@ COLUMNS = (
 
 
 @no_collection()
-def summary_of(cells: "pd.DataFrame", expected: Expected) -> "pd.DataFrame":
+def summary_of(cells: "pd.DataFrame", expected: ReportPlan) -> "pd.DataFrame":
     """Average the cells over their repetitions.
 
     Columns (COLUMNS): ``mistake_pct_mean`` and so on are means over the repetitions, ``..._std`` sample
     standard deviations (ddof 1, NaN for one repetition); rates in percent, ``mse_e3`` the mean squared error
     of a regression times 1000, ``nlpd`` NaN for a learner that does not report it, seconds of the learner.
-    ``m`` is the number of kernels, 0 for a kernel-free learner, ``kernel`` the one that wins (as `winners`).
+    ``m`` is the number of kernels, 0 for a kernel-free learner, ``kernel`` the top one (`top_kernels`).
     ``settings`` is the text of the hyperparameters to show (``shown``), ``params`` all of them. ``reps``
     repetitions have finished, ``asked`` are expected; ``complete`` when these agree. ``class_errors`` are the
     mean errors of the ``classes`` in percent, None of cells without them. The last columns are those of
@@ -61,7 +68,7 @@ def summary_of(cells: "pd.DataFrame", expected: Expected) -> "pd.DataFrame":
 
 
 @no_collection()
-def summary_of_rows(rows: list[Row], cells: "pd.DataFrame", expected: Expected) -> "pd.DataFrame":
+def summary_of_rows(rows: list[Row], cells: "pd.DataFrame", expected: ReportPlan) -> "pd.DataFrame":
     """As ``summary_of``, of rows that are chosen already."""
     import pandas as pd
 
@@ -73,7 +80,7 @@ def summary_of_rows(rows: list[Row], cells: "pd.DataFrame", expected: Expected) 
     }
     made |= {"algo": [row.learner for row in rows], "reps": reps, "asked": asked}
     made |= {"complete": [done >= planned for done, planned in zip(reps, asked, strict=True)]}
-    made |= _names(rows, expected) | {"kernel": winners(parts, len(rows), cells)}
+    made |= _names(rows, expected) | {"kernel": top_kernels(parts, len(rows), cells)}
     made |= dict(
         zip(("classes", "class_errors"), class_errors(parts, len(rows), cells, expected), strict=True)
     )
@@ -83,7 +90,7 @@ def summary_of_rows(rows: list[Row], cells: "pd.DataFrame", expected: Expected) 
     return pd.DataFrame(made | objects, columns=list(COLUMNS)).astype(dict.fromkeys(_FLAGS, bool))
 
 
-def _names(rows: list[Row], expected: Expected) -> dict[str, Any]:
+def _names(rows: list[Row], expected: ReportPlan) -> dict[str, Any]:
     """Return what the rows are called: their labels, and the hyperparameters that are shown."""
     shown = [{} if row.label else own for row, own in zip(rows, shown_params(rows, expected), strict=True)]
     texts = {id(own): params_text(own) for own in {id(own): own for own in shown}.values()}
@@ -228,3 +235,246 @@ def not_worse(differences: np.ndarray, p_values: np.ndarray) -> np.ndarray:
     if differences.shape[1] < LEAST_COMMON:
         return np.zeros(len(differences), bool)
     return (p_values >= ALPHA) | (differences.mean(axis=1) <= 0)
+
+
+# -------------------------------------------------------------------- errors of classes
+
+
+def class_names(data: str, content: str, count: int, expected: ReportPlan) -> list[str]:
+    """Return the names of a data set's classes, as its source writes them where that is known, else numbers.
+
+    data, content: name and hash of the cells    count: of the classes
+    """
+    names = expected.classes.get(data)
+    if names is None and count > 2:
+        entry = registry.entry_of(data, content)
+        names = entry.classes if entry else None
+    if names is not None and len(names) == count:
+        return list(names)
+    return ["-1", "+1"] if count == 2 else list(map(str, range(count)))
+
+
+def class_errors(
+    parts: Parts, count: int, cells: "pd.DataFrame", expected: ReportPlan
+) -> tuple[list[list[str] | None], list[list[float] | None]]:
+    """Return the classes of each of ``count`` rows, and the mean error of each class in percent.
+
+    None where no cell has counts. parts: as of `by_count`
+    """
+    names: list[list[str] | None] = [None] * count
+    means: list[list[float] | None] = [None] * count
+    counted = cells["hits"].notna().to_numpy()
+    if not counted.any():
+        return names, means
+    stored, data, content = (cells[name].to_numpy() for name in ("hits", "data", "data_hash"))
+    memo: dict[tuple[str, str, int], list[str]] = {}
+    for own, places in parts:
+        hits, there = stored[places], counted[places]
+        firsts = hits[np.arange(len(own)), there.argmax(axis=1)].tolist()
+        kinds = [
+            (n, len(one) // 16) if n else (0, 0) for n, one in zip(there.sum(1).tolist(), firsts, strict=True)
+        ]
+        for n, C in set(kinds) - {(0, 0)}:  # of repetitions with counts, of classes
+            alike = np.array([kind == (n, C) for kind in kinds])
+            joined = b"".join(hits[alike][there[alike]].tolist())
+            if len(joined) != np.count_nonzero(alike) * n * 16 * C:
+                continue  # repetitions of different numbers of classes: a forged segment
+            counts = np.frombuffer(joined, "<i8").reshape(-1, n, 2, C)
+            made = _errors(counts[:, :, 0], counts[:, :, 1])
+            for at, first, mean in zip(own[alike].tolist(), places[alike, 0].tolist(), made, strict=True):
+                which = str(data[first]), str(content[first]), C
+                if which not in memo:
+                    memo[which] = class_names(*which, expected)
+                names[at], means[at] = memo[which], mean
+    return names, means
+
+
+def _errors(right: np.ndarray, whole: np.ndarray) -> list[list[float]]:
+    """Return the mean over n repetitions (R, n, C) of the share of a class's examples taken for another.
+
+    In percent; repetitions without examples of the class do not count, NaN where there are no others.
+    """
+    with np.errstate(invalid="ignore"):
+        errors = 1.0 - right / whole
+        means = np.where(whole, errors, 0.0).sum(axis=1) / (whole > 0).sum(axis=1)
+    return (100.0 * means).tolist()
+
+
+def errors_text(names: Sequence[str] | None, errors: Sequence[float] | None) -> str:
+    """Return errors for a table: of all classes, or of many the largest; empty without any."""
+    if names is None or errors is None:
+        return ""
+    pairs = [(name, error) for name, error in zip(names, errors, strict=True) if error == error]
+    more = ""
+    if len(pairs) > MOST_NAMED:
+        pairs, more = sorted(pairs, key=lambda pair: -pair[1])[:WORST], ", ..."
+    return ", ".join(f"{name} {error:.1f}" for name, error in pairs) + more
+
+
+# -------------------------------------------------------------------- the top kernel
+
+
+def top_kernels(parts: Parts, count: int, cells: "pd.DataFrame") -> list[str]:
+    """Return of each of ``count`` rows the kernel that wins most of its cells, and how many where not all.
+
+    parts: as of `by_count`. Of kernels with equal counts it is the one of the first cell. A learner with one
+    kernel has that. MISSING where there are no kernels or no weights, or the learner chose some of the pool's
+    kernels itself.
+    """
+    names = [MISSING] * count
+    counts, best = (cells[name].to_numpy().astype(float) for name in ("n_weights", "heaviest"))
+    alone = np.isnan(counts)
+    counts = np.where(alone, 1, counts)
+    best = np.where(alone | np.isnan(best), 0, best).astype(int)
+    kinds, of = _kernels(parts, count, cells)
+    sizes, most = np.array([*map(len, kinds)]), max(1, *map(len, kinds))
+    same = np.array([[*map(texts.index, texts), *[0] * (most - len(texts))] for texts in kinds])
+    for own, places in parts:
+        for some in np.array_split(np.arange(len(own)), len(own) * most // _TOGETHER + 1):
+            kind, line = of[own[some], None], np.arange(len(some))[:, None]
+            good = (counts[places[some]] == sizes[kind]) & (sizes[kind] > 0)
+            won = same[kind, np.where(good, best[places[some]], 0)]
+            tally = np.bincount((line * most + won)[good], minlength=len(some) * most).reshape(-1, most)
+            wins = np.where(good, np.take_along_axis(tally, won, 1), 0)
+            first = won[line[:, 0], wins.argmax(axis=1)]
+            made = (own[some], kind[:, 0], first, wins.max(axis=1), good.sum(axis=1))
+            for at, texts, kernel, wins_of, whole in zip(*(one.tolist() for one in made), strict=True):
+                if wins_of:
+                    names[at] = kinds[texts][kernel] + (f" {wins_of}/{whole}" if wins_of < whole else "")
+    return names
+
+
+def _kernels(parts: Parts, count: int, cells: "pd.DataFrame") -> tuple[list[tuple[str, ...]], np.ndarray]:
+    """Return the texts of the kernels of each kind of row, and each row's kind (R,)."""
+    params, pools = cells["params"].to_numpy(), cells["pool_spec"].to_numpy()
+    kinds: dict[tuple[str, ...], int] = {(): 0}
+    known: dict[int, tuple[int, Any]] = {}  # with the kernels, whose id then stays theirs
+    of = np.zeros(count, int)
+    for own, places in parts:
+        first = places[:, 0]
+        for at, settings, spec in zip(
+            own.tolist(), params[first].tolist(), pools[first].tolist(), strict=True
+        ):
+            pool = kernel_pool(settings, spec if isinstance(spec, dict) else None)
+            kernels = pool["kernels"] if pool else None
+            if id(kernels) not in known:
+                kind = kinds.setdefault(tuple(map(_kernel_text, kernels or ())), len(kinds))
+                known[id(kernels)] = kind, kernels
+            of[at] = known[id(kernels)][0]
+    return list(kinds), of
+
+
+def _kernel_text(kernel: Mapping[str, Any]) -> str:
+    usual = (("scale", 1.0), ("coef0", 0.0))
+    return value_text({name: value for name, value in kernel.items() if (name, value) not in usual})
+
+
+# -------------------------------------------------------------------- the grid of a sweep
+
+
+def flat(params: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield hyperparameters with those of a kernel as ``kernel.sigma``."""
+    for name, value in params.items():
+        if isinstance(value, Mapping):
+            yield from flat(value, f"{prefix}{name}.")
+        else:
+            yield prefix + name, value
+
+
+def axes_of(summary: "pd.DataFrame") -> dict[str, list[float]]:
+    """Return the swept numbers: hyperparameters of which some learner has several values, all numbers.
+
+    By name, with all values of all learners in ascending order; the longest axis first.
+    """
+    learners = learners_of(summary)
+    values: dict[tuple[str, str], set] = {}
+    for learner, params in zip(learners["algo"], learners["params"], strict=True):
+        for name, value in flat(params):
+            value = value_text(value) if isinstance(value, (list, tuple)) else value
+            values.setdefault((learner, name), set()).add(value)
+    numbers = [(name, taken) for (_, name), taken in values.items() if all(map(_is_number, taken))]
+    axes: dict[str, set] = {name: set() for name, taken in numbers if len(taken) > 1}
+    for name, taken in numbers:
+        if name in axes:
+            axes[name] |= taken
+    return {name: sorted(taken) for name, taken in sorted(axes.items(), key=lambda axis: -len(axis[1]))}
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def grid_table(summary: "pd.DataFrame", axes: Iterable[str] = ()) -> "pd.DataFrame":
+    """Return the summary with its place on the axes, for figures.
+
+    Adds ``line``, the name in the legend: the learner, its shown hyperparameters that are no axis and not
+    chosen per data set (a column ``per_data`` of their names), the pool if there are several; and a column
+    ``at.NAME`` per axis, NaN for a learner without that hyperparameter.
+    """
+    several = summary["pool"].dropna().nunique() > 1
+    table = summary.copy()
+    lines = []
+    for row in summary.to_dict("records"):
+        shown = {name: row["params"][name] for name in row["shown"] if name not in row.get("per_data", ())}
+        if not row["is_yardstick"]:  # which has no place on the axes, so the legend has its settings
+            shown = {name: value for name, value in shown.items() if not _covered(name, value, axes)}
+        pool = row["pool"] if several else ""
+        lines.append(", ".join(filter(None, (row["label"], params_text(shown), pool))))
+    table["line"] = lines
+    for name in axes:
+        places = [dict(flat(params)).get(name, float("nan")) for params in summary["params"]]
+        table[f"at.{name}"] = [float(place) if _is_number(place) else float("nan") for place in places]
+    return table
+
+
+def _covered(name: str, value: Any, axes: Iterable[str]) -> bool:
+    """Whether the axes show all of a hyperparameter; a kernel's kind is never on an axis."""
+    return name in axes or (
+        isinstance(value, Mapping)
+        and all(part == f"{name}.kind" or part in axes for part, _ in flat({name: value}))
+    )
+
+
+def at_boundaries(summary: "pd.DataFrame", best: "pd.DataFrame", expected: ReportPlan) -> list[str]:
+    """Return a remark for each swept number whose best value is the least or the largest of its grid.
+
+    best: the rows of the summary that are best (report.best_settings). There is none where the domain ends
+    there, or where a value inside the grid is as good.
+    """
+    remarks = []
+    rows = learners_of(summary[summary["reps"] > 0]).to_dict("records")
+    for row in learners_of(best).to_dict("records"):
+        if not BY_TASK[row["task"]].least:
+            continue
+        error = f"{BY_TASK[row['task']].name}_mean"
+        same = [other for other in rows if (other["data"], other["algo"]) == (row["data"], row["algo"])]
+        for axis in axes_of(summary):
+            value = dict(flat(row["params"])).get(axis)
+            errors: dict[float, float] = {}
+            for other in same:
+                if (at := dict(flat(other["params"])).get(axis)) is not None:
+                    errors[at] = min(other[error], errors.get(at, float("inf")))
+            if value is None or len(errors) < FEW or value not in (min(errors), max(errors)):
+                continue
+            inside = [own for at, own in errors.items() if min(errors) < at < max(errors)]
+            larger = value == max(errors)
+            if min(inside) > row[error] and _continues(expected, row["algo"], axis, value, larger):
+                end, others = ("largest", "larger") if larger else ("smallest", "smaller")
+                remarks.append(
+                    f"{row['label']} on {row['data']}: the best {axis}, {value_text(value)}, is the {end} of "
+                    f"its grid; try {others} values too"
+                )
+    return remarks
+
+
+def _continues(expected: ReportPlan, learner: str, axis: str, value: Any, larger: bool) -> bool:
+    """Whether the domain of a hyperparameter has values beyond this one."""
+    known = getattr(expected.specs.get(learner), "hyperparameters", {})
+    if axis not in known:  # a part of a kernel
+        return True
+    step = 1 if isinstance(value, int) else 1e-6 * max(1.0, abs(value))
+    try:
+        known[axis].check(value + step if larger else value - step)
+    except ValueError:
+        return False
+    return True

@@ -14,8 +14,7 @@ from omkl.config import learner_names, learner_spec, learner_specs, plan, pool, 
 from omkl.engine.classes import strongest_rival
 from omkl.errors import OmklError, UserError
 from omkl.learner import Learner, run_pass
-from omkl.reports.expected import Expected
-from omkl.reports.rows import rows_of
+from omkl.reports.rows import ReportPlan, rows_of
 from omkl.run.cells import expand
 from omkl.store.keys import cell_key
 from omkl.tasks import by_task
@@ -82,7 +81,7 @@ def test_data_of_two_tasks_in_one_plan():
     planned = plan(["algo=raker", "data=wdbc,air", "reps=1", "yardsticks=[]"])
     cells = expand(planned)
     assert [(c.data.name, c.params["loss"]) for c in cells] == [("wdbc", "logistic"), ("air", "squared")]
-    rows = rows_of(pd_frame(cells), Expected.of(planned))
+    rows = rows_of(pd_frame(cells), ReportPlan.of(planned))
     assert [(row.data, row.params["loss"], len(row.cells)) for row in rows] == [
         ("wdbc", "logistic", 1),
         ("air", "squared", 1),

@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from omkl.bounds.table import function_of
+from omkl.bounds.evaluation import function_of
 from omkl.cli import main
 from omkl.config import learner_specs
 
@@ -123,6 +123,6 @@ def test_formats(capsys):
     assert row["ratio"] == pytest.approx(row["bound"] / row["mean"])
     assert f"{row['bound']:.5g}" in shown["table"]
     assert "f from 100 of 569 examples (--rows)" in shown["table"]
-    assert "made by `omkl bounds algo=perceptron data=wdbc" in shown["markdown"]
+    assert shown["markdown"].startswith("`omkl bounds algo=perceptron data=wdbc")
     assert shown["csv"].splitlines()[0].startswith("data,learner,settings,pool,theorem")
     assert "\\toprule" in shown["latex"]

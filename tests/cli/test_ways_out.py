@@ -8,7 +8,7 @@ from support.download_server import BODY
 from omkl.cli import main
 from omkl.data import from_json, registered, registry
 from omkl.errors import UserError
-from omkl.papers import Selection, find
+from omkl.papers import Selection, find_item
 from omkl.papers.selection import work_of
 
 TABLE = ["table", "bomkl/1", "--reps", "1"]
@@ -16,7 +16,7 @@ WAYS = ("`omkl data get mine` downloads it", "OMKL_DATA", "OMKL_MIRROR", "--data
 
 
 def work(word="mine"):
-    paper, item = find("tables", "bomkl/1")
+    paper, item = find_item("tables", "bomkl/1")
     return work_of(paper, [item], Selection(data=(word,), reps=1))
 
 

@@ -1,7 +1,6 @@
 """The numbers of a page's figures, as its script gets them, against those of the summary and the curves."""
 
 import json
-from dataclasses import asdict
 
 import numpy as np
 import pytest
@@ -17,18 +16,16 @@ from support.reports_cells import (
     study,
 )
 
-from omkl.pages import page_figures
-from omkl.pages.content import Table
-from omkl.pages.document import _table
-from omkl.pages.page_tables import results
-from omkl.reports.curves import mean_curves
-from omkl.reports.display import display
-from omkl.reports.grid import grid_table
-from omkl.reports.notes import legend
-from omkl.reports.pareto import costs_of
+from omkl.pages.document import _table, as_json
+from omkl.pages.page_tables import with_details
+from omkl.pages.runs import page_curves
+from omkl.reports import charts
+from omkl.reports.charts import costs_of
+from omkl.reports.measures import mean_curves
 from omkl.reports.ranks import average_ranks
+from omkl.reports.results_table import run_table
 from omkl.reports.rows import line_names, rows_of
-from omkl.reports.summary import summary_of
+from omkl.reports.summary import grid_table, summary_of
 
 DD, SS, U = setting("omkc_dd"), setting("omkc_ss"), setting("omkc_u")
 BETAS, DELTAS = (0.1, 0.3, 0.5), (0.01, 0.1)
@@ -37,7 +34,7 @@ DATA = {"wdbc": 300, "sonar": 200}
 
 def views_of(figure):
     """A figure's views by (panel, name), after a round through JSON."""
-    made = json.loads(json.dumps(asdict(figure), allow_nan=False))
+    made = json.loads(json.dumps(as_json(figure), allow_nan=False))
     return {(panel["name"], view["name"]): view for panel in made["panels"] for view in panel["views"]}
 
 
@@ -51,7 +48,7 @@ def test_curves_and_seconds(reps):
     cells, curves = study((DD, SS, *YARDSTICKS), DATA, reps)
     summary, about = summarised((DD, SS), cells, reps)
     rows = rows_of(cells, about)
-    views = views_of(page_figures.curves(cells, curves, about, rows, summary))
+    views = views_of(page_curves(cells, curves, about, rows, summary))
     names = line_names(rows, about)
     for measure in ("error", "windowed_pct", "mistakes", "n_sv_sum"):
         table = mean_curves(cells, curves, about, (measure,), rows)
@@ -87,7 +84,7 @@ def test_dots_of_a_sweep_are_marked_rows_of_the_summary(reps):
     counts = ([100, 120, 90, 110, 100], [120, 95, 112, 101, 100], [160, 150, 140, 165, 150], [200] * 5)
     lines = [c for own, each in zip(settings, counts, strict=True) for c in repetitions(own, each[:reps])]
     summary, _ = summarised(settings, frame(*lines), reps, ())
-    views = views_of(page_figures.sweep(summary))
+    views = views_of(charts.sweep(summary))
     dots = views["wdbc", "mistake_pct"]["rows"]
     best_first = summary.sort_values("mistake_pct_mean", kind="stable")
     assert [dot["marked"] for dot in dots] == best_first["marked"].tolist() == [reps == 5] * 2 + [False] * 2
@@ -101,7 +98,7 @@ def test_lines_of_one_swept_number():
     settings = (U, *(setting("omkc_ss", beta=beta) for beta in BETAS))
     cells, _ = study((*settings, *YARDSTICKS), DATA, 3)
     summary, _ = summarised(settings, cells, 3)
-    for (data, _), view in views_of(page_figures.sweep(summary)).items():
+    for (data, _), view in views_of(charts.sweep(summary)).items():
         lines = {line["name"]: line for line in view["lines"]}
         own = summary[(summary["data"] == data) & (summary["algo"] == "omkc_ss")]
         assert lines["OMKC(S,S)"]["x"] == list(BETAS)
@@ -117,7 +114,7 @@ def test_a_map_of_two_swept_numbers():
     settings = tuple(setting("omkc_ss", beta=beta, delta=delta) for beta in BETAS for delta in DELTAS)
     cells, _ = study(settings, {"wdbc": 300}, 3)
     summary, _ = summarised(settings, cells, 3, ())
-    (view,) = views_of(page_figures.sweep(summary)).values()
+    (view,) = views_of(charts.sweep(summary)).values()
     assert (view["columns"], view["rows"]) == (["0.1", "0.3", "0.5"], ["0.01", "0.1"])
     errors = {(row["params"]["delta"], row["params"]["beta"]): row for row in summary.to_dict("records")}
     for part in ("mean", "std"):
@@ -130,14 +127,14 @@ def test_a_map_of_two_swept_numbers():
 def test_times_front_and_ranks():
     cells, _ = study((DD, SS, U, *YARDSTICKS), DATA, 3)
     summary, _ = summarised((DD, SS, U), cells, 3)
-    for (data, _), view in views_of(page_figures.times(summary)).items():
+    for (data, _), view in views_of(charts.times(grid_table(summary))).items():
         own = summary[summary["data"] == data]
         np.testing.assert_allclose([row["mean"] for row in view["rows"]], own["seconds_mean"], rtol=1e-5)
     table = grid_table(summary).assign(
         per_1000=1000 * summary["seconds_mean"] / summary["T"], features=np.nan
     )
     table = costs_of(table, "time")
-    for (data, _), view in views_of(page_figures.pareto(table, "time", "front")).items():
+    for (data, _), view in views_of(charts.pareto(table, "time")).items():
         joined, *points = view["lines"]
         own = table[table["data"] == data]
         at = {point["name"]: (point["x"][0], point["mean"][0], point["std"][0]) for point in points}
@@ -151,7 +148,7 @@ def test_times_front_and_ranks():
             list(zip(joined["x"], joined["mean"], strict=True)), sorted(best), rtol=1e-5
         )
     made = average_ranks(summary)
-    (view,) = views_of(page_figures.ranks(made)).values()
+    (view,) = views_of(charts.ranks(made)).values()
     assert {row["name"]: row["rank"] for row in view["rows"]} == pytest.approx(made.average, rel=1e-5)
     assert [row["rank"] for row in view["rows"]] == sorted(row["rank"] for row in view["rows"])
     for row in view["rows"]:
@@ -166,7 +163,7 @@ def test_confusion_matrices():
         for rep, own in enumerate(counts)
     ]
     about = expected((DD,), ("three",), 2, yardsticks=())
-    (view,) = views_of(page_figures.confusion(frame(*made), about, rows_of(frame(*made), about))).values()
+    (view,) = views_of(charts.confusion(frame(*made), about)).values()
     mean = counts.mean(axis=0)
     np.testing.assert_allclose(view["counts"], mean)
     np.testing.assert_allclose(view["shares"], 100 * mean / [[10], [20], [10]])
@@ -180,12 +177,10 @@ def test_a_table_without_a_test_has_no_mark_and_says_so_below(reps):
     dd, ss = [100, 101, 102, 101, 100], [150, 160, 155, 150, 152]
     cells = frame(*repetitions(DD, dd[:reps]), *repetitions(SS, ss[:reps]))
     summary, about = summarised((DD, SS), cells, reps, ())
-    laid_out = display(summary)
-    table = Table("t", (), (), "", legend(laid_out, summary, cells))
-    table = results(table, summary, laid_out, rows_of(cells, about), cells, {})
+    table = with_details(run_table(summary, cells, about), "t", rows_of(cells, about), cells, {})
     texts = "".join(_table("t", table).itertext())
-    assert [line.marked for line in table.lines] == [reps == 5, False]
+    assert [row.marked for row in table.rows] == [reps == 5, False]
     assert texts.count("* 10.08") == (reps == 5)
     assert texts.count("No test: rows that share fewer than 5 permutations") == (reps < 5)
-    assert [text for text in table.below if text.startswith("No test")] == table.below[: int(reps < 5)]
+    assert [text for text in table.findings if text.startswith("No test")] == table.findings[: int(reps < 5)]
     assert "±" not in texts or reps > 1

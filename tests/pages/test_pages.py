@@ -17,7 +17,7 @@ from omkl.pages import document as documents
 from omkl.pages.document import document
 from omkl.pages.papers import paper_page
 from omkl.pages.runs import run_page
-from omkl.papers import Selection, read
+from omkl.papers import Selection, read_paper
 from omkl.papers.selection import work_of
 from omkl.reports.rows import identity
 from omkl.run import runner
@@ -61,7 +61,7 @@ def test_a_sweep_has_its_grid_and_its_best_settings(capsys):
     figures = {figure["name"]: figure for figure in page["figures"].values()}
     views = {panel["name"]: panel["views"][0] for panel in figures["sweep"]["panels"]}
     assert views["wdbc · OMKC(D,D)"]["type"] == "lines"  # it has no delta
-    assert figures["sweep"]["caption"].endswith("; bands: ±1 standard deviation")
+    assert "; bands: ±1 standard deviation. wdbc: yardsticks: " in figures["sweep"]["caption"]
     heat = views["wdbc · OMKC(S,D)"]
     assert (heat["columns"], heat["rows"]) == (["0.3", "0.5", "0.9"], ["0.01", "0.1"])
     row, column = heat["best"]
@@ -157,7 +157,7 @@ def paper_text(paper, selection, plans):
 
 
 def test_a_paper_has_its_tables_figures_claims_and_deviations_however_little_is_stored():
-    paper, selection = read("omkc"), Selection(reps=1, data=("wdbc",), words=("store=store",))
+    paper, selection = read_paper("omkc"), Selection(reps=1, data=("wdbc",), words=("store=store",))
     items = [*paper.tables.values(), *paper.figures.values(), *paper.claims.values()]
     plans = work_of(paper, [item for item in items if item.kind != "sizes"], selection).plans
     with pytest.raises(UserError, match="holds none of the cells of omkc; `omkl table omkc/3 --reps 1"):

@@ -3,8 +3,8 @@
 import pandas as pd
 import pytest
 
-from omkl.papers import Selection, read
-from omkl.papers.claims import KINDS, Rows, claims
+from omkl.papers import Selection, read_paper
+from omkl.papers.claims import KINDS, ClaimRows, check_claims
 from omkl.papers.claims import verdict as verdict_of
 from omkl.reports.rows import Row
 
@@ -26,7 +26,7 @@ def rows():
     records["S"] = [record(20.0, 10.0, 0.1), record(12.0, 30.0, 0.8), record(15.0, 60.0, 1.0)]
     for name, at in (("A", [0, 1, 2, 3, 4]), ("B", [5, 6, 7, 8, 9])):
         records[name][0]["row"] = Row("d", "permuted", name, {}, None, False, "classification", at)
-    return Rows("d", "classification", records, cells)
+    return ClaimRows("d", "classification", records, cells)
 
 
 @pytest.mark.parametrize(
@@ -105,7 +105,7 @@ def test_a_claim_without_data_says_which_and_how_to_get_them(monkeypatch, tmp_pa
     monkeypatch.setattr(
         "omkl.papers.selection._reason", lambda name, _: "get it" if name == "usps_train" else ""
     )
-    made = claims(read("norma"), Selection(quick=True, words=(f"store={tmp_path}",)), stored=True)
-    novelties = made.rows.set_index("claim").loc["novelties"]
+    made = check_claims(read_paper("norma"), Selection(quick=True, words=(f"store={tmp_path}",)), stored=True)
+    novelties = pd.DataFrame(made.table.records).set_index("claim").loc["novelties"]
     assert (novelties["verdict"], novelties["numbers"]) == ("undecided", "no data: usps_train")
     assert "! usps_train: the data are not available: get it" in made.text("table")

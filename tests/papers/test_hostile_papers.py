@@ -9,8 +9,8 @@ import yaml
 from omkl.cli import main
 from omkl.config import compose
 from omkl.errors import UserError
-from omkl.papers import claims, names, paper, paper_figures, paper_tables, read
-from omkl.papers.claims import Rows
+from omkl.papers import claims, paper, paper_figures, paper_names, paper_tables, read_paper
+from omkl.papers.claims import ClaimRows
 from omkl.papers.compare import published_values
 from omkl.paths import conf_folder
 
@@ -90,7 +90,7 @@ def test_an_unknown_quantifier(conf, capsys):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", names())
+@pytest.mark.parametrize("name", paper_names())
 def test_any_part_may_be_of_any_type(conf, name, monkeypatch):
     """Each key at the first levels, replaced: it is read, or refused in one line that names the file."""
     path = conf / "paper" / f"{name}.yaml"
@@ -109,7 +109,7 @@ def test_any_part_may_be_of_any_type(conf, name, monkeypatch):
                 inner = inner[key]
             inner[last] = value
             try:
-                read(name)
+                read_paper(name)
             except UserError as error:
                 refused.append(str(error))
     assert len(refused) > len(places)
@@ -146,7 +146,7 @@ def test_every_kind_of_the_schema_has_its_function():
 def test_a_claim_about_a_measure_or_value_that_does_not_exist(kind, options, message):
     record = {"mistake_pct_mean": 1.0, "seconds_mean": 2.0}
     records = {"A": [record | {"params": {"beta": value}} for value in (0.5, 1)]}
-    rows = Rows("d", "classification", records, None)
+    rows = ClaimRows("d", "classification", records, None)
     with pytest.raises(UserError, match=message):
         claims.KINDS[kind](rows, options)
 

@@ -13,16 +13,15 @@ import pytest
 from omkl.cli import main
 from omkl.config import compose
 from omkl.errors import UserError
-from omkl.papers import Selection, find, names, read
-from omkl.papers.claims import claims
-from omkl.papers.compare import compare
+from omkl.papers import Selection, find_item, paper_names, paper_tables, read_paper
+from omkl.papers.claims import check_claims
+from omkl.papers.compare import compare_rows
 from omkl.papers.paper import KINDS
-from omkl.papers.paper_figures import figure
-from omkl.papers.paper_tables import table
-from omkl.papers.render import layout
+from omkl.papers.paper_figures import draw_item
+from omkl.papers.paper_tables import make_table
 from omkl.papers.selection import Work, work_of
 from omkl.paths import conf_folder
-from omkl.reports.plain_table import FORMATS
+from omkl.reports.table import FORMATS
 
 PAPER = """
 title: A paper
@@ -86,7 +85,7 @@ def test_every_kind_is_tried_here():
 
 @pytest.mark.parametrize("kind", ITEMS)
 def test_every_kind_of_table_takes_every_format(conf, store, kind):
-    made = table(*find("tables", ITEMS[kind]), selection(store), progress=False)
+    made = make_table(*find_item("tables", ITEMS[kind]), selection(store), progress=False)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # a crowded machine
         texts = {fmt: made.text(fmt) for fmt in FORMATS}
@@ -106,7 +105,7 @@ def test_every_kind_of_table_takes_every_format(conf, store, kind):
 @pytest.mark.parametrize("kind", [kind for kind in ITEMS if kind != "sizes"])
 def test_every_kind_of_table_says_that_it_is_incomplete(conf, store, kind, monkeypatch):
     lose_a_repetition(monkeypatch)
-    made = table(*find("tables", ITEMS[kind]), selection(store), progress=False)
+    made = make_table(*find_item("tables", ITEMS[kind]), selection(store), progress=False)
     for fmt in FORMATS:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
@@ -118,15 +117,15 @@ def test_every_kind_of_table_says_that_it_is_incomplete(conf, store, kind, monke
 
 
 def test_sizes_say_how_to_obtain_unavailable_data(conf):
-    made = table(*find("tables", "mine/4"), Selection())
+    made = make_table(*find_item("tables", "mine/4"), Selection())
     assert all("ask the authors" in made.text(fmt) for fmt in FORMATS)
 
 
 def test_claims_say_that_they_are_incomplete(conf, store, monkeypatch):
-    complete = claims(read("mine"), selection(store), progress=False)
+    complete = check_claims(read_paper("mine"), selection(store), progress=False)
     assert "INCOMPLETE" not in "".join(complete.text(fmt) for fmt in FORMATS)
     lose_a_repetition(monkeypatch)
-    made = claims(read("mine"), selection(store), progress=False)
+    made = check_claims(read_paper("mine"), selection(store), progress=False)
     for fmt in FORMATS:
         assert "INCOMPLETE: OMKC(D,D) on wdbc 2 of 3" in " ".join(made.text(fmt).split())
 
@@ -156,8 +155,8 @@ def test_an_unknown_kind_is_reported_with_file_key_and_the_known_kinds(conf, old
 def test_a_title_names_the_data_that_are_shown(conf, store, tmp_path):
     from PIL import Image
 
-    paper, item = find("figures", "mine/1")
-    drawn = figure(paper, item, selection(store), str(tmp_path / "one.png"), progress=False)
+    paper, item = find_item("figures", "mine/1")
+    drawn = draw_item(paper, item, selection(store), str(tmp_path / "one.png"), progress=False)
     assert drawn.title == "Mistakes on wdbc"
     with Image.open(drawn.files[0]) as picture:
         assert picture.text["Title"] == "Mistakes on wdbc"
@@ -172,14 +171,14 @@ def test_the_seed_is_part_of_the_command(conf, store, tmp_path):
     from PIL import Image
 
     chosen = Selection(reps=1, data=("wdbc",), words=(f"store={store}", "exec=serial", "seed=7"))
-    drawn = figure(*find("figures", "mine/1"), chosen, str(tmp_path / "one.png"), progress=False)
+    drawn = draw_item(*find_item("figures", "mine/1"), chosen, str(tmp_path / "one.png"), progress=False)
     with Image.open(drawn.files[0]) as picture:
         assert picture.text["Description"] == "omkl figure mine/1 --reps 1 --data wdbc seed=7"
 
 
-@pytest.mark.parametrize("name", names())
+@pytest.mark.parametrize("name", paper_names())
 def test_no_title_of_a_paper_counts_or_names_data_by_hand(name):
-    paper = read(name)
+    paper = read_paper(name)
     for item in (*paper.tables.values(), *paper.figures.values()):
         known = {data for run in item.runs for data in run.words.get("data", ())}
         words = item.title.replace(",", " ").split()
@@ -188,9 +187,9 @@ def test_no_title_of_a_paper_counts_or_names_data_by_hand(name):
 
 
 def test_a_budget_per_data_set_is_one_learner_of_the_ranks(conf, store, tmp_path):
-    paper, item = find("figures", "mine/ranks")
+    paper, item = find_item("figures", "mine/ranks")
     chosen = Selection(words=(f"store={store}", "exec=serial"))
-    drawn = figure(paper, item, chosen, str(tmp_path / "ranks.svg"), progress=False)
+    drawn = draw_item(paper, item, chosen, str(tmp_path / "ranks.svg"), progress=False)
     assert drawn.title == "Ranks over wdbc and drift"
     text = drawn.files[0].read_text()
     assert "BOMKC(RBP)  " in text
@@ -198,7 +197,7 @@ def test_a_budget_per_data_set_is_one_learner_of_the_ranks(conf, store, tmp_path
 
 
 def test_the_ranks_of_bomkl_compare_five_budget_learners():
-    _, item = find("figures", "bomkl/ranks")
+    _, item = find_item("figures", "bomkl/ranks")
     assert [run.per_data_params for run in item.runs] == [("budget",), ("beta",)]
 
 
@@ -215,13 +214,13 @@ def test_a_difference_without_a_published_deviation_has_a_word(conf, store, tmp_
     text = text.replace("kind: results,", 'kind: results, published: "1",')
     text = text.replace("reps: 3}}\n  swept", "reps: 3}, published: {omkc_dd: DD}}\n  swept")
     (conf / "paper" / "mine.yaml").write_text(text)
-    paper, item = find("tables", "mine/1")
+    paper, item = find_item("tables", "mine/1")
     work = work_of(paper, [item], selection(store))
-    compared = compare(paper, item, work, work.run(progress=False))
-    shown, terms = layout(compared)
+    compared = compare_rows(paper, item, work, work.run(progress=False))
+    shown = paper_tables.KINDS["results"](compared)
     place = [column.name for column in shown.columns].index("mistake_pct_diff")
     ours = compared.summary["mistake_pct_mean"].iloc[0]
-    assert shown.lines[0].cells[place] == f"{ours - 50:+.2f} no sd"
-    assert "the published standard deviation is 0" in dict(terms)["no sd"]
+    assert shown.rows[0].cells[place] == f"{ours - 50:+.2f} no sd"
+    assert "the published standard deviation is 0" in dict(shown.terms)["no sd"]
     assert "mistakes" in compared.summary["verdict"].iloc[0]
     assert compared.summary["mistake_pct_difference"].isna().all()

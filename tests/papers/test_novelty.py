@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from omkl import data
-from omkl.papers.novelty import SHOWN, novelties
+from omkl.papers.paper_figures import SHOWN, novelties
 
 
 def dense(dataset):

@@ -8,13 +8,13 @@ import pytest
 import omkl.data
 from omkl.config import learner_spec, pool
 from omkl.learner import run_pass
-from omkl.papers import read
+from omkl.papers import read_paper
 from omkl.papers.paper import Paper
 
 
 @pytest.fixture(scope="module")
 def paper() -> Paper:
-    return read("omkl")
+    return read_paper("omkl")
 
 
 def text_about(paper: Paper, about: str) -> str:

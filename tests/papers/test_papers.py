@@ -10,8 +10,8 @@ import pytest
 
 from omkl.cli import main
 from omkl.errors import UserError
-from omkl.papers import Selection, find, names, read
-from omkl.papers.compare import Value, compare, published_values
+from omkl.papers import Selection, find_item, paper_names, read_paper
+from omkl.papers.compare import Value, compare_rows, published_values
 from omkl.papers.page import write_page
 from omkl.papers.selection import work_of
 from omkl.paths import published_folder
@@ -19,7 +19,7 @@ from omkl.run.runner import stored_plans
 
 pytestmark = pytest.mark.slow
 
-PAPERS = pytest.mark.parametrize("name", names())
+PAPERS = pytest.mark.parametrize("name", paper_names())
 GERMAN = pytest.mark.usefixtures("shared_data")
 
 
@@ -28,14 +28,14 @@ GERMAN = pytest.mark.usefixtures("shared_data")
 
 @PAPERS
 def test_a_figure_needs_runs_unless_it_shows_digits(name):
-    assert all(bool(item.runs) is (item.kind != "digits") for item in read(name).figures.values())
+    assert all(bool(item.runs) is (item.kind != "digits") for item in read_paper(name).figures.values())
 
 
 @PAPERS
 def test_claims_and_notes_speak_of_rows_that_their_runs_make(name):
     from omkl.config import learner_spec, learner_specs
 
-    paper = read(name)
+    paper = read_paper(name)
 
     def labels(item):
         known = {spec.label for spec in learner_specs().values() if spec.yardstick}
@@ -58,7 +58,7 @@ def test_claims_and_notes_speak_of_rows_that_their_runs_make(name):
 
 @PAPERS
 def test_the_published_names_of_a_run_are_in_the_published_table(name):
-    paper = read(name)
+    paper = read_paper(name)
     for item in paper.tables.values():
         if "published" in item.options:
             there = {
@@ -102,7 +102,7 @@ def test_a_difference_is_counted_in_published_standard_deviations(value, ours, d
 
 
 def test_data_and_repetitions_are_cut():
-    paper, item = find("tables", "omkc/3")
+    paper, item = find_item("tables", "omkc/3")
     work = work_of(paper, [item], Selection(reps=3, data=("wdbc",)))
     assert [(part.run.name, str(part.plan.data[0]), part.plan.reps) for part in work.parts] == [
         ("dd", "wdbc", 3),
@@ -113,7 +113,7 @@ def test_data_and_repetitions_are_cut():
 
 def test_full_repeats_what_takes_long_as_often_as_the_rest(monkeypatch):
     monkeypatch.setattr("omkl.papers.selection._reason", lambda *_: "")  # as if the data were there
-    paper, item = find("tables", "bomkl/1")
+    paper, item = find_item("tables", "bomkl/1")
     for full, reps in ((False, {1, 10}), (True, {10})):
         work = work_of(paper, [item], Selection(data=("ijcnn1", "codrna"), full=full))
         assert {plan.reps for plan in work.plans} == reps
@@ -123,14 +123,14 @@ def test_full_repeats_what_takes_long_as_often_as_the_rest(monkeypatch):
 
 
 def test_other_data_and_learners_next_to_the_papers():
-    paper, item = find("tables", "bomkl/1")
+    paper, item = find_item("tables", "bomkl/1")
     work = work_of(paper, [item], Selection(data=("wdbc",), learners=("omkc_ss",), reps=1))
     assert work.data == ["wdbc"]
     assert [s.learner for s in work.parts[-1].plan.settings] == ["omkc_ss"]
 
 
 def test_unavailable_data_are_reported_and_a_file_can_stand_in(tmp_path):
-    paper, item = find("tables", "bomkl/1")
+    paper, item = find_item("tables", "bomkl/1")
     work = work_of(paper, [item], Selection(data=("kdd08",)))
     assert not work.parts
     assert "registered users" in work.how["kdd08"]
@@ -226,9 +226,9 @@ def test_a_table_shows_ours_next_to_the_published(tmp_path, capsys):
 @GERMAN
 def test_a_row_without_a_repetition_agrees_with_nothing(tmp_path):
     assert main(["run", "algo=arow", "data=german", "reps=2", "yardsticks=[]", f"store={tmp_path}"]) == 0
-    (paper, item), words = find("tables", "bomkl/1"), (f"store={tmp_path}",)
+    (paper, item), words = find_item("tables", "bomkl/1"), (f"store={tmp_path}",)
     work = work_of(paper, [item], Selection(data=("german",), reps=2, words=words))
-    rows = compare(paper, item, work, stored_plans(work.plans)[0], "").summary.set_index("label")
+    rows = compare_rows(paper, item, work, stored_plans(work.plans)[0], "").summary.set_index("label")
     assert (rows["reps"]["OMKC(U)"], rows["verdict"]["OMKC(U)"]) == (0, "")
     assert rows["mistake_pct_published"]["OMKC(U)"] == 35.37
 
@@ -242,7 +242,7 @@ def test_sizes_that_are_not_known_are_dashes_and_empty_in_csv(capsys):
 
 
 def test_a_page_holds_every_table_figure_and_claim(tmp_path):
-    paper, written = read("omkc"), []
+    paper, written = read_paper("omkc"), []
     selection = Selection(reps=2, data=("wdbc",), words=(f"store={tmp_path}", "exec=serial"))
     write_page(paper, selection, tmp_path, progress=False, report=written.append)
     page = (tmp_path / "omkc.md").read_text("utf-8")

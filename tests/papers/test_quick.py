@@ -2,7 +2,7 @@
 
 import pytest
 
-from omkl.papers import Selection, find, names, read
+from omkl.papers import Selection, find_item, paper_names, read_paper
 from omkl.papers.selection import work_of
 from omkl.papers.tuned import tuned_runs
 
@@ -10,7 +10,7 @@ from omkl.papers.tuned import tuned_runs
 def test_quick_takes_small_sets_and_two_repetitions():
     from omkl.data import registry
 
-    paper, item = find("tables", "omkc/3")
+    paper, item = find_item("tables", "omkc/3")
     work = work_of(paper, [item], Selection(quick=True))
     assert all(part.plan.reps == 2 for part in work.parts)
     assert len(work.data) > 5
@@ -31,7 +31,7 @@ def test_quick_stays_on_the_sets_of_the_figure(monkeypatch, name, lacking, data)
     state = property(lambda ref: "missing" if ref.name in lacking else "file")
     monkeypatch.setattr("omkl.data.ref.Registered.state", state)
     monkeypatch.setattr("omkl.papers.selection._reason", lambda name, _: "gone" if name in lacking else "")
-    paper, item = find("figures", name)
+    paper, item = find_item("figures", name)
     work = work_of(paper, [item], Selection(quick=True, learners=("omkc_ss",)))
     if data is not None:
         assert set(work.data) == data
@@ -42,12 +42,12 @@ def test_quick_stays_on_the_sets_of_the_figure(monkeypatch, name, lacking, data)
 # A page of tuned learners reads their data.
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "name", [name for name in names() if read(name).claims and not tuned_runs(read(name))]
+    "name", [name for name in paper_names() if read_paper(name).claims and not tuned_runs(read_paper(name))]
 )
 def test_quick_checks_a_claim_on_the_sets_that_it_ran(name, monkeypatch):
     monkeypatch.setattr("omkl.papers.selection._reason", lambda *_: "")
     monkeypatch.setattr("omkl.data.ref.Registered.state", "file")
-    paper, quick = read(name), Selection(quick=True)
+    paper, quick = read_paper(name), Selection(quick=True)
 
     def cells(items):
         parts = work_of(paper, items, quick).parts

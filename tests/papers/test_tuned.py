@@ -8,12 +8,12 @@ import yaml
 from omkl.cli import main
 from omkl.config import compose, learner_spec
 from omkl.errors import UserError
-from omkl.papers import Selection, find, names, read, tuned
-from omkl.papers.claims import claims
-from omkl.papers.paper_tables import table
-from omkl.papers.rule_text import about_numbers
+from omkl.papers import Selection, find_item, paper_names, read_paper, tuned
+from omkl.papers.claims import check_claims
+from omkl.papers.page import about_numbers
+from omkl.papers.paper_tables import make_table
 from omkl.papers.selection import tuned_plans, work_of
-from omkl.papers.tuned import older, rule_of, settings_of, steps, tuned_runs
+from omkl.papers.tuned import older, settings_of, steps, tuned_runs, tuning_rule
 from omkl.paths import conf_folder
 
 PAGE = """
@@ -50,7 +50,7 @@ def conf(tmp_path, monkeypatch):
 
 
 def text_of(fmt="markdown"):
-    made = table(*find("tables", "mine/1"), Selection(), stored=True)
+    made = make_table(*find_item("tables", "mine/1"), Selection(), stored=True)
     return made.text(fmt)
 
 
@@ -68,11 +68,12 @@ def test_a_page_is_tuned_run_and_shown(conf, tmp_path, capsys, monkeypatch):
     assert text.count("AROW, tuned") == 2
     assert text.count("4/4") == 4
     assert "NOT TUNED YET" not in text
-    assert older(tuned_runs(read("mine"))[0]) == []
+    assert older(tuned_runs(read_paper("mine"))[0]) == []
     with monkeypatch.context() as changed:
         changed.setattr(tuned, "axes", lambda *_: [])  # nothing was ever searched of majority
-        assert older(tuned_runs(read("mine"))[0]) == [("wdbc", "arow"), ("drift", "arow")]
-    assert not any(step.races for step in steps(read("mine"), tuned_plans(read("mine"), Selection())))
+        assert older(tuned_runs(read_paper("mine"))[0]) == [("wdbc", "arow"), ("drift", "arow")]
+    paper = read_paper("mine")
+    assert not any(step.races for step in steps(paper, tuned_plans(paper, Selection())))
     for file in [*tmp_path.glob("store/*/*.jsonl")]:  # the winners stay
         file.unlink()
     assert main(["tune", "mine", "-q"]) == 0
@@ -89,7 +90,7 @@ def test_winners_are_used_and_those_of_another_revision_are_not(conf):
     (conf / "tuned").mkdir()
     file = conf / "tuned" / "mine.yaml"
     file.write_text(yaml.safe_dump({"first": {"wdbc": {"arow": won, "majority": majority}}}))
-    paper, item = find("tables", "mine/1")
+    paper, item = find_item("tables", "mine/1")
     run = tuned_runs(paper)[0]
     assert settings_of(run)["wdbc", "arow"].params == {"r": 0.5}
     work = work_of(paper, [item], Selection())
@@ -102,19 +103,19 @@ def test_winners_are_used_and_those_of_another_revision_are_not(conf):
         ("drift", "majority"),
     }
     assert "NOT TUNED YET, so without rows: drift (all learners)" in text_of("table").replace("\n", " ")
-    made = claims(read("mine"), Selection(), stored=True)  # nothing has finished
-    assert made.rows["verdict"].tolist() == ["undecided"]
-    assert "drift (all learners)" in made.rows["incomplete"][0]
+    made = check_claims(read_paper("mine"), Selection(), stored=True)  # nothing has finished
+    assert [row["verdict"] for row in made.table.records] == ["undecided"]
+    assert "drift (all learners)" in made.table.records[0]["incomplete"]
     file.write_text(yaml.safe_dump({"first": {"wdbc": {"arow": won | {"revision": revision + 1}}}}))
     assert not work_of(paper, [item], Selection()).plans
 
 
 def test_a_run_without_its_folder_is_left_out(conf):
-    assert [run.name for run in find("tables", "mine/1")[1].runs] == ["first"]
+    assert [run.name for run in find_item("tables", "mine/1")[1].runs] == ["first"]
 
 
 def test_the_rule_is_stated(conf):
-    title, texts = about_numbers(read("mine"))
+    title, texts = about_numbers(read_paper("mine"))
     assert title == "The rule"
     text = " ".join(texts)
     assert "Each learner has 3 trials" in text
@@ -129,7 +130,7 @@ def test_a_page_says_which_learners_were_tuned_in_other_ranges(conf):
     (conf / "tuned").mkdir()
     (conf / "tuned" / "mine.yaml").write_text(yaml.safe_dump(kept))
     said = "have changed since they were tuned: arow on wdbc. `omkl tune mine --fresh` tunes all again."
-    assert said in " ".join(about_numbers(read("mine"))[1])
+    assert said in " ".join(about_numbers(read_paper("mine"))[1])
 
 
 @pytest.mark.parametrize(
@@ -149,10 +150,10 @@ def test_a_faulty_rule_names_the_run(conf, rule, says, capsys):
     assert "runs.first.tune" in error
 
 
-@pytest.mark.parametrize("name", [name for name in names() if tuned_runs(read(name))])
+@pytest.mark.parametrize("name", [name for name in paper_names() if tuned_runs(read_paper(name))])
 def test_the_committed_winners_are_of_runs_and_learners_that_the_page_has(name):
-    for run in tuned_runs(read(name)):
-        rule_of(run)
+    for run in tuned_runs(read_paper(name)):
+        tuning_rule(run)
         for (data, learner), won in settings_of(run).items():
             spec = learner_spec(learner)
             assert data in run.data

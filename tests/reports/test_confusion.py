@@ -2,16 +2,16 @@
 
 import numpy as np
 import pytest
-from support.reports_cells import cell, expected, frame, setting, strict, summarise
+from support.reports_cells import cell, expected, frame, report, setting, strict, summarise
 from support.results_lines import line
 
 from omkl.data import confusion
 from omkl.errors import UserError
-from omkl.reports.confusion_figure import confusion_figure, confusions
-from omkl.reports.expected import Expected
-from omkl.reports.report import report
-from omkl.reports.rows import rows_of
-from omkl.reports.view import View
+from omkl.reports import charts
+from omkl.reports.drawing import draw
+from omkl.reports.figure_style import FigureStyle, in_style
+from omkl.reports.results_table import TableOptions
+from omkl.reports.rows import ReportPlan, rows_of
 from omkl.store.columns import hits_of
 from omkl.store.lines import encode_cell
 
@@ -77,7 +77,7 @@ def test_of_many_confusions_the_largest_are_kept(monkeypatch):
 
 def test_errors_of_classes_are_a_column_on_request_and_in_json():
     about = expected((DD, SS), ("three",), yardsticks=(), classes={"three": ("none", "low", "high")})
-    table = report(cells(3), about, view=View(columns=("learner", "class_errors")))
+    table = report(cells(3), about, options=TableOptions(columns=("learner", "class_errors")))
     (first,) = [text for text in table.splitlines() if text.startswith("OMKC(D,D)")]
     (record, _) = strict(report(cells(3), about, "json"))["summary"]
     assert record["classes"] == ["none", "low", "high"]
@@ -90,20 +90,16 @@ def test_errors_of_classes_are_a_column_on_request_and_in_json():
     assert many["classes"][0] == list(map(str, range(40)))
     old = frame(cell(DD, 0, 10))
     assert summarise(old)["class_errors"][0] is None
-    assert report(old, Expected(), view=View(columns=("class_errors",))).count("–") == 1
+    assert report(old, ReportPlan(), options=TableOptions(columns=("class_errors",))).count("–") == 1
 
 
 @pytest.mark.parametrize("C", [3, 40])
-def test_the_figure_has_a_panel_for_each_learner(tmp_path, monkeypatch, C):
-    from omkl.reports import style
-
-    drawn = []
-    monkeypatch.setattr(style, "save", lambda figure, *rest: drawn.append(figure) or [])
+def test_the_figure_has_a_panel_for_each_learner(C):
     about = expected((DD, SS), ("three",), yardsticks=(), classes={"three": ("a$b", "b\n", "c" * 40)})
-    confusion_figure(cells(C), tmp_path / "x.png", expected=about)
-    one, other, _ = drawn[0].axes
+    figure = charts.confusion(cells(C), about)
+    one, other, _ = draw(figure).axes
     assert [axes.get_title("left").strip() for axes in (one, other)] == ["OMKC(D,D)", "OMKC(S,S)"]
-    made = confusions(cells(C), about, rows_of(cells(C), about))
+    made = figure.views()
     np.testing.assert_allclose(one.images[0].get_array().filled(np.nan), made[0].shares)
     assert np.nansum(made[0].shares, axis=1) == pytest.approx([0.0, *[100.0] * (C - 1)])
     assert bool(one.texts) == (C == 3)  # 40 classes leave no room for numbers
@@ -116,17 +112,12 @@ def test_the_figure_has_a_panel_for_each_learner(tmp_path, monkeypatch, C):
 
 @pytest.mark.parametrize("width", [None, 3.3])
 @pytest.mark.parametrize("label", ["OMKC(D,D)", "Perceptron, kernel=gaussian(sigma=64), something else"])
-def test_titles_of_two_classes_overlap_neither_each_other_nor_the_next_panel(monkeypatch, label, width):
-    from omkl.reports import look, style
-
-    drawn = []
-    monkeypatch.setattr(style, "save", lambda figure, *rest: drawn.append(figure) or [])
+def test_titles_of_two_classes_overlap_neither_each_other_nor_the_next_panel(label, width):
     about = expected((DD, SS), ("three",), yardsticks=())
     rows = rows_of(cells(2), about)
     rows[0].label = label
-    with look.chosen(look.Look(width=width)):
-        confusion_figure(cells(2), "x.png", expected=about, rows=rows)
-    (figure,) = drawn
+    with in_style(FigureStyle(width=width)):
+        figure = draw(charts.confusion(cells(2), about, rows))
     figure.canvas.draw()
     one, other, _ = figure.axes
     name, errors = (text.get_window_extent() for text in (one._left_title, one._right_title))
@@ -136,18 +127,20 @@ def test_titles_of_two_classes_overlap_neither_each_other_nor_the_next_panel(mon
         assert name.x1 < other.get_window_extent().x0
 
 
-def test_cells_without_counts_are_named(tmp_path):
+def test_cells_without_counts_are_named():
     with pytest.raises(UserError, match="older versions did not store it; `omkl run --fresh`"):
-        confusion_figure(frame(cell(DD, 0, 10)), tmp_path / "x.png", expected=Expected())
+        charts.confusion(frame(cell(DD, 0, 10)), ReportPlan())
 
 
 def test_a_page_has_the_matrices_of_three_classes_and_more():
-    from omkl.pages.page_figures import confusion as on_page
+    from omkl.pages.document import as_json
+    from omkl.pages.runs import CLASSES
 
     about = expected((DD, SS), ("three",), yardsticks=())
-    made = on_page(cells(3), about, rows_of(cells(3), about))
-    assert [panel.name for panel in made.panels] == ["three · OMKC(D,D)", "three · OMKC(S,S)"]
-    view = made.panels[0].views[0]
+    made = as_json(charts.confusion(cells(3), about, classes=CLASSES))
+    assert [panel["name"] for panel in made["panels"]] == ["three · OMKC(D,D)", "three · OMKC(S,S)"]
+    view = made["panels"][0]["views"][0]
     assert (view["classes"], view["shares"][0]) == (["0", "1", "2"], [None] * 3)
     assert [round(sum(row)) for row in view["shares"][1:]] == [100, 100]
-    assert on_page(cells(2), about, rows_of(cells(2), about)) is None
+    with pytest.raises(UserError):
+        charts.confusion(cells(2), about, classes=CLASSES)

@@ -7,12 +7,13 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 from support import ROOT
+from support.drawn import curve_figure, draw_curves
 from support.reports_cells import YARDSTICKS, cell, expected, frame, setting, study
 
 from omkl.errors import OmklError, UserError
-from omkl.reports import style
-from omkl.reports.curves import curve_figure, draw_curves, mean_curves
-from omkl.reports.figure_lines import stripe
+from omkl.reports.figures import safe_name
+from omkl.reports.line_drawing import note_left_out, robust_limits, stripe
+from omkl.reports.measures import mean_curves
 
 DD, SS, U = setting("omkc_dd"), setting("omkc_ss"), setting("omkc_u")
 DATA = {"wdbc": 300, "sonar": 200}
@@ -127,19 +128,19 @@ def test_stripes_take_turns():
 
 
 def test_a_yardstick_that_wins_is_always_seen():
-    limits, out = style.robust_limits([30.0, 31.0], {"wins": 2.0, "worse": 38.0})
+    limits, out = robust_limits([30.0, 31.0], {"wins": 2.0, "worse": 38.0})
     assert out == []
     assert limits[0] < 2.0
     assert limits[1] > 38.0
 
 
 def test_a_far_yardstick_is_named_above_the_panel():
-    limits, out = style.robust_limits([10.0, 12.0], {"near": 9.0, "far": 60.0})
+    limits, out = robust_limits([10.0, 12.0], {"near": 9.0, "far": 60.0})
     assert out == ["far"]
     assert limits[0] < 9.0
     assert 12.0 < limits[1] < 60.0
     axes = Figure().subplots()
-    style.note_left_out(axes, {"far": 60.0})
+    note_left_out(axes, {"far": 60.0})
     assert axes.get_title(loc="right") == "far 60.0 ↑"
 
 
@@ -207,11 +208,11 @@ def test_names_do_not_escape_their_folder(tmp_path):
     ],
 )
 def test_safe_names(text, name):
-    assert style.safe_name(text) == name
+    assert safe_name(text) == name
 
 
 def test_long_names_are_cut_and_stay_different():
-    names = {style.safe_name("x" * 200 + end) for end in "ab"}
+    names = {safe_name("x" * 200 + end) for end in "ab"}
     assert len(names) == 2
     assert max(map(len, names)) < 100
 
@@ -226,8 +227,8 @@ def test_drawing_leaves_matplotlib_as_it_was(tmp_path, studied):
 
 def test_importing_reports_is_cheap():
     code = (
-        "import sys, omkl.reports.expected, omkl.reports.plain_table; "
-        "print([m for m in ('pandas', 'matplotlib', 'scipy', 'tabulate', 'numpy') if m in sys.modules])"
+        "import sys, omkl.reports.figure_style, omkl.reports.table; "
+        "print([m for m in ('pandas', 'matplotlib', 'scipy', 'numpy') if m in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
     assert done.stdout.strip() == "[]"

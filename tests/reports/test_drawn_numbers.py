@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from matplotlib.colors import to_rgba
+from support.drawn import draw_curves, draw_pareto, draw_ranks, draw_sensitivity, draw_sweep, draw_times
 from support.reports_cells import (
     COSINE,
     PAPER,
@@ -16,17 +17,12 @@ from support.reports_cells import (
     study,
 )
 
-from omkl.reports import style
-from omkl.reports.confusion_figure import _draw, confusions
-from omkl.reports.curves import draw_curves, mean_curves
-from omkl.reports.grid import grid_table
-from omkl.reports.pareto import costs_of, draw_pareto, front
-from omkl.reports.ranks import average_ranks, draw_ranks
-from omkl.reports.rows import rows_of
-from omkl.reports.sensitivity import draw_sensitivity, sensitivity_table
-from omkl.reports.summary import summary_of
-from omkl.reports.sweep_figure import draw_sweep
-from omkl.reports.time_figure import draw_times
+from omkl.reports import charts
+from omkl.reports.charts import costs_of, front, sensitivity_table
+from omkl.reports.drawing import draw
+from omkl.reports.measures import mean_curves
+from omkl.reports.ranks import average_ranks
+from omkl.reports.summary import grid_table, summary_of
 
 DD, SS, U = setting("omkc_dd"), setting("omkc_ss"), setting("omkc_u")
 BETAS = (0.1, 0.3, 0.5, 0.8)
@@ -197,7 +193,9 @@ def test_without_a_test_no_dot_is_filled(reps):
 def test_points_of_a_front_are_the_rows_and_what_it_joins_is_what_none_beats():
     rng = np.random.default_rng(0)
     rows = pd.DataFrame({"line": [f"learner {n}" for n in range(12)], "data": "d", "task": "classification"})
-    rows = rows.assign(mistake_pct_mean=rng.uniform(10, 30, 12), per_1000=rng.uniform(0.01, 3.0, 12))
+    rows = rows.assign(
+        mistake_pct_mean=rng.uniform(10, 30, 12), mistake_pct_std=np.nan, per_1000=rng.uniform(0.01, 3.0, 12)
+    )
     table = costs_of(rows.assign(n_sv_sum_mean=1.0, features=np.nan), "time")
     (axes,) = draw_pareto(table, "time").axes
     points, joined = axes.get_lines()
@@ -251,9 +249,7 @@ def test_a_confusion_matrix_has_shares_of_the_true_class_and_counts_of_a_pass():
         for rep, own in enumerate(counts)
     ]
     about = expected((DD,), ("three",), 2, yardsticks=())
-    with style.looks():
-        (one,) = confusions(frame(*made), about, rows_of(frame(*made), about))
-        axes = _draw([one], []).axes[0]
+    axes = draw(charts.confusion(frame(*made), about)).axes[0]
     mean = counts.mean(axis=0)
     np.testing.assert_allclose(axes.images[0].get_array(), 100 * mean / [[10], [20], [10]])
     written = {

@@ -6,20 +6,20 @@ import numpy as np
 import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.text import Text
+from support.drawn import curve_figure, draw_curves, draw_sweep
 from support.reports_cells import YARDSTICKS, expected, setting, study
 
 from omkl.errors import UserError
-from omkl.reports import style
-from omkl.reports.curves import curve_figure, draw_curves, mean_curves
-from omkl.reports.end_labels import spread
-from omkl.reports.look import Look, chosen, inches
+from omkl.reports.figure_layout import moved_apart
+from omkl.reports.figure_style import FigureStyle, in_style, inches, looks
+from omkl.reports.figures import in_symbols
+from omkl.reports.measures import mean_curves
 from omkl.reports.summary import summary_of
-from omkl.reports.sweep_figure import draw_sweep
 
 BETAS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 NINE = tuple(setting("omkc_dd", beta=beta) for beta in BETAS)
 DD, SS = setting("omkc_dd"), setting("omkc_ss")
-PAPER = Look("paper", 3.3, False)
+PAPER = FigureStyle("paper", 3.3, False)
 
 
 def table_of(settings: tuple, data: dict | None = None):
@@ -47,9 +47,9 @@ def test_a_bad_width_is_the_users_mistake(text):
 @pytest.mark.parametrize("count", [1, 5])
 def test_a_paper_figure_has_its_width_and_readable_text_inside(count):
     data = {f"set{n}": 200 for n in range(count)}
-    with chosen(PAPER):
+    with in_style(PAPER):
         figure = draw_curves(table_of((DD, SS), data), title="a title that LaTeX sets")
-        with style.looks():
+        with looks():
             FigureCanvasAgg(figure).draw()
     assert figure.get_figwidth() == 3.3
     assert figure._suptitle is None
@@ -66,7 +66,7 @@ def test_a_paper_figure_has_its_width_and_readable_text_inside(count):
 
 
 def test_the_look_ends_with_its_block():
-    with chosen(PAPER):
+    with in_style(PAPER):
         pass
     assert draw_curves(table_of((DD,)), title="kept").get_suptitle() == "kept"
 
@@ -76,7 +76,7 @@ def test_the_look_ends_with_its_block():
 def test_the_same_paper_figure_has_the_same_bytes(tmp_path, suffix):
     cells, curves = study(NINE, {"wdbc": 100}, 2)
     about = expected(NINE, reps=2, yardsticks=())
-    with chosen(PAPER):
+    with in_style(PAPER):
         files = [curve_figure(cells, curves, tmp_path / f"{n}{suffix}", expected=about)[0] for n in "ab"]
     first, second = (file.read_bytes() for file in files)
     assert first == second
@@ -105,18 +105,18 @@ def test_eight_lines_have_a_legend():
 
 
 def test_names_are_moved_apart_and_no_more_than_needed():
-    assert spread([0.1, 0.5, 0.9], 0.1) == pytest.approx([0.1, 0.5, 0.9])
-    assert spread([0.5, 0.5], 0.1) == pytest.approx([0.45, 0.55])
-    assert spread([0.0, 0.0, 1.0], 0.1) == pytest.approx([0.0, 0.1, 1.0])
-    places = spread(np.random.default_rng(1).random(10).tolist(), 0.1)
+    assert moved_apart([0.1, 0.5, 0.9], 0.1) == pytest.approx([0.1, 0.5, 0.9])
+    assert moved_apart([0.5, 0.5], 0.1) == pytest.approx([0.45, 0.55])
+    assert moved_apart([0.0, 0.0, 1.0], 0.1) == pytest.approx([0.0, 0.1, 1.0])
+    places = moved_apart(np.random.default_rng(1).random(10).tolist(), 0.1)
     assert np.diff(sorted(places)).min() >= 0.1 - 1e-9
 
 
 def test_symbols_replace_what_is_set_and_no_names():
-    assert style.in_symbols("A, beta=0.8 lam=1 gaussian(sigma=2), sigma^2 = 1") == (
+    assert in_symbols("A, beta=0.8 lam=1 gaussian(sigma=2), sigma^2 = 1") == (
         "A, β=0.8 λ=1 gaussian(σ=2), σ² = 1"
     )
-    assert style.in_symbols("alpha on beta, omkc_beta=1") == "alpha on beta, omkc_beta=1"
+    assert in_symbols("alpha on beta, omkc_beta=1") == "alpha on beta, omkc_beta=1"
 
 
 def test_a_dollar_in_the_name_of_a_data_set_is_a_dollar():
@@ -125,11 +125,11 @@ def test_a_dollar_in_the_name_of_a_data_set_is_a_dollar():
     assert figure.axes[0].get_title(loc="left") == r"$\frac$"
 
 
-@pytest.mark.parametrize("look", [Look(), PAPER])
+@pytest.mark.parametrize("look", [FigureStyle(), PAPER])
 def test_the_colour_bar_is_clear_of_the_axis(look):
     grid = tuple(setting("omkc_ss", beta=b, delta=d) for b in (0.3, 0.5, 0.8) for d in (0.01, 0.1))
     cells, _ = study(grid, {"wdbc": 100, "sonar": 100}, 1)
-    with chosen(look):
+    with in_style(look):
         figure = draw_sweep(summary_of(cells, expected(grid, ("wdbc", "sonar"), 1, yardsticks=())))
         FigureCanvasAgg(figure).draw()
     maps = [axes for axes in figure.axes if axes.get_title(loc="left")]

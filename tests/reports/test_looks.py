@@ -7,19 +7,17 @@ import pandas as pd
 import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
-from support.reports_cells import YARDSTICKS, cell, expected, frame, repetitions, setting, study
+from support.drawn import curve_figure, draw_curves, draw_sensitivity, draw_sweep, draw_times
+from support.reports_cells import YARDSTICKS, cell, expected, frame, repetitions, report, setting, study
 
 from omkl.errors import UserError
-from omkl.reports import style
-from omkl.reports.curves import curve_figure, draw_curves, mean_curves
-from omkl.reports.figure_lines import plain_log
-from omkl.reports.grid import grid_table
+from omkl.reports.charts import sensitivity_table
+from omkl.reports.figure_layout import WARNING
+from omkl.reports.figures import line_styles
+from omkl.reports.line_drawing import plain_log
+from omkl.reports.measures import mean_curves
 from omkl.reports.ranks import average_ranks
-from omkl.reports.report import report
-from omkl.reports.sensitivity import draw_sensitivity, sensitivity_table
-from omkl.reports.summary import summary_of
-from omkl.reports.sweep_figure import draw_sweep
-from omkl.reports.time_figure import draw_times
+from omkl.reports.summary import grid_table, summary_of
 
 DD, SS, U = setting("omkc_dd"), setting("omkc_ss"), setting("omkc_u")
 BETAS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
@@ -44,18 +42,18 @@ def table_of(settings: tuple, reps: int, data: dict | None = None, **more):
 
 def test_no_two_lines_of_a_figure_look_alike_however_many():
     names, greys = [f"learner {n}" for n in range(100)], [f"yardstick {n}" for n in range(20)]
-    looks = style.line_styles(names, greys)
-    seen = {(look["color"], str(look["linestyle"])) for look in looks.values()}
+    looks = line_styles(names, greys)
+    seen = {(look.colour, look.dashes) for look in looks.values()}
     assert len(seen) == 120
     for one, other in itertools.combinations(names[:50], 2):
-        if looks[one]["color"] == looks[other]["color"]:
-            assert looks[one]["marker"] != looks[other]["marker"]
-    assert not {look["color"] for look in map(looks.get, names)} & {looks[name]["color"] for name in greys}
+        if looks[one].colour == looks[other].colour:
+            assert looks[one].marker != looks[other].marker
+    assert not {looks[name].colour for name in names} & {looks[name].colour for name in greys}
 
 
 def test_two_learners_differ_in_grey_and_one_needs_no_marker():
-    assert "marker" not in style.line_styles(["a"], ["b"])["a"]
-    assert len({look["marker"] for look in style.line_styles(list("abcdefgh"), []).values()}) == 8
+    assert not line_styles(["a"], ["b"])["a"].marker
+    assert len({look.marker for look in line_styles(list("abcdefgh"), []).values()}) == 8
 
 
 def test_the_bars_of_two_learners_do_not_look_alike():
@@ -68,8 +66,8 @@ def test_the_bars_of_two_learners_do_not_look_alike():
 
 
 def test_the_dots_of_two_learners_do_not_look_alike():
-    looks = style.line_styles([f"learner {n}" for n in range(30)], [])
-    assert len({(look["color"], look["marker"]) for look in looks.values()}) == 30
+    looks = line_styles([f"learner {n}" for n in range(30)], [])
+    assert len({(look.colour, look.marker) for look in looks.values()}) == 30
 
 
 def test_a_line_that_another_nearly_hides_takes_turns_with_it():
@@ -200,7 +198,7 @@ def test_a_curve_of_fewer_repetitions_is_a_warning_on_the_figure(tmp_path):
     figure = draw_curves(mean_curves(cells, curves, about))
     assert "! INCOMPLETE, repetitions done: OMKC(D,D) on sonar 2 of 4" in below(figure)
     assert "mean over 4 permutations" in below(figure)
-    assert figure.legends[0].get_title().get_color() == style.WARNING
+    assert figure.legends[0].get_title().get_color() == WARNING
     (file,) = curve_figure(cells, curves, tmp_path / "x.svg", expected=about)
     assert "OMKC(D,D) on sonar 2 of 4" in file.read_text()
 
@@ -229,7 +227,7 @@ def test_repetitions_that_differ_by_design_are_reported():
 def test_a_complete_figure_has_no_warning():
     figure = draw_curves(table_of((DD, SS), 3))
     assert "!" not in below(figure)
-    assert figure.legends[0].get_title().get_color() != style.WARNING
+    assert figure.legends[0].get_title().get_color() != WARNING
 
 
 @pytest.mark.slow

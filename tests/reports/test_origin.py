@@ -4,9 +4,7 @@ import csv
 import io
 
 import pytest
-from support.reports_cells import cell, expected, frame, setting, strict
-
-from omkl.reports.report import report
+from support.reports_cells import cell, expected, frame, report, setting, strict
 
 DD = setting("omkc_dd")
 

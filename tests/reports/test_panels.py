@@ -4,18 +4,17 @@ import numpy as np
 import pandas as pd
 import pytest
 from matplotlib.figure import Figure
+from support.drawn import curve_figure, draw_curves, draw_sensitivity, draw_times
 from support.reports_cells import YARDSTICKS, cell, expected, frame, setting, study
 
 from omkl.errors import UserError
-from omkl.reports import style
-from omkl.reports.curves import curve_figure, draw_curves, mean_curves
-from omkl.reports.digits import Pictures, draw_pictures
-from omkl.reports.grid import grid_table
-from omkl.reports.look import Look, chosen
-from omkl.reports.measures import MEASURES, WINDOWS
-from omkl.reports.sensitivity import draw_sensitivity, sensitivity_table
-from omkl.reports.summary import summary_of
-from omkl.reports.time_figure import draw_times
+from omkl.reports import charts
+from omkl.reports.charts import sensitivity_table
+from omkl.reports.drawing import draw
+from omkl.reports.figure_style import FigureStyle, in_style, write_figure
+from omkl.reports.figures import COLOURS, Pictures, symbol
+from omkl.reports.measures import MEASURES, WINDOWS, mean_curves
+from omkl.reports.summary import grid_table, summary_of
 
 DD, SS, U = setting("omkc_dd"), setting("omkc_ss"), setting("omkc_u")
 
@@ -105,7 +104,7 @@ def test_a_palette_keeps_a_learners_colour():
         (axes,) = draw_curves(part, ("mistakes",), palette=palette).axes
         for line in axes.get_lines():
             assert colours.setdefault(line.get_label(), line.get_color()) == line.get_color()
-    assert colours == {"OMKC(S,S)": style.COLOURS[1], "OMKC(D,D)": style.COLOURS[2]}
+    assert colours == {"OMKC(S,S)": COLOURS[1], "OMKC(D,D)": COLOURS[2]}
 
 
 def test_a_yardstick_that_wins_is_inside_the_axis_in_every_window():
@@ -173,7 +172,7 @@ def test_a_sweep_becomes_a_sensitivity_table():
     rows = summary[(summary["data"] == "sonar") & (summary["algo"] == "omkc_ss")]
     assert own["y_mean"].tolist() == rows["mistake_pct_mean"].tolist()
     assert table.loc[table["line"].isin(["OMKC(U)", "majority"]), "x"].isna().all()
-    figure = draw_sensitivity(table, x_label=style.symbol("beta"))
+    figure = draw_sensitivity(table, x_label=symbol("beta"))
     assert legend_names(figure) == ["OMKC(U)", "OMKC(D,D)", "OMKC(S,S)", "majority"]
     assert [axes.get_xlabel() for axes in figure.axes] == ["β"] * 2
     swept = [line for line in figure.axes[1].get_lines() if len(line.get_xdata()) == 3]
@@ -200,7 +199,7 @@ def test_panels_of_other_measures_have_their_own_labels_and_scales(tmp_path):
     assert [axes.get_ylabel() for axes in figure.axes] == ["#SV", "seconds", "mistake rate (%)"]
     assert [axes.get_yscale() for axes in figure.axes] == ["linear", "log", "linear"]
     assert [axes.get_xlabel() for axes in figure.axes] == [r"$\alpha$", r"$\alpha$", r"$\beta$"]
-    files = style.save(figure, tmp_path / "one.pdf", "one", "omkl figure bomkl/1")
+    files = write_figure(figure, tmp_path / "one.pdf", "one", "one", "omkl figure bomkl/1")
     assert b"/Subject (omkl figure bomkl/1)" in files[0].read_bytes()
     with pytest.raises(UserError, match="lacks the column y_std"):
         draw_sensitivity(table.drop(columns="y_std"))
@@ -220,7 +219,7 @@ def test_bars_are_shares_of_the_slowest_and_a_missing_time_is_a_dash(tmp_path):
     assert widths == [[1.0, 0.25], [1.0]]
     assert [text.get_text() for text in figure.axes[1].texts] == ["1.00", "–"]
     assert [axes.get_title(loc="right") for axes in figure.axes] == ["slowest: 8 s", "slowest: 0.5 s"]
-    files = style.save(figure, tmp_path / "two.pdf", "two", "omkl figure adaraker/2")
+    files = write_figure(figure, tmp_path / "two.pdf", "two", "two", "omkl figure adaraker/2")
     assert b"/Subject (omkl figure adaraker/2)" in files[0].read_bytes()
     with pytest.raises(UserError, match="one time for each"):
         draw_times(pd.concat([table, table]))
@@ -240,24 +239,24 @@ def test_times_of_a_summary():
 
 def test_pictures_are_row_by_row_with_their_scores(tmp_path):
     values = np.arange(3 * 16, dtype=float).reshape(3, 16)
-    panels = [Pictures("first", values, [0.5, -0.25, 1]), Pictures("late", values[:0], [])]
-    figure = draw_pictures(panels, across=2)
+    panels = {"first": Pictures(values, [0.5, -0.25, 1]), "late": Pictures(values[:0], [])}
+    figure = draw(charts.pictures(panels))
     sheet = figure.axes[0].get_images()[0].get_array()
     shown = [float(v) for v in sheet.compressed()]
     assert sorted(shown) == list(range(48))
     assert shown[:8] == [0, 1, 2, 3, 16, 17, 18, 19]  # the first rows of the first two pictures
     assert [text.get_text() for text in figure.axes[0].texts] == ["0.50", "−0.25", "1.00"]
     assert [axes.get_title(loc="left") for axes in figure.axes] == ["first", "late: none"]
-    files = style.save(figure, tmp_path / "digits.png", "digits", "omkl figure norma/3")
+    files = write_figure(figure, tmp_path / "digits.png", "digits", "digits", "omkl figure norma/3")
     assert files[0].stat().st_size > 1000
 
 
 def test_a_chosen_width_leaves_no_empty_panel_and_puts_the_note_once():
-    panels = [Pictures(name, np.ones((10, 64)), [1.0] * 10) for name in "abc"]
+    panels = {name: Pictures(np.ones((10, 64)), [1.0] * 10) for name in "abc"}
     heights = []
     for note in ("", "word " * 60):
-        with chosen(Look(width=6.0)):
-            figure = draw_pictures(panels, note=note)
+        with in_style(FigureStyle(width=6.0)):
+            figure = draw(charts.pictures(panels, caption=note))
         assert len(figure.axes) == 3
         heights.append(figure.get_figheight())
     lines = figure.get_supxlabel().count("\n")
@@ -274,4 +273,4 @@ def test_a_chosen_width_leaves_no_empty_panel_and_puts_the_note_once():
 )
 def test_pictures_that_cannot_be_drawn_are_an_error(values, notes, message):
     with pytest.raises(UserError, match=message):
-        draw_pictures([Pictures("x", values, notes)])
+        charts.pictures({"x": Pictures(values, notes)})

@@ -3,9 +3,10 @@
 import numpy as np
 import pandas as pd
 import pytest
+from support.drawn import draw_pareto
 
 from omkl.errors import UserError
-from omkl.reports.pareto import costs_of, draw_pareto, front
+from omkl.reports.charts import costs_of, front
 
 
 def test_the_front_is_what_no_other_beats_in_both():
@@ -22,6 +23,7 @@ def table(**more):
         "task": "classification",
         "line": ["quick", "slow", "best", "none"],
         "mistake_pct_mean": [20.0, 25.0, 10.0, np.nan],
+        "mistake_pct_std": np.nan,
         "per_1000": [0.1, 2.0, 1.0, 1.0],
         "n_sv_sum_mean": [0.0, 50.0, 80.0, 10.0],
         "features": [100.0, np.nan, np.nan, np.nan],

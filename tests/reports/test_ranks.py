@@ -4,11 +4,13 @@ import numpy as np
 import pandas as pd
 import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
+from support.drawn import draw_ranks
 from support.reports_cells import YARDSTICKS, expected, frame, repetitions, setting
 
 from omkl.errors import UserError
-from omkl.reports import style
-from omkl.reports.ranks import average_ranks, critical_difference, draw_ranks, ranks_of
+from omkl.reports import charts
+from omkl.reports.drawing import save
+from omkl.reports.ranks import average_ranks, critical_difference, ranks_of
 from omkl.reports.summary import summary_of
 
 DD, SS, U = setting("omkc_dd"), setting("omkc_ss"), setting("omkc_u")
@@ -127,6 +129,6 @@ def test_the_diagram_has_the_best_at_the_left_and_a_bar_per_group():
 
 
 def test_the_diagram_is_written_with_the_command(tmp_path):
-    files = style.save(draw_ranks(ranks_of(DEMSAR)), tmp_path, "ranks", "omkl figure omkc/ranks")
+    files = save(charts.ranks(ranks_of(DEMSAR), command="omkl figure omkc/ranks"), tmp_path)
     assert [file.suffix for file in files] == [".png", ".pdf"]
     assert b"/Subject (omkl figure omkc/ranks)" in files[1].read_bytes()

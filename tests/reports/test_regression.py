@@ -5,10 +5,11 @@ import math
 
 import numpy as np
 import pytest
-from support.reports_cells import SPECS, cell, expected, frame, repetitions, setting, summarise
+from support.drawn import draw_curves
+from support.reports_cells import SPECS, cell, expected, frame, repetitions, report, setting, summarise
 
-from omkl.reports.curves import draw_curves, mean_curves
-from omkl.reports.report import best_settings, report
+from omkl.reports.measures import mean_curves
+from omkl.reports.results_table import best_settings
 
 DD, SS = setting("omkc_dd"), setting("omkc_ss")
 

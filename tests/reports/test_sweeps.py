@@ -6,6 +6,7 @@ import io
 import numpy as np
 import pytest
 from matplotlib.figure import Figure
+from support.drawn import draw_sweep
 from support.reports_cells import (
     COSINE,
     PAPER,
@@ -20,13 +21,14 @@ from support.reports_cells import (
     setting,
     strict,
     study,
+    sweep_report,
 )
 
-from omkl.reports.figure_lines import is_log_spaced
-from omkl.reports.grid import axes_of, grid_table
-from omkl.reports.report import best_settings, sweep_report
-from omkl.reports.summary import summary_of
-from omkl.reports.sweep_figure import draw_sweep, matrix
+from omkl.reports import charts
+from omkl.reports.charts import is_log_spaced, matrix
+from omkl.reports.drawing import save
+from omkl.reports.results_table import best_settings
+from omkl.reports.summary import axes_of, grid_table, summary_of
 
 DD, SS, U = setting("omkc_dd"), setting("omkc_ss"), setting("omkc_u")
 DATA = {"wdbc": 300, "sonar": 200}
@@ -137,7 +139,7 @@ def test_heat_map_values_are_in_their_places():
     cells = frame(*[cell(which, 0, count) for which, count in zip(grid, counts.values(), strict=False)])
     table = summary_of(cells, expected(tuple(grid[:5]), reps=1, yardsticks=()))
     axes = axes_of(table)
-    values, rows, columns = matrix(grid_table(table, axes), axes)
+    values, rows, columns = matrix(grid_table(table, axes), axes, "mistake_pct_mean")
     assert (rows, columns) == (["0.01", "0.1"], ["0.3", "0.5", "0.8"])
     for place, count in counts.items():
         assert values[place] == pytest.approx(count / 10)
@@ -185,15 +187,15 @@ def test_a_yardstick_of_a_learners_name_is_distinguished():
     assert figure.axes[0].get_xlabel() == "σ"
 
 
-def test_sweep_report_writes_the_figure_or_none_when_nothing_is_finished(tmp_path):
+def test_a_sweep_has_a_figure_where_something_is_finished(tmp_path):
     settings = (setting("omkc_dd", beta=0.3), setting("omkc_dd", beta=0.8))
     cells = frame(*[line for which in settings for line in repetitions(which, [10, 12])])
-    _, files = sweep_report(cells, expected(settings, reps=2, yardsticks=()), out=tmp_path)
+    figure = charts.sweep(summary_of(cells, expected(settings, reps=2, yardsticks=())))
+    files = save(figure, tmp_path)
     assert [file.name for file in files] == ["sweep-omkc_dd-wdbc.png", "sweep-omkc_dd-wdbc.pdf"]
     assert all(file.stat().st_size > 2000 for file in files)
-    text, files = sweep_report(frame(), expected(settings, reps=2), out=tmp_path)
-    assert files == []
-    assert "0/2" in text
+    assert charts.sweep(summary_of(frame(), expected(settings, reps=2))) is None
+    assert "0/2" in sweep_report(frame(), expected(settings, reps=2))
 
 
 # -------------------------------------------------------------------- tables
@@ -208,8 +210,7 @@ CELLS = frame(
 
 
 def test_a_sweep_has_a_column_per_swept_number_and_a_table_of_the_best():
-    text, files = sweep_report(CELLS, SWEEP)
-    assert files == []
+    text = sweep_report(CELLS, SWEEP)
     long, best = text.split("best setting per data set and learner")
     assert "beta    delta" in long
     assert long.count("OMKC(S,S)") == 4
@@ -237,10 +238,10 @@ def test_the_best_of_a_learner_does_not_hide_the_yardstick_of_that_name():
 
 
 def test_sweep_json_and_csv():
-    parsed = strict(sweep_report(CELLS, SWEEP, "json")[0])
+    parsed = strict(sweep_report(CELLS, SWEEP, "json"))
     assert list(parsed) == ["summary", "best", "cells", "notes"]
     assert [row["params"].get("delta") for row in parsed["best"]] == [None, 0.01, None]
-    rows = list(csv.DictReader(io.StringIO(sweep_report(CELLS, SWEEP, "csv")[0])))
+    rows = list(csv.DictReader(io.StringIO(sweep_report(CELLS, SWEEP, "csv"))))
     assert [row["algo.delta"] for row in rows] == ["", "0.01", "0.1", "0.01", "0.1", ""]
 
 

@@ -6,6 +6,7 @@ import json
 import re
 from dataclasses import replace
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 from support.reports_cells import (
@@ -16,13 +17,15 @@ from support.reports_cells import (
     frame,
     line_of,
     repetitions,
+    report,
     setting,
     strict,
 )
 
 from omkl.errors import UserError
-from omkl.reports.report import report
-from omkl.reports.table_text import escape
+from omkl.reports.results_table import run_table
+from omkl.reports.summary import summary_of
+from omkl.reports.table import escape
 
 DD, SS, U = setting("omkc_dd"), setting("omkc_ss"), setting("omkc_u")
 SPREAD_1 = frame(
@@ -297,3 +300,29 @@ def test_latex_escape():
     assert escape("a_b & 50% #1 {x} $y$ ~^\\") == (
         r"a\_b \& 50\% \#1 \{x\} \$y\$ \textasciitilde{}\textasciicircum{}\textbackslash{}"
     )
+
+
+# -------------------------------------------------------------------- HTML
+
+
+def test_html_is_well_formed_without_scripts_and_has_marks_and_notes():
+    table = run_table(summary_of(SPREAD_1, EXPECTED), SPREAD_1, EXPECTED)
+    own = replace(table, rows=[replace(row, cells=["<b>&", *row.cells[1:]]) for row in table.rows])
+    text = replace(own, title="a <title>", findings=["one", "two"]).html()
+    tree = ElementTree.fromstring(text)
+    assert "<script" not in text
+    body = [["".join(cell.itertext()) for cell in row] for row in tree.iter("tr")][1:]
+    assert body[0][0] == "<b>&"
+    marked = [row for row in tree.iter("tr") if "marked" in row.get("class", "")]
+    assert len(marked) == 1
+    assert [cell.text for cell in marked[0].iter("b")] == ["*  5.10".replace("  ", " \u2007")]
+    assert table._repr_html_() == table.html()
+    spreads = {len(cell) for row in body for cell in row if "±" in cell and "*" not in cell and "." in cell}
+    assert len(spreads) <= 2  # one width for each column, so that the ± are below one another
+    assert "paired t-test" in text
+    assert "a <title>" in "".join(tree.itertext())
+
+
+def test_a_table_is_its_text():
+    table = run_table(summary_of(SPREAD_1, EXPECTED), SPREAD_1, EXPECTED)
+    assert str(table) == table.render() == report(SPREAD_1, EXPECTED)

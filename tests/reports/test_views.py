@@ -2,16 +2,24 @@
 
 import pandas as pd
 import pytest
-from support.reports_cells import YARDSTICKS, expected, frame, repetitions, setting, study
+from support.reports_cells import (
+    YARDSTICKS,
+    expected,
+    frame,
+    repetitions,
+    report,
+    setting,
+    study,
+    sweep_report,
+)
 
 from omkl.config import learner_spec
 from omkl.errors import UserError
-from omkl.reports import plain_table
-from omkl.reports.fitting import WIDTH
-from omkl.reports.report import report, sweep_report
+from omkl.reports.results_table import TableOptions
 from omkl.reports.rows import Row, by_count
-from omkl.reports.view import View
-from omkl.reports.winner import winners
+from omkl.reports.summary import top_kernels
+from omkl.reports.table import Table
+from omkl.reports.table_cells import WIDTH
 from omkl.store.columns import with_extra
 
 DD, SS = setting("omkc_dd"), setting("omkc_ss")
@@ -38,7 +46,7 @@ def values(by: str) -> list[list[float]]:
     """The sorted column of the learners, and of the yardsticks."""
     from omkl.reports.summary import summary_of
 
-    table = View(by).sorted(summary_of(CELLS, EXPECTED))
+    table = TableOptions(by).sorted(summary_of(CELLS, EXPECTED))
     name = {"mistakes": "mistake_pct_mean", "seconds": "seconds_mean", "sv": "n_sv_sum_mean"}[by]
     return [table[table["is_yardstick"] == own][name].tolist() for own in (False, True)]
 
@@ -52,7 +60,7 @@ def test_rows_are_sorted_with_the_yardsticks_below(by):
 
 def test_columns_are_chosen_added_and_left_out():
     def header(*columns: str) -> list[str]:
-        text = report(CELLS, EXPECTED, view=View(columns=columns))
+        text = report(CELLS, EXPECTED, options=TableOptions(columns=columns))
         return text.split("\n\n")[1].splitlines()[0].split()
 
     usual = header()
@@ -62,12 +70,12 @@ def test_columns_are_chosen_added_and_left_out():
     with pytest.raises(UserError, match=r"--columns \+kernl: no such column \(did you mean 'kernel'\?\)"):
         header("+kernl")
     with pytest.raises(UserError, match="--columns has no effect with --format csv"):
-        report(CELLS, EXPECTED, "csv", View(columns=("kernel",)))
+        report(CELLS, EXPECTED, "csv", TableOptions(columns=("kernel",)))
 
 
 def test_memory_is_a_column_on_request():
     cells = CELLS.assign(memory=[3 * 2**19] * (len(CELLS) - 1) + [None])  # the last is of an older version
-    text = report(cells, EXPECTED, view=View(columns=("learner", "memory")))
+    text = report(cells, EXPECTED, options=TableOptions(columns=("learner", "memory")))
     assert {row.split()[-1] for row in text.split("\n\n")[1].splitlines()[2:]} == {"1.5", "–", "-----"}
     assert "arrays of state, stream and trace" in text
     assert "MiB" not in report(cells, EXPECTED)
@@ -75,7 +83,7 @@ def test_memory_is_a_column_on_request():
 
 def winner(cells: list[dict]) -> str:
     row = Row("d", "o", "x", {}, None, False, cells=list(range(len(cells))))
-    return winners(by_count([row]), 1, with_extra(pd.DataFrame(cells)))[0]
+    return top_kernels(by_count([row]), 1, with_extra(pd.DataFrame(cells)))[0]
 
 
 def test_the_winner_is_the_kernel_of_the_largest_weight():
@@ -119,18 +127,18 @@ def test_incomplete_repetitions_are_never_left_out(narrow):
 
 def test_lists_wrap_and_leave_out_what_is_empty_or_least(narrow):
     rows = [{"name": "a", "about": "some words " * 9, "none": "", "count": 3, "source": "x" * 30}]
-    wide = plain_table.render(rows, "table", ["source"])
+    wide = Table.of(rows, least=["source"]).render()
     assert "none" in wide
     narrow(60)
-    text = plain_table.render(rows, "table", ["source"])
+    text = Table.of(rows, least=["source"]).render()
     assert max(map(len, text.splitlines())) <= 60
     assert "none" not in text
     assert text.count("some words") >= 6
     narrow(40)
-    text = plain_table.render(rows, "table", ["source"])
+    text = Table.of(rows, least=["source"]).render()
     assert "x" * 5 not in text
-    assert "not shown: source (--wide)" in text
-    assert plain_table.render(rows, "csv").count("\n") == 2
+    assert "not shown  source: no room" in text
+    assert Table.of(rows).render("csv").count("\n") == 2
 
 
 def sweep_of(mistakes: dict[float, int | list[int]]) -> str:
@@ -139,7 +147,7 @@ def sweep_of(mistakes: dict[float, int | list[int]]) -> str:
     lines = [line for one, own in pairs for line in repetitions(one, own if type(own) is list else [own] * 3)]
     about = expected(tuple(settings), ("wdbc",), 3)
     about = type(about)(**{**vars(about), "specs": {"omkc_dd": learner_spec("omkc_dd")}})
-    return sweep_report(frame(*lines), about)[0].replace("\n  ", " ")
+    return sweep_report(frame(*lines), about).replace("\n  ", " ")
 
 
 def test_a_best_value_at_the_edge_of_its_grid_is_remarked():
@@ -158,7 +166,7 @@ def test_a_swept_kernel_and_the_one_of_the_largest_weight_have_headers_of_their_
     cells = frame(*(line for one in settings for line in repetitions(one, [10, 20])))
     about = expected(tuple(settings), ("wdbc",), 2, swept=("algo.kernel",))
     heads = [
-        sweep_report(cells, about, view=View(columns=columns))[0].split("data  ")[1].splitlines()[0]
+        sweep_report(cells, about, options=TableOptions(columns=columns)).split("data  ")[1].splitlines()[0]
         for columns in ((), ("+kernel",))
     ]
     assert [head.count("kernel") for head in heads] == [1, 1]
@@ -167,7 +175,7 @@ def test_a_swept_kernel_and_the_one_of_the_largest_weight_have_headers_of_their_
 
 def test_a_column_that_was_added_stays_where_others_make_room(narrow):
     narrow(64)
-    text = report(CELLS, EXPECTED, view=View(columns=("+union",)))
+    text = report(CELLS, EXPECTED, options=TableOptions(columns=("+union",)))
     head = text.split("\n\n")[1].splitlines()[0]
     assert "union" in head
     assert "combined" not in head

@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 from support import ROOT, TESTS
+from support.reports_cells import report
 from support.runner_plans import write_data
 
 from omkl.config import plan
-from omkl.reports.expected import Expected
-from omkl.reports.plain_table import FORMATS
-from omkl.reports.report import report
+from omkl.reports.rows import ReportPlan
+from omkl.reports.table import FORMATS
 from omkl.run import runner
 from omkl.store.store import Store, StoreWarning
 
@@ -31,7 +31,7 @@ def tables(this_plan) -> tuple[int, dict[str, str]]:
         warnings.simplefilter("ignore", StoreWarning)  # lines torn by the kills
         outcome = runner.run_plan(this_plan, jobs=1, progress=False)
     cells = outcome.cells.assign(seconds=0.5, provenance=[{}] * len(outcome.cells))
-    about = Expected.of(this_plan, outcome.failed, "omkl run")
+    about = ReportPlan.of(this_plan, outcome.failed, "omkl run")
     return outcome.ran, {fmt: report(cells, about, fmt) for fmt in FORMATS}
 
 

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from omkl.reports.expected import Expected
+from omkl.reports.results_table import USUAL, TableOptions, check_options, run_table, sweep_table
+from omkl.reports.rows import ReportPlan
 from omkl.reports.summary import summary_of
 from omkl.store.fields import NAMES
 
@@ -107,20 +108,34 @@ def repetitions(which: Setting, mistakes: list[int], data: str = "wdbc", **more:
     return [cell(which, rep, count, data, **more) for rep, count in enumerate(mistakes)]
 
 
-def expected(settings: tuple, data: tuple = ("wdbc",), reps: int = 3, **more: Any) -> Expected:
+def expected(settings: tuple, data: tuple = ("wdbc",), reps: int = 3, **more: Any) -> ReportPlan:
     """What a run with the three yardsticks expects."""
     given = {"yardsticks": YARDSTICKS, "specs": SPECS, "command": "omkl run algo=x data=wdbc", **more}
-    return Expected(reps=reps, settings=settings, data=data, **given)
+    return ReportPlan(reps=reps, settings=settings, data=data, **given)
 
 
 def summarise(
     cells: pd.DataFrame, reps: int | None = None, yardsticks: tuple = (), **more: Any
 ) -> pd.DataFrame:
     """The summary of cells of which little is expected."""
-    return summary_of(cells, Expected(reps, yardsticks=yardsticks, **more))
+    return summary_of(cells, ReportPlan(reps, yardsticks=yardsticks, **more))
 
 
 # -------------------------------------------------------------------- text
+
+
+def report(cells: pd.DataFrame, about: ReportPlan, fmt: str = "table", options: TableOptions = USUAL) -> str:
+    """The table of a run, as `omkl run` prints it."""
+    check_options(cells, about, fmt, options, sweep=False)
+    return run_table(summary_of(cells, about), cells, about, options).render(fmt)
+
+
+def sweep_report(
+    cells: pd.DataFrame, about: ReportPlan, fmt: str = "table", options: TableOptions = USUAL
+) -> str:
+    """The tables of a sweep, as `omkl sweep` prints them."""
+    check_options(cells, about, fmt, options, sweep=True)
+    return sweep_table(summary_of(cells, about), cells, about, options).render(fmt)
 
 
 def line_of(text: str, label: str) -> str:

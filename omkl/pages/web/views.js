@@ -1,4 +1,4 @@
-// From a view (omkl/pages/page_figures.py) to the traces and the layout that Plotly draws.
+// From a view (omkl/pages/document.py) to the traces and the layout that Plotly draws.
 
 const DARK = {
   "#0072B2": "#56b4e9", "#D55E00": "#ff8a3d", "#009E73": "#35c79d", "#CC79A7": "#e39ac3", "#56B4E9": "#a6d8f7",

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from omkl.bounds.case import MEAN, ROWS, VECTORS, Batch, Bound, Case
 from omkl.errors import UserError
+from omkl.reports.table import Table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -120,27 +121,24 @@ def _row(
     }
 
 
-def render(rows: list[dict[str, Any]], fmt: str, command: str = "") -> str:
-    """Return the rows as text; fmt is one of plain_table.FORMATS, json and csv with plain numbers."""
-    from omkl.reports import plain_table
-
-    if fmt == "json":
-        return plain_table.render(rows, fmt)
-    if fmt == "csv":
-        return plain_table.render([row | {"notes": "; ".join(row["notes"])} for row in rows], fmt)
+def bounds_table(rows: list[dict[str, Any]], command: str = "") -> Table:
+    """Return the rows as a table; JSON and CSV hold plain numbers."""
     notes = list(dict.fromkeys(note for row in rows for note in row["notes"]))
     shown = [_shown(row, notes) for row in rows]
     empty = [name for name in ("pool", "settings", "printed") if not any(row[name] for row in shown)]
     shown = [{name: text for name, text in row.items() if name not in empty} for row in shown]
-    table = plain_table.render(shown, fmt, ("counts", "pool", "settings"))
-    if fmt == "markdown":
-        table = f"Mistake bounds and observed counts (mean ± std), made by `{command}`.\n\n{table}"
-    lines = [f"{number}. {note}\n" for number, note in enumerate(notes, 1)]
+    lines = [f"{number}. {note}" for number, note in enumerate(notes, 1)]
     gaps = [row["gap"] for row in rows if row["gap"] is not None]
-    certain = [f"Batch solutions: relative duality gap at most {max(gaps):.1g}.\n"] if gaps else []
-    comment = "% " if fmt == "latex" else ""
-    parts = [table, *("".join(comment + line for line in part) for part in (lines, certain))]
-    return "\n".join(part for part in parts if part)
+    certain = [f"Batch solutions: relative duality gap at most {max(gaps):.1g}."] if gaps else []
+    return Table.of(
+        rows,
+        shown,
+        shared="Mistake bounds and observed counts (mean ± std)",
+        below=[*(["\n".join(lines)] if lines else []), *certain],
+        command=command,
+        least=("counts", "pool", "settings"),
+        flat=lambda: [row | {"notes": "; ".join(row["notes"])} for row in rows],
+    )
 
 
 def _shown(row: dict[str, Any], notes: list[str]) -> dict[str, str]:

@@ -1,0 +1,426 @@
+"""The table of results: a run's or a sweep's summary as a table, with its terms and warnings."""
+
+import json
+import shlex
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from omkl.config import compose
+from omkl.config.settings_text import params_text, value_text
+from omkl.errors import UserError, suggest
+from omkl.paths import store_folder
+from omkl.reports.captions import n_cells, repetitions_of, some
+from omkl.reports.measures import BY_TASK, errors_of, least_of
+from omkl.reports.origin import made_with, origin_warnings
+from omkl.reports.rows import ReportPlan, rounds_text
+from omkl.reports.summary import (
+    LEAST_COMMON,
+    MOST_NAMED,
+    WORST,
+    at_boundaries,
+    axes_of,
+    errors_text,
+    summary_of,
+)
+from omkl.reports.table import Table
+from omkl.reports.table_cells import MISSING, Column, Rule, Spread, TableRow
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+AGAIN = "the same command"
+NO_TEST = "no test"  # a term
+BEST = "best setting per data set and learner (chosen on these permutations, hence optimistic)"
+WRAPPED = ("learner", "pool", "settings", "kernel", "verdict")  # columns whose text may take several lines
+LEAST = (  # columns that are left out where there is no room, the first of them first
+    *("n_sv_combined", "n_sv_union", "seconds_ratio", "seconds_published", "n_sv_sum_diff"),
+    *("mistake_pct_diff", "mse_e3_diff", "seconds", "n_sv_sum_published", "n_sv_sum"),
+)
+_WORDS = {"mistake_pct": "mistakes", "mse_e3": "mistakes"} | {
+    f"n_sv_{part}": word for part, word in (("sum", "sv"), ("union", "union"), ("combined", "combined"))
+}
+FURTHER = (  # what some learners report beside their task's error, of omkl.tasks.MEASURES
+    Column(
+        *("nlpd", "NLPD"),
+        meaning="negative log predictive density of the targets, mean over one pass",
+    ),
+)
+
+
+def full_table(summary: "pd.DataFrame", swept: Iterable[str] = ()) -> Table:
+    """Lay a summary out in all columns; hyperparameters named in ``swept`` get columns of their own.
+
+    Columns without content are not ``usual``: pools when there is but one, hyperparameters when all are the
+    defaults, the combined count where it is #SV everywhere; nor are those that few readers want. A further
+    measure that no learner reports has none.
+    """
+    rows = summary.to_dict("records")
+    names = [name for name in swept if any(name in row["params"] for row in rows)]
+    above = [None, *rows][: len(rows)]
+    parts: list[tuple[Column, Sequence[str | Spread]]] = []
+
+    def add(name: str, header: str, cells: Sequence[str | Spread], side: Any = "right", **more: Any) -> None:
+        wraps = name in WRAPPED
+        parts.append((Column(name, header, side, wraps=wraps, **more), cells))
+
+    add("data", "data", [row["data"] for row in rows], "left")
+    pools = [row["pool"] if isinstance(row["pool"], str) else MISSING for row in rows]
+    add("pool", "pool", pools, "left", usual=len(set(pools) - {MISSING}) > 1)
+    add("learner", "learner", [row["label"] for row in rows], "left")
+    add("algo", "algo", [row["algo"] for row in rows], "left", usual=False)
+    for name in names:
+        values = [value_text(row["params"][name]) if name in row["params"] else MISSING for row in rows]
+        add(f"algo.{name}", name, values)
+    settings = [_settings(row, names) for row in rows]
+    add("settings", "settings", settings, "left", usual=any(settings))
+    for task in dict.fromkeys(summary["task"]):
+        measure = BY_TASK[task]
+        own = summary[[f"{measure.name}_mean", f"{measure.name}_std"]].where(summary["task"] == task)
+        errors = _spreads(own, measure.name, 2)
+        add(measure.name, measure.header, errors, marks=True, meaning=measure.meaning)
+    for further in FURTHER:
+        if summary[f"{further.name}_mean"].notna().any():
+            parts.append((further, _spreads(summary, further.name, 3)))
+    # A learner without kernels, or that runs on random features, has no support vectors to count.
+    no_vectors = (summary["n_sv_sum_mean"] == 0) | (summary["m"] == 0)
+    counts = summary[[name for name in summary.columns if name.startswith("n_sv_")]].mask(no_vectors)
+    stored = bool(counts["n_sv_sum_mean"].notna().any() or (summary["task"] == "classification").all())
+    spreads = counts["n_sv_sum_std"].astype(float).max() > 0
+    places = 1 if spreads else _places(counts["n_sv_sum_mean"])
+    add("n_sv_sum", "#SV", _spreads(counts, "n_sv_sum", places), usual=stored)
+    add("n_sv_union", "union", _counts(counts["n_sv_union_mean"]), usual=stored)
+    differ = bool((counts["n_sv_combined_mean"] - counts["n_sv_sum_mean"]).abs().max() > 0)
+    add("n_sv_combined", "combined", _counts(counts["n_sv_combined_mean"]), usual=differ)
+    header = "largest weight" if "kernel" in names else "kernel"
+    add("kernel", header, [row["kernel"] for row in rows], "left", usual=False)
+    shares = [errors_text(row["classes"], row["class_errors"]) or MISSING for row in rows]
+    add("class_errors", "class errors %", shares, "left", usual=False)
+    add("seconds", "seconds", _seconds(summary["seconds_mean"].astype(float)))
+    memory = [number(value, 1) for value in summary["memory_mib_mean"].astype(float)]
+    add("memory", "MiB", memory, usual=False)
+    add("reps", "reps", [f"{'' if row['complete'] else '! '}{row['reps']}/{row['asked']}" for row in rows])
+    for name in ("T", "m"):
+        add(name, name, [MISSING if row[name] is None else str(row[name]) for row in rows], usual=False)
+    add("p", "p", [number(row["p_value"], 4) for row in rows], usual=False)
+    columns, contents = zip(*parts, strict=True)
+    lines = [
+        TableRow(cells, row["data"], _rule(up, row), row["marked"], row["complete"], row["is_yardstick"])
+        for up, row, *cells in zip(above, rows, *contents, strict=True)
+    ]
+    return Table(columns, lines, least=LEAST, records={})
+
+
+def _rule(above: dict | None, row: dict) -> Rule | None:
+    if above is not None and above["data"] != row["data"]:
+        return "data"
+    return "yardsticks" if above is not None and row["is_yardstick"] > above["is_yardstick"] else None
+
+
+def _settings(row: dict[str, Any], swept: Sequence[str]) -> str:
+    """Return the text of the hyperparameters that have no column of their own."""
+    rest = {name: row["params"][name] for name in row["shown"] if name not in swept}
+    return params_text(rest) if swept else row["settings"]
+
+
+def _spreads(table: "pd.DataFrame", name: str, places: int) -> list[Spread]:
+    pairs = table[[f"{name}_mean", f"{name}_std"]].astype(float).itertuples(index=False, name=None)
+    return [Spread(number(mean, places), number(std, places)) for mean, std in pairs]
+
+
+def _places(values: "pd.Series") -> int:
+    """Return the decimals of a column of counts: none where all are whole numbers."""
+    known = values.astype(float).dropna()
+    return 0 if (known == known.round()).all() else 1
+
+
+def _counts(values: "pd.Series") -> list[str]:
+    return [number(value, _places(values)) for value in values.astype(float)]
+
+
+def _seconds(values: "pd.Series") -> list[str]:
+    """Return seconds with the decimals that the column's largest needs; 0.000 becomes ``<0.001``."""
+    largest = values.max()
+    places = 3 if not largest >= 10 else 2 if largest < 1000 else 1
+    least = 10.0**-places
+    return [f"<{least:.{places}f}" if 0 <= v < least / 2 else number(v, places) for v in values]
+
+
+def number(value: float, places: int) -> str:
+    """Return a number with fixed decimals, a dash for NaN."""
+    return MISSING if np.isnan(value) else f"{value:.{places}f}"
+
+
+# -------------------------------------------------------------------- what a reader wants
+
+
+@dataclass(frozen=True)
+class TableOptions:
+    """The reader's wishes.
+
+    sort: mistakes, seconds or sv, None for the plan's order    columns: names, or +NAME and -NAME to change
+    the usual ones
+    """
+
+    sort: str | None = None
+    columns: tuple[str, ...] = ()
+
+    def sorted(self, summary: "pd.DataFrame") -> "pd.DataFrame":
+        """Return a summary with the rows of each data set in this order, the yardsticks still below.
+
+        ``mistakes`` is the error of the data's task; rows without a value come last.
+        """
+        if self.sort is None or summary.empty:
+            return summary
+        seconds, sizes = summary["seconds_mean"], summary["n_sv_sum_mean"]
+        keys = {"mistakes": errors_of(summary), "seconds": seconds, "sv": sizes}
+        places = {name: place for place, name in enumerate(dict.fromkeys(summary["data"]))}
+        order = summary.assign(place=summary["data"].map(places), by=keys[self.sort])
+        order = order.sort_values(["place", "is_yardstick", "by"], kind="stable", na_position="last")
+        return summary.loc[order.index].reset_index(drop=True)
+
+    def check(self, names: Sequence[str]) -> None:
+        """Raise UserError for a wanted column that is not among these names."""
+        for word in self.columns:
+            if (name := word.lstrip("+-")) not in names:
+                known = ", ".join(dict.fromkeys(names))
+                raise UserError(f"--columns {word}: no such column{suggest(name, names)}; there are {known}")
+
+    def chosen(self, table: Table) -> Table:
+        """Return a table with the columns that are wanted. Raises UserError for a name that it lacks."""
+        names = [word_of(column.name) for column in table.columns]
+        self.check(names)
+        wanted = [word for word in self.columns if word[0] not in "+-"]
+        wanted = wanted or [name for name, own in zip(names, table.columns, strict=True) if own.usual]
+        wanted += [word[1:] for word in self.columns if word[0] == "+" and word[1:] not in wanted]
+        wanted = [name for name in wanted if f"-{name}" not in self.columns]
+        named = {word.lstrip("+") for word in self.columns}
+        kept = [
+            at
+            for name in dict.fromkeys(wanted)
+            for at, own in enumerate(names)
+            if own == name and (table.columns[at].usual or name in named)  # two columns may be "kernel"
+        ]
+        if not self.columns:
+            kept = sorted(kept)
+        chosen = tuple(table.columns[at].name for at in kept if names[at] in named)
+        return replace(table.only(kept), chosen=chosen)
+
+
+USUAL = TableOptions()
+
+
+def word_of(column: str) -> str:
+    """Return what a reader calls a column: ``sv`` for n_sv_sum, ``beta`` for algo.beta."""
+    return _WORDS.get(column, column.removeprefix("algo."))
+
+
+# -------------------------------------------------------------------- tables of a run and of a sweep
+
+
+def run_table(
+    summary: "pd.DataFrame",
+    cells: "pd.DataFrame",
+    expected: ReportPlan,
+    options: TableOptions = USUAL,
+    swept: Sequence[str] = (),
+) -> Table:
+    """Return the table of a summary, with its terms and the warnings about its rows.
+
+    swept: hyperparameters that get columns of their own
+    """
+    summary = options.sorted(summary)
+    table = options.chosen(full_table(summary, swept))
+    return replace(
+        table,
+        shared=heading(summary, cells),
+        terms=legend(table, summary, cells),
+        warnings=notes(summary, cells, expected),
+        command=expected.command,
+        records={"summary": summary, "cells": cells},
+        flat=partial(csv_table, summary, swept),
+    )
+
+
+def sweep_table(
+    summary: "pd.DataFrame", cells: "pd.DataFrame", expected: ReportPlan, options: TableOptions = USUAL
+) -> Table:
+    """Return the long table of a sweep: a row per setting, a column per swept hyperparameter.
+
+    The best settings are a table below it, where several have finished; in JSON they are under "best".
+    """
+    swept, best = swept_names(summary, expected), best_settings(summary)
+    table = run_table(summary, cells, expected, options, swept)
+    several = len(best) < (summary["reps"] > 0).sum()
+    chosen = options.sorted(best)
+    also = [replace(options.chosen(full_table(chosen, swept)), title=BEST)] if several else []
+    warnings = [*table.warnings, *at_boundaries(summary, best, expected)]
+    records = {"summary": options.sorted(summary), "best": chosen, "cells": cells}
+    return replace(table, also=also, warnings=warnings, records=records)
+
+
+def check_options(
+    cells: "pd.DataFrame", expected: ReportPlan, fmt: str, options: TableOptions, sweep: bool
+) -> None:
+    """Raise UserError for columns that the table of a run or of a sweep cannot have, before any cell runs.
+
+    cells: none, with the columns of a store
+    """
+    if not options.columns:
+        return
+    if fmt in ("json", "csv"):
+        raise UserError(f"--columns has no effect with --format {fmt}, which has all columns")
+    summary = summary_of(cells, expected)
+    table = full_table(summary, swept_names(summary, expected) if sweep else ())
+    # what is measured is known only when cells have run
+    names = [column.name for column in table.columns]
+    names += [measure.name for measure in BY_TASK.values()] + [measure.name for measure in FURTHER]
+    options.check([*dict.fromkeys(map(word_of, names))])
+
+
+def swept_names(summary: "pd.DataFrame", expected: ReportPlan) -> list[str]:
+    """Return the swept hyperparameters, which get columns of their own: none where one setting was run."""
+    swept = [key.split(".")[1] for key in expected.swept if key.startswith("algo.")]
+    swept = swept or [name.split(".")[0] for name in axes_of(summary)]
+    return [name for name in dict.fromkeys(swept) if any(name in params for params in summary["params"])]
+
+
+def csv_table(summary: "pd.DataFrame", swept: Sequence[str] = ()) -> "pd.DataFrame":
+    """Return a summary as its CSV holds it; swept: hyperparameters that get columns of their own."""
+    table = summary.drop(columns="shown")
+    for name in swept:
+        values = [params.get(name) for params in table["params"]]
+        table.insert(table.columns.get_loc("settings"), f"algo.{name}", values)
+    table["params"] = [json.dumps(params, sort_keys=True) for params in table["params"]]
+    return table
+
+
+def best_settings(summary: "pd.DataFrame") -> "pd.DataFrame":
+    """Return of each data set and learner the row with the lowest mean error of its task, and the yardsticks.
+
+    Over all hyperparameters and pools; ties go to fewer support vectors, then to the earlier row. Marks are
+    those of the whole grid. Learners of which nothing has finished are left out.
+    """
+    done = summary[summary["reps"] > 0]
+    order = done.assign(error=errors_of(done)).sort_values(["error", "n_sv_sum_mean"], kind="stable")
+    chosen = order.drop_duplicates(["data", "algo", "label", "is_yardstick"]).index
+    return summary.loc[sorted(chosen)].reset_index(drop=True)
+
+
+# -------------------------------------------------------------------- terms and warnings
+
+
+def legend(table: Table, summary: "pd.DataFrame", cells: "pd.DataFrame") -> list[tuple[str, str]]:
+    """Return (term, meaning) of the columns that the table has, and what made the cells.
+
+    summary: of the table's rows
+    """
+    errors = [number for number, column in enumerate(table.columns) if column.meaning]
+    spreads = [line.cells[number] for line in table.rows for number in errors]
+    single = not any(isinstance(cell, Spread) and cell.varies for cell in spreads)
+    each = repetitions_of(set(cells["order"]) if len(cells) else ())
+    spread = "" if single else f", mean ± sample standard deviation over the {each}"
+    terms = [(table.columns[n].header, f"{table.columns[n].meaning}{spread}") for n in errors]
+    if summary["marked"].any() and errors:
+        test = f"all rows not significantly worse (paired t-test over the same {each}, two-sided, 5 %)"
+        terms.append(("*", f"{least_of(summary)} on the data set, and {test}; yardsticks compete too"))
+    if _lacks_test(summary) and errors:
+        few = f"rows that share fewer than {LEAST_COMMON} {each} with the best row of the data set"
+        terms.append((NO_TEST, f"{few}; they have no mark"))
+    won = "" if single else f"; 15/20: in 15 of 20 {each}, otherwise in all"
+    few = f"; of more than {MOST_NAMED} classes the {WORST} largest"
+    meanings = {
+        "n_sv_sum": "support vectors, summed over the kernels (the papers' count)",
+        "n_sv_union": "distinct examples stored",
+        "n_sv_combined": "support vectors of the classifiers that the last prediction combined",
+        "kernel": f"the kernel with the largest weight when the pass ends{won}",
+        "class_errors": f"share of each class's examples taken for another class{few}",
+        "seconds": f"learner time of one pass{'' if single else ', mean'}",
+        "memory": "memory of one pass: the arrays of state, stream and trace, as reserved",
+        "p": "of the paired t-test against the best row of the data set",
+    }
+    headers = {column.name: column.header for column in table.columns}
+    terms += [(headers[name], meaning) for name, meaning in meanings.items() if name in headers]
+    if any(line.rule == "yardsticks" for line in table.rows):
+        terms.append(("yardsticks", f"are listed below the short rule, on the same {each}"))
+    made = made_with(cells)
+    return [*terms, ("made with", made)] if made else terms
+
+
+def _lacks_test(summary: "pd.DataFrame") -> bool:
+    """Return whether a row that has a rival on its data set shares too few permutations with the best."""
+    done = summary[summary["reps"] > 0]
+    compared = done.duplicated("data", keep=False) & (done["common"] < LEAST_COMMON)
+    return any(BY_TASK[task].least for task in done.loc[compared, "task"])
+
+
+def notes(
+    summary: "pd.DataFrame", cells: "pd.DataFrame", expected: ReportPlan, again: str = AGAIN
+) -> list[str]:
+    """Return notes on the data; warnings: repetitions missing, cells failed, older revisions, times mixed.
+
+    again: which command runs what is missing
+    """
+    return [
+        *expected.about_data,
+        *incomplete(summary, again),
+        *failed(expected),
+        *_stale(expected),
+        *origin_warnings(cells),
+    ]
+
+
+def incomplete(summary: "pd.DataFrame", again: str = AGAIN) -> list[str]:
+    """Return a warning about the rows that lack repetitions, none where all are there."""
+    names = [
+        f"{row.label}{f' ({row.settings})' if row.settings else ''} on {row.data} {row.reps} of {row.asked}"
+        for row in summary[~summary["complete"]].itertuples()
+    ]
+    basis = f"Means and marks are of the finished repetitions; {again} runs the missing ones"
+    return [f"INCOMPLETE: {some(names)}. {basis}"] if names else []
+
+
+def failed(expected: ReportPlan) -> list[str]:
+    """Return a warning about the cells that failed, none where all went well."""
+    names = []
+    for cell in expected.failed:
+        spec = expected.specs.get(cell["algo"])
+        params = spec.unusual(cell["params"], cell.get("task", "classification")) if spec else cell["params"]
+        which = f"{expected.label(cell['algo'])}{f' ({params_text(params)})' if params else ''}"
+        error = str(cell.get("error") or "no reason recorded").strip().splitlines()[-1]
+        names.append(f"{which} on {cell['data']}, repetition {cell['rep']}: {error}")
+    return [f"FAILED: {n_cells(len(names))}, not in the means: {some(names, '; ')}"] if names else []
+
+
+def _stale(expected: ReportPlan) -> list[str]:
+    usual = expected.store in (None, store_folder(None))
+    where = "" if usual else f" store={shlex.quote(str(expected.store))}"
+    return [
+        f"{n_cells(count)} of revision {revision} of {learner} in the store {'are' if count > 1 else 'is'} "
+        f"not used: its {'results have' if isinstance(revision, int) else 'source has'} changed since; "
+        f"`omkl results prune --old{where}{_folder(learner)} --yes` removes such cells"
+        for (learner, revision), count in sorted(expected.stale.items(), key=str)
+    ]
+
+
+def _folder(learner: str) -> str:
+    """Return the option that names the folder of a learner of the user's, "" for one of ours."""
+    if compose.of_omkl("algo", learner):
+        return ""
+    folder = compose.file("algo", learner).parents[2]
+    return f" --with {shlex.quote(str(folder))}"
+
+
+def heading(summary: "pd.DataFrame", cells: "pd.DataFrame") -> str:
+    """Return one line about what all rows share: pool, order, seed; and the sizes of a few data sets."""
+    pools = {f"pool {pool}" for pool in summary["pool"] if isinstance(pool, str)}
+    orders = {f"order {order}" for order in summary["order"] if order}
+    seeds = {f"seed {seed}" for seed in cells.get("seed", ()) if orders != {"order file"}}
+    parts = {f"rounds {part}" if part else "" for part in map(rounds_text, cells["rounds"])}
+    shared = [text for texts in (pools, orders, parts, seeds) if len(texts) == 1 for text in texts]
+    sizes = {row.data: row.T for row in summary.itertuples() if row.T == row.T and row.T is not None}
+    few = ", ".join(f"{name}: {int(T)} examples" for name, T in sizes.items()) if len(sizes) <= 4 else ""
+    return " · ".join(filter(None, [*shared, few]))

@@ -1,0 +1,476 @@
+"""A table: its columns and rows, and its text for the terminal, in Markdown, LaTeX, JSON, CSV and HTML."""
+
+import csv
+import io
+import json
+import re
+import textwrap
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+from warnings import warn
+
+from omkl.errors import UserError, suggest
+from omkl.reports.table_cells import (
+    GAP,
+    MISSING,
+    WIDTH,
+    Column,
+    Spread,
+    TableRow,
+    filled,
+    least_width,
+    line_of,
+    padded,
+    width_of,
+    widths_of,
+)
+from omkl.reports.table_html import STYLE, Element, below, element, grid, written
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+FORMATS = ("table", "json", "csv", "markdown", "latex")
+Records = Sequence[Mapping[str, Any]]
+COMMAND = "command"  # the name of what opens below a row, where it is a command
+LONG = 40  # lines that fit on a page
+TOGETHER = 20  # lines up to which a data set stays on one page
+_TERMS = 100  # characters of a line of the terms
+_ESCAPES = {
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "±": r"$\pm$",
+    MISSING: "--",
+    "·": r"$\cdot$",
+    "*": r"$\ast$",
+    **{sign: "\\" + sign for sign in "&%$#_{}"},
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """A table, with all that is printed around it.
+
+    title, shared: above it; ``shared`` is a line about all rows    terms: (term, meaning) of its columns
+    warnings: sentences below it    findings: paragraphs below these, then its notes, numbered from 1, and
+    further paragraphs (``below``)    command: that makes it    name: of its file on a page
+    chosen: names of the columns that the reader wants    left_out: those for which there is no room, with
+    their first cells    least: the columns that a narrow terminal leaves out, the first of them first
+    also: tables below it, of the same terms
+    records: what JSON holds, a list, or DataFrames by name    flat: returns what CSV holds, else the records
+    """
+
+    columns: Sequence[Column]
+    rows: Sequence[TableRow]
+    title: str = ""
+    name: str = ""
+    shared: str = ""
+    terms: Sequence[tuple[str, str]] = ()
+    warnings: Sequence[str] = ()
+    findings: Sequence[str] = ()
+    notes: Sequence[str] = ()
+    below: Sequence[str] = ()
+    command: str = ""
+    chosen: Sequence[str] = ()
+    left_out: Sequence[tuple[Column, str | Spread]] = ()
+    least: Sequence[str] = ()
+    also: "Sequence[Table]" = ()
+    records: "Records | Mapping[str, pd.DataFrame]" = field(default=(), repr=False)
+    flat: "Callable[[], Records | pd.DataFrame] | None" = field(default=None, repr=False)
+
+    @classmethod
+    def of(cls, records: Records, shown: Records | None = None, **more: Any) -> "Table":
+        """Return rows of plain values as a table; whole numbers are at the right, text wraps.
+
+        shown: what is shown of the records    more: of Table
+        """
+        rows = records if shown is None else shown
+        first = rows[0] if rows else {}
+        sides = {name: "right" if isinstance(value, int) else "left" for name, value in first.items()}
+        columns = [Column(name, name, side, wraps=side == "left") for name, side in sides.items()]  # type: ignore[arg-type]
+        texts = [["" if row[name] is None else str(row[name]) for name in first] for row in rows]
+        return cls(columns, [TableRow(row) for row in texts], records=records, **more)
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether it is a list of plain values, not of results."""
+        return not isinstance(self.records, Mapping)
+
+    def only(self, places: Sequence[int]) -> "Table":
+        """Return the table with the columns at these places."""
+        rows = [replace(row, cells=[row.cells[at] for at in places]) for row in self.rows]
+        return replace(self, columns=[self.columns[at] for at in places], rows=rows)
+
+    def cell_texts(self) -> list[list[str | Spread]]:
+        """Return the cells as text shows them: a data set named once, the numbers of notes at the verdict."""
+        shown, group = [], ""
+        for row in self.rows:
+            cells = list(row.cells)
+            for at, column in enumerate(self.columns):
+                if column.name == "data" and group and row.group == group:
+                    cells[at] = ""
+                if column.name == "verdict":
+                    cells[at] = "".join([str(cells[at]), *(f" [{number}]" for number in row.refs)])
+            shown.append(cells)
+            group = row.group
+        return shown
+
+    def render(self, fmt: str = "table") -> str:
+        """Return the table as text that ends with a newline.
+
+        fmt: "table" for the terminal, "json" (strict: no NaN), "csv" (full precision), "markdown", "latex"
+        (booktabs). Raises UserError for an unknown format.
+        """
+        check_format(fmt)
+        return _WRITERS[fmt](self)
+
+    def text(self) -> str:
+        """Return the text for the terminal, fitted to its width."""
+        return _terminal(self)
+
+    def html(self) -> str:
+        """Return HTML without scripts, readable on a dark and on a light page."""
+        parts: list[Element | str] = [element("style", {}, STYLE)]
+        parts += [element("p", {}, self.shared)] if self.shared else []
+        for one in (self, *self.also):
+            parts += [element("p", {}, element("b", {}, one.title))] if one.title else []
+            parts.append(grid(one.columns, one.rows, one.terms, one.notes))
+        parts += [element("p", {}, f"! {warning}") for warning in self.warnings]
+        more = below([*self.findings, *self.below], self.notes, self.terms)
+        return written(element("div", {"class": "omkl-table"}, *parts, *more))
+
+    _repr_html_ = html
+
+    def __str__(self) -> str:
+        return self.text()
+
+
+def check_format(fmt: str) -> None:
+    """Raise UserError for an unknown format."""
+    if fmt not in FORMATS:
+        raise UserError(f"unknown format '{fmt}'{suggest(fmt, FORMATS)}: choose one of {', '.join(FORMATS)}")
+
+
+# -------------------------------------------------------------------- terminal
+
+
+def _terminal(table: Table) -> str:
+    width = WIDTH.get()
+    tables = [_fitted(one, width) for one in (table, *table.also)]
+    terms, shared = _explained(tables) if width is not None else (table.terms, table.shared)
+    blocks = [filled(shared)] if shared else []
+    blocks += ["\n".join(filter(None, (filled(one.title), _body(one, width)))) for one in tables]
+    wide = max((len(term) for term, _ in terms), default=0)
+    lines = []
+    for start, text in [
+        *((f"{term:<{wide}}  ", text) for term, text in terms),
+        *(("! ", warning) for warning in table.warnings),
+    ]:
+        wrap = textwrap.TextWrapper(min(width or _TERMS, _TERMS), start, " " * len(start))
+        wrap.break_long_words = wrap.break_on_hyphens = False  # a command in it can be copied
+        lines.append(wrap.fill(text))
+    text = "\n\n".join(filter(None, [*blocks, "\n".join(lines)])) + "\n"
+    below = _paragraphs(table)
+    return text + ("\n" + "\n".join(map(filled, below)) + "\n" if below else "")
+
+
+def _paragraphs(table: Table) -> list[str]:
+    notes = [f"[{number}] {note}" for number, note in enumerate(table.notes, 1)]
+    return [*table.findings, *notes, *table.below]
+
+
+def _body(table: Table, width: int | None) -> str:
+    """Return header, rules and rows."""
+    if not table.columns:
+        return ""
+    texts = _aligned(table)
+    widths = [
+        max(len(column.header) + 2, *map(width_of, own), 0)
+        for column, own in zip(table.columns, texts, strict=True)
+    ]
+    if width is not None and sum(widths) + GAP * (len(widths) - 1) > width:
+        widths = widths_of(table.columns, texts, width)
+    rule = (" " * GAP).join("-" * width for width in widths)
+    first = len(rule.split(" ")[0])
+    above = {"data": [rule], "yardsticks": [" " * first + rule[first:]], None: []}
+    lines = [line_of([column.header for column in table.columns], table.columns, widths), rule]
+    for cells, row in zip(zip(*texts, strict=True), table.rows, strict=True):
+        lines += [*above[row.rule], line_of(cells, table.columns, widths)]
+    return "\n".join(lines).replace("\u00a0", " ")
+
+
+def _aligned(table: Table) -> list[list[str]]:
+    """Return the texts of each column, with the ± aligned and the mark at the left."""
+    shown, columns, marked = table.cell_texts(), [], any(row.marked for row in table.rows)
+    for at, column in enumerate(table.columns):
+        cells = [row[at] for row in shown]
+        spreads = [cell for cell in cells if isinstance(cell, Spread)]
+        left, right = (max((len(getattr(s, part)) for s in spreads), default=0) for part in ("mean", "std"))
+        texts = []
+        for cell, row in zip(cells, table.rows, strict=True):
+            if isinstance(cell, Spread) and cell.mean != MISSING:
+                mark = ("* " if row.marked else "  ") if column.marks and marked else ""
+                cell = f"{mark}{cell.mean:>{left}} ± {cell.std:>{right}}" if cell.varies else f"{mark}{cell}"
+            texts.append(str(cell) if not column.wraps else str(cell).replace(" ± ", "\u00a0±\u00a0"))
+        columns.append(texts)
+    return columns
+
+
+def _fitted(table: Table, width: int | None) -> Table:
+    """Return a table without the columns for which there is no room; those that the reader chose stay."""
+    texts = _aligned(table)
+    if width is None or not table.rows:
+        return table
+    natural = (
+        max(len(c.header) + 2, *map(width_of, own)) for c, own in zip(table.columns, texts, strict=True)
+    )
+    if sum(natural) + GAP * (len(table.columns) - 1) <= width:
+        return table
+    if table.is_plain:
+        table = table.only([at for at, own in enumerate(texts) if any(own)])
+    least = list(table.least)
+    at = [number for number, column in enumerate(table.columns) if column.name == "reps"]
+    same = {row.cells[n] for row in table.rows for n in at}
+    if len(same) == 1 and all(row.complete for row in table.rows) and not table.is_plain:
+        least = ["reps", *least]  # it says nothing that one number does not
+    for name in [name for name in least if name not in table.chosen]:
+        own = zip(table.columns, _aligned(table), strict=True)
+        if sum(least_width(column, texts) + GAP for column, texts in own) - GAP <= width:
+            break
+        table = _without(table, name)
+    return table
+
+
+def _without(table: Table, name: str) -> Table:
+    """Return a table without a column, which is in ``left_out``."""
+    gone = next((number for number, column in enumerate(table.columns) if column.name == name), None)
+    if gone is None:
+        return table
+    left_out = [*table.left_out, (table.columns[gone], table.rows[0].cells[gone])]
+    return replace(table.only([n for n in range(len(table.columns)) if n != gone]), left_out=left_out)
+
+
+def _explained(tables: Sequence[Table]) -> tuple[list[tuple[str, str]], str]:
+    """Return the terms of the columns that are shown, and the line about all rows with their repetitions."""
+    first = tables[0]
+    shown = {column.name: column.header for table in tables for column in table.columns}
+    left_out = {column.name: (column.header, cell) for table in tables for column, cell in table.left_out}
+    headers = shown | {name: header for name, (header, _) in left_out.items()}
+    gone = set(headers.values()) - set(shown.values())
+    terms, shared = [term for term in first.terms if term[0] not in gone], first.shared
+    if (reps := left_out.pop("reps", None)) and "reps" not in shown:
+        shared = " · ".join(filter(None, (shared, f"{str(reps[1]).partition('/')[0]} repetitions")))
+    # of a paper's columns: "#SV published"
+    names = [
+        " ".join(filter(None, (headers.get(name.rpartition("_")[0]), header)))
+        for name, (header, _) in left_out.items()
+    ]
+    if names:
+        terms.append(("not shown", f"{', '.join(names)}: no room; --wide shows all columns"))
+    return terms, shared
+
+
+# -------------------------------------------------------------------- Markdown
+
+
+def _markdown(table: Table) -> str:
+    blocks = [f"`{table.command}`" if table.command else "", table.shared]
+    for one in (table, *table.also):
+        blocks += [f"**{one.title}**" if one.title else "", _pipes(one)]
+    terms = [
+        ("**bold**" if term == "*" else term, text) for term, text in table.terms if term != "yardsticks"
+    ]
+    blocks.append("\n".join(f"* {term}: {_safe(meaning)}" for term, meaning in terms))
+    blocks.append("\n".join(f"* **{_safe(warning)}**" for warning in table.warnings))
+    text = "\n\n".join(block for block in blocks if block) + "\n"
+    below = _paragraphs(table)
+    return text + ("\n" + "\n\n".join(below) + "\n" if below else "")
+
+
+def _pipes(table: Table) -> str:
+    columns = table.columns
+    body = [
+        [_markdown_cell(*own, row, table.is_plain) for own in zip(cells, columns, strict=True)]
+        for cells, row in zip(table.cell_texts(), table.rows, strict=True)
+    ]
+    widths = [max(len(c.header) + 2, *(len(row[at]) for row in body), 0) for at, c in enumerate(columns)]
+    rules = [
+        f":{'-' * (width + 1)}" if column.align == "left" else f"{'-' * (width + 1)}:"
+        for column, width in zip(columns, widths, strict=True)
+    ]
+    lines = [f"|{'|'.join(rules)}|"]
+    for texts in ([column.header for column in columns], *body):
+        cells = (f" {padded(*own)} " for own in zip(texts, columns, widths, strict=True))
+        lines.append(f"|{'|'.join(cells)}|")
+    return "\n".join([lines[1], lines[0], *lines[2:]])
+
+
+def _markdown_cell(cell: str | Spread, column: Column, row: TableRow, is_plain: bool) -> str:
+    if is_plain:
+        return str(cell).replace("\n", " ")
+    if isinstance(cell, Spread):
+        return f"**{cell}**" if column.marks and row.marked else str(cell)
+    if column.name == "reps" and not row.complete:
+        return f"**{cell}**"
+    return _safe(cell) + (" (yardstick)" if column.name == "learner" and row.is_yardstick else "")
+
+
+def _safe(text: str) -> str:
+    """Escape what Markdown would take for markup in names and messages."""
+    return re.sub(r"([\\|*_`<\[])", r"\\\1", text)
+
+
+# -------------------------------------------------------------------- LaTeX
+
+
+def escape(text: str) -> str:
+    """Return text as LaTeX prints it literally."""
+    return "".join(_ESCAPES.get(sign, sign) for sign in text)
+
+
+def _latex(table: Table) -> str:
+    """Return table environments, a longtable for more than LONG lines; needs UTF-8 input for accents.
+
+    A list is a bare tabular, with what is known of it in comments.
+    """
+    below = "".join(f"% {line}\n" for part in _paragraphs(table) for line in part.splitlines())
+    if table.is_plain:
+        about = (table.command, table.shared, *table.warnings)
+        return "".join(f"% {line}\n" for line in about if line) + "\n".join(_tabular(table)) + "\n" + below
+    named = {"*": r"\textbf{bold}"}
+    parts = [f"{named.get(term, escape(term))}: {escape(meaning)}." for term, meaning in table.terms]
+    parts += [escape(warning) + "." for warning in table.warnings]
+    parts += [rf"Made by \texttt{{{escape(table.command)}}}."] if table.command else []
+    tables = (table, *table.also)
+    long = any(len(one.rows) > LONG for one in tables)
+    texts = [rf"% needs \usepackage{{booktabs{',longtable' if long else ''}}}"]
+    for one in tables:
+        first = [escape(part[0].upper() + part[1:]) + "." for part in (one.title, table.shared) if part]
+        texts.append("\n".join(_environment(one, " ".join([*first, *parts]))))
+    return "\n\n".join(texts) + "\n" + below
+
+
+def _environment(table: Table, caption: str) -> list[str]:
+    """Return the lines of a table; of a longtable, which has its header on each page, with page breaks."""
+    if len(table.rows) <= LONG:
+        start = [r"\begin{table}", r"\centering", r"\small", rf"\caption{{{caption}}}"]
+        return [*start, *_tabular(table), r"\end{table}"]
+    pairs = _pairs(table)
+    form, head = _head(table, pairs)
+    starts = [number for number, row in enumerate(table.rows) if number == 0 or row.rule == "data"]
+    ends: list[str] = []  # with a star where no page may end: inside a short data set
+    for first, stop in pairwise([*starts, len(table.rows)]):
+        ends += [r" \\*" if stop - first <= TOGETHER else r" \\"] * (stop - first - 1) + [r" \\"]
+    return [
+        *(r"\begingroup", r"\small", r"\setlength{\LTcapwidth}{\linewidth}"),
+        rf"\begin{{longtable}}{{{form}}}",
+        rf"\caption{{{caption}}} \\",
+        *(*head, r"\endfirsthead", *head, r"\endhead"),
+        rf"\midrule \multicolumn{{{len(pairs) + sum(pairs)}}}{{r}}{{continued on the next page}} \\",
+        *(r"\endfoot", r"\bottomrule", r"\endlastfoot"),
+        *_latex_rows(table, pairs, ends),
+        *(r"\end{longtable}", r"\endgroup"),
+    ]
+
+
+def _tabular(table: Table) -> list[str]:
+    pairs = _pairs(table)
+    form, head = _head(table, pairs)
+    rows = _latex_rows(table, pairs, [r" \\"] * len(table.rows))
+    return [rf"\begin{{tabular}}{{{form}}}", *head, *rows, r"\bottomrule", r"\end{tabular}"]
+
+
+def _pairs(table: Table) -> list[bool]:
+    """Return which columns take two of LaTeX's, for means and standard deviations."""
+    columns = [[row.cells[at] for row in table.rows] for at in range(len(table.columns))]
+    return [any(isinstance(cell, Spread) and cell.varies for cell in cells) for cells in columns]
+
+
+def _head(table: Table, pairs: Sequence[bool]) -> tuple[str, list[str]]:
+    """Return the form of the columns, and the lines above the rows."""
+    columns = list(zip(table.columns, pairs, strict=True))
+    form = "".join(r"r@{\,$\pm$\,}l" if pair else c.align[0] for c, pair in columns)
+    headers = [
+        rf"\multicolumn{{2}}{{c}}{{{escape(c.header)}}}" if pair else escape(c.header) for c, pair in columns
+    ]
+    return form, [r"\toprule", " & ".join(headers) + r" \\", r"\midrule"]
+
+
+def _latex_rows(table: Table, pairs: Sequence[bool], ends: Sequence[str]) -> list[str]:
+    wide = len(pairs) + sum(pairs)
+    rules = {"data": [r"\midrule"], "yardsticks": [rf"\cmidrule(l){{2-{wide}}}"], None: []}
+    lines = []
+    for cells, row, end in zip(table.cell_texts(), table.rows, ends, strict=True):
+        own = zip(cells, table.columns, pairs, strict=True)
+        lines += [*rules[row.rule], " & ".join(_latex_cell(*cell, row) for cell in own) + end]
+    return lines
+
+
+def _latex_cell(cell: str | Spread, column: Column, pair: bool, row: TableRow) -> str:
+    if pair and isinstance(cell, Spread) and cell.mean == MISSING:
+        return r"\multicolumn{2}{c}{--}"
+    texts = [cell.mean] + [cell.std] * cell.varies if isinstance(cell, Spread) else [cell]
+    bold = row.marked if column.marks else column.name == "reps" and not row.complete
+    texts = [rf"\textbf{{{escape(text)}}}" if bold else escape(text) for text in texts]
+    return rf"\multicolumn{{2}}{{r}}{{{texts[0]}}}" if pair and len(texts) == 1 else " & ".join(texts)
+
+
+# -------------------------------------------------------------------- JSON, CSV
+
+
+def _json(table: Table) -> str:
+    """Return strict JSON: a list, or lists by name and the warnings in "notes"; NaN becomes null."""
+    if not isinstance(table.records, Mapping):
+        return json.dumps(list(table.records), ensure_ascii=False, indent=1) + "\n"
+    parts = []
+    for name, frame in table.records.items():
+        records = [_strict(record) for record in frame.to_dict("records")]
+        lines = [json.dumps(record, allow_nan=False, ensure_ascii=False) for record in records]
+        parts.append(f"{json.dumps(name)}: [" + "".join(f"\n  {line}," for line in lines)[:-1] + "\n]")
+    parts.append(f'"notes": {json.dumps(list(table.warnings), ensure_ascii=False)}')
+    return "{" + ",\n".join(parts) + "}\n"
+
+
+def _strict(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {str(key): _strict(part) for key, part in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_strict(part) for part in value]
+    if hasattr(value, "tolist"):  # numpy arrays and scalars
+        return _strict(value.tolist())
+    if isinstance(value, float) and (value != value or value in (float("inf"), float("-inf"))):
+        return None
+    return value if isinstance(value, (str, bool, int, float)) or value is None else str(value)
+
+
+def _csv(table: Table) -> str:
+    """Return CSV, which has no place for the warnings of results: they are given to Python's."""
+    flat: Any = table.flat() if table.flat else table.records
+    if not table.is_plain:
+        for warning in table.warnings:
+            warn(warning, stacklevel=2)
+    return csv_of(flat)
+
+
+def csv_of(flat: "Records | pd.DataFrame") -> str:
+    """Return records or a DataFrame as CSV."""
+    if hasattr(flat, "to_csv"):
+        return flat.to_csv(index=False, lineterminator="\n")
+    text = io.StringIO()
+    writer = csv.DictWriter(text, flat[0].keys() if flat else [], lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(flat)
+    return text.getvalue()
+
+
+_WRITERS: dict[str, Callable[[Table], str]] = {
+    "table": _terminal,
+    "json": _json,
+    "csv": _csv,
+    "markdown": _markdown,
+    "latex": _latex,
+}
