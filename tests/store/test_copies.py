@@ -11,7 +11,7 @@ import pytest
 from support.results_lines import cell_files, line
 from support.stored_views import DAYS, MANY, SOME, assert_same, fill, quietly, raw, view
 
-from omkl.reports.expected import Expected
+from omkl.reports.rows import ReportPlan
 from omkl.reports.summary import READ, summary_of
 from omkl.store import query, rewrite
 from omkl.store.store import Store, StoreWarning
@@ -72,14 +72,14 @@ def test_tables_and_questions_parse_no_line_that_is_copied(tmp_path, monkeypatch
         store.append(line(2))
         store.append(line(3, confusion=MANY, data_hash="cd" * 32))
         store.append(line(4, "failed"))
-    before = summary_of(store.cells(), Expected())
+    before = summary_of(store.cells(), ReportPlan())
     keys = [one.key for one in store.lines("cells")]
     two, many = before["class_errors"]
     assert two == pytest.approx([1000 / 70, 2000 / 30])
     assert (many[0], many[3], len(many)) == (0.0, pytest.approx(1000 / 30), 40)
     store.done(keys)
     monkeypatch.setattr(query, "scan", no_line)
-    pd.testing.assert_frame_equal(summary_of(store.cells(columns=READ), Expected()), before)
+    pd.testing.assert_frame_equal(summary_of(store.cells(columns=READ), ReportPlan()), before)
     assert store.done(keys) == set(keys[:3])
 
 
