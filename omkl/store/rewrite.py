@@ -143,8 +143,7 @@ def prune(
         for folder in FOLDERS:
             damaged: list[str] = []
             old_segments.lines_of(store.path, folder, damaged, is_alone=really, remove=really and torn)
-            if torn and damaged:
-                counts[folder, TORN] += len(damaged)
+            counts[folder, TORN] += len(damaged) if torn else 0
             seen = {path: _state(path) for path in store.files(folder)}
             for path, lines in _spent(seen, folder, now, torn, removed_keys).items():
                 if lines and really and not rewrite_file(store, path, seen[path], lines):

@@ -13,7 +13,6 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from support.results_lines import line
 from support.stored_views import assert_same, quietly, raw, view
 
 from omkl.cli import main
@@ -26,13 +25,6 @@ pytest.importorskip("pyarrow")
 
 STORE = Path(__file__).with_name("store_with_segments")
 LINES = Counter((STORE / "lines.txt").read_bytes().splitlines(keepends=True))
-READERS = {
-    "done": lambda store: store.done([line(0)["key"]]),
-    "cells": lambda store: store.cells(),
-    "columns": lambda store: store.cells(columns=["algo"]),
-    "failed": lambda store: store.failed(),
-    "curves": lambda store: store.curves(),
-}
 
 
 @pytest.fixture
@@ -62,16 +54,6 @@ def test_they_become_lines_when_the_store_is_read(store, tmp_path):
     assert raw(Store(store.path)) == LINES
     assert lines_of(store) - LINES == {b'{"key":"torn\n': 4}
     assert_same(view(Store(store.path)), before)
-
-
-@pytest.mark.parametrize("name", READERS)
-def test_every_reader_reads_them(store, name):
-    with locked(store.path / "locks" / "store.lock", "changing"):
-        before = quietly(READERS[name], store)
-    quietly(Store(store.path).cells)
-    quietly(Store(store.path).curves)
-    assert segments(store) == []
-    assert repr(quietly(READERS[name], store)) == repr(before)
 
 
 def test_commands_read_merge_and_prune_them(store, tmp_path, capsys):

@@ -27,7 +27,7 @@ def store_of(path: Path, *raw: bytes, folder: str = "cells") -> Store:
 
 
 def forged_curve(key: str, curve) -> bytes:
-    """A curve's line with a seal that fits, whatever it says."""
+    """A curve's line with a checksum that fits, whatever it says."""
     body = json.dumps({"time": "", "curve": curve}, separators=(",", ":")).encode()[1:]
     return b'{"key":"%s","crc32":"%08x",%s\n' % (
         key.encode(),
@@ -41,7 +41,7 @@ def without(text: bytes) -> bytes:
     return json.dumps({k: v for k, v in json.loads(text).items() if k != "crc32"}).encode() + b"\n"
 
 
-# fields of a finished cell that no cell has; every one under the key of its own fields, with a seal that fits
+# fields of a finished cell that no cell has; each under its own key, with a checksum that fits
 UNSOUND = [
     *({"mistakes": bad} for bad in (-1, 101, 29, 30.0, True, "30", [30])),
     *({"mistake_rate": bad} for bad in (0.31, -0.3, None, "0.3", [0.3])),
@@ -88,7 +88,7 @@ def read_all(path: Path, capsys) -> dict[str, str]:
 
 
 @pytest.mark.filterwarnings("ignore::omkl.store.store.StoreWarning")
-def test_one_well_sealed_line_of_wrong_types_disables_no_reader_and_prune_removes_it(tmp_path, capsys):
+def test_one_well_summed_line_of_wrong_types_disables_no_reader_and_prune_removes_it(tmp_path, capsys):
     good = sealed(line(1)) + sealed(line(2, "failed"))
     alone = read_all(store_of(tmp_path / "alone", good).path, capsys)
     lines = [sealed(line(0) | wrong) for wrong in UNSOUND]
