@@ -189,12 +189,12 @@ def bench(args: Namespace, words: list[str]) -> int:
     older = bench.read_earlier(args.compare) if args.compare else None  # a bad file fails before any work
     measured = bench.measure(args.long)
     if older is not None:
-        measured["compared"] = bench.compare(older, measured)
+        measured["compared"] = bench.compared(older, measured)
     if args.format == "json":
         emit(json.dumps(measured, indent=1) + "\n")
     else:
-        emit(bench.render(measured))
-        emit("" if older is None else "\n" + bench.render_compared(measured["compared"]))
+        emit(bench.measured_text(measured))
+        emit("" if older is None else "\n" + bench.compared_text(measured["compared"]))
     return OK
 
 

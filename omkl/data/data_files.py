@@ -46,19 +46,19 @@ def find_in(folder: Path, name: str) -> Path | None:
     return next((path for path in paths if os.path.isfile(path)), None)
 
 
-def find(name: str) -> Path | None:
+def find_file(name: str) -> Path | None:
     """Return the first file called ``name`` on the search path, or None."""
     return next((path for folder in search_folders() if (path := find_in(folder, name))), None)
 
 
-def setting(name: str) -> str:
+def environment(name: str) -> str:
     """Return the value of an environment variable, empty where it is not set."""
     return os.environ.get(name, "").strip()
 
 
 def size_limit(expected: int | None = None) -> int:
     """Return how many bytes a file may hold after decompression: OMKL_MAX_BYTES, else the expected size."""
-    text = setting("OMKL_MAX_BYTES")
+    text = environment("OMKL_MAX_BYTES")
     if not text:
         return expected or LIMIT
     if not text.isdecimal() or int(text) == 0:
@@ -68,7 +68,7 @@ def size_limit(expected: int | None = None) -> int:
 
 def offline() -> bool:
     """Whether OMKL_OFFLINE forbids the network."""
-    return setting("OMKL_OFFLINE").lower() not in ("", "0", "false", "no")
+    return environment("OMKL_OFFLINE").lower() not in ("", "0", "false", "no")
 
 
 def _open_zip(path: Path, mode: str) -> IO[bytes]:

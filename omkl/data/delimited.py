@@ -14,7 +14,7 @@ import numpy as np
 
 from omkl.data import data_files
 from omkl.data.data_files import open_binary
-from omkl.data.labels import TRUTH, listed
+from omkl.data.labels import TRUTH, shortlist
 from omkl.data.parse import LARGEST_INDEX, LONGEST_INDEX, Examples, csr, dense, to_number
 from omkl.data.registry import Form
 from omkl.data.tables import AS_MOST, Column, Table, TableFormat, column_of
@@ -31,7 +31,7 @@ _TIME = re.compile(r"([01]?[0-9]|2[0-3]):([0-5]?[0-9])")
 Rows = Iterable[tuple[int, list[str]]]  # of a table: the line number and the fields of each row
 
 
-def layout(path: Path, delimiter: str = "auto", marks: str = MARKS) -> tuple[str, int]:
+def delimiter_of(path: Path, delimiter: str = "auto", marks: str = MARKS) -> tuple[str, int]:
     """Return the delimiter of a user's table, and how many lines come before the table (Excel's ``sep=;``).
 
     auto: that of the ``sep=`` line; else the first of the marks that divides all of the first lines in the
@@ -228,9 +228,9 @@ def read_delimited(
 ) -> Table:
     """Return a user's table of at most ``limit`` bytes. Raises UserError that names file and line.
 
-    marks: see `layout`
+    marks: see `delimiter_of`
     """
-    delimiter, skipped = layout(path, form.delimiter, marks)
+    delimiter, skipped = delimiter_of(path, form.delimiter, marks)
     lines, rows, notes = _rows(path, delimiter, limit, skipped)
     names, note = _names(rows, form)
     notes += note
@@ -302,7 +302,7 @@ def _is_header(rows: list[list[str]], form: TableFormat) -> tuple[bool, list[str
     if they are unlike those below.
     """
     first = rows[0]
-    shown = f"the first line ({listed([text or 'no name' for text in first])})"
+    shown = f"the first line ({shortlist([text or 'no name' for text in first])})"
     names = [f"{shown} is taken as the columns' names; header=no takes it as a row"]
     row = [f"{shown} is taken as a row; header=yes takes it as the columns' names"]
     numbers = [text for text in first if form.number(text) is not None]

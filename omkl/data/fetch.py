@@ -19,7 +19,7 @@ from typing import IO, Any
 from urllib.parse import quote, urlsplit
 
 from omkl import __version__
-from omkl.data.data_files import SUFFIXES, find_in, offline, setting, size_limit
+from omkl.data.data_files import SUFFIXES, environment, find_in, offline, size_limit
 from omkl.data.parse import decoding
 from omkl.data.registry import DataFile, Link
 from omkl.errors import OmklError, UserError, show
@@ -46,7 +46,7 @@ def fetch(file: DataFile, folder: Path, limit: int, archives: Path) -> Path:
     Raises OmklError with the answer of each address, UserError where the network is forbidden or no address
     is known.
     """
-    mirror = setting("OMKL_MIRROR")
+    mirror = environment("OMKL_MIRROR")
     if mirror and mirror.partition("://")[0].lower() not in ("http", "https"):
         return _from_folder(file, folder, mirror)
     way_out = "put the file into a folder of OMKL_DATA"
@@ -163,7 +163,7 @@ class _Pace:
     """
 
     def __init__(self) -> None:
-        text = setting("OMKL_TIMEOUT") or "30"
+        text = environment("OMKL_TIMEOUT") or "30"
         try:
             self.timeout = float(text)
         except ValueError:

@@ -154,7 +154,9 @@ def _check_classes(texts: Sequence[str], numbers: np.ndarray | None, T: int, whe
         if count > 2:
             faults.append("positive=CLASS takes one against the rest of a table")
         labels = (
-            f"{count} different labels ({listed(texts)})" if count != 1 else f"every label is {listed(texts)}"
+            f"{count} different labels ({shortlist(texts)})"
+            if count != 1
+            else f"every label is {shortlist(texts)}"
         )
         raise UserError("; ".join([f"{where}: {labels}", *faults]))
 
@@ -166,7 +168,7 @@ def _are_targets(numbers: np.ndarray, T: int) -> bool:
     return len(numbers) > 2 and ((several or most) if fractions else (several and most))
 
 
-def listed(texts: Sequence[str]) -> str:
+def shortlist(texts: Sequence[str]) -> str:
     """Return the first of these texts for a message, on one line."""
     words = [printable(text) for text in texts[:MOST_LISTED]]
     return ", ".join(words) + (", ..." if len(texts) > MOST_LISTED else "")
@@ -204,7 +206,7 @@ def note_on_alike(classes: Iterable[str]) -> tuple[str, ...]:
             groups.setdefault(number, []).append(name)
     if not (alike := [" and ".join(names) for names in groups.values() if len(names) > 1]):
         return ()
-    return (f"labels: {listed(alike)} are different classes; write them alike if they are the same",)
+    return (f"labels: {shortlist(alike)} are different classes; write them alike if they are the same",)
 
 
 def against_rest(

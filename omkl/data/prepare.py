@@ -19,7 +19,7 @@ from omkl.data.tables import Table
 from omkl.errors import UserError
 
 
-def parse(item: DataEntry, form: Form, paths: Sequence[Path]) -> Dataset:
+def read_registered(item: DataEntry, form: Form, paths: Sequence[Path]) -> Dataset:
     """Return the registered set in the files of a form. Raises UserError if they have other content."""
     where = " + ".join(str(path) for path in paths) or f"the {form.format} data of {item.name}"
     examples = read_form(form, paths, size_limit(item.size_limit(form)))

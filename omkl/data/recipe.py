@@ -15,7 +15,7 @@ import numpy as np
 from omkl import schema
 from omkl.data.data_files import size_limit
 from omkl.data.delimited import LONGEST_TEXT
-from omkl.data.labels import listed
+from omkl.data.labels import shortlist
 from omkl.data.tables import Column, Table, TableFormat, kind_of, readings, typed
 from omkl.errors import UserError, show, suggest
 
@@ -164,7 +164,7 @@ class Recipe:
                 texts = [f"{text} ({count})" for text, count in new.most_common()]
                 notes.append(
                     f"{table.path}: column '{column.name}' holds values that were not in the training data: "
-                    f"{listed(texts)}; in {new.total()} of {len(kept)} rows all of its features are 0"
+                    f"{shortlist(texts)}; in {new.total()} of {len(kept)} rows all of its features are 0"
                 )
         return notes
 
@@ -299,7 +299,7 @@ def note_on_gaps(table: Table, recipe: Recipe) -> list[str]:
     words = {text for column in columns if column.missing.any() for text in column.text[column.missing]}
     if not (shown := sorted(word for word in words if word)):
         return []
-    return [f"taken as missing: {listed(shown)}; na= says which words are"]
+    return [f"taken as missing: {shortlist(shown)}; na= says which words are"]
 
 
 def refuse_odd_targets(table: Table, recipe: Recipe) -> None:

@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 from omkl.data import cache, data_files, registry
 from omkl.data.dataset import Dataset
 from omkl.data.formats import check_settings, data_name
-from omkl.data.prepare import parse, read_file
+from omkl.data.prepare import read_file, read_registered
 from omkl.data.recipe import AS_IT_IS, Preparation, Recipe
 from omkl.data.registry import DataEntry, Form
 from omkl.errors import OmklError, UserError, shown, suggest
@@ -300,7 +300,7 @@ class Registered(DataRef):
         copy = cache.parsed_path(self.name, *source, self.task)
         dataset = cache.read_or_none(copy)
         if dataset is None or dataset.content_hash != self.content_hash:
-            dataset = _kept(parse(self.entry, *source), copy)
+            dataset = _kept(read_registered(self.entry, *source), copy)
         return self._checked(dataset)
 
     def _checked(self, dataset: Dataset) -> Dataset:
@@ -364,7 +364,7 @@ class Registered(DataRef):
 
     @property
     def to_be_downloaded(self) -> bool:
-        mirror = data_files.setting("OMKL_MIRROR")  # one that is a folder needs no network
+        mirror = data_files.environment("OMKL_MIRROR")  # one that is a folder needs no network
         allowed = bool(mirror and "://" not in mirror) or not data_files.offline()
         return allowed and self.is_downloadable and self._locate() is None
 
@@ -378,7 +378,7 @@ class Registered(DataRef):
         Raises UserError with the file, the expected and the actual hash when it is not the registered
         content, and with the numbers where the entry describes that content wrongly.
         """
-        dataset = parse(self.entry, *self._found(False))
+        dataset = read_registered(self.entry, *self._found(False))
         return self._checked(dataset).content_hash
 
     def get(self, force: bool = False) -> list[Path]:
@@ -412,7 +412,7 @@ class Registered(DataRef):
                 failures.append(str(error))
                 continue
             try:
-                dataset = parse(self.entry, form, paths)
+                dataset = read_registered(self.entry, form, paths)
                 data_files.files_folder().mkdir(parents=True, exist_ok=True)
                 final = [path.replace(data_files.files_folder() / path.name) for path in paths]
                 cache.write(dataset, cache.parsed_path(self.name, form, final, self.task))
@@ -429,7 +429,7 @@ class Registered(DataRef):
         if self.source:
             return self.source
         for form in sorted(self.entry.forms, key=lambda form: not form.files):
-            paths = [path for file in form.files if (path := data_files.find(file.name))]
+            paths = [path for file in form.files if (path := data_files.find_file(file.name))]
             if len(paths) == len(form.files):
                 return form, paths
         return None
@@ -469,5 +469,5 @@ class Registered(DataRef):
 def _downloadable(form: Form) -> bool:
     """Whether there is a mirror, or every file of the form has an address."""
     return bool(form.files) and (
-        bool(data_files.setting("OMKL_MIRROR")) or all(file.urls for file in form.files)
+        bool(data_files.environment("OMKL_MIRROR")) or all(file.urls for file in form.files)
     )

@@ -65,7 +65,7 @@ def measure(long: bool = False) -> dict[str, Any]:
         exp_seconds = min(exp_seconds, _exp_seconds())
         print(f"omkl: bench: one pass in {figures['seconds']:.2f} s", file=sys.stderr, flush=True)
     evaluations, seconds = figures["pairs"] * figures["m"], min(passes)
-    first = row_of(f"omkc_dd on {name}", passes, figures["pairs"], "pair")
+    first = timed_row(f"omkc_dd on {name}", passes, figures["pairs"], "pair")
     rows, skipped = measure_rows(long)
     return {
         "data": name,
@@ -84,7 +84,7 @@ def measure(long: bool = False) -> dict[str, Any]:
     }
 
 
-def render(measured: dict[str, Any]) -> str:
+def measured_text(measured: dict[str, Any]) -> str:
     """Return the measured figures as text for a screen."""
     naive, seconds, peak = measured["naive"], measured["seconds"], measured["peak_mib"]
     shape = f"{measured['T']} examples, {measured['n_sv_union']} stored, {measured['m']} kernels"
@@ -102,7 +102,7 @@ def render(measured: dict[str, Any]) -> str:
         rows["authors' C++"] = f"{authors:.0f} s when measured on such a machine: {authors / seconds:.0f} x"
     width = max(map(len, rows))
     text = "".join(f"{name:<{width}}  {text}\n" for name, text in rows.items())
-    text += "\n" + render_rows(measured["rows"]) if measured.get("rows") else ""
+    text += "\n" + rows_text(measured["rows"]) if measured.get("rows") else ""
     return text + "".join(f"skipped: {name}: {why}\n" for name, why in measured.get("skipped", {}).items())
 
 
@@ -206,7 +206,7 @@ _RUN = ["run", "algo=omkc_ss,omkc_dd,perceptron,alma", "data=wdbc", "--quiet"]
 Row = dict[str, Any]
 
 
-def row_of(name: str, seconds: list[float], count: int, of: str) -> Row:
+def timed_row(name: str, seconds: list[float], count: int, of: str) -> Row:
     """Return a row: seconds of each repetition, each of ``count`` parts (``of``: pair, byte, command)."""
     return {"name": name, "seconds": seconds, "count": count, "of": of}
 
@@ -242,7 +242,7 @@ def measure_rows(long: bool) -> tuple[list[Row], dict[str, str]]:
     return rows, skipped
 
 
-def render_rows(rows: list[Row]) -> str:
+def rows_text(rows: list[Row]) -> str:
     """Return the rows as text: the median, what it is for one part, and the spread of the repetitions."""
     width = max(len(row["name"]) for row in rows)
     lines = []
@@ -260,14 +260,14 @@ def _limits() -> Iterator[Row]:
     rng = np.random.default_rng(0)
     x = -np.abs(rng.normal(0, 3, 2**16))
     out = np.empty_like(x)
-    yield row_of("np.exp", _timed(lambda: np.exp(x, out=out), 20), 20 * x.size, "number")
+    yield timed_row("np.exp", _timed(lambda: np.exp(x, out=out), 20), 20 * x.size, "number")
     for d in (500, 24):
         rows, stored = rng.normal(size=(128, d)), rng.normal(size=(d, 2000))
         with threadpool_limits(1):
             seconds = _timed(partial(np.matmul, rows, stored), 3)
-        yield row_of(f"dgemm, d = {d}", seconds, 3 * 128 * 2000, "dot product")
+        yield timed_row(f"dgemm, d = {d}", seconds, 3 * 128 * 2000, "dot product")
     source, target = np.ones(2**22), np.empty(2**22)  # 32 MiB, more than most caches hold
-    yield row_of("memory copy", _timed(lambda: np.copyto(target, source), 1), source.nbytes, "byte")
+    yield timed_row("memory copy", _timed(lambda: np.copyto(target, source), 1), source.nbytes, "byte")
 
 
 def _timed(work: Callable[[], Any], times: int) -> list[float]:
@@ -293,7 +293,7 @@ def _pass(learner: str, dataset: Any, **own: Any) -> Row:
     order = np.arange(dataset.T)
     figures = [run_pass(spec, params, kernels, dataset, order, 0) for _ in range(3)]
     name = ", ".join([f"{learner} on {dataset.name}", *(f"{key}={value}" for key, value in own.items())])
-    made = row_of(name, [f["seconds"] for f in figures], figures[0]["pairs"], "pair")
+    made = timed_row(name, [f["seconds"] for f in figures], figures[0]["pairs"], "pair")
     return made | ({"memory": figures[0]["memory"]} if figures[0].get("memory") else {})
 
 
@@ -318,7 +318,7 @@ def _shared_passes(learner: str, data: str) -> Iterator[Row]:
             figures = run_pass(spec, params, kernels, dataset, order, 0, threads=threads)
             seconds.append(time.perf_counter() - began)
         name = f"{learner} on {data}, threads={threads}, wall clock"
-        yield row_of(name, seconds, figures["pairs"], "pair")
+        yield timed_row(name, seconds, figures["pairs"], "pair")
 
 
 def _command(name: str, words: list[str]) -> Row:
@@ -331,7 +331,7 @@ def _command(name: str, words: list[str]) -> Row:
         _child(words)
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
         seconds.append(after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime)
-    return row_of(name, seconds, 1, "command")
+    return timed_row(name, seconds, 1, "command")
 
 
 def _child(words: list[str]) -> None:
@@ -373,7 +373,7 @@ def _is_row(row: Any) -> bool:
     )
 
 
-def compare(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
+def compared(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
     """Return the ratios of the rows that both have, new over old, each for one part of the row.
 
     ratio: of the medians    least, most: of any two repetitions    verdict: ``slower`` or ``faster`` where
@@ -395,7 +395,7 @@ def _ratio(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
     return {"name": new["name"], "ratio": ratio, "least": least, "most": most, "verdict": verdict}
 
 
-def render_compared(compared: dict[str, Any]) -> str:
+def compared_text(compared: dict[str, Any]) -> str:
     """Return the ratios as text."""
     if not compared["rows"]:
         return "! no row in common with the earlier run\n"

@@ -58,9 +58,10 @@ def expand(
     A yardstick that does not fit the task or classes of a data set is left out. Where a budget is to match a
     learner's size, ``run`` (``run_plan``) runs the missing cells of that learner; without it they must be in
     the store. budgets: in place of those sizes. Raises UserError for data that do not fit a learner, for
-    files of the user's that cannot be read, and as `sizes` does; registered sets are not read (`check_data`).
+    files of the user's that cannot be read, and as `matched_sizes` does; registered sets are not read (that
+    does `check_data`).
     """
-    budgets = sizes(plan, run) if budgets is None else budgets
+    budgets = matched_sizes(plan, run) if budgets is None else budgets
     cells: dict[tuple, Cell] = {}
     specs = learner_specs(dict.fromkeys(setting.learner for setting in (*plan.settings, *plan.yardsticks)))
     sources = {name: source(spec) for name, spec in specs.items()}
@@ -145,7 +146,7 @@ def older_keys(cells: Iterable[Cell]) -> dict[str, tuple[str, int | str]]:
 # ------------------------------------------------------------------ budgets that match a size
 
 
-def sizes(plan: Plan, run: Callable[[Plan], Any] | None = None) -> dict[tuple[str, str], int]:
+def matched_sizes(plan: Plan, run: Callable[[Plan], Any] | None = None) -> dict[tuple[str, str], int]:
     """Return the numbers of a plan's budgets that match sizes, by the data's content hash, and learner.
 
     run: as of `expand`. Raises OmklError when a learner to be matched fails, UserError without ``run`` when

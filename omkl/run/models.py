@@ -16,7 +16,7 @@ from omkl.config.learners import check_classes
 from omkl.data.data_files import size_limit
 from omkl.data.dataset import MANY, Dataset, warn_of_offsets
 from omkl.data.formats import Format, format_of, read_table
-from omkl.data.labels import MOST_LISTED, distinct, finder, listed, printable, targets
+from omkl.data.labels import MOST_LISTED, distinct, finder, printable, shortlist, targets
 from omkl.data.parse import Examples, dense
 from omkl.data.recipe import Preparation, Recipe
 from omkl.engine.stream import make_stream
@@ -229,7 +229,7 @@ def _labels(labels: np.ndarray, model: Model, path: Path, strict: bool) -> tuple
     doubts = []
     if unknown:
         texts = [f"{printable(text)} ({count})" for text, count in unknown.most_common()]
-        doubts.append(f"{unknown.total()} of {len(labels)} labels unknown to the model: {listed(texts)}")
+        doubts.append(f"{unknown.total()} of {len(labels)} labels unknown to the model: {shortlist(texts)}")
     if there.any() and not there.all() and task != "novelty":
         doubts.append(f"no label in {np.count_nonzero(~there)} of {len(labels)} rows")
     return y, doubts

@@ -90,7 +90,7 @@ def submit(plan: Plan, fresh: bool = False) -> Submitted:
             chunk = {"store": str(plan.store.resolve()), "fresh": fresh}
             chunk |= {"cpus": cpus, "threads": threads}
             chunk |= {"parts": _described(plan, [missing[key] for key in keys]), "keys": keys}
-            write(folder / f"{number}.json", chunk)
+            write_content(folder / f"{number}.json", chunk)
         start = _send_locally if plan.exec["cluster"] == "local" else _send
         return Submitted(start(plan.exec, folder, len(chunks)), len(missing), len(waiting))
 
@@ -149,7 +149,7 @@ def _send(options: dict[str, Any], folder: Path, count: int) -> list[str]:
         for start in range(0, count, options["array"]):
             sent = executor.map_array(run_chunk, paths[start : start + options["array"]])
             jobs += [job.job_id for job in sent]
-            write(folder / "jobs.json", {"cluster": options["cluster"], "jobs": jobs})
+            write_content(folder / "jobs.json", {"cluster": options["cluster"], "jobs": jobs})
     except (RuntimeError, ValueError, OSError, subprocess.SubprocessError) as error:
         text = " ".join(str(error).split())[:500]
         queued = f"; {len(jobs)} of {count} jobs are queued" if jobs else ""
@@ -184,7 +184,7 @@ def _environment(cluster: str) -> list[str]:
 
 def _send_locally(options: dict[str, Any], folder: Path, count: int) -> list[str]:
     """Start the jobs of a submission's chunks in a process of their own; as `_send`, which it calls."""
-    write(folder / _OPTIONS, {"options": options, "count": count})
+    write_content(folder / _OPTIONS, {"options": options, "count": count})
     command = [sys.executable, "-m", "omkl.run.slurm", str(folder)]
     with open(folder / _LOG, "ab") as log, safe_children():
         null = subprocess.DEVNULL
@@ -244,7 +244,7 @@ def died_at(store: Path, ended: set[str]) -> dict[str, Path]:
     return cells
 
 
-def write(path: Path, content: dict[str, Any]) -> None:
+def write_content(path: Path, content: dict[str, Any]) -> None:
     """Write a file of a submission, whole or not at all."""
     with replacing(path) as file:
         file.write(dumps(content).encode())

@@ -7,7 +7,7 @@ import pytest
 
 from omkl.config import plan
 from omkl.data import load
-from omkl.data.delimited import layout
+from omkl.data.delimited import delimiter_of
 from omkl.data.formats import format_of, read_table
 from omkl.data.prepare import read_file
 from omkl.data.recipe import Preparation, Recipe, recipe_of
@@ -155,8 +155,8 @@ def test_the_index_that_pandas_writes(path):
 )
 def test_the_delimiter_is_what_divides_all_lines(path, text, expected):
     path.write_text(text, newline="")
-    assert layout(path) == expected
-    assert layout(path, "|") == ("|", expected[1])
+    assert delimiter_of(path) == expected
+    assert delimiter_of(path, "|") == ("|", expected[1])
 
 
 @pytest.mark.parametrize(

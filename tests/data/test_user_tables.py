@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from omkl.data import recipe, tables
-from omkl.data.delimited import layout
+from omkl.data.delimited import delimiter_of
 from omkl.data.formats import read_table
 from omkl.data.prepare import read_file
 from omkl.data.recipe import Preparation, Recipe, recipe_of
@@ -230,7 +230,7 @@ def test_numbers_with_a_decimal_comma_are_no_categories(path, categorical, cells
 )
 def test_the_delimiter_of_a_table(path, line, mark):
     path.write_text(line + "\n")
-    assert layout(path) == (mark, 0)
+    assert delimiter_of(path) == (mark, 0)
 
 
 def test_quotes_and_an_unnamed_counting_column(path):

@@ -7,14 +7,14 @@ import pytest
 from omkl.cli import main
 from omkl.run import bench
 
-ROW = bench.row_of("a pass", [2.0, 1.0, 3.0], 10, "pair")
+ROW = bench.timed_row("a pass", [2.0, 1.0, 3.0], 10, "pair")
 MADE = {"rows": [ROW], "machine": {"host": "here", "cpu": "x"}}
 
 
 @pytest.fixture
 def measured(monkeypatch):
     monkeypatch.setattr(bench, "measure", lambda long: MADE)
-    monkeypatch.setattr(bench, "render", lambda measured: "")
+    monkeypatch.setattr(bench, "measured_text", lambda measured: "")
 
 
 @pytest.mark.parametrize(
@@ -27,7 +27,7 @@ def measured(monkeypatch):
 )
 def test_a_ratio_counts_where_the_repetitions_do_not_overlap(seconds, ratio, verdict):
     new = {**MADE, "rows": [{**ROW, "seconds": seconds}, {**ROW, "name": "new"}]}
-    text = bench.render_compared(bench.compare(MADE, new))
+    text = bench.compared_text(bench.compared(MADE, new))
     line = next(line for line in text.splitlines() if line.startswith("a pass"))
     assert line.split()[2] == ratio
     assert line.endswith(f")  {verdict}")
@@ -37,9 +37,9 @@ def test_a_ratio_counts_where_the_repetitions_do_not_overlap(seconds, ratio, ver
 
 def test_counts_may_differ_and_another_machine_is_said():
     twice = {"rows": [{**ROW, "seconds": [4.0, 2.0, 6.0], "count": 20}], "machine": {"host": "there"}}
-    compared = bench.compare(MADE, twice)
+    compared = bench.compared(MADE, twice)
     assert compared["rows"][0]["ratio"] == 1.0
-    assert "another machine" in bench.render_compared(compared)
+    assert "another machine" in bench.compared_text(compared)
 
 
 @pytest.mark.parametrize(
@@ -90,4 +90,4 @@ def test_rows_without_data_are_skipped_with_the_reason(monkeypatch, tmp_path):
     assert [row["name"] for row in rows][:2] == ["np.exp", "dgemm, d = 500"]
     assert set(skipped) == {"omkc_dd on german", "omkc_dd on madelon"}
     assert "OMKL_OFFLINE" in skipped["omkc_dd on german"]
-    assert "ns per number" in bench.render_rows(rows)
+    assert "ns per number" in bench.rows_text(rows)

@@ -8,7 +8,7 @@ from support.engine_cases import clouds
 from omkl.config import plan
 from omkl.errors import UserError
 from omkl.run import runner
-from omkl.run.cells import expand, sizes
+from omkl.run.cells import expand, matched_sizes
 from omkl.store.store import Store
 
 MATCH = "algo.budget={match:bomkc_spa}"
@@ -39,7 +39,7 @@ def test_the_budget_is_nearest_to_the_size_on_each_data_set(make_plan):
     spa = runner.run_plan(make_plan("algo=bomkc_spa"), jobs=1).cells
     outcome = runner.run_plan(make_plan("algo=bomkc_rbp", MATCH), jobs=1)
     assert (outcome.requested, outcome.ran, len(outcome.cells)) == (6, 6, 6)
-    budgets = sizes(make_plan("algo=bomkc_rbp", MATCH))
+    budgets = matched_sizes(make_plan("algo=bomkc_rbp", MATCH))
     assert len(budgets) == 2
     known = {ref.content_hash: ref for ref in make_plan().data}
     for (digest, _), budget in budgets.items():
@@ -69,13 +69,13 @@ def test_hyperparameters_of_the_matched_learner(make_plan):
     both = make_plan(*words, sweep=True)
     assert [s.params["budget"]["alpha"] for s in both.settings] == [0.2, 2.0]
     runner.run_plan(both, jobs=1)
-    few, many = list(sizes(both).values())[:2]  # of the first data set
+    few, many = list(matched_sizes(both).values())[:2]  # of the first data set
     assert few < many
 
 
 def test_without_a_run_missing_cells_are_named(make_plan):
     with pytest.raises(UserError, match=r"holds 0 of 3 cells of bomkc_spa on .*clouds60"):
-        sizes(make_plan("algo=bomkc_rbp", MATCH))
+        matched_sizes(make_plan("algo=bomkc_rbp", MATCH))
 
 
 @pytest.mark.parametrize(
