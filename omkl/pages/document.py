@@ -33,7 +33,7 @@ from omkl.errors import UserError
 from omkl.files import write_text
 from omkl.reports.figures import Confusion, Curve, Dots, Figure, HeatMap, Lines, LineStyle
 from omkl.reports.ranks import Ranks
-from omkl.reports.table import Table, csv_of
+from omkl.reports.table import Records, Table, csv_of
 from omkl.reports.table_html import Element, below, button, element, grid
 
 SIGNIFICANT = 6
@@ -58,20 +58,11 @@ class Section:
 
 
 @dataclass(frozen=True)
-class Progress:
-    """How far a run is: numbers of cells, and the rows of ``omkl status``."""
-
-    done: int
-    failed: int
-    total: int
-    rows: Sequence[dict[str, Any]]
-
-
-@dataclass(frozen=True)
 class Page:
     """A page.
 
     name: for file names    about: lines under the title    command: that makes it    warnings: shown on top
+    progress: the rows of ``omkl status``, None where the page is not of a running plan
     """
 
     name: str
@@ -80,7 +71,7 @@ class Page:
     about: Sequence[str] = ()
     command: str = ""
     warnings: Sequence[str] = ()
-    progress: Progress | None = None
+    progress: Records | None = None
 
 
 def document(page: Page, *, live: str = "", library: bool = True) -> str:
@@ -182,7 +173,7 @@ def _main(page: Page, tables: dict[str, Any], figures: dict[str, Any]) -> Elemen
                 element("ul", {}, *warnings),
             )
         )
-    if page.progress:
+    if page.progress is not None:
         head.append(_progress(page.progress))
     sections = [_section(place, own, tables, figures) for place, own in enumerate(page.sections, 1)]
     content = (element("summary", {}, "sections"), element("ol", {}, *links))
@@ -196,13 +187,12 @@ def _command(text: str) -> Element:
     return element("p", {"class": "command"}, element("code", {}, text), button("copy", "copy"))
 
 
-def _progress(progress: Progress) -> Element:
-    text = f"{progress.done} of {progress.total} cells done, {progress.failed} failed"
-    bar = element(
-        "progress", {"max": str(progress.total), "value": str(progress.done), "aria-label": "cells done"}
-    )
+def _progress(rows: Records) -> Element:
+    done, failed, total = (sum(row[name] for row in rows) for name in ("done", "failed", "cells"))
+    text = f"{done} of {total} cells done, {failed} failed"
+    bar = element("progress", {"max": str(total), "value": str(done), "aria-label": "cells done"})
     state = element("p", {"id": "state", "aria-live": "polite"}, text)
-    cells = Table.of(progress.rows)
+    cells = Table.of(rows)
     table = grid(cells.columns, cells.rows)
     detail = element("details", {}, element("summary", {}, "per learner and data set"), table)
     return element("section", {"id": "progress"}, state, bar, detail)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from omkl.config import Plan, learner_names, learner_specs
 from omkl.errors import UserError
-from omkl.pages.document import Page, Progress, Section
+from omkl.pages.document import Page, Section
 from omkl.pages.page_tables import data_sets, provenance, with_details
 from omkl.reports import charts
 from omkl.reports.figures import Figure, file_stem
@@ -37,6 +37,8 @@ def run_page(plan: Plan, words: list[str], command: str, *, progress: bool = Fal
     words: that the plan was made from    command: that makes the page
     progress: with the numbers of cells done and failed; without it, UserError where no cell has finished.
     """
+    from omkl.run.status import status
+
     outcome, warnings = stored_plans([plan])
     run = f"omkl {'sweep' if plan.swept else 'run'} {shlex.join(words)}"
     expected = ReportPlan.of(plan, outcome.failed, run, outcome.stale)
@@ -57,20 +59,12 @@ def run_page(plan: Plan, words: list[str], command: str, *, progress: bool = Fal
         [about],
         command,
         [*warnings, *more],
-        _progress(plan) if progress else None,
+        status(plan).rows if progress else None,
     )
 
 
 def _few(names: list[str], of: str) -> str:
     return ", ".join(names) if len(names) <= 3 else f"{len(names)} {of}"
-
-
-def _progress(plan: Plan) -> Progress:
-    from omkl.run.status import status
-
-    rows = status(plan).rows
-    done, failed, total = (sum(row[name] for row in rows) for name in ("done", "failed", "cells"))
-    return Progress(done, failed, total, rows)
 
 
 def cells_sections(

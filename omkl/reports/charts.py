@@ -170,7 +170,7 @@ def curves(
         raise UserError(f"no {MEASURES[next(iter(tables))].label} to draw: these learners store none")
     wide = {own: _is_wide(table, own) if log is None else log for own, table in shown.items()}
     panels = []
-    for data in dict.fromkeys(next(iter(shown.values()))["data"]):
+    for data in dict.fromkeys(name for table in shown.values() for name in table["data"]):
         views: list[Any] = [
             _curve_view(part, own, wide[own])
             for own, table in shown.items()

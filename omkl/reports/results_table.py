@@ -138,7 +138,8 @@ def _places(values: "pd.Series") -> int:
 
 
 def _counts(values: "pd.Series") -> list[str]:
-    return [number(value, _places(values)) for value in values.astype(float)]
+    places = _places(values)
+    return [number(value, places) for value in values.astype(float)]
 
 
 def _seconds(values: "pd.Series") -> list[str]:

@@ -274,3 +274,35 @@ def test_a_chosen_width_leaves_no_empty_panel_and_puts_the_note_once():
 def test_pictures_that_cannot_be_drawn_are_an_error(values, notes, message):
     with pytest.raises(UserError, match=message):
         charts.pictures({"x": Pictures(values, notes)})
+
+
+# -------------------------------------------------------------------- by name
+
+
+@pytest.mark.parametrize("kind", ["curve", "sweep", "times", "ranks"])
+def test_figures_have_names(kind):
+    data = {"wdbc": 60, "sonar": 60}
+    cells, curves = study((DD, SS, U, *YARDSTICKS), data, 2)
+    about = expected((DD, SS, U), tuple(data), 2)
+    figure = charts.figure_named(kind, cells, curves, about)
+    assert figure.command == about.command
+    assert {"OMKC(D,D)", "OMKC(S,S)", "OMKC(U)"} <= set(figure.styles)
+    assert draw(figure).axes
+
+
+def test_a_figure_of_cells_that_cannot_have_it_is_an_error():
+    with pytest.raises(UserError, match="ranks need at least 2 data sets"):
+        charts.figure_named("ranks", *study((DD,), {"wdbc": 60}, 1), expected((DD,), reps=1))
+    with pytest.raises(UserError, match="no learner has finished a cell"):
+        charts.figure_named("sweep", frame(), {}, expected((DD,), reps=1))
+
+
+def test_a_data_set_whose_curves_lack_the_first_measure_has_its_others():
+    cells, curves = study((DD,), {"wdbc": 60, "sonar": 60}, 1)
+    for line in cells.to_dict("records"):
+        if line["data"] == "sonar":
+            curves[line["key"]] |= {"weights_t": [60], "weights": [[1.0, 3.0]]}
+    figure = charts.learning_curves(cells, curves, expected((DD,), reps=1), names=("top_weight", "mistakes"))
+    views = {panel.name: [view.name for view in panel.views] for panel in figure.panels}
+    assert views == {"sonar": ["top_weight", "mistakes"], "wdbc": ["mistakes"]}
+    assert len(draw(figure).axes) == 3

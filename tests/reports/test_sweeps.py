@@ -250,3 +250,11 @@ def test_axes_are_the_swept_numbers_the_longest_first():
     table = summary_of(frame(*[cell(which, 0, 5) for which in three]), expected(three, reps=1))
     assert axes_of(table) == {"delta": [0.01, 0.1, 0.5], "beta": [0.5, 0.8]}
     assert list(axes_of(table)) == ["delta", "beta"]
+
+
+def test_a_sweep_of_two_numbers_of_which_one_setting_has_finished_has_a_map_of_one_cell():
+    grid = tuple(setting("omkc_ss", beta=b, delta=d) for b in (0.3, 0.8) for d in (0.01, 0.1))
+    summary = summary_of(frame(cell(grid[0], 0, 100)), expected(grid, reps=1, yardsticks=()))
+    (view,) = charts.sweep(summary).views()
+    assert view.mean.tolist() == [[10.0]]
+    assert len(draw_sweep(summary).axes) == 2  # the map and its colour bar
