@@ -1,3 +1,32 @@
 """omkl: online learning with (multiple) kernels."""
 
+import importlib
+from typing import TYPE_CHECKING, Any
+
 __version__ = "0.2.0"
+
+if TYPE_CHECKING:
+    from omkl.experiments.calls import datasets as datasets
+    from omkl.experiments.calls import learners as learners
+    from omkl.experiments.calls import pools as pools
+    from omkl.experiments.calls import results as results
+    from omkl.experiments.calls import run as run
+    from omkl.experiments.calls import sweep as sweep
+    from omkl.experiments.results import Results as Results
+
+_HOMES = {
+    **dict.fromkeys(("run", "sweep", "results", "learners", "datasets", "pools"), "calls"),
+    "Results": "results",
+}
+__all__ = ["Results", "__version__", "datasets", "learners", "pools", "results", "run", "sweep"]
+
+
+def __getattr__(name: str) -> Any:
+    """Return a public name from the module that defines it: importing omkl alone stays fast."""
+    if name not in _HOMES:
+        raise AttributeError(f"module 'omkl' has no attribute {name!r}")
+    return getattr(importlib.import_module(f"omkl.experiments.{_HOMES[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -23,8 +23,8 @@ import numpy as np
 from omkl import executors
 from omkl.config import Plan, plan
 from omkl.learner.cell import run_cell
-from omkl.run.cells import expand
-from omkl.run.runner import run_plan
+from omkl.runs.cells import expand
+from omkl.runs.runner import run_plan
 
 REPS = 20
 

@@ -17,9 +17,11 @@ LAYERS = (
     {"store"},
     {"learner"},
     {"estimators", "executors"},
-    {"reports", "river", "run", "sklearn", "testing"},
+    {"reports", "river", "runs", "sklearn", "testing"},
     {"bounds", "papers"},
     {"pages"},
+    {"experiments"},
+    {"experiments"},
     {"cli"},
 )
 # reports reads cells and never runs one; config and data know nothing of what runs; nothing below compiles.
@@ -159,6 +161,6 @@ def test_a_module_s_name_stands_once():
 def test_a_circle_and_an_upward_arrow_are_found():
     assert circles_of({"a": {"b"}, "b": {"c"}, "c": {"a"}, "d": {"a"}}) == [["a", "b", "c", "a"]]
     assert points_up("omkl.engine.pool", "omkl.data.parse")
-    assert points_up("omkl.reports.charts", "omkl.run.cells")
-    assert points_up("omkl.store.lines", "omkl.run.cells")
-    assert not points_up("omkl.cli.parser", "omkl.run.cells")
+    assert points_up("omkl.reports.charts", "omkl.runs.cells")
+    assert points_up("omkl.store.lines", "omkl.runs.cells")
+    assert not points_up("omkl.cli.parser", "omkl.runs.cells")

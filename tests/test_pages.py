@@ -10,7 +10,7 @@ from support import ROOT, script
 from omkl.cli.parser import build_parser
 from omkl.config import learner_specs, plan
 from omkl.data import registry
-from omkl.run.tuning import rule_of
+from omkl.runs.tuning import rule_of
 
 sys.path.append(str(ROOT / "docs"))
 from hooks import checks, learners, references

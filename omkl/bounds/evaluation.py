@@ -58,7 +58,7 @@ def evaluate(plan: "Plan", cells: "pd.DataFrame", rows: int = ROWS) -> list[dict
     learner's batch solutions), notes.
     """
     from omkl.config import learner_spec
-    from omkl.run.cells import expand
+    from omkl.runs.cells import expand
 
     evaluated = []
     for ref in plan.data:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from omkl.papers import Selection
     from omkl.papers.paper import Item, Paper
     from omkl.reports.results_table import TableOptions
-    from omkl.run.runner import Outcome
+    from omkl.runs.runner import Outcome
 
 KINDS = ("curve", "confusion", "sweep")  # of figures of the user's own runs
 
@@ -89,8 +89,8 @@ def figure(args: Namespace, words: list[str]) -> int:
     from omkl.reports.measures import PAIR, measure_named
     from omkl.reports.rows import ReportPlan
     from omkl.reports.summary import READ
-    from omkl.run.cells import expand
-    from omkl.run.runner import table_of
+    from omkl.runs.cells import expand
+    from omkl.runs.runner import table_of
     from omkl.store.store import Store
 
     names: tuple[str, ...] = PAIR
@@ -165,7 +165,7 @@ def bounds(args: Namespace, words: list[str]) -> int:
 def status(args: Namespace, words: list[str]) -> int:
     """Show progress: the cells that are done, running, queued, failed or missing."""
     from omkl.config import plan
-    from omkl.run.status import status
+    from omkl.runs.status import status
 
     progress = status(plan(words, sweep=True))
     emit(Table.of(progress.rows).render(args.format))
@@ -184,7 +184,7 @@ def bench(args: Namespace, words: list[str]) -> int:
     """Measure the engine on this machine, against np.exp and the naive twin."""
     import json
 
-    from omkl.run import bench
+    from omkl.runs import bench
 
     older = bench.read_earlier(args.compare) if args.compare else None  # a bad file fails before any work
     measured = bench.measure(args.long)
@@ -237,7 +237,7 @@ def _check_columns(plan: "Plan", args: Namespace, sweep: bool) -> None:
 
 def _run(plan: "Plan", args: Namespace) -> "Outcome":
     from omkl.reports.summary import READ
-    from omkl.run.runner import run_plan
+    from omkl.runs.runner import run_plan
 
     # of many cells, few columns take a small part of the time; JSON has them all
     return run_plan(plan, **_how(args), columns=None if args.format == "json" else READ)
@@ -247,7 +247,7 @@ def _submitted(plan: "Plan", args: Namespace) -> bool:
     """With exec=slurm: submit the missing cells, and return whether any cell is still to come."""
     if plan.exec["name"] != "slurm":
         return False
-    from omkl.run.slurm import submit
+    from omkl.runs.slurm import submit
 
     if args.jobs or args.fail_fast:
         option = "--jobs" if args.jobs else "--fail-fast"

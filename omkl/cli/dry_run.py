@@ -10,14 +10,14 @@ from omkl.reports.table import Table
 
 if TYPE_CHECKING:
     from omkl.config import Plan
-    from omkl.run.estimate import Estimate, Guess
+    from omkl.runs.estimate import Estimate, Guess
 
 LEAST = ("least", "most", "from", "settings")  # columns that a narrow terminal leaves out first
 
 
 def dry_run(plans: "list[Plan]", args: Namespace) -> int:
     """Print the cells of these plans, how many are done, and an estimate of time and memory."""
-    from omkl.run.estimate import estimate
+    from omkl.runs.estimate import estimate
 
     if not plans:
         raise UserError("--dry-run: nothing would run: no data are available, or the table needs no runs")

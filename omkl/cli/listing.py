@@ -38,7 +38,7 @@ def show(args: Namespace, words: list[str]) -> int:
 
     word = words[0] if len(words) == 1 and "=" not in words[0] else ""
     if os.path.isfile(word) or word.endswith(".omkl"):
-        from omkl.run import models
+        from omkl.runs import models
 
         configuration = models.described(models.load(Path(word)))
     else:

@@ -11,7 +11,7 @@ from omkl.errors import OmklError, UserError, without_controls
 from omkl.reports.table_cells import WIDTH
 
 if TYPE_CHECKING:
-    from omkl.run.runner import Outcome
+    from omkl.runs.runner import Outcome
 
 OK, FAILED, MISTAKE, INTERRUPTED = 0, 1, 2, 130
 
@@ -76,7 +76,7 @@ def say_written(files: list[Path]) -> None:
 
 def say_failed(failed: list[dict], how: str = "") -> None:
     """Say which cells failed, and that the same command tries them again."""
-    from omkl.run.status import failures_text
+    from omkl.runs.status import failures_text
 
     count = f"{len(failed)} cell{'s' if len(failed) > 1 else ''} failed{how}"
     say("\n  ".join([f"{count} (the same command tries again):", *failures_text(failed)]))

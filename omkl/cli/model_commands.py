@@ -13,7 +13,7 @@ from omkl.errors import UserError, path_error, without_controls
 from omkl.files import check_writable
 
 if TYPE_CHECKING:
-    from omkl.run.models import Model
+    from omkl.runs.models import Model
 
 OF_RUNS = {"reps", "yardsticks", "store", "exec"}  # keys that mean nothing to `omkl fit`
 
@@ -21,7 +21,7 @@ OF_RUNS = {"reps", "yardsticks", "store", "exec"}  # keys that mean nothing to `
 def fit(args: Namespace, words: list[str]) -> int:
     """Train one learner on one data set and save it as a model."""
     from omkl.config import plan as make_plan
-    from omkl.run import models
+    from omkl.runs import models
 
     if args.out is None:
         raise UserError("omkl fit: the file of the model is missing; add --out model.omkl")
@@ -39,7 +39,7 @@ def fit(args: Namespace, words: list[str]) -> int:
 
 def update(args: Namespace, words: list[str]) -> int:
     """Let a saved model learn the rows of more files, in their order."""
-    from omkl.run import models
+    from omkl.runs import models
 
     model = models.load(args.model)
     target = _target(args.out or args.model)
@@ -58,7 +58,7 @@ def predict(args: Namespace, words: list[str]) -> int:
     Rows that the preparation leaves out have neither label nor score.
     """
     from omkl.files import write_text
-    from omkl.run import models
+    from omkl.runs import models
 
     model = models.load(args.model)
     new = models.rows_of(model, args.file, False)
@@ -96,7 +96,7 @@ def _target(out: str | Path) -> Path:
 
 
 def _save(model: "Model", path: Path) -> None:
-    from omkl.run import models
+    from omkl.runs import models
 
     try:
         models.save(model, path)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from omkl.config import Plan, Setting
     from omkl.papers import Paper
-    from omkl.run.tuning import Rule, Tuned
+    from omkl.runs.tuning import Rule, Tuned
 
 LEAST = ("seconds", "trials", "default", "given")  # columns that a narrow terminal leaves out first
 NOTE = """\
@@ -35,8 +35,8 @@ def tune(args: Namespace, words: list[str]) -> int:
     from omkl.config import grammar
     from omkl.config import plan as make_plan
     from omkl.papers import paper_names
-    from omkl.run.runner import run_plans
-    from omkl.run.tuning import assumed, races, rule_of, run_races
+    from omkl.runs.runner import run_plans
+    from omkl.runs.tuning import assumed, races, rule_of, run_races
 
     if words and words[0] in paper_names():
         return _page(args, words[0], words[1:])
@@ -91,7 +91,7 @@ def _page(args: Namespace, name: str, words: list[str]) -> int:
     from omkl.papers.selection import tuned_plans
     from omkl.papers.tuned import split_tuned, steps
     from omkl.papers.tuned import tune_step as race
-    from omkl.run.runner import run_plans
+    from omkl.runs.runner import run_plans
 
     paper = read_paper(name)
     plans = tuned_plans(paper, Selection(data=args.data, words=tuple(words), dry=args.dry_run))
@@ -122,7 +122,7 @@ def _page(args: Namespace, name: str, words: list[str]) -> int:
 def _left(paper: "Paper", plans: "dict[str, Plan]") -> "list[Plan]":
     """Return the plans that a page takes: of races, and of what is reported."""
     from omkl.papers.tuned import split_tuned, steps
-    from omkl.run.tuning import assumed
+    from omkl.runs.tuning import assumed
 
     made: list[Plan] = []
     for step in steps(paper, plans):

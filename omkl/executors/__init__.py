@@ -3,7 +3,7 @@
 An executor takes a function and jobs and yields (job, result) as they finish, in any order. A job that raises
 yields a Failure in place of its result; closing the generator stops everything at once. ``exec=NAME`` is the
 class ``Name`` of the module ``NAME`` here, made with the options of conf/exec/NAME.yaml; no list is kept.
-exec=slurm only submits cells to a queue, so it is not an executor: see omkl/run/slurm.py.
+exec=slurm only submits cells to a queue, so it is not an executor: see omkl/runs/slurm.py.
 """
 
 import importlib.util

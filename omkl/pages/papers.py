@@ -17,11 +17,11 @@ from omkl.papers.selection import Selection, work_of
 from omkl.reports.figures import Figure
 from omkl.reports.measures import ERROR
 from omkl.reports.table import Table
-from omkl.run.runner import stored_plans
+from omkl.runs.runner import stored_plans
 from omkl.store.store import Store
 
 if TYPE_CHECKING:
-    from omkl.run.runner import Outcome
+    from omkl.runs.runner import Outcome
 
 NOT_OF_CELLS = ("sizes", "digits")  # kinds of tables and figures
 

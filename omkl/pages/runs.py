@@ -20,7 +20,7 @@ from omkl.reports.rows import ReportPlan, Row, line_names, rows_of
 from omkl.reports.store_contents import chosen_cells as chosen_cells
 from omkl.reports.store_contents import failed_lines
 from omkl.reports.summary import summary_of_rows
-from omkl.run.runner import stored_plans
+from omkl.runs.runner import stored_plans
 from omkl.store.store import Store
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def run_page(plan: Plan, words: list[str], command: str, *, progress: bool = Fal
     words: that the plan was made from    command: that makes the page
     progress: with the numbers of cells done and failed; without it, UserError where no cell has finished.
     """
-    from omkl.run.status import status
+    from omkl.runs.status import status
 
     outcome, warnings = stored_plans([plan])
     run = f"omkl {'sweep' if plan.swept else 'run'} {shlex.join(words)}"
@@ -46,21 +46,26 @@ def run_page(plan: Plan, words: list[str], command: str, *, progress: bool = Fal
         raise UserError(
             f"the store {plan.store} holds none of the {outcome.requested} cells; `{run}` computes them"
         )
-    names = {ref.name: ref.word for ref in plan.data}
-    sections, more, about = cells_sections(outcome.cells, expected, Store(plan.store), names)
-    sections += origin_sections(outcome.cells, [plan])
-    learners = list(dict.fromkeys(expected.label(setting.learner) for setting in plan.settings))
+    page = results_page(outcome.cells, expected, [plan], command)
+    rows = status(plan).rows if progress else None
+    return replace(page, warnings=[*warnings, *page.warnings], progress=rows)
+
+
+def results_page(
+    cells: "pd.DataFrame",
+    expected: ReportPlan,
+    plans: list[Plan],
+    command: str = "",
+    rows: list[Row] | None = None,
+) -> Page:
+    """Return the page of some plans' cells, which are in one store; rows: as of ``rows_of``."""
+    names = {ref.name: ref.word for plan in plans for ref in plan.data}
+    sections, warnings, about = cells_sections(cells, expected, Store(plans[0].store), names, rows)
+    sections += origin_sections(cells, plans)
+    learners = list(dict.fromkeys(expected.label(setting.learner) for setting in expected.settings))
     title = f"{_few(learners, 'learners')} on {_few(list(names), 'data sets')}"
-    drawn = [setting.learner for setting in plan.settings], list(names)
-    return Page(
-        file_stem("report", *drawn),
-        title,
-        sections,
-        [about],
-        command,
-        [*warnings, *more],
-        status(plan).rows if progress else None,
-    )
+    drawn = [setting.learner for setting in expected.settings], list(names)
+    return Page(file_stem("report", *drawn), title, sections, [about], command, warnings)
 
 
 def _few(names: list[str], of: str) -> str:

@@ -26,7 +26,7 @@ from omkl.reports.table import Table
 if TYPE_CHECKING:
     import pandas as pd
 
-    from omkl.run.runner import Outcome
+    from omkl.runs.runner import Outcome
 
 _MARKS = {True: "", False: " (no)", None: " (?)"}
 _FORMS = {"mistake_pct": "{:.2f} %", "seconds": "{:.3g} s", "mse_e3": "{:.3g}"}

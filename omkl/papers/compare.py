@@ -18,7 +18,7 @@ from omkl.reports.summary import summary_of_rows
 if TYPE_CHECKING:
     import pandas as pd
 
-    from omkl.run.runner import Outcome
+    from omkl.runs.runner import Outcome
 
 WITHIN = 2.0  # published standard deviations
 # column of the summary, metric of the published CSV; those with a standard deviation count in the verdict

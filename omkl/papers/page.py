@@ -15,7 +15,7 @@ from omkl.papers.selection import Selection
 from omkl.papers.tuned import older, tuned_runs, tuning_rule
 
 if TYPE_CHECKING:
-    from omkl.run.runner import Outcome
+    from omkl.runs.runner import Outcome
 
 RULE = (
     "Each learner has {trials} trials on each data set: its default, and settings from the ranges in its "

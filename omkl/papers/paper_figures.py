@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from omkl.data import Dataset
     from omkl.engine.stream import Trace
     from omkl.learner.learner import Learner
-    from omkl.run.runner import Outcome
+    from omkl.runs.runner import Outcome
 
 SHOWN = 50  # digits of each panel of novelties
 SETTING = {"kernel": {"kind": "gaussian", "sigma": 8.0}, "nu": 0.01, "eta": 1.0, "step": "sqrt"}

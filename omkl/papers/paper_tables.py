@@ -19,7 +19,7 @@ from omkl.reports.table_cells import MISSING, Column, Spread, TableRow
 if TYPE_CHECKING:
     import pandas as pd
 
-    from omkl.run.runner import Outcome
+    from omkl.runs.runner import Outcome
 
 Part = tuple[Column, Sequence[str | Spread]]
 _PLACES = {"mistake_pct": 2, "n_sv_sum": 1, "seconds": 2}

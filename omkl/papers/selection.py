@@ -13,7 +13,7 @@ from omkl.papers.paper import Item, Paper, Run
 from omkl.papers.tuned import split_tuned, tuned_runs
 
 if TYPE_CHECKING:
-    from omkl.run.runner import Outcome
+    from omkl.runs.runner import Outcome
 
 QUICK_REPS, QUICK_T, QUICK_DATA = 2, 1500, "wdbc"
 _WORDS = ("store", "seed", "exec", "block")  # settings that a table leaves to its user
@@ -108,7 +108,7 @@ class Work:
 
         stored: run nothing, take what the store holds
         """
-        from omkl.run.runner import run_plans, stored_plans
+        from omkl.runs.runner import run_plans, stored_plans
 
         if not self.plans and self.pending:
             run, name, learner = self.pending[0]

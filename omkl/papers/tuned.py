@@ -17,11 +17,11 @@ from omkl.config.learners import LearnerSpec
 from omkl.errors import UserError, suggest
 from omkl.files import write_text
 from omkl.papers.paper import Paper, Run
-from omkl.run.tuning import axes
+from omkl.runs.tuning import axes
 
 if TYPE_CHECKING:
     from omkl.data import DataRef
-    from omkl.run.tuning import Race, Rule, Tuned
+    from omkl.runs.tuning import Race, Rule, Tuned
 
 CUTS = {"seconds": ("(0, inf) or null", None), "fewest": ("int [1, inf)", 1)}  # domains and defaults
 
@@ -55,7 +55,7 @@ def split_tuned(run: Run, plan: Plan) -> tuple[list[Plan], list[tuple[str, str]]
 
     plan: of the run's words. A learner of another revision than the race's must be tuned again.
     """
-    from omkl.run.tuning import parts
+    from omkl.runs.tuning import parts
 
     won, specs = settings_of(run), learner_specs(dict.fromkeys(s.learner for s in plan.settings))
     lacking: list[tuple[str, str]] = []
@@ -114,7 +114,7 @@ def tuned_runs(paper: Paper) -> list[Run]:
 
 def tuning_rule(run: Run) -> "tuple[Rule, dict[str, Any]]":
     """Return a run's rule, and how its passes are cut. Raises UserError for a wrong key or value."""
-    from omkl.run.tuning import known, rule_from
+    from omkl.runs.tuning import known, rule_from
 
     where, given = f"{compose.file('paper', run.paper)}: runs.{run.name}.tune", dict(run.tune or {})
     keys = [*known(), *CUTS]
@@ -142,7 +142,7 @@ def steps(paper: Paper, plans: "Mapping[str, Plan]", again: bool = False) -> Ite
 
     again: with the races of what has been tuned
     """
-    from omkl.run.tuning import races
+    from omkl.runs.tuning import races
 
     runs = {run.name: run for run in tuned_runs(paper)}
     work = [(bool(runs[name].folder), data.T, data.name, name) for name in plans for data in plans[name].data]
@@ -157,7 +157,7 @@ def steps(paper: Paper, plans: "Mapping[str, Plan]", again: bool = False) -> Ite
 
 def tune_step(step: Step, **how: Any) -> "list[Tuned]":
     """Run the races of a step and keep the winners in conf/tuned/PAPER.yaml; how: of ``run_plans``."""
-    from omkl.run.tuning import run_races
+    from omkl.runs.tuning import run_races
 
     ends, _ = run_races(step.races, **how)
     _keep(step, ends)

@@ -15,7 +15,7 @@ from omkl.engine.classes import strongest_rival
 from omkl.errors import OmklError, UserError
 from omkl.learner import Learner, run_pass
 from omkl.reports.rows import ReportPlan, rows_of
-from omkl.run.cells import expand
+from omkl.runs.cells import expand
 from omkl.store.keys import cell_key
 from omkl.tasks import by_task
 

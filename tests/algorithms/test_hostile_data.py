@@ -12,7 +12,7 @@ from support.engine_cases import dataset, sparse
 from omkl.config import learner_names, learner_spec, plan
 from omkl.data import of_dataset
 from omkl.errors import UserError
-from omkl.run.runner import run_plan
+from omkl.runs.runner import run_plan
 from omkl.tasks import by_task
 
 GAUSSIAN = "[{kind:gaussian,sigma:1},{kind:gaussian,sigma:0.1}]"

@@ -10,7 +10,7 @@ import omkl.data
 from omkl.config import learner_spec, plan, pool
 from omkl.errors import OmklError, UserError
 from omkl.learner import Learner, run_pass
-from omkl.run.cells import expand
+from omkl.runs.cells import expand
 
 GAUSSIAN = {"kind": "gaussian", "sigma": 1.3}
 ONE = {"normalise": "none", "kernels": [GAUSSIAN]}

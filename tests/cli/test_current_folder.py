@@ -17,7 +17,7 @@ from omkl.config import learner_spec
 from omkl.learner import precompile
 from omkl.learner.compiled import cold, version
 from omkl.paths import SAFE, safe_children
-from omkl.run import slurm
+from omkl.runs import slurm
 
 pytestmark = pytest.mark.slow
 

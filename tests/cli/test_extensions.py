@@ -11,7 +11,7 @@ import pytest
 from support import ROOT
 from support.extension import TINY, YAML, estimator, page_examples, tiny, write
 
-import omkl.run.runner
+import omkl.runs.runner
 from omkl.cli import main
 from omkl.config import learner_spec
 from omkl.errors import UserError
@@ -228,7 +228,7 @@ def test_the_second_process_compiles_nothing(place):
 @pytest.mark.slow
 def test_workers_see_the_folder(place, monkeypatch):
     tiny(place / "mine")
-    monkeypatch.setattr(omkl.run.runner, "SMALL_WORK", 0.0)
+    monkeypatch.setattr(omkl.runs.runner, "SMALL_WORK", 0.0)
     assert main([*RUN, "exec=loky", "-j", "2", "--with", "mine"]) == 0
     assert {line["provenance"]["backend"] for line in lines()} == {"loky"}
     assert main([*RUN, "exec=serial", "store=serial", "--with", "mine"]) == 0
@@ -239,7 +239,7 @@ def test_workers_see_the_folder(place, monkeypatch):
 
 
 def test_a_cluster_s_jobs_get_the_folder(place, monkeypatch):
-    from omkl.run.slurm import _environment
+    from omkl.runs.slurm import _environment
 
     safe = "export PYTHONSAFEPATH=1"  # also without a folder
     assert _environment("slurm") == [safe]

@@ -76,7 +76,7 @@ def bare(tmp_path) -> dict[str, str]:
 
 
 def omkl(environment: dict[str, str], *words: str) -> subprocess.CompletedProcess:
-    code = "from omkl.cli import main; from omkl.run import runner; "
+    code = "from omkl.cli import main; from omkl.runs import runner; "
     code += "runner.SMALL_WORK = 0.0; raise SystemExit(main())"
     command = [sys.executable, "-c", code, *words]  # workers even for this little work
     return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=500)
@@ -136,7 +136,7 @@ def test_without_locks_of_the_system_a_killed_writer_s_lock_is_broken(tmp_path, 
 
 
 def test_bench_says_that_the_memory_is_unknown(monkeypatch):
-    from omkl.run import bench
+    from omkl.runs import bench
 
     monkeypatch.setitem(sys.modules, "resource", None)
     assert bench._peak_mib() is None

@@ -8,7 +8,7 @@ import pytest
 from omkl.config import learner_names, learner_spec, learner_specs, learners, plan, pool, pool_names, resolved
 from omkl.data import from_arrays, of_dataset
 from omkl.errors import UserError
-from omkl.run.cells import expand
+from omkl.runs.cells import expand
 
 
 def betas(made):

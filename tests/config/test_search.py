@@ -4,7 +4,7 @@ import pytest
 
 from omkl.config import domains, learner_spec, learner_specs
 from omkl.config.parameters import Choices, Range, parse_search
-from omkl.run.tuning import axes, draw
+from omkl.runs.tuning import axes, draw
 
 POSITIVE = domains.parse("(0, inf)")
 KERNEL = {"kind": "gaussian", "sigma": 1.0}

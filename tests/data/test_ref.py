@@ -13,7 +13,7 @@ from omkl.config import plan
 from omkl.data.recipe import Preparation
 from omkl.data.ref import Parsed, Registered, UserFile
 from omkl.errors import OmklError, UserError
-from omkl.run.runner import run_plan
+from omkl.runs.runner import run_plan
 
 TABLE = "a,b,y\n" + "".join(f"{i},{i * i % 7},{'yes' if i % 3 else 'no'}\n" for i in range(30))
 

@@ -11,7 +11,7 @@ from omkl.config import plan
 from omkl.data import registry
 from omkl.data.parse import undense
 from omkl.errors import UserError
-from omkl.run.cells import expand
+from omkl.runs.cells import expand
 
 OTHERS = [name for name in registry.names() if registry.entry(name).task != "classification"]
 

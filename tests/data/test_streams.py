@@ -7,7 +7,7 @@ from omkl import data
 from omkl.config import plan
 from omkl.data import registry, streams
 from omkl.learner.cell import run_cell
-from omkl.run.cells import expand
+from omkl.runs.cells import expand
 
 BOTH = pytest.mark.parametrize("name", streams.EVERY)
 

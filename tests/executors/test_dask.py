@@ -21,7 +21,7 @@ from omkl.cli import main
 from omkl.config import Setting
 from omkl.errors import OmklError
 from omkl.executors import Failure, dask
-from omkl.run import runner
+from omkl.runs import runner
 from omkl.store import provenance
 from omkl.store.store import Store
 

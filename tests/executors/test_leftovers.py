@@ -15,7 +15,7 @@ from support import ROOT, TESTS
 from support.runner_plans import make_plan
 
 from omkl.executors import leftovers
-from omkl.run import runner
+from omkl.runs import runner
 
 pytestmark = pytest.mark.slow
 

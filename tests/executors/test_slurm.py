@@ -20,12 +20,12 @@ from omkl.cli import main
 from omkl.config import Setting
 from omkl.engine import numba_cache
 from omkl.errors import OmklError, UserError
-from omkl.run import runner
-from omkl.run.status import status
+from omkl.runs import runner
+from omkl.runs.status import status
 from omkl.store.store import Store
 
 pytest.importorskip("submitit")
-from omkl.run import slurm, slurm_job
+from omkl.runs import slurm, slurm_job
 
 pytestmark = pytest.mark.slow
 
@@ -99,7 +99,7 @@ def test_a_job_s_pickle_names_one_function_and_holds_a_path(plan, tools):
     for path in folder.glob("*_submitted.pkl"):
         words |= {arg for _, arg, _ in pickletools.genops(path.read_bytes()) if isinstance(arg, str)}
     modules = {word for word in words if word.startswith(("omkl", "submitit"))}
-    assert modules == {"omkl.run.slurm_job", "submitit.core.utils"}
+    assert modules == {"omkl.runs.slurm_job", "submitit.core.utils"}
     assert {"run_chunk", "DelayedSubmission", str(folder / "0.json")} <= words
 
 
@@ -126,7 +126,7 @@ DRIVER = """
 import sys
 sys.path.insert(0, {here!r})
 from support import runner_fakes
-from omkl.run import runner, slurm_job
+from omkl.runs import runner, slurm_job
 runner.run_cell, runner.warm_up = runner_fakes.run_cell, lambda specs: None
 slurm_job.run_chunk(sys.argv[1])
 """

@@ -21,8 +21,8 @@ from omkl.resources import size
 from omkl.resources.resource import Setup
 from omkl.resources.size import bytes_needed
 from omkl.resources.state import grow_part, make, parse
-from omkl.run import runner
-from omkl.run.cells import expand
+from omkl.runs import runner
+from omkl.runs.cells import expand
 
 HYPER = {"D": 7, "levels": 3, "tau": 9, "start": 0.25, "lam": 4.0}
 

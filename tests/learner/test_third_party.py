@@ -12,7 +12,7 @@ from omkl.cli import main
 from omkl.config import learner_spec, plan
 from omkl.learner import third_party
 from omkl.paths import EXTENSIONS
-from omkl.run.cells import expand
+from omkl.runs.cells import expand
 from omkl.testing.cases import clouds, dense
 
 MODULE = '''"""Estimators of the folder."""

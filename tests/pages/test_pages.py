@@ -20,7 +20,7 @@ from omkl.pages.runs import run_page
 from omkl.papers import Selection, read_paper
 from omkl.papers.selection import work_of
 from omkl.reports.rows import identity
-from omkl.run import runner
+from omkl.runs import runner
 
 pytestmark = pytest.mark.slow
 

@@ -15,7 +15,7 @@ from omkl.papers.compare import Value, compare_rows, published_values
 from omkl.papers.page import write_page
 from omkl.papers.selection import work_of
 from omkl.paths import published_folder
-from omkl.run.runner import stored_plans
+from omkl.runs.runner import stored_plans
 
 pytestmark = pytest.mark.slow
 

@@ -16,7 +16,7 @@ from support.runner_plans import write_data
 from omkl.config import plan
 from omkl.reports.rows import ReportPlan
 from omkl.reports.table import FORMATS
-from omkl.run import runner
+from omkl.runs import runner
 from omkl.store.store import Store, StoreWarning
 
 pytestmark = pytest.mark.slow

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from omkl.config import learner_specs, plan
-from omkl.run import runner
-from omkl.run.cells import expand
+from omkl.runs import runner
+from omkl.runs.cells import expand
 
 STORE = Path(__file__).with_name("store_of_before")
 HELD = set(re.findall(r'"algo":"(\w+)"', "".join(p.read_text() for p in STORE.glob("cells/*.jsonl"))))

@@ -11,7 +11,7 @@ import pytest
 from support.results_lines import cell_files, line, read_quietly, sealed
 
 from omkl.cli import main
-from omkl.run import slurm
+from omkl.runs import slurm
 from omkl.store import rewrite
 from omkl.store.lines import encode_curve
 from omkl.store.store import Store, StoreWarning
@@ -179,7 +179,7 @@ def test_the_writer_refuses_what_no_reader_would_believe(tmp_path):
 
 
 def test_what_a_learner_returns_wrong_is_a_failed_cell(tmp_path):
-    from omkl.run.runner import _stored
+    from omkl.runs.runner import _stored
 
     with Store(tmp_path) as store:
         base = {k: v for k, v in line(1, "failed").items() if k not in ("status", "error")}
@@ -264,7 +264,7 @@ def test_real_cells_of_every_task_have_the_key_of_their_fields(tmp_path):
     from support.runner_plans import write_data
 
     from omkl.config import plan
-    from omkl.run import runner
+    from omkl.runs import runner
 
     data = write_data(tmp_path / "tiny.libsvm", 40)
     words = ["algo=omkc_dd,bomkc_spa", f"data={data}", "reps=2", f"store={tmp_path / 's'}", "exec=serial"]

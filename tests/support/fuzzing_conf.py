@@ -248,8 +248,8 @@ class Command(Target):
         self.patches = contextlib.ExitStack()
         for patch in (
             mock.patch.dict(os.environ, out),
-            mock.patch("omkl.run.runner.run_plan", refuse),
-            mock.patch("omkl.run.bench.measure", refuse),
+            mock.patch("omkl.runs.runner.run_plan", refuse),
+            mock.patch("omkl.runs.bench.measure", refuse),
             contextlib.chdir(folder),
         ):
             self.patches.enter_context(patch)

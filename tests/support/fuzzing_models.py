@@ -109,7 +109,7 @@ class Models(Target):
         return forged(header, arrays)
 
     def attempt(self, data: bytes) -> None:
-        from omkl.run import models
+        from omkl.runs import models
 
         self.path.write_bytes(data)
         learner = models.load(Path(self.path)).learner

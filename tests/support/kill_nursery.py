@@ -15,7 +15,7 @@ from collections import Counter
 from pathlib import Path
 
 from omkl import cli
-from omkl.run import runner
+from omkl.runs import runner
 
 KINDS = ("moment", "write", "worker", "driver")
 LONGEST = 600.0  # seconds that one run may take

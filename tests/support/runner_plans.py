@@ -8,7 +8,7 @@ import pandas as pd
 
 from omkl.config import Plan, Setting
 from omkl.data import find
-from omkl.run import runner
+from omkl.runs import runner
 from support import runner_fakes
 
 POOL = {

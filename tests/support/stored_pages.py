@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from omkl.config import Plan, plan
-from omkl.run.cells import expand
+from omkl.runs.cells import expand
 from omkl.store.store import Store
 from support.runner_plans import write_data
 

@@ -21,8 +21,8 @@ from omkl.engine import numba_cache
 from omkl.learner.cell import Cell
 from omkl.resources.resource import Setup
 from omkl.resources.size import bytes_stored
-from omkl.run.cells import SizeUnknown, check_data, cost_of, data_names, expand
-from omkl.run.runner import by_key, executor_for
+from omkl.runs.cells import SizeUnknown, check_data, cost_of, data_names, expand
+from omkl.runs.runner import by_key, executor_for
 from omkl.store import provenance
 from omkl.store.store import Store
 

@@ -7,8 +7,8 @@ from support.engine_cases import clouds
 
 from omkl.config import plan
 from omkl.errors import UserError
-from omkl.run import runner
-from omkl.run.cells import expand, matched_sizes
+from omkl.runs import runner
+from omkl.runs.cells import expand, matched_sizes
 from omkl.store.store import Store
 
 MATCH = "algo.budget={match:bomkc_spa}"

@@ -10,9 +10,9 @@ from omkl.cli import main
 from omkl.config import Setting
 from omkl.config import plan as plan_of
 from omkl.data import find
-from omkl.run import estimate as module
-from omkl.run import runner
-from omkl.run.estimate import estimate
+from omkl.runs import estimate as module
+from omkl.runs import runner
+from omkl.runs.estimate import estimate
 
 
 @pytest.fixture

@@ -22,8 +22,8 @@ from omkl.data import find, ref
 from omkl.executors.loky import Loky
 from omkl.executors.serial import Serial
 from omkl.learner import progress_file
-from omkl.run import cells, runner
-from omkl.run.progress import Bar
+from omkl.runs import cells, runner
+from omkl.runs.progress import Bar
 from omkl.store.store import Store
 
 

@@ -6,8 +6,8 @@ from omkl.cli import main
 from omkl.config import domains, plan
 from omkl.config.domains import rounds_of
 from omkl.errors import UserError
-from omkl.run.cells import expand
-from omkl.run.runner import run_plan
+from omkl.runs.cells import expand
+from omkl.runs.runner import run_plan
 from omkl.store.keys import cell_key
 from omkl.store.store import Store
 

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from omkl.cli import main
-from omkl.run import bench
+from omkl.runs import bench
 
 ROW = bench.timed_row("a pass", [2.0, 1.0, 3.0], 10, "pair")
 MADE = {"rows": [ROW], "machine": {"host": "here", "cpu": "x"}}

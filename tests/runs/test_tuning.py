@@ -12,9 +12,9 @@ import omkl.data
 from omkl.cli import main
 from omkl.config import plan as make_plan
 from omkl.errors import Overflow, UserError
-from omkl.run import runner
-from omkl.run.runner import run_plan
-from omkl.run.tuning import assumed, parts, races, rule_of, run_races
+from omkl.runs import runner
+from omkl.runs.runner import run_plan
+from omkl.runs.tuning import assumed, parts, races, rule_of, run_races
 from omkl.seeds import tuning_seed
 
 T = 90

@@ -20,8 +20,8 @@ from omkl.cli import main
 from omkl.config import Plan, Setting
 from omkl.data import find
 from omkl.errors import OmklError, UserError
-from omkl.run import runner
-from omkl.run.status import failures_text
+from omkl.runs import runner
+from omkl.runs.status import failures_text
 from omkl.store.store import Store
 
 pytestmark = pytest.mark.slow
@@ -133,7 +133,7 @@ import pickle, signal, sys
 sys.path.insert(0, {here!r})
 from support import runner_fakes
 from omkl import config
-from omkl.run import runner
+from omkl.runs import runner
 signal.signal(signal.SIGINT, signal.default_int_handler)
 runner.run_cell, runner.warm_up, runner.SMALL_WORK = runner_fakes.run_cell, lambda specs: None, -1.0
 with open(sys.argv[1], "rb") as file:

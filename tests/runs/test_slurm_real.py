@@ -20,7 +20,7 @@ from support.slurm_machine import Slurm, lacking, wait_until
 from omkl import config
 from omkl.engine import numba_cache
 from omkl.paths import SAFE
-from omkl.run import runner
+from omkl.runs import runner
 from omkl.store.store import Store
 
 pytestmark = [

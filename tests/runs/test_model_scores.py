@@ -249,7 +249,7 @@ def test_rows_left_out_have_empty_fields(tmp_path, rows, capsys):
     ],
 )
 def test_a_model_knows_its_classes_however_they_are_written(tmp_path, rows, train, positive, new, right):
-    from omkl.run import models
+    from omkl.runs import models
 
     own = train.split()
     text = "".join(f"{n % 7},{own[n % len(own)]}\n" for n in range(42))

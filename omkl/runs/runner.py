@@ -16,9 +16,9 @@ from omkl.errors import Overflow, UserError
 from omkl.executors import Executor, Failure, leftovers
 from omkl.learner.cell import Cell, check_memory, run_cell, warm_up
 from omkl.resources.state import may_share
-from omkl.run.cells import check_data, expand, older_keys
-from omkl.run.others import TAKEN, in_own_order, taken_text, unless_finished
-from omkl.run.progress import Bar
+from omkl.runs.cells import check_data, expand, older_keys
+from omkl.runs.others import TAKEN, in_own_order, taken_text, unless_finished
+from omkl.runs.progress import Bar
 from omkl.store import provenance
 from omkl.store.fields import KEYED, OBJECTS
 from omkl.store.keys import dumps
@@ -280,9 +280,10 @@ def table_of(store: Store, cells: list[Cell], columns: Sequence[str] | None = No
     return table
 
 
-def stored_plans(plans: list[Plan]) -> tuple[Outcome, list[str]]:
+def stored_plans(plans: list[Plan], columns: Sequence[str] | None = None) -> tuple[Outcome, list[str]]:
     """Return what ``run_plans`` would if it ran nothing, and warnings about settings that are unknown yet.
 
+    columns: of the cells, as of ``run_plans``
     Such is a budget that matches a size, until the learner that it matches has finished. Raises UserError
     for data that are not available, OmklError when the store cannot be read.
     """
@@ -299,7 +300,8 @@ def stored_plans(plans: list[Plan]) -> tuple[Outcome, list[str]]:
             warnings.append(str(error))
             cells += expand(replace(plan, settings=known))
     distinct, store = by_key(cells), Store(plans[0].store)
-    table, failed, older = table_of(store, cells), store.failed(distinct), older_keys(distinct.values())
+    table, failed = table_of(store, cells, columns), store.failed(distinct)
+    older = older_keys(distinct.values())
     stale = Counter(older[key] for key in store.done(older)) if older else {}
     seconds = time.perf_counter() - began
     outcome = Outcome(table, failed, len(cells), 0, len(table), seconds, interrupted=False, stale=dict(stale))

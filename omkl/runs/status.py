@@ -9,8 +9,8 @@ from typing import Any
 
 from omkl.config import Plan
 from omkl.config.settings_text import params_text
-from omkl.run import slurm
-from omkl.run.cells import data_names, expand
+from omkl.runs import slurm
+from omkl.runs.cells import data_names, expand
 from omkl.store.store import Store
 
 STATES = ("done", "running", "queued", "failed", "missing")

@@ -9,8 +9,8 @@ from omkl import executors
 from omkl.config import Plan, Setting
 from omkl.data import from_json
 from omkl.errors import OmklError
-from omkl.run.cells import expand
-from omkl.run.runner import by_key, run_cells
+from omkl.runs.cells import expand
+from omkl.runs.runner import by_key, run_cells
 from omkl.store.store import Store
 
 SAME = ("order", "seed", "block")  # of a plan, the same for all of its cells

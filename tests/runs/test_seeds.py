@@ -5,7 +5,7 @@ import numpy as np
 import omkl.data
 from omkl import seeds
 from omkl.config import learner_names, plan
-from omkl.run.cells import expand
+from omkl.runs.cells import expand
 
 
 def test_every_learner_has_draws_of_its_own_on_one_permutation():

@@ -22,8 +22,8 @@ from omkl.config.parameters import Form, Parameter, parameters
 from omkl.config.settings_text import word_text
 from omkl.data import DataRef
 from omkl.errors import Overflow, UserError
-from omkl.run.cells import expand
-from omkl.run.runner import Outcome, run_plans
+from omkl.runs.cells import expand
+from omkl.runs.runner import Outcome, run_plans
 from omkl.tasks import for_task
 
 SHARE = 3  # in file order, one in three rounds is for the trials

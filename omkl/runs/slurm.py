@@ -6,7 +6,7 @@ and a path for each job, nothing else; the cells are plain data in the file at t
 
 With exec.cluster=local the jobs are processes of this machine. submitit's inherit the terminal, pipes and
 process group of the process that starts them. So a separate process starts them, in a session and with a log
-of its own: ``python -m omkl.run.slurm FOLDER``.
+of its own: ``python -m omkl.runs.slurm FOLDER``.
 
 A submission is a folder ``slurm/TIME-XXXXXXXX`` in the store. It holds a chunk per job (``0.json``: what to
 run, and the keys of its cells), ``0.begun`` once the job has begun, submitit's scripts and logs, and
@@ -36,9 +36,9 @@ from omkl.errors import OmklError, UserError
 from omkl.files import locked, replacing
 from omkl.learner.cell import Cell
 from omkl.paths import EXTENSIONS, SAFE, extensions, safe_children
-from omkl.run.cells import check_data, expand
-from omkl.run.runner import by_key
-from omkl.run.slurm_job import SAME, begun, run_chunk
+from omkl.runs.cells import check_data, expand
+from omkl.runs.runner import by_key
+from omkl.runs.slurm_job import SAME, begun, run_chunk
 from omkl.store.keys import dumps
 from omkl.store.lines import LONGEST, open_regular
 from omkl.store.store import Store, StoreWarning
@@ -185,7 +185,7 @@ def _environment(cluster: str) -> list[str]:
 def _send_locally(options: dict[str, Any], folder: Path, count: int) -> list[str]:
     """Start the jobs of a submission's chunks in a process of their own; as `_send`, which it calls."""
     write_content(folder / _OPTIONS, {"options": options, "count": count})
-    command = [sys.executable, "-m", "omkl.run.slurm", str(folder)]
+    command = [sys.executable, "-m", "omkl.runs.slurm", str(folder)]
     with open(folder / _LOG, "ab") as log, safe_children():
         null = subprocess.DEVNULL
         done = subprocess.run(

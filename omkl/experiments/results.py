@@ -1,0 +1,270 @@
+"""Results: the cells of a run or a sweep with their summary, table, notes and figures, as one object."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from omkl.config import Plan
+from omkl.errors import UserError
+from omkl.reports.results_table import USUAL, TableOptions, best_settings, run_table, sweep_table
+from omkl.reports.rows import ReportPlan, Row, rows_of
+from omkl.reports.summary import READ, summary_of_rows
+from omkl.reports.table import Table
+from omkl.runs.cells import expand
+from omkl.runs.runner import Outcome, stored_plans, table_of
+from omkl.store.store import Store
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.figure import Figure as Drawn
+
+    from omkl.reports.figures import Figure
+
+
+@dataclass(frozen=True)
+class Part:
+    """The cells of one plan, and what a report of them should hold."""
+
+    plan: Plan
+    outcome: Outcome
+    expected: ReportPlan
+
+
+@dataclass(frozen=True)
+class Results:
+    """What a run or a sweep has found.
+
+    In a terminal its text is the command's table, in a notebook its HTML. ``a + b`` puts the rows of two
+    results into one table.
+
+    Attributes
+    ----------
+    table : pandas.DataFrame
+        A row for each data set, learner and setting: means and standard deviations over the repetitions.
+    cells : pandas.DataFrame
+        A row for each repetition.
+    settings : pandas.DataFrame
+        A row for each learner and setting: its hyperparameters.
+    best : pandas.DataFrame
+        Of each data set and learner the row of ``table`` with the least error.
+    notes : list of str
+        What a reader must know: unfinished repetitions, failed cells, settings at the end of a grid.
+    """
+
+    parts: tuple[Part, ...]
+    is_sweep: bool = False
+    _memo: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    @classmethod
+    def of(cls, plan: Plan, outcome: Outcome, command: str = "", is_sweep: bool = False) -> "Results":
+        """Return the results of a plan that has run; command: as typed, for captions."""
+        return cls(
+            (Part(plan, outcome, ReportPlan.of(plan, outcome.failed, command, outcome.stale)),), is_sweep
+        )
+
+    @classmethod
+    def stored(cls, plan: Plan, command: str = "", is_sweep: bool = False) -> "Results":
+        """Return what the store holds of a plan; nothing runs."""
+        return cls.of(plan, stored_plans([plan])[0], command, is_sweep)
+
+    def __add__(self, other: "Results") -> "Results":
+        if not isinstance(other, Results):
+            return NotImplemented
+        return Results((*self.parts, *other.parts), self.is_sweep or other.is_sweep)
+
+    # ------------------------------------------------------------------ as data
+
+    @cached_property
+    def cells(self) -> "pd.DataFrame":
+        import pandas as pd
+
+        tables = [part.outcome.cells for part in self.parts]
+        return tables[0] if len(tables) == 1 else pd.concat(tables, ignore_index=True)
+
+    @cached_property
+    def expected(self) -> ReportPlan:
+        """What a report should hold, of all parts."""
+        first, *others = (part.expected for part in self.parts)
+        if not others:
+            return first
+        every = [first, *others]
+        return replace(
+            first,
+            settings=tuple(_distinct(one for own in every for one in own.settings)),
+            yardsticks=tuple(_distinct(one for own in every for one in own.yardsticks)),
+            data=tuple(dict.fromkeys(one for own in every for one in own.data)),
+            specs={name: spec for own in every for name, spec in own.specs.items()},
+            failed=tuple(line for own in every for line in own.failed),
+            swept=tuple(dict.fromkeys(key for own in every for key in own.swept)),
+            stale={which: count for own in every for which, count in own.stale.items()},
+            command="; ".join(dict.fromkeys(own.command for own in every if own.command)),
+            about_data=tuple(dict.fromkeys(note for own in every for note in own.about_data)),
+            classes={name: names for own in every for name, names in own.classes.items()},
+        )
+
+    @cached_property
+    def rows(self) -> list[Row]:
+        """The rows of the table: of each data set the learners, then the yardsticks; each row once."""
+        if len(self.parts) == 1:
+            return rows_of(self.cells, self.expected)
+        found: dict[Any, Row] = {}
+        start = 0
+        for part in self.parts:
+            for row in rows_of(part.outcome.cells, part.expected):
+                row.cells = [start + at for at in row.cells]
+                same = (row.data, row.order, row.rounds, row.learner, repr(row.params), row.pool)
+                if same not in found or len(found[same].cells) < len(row.cells):
+                    found[same] = replace(row, is_yardstick=row.is_yardstick and _only(found, same))
+            start += len(part.outcome.cells)
+        place = {name: at for at, name in enumerate(self.expected.data)}
+        return sorted(
+            found.values(), key=lambda row: (place.get(row.data, len(place)), row.order, row.is_yardstick)
+        )
+
+    @cached_property
+    def table(self) -> "pd.DataFrame":
+        return summary_of_rows(self.rows, self.cells, self.expected)
+
+    @cached_property
+    def best(self) -> "pd.DataFrame":
+        return best_settings(self.table)
+
+    @property
+    def settings(self) -> "pd.DataFrame":
+        import pandas as pd
+
+        rows = _distinct(
+            {"algo": row.learner, "pool": row.pool, **row.params} for row in self.rows if not row.is_yardstick
+        )
+        return pd.DataFrame(rows)
+
+    @property
+    def notes(self) -> list[str]:
+        return list(self.report_table().warnings)
+
+    @property
+    def failed(self) -> list[dict[str, Any]]:
+        """The lines of the cells that failed."""
+        return [line for part in self.parts for line in part.outcome.failed]
+
+    # ------------------------------------------------------------------ as a table
+
+    def report_table(self, options: TableOptions = USUAL) -> Table:
+        """Return the table for readers; options: order of the rows, and columns."""
+        make = sweep_table if self.is_sweep else run_table
+        return make(self.table, self.cells, self.expected, options)
+
+    def __str__(self) -> str:
+        return self.report_table().render("table")
+
+    def to_markdown(self) -> str:
+        """Return the table as Markdown."""
+        return self.report_table().render("markdown")
+
+    def to_latex(self) -> str:
+        """Return the table as LaTeX (booktabs)."""
+        return self.report_table().render("latex")
+
+    def to_html(self) -> str:
+        """Return the table as HTML without scripts, readable on light and dark ground."""
+        return self.report_table().html()
+
+    def _repr_html_(self) -> str:
+        return self.to_html()
+
+    # ------------------------------------------------------------------ as figures
+
+    def figure(self, kind: str, measure: str | None = None) -> "Figure":
+        """Return a figure as data: curve, confusion, sweep, times or ranks.
+
+        measure: of a curve, such as ``n_sv_sum``; the error where None. Raises UserError where there is
+        nothing to draw.
+        """
+        from omkl.reports import charts
+        from omkl.reports.measures import PAIR, measure_named
+
+        if measure is not None:
+            measure_named(measure)
+        cells = self._with_confusion() if kind == "confusion" else self.cells
+        stored = self._curves() if kind == "curve" else {}
+        measures = PAIR[:1] if measure is None else (measure,)
+        return charts.figure_named(kind, cells, stored, self.expected, measures)
+
+    def curve(self, measure: str | None = None) -> "Drawn":
+        """Draw learning curves: the error, or another measure such as ``n_sv_sum``, over the examples."""
+        return self._drawn("curve", measure)
+
+    def ranks(self) -> "Drawn":
+        """Draw the learners' average ranks over the data sets, with what does not differ significantly."""
+        return self._drawn("ranks")
+
+    def confusion(self) -> "Drawn":
+        """Draw confusion matrices."""
+        return self._drawn("confusion")
+
+    def heatmap(self) -> "Drawn":
+        """Draw the error over what was swept: lines over one hyperparameter, maps over two."""
+        return self._drawn("sweep")
+
+    def times(self) -> "Drawn":
+        """Draw the seconds of each learner."""
+        return self._drawn("times")
+
+    def pareto(self, cost: str = "time") -> "Drawn":
+        """Draw error against cost (``time`` or ``size``), and the learners that none beats in both."""
+        from omkl.papers.paper_tables import with_costs
+        from omkl.reports import charts, drawing
+        from omkl.reports.summary import grid_table
+
+        table = grid_table(with_costs(self.table))
+        return drawing.draw(charts.pareto(charts.costs_of(table, cost), cost))
+
+    def _drawn(self, kind: str, measure: str | None = None) -> "Drawn":
+        from omkl.reports import drawing
+
+        return drawing.draw(self.figure(kind, measure))
+
+    def report(self, path: str | Path) -> Path:
+        """Write a page for the browser, one file with tables and figures, and return its path."""
+        from omkl.pages.document import write_html
+        from omkl.pages.runs import results_page
+
+        target = Path(path)
+        if target.suffix not in (".html", ".htm"):
+            raise UserError(f"{target}: the file's name must end in .html")
+        plans = [part.plan for part in self.parts]
+        page = results_page(self._with_confusion(), self.expected, plans, self.expected.command, self.rows)
+        write_html(page, target)
+        return target
+
+    def _curves(self) -> dict[str, dict[str, Any]]:
+        stores = {part.plan.store: Store(part.plan.store) for part in self.parts}
+        keys = set(self.cells["key"])
+        return {key: curve for store in stores.values() for key, curve in store.curves(keys).items()}
+
+    def _with_confusion(self) -> "pd.DataFrame":
+        """Return the cells with confusion matrices, which tables do not need."""
+        import pandas as pd
+
+        if "confusion" in self.cells:
+            return self.cells
+        parts = [
+            table_of(Store(part.plan.store), expand(part.plan), (*READ, "confusion")) for part in self.parts
+        ]
+        return pd.concat(parts, ignore_index=True)
+
+
+def _only(found: dict[Any, Row], same: Any) -> bool:
+    """Whether a row is a yardstick in all results so far."""
+    return same not in found or found[same].is_yardstick
+
+
+def _distinct(items: Iterable[Any]) -> list[Any]:
+    """Return items without their repetitions; they need not be hashable."""
+    kept: list[Any] = []
+    for item in items:
+        if item not in kept:
+            kept.append(item)
+    return kept
