@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from omkl.config import Plan
     from omkl.papers import Selection
     from omkl.papers.paper import Item, Paper
+    from omkl.reports.figures import Figure
     from omkl.reports.results_table import TableOptions
     from omkl.runs.runner import Outcome
 
@@ -37,9 +38,7 @@ def sweep(args: Namespace, words: list[str]) -> int:
 
 def _run_and_report(args: Namespace, words: list[str], sweep: bool) -> int:
     from omkl.config import plan as make_plan
-    from omkl.reports.results_table import run_table, sweep_table
-    from omkl.reports.rows import ReportPlan
-    from omkl.reports.summary import summary_of
+    from omkl.experiments.results import Results
 
     plan = make_plan(words, sweep=sweep)
     if sweep and not plan.has_choice:
@@ -50,16 +49,11 @@ def _run_and_report(args: Namespace, words: list[str], sweep: bool) -> int:
     if _submitted(plan, args):
         return OK
     outcome = _run(plan, args)
-    about = ReportPlan.of(plan, outcome.failed, args.line, outcome.stale)
-    summary = summary_of(outcome.cells, about)
-    made = (sweep_table if sweep else run_table)(summary, outcome.cells, about, _table_options(args))
-    emit(made.render(args.format))
-    if sweep and (out := args.out or (_figures(plan) if plan.has_choice else None)):
-        from omkl.reports import charts, drawing
-
-        with in_style(_look(args)):
-            figure = charts.sweep(summary, command=args.line)
-            say_written(drawing.save(figure, out) if figure else [])
+    results = Results.of(plan, outcome, args.line, sweep)
+    emit(results.report_table(_table_options(args)).render(args.format))
+    out = args.out or (_figures(plan) if plan.has_choice else None) if sweep else None
+    if out and results.has_learners:
+        _save(results.figure("sweep"), args, out)
     return end(outcome, args.fail_fast)
 
 
@@ -85,38 +79,25 @@ def figure(args: Namespace, words: list[str]) -> int:
             option = option.replace("_", "-")
             raise UserError(f"--{option} is for a paper's figure; figure {args.kind} takes KEY=VALUE words")
     from omkl.config import plan as make_plan
-    from omkl.reports import charts, drawing
-    from omkl.reports.measures import PAIR, measure_named
-    from omkl.reports.rows import ReportPlan
-    from omkl.reports.summary import READ
-    from omkl.runs.cells import expand
-    from omkl.runs.runner import table_of
-    from omkl.store.store import Store
+    from omkl.experiments.results import Results
 
-    names: tuple[str, ...] = PAIR
-    if args.kind == "curve" and (given := [word for word in words if word.startswith("measure=")]):
-        names = (given[-1].partition("=")[2],)
-        measure_named(names[0])
-        words = [word for word in words if word not in given]
+    given = [word for word in words if args.kind == "curve" and word.startswith("measure=")]
+    words = [word for word in words if word not in given]
+    measure = given[-1].partition("=")[2] if given else None
     plan = make_plan(words, sweep=True)
     tasks = dict.fromkeys(ref.task for ref in plan.data)
     if args.kind == "confusion" and "classification" not in tasks:
         text = f"a confusion matrix needs a classification, and the task is {' and '.join(tasks)}"
         raise UserError(f"data={','.join(map(str, plan.data))}: {text}")
-    planned = expand(plan)
-    keys = {cell.key for cell in planned}
-    store = Store(plan.store)
-    cells = table_of(store, planned, (*READ, "confusion") if args.kind == "confusion" else READ)
-    if len(cells) < len(keys):
+    results = Results.stored(plan, args.line)
+    requested = results.parts[0].outcome.requested
+    if len(results.cells) < requested:
         verb = "sweep" if plan.swept else "run"
-        missing = f"the store {plan.store} holds {len(cells)} of {len(keys)} cells"
-        if not {setting.learner for setting in plan.settings} <= set(cells["algo"]):
+        missing = f"the store {plan.store} holds {len(results.cells)} of {requested} cells"
+        if not {setting.learner for setting in plan.settings} <= set(results.cells["algo"]):
             raise UserError(f"{missing}; `omkl {shlex.join([verb, *words])}` computes them")
         say(f"warning: {missing}")
-    about, out = ReportPlan.of(plan, command=args.line), args.out or _figures(plan)
-    with in_style(_look(args)):
-        drawn = charts.figure_named(args.kind, cells, store.curves(keys), about, names)
-        say_written(drawing.save(drawn, out))
+    _save(results.figure(args.kind, measure), args, args.out or _figures(plan))
     return OK
 
 
@@ -267,6 +248,13 @@ def _submitted(plan: "Plan", args: Namespace) -> bool:
 def _look(args: Namespace) -> FigureStyle:
     """Return the look of a figure that the options choose."""
     return FigureStyle(args.style, args.width, not args.no_title)
+
+
+def _save(figure: "Figure", args: Namespace, out: str) -> None:
+    from omkl.reports import drawing
+
+    with in_style(_look(args)):
+        say_written(drawing.save(figure, out))
 
 
 def _figures(plan: "Plan") -> str:

@@ -67,7 +67,7 @@ class Results:
     @classmethod
     def stored(cls, plan: Plan, command: str = "", is_sweep: bool = False) -> "Results":
         """Return what the store holds of a plan; nothing runs."""
-        return cls.of(plan, stored_plans([plan])[0], command, is_sweep)
+        return cls.of(plan, stored_plans([plan], READ)[0], command, is_sweep)
 
     def __add__(self, other: "Results") -> "Results":
         if not isinstance(other, Results):
@@ -145,6 +145,11 @@ class Results:
         return list(self.report_table().warnings)
 
     @property
+    def has_learners(self) -> bool:
+        """Whether some learner that is no yardstick has finished a cell."""
+        return any(row.cells and not row.is_yardstick for row in self.rows)
+
+    @property
     def failed(self) -> list[dict[str, Any]]:
         """The lines of the cells that failed."""
         return [line for part in self.parts for line in part.outcome.failed]
@@ -189,7 +194,7 @@ class Results:
             measure_named(measure)
         cells = self._with_confusion() if kind == "confusion" else self.cells
         stored = self._curves() if kind == "curve" else {}
-        measures = PAIR[:1] if measure is None else (measure,)
+        measures = PAIR if measure is None else (measure,)
         return charts.figure_named(kind, cells, stored, self.expected, measures)
 
     def curve(self, measure: str | None = None) -> "Drawn":
@@ -250,9 +255,8 @@ class Results:
 
         if "confusion" in self.cells:
             return self.cells
-        parts = [
-            table_of(Store(part.plan.store), expand(part.plan), (*READ, "confusion")) for part in self.parts
-        ]
+        columns = (*READ, "confusion")
+        parts = [table_of(Store(part.plan.store), expand(part.plan), columns) for part in self.parts]
         return pd.concat(parts, ignore_index=True)
 
 
