@@ -64,7 +64,9 @@ def small(name):
 
 def compare(name, X, label, n_classes, given, block=None, **over):
     learner, trace = class_pass(name, X, label, n_classes, given, block, **over)
-    assert_as_the_twin(learner, trace, twin_pass(twin_of(name), name, X, label, n_classes, given, **over))
+    twin = twin_of(name)
+    result = twin_pass(twin, name, X, label, n_classes, given, **over)
+    assert_as_the_twin(learner, trace, result, getattr(twin, "near", 1e-9))
     return trace
 
 
@@ -157,6 +159,7 @@ APART = {
     "omklp_da2": "the degree of a mistake, 1/2 + min(gamma, -margin), is not proportional to the margin",
     "bomkc_projectronpp": "its mistakes double the margin, which its other steps compare with 1",
     "arow": "the two classes' variances are kept apart, so that the update is not of their difference",
+    **{name: twin.apart for name, twin in MANY.items() if hasattr(twin, "apart")},
 }
 CHOSEN = {  # options beside the defaults under which the rest of the rule applies
     "raker": {"pool": [GAUSSIAN], "eta": 0.3, "step": "constant"},  # eta is also the weights', of no account
