@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from omkl.resources.resource import LARGEST_COUNT, Arrays, Known, Resource, Setup, between, checked, factors
+from omkl.resources.resource import LARGEST_COUNT, Arrays, Known, Resource, Setup, between, checked, names_in
 from omkl.schema import interval
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ class Array(Resource):
             raise ValueError("shape must be a list of lengths such as [m, 2D]")
         for side in shape:
             if isinstance(side, str):
-                for _, name in factors(side):
+                for name in names_in(side):
                     known.check(name, *lengths)
             elif not isinstance(side, int) or side < 0:
                 raise ValueError(f"shape: {side!r} is not a length")
@@ -106,7 +106,7 @@ class Array(Resource):
         return "array" + " of whole numbers" * (self.dtype == "int"), " · ".join(map(str, self.shape))
 
     def sizes(self) -> list[str]:
-        return [name for side in self.shape if isinstance(side, str) for _, name in factors(side)]
+        return [name for side in self.shape for name in names_in(side)]
 
     def deciding(self, params: Mapping[str, Any]) -> set[str]:
         fills = [value for value in (self.fill, self.diagonal) if isinstance(value, str)]
@@ -148,7 +148,7 @@ class Array(Resource):
         return _padded(value, [slots.get(str(side), had) for side, had in sides]) if self.along else value
 
     def widen(self, value: np.ndarray, setup: Setup) -> np.ndarray:
-        if "d" not in self.shape:
+        if not any("d" in names_in(side) for side in self.shape):  # a sum of lengths has d last
             return value
         wider = self.make(setup)
         wider[tuple(map(slice, value.shape))] = value

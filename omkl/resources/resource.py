@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 Arrays = dict[str, np.ndarray]
 LARGEST_COUNT = 2**40  # more rounds than anyone will stream, and no overflow when they are added
 _NOT_WRITTEN = ("dictionaries", "domain", "gram", "made_with")
-_FACTOR = re.compile(r"(\d*)([A-Za-z_]\w*)")
+_FACTOR = re.compile(r"(\d*)([A-Za-z_]\w*)?")
 
 
 @dataclass
@@ -55,10 +55,12 @@ class Setup:
         return self.pool["kernels"]
 
     def length(self, side: int | str) -> int:
-        """The length of a side such as 3, ``m``, ``2D`` or ``levels m``; null counts as 0."""
+        """The length of a side such as 3, ``m``, ``2D``, ``levels m`` or ``2D m + 1``; null counts as 0."""
         if isinstance(side, int):
             return side
-        return math.prod(c * int(self._value(name) or 0) for c, name in factors(side))
+        return sum(
+            c * math.prod(int(self._value(name) or 0) for name in names) for c, names in products(side)
+        )
 
     def number(self, value: float | str) -> float:
         """A fill: a number, a hyperparameter, or 1 over a hyperparameter or a length."""
@@ -89,15 +91,30 @@ class Known:
             raise ValueError(f"{name!r} is not a hyperparameter{suggest(str(name), known)}")
 
 
-def factors(side: str) -> list[tuple[int, str]]:
-    """Return the factors of a side: ``levels m`` is [(1, "levels"), (1, "m")], ``2D`` is [(2, "D")].
+def products(side: str) -> list[tuple[int, list[str]]]:
+    """Return the products that a side is the sum of, each its number and its names.
 
-    Raises ValueError where it is not a product of names.
+    ``levels m`` is [(1, ["levels", "m"])], ``2D m + 1`` is [(2, ["D", "m"]), (1, [])]. Raises ValueError
+    where it is not a sum of products.
     """
-    matches = [_FACTOR.fullmatch(word) for word in side.split()]
-    if not matches or None in matches:
-        raise ValueError(f"{side!r} is not a length such as m, 2D or 'levels m'")
-    return [(int(match[1] or 1), match[2]) for match in matches if match]
+    made = []
+    for term in side.split(" + "):
+        number, names = 1, []
+        for word in term.split():
+            match = _FACTOR.fullmatch(word)
+            if match is None or not word:
+                raise ValueError(f"{side!r} is not a length such as m, 2D, 'levels m' or '2D m + 1'")
+            number *= int(match[1] or 1)
+            names += [match[2]] if match[2] else []
+        if not term.strip():
+            raise ValueError(f"{side!r} is not a length such as m, 2D, 'levels m' or '2D m + 1'")
+        made.append((number, names))
+    return made
+
+
+def names_in(side: int | str) -> list[str]:
+    """Return the names that a side is made of."""
+    return [] if isinstance(side, int) else [name for _, names in products(side) for name in names]
 
 
 @dataclass(frozen=True)

@@ -153,6 +153,7 @@ ADAPTED = {
     **dict.fromkeys(("omkc_ddpa", "bomkc_bpas"), HALF_CAP),
     "avp": {"eta": 0.5, "U": math.sqrt(0.5)},  # sum_c ||f_c||^2 is half of ||f||^2
     **dict.fromkeys(("omklo_da", "omklo_sua"), DOUBLED),
+    **{name: twin.adapted for name, twin in MANY.items() if hasattr(twin, "adapted")},
 }
 # A learner that cannot be its binary self, and why.
 APART = {
@@ -182,7 +183,7 @@ def test_two_classes_are_the_learner_itself(name, make, monkeypatch):
     params = {**learner_spec(name).usual("classification"), **over}
     adapted = {
         key: math.sqrt(params[key]) if factor == "root" else params[key] * factor
-        for key, factor in ADAPTED.get(name, {}).items()
+        for key, factor in ADAPTED.get(learner_spec(name).function, ADAPTED.get(name, {})).items()
         if key in params
     }
     data = dataset(X, 1.0 - 2.0 * label)
