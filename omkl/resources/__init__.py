@@ -14,8 +14,8 @@ name, for as many as it has slots: ``G: {shape: [B, B]}`` is its Gram matrix, wh
 ``domain: "(0, 1]"`` says which numbers the array may hold, and
 ``gram: B`` that it holds the factored Gram matrices of a Budget or dictionary: a saved model that breaks
 this, so that the learner would divide by 0, is refused. A fill or diagonal (of the last two sides): a number,
-a hyperparameter, 1 over one or over m or d. ``grows``: the last side, a hyperparameter that may be null, gets
-its room as rounds come; they are counted in the array named. A ``kind`` is a hyperparameter, how the
+a hyperparameter, 1 over one or over a length. ``grows``: the last side, a hyperparameter that may be null,
+gets its room as rounds come; they are counted in the array named. A ``kind`` is a hyperparameter, how the
 frequencies are drawn, or what a hyperparameter's values stand for: ``{variant: {standard: iid, ...}}``. A
 resource is None where ``unless`` is given, or ``slots`` is null. ``classes``: on data of C > 2 classes there
 is such an array for each, (C, m, 2D). ``made_with: [eta, lam]``: hyperparameters whose values the learner has

@@ -78,7 +78,8 @@ class Array(Resource):
         for key in ("fill", "diagonal"):
             value = keys.get(key, 0)
             if isinstance(value, str):
-                known.check(value.removeprefix("1/"), *lengths)
+                for name in names_in(value.removeprefix("1/")):
+                    known.check(name, *lengths)
             elif not isinstance(value, int | float):
                 raise ValueError(f"{key} must be a number, a hyperparameter, or 1 over one of these")
         if dtype not in ("float", "int"):
@@ -110,7 +111,7 @@ class Array(Resource):
 
     def deciding(self, params: Mapping[str, Any]) -> set[str]:
         fills = [value for value in (self.fill, self.diagonal) if isinstance(value, str)]
-        decide = {*self.sizes(), *(value.removeprefix("1/") for value in fills)}
+        decide = {*self.sizes(), *(name for value in fills for name in names_in(value.removeprefix("1/")))}
         if all(params.get(name, 1) is not None for name in self.sizes()):  # else it has no room
             decide |= set(self.made_with)
         return decide & params.keys()

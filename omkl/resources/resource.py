@@ -63,11 +63,13 @@ class Setup:
         )
 
     def number(self, value: float | str) -> float:
-        """A fill: a number, a hyperparameter, or 1 over a hyperparameter or a length."""
+        """A fill: a number, a hyperparameter, or 1 over one or over a length, as in ``1/m + linear``."""
         if not isinstance(value, str):
             return value
-        name = value.removeprefix("1/")
-        return self._value(name) if name == value else 1.0 / self._value(name)
+        if not value.startswith("1/"):
+            return self._value(value)
+        over = value.removeprefix("1/")
+        return 1.0 / (self.length(over) if " " in over else self._value(over))
 
     def _value(self, name: str) -> Any:
         return {"m": self.m, "d": self.d, **self.slots, **self.params}[name]
