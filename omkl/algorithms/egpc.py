@@ -9,18 +9,14 @@ of theta_i . z_i   s = sqrt(1 + v)   Phi, phi the normal distribution and densit
 p_i = Phi(mu / s) member i's probability of label +1; P = sum_i w_i p_i the ensemble's
 """
 
-import math
-
 import numpy as np
 
-from omkl.engine.classes import combined, predicted
-from omkl.engine.experts import discount_by
+from omkl.engine.classes import predicted
 from omkl.engine.features import lift, linear_outputs
 from omkl.engine.jit import compiled
+from omkl.engine.probit import excess, learn_label, margin_of_probabilities, move, note_probability
 from omkl.engine.rank_one import gains, leave
 from omkl.engine.stream import record_score, row
-
-FAR = -30.0  # below it Phi is computed by its asymptotic series
 
 
 @compiled
@@ -29,9 +25,7 @@ def egpc(stream, F, theta, P, last, beta, R, late, W, trace, learn, linear, drif
 
     theta (m, 2D), P (m, 2D, 2D) mean and covariance of each kernel's member, last what P is still to lose
     beta (1, d + 1), R, late the same of the linear member, where there is one   W (members,) the weights
-    drift what the diagonal of every covariance gains in a round
-    u = y mu / s, rho = phi(u) / Phi(u): theta_i += (y rho / s) P_i z_i, and P_i loses
-    rho (rho + u) / (1 + v) (P_i z_i)(P_i z_i)'
+    drift what the diagonal of every covariance gains in a round   steps: see `engine.probit`
     With more than two classes there are such an ensemble for each class against all others, and their
     probabilities are divided by their sum.
     Deviations: the score is P - 1/2, of which a sum of odd functions is 0 where no member knows anything.
@@ -44,34 +38,19 @@ def egpc(stream, F, theta, P, last, beta, R, late, W, trace, learn, linear, drif
         if theta.ndim == 2:
             kernels, line = (theta, P, last), (beta, R, late)
             g, h = _moments(kernels, line, z, x, mu, v, linear, drift, learn)
-            record_score(trace, t, _excess(W, mu, v), stream.y[t])
+            record_score(trace, t, excess(W, mu, v), stream.y[t])
             if learn:
                 _learn(kernels, line, W, g, h, mu, v, stream.y[t], linear, share)
         if theta.ndim == 3:
             for c in range(len(theta)):
                 kernels, line = (theta[c], P[c], last[c]), (beta[c], R[c], late[c])
                 g, h = _moments(kernels, line, z, x, mu, v, linear, drift, learn)
-                _note_class(F.classes, c, 0.5 + _excess(W[c], mu, v))
+                note_probability(F.classes, c, 0.5 + excess(W[c], mu, v))
                 if learn:
                     y = 1.0 if c == stream.label[t] else -1.0
                     _learn(kernels, line, W[c], g, h, mu, v, y, linear, share)
-            f = _margin(F.classes, stream.label[t])
+            f = margin_of_probabilities(F.classes, stream.label[t])
             record_score(trace, t, f, 1.0, predicted(F.classes))
-
-
-@compiled
-def _note_class(classes, c, P):
-    classes.total[c] = P
-
-
-@compiled
-def _margin(classes, label):
-    """The margin of the probabilities, divided by their sum."""
-    whole = classes.total.sum()
-    for c in range(classes.total.size):
-        classes.total[c] = classes.total[c] / whole if whole > 0.0 else 1.0 / classes.total.size
-    classes.label[0] = label
-    return combined(classes)
 
 
 @compiled
@@ -103,51 +82,12 @@ def _moments(kernels, line, z, x, mu, v, linear, drift, keep):
 
 
 @compiled
-def _excess(w, mu, v):
-    """P - 1/2."""
-    total = 0.0
-    for i in range(w.size):
-        total += w[i] * 0.5 * math.erf(mu[i] / math.sqrt(2.0 * (1.0 + v[i])))
-    return total
-
-
-@compiled
 def _learn(kernels, line, w, g, h, mu, v, y, linear, share):
     """Learn label y: weights, means, and what the covariances lose in the next round."""
-    m, members = len(g), w.size
-    step, loss, surprise = np.empty(members), np.empty(members), np.empty(members)
-    for i in range(members):
-        s = math.sqrt(1.0 + v[i])
-        u = y * mu[i] / s
-        surprise[i], rho = _probit(u)
-        step[i] = y * rho / s
-        taken = rho * (rho + u) / (1.0 + v[i])
-        loss[i] = 1.0 / taken if taken > 0.0 else math.inf
-    discount_by(w, math.exp(-1.0), surprise)
-    for i in range(members):
-        w[i] = (1.0 - share) * w[i] + share / members
-    _move(kernels[0], step[:m], g)
-    leave(kernels[2], g, loss[:m])
+    m = len(g)
+    step, divisor = learn_label(w, mu, v, y, share)
+    move(kernels[0], step[:m], g)
+    leave(kernels[2], g, divisor[:m])
     if linear:
-        _move(line[0], step[m:], h)
-        leave(line[2], h, loss[m:])
-
-
-@compiled
-def _move(theta, step, g):
-    """theta_i <- theta_i + step_i g_i."""
-    for i in range(step.size):
-        for j in range(g.shape[1]):
-            theta[i, j] += step[i] * g[i, j]
-
-
-@compiled
-def _probit(u):
-    """-log Phi(u), and phi(u) / Phi(u)."""
-    log_phi = -0.5 * (u * u + math.log(2.0 * math.pi))
-    if u >= FAR:
-        log_Phi = math.log(0.5 * math.erfc(-u / math.sqrt(2.0)))
-    else:
-        w = 1.0 / (u * u)
-        log_Phi = log_phi - math.log(-u) + math.log(1.0 - w * (1.0 - 3.0 * w * (1.0 - 5.0 * w)))
-    return -log_Phi, math.exp(log_phi - log_Phi)
+        move(line[0], step[m:], h)
+        leave(line[2], h, divisor[m:])

@@ -66,7 +66,7 @@ class Array(Resource):
     def parse(cls, written: Mapping[str, Any], known: Known) -> "Array":
         keys = cls.keys(written)
         shape, dtype, grows = keys["shape"], keys.get("dtype", "float"), keys.get("grows")
-        lengths = ("m", "d", *known.dictionaries)
+        lengths = ("m", "d", "few", *known.dictionaries)
         if not isinstance(shape, list) or not shape:
             raise ValueError("shape must be a list of lengths such as [m, 2D]")
         for side in shape:
@@ -149,10 +149,11 @@ class Array(Resource):
         return _padded(value, [slots.get(str(side), had) for side, had in sides]) if self.along else value
 
     def widen(self, value: np.ndarray, setup: Setup) -> np.ndarray:
-        if not any("d" in names_in(side) for side in self.shape):  # a sum of lengths has d last
+        if not any({"d", "few"} & set(names_in(side)) for side in self.shape):  # a sum of lengths has d last
             return value
         wider = self.make(setup)
-        wider[tuple(map(slice, value.shape))] = value
+        kept = tuple(map(slice, map(min, value.shape, wider.shape)))
+        wider[kept] = value[kept]
         return wider
 
     def save(self, value: np.ndarray) -> Arrays:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 Arrays = dict[str, np.ndarray]
 LARGEST_COUNT = 2**40  # more rounds than anyone will stream, and no overflow when they are added
+FEW = 512  # features of which a matrix is worth its memory
 _NOT_WRITTEN = ("dictionaries", "domain", "gram", "made_with")
 _FACTOR = re.compile(r"(\d*)([A-Za-z_]\w*)?")
 
@@ -69,10 +70,11 @@ class Setup:
         if not value.startswith("1/"):
             return self._value(value)
         over = value.removeprefix("1/")
-        return 1.0 / (self.length(over) if " " in over else self._value(over))
+        return 1.0 / (self._value(over) if over in self.params else self.length(over))
 
     def _value(self, name: str) -> Any:
-        return {"m": self.m, "d": self.d, **self.slots, **self.params}[name]
+        few = self.d if self.d <= FEW else 0
+        return {"m": self.m, "d": self.d, "few": few, **self.slots, **self.params}[name]
 
 
 @dataclass(frozen=True)

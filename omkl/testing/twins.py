@@ -130,7 +130,7 @@ def _check_arguments(twin: Twin, given: set[str]) -> None:
 def solves(name: str) -> bool:
     """Whether a learner's coefficients solve linear systems, as exact as these are well conditioned."""
     spec = learner_spec(name)
-    sides = [getattr(own, "shape", ())[-2:] for own in spec.state.values()]
+    sides: list[tuple] = [getattr(own, "shape", ())[-2:] for own in spec.state.values()]
     slots = [side for side in sides if len(side) == 2 and side[0] == side[1]]
     return name in SOLVED or any(side[0] in (spec.budget, *spec.state) for side in slots)
 
