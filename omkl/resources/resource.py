@@ -103,16 +103,12 @@ def products(side: str) -> list[tuple[int, list[str]]]:
     """
     made = []
     for term in side.split(" + "):
-        number, names = 1, []
-        for word in term.split():
-            match = _FACTOR.fullmatch(word)
-            if match is None or not word:
-                raise ValueError(f"{side!r} is not a length such as m, 2D, 'levels m' or '2D m + 1'")
-            number *= int(match[1] or 1)
-            names += [match[2]] if match[2] else []
-        if not term.strip():
+        matches = [_FACTOR.fullmatch(word) for word in term.split()]
+        alone = len(matches) == 1  # a number stands alone, or before a name without a space
+        if not matches or not all(match and (match[2] or (alone and match[1])) for match in matches):
             raise ValueError(f"{side!r} is not a length such as m, 2D, 'levels m' or '2D m + 1'")
-        made.append((number, names))
+        found = [match for match in matches if match]
+        made.append((math.prod(int(m[1] or 1) for m in found), [m[2] for m in found if m[2]]))
     return made
 
 
