@@ -20,7 +20,7 @@ from omkl.learner.learner import CURVE_POINTS, Learner
 from omkl.learner.overflow import check_scores, check_sums
 from omkl.learner.third_party import Estimator
 from omkl.resources.size import held_bytes
-from omkl.tasks import for_task
+from omkl.tasks import MEASURED, for_task
 
 
 def run_pass(
@@ -139,6 +139,8 @@ def _figures(
         measured = {"mistakes": None, "mistake_rate": None, "mse": float(loss[-1]) / T}
         curve = {"t": points, "loss": [float(loss[t - 1]) for t in points]}
     for name, values in zip(learner.spec.measures, trace.further.T, strict=True):
+        if target is None and MEASURED[name] == "regression":
+            continue
         with np.errstate(over="ignore", invalid="ignore"):
             sums = np.cumsum(values)
         check_sums(sums)

@@ -6,15 +6,18 @@
 {slots: budget}                                  a Budget: at most that many vectors per kernel
 {slots: all}                                     a dictionary: a Budget without a limit
 {features: D, kind: features}                    random Fourier features, D frequencies per kernel
+{features: D, kind: iid, unit: 2}                the same of 2 Gaussians of width 1 in place of the kernels
 rounds                                           the number of rounds of the pass
 
-Sides of a shape: a number, ``m`` kernels, ``d`` features, a whole-number hyperparameter, or a product of them
-such as ``2D`` or ``levels m``; or a dictionary's name, for as many as it has slots: ``G: {shape: [B, B]}`` is
-its Gram matrix, whose room grows with it. ``domain: "(0, 1]"`` says which numbers the array may hold, and
+Sides of a shape: a number, ``m`` kernels, ``d`` features, ``few`` of them (d, or 0 where that is above 512),
+a whole-number hyperparameter, a product of them such as ``2D`` or ``levels m``, or a sum of these such as
+``2D m + 1 + linear d``, d last; or a dictionary's name, for as many as it has slots: ``G: {shape: [B, B]}``
+is its Gram matrix, whose room grows with it.
+``domain: "(0, 1]"`` says which numbers the array may hold, and
 ``gram: B`` that it holds the factored Gram matrices of a Budget or dictionary: a saved model that breaks
 this, so that the learner would divide by 0, is refused. A fill or diagonal (of the last two sides): a number,
-a hyperparameter, 1 over one or over m or d. ``grows``: the last side, a hyperparameter that may be null, gets
-its room as rounds come; they are counted in the array named. A ``kind`` is a hyperparameter, how the
+a hyperparameter, 1 over one or over a length. ``grows``: the last side, a hyperparameter that may be null,
+gets its room as rounds come; they are counted in the array named. A ``kind`` is a hyperparameter, how the
 frequencies are drawn, or what a hyperparameter's values stand for: ``{variant: {standard: iid, ...}}``. A
 resource is None where ``unless`` is given, or ``slots`` is null. ``classes``: on data of C > 2 classes there
 is such an array for each, (C, m, 2D). ``made_with: [eta, lam]``: hyperparameters whose values the learner has

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from omkl.resources.resource import LARGEST_COUNT, Arrays, Known, Resource, Setup, between, checked, factors
+from omkl.resources.resource import LARGEST_COUNT, Arrays, Known, Resource, Setup, between, checked, names_in
 from omkl.schema import interval
 
 if TYPE_CHECKING:
@@ -66,19 +66,20 @@ class Array(Resource):
     def parse(cls, written: Mapping[str, Any], known: Known) -> "Array":
         keys = cls.keys(written)
         shape, dtype, grows = keys["shape"], keys.get("dtype", "float"), keys.get("grows")
-        lengths = ("m", "d", *known.dictionaries)
+        lengths = ("m", "d", "few", *known.dictionaries)
         if not isinstance(shape, list) or not shape:
             raise ValueError("shape must be a list of lengths such as [m, 2D]")
         for side in shape:
             if isinstance(side, str):
-                for _, name in factors(side):
+                for name in names_in(side):
                     known.check(name, *lengths)
             elif not isinstance(side, int) or side < 0:
                 raise ValueError(f"shape: {side!r} is not a length")
         for key in ("fill", "diagonal"):
             value = keys.get(key, 0)
             if isinstance(value, str):
-                known.check(value.removeprefix("1/"), *lengths)
+                for name in names_in(value.removeprefix("1/")):
+                    known.check(name, *lengths)
             elif not isinstance(value, int | float):
                 raise ValueError(f"{key} must be a number, a hyperparameter, or 1 over one of these")
         if dtype not in ("float", "int"):
@@ -106,11 +107,11 @@ class Array(Resource):
         return "array" + " of whole numbers" * (self.dtype == "int"), " · ".join(map(str, self.shape))
 
     def sizes(self) -> list[str]:
-        return [name for side in self.shape if isinstance(side, str) for _, name in factors(side)]
+        return [name for side in self.shape for name in names_in(side)]
 
     def deciding(self, params: Mapping[str, Any]) -> set[str]:
         fills = [value for value in (self.fill, self.diagonal) if isinstance(value, str)]
-        decide = {*self.sizes(), *(value.removeprefix("1/") for value in fills)}
+        decide = {*self.sizes(), *(name for value in fills for name in names_in(value.removeprefix("1/")))}
         if all(params.get(name, 1) is not None for name in self.sizes()):  # else it has no room
             decide |= set(self.made_with)
         return decide & params.keys()
@@ -148,10 +149,11 @@ class Array(Resource):
         return _padded(value, [slots.get(str(side), had) for side, had in sides]) if self.along else value
 
     def widen(self, value: np.ndarray, setup: Setup) -> np.ndarray:
-        if "d" not in self.shape:
+        if not any({"d", "few"} & set(names_in(side)) for side in self.shape):  # a sum of lengths has d last
             return value
         wider = self.make(setup)
-        wider[tuple(map(slice, value.shape))] = value
+        kept = tuple(map(slice, map(min, value.shape, wider.shape)))
+        wider[kept] = value[kept]
         return wider
 
     def save(self, value: np.ndarray) -> Arrays:

@@ -15,8 +15,9 @@ if TYPE_CHECKING:
 
 Arrays = dict[str, np.ndarray]
 LARGEST_COUNT = 2**40  # more rounds than anyone will stream, and no overflow when they are added
+FEW = 512  # features of which a matrix is worth its memory
 _NOT_WRITTEN = ("dictionaries", "domain", "gram", "made_with")
-_FACTOR = re.compile(r"(\d*)([A-Za-z_]\w*)")
+_FACTOR = re.compile(r"(\d*)([A-Za-z_]\w*)?")
 
 
 @dataclass
@@ -55,20 +56,25 @@ class Setup:
         return self.pool["kernels"]
 
     def length(self, side: int | str) -> int:
-        """The length of a side such as 3, ``m``, ``2D`` or ``levels m``; null counts as 0."""
+        """The length of a side such as 3, ``m``, ``2D``, ``levels m`` or ``2D m + 1``; null counts as 0."""
         if isinstance(side, int):
             return side
-        return math.prod(c * int(self._value(name) or 0) for c, name in factors(side))
+        return sum(
+            c * math.prod(int(self._value(name) or 0) for name in names) for c, names in products(side)
+        )
 
     def number(self, value: float | str) -> float:
-        """A fill: a number, a hyperparameter, or 1 over a hyperparameter or a length."""
+        """A fill: a number, a hyperparameter, or 1 over one or over a length, as in ``1/m + linear``."""
         if not isinstance(value, str):
             return value
-        name = value.removeprefix("1/")
-        return self._value(name) if name == value else 1.0 / self._value(name)
+        if not value.startswith("1/"):
+            return self._value(value)
+        over = value.removeprefix("1/")
+        return 1.0 / (self._value(over) if over in self.params else self.length(over))
 
     def _value(self, name: str) -> Any:
-        return {"m": self.m, "d": self.d, **self.slots, **self.params}[name]
+        few = self.d if self.d <= FEW else 0
+        return {"m": self.m, "d": self.d, "few": few, **self.slots, **self.params}[name]
 
 
 @dataclass(frozen=True)
@@ -89,15 +95,26 @@ class Known:
             raise ValueError(f"{name!r} is not a hyperparameter{suggest(str(name), known)}")
 
 
-def factors(side: str) -> list[tuple[int, str]]:
-    """Return the factors of a side: ``levels m`` is [(1, "levels"), (1, "m")], ``2D`` is [(2, "D")].
+def products(side: str) -> list[tuple[int, list[str]]]:
+    """Return the products that a side is the sum of, each its number and its names.
 
-    Raises ValueError where it is not a product of names.
+    ``levels m`` is [(1, ["levels", "m"])], ``2D m + 1`` is [(2, ["D", "m"]), (1, [])]. Raises ValueError
+    where it is not a sum of products.
     """
-    matches = [_FACTOR.fullmatch(word) for word in side.split()]
-    if not matches or None in matches:
-        raise ValueError(f"{side!r} is not a length such as m, 2D or 'levels m'")
-    return [(int(match[1] or 1), match[2]) for match in matches if match]
+    made = []
+    for term in side.split(" + "):
+        matches = [_FACTOR.fullmatch(word) for word in term.split()]
+        alone = len(matches) == 1  # a number stands alone, or before a name without a space
+        if not matches or not all(match and (match[2] or (alone and match[1])) for match in matches):
+            raise ValueError(f"{side!r} is not a length such as m, 2D, 'levels m' or '2D m + 1'")
+        found = [match for match in matches if match]
+        made.append((math.prod(int(m[1] or 1) for m in found), [m[2] for m in found if m[2]]))
+    return made
+
+
+def names_in(side: int | str) -> list[str]:
+    """Return the names that a side is made of."""
+    return [] if isinstance(side, int) else [name for _, names in products(side) for name in names]
 
 
 @dataclass(frozen=True)

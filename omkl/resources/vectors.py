@@ -445,11 +445,12 @@ def _shape(name: str, m: int, classes: int | None) -> tuple[tuple[int | None, ..
 @dataclass(frozen=True)
 class Lifting(Resource):
     """Random features: how many, and how they are drawn: a hyperparameter, or the kind itself, or
-    ``{hyperparameter: {value: kind}}``.
+    ``{hyperparameter: {value: kind}}``. unit: of that many Gaussians of width 1 in place of the learner's.
     """
 
     features: str
     kind: str | dict[str, dict[str, str]]
+    unit: int | None = None
 
     form = "FeaturesForm"
 
@@ -458,6 +459,8 @@ class Lifting(Resource):
         keys = cls.keys(written)
         if "kind" not in keys:
             raise ValueError("kind is missing: a hyperparameter, or how the frequencies are drawn")
+        if (unit := keys.get("unit")) is not None and (type(unit) is not int or unit < 1):
+            raise ValueError(f"unit must be a whole number ≥ 1, got {unit!r}")
         known.check(keys["features"])
         if not isinstance(keys["kind"], Mapping):
             known.check(keys["kind"], *DRAWN)
@@ -470,8 +473,21 @@ class Lifting(Resource):
                 known.check(kind, *DRAWN)
         return cls(**keys)
 
+    def written(self) -> list[Any]:
+        form, keys = super().written()
+        return [form, {key: value for key, value in keys.items() if key != "unit" or value is not None}]
+
     def described(self) -> tuple[str, str]:
+        if self.unit:
+            return (
+                f"{self.features} random directions, {self.unit} times",
+                f"{self.unit} · {self.features} · d",
+            )
         return f"{self.features} random frequencies for each kernel", f"m · {self.features} · d"
+
+    def kernels(self, setup: Setup) -> list[dict]:
+        """Return the Gaussians that the features are of."""
+        return [{"kind": "gaussian", "sigma": 1.0}] * self.unit if self.unit else setup.kernels
 
     def sizes(self) -> list[str]:
         return [self.features]
@@ -492,19 +508,19 @@ class Lifting(Resource):
         return kinds[params[name]]
 
     def numbers(self, setup: Setup) -> int:
-        return 3 * setup.m * setup.length(self.features) * setup.d
+        return 3 * (self.unit or setup.m) * setup.length(self.features) * setup.d
 
     def make(self, setup: Setup) -> Any:
         from omkl.engine.features import make_features
 
         D, kind = setup.length(self.features), self.drawn(setup.params)
-        return make_features(setup.kernels, setup.d, D, kind, setup.rng, setup.frequencies, setup.many)
+        return make_features(self.kernels(setup), setup.d, D, kind, setup.rng, setup.frequencies, setup.many)
 
     def widen(self, value: Any, setup: Setup) -> Any:
         from omkl.engine.features import further_frequencies
 
         kind = self.drawn(setup.params)
-        more = further_frequencies(setup.kernels, value, setup.d, kind, setup.rng)
+        more = further_frequencies(self.kernels(setup), value, setup.d, kind, setup.rng)
         return value._replace(V=np.concatenate([value.V, more]))
 
     def save(self, value: Any) -> Arrays:
@@ -513,6 +529,6 @@ class Lifting(Resource):
     def load(self, arrays: Arrays, setup: Setup) -> Any:
         from omkl.engine.features import features_of
 
-        columns = setup.m * setup.length(self.features)
-        V = checked(arrays, "V", (setup.d, columns), np.float64)
-        return features_of(V, setup.m, self.drawn(setup.params), setup.many)
+        m = self.unit or setup.m
+        V = checked(arrays, "V", (setup.d, m * setup.length(self.features)), np.float64)
+        return features_of(V, m, self.drawn(setup.params), setup.many)

@@ -64,7 +64,9 @@ def small(name):
 
 def compare(name, X, label, n_classes, given, block=None, **over):
     learner, trace = class_pass(name, X, label, n_classes, given, block, **over)
-    assert_as_the_twin(learner, trace, twin_pass(twin_of(name), name, X, label, n_classes, given, **over))
+    twin = twin_of(name)
+    result = twin_pass(twin, name, X, label, n_classes, given, **over)
+    assert_as_the_twin(learner, trace, result, getattr(twin, "near", 1e-9))
     return trace
 
 
@@ -151,12 +153,14 @@ ADAPTED = {
     **dict.fromkeys(("omkc_ddpa", "bomkc_bpas"), HALF_CAP),
     "avp": {"eta": 0.5, "U": math.sqrt(0.5)},  # sum_c ||f_c||^2 is half of ||f||^2
     **dict.fromkeys(("omklo_da", "omklo_sua"), DOUBLED),
+    **{name: twin.adapted for name, twin in MANY.items() if hasattr(twin, "adapted")},
 }
 # A learner that cannot be its binary self, and why.
 APART = {
     "omklp_da2": "the degree of a mistake, 1/2 + min(gamma, -margin), is not proportional to the margin",
     "bomkc_projectronpp": "its mistakes double the margin, which its other steps compare with 1",
     "arow": "the two classes' variances are kept apart, so that the update is not of their difference",
+    **{name: twin.apart for name, twin in MANY.items() if hasattr(twin, "apart")},
 }
 CHOSEN = {  # options beside the defaults under which the rest of the rule applies
     "raker": {"pool": [GAUSSIAN], "eta": 0.3, "step": "constant"},  # eta is also the weights', of no account
@@ -179,7 +183,7 @@ def test_two_classes_are_the_learner_itself(name, make, monkeypatch):
     params = {**learner_spec(name).usual("classification"), **over}
     adapted = {
         key: math.sqrt(params[key]) if factor == "root" else params[key] * factor
-        for key, factor in ADAPTED.get(name, {}).items()
+        for key, factor in ADAPTED.get(learner_spec(name).function, ADAPTED.get(name, {})).items()
         if key in params
     }
     data = dataset(X, 1.0 - 2.0 * label)

@@ -18,7 +18,7 @@ from omkl import seeds
 from omkl.config import learner_names, learner_spec, pool
 from omkl.testing import twins
 from omkl.testing.cases import dataset, stream_of, ties, wdbc
-from omkl.testing.twins import EDGES, SMALL, assert_equal, edge, kernels_for, pools_of
+from omkl.testing.twins import EDGES, assert_equal, edge, kernels_for, pools_of, small, solves
 
 SETS = ("wdbc", "ties", "a9a_train", "votes84", "svmguide3", "german", "breast")
 MADE = {"wdbc": wdbc, "ties": ties}
@@ -160,7 +160,7 @@ def grid():
 
 @pytest.mark.parametrize(("data_name", "pool_name", "name"), list(grid()))
 def test_pool_learner_equals_its_twin(data_name, pool_name, name, streams, request):
-    compare(name, *streams(data_name, request), pool_name, **SMALL.get(name, {}))
+    compare(name, *streams(data_name, request), pool_name, **small(name))
 
 
 @pytest.mark.parametrize(("name", "over"), OPTIONS)
@@ -200,8 +200,8 @@ def test_degenerate_streams_equal_the_twin(edge_name, name):
         pytest.skip("its outputs cancel up to rounding, whose sign is a vote")
     turn = learner_names().index(name) + list(EDGES).index(edge_name)
     for pool_name in pools_of(name)[turn % min(2, len(pools_of(name))) :: 2]:
-        small = {key: value for key, value in SMALL.get(name, {}).items() if key == "D"}  # nothing to remove
-        compare(name, data, np.arange(data.T), pool_name, **small)
+        less = {key: value for key, value in small(name).items() if key == "D"}  # nothing to remove
+        compare(name, data, np.arange(data.T), pool_name, **less)
 
 
 @pytest.mark.parametrize("name", [n for n in learner_names() if learner_spec(n).kernels == "own"])
@@ -218,7 +218,7 @@ def test_rows_of_zeros_first_and_between_equal_the_twin(name):
 SOLVED_OR_SQUARED = [
     name
     for name in learner_names()
-    if (name in twins.SOLVED or "regression" in learner_spec(name).tasks)
+    if (solves(name) or "regression" in learner_spec(name).tasks)
     and not (learner_spec(name).pool == "gaussian" or learner_spec(name).kernels == "none")
 ]
 
@@ -236,7 +236,7 @@ def test_kernels_whose_own_values_are_not_1_equal_the_twin(length, name, monkeyp
     own |= {"nu": 0.1} if name == "krls_ald" else {}  # distances from the span on both sides of it
     data = dataset(X, y, f"rows of length {length}")
     with np.errstate(over="ignore"):
-        compare(name, data, np.arange(120), "paper16", **{**SMALL.get(name, {}), **own})
+        compare(name, data, np.arange(120), "paper16", **{**small(name), **own})
 
 
 @pytest.mark.parametrize(("name", "over"), [("bomkc_bpas", {"budget": 8}), ("omkc_ddpa", {})])

@@ -19,7 +19,11 @@ VOTING = [
         for name in learner_names()
         if name.startswith(("omkc_", "omklp_")) and name not in ("omkc_u", "omklp_sua")
     ),
-    *((name, {"budget": 6}) for name in learner_names() if learner_spec(name).budget and name not in FOLDING),
+    *(
+        (name, {"budget": 6})  # trackers, which are for regression too, do not vote
+        for name in learner_names()
+        if learner_spec(name).budget and name not in FOLDING and "regression" not in learner_spec(name).tasks
+    ),
     ("omklp_sua", {"beta": 0.5, "delta": 0.5}),
     ("omklp_mua", {"delta": 0.5}),
     ("omkc_ds", {"sampling": "sum"}),

@@ -125,6 +125,9 @@ def adaraker_authors(X, y, kernels, *, D, lam, loss, eta, normalise="none", rng)
     return rules(kernels, X, y, D, lam, eta, rng)
 
 
+adaraker_authors.near = 1e-6  # errors are divided by their differences, which may be of the size of rounding
+
+
 def authors(kernels, X, y, D, lam, beta, rng):
     """Learners k = 1.. of which only the votes start again."""
     T, m = len(y), len(kernels)

@@ -35,3 +35,6 @@ def omkl_gf(X, y, kernels, *, D, features, draws, lam, variant, normalise="none"
         w = np.maximum(w / w.sum(), TINY)
         settled |= variant == "authors" and (score - y[t]) ** 2 < 1e-4
     return E.result(w)
+
+
+omkl_gf.near = 1e-6  # its first steps, of size 1 and 1 / sqrt(2), multiply the rounding of narrow kernels

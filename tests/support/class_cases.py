@@ -80,16 +80,19 @@ def class_coefficients(learner):
     return E.origin[kept], made
 
 
-def assert_as_the_twin(learner, trace, result):
-    """Same mistakes, predictions and vectors in every round; scores, weights and coefficients to 1e-9."""
+def assert_as_the_twin(learner, trace, result, near=1e-9):
+    """Same mistakes, predictions and vectors in every round; scores, weights and coefficients to 1e-9.
+
+    near: the twin's, where it has one; then the scores alone say whether coefficients are the same
+    """
     np.testing.assert_array_equal(trace.mistake, result.mistakes)
     np.testing.assert_array_equal(trace.predicted, result.predicted)
-    far = np.abs(result.scores).max()
-    np.testing.assert_allclose(trace.score, result.scores, rtol=1e-9, atol=1e-9 * far)
+    far, rtol = np.abs(result.scores).max(), near if near < 1e-8 else 100 * near
+    np.testing.assert_allclose(trace.score, result.scores, rtol=near, atol=near * far)
     if result.weights is None:
         assert learner.weights is None
     else:
-        np.testing.assert_allclose(learner.weights, result.weights, rtol=1e-9, atol=1e-300)
+        np.testing.assert_allclose(learner.weights, result.weights, rtol=rtol, atol=1e-300)
     if learner.classifiers is not None:
         np.testing.assert_array_equal(learner.classifiers.n_sv, result.n_sv_per_kernel)
         rows, coefficients = class_coefficients(learner)
@@ -97,4 +100,5 @@ def assert_as_the_twin(learner, trace, result):
             coefficients * np.resize(learner.state.get("scale", 1.0), len(coefficients))[:, None, None]
         )
         np.testing.assert_array_equal(rows, result.stored)
-        np.testing.assert_allclose(coefficients, result.coefficients, rtol=1e-6, atol=1e-9)
+        if near == 1e-9:
+            np.testing.assert_allclose(coefficients, result.coefficients, rtol=1e-6, atol=1e-9)

@@ -1,0 +1,123 @@
+"""AROW on random features: second order, with a memory that does not depend on the length of the stream.
+
+Adaptive regularisation of weights (Crammer, Kulesza, Dredze 2009, Figure 1) on z = [c phi_1(x) .. c phi_m(x);
+1; x / s], phi_i(x) = [sin V_i x; cos V_i x] / sqrt(D): what FOGD is to gradient descent.
+
+Throughout: s the largest |x_j| so far, that of this example too, or 1   c the scale of the features
+loss = max(0, 1 - y theta . z)   r > 0 regularisation   v = z . Sigma z + r
+With more than two classes theta has a row for each, the margin is over the strongest rival alone, and all
+classes share Sigma: the difference of two rows, whose covariance is 2 Sigma, takes AROW's step, and each of
+the two half of it. So r is divided by 2, and two classes of the one form are those of the other with 2 r.
+"""
+
+import numpy as np
+
+from omkl.engine.classes import direction, margins, predicted, rounded_margins, sides
+from omkl.engine.conventions import hinge
+from omkl.engine.features import lift, linear_outputs
+from omkl.engine.jit import compiled
+from omkl.engine.rank_one import gains, leave
+from omkl.engine.stream import record_score, row
+
+# Margins, or differences of scores, that count as 0: steps for equal rows with both labels cancel up to
+# rounding, which must not decide a mistake. Steps are of the size of the hinge loss, whose unit is 1.
+ROUNDING = 1e-12
+
+
+@compiled
+def arow_features(stream, F, theta, P, last, largest, trace, learn, r, c, linear, linear_scale):
+    """AROW with a full matrix Sigma (n, n): P (1, n, n), of which the last step is still to be taken.
+
+    theta (1, n), or (C, 1, n)   linear whether x is among the features   largest (1,) of |x_j| learnt so far
+    Deviations: none.
+    """
+    z = np.zeros((1, P.shape[1]))
+    for t in range(stream.T):
+        y = stream.y[t]
+        s = _assemble(F, stream, t, c, linear, linear_scale, largest, z)
+        f = _margin(F.classes, theta, z, stream, t)
+        record_score(trace, t, f, y, predicted(F.classes))
+        if not learn:
+            continue
+        largest[0] = max(largest[0], s)
+        loss = hinge(y, f)
+        if loss > 0.0:
+            g = gains(P, last, z, 0.0, True)
+            v = np.maximum(linear_outputs(z, g), 0.0) + r / sides(F.classes)
+            _step(F.classes, theta, g[0], y * loss / sides(F.classes) / v[0])
+            leave(last, g, v)
+
+
+@compiled
+def arow_features_diagonal(stream, F, theta, sigma, largest, trace, learn, r, c, linear, linear_scale):
+    """AROW with the diagonal of Sigma alone, sigma (n,): for many features.
+
+    Deviations: Sigma is kept diagonal, as the paper does for text: the diagonal of its update.
+    """
+    z = np.zeros((1, sigma.size))
+    for t in range(stream.T):
+        y = stream.y[t]
+        s = _assemble(F, stream, t, c, linear, linear_scale, largest, z)
+        f = _margin(F.classes, theta, z, stream, t)
+        record_score(trace, t, f, y, predicted(F.classes))
+        if not learn:
+            continue
+        largest[0] = max(largest[0], s)
+        loss = hinge(y, f)
+        if loss > 0.0:
+            g = sigma * z[0]
+            v = max(np.sum(g * z[0]), 0.0) + r / sides(F.classes)
+            _step(F.classes, theta, g, y * loss / sides(F.classes) / v)
+            for j in range(g.size):
+                sigma[j] = max(sigma[j] - g[j] * g[j] / v, 0.0)
+
+
+@compiled
+def _assemble(F, stream, t, c, linear, linear_scale, largest, z):
+    """Fill z (1, n) with the features of round t; returns the largest |x_j|."""
+    own, features = z[0], lift(F, stream, t)
+    at = 0
+    for i in range(features.shape[0]):
+        for j in range(features.shape[1]):
+            own[at] = c * features[i, j]
+            at += 1
+    own[at] = 1.0
+    own[at + 1 :] = 0.0
+    start, stop = row(stream, t)
+    s = 0.0
+    for k in range(start, stop):
+        s = max(s, abs(stream.values[k]))
+    scale = max(largest[0], s)
+    scale = scale if linear_scale and scale > 0.0 else 1.0
+    if linear:
+        for k in range(start, stop):
+            own[at + 1 + stream.indices[k]] = stream.values[k] / scale
+    return s
+
+
+@compiled
+def _margin(classes, theta, z, stream, t):
+    """theta . z, or of the true class less that of its strongest rival; 0 where it is at most ROUNDING."""
+    if theta.ndim == 2:
+        f = linear_outputs(theta, z)
+        return f[0] if abs(f[0]) > ROUNDING else 0.0
+    f = np.empty(1)
+    for k in range(len(theta)):
+        classes.scores[0, k] = linear_outputs(theta[k], z)[0]
+    margins(classes, stream.label[t], f)
+    rounded_margins(classes, np.full((1, len(theta)), 0.5), ROUNDING, f)
+    return f[0]
+
+
+@compiled
+def _step(classes, theta, g, a):
+    """theta <- theta + a g, of two classes; else so for the true class, and less for its rival."""
+    if theta.ndim == 2:
+        for j in range(g.size):
+            theta[0, j] += a * g[j]
+    if classes is not None:
+        for k in range(len(theta)):
+            own = a * direction(classes, 0, k, 1.0)
+            if own != 0.0:
+                for j in range(g.size):
+                    theta[k, 0, j] += own * g[j]

@@ -1,0 +1,107 @@
+"""An ensemble over kernels, drifts and noises: Gaussian processes on random features, with nothing to tune.
+
+After E-DOEBE (Waxman and Djuric 2024): the recursions of IE-GP (ensembles.py), with every combination of a
+kernel, a drift and a variance of the noise as a member, and a share of the weights given back in each round.
+"""
+
+import math
+
+import numpy as np
+
+from omkl.engine.experts import discount_by, weighted_output
+from omkl.engine.features import lift, linear_outputs
+from omkl.engine.jit import compiled
+from omkl.engine.rank_one import gains, leave
+from omkl.engine.stream import record_further, record_score, row
+
+
+@compiled
+def edoebe(
+    stream, F, theta, P, last, beta, R, late, W, trace, learn, linear, drift, drifts, tau, taus, share
+):
+    """Members (l, k, i): drift l, noise k, kernel i, in this order; then those linear in [1; x].
+
+    theta (members, 2D) posterior means   P their covariances   last what P is still to lose; beta, R, late
+    the same of the linear members   mu, v mean and variance of a member's prediction   W their weights
+    drift l of 0 .. drifts - 1 is 0 for l = 0, else drift / 10^(l - 1); noise k is tau / 10^k, k < taus
+    w_i <- w_i N(y; mu_i, v_i), of sum 1, and of that (1 - share) w_i + share / members
+    Reports -log N(y; f, variance) of the ensemble's prediction.
+    Deviations: v is at least the noise, as it is but for rounding.
+    """
+    m, groups, members = F.z.shape[0], drifts * taus, W.size
+    z, x = np.zeros(theta.shape), np.zeros(beta.shape)
+    mu, v, surprise = np.zeros(members), np.zeros(members), np.zeros(members)
+    for t in range(stream.T):
+        y = stream.y[t]
+        own = lift(F, stream, t)
+        for k in range(groups):
+            z[k * m : (k + 1) * m] = own
+        g, h = np.zeros(z.shape), np.zeros(x.shape)
+        for l in range(drifts):
+            low, high, s = l * taus, (l + 1) * taus, _drift(drift, l)
+            g[m * low : m * high] = _gains(P, last, z, m * low, m * high, s, learn)
+            if linear:
+                _fill(stream, t, x, low, high)
+                h[low:high] = _gains(R, late, x, low, high, s, learn)
+        _moments(theta, z, g, mu[: m * groups], v[: m * groups], m, taus, tau)
+        if linear:
+            _moments(beta, x, h, mu[m * groups :], v[m * groups :], 1, taus, tau)
+        f = weighted_output(W, mu)
+        variance = weighted_output(W, v + np.square(mu - f))
+        record_score(trace, t, f, y)
+        record_further(trace, t, 0, _surprise(y, f, variance))
+        if not learn:
+            continue
+        for i in range(members):
+            surprise[i] = _surprise(y, mu[i], v[i])
+        discount_by(W, math.exp(-1.0), surprise)
+        for i in range(members):
+            W[i] = (1.0 - share) * W[i] + share / members
+        _move(theta, last, g, mu[: m * groups], v[: m * groups], y)
+        if linear:
+            _move(beta, late, h, mu[m * groups :], v[m * groups :], y)
+
+
+@compiled
+def _drift(drift, l):
+    return 0.0 if l == 0 else drift / 10.0 ** (l - 1)
+
+
+@compiled
+def _gains(P, last, z, low, high, drift, keep):
+    """`gains` of the members low .. high - 1."""
+    return gains(P[low:high], last[low:high], z[low:high], drift, keep)
+
+
+@compiled
+def _fill(stream, t, x, low, high):
+    """x_k <- [1; x_t]."""
+    start, stop = row(stream, t)
+    for k in range(low, high):
+        x[k] = 0.0
+        x[k, 0] = 1.0
+        for j in range(start, stop):
+            x[k, 1 + stream.indices[j]] = stream.values[j]
+
+
+@compiled
+def _moments(theta, z, g, mu, v, m, taus, tau):
+    """Fill mu and v of the members of m features each."""
+    mu[:], v[:] = linear_outputs(theta, z), linear_outputs(z, g)
+    for i in range(mu.size):
+        v[i] = max(v[i], 0.0) + tau / 10.0 ** ((i // m) % taus)
+
+
+@compiled
+def _surprise(y, mu, v):
+    """-log N(y; mu, v)."""
+    return 0.5 * (math.log(2.0 * math.pi * v) + (y - mu) * (y - mu) / v)
+
+
+@compiled
+def _move(theta, last, g, mu, v, y):
+    for i in range(mu.size):
+        step = (y - mu[i]) / v[i]
+        for j in range(theta.shape[1]):
+            theta[i, j] += step * g[i, j]
+    leave(last, g, v)

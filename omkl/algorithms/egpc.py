@@ -1,0 +1,93 @@
+"""An ensemble of Gaussian processes that classifies: a probit likelihood, by assumed-density filtering.
+
+The family of IE-GP (Lu, Karanikolas, Giannakis 2022) with its Gaussian likelihood replaced: members are
+linear in features z_i of x_t, with theta_i ~ N(0, Sigma_i); the moments of the posterior after one label are
+those of a probit regression in one dimension (Minka 2001, section 3.2).
+
+Throughout: z (m, 2D) random features of the kernels, and [1; x] of a linear member; mu, v mean and variance
+of theta_i . z_i   s = sqrt(1 + v)   Phi, phi the normal distribution and density
+p_i = Phi(mu / s) member i's probability of label +1; P = sum_i w_i p_i the ensemble's
+"""
+
+import numpy as np
+
+from omkl.engine.classes import predicted
+from omkl.engine.features import lift, linear_outputs
+from omkl.engine.jit import compiled
+from omkl.engine.probit import excess, learn_label, margin_of_probabilities, move, note_probability
+from omkl.engine.rank_one import gains, leave
+from omkl.engine.stream import record_score, row
+
+
+@compiled
+def egpc(stream, F, theta, P, last, beta, R, late, W, trace, learn, linear, drift, share):
+    """Predict with P > 1/2; then w_i <- w_i p_i(y), of sum 1, and of that (1 - share) w_i + share / members.
+
+    theta (m, 2D), P (m, 2D, 2D) mean and covariance of each kernel's member, last what P is still to lose
+    beta (1, d + 1), R, late the same of the linear member, where there is one   W (members,) the weights
+    drift what the diagonal of every covariance gains in a round   steps: see `engine.probit`
+    With more than two classes there are such an ensemble for each class against all others, and their
+    probabilities are divided by their sum.
+    Deviations: the score is P - 1/2, of which a sum of odd functions is 0 where no member knows anything.
+    """
+    x, mu, v = np.zeros((1, R.shape[-1])), np.zeros(W.shape[-1]), np.zeros(W.shape[-1])
+    for t in range(stream.T):
+        z = lift(F, stream, t)
+        if linear:
+            _row(stream, t, x[0])
+        if theta.ndim == 2:
+            kernels, line = (theta, P, last), (beta, R, late)
+            g, h = _moments(kernels, line, z, x, mu, v, linear, drift, learn)
+            record_score(trace, t, excess(W, mu, v), stream.y[t])
+            if learn:
+                _learn(kernels, line, W, g, h, mu, v, stream.y[t], linear, share)
+        if theta.ndim == 3:
+            for c in range(len(theta)):
+                kernels, line = (theta[c], P[c], last[c]), (beta[c], R[c], late[c])
+                g, h = _moments(kernels, line, z, x, mu, v, linear, drift, learn)
+                note_probability(F.classes, c, 0.5 + excess(W[c], mu, v))
+                if learn:
+                    y = 1.0 if c == stream.label[t] else -1.0
+                    _learn(kernels, line, W[c], g, h, mu, v, y, linear, share)
+            f = margin_of_probabilities(F.classes, stream.label[t])
+            record_score(trace, t, f, 1.0, predicted(F.classes))
+
+
+@compiled
+def _row(stream, t, x):
+    """x <- [1; x_t]."""
+    start, stop = row(stream, t)
+    x[:] = 0.0
+    x[0] = 1.0
+    for k in range(start, stop):
+        x[1 + stream.indices[k]] = stream.values[k]
+
+
+@compiled
+def _moments(kernels, line, z, x, mu, v, linear, drift, keep):
+    """Fill mu and v (members,); returns P_i z_i (m, 2D) and the linear member's (1, d + 1).
+
+    kernels, line: theta, P, last of the kernels, and beta, R, late
+    """
+    (theta, P, last), (beta, R, late), m = kernels, line, len(z)
+    g = gains(P, last, z, drift, keep)
+    mu[:m], v[:m] = linear_outputs(theta, z), linear_outputs(z, g)
+    h = np.zeros(x.shape)
+    if linear:
+        h = gains(R, late, x, drift, keep)
+        mu[m:], v[m:] = linear_outputs(beta, x), linear_outputs(x, h)
+    for i in range(v.size):
+        v[i] = max(v[i], 0.0)
+    return g, h
+
+
+@compiled
+def _learn(kernels, line, w, g, h, mu, v, y, linear, share):
+    """Learn label y: weights, means, and what the covariances lose in the next round."""
+    m = len(g)
+    step, divisor = learn_label(w, mu, v, y, share)
+    move(kernels[0], step[:m], g)
+    leave(kernels[2], g, divisor[:m])
+    if linear:
+        move(line[0], step[m:], h)
+        leave(line[2], h, divisor[m:])

@@ -1,0 +1,107 @@
+"""KRLS-T (Van Vaerenbergh, Lazaro-Gredilla, Santamaria 2012): mean mu and covariance Sigma of the function's
+values at the stored vectors, every system solved by numpy; a pool of them weighted by what they predicted."""
+
+import math
+
+import numpy as np
+
+from .slots import Slots
+from .weights import TINY
+
+JITTER = 1e-6
+
+
+class Tracker:
+    """One kernel. held: the stored examples   K their kernel matrix   mu (n, C) Sigma (n, n)."""
+
+    def __init__(self, E, i, C, budget, noise, lam):
+        self.E, self.i, self.budget, self.noise, self.lam = E, i, budget, noise, lam
+        self.held, self.K, self.mu, self.Sigma = [], np.zeros((0, 0)), np.zeros((0, C)), np.zeros((0, 0))
+
+    def predict(self, t):
+        """Mean (C,) and variance of y_t; step 1 and 2."""
+        if self.held and t:
+            self.Sigma = self.lam * self.Sigma + (1 - self.lam) * self.K
+            self.mu = math.sqrt(self.lam) * self.mu
+        self.k = np.array([self.E.kappa(self.i, j, t) for j in self.held])
+        self.own = self.E.kappa(self.i, t, t) + JITTER
+        self.q = np.linalg.solve(self.K, self.k) if self.held else np.zeros(0)
+        self.h = self.Sigma @ self.q
+        self.gamma2 = max(self.own - self.k @ self.q, 1e-12)
+        self.s2 = self.noise + self.gamma2 + self.q @ self.h
+        self.mean = self.q @ self.mu
+        return self.mean, self.s2
+
+    def learn(self, t, target):
+        """Steps 3 and 4; target (C,)."""
+        e, p = target - self.mean, self.h
+        if self.gamma2 >= 1e-5:
+            sigma_f2 = self.gamma2 + self.q @ self.h
+            self.held.append(t)
+            self.K = np.block([[self.K, self.k[:, None]], [self.k[None], np.array([[self.own]])]])
+            self.Sigma = np.block([[self.Sigma, p[:, None]], [p[None], np.array([[sigma_f2]])]])
+            self.mu, p = np.vstack([self.mu, self.mean]), np.append(p, sigma_f2)
+        self.mu = self.mu + np.outer(p, e) / self.s2
+        self.Sigma = self.Sigma - np.outer(p, p) / self.s2
+        if len(self.held) > self.budget:
+            Q = np.linalg.inv(self.K)
+            cost = ((Q @ self.mu) ** 2).sum(axis=1) / np.diag(Q) ** 2
+            r = int(np.argmax(cost <= cost.min() * (1 + 1e-6)))  # the oldest of those
+            rest = [j for j in range(len(self.held)) if j != r]
+            self.held = [self.held[j] for j in rest]
+            self.K, self.Sigma = self.K[np.ix_(rest, rest)], self.Sigma[np.ix_(rest, rest)]
+            self.mu = self.mu[rest]
+
+    def coefficients(self):
+        """K^-1 mu (n, C)."""
+        return np.linalg.solve(self.K, self.mu) if self.held else self.mu
+
+
+def surprise(target, mean, s2):
+    """-log N(target; mean, s2), summed over the classes."""
+    parts = zip(target, mean, s2, strict=True)
+    return float(sum(math.log(2 * math.pi * v) / 2 + (a - b) ** 2 / (2 * v) for a, b, v in parts))
+
+
+def tracked(E, C, targets, note, *, budget, noise, lam, share):
+    """All rounds of a tracker for each kernel; returns trackers and weights. note(t, mean (C,), nlpd)."""
+    m = len(E.kernels)
+    trackers = [Tracker(E, i, C, budget, noise, lam) for i in range(m)]
+    w = [1 / m] * m
+    for t, target in enumerate(targets):
+        means, s2 = zip(*(own.predict(t) for own in trackers), strict=True)
+        mean = sum(w_i * one for w_i, one in zip(w, means, strict=True))
+        spread = sum(w_i * (v + (one - mean) ** 2) for w_i, v, one in zip(w, s2, means, strict=True))
+        note(t, mean, surprise(target, mean, spread))
+        loss = [surprise(target, one, [v] * C) for one, v in zip(means, s2, strict=True)]
+        least = min(loss)
+        w = [max(w_i * math.exp(least - own), TINY) for w_i, own in zip(w, loss, strict=True)]
+        w = [(1 - share) * max(w_i / sum(w), TINY) + share / m for w_i in w]
+        for own in trackers:
+            own.learn(t, target)
+        E.n_sv[:] = [len(own.held) for own in trackers]
+    return trackers, w
+
+
+def krls_t_pool(X, y, kernels, *, budget, noise, lam, share, normalise="none", rng=None):
+    """Two classes, or numbers."""
+    E = Slots(X, y, kernels, normalise, budget)
+
+    def note(t, mean, nlpd):
+        E.record(float(mean[0]), y[t], np.ones(E.m, bool), [nlpd])
+
+    trackers, w = tracked(E, 1, y[:, None], note, budget=budget, noise=noise, lam=lam, share=share)
+    E.held = [own.held for own in trackers]
+    E.a = [own.coefficients()[:, 0].tolist() for own in trackers]
+    E.weights.w = np.array(w) if share is not None else None
+    return E.finish()
+
+
+def krls_t(X, y, kernels, *, budget, noise, lam, normalise="none", rng=None):
+    """One kernel."""
+    made = krls_t_pool(X, y, kernels, budget=budget, noise=noise, lam=lam, share=0.0, normalise=normalise)
+    made.weights = None
+    return made
+
+
+krls_t.near = krls_t_pool.near = 1e-5  # the matrices of wide kernels have condition numbers above 1e7
