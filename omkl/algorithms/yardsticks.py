@@ -85,6 +85,21 @@ def last_value(stream, last, trace, learn):
 
 
 @compiled
+def last_label(stream, last, trace, learn):
+    """Predict the label of the round before (no change); the first round is a mistake.
+
+    last (1,) that label, 0 at the start; with more than two classes (C, 1), 1 for that class
+    """
+    for t in range(stream.T):
+        y = stream.y[t]
+        score, rival = _lead(stream.label, t, last)
+        record_score(trace, t, score, y, _winner(stream.label, t, score, rival))
+        if learn:
+            last[:] = 0.0
+            _of(stream.label, t, last)[0] = y
+
+
+@compiled
 def arow(stream, mu, sigma, trace, learn, r):
     """AROW: adaptive regularisation of weights (Crammer, Kulesza, Dredze 2009, Figure 1), linear.
 

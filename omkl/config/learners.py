@@ -29,7 +29,8 @@ class LearnerSpec:
     pool: which kernels a pool (or its own kernel) may be: ``any``, or ``gaussian`` alone
     classes: ``many`` where it is defined for more than two classes, else ``two``
     usual_pool: its pool where none is given
-    yardstick: printed below the learners    stochastic: draws random numbers of its own
+    yardstick: printed below the learners    in_order: as a yardstick only where rows come in their own order
+    stochastic: draws random numbers of its own
     setup: function that chooses its kernels from the pool, or None    state: its resources by name
     measures: what it reports in every round beside its task's error, of omkl.tasks.MEASURES
     require: what must hold between its hyperparameters, as ``alpha <= beta`` or ``eta * lam < 1``
@@ -55,6 +56,7 @@ class LearnerSpec:
     classes: str = "two"
     usual_pool: str | None = None
     yardstick: bool = False
+    in_order: bool = False
     stochastic: bool = False
     setup: str | None = None
     state: dict[str, Resource] = field(default_factory=dict)
@@ -306,7 +308,7 @@ _REQUIRED = ("label", "cite", "task", "revision")
 _OF_ESTIMATORS = {*_REQUIRED, "classes", "estimator", "sparse", "yardstick"}
 _CHECKS: dict[str, Check] = {
     **dict.fromkeys(("function", "label", "cite", "setup", "draws_as", "usual_pool"), domains.parse("text")),
-    **dict.fromkeys(("yardstick", "stochastic", "sparse"), domains.parse("bool")),
+    **dict.fromkeys(("yardstick", "in_order", "stochastic", "sparse"), domains.parse("bool")),
     "estimator": such("module:Class", lambda value: isinstance(value, str) and _ESTIMATOR.fullmatch(value)),
     "task": _tasks,
     "groups": _groups,

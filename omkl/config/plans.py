@@ -78,12 +78,17 @@ def settings(
 
 
 def yardsticks(request: Request, settings: tuple[Setting, ...], tasks: list[str]) -> tuple[Setting, ...]:
-    """Return the yardsticks with their defaults, without those that are among the settings already."""
+    """Return the yardsticks with their defaults, without those that are among the settings already.
+
+    The last label says nothing of rows that are permuted: such a yardstick must be named to be there.
+    """
     learners = learner_names()
     names = request.names("yardsticks", learners)
     specs = learner_specs(name for name in names if name in learners)
+    if "yardsticks" not in request.given and request.value("order") != "file":
+        specs = {name: spec for name, spec in specs.items() if not spec.in_order}
     for name in names:
-        if name not in specs or not specs[name].yardstick:
+        if name not in learners or not learner_spec(name).yardstick:
             fit = [known for known, other in learner_specs().items() if other.yardstick]
             near = suggest(name, fit) or f"; these are: {', '.join(fit)}"
             given = shown(f"yardsticks={name}")

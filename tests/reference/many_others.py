@@ -111,6 +111,15 @@ def majority(X, label, n_classes, kernels=(), *, normalise="none", rng=None):
     return E.result()
 
 
+def last_label(X, label, n_classes, kernels=(), *, normalise="none", rng=None):
+    """The class of the round before."""
+    E, last = Notes(), [0.0] * n_classes
+    for y in label:
+        E.record(last, y)
+        last = [float(c == y) for c in range(n_classes)]
+    return E.result()
+
+
 def arow(X, label, n_classes, kernels=(), *, r, normalise="none", rng=None):
     """Top-1 (Crammer, Dredze, Kulesza 2009): x belongs to y with +1 and to the strongest rival with -1."""
     E, mu, S = Notes(), np.zeros((n_classes, X.shape[1])), np.ones((n_classes, X.shape[1]))

@@ -1,0 +1,150 @@
+"""Experiments from Python: the same cells, tables and figures as the commands', with data of one's own."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import omkl
+from omkl.cli import main
+from omkl.errors import UserError
+from omkl.store.store import Store
+
+WORDS = "algo=omkc_ss,alma data=wdbc reps=5 exec=serial"
+
+
+def noise(T=60, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(T, 3))
+    return X, np.where(X[:, 0] * X[:, 1] > 0, "yes", "no")
+
+
+@pytest.fixture(scope="module")
+def ran(tmp_path_factory):
+    store = tmp_path_factory.mktemp("front") / "store"
+    return store, omkl.run(WORDS, store=str(store), progress=False)
+
+
+def test_a_run_is_the_command_s_table_and_cells(ran, capsys):
+    store, results = ran
+    assert main(["run", *WORDS.split(), f"store={store}", "-q"]) == 0  # all is stored: nothing runs
+    own, printed = str(results).splitlines(), capsys.readouterr().out.splitlines()
+    assert own[:10] == printed[:10]
+    assert set(results.cells["key"]) == set(Store(store).cells(columns=["key"])["key"])
+    assert results.table["algo"].tolist() == ["omkc_ss", "alma", "majority", "perceptron", "arow"]
+    assert results.best["algo"].iloc[0] == "omkc_ss"
+    assert results.settings["algo"].tolist() == ["omkc_ss", "alma"]
+    assert [note for note in results.notes if not note.startswith("seconds may be")] == []
+
+
+def test_keywords_are_words(ran):
+    store, results = ran
+    again = omkl.run(
+        algo=["omkc_ss", "alma"], data="wdbc", reps=5, exec="serial", store=str(store), progress=False
+    )
+    assert again.parts[0].outcome.ran == 0
+    assert again.table["mistake_pct_mean"].tolist() == results.table["mistake_pct_mean"].tolist()
+    assert omkl.results(WORDS, store=str(store)).cells["key"].tolist() == results.cells["key"].tolist()
+
+
+def test_two_results_make_one_table_with_each_row_once(ran):
+    store, results = ran
+    other = omkl.run(
+        "algo=omkc_ss data=wdbc reps=5 exec=serial algo.beta=0.5", store=str(store), progress=False
+    )
+    both = results + other
+    assert both.table["algo"].tolist() == ["omkc_ss", "alma", "omkc_ss", "majority", "perceptron", "arow"]
+    assert "beta=0.5" in str(both)
+    assert both.table["complete"].all()
+    assert (both.table["reps"] == 5).all()
+    assert both.table["best"].sum() == 1
+    with pytest.raises(TypeError):
+        results + 1
+
+
+@pytest.mark.parametrize("form", ["frame", "array", "sparse", "dataset"])
+def test_data_in_memory_are_data_of_a_file(form, tmp_path):
+    import scipy.sparse as sp
+
+    from omkl.data.arrays import from_arrays
+
+    X, y = noise()
+    given = {
+        "frame": {"data": pd.DataFrame(X, columns=list("abc")).assign(y=y), "label": "y"},
+        "array": {"data": X, "y": y},
+        "sparse": {"data": sp.csr_array(X), "y": y},
+        "dataset": {"data": from_arrays(X, y)},
+    }[form]
+    how = {"algo": "perceptron", "reps": 2, "exec": "serial", "store": str(tmp_path / "s"), "yardsticks": []}
+    made = omkl.run(**given, **how, progress=False)
+    path = tmp_path / "mine.csv"
+    pd.DataFrame(X, columns=list("abc")).assign(y=y).to_csv(path, index=False)
+    again = omkl.run(data=str(path), **how, progress=False)
+    assert made.cells["mistakes"].tolist() == again.cells["mistakes"].tolist()
+    assert made.cells["data_hash"].tolist() == again.cells["data_hash"].tolist()
+
+
+def test_a_sweep_has_its_best_settings_and_a_map(tmp_path):
+    made = omkl.sweep(
+        algo="omkc_ss",
+        data="wdbc",
+        reps=2,
+        exec="serial",
+        store=str(tmp_path),
+        progress=False,
+        **{"algo.beta": [0.2, 0.5], "algo.delta": [0.01, 0.1]},
+    )
+    assert len(made.table) == 4 + 3
+    assert "best setting per data set and learner" in str(made)
+    assert made.figure("sweep").panels
+    assert made.heatmap().axes
+
+
+def test_it_is_shown_as_html_latex_markdown_figures_and_a_page(ran, tmp_path):
+    _, results = ran
+    html = results._repr_html_()
+    assert "<table" in html
+    assert "<script" not in html
+    assert "OMKC(S,S)" in results.to_markdown()
+    assert r"\toprule" in results.to_latex()
+    assert results.curve().axes
+    assert results.curve("n_sv_sum").axes
+    assert results.times().axes
+    assert results.pareto().axes
+    assert results.confusion().axes
+    page = results.report(tmp_path / "page.html")
+    assert "OMKC(S,S)" in page.read_text(encoding="utf-8")
+    with pytest.raises(UserError, match=r"must end in \.html"):
+        results.report(tmp_path / "page.txt")
+    with pytest.raises(UserError, match="mistakess"):
+        results.curve("mistakess")
+
+
+def test_mistakes_are_exceptions_with_the_command_s_sentence():
+    X, _ = noise()
+    with pytest.raises(UserError, match=r"unknown learner \(did you mean 'omkc_ss'"):
+        omkl.run("algo=omkc_s data=wdbc")
+    with pytest.raises(UserError, match="label=q: no such column; there are 0, 1, 2"):
+        omkl.run(algo="perceptron", data=pd.DataFrame(X), label="q")
+    with pytest.raises(UserError, match="name the label's column"):
+        omkl.run(algo="perceptron", data=pd.DataFrame(X))
+    with pytest.raises(UserError, match="an array has no labels"):
+        omkl.run(algo="perceptron", data=X)
+    with pytest.raises(UserError, match="exec=slurm submits cells"):
+        omkl.run("algo=perceptron data=wdbc exec=slurm")
+    with pytest.raises(AttributeError, match="nosuch"):
+        omkl.nosuch  # noqa: B018
+
+
+def test_lists_of_what_there_is():
+    assert omkl.learners().loc["omkc_ss", "kernels"] == "pool"
+    assert omkl.datasets().loc["wdbc", "T"] == 569
+    assert omkl.pools().loc["paper16", "m"] == 16
+
+
+def test_importing_omkl_loads_nothing_else():
+    code = "import sys, omkl; dir(omkl); print(sorted(m for m in sys.modules if m.startswith('omkl')))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "['omkl']"
