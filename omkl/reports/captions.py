@@ -3,8 +3,6 @@
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from omkl.reports.measures import learners_of
-
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -37,19 +35,6 @@ def basis(reps: int, orders: Iterable[str]) -> str:
     if known == ["file"]:
         return f"mean over {reps} repetitions in file order"
     return f"mean over {reps} {_PLURAL.get(known[0], '') if len(known) == 1 else repetitions_of(known)}"
-
-
-def caption(table: "pd.DataFrame", spread: str = "bands", of: Iterable[str] = ()) -> str:
-    """Return over which repetitions the lines are means; table: with the columns reps and order.
-
-    spread: how standard deviations are drawn    of: their columns; left out where all are 0 or there is
-    only one repetition
-    """
-    most = int(table["reps"].max())
-    text = basis(most, table.get("order", ()))
-    own = learners_of(table)
-    varied = any((own[name].astype(float) > 0).any() for name in of)
-    return f"{text}; {spread}: ±1 standard deviation" if varied else text
 
 
 def shortfall(lines: Iterable[tuple[str, str, int, int]]) -> list[str]:

@@ -67,13 +67,13 @@ def draw_lines(figure: Figure) -> "Drawn":
                 axes.set_ylabel(view.label)
         for unused in stack[len(views) :]:
             unused.remove()
-        top, *below = stack[: len(views)]
-        for axes in below:
-            top.sharex(axes)
-            top.tick_params(labelbottom=False)
-        layout.panel_title(top, panel.name, alone)
+        *upper, lowest = stack[: len(views)]
+        for axes in upper:
+            axes.sharex(lowest)
+            axes.tick_params(labelbottom=False)
+        layout.panel_title(stack[0], panel.name, alone)
         if high > 1 or place + columns >= count or first.kind == "value":
-            stack[len(views) - 1].set_xlabel(views[-1].x_label)
+            lowest.set_xlabel(views[-1].x_label)
     drawn.align_ylabels() if high > 1 else drawn.align_xlabels()
     ends = [(axes, _ends(axes)) for axes in drawn.axes]
     seen = {name for _, own in ends for name in own}

@@ -302,7 +302,8 @@ def test_a_data_set_whose_curves_lack_the_first_measure_has_its_others():
     for line in cells.to_dict("records"):
         if line["data"] == "sonar":
             curves[line["key"]] |= {"weights_t": [60], "weights": [[1.0, 3.0]]}
-    figure = charts.learning_curves(cells, curves, expected((DD,), reps=1), names=("top_weight", "mistakes"))
+    names = ("top_weight", "mistakes", "n_sv_sum")
+    figure = charts.learning_curves(cells, curves, expected((DD,), reps=1), names=names)
     views = {panel.name: [view.name for view in panel.views] for panel in figure.panels}
-    assert views == {"sonar": ["top_weight", "mistakes"], "wdbc": ["mistakes"]}
-    assert len(draw(figure).axes) == 3
+    assert views == {"sonar": list(names), "wdbc": list(names[1:])}
+    assert len(draw(figure).axes) == 5
