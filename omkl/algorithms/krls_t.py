@@ -164,6 +164,7 @@ def _learn(B, Q, V, stream, t, i, k, v, s2, lam):
         g, h = np.zeros(n + 1), np.zeros(n + 1)
     else:
         lost = Q[r, r] + q[r] * q[r] / gamma2
+        lost = lost if lost > 0.0 else 1.0  # Q is positive definite, but for one of a forged model
         own = V[r, r] + v[r] * v[r] / s2
         for j in range(n):
             g[j] = (Q[r, j] + q[r] * q[j] / gamma2) / lost

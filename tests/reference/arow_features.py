@@ -26,8 +26,8 @@ def updated(S, z, v, diagonal):
     return np.diag(np.diag(S)) if diagonal else S
 
 
-def two_classes(X, y, kernels, diagonal, r, c, D, features, linear, linear_scale, rng):
-    E, L = Expansions(None, 0, len(y)), Lifted(X, kernels, D, features, c, linear, linear_scale, rng)
+def two_classes(X, y, given, diagonal, r, c, D, features, linear, linear_scale, rng):
+    E, L = Expansions(None, 0, len(y)), Lifted(X, given, D, features, c, linear, linear_scale, rng)
     theta, S = np.zeros(L.n), np.eye(L.n)
     for t in range(len(y)):
         z = L.z(t)
