@@ -26,7 +26,7 @@ def excess(w, mu, v):
 
 @compiled
 def learn_label(w, mu, v, y, share):
-    """Weigh the members anew, and return their steps and divisors for label y, (members,) each.
+    """Update the members' weights, and return their steps and divisors for label y, (members,) each.
 
     u = y mu / s, rho = phi(u) / Phi(u): theta_i += step_i Sigma_i z_i, and Sigma_i loses
     (Sigma_i z_i)(Sigma_i z_i)' / divisor_i: the moments of the posterior (Minka 2001, section 3.2).

@@ -165,11 +165,15 @@ def _plan(
 ) -> tuple[Plan, str]:
     """Return the plan of a call, and the command line that says the same."""
     given, values = shlex.split(words), {key: _plain(value) for key, value in settings.items()}
-    if isinstance(data, str | Path) or (isinstance(data, list) and all(isinstance(one, str) for one in data)):
-        values["data"] = str(data) if isinstance(data, Path) else data
+    named = _listed(data) if data is not None else []
+    if all(isinstance(one, str | Path) for one in named):  # words, or none
+        if y is not None:
+            raise UserError("y=... are the labels of an array; a file's label is a column, label=...")
+        values |= {"data": list(map(str, named))} if named else {}
+        values |= {"label": label} if label is not None else {}
         data = None
-        if label is not None:
-            values["label"] = label
+    elif label is not None and not any(hasattr(one, "columns") for one in named):
+        raise UserError(f"label={label} is for a column of a frame or a file; labels of an array are y=...")
     task = values.get("task", "classification") if data is not None else "classification"
     refs = [] if data is None else [_ref(one, y, label, task, at) for at, one in enumerate(_listed(data))]
     if refs and "task" in values and not any(isinstance(one, str) for one in _listed(data)):

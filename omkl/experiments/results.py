@@ -1,7 +1,8 @@
 """Results: the cells of a run or a sweep with their summary, table, notes and figures, as one object."""
 
+from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -55,7 +56,6 @@ class Results:
 
     parts: tuple[Part, ...]
     is_sweep: bool = False
-    _memo: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
     @classmethod
     def of(cls, plan: Plan, outcome: Outcome, command: str = "", is_sweep: bool = False) -> "Results":
@@ -78,10 +78,7 @@ class Results:
 
     @cached_property
     def cells(self) -> "pd.DataFrame":
-        import pandas as pd
-
-        tables = [part.outcome.cells for part in self.parts]
-        return tables[0] if len(tables) == 1 else pd.concat(tables, ignore_index=True)
+        return _joined([part.outcome.cells for part in self.parts])
 
     @cached_property
     def expected(self) -> ReportPlan:
@@ -109,19 +106,30 @@ class Results:
         """The rows of the table: of each data set the learners, then the yardsticks; each row once."""
         if len(self.parts) == 1:
             return rows_of(self.cells, self.expected)
+        place = {key: at for at, key in enumerate(self.cells["key"])}
+        content = self.cells["data_hash"]
         found: dict[Any, Row] = {}
-        start = 0
         for part in self.parts:
+            keys = part.outcome.cells["key"].to_numpy()
             for row in rows_of(part.outcome.cells, part.expected):
-                row.cells = [start + at for at in row.cells]
-                same = (row.data, row.order, row.rounds, row.learner, repr(row.params), row.pool)
-                if same not in found or len(found[same].cells) < len(row.cells):
-                    found[same] = replace(row, is_yardstick=row.is_yardstick and _only(found, same))
-            start += len(part.outcome.cells)
-        place = {name: at for at, name in enumerate(self.expected.data)}
-        return sorted(
-            found.values(), key=lambda row: (place.get(row.data, len(place)), row.order, row.is_yardstick)
+                row.cells = [place[key] for key in keys[row.cells]]
+                of = content.iat[row.cells[0]] if row.cells else ""
+                same = ((row.data, of), row.order, row.rounds, row.learner, repr(row.params), row.pool)
+                known = found.setdefault(same, row)
+                known.is_yardstick &= row.is_yardstick
+                if len(known.cells) < len(row.cells):
+                    known.cells, known.planned = row.cells, row.planned
+        # two data sets of one name are told apart by what they hold
+        sets = list(dict.fromkeys(which for which, *_ in found))
+        several = Counter(name for name, of in sets if of)
+        for ((name, of), *_), row in found.items():
+            if of and several[name] > 1:
+                row.data = f"{name} ({of[:6]})"
+        order = {which: at for at, which in enumerate(sets)}
+        rows = sorted(
+            found.items(), key=lambda item: (order[item[0][0]], item[1].order, item[1].is_yardstick)
         )
+        return [row for _, row in rows]
 
     @cached_property
     def table(self) -> "pd.DataFrame":
@@ -195,7 +203,7 @@ class Results:
         cells = self._with_confusion() if kind == "confusion" else self.cells
         stored = self._curves() if kind == "curve" else {}
         measures = PAIR if measure is None else (measure,)
-        return charts.figure_named(kind, cells, stored, self.expected, measures)
+        return charts.figure_named(kind, cells, stored, self.expected, measures, self.rows)
 
     def curve(self, measure: str | None = None) -> "Drawn":
         """Draw learning curves: the error, or another measure such as ``n_sv_sum``, over the examples."""
@@ -240,6 +248,8 @@ class Results:
         if target.suffix not in (".html", ".htm"):
             raise UserError(f"{target}: the file's name must end in .html")
         plans = [part.plan for part in self.parts]
+        if len({plan.store for plan in plans}) > 1:
+            raise UserError("a page is of one store; bring the cells together with `omkl results merge`")
         page = results_page(self._with_confusion(), self.expected, plans, self.expected.command, self.rows)
         write_html(page, target)
         return target
@@ -251,18 +261,20 @@ class Results:
 
     def _with_confusion(self) -> "pd.DataFrame":
         """Return the cells with confusion matrices, which tables do not need."""
-        import pandas as pd
-
         if "confusion" in self.cells:
             return self.cells
         columns = (*READ, "confusion")
-        parts = [table_of(Store(part.plan.store), expand(part.plan), columns) for part in self.parts]
-        return pd.concat(parts, ignore_index=True)
+        return _joined([table_of(Store(part.plan.store), expand(part.plan), columns) for part in self.parts])
 
 
-def _only(found: dict[Any, Row], same: Any) -> bool:
-    """Whether a row is a yardstick in all results so far."""
-    return same not in found or found[same].is_yardstick
+def _joined(tables: "list[pd.DataFrame]") -> "pd.DataFrame":
+    """Return cells of several parts as one table, each cell once."""
+    import pandas as pd
+
+    if len(tables) == 1:
+        return tables[0]
+    table = pd.concat(tables, ignore_index=True)
+    return table[~table["key"].duplicated()].reset_index(drop=True)
 
 
 def _distinct(items: Iterable[Any]) -> list[Any]:

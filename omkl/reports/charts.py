@@ -38,7 +38,7 @@ from omkl.reports.measures import (
 )
 from omkl.reports.ranks import MOST_REASONS, Ranks, average_ranks
 from omkl.reports.rows import ReportPlan, Row, line_names, rows_of
-from omkl.reports.summary import axes_of, class_names, grid_table, summary_of
+from omkl.reports.summary import axes_of, class_names, grid_table, summary_of_rows
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -62,17 +62,18 @@ def figure_named(
     curves: Mapping[str, Mapping[str, Any]],
     expected: ReportPlan,
     measures: Sequence[str] = PAIR,
+    rows: list[Row] | None = None,
 ) -> Figure:
     """Return a figure of a run's or a sweep's cells: curve, confusion, sweep, times or ranks.
 
-    curves: as of mean_curves; it and the measures are for learning curves. Raises UserError where the cells
-    have nothing to draw.
+    curves: as of mean_curves; it and the measures are for learning curves. rows: as of rows_of, made here
+    where None. Raises UserError where the cells have nothing to draw.
     """
     if kind == "curve":
-        return learning_curves(cells, curves, expected, names=measures)
+        return learning_curves(cells, curves, expected, rows, measures)
     if kind == "confusion":
-        return confusion(cells, expected)
-    summary = summary_of(cells, expected)
+        return confusion(cells, expected, rows)
+    summary = summary_of_rows(rows_of(cells, expected) if rows is None else rows, cells, expected)
     if kind == "ranks":
         made = average_ranks(summary, measure=measure_of(summary).name)
         return ranks(made, command=expected.command)

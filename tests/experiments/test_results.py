@@ -64,6 +64,41 @@ def test_two_results_make_one_table_with_each_row_once(ran):
         results + 1
 
 
+def test_results_of_other_data_stay_apart(tmp_path):
+    how = {"algo": "perceptron", "reps": 2, "exec": "serial", "yardsticks": [], "progress": False}
+    first, second = (omkl.run(data=X, y=y, store=str(tmp_path), **how) for X, y in (noise(), noise(seed=1)))
+    both = first + second  # both are called "data"
+    assert len(set(both.table["data"])) == 2
+    assert both.table["mistake_pct_mean"].tolist() == [
+        *first.table["mistake_pct_mean"],
+        *second.table["mistake_pct_mean"],
+    ]
+    assert len((both + both).cells) == 4
+    wdbc = omkl.run(data="wdbc", store=str(tmp_path), **{**how, "algo": "alma"})
+    mixed = first + wdbc
+    assert mixed.table["algo"].tolist() == ["perceptron", "alma"]  # no rows that nobody asked for
+    assert not any("INCOMPLETE" in note for note in mixed.notes)
+    assert mixed.figure("curve").warnings == []
+    assert mixed.confusion().axes
+    other = omkl.run(data="wdbc", store=str(tmp_path / "other"), **how)
+    with pytest.raises(UserError, match="a page is of one store"):
+        (wdbc + other).report(tmp_path / "page.html")
+
+
+def test_the_label_of_a_file_may_be_a_keyword(tmp_path):
+    X, y = noise()
+    path = tmp_path / "mine.csv"
+    pd.DataFrame(X, columns=list("abc")).assign(y=y)[["y", "a", "b", "c"]].to_csv(path, index=False)
+    how = {"algo": "perceptron", "reps": 1, "exec": "serial", "store": str(tmp_path / "s"), "progress": False}
+    made = [omkl.run(f"data={path}", label="y", **how), omkl.run(data=path, label="y", **how)]
+    made.append(omkl.run(data=X, y=y, **how))
+    assert len({one.cells["data_hash"].iloc[0] for one in made}) == 1
+    with pytest.raises(UserError, match="label=y is for a column of a frame or a file"):
+        omkl.run(data=X, y=y, label="y", **how)
+    with pytest.raises(UserError, match=r"y=\.\.\. are the labels of an array"):
+        omkl.run(data=path, y=y, **how)
+
+
 @pytest.mark.parametrize("form", ["frame", "array", "sparse", "dataset"])
 def test_data_in_memory_are_data_of_a_file(form, tmp_path):
     import scipy.sparse as sp
