@@ -39,8 +39,11 @@ def sweep(args: Namespace, words: list[str]) -> int:
 def _run_and_report(args: Namespace, words: list[str], sweep: bool) -> int:
     from omkl.config import plan as make_plan
     from omkl.experiments.results import Results
+    from omkl.measuring import judging_on
 
     plan = make_plan(words, sweep=sweep)
+    if args.by:
+        judging_on(args.by, [ref.task for ref in plan.data])
     if sweep and not plan.has_choice:
         say("nothing is swept, so this is a run: give a key several values, such as algo.beta=0.2,0.5,0.8")
     _check_columns(plan, args, sweep)
@@ -49,7 +52,7 @@ def _run_and_report(args: Namespace, words: list[str], sweep: bool) -> int:
     if _submitted(plan, args):
         return OK
     outcome = _run(plan, args)
-    results = Results.of(plan, outcome, args.line, sweep)
+    results = Results.of(plan, outcome, args.line, sweep).by(args.by)
     emit(results.report_table(_table_options(args)).render(args.format))
     out = args.out or (_figures(plan) if plan.has_choice else None) if sweep else None
     if out and results.has_learners:
@@ -80,8 +83,9 @@ def figure(args: Namespace, words: list[str]) -> int:
             raise UserError(f"--{option} is for a paper's figure; figure {args.kind} takes KEY=VALUE words")
     from omkl.config import plan as make_plan
     from omkl.experiments.results import Results
+    from omkl.measuring import judging_on
 
-    given = [word for word in words if args.kind == "curve" and word.startswith("measure=")]
+    given = [word for word in words if args.kind != "confusion" and word.startswith("measure=")]
     words = [word for word in words if word not in given]
     measure = given[-1].partition("=")[2] if given else None
     plan = make_plan(words, sweep=True)
@@ -89,6 +93,8 @@ def figure(args: Namespace, words: list[str]) -> int:
     if args.kind == "confusion" and "classification" not in tasks:
         text = f"a confusion matrix needs a classification, and the task is {' and '.join(tasks)}"
         raise UserError(f"data={','.join(map(str, plan.data))}: {text}")
+    if measure and args.kind == "sweep":
+        judging_on(measure, tasks)
     results = Results.stored(plan, args.line)
     requested = results.parts[0].outcome.requested
     if len(results.cells) < requested:
@@ -213,7 +219,8 @@ def _check_columns(plan: "Plan", args: Namespace, sweep: bool) -> None:
         from omkl.store.store import Store
 
         none = Store(plan.store).cells(keys=())
-        check_options(none, ReportPlan.of(plan), args.format, _table_options(args), sweep)
+        tasks = dict.fromkeys(ref.task for ref in plan.data)
+        check_options(none, ReportPlan.of(plan), args.format, _table_options(args), sweep, tasks)
 
 
 def _run(plan: "Plan", args: Namespace) -> "Outcome":

@@ -194,6 +194,10 @@ def _add_run_options(parser: Parser) -> None:
 def _add_view(parser: Parser) -> None:
     text = "order of the rows of each data set (default: that of the command)"
     parser.add_argument("--sort", choices=SORTS, help=text)
+    text = (
+        "measure by which rows are compared, marked and ordered, such as auc, kappa or mae (docs/measures.md)"
+    )
+    parser.add_argument("--by", default="", metavar="MEASURE", help=text)
     text = "columns of the table: learner,mistakes,sv or +kernel,-union; kernel: that of the largest weight"
     parser.add_argument("--columns", type=_columns, default=(), metavar="A,B", help=text)
 

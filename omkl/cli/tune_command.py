@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from omkl.config import Plan, Setting
+    from omkl.measuring import Measure
     from omkl.papers import Paper
     from omkl.runs.tuning import Rule, Tuned
 
@@ -141,22 +142,22 @@ def _compared(end: "Tuned") -> "list[Setting]":
 def _row(end: "Tuned", cells: "pd.DataFrame", rest: list[str], folders: "list[Path]") -> dict[str, Any]:
     from omkl.config import learner_spec
     from omkl.config.settings_text import params_text
-    from omkl.reports.measures import BY_TASK
 
     setting, data = end.setting, end.race.held.data[0]
     spec, task = learner_spec(setting.learner), data.task
-    unusual = spec.unusual(setting.params, task)
+    unusual, measure = spec.unusual(setting.params, task), _measure(end, cells, data.name)
     row = {
         "data": data.word,
         "algo": spec.name,
         "label": spec.label,
         "pool": setting.pool and setting.pool["name"],
-        "measure": BY_TASK[task].header,
+        "measure": measure.header,
+        "by": measure.name,
         "params": setting.params,
         "settings": params_text(unusual),
     }
     for name, own in (("default", end.race.trials[0]), ("tuned", setting)):
-        row |= {f"{name}_{part}": value for part, value in _held(cells, data.name, own, task).items()}
+        row |= {f"{name}_{part}": value for part, value in _held(cells, data.name, own, measure).items()}
     row |= {
         "reps": len(cells) and int(min(end.race.held.reps, len(_own(cells, data.name, setting)))),
         "trials": end.trials,
@@ -166,6 +167,17 @@ def _row(end: "Tuned", cells: "pd.DataFrame", rest: list[str], folders: "list[Pa
         "command": _command(end, unusual, rest, folders),
     }
     return row
+
+
+def _measure(end: "Tuned", cells: "pd.DataFrame", data: str) -> "Measure":
+    """Return the measure that the table shows: that of the race, of a user's own numbers the RMSE."""
+    from omkl.reports.measures import deciding
+    from omkl.reports.rows import ReportPlan, Row
+
+    held = end.race.held
+    places = [at for at, name in enumerate(cells["data"]) if name == data] if len(cells) else []
+    row = Row.of(end.setting, data, held.order, False, held.data[0].task, cells=places[:1])
+    return deciding(row, cells, ReportPlan(by=end.race.rule.by or ""))
 
 
 def _own(cells: "pd.DataFrame", data: str, setting: "Setting") -> "pd.DataFrame":
@@ -181,11 +193,14 @@ def _own(cells: "pd.DataFrame", data: str, setting: "Setting") -> "pd.DataFrame"
     return cells[same]
 
 
-def _held(cells: "pd.DataFrame", data: str, setting: "Setting", task: str) -> dict[str, float | None]:
-    """Return mean and sample standard deviation of a setting's error on what is reported."""
-    own = _own(cells, data, setting)
-    column, scale = ("mse", 1e3) if task == "regression" else ("mistake_rate", 100)
-    values = scale * own[column].astype(float)
+def _held(
+    cells: "pd.DataFrame", data: str, setting: "Setting", measure: "Measure"
+) -> dict[str, float | None]:
+    """Return mean and sample standard deviation of a setting's measure on what is reported."""
+    from omkl.store.cell_measures import CellMeasures
+    from omkl.store.columns import with_extra
+
+    values = CellMeasures(with_extra(_own(cells, data, setting))).of(measure.name)
     return {
         "mean": float(values.mean()) if len(values) else None,
         "std": float(values.std(ddof=1)) if len(values) > 1 else None,
@@ -256,7 +271,11 @@ def _notes(rows: list[dict[str, Any]], rule: "Rule", first: str) -> str:
 
 
 def _spread(row: dict[str, Any], name: str) -> str:
+    from omkl.measuring import MEASURES
+    from omkl.reports.results_table import digits_of, spread
+
     mean, std = row[f"{name}_mean"], row[f"{name}_std"]
-    if mean is None:
+    if mean is None or mean != mean:
         return "failed"
-    return f"{mean:.2f}" if std is None else f"{mean:.2f} ± {std:.2f}"
+    places = digits_of(MEASURES[row["by"]], mean)
+    return str(spread(mean, float("nan") if std is None else std, places))

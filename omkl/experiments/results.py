@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from omkl.config import Plan
 from omkl.errors import UserError
+from omkl.measuring import judging
 from omkl.reports.results_table import USUAL, TableOptions, best_settings, run_table, sweep_table
 from omkl.reports.rows import ReportPlan, Row, rows_of
 from omkl.reports.summary import READ, summary_of_rows
@@ -73,6 +74,17 @@ class Results:
         if not isinstance(other, Results):
             return NotImplemented
         return Results((*self.parts, *other.parts), self.is_sweep or other.is_sweep)
+
+    def by(self, measure: str) -> "Results":
+        """Return the same results, compared by another measure: best rows, marks, figures, ranks.
+
+        measure: such as ``"auc"`` or ``"mae"``; "" for the error of each task. Raises UserError for a name
+        that is none.
+        """
+        if measure:
+            judging(measure)
+        parts = tuple(replace(part, expected=replace(part.expected, by=measure)) for part in self.parts)
+        return replace(self, parts=parts)
 
     # ------------------------------------------------------------------ as data
 
@@ -192,14 +204,15 @@ class Results:
     def figure(self, kind: str, measure: str | None = None) -> "Figure":
         """Return a figure as data: curve, confusion, sweep, times or ranks.
 
-        measure: of a curve, such as ``n_sv_sum``; the error where None. Raises UserError where there is
-        nothing to draw.
+        measure: of a curve, such as ``n_sv_sum``, else one that learners are compared by; the error where
+        None. Raises UserError where there is nothing to draw.
         """
         from omkl.reports import charts
         from omkl.reports.measures import PAIR, measure_named
 
-        if measure is not None:
-            measure_named(measure)
+        if measure is not None and kind != "curve":
+            return self.by(measure).figure(kind)
+        measure = measure and measure_named(measure).name
         cells = self._with_confusion() if kind == "confusion" else self.cells
         stored = self._curves() if kind == "curve" else {}
         measures = PAIR if measure is None else (measure,)
@@ -209,17 +222,18 @@ class Results:
         """Draw learning curves: the error, or another measure such as ``n_sv_sum``, over the examples."""
         return self._drawn("curve", measure)
 
-    def ranks(self) -> "Drawn":
+    def ranks(self, measure: str | None = None) -> "Drawn":
         """Draw the learners' average ranks over the data sets, with what does not differ significantly."""
-        return self._drawn("ranks")
+        return self._drawn("ranks", measure)
 
     def confusion(self) -> "Drawn":
         """Draw confusion matrices."""
         return self._drawn("confusion")
 
-    def heatmap(self) -> "Drawn":
-        """Draw the error over what was swept: lines over one hyperparameter, maps over two."""
-        return self._drawn("sweep")
+    def heatmap(self, measure: str | None = None) -> "Drawn":
+        """Draw the error, or another measure, over what was swept: lines over one hyperparameter, maps over
+        two."""
+        return self._drawn("sweep", measure)
 
     def times(self) -> "Drawn":
         """Draw the seconds of each learner."""

@@ -145,7 +145,9 @@ class Learner:
         stored vectors are numbered from its beginning. rng: in place of the learner's own generator.
         """
         with self.lock:
-            trace = make_trace(stream.T, len(self.spec.measures), stream.label is not None)
+            trace = make_trace(
+                stream.T, len(self.spec.measures), self.classes if stream.label is not None else 2
+            )
             with self.part:
                 grow(self.resources, self.state, Setup(self.params), stream, learn)
             step = max(1, -(-stream.T // (CURVE_POINTS * self._cut))) * self._cut

@@ -81,6 +81,7 @@ def _drawn(learner: Learner, stream: Stream) -> Trace:
                 trace.score[t] = one.score[0]
                 if trace.predicted is not None:
                     trace.predicted[t] = one.predicted[0]
+                    trace.class_scores[t : t + 1] = one.class_scores
     return trace
 
 

@@ -13,7 +13,7 @@ from omkl.pages.document import Page, Section
 from omkl.pages.page_tables import data_sets, provenance, with_details
 from omkl.reports import charts
 from omkl.reports.figures import Figure, file_stem
-from omkl.reports.measures import BY_TASK, ERROR
+from omkl.reports.measures import ERROR
 from omkl.reports.ranks import average_ranks
 from omkl.reports.results_table import AGAIN, BEST, best_settings, heading, notes, run_table, swept_names
 from omkl.reports.rows import ReportPlan, Row, line_names, rows_of
@@ -117,7 +117,7 @@ def cells_sections(
             continue
         title = f"Average ranks, {task}"
         try:
-            ranked = average_ranks(part, measure=BY_TASK[task].name)
+            ranked = average_ranks(part)
             sections.append(Section(title, [charts.ranks(ranked, name=f"ranks-{task}")]))
         except UserError as error:  # what has finished is too little for the tests
             sections.append(Section(title, texts=[f"Not drawn: {error}."]))

@@ -11,7 +11,7 @@ from omkl.papers.compare import METRICS, Compared, compare_rows, published_lines
 from omkl.papers.paper import Item, Paper, listed
 from omkl.papers.selection import Selection, Work, work_of
 from omkl.reports.captions import basis, some
-from omkl.reports.measures import learners_of, measure_of
+from omkl.reports.measures import learners_of
 from omkl.reports.results_table import AGAIN, LEAST, USUAL, full_table, legend, notes, number
 from omkl.reports.table import Table
 from omkl.reports.table_cells import MISSING, Column, Spread, TableRow
@@ -213,7 +213,7 @@ def _ranks_texts(compared: Compared) -> list[str]:
     if not compared.item.options.get("ranks"):
         return []
     try:
-        ranks = average_ranks(compared.summary, measure=measure_of(compared.summary).name)
+        ranks = average_ranks(compared.summary)
     except UserError as error:
         return [f"No ranks: {error}."]
     averages = ", ".join(f"{name} {rank:.2f}" for name, rank in ranks.average.items())
