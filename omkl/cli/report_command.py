@@ -49,6 +49,8 @@ def _page(args: Namespace, words: list[str]) -> "tuple[Callable[[], Page], Path]
     for option in ("reps", "data", "algo", "quick", "full"):
         if getattr(args, option) and not papers:
             raise UserError(f"--{option} is for a paper's report; others take KEY=VALUE words")
+    if args.by and (papers or args.all):
+        raise UserError("--by is for a report of KEY=VALUE words")
     if args.all:
         if papers:
             raise UserError(f"--all reports everything that the store holds; leave out --all or {papers[0]}")
@@ -58,10 +60,13 @@ def _page(args: Namespace, words: list[str]) -> "tuple[Callable[[], Page], Path]
     if not settings:
         raise UserError("name what to report: algo=... data=..., a paper such as bomkl, or --all")
     from omkl.config import plan as make_plan
+    from omkl.measuring import judging_on
     from omkl.pages.runs import run_page
 
     plan = make_plan(settings, sweep=True)
-    return lambda: run_page(plan, settings, args.line, progress=args.serve), plan.store
+    if args.by:
+        judging_on(args.by, [ref.task for ref in plan.data])
+    return lambda: run_page(plan, settings, args.line, by=args.by, progress=args.serve), plan.store
 
 
 def _store(args: Namespace, settings: list[str]) -> "tuple[Callable[[], Page], Path]":

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 _MARKS = {True: "", False: " (no)", None: " (?)"}
 _FORMS = {"mistake_pct": "{:.2f} %", "seconds": "{:.3g} s"} | {
-    own.name: "{:.4g}" for own in MEASURES.values() if own.tasks and own.name != "mistake_pct"
+    own.name: "{:.3g}" for own in MEASURES.values() if own.tasks and own.name != "mistake_pct"
 }
 Options = Mapping[str, Any]
 Answer = tuple[bool | None, str]

@@ -149,7 +149,8 @@ def mean_curves(
 
     Returns a long table: data, task, order, measure, algo, line (legend text), is_yardstick, reps, asked
     (repetitions expected), t, and of each measure the mean ``NAME_mean`` and the sample standard
-    deviation ``NAME_std`` (NaN for one repetition). Rows without such a curve are left out; UserError when that leaves none.
+    deviation ``NAME_std`` (NaN for one repetition). Rows without such a curve are left out; UserError when
+    that leaves none.
     """
     import pandas as pd
 

@@ -308,6 +308,16 @@ def run_table(
     )
 
 
+def measures_table(summary: "pd.DataFrame", cells: "pd.DataFrame") -> Table:
+    """Return the table of all measures that the rows of a summary have."""
+    own = [name for name in _OF_TASKS if summary[f"{name}_mean"].notna().any()]
+    words = [*map(word_of, own), *(("recall", "f1") if summary["class_f1"].notna().any() else ())]
+    chosen = TableOptions(columns=("data", "pool", "learner", "settings", *words)).chosen(full_table(summary))
+    marks = {own.name for own in MEASURES.values() if (summary["measure"] == own.name).any()}
+    columns = [replace(column, marks=column.name in marks) for column in chosen.columns]
+    return replace(chosen, columns=columns, terms=legend(chosen, summary, cells), records={})
+
+
 def sweep_table(
     summary: "pd.DataFrame", cells: "pd.DataFrame", expected: ReportPlan, options: TableOptions = USUAL
 ) -> Table:

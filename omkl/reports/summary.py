@@ -67,8 +67,8 @@ def summary_of(cells: "pd.DataFrame", expected: ReportPlan) -> "pd.DataFrame":
     ``measure``: the one by which the rows of a data set are compared (`deciding`). ``best``: the best mean of
     it, of a novelty detection none. ``marked``: the best, and every row not worse than it by a paired
     two-sided t-test at 0.05 over the permutations that both have run (``common``, ``p_value``); fewer than
-    LEAST_COMMON in common is no test and no mark. Learners and yardsticks compete, so that a reader sees where a yardstick
-    wins. Rows compete within one data set and order, over all pools and hyperparameters.
+    LEAST_COMMON in common is no test and no mark. Learners and yardsticks compete, so that a reader sees
+    where a yardstick wins. Rows compete within one data set and order, over all pools and hyperparameters.
     """
     return summary_of_rows(rows_of(cells, expected), cells, expected)
 
