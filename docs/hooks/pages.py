@@ -152,8 +152,8 @@ def _measures() -> str:
         "",
         "What is made of the confusion matrix, and RMSE, is computed when cells are read; the rest is kept "
         "when a pass ends. Cells of older versions lack it: tables show a dash and a note, and `--fresh` "
-        "runs such cells again. A measure without a value, such as the AUC of a stream of one class, is left out. "
-        "`--columns +recall,+f1` shows recall and F1 of each class.",
+        "runs such cells again. A measure without a value, such as the AUC of a stream of one class, is "
+        "left out. `--columns +recall,+f1` shows recall and F1 of each class.",
         "",
     ]
     return "\n".join(text)

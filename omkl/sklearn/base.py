@@ -23,7 +23,15 @@ from omkl.errors import UserError
 from omkl.estimators.arguments import argument_name
 from omkl.estimators.copies import Copied
 from omkl.estimators.csr import dense_rows, sparse_rows
-from omkl.estimators.make import follow, make_learner, planned_rounds, warn_of_rounds
+from omkl.estimators.make import (
+    calibrate,
+    follow,
+    make_learner,
+    new_calibration,
+    planned_rounds,
+    warn_of_rounds,
+)
+from omkl.estimators.platt import Platt
 from omkl.learner.learner import Learner
 from omkl.learner.model import Progress, Rows, coefficients, score, stored_vectors, vectors_of_kernels
 from omkl.learner.overflow import check_rows
@@ -80,6 +88,7 @@ class OnlineLearner(Copied, BaseEstimator):
         model = make_learner(self._spec, self.task, *own)
         check_rows(model.growth, stream.indptr, stream.values, stream.T)
         self._warn_of_offsets(stream, model.pool)
+        self._calibration = new_calibration(given, self._n_classes)
         self._progress = Progress(self.task)
         self._planned = planned_rounds(given, stream)
         self._given = given
@@ -103,7 +112,8 @@ class OnlineLearner(Copied, BaseEstimator):
     def _learn(self, stream: Stream) -> OnlineLearner:
         with self._current().lock:
             warn_of_rounds(self, self.__dict__.get("_planned"), self._progress.rounds, stream.T)
-            self._model.run(stream, progress=self._progress)
+            trace, _ = self._model.run(stream, progress=self._progress)
+            calibrate(self.__dict__.get("_calibration"), stream, trace)
         return self
 
     def _current(self) -> Learner:
@@ -222,6 +232,8 @@ class OnlineLearner(Copied, BaseEstimator):
             own["classes"] = [
                 label.item() if isinstance(label, np.generic) else label for label in self.classes_
             ]
+            if own_calibration := self.__dict__.get("_calibration"):
+                own["platt"] = own_calibration.to_json()
         with self._current().lock:
             model_file.write(path, self._model, {**own, "progress": self._progress.to_json()})
 
@@ -242,6 +254,9 @@ class OnlineLearner(Copied, BaseEstimator):
             made.pool = model.pool
         try:
             made._model, made._progress = model, Progress.from_json(about.get("progress", {}))
+            if about.get("platt") is not None and not model.spec.probabilities:
+                made.calibration = "platt"
+                made._calibration = Platt.from_json(about["platt"], model.classes)
             made._given = made.get_params(deep=False)
         except (ValueError, AttributeError) as error:
             raise UserError(f"{path} is not a valid model: {error}") from None
