@@ -4,8 +4,9 @@ Platt ("Probabilistic outputs for support vector machines", 1999) fits P(+1 | s)
 to scores that were held out. Here they are those of each round before its update, and a and b take one Newton
 step of the log loss in each round: the posterior of a logistic regression, linearised (an extended Kalman
 filter), with the prior a ~ N(1, PRIOR), b ~ N(0, PRIOR). Scores are divided by their root mean square so far,
-so that learners of any scale share the prior. Of more than two classes each has a and b of its own, against
-all others; its score is that less its strongest rival's, and the probabilities are divided by their sum.
+the row's own included, so that learners of any scale share the prior. Of more than two classes each has a and b
+of its own, against all others; its score is that less its strongest rival's, and the probabilities are divided
+by their sum.
 """
 
 import math
@@ -14,6 +15,7 @@ from typing import Any
 import numpy as np
 
 PRIOR = 10.0  # variance of a and of b
+LEAST = -700.0  # of a logarithm of odds
 _STATE = ("a", "b", "aa", "ab", "bb")
 
 
@@ -34,26 +36,27 @@ class Platt:
     def learn(self, scores: np.ndarray, label: np.ndarray) -> None:
         """Learn rounds one after another; scores (T, 1) or (T, C), label (T,) the classes from 0."""
         for row, true in zip(scores.tolist(), label.tolist(), strict=True):
-            margins = _margins(row)
+            margins, self.squares = self._scaled(row)
             self.rounds += 1
-            self.squares += sum(s * s for s in margins) / len(margins)
-            scale = self._scale
-            for c, own in enumerate(self.each):
-                _step(own, margins[c] / scale, float(true == (c if len(self.each) > 1 else 1)))
+            for c, (own, s) in enumerate(zip(self.each, margins, strict=True)):
+                _step(own, s, float(true == (c if len(self.each) > 1 else 1)))
 
     def probabilities(self, scores: np.ndarray) -> np.ndarray:
         """Return probabilities (n, C) of all classes; scores: as of `learn`."""
-        scale, made = self._scale, []
+        made = []
         for row in scores.tolist():
             P = [
-                _sigmoid(own[0] * s / scale + own[1]) for own, s in zip(self.each, _margins(row), strict=True)
+                _sigmoid(own[0] * s + own[1]) for own, s in zip(self.each, self._scaled(row)[0], strict=True)
             ]
             made.append([1.0 - P[0], P[0]] if len(P) == 1 else [one / sum(P) for one in P])
         return np.array(made).reshape(len(scores), max(2, len(self.each)))
 
-    @property
-    def _scale(self) -> float:
-        return math.sqrt(self.squares / self.rounds) or 1.0 if self.rounds else 1.0
+    def _scaled(self, row: list[float]) -> tuple[list[float], float]:
+        """Return a round's scores over the root mean square with them, and the sum of squares with them."""
+        margins = _margins(row)
+        squares = self.squares + sum(s * s for s in margins) / len(margins)
+        scale = math.sqrt(squares / (self.rounds + 1)) or 1.0
+        return [s / scale for s in margins], squares
 
     def to_json(self) -> dict[str, Any]:
         """Return the state as JSON holds it."""
@@ -81,9 +84,8 @@ def _prior() -> list[float]:
 
 
 def _sigmoid(x: float) -> float:
-    if x >= 0:
-        return 1.0 / (1.0 + math.exp(-x))
-    return math.exp(x) / (1.0 + math.exp(x))
+    """Return 1 / (1 + exp(-x)), never 0."""
+    return 1.0 / (1.0 + math.exp(-x)) if x >= 0 else math.exp(max(x, LEAST)) / (1.0 + math.exp(x))
 
 
 def _margins(row: list[float]) -> list[float]:

@@ -78,7 +78,7 @@ def naive(scores, labels, new):
         p = 1 / (1 + math.exp(-theta @ z))
         S = np.linalg.inv(np.linalg.inv(S) + p * (1 - p) * np.outer(z, z))
         theta = theta + S @ z * (y - p)
-    scale = math.sqrt(total / len(scores))
+    scale = np.sqrt((total + new**2) / (len(scores) + 1))
     return 1 / (1 + np.exp(-(theta[0] * new / scale + theta[1])))
 
 
@@ -120,7 +120,8 @@ def test_platt_scaling_of_more_classes_is_one_for_each_of_the_margins():
             p = 1 / (1 + math.exp(-theta @ z))
             S = np.linalg.inv(np.linalg.inv(S) + p * (1 - p) * np.outer(z, z))
             theta = theta + S @ z * ((label[t] == c) - p)
-        each.append(1 / (1 + np.exp(-(theta[0] * margins[:, c] / sizes[-1] + theta[1]))))
+        sizes_then = np.sqrt((150 * sizes[-1] ** 2 + (margins**2).mean(axis=1)) / 151)
+        each.append(1 / (1 + np.exp(-(theta[0] * margins[:, c] / sizes_then + theta[1]))))
     whole = np.array(each).T
     np.testing.assert_allclose(
         platt.probabilities(scores), whole / whole.sum(axis=1, keepdims=True), rtol=1e-8
