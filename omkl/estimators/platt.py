@@ -4,9 +4,9 @@ Platt ("Probabilistic outputs for support vector machines", 1999) fits P(+1 | s)
 to scores that were held out. Here they are those of each round before its update, and a and b take one Newton
 step of the log loss in each round: the posterior of a logistic regression, linearised (an extended Kalman
 filter), with the prior a ~ N(1, PRIOR), b ~ N(0, PRIOR). Scores are divided by their root mean square so far,
-the row's own included, so that learners of any scale share the prior. Of more than two classes each has a and b
-of its own, against all others; its score is that less its strongest rival's, and the probabilities are divided
-by their sum.
+the row's own included, so that learners of any scale share the prior. Of more than two classes each has a and
+b of its own, against all others; its score is that less its strongest rival's, and the probabilities are
+divided by their sum.
 """
 
 import math

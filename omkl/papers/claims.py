@@ -34,6 +34,7 @@ _MARKS = {True: "", False: " (no)", None: " (?)"}
 _FORMS = {"mistake_pct": "{:.2f} %", "seconds": "{:.3g} s"} | {
     own.name: "{:.3g}" for own in MEASURES.values() if own.tasks and own.name != "mistake_pct"
 }
+WORDS = {own.word: own.name for own in MEASURES.values() if own.tasks}
 Options = Mapping[str, Any]
 Answer = tuple[bool | None, str]
 
@@ -58,7 +59,7 @@ class ClaimRows:
     def measure(self, name: str) -> str:
         """Return a measure's name, for ERROR that of the task."""
         rows = (own for records in self.records.values() for own in records)
-        return next(rows)["measure"] if name == ERROR else name
+        return next(rows)["measure"] if name == ERROR else WORDS.get(name, name)
 
     def best(self, labels: str | list[str], measure: str) -> str:
         """Return the label with the best mean: the lowest, but of a measure of which more is better."""
@@ -76,7 +77,7 @@ class ClaimRows:
         for record in records:
             if not isinstance(record["params"].get(key), (int, float)):
                 raise UserError(f"key: {label} has no number '{key}'{suggest(key, record['params'])}")
-        measure = options.get("measure", "mistake_pct")
+        measure = self.measure(options.get("measure", "mistake_pct"))
         return [(float(record["params"][key]), _mean(record, measure)) for record in records]
 
 
@@ -140,9 +141,13 @@ def ordered(rows: ClaimRows, options: Options) -> Answer:
 
 
 def best_between(rows: ClaimRows, options: Options) -> Answer:
-    """Of the rows called ``label``, the best by mistakes has its hyperparameter ``key`` in [low, high]."""
-    value, error = min(rows.grid(options), key=lambda pair: (pair[1], pair[0]))
-    return _within(value, options), f"best at {options['key']} = {value:g} ({error:.2f} %)"
+    """The best of the rows called ``label`` has its hyperparameter ``key`` in [low, high].
+
+    By mistakes, or by ``measure``.
+    """
+    measure = rows.measure(options.get("measure", "mistake_pct"))
+    value, error = min(rows.grid(options), key=lambda pair: (_sign(measure) * pair[1], pair[0]))
+    return _within(value, options), f"best at {options['key']} = {value:g} ({_shown(error, measure)})"
 
 
 def trend(rows: ClaimRows, options: Options) -> Answer:
@@ -216,7 +221,7 @@ def _known(holds: Any, *values: float) -> bool | None:
 
 
 def _shown(value: float, measure: str) -> str:
-    return "–" if np.isnan(value) else _FORMS.get(measure, "{:.0f}").format(value)
+    return "–" if np.isnan(value) else _FORMS.get(WORDS.get(measure, measure), "{:.0f}").format(value)
 
 
 def check_claims(paper: Paper, selection: Selection, **how: Any) -> TableResult:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from omkl.config import LearnerSpec, learner_specs
 from omkl.config.settings_text import params_text
 from omkl.errors import UserError
+from omkl.measuring import MEASURES
 from omkl.papers.compare import METRICS, Compared, compare_rows, published_lines
 from omkl.papers.paper import Item, Paper, listed
 from omkl.papers.selection import Selection, Work, work_of
@@ -36,14 +37,7 @@ _WITHOUT_TERM = (
 )
 _LEFT_OUT = ("n_sv_union", "n_sv_combined", "settings")  # columns that make room for the published ones
 _SHARE = ("%", "of the first learner's time on the same data set and pool")
-_KEPT = (
-    "data",
-    "learner",
-    "mistake_pct",
-    "mse_e3",
-    "nlpd",
-    "n_sv_sum",
-)  # columns of a table of tuned learners
+_KEPT = ("data", "learner", "n_sv_sum")  # columns of a table of tuned learners, beside the measures
 _COSTS = [
     ("features", "random features in place of vectors, of all kernels together"),
     ("s/1000", "seconds of the learner for 1000 examples, the mean over the pass"),
@@ -270,7 +264,7 @@ def _best(compared: Compared) -> Table:
     parts: list[Part] = [
         (column, [row.cells[at] for row in plain.rows])
         for at, column in enumerate(plain.columns)
-        if column.name in _KEPT
+        if column.name in _KEPT or (column.name in MEASURES and column.usual and column.meaning)
     ]
     records = summary.to_dict("records")
     if summary["features"].notna().any():

@@ -36,11 +36,12 @@ def deciding(row: Row, cells: "pd.DataFrame", expected: ReportPlan) -> Measure:
     """
     if expected.by and row.task in (measure := judging(expected.by)).tasks:
         return measure
-    name = row.data.partition(" (")[0]
+    if row.task not in OF_PAPERS:
+        return TASK_ERROR[row.task]
+    name = row.data.partition(" (")[0]  # what tells two sets of one name apart follows
     content = cells["data_hash"].iat[row.cells[0]] if row.cells else None
-    if row.task in OF_PAPERS and (registry.entry_of(name, content) if content else registry.is_name(name)):
-        return OF_PAPERS[row.task]
-    return TASK_ERROR[row.task]
+    of_paper = registry.entry_of(name, content) if content else registry.is_name(name)
+    return OF_PAPERS[row.task] if of_paper else TASK_ERROR[row.task]
 
 
 def measure_of(row: Mapping[str, Any]) -> Measure:

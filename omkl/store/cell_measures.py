@@ -63,7 +63,7 @@ def mean_there(values: np.ndarray) -> np.ndarray:
 
 def _counts(hits: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """Yield places (n,) of cells with as many classes, and their counts (n, 3, C)."""
-    sizes = np.array([len(one) if isinstance(one, bytes) else 0 for one in hits])
+    sizes = np.array([len(one) if isinstance(one, bytes) else 0 for one in hits.tolist()])
     for size in np.unique(sizes[sizes > 0]).tolist():
         places = np.flatnonzero(sizes == size)
         for some in np.array_split(places, len(places) * size // (8 * _TOGETHER) + 1):
