@@ -27,7 +27,7 @@ Rows = list[dict[str, Any]]
 
 
 def list_(args: Namespace, words: list[str]) -> int:
-    """List learners, their groups, data sets, kernel pools, or papers with their tables and figures."""
+    """List learners, their groups, data sets, kernel pools, measures, or papers with what they show."""
     emit(Table.of(KINDS[args.kind](), least=LEAST).render(args.format))
     return OK
 
@@ -173,12 +173,23 @@ def _papers() -> Rows:
     return rows
 
 
+def _measures() -> Rows:
+    from omkl.measuring import MEASURES
+
+    return [
+        {"measure": own.word, "task": " ".join(own.tasks), "better": own.better, "meaning": own.meaning}
+        for own in MEASURES.values()
+        if own.tasks
+    ]
+
+
 KINDS: dict[str, Callable[[], Rows]] = {
     "algos": _learners,
     "data": _data_sets,
     "groups": _groups,
     "pools": _pools,
     "papers": _papers,
+    "measures": _measures,
 }
 
 

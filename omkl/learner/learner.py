@@ -146,7 +146,7 @@ class Learner:
         """
         with self.lock:
             trace = make_trace(
-                stream.T, len(self.spec.measures), self.classes if stream.label is not None else 2
+                stream.T, len(self.spec.measures), self.classes if stream.label is not None else 0
             )
             with self.part:
                 grow(self.resources, self.state, Setup(self.params), stream, learn)

@@ -61,7 +61,7 @@ class Estimator:
         that are none.
         """
         many, part = stream.label is not None, -(-stream.T // 100)
-        trace = make_trace(stream.T, classes=self.classes)
+        trace = make_trace(stream.T, classes=self.classes if many else 0)
         order, indptr = stream.order.tolist(), stream.indptr.tolist()
         labels = (stream.label if many else stream.y).tolist()
         began = time.thread_time()
