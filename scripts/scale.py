@@ -22,7 +22,7 @@ import numpy as np
 
 from omkl import executors
 from omkl.config import Plan, plan
-from omkl.learner.cell import run_cell
+from omkl.learning.cell import run_cell
 from omkl.runs.cells import expand
 from omkl.runs.runner import run_plan
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from omkl.config import Plan, Setting
-    from omkl.papers import Paper
+    from omkl.publications import Paper
     from omkl.runs.tuning import Rule, Tuned
 
 LEAST = ("seconds", "trials", "default", "given")  # columns that a narrow terminal leaves out first
@@ -34,7 +34,7 @@ def tune(args: Namespace, words: list[str]) -> int:
     """Find good hyperparameters for each learner on each data set, and compare them with the defaults."""
     from omkl.config import grammar
     from omkl.config import plan as make_plan
-    from omkl.papers import paper_names
+    from omkl.publications import paper_names
     from omkl.runs.runner import run_plans
     from omkl.runs.tuning import assumed, races, rule_of, run_races
 
@@ -87,10 +87,10 @@ def _end(interrupted: bool, broken: list[dict[str, Any]]) -> int:
 
 def _page(args: Namespace, name: str, words: list[str]) -> int:
     """Tune what a page of conf/paper says is to be tuned, and run what it reports, data set by data set."""
-    from omkl.papers import Selection, read_paper
-    from omkl.papers.selection import tuned_plans
-    from omkl.papers.tuned import split_tuned, steps
-    from omkl.papers.tuned import tune_step as race
+    from omkl.publications import Selection, read_paper
+    from omkl.publications.selection import tuned_plans
+    from omkl.publications.tuned import split_tuned, steps
+    from omkl.publications.tuned import tune_step as race
     from omkl.runs.runner import run_plans
 
     paper = read_paper(name)
@@ -121,7 +121,7 @@ def _page(args: Namespace, name: str, words: list[str]) -> int:
 
 def _left(paper: "Paper", plans: "dict[str, Plan]") -> "list[Plan]":
     """Return the plans that a page takes: of races, and of what is reported."""
-    from omkl.papers.tuned import split_tuned, steps
+    from omkl.publications.tuned import split_tuned, steps
     from omkl.runs.tuning import assumed
 
     made: list[Plan] = []

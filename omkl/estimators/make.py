@@ -10,9 +10,9 @@ from omkl.config.learners import LearnerSpec
 from omkl.engine.stream import Stream
 from omkl.errors import UserError, suggest
 from omkl.estimators.arguments import argument_name, class_name
-from omkl.learner.cell import warm_up
-from omkl.learner.learner import Learner, settled
-from omkl.learner.one_pass import choose_kernels
+from omkl.learning.cell import warm_up
+from omkl.learning.learner import Learner, settled
+from omkl.learning.one_pass import choose_kernels
 
 
 def make_learner(

@@ -28,8 +28,8 @@ from omkl.data.dataset import Dataset
 from omkl.data.ref import keep
 from omkl.errors import OmklError, UserError
 from omkl.executors import Failure, Function, Outcomes, attempt, leftovers, one_line
-from omkl.learner.cell import Cell, detach
-from omkl.learner.guards import ctrl_c_later
+from omkl.learning.cell import Cell, detach
+from omkl.learning.guards import ctrl_c_later
 from omkl.paths import safe_children
 from omkl.store import provenance
 

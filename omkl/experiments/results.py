@@ -227,7 +227,7 @@ class Results:
 
     def pareto(self, cost: str = "time") -> "Drawn":
         """Draw error against cost (``time`` or ``size``), and the learners that none beats in both."""
-        from omkl.papers.paper_tables import with_costs
+        from omkl.publications.paper_tables import with_costs
         from omkl.reports import charts, drawing
         from omkl.reports.summary import grid_table
 

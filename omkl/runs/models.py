@@ -21,12 +21,12 @@ from omkl.data.parse import Examples, dense
 from omkl.data.recipe import Preparation, Recipe
 from omkl.engine.stream import make_stream
 from omkl.errors import UserError, show, suggest
-from omkl.learner import model_file
-from omkl.learner.cell import warm_up
-from omkl.learner.learner import Learner
-from omkl.learner.model import Progress, classify, score
-from omkl.learner.one_pass import choose_kernels
-from omkl.learner.overflow import check_rows
+from omkl.learning import model_file
+from omkl.learning.cell import warm_up
+from omkl.learning.learner import Learner
+from omkl.learning.model import Progress, classify, score
+from omkl.learning.one_pass import choose_kernels
+from omkl.learning.overflow import check_rows
 from omkl.tasks import for_task
 
 

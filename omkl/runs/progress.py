@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from omkl.executors import leftovers
-from omkl.learner import progress_file
-from omkl.learner.cell import Cell
+from omkl.learning import progress_file
+from omkl.learning.cell import Cell
 
 LOOK = 0.25  # seconds between looks at the processes' notes
 FORM = "{desc} {percentage:3.0f}%|{bar}| {elapsed}<{remaining}{postfix}"

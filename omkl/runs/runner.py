@@ -14,7 +14,7 @@ from omkl.config import Plan
 from omkl.config.learners import to_match
 from omkl.errors import Overflow, UserError
 from omkl.executors import Executor, Failure, leftovers
-from omkl.learner.cell import Cell, check_memory, run_cell, warm_up
+from omkl.learning.cell import Cell, check_memory, run_cell, warm_up
 from omkl.resources.state import may_share
 from omkl.runs.cells import check_data, expand, older_keys
 from omkl.runs.others import TAKEN, in_own_order, taken_text, unless_finished

@@ -24,9 +24,9 @@ from omkl.estimators.arguments import argument_name
 from omkl.estimators.copies import Copied
 from omkl.estimators.csr import dense_rows, sparse_rows
 from omkl.estimators.make import follow, make_learner, planned_rounds, warn_of_rounds
-from omkl.learner.learner import Learner
-from omkl.learner.model import Progress, Rows, coefficients, score, stored_vectors, vectors_of_kernels
-from omkl.learner.overflow import check_rows
+from omkl.learning.learner import Learner
+from omkl.learning.model import Progress, Rows, coefficients, score, stored_vectors, vectors_of_kernels
+from omkl.learning.overflow import check_rows
 
 ATTRIBUTES = """Attributes
 ----------
@@ -214,7 +214,7 @@ class OnlineLearner(Copied, BaseEstimator):
 
     def to_file(self, path: Any) -> None:
         """Save the fitted learner as a model (`omkl predict` reads it); the file is replaced in one step."""
-        from omkl.learner import model_file
+        from omkl.learning import model_file
 
         check_is_fitted(self, "_model")
         own = {"task": self.task, "features": list(getattr(self, "feature_names_in_", [])) or None}
@@ -228,7 +228,7 @@ class OnlineLearner(Copied, BaseEstimator):
     @classmethod
     def from_file(cls, path: Any) -> OnlineLearner:
         """Return the fitted estimator of a saved model. Raises UserError for a file that is none."""
-        from omkl.learner import model_file
+        from omkl.learning import model_file
 
         model, about = model_file.read(path)
         if model.spec.name != cls.learner or about.get("task") != cls.task:

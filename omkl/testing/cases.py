@@ -9,7 +9,7 @@ import numpy as np
 from omkl.config import LearnerSpec, learner_spec, pool
 from omkl.data.dataset import Dataset, content_hash
 from omkl.engine.stream import Stream, Trace, make_stream
-from omkl.learner.learner import Learner
+from omkl.learning.learner import Learner
 
 Arrays = dict[str, np.ndarray]
 

@@ -13,8 +13,8 @@ from omkl import seeds
 from omkl.config import learner_spec, pool
 from omkl.data.dataset import Dataset
 from omkl.engine.stream import Trace
-from omkl.learner.learner import Learner
-from omkl.learner.one_pass import run_pass
+from omkl.learning.learner import Learner
+from omkl.learning.one_pass import run_pass
 from omkl.testing.cases import dataset, dense, fitting, slots_of, stored
 from omkl.testing.plain import Result, kernels
 

@@ -11,7 +11,7 @@ from support.engine_cases import clouds, dataset, dense, one_pass, stream_of, tr
 
 from omkl.config import learner_spec
 from omkl.errors import OmklError
-from omkl.learner import Learner, run_pass
+from omkl.learning import Learner, run_pass
 from omkl.store.validation import is_curve
 
 GAUSSIAN = {"kind": "gaussian", "sigma": 1.3}

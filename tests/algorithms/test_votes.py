@@ -9,7 +9,7 @@ from omkl import seeds
 from omkl.config import learner_names, learner_spec
 from omkl.engine.experts import discount, discount_by, weighted_vote, weighted_vote_of
 from omkl.engine.stream import make_stream
-from omkl.learner import Learner
+from omkl.learning import Learner
 
 # Its coefficients are ridge solutions: what cancels in exact arithmetic is rounding of them.
 FOLDING = ("bomkc_ahpatron",)

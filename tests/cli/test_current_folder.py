@@ -14,8 +14,8 @@ from support.runner_plans import write_data
 from omkl import __main__
 from omkl.cli import main
 from omkl.config import learner_spec
-from omkl.learner import precompile
-from omkl.learner.compiled import cold, version
+from omkl.learning import precompile
+from omkl.learning.compiled import cold, version
 from omkl.paths import SAFE, safe_children
 from omkl.runs import slurm
 

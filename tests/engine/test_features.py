@@ -11,7 +11,7 @@ from omkl.config import learner_spec, pool
 from omkl.engine.arith import sincos
 from omkl.engine.features import lift, make_features
 from omkl.errors import UserError
-from omkl.learner import Learner
+from omkl.learning import Learner
 
 KERNELS = [{"kind": "gaussian", "sigma": 0.7}, {"kind": "gaussian", "gamma": 0.05}]
 

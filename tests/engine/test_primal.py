@@ -8,7 +8,7 @@ from omkl.config import learner_spec
 from omkl.engine.open_block import STOP
 from omkl.engine.primal import primal
 from omkl.engine.stream import part
-from omkl.learner import learner
+from omkl.learning import learner
 from omkl.resources.resource import Setup
 from omkl.resources.size import pass_seconds
 

@@ -17,8 +17,8 @@ from omkl.pages import document as documents
 from omkl.pages.document import document
 from omkl.pages.papers import paper_page
 from omkl.pages.runs import run_page
-from omkl.papers import Selection, read_paper
-from omkl.papers.selection import work_of
+from omkl.publications import Selection, read_paper
+from omkl.publications.selection import work_of
 from omkl.reports.rows import identity
 from omkl.runs import runner
 

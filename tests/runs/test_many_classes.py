@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from omkl.cli import main
-from omkl.learner.model_file import read
+from omkl.learning.model_file import read
 
 
 @pytest.fixture(autouse=True)

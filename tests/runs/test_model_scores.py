@@ -10,7 +10,7 @@ from sklearn.base import clone
 import omkl.data
 import omkl.sklearn
 from omkl.cli import main
-from omkl.learner.model_file import read
+from omkl.learning.model_file import read
 
 WORDS = {  # of each task
     "two": ("algo=omkc_dd",),

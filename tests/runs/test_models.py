@@ -12,8 +12,8 @@ from support.fuzzing_models import content, forged
 import omkl.data
 from omkl.cli import main
 from omkl.config import learner_spec, pool
-from omkl.learner import Learner, run_pass
-from omkl.learner.model_file import read
+from omkl.learning import Learner, run_pass
+from omkl.learning.model_file import read
 
 HEAD = "age,colour,income,class\n"
 

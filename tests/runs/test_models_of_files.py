@@ -5,7 +5,7 @@ import pytest
 import yaml
 
 from omkl.cli import main
-from omkl.learner.model_file import read
+from omkl.learning.model_file import read
 
 
 @pytest.fixture

@@ -21,7 +21,7 @@ from omkl.config import Plan, Setting, learner_spec
 from omkl.data import find, ref
 from omkl.executors.loky import Loky
 from omkl.executors.serial import Serial
-from omkl.learner import progress_file
+from omkl.learning import progress_file
 from omkl.runs import cells, runner
 from omkl.runs.progress import Bar
 from omkl.store.store import Store

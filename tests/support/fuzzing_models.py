@@ -13,8 +13,8 @@ import numpy as np
 from omkl.config import learner_spec
 from omkl.engine.lookup import WORTH
 from omkl.engine.stream import part
-from omkl.learner import Learner, model_file
-from omkl.learner.model import Progress, score
+from omkl.learning import Learner, model_file
+from omkl.learning.model import Progress, score
 from support.engine_cases import clouds, dataset, pool_for, stream_of
 from support.fuzzing import Target
 
