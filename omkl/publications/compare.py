@@ -159,7 +159,7 @@ def _rows(work: Work, cells: "pd.DataFrame", expected: ReportPlan) -> list[tuple
                 if known and (is_yardstick or known[0].planned >= plan.reps):
                     continue
                 alien = is_yardstick and task not in expected.tasks(setting.learner)
-                if alien or not setting.fits(ref.task):
+                if alien or not setting.fits(ref.task, ref.name):
                     continue
                 row = Row.of(setting, work.stands_in.get(ref.word, data), plan.order, is_yardstick, task)
                 row.cells = [at for rep, at in sorted(places.get(key, {}).items()) if rep < plan.reps]

@@ -63,7 +63,7 @@ def split_tuned(run: Run, plan: Plan) -> tuple[list[Plan], list[tuple[str, str]]
     refs = {ref.name: ref for ref in plan.data}
     for data, ref in refs.items():
         for setting in plan.settings:
-            if not setting.fits(ref.task):
+            if not setting.fits(ref.task, ref.name):
                 continue
             own, spec = won.get((data, setting.learner)), specs[setting.learner]
             if own is None or own.revision != spec.revision:

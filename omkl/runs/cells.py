@@ -74,7 +74,7 @@ def expand(
         seeds = [omkl.data.order_seed(data, plan.order, plan.seed, rep) for rep in range(plan.reps)]
         settings = [*plan.settings, *(s for s in plan.yardsticks if _suits(specs[s.learner], data))]
         for setting in settings:
-            if not setting.fits(data.task):
+            if not setting.fits(data.task, data.name):
                 continue
             spec = specs[setting.learner]
             spec.check_data(setting.params, data.task, data.word)

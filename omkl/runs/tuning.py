@@ -168,7 +168,7 @@ def races(plan: Plan, rule: Rule, fixed: Collection[str] = ()) -> list[Race]:
             )
         (start, first), held = parts(plan, data)
         for setting in plan.settings:
-            if not setting.fits(data.task):
+            if not setting.fits(data.task, data.name):
                 continue
             spec = learner_spec(setting.learner)
             spec.check_data(setting.params, data.task, data.word)

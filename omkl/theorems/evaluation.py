@@ -67,7 +67,7 @@ def evaluate(plan: "Plan", cells: "pd.DataFrame", rows: int = ROWS) -> list[dict
         for setting in plan.settings:
             spec = learner_spec(setting.learner)
             pool, bound_of = setting.kernel_pool, function_of(spec)
-            if pool is None or bound_of is None:
+            if pool is None or bound_of is None or not setting.fits(ref.task, ref.name):
                 continue  # `omkl bounds` has reported the learners without bounds
             same = repr((pool["normalise"], pool["kernels"]))
             if same not in batches:

@@ -181,7 +181,7 @@ def test_three_swept_numbers_show_the_best_dots_in_order():
 
 def test_a_yardstick_of_a_learners_name_is_distinguished():
     kernels = [{"kind": "gaussian", "sigma": s} for s in (1.0, 4.0)]
-    settings = tuple(Setting("perceptron", {"kernel": kernel}) for kernel in kernels)
+    settings = tuple(Setting("perceptron", {"kernel": kernel}, None) for kernel in kernels)
     figure = draw_sweep(swept(settings))
     assert legend_names(figure) == ["Perceptron", "majority", "Perceptron, kernel=linear", "AROW"]
     assert figure.axes[0].get_xlabel() == "σ"
@@ -230,7 +230,7 @@ def test_best_settings_break_ties_by_support_vectors():
 
 
 def test_the_best_of_a_learner_does_not_hide_the_yardstick_of_that_name():
-    own = tuple(Setting("perceptron", {"kernel": {"kind": "gaussian", "sigma": s}}) for s in (1.0, 2.0))
+    own = tuple(Setting("perceptron", {"kernel": {"kind": "gaussian", "sigma": s}}, None) for s in (1.0, 2.0))
     cells = frame(cell(own[0], 0, 9), cell(own[1], 0, 8), cell(YARDSTICKS[1], 0, 5))
     best = best_settings(summary_of(cells, expected(own, reps=1, yardsticks=YARDSTICKS[1:2])))
     assert best["mistakes_mean"].tolist() == [8.0, 5.0]
