@@ -254,7 +254,7 @@ def _save(figure: "Figure", args: Namespace, out: str) -> None:
     from omkl.reports import drawing
 
     with in_style(_look(args)):
-        say_written(drawing.save(figure, out))
+        say_written(drawing.write_files(figure, out))
 
 
 def _figures(plan: "Plan") -> str:

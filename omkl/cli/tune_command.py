@@ -43,7 +43,7 @@ def tune(args: Namespace, words: list[str]) -> int:
     if args.data:
         raise UserError("--data is for a page such as today; without a page, write data=german")
     rule, rest = rule_of(words)
-    given = grammar.parse(rest)
+    given = grammar.parse_words(rest)
     for key, override in given.items():
         if key.startswith(("algo.", "pool.")) and len(override.values) > 1:
             raise UserError(

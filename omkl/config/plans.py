@@ -182,7 +182,7 @@ def _learners(
     for spec in specs:
         names = [spec.name]
         for old in spec.renamed.keys() & parts.keys():
-            check = domains.parse(list(spec.renamed[old]))
+            check = domains.domain_check(list(spec.renamed[old]))
             names = [spec.renamed[old][value] for value in parts[old].checked(check)]
             warnings.warn(
                 f"algo={spec.name} {parts[old].text} is now algo={','.join(names)}; "
@@ -484,7 +484,7 @@ def _usual_budget(spec: LearnerSpec, request: Request) -> int:
 
 def _exec(request: Request) -> dict[str, Any]:
     name = compose.known_option("exec", request.value("exec"), "executor")
-    options = parameters(compose.read("exec", [name])[name], compose.file("exec", name))
+    options = parameters(compose.read_config("exec", [name])[name], compose.file("exec", name))
     values = {"name": name, **{option: own.value for option, own in options.items()}}
     for option, override in request.parts("exec").items():
         if option not in options:

@@ -10,8 +10,8 @@ from omkl.config.learners import LearnerSpec
 from omkl.engine.stream import Stream
 from omkl.errors import UserError, suggest
 from omkl.estimators.arguments import argument_name, class_name
-from omkl.learning.cell import warm_up
-from omkl.learning.learner import Learner, settled
+from omkl.learning.cell import warm_up_once
+from omkl.learning.learner import Learner, cannot_change
 from omkl.learning.one_pass import choose_kernels
 
 
@@ -41,7 +41,7 @@ def make_learner(
         raise ValueError(_named(name, error)) from None
     if spec.setup and chosen is not None:
         chosen = choose_kernels(spec, params, chosen, d, stream, seed, classes=classes)
-    warm_up([(spec, params, classes)])
+    warm_up_once([(spec, params, classes)])
     rounds = planned_rounds(given, stream) or stream.T
     return Learner(spec, params, chosen, d, seed, rounds=rounds, classes=classes)
 
@@ -83,7 +83,7 @@ def follow(estimator: Any, model: Learner) -> None:
     own = {argument_name(word) for word in spec.hyperparameters}
     for word in changed.keys() - own:
         if spec.stochastic or word not in ("random_state", "seed"):  # else it is not used
-            raise ValueError(str(settled(name, word, given[word])))
+            raise ValueError(str(cannot_change(name, word, given[word])))
     now = {**given, **changed}
     try:
         model.change({word: now[argument_name(word)] for word in spec.hyperparameters}, name, argument_name)

@@ -127,7 +127,7 @@ def run_cell(cell: Cell) -> dict[str, Any]:
     if source(cell.spec) != cell.source:
         raise OmklError(f"the source of {cell.spec.name} changed during the run: run the same command again")
     check_memory(cell)
-    warm_up([(cell.spec, cell.params, cell.data.n_classes)])
+    warm_up_once([(cell.spec, cell.params, cell.data.n_classes)])
     dataset = cell.data.load()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # shown already, when the plan was expanded
@@ -150,7 +150,7 @@ def run_cell(cell: Cell) -> dict[str, Any]:
 _warm: set[tuple] = set()
 
 
-def warm_up(settings: "Iterable[Sequence[Any]]") -> None:
+def warm_up_once(settings: "Iterable[Sequence[Any]]") -> None:
     """Load compiled learners before their first clock starts; this process compiles what is not on disk.
 
     settings: as of `omkl.learning.warm_up`.

@@ -24,7 +24,7 @@ from omkl.learning.threads import WORTH, Threads, rows_of_block
 from omkl.paths import EXTENSIONS
 from omkl.resources.resource import Arrays, Setup
 from omkl.resources.saved_state import load
-from omkl.resources.state import absent, grow, grow_part, make, widen
+from omkl.resources.state import absent, grow_part, make, make_room, widen
 
 CURVE_POINTS = 100
 LONGEST_PART = 0.25  # seconds, about, of a part of `run` without `on_part`: a fork waits for its end
@@ -35,7 +35,7 @@ def _compiled(name: str, folders: str | None) -> Any:
     return function(name)
 
 
-def settled(where: str, name: str, value: Any) -> UserError:
+def cannot_change(where: str, name: str, value: Any) -> UserError:
     """Return the error for a change of what a state was made with."""
     return UserError(
         f"{where}: {name} cannot change in mid-stream: what has been learnt was made with {show(value)}; "
@@ -120,7 +120,7 @@ class Learner:
         with self.lock, self.part:
             for name, value in params.items():
                 if value != self.params[name] and not self._may_change(name):
-                    raise settled(where or f"algo={self.spec.name}", argument(name), self.params[name])
+                    raise cannot_change(where or f"algo={self.spec.name}", argument(name), self.params[name])
             self.params, self.arguments = params, self._compiled_values(params)
 
     def _may_change(self, name: str) -> bool:
@@ -147,7 +147,7 @@ class Learner:
         with self.lock:
             trace = make_trace(stream.T, len(self.spec.measures), stream.label is not None)
             with self.part:
-                grow(self.resources, self.state, Setup(self.params), stream, learn)
+                make_room(self.resources, self.state, Setup(self.params), stream, learn)
             step = max(1, -(-stream.T // (CURVE_POINTS * self._cut))) * self._cut
             first, most = progress.rounds if progress else 0, step if on_part else self._cut
             seconds, stop = 0.0, 0

@@ -91,7 +91,7 @@ def stored_vectors(learner: Learner) -> tuple[np.ndarray, sp.csr_array] | None:
         return None if name is None else learner.resources[name].vectors(learner.state[name], learner.d)
 
 
-def coefficients(learner: Learner) -> np.ndarray | None:
+def expansion_coefficients(learner: Learner) -> np.ndarray | None:
     """Return the coefficients (m, n) of the stored vectors in each kernel's classifier, None without any.
 
     With more than two classes they are (m, n, C), one for each class.

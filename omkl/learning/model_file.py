@@ -189,7 +189,7 @@ _TYPES = ("<f8", "<i8", "<i4", "<u8")
 _LONGEST_HEADER = 2**26
 
 
-def write(path: Path | str, learner: Learner, about: dict[str, Any]) -> None:
+def write_model(path: Path | str, learner: Learner, about: dict[str, Any]) -> None:
     """Save a learner; about: JSON that `read` gives back. The file is replaced in one step.
 
     Raises Overflow for a learner that the last rounds made useless: `read` would refuse it.
@@ -215,7 +215,7 @@ def _little(array: np.ndarray) -> str:
     return array.dtype.newbyteorder("<").str
 
 
-def read(path: Path | str) -> tuple[Learner, dict[str, Any]]:
+def read_model(path: Path | str) -> tuple[Learner, dict[str, Any]]:
     """Return the learner of a saved model and what its writer said about it.
 
     Raises UserError, with the file's name, for a file that cannot be read, is damaged, or is no model.

@@ -48,7 +48,7 @@ class Estimator:
         self, spec: LearnerSpec, params: Mapping[str, Any], d: int, seed: int, task: str, classes: int = 2
     ) -> None:
         self.spec, self.d, self.is_regression, self.classes = spec, d, task == "regression", classes
-        self.model = make(spec, params, seed, classes)
+        self.model = make_estimator(spec, params, seed, classes)
         self.name = f"{spec.name} ({spec.estimator})"
         kind = self._of_sklearn if hasattr(self.model, "partial_fit") else self._of_river
         self._row, self._score, self._learn = kind()
@@ -154,12 +154,12 @@ class Estimator:
         return row, score, learn
 
 
-def make(spec: LearnerSpec, params: Mapping[str, Any], seed: int, classes: int = 2) -> Any:
+def make_estimator(spec: LearnerSpec, params: Mapping[str, Any], seed: int, classes: int = 2) -> Any:
     """Return a new object of the estimator. Raises UserError, with the YAML's name, where there is none.
 
     classes: their number; many are an error where the estimator says that it is for two
     """
-    where, target = compose.file("algo", spec.name), load(spec)
+    where, target = compose.file("algo", spec.name), estimator_class(spec)
     known = inspect.signature(target).parameters
     any_name = any(one.kind is inspect.Parameter.VAR_KEYWORD for one in known.values())
     for name in [] if any_name else params.keys() - known.keys():
@@ -200,12 +200,12 @@ def _loaded(estimator: str, where: Path) -> Any:
     return target
 
 
-def load(spec: LearnerSpec) -> Any:
+def estimator_class(spec: LearnerSpec) -> Any:
     """Return the class of an estimator, or the function of its folder. Raises UserError where it is not."""
     return _loaded(str(spec.estimator), compose.file("algo", spec.name))
 
 
-def identity(spec: LearnerSpec) -> str:
+def code_identity(spec: LearnerSpec) -> str:
     """Return what decides an estimator's results beside its arguments, for the keys of its cells.
 
     This is its name and the versions of its packages: that of an installed module, or those that the folder's
@@ -271,7 +271,7 @@ def source(spec: LearnerSpec) -> str:
     if compose.of_omkl("algo", spec.name):
         return ""
     if spec.estimator:
-        return identity(spec)
+        return code_identity(spec)
     from omkl.algorithms import function
     from omkl.engine.numba_cache import stands_alone
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from omkl.errors import UserError, suggest
 from omkl.publications.compare import Compared, compare_rows
-from omkl.publications.paper import QUANTIFIERS, Paper, listed
+from omkl.publications.paper import QUANTIFIERS, Paper, as_list
 from omkl.publications.paper_tables import TableResult, not_tuned, unfinished
 from omkl.publications.selection import Selection, work_of
 from omkl.reports.measures import BY_TASK, ERROR
@@ -57,7 +57,7 @@ class ClaimRows:
 
     def best(self, labels: str | list[str], measure: str) -> str:
         """Return the label with the lowest mean."""
-        means = {label: np.nan_to_num(self.mean(label, measure), nan=np.inf) for label in listed(labels)}
+        means = {label: np.nan_to_num(self.mean(label, measure), nan=np.inf) for label in as_list(labels)}
         return min(means, key=lambda label: (means[label], label))
 
     def grid(self, options: Options) -> list[tuple[float, float]]:
@@ -88,7 +88,7 @@ def less(rows: ClaimRows, options: Options) -> Answer:
     measure = rows.measure(options["measure"])
     right = rows.best(options["right"], measure)
     a, b = rows.mean(options["left"], measure), rows.mean(right, measure)
-    named = f" ({right})" if len(listed(options["right"])) > 1 else ""
+    named = f" ({right})" if len(as_list(options["right"])) > 1 else ""
     return _known(a < b, a, b), f"{_shown(a, measure)} : {_shown(b, measure)}{named}"
 
 

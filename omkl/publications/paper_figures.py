@@ -61,7 +61,7 @@ def draw_item(
         store = Path(work.plans[0].store)
     target = store / "figures" / "local" / stem if out is None else Path(out)
     folder = out is not None and (out.endswith("/") or target.is_dir())
-    files = drawing.save(replace(made, command=command), target / stem if folder else target)
+    files = drawing.write_files(replace(made, command=command), target / stem if folder else target)
     return FigureResult(files, outcome, made.title)
 
 
@@ -231,12 +231,12 @@ def novelties() -> Novelties:
     """
     from omkl import data
     from omkl.config import learner_spec
-    from omkl.learning.cell import warm_up
+    from omkl.learning.cell import warm_up_once
     from omkl.learning.learner import Learner
 
     spec = learner_spec("norma_novelty")
     params = {**spec.defaults, **SETTING}
-    warm_up([(spec, params)])
+    warm_up_once([(spec, params)])
     learned, unseen = data.load("usps_train"), data.load("usps_test")
     pool = {"normalise": "none", "kernels": [params["kernel"]]}
     learner = Learner(spec, params, pool, max(learned.d, unseen.d), seed=0)

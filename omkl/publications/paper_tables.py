@@ -8,7 +8,7 @@ from omkl.config import LearnerSpec, learner_specs
 from omkl.config.settings_text import params_text
 from omkl.errors import UserError
 from omkl.publications.compare import METRICS, Compared, compare_rows, published_lines
-from omkl.publications.paper import Item, Paper, listed
+from omkl.publications.paper import Item, Paper, as_list
 from omkl.publications.selection import Selection, Work, work_of
 from omkl.reports.captions import basis, some
 from omkl.reports.measures import learners_of, measure_of
@@ -347,7 +347,7 @@ def not_tuned(work: Work, command: str) -> list[str]:
 def unfinished(compared: Compared) -> set[str]:
     """Return the data sets where a tuned learner that a claim names has not finished, or is not tuned yet."""
     options, work = compared.item.options, compared.work
-    named = {name for key in ("left", "right", "label", "order") for name in listed(options.get(key, []))}
+    named = {name for key in ("left", "right", "label", "order") for name in as_list(options.get(key, []))}
     rows = zip(compared.summary["data"], compared.summary["label"], compared.summary["complete"], strict=True)
     tuned = any(run.tune is not None for run in compared.item.runs)
     lacking = {data for data, label, complete in rows if tuned and label in named and not complete}

@@ -16,13 +16,13 @@ from omkl.config.learners import check_classes
 from omkl.data.data_files import size_limit
 from omkl.data.dataset import MANY, Dataset, warn_of_offsets
 from omkl.data.formats import Format, format_of, read_table
-from omkl.data.labels import MOST_LISTED, distinct, finder, printable, shortlist, targets
+from omkl.data.labels import MOST_LISTED, distinct, finder, label_text, shortlist, targets
 from omkl.data.parse import Examples, dense
 from omkl.data.recipe import Preparation, Recipe
 from omkl.engine.stream import make_stream
 from omkl.errors import UserError, show, suggest
 from omkl.learning import model_file
-from omkl.learning.cell import warm_up
+from omkl.learning.cell import warm_up_once
 from omkl.learning.learner import Learner
 from omkl.learning.model import Progress, classify, score
 from omkl.learning.one_pass import choose_kernels
@@ -86,7 +86,7 @@ def fit(plan: Plan) -> Model:
     seed = seeds.learner_seed(permutation, spec.draws_as or spec.name)
     classes = dataset.n_classes
     stream = make_stream(dataset.indptr, dataset.indices, dataset.values, dataset.y, order, classes)
-    warm_up([(spec, params, classes)])
+    warm_up_once([(spec, params, classes)])
     pool = setting.kernel_pool
     if spec.setup and pool is not None:
         apart = seeds.derive("apart", dataset.content_hash)
@@ -126,12 +126,12 @@ def _classes(dataset: Dataset) -> list[str] | None:
 
 def save(model: Model, path: Path) -> None:
     """Save a model; the file is replaced in one step."""
-    model_file.write(path, model.learner, {**model.about, "progress": model.progress.to_json()})
+    model_file.write_model(path, model.learner, {**model.about, "progress": model.progress.to_json()})
 
 
 def load(path: Path) -> Model:
     """Return a saved model. Raises UserError for a file that is none."""
-    learner, about = model_file.read(path)
+    learner, about = model_file.read_model(path)
     try:
         progress = Progress.from_json(about.pop("progress", {}))
         recipe = about.get("recipe")
@@ -228,7 +228,7 @@ def _labels(labels: np.ndarray, model: Model, path: Path, strict: bool) -> tuple
         unknown.update(names[number] for number in place[np.isnan(y[there])])
     doubts = []
     if unknown:
-        texts = [f"{printable(text)} ({count})" for text, count in unknown.most_common()]
+        texts = [f"{label_text(text)} ({count})" for text, count in unknown.most_common()]
         doubts.append(f"{unknown.total()} of {len(labels)} labels unknown to the model: {shortlist(texts)}")
     if there.any() and not there.all() and task != "novelty":
         doubts.append(f"no label in {np.count_nonzero(~there)} of {len(labels)} rows")

@@ -49,7 +49,7 @@ class Rule:
 
 def known() -> dict[str, Parameter]:
     """Return the keys of a rule, from conf/tune.yaml."""
-    return parameters(compose.read("", ["tune"])["tune"], compose.file("", "tune"))
+    return parameters(compose.read_config("", ["tune"])["tune"], compose.file("", "tune"))
 
 
 def rule_from(values: Mapping[str, Any]) -> Rule:
@@ -65,7 +65,7 @@ def rule_of(words: list[str]) -> tuple[Rule, list[str]]:
     keys = known()
     own = [word for word in words if word.partition("=")[0] in keys]
     values = {key: parameter.value for key, parameter in keys.items()}
-    for key, override in grammar.parse(own).items():
+    for key, override in grammar.parse_words(own).items():
         if len(override.values) != 1:
             raise UserError(f"{override.text}: {key} takes one value, got {len(override.values)}")
         values[key] = override.checked(keys[key].check)[0]

@@ -7,7 +7,7 @@ import pytest
 from scipy.optimize import minimize
 from scipy.stats import multivariate_normal
 from sklearn.linear_model import Ridge
-from support.engine_cases import clouds, dataset, dense, one_pass, stream_of, traced
+from support.engine_cases import case_stream, clouds, dataset, matrix_of, one_pass, traced
 
 from omkl.config import learner_spec
 from omkl.errors import OmklError
@@ -33,12 +33,12 @@ def on_features(name, data, kernels=1, **over):
     params = {**spec.usual("regression"), "D": D, **over}
     pool = {"normalise": "none", "kernels": [GAUSSIAN] * kernels}
     learner = Learner(spec, params, pool, data.d, 1, frequencies=V)
-    p = dense(data) @ V[0].T
-    return learner, learner.run(stream_of(data))[0], np.concatenate([np.sin(p), np.cos(p)], 1) / np.sqrt(D)
+    p = matrix_of(data) @ V[0].T
+    return learner, learner.run(case_stream(data))[0], np.concatenate([np.sin(p), np.cos(p)], 1) / np.sqrt(D)
 
 
 def kernel_matrix(data, kernel):
-    X = dense(data)
+    X = matrix_of(data)
     gamma = kernel.get("gamma") or 0.5 / kernel["sigma"] ** 2
     return np.exp(-gamma * np.square(X[:, None] - X[None]).sum(-1))
 
@@ -75,7 +75,7 @@ def test_equal_gaussian_processes_are_one_and_drift_forgets():
     V = np.random.default_rng(0).normal(size=(1, D, data.d))
     spec, pool = learner_spec("iegp"), {"normalise": "none", "kernels": [GAUSSIAN] * 3}
     learner = Learner(spec, {**spec.defaults, "D": D}, pool, data.d, 1, frequencies=np.repeat(V, 3, axis=0))
-    several, _ = learner.run(stream_of(data))
+    several, _ = learner.run(case_stream(data))
     np.testing.assert_allclose(several.score, single.score, atol=1e-10)
     np.testing.assert_allclose(several.further, single.further, atol=1e-10)
     data.y[75:] *= -1  # the function turns over
