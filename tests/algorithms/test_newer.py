@@ -210,3 +210,16 @@ def test_dual_space_with_room_for_all_is_pegasos_and_features_come_near():
     np.testing.assert_allclose(near.score, trace.score, atol=0.3)
     assert moved.state["B"].n_sv[0] <= 10
     assert traced(near)["n_sv_sum"].max() == 10
+
+
+@pytest.mark.parametrize("shift, factor", [(0.0, 1e5), (300.0, 1e-5)])
+def test_auto_follows_the_units_of_the_targets(shift, factor):
+    """But for the first prediction, which is 0, other units of the targets give the same in these units."""
+    data = targets()
+    changed = dataclasses.replace(data, y=factor * (data.y + shift))
+    scores = [
+        Learner(learner_spec("auto_regression"), {"D": 8}, None, data.d, 1).run(case_stream(own))[0].score
+        for own in (data, changed)
+    ]
+    np.testing.assert_allclose(scores[1][1:], factor * (scores[0][1:] + shift), rtol=1e-6)
+    assert np.square(scores[0] - data.y)[50:].mean() < 0.5 * data.y.var()
