@@ -161,9 +161,11 @@ class LearnerSpec:
     def check_data(self, params: dict[str, Any], task: str, data: str) -> None:
         """Raise UserError when data of this task are not for the learner with these hyperparameters."""
         if task not in self.tasks:
+            family = self.name.removesuffix(f"_{self.tasks[0]}")
+            kin = [f"algo={name}" for name in (family, f"{family}_{task}") if task in _tasks_of(name)]
             raise UserError(
                 f"algo={self.name} is for {' and '.join(self.tasks)}, data={data} for {task}; "
-                "choose another learner or another data set"
+                f"choose {kin[0] if kin else 'another learner'} or another data set"
             )
         self.check_values(params, task, data)
 
@@ -283,6 +285,12 @@ def matched_params(budget: dict[str, Any]) -> dict[str, Any]:
 
 
 # ------------------------------------------------------------------ a file, checked
+
+
+def _tasks_of(name: str) -> list[str]:
+    """Return the tasks of a learner, none where there is no such learner."""
+    known = learner_specs()
+    return known[name].tasks if name in known else []
 
 
 def _tasks(value: Any) -> list[str]:
