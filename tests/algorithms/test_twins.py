@@ -91,6 +91,8 @@ OPTIONS = [
     ("omkr", {"loss": "squared", "step": "sqrt", "eta": 1.0, "lam": 0.0}),
     ("adaraker", {"loss": "squared"}),
     ("adamkl", {"loss": "squared"}),
+    ("adaraker_kept", {"loss": "squared"}),
+    ("adamkl_kept", {"loss": "squared", "levels": 4}),
     ("adaraker", {"loss": "logistic", "eta0": 1.0}),
     ("omkr", {"loss": "logistic"}),
     ("omkr", {"loss": "hinge", "lam": 0.0}),
