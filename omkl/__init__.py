@@ -12,13 +12,14 @@ if TYPE_CHECKING:
     from omkl.experiments.calls import results as results
     from omkl.experiments.calls import run as run
     from omkl.experiments.calls import sweep as sweep
+    from omkl.experiments.calls import tune as tune
     from omkl.experiments.results import Results as Results
 
 _HOMES = {
-    **dict.fromkeys(("run", "sweep", "results", "learners", "datasets", "pools"), "calls"),
+    **dict.fromkeys(("run", "sweep", "tune", "results", "learners", "datasets", "pools"), "calls"),
     "Results": "results",
 }
-__all__ = ["Results", "__version__", "datasets", "learners", "pools", "results", "run", "sweep"]
+__all__ = ["Results", "__version__", "datasets", "learners", "pools", "results", "run", "sweep", "tune"]
 
 
 def __getattr__(name: str) -> Any:

@@ -1,20 +1,13 @@
 """What one can ask for from Python: runs, sweeps, models, and lists of what there is."""
 
-import shlex
 import warnings
-from collections.abc import Mapping
-from pathlib import Path
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from omkl.config import Plan
-from omkl.config import plan as make_plan
-from omkl.config.settings_text import word_text
-from omkl.data import DataRef, find
-from omkl.data.arrays import from_arrays
-from omkl.data.dataset import Dataset
-from omkl.data.ref import of_dataset
 from omkl.errors import UserError
+from omkl.experiments.call import Call
 from omkl.experiments.results import Results
+from omkl.experiments.tune import Study, Tuning
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -54,7 +47,7 @@ def run(
     omkl.errors.OmklError
         Where the store cannot be read or written.
     """
-    return _run(words, data, y, label, jobs, fresh, progress, settings, is_sweep=False)
+    return _run(Call.of(words, data, y, label, settings), jobs, fresh, progress, is_sweep=False)
 
 
 def sweep(
@@ -69,15 +62,40 @@ def sweep(
     **settings: Any,
 ) -> Results:
     """Run a grid of settings: `omkl sweep`. The arguments are those of `run`; settings may hold lists."""
-    return _run(words, data, y, label, jobs, fresh, progress, settings, is_sweep=True)
+    return _run(Call.of(words, data, y, label, settings), jobs, fresh, progress, is_sweep=True)
 
 
 def results(
     words: str = "", *, data: Any = None, y: Any = None, label: str | None = None, **settings: Any
 ) -> Results:
     """Return what the store holds of a run or a sweep; nothing runs. The arguments are those of `run`."""
-    plan, line = _plan(words, data, y, label, settings, is_sweep=True)
-    return Results.stored(plan, line, bool(plan.swept))
+    call = Call.of(words, data, y, label, settings)
+    plan = call.plan(sweep=True)
+    return Results.stored(plan, call.line("sweep" if plan.swept else "run"), bool(plan.swept))
+
+
+def tune(
+    words: str = "",
+    *,
+    data: Any = None,
+    y: Any = None,
+    label: str | None = None,
+    jobs: int | None = None,
+    fresh: bool = False,
+    progress: bool = True,
+    **settings: Any,
+) -> Tuning:
+    """Find good hyperparameters for each learner on each data set: `omkl tune`.
+
+    The arguments are those of `run`, and the keys of the rule, such as ``trials=30``. What a key such as
+    ``**{"algo.C": 1.0}`` or a learner of `learner` sets keeps its value.
+    """
+    study = Study.of(Call.of(words, data, y, label, settings))
+    made = study.run(jobs=jobs, fresh=fresh, progress=progress)
+    if made.interrupted:
+        raise KeyboardInterrupt
+    _warn_of(made.failed)
+    return made
 
 
 def learners() -> "pd.DataFrame":
@@ -134,84 +152,22 @@ def pools() -> "pd.DataFrame":
     return pd.DataFrame(rows).set_index("pool")
 
 
-def _run(
-    words: str,
-    data: Any,
-    y: Any,
-    label: str | None,
-    jobs: int | None,
-    fresh: bool,
-    progress: bool,
-    settings: Mapping[str, Any],
-    is_sweep: bool,
-) -> Results:
+def _run(call: Call, jobs: int | None, fresh: bool, progress: bool, is_sweep: bool) -> Results:
     from omkl.runs.runner import run_plan
 
-    plan, line = _plan(words, data, y, label, settings, is_sweep)
+    plan = call.plan(is_sweep)
     if plan.exec["name"] == "slurm":
         raise UserError("exec=slurm submits cells and does not wait; use `omkl run`, and omkl.results later")
     outcome = run_plan(plan, jobs=jobs, fresh=fresh, progress=progress)
     if outcome.interrupted:
         raise KeyboardInterrupt
-    made = Results.of(plan, outcome, line, is_sweep)
-    for broken in made.failed:
-        where = f"{broken['algo']} on {broken['data']}, repetition {broken['rep']}"
-        warnings.warn(f"{where}: {broken['error']}", stacklevel=3)
+    made = Results.of(plan, outcome, call.line("sweep" if is_sweep else "run"), is_sweep)
+    _warn_of(made.failed)
     return made
 
 
-def _plan(
-    words: str, data: Any, y: Any, label: str | None, settings: Mapping[str, Any], is_sweep: bool
-) -> tuple[Plan, str]:
-    """Return the plan of a call, and the command line that says the same."""
-    given, values = shlex.split(words), {key: _plain(value) for key, value in settings.items()}
-    named = _listed(data) if data is not None else []
-    if all(isinstance(one, str | Path) for one in named):  # words, or none
-        if y is not None:
-            raise UserError("y=... are the labels of an array; a file's label is a column, label=...")
-        values |= {"data": list(map(str, named))} if named else {}
-        values |= {"label": label} if label is not None else {}
-        data = None
-    elif label is not None and not any(hasattr(one, "columns") for one in named):
-        raise UserError(f"label={label} is for a column of a frame or a file; labels of an array are y=...")
-    task = values.get("task", "classification") if data is not None else "classification"
-    refs = [] if data is None else [_ref(one, y, label, task, at) for at, one in enumerate(_listed(data))]
-    if refs and "task" in values and not any(isinstance(one, str) for one in _listed(data)):
-        values.pop("task")
-    plan = make_plan(given, sweep=is_sweep, values=values, data=refs)
-    shown = [word_text(key, value) for key, value in values.items()]
-    shown += [f"data={','.join(map(str, refs))}"] if refs else []
-    return plan, shlex.join(["omkl", "sweep" if is_sweep else "run", *given, *shown])
-
-
-def _listed(data: Any) -> list[Any]:
-    return data if isinstance(data, list) else [data]
-
-
-def _ref(data: Any, y: Any, label: str | None, task: str, at: int) -> DataRef:
-    """Return given data as a data set. Raises UserError for what is none."""
-    if isinstance(data, DataRef):
-        return data
-    if isinstance(data, Dataset):
-        return of_dataset(data)
-    if isinstance(data, str | Path):
-        return find(str(data), task=task)
-    name = "data" if at == 0 else f"data{at + 1}"
-    if hasattr(data, "columns"):
-        columns = list(data.columns)
-        if y is None and label is None:
-            raise UserError(f"name the label's column with label=..., one of {', '.join(map(str, columns))}")
-        if y is None:
-            if label not in columns:
-                raise UserError(f"label={label}: no such column; there are {', '.join(map(str, columns))}")
-            y, data = data[label], data[[column for column in columns if column != label]]
-    elif y is None:
-        raise UserError("an array has no labels; give them with y=...")
-    return of_dataset(from_arrays(data, y, name=name, task=task))
-
-
-def _plain(value: Any) -> Any:
-    """Return a setting as words hold it: lists for tuples and arrays, plain numbers."""
-    if hasattr(value, "tolist"):
-        value = value.tolist()
-    return list(value) if isinstance(value, tuple) else value
+def _warn_of(failed: Iterable[Mapping[str, Any]]) -> None:
+    """Give a Python warning for each cell that failed."""
+    for line in failed:
+        where = f"{line['algo']} on {line['data']}, repetition {line['rep']}"
+        warnings.warn(f"{where}: {line['error']}", stacklevel=4)
