@@ -13,13 +13,29 @@ if TYPE_CHECKING:
     from omkl.experiments.calls import run as run
     from omkl.experiments.calls import sweep as sweep
     from omkl.experiments.calls import tune as tune
+    from omkl.experiments.learner_choice import learner as learner
     from omkl.experiments.results import Results as Results
+    from omkl.experiments.tune import Tuning as Tuning
 
 _HOMES = {
     **dict.fromkeys(("run", "sweep", "tune", "results", "learners", "datasets", "pools"), "calls"),
+    "learner": "learner_choice",
     "Results": "results",
+    "Tuning": "tune",
 }
-__all__ = ["Results", "__version__", "datasets", "learners", "pools", "results", "run", "sweep", "tune"]
+__all__ = [
+    "Results",
+    "Tuning",
+    "__version__",
+    "datasets",
+    "learner",
+    "learners",
+    "pools",
+    "results",
+    "run",
+    "sweep",
+    "tune",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -99,7 +99,9 @@ def _ref(data: Any, y: Any, label: str | None, task: str, at: int) -> DataRef:
 
 
 def _plain(value: Any) -> Any:
-    """Return a setting as words hold it: lists for tuples and arrays, plain numbers."""
+    """Return a setting as words hold it: lists for tuples and arrays, plain numbers, texts for paths."""
+    if isinstance(value, Path):
+        return str(value)
     if hasattr(value, "tolist"):
         value = value.tolist()
     return list(value) if isinstance(value, tuple) else value

@@ -231,7 +231,7 @@ class Results:
         from omkl.reports import charts, drawing
         from omkl.reports.summary import grid_table
 
-        table = grid_table(with_costs(self.table))
+        table = grid_table(with_costs(self.table).assign(per_data=[row.per_data for row in self.rows]))
         return drawing.draw(charts.pareto(charts.costs_of(table, cost), cost))
 
     def _drawn(self, kind: str, measure: str | None = None) -> "Drawn":

@@ -13,6 +13,7 @@ from omkl.config.own_settings import LearnerChoice, settings_yaml
 from omkl.config.settings_text import params_text, word_text
 from omkl.errors import UserError
 from omkl.experiments.call import Call
+from omkl.experiments.learner_choice import ChosenLearner
 from omkl.experiments.results import Results
 from omkl.files import write_text
 from omkl.paths import extensions
@@ -138,7 +139,7 @@ class Tuning:
         return _sum(tuned for tuned, _ in self.parts)
 
     @cached_property
-    def settings(self) -> list[LearnerChoice]:
+    def settings(self) -> list[ChosenLearner]:
         return [self._choice(end) for end in self.ends if end.place is not None]
 
     @cached_property
@@ -207,13 +208,13 @@ class Tuning:
             if key.partition(".")[0] not in apart
         }
 
-    def _choice(self, end: Tuned) -> LearnerChoice:
+    def _choice(self, end: Tuned) -> ChosenLearner:
         setting, spec = end.setting, learner_spec(end.setting.learner)
         names = {axis.name for axis in axes(spec, end.task, self.study.fixed)}
         names |= spec.unusual(setting.params, end.task).keys()
         params = {name: value for name, value in setting.params.items() if name in names}
         pool = setting.pool["name"] if setting.pool and setting.pool["name"] in pool_names() else None
-        return LearnerChoice(spec.name, params, pool, setting.label, (end.data.word,))
+        return ChosenLearner(spec.name, params, pool, setting.label, (end.data.word,))
 
     # ------------------------------------------------------------------ what they are worth
 
