@@ -303,7 +303,7 @@ class Tuning:
             if column.name != "settings":
                 parts.append((column, [row.cells[at] for row in made.rows]))
         parts.append((Column("trials", "trials"), [_trials(row) for row in own]))
-        seconds = ["" if row is None else f"{row['seconds']:.2f}" for row in own]
+        seconds = ["" if row is None else f"{row['seconds']:.3f}" for row in own]
         parts.append((Column("tuning", "tuning s"), seconds))
         columns, contents = zip(*parts, strict=True)
         lines = zip(*contents, strict=True)
