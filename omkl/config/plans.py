@@ -97,7 +97,7 @@ def settings(
         for spec in meant.get(one.learner, ())
     ]
     entries = [entry for entry in entries if entry.data]
-    _check_effect(request, parts, own, entries, named)
+    _check_effect(request, parts, entries, named)
     grids = []
     for entry in entries:
         spec, one = entry.spec, entry.choice
@@ -132,7 +132,6 @@ class Entry(NamedTuple):
 def _check_effect(
     request: Request,
     parts: Mapping[str, Override],
-    own: Mapping[tuple[str, str], Override],
     entries: list[Entry],
     named: Mapping[str, str],
 ) -> None:
@@ -142,9 +141,9 @@ def _check_effect(
         raise UserError(f"{of}: no settings for data={','.join(bare)}; add learners with algo=NAME,...")
     for name, override in parts.items():
         able = [entry for entry in entries if name in entry.spec.hyperparameters]
-        if able and all(name in one.params or (spec.name, name) in own for spec, one, _ in able):
+        if able and all(name in entry.choice.params for entry in able):
             raise UserError(
-                f"{override.text}: no effect, since every learner has its own {name}; "
+                f"{override.text}: no effect, since each learner has its own {name}; "
                 f"algo.{able[0].spec.name}.{name}=VALUE sets that of one"
             )
 

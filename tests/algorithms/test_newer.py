@@ -212,7 +212,7 @@ def test_dual_space_with_room_for_all_is_pegasos_and_features_come_near():
     assert traced(near)["n_sv_sum"].max() == 10
 
 
-@pytest.mark.parametrize("shift, factor", [(0.0, 1e5), (300.0, 1e-5)])
+@pytest.mark.parametrize(("shift", "factor"), [(0.0, 1e5), (300.0, 1e-5)])
 def test_auto_follows_the_units_of_the_targets(shift, factor):
     """But for the first prediction, which is 0, other units of the targets give the same in these units."""
     data = targets()
