@@ -174,7 +174,7 @@ def _own(cells: "pd.DataFrame", data: str, setting: "Setting") -> "pd.DataFrame"
     same = [
         name == data
         and algo == setting.learner
-        and params == setting.params
+        and params == setting.stored
         and (of if isinstance(of, str) else None) == pool  # pandas may hold None as NaN
         for name, algo, params, of in zip(*columns, strict=True)
     ]

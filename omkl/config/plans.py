@@ -4,7 +4,7 @@ import itertools
 import math
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -37,12 +37,19 @@ class Setting:
 
     task: of the data that it is for, where a plan has data of several tasks and the hyperparameters depend on
     the task; None for all data
+    scaling: ``scale`` of the features and ``target`` of a regression while its streams run, where asked for
     """
 
     learner: str
     params: dict[str, Any]
     pool: dict[str, Any] | None
     task: str | None = None
+    scaling: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def stored(self) -> dict[str, Any]:
+        """The hyperparameters and the scaling: what the store has as ``params``."""
+        return self.params | self.scaling
 
     @property
     def kernel_pool(self) -> dict[str, Any] | None:
@@ -58,7 +65,7 @@ class Setting:
     @property
     def identity(self) -> str:
         """What makes two settings for the same data the same."""
-        return identity(self.learner, self.params, self.pool)
+        return identity(self.learner, self.stored, self.pool)
 
     def fits(self, task: str) -> bool:
         """Whether it is for data of this task."""
@@ -202,7 +209,53 @@ def _by_task(spec: LearnerSpec, params: dict, pool: dict | None, tasks: list[str
 # ------------------------------------------------------------------ plans
 
 
-PREPARATION = tuple(field.name for field in fields(Preparation))  # keys of config.yaml
+ONLINE = ("online", "online_minmax")  # scale= while the stream runs; the others are of a file as a whole
+
+
+class Scaled:
+    """How a request scales the streams of its settings.
+
+    Without ``target=`` the targets of the user's own data are scaled online for a learner that is not
+    equivariant: one with a fixed step, noise, or predictions that begin at 0.
+    """
+
+    def __init__(self, request: Request, refs: "Sequence[DataRef]") -> None:
+        scale, self.target = request.value("scale"), request.value("target")
+        self.scale = {"scale": scale} if scale in ONLINE else {}
+        self.tasks = list(dict.fromkeys(ref.task for ref in refs))
+        self.own = not any(ref.is_registered for ref in refs if ref.task == "regression")
+        if "regression" not in self.tasks and self.target not in ("auto", "none"):
+            names = ",".join(map(str, refs))
+            raise UserError(
+                f"{request.given['target'].text}: data={names} has no targets; target= is for them"
+            )
+
+    def of(self, settings: tuple[Setting, ...]) -> tuple[Setting, ...]:
+        """Return the settings with their scaling; one that differs between tasks is one for each."""
+        made = []
+        for setting in settings:
+            tasks = [task for task in self.tasks if setting.fits(task)] or self.tasks[:1]
+            words = {task: self._words(learner_spec(setting.learner), task) for task in tasks}
+            several = any(own != words[tasks[0]] for own in words.values())
+            for task in tasks if several else tasks[:1]:
+                own = replace(setting, scaling=words[task])
+                made.append(replace(own, task=task) if several else own)
+        return tuple(made)
+
+    def _words(self, spec: LearnerSpec, task: str) -> dict[str, str]:
+        target = self.target
+        if target == "auto":
+            target = "none" if spec.equivariant or not self.own else "online"
+        words = self.scale | ({"target": target} if task == "regression" and target != "none" else {})
+        for word in words.keys() & spec.hyperparameters.keys():
+            raise UserError(
+                f"{word}={words[word]}: {spec.name} has a hyperparameter of this name; rename it in "
+                f"{compose.file('algo', spec.name)}"
+            )
+        return words
+
+
+PREPARATION = tuple(own.name for own in fields(Preparation))  # keys of config.yaml
 MOST_CELLS = 1_000_000  # each takes some kB of memory before the first one runs
 REPS = {"permuted": 20, "authors": 20, "file": 1}  # where reps is null
 
@@ -270,6 +323,8 @@ def plan(
     if request.has_pattern():
         specs = _suitable(specs, tasks, refs, request)
     chosen, swept = settings(request, specs, tasks)
+    scaling = Scaled(request, refs)
+    chosen = scaling.of(chosen)
     order = request.value("order")
     made = Plan(
         settings=chosen,
@@ -279,7 +334,7 @@ def plan(
         order=order,
         store=store_folder(request.value("store")),
         exec=_exec(request),
-        yardsticks=yardsticks(request, chosen, tasks),
+        yardsticks=scaling.of(yardsticks(request, chosen, tasks)),
         swept=tuple(key for key in request.given if key in swept),
         block=request.value("block"),
         rounds=request.value("rounds"),
@@ -328,6 +383,7 @@ def _data(request: Request, data: "Sequence[DataRef | str]") -> "list[DataRef]":
 
     given: dict[str, Any] = {key: request.value(key) for key in PREPARATION}
     given |= {key: tuple(value) for key, value in given.items() if isinstance(value, list)}
+    given |= {"scale": "none"} if given["scale"] in ONLINE else {}
     preparation = Preparation(**given)
     task = request.value("task")
     refs = [
@@ -341,10 +397,15 @@ def _data(request: Request, data: "Sequence[DataRef | str]") -> "list[DataRef]":
                 " task=... is for files of your own"
             )
     for key in PREPARATION:
-        if key in request.given and all(ref.is_registered for ref in refs):
+        online = key == "scale" and request.value(key) in (*ONLINE, "none")
+        if key in request.given and not online and all(ref.is_registered for ref in refs):
             names = ",".join(dict.fromkeys(map(str, refs)))
             raise UserError(
                 f"{request.given[key].text}: data={names} is registered; {key} is for your own file"
+                + (
+                    f"; {' and '.join(f'scale={word}' for word in ONLINE)} are for all data"
+                    * (key == "scale")
+                )
             )
     return list({ref.word: ref for ref in refs}.values())
 

@@ -52,6 +52,10 @@ class Setting:
     params: dict[str, Any] = field(default_factory=dict)
     pool: dict[str, Any] | None = None
 
+    @property
+    def stored(self) -> dict[str, Any]:
+        return self.params
+
     def fits(self, task: str) -> bool:
         return True
 
