@@ -215,8 +215,8 @@ ONLINE = ("online", "online_minmax")  # scale= while the stream runs; the others
 class Scaled:
     """How a request scales the streams of its settings.
 
-    Without ``target=`` the targets of the user's own data are scaled online for a learner that is not
-    equivariant: one with a fixed step, noise, or predictions that begin at 0.
+    Without ``target=`` the targets of data that are not registered are scaled online for a learner that is
+    not equivariant: one with a fixed step, noise, or predictions that begin at 0.
     """
 
     def __init__(self, request: Request, refs: "Sequence[DataRef]") -> None:
@@ -256,6 +256,7 @@ class Scaled:
 
 
 PREPARATION = tuple(own.name for own in fields(Preparation))  # keys of config.yaml
+LEAST_SPREAD = 0.1  # of targets that need no scaling, and most of all 1 / that
 MOST_CELLS = 1_000_000  # each takes some kB of memory before the first one runs
 REPS = {"permuted": 20, "authors": 20, "file": 1}  # where reps is null
 
@@ -287,6 +288,22 @@ class Plan:
         """Whether a learner has several settings, of which one is the best."""
         return len(self.settings) > len({setting.learner for setting in self.settings})
 
+    def _on_targets(self, ref: "DataRef") -> list[str]:
+        """Return a note where the user's own targets are far from size 1, and nothing scales them."""
+        if ref.task != "regression" or ref.is_registered:
+            return []
+        own = [setting for setting in self.settings if setting.fits(ref.task)]
+        raw = [
+            s.learner for s in own if "target" not in s.scaling and not learner_spec(s.learner).equivariant
+        ]
+        spread = float(ref.load().y.std()) if raw else 1.0
+        if not raw or LEAST_SPREAD <= spread <= 1 / LEAST_SPREAD:
+            return []
+        return [
+            f"the targets have the standard deviation {spread:.3g}, and nothing scales them for "
+            f"{', '.join(dict.fromkeys(raw))}; target=online does"
+        ]
+
     @property
     def about_data(self) -> tuple[str, ...]:
         """What is to be known of the user's own data: which label is +1, how a table was scaled.
@@ -294,6 +311,7 @@ class Plan:
         And which sets have fewer examples than ``rounds`` asks for.
         """
         notes = [f"{ref.name}: {note}" for ref in self.data if not ref.is_registered for note in ref.notes]
+        notes += [f"{ref.name}: {note}" for ref in self.data for note in self._on_targets(ref)]
         most = int((self.rounds or "").partition(":")[2] or 0)
         for ref in self.data:
             if most > ref.T:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from omkl.engine.scaling import DEVIATION, RANGE, scale_rows, scale_targets, see_rows
+from omkl.engine.running_scale import DEVIATION, RANGE, scale_rows, scale_targets, see_rows
 from omkl.engine.stream import Stream, Trace, make_stream
 from omkl.errors import UserError
 from omkl.resources.resource import LARGEST_COUNT, Arrays

@@ -1,18 +1,22 @@
-"""Features and targets scaled while the stream runs: the naive twin, no look ahead, parts, files, estimators."""
+"""Scaling while the stream runs: the naive twin, no look ahead, parts, files, estimators."""
 
+import json
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 from reference.scaling import scaled_rows, scaled_targets
 
 import omkl.sklearn
-from omkl.config import learner_spec, learner_specs, pool
+from omkl.cli import main
+from omkl.config import learner_spec, learner_specs, plan, pool
 from omkl.data.dataset import content_hash
 from omkl.errors import UserError
 from omkl.learner import Learner, run_pass, warm_up
 from omkl.learner.model_file import read, write
 from omkl.learner.scaling import Scaling
+from omkl.runs.cells import expand
 from omkl.testing.cases import dataset, dense, sparse, stream_of
 from omkl.testing.twins import SEED
 
@@ -107,7 +111,7 @@ def test_no_row_depends_on_later_ones(made):
     assert np.array_equal(prefix, first[:half])
 
 
-@pytest.mark.parametrize("name, made", [("omkc_dd", offset), ("omkc_dd", few), ("raker", with_targets)])
+@pytest.mark.parametrize(("name", "made"), [("omkc_dd", offset), ("omkc_dd", few), ("raker", with_targets)])
 def test_a_pass_in_parts_and_through_a_file_is_the_same_pass(name, made, tmp_path):
     data, spec = made(), learner_spec(name)
     words = {"scale": "online"} | ({"target": "online"} if data.task == "regression" else {})
@@ -238,7 +242,7 @@ def test_values_too_large_to_be_squared_are_refused():
     data = offset()
     values = data.values.copy()
     values[3] = 1e200
-    with pytest.raises(UserError, match="a feature of size 1e[+]200 is too large to be scaled"):
+    with pytest.raises(UserError, match=r"a feature of size 1e\+200 is too large to be scaled"):
         traced("arow", replace(data, values=values), {"scale": "online"})
 
 
@@ -255,3 +259,57 @@ def prices(tmp_path, monkeypatch):
         text = "\n".join(",".join(map(repr, row)) for row in [*rows])
         (tmp_path / f"{name}.csv").write_text("a,b,c,d,e,f,price\n" + text + "\n")
     return data
+
+
+def errors(capsys, *words):
+    """The mean squared error of each learner, as `omkl run` prints it in JSON."""
+    assert main(["run", *words, "order=file", "store=store", "--format", "json"]) == 0
+    out, err = capsys.readouterr()
+    return {cell["algo"]: cell["mse"] for cell in json.loads(out)["cells"]}, out + err
+
+
+def test_prices_are_learnt_as_well_as_prices_of_another_unit(prices, capsys):
+    words = ["algo=omkr,raker,krls_t,running_mean", "task=regression", "pool=gauss3"]
+    found = [errors(capsys, f"data={name}.csv", *words) for name in ("prices", "small")]
+    for name, error in found[0][0].items():
+        assert error == pytest.approx(1e10 * found[1][0][name], rel=1e-6)
+    assert "nothing scales them" not in found[0][1] + found[1][1]
+    raw, said = errors(capsys, "data=prices.csv", *words, "target=none")
+    assert "nothing scales them for omkr, raker, krls_t; target=online does" in said
+    assert raw["omkr"] > 2 * found[0][0]["omkr"]
+    assert raw["running_mean"] == found[0][0]["running_mean"]
+    registered = ["data=adaraker_air", "algo=raker", "rounds=100", "--dry-run"]
+    assert all("target" not in cell.scaling for cell in expand(plan(registered[:3])))
+
+
+def test_a_model_goes_on_scaling_and_predicts_in_the_file_s_units(prices, capsys):
+    lines = Path("prices.csv").read_text().splitlines()
+    for name, part in (("first", lines[1:61]), ("rest", lines[61:])):
+        Path(f"{name}.csv").write_text("\n".join([lines[0], *part]) + "\n")
+    fit = ["fit", "algo=krls_t", "task=regression", "scale=online", "order=file"]
+    assert main([*fit, "data=first.csv", "--out", "m"]) == 0
+    assert main(["update", "m", "rest.csv"]) == 0
+    assert main([*fit, "data=prices.csv", "--out", "whole"]) == 0
+    capsys.readouterr()
+    found = []
+    for model in ("m", "whole"):
+        assert main(["predict", model, "prices.csv"]) == 0
+        found.append(capsys.readouterr())
+    assert found[0] == found[1]
+    scores = [float(line.split(",")[-1]) for line in found[0].out.splitlines()[1:]]
+    assert 200 < min(scores) < max(scores) < 450
+    assert main(["show", "m"]) == 0
+    assert "scale: online" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("data=wdbc scale=standard", "scale=online and scale=online_minmax are for all data"),
+        ("data=wdbc target=online", "target=online: data=wdbc has no targets"),
+        ("data=wdbc scale=onlin", "scale"),
+    ],
+)
+def test_a_scaling_that_cannot_be_is_refused(words, said, capsys):
+    assert main(["run", "algo=arow", *words.split()]) == 2
+    assert said in capsys.readouterr().err
