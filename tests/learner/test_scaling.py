@@ -269,13 +269,13 @@ def errors(capsys, *words):
 
 
 def test_prices_are_learnt_as_well_as_prices_of_another_unit(prices, capsys):
-    words = ["algo=omkr,raker,krls_t,running_mean", "task=regression", "pool=gauss3"]
+    words = ["algo=omkr,norma_regression,krls_t,running_mean", "task=regression", "pool=gauss3"]
     found = [errors(capsys, f"data={name}.csv", *words) for name in ("prices", "small")]
     for name, error in found[0][0].items():
         assert error == pytest.approx(1e10 * found[1][0][name], rel=1e-6)
     assert "nothing scales them" not in found[0][1] + found[1][1]
     raw, said = errors(capsys, "data=prices.csv", *words, "target=none")
-    assert "nothing scales them for omkr, raker, krls_t; target=online does" in said
+    assert "nothing scales them for omkr, norma_regression, krls_t; target=online does" in said
     assert raw["omkr"] > 2 * found[0][0]["omkr"]
     assert raw["running_mean"] == found[0][0]["running_mean"]
     registered = ["data=adaraker_air", "algo=raker", "rounds=100", "--dry-run"]
