@@ -269,7 +269,8 @@ def errors(capsys, *words):
 
 
 def test_prices_are_learnt_as_well_as_prices_of_another_unit(prices, capsys):
-    words = ["algo=omkr,norma_regression,krls_t,running_mean", "task=regression", "pool=gauss3"]
+    words = ["algo=omkr,norma_regression,krls_t,running_mean", "yardsticks=[]"]
+    words += ["task=regression", "pool=gauss3"]
     found = [errors(capsys, f"data={name}.csv", *words) for name in ("prices", "small")]
     for name, error in found[0][0].items():
         assert error == pytest.approx(1e10 * found[1][0][name], rel=1e-6)
