@@ -91,7 +91,7 @@ class OnlineLearner(Copied, BaseEstimator):
             return
         kernels = pool["kernels"] if pool else []
         if far := far_feature(stream.T, stream.indices, stream.values, kernels):
-            advice = "subtract the means (scale='online', or sklearn.preprocessing.StandardScaler)"
+            advice = "subtract the means (sklearn.preprocessing.StandardScaler, or scale='online')"
             warnings.warn(f"{far_text(*far)}; {advice}", UserWarning, stacklevel=4)
 
     def _stream(self, rows: Rows, target: np.ndarray) -> Stream:
