@@ -31,6 +31,7 @@ class LearnerSpec:
     usual_pool: its pool where none is given
     yardstick: printed below the learners    in_order: as a yardstick only where rows come in their own order
     stochastic: draws random numbers of its own
+    equivariant: of a regression, its predictions of the targets a + c y are a + c times those of y
     setup: function that chooses its kernels from the pool, or None    state: its resources by name
     measures: what it reports in every round beside its task's error, of omkl.tasks.MEASURES
     require: what must hold between its hyperparameters, as ``alpha <= beta`` or ``eta * lam < 1``
@@ -58,6 +59,7 @@ class LearnerSpec:
     yardstick: bool = False
     in_order: bool = False
     stochastic: bool = False
+    equivariant: bool = False
     setup: str | None = None
     state: dict[str, Resource] = field(default_factory=dict)
     measures: list[str] = field(default_factory=list)
@@ -313,12 +315,14 @@ def _measures(value: Any) -> list[str]:
 
 _task, _measure = domains.domain_check(list(TASKS)), domains.domain_check(list(MEASURES))
 _REQUIRED = ("label", "cite", "task", "revision")
-_OF_ESTIMATORS = {*_REQUIRED, "classes", "estimator", "sparse", "yardstick"}
+_OF_ESTIMATORS = {*_REQUIRED, "classes", "equivariant", "estimator", "sparse", "yardstick"}
 _CHECKS: dict[str, Check] = {
     **dict.fromkeys(
         ("function", "label", "cite", "setup", "draws_as", "usual_pool"), domains.domain_check("text")
     ),
-    **dict.fromkeys(("yardstick", "in_order", "stochastic", "sparse"), domains.domain_check("bool")),
+    **dict.fromkeys(
+        ("yardstick", "in_order", "stochastic", "equivariant", "sparse"), domains.domain_check("bool")
+    ),
     "estimator": such("module:Class", lambda value: isinstance(value, str) and _ESTIMATOR.fullmatch(value)),
     "task": _tasks,
     "groups": _groups,

@@ -24,6 +24,9 @@ METHODS = {
 }  # hyperparameters cannot be called so
 
 
+SCALED = {"scale": ("online", "online_minmax"), "target": ("online",)}  # arguments beside None
+
+
 class Argument(NamedTuple):
     """An argument of a constructor: its default and its meaning."""
 
@@ -106,6 +109,12 @@ def arguments(spec: LearnerSpec, task: str, seed: str = "random_state") -> dict[
         value = spec.usual(task)[name]
         default = value_text(value) if isinstance(value, dict) else value
         made[argument_name(name)] = Argument(default, f"{parameter.help}; {_domain(parameter.domain)}")
+    if "scale" not in made:
+        text = "features are scaled with the rows seen so far: 'online' (mean and standard deviation) or"
+        made["scale"] = Argument(None, f"{text} 'online_minmax'; None: as they are")
+    if "target" not in made and task == "regression":
+        text = "'online': targets are scaled with those seen so far, predictions stay in their units"
+        made["target"] = Argument(None, f"{text}; None: as they are")
     if any(resource.counts_rounds for resource in spec.state.values()):
         first = "the rows of fit, or of the first partial_fit" if seed == "random_state" else "one"
         text = f"rounds of the whole stream; None: {first}"

@@ -232,7 +232,7 @@ class Tuning(Shown):
             "label": setting.label or spec.label,
             "pool": setting.pool and setting.pool["name"],
             "measure": measure.header,
-            "params": setting.params,
+            "params": setting.stored,
             "settings": params_text(spec.unusual(setting.params, end.task)),
         }
         for name, at, own in (("default", 1, end.race.trials[0]), ("tuned", 0, setting)):
@@ -261,7 +261,7 @@ class Tuning(Shown):
 
     def _found(self, end: Tuned, which: int, setting: Setting) -> dict[str, Any]:
         pool = setting.pool["name"] if setting.pool else None
-        place = which, end.data.name, setting.learner, repr(setting.params), pool
+        place = which, end.data.name, setting.learner, repr(setting.stored), pool
         return self._summaries.get(place, {})
 
     def _command(self, end: Tuned) -> str:

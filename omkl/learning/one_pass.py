@@ -1,7 +1,7 @@
 """One pass of a learner over a data set: from hyperparameters and an order to the figures of a cell."""
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from omkl.engine.stream import Stream, Trace, make_stream, part, unrecorded
 from omkl.errors import OmklError
 from omkl.learning.learner import CURVE_POINTS, Learner
 from omkl.learning.overflow import check_scores, check_sums
+from omkl.learning.scaling import Scaling
 from omkl.learning.third_party import Estimator
 from omkl.resources.size import held_bytes
 from omkl.tasks import MEASURED, for_task
@@ -31,6 +32,7 @@ def run_pass(
     order: np.ndarray,
     permutation_seed: int,
     *,
+    scaling: Mapping[str, str] | None = None,
     block: int | None = None,
     threads: int = 1,
     on_part: Callable[[int], None] | None = None,
@@ -40,6 +42,7 @@ def run_pass(
 
     spec: LearnerSpec; params: hyperparameters; pool: for learners with ``kernels: pool``; dataset: Dataset;
     order (T,): rows in order of arrival; permutation_seed: of this order, for the learner's own draws.
+    scaling: ``scale`` of the features and ``target`` of a regression, see `omkl.learning.scaling`
     threads: that share a block's rows (see `omkl.learning.threads`); nothing but the time depends on it.
     on_part: called with the number of rounds done, at most 100 times. on_end: called with the learner as the
     pass left it, and the trace of its rounds.
@@ -60,15 +63,17 @@ def run_pass(
     check_classes(spec, dataset.name, dataset.n_classes)
     pool = kernel_pool(params, pool)
     stream = make_stream(dataset.indptr, dataset.indices, dataset.values, dataset.y, order, dataset.n_classes)
+    scale = Scaling.of(scaling or {}, dataset)
     learner: Any
     if spec.setup and pool is not None:
         apart = seeds.derive("apart", dataset.content_hash)
-        pool = choose_kernels(spec, params, pool, dataset.d, stream, apart, block, dataset.n_classes)
+        rows = scale.scaled(stream, True)[0] if scale else stream
+        pool = choose_kernels(spec, params, pool, dataset.d, rows, apart, block, dataset.n_classes)
     if spec.estimator:
-        learner = Estimator(spec, params, dataset.d, seed, dataset.task, dataset.n_classes)
+        learner = Estimator(spec, params, dataset.d, seed, dataset.task, dataset.n_classes, scale)
     else:
         binary = threads > 1 and bool((stream.values == 1.0).all())
-        how: Any = {"threads": threads, "looked_up": binary, "classes": dataset.n_classes}
+        how: Any = {"threads": threads, "looked_up": binary, "classes": dataset.n_classes, "scaling": scale}
         learner = Learner(spec, params, pool, dataset.d, seed, block, order.size, **how)
     weights: dict[int, list[float]] = {}
 

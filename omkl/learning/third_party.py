@@ -29,6 +29,7 @@ from omkl.config import compose
 from omkl.config.learners import LearnerSpec
 from omkl.engine.stream import Stream, Trace, make_trace
 from omkl.errors import OmklError, UserError, suggest
+from omkl.learning.scaling import Scaling, in_units
 
 FEW = 10  # rows after which an estimator may still have nothing to predict
 REVISION = 1  # of this module: raise it when it makes other results
@@ -39,14 +40,23 @@ class Estimator:
     """An estimator with what `run_pass` uses of a Learner; one pass is all that it makes.
 
     spec: its LearnerSpec; params: its arguments; d: number of features; seed: its ``random_state`` or
-    ``seed``, where it takes one; classes: their number. Raises UserError as `make` does.
+    ``seed``, where it takes one; classes: their number; scaling: of its rows and targets. Raises UserError as
+    `make` does.
     """
 
     m, weights, classifiers = 0, None, None
 
     def __init__(
-        self, spec: LearnerSpec, params: Mapping[str, Any], d: int, seed: int, task: str, classes: int = 2
+        self,
+        spec: LearnerSpec,
+        params: Mapping[str, Any],
+        d: int,
+        seed: int,
+        task: str,
+        classes: int = 2,
+        scaling: Scaling | None = None,
     ) -> None:
+        self.scaling = scaling
         self.spec, self.d, self.is_regression, self.classes = spec, d, task == "regression", classes
         self.model = make_estimator(spec, params, seed, classes)
         self.name = f"{spec.name} ({spec.estimator})"
@@ -62,6 +72,9 @@ class Estimator:
         """
         many, part = stream.label is not None, -(-stream.T // 100)
         trace = make_trace(stream.T, many=many)
+        began = time.thread_time()
+        stream, units = (stream, None) if self.scaling is None else self.scaling.scaled(stream, True)
+        seconds = time.thread_time() - began
         order, indptr = stream.order.tolist(), stream.indptr.tolist()
         labels = (stream.label if many else stream.y).tolist()
         began = time.thread_time()
@@ -77,7 +90,10 @@ class Estimator:
                 on_part(t + 1)
         if FEW < stream.T == self._silent + 1:
             raise OmklError(f"{self.name} predicts None for every row; predict_one must return a prediction")
-        return trace, time.thread_time() - began
+        seconds += time.thread_time() - began
+        if units is not None:
+            in_units(trace, units, ())
+        return trace, seconds
 
     def _judged(self, found: Any, y: int) -> tuple[int, float]:
         """Return the class predicted and the margin of class y: its score less that of its strongest rival.

@@ -154,7 +154,7 @@ def _rows(work: Work, cells: "pd.DataFrame", expected: ReportPlan) -> list[tuple
             part = domains.rounds_of(plan.rounds, ref.T, ref.word) if plan.rounds else None
             rounds = ":".join(map(str, part)) if part else ""
             for setting in plan.yardsticks if is_yardstick else plan.settings:
-                key = (data, plan.order, rounds, identity(setting.learner, setting.params, setting.pool))
+                key = (data, plan.order, rounds, identity(setting.learner, setting.stored, setting.pool))
                 known = table.get(key)
                 if known and (is_yardstick or known[0].planned >= plan.reps):
                     continue

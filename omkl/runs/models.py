@@ -29,6 +29,7 @@ from omkl.learning.learner import Learner
 from omkl.learning.model import Progress, classify, score
 from omkl.learning.one_pass import choose_kernels
 from omkl.learning.overflow import check_rows
+from omkl.learning.scaling import Scaling
 from omkl.tasks import for_task
 
 
@@ -89,13 +90,16 @@ def fit(plan: Plan) -> Model:
     classes = dataset.n_classes
     stream = make_stream(dataset.indptr, dataset.indices, dataset.values, dataset.y, order, classes)
     warm_up_once([(spec, params, classes)])
-    pool = setting.kernel_pool
+    pool, scaling = setting.kernel_pool, Scaling.of(setting.scaling, dataset)
     if spec.setup and pool is not None:
         apart = seeds.derive("apart", dataset.content_hash)
-        pool = choose_kernels(spec, params, pool, dataset.d, stream, apart, plan.block, classes)
-    learner = Learner(spec, params, pool, dataset.d, seed, plan.block, stream.T, classes=classes)
+        rows = scaling.scaled(stream, True)[0] if scaling else stream
+        pool = choose_kernels(spec, params, pool, dataset.d, rows, apart, plan.block, classes)
+    how: Any = {"classes": classes, "scaling": scaling}
+    learner = Learner(spec, params, pool, dataset.d, seed, plan.block, stream.T, **how)
     _check(learner, dataset.indptr, dataset.values, stream.T, f"data={name}")
-    warn_of_offsets(dataset, setting.kernels)
+    if "scale" not in setting.scaling:
+        warn_of_offsets(dataset, setting.kernels)
     progress = Progress(dataset.task)
     learner.run(stream, progress=progress)
     about = {
@@ -358,6 +362,8 @@ def described(model: Model) -> dict[str, Any]:
             )
             for i, kernel in enumerate(learner.pool["kernels"])
         ]
+    if learner.scaling is not None:
+        shown["scaling"] = learner.scaling.words
     recipe: Mapping[str, Any] | None = about.get("recipe")
     if recipe:
         shown["preparation"] = {**recipe["preparation"], "label": recipe["label"]}

@@ -48,7 +48,10 @@ def run_chunk(path: str) -> dict[str, int]:
 
 def _plan(part: dict[str, Any]) -> Plan:
     return Plan(
-        settings=tuple(Setting(one["algo"], one["params"], one["pool"]) for one in part["settings"]),
+        settings=tuple(
+            Setting(one["algo"], one["params"], one["pool"], scaling=one.get("scaling", {}))
+            for one in part["settings"]
+        ),
         data=(from_json(part),),
         reps=part["reps"],
         store=Path(),

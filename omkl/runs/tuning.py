@@ -266,7 +266,7 @@ def _scores(states: list[_State], outcome: Outcome) -> Iterator[dict[int, Score]
             keys.setdefault(repr(cell.planned), []).append(cell.key)
         scores = {}
         for place in state.places:
-            wanted = keys[repr(state.race.trials[place].params)]
+            wanted = keys[repr(state.race.trials[place].stored)]
             own = [known[key] for key in wanted if key in known]
             error = sum(error for error, _ in own) / len(own) if len(own) == len(wanted) else _WORST
             seconds = sum(seconds for _, seconds in own) / len(own) if own else 0.0

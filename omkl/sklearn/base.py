@@ -83,7 +83,7 @@ class OnlineLearner(Copied, BaseEstimator):
             seed = check_random_state(seed).randint(2**31 - 1)
         stream = self._stream(rows, target)
         given = self.get_params(deep=False)
-        own = (given, self.n_features_in_, int(seed), stream, self._n_classes)
+        own = (given, self.n_features_in_, int(seed), stream, self._n_classes, not sp.issparse(X))
         model = make_learner(self._spec, self.task, *own)
         check_rows(model.growth, stream.indptr, stream.values, stream.T)
         self._warn_of_offsets(stream, model.pool)
@@ -94,9 +94,11 @@ class OnlineLearner(Copied, BaseEstimator):
         return stream
 
     def _warn_of_offsets(self, stream: Stream, pool: dict[str, Any] | None) -> None:
+        if self.__dict__.get("scale"):
+            return
         kernels = pool["kernels"] if pool else []
         if far := far_feature(stream.T, stream.indices, stream.values, kernels):
-            advice = "subtract the means (sklearn.preprocessing.StandardScaler)"
+            advice = "subtract the means (sklearn.preprocessing.StandardScaler, or scale='online')"
             warnings.warn(f"{far_text(*far)}; {advice}", UserWarning, stacklevel=4)
 
     def _stream(self, rows: Rows, target: np.ndarray) -> Stream:
@@ -247,6 +249,8 @@ class OnlineLearner(Copied, BaseEstimator):
             setattr(made, argument_name(name), value)
         if "pool" in made.get_params():
             made.pool = model.pool
+        for name, value in (model.scaling.words if model.scaling else {}).items():
+            setattr(made, name, value)
         try:
             made._model, made._progress = model, Progress.from_json(about.get("progress", {}))
             made._given = made.get_params(deep=False)

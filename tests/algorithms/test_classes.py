@@ -99,7 +99,9 @@ def pd_frame(cells):
 def test_keys_of_regression_are_those_of_the_values(tmp_path):
     file = tmp_path / "some.libsvm"
     file.write_text("0.5 1:1\n0.25 1:2\n")
-    (cell,) = expand(plan(["algo=rff", f"data={file}", "task=regression", "reps=1", "yardsticks=[]"]))
+    (cell,) = expand(
+        plan(["algo=rff", f"data={file}", "task=regression", "target=none", "reps=1", "yardsticks=[]"])
+    )
     assert cell.key == cell_key(
         {
             "algo": "rff",

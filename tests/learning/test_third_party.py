@@ -148,13 +148,16 @@ def test_regression(tmp_path, capsys):
     rng = np.random.default_rng(0)
     X = rng.random((60, 3))
     np.savetxt("t.csv", np.column_stack([X, X @ [0.2, 0.3, -0.1]]), delimiter=",")
-    made = run(["algo=sgdr", "data=t.csv", "task=regression", "order=file", "yardsticks=[]"], capsys)
+    words = ["data=t.csv", "task=regression", "order=file", "yardsticks=[]"]
+    made = run(["algo=sgdr", *words, "target=none"], capsys)
     data = omkl.data.load("t.csv", task="regression")
     model, loss = SGDRegressor(eta0=0.01), data.y[0] ** 2
     for t, x in enumerate(matrix_of(data)):
         loss += (model.predict([x])[0] - data.y[t]) ** 2 if t else 0.0
         model.partial_fit([x], data.y[t : t + 1])
     assert made["cells"][0]["mse"] == pytest.approx(loss / 60, rel=1e-12)
+    errors = [run(["algo=sgdr", *words, *own], capsys)["cells"][0]["mse"] for own in ([], ["target=online"])]
+    assert errors[0] == errors[1] != made["cells"][0]["mse"]
     assert main(["run", "algo=sgd", "data=t.csv", "task=regression"]) == 2
     assert "algo=sgd is for classification" in capsys.readouterr().err
 
