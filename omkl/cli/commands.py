@@ -17,8 +17,8 @@ from omkl.reports.table import Table
 
 if TYPE_CHECKING:
     from omkl.config import Plan
-    from omkl.papers import Selection
-    from omkl.papers.paper import Item, Paper
+    from omkl.publications import Selection
+    from omkl.publications.paper import Item, Paper
     from omkl.reports.figures import Figure
     from omkl.reports.results_table import TableOptions
     from omkl.runs.runner import Outcome
@@ -64,8 +64,8 @@ def figure(args: Namespace, words: list[str]) -> int:
             f"{args.kind}: the KIND of figure comes first: {', '.join(KINDS)} or a paper's (omkc/1)"
         )
     if args.kind not in KINDS:
-        from omkl.papers import find_item
-        from omkl.papers.paper_figures import draw_item as draw
+        from omkl.publications import find_item
+        from omkl.publications.paper_figures import draw_item as draw
 
         paper, item = find_item("figures", args.kind)
         if args.dry_run:
@@ -103,8 +103,8 @@ def figure(args: Namespace, words: list[str]) -> int:
 
 def table(args: Namespace, words: list[str]) -> int:
     """Reproduce a table of a paper, our values next to the published ones."""
-    from omkl.papers import find_item
-    from omkl.papers.paper_tables import make_table as make
+    from omkl.publications import find_item
+    from omkl.publications.paper_tables import make_table as make
 
     paper, item = find_item("tables", args.name)
     if args.dry_run:
@@ -116,8 +116,8 @@ def table(args: Namespace, words: list[str]) -> int:
 
 def claims(args: Namespace, words: list[str]) -> int:
     """Check the claims of a paper by numbers."""
-    from omkl.papers import read_paper
-    from omkl.papers.claims import check_claims as check
+    from omkl.publications import read_paper
+    from omkl.publications.claims import check_claims as check
 
     paper = read_paper(args.paper)
     if not paper.claims:
@@ -131,8 +131,8 @@ def claims(args: Namespace, words: list[str]) -> int:
 
 def bounds(args: Namespace, words: list[str]) -> int:
     """Print the theorems' mistake bounds next to the observed mistakes."""
-    from omkl.bounds import bounded, bounds_table, evaluate
     from omkl.config import plan as make_plan
+    from omkl.theorems import bounded, bounds_table, evaluate
 
     plan = bounded(make_plan(words))
     if args.dry_run:
@@ -181,7 +181,7 @@ def bench(args: Namespace, words: list[str]) -> int:
 
 def selection_of(args: Namespace, words: list[str]) -> "Selection":
     """Return the part of a paper's tables, figures or claims that the options choose."""
-    from omkl.papers import Selection
+    from omkl.publications import Selection
 
     dry = getattr(args, "dry_run", False)
     return Selection(args.reps, args.data, args.algo, args.quick, tuple(words), args.full, dry)
@@ -189,7 +189,7 @@ def selection_of(args: Namespace, words: list[str]) -> "Selection":
 
 def _plans(paper: "Paper", items: "Iterable[Item]", args: Namespace, words: list[str]) -> "list[Plan]":
     """Return the plans of a paper's tables, figures or claims."""
-    from omkl.papers.selection import work_of
+    from omkl.publications.selection import work_of
 
     items = [item for item in items if item.runs]
     return work_of(paper, items, selection_of(args, words)).plans if items else []
@@ -254,7 +254,7 @@ def _save(figure: "Figure", args: Namespace, out: str) -> None:
     from omkl.reports import drawing
 
     with in_style(_look(args)):
-        say_written(drawing.save(figure, out))
+        say_written(drawing.write_files(figure, out))
 
 
 def _figures(plan: "Plan") -> str:

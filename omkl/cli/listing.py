@@ -162,7 +162,7 @@ def _pools() -> Rows:
 
 
 def _papers() -> Rows:
-    from omkl.papers import paper_names, read_paper
+    from omkl.publications import paper_names, read_paper
 
     rows = []
     for paper in map(read_paper, paper_names()):
@@ -229,7 +229,7 @@ def results(args: Namespace, words: list[str]) -> int:
 def _sources() -> dict[str, str]:
     """Return what the learners of the user's folders are made of, by learner."""
     from omkl.config import compose, learner_specs
-    from omkl.learner.third_party import source
+    from omkl.learning.third_party import source
 
     specs = learner_specs().items()
     return {name: source(spec) for name, spec in specs if not compose.of_omkl("algo", name)}

@@ -85,6 +85,8 @@ def build_parser() -> Parser:
     _add_format(sub)
     text = "(of a page) these data sets only"
     sub.add_argument("--data", type=_names, default=(), metavar="A,B", help=text)
+    text = "settings file to write, such as best.yaml; settings=best.yaml runs it"
+    sub.add_argument("--out", type=out_path, metavar="FILE", help=text)
     _add_work_options(sub, fail_fast=False)
 
     sub = command(commands.figure, f"KIND|NAME {settings}", f"{keys}\n{help_texts.FIGURE}")

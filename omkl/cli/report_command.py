@@ -75,8 +75,8 @@ def _store(args: Namespace, settings: list[str]) -> "tuple[Callable[[], Page], P
 
 def _papers(args: Namespace, names: list[str], settings: list[str]) -> "tuple[Callable[[], Page], Path]":
     from omkl.pages.papers import paper_page
-    from omkl.papers import paper_names as known
-    from omkl.papers import read_paper
+    from omkl.publications import paper_names as known
+    from omkl.publications import read_paper
 
     if len(names) > 1:
         raise UserError(f"{names[1]}: one paper at a time; --all is everything that the store holds")

@@ -40,7 +40,7 @@ def class_name(learner: str, task: str) -> str:
     return "".join(word[:1].upper() + word[1:] for word in words) + SUFFIX[task]
 
 
-def known() -> dict[str, tuple[LearnerSpec, str]]:
+def estimator_specs() -> dict[str, tuple[LearnerSpec, str]]:
     """Return learner and task of every estimator by name. Raises UserError where two would have one name."""
     return _known(tuple(extensions()))
 
@@ -59,9 +59,9 @@ def _known(folders: tuple[Path, ...]) -> dict[str, tuple[LearnerSpec, str]]:
     return table
 
 
-def missing(module: str, name: str) -> AttributeError:
+def no_such_estimator(module: str, name: str) -> AttributeError:
     """Return the error for a name that a module of estimators does not have."""
-    return AttributeError(f"{module} has no estimator '{name}'{suggest(name, known())}")
+    return AttributeError(f"{module} has no estimator '{name}'{suggest(name, estimator_specs())}")
 
 
 def make_class(
@@ -76,9 +76,9 @@ def make_class(
     module: where it is imported from, so that pickle finds it; seed: name of that argument; of_classes:
     further arguments where it takes more than two classes. Raises UserError for an unknown name.
     """
-    if name not in known():
-        raise UserError(f"there is no estimator '{name}'{suggest(name, known())}")
-    spec, task = known()[name]
+    if name not in estimator_specs():
+        raise UserError(f"there is no estimator '{name}'{suggest(name, estimator_specs())}")
+    spec, task = estimator_specs()[name]
     own = arguments(spec, task, seed)
     if of_classes and task == "classification" and spec.takes(3):
         own |= of_classes

@@ -10,10 +10,10 @@ from omkl.config.learners import LearnerSpec
 from omkl.engine.stream import Stream
 from omkl.errors import UserError, show, suggest
 from omkl.estimators.arguments import SCALED, argument_name, class_name
-from omkl.learner.cell import warm_up
-from omkl.learner.learner import Learner, settled
-from omkl.learner.one_pass import choose_kernels
-from omkl.learner.scaling import Scaling
+from omkl.learning.cell import warm_up_once
+from omkl.learning.learner import Learner, cannot_change
+from omkl.learning.one_pass import choose_kernels
+from omkl.learning.scaling import Scaling
 
 
 def make_learner(
@@ -45,7 +45,7 @@ def make_learner(
     if spec.setup and chosen is not None:
         rows = scaling.scaled(stream, True)[0] if scaling else stream
         chosen = choose_kernels(spec, params, chosen, d, rows, seed, classes=classes)
-    warm_up([(spec, params, classes)])
+    warm_up_once([(spec, params, classes)])
     rounds = planned_rounds(given, stream) or stream.T
     return Learner(spec, params, chosen, d, seed, rounds=rounds, classes=classes, scaling=scaling)
 
@@ -97,7 +97,7 @@ def follow(estimator: Any, model: Learner) -> None:
     own = {argument_name(word) for word in spec.hyperparameters}
     for word in changed.keys() - own:
         if spec.stochastic or word not in ("random_state", "seed"):  # else it is not used
-            raise ValueError(str(settled(name, word, given[word])))
+            raise ValueError(str(cannot_change(name, word, given[word])))
     now = {**given, **changed}
     try:
         model.change({word: now[argument_name(word)] for word in spec.hyperparameters}, name, argument_name)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from omkl.config import Plan
 from omkl.errors import UserError
+from omkl.experiments.shown import Shown
 from omkl.reports.results_table import USUAL, TableOptions, best_settings, run_table, sweep_table
 from omkl.reports.rows import ReportPlan, Row, rows_of
 from omkl.reports.summary import READ, summary_of_rows
@@ -33,8 +34,8 @@ class Part:
     expected: ReportPlan
 
 
-@dataclass(frozen=True)
-class Results:
+@dataclass(frozen=True, repr=False)
+class Results(Shown):
     """What a run or a sweep has found.
 
     In a terminal its text is the command's table, in a notebook its HTML. ``a + b`` puts the rows of two
@@ -149,10 +150,6 @@ class Results:
         return pd.DataFrame(rows)
 
     @property
-    def notes(self) -> list[str]:
-        return list(self.report_table().warnings)
-
-    @property
     def has_learners(self) -> bool:
         """Whether some learner that is no yardstick has finished a cell."""
         return any(row.cells and not row.is_yardstick for row in self.rows)
@@ -168,24 +165,6 @@ class Results:
         """Return the table for readers; options: order of the rows, and columns."""
         make = sweep_table if self.is_sweep else run_table
         return make(self.table, self.cells, self.expected, options)
-
-    def __str__(self) -> str:
-        return self.report_table().render("table")
-
-    def to_markdown(self) -> str:
-        """Return the table as Markdown."""
-        return self.report_table().render("markdown")
-
-    def to_latex(self) -> str:
-        """Return the table as LaTeX (booktabs)."""
-        return self.report_table().render("latex")
-
-    def to_html(self) -> str:
-        """Return the table as HTML without scripts, readable on light and dark ground."""
-        return self.report_table().html()
-
-    def _repr_html_(self) -> str:
-        return self.to_html()
 
     # ------------------------------------------------------------------ as figures
 
@@ -227,11 +206,11 @@ class Results:
 
     def pareto(self, cost: str = "time") -> "Drawn":
         """Draw error against cost (``time`` or ``size``), and the learners that none beats in both."""
-        from omkl.papers.paper_tables import with_costs
+        from omkl.publications.paper_tables import with_costs
         from omkl.reports import charts, drawing
         from omkl.reports.summary import grid_table
 
-        table = grid_table(with_costs(self.table))
+        table = grid_table(with_costs(self.table).assign(per_data=[row.per_data for row in self.rows]))
         return drawing.draw(charts.pareto(charts.costs_of(table, cost), cost))
 
     def _drawn(self, kind: str, measure: str | None = None) -> "Drawn":

@@ -284,7 +284,7 @@ def check_options(
 
 def swept_names(summary: "pd.DataFrame", expected: ReportPlan) -> list[str]:
     """Return the swept hyperparameters, which get columns of their own: none where one setting was run."""
-    swept = [key.split(".")[1] for key in expected.swept if key.startswith("algo.")]
+    swept = [key.split(".")[-1] for key in expected.swept if key.startswith("algo.")]
     swept = swept or [name.split(".")[0] for name in axes_of(summary)]
     return [name for name in dict.fromkeys(swept) if any(name in params for params in summary["params"])]
 

@@ -17,9 +17,9 @@ from omkl.config.learners import check_classes, matched_params, to_match
 from omkl.data import DataRef
 from omkl.data.dataset import warn_of_offsets
 from omkl.errors import OmklError, UserError
-from omkl.learner.cell import Cell
-from omkl.learner.overflow import check_rows, growth
-from omkl.learner.third_party import source
+from omkl.learning.cell import Cell
+from omkl.learning.overflow import check_rows, growth
+from omkl.learning.third_party import source
 from omkl.resources.resource import Setup
 from omkl.resources.size import pass_seconds
 from omkl.store.store import Store
@@ -75,7 +75,7 @@ def expand(
         seeds = [omkl.data.order_seed(data, plan.order, plan.seed, rep) for rep in range(plan.reps)]
         settings = [*plan.settings, *(s for s in plan.yardsticks if _suits(specs[s.learner], data))]
         for setting in settings:
-            if not setting.fits(data.task):
+            if not setting.fits(data.task, data.name):
                 continue
             spec = specs[setting.learner]
             spec.check_data(setting.params, data.task, data.word)

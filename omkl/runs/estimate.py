@@ -18,7 +18,7 @@ from omkl.config.kernel_pools import kernel_pool
 from omkl.config.settings_text import SCALING, params_text
 from omkl.data import registry
 from omkl.engine import numba_cache
-from omkl.learner.cell import Cell
+from omkl.learning.cell import Cell
 from omkl.resources.resource import Setup
 from omkl.resources.size import bytes_stored
 from omkl.runs.cells import SizeUnknown, check_data, cost_of, data_names, expand
@@ -79,7 +79,7 @@ def estimate(plans: list[Plan], jobs: int | None = None, fresh: bool = False) ->
 
     Raises as ``expand``, ``check_data`` and the store do.
     """
-    from omkl.learner.compiled import missing as not_compiled
+    from omkl.learning.compiled import missing as not_compiled
 
     assumed: list[str] = []
     cells = by_key([cell for plan in plans for cell in _cells(plan, assumed)])

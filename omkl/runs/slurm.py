@@ -34,7 +34,7 @@ from typing import Any
 from omkl.config import Plan
 from omkl.errors import OmklError, UserError
 from omkl.files import locked, replacing
-from omkl.learner.cell import Cell
+from omkl.learning.cell import Cell
 from omkl.paths import EXTENSIONS, SAFE, extensions, safe_children
 from omkl.runs.cells import check_data, expand
 from omkl.runs.runner import by_key
