@@ -5,20 +5,23 @@ from typing import Any
 
 from omkl.config.own_settings import LearnerChoice, choice
 from omkl.config.settings_text import value_text
+from omkl.experiments.shown import Shown
 from omkl.reports.table import Table
 from omkl.tasks import by_task
 
 
-class ChosenLearner(LearnerChoice):
+class ChosenLearner(LearnerChoice, Shown):
     """A learner with settings of its own, as `omkl.run(algo=[...])` takes it.
 
     In a notebook it is the table of its hyperparameters, with their values, domains and meanings.
     """
 
+    __str__ = LearnerChoice.__str__
+
     def __repr__(self) -> str:
         return f"omkl.learner: {self}"
 
-    def parameters(self) -> Table:
+    def report_table(self) -> Table:
         """Return the table of the hyperparameters."""
         rows = [
             {
@@ -36,9 +39,6 @@ class ChosenLearner(LearnerChoice):
         more += [f"pool {self.pool}"] if self.pool else []
         title = f"{spec.label}, {spec.cite}; {', '.join(spec.tasks)}"
         return Table.of(rows, shared="; ".join([title, *more]))
-
-    def _repr_html_(self) -> str:
-        return self.parameters().html()
 
 
 def learner(name: str, *, pool: str | None = None, label: str | None = None, **params: Any) -> ChosenLearner:

@@ -3,7 +3,7 @@
 import json
 import shlex
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,7 +14,8 @@ from omkl.config.settings_text import params_text, word_text
 from omkl.errors import UserError
 from omkl.experiments.call import Call
 from omkl.experiments.learner_choice import ChosenLearner
-from omkl.experiments.results import Results
+from omkl.experiments.results import Results, run_call
+from omkl.experiments.shown import Shown
 from omkl.files import write_text
 from omkl.paths import extensions
 from omkl.reports.measures import BY_TASK
@@ -112,8 +113,8 @@ class Study:
         return replace(end.setting, data=(data,), per_data=tuple(dict.fromkeys(names)))
 
 
-@dataclass(frozen=True)
-class Tuning:
+@dataclass(frozen=True, repr=False)
+class Tuning(Shown):
     """The best settings of learners, and what they are worth on permutations that no trial has seen.
 
     In a terminal its text is the command's table, in a notebook its HTML.
@@ -128,10 +129,10 @@ class Tuning:
         The learners with these settings, next to the yardsticks.
     """
 
-    study: Study = field(repr=False)
+    study: Study
     ends: tuple[Tuned, ...]
-    parts: tuple[tuple[Results, Results], ...] = field(repr=False)
-    failed: tuple[dict[str, Any], ...] = field(default=(), repr=False)
+    parts: tuple[tuple[Results, Results], ...]
+    failed: tuple[dict[str, Any], ...] = ()
     interrupted: bool = False
 
     @cached_property
@@ -163,8 +164,6 @@ class Tuning:
         changes
             As of `omkl.run`, such as ``reps=20`` or ``jobs=2``; the rest is as it was tuned.
         """
-        from omkl.experiments.calls import run
-
         by_rounds: dict[str | None, list[Tuned]] = {}
         for end in self.ends:
             by_rounds.setdefault(self._rounds(end), []).append(end)
@@ -173,7 +172,9 @@ class Tuning:
             data = list({end.data.word: end.data for end in ends}.values())
             chosen = [self._choice(end) for end in ends if end.place is not None]
             values = {**self._words(("store", "exec")), "rounds": rounds, **changes}
-            made.append(run(data=data, algo=chosen, **values))
+            how = {key: values.pop(key) for key in ("jobs", "fresh", "progress") if key in values}
+            call = Call.of("", data, None, None, {"algo": chosen, **values})
+            made.append(run_call(call, **how))
         return _sum(made)
 
     def save(self, path: str | Path) -> Path:
@@ -357,28 +358,6 @@ class Tuning:
         lines = "".join(f"  {row['command']}\n" for row in self.rows)
         code = ("```\n", "```\n") if fmt == "markdown" else ("", "")
         return f"{text}\nrun the best settings:\n{code[0]}{lines}{code[1]}"
-
-    def __str__(self) -> str:
-        return self.render()
-
-    def __repr__(self) -> str:
-        sets = dict.fromkeys(end.data.name for end in self.ends)
-        return f"Tuning({len(self.ends)} best settings on {', '.join(sets)})"
-
-    def to_markdown(self) -> str:
-        """Return the table as Markdown."""
-        return self.render("markdown")
-
-    def to_latex(self) -> str:
-        """Return the table as LaTeX (booktabs)."""
-        return self.render("latex")
-
-    def to_html(self) -> str:
-        """Return the table as HTML without scripts, readable on light and dark ground."""
-        return self.report_table().html()
-
-    def _repr_html_(self) -> str:
-        return self.to_html()
 
 
 def _sum(results: Iterable[Results]) -> Results:

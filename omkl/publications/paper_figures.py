@@ -50,19 +50,28 @@ def draw_item(
 
     out: file or folder (figure_style.save); else a folder in the store    how: of ``Work.run``
     """
-    command = selection.command("figure", item.name) + current().words()
+    made, outcome, store = figure_of(paper, item, selection, **how)
     stem = item.name.replace("/", "-")
-    if item.kind == "digits":
-        made, outcome, store = digits(item), None, Path("results")
-    else:
-        work = work_of(paper, [item], selection)
-        outcome = work.run(**how)
-        made = paper_figure(selected(compare_rows(paper, item, work, outcome, command)))
-        store = Path(work.plans[0].store)
     target = store / "figures" / "local" / stem if out is None else Path(out)
     folder = out is not None and (out.endswith("/") or target.is_dir())
-    files = drawing.save(replace(made, command=command), target / stem if folder else target)
+    files = drawing.save(made, target / stem if folder else target)
     return FigureResult(files, outcome, made.title)
+
+
+def figure_of(
+    paper: Paper, item: Item, selection: Selection, **how: Any
+) -> tuple[Figure, "Outcome | None", Path]:
+    """Run the missing cells of a figure; return it, the outcome of its run, and the folder of its store.
+
+    how: of ``Work.run``
+    """
+    command = selection.command("figure", item.name) + current().words()
+    if item.kind == "digits":
+        return replace(digits(item), command=command), None, Path("results")
+    work = work_of(paper, [item], selection)
+    outcome = work.run(**how)
+    made = paper_figure(selected(compare_rows(paper, item, work, outcome, command)))
+    return replace(made, command=command), outcome, Path(work.plans[0].store)
 
 
 def paper_figure(shown: Compared, name: str = "") -> Figure:

@@ -13,12 +13,14 @@ from omkl import seeds
 from omkl.config import Plan, learner_spec
 from omkl.config.domains import rounds_of
 from omkl.config.learners import check_classes
+from omkl.data.arrays import from_arrays
 from omkl.data.data_files import size_limit
 from omkl.data.dataset import MANY, Dataset, warn_of_offsets
 from omkl.data.formats import Format, format_of, read_table
 from omkl.data.labels import MOST_LISTED, distinct, finder, printable, shortlist, targets
 from omkl.data.parse import Examples, dense
 from omkl.data.recipe import Preparation, Recipe
+from omkl.data.tables import of_frame
 from omkl.engine.stream import make_stream
 from omkl.errors import UserError, show, suggest
 from omkl.learning import model_file
@@ -192,6 +194,47 @@ def rows_of(model: Model, path: Path, labelled: bool) -> Rows:
     if doubts:
         notes.append(f"{path}: {'; '.join(doubts)}")
     return Rows(examples.indptr, examples.indices, examples.values, y, kept + 1, count, tuple(notes))
+
+
+def rows_in_memory(model: Model, X: Any, y: Any = None, labelled: bool = False) -> Rows:
+    """Return rows of a frame, an array (n, d) or a sparse matrix as the model's data were prepared.
+
+    y: labels (n,), None where they are unknown or a column    labelled: whether each row must have a label.
+    Raises UserError for what does not fit the model.
+    """
+    learner, about, where = model.learner, model.about, Path("data")
+    if recipe := about.get("recipe") and Recipe.from_json(about["recipe"]):
+        if not hasattr(X, "columns"):
+            raise UserError(
+                "data: the model was trained on a table; give a frame with its columns, or a file"
+            )
+        table = of_frame(X, where)
+        features, labels, kept = recipe.apply(table, new=True, labelled=labelled and y is None)
+        examples = dense(features, np.empty(len(kept)))
+        labels = labels if y is None else np.asarray(y)[kept]
+        count = len(table.columns[0].text)
+    else:
+        names = about.get("features")
+        if names and hasattr(X, "columns"):
+            columns = {str(column): column for column in X.columns}
+            for name in names:
+                if name not in columns:
+                    raise UserError(f"data has no column '{name}'{suggest(name, columns)}")
+            X = X[[columns[name] for name in names]]
+        count = X.shape[0] if hasattr(X, "shape") else len(X)
+        rows = from_arrays(X, np.zeros(count), name="data", task="regression")
+        examples = Examples(rows.indptr, rows.indices, rows.values, rows.y, rows.d)
+        labels, kept = None if y is None else np.asarray(y), np.arange(count)
+    if examples.d > learner.d:
+        raise UserError(f"data: column {examples.d}; the model has {learner.d} features")
+    _check(learner, examples.indptr, examples.values, model.progress.rounds + count, "data")
+    if labelled and labels is None:
+        raise UserError("data: no labels to learn from; give them with y=..., or label=... of a frame")
+    numbers = None
+    if labels is not None:
+        kind = np.float64 if labels.dtype.kind in "iuf" else str
+        numbers, _ = _labels(labels.astype(kind), model, where, labelled)
+    return Rows(examples.indptr, examples.indices, examples.values, numbers, kept + 1, count)
 
 
 def _rows(own: Format, path: Path, base: str | int) -> Examples:
