@@ -22,33 +22,10 @@ if TYPE_CHECKING:
     from omkl.experiments.lists import learners as learners
     from omkl.experiments.lists import papers as papers
     from omkl.experiments.lists import pools as pools
-    from omkl.experiments.model import Model as Model
     from omkl.experiments.results import Results as Results
+    from omkl.experiments.trained_model import Model as Model
     from omkl.experiments.tune import Tuning as Tuning
 
-_HOMES = {
-    **dict.fromkeys(
-        (
-            "bounds",
-            "claims",
-            "figure",
-            "fit",
-            "load_model",
-            "report",
-            "results",
-            "run",
-            "sweep",
-            "table",
-            "tune",
-        ),
-        "calls",
-    ),
-    **dict.fromkeys(("datasets", "learners", "papers", "pools"), "lists"),
-    "learner": "learner_choice",
-    "Model": "model",
-    "Results": "results",
-    "Tuning": "tune",
-}
 __all__ = [
     "Model",
     "Results",
@@ -75,9 +52,9 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     """Return a public name from the module that defines it: importing omkl alone stays fast."""
-    if name not in _HOMES:
+    if name not in __all__:
         raise AttributeError(f"module 'omkl' has no attribute {name!r}")
-    return getattr(importlib.import_module(f"omkl.experiments.{_HOMES[name]}"), name)
+    return importlib.import_module("omkl.experiments").named(name)
 
 
 def __dir__() -> list[str]:

@@ -2,19 +2,17 @@
 
 import shlex
 import warnings
-from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from omkl.config.own_settings import LearnerChoice
 from omkl.config.settings_text import word_text
-from omkl.errors import UserError
 from omkl.experiments.bounds_results import Bounds
 from omkl.experiments.call import Call
-from omkl.experiments.model import Model, trained
 from omkl.experiments.page_source import PageSource
 from omkl.experiments.paper_results import PaperResult, paper_claims, paper_table, selection_of
-from omkl.experiments.results import Results
+from omkl.experiments.results import Results, check_end, finished, run_call
+from omkl.experiments.trained_model import Model, trained
 from omkl.experiments.tune import Study, Tuning
 from omkl.publications import find_item, paper_names
 
@@ -56,7 +54,7 @@ def run(
     omkl.errors.OmklError
         Where the store cannot be read or written.
     """
-    return _run(Call.of(words, data, y, label, settings), jobs, fresh, progress, is_sweep=False)
+    return run_call(Call.of(words, data, y, label, settings), jobs=jobs, fresh=fresh, progress=progress)
 
 
 def sweep(
@@ -71,7 +69,8 @@ def sweep(
     **settings: Any,
 ) -> Results:
     """Run a grid of settings: `omkl sweep`. The arguments are those of `run`; settings may hold lists."""
-    return _run(Call.of(words, data, y, label, settings), jobs, fresh, progress, is_sweep=True)
+    call = Call.of(words, data, y, label, settings)
+    return run_call(call, True, jobs=jobs, fresh=fresh, progress=progress)
 
 
 def results(
@@ -101,9 +100,7 @@ def tune(
     """
     study = Study.of(Call.of(words, data, y, label, settings))
     made = study.run(jobs=jobs, fresh=fresh, progress=progress)
-    if made.interrupted:
-        raise KeyboardInterrupt
-    _warn_of(made.failed)
+    check_end(made.interrupted, made.failed)
     return made
 
 
@@ -142,7 +139,7 @@ def table(
         For an unknown name, and where none of the data is available.
     """
     own = {"data": data, "reps": reps, "algo": algo, "quick": quick, "full": full, "settings": settings}
-    return _finished(paper_table(name, selection_of(**own), jobs=jobs, fresh=fresh, progress=progress))
+    return finished(paper_table(name, selection_of(**own), jobs=jobs, fresh=fresh, progress=progress))
 
 
 def claims(
@@ -159,7 +156,7 @@ def claims(
 ) -> PaperResult:
     """Check the claims of a paper by numbers: `omkl claims`. The arguments are those of `table`."""
     own = {"data": data, "reps": reps, "quick": quick, "full": full, "settings": settings}
-    return _finished(paper_claims(paper, selection_of(**own), jobs=jobs, fresh=fresh, progress=progress))
+    return finished(paper_claims(paper, selection_of(**own), jobs=jobs, fresh=fresh, progress=progress))
 
 
 def figure(
@@ -205,7 +202,9 @@ def figure(
         if outcome and outcome.interrupted:
             raise KeyboardInterrupt
     else:
-        made = results(words, data=data, y=y, label=label, **settings).figure(kind, measure)
+        call = Call.of(words, data, y, label, settings)
+        line = call.line("figure")
+        made = Results.to_draw(call.plan(sweep=True), kind, line, shlex.split(line)[2:]).figure(kind, measure)
     if out is not None:
         drawing.write_files(made, out)
     return drawing.draw(made)
@@ -234,7 +233,7 @@ def bounds(
     """
     call = Call.of(words, data, y, label, settings)
     made = Bounds.of(call.plan(), call.line("bounds"), rows, jobs=jobs, fresh=fresh, progress=progress)
-    return _finished(made)
+    return finished(made)
 
 
 def fit(
@@ -298,7 +297,7 @@ def report(
     if any("=" not in word for word in given):
         own = {"data": data, "reps": reps, "algo": algo, "quick": quick, "full": full}
         chosen = selection_of(settings=settings, **own)
-        source = PageSource.of(given, "omkl report " + words, selection=chosen)
+        source = PageSource.of(given, f"omkl report {words}", selection=chosen)
     else:
         more = {"data": data, "algo": algo, "reps": reps, **settings}
         values = {key: value for key, value in more.items() if value is not None}
@@ -308,33 +307,3 @@ def report(
     for warning in (page := source.make()).warnings:
         warnings.warn(warning, stacklevel=2)
     return source.write(page, None if out is None else str(out))[0]
-
-
-def _run(call: Call, jobs: int | None, fresh: bool, progress: bool, is_sweep: bool) -> Results:
-    from omkl.runs.runner import run_plan
-
-    plan = call.plan(is_sweep)
-    if plan.exec["name"] == "slurm":
-        raise UserError("exec=slurm submits cells and does not wait; use `omkl run`, and omkl.results later")
-    outcome = run_plan(plan, jobs=jobs, fresh=fresh, progress=progress)
-    if outcome.interrupted:
-        raise KeyboardInterrupt
-    made = Results.of(plan, outcome, call.line("sweep" if is_sweep else "run"), is_sweep)
-    _warn_of(made.failed)
-    return made
-
-
-def _warn_of(failed: Iterable[Mapping[str, Any]]) -> None:
-    """Give a Python warning for each cell that failed."""
-    for line in failed:
-        where = f"{line['algo']} on {line['data']}, repetition {line['rep']}"
-        warnings.warn(f"{where}: {line['error']}", stacklevel=4)
-
-
-def _finished(made: Any) -> Any:
-    """Return what has run to its end, with a warning for each cell that failed."""
-    outcome = made.outcome
-    if outcome and outcome.interrupted:
-        raise KeyboardInterrupt
-    _warn_of(outcome.failed if outcome else ())
-    return made

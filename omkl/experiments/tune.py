@@ -14,7 +14,7 @@ from omkl.config.settings_text import params_text, word_text
 from omkl.errors import UserError
 from omkl.experiments.call import Call
 from omkl.experiments.learner_choice import ChosenLearner
-from omkl.experiments.results import Results
+from omkl.experiments.results import Results, run_call
 from omkl.experiments.shown import Shown
 from omkl.files import write_text
 from omkl.paths import extensions
@@ -164,8 +164,6 @@ class Tuning(Shown):
         changes
             As of `omkl.run`, such as ``reps=20`` or ``jobs=2``; the rest is as it was tuned.
         """
-        from omkl.experiments.calls import run
-
         by_rounds: dict[str | None, list[Tuned]] = {}
         for end in self.ends:
             by_rounds.setdefault(self._rounds(end), []).append(end)
@@ -174,7 +172,9 @@ class Tuning(Shown):
             data = list({end.data.word: end.data for end in ends}.values())
             chosen = [self._choice(end) for end in ends if end.place is not None]
             values = {**self._words(("store", "exec")), "rounds": rounds, **changes}
-            made.append(run(data=data, algo=chosen, **values))
+            how = {key: values.pop(key) for key in ("jobs", "fresh", "progress") if key in values}
+            call = Call.of("", data, None, None, {"algo": chosen, **values})
+            made.append(run_call(call, **how))
         return _sum(made)
 
     def save(self, path: str | Path) -> Path:

@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 
 from omkl.config import compose
-from omkl.config.learners import LearnerSpec
+from omkl.config.learners import LearnerSpec, learner_specs
 from omkl.engine.stream import Stream, Trace, make_trace
 from omkl.errors import OmklError, UserError, suggest
 from omkl.learning.scaling import Scaling, in_units
@@ -276,6 +276,11 @@ def _imported(name: str, where: Path) -> ModuleType:
     except (Exception, SystemExit) as error:
         why = f"cannot be imported: {type(error).__name__}: {error}"
         raise UserError(f"{own or f'{where}: about.estimator: {name}'}: {why}") from error
+
+
+def sources_of_others() -> dict[str, str]:
+    """Return what the learners of the user's folders are made of, by learner."""
+    return {name: source(spec) for name, spec in learner_specs().items() if not compose.of_omkl("algo", name)}
 
 
 def source(spec: LearnerSpec) -> str:

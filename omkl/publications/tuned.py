@@ -8,7 +8,7 @@ each run, data set and learner the hyperparameters that differ from the run's, a
 """
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -155,6 +155,51 @@ def steps(paper: Paper, plans: "Mapping[str, Plan]", again: bool = False) -> Ite
         lacking = split_tuned(run, replace(plan, data=(data,)))[1]
         todo = tuple(s for s in plan.settings if again or (data.name, s.learner) in lacking)
         yield Step(run, data, races(replace(plan, data=(data,), settings=todo), rule, _fixed(run)), cuts)
+
+
+def planned(paper: Paper, plans: "Mapping[str, Plan]") -> list[Plan]:
+    """Return the plans that a page takes: of races, and of what is reported."""
+    from omkl.runs.tuning import assumed
+
+    made: list[Plan] = []
+    for step in steps(paper, plans):
+        made += _held(step, plans) + assumed(step.races)
+    return made
+
+
+def tune_page(
+    paper: Paper,
+    plans: "Mapping[str, Plan]",
+    again: bool = False,
+    report: Callable[[str], None] = print,
+    **how: Any,
+) -> tuple[bool, list[dict[str, Any]]]:
+    """Run the races of a page and what it reports, data set by data set.
+
+    again: as of `steps`    report: gets a line after the races of each    how: of ``run_plans``
+    Return whether Ctrl-C ended it, and the lines of cells that failed.
+    """
+    from omkl.runs.runner import run_plans
+
+    broken: list[dict[str, Any]] = []
+    try:
+        for step in steps(paper, plans, again):
+            if step.races:
+                ends = tune_step(step, fresh=again, **how)
+                seconds = sum(end.seconds for end in ends)
+                report(f"{step.data}, {step.run.name}: {len(ends)} learners tuned, {seconds:.0f} s of passes")
+            outcome = run_plans(_held(step, plans), **how)
+            broken += outcome.failed
+            if outcome.interrupted:
+                return True, broken
+    except KeyboardInterrupt:
+        return True, broken
+    return False, broken
+
+
+def _held(step: Step, plans: "Mapping[str, Plan]") -> list[Plan]:
+    """Return the plans of what is reported of a step."""
+    return split_tuned(step.run, replace(plans[step.run.name], data=(step.data,)))[0]
 
 
 def tune_step(step: Step, **how: Any) -> "list[Tuned]":

@@ -19,7 +19,7 @@ FORM = "{desc} {percentage:3.0f}%|{bar}| {elapsed}<{remaining}{postfix}"
 def _kind_of_bar(show: bool) -> tuple[Any, bool | None]:
     """Return what draws a bar here, and whether it is hidden; None hides it where stderr is no terminal.
 
-    A notebook shows a bar of its own if ipywidgets is installed. Text would leave a line for each step.
+    A notebook shows a bar of its own, if ipywidgets is installed; text would fill it with frames.
     """
     shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
     if not show or not hasattr(shell, "kernel"):
