@@ -26,7 +26,7 @@ from omkl.engine.features import linear_outputs
 from omkl.engine.jit import compiled
 from omkl.engine.probit import excess, learn_label, margin_of_probabilities, move, note_probability
 from omkl.engine.rank_one import gains, leave
-from omkl.engine.stream import record_further, record_score, row
+from omkl.engine.stream import record_classes, record_further, record_score, row
 
 FIRST = 300  # rows from which widths and scales are read
 WIDTHS = (0.25, 0.5, 1.0)
@@ -82,6 +82,7 @@ def auto(stream, F, mean, m2, seen, known, theta, P, last, beta, R, late, sigma,
                     _learn(own, W[c], g, k, mu, v, 1.0 if c == stream.label[t] else -1.0)
             f = margin_of_probabilities(F.classes, stream.label[t])
             record_score(trace, t, f, 1.0, predicted(F.classes))
+            record_classes(trace, t, F.classes)
         if learn:
             mean[:], m2[:], known[:] = new_mean, new_m2, new_known
             seen[0] += 1

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from omkl.engine.stream import Stream, Trace, make_stream, part
+from omkl.engine.stream import MOST_SCORES, Stream, Trace, make_stream, part
 from omkl.learning.learner import Learner
 from omkl.learning.overflow import check_scores, check_sums
 
@@ -54,16 +54,45 @@ def class_scores(learner: Learner, *rows: np.ndarray) -> np.ndarray:
     return scores - scores.mean(axis=1, keepdims=True)
 
 
-def _scored(learner: Learner, rows: tuple[np.ndarray, ...], y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return scores and predicted classes (n,) of rows with these labels; for two classes, no classes.
+def probabilities(learner: Learner, *rows: np.ndarray) -> np.ndarray:
+    """Return the probabilities (n, C) of all classes, of a learner whose scores are probabilities.
 
-    Raises Overflow for a score that is no number.
+    Its spec says so (``probabilities``). Each row's sum is 1, and of two classes the second is +1.
     """
+    assert learner.spec.probabilities
+    if learner.classes == 2:
+        positive = 0.5 + score(learner, *rows)
+        return np.column_stack([1.0 - positive, positive])
+    P = noted_scores(learner, *rows)
+    return P / P.sum(axis=1, keepdims=True)
+
+
+def noted_scores(learner: Learner, *rows: np.ndarray) -> np.ndarray:
+    """Return the scores (n, C) of more than two classes as a pass notes them, see `engine.stream.Trace`."""
+    indptr, indices, values = rows
+    n, most = len(indptr) - 1, max(1, MOST_SCORES // learner.classes)
+    parts = []
+    for start in range(0, n, most):
+        stop = min(start + most, n)
+        own = slice(indptr[start], indptr[stop])
+        part_rows = indptr[start : stop + 1] - indptr[start], indices[own], values[own]
+        parts.append(_trace_of(learner, part_rows, np.zeros(stop - start)).class_scores)
+    return np.concatenate(parts) if parts else np.zeros((0, learner.classes))
+
+
+def _scored(learner: Learner, rows: tuple[np.ndarray, ...], y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return scores and predicted classes (n,) of rows with these labels; for two classes, no classes."""
+    trace = _trace_of(learner, rows, y)
+    return trace.score, trace.predicted
+
+
+def _trace_of(learner: Learner, rows: tuple[np.ndarray, ...], y: np.ndarray) -> Trace:
+    """Return the trace of rows with these labels. Raises Overflow for a score that is no number."""
     indptr, indices, values = rows
     stream = make_stream(indptr, indices, values, y, np.arange(len(y)), learner.classes)
     trace = learner.run(stream, learn=False)[0] if "rng" not in learner.names else _drawn(learner, stream)
     check_scores(trace.score, what="row")
-    return trace.score, trace.predicted
+    return trace
 
 
 def _drawn(learner: Learner, stream: Stream) -> Trace:
@@ -81,6 +110,7 @@ def _drawn(learner: Learner, stream: Stream) -> Trace:
                 trace.score[t] = one.score[0]
                 if trace.predicted is not None:
                     trace.predicted[t] = one.predicted[0]
+                    trace.class_scores[t : t + 1] = one.class_scores
     return trace
 
 

@@ -21,6 +21,7 @@ def table(**more):
     rows = {
         "data": ["one"] * 4,
         "task": "classification",
+        "measure": "mistake_pct",
         "line": ["quick", "slow", "best", "none"],
         "mistake_pct_mean": [20.0, 25.0, 10.0, np.nan],
         "mistake_pct_std": np.nan,
