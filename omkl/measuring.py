@@ -1,7 +1,7 @@
 """Measures: one table, of which fields of a cell, columns, marks, figures and the page of measures are made.
 
-A measure of the scores is computed when a pass ends (omkl/learner/scores.py) and stored; what follows from
-the confusion matrix, or from another field, is computed when cells are read (omkl/reports/cell_measures.py).
+A measure of the scores is computed when a pass ends (omkl/learning/scores.py) and stored; what follows from
+the confusion matrix, or from another field, is computed when cells are read (omkl/store/cell_measures.py).
 """
 
 from collections.abc import Iterable

@@ -13,20 +13,23 @@ from omkl import seeds
 from omkl.config import Plan, learner_spec
 from omkl.config.domains import rounds_of
 from omkl.config.learners import check_classes
+from omkl.data.arrays import from_arrays
 from omkl.data.data_files import size_limit
 from omkl.data.dataset import MANY, Dataset, warn_of_offsets
 from omkl.data.formats import Format, format_of, read_table
-from omkl.data.labels import MOST_LISTED, distinct, finder, printable, shortlist, targets
+from omkl.data.labels import MOST_LISTED, distinct, finder, label_text, shortlist, targets
 from omkl.data.parse import Examples, dense
 from omkl.data.recipe import Preparation, Recipe
+from omkl.data.tables import of_frame
 from omkl.engine.stream import make_stream
 from omkl.errors import UserError, show, suggest
-from omkl.learner import model_file
-from omkl.learner.cell import warm_up
-from omkl.learner.learner import Learner
-from omkl.learner.model import Progress, classify, score
-from omkl.learner.one_pass import choose_kernels
-from omkl.learner.overflow import check_rows
+from omkl.learning import model_file
+from omkl.learning.cell import warm_up_once
+from omkl.learning.learner import Learner
+from omkl.learning.model import Progress, classify, score
+from omkl.learning.one_pass import choose_kernels
+from omkl.learning.overflow import check_rows
+from omkl.learning.scaling import Scaling
 from omkl.tasks import for_task
 
 
@@ -86,14 +89,17 @@ def fit(plan: Plan) -> Model:
     seed = seeds.learner_seed(permutation, spec.draws_as or spec.name)
     classes = dataset.n_classes
     stream = make_stream(dataset.indptr, dataset.indices, dataset.values, dataset.y, order, classes)
-    warm_up([(spec, params, classes)])
-    pool = setting.kernel_pool
+    warm_up_once([(spec, params, classes)])
+    pool, scaling = setting.kernel_pool, Scaling.of(setting.scaling, dataset)
     if spec.setup and pool is not None:
         apart = seeds.derive("apart", dataset.content_hash)
-        pool = choose_kernels(spec, params, pool, dataset.d, stream, apart, plan.block, classes)
-    learner = Learner(spec, params, pool, dataset.d, seed, plan.block, stream.T, classes=classes)
+        rows = scaling.scaled(stream, True)[0] if scaling else stream
+        pool = choose_kernels(spec, params, pool, dataset.d, rows, apart, plan.block, classes)
+    how: Any = {"classes": classes, "scaling": scaling}
+    learner = Learner(spec, params, pool, dataset.d, seed, plan.block, stream.T, **how)
     _check(learner, dataset.indptr, dataset.values, stream.T, f"data={name}")
-    warn_of_offsets(dataset, setting.kernels)
+    if "scale" not in setting.scaling:
+        warn_of_offsets(dataset, setting.kernels)
     progress = Progress(dataset.task)
     learner.run(stream, progress=progress)
     about = {
@@ -126,12 +132,12 @@ def _classes(dataset: Dataset) -> list[str] | None:
 
 def save(model: Model, path: Path) -> None:
     """Save a model; the file is replaced in one step."""
-    model_file.write(path, model.learner, {**model.about, "progress": model.progress.to_json()})
+    model_file.write_model(path, model.learner, {**model.about, "progress": model.progress.to_json()})
 
 
 def load(path: Path) -> Model:
     """Return a saved model. Raises UserError for a file that is none."""
-    learner, about = model_file.read(path)
+    learner, about = model_file.read_model(path)
     try:
         progress = Progress.from_json(about.pop("progress", {}))
         recipe = about.get("recipe")
@@ -194,6 +200,47 @@ def rows_of(model: Model, path: Path, labelled: bool) -> Rows:
     return Rows(examples.indptr, examples.indices, examples.values, y, kept + 1, count, tuple(notes))
 
 
+def rows_in_memory(model: Model, X: Any, y: Any = None, labelled: bool = False) -> Rows:
+    """Return rows of a frame, an array (n, d) or a sparse matrix as the model's data were prepared.
+
+    y: labels (n,), None where they are unknown or a column    labelled: whether each row must have a label.
+    Raises UserError for what does not fit the model.
+    """
+    learner, about, where = model.learner, model.about, Path("data")
+    if recipe := about.get("recipe") and Recipe.from_json(about["recipe"]):
+        if not hasattr(X, "columns"):
+            raise UserError(
+                "data: the model was trained on a table; give a frame with its columns, or a file"
+            )
+        table = of_frame(X, where)
+        features, labels, kept = recipe.apply(table, new=True, labelled=labelled and y is None)
+        examples = dense(features, np.empty(len(kept)))
+        labels = labels if y is None else np.asarray(y)[kept]
+        count = len(table.columns[0].text)
+    else:
+        names = about.get("features")
+        if names and hasattr(X, "columns"):
+            columns = {str(column): column for column in X.columns}
+            for name in names:
+                if name not in columns:
+                    raise UserError(f"data has no column '{name}'{suggest(name, columns)}")
+            X = X[[columns[name] for name in names]]
+        count = X.shape[0] if hasattr(X, "shape") else len(X)
+        rows = from_arrays(X, np.zeros(count), name="data", task="regression")
+        examples = Examples(rows.indptr, rows.indices, rows.values, rows.y, rows.d)
+        labels, kept = None if y is None else np.asarray(y), np.arange(count)
+    if examples.d > learner.d:
+        raise UserError(f"data: column {examples.d}; the model has {learner.d} features")
+    _check(learner, examples.indptr, examples.values, model.progress.rounds + count, "data")
+    if labelled and labels is None:
+        raise UserError("data: no labels to learn from; give them with y=..., or label=... of a frame")
+    numbers = None
+    if labels is not None:
+        kind = np.float64 if labels.dtype.kind in "iuf" else str
+        numbers, _ = _labels(labels.astype(kind), model, where, labelled)
+    return Rows(examples.indptr, examples.indices, examples.values, numbers, kept + 1, count)
+
+
 def _rows(own: Format, path: Path, base: str | int) -> Examples:
     examples = own.read(path, Preparation(index_base=base), size_limit())
     assert isinstance(examples, Examples)
@@ -228,7 +275,7 @@ def _labels(labels: np.ndarray, model: Model, path: Path, strict: bool) -> tuple
         unknown.update(names[number] for number in place[np.isnan(y[there])])
     doubts = []
     if unknown:
-        texts = [f"{printable(text)} ({count})" for text, count in unknown.most_common()]
+        texts = [f"{label_text(text)} ({count})" for text, count in unknown.most_common()]
         doubts.append(f"{unknown.total()} of {len(labels)} labels unknown to the model: {shortlist(texts)}")
     if there.any() and not there.all() and task != "novelty":
         doubts.append(f"no label in {np.count_nonzero(~there)} of {len(labels)} rows")
@@ -315,6 +362,8 @@ def described(model: Model) -> dict[str, Any]:
             )
             for i, kernel in enumerate(learner.pool["kernels"])
         ]
+    if learner.scaling is not None:
+        shown["scaling"] = learner.scaling.words
     recipe: Mapping[str, Any] | None = about.get("recipe")
     if recipe:
         shown["preparation"] = {**recipe["preparation"], "label": recipe["label"]}

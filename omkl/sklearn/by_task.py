@@ -12,8 +12,8 @@ from sklearn.utils.validation import column_or_1d
 
 from omkl.data.labels import distinct, finder
 from omkl.estimators.make import class_probabilities, has_probabilities
-from omkl.learner.model import class_scores, predicted_classes, score
-from omkl.learner.overflow import check_targets
+from omkl.learning.model import class_scores, predicted_classes, score
+from omkl.learning.overflow import check_targets
 from omkl.sklearn.base import ATTRIBUTES, OnlineLearner
 
 

@@ -15,8 +15,8 @@ import omkl.sklearn
 from omkl.config import learner_specs
 from omkl.estimators.arguments import class_name
 from omkl.estimators.platt import PRIOR, Platt
-from omkl.learner.model import probabilities
-from omkl.learner.model_file import read
+from omkl.learning.model import probabilities
+from omkl.learning.model_file import read_model
 from omkl.sklearn import ArowClassifier, EgpcClassifier, OmkcDdClassifier, PerceptronClassifier
 
 OWN = [spec.name for spec in learner_specs().values() if spec.probabilities]
@@ -49,7 +49,7 @@ def test_learners_with_probabilities_give_those_of_their_scores(name, classes, t
     if classes == 2:
         np.testing.assert_allclose(P[:, 1] - 0.5, model.decision_function(X), atol=1e-15)
     model.to_file(tmp_path / "model.omkl")
-    learner, _ = read(tmp_path / "model.omkl")  # a saved model has them, too
+    learner, _ = read_model(tmp_path / "model.omkl")  # a saved model has them, too
     indptr = np.arange(0, 3 * len(X) + 1, 3)
     saved = probabilities(learner, indptr, np.tile(np.arange(3, dtype=np.int32), len(X)), X.ravel())
     np.testing.assert_array_equal(saved, P)
