@@ -6,7 +6,7 @@ from pathlib import Path
 
 from sphinx.application import Sphinx
 
-from hooks import learners, references
+from hooks import learners, notebook, references
 from hooks.tables import ROOT, markdown
 from omkl.data import registry
 from omkl.store.fields import FIELDS, NOTHING
@@ -22,6 +22,7 @@ def generated() -> Iterator[tuple[str, str]]:
     yield "datasets.md", _datasets()
     yield "fields.md", _fields()
     yield "references.md", references.page()
+    yield "notebook.md", notebook.page(ROOT / "docs" / "notebook.ipynb")
     for name in ("CHANGELOG", "CONTRIBUTING"):
         if (ROOT / f"{name}.md").is_file():
             yield f"{name.lower()}.md", _of_root((ROOT / f"{name}.md").read_text(encoding="utf-8"))
