@@ -230,7 +230,7 @@ def bounds(
     words, data, y, label, jobs, fresh, progress, settings
         As of `run`.
     rows
-        Examples of each batch solution, at most; it takes 32 ``rows``² bytes.
+        Examples of each batch solution, at most; each pair of them takes 32 bytes.
     """
     call = Call.of(words, data, y, label, settings)
     made = Bounds.of(call.plan(), call.line("bounds"), rows, jobs=jobs, fresh=fresh, progress=progress)
