@@ -35,8 +35,7 @@ class Trace(
     n_sv_sum, n_sv_union, n_sv_combined (T,)     support vectors behind the prediction
     further (T, q)  the q further measures that the learner declares, in their order
     predicted (T,)  the class predicted, where there are more than two; else None
-    class_scores (T, C)  the scores of all classes then, which may lack a common factor; (0, C) where these
-    would be more than MOST_SCORES
+    class_scores (T, C)  the scores of all classes then; (0, C) where these would be more than MOST_SCORES
     """
 
 
@@ -93,12 +92,15 @@ def part(stream: Stream, start: int, stop: int) -> Stream:
     )
 
 
-def make_trace(T: int, further: int = 0, classes: int = 2) -> Trace:
-    """Return an empty trace of T rounds, with that many further measures; classes: their number."""
+def make_trace(T: int, further: int = 0, classes: int = 0) -> Trace:
+    """Return an empty trace of T rounds, with that many further measures.
+
+    classes: their number where a stream has labels, else 0
+    """
     total, union, combined = (np.zeros(T, np.int64) for _ in range(3))
-    predicted = np.zeros(T, np.int64) if classes > 2 else None
+    predicted = np.zeros(T, np.int64) if classes else None
     rows = T if T * classes <= MOST_SCORES else 0
-    class_scores = np.full((rows, classes), UNRECORDED) if classes > 2 else None
+    class_scores = np.full((rows, classes), UNRECORDED) if classes else None
     score, mistake = np.full(T, UNRECORDED), np.zeros(T, np.bool_)
     return Trace(score, mistake, total, union, combined, np.zeros((T, further)), predicted, class_scores)
 

@@ -94,7 +94,7 @@ def class_probabilities(model: Learner, calibration: Platt | None, rows: Rows) -
     """Return the probabilities (n, C) of all classes, of the learner's own or by its calibration."""
     if calibration is None:
         return probabilities(model, *rows)
-    scores = score(model, *rows)[:, None] if model.classes == 2 else noted_scores(model, *rows)
+    scores = score(model, *rows)[:, None] if model.classes == 2 else noted_scores(model, *rows)[0]
     return calibration.probabilities(scores)
 
 

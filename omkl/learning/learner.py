@@ -150,7 +150,7 @@ class Learner:
         """
         with self.lock:
             trace = make_trace(
-                stream.T, len(self.spec.measures), self.classes if stream.label is not None else 2
+                stream.T, len(self.spec.measures), self.classes if stream.label is not None else 0
             )
             given, units, seconds = stream, None, 0.0
             if self.scaling is not None:

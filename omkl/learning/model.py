@@ -43,14 +43,9 @@ def predicted_classes(learner: Learner, *rows: np.ndarray) -> np.ndarray:
 
 
 def class_scores(learner: Learner, *rows: np.ndarray) -> np.ndarray:
-    """Return the scores (n, C) of all classes, where there are more than two; each row's sum is 0.
-
-    A round tells the margin of one class, so there is a pass for each: of a class that is not predicted it is
-    its score less that of the class predicted.
-    """
-    n, C = len(rows[0]) - 1, learner.classes
-    scores = np.column_stack([_scored(learner, rows, np.full(n, float(c)))[0] for c in range(C)])
-    scores[np.arange(n), predicted_classes(learner, *rows)] = 0.0
+    """Return the scores (n, C) of all classes, where there are more than two; each row's sum is 0."""
+    scores, predicted = noted_scores(learner, *rows)
+    scores[np.arange(len(scores)), predicted] = scores.max(axis=1, initial=-np.inf)  # but for rounding it is
     return scores - scores.mean(axis=1, keepdims=True)
 
 
@@ -63,21 +58,22 @@ def probabilities(learner: Learner, *rows: np.ndarray) -> np.ndarray:
     if learner.classes == 2:
         positive = 0.5 + score(learner, *rows)
         return np.column_stack([1.0 - positive, positive])
-    P = noted_scores(learner, *rows)
+    P, _ = noted_scores(learner, *rows)
     return P / P.sum(axis=1, keepdims=True)
 
 
-def noted_scores(learner: Learner, *rows: np.ndarray) -> np.ndarray:
-    """Return the scores (n, C) of more than two classes as a pass notes them, see `engine.stream.Trace`."""
+def noted_scores(learner: Learner, *rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the scores (n, C) of more than two classes as they are combined, and those predicted (n,)."""
     indptr, indices, values = rows
     n, most = len(indptr) - 1, max(1, MOST_SCORES // learner.classes)
-    parts = []
+    scores, predicted = np.zeros((n, learner.classes)), np.zeros(n, np.int64)
     for start in range(0, n, most):
         stop = min(start + most, n)
         own = slice(indptr[start], indptr[stop])
         part_rows = indptr[start : stop + 1] - indptr[start], indices[own], values[own]
-        parts.append(_trace_of(learner, part_rows, np.zeros(stop - start)).class_scores)
-    return np.concatenate(parts) if parts else np.zeros((0, learner.classes))
+        trace = _trace_of(learner, part_rows, np.zeros(stop - start))
+        scores[start:stop], predicted[start:stop] = trace.class_scores, trace.predicted
+    return scores, predicted
 
 
 def _scored(learner: Learner, rows: tuple[np.ndarray, ...], y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

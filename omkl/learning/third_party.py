@@ -71,7 +71,7 @@ class Estimator:
         that are none.
         """
         many, part = stream.label is not None, -(-stream.T // 100)
-        trace = make_trace(stream.T, classes=self.classes)
+        trace = make_trace(stream.T, classes=self.classes if many else 0)
         began = time.thread_time()
         stream, units = (stream, None) if self.scaling is None else self.scaling.scaled(stream, True)
         seconds = time.thread_time() - began

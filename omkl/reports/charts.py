@@ -511,7 +511,7 @@ def pareto(table: "pd.DataFrame", cost: str, *, name: str = "costs", **more: Any
         about["digits"] = digits_of(values[:, 1])
         panels.append(Panel(str(data), [Lines(cost, measure.title, COSTS[cost][1], lines, **about)]))
     styles = line_styles(dict.fromkeys(table["line"]), [FRONT])
-    text = "joined: no other learner has less error at no more cost"
+    text = "joined: no other learner is better at no more cost"
     return Figure(name, panels, styles, caption=text, **more)
 
 
