@@ -31,14 +31,16 @@ _TIME = re.compile(r"([01]?[0-9]|2[0-3]):([0-5]?[0-9])")
 Rows = Iterable[tuple[int, list[str]]]  # of a table: the line number and the fields of each row
 
 
-def delimiter_of(path: Path, delimiter: str = "auto", marks: str = MARKS) -> tuple[str, int]:
+def delimiter_of(
+    path: Path, delimiter: str = "auto", marks: str = MARKS, encoding: str = "auto"
+) -> tuple[str, int]:
     """Return the delimiter of a user's table, and how many lines come before the table (Excel's ``sep=;``).
 
     auto: that of the ``sep=`` line; else the first of the marks that divides all of the first lines in the
     same way, quoted text left out; else that of the first line, or white space. Commas between digits are
     decimal ones where there are other marks.
     """
-    text = beginning(path)
+    text = beginning(path, encoding)
     given = _SEP.match(text)
     text = text[given.end() :] if given else text
     if delimiter == "auto":
@@ -46,8 +48,11 @@ def delimiter_of(path: Path, delimiter: str = "auto", marks: str = MARKS) -> tup
     return "whitespace" if delimiter == " " else delimiter, int(bool(given))
 
 
-def beginning(path: Path) -> str:
+def beginning(path: Path, encoding: str = "auto") -> str:
     """Return whole lines from the beginning of a text, with line ends as \\n, at least one."""
+    if encoding != "auto":
+        with open_text(path, None, encoding) as lines:
+            return re.sub(r"\r\n?", "\n", "".join(itertools.islice(lines_of(lines, path), 4 * SAMPLE)))
     with open_binary(path) as file:
         data = file.read(2**16)
         data = data[: data.rfind(b"\n") + 1] if len(data) == 2**16 and b"\n" in data else data
@@ -72,14 +77,14 @@ def guessed(text: str, marks: str = MARKS) -> str | None:
 
 
 def read_fields(
-    path: Path, delimiter: str, limit: int | None = None, skipped: int = 0
+    path: Path, delimiter: str, limit: int | None = None, skipped: int = 0, encoding: str = "auto"
 ) -> Iterator[tuple[int, list[str]]]:
     """Yield (line number, stripped fields) of a delimited text; ``whitespace`` splits at any run of it.
 
     skipped: lines at the beginning that are left out. Empty lines are skipped. Raises UserError naming
     file:line where the quoting is broken.
     """
-    with open_text(path, limit) as file:
+    with open_text(path, limit, encoding) as file:
         lines = itertools.islice(lines_of(file, path), skipped, None)
         if delimiter == "whitespace":
             for number, line in enumerate(lines, 1 + skipped):
@@ -95,22 +100,28 @@ def read_fields(
             raise UserError(f"{path}:{reader.line_num + skipped}: {error}") from error
 
 
-def open_text(path: Path, limit: int | None) -> io.TextIOWrapper:
+def open_text(path: Path, limit: int | None, encoding: str = "auto") -> io.TextIOWrapper:
     """Open a text for `lines_of`."""
-    return io.TextIOWrapper(open_binary(path, limit), "utf-8-sig", "surrogateescape", newline="")
+    code = "utf-8-sig" if encoding == "auto" else encoding
+    return io.TextIOWrapper(open_binary(path, limit), code, "surrogateescape", newline="")
 
 
 def lines_of(file: IO[str], path: Path) -> Iterator[str]:
     """Yield the lines of a text, of `open_text`; one that is endless or not UTF-8 is an error."""
     for number in itertools.count(1):
-        line = file.readline(data_files.LONGEST_LINE + 1)
+        try:
+            line = file.readline(data_files.LONGEST_LINE + 1)
+        except UnicodeError:
+            raise UserError(
+                f"{path}:{number}: not text in the encoding that is given; correct encoding="
+            ) from None
         if not line:
             return
         if len(line) > data_files.LONGEST_LINE:
             raise UserError(
                 f"{path}:{number}: the line is longer than {data_files.LONGEST_LINE:,} characters"
             )
-        if fault := data_files.encoding_fault(line):
+        if fault := data_files.encoding_fault(line, "encoding={} reads it"):
             raise UserError(f"{path}:{number}: {fault}")
         yield line
 
@@ -230,8 +241,8 @@ def read_delimited(
 
     marks: see `delimiter_of`
     """
-    delimiter, skipped = delimiter_of(path, form.delimiter, marks)
-    lines, rows, notes = _rows(path, delimiter, limit, skipped)
+    delimiter, skipped = delimiter_of(path, form.delimiter, marks, form.encoding)
+    lines, rows, notes = _rows(read_fields(path, delimiter, limit, skipped, form.encoding), path)
     names, note = _names(rows, form)
     notes += note
     named = names is not None
@@ -250,9 +261,7 @@ def read_delimited(
     return Table(path, columns, np.array(lines[named:]), named, tuple(notes))
 
 
-def _rows(
-    path: Path, delimiter: str, limit: int | None, skipped: int
-) -> tuple[list[int], list[list[str]], list[str]]:
+def _rows(fields_of: Rows, path: Path) -> tuple[list[int], list[list[str]], list[str]]:
     """Return the lines that the rows end at, the rows, and notes.
 
     Fields that only a delimiter at the end of the lines makes are left out.
@@ -260,7 +269,7 @@ def _rows(
     lines: list[int] = []
     rows: list[list[str]] = []
     extra = 0  # fields of each row but the first beyond its own, empty as the lines end with a delimiter
-    for line, fields in read_fields(path, delimiter, limit, skipped):
+    for line, fields in fields_of:
         if len(rows) == 1:
             if len(fields) == len(rows[0]) + 1 and not fields[-1]:
                 extra = 1
