@@ -142,10 +142,10 @@ def build_parser() -> Parser:
 
     _add_format(command(listing.show, settings, keys), ("yaml", "json"))
 
-    sub = command(listing.data, "ACTION [NAME ...] ", help_texts.DATA)
+    sub = command(listing.data, "ACTION [NAME ...] [KEY=VALUE ...] ", help_texts.DATA)
     _add_choice(sub, "action", listing.DATA_ACTIONS)
     sub.add_argument("--force", action="store_true", help="get: download again, even if the data are present")
-    _add_format(sub, of="list: ")
+    _add_format(sub, of="list, look: ")
 
     sub = command(listing.results, "ACTION [FOLDER ...] [KEY=VALUE ...] ", help_texts.RESULTS)
     _add_choice(sub, "action", listing.RESULTS_ACTIONS)

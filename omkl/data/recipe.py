@@ -8,7 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -256,39 +256,20 @@ def recipe_of(
     table: Table, preparation: Preparation, task: str = "classification"
 ) -> tuple[Recipe, list[str]]:
     """Return the recipe that prepares this table, and notes on it. Raises UserError, see `Recipe.apply`."""
-    label, guesses = _label(table, preparation)
-    dropped = {table.place(name, "drop") for name in preparation.drop}
-    ids = [table.place(name, "id") for name in preparation.id]
-    for key, places in (("drop", dropped), ("id", ids)):
-        if label in places:
-            raise UserError(
-                f"{key}={table.columns[label].name}: this is the label; label=COLUMN names another"
-            )
-    places = [i for i in range(len(table.columns)) if i != label and i not in {*dropped, *ids}]
-    if not places:
-        fault = f"{len(table.columns)} column(s), so no features; is the delimiter right?"
-        if dropped or ids:
-            listing = preparation.words_of(["id", "drop"])
-            fault = f"{listing} leaves no feature beside the label; leave out fewer columns"
-        raise UserError(f"{table.where(0)}: {fault}")
-    own = table.columns[label]
-    conversions, left_out, said = _decided(table, [table.columns[i] for i in places], preparation)
-    if task != "classification" and own.distinct.numbers is None:
-        made, what = conversion(own, preparation, "ordinal")
-        if made and made.kind in ("a percentage", "an amount of money"):
-            conversions[own.name] = made
-            said.append(f"'{own.name}': {what}")
-    saved = replace(  # what auto has decided stays
-        preparation, header="yes" if table.named else "no", id=tuple(table.columns[i].name for i in ids)
-    )
-    recipe = Recipe(saved, own.name, (), conversions=conversions)
-    kept = {table.columns[i].name for i in places} - left_out
+    chosen = choice_of(table, preparation, task)
+    own, conversions, said = table.columns[chosen.label], chosen.conversions, chosen.said
+    kept = [table.columns[i] for i in chosen.features]
     if not kept:
-        raise UserError(_no_number(table.columns[places[0]], table, preparation))
-    plain = Table(table.path, [column for column in table.columns if column.name in kept], table.lines, True)
-    used = recipe.converted(plain).columns
+        raise UserError(f"{table.where(0)}: {_nothing_left(table, preparation, chosen)}")
+    names = tuple(table.columns[i].name for i in chosen.ids)
+    saved = replace(
+        preparation, header="yes" if table.named else "no", id=names
+    )  # what auto has decided stays
+    recipe = Recipe(saved, own.name, (), conversions=conversions)
+    used = recipe.converted(replace(table, columns=kept)).columns
     recipe.columns = tuple(column.name for column in used)
-    notes = ["; ".join([*guesses, *said, *table.notes])] if guesses or said or table.notes else []
+    guessed = [*said, *table.notes]
+    notes = ["; ".join(guessed)] if guessed else []
     wanted = () if preparation.label is None else (preparation.label,)
     for key, names in (("label", wanted), ("id", preparation.id), ("drop", preparation.drop)):
         notes += [note for name in names for note in table.note_on(name, key)]
@@ -334,53 +315,87 @@ def recipe_of(
     return recipe, notes
 
 
-def _label(table: Table, preparation: Preparation) -> tuple[int, list[str]]:
+class Choice(NamedTuple):
+    """What becomes of the columns of a table, by their places.
+
+    features: those that are features    ids: of `Preparation`    left_out: why others are no features
+    conversions: by name, of those that become numbers    said: what is to be said of it
+    """
+
+    label: int
+    ids: list[int]
+    features: list[int]
+    left_out: dict[int, str]
+    conversions: dict[str, Conversion]
+    said: list[str]
+
+
+def choice_of(table: Table, preparation: Preparation, task: str = "classification") -> Choice:
+    """Return what becomes of each column. Raises UserError for settings that the table does not allow."""
+    label, why = _label(table, preparation)
+    own = table.columns[label]
+    ids = [table.place(name, "id") for name in preparation.id]
+    left_out = {table.place(name, "drop"): "drop=" for name in preparation.drop}
+    for key, places in (("drop", left_out), ("id", ids)):
+        if label in places:
+            raise UserError(f"{key}={own.name}: this is the label; label=COLUMN names another")
+    chosen = Choice(label, ids, [], left_out, {}, [why] if why else [])
+    said: dict[str, list[str]] = {}
+    for place, column in enumerate(table.columns):
+        if place in {label, *ids, *left_out}:
+            continue
+        made, what = None, ""
+        if column.distinct.numbers is None:
+            made, what = conversion(column, preparation, preparation.dates)
+        if made and made.kind in ("a date", "a time") and preparation.dates == "drop":
+            left_out[place], what = "dates=drop", ""
+        elif made:
+            chosen.conversions[column.name] = made
+        elif column.distinct.numbers is None and preparation.categorical == "auto":
+            words = words_of(column, preparation)
+            rows = len(column.text)
+            many = words is not None and not are_few(len(words), rows)
+            if words is not None and many and not _other_notation(words, words[0], preparation):
+                left_out[place] = f"{len(words)} different words in {rows} rows are many"
+                what = f"left out, since {left_out[place]}; categorical=onehot makes features of them"
+        if place not in left_out:
+            chosen.features.append(place)
+        if what:
+            said.setdefault(what, []).append(f"'{column.name}'")
+    if task != "classification" and own.distinct.numbers is None:
+        made, what = conversion(own, preparation, "ordinal")
+        if made and made.kind in ("a percentage", "an amount of money"):
+            chosen.conversions[own.name] = made
+            said.setdefault(what, []).append(f"'{own.name}'")
+    chosen.said.extend(f"{', '.join(names)}: {what}" for what, names in said.items())
+    return chosen
+
+
+def _nothing_left(table: Table, preparation: Preparation, chosen: Choice) -> str:
+    """Return why no column is a feature, and what helps."""
+    words = [place for place, why in chosen.left_out.items() if why != "drop="]
+    if words:
+        text = _no_number(table.columns[words[0]], table, preparation)
+        return text.removeprefix(f"{table.where(0)}: ")
+    if chosen.left_out or chosen.ids:
+        listing = preparation.words_of(["id", "drop"])
+        return f"{listing} leaves no feature beside the label; leave out fewer columns"
+    return f"{len(table.columns)} column(s), so no features; is the delimiter right?"
+
+
+def _label(table: Table, preparation: Preparation) -> tuple[int, str]:
     """Return the place of the label's column, and how it was chosen unless the user did."""
     if preparation.label is not None:
-        return table.place(preparation.label, "label"), []
+        return table.place(preparation.label, "label"), ""
     names = [column.name for column in table.columns]
     last = len(names) - 1
     out = {table.place(name, key) for key in ("id", "drop") for name in getattr(preparation, key)}
     lower = [name.strip().lower() for name in names]
     found = [lower.index(name) for name in LABELS if name in lower and lower.index(name) not in out]
     if table.named and found and lower[last] not in LABELS:
-        return found[0], [f"the label is column '{names[found[0]]}', by its name; label= names another"]
+        return found[0], f"the label is column '{names[found[0]]}', by its name; label= names another"
     shown = f"'{names[last]}'" if table.named else names[last]
-    return last, [f"the label is column {shown}, the last; label= names another"]
-
-
-def _decided(
-    table: Table, columns: list[Column], preparation: Preparation
-) -> tuple[dict[str, Conversion], set[str], list[str]]:
-    """Return how columns of texts become numbers, which are left out, and what to say of both."""
-    conversions: dict[str, Conversion] = {}
-    left_out: set[str] = set()
-    said: dict[str, list[str]] = {}
-    rows = len(table.columns[0].text)
-    for column in columns:
-        if column.distinct.numbers is not None:
-            continue
-        made, what = conversion(column, preparation, preparation.dates)
-        if made and made.kind in ("a date", "a time") and preparation.dates == "drop":
-            left_out.add(column.name)
-        elif made:
-            conversions[column.name] = made
-            said.setdefault(what, []).append(column.name)
-        elif preparation.categorical == "auto":
-            words = words_of(column, preparation)
-            if words is None or are_few(len(words), rows) or _other_notation(words, words[0], preparation):
-                continue
-            left_out.add(column.name)
-            what = (
-                f"left out, since {len(words)} different words in {rows} rows are many; "
-                "categorical=onehot makes a feature of each word"
-            )
-            said.setdefault(what, []).append(column.name)
-    return conversions, left_out, [f"{_listed(names)}: {what}" for what, names in said.items()]
-
-
-def _listed(names: list[str]) -> str:
-    return ", ".join(f"'{name}'" for name in names)
+    return last, f"the label is column {shown}, the last; label= names another"
 
 
 def _check_finite(column: Column, table: Table) -> None:
