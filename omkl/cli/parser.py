@@ -124,8 +124,13 @@ def build_parser() -> Parser:
 
     sub = command(model_commands.predict, "MODEL FILE ", help_texts.MODEL)
     sub.add_argument("model", type=in_path, metavar="MODEL", help="a file that omkl fit saved")
-    sub.add_argument("file", type=in_path, metavar="FILE", help="rows like those that the model learnt")
-    sub.add_argument("--out", type=out_path, metavar="FILE", help="CSV file to write (default: stdout)")
+    sub.add_argument(
+        "file", type=in_path, metavar="FILE", help="rows like those that the model learnt; - is stdin"
+    )
+    sub.add_argument("--out", type=out_path, metavar="FILE", help="file to write (default: stdout)")
+    text = "also the score of each class"
+    sub.add_argument("--scores", action="store_true", help=text)
+    _add_format(sub, ("csv", "json", "jsonl"))
 
     sub = command(model_commands.update, "MODEL FILE ... ", help_texts.MODEL)
     sub.add_argument("model", type=in_path, metavar="MODEL", help="a file that omkl fit saved")

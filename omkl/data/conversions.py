@@ -13,6 +13,7 @@ import numpy as np
 from omkl.data.tables import MONEY, Column, Table, TableFormat, kind_of, readings_of
 from omkl.errors import UserError, show
 
+AMOUNTS = ("a percentage", "an amount of money")
 FEW_WORDS = 50  # different words of a column that become features without being asked for
 FEWEST_ROWS = 10  # for each of them, on average
 _DAYS = ("days", "month", "day", "weekday")  # of a date; with a time of day, the hour too
@@ -40,6 +41,8 @@ class Conversion:
 
     def columns(self, column: Column, table: Table) -> list[Column]:
         """Return the columns of numbers. Raises UserError that names the row of a value that is none."""
+        if column.numbers is not None and self.kind in AMOUNTS:
+            return [column]  # of a part of a file in which no value has its sign
         there = ~column.missing
         distinct, place = np.unique(column.text[there].astype(str), return_inverse=True)
         values = self._values(distinct)
@@ -89,7 +92,7 @@ def conversion(column: Column, form: TableFormat, dates: str) -> tuple[Conversio
         return Conversion("a time"), "times as hours"
     words = [text for text in texts if form.number(text) is None]
     kind = kind_of(words)
-    if kind not in ("a percentage", "an amount of money"):
+    if kind not in AMOUNTS:
         return None, ""
     bare = [_bare(text) for text in texts]
     if all(form.number(text) is not None for text in bare):

@@ -248,17 +248,51 @@ def read_delimited(
     named = names is not None
     if len(rows) == named:
         raise UserError(f"{path}: no examples in it")
+    names = _distinct(names, rows, path, lines, form)
+    return Table(path, _columns(names, rows[named:], form), np.array(lines[named:]), named, tuple(notes))
+
+
+def delimited_parts(
+    path: Path, form: TableFormat, limit: int | None, count: int, marks: str = MARKS
+) -> Iterator[Table]:
+    """Yield a user's table in parts of at most that many rows; ``header=`` of the format is yes or no."""
+    delimiter, skipped = delimiter_of(path, form.delimiter, marks, form.encoding)
+    fields = read_fields(path, delimiter, limit, skipped, form.encoding)
+    names: list[str] | None = None
+    named, wide = form.header == "yes", 0
+    while taken := list(itertools.islice(fields, count + (named and names is None))):
+        lines, rows = [line for line, _ in taken], [row for _, row in taken]
+        first = names is None
+        if names is None:
+            names = _distinct(_names(rows, form)[0], rows, path, lines, form)
+            lines, rows, wide = lines[named:], rows[named:], len(names)
+        for line, row in zip(lines, rows, strict=True):
+            if (len(row) == wide + 1 and not row[-1]) or (len(row) == wide - 1 and not names[-1]):
+                row[wide:] = [""] * (wide - len(row))
+            if len(row) != wide:
+                raise UserError(f"{path}:{line}: {len(row)} columns; the lines before have {wide}")
+        if rows or not first:
+            yield Table(path, _columns(names, rows, form), np.array(lines), named)
+
+
+def _distinct(
+    names: list[str] | None, rows: list[list[str]], path: Path, lines: list[int], form: TableFormat
+) -> list[str]:
+    """Return the names of the columns, or their numbers. Raises UserError for two that are equal."""
     if names is None:
-        names = [str(i + 1) for i in range(len(rows[0]))]
+        return [str(i + 1) for i in range(len(rows[0]))]
     if len(set(names)) < len(names):
         double = next(name for i, name in enumerate(names) if name in names[:i])
         helps = ", or set header=no if this line is a row" if form.header == "auto" else ""
         raise UserError(f"{path}:{lines[0]}: two columns are named {show(double)}; rename one{helps}")
-    columns = [
+    return names
+
+
+def _columns(names: list[str], rows: list[list[str]], form: TableFormat) -> list[Column]:
+    return [
         column_of(name, np.array(cells, object), form)
-        for name, cells in zip(names, zip(*rows[named:], strict=True), strict=True)
+        for name, cells in zip(names, zip(*rows, strict=True), strict=True)
     ]
-    return Table(path, columns, np.array(lines[named:]), named, tuple(notes))
 
 
 def _rows(fields_of: Rows, path: Path) -> tuple[list[int], list[list[str]], list[str]]:

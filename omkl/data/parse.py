@@ -5,6 +5,7 @@ name the line. scikit-learn's reader does not name the line and accepts NaN.
 """
 
 import contextlib
+import itertools
 import math
 import re
 import warnings
@@ -53,20 +54,35 @@ def read_libsvm(
     file:line for a broken line and for NaN or infinite numbers. drop_qid: whether the ``qid:`` fields of
     rankings are left out
     """
-    least = base or 0
-    blocks = []
-    for path in paths:
-        count = 0
-        for line, data in line_blocks(path, limit):
-            if drop_qid:
-                data = _QID.sub(b"", data)
-            blocks.append(_fast_block(data, least) or _slow_block(data, line, path, least))
-            count += len(blocks[-1][0])
-        if count == 0:
-            raise UserError(
-                f"{path}: no examples in it; LIBSVM text has one 'label index:value ...' per line"
-            )
+    blocks = list(
+        itertools.chain.from_iterable(_libsvm_blocks(path, limit, base, drop_qid) for path in paths)
+    )
     labels, counts, indices, values = (np.concatenate(parts) for parts in zip(*blocks, strict=True))
+    return _of_block(labels, counts, indices, values, base)
+
+
+def libsvm_parts(path: Path, limit: int | None, base: int, drop_qid: bool) -> Iterator[Examples]:
+    """Yield the examples of LIBSVM text in parts of some megabytes, see `read_libsvm`."""
+    for block in _libsvm_blocks(path, limit, base, drop_qid):
+        yield _of_block(*block, base)
+
+
+def _libsvm_blocks(path: Path, limit: int | None, base: int | None, drop_qid: bool) -> Iterator[_Block]:
+    """Yield the rows of a file in blocks. Raises UserError, see `read_libsvm`."""
+    count, least = 0, base or 0
+    for line, data in line_blocks(path, limit):
+        if drop_qid:
+            data = _QID.sub(b"", data)
+        block = _fast_block(data, least) or _slow_block(data, line, path, least)
+        count += len(block[0])
+        yield block
+    if count == 0:
+        raise UserError(f"{path}: no examples in it; LIBSVM text has one 'label index:value ...' per line")
+
+
+def _of_block(
+    labels: np.ndarray, counts: np.ndarray, indices: np.ndarray, values: np.ndarray, base: int | None
+) -> Examples:
     rows = np.repeat(np.arange(len(labels)), counts)
     keep = values != 0.0
     if base is None:

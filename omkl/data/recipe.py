@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from omkl import schema
-from omkl.data.conversions import Conversion, are_few, conversion, words_of
+from omkl.data.conversions import AMOUNTS, Conversion, are_few, conversion, words_of
 from omkl.data.data_files import size_limit
 from omkl.data.delimited import LONGEST_TEXT
 from omkl.data.labels import shortlist
@@ -185,21 +185,15 @@ class Recipe:
         """Return the columns that name the rows, as text (T,), those that a table has."""
         return {column.name: column.text for column in table.columns if column.name in self.preparation.id}
 
-    def unseen(self, table: Table, kept: np.ndarray) -> list[str]:
-        """Return notes on categories of the rows kept that the recipe's own table lacks."""
-        notes = []
+    def unseen(self, table: Table, kept: np.ndarray) -> dict[str, Counter[str]]:
+        """Return how often the rows kept hold categories that the recipe's own table lacks, by column."""
+        found = {}
         for column in table.columns:
-            if column.name not in self.categories:
-                continue
-            known = set(self.categories[column.name])
-            there = column.text[kept[~column.missing[kept]]]
-            if new := Counter(text for text in there if text not in known):
-                texts = [f"{text} ({count})" for text, count in new.most_common()]
-                notes.append(
-                    f"{table.path}: column '{column.name}' holds values that were not in the training data: "
-                    f"{shortlist(texts)}; in {new.total()} of {len(kept)} rows all of its features are 0"
-                )
-        return notes
+            if column.name in self.categories:
+                known = set(self.categories[column.name])
+                there = column.text[kept[~column.missing[kept]]]
+                found[column.name] = Counter(text for text in there if text not in known)
+        return found
 
     def _numbers(self, column: Column, table: Table, new: bool) -> np.ndarray:
         """Return the features of one column (T, 1 or more)."""
@@ -364,7 +358,7 @@ def choice_of(table: Table, preparation: Preparation, task: str = "classificatio
             said.setdefault(what, []).append(f"'{column.name}'")
     if task != "classification" and own.distinct.numbers is None:
         made, what = conversion(own, preparation, "ordinal")
-        if made and made.kind in ("a percentage", "an amount of money"):
+        if made and made.kind in AMOUNTS:
             chosen.conversions[own.name] = made
             said.setdefault(what, []).append(f"'{own.name}'")
     chosen.said.extend(f"{', '.join(names)}: {what}" for what, names in said.items())

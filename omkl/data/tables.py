@@ -238,6 +238,7 @@ class Table:
     """The columns of a file, the line that each row ends at (T,), and whether its columns have names.
 
     notes: for the user, on what was decided in reading it    sparse: whether its rows list what is not 0
+    before: rows of the file before the first one, where this is a part of it
     """
 
     path: Path
@@ -246,10 +247,15 @@ class Table:
     named: bool
     notes: tuple[str, ...] = ()
     sparse: bool = False
+    before: int = 0
 
     def where(self, row: int) -> str:
         """Return file and line of a row."""
-        return f"{self.path}: row {row + 1}" if self.lines is None else f"{self.path}:{self.lines[row]}"
+        return (
+            f"{self.path}: row {self.before + row + 1}"
+            if self.lines is None
+            else f"{self.path}:{self.lines[row]}"
+        )
 
     def place(self, wanted: str | int, key: str) -> int:
         """Return the place of a column named or numbered (from 1). Raises UserError for another.
