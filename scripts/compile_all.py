@@ -6,7 +6,7 @@ python scripts/compile_all.py
 import time
 
 from omkl.config import learner_specs
-from omkl.learner import warm_up
+from omkl.learning import warm_up
 
 TWO, MANY = 2, 3  # classes: a learner that tells more than two apart has a version for each
 

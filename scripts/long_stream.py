@@ -33,7 +33,7 @@ from omkl.config.kernel_pools import kernel_pool
 from omkl.data.recipe import Preparation
 from omkl.engine.stream import Stream, make_stream, part
 from omkl.errors import OmklError, UserError
-from omkl.learner import Learner, warm_up
+from omkl.learning import Learner, warm_up
 
 SUSY = 18  # features
 MEASURED = 8 / SUSY  # share of the features; the others are derived from them

@@ -20,9 +20,9 @@ from omkl.cli import seldom_collect
 from omkl.errors import OmklError
 from omkl.pages.document import write_html
 from omkl.pages.papers import paper_page
-from omkl.papers import Selection, paper_names, read_paper
-from omkl.papers.page import write_page
-from omkl.papers.tuned import tuned_runs
+from omkl.publications import Selection, paper_names, read_paper
+from omkl.publications.page import write_page
+from omkl.publications.tuned import tuned_runs
 
 ROOT = Path(__file__).resolve().parent.parent
 

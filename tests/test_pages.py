@@ -59,6 +59,7 @@ def test_a_command_of_a_page_is_valid(command, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("my.libsvm").write_text("1 1:1\n0 1:2\n")
     Path("targets.csv").write_text("1,0.5\n0,0.2\n")
+    Path("best.yaml").write_text("settings: [{learner: arow}]")
     words = command.words[1:]
     if ">" in words:
         words = words[: words.index(">")]

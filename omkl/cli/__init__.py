@@ -24,7 +24,7 @@ from omkl.cli.messages import (
     say,
 )
 from omkl.cli.parser import build_parser
-from omkl.cli.standard_streams import discard, fill_closed, settled
+from omkl.cli.standard_streams import discard, fill_closed, prepared_streams
 from omkl.errors import OmklError, UserError, suggest
 from omkl.paths import extended, safe_children
 
@@ -53,7 +53,7 @@ def seldom_collect() -> None:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code: 0 ok, 1 failed, 2 the user's mistake, 130 Ctrl-C."""
     argv = list(sys.argv[1:] if argv is None else argv)
-    with settled():
+    with prepared_streams():
         return _main(argv)
 
 

@@ -47,7 +47,7 @@ def _read(folder: Path) -> None:
     from omkl.algorithms import functions
     from omkl.config import compose, pools
     from omkl.data import registry
-    from omkl.papers import read_paper
+    from omkl.publications import read_paper
 
     def own(group: str) -> list[str]:
         names = registry.names() if group == "data" else compose.options(group)

@@ -1,29 +1,28 @@
-"""The commands that run, draw and check: they call the parts and print.
+"""The commands that run, draw and check: one call each, and printing.
 
 A command takes the parsed options and the remaining words (KEY=VALUE, or names) and returns an exit code. Its
-docstring is its help. It imports slow modules itself, so that the others start fast.
+docstring is its help. What is slow to import is imported when it is used (``front``), so that the others
+start fast.
 """
 
-import shlex
+import contextlib
 from argparse import Namespace
-from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from omkl.cli.dry_run import dry_run
-from omkl.cli.messages import FAILED, OK, emit, end, say, say_failed, say_written
+from omkl import experiments as front
+from omkl.cli.messages import FAILED, OK, emit, end, end_races, say, say_failed, say_written
 from omkl.errors import UserError
 from omkl.reports.figure_style import FigureStyle, in_style
 from omkl.reports.table import Table
 
 if TYPE_CHECKING:
-    from omkl.config import Plan
-    from omkl.papers import Selection
-    from omkl.papers.paper import Item, Paper
-    from omkl.reports.figures import Figure
-    from omkl.reports.results_table import TableOptions
-    from omkl.runs.runner import Outcome
+    from pathlib import Path
 
-KINDS = ("curve", "confusion", "sweep")  # of figures of the user's own runs
+    from omkl.config import Plan
+    from omkl.publications import Selection
+    from omkl.reports.figures import Figure
+
+KINDS = ("curve", "confusion", "sweep", "times", "ranks")  # of figures of the user's own runs
 
 
 def run(args: Namespace, words: list[str]) -> int:
@@ -37,24 +36,60 @@ def sweep(args: Namespace, words: list[str]) -> int:
 
 
 def _run_and_report(args: Namespace, words: list[str], sweep: bool) -> int:
-    from omkl.config import plan as make_plan
-    from omkl.experiments.results import Results
+    from omkl.reports.results_table import TableOptions
 
-    plan = make_plan(words, sweep=sweep)
+    plan = front.Call(words).plan(sweep)
     if sweep and not plan.has_choice:
         say("nothing is swept, so this is a run: give a key several values, such as algo.beta=0.2,0.5,0.8")
-    _check_columns(plan, args, sweep)
+    options = TableOptions(args.sort, args.columns)
+    front.Results.check_options(plan, args.format, options, sweep)
     if args.dry_run:
         return dry_run([plan], args)
     if _submitted(plan, args):
         return OK
-    outcome = _run(plan, args)
-    results = Results.of(plan, outcome, args.line, sweep)
-    emit(results.report_table(_table_options(args)).render(args.format))
-    out = args.out or (_figures(plan) if plan.has_choice else None) if sweep else None
+    results = front.Results.run(plan, args.line, sweep, whole=args.format == "json", **how_of(args))
+    emit(results.report_table(options).render(args.format))
+    out = args.out or (figures_of(plan.store) if plan.has_choice else None) if sweep else None
     if out and results.has_learners:
         _save(results.figure("sweep"), args, out)
-    return end(outcome, args.fail_fast)
+    return end(results.outcome, args.fail_fast)
+
+
+def tune(args: Namespace, words: list[str]) -> int:
+    """Find good hyperparameters for each learner on each data set, and compare them with the defaults."""
+    from omkl.publications import paper_names
+
+    how = {"jobs": args.jobs, "progress": not args.quiet}
+    if words and words[0] in paper_names():
+        return _tune_page(args, words[0], words[1:], how)
+    if args.data:
+        raise UserError("--data is for a page such as today; without a page, write data=german")
+    study = front.Study.of(front.Call(words, typed=args.line))
+    if args.dry_run:
+        return dry_run(study.plans, args)
+    made = study.run(fresh=args.fresh, **how)
+    if made.ends or not made.interrupted:
+        emit(made.render(args.format))
+    if args.out and made.settings:
+        say_written([made.save(args.out)])
+    return end_races(made.interrupted, made.failed)
+
+
+def _tune_page(args: Namespace, name: str, words: list[str], how: dict[str, Any]) -> int:
+    """Tune what a page of conf/paper says is to be tuned, and run what it reports."""
+    from omkl.publications import Selection, read_paper
+    from omkl.publications.selection import tuned_plans
+    from omkl.publications.tuned import planned, tune_page
+
+    paper = read_paper(name)
+    plans = tuned_plans(paper, Selection(data=args.data, words=tuple(words), dry=args.dry_run))
+    if not plans:
+        raise UserError(
+            f"{name}: no run of conf/paper/{name}.yaml has tune: ..., or none of its data sets is available"
+        )
+    if args.dry_run:
+        return dry_run(planned(paper, plans), args)
+    return end_races(*tune_page(paper, plans, args.fresh, lambda line: emit(f"{line}\n"), **how))
 
 
 def figure(args: Namespace, words: list[str]) -> int:
@@ -64,91 +99,69 @@ def figure(args: Namespace, words: list[str]) -> int:
             f"{args.kind}: the KIND of figure comes first: {', '.join(KINDS)} or a paper's (omkc/1)"
         )
     if args.kind not in KINDS:
-        from omkl.papers import find_item
-        from omkl.papers.paper_figures import draw_item as draw
+        from omkl.publications import find_item
+        from omkl.publications.paper_figures import draw_item as draw
 
         paper, item = find_item("figures", args.kind)
         if args.dry_run:
-            return dry_run(_plans(paper, [item], args, words), args)
+            return dry_run(front.plans_of(paper, [item], selected(args, words)), args)
         with in_style(_look(args)):
-            made = draw(paper, item, selection_of(args, words), args.out, **_how(args))
+            made = draw(paper, item, selected(args, words), args.out, **how_of(args))
         say_written(made.files)
         return end(made.outcome)
     for option in ("reps", "data", "algo", "quick", "full", "dry_run"):
         if getattr(args, option):
             option = option.replace("_", "-")
             raise UserError(f"--{option} is for a paper's figure; figure {args.kind} takes KEY=VALUE words")
-    from omkl.config import plan as make_plan
-    from omkl.experiments.results import Results
-
     given = [word for word in words if args.kind == "curve" and word.startswith("measure=")]
     words = [word for word in words if word not in given]
-    measure = given[-1].partition("=")[2] if given else None
-    plan = make_plan(words, sweep=True)
-    tasks = dict.fromkeys(ref.task for ref in plan.data)
-    if args.kind == "confusion" and "classification" not in tasks:
-        text = f"a confusion matrix needs a classification, and the task is {' and '.join(tasks)}"
-        raise UserError(f"data={','.join(map(str, plan.data))}: {text}")
-    results = Results.stored(plan, args.line)
-    requested = results.parts[0].outcome.requested
-    if len(results.cells) < requested:
-        verb = "sweep" if plan.swept else "run"
-        missing = f"the store {plan.store} holds {len(results.cells)} of {requested} cells"
-        if not {setting.learner for setting in plan.settings} <= set(results.cells["algo"]):
-            raise UserError(f"{missing}; `omkl {shlex.join([verb, *words])}` computes them")
-        say(f"warning: {missing}")
-    _save(results.figure(args.kind, measure), args, args.out or _figures(plan))
+    plan = front.Call(words).plan(sweep=True)
+    results = front.Results.to_draw(plan, args.kind, args.line, words)
+    made = results.figure(args.kind, given[-1].partition("=")[2] if given else None)
+    _save(made, args, args.out or figures_of(plan.store))
     return OK
 
 
 def table(args: Namespace, words: list[str]) -> int:
     """Reproduce a table of a paper, our values next to the published ones."""
-    from omkl.papers import find_item
-    from omkl.papers.paper_tables import make_table as make
+    from omkl.publications import find_item
 
-    paper, item = find_item("tables", args.name)
     if args.dry_run:
-        return dry_run(_plans(paper, [item], args, words), args)
-    made = make(paper, item, selection_of(args, words), **_how(args))
-    emit(made.text(args.format))
-    return end(made.outcome)
+        paper, item = find_item("tables", args.name)
+        return dry_run(front.plans_of(paper, [item], selected(args, words)), args)
+    return _print(front.paper_table(args.name, selected(args, words), **how_of(args)), args)
 
 
 def claims(args: Namespace, words: list[str]) -> int:
     """Check the claims of a paper by numbers."""
-    from omkl.papers import read_paper
-    from omkl.papers.claims import check_claims as check
-
-    paper = read_paper(args.paper)
-    if not paper.claims:
-        raise UserError(f"{args.paper}: conf/paper/{args.paper}.yaml has no claims")
+    paper = front.with_claims(args.paper)
     if args.dry_run:
-        return dry_run(_plans(paper, paper.claims.values(), args, words), args)
-    made = check(paper, selection_of(args, words), **_how(args))
-    emit(made.text(args.format))
-    return end(made.outcome)
+        return dry_run(front.plans_of(paper, paper.claims.values(), selected(args, words)), args)
+    return _print(front.paper_claims(args.paper, selected(args, words), **how_of(args)), args)
 
 
 def bounds(args: Namespace, words: list[str]) -> int:
     """Print the theorems' mistake bounds next to the observed mistakes."""
-    from omkl.bounds import bounded, bounds_table, evaluate
-    from omkl.config import plan as make_plan
+    from omkl.theorems import bounded
 
-    plan = bounded(make_plan(words))
+    plan = bounded(front.Call(words).plan())
     if args.dry_run:
         return dry_run([plan], args)
-    outcome = _run(plan, args)
-    if not outcome.interrupted:
-        emit(bounds_table(evaluate(plan, outcome.cells, args.rows), args.line).render(args.format))
-    return end(outcome)
+    made = front.Bounds.of(plan, args.line, args.rows, **how_of(args))
+    return end(made.outcome) if made.outcome.interrupted else _print(made, args)
+
+
+def _print(made: Any, args: Namespace) -> int:
+    """Print a table and return the exit code of its run."""
+    emit(made.render(args.format))
+    return end(made.outcome)
 
 
 def status(args: Namespace, words: list[str]) -> int:
     """Show progress: the cells that are done, running, queued, failed or missing."""
-    from omkl.config import plan
     from omkl.runs.status import status
 
-    progress = status(plan(words, sweep=True))
+    progress = status(front.Call(words).plan(sweep=True))
     emit(Table.of(progress.rows).render(args.format))
     if progress.failed:
         say_failed(progress.failed)
@@ -158,6 +171,37 @@ def status(args: Namespace, words: list[str]) -> int:
     if progress.silence:
         say(f"squeue does not answer, so the queued and running cells are unknown: {progress.silence}")
         return FAILED
+    return OK
+
+
+def report(args: Namespace, words: list[str]) -> int:
+    """Write a report for the browser: one file with tables and figures of stored cells, or serve it."""
+    papers, settings = [word for word in words if "=" not in word], [word for word in words if "=" in word]
+    for option in ("reps", "data", "algo", "quick", "full"):
+        if getattr(args, option) and not papers:
+            raise UserError(f"--{option} is for a paper's report; others take KEY=VALUE words")
+    own: dict[str, Any] = {"everything": args.all, "progress": args.serve}
+    own |= {"selection": selected(args, settings)} if papers and not args.all else {}
+    source = front.PageSource.of(words, args.line, **own)
+    if args.serve:
+        from omkl.pages.document import document
+        from omkl.pages.serve import Pages, Server, store_state
+
+        if args.out:
+            raise UserError("--serve writes no file; leave out --out")
+        pages = Pages(source.make, lambda: store_state(source.store))
+        document(pages.now()[1])  # so that a mistake is said here
+        with Server(pages, args.port) as server:
+            emit(f"{server.address}\n")
+            say("open this address in a browser on this machine; Ctrl-C ends the server")
+            with contextlib.suppress(KeyboardInterrupt):
+                server.serve_forever()
+        return OK
+    page = source.make()
+    path, size = source.write(page, args.out)
+    for warning in page.warnings:
+        say(f"warning: {warning}")
+    say(f"wrote {path}: {size / 1e6:.1f} MB")
     return OK
 
 
@@ -179,49 +223,24 @@ def bench(args: Namespace, words: list[str]) -> int:
     return OK
 
 
-def selection_of(args: Namespace, words: list[str]) -> "Selection":
+def dry_run(plans: "list[Plan]", args: Namespace) -> int:
+    """Print the cells of these plans, how many are done, and an estimate of time and memory."""
+    made, fmt = front.DryRun.of(plans, args.jobs, args.fresh), getattr(args, "format", "table")
+    emit(made.render(fmt))
+    for remark in made.remarks if fmt not in ("json", "csv") else ():
+        say(remark)
+    return OK
+
+
+def selected(args: Namespace, words: list[str]) -> "Selection":
     """Return the part of a paper's tables, figures or claims that the options choose."""
-    from omkl.papers import Selection
-
-    dry = getattr(args, "dry_run", False)
-    return Selection(args.reps, args.data, args.algo, args.quick, tuple(words), args.full, dry)
+    own = {name: getattr(args, name) for name in ("data", "reps", "algo", "quick", "full")}
+    return front.selection_of(words, dry=getattr(args, "dry_run", False), **own)
 
 
-def _plans(paper: "Paper", items: "Iterable[Item]", args: Namespace, words: list[str]) -> "list[Plan]":
-    """Return the plans of a paper's tables, figures or claims."""
-    from omkl.papers.selection import work_of
-
-    items = [item for item in items if item.runs]
-    return work_of(paper, items, selection_of(args, words)).plans if items else []
-
-
-def _how(args: Namespace) -> dict[str, Any]:
+def how_of(args: Namespace) -> dict[str, Any]:
+    """Return how cells run."""
     return {"jobs": args.jobs, "fresh": args.fresh, "progress": not args.quiet, "fail_fast": args.fail_fast}
-
-
-def _table_options(args: Namespace) -> "TableOptions":
-    from omkl.reports.results_table import TableOptions
-
-    return TableOptions(args.sort, args.columns)
-
-
-def _check_columns(plan: "Plan", args: Namespace, sweep: bool) -> None:
-    """Refuse unknown columns before any work."""
-    if args.columns:
-        from omkl.reports.results_table import check_options
-        from omkl.reports.rows import ReportPlan
-        from omkl.store.store import Store
-
-        none = Store(plan.store).cells(keys=())
-        check_options(none, ReportPlan.of(plan), args.format, _table_options(args), sweep)
-
-
-def _run(plan: "Plan", args: Namespace) -> "Outcome":
-    from omkl.reports.summary import READ
-    from omkl.runs.runner import run_plan
-
-    # of many cells, few columns take a small part of the time; JSON has them all
-    return run_plan(plan, **_how(args), columns=None if args.format == "json" else READ)
 
 
 def _submitted(plan: "Plan", args: Namespace) -> bool:
@@ -254,9 +273,9 @@ def _save(figure: "Figure", args: Namespace, out: str) -> None:
     from omkl.reports import drawing
 
     with in_style(_look(args)):
-        say_written(drawing.save(figure, out))
+        say_written(drawing.write_files(figure, out))
 
 
-def _figures(plan: "Plan") -> str:
-    """Return the folder in the store where figures go, named with a slash at its end."""
-    return f"{plan.store / 'figures' / 'local'}/"
+def figures_of(store: "Path") -> str:
+    """Return the folder in a store where figures go, named with a slash at its end."""
+    return f"{store / 'figures' / 'local'}/"

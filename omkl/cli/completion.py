@@ -163,7 +163,15 @@ def _keys(plain: list[str], current: str) -> Iterator[Word]:
             yield f"{key}=", str(own["help"])
         if key in ("algo", "pool", "exec") and current.startswith(key):
             yield from (
-                (f"{part}=", text) for part, (text, _) in _parts(key, plain).items() if part not in given
+                (f"{part}=", text)
+                for part, (text, _) in _parts(key, plain).items()
+                if part not in given and (part.count(".") < 2 or current.startswith(part[: part.rindex(".")]))
+            )
+            chosen = _chosen(key, plain) if key == "algo" else []
+            yield from (
+                (f"algo.{name}.", "of this learner alone")
+                for name in chosen
+                if len(chosen) > 1 and not current.startswith(f"algo.{name}.")
             )
 
 
@@ -182,10 +190,13 @@ def _parts(group: str, plain: list[str]) -> dict[str, tuple[str, Any]]:
             "pool.kernels": ("a list of kernels", {"domain": ""}),
         }
     parts: dict[str, tuple[str, Any]] = {}
-    for name in _chosen(group, plain):
+    chosen = _chosen(group, plain)
+    for name in chosen:
         for part, block in _read(group, name).items():
             if part != "about" and isinstance(block, dict):
-                parts.setdefault(f"{group}.{part}", (str(block.get("help", "")), block))
+                meaning = str(block.get("help", "")), block
+                parts.setdefault(f"{group}.{part}", meaning)
+                parts |= {f"algo.{name}.{part}": meaning} if group == "algo" else {}
     return parts
 
 
@@ -220,7 +231,7 @@ def _values(plain: list[str], key: str, text: str) -> Iterator[Word]:
     if key == "algo":
         names = [*names, *((name, text) for name, text in _read("", "groups").items())]
     yield from ((f"{key}={before}{name}", text) for name, text in names if name not in there)
-    if key in ("data", "store"):
+    if key in ("data", "store", "settings"):
         yield from ((f"{key}={before}{path}", "") for path, _ in _paths(text[len(before) :]))
 
 

@@ -4,6 +4,8 @@ _CHOICES = """\
 settings (omkl show prints all of them, with their meaning and domain):
   algo=NAME,...      learners (omkl list algos)    algo.KEY=VALUE   their hyperparameters
                      algo=all, 'algo=omkc_*' or algo=budget (omkl list groups): those that fit the data
+  algo.NAME.KEY=VALUE, 'algo=NAME(KEY=VALUE,label=TEXT),...'    hyperparameters of one learner
+  settings=FILE      learners with settings of their own, as omkl tune --out FILE writes them
   data=NAME,...      data sets (omkl list data) or paths of your own files
   label= id= drop= header= delimiter= encoding= decimal= thousands= na= missing= categorical= dates= scale=
   positive= task=    for your own table (omkl data look FILE shows it); index_base= qid= for LIBSVM text
@@ -43,7 +45,7 @@ TUNE = """\
 Each learner gets the same number of trials: its default, then settings from the ranges that its file gives.
 They are compared on growing prefixes of the stream, over permutations that are never reported. With
 order=file they see the first third of the rounds, and the rest is reported. algo.KEY=VALUE keeps a
-hyperparameter at that value.
+hyperparameter at that value. --out FILE writes the best settings; settings=FILE runs them, side by side.
 
   trials=30          settings of each learner on each data set
   eta=3 rungs=3      one in eta goes on to the next prefix, eta times as long; the last is the whole stream
@@ -51,7 +53,7 @@ hyperparameter at that value.
   longest=SECONDS    a setting whose next pass would take longer does not go on
 
 examples:
-  omkl tune algo=rff,arow data=german
+  omkl tune algo=rff,arow data=german --out best.yaml
   omkl tune algo=budget data=svmguide3 trials=10 reps=5 --format json
   omkl tune algo=norma data=elec2 order=file longest=60
   omkl tune today --data german     the learners that the page conf/paper/today.yaml tunes

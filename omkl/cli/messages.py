@@ -2,7 +2,7 @@
 
 import shutil
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -92,3 +92,13 @@ def end(outcome: "Outcome | None", fail_fast: bool = False) -> int:
         say_failed(outcome.failed, "; the first ended the run" if fail_fast else "")
         return FAILED
     return OK
+
+
+def end_races(interrupted: bool, failed: Iterable[dict]) -> int:
+    """Say how races and what they report ended, and return the exit code."""
+    if interrupted:
+        say("interrupted; run the same command again to continue")
+        return INTERRUPTED
+    if failed := list(failed):
+        say_failed(failed)
+    return FAILED if failed else OK

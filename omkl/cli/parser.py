@@ -14,8 +14,6 @@ from omkl.cli import (
     help_texts,
     listing,
     model_commands,
-    report_command,
-    tune_command,
 )
 from omkl.errors import UserError, suggest
 from omkl.paths import conf_folder, extension, in_path, out_path
@@ -81,10 +79,12 @@ def build_parser() -> Parser:
     _add_view(sub)
     _add_look(sub, "file (.png, .pdf, .svg) or folder of the figure")
 
-    sub = command(tune_command.tune, f"[PAGE] {settings}", f"{keys}\n{help_texts.TUNE}")
+    sub = command(commands.tune, f"[PAGE] {settings}", f"{keys}\n{help_texts.TUNE}")
     _add_format(sub)
     text = "(of a page) these data sets only"
     sub.add_argument("--data", type=_names, default=(), metavar="A,B", help=text)
+    text = "settings file to write, such as best.yaml; settings=best.yaml runs it"
+    sub.add_argument("--out", type=out_path, metavar="FILE", help=text)
     _add_work_options(sub, fail_fast=False)
 
     sub = command(commands.figure, f"KIND|NAME {settings}", f"{keys}\n{help_texts.FIGURE}")
@@ -95,7 +95,7 @@ def build_parser() -> Parser:
     _add_selection(sub)
     _add_work_options(sub)
 
-    sub = command(report_command.report, f"[PAPER] {settings}", f"{keys}\n{help_texts.REPORT}")
+    sub = command(commands.report, f"[PAPER] {settings}", f"{keys}\n{help_texts.REPORT}")
     sub.add_argument("--all", action="store_true", help="everything that the store holds")
     text = "file (.html) or folder to write to (default: figures/local in the store)"
     sub.add_argument("--out", type=out_path, metavar="PATH", help=text)

@@ -8,10 +8,12 @@ import math
 import os
 import re
 import shlex
-from collections.abc import Mapping
+import warnings
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from difflib import get_close_matches
+from itertools import pairwise
 from typing import Any
 
 from omkl.config import compose, domains
@@ -24,6 +26,7 @@ from omkl.config.learners import (
     learner_specs,
     members,
 )
+from omkl.config.own_settings import RESERVED, LearnerChoice, choice, read_settings
 from omkl.config.parameters import parameters
 from omkl.config.settings_text import word_text
 from omkl.errors import UserError, shown, suggest
@@ -44,6 +47,7 @@ LITERAL = ("delimiter", "thousands", "decimal")  # keys whose value may be a cha
 _KEY = re.compile(r"[A-Za-z]\w*(\.[A-Za-z]\w*)*", re.ASCII)
 _NUMBER = re.compile(r"(0|[1-9][0-9]{0,17})(\.[0-9]{1,17})?")
 _AS_WRITTEN = re.compile(r"[-+]?[\d._]+(e[-+]?\d+)?|true|false", re.IGNORECASE)  # 2.10 is not 2.1 as a class
+_WITH_SETTINGS = re.compile(r"(\w+)\((\s*\w+\s*=.*)\)", re.ASCII)  # omkc_dd(beta=0.9, label=slow)
 _NAME = re.compile(r"(?!(null|true|false|inf|nan)\Z)[^\W\d_]\w*( \w+)*", re.IGNORECASE)
 
 
@@ -101,13 +105,19 @@ class Override:
                     more = self._group(value) or fnmatch.filter(known, value)
                 if not more:
                     raise UserError(f"{self.text}: no name matches; known are {', '.join(known)}")
+            elif isinstance(value, LearnerChoice):
+                more = [value.learner]
             else:
-                (more,) = Override(self.key, (value,), self.text).checked(domains.parse("names"))
+                (more,) = Override(self.key, (value,), self.text).checked(domains.domain_check("names"))
             names |= dict.fromkeys(more)
         return list(names)
 
 
-def parse(words: list[str]) -> dict[str, Override]:
+def _parts_of_all() -> set[str]:
+    return {name for spec in learner_specs().values() for name in spec.hyperparameters}
+
+
+def parse_words(words: list[str]) -> dict[str, Override]:
     """Return the overrides by key, in the order given.
 
     ``a=1,2``, ``a=choice(1,2)`` and ``a=range(0.1,1,0.1)`` are lists of values; a range leaves its end out
@@ -133,8 +143,8 @@ def of_values(values: Mapping[str, Any]) -> dict[str, Override]:
     for key, value in values.items():
         items: list[Any] = []
         for item in value if isinstance(value, (list, tuple)) else [value]:
-            pattern = isinstance(item, str) and item.startswith("glob(")
-            items += _values(key, item, word_text(key, item)) if pattern else [item]
+            is_text = isinstance(item, str) and (key == "algo" or item.startswith("glob("))
+            items += _values(key, item, word_text(key, item)) if is_text else [item]
         overrides[key] = Override(key, tuple(items), word_text(key, value))
     return overrides
 
@@ -158,7 +168,7 @@ def _parse_word(word: str) -> Override:
         raise UserError(f"{shown(word)}: the key must be words such as data or algo.beta")
     if not text.strip():
         raise UserError(f"{shown(word)}: the value is missing; write {key}=VALUE without spaces")
-    if key == "store" or (key == "data" and os.path.isfile(os.path.expanduser(text))):
+    if key in ("store", "settings") or (key == "data" and os.path.isfile(os.path.expanduser(text))):
         return Override(key, (text,), shown(word))
     if key in LITERAL:
         return Override(key, (None if text == "null" else text,), shown(word))
@@ -183,6 +193,8 @@ def _values(key: str, text: str, word: str) -> tuple[Any, ...]:
     simple = tuple(map(_simple, text.split(",")))
     if None not in simple and len(simple) <= MOST_VALUES:
         return simple
+    if key == "algo" and any(map(_WITH_SETTINGS.fullmatch, parts := _split(text))):
+        return tuple(own for part in parts for own in _learners(part, word))
     from hydra.core.override_parser.overrides_parser import OverridesParser
     from hydra.core.override_parser.types import ChoiceSweep, Glob, RangeSweep, Sweep
     from hydra.errors import HydraException
@@ -229,6 +241,41 @@ def _values(key: str, text: str, word: str) -> tuple[Any, ...]:
     return (_plain(value, word),)
 
 
+def _split(text: str) -> list[str]:
+    """Return the parts between the commas that stand in no brackets."""
+    depth, commas = 0, [-1]
+    for at, sign in enumerate(text):
+        depth += (sign in "([{") - (sign in ")]}")
+        commas += [at] if sign == "," and depth == 0 else []
+    parts = (text[start + 1 : stop].strip() for start, stop in pairwise([*commas, len(text)]))
+    return list(filter(None, parts))
+
+
+def _learners(text: str, word: str) -> tuple[Any, ...]:
+    """Return the learners of a part of ``algo=``, where it is one with settings of its own: that one."""
+    match = _WITH_SETTINGS.fullmatch(text)
+    if not match:
+        return _values("algo", text, word)
+    given: dict[str, Any] = {}
+    for part in _split(match[2]):
+        name, equals, value = map(str.strip, part.partition("="))
+        if not (equals and name and value) or name in given:
+            raise UserError(f"{shown(word)}: settings of a learner are NAME(KEY=VALUE,...), each key once")
+        if name in RESERVED:
+            given[name] = value
+            continue
+        values = _values(f"algo.{name}", value, word)
+        if len(values) != 1:
+            raise UserError(f"{shown(word)}: {name} takes one value here, got {len(values)}")
+        given[name] = values[0]
+    more = {name: given.pop(name) for name in RESERVED if name in given}
+    more |= {"data": [more["data"]]} if "data" in more else {}
+    try:
+        return (choice(match[1], given, **more),)
+    except UserError as error:
+        raise UserError(f"{shown(word)}: {error}") from None
+
+
 def _plain(value: Any, word: str) -> Any:
     """Return a parsed element without Hydra's types."""
     from hydra.core.override_parser.types import Glob, QuotedString, Sweep
@@ -252,8 +299,13 @@ class Request:
     """
 
     def __init__(self, words: list[str], sweep: bool, values: Mapping[str, Any] | None = None) -> None:
-        self.known = parameters(compose.read("", ["config"])["config"], compose.file("", "config"))
-        self.given = of_values(values or {}) | parse(words)
+        self.known = parameters(compose.read_config("", ["config"])["config"], compose.file("", "config"))
+        self.given = of_values(values or {}) | parse_words(words)
+        self.file = None
+        if "settings" in self.given and (path := self.value("settings")) is not None:
+            self.file = read_settings(path, self.known)
+            beside = {"algo": self.file.choices, **({"data": self.file.data} if self.file.data else {})}
+            self.given = of_values({**beside, **self.file.words}) | self.given
         for key, override in self.given.items():
             self._check_key(key, override)
             count = len(override.values)
@@ -279,6 +331,53 @@ class Request:
         """Return the words about the parts of a group (``algo.beta``), by the part's name."""
         prefix = f"{group}."
         return {key.removeprefix(prefix): o for key, o in self.given.items() if key.startswith(prefix)}
+
+    def parts_of_learners(self, chosen: Iterable[str]) -> dict[tuple[str, str], Override]:
+        """Return the words about one learner (``algo.alma.C``), by learner and hyperparameter.
+
+        chosen: the learners that are meant. Raises UserError for another one.
+        """
+        made: dict[tuple[str, str], Override] = {}
+        for part, override in self.parts("algo").items():
+            name, dot, hyperparameter = part.partition(".")
+            learner = learner_of(name)
+            if not dot or (learner not in learner_names() and name in _parts_of_all()):
+                continue  # a plain key, or a part of a kernel, which `settings` refuses
+            if learner not in learner_names():
+                hint = suggest(name, learner_names()) or "; `omkl list algos` shows them"
+                raise UserError(f"{override.text}: unknown learner '{name}'{hint}")
+            if learner not in chosen:
+                names = ",".join(chosen)
+                raise UserError(f"{override.text}: {learner} is not among the learners, algo={names}")
+            made[learner, hyperparameter] = override
+        return made
+
+    def choices(self, data: Mapping[str, str]) -> list[LearnerChoice]:
+        """Return the learners with their own settings, in order; data: the data sets' words by name.
+
+        A learner that is named without settings has those of the settings file, where that has some.
+        """
+        own = self.given.get("algo")
+        values = own.values if own else tuple(self.known["algo"].value)
+        made: list[LearnerChoice] = []
+        for value in values:
+            if isinstance(value, LearnerChoice):
+                made.append(value)
+                continue
+            override = Override("algo", (value,), own.text if own else f"algo={value}")
+            for learner in map(learner_of, override.names(learner_names())):
+                known = [one for one in self.file.choices if one.learner == learner] if self.file else []
+                made += known
+                left = [name for name, word in data.items() if not any(one.fits(name, word) for one in known)]
+                if left:
+                    made.append(LearnerChoice(learner, data=tuple(left) if known else ()))
+                if left and self.file:
+                    warnings.warn(
+                        f"settings={self.file.path} has no settings of {learner} on {', '.join(left)}: "
+                        "it runs there without settings of its own",
+                        stacklevel=2,
+                    )
+        return made
 
     def value(self, key: str) -> Any:
         """Return the checked value of a key of config.yaml that takes one, or a list as a whole."""

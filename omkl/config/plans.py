@@ -4,9 +4,9 @@ import itertools
 import math
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from omkl.config import compose, domains, kernel_pools
 from omkl.config.grammar import Override, Request
@@ -18,6 +18,7 @@ from omkl.config.learners import (
     learner_spec,
     learner_specs,
 )
+from omkl.config.own_settings import LearnerChoice
 from omkl.config.parameters import parameters, texts
 from omkl.config.settings_text import identity
 from omkl.data.recipe import Preparation
@@ -37,12 +38,25 @@ class Setting:
 
     task: of the data that it is for, where a plan has data of several tasks and the hyperparameters depend on
     the task; None for all data
+    label: its name in tables and figures, None for the learner's    data: names of the data sets that it is
+    for, none means all    per_data: hyperparameters that the learner has for these data sets, which make no
+    learner of its own in a figure
+    scaling: ``scale`` of the features and ``target`` of a regression while its streams run, where asked for
     """
 
     learner: str
     params: dict[str, Any]
     pool: dict[str, Any] | None
     task: str | None = None
+    label: str | None = None
+    data: tuple[str, ...] = ()
+    per_data: tuple[str, ...] = ()
+    scaling: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def stored(self) -> dict[str, Any]:
+        """The hyperparameters and the scaling: what the store has as ``params``."""
+        return self.params | self.scaling
 
     @property
     def kernel_pool(self) -> dict[str, Any] | None:
@@ -58,23 +72,87 @@ class Setting:
     @property
     def identity(self) -> str:
         """What makes two settings for the same data the same."""
-        return identity(self.learner, self.params, self.pool)
+        return identity(self.learner, self.stored, self.pool)
 
-    def fits(self, task: str) -> bool:
-        """Whether it is for data of this task."""
-        return self.task is None or self.task == task
+    def fits(self, task: str, data: str) -> bool:
+        """Whether it is for data of this task and name."""
+        return self.task in (None, task) and (not self.data or data in self.data)
 
 
 def settings(
-    request: Request, specs: list[LearnerSpec], tasks: list[str]
+    request: Request, specs: list[LearnerSpec], data: "Sequence[DataRef]"
 ) -> tuple[tuple[Setting, ...], list[str]]:
-    """Return the settings of these learners on data of these tasks, and which keys take several values."""
-    specs, parts = _learners(request, specs)
+    """Return the settings of these learners on these data sets, and which keys take several values.
+
+    A key with the learner's name goes before the learner's own settings, these before a plain key.
+    """
+    meant, parts = _learners(request, specs)
+    specs = list({spec.name: spec for some in meant.values() for spec in some}.values())
+    own = request.parts_of_learners([spec.name for spec in specs])
+    parts = {name: word for name, word in parts.items() if not any(word is one for one in own.values())}
     axes = {name: _axis(name, override, specs) for name, override in parts.items()}
-    chosen, swept = _pools(request, specs)
+    pools, swept = _pools(request, specs)
     swept += [f"algo.{name}" for name, axis in axes.items() if max(map(len, axis.values())) > 1]
-    distinct = {(setting.identity, setting.task): setting for setting in _grid(specs, axes, chosen, tasks)}
+    for (learner, name), override in own.items():
+        values = _axis(name, override, [spec for spec in specs if spec.name == learner])
+        swept += [override.key] if len(values[learner]) > 1 else []
+        axes[name] = axes.get(name, {}) | values
+    named = {ref.name: ref.word for ref in data}
+    entries = [
+        Entry(spec, one, tuple(name for name, word in named.items() if one.fits(name, word)))
+        for one in request.choices(named)
+        for spec in meant.get(one.learner, ())
+    ]
+    entries = [entry for entry in entries if entry.data]
+    _check_effect(request, parts, entries, named)
+    grids = []
+    for entry in entries:
+        spec, one = entry.spec, entry.choice
+        values = {name: axis[spec.name] for name, axis in axes.items() if spec.name in axis}
+        values |= {name: [value] for name, value in one.params.items() if (spec.name, name) not in own}
+        used = kernel_pools.pools([one.pool]) if one.pool else pools.get(spec.name, [None])
+        shared = any(
+            other is not entry and other.spec is spec and {*other.data} & {*entry.data} for other in entries
+        )
+        more = {"label": one.label, "data": entry.data if one.data else ()}
+        more["per_data"] = tuple(one.params) if one.data and not shared else ()
+        grids.append((spec, used, values, more))
+    distinct: dict[tuple, Setting] = {}
+    tasks = list(dict.fromkeys(ref.task for ref in data))
+    for setting in _grid(grids, tasks):
+        same = setting.identity, setting.task, setting.label
+        known = distinct.setdefault(same, setting)
+        if known is not setting:  # the same settings, of another data set
+            sets = (*known.data, *setting.data) if known.data and setting.data else ()
+            distinct[same] = replace(known, data=tuple(dict.fromkeys(sets)))
     return tuple(distinct.values()), swept
+
+
+class Entry(NamedTuple):
+    """A learner of a plan with its own settings, and the names of the data sets that they are for."""
+
+    spec: LearnerSpec
+    choice: LearnerChoice
+    data: tuple[str, ...]
+
+
+def _check_effect(
+    request: Request,
+    parts: Mapping[str, Override],
+    entries: list[Entry],
+    named: Mapping[str, str],
+) -> None:
+    """Raise UserError for a plain key that no learner takes, and for a data set that has no learner."""
+    if bare := [word for name, word in named.items() if not any(name in entry.data for entry in entries)]:
+        of = f"settings={request.file.path}" if request.file else request.given["algo"].text
+        raise UserError(f"{of}: no settings for data={','.join(bare)}; add learners with algo=NAME,...")
+    for name, override in parts.items():
+        able = [entry for entry in entries if name in entry.spec.hyperparameters]
+        if able and all(name in entry.choice.params for entry in able):
+            raise UserError(
+                f"{override.text}: no effect, since each learner has its own {name}; "
+                f"algo.{able[0].spec.name}.{name}=VALUE sets that of one"
+            )
 
 
 def yardsticks(request: Request, settings: tuple[Setting, ...], tasks: list[str]) -> tuple[Setting, ...]:
@@ -93,34 +171,36 @@ def yardsticks(request: Request, settings: tuple[Setting, ...], tasks: list[str]
             near = suggest(name, fit) or f"; these are: {', '.join(fit)}"
             given = shown(f"yardsticks={name}")
             raise UserError(f"{given} is not a yardstick{near}; yardsticks=[] means none")
-    taken = {(setting.identity, setting.task) for setting in settings}
+    taken = {(setting.identity, setting.task) for setting in settings if not setting.data}
     own = (setting for spec in specs.values() for setting in _by_task(spec, spec.defaults, None, tasks))
     return tuple(setting for setting in own if (setting.identity, setting.task) not in taken)
 
 
-def _learners(request: Request, specs: list[LearnerSpec]) -> tuple[list[LearnerSpec], dict[str, Override]]:
-    """Return the learners that are meant and the words about their hyperparameters.
+def _learners(
+    request: Request, specs: list[LearnerSpec]
+) -> tuple[dict[str, list[LearnerSpec]], dict[str, Override]]:
+    """Return the learners that each name means, and the words about their hyperparameters.
 
     A former hyperparameter that chose between learners (``variant`` of adaraker) still does, with a warning.
     """
     parts = request.parts("algo")
-    chosen: dict[str, LearnerSpec] = {}
+    meant: dict[str, list[LearnerSpec]] = {}
     for spec in specs:
         names = [spec.name]
         for old in spec.renamed.keys() & parts.keys():
-            check = domains.parse(list(spec.renamed[old]))
+            check = domains.domain_check(list(spec.renamed[old]))
             names = [spec.renamed[old][value] for value in parts[old].checked(check)]
             warnings.warn(
                 f"algo={spec.name} {parts[old].text} is now algo={','.join(names)}; "
                 f"{spec.name} no longer has the hyperparameter '{old}'",
                 stacklevel=2,
             )
-        chosen |= learner_specs(names)
+        meant[spec.name] = list(learner_specs(names).values())
+    chosen = {spec.name: spec for some in meant.values() for spec in some}
     known = {name for spec in chosen.values() for name in spec.hyperparameters}
     dropped = {old for spec in specs for old in spec.renamed}
     dropped |= {name for spec in specs for name in spec.hyperparameters if spec.name not in chosen}
-    parts = {name: word for name, word in parts.items() if name in known or name not in dropped}
-    return list(chosen.values()), parts
+    return meant, {name: word for name, word in parts.items() if name in known or name not in dropped}
 
 
 def _axis(name: str, override: Override, specs: list[LearnerSpec]) -> dict[str, list[Any]]:
@@ -167,20 +247,16 @@ def _pools(request: Request, specs: list[LearnerSpec]) -> tuple[dict[str, list[d
 
 
 def _grid(
-    specs: list[LearnerSpec],
-    axes: dict[str, dict[str, list]],
-    chosen: dict[str, list[dict]],
-    tasks: list[str],
+    grids: list[tuple[LearnerSpec, list[Any], dict[str, list[Any]], dict[str, Any]]], tasks: list[str]
 ) -> Iterator[Setting]:
-    """Yield learners × pools (for those that use one) × values of the hyperparameters they have."""
-    grids = []
-    for spec in specs:
-        own = {name: axis[spec.name] for name, axis in axes.items() if spec.name in axis}
-        grids.append((spec, chosen.get(spec.name, [None]), own))
-    total = sum(len(used) * math.prod(map(len, own.values())) for _, used, own in grids)
+    """Yield pools (for learners that use one) × values of the hyperparameters, of each of several grids.
+
+    The last part of a grid holds further fields of its settings.
+    """
+    total = sum(len(used) * math.prod(map(len, own.values())) for _, used, own, _ in grids)
     if total > MOST_SETTINGS:
         raise UserError(f"the grid has {total} settings; at most {MOST_SETTINGS} are possible")
-    for spec, used, own in grids:
+    for spec, used, own, more in grids:
         for pool in used:
             if pool:
                 spec.check_pool(pool)
@@ -188,7 +264,7 @@ def _grid(
                 params = {**spec.defaults, **dict(zip(own, values, strict=True))}
                 for setting in _by_task(spec, params, pool, tasks):
                     spec.check_together(setting.params)
-                    yield setting
+                    yield replace(setting, **more)
 
 
 def _by_task(spec: LearnerSpec, params: dict, pool: dict | None, tasks: list[str]) -> Iterator[Setting]:
@@ -202,7 +278,56 @@ def _by_task(spec: LearnerSpec, params: dict, pool: dict | None, tasks: list[str
 # ------------------------------------------------------------------ plans
 
 
-PREPARATION = tuple(field.name for field in fields(Preparation))  # keys of config.yaml
+ONLINE = ("online", "online_minmax")  # scale= while the stream runs; the others are of a file as a whole
+
+
+class Scaled:
+    """How a request scales the streams of its settings.
+
+    Without ``target=`` the targets of data that are not registered are scaled online for a learner that is
+    not equivariant: one with a fixed step, noise, or predictions that begin at 0.
+    """
+
+    def __init__(self, request: Request, refs: "Sequence[DataRef]") -> None:
+        scale, self.target = request.value("scale"), request.value("target")
+        self.scale = {"scale": scale} if scale in ONLINE else {}
+        self.refs = refs
+        self.own = not any(ref.is_registered for ref in refs if ref.task == "regression")
+        tasks = {ref.task for ref in refs}
+        if "regression" not in tasks and self.target not in ("auto", "none"):
+            names = ",".join(map(str, refs))
+            raise UserError(
+                f"{request.given['target'].text}: data={names} has no targets; target= is for them"
+            )
+
+    def of(self, settings: tuple[Setting, ...]) -> tuple[Setting, ...]:
+        """Return the settings with their scaling; one that differs between tasks is one for each."""
+        made = []
+        for setting in settings:
+            fitting = [ref.task for ref in self.refs if setting.fits(ref.task, ref.name)]
+            tasks = list(dict.fromkeys(fitting or [ref.task for ref in self.refs[:1]]))
+            words = {task: self._words(learner_spec(setting.learner), task) for task in tasks}
+            several = any(own != words[tasks[0]] for own in words.values())
+            for task in tasks if several else tasks[:1]:
+                own = replace(setting, scaling=words[task])
+                made.append(replace(own, task=task) if several else own)
+        return tuple(made)
+
+    def _words(self, spec: LearnerSpec, task: str) -> dict[str, str]:
+        target = self.target
+        if target == "auto":
+            target = "none" if spec.equivariant or not self.own else "online"
+        words = self.scale | ({"target": target} if task == "regression" and target != "none" else {})
+        for word in words.keys() & spec.hyperparameters.keys():
+            raise UserError(
+                f"{word}={words[word]}: {spec.name} has a hyperparameter of this name; rename it in "
+                f"{compose.file('algo', spec.name)}"
+            )
+        return words
+
+
+PREPARATION = tuple(own.name for own in fields(Preparation))  # keys of config.yaml
+LEAST_SPREAD = 0.1  # of targets that need no scaling, and most of all 1 / that
 MOST_CELLS = 1_000_000  # each takes some kB of memory before the first one runs
 REPS = {"permuted": 20, "authors": 20, "file": 1}  # where reps is null
 
@@ -231,8 +356,28 @@ class Plan:
 
     @property
     def has_choice(self) -> bool:
-        """Whether a learner has several settings, of which one is the best."""
-        return len(self.settings) > len({setting.learner for setting in self.settings})
+        """Whether a learner has several settings on some data set, of which one is the best."""
+        return any(
+            len(own) > len({setting.learner for setting in own})
+            for ref in self.data
+            if (own := [setting for setting in self.settings if setting.fits(ref.task, ref.name)])
+        )
+
+    def _on_targets(self, ref: "DataRef") -> list[str]:
+        """Return a note where the user's own targets are far from size 1, and nothing scales them."""
+        if ref.task != "regression" or ref.is_registered:
+            return []
+        own = [setting for setting in self.settings if setting.fits(ref.task, ref.name)]
+        raw = [
+            s.learner for s in own if "target" not in s.scaling and not learner_spec(s.learner).equivariant
+        ]
+        spread = float(ref.load().y.std()) if raw else 1.0
+        if not raw or LEAST_SPREAD <= spread <= 1 / LEAST_SPREAD:
+            return []
+        return [
+            f"the targets have the standard deviation {spread:.3g}, and nothing scales them for "
+            f"{', '.join(dict.fromkeys(raw))}; target=online does"
+        ]
 
     @property
     def about_data(self) -> tuple[str, ...]:
@@ -241,6 +386,7 @@ class Plan:
         And which sets have fewer examples than ``rounds`` asks for.
         """
         notes = [f"{ref.name}: {note}" for ref in self.data if not ref.is_registered for note in ref.notes]
+        notes += [f"{ref.name}: {note}" for ref in self.data for note in self._on_targets(ref)]
         most = int((self.rounds or "").partition(":")[2] or 0)
         for ref in self.data:
             if most > ref.T:
@@ -269,7 +415,10 @@ def plan(
     tasks = list(dict.fromkeys(ref.task for ref in refs))
     if request.has_pattern():
         specs = _suitable(specs, tasks, refs, request)
-    chosen, swept = settings(request, specs, tasks)
+    chosen, swept = settings(request, specs, refs)
+    scaling = Scaled(request, refs)
+    beside = scaling.of(yardsticks(request, chosen, tasks))
+    chosen = scaling.of(chosen)
     order = request.value("order")
     made = Plan(
         settings=chosen,
@@ -279,12 +428,13 @@ def plan(
         order=order,
         store=store_folder(request.value("store")),
         exec=_exec(request),
-        yardsticks=yardsticks(request, chosen, tasks),
+        yardsticks=beside,
         swept=tuple(key for key in request.given if key in swept),
         block=request.value("block"),
         rounds=request.value("rounds"),
     )
-    total = (len(chosen) + len(made.yardsticks)) * len(made.data) * made.reps
+    each = sum(setting.fits(ref.task, ref.name) for setting in chosen for ref in made.data)
+    total = (each + len(made.yardsticks) * len(made.data)) * made.reps
     if total > MOST_CELLS:
         raise UserError(f"reps={made.reps}: that makes {total} cells; at most {MOST_CELLS} are possible")
     return made
@@ -318,7 +468,12 @@ def resolved(overrides: list[str]) -> dict[str, Any]:
                 hyper[name]["search"] = texts(own.search)
         code = "estimator" if spec.estimator else "function"
         about = ("label", "cite", code, "tasks", "kernels", "revision")
-        shown["algo"][spec.name] = {**{key: getattr(spec, key) for key in about}, "hyperparameters": hyper}
+        which = next(
+            name
+            for number in itertools.count(1)
+            if (name := setting.label or spec.name + f" {number}" * (number > 1)) not in shown["algo"]
+        )
+        shown["algo"][which] = {**{key: getattr(spec, key) for key in about}, "hyperparameters": hyper}
     return shown
 
 
@@ -333,6 +488,7 @@ def _data(request: Request, data: "Sequence[DataRef | str]") -> "list[DataRef]":
 
     given: dict[str, Any] = {key: request.value(key) for key in PREPARATION}
     given |= {key: tuple(value) for key, value in given.items() if isinstance(value, list)}
+    given |= {"scale": "none"} if given["scale"] in ONLINE else {}
     preparation = Preparation(**given)
     task = request.value("task")
     refs = [
@@ -346,10 +502,15 @@ def _data(request: Request, data: "Sequence[DataRef | str]") -> "list[DataRef]":
                 " task=... is for files of your own"
             )
     for key in PREPARATION:
-        if key in request.given and all(ref.is_registered for ref in refs):
+        online = key == "scale" and request.value(key) in (*ONLINE, "none")
+        if key in request.given and not online and all(ref.is_registered for ref in refs):
             names = ",".join(dict.fromkeys(map(str, refs)))
             raise UserError(
                 f"{request.given[key].text}: data={names} is registered; {key} is for your own file"
+                + (
+                    f"; {' and '.join(f'scale={word}' for word in ONLINE)} are for all data"
+                    * (key == "scale")
+                )
             )
     return list({ref.word: ref for ref in refs}.values())
 
@@ -403,12 +564,13 @@ def _suitable(
 def _usual_budget(spec: LearnerSpec, request: Request) -> int:
     """Return the budget that a learner has by default; 0 if it has none or another one was asked for."""
     usual = spec.defaults[spec.budget] if spec.budget else None
-    return usual if isinstance(usual, int) and f"algo.{spec.budget}" not in request.given else 0
+    keys = {f"algo.{spec.budget}", f"algo.{spec.name}.{spec.budget}"}
+    return usual if isinstance(usual, int) and not keys & request.given.keys() else 0
 
 
 def _exec(request: Request) -> dict[str, Any]:
     name = compose.known_option("exec", request.value("exec"), "executor")
-    options = parameters(compose.read("exec", [name])[name], compose.file("exec", name))
+    options = parameters(compose.read_config("exec", [name])[name], compose.file("exec", name))
     values = {"name": name, **{option: own.value for option, own in options.items()}}
     for option, override in request.parts("exec").items():
         if option not in options:

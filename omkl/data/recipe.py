@@ -63,7 +63,7 @@ class Preparation(TableFormat):
 
         Raises UserError for values that cannot be.
         """
-        made: Preparation = schema.record(cls, _plain(values), "the preparation of a table")
+        made: Preparation = schema.as_dataclass(cls, _plain(values), "the preparation of a table")
         return made
 
     def __post_init__(self) -> None:
@@ -235,7 +235,7 @@ class Recipe:
         """Return the recipe of `to_json`. Raises ValueError for anything else."""
         broken = "the recipe of its data is broken"
         try:
-            recipe: Recipe = schema.record(cls, _plain(content), broken)
+            recipe: Recipe = schema.as_dataclass(cls, _plain(content), broken)
         except UserError as error:
             raise ValueError(str(error)) from None
         filled = recipe.means.keys() | recipe.scaling.keys() | recipe.categories.keys()

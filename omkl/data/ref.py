@@ -213,7 +213,7 @@ class Parsed(DataRef):
         if not isinstance(self.source, Dataset) or self.source.path:
             return self.source.path if isinstance(self.source, Dataset) else self.source
         copy = cache.path_in_memory(self.name, self.task, self.digest)
-        return copy if cache.read_or_none(copy) else cache.write(self.source, copy)
+        return copy if cache.read_or_none(copy) else cache.write_parsed(self.source, copy)
 
     def load(self, download: bool = True) -> Dataset:
         if isinstance(self.source, Dataset):
@@ -225,7 +225,7 @@ class Parsed(DataRef):
                     f"{self.name}: its data did not reach this worker; run the same command again"
                 )
             try:
-                dataset = cache.read(self.source)
+                dataset = cache.read_parsed(self.source)
             except OmklError as error:
                 raise OmklError(f"{error}; the same command parses the source again") from error
             if dataset.content_hash != self.digest:
@@ -272,9 +272,9 @@ def keep(dataset: Dataset) -> None:
 
 def _kept(dataset: Dataset, copy: Path) -> Dataset:
     """Return the data from the parsed copy that is made here, or as they are where it cannot be written."""
-    if cache.write(dataset, copy) is None:
+    if cache.write_parsed(dataset, copy) is None:
         return replace(dataset, notes=(*dataset.notes, f"not cached: {copy.parent} cannot be written"))
-    return cache.read(copy)
+    return cache.read_parsed(copy)
 
 
 # ------------------------------------------------------------------ a registered set
@@ -418,7 +418,7 @@ class Registered(DataRef):
                 dataset = read_registered(self.entry, form, paths)
                 data_files.files_folder().mkdir(parents=True, exist_ok=True)
                 final = [path.replace(data_files.files_folder() / path.name) for path in paths]
-                cache.write(dataset, cache.parsed_path(self.name, form, final, self.task))
+                cache.write_parsed(dataset, cache.parsed_path(self.name, form, final, self.task))
             finally:
                 shutil.rmtree(folder, ignore_errors=True)
             return final

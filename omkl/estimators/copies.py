@@ -3,7 +3,7 @@
 import copy
 from typing import Any
 
-from omkl.learner.model_file import snapshot, unpack
+from omkl.learning.model_file import snapshot, unpack
 
 _GROWING = ("_progress", "_columns", "_kept")  # attributes that learning changes in place
 

@@ -8,11 +8,12 @@ from omkl.config import kernel_pools, pool
 from omkl.config.domains import check_kernels
 from omkl.config.learners import LearnerSpec
 from omkl.engine.stream import Stream
-from omkl.errors import UserError, suggest
-from omkl.estimators.arguments import argument_name, class_name
-from omkl.learner.cell import warm_up
-from omkl.learner.learner import Learner, settled
-from omkl.learner.one_pass import choose_kernels
+from omkl.errors import UserError, show, suggest
+from omkl.estimators.arguments import SCALED, argument_name, class_name
+from omkl.learning.cell import warm_up_once
+from omkl.learning.learner import Learner, cannot_change
+from omkl.learning.one_pass import choose_kernels
+from omkl.learning.scaling import Scaling
 
 
 def make_learner(
@@ -23,11 +24,12 @@ def make_learner(
     seed: int,
     stream: Stream,
     classes: int = 2,
+    centred: bool = True,
 ) -> Learner:
     """Return the learner of these arguments for d features, compiled.
 
     given: the arguments by name; seed: of its random numbers; stream: what it is to learn first; classes:
-    their number.
+    their number; centred: whether features that are scaled are centred, as those of sparse rows are not.
     Raises ValueError that names the estimator and the argument.
     """
     name = class_name(spec.name, task)
@@ -36,14 +38,26 @@ def make_learner(
             raise ValueError(f"{'seed' if 'seed' in given else 'random_state'} must be ≥ 0, got {seed}")
         params = _params(spec, name, given)
         spec.check_data(params, task, "these rows")
+        scaling = _scaling({name: value for name, value in given.items() if name not in params}, d, centred)
         chosen = kernel_pools.kernel_pool(params, _pool(spec, given.get("pool")))
     except (UserError, ValueError) as error:
         raise ValueError(_named(name, error)) from None
     if spec.setup and chosen is not None:
-        chosen = choose_kernels(spec, params, chosen, d, stream, seed, classes=classes)
-    warm_up([(spec, params, classes)])
+        rows = scaling.scaled(stream, True)[0] if scaling else stream
+        chosen = choose_kernels(spec, params, chosen, d, rows, seed, classes=classes)
+    warm_up_once([(spec, params, classes)])
     rounds = planned_rounds(given, stream) or stream.T
-    return Learner(spec, params, chosen, d, seed, rounds=rounds, classes=classes)
+    return Learner(spec, params, chosen, d, seed, rounds=rounds, classes=classes, scaling=scaling)
+
+
+def _scaling(given: Mapping[str, Any], d: int, centred: bool) -> Scaling | None:
+    words = {}
+    for name, known in SCALED.items():
+        if (value := given.get(name)) is not None:
+            if value not in known:
+                raise ValueError(f"{name} must be None or one of {', '.join(known)}, got {show(value)}")
+            words[name] = value
+    return Scaling(d, words.get("scale"), centred, words.get("target")) if words else None
 
 
 def planned_rounds(given: Mapping[str, Any], stream: Stream) -> int | None:
@@ -83,7 +97,7 @@ def follow(estimator: Any, model: Learner) -> None:
     own = {argument_name(word) for word in spec.hyperparameters}
     for word in changed.keys() - own:
         if spec.stochastic or word not in ("random_state", "seed"):  # else it is not used
-            raise ValueError(str(settled(name, word, given[word])))
+            raise ValueError(str(cannot_change(name, word, given[word])))
     now = {**given, **changed}
     try:
         model.change({word: now[argument_name(word)] for word in spec.hyperparameters}, name, argument_name)

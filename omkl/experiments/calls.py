@@ -1,23 +1,23 @@
-"""What one can ask for from Python: runs, sweeps, models, and lists of what there is."""
+"""What one can ask for from Python, as the commands do: runs, sweeps, tables, figures, models, pages."""
 
 import shlex
 import warnings
-from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from omkl.config import Plan
-from omkl.config import plan as make_plan
+from omkl.config.own_settings import LearnerChoice
 from omkl.config.settings_text import word_text
-from omkl.data import DataRef, find
-from omkl.data.arrays import from_arrays
-from omkl.data.dataset import Dataset
-from omkl.data.ref import of_dataset
-from omkl.errors import UserError
-from omkl.experiments.results import Results
+from omkl.experiments.bounds_results import Bounds
+from omkl.experiments.call import Call
+from omkl.experiments.page_source import PageSource
+from omkl.experiments.paper_results import PaperResult, paper_claims, paper_table, selection_of
+from omkl.experiments.results import Results, check_end, finished, run_call
+from omkl.experiments.trained_model import Model, trained
+from omkl.experiments.tune import Study, Tuning
+from omkl.publications import find_item, paper_names
 
 if TYPE_CHECKING:
-    import pandas as pd
+    from matplotlib.figure import Figure as Drawn
 
 
 def run(
@@ -54,7 +54,7 @@ def run(
     omkl.errors.OmklError
         Where the store cannot be read or written.
     """
-    return _run(words, data, y, label, jobs, fresh, progress, settings, is_sweep=False)
+    return run_call(Call.of(words, data, y, label, settings), jobs=jobs, fresh=fresh, progress=progress)
 
 
 def sweep(
@@ -69,149 +69,241 @@ def sweep(
     **settings: Any,
 ) -> Results:
     """Run a grid of settings: `omkl sweep`. The arguments are those of `run`; settings may hold lists."""
-    return _run(words, data, y, label, jobs, fresh, progress, settings, is_sweep=True)
+    call = Call.of(words, data, y, label, settings)
+    return run_call(call, True, jobs=jobs, fresh=fresh, progress=progress)
 
 
 def results(
     words: str = "", *, data: Any = None, y: Any = None, label: str | None = None, **settings: Any
 ) -> Results:
     """Return what the store holds of a run or a sweep; nothing runs. The arguments are those of `run`."""
-    plan, line = _plan(words, data, y, label, settings, is_sweep=True)
-    return Results.stored(plan, line, bool(plan.swept))
+    call = Call.of(words, data, y, label, settings)
+    plan = call.plan(sweep=True)
+    return Results.stored(plan, call.line("sweep" if plan.swept else "run"), bool(plan.swept))
 
 
-def learners() -> "pd.DataFrame":
-    """Return the learners: name, label, source, tasks, classes, kernels."""
-    import pandas as pd
+def tune(
+    words: str = "",
+    *,
+    data: Any = None,
+    y: Any = None,
+    label: str | None = None,
+    jobs: int | None = None,
+    fresh: bool = False,
+    progress: bool = True,
+    **settings: Any,
+) -> Tuning:
+    """Find good hyperparameters for each learner on each data set: `omkl tune`.
 
-    from omkl.config import learner_specs
-
-    rows = [
-        {
-            "algo": spec.name,
-            "label": spec.label,
-            "cite": spec.cite,
-            "tasks": ", ".join(spec.tasks),
-            "classes": spec.classes,
-            "kernels": spec.kernels,
-            "hyperparameters": ", ".join(spec.hyperparameters),
-        }
-        for spec in learner_specs().values()
-    ]
-    return pd.DataFrame(rows).set_index("algo")
-
-
-def datasets() -> "pd.DataFrame":
-    """Return the registered data sets: examples, features, task, and whether each is here."""
-    import pandas as pd
-
-    from omkl.data import registered, registry
-
-    rows = []
-    for name in registry.names():
-        ref = registered(name)
-        rows.append({"data": name, "T": ref.T, "d": ref.d, "task": ref.task, "classes": ref.n_classes})
-        rows[-1] |= {"state": ref.state, "title": ref.entry.title}
-    return pd.DataFrame(rows).set_index("data")
-
-
-def pools() -> "pd.DataFrame":
-    """Return the pools of kernels."""
-    import pandas as pd
-
-    from omkl.config import pool, pool_names
-    from omkl.config.settings_text import kernels_text
-
-    rows = [
-        {
-            "pool": name,
-            "m": len(own["kernels"]),
-            "normalise": own["normalise"],
-            "kernels": kernels_text(own["kernels"]),
-        }
-        for name, own in ((name, pool(name)) for name in pool_names())
-    ]
-    return pd.DataFrame(rows).set_index("pool")
-
-
-def _run(
-    words: str,
-    data: Any,
-    y: Any,
-    label: str | None,
-    jobs: int | None,
-    fresh: bool,
-    progress: bool,
-    settings: Mapping[str, Any],
-    is_sweep: bool,
-) -> Results:
-    from omkl.runs.runner import run_plan
-
-    plan, line = _plan(words, data, y, label, settings, is_sweep)
-    if plan.exec["name"] == "slurm":
-        raise UserError("exec=slurm submits cells and does not wait; use `omkl run`, and omkl.results later")
-    outcome = run_plan(plan, jobs=jobs, fresh=fresh, progress=progress)
-    if outcome.interrupted:
-        raise KeyboardInterrupt
-    made = Results.of(plan, outcome, line, is_sweep)
-    for broken in made.failed:
-        where = f"{broken['algo']} on {broken['data']}, repetition {broken['rep']}"
-        warnings.warn(f"{where}: {broken['error']}", stacklevel=3)
+    The arguments are those of `run`, and the keys of the rule, such as ``trials=30``. What a key such as
+    ``**{"algo.C": 1.0}`` or a learner of `learner` sets keeps its value.
+    """
+    study = Study.of(Call.of(words, data, y, label, settings))
+    made = study.run(jobs=jobs, fresh=fresh, progress=progress)
+    check_end(made.interrupted, made.failed)
     return made
 
 
-def _plan(
-    words: str, data: Any, y: Any, label: str | None, settings: Mapping[str, Any], is_sweep: bool
-) -> tuple[Plan, str]:
-    """Return the plan of a call, and the command line that says the same."""
-    given, values = shlex.split(words), {key: _plain(value) for key, value in settings.items()}
-    named = _listed(data) if data is not None else []
-    if all(isinstance(one, str | Path) for one in named):  # words, or none
-        if y is not None:
-            raise UserError("y=... are the labels of an array; a file's label is a column, label=...")
-        values |= {"data": list(map(str, named))} if named else {}
-        values |= {"label": label} if label is not None else {}
-        data = None
-    elif label is not None and not any(hasattr(one, "columns") for one in named):
-        raise UserError(f"label={label} is for a column of a frame or a file; labels of an array are y=...")
-    task = values.get("task", "classification") if data is not None else "classification"
-    refs = [] if data is None else [_ref(one, y, label, task, at) for at, one in enumerate(_listed(data))]
-    if refs and "task" in values and not any(isinstance(one, str) for one in _listed(data)):
-        values.pop("task")
-    plan = make_plan(given, sweep=is_sweep, values=values, data=refs)
-    shown = [word_text(key, value) for key, value in values.items()]
-    shown += [f"data={','.join(map(str, refs))}"] if refs else []
-    return plan, shlex.join(["omkl", "sweep" if is_sweep else "run", *given, *shown])
+def table(
+    name: str,
+    *,
+    data: Any = None,
+    reps: int | None = None,
+    algo: Any = None,
+    quick: bool = False,
+    full: bool = False,
+    jobs: int | None = None,
+    fresh: bool = False,
+    progress: bool = True,
+    **settings: Any,
+) -> PaperResult:
+    """Reproduce a table of a paper, our values next to the published ones: `omkl table`.
+
+    Parameters
+    ----------
+    name
+        Such as ``"bomkl/1"``; `papers` lists all.
+    data, reps, algo
+        These data sets only (of a mapping, with their files), at most so many repetitions, and learners in
+        addition to the table's own.
+    quick, full
+        Two repetitions of its small data sets; all repetitions also of what takes longest.
+    jobs, fresh, progress
+        As of `run`.
+    settings
+        ``store``, ``seed``, ``exec`` and ``block``; the paper sets the rest.
+
+    Raises
+    ------
+    omkl.errors.UserError
+        For an unknown name, and where none of the data is available.
+    """
+    own = {"data": data, "reps": reps, "algo": algo, "quick": quick, "full": full, "settings": settings}
+    return finished(paper_table(name, selection_of(**own), jobs=jobs, fresh=fresh, progress=progress))
 
 
-def _listed(data: Any) -> list[Any]:
-    return data if isinstance(data, list) else [data]
+def claims(
+    paper: str,
+    *,
+    data: Any = None,
+    reps: int | None = None,
+    quick: bool = False,
+    full: bool = False,
+    jobs: int | None = None,
+    fresh: bool = False,
+    progress: bool = True,
+    **settings: Any,
+) -> PaperResult:
+    """Check the claims of a paper by numbers: `omkl claims`. The arguments are those of `table`."""
+    own = {"data": data, "reps": reps, "quick": quick, "full": full, "settings": settings}
+    return finished(paper_claims(paper, selection_of(**own), jobs=jobs, fresh=fresh, progress=progress))
 
 
-def _ref(data: Any, y: Any, label: str | None, task: str, at: int) -> DataRef:
-    """Return given data as a data set. Raises UserError for what is none."""
-    if isinstance(data, DataRef):
-        return data
-    if isinstance(data, Dataset):
-        return of_dataset(data)
-    if isinstance(data, str | Path):
-        return find(str(data), task=task)
-    name = "data" if at == 0 else f"data{at + 1}"
+def figure(
+    kind: str,
+    words: str = "",
+    *,
+    data: Any = None,
+    y: Any = None,
+    label: str | None = None,
+    measure: str | None = None,
+    out: str | Path | None = None,
+    **settings: Any,
+) -> "Drawn":
+    """Draw what the store holds, or a figure of a paper: `omkl figure`.
+
+    Parameters
+    ----------
+    kind
+        ``curve``, ``confusion``, ``sweep``, ``times`` or ``ranks`` of stored cells; or a paper's figure such
+        as ``omkc/1``, whose missing cells run.
+    words, data, y, label, settings
+        As of `run`; of a paper's figure as of `table`.
+    measure
+        Of a curve, such as ``n_sv_sum``.
+    out
+        A file (.png, .pdf, .svg) to write, too.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+    """
+    from omkl.reports import drawing
+
+    if "/" in kind or kind in paper_names():
+        from omkl.publications.paper_figures import figure_of
+
+        paper, item = find_item("figures", kind)
+        how = {key: settings.pop(key) for key in ("jobs", "fresh", "progress") if key in settings}
+        own = {key: settings.pop(key) for key in ("reps", "algo", "quick", "full") if key in settings}
+        made, outcome, _ = figure_of(
+            paper, item, selection_of(words.split(), data=data, settings=settings, **own), **how
+        )
+        if outcome and outcome.interrupted:
+            raise KeyboardInterrupt
+    else:
+        call = Call.of(words, data, y, label, settings)
+        line = call.line("figure")
+        made = Results.to_draw(call.plan(sweep=True), kind, line, shlex.split(line)[2:]).figure(kind, measure)
+    if out is not None:
+        drawing.write_files(made, out)
+    return drawing.draw(made)
+
+
+def bounds(
+    words: str = "",
+    *,
+    data: Any = None,
+    y: Any = None,
+    label: str | None = None,
+    rows: int = 2000,
+    jobs: int | None = None,
+    fresh: bool = False,
+    progress: bool = True,
+    **settings: Any,
+) -> Bounds:
+    """Compare the theorems' mistake bounds with the observed mistakes: `omkl bounds`.
+
+    Parameters
+    ----------
+    words, data, y, label, jobs, fresh, progress, settings
+        As of `run`.
+    rows
+        Examples of each batch solution, at most; it takes 32 ``rows``² bytes.
+    """
+    call = Call.of(words, data, y, label, settings)
+    made = Bounds.of(call.plan(), call.line("bounds"), rows, jobs=jobs, fresh=fresh, progress=progress)
+    return finished(made)
+
+
+def fit(
+    words: "str | LearnerChoice" = "",
+    data: Any = None,
+    *,
+    y: Any = None,
+    label: str | None = None,
+    **settings: Any,
+) -> Model:
+    """Train one learner on one data set, in one pass: `omkl fit`.
+
+    Parameters
+    ----------
+    words
+        A learner's name or a learner of `learner`, or words such as ``"algo=alma data=my.csv label=class"``.
+    data, y, label, settings
+        As of `run`.
+    """
+    if isinstance(words, LearnerChoice) or (words and "=" not in words):
+        words, settings = "", {"algo": words, **settings}
+    made = trained(Call.of(words, data, y, label, settings))
     if hasattr(data, "columns"):
-        columns = list(data.columns)
-        if y is None and label is None:
-            raise UserError(f"name the label's column with label=..., one of {', '.join(map(str, columns))}")
-        if y is None:
-            if label not in columns:
-                raise UserError(f"label={label}: no such column; there are {', '.join(map(str, columns))}")
-            y, data = data[label], data[[column for column in columns if column != label]]
-    elif y is None:
-        raise UserError("an array has no labels; give them with y=...")
-    return of_dataset(from_arrays(data, y, name=name, task=task))
+        made.trained.about["features"] = [str(column) for column in data.columns if column != label]
+    return made
 
 
-def _plain(value: Any) -> Any:
-    """Return a setting as words hold it: lists for tuples and arrays, plain numbers."""
-    if hasattr(value, "tolist"):
-        value = value.tolist()
-    return list(value) if isinstance(value, tuple) else value
+def load_model(path: str | Path) -> Model:
+    """Return a model that `Model.save` or `omkl fit` wrote. Raises UserError for a file that is none."""
+    from omkl.runs import models
+
+    return Model(models.load(Path(path)))
+
+
+def report(
+    words: str = "",
+    *,
+    out: str | Path | None = None,
+    everything: bool = False,
+    data: Any = None,
+    reps: int | None = None,
+    algo: Any = None,
+    quick: bool = False,
+    full: bool = False,
+    **settings: Any,
+) -> Path:
+    """Write a page for the browser of what the store holds, and return its path: `omkl report`.
+
+    Parameters
+    ----------
+    words
+        A paper such as ``"bomkl"``, or words as of `run`.
+    out
+        File (.html) or folder to write to; without it a folder of the store.
+    everything
+        All that the store holds: ``omkl report --all``.
+    data, algo, settings
+        As of `run`; of a paper, with ``reps``, ``quick`` and ``full``, as of `table`.
+    """
+    given = shlex.split(words)
+    if any("=" not in word for word in given):
+        own = {"data": data, "reps": reps, "algo": algo, "quick": quick, "full": full}
+        chosen = selection_of(settings=settings, **own)
+        source = PageSource.of(given, f"omkl report {words}", selection=chosen)
+    else:
+        more = {"data": data, "algo": algo, "reps": reps, **settings}
+        values = {key: value for key, value in more.items() if value is not None}
+        source = PageSource.of(
+            [*given, *(word_text(*item) for item in values.items())], everything=everything
+        )
+    for warning in (page := source.make()).warnings:
+        warnings.warn(warning, stacklevel=2)
+    return source.write(page, None if out is None else str(out))[0]

@@ -1,7 +1,9 @@
 """Results: the cells of a run or a sweep with their summary, table, notes and figures, as one object."""
 
+import shlex
+import warnings
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -9,12 +11,21 @@ from typing import TYPE_CHECKING, Any
 
 from omkl.config import Plan
 from omkl.errors import UserError
-from omkl.reports.results_table import USUAL, TableOptions, best_settings, run_table, sweep_table
+from omkl.experiments.call import Call
+from omkl.experiments.shown import Shown
+from omkl.reports.results_table import (
+    USUAL,
+    TableOptions,
+    best_settings,
+    check_options,
+    run_table,
+    sweep_table,
+)
 from omkl.reports.rows import ReportPlan, Row, rows_of
 from omkl.reports.summary import READ, summary_of_rows
 from omkl.reports.table import Table
 from omkl.runs.cells import expand
-from omkl.runs.runner import Outcome, stored_plans, table_of
+from omkl.runs.runner import Outcome, run_plan, stored_plans, table_of
 from omkl.store.store import Store
 
 if TYPE_CHECKING:
@@ -33,8 +44,8 @@ class Part:
     expected: ReportPlan
 
 
-@dataclass(frozen=True)
-class Results:
+@dataclass(frozen=True, repr=False)
+class Results(Shown):
     """What a run or a sweep has found.
 
     In a terminal its text is the command's table, in a notebook its HTML. ``a + b`` puts the rows of two
@@ -68,6 +79,43 @@ class Results:
     def stored(cls, plan: Plan, command: str = "", is_sweep: bool = False) -> "Results":
         """Return what the store holds of a plan; nothing runs."""
         return cls.of(plan, stored_plans([plan], READ)[0], command, is_sweep)
+
+    @classmethod
+    def run(
+        cls, plan: Plan, command: str = "", is_sweep: bool = False, whole: bool = True, **how: Any
+    ) -> "Results":
+        """Run the missing cells of a plan and return its results; how: of ``run_plan``.
+
+        whole: with all that is stored of the cells, which takes longer where they are many
+        """
+        return cls.of(plan, run_plan(plan, **how, columns=None if whole else READ), command, is_sweep)
+
+    @classmethod
+    def to_draw(cls, plan: Plan, kind: str, command: str, words: Sequence[str] = ()) -> "Results":
+        """Return what the store holds of a plan for a figure; words: of the plan, for a message.
+
+        Raises UserError where a learner has not finished any cell; warns of other cells that are missing.
+        """
+        tasks = dict.fromkeys(ref.task for ref in plan.data)
+        if kind == "confusion" and "classification" not in tasks:
+            text = f"a confusion matrix needs a classification, and the task is {' and '.join(tasks)}"
+            raise UserError(f"data={','.join(map(str, plan.data))}: {text}")
+        made = cls.stored(plan, command)
+        requested, found = made.parts[0].outcome.requested, len(made.cells)
+        if found < requested:
+            missing = f"the store {plan.store} holds {found} of {requested} cells"
+            if not {setting.learner for setting in plan.settings} <= set(made.cells["algo"]):
+                verb = "sweep" if plan.swept else "run"
+                raise UserError(f"{missing}; `omkl {shlex.join([verb, *words])}` computes them")
+            warnings.warn(missing, stacklevel=2)
+        return made
+
+    @staticmethod
+    def check_options(plan: Plan, fmt: str, options: TableOptions, is_sweep: bool) -> None:
+        """Refuse unknown columns of a table before any work."""
+        if options.columns:
+            none = Store(plan.store).cells(keys=())
+            check_options(none, ReportPlan.of(plan), fmt, options, is_sweep)
 
     def __add__(self, other: "Results") -> "Results":
         if not isinstance(other, Results):
@@ -149,13 +197,14 @@ class Results:
         return pd.DataFrame(rows)
 
     @property
-    def notes(self) -> list[str]:
-        return list(self.report_table().warnings)
-
-    @property
     def has_learners(self) -> bool:
         """Whether some learner that is no yardstick has finished a cell."""
         return any(row.cells and not row.is_yardstick for row in self.rows)
+
+    @property
+    def outcome(self) -> Outcome:
+        """The outcome of the first of its parts."""
+        return self.parts[0].outcome
 
     @property
     def failed(self) -> list[dict[str, Any]]:
@@ -168,24 +217,6 @@ class Results:
         """Return the table for readers; options: order of the rows, and columns."""
         make = sweep_table if self.is_sweep else run_table
         return make(self.table, self.cells, self.expected, options)
-
-    def __str__(self) -> str:
-        return self.report_table().render("table")
-
-    def to_markdown(self) -> str:
-        """Return the table as Markdown."""
-        return self.report_table().render("markdown")
-
-    def to_latex(self) -> str:
-        """Return the table as LaTeX (booktabs)."""
-        return self.report_table().render("latex")
-
-    def to_html(self) -> str:
-        """Return the table as HTML without scripts, readable on light and dark ground."""
-        return self.report_table().html()
-
-    def _repr_html_(self) -> str:
-        return self.to_html()
 
     # ------------------------------------------------------------------ as figures
 
@@ -227,11 +258,11 @@ class Results:
 
     def pareto(self, cost: str = "time") -> "Drawn":
         """Draw error against cost (``time`` or ``size``), and the learners that none beats in both."""
-        from omkl.papers.paper_tables import with_costs
+        from omkl.publications.paper_tables import with_costs
         from omkl.reports import charts, drawing
         from omkl.reports.summary import grid_table
 
-        table = grid_table(with_costs(self.table))
+        table = grid_table(with_costs(self.table).assign(per_data=[row.per_data for row in self.rows]))
         return drawing.draw(charts.pareto(charts.costs_of(table, cost), cost))
 
     def _drawn(self, kind: str, measure: str | None = None) -> "Drawn":
@@ -284,3 +315,30 @@ def _distinct(items: Iterable[Any]) -> list[Any]:
         if item not in kept:
             kept.append(item)
     return kept
+
+
+# ------------------------------------------------------------------ from Python
+
+
+def run_call(call: Call, is_sweep: bool = False, **how: Any) -> Results:
+    """Run a call to its end and return its results; how: jobs, fresh, progress."""
+    plan = call.plan(is_sweep)
+    if plan.exec["name"] == "slurm":
+        raise UserError("exec=slurm submits cells and does not wait; use `omkl run`, and omkl.results later")
+    return finished(Results.run(plan, call.line("sweep" if is_sweep else "run"), is_sweep, **how))
+
+
+def finished(made: Any) -> Any:
+    """Return what has run, with a warning for each cell that failed. Raises KeyboardInterrupt as it ended."""
+    if made.outcome:
+        check_end(made.outcome.interrupted, made.outcome.failed)
+    return made
+
+
+def check_end(interrupted: bool, failed: Iterable[Mapping[str, Any]]) -> None:
+    """Raise KeyboardInterrupt where Ctrl-C ended a run; warn of each cell that failed."""
+    if interrupted:
+        raise KeyboardInterrupt
+    for line in failed:
+        where = f"{line['algo']} on {line['data']}, repetition {line['rep']}"
+        warnings.warn(f"{where}: {line['error']}", stacklevel=4)

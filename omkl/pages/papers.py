@@ -7,13 +7,13 @@ from omkl.errors import UserError
 from omkl.pages.document import Page, Section
 from omkl.pages.page_tables import plain_table, with_details
 from omkl.pages.runs import CURVES, origin_sections, page_curves
-from omkl.papers.claims import claims_of
-from omkl.papers.compare import Compared, compare_rows
-from omkl.papers.page import about_numbers
-from omkl.papers.paper import Item, Paper
-from omkl.papers.paper_figures import paper_figure, selected
-from omkl.papers.paper_tables import KINDS, best_warnings, sizes, warnings_of
-from omkl.papers.selection import Selection, work_of
+from omkl.publications.claims import claims_of
+from omkl.publications.compare import Compared, compare_rows
+from omkl.publications.page import about_numbers
+from omkl.publications.paper import Item, Paper
+from omkl.publications.paper_figures import paper_figure, selected
+from omkl.publications.paper_tables import KINDS, best_warnings, sizes, warnings_of
+from omkl.publications.selection import Selection, work_of
 from omkl.reports.figures import Figure
 from omkl.reports.measures import ERROR
 from omkl.reports.table import Table

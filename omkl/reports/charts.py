@@ -73,7 +73,8 @@ def figure_named(
         return learning_curves(cells, curves, expected, rows, measures)
     if kind == "confusion":
         return confusion(cells, expected, rows)
-    summary = summary_of_rows(rows_of(cells, expected) if rows is None else rows, cells, expected)
+    rows = rows_of(cells, expected) if rows is None else rows
+    summary = summary_of_rows(rows, cells, expected).assign(per_data=[row.per_data for row in rows])
     if kind == "ranks":
         made = average_ranks(summary, measure=measure_of(summary).name)
         return ranks(made, command=expected.command)

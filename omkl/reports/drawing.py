@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from omkl.data.labels import printable
+from omkl.data.labels import label_text
 from omkl.reports import figure_layout as layout
 from omkl.reports import figure_style
 from omkl.reports.figure_style import current, factor, looks, mark, points
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawn
 
 
-def save(figure: Figure, out: str | Path) -> list[Path]:
+def write_files(figure: Figure, out: str | Path) -> list[Path]:
     """Draw a figure to files and return these; out: as in figure_style.save."""
     title = figure.title or figure.name
     return figure_style.write_figure(draw(figure), out, figure.name, title, figure.command)
@@ -418,7 +418,7 @@ def _count(count: float, places: int) -> str:
 
 
 def _short(name: str) -> str:
-    name = printable(name)
+    name = label_text(name)
     return name if len(name) <= _NAME else f"{name[: _NAME - 1]}…"
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from omkl.config import compose
-from omkl.config.settings_text import params_text, value_text
+from omkl.config.settings_text import SCALING, params_text, value_text
 from omkl.errors import UserError, suggest
 from omkl.paths import store_folder
 from omkl.reports.captions import n_cells, repetitions_of, some
@@ -284,7 +284,7 @@ def check_options(
 
 def swept_names(summary: "pd.DataFrame", expected: ReportPlan) -> list[str]:
     """Return the swept hyperparameters, which get columns of their own: none where one setting was run."""
-    swept = [key.split(".")[1] for key in expected.swept if key.startswith("algo.")]
+    swept = [key.split(".")[-1] for key in expected.swept if key.startswith("algo.")]
     swept = swept or [name.split(".")[0] for name in axes_of(summary)]
     return [name for name in dict.fromkeys(swept) if any(name in params for params in summary["params"])]
 
@@ -421,7 +421,10 @@ def heading(summary: "pd.DataFrame", cells: "pd.DataFrame") -> str:
     orders = {f"order {order}" for order in summary["order"] if order}
     seeds = {f"seed {seed}" for seed in cells.get("seed", ()) if orders != {"order file"}}
     parts = {f"rounds {part}" if part else "" for part in map(rounds_text, cells["rounds"])}
-    shared = [text for texts in (pools, orders, parts, seeds) if len(texts) == 1 for text in texts]
+    given = list({id(params): params for params in cells["params"]}.values())  # cells share them
+    scaling = [{f"{name} {own[name]}" if name in own else "" for own in given} for name in SCALING]
+    every = (pools, orders, parts, *scaling, seeds)
+    shared = [text for texts in every if len(texts) == 1 for text in texts]
     sizes = {row.data: row.T for row in summary.itertuples() if row.T == row.T and row.T is not None}
     few = ", ".join(f"{name}: {int(T)} examples" for name, T in sizes.items()) if len(sizes) <= 4 else ""
     return " · ".join(filter(None, [*shared, few]))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from omkl.config.settings_text import identity, params_text
+from omkl.config.settings_text import SCALING, identity, params_text
 from omkl.tasks import for_task
 
 if TYPE_CHECKING:
@@ -22,9 +22,9 @@ _READ = ["data", "data_hash", "order", "algo", "params", "pool", "pool_spec", "t
 class ReportPlan:
     """The rows that a report should have, and where they come from.
 
-    reps: repetitions of each row    settings, yardsticks: objects with ``learner``, ``params``, ``pool``
-    (omkl.config.Setting), in the order of the rows    data: names or paths of the data sets, in order
-    specs: LearnerSpec by learner name    failed: lines of failed cells
+    reps: repetitions of each row    settings, yardsticks: objects with ``learner``, ``params``, ``stored``,
+    ``pool`` (omkl.config.Setting), in the order of the rows    data: names or paths of the data sets, in
+    order    specs: LearnerSpec by learner name    failed: lines of failed cells
     stale: number of cells of older revisions in the store by (learner, revision); for another source of a
     folder's learner the revision is a text that says so
     swept: keys given several values, such as "algo.beta"    command: as typed, for captions and metadata
@@ -105,7 +105,8 @@ class Row:
     def of(cls, setting: Any, data: str, order: str, is_yardstick: bool, task: str, **more: Any) -> "Row":
         """Return the row of an omkl.config.Setting."""
         pool = setting.pool["name"] if setting.pool else None
-        return cls(data, order, setting.learner, dict(setting.params), pool, is_yardstick, task, **more)
+        more = {"label": setting.label, "per_data": setting.per_data, **more}
+        return cls(data, order, setting.learner, dict(setting.stored), pool, is_yardstick, task, **more)
 
 
 def identities(cells: Mapping[str, Iterable[Any]]) -> Iterator[str]:
@@ -167,11 +168,15 @@ def rows_of(cells: "pd.DataFrame", expected: ReportPlan) -> list[Row]:
     row where nothing has finished; others come after, sorted by name. A setting that is expected as learner
     and as yardstick is a learner.
     """
-    known: dict[str, tuple[int, bool, Any]] = {}
-    for is_yardstick, settings in ((False, expected.settings), (True, expected.yardsticks)):
-        for setting in settings:
-            same = identity(setting.learner, setting.params, setting.pool)
-            known.setdefault(same, (len(known), is_yardstick, setting))
+    known: dict[str, list[tuple[int, bool, Any]]] = {}  # of one identity, each for other data sets
+    every = [(False, own) for own in expected.settings] + [(True, own) for own in expected.yardsticks]
+    for rank, (is_yardstick, setting) in enumerate(every):
+        same = identity(setting.learner, setting.stored, setting.pool)
+        known.setdefault(same, []).append((rank, is_yardstick, setting))
+
+    def planned(same: str, task: str, data: str) -> tuple[int, bool, Any] | None:
+        return next((own for own in known.get(same, ()) if own[2].fits(task, data)), None)
+
     table: dict[tuple, Row] = {}
     good = (cells["status"] == "ok").to_numpy() if "status" in cells else np.ones(len(cells), bool)
     if "key" in cells:
@@ -191,11 +196,14 @@ def rows_of(cells: "pd.DataFrame", expected: ReportPlan) -> list[Row]:
         which = (data, content, order, rounds), same
         numbers[at] = number.setdefault(which, len(number))
         if which not in table:
-            _, is_yardstick, setting = known.get(same, (0, False, None))
-            pool = setting.pool["name"] if setting and setting.pool else pool
-            own = params, pool if isinstance(pool, str) else None, is_yardstick
             task = task if isinstance(task, str) else "classification"
-            table[which] = Row(data, order, algo, *own, task, rounds=rounds)
+            _, is_yardstick, setting = planned(same, task, data) or (0, False, None)
+            if setting:
+                table[which] = Row.of(setting, data, order, is_yardstick, task, rounds=rounds)
+                table[which].params = params  # which rows of the same settings share
+            else:
+                pool = pool if isinstance(pool, str) else None
+                table[which] = Row(data, order, algo, params, pool, False, task, rounds=rounds)
     for row, where in zip(table.values(), divided(numbers[of], len(number)), strict=True):
         row.cells = places[where].tolist()
     groups = _groups(table, expected)
@@ -204,9 +212,11 @@ def rows_of(cells: "pd.DataFrame", expected: ReportPlan) -> list[Row]:
     for group in groups:
         # The task of a data set is that of its cells; where there are none, the learners' first.
         task = tasks.get(group, next(iter(usual), "classification"))
-        for same, (_, is_yardstick, setting) in known.items():
-            fits = setting.fits(task) and not (is_yardstick and task not in expected.tasks(setting.learner))
-            if (group, same) not in table and fits:
+        for same in known:
+            _, is_yardstick, setting = planned(same, task, group[0]) or (0, False, None)
+            if setting is None or (is_yardstick and task not in expected.tasks(setting.learner)):
+                continue
+            if (group, same) not in table:
                 table[group, same] = Row.of(setting, group[0], group[2], is_yardstick, task)
     _distinguish(table, groups)
 
@@ -214,7 +224,7 @@ def rows_of(cells: "pd.DataFrame", expected: ReportPlan) -> list[Row]:
 
     def place(item: tuple[tuple, Row]) -> tuple:
         (group, same), row = item
-        first = known.get(same, (len(known),))[0]
+        first = (planned(same, row.task, group[0]) or (len(every),))[0]
         return ranks[group], row.is_yardstick, first, row.learner, row.pool or "", same
 
     rows = [row for _, row in sorted(table.items(), key=place)]
@@ -259,13 +269,18 @@ def shown_params(rows: list[Row], expected: ReportPlan) -> list[dict[str, Any]]:
     for (learner, _), params in distinct.items():
         for name, value in params.items():
             values.setdefault((learner, name), set()).add(json.dumps(value, sort_keys=True))
+    several = {name for name in SCALING if len({own.get(name) for own in distinct.values()}) > 1}
     for learner, spec in expected.specs.items():
         for task in {row.task for row in rows if row.learner == learner}:
             for name, value in for_task(spec.defaults, task).items():
                 if (learner, name) in values:
                     values[learner, name].add(json.dumps(value, sort_keys=True))
     shown = {
-        which: {name: value for name, value in params.items() if len(values[which[0], name]) > 1}
+        which: {
+            name: value
+            for name, value in params.items()
+            if len(values[which[0], name]) > 1 or name in several
+        }
         for which, params in distinct.items()
     }
     return [shown[row.learner, id(row.params)] for row in rows]

@@ -2,13 +2,15 @@
 
 import json
 from collections.abc import Collection, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from omkl.config import learner_specs
 from omkl.config.settings_text import params_text, value_text
-from omkl.errors import UserError, suggest
+from omkl.errors import UserError, path_error, suggest
+from omkl.files import replacing
 from omkl.reports.origin import Origins, span
 from omkl.reports.rows import alike, divided, identities, rounds_text
 from omkl.reports.summary import flat
@@ -154,3 +156,35 @@ def _one_kind(values: list) -> list:
     if any(isinstance(n, float) for n in numbers) and all(isinstance(n, (int, float)) for n in numbers):
         return [list(map(float, v)) if v else v for v in values]
     return values
+
+
+def export(table: "pd.DataFrame", out: str | Path) -> Path:
+    """Write a table as CSV or Parquet and return the path. Raises UserError for another kind of file."""
+    path = Path(out)
+    if path.suffix not in (".csv", ".parquet"):
+        raise UserError(f"--out {out}: the file's name must end in .csv or .parquet")
+    if not path.parent.is_dir():
+        raise UserError(f"cannot write {path}: there is no folder {path.parent}")
+    try:
+        with replacing(path) as file:
+            file.write(as_csv(table).encode() if path.suffix == ".csv" else _parquet(table))
+    except OSError as error:
+        raise path_error(f"write {path}", error) from error
+    return path
+
+
+def as_csv(table: "pd.DataFrame") -> str:
+    """Return a table as CSV; lists are written as JSON."""
+    lists = [name for name in table if any(isinstance(value, list) for value in table[name])]
+    text = {name: [json.dumps(v) if isinstance(v, list) else None for v in table[name]] for name in lists}
+    return table.assign(**text).to_csv(index=False, lineterminator="\n")
+
+
+def _parquet(table: "pd.DataFrame") -> bytes:
+    try:
+        import pyarrow  # noqa: F401 (pandas would name fastparquet too, in three lines)
+    except ImportError:
+        raise UserError(
+            "Parquet needs pyarrow: pip install pyarrow, or let the file's name end in .csv"
+        ) from None
+    return table.to_parquet(engine="pyarrow", index=False)

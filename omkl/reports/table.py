@@ -61,7 +61,8 @@ class Table:
     chosen: names of the columns that the reader wants    left_out: those for which there is no room, with
     their first cells    least: the columns that a narrow terminal leaves out, the first of them first
     also: tables below it, of the same terms
-    records: what JSON holds, a list, or DataFrames by name    flat: returns what CSV holds, else the records
+    records: what JSON holds, a list, or DataFrames and mappings by name    flat: returns what CSV holds, else
+    the records
     """
 
     columns: Sequence[Column]
@@ -79,7 +80,7 @@ class Table:
     left_out: Sequence[tuple[Column, str | Spread]] = ()
     least: Sequence[str] = ()
     also: "Sequence[Table]" = ()
-    records: "Records | Mapping[str, pd.DataFrame]" = field(default=(), repr=False)
+    records: "Records | Mapping[str, pd.DataFrame | Mapping[str, Any]]" = field(default=(), repr=False)
     flat: "Callable[[], Records | pd.DataFrame] | None" = field(default=None, repr=False)
 
     @classmethod
@@ -423,11 +424,14 @@ def _latex_cell(cell: str | Spread, column: Column, pair: bool, row: TableRow) -
 
 
 def _json(table: Table) -> str:
-    """Return strict JSON: a list, or lists by name and the warnings in "notes"; NaN becomes null."""
+    """Return strict JSON: a list, or parts by name and the warnings in "notes"; NaN becomes null."""
     if not isinstance(table.records, Mapping):
         return json.dumps(list(table.records), ensure_ascii=False, indent=1) + "\n"
     parts = []
     for name, frame in table.records.items():
+        if isinstance(frame, Mapping):
+            parts.append(f"{json.dumps(name)}: {json.dumps(_strict(frame), allow_nan=False)}")
+            continue
         records = [_strict(record) for record in frame.to_dict("records")]
         lines = [json.dumps(record, allow_nan=False, ensure_ascii=False) for record in records]
         parts.append(f"{json.dumps(name)}: [" + "".join(f"\n  {line}," for line in lines)[:-1] + "\n]")

@@ -17,9 +17,9 @@ from omkl.config import learner_spec
 from omkl.engine.stream import Stream, make_stream
 from omkl.estimators.copies import Copied
 from omkl.estimators.make import follow, make_learner, planned_rounds, warn_of_rounds
-from omkl.learner.learner import Learner
-from omkl.learner.model import Progress, Rows, score
-from omkl.learner.overflow import check_rows, check_targets
+from omkl.learning.learner import Learner
+from omkl.learning.model import Progress, Rows, score
+from omkl.learning.overflow import check_rows, check_targets
 
 Row = tuple[list[int], list[float], float]  # columns, values, and label, class or target
 

@@ -29,7 +29,7 @@ from threadpoolctl import threadpool_limits
 import omkl.data
 from omkl.config import LearnerSpec, learner_spec, pool
 from omkl.errors import OmklError, UserError
-from omkl.learner import run_pass, warm_up
+from omkl.learning import run_pass, warm_up
 from omkl.store import provenance
 from omkl.store.provenance import cores
 

@@ -14,20 +14,23 @@ from omkl import seeds
 from omkl.config import Plan, learner_spec
 from omkl.config.domains import rounds_of
 from omkl.config.learners import check_classes
+from omkl.data.arrays import from_arrays
 from omkl.data.data_files import size_limit, standard_input
 from omkl.data.dataset import MANY, Dataset, warn_of_offsets
 from omkl.data.formats import format_of, parts_of
-from omkl.data.labels import MOST_LISTED, distinct, finder, printable, shortlist, targets
+from omkl.data.labels import MOST_LISTED, distinct, finder, label_text, shortlist, targets
 from omkl.data.parse import Examples, dense
 from omkl.data.recipe import Preparation, Recipe
+from omkl.data.tables import of_frame
 from omkl.engine.stream import make_stream
 from omkl.errors import UserError, show, suggest
-from omkl.learner import model_file
-from omkl.learner.cell import warm_up
-from omkl.learner.learner import Learner
-from omkl.learner.model import Progress, class_scores, classify, score
-from omkl.learner.one_pass import choose_kernels
-from omkl.learner.overflow import check_rows
+from omkl.learning import model_file
+from omkl.learning.cell import warm_up_once
+from omkl.learning.learner import Learner
+from omkl.learning.model import Progress, class_scores, classify, score
+from omkl.learning.one_pass import choose_kernels
+from omkl.learning.overflow import check_rows
+from omkl.learning.scaling import Scaling
 from omkl.tasks import for_task
 
 PART = 20_000  # rows of a file that are in memory at once
@@ -93,7 +96,7 @@ class Doubts:
         if self.kept < self.rows:
             doubts.append(f"missing=drop leaves out {self.rows - self.kept} of {self.rows} rows")
         if self.unknown:
-            texts = [f"{printable(text)} ({count})" for text, count in self.unknown.most_common()]
+            texts = [f"{label_text(text)} ({count})" for text, count in self.unknown.most_common()]
             counted = f"{self.unknown.total()} of {self.labels} labels unknown to the model"
             doubts.append(f"{counted}: {shortlist(texts)}")
         if 0 < self.unlabelled < self.labels:
@@ -129,14 +132,17 @@ def fit(plan: Plan) -> Model:
     seed = seeds.learner_seed(permutation, spec.draws_as or spec.name)
     classes = dataset.n_classes
     stream = make_stream(dataset.indptr, dataset.indices, dataset.values, dataset.y, order, classes)
-    warm_up([(spec, params, classes)])
-    pool = setting.kernel_pool
+    warm_up_once([(spec, params, classes)])
+    pool, scaling = setting.kernel_pool, Scaling.of(setting.scaling, dataset)
     if spec.setup and pool is not None:
         apart = seeds.derive("apart", dataset.content_hash)
-        pool = choose_kernels(spec, params, pool, dataset.d, stream, apart, plan.block, classes)
-    learner = Learner(spec, params, pool, dataset.d, seed, plan.block, stream.T, classes=classes)
+        rows = scaling.scaled(stream, True)[0] if scaling else stream
+        pool = choose_kernels(spec, params, pool, dataset.d, rows, apart, plan.block, classes)
+    how: Any = {"classes": classes, "scaling": scaling}
+    learner = Learner(spec, params, pool, dataset.d, seed, plan.block, stream.T, **how)
     _check(learner, dataset.indptr, dataset.values, stream.T, f"data={name}")
-    warn_of_offsets(dataset, setting.kernels)
+    if "scale" not in setting.scaling:
+        warn_of_offsets(dataset, setting.kernels)
     progress = Progress(dataset.task)
     learner.run(stream, progress=progress)
     about = {
@@ -169,12 +175,12 @@ def _classes(dataset: Dataset) -> list[str] | None:
 
 def save(model: Model, path: Path) -> None:
     """Save a model; the file is replaced in one step."""
-    model_file.write(path, model.learner, {**model.about, "progress": model.progress.to_json()})
+    model_file.write_model(path, model.learner, {**model.about, "progress": model.progress.to_json()})
 
 
 def load(path: Path) -> Model:
     """Return a saved model. Raises UserError for a file that is none."""
-    learner, about = model_file.read(path)
+    learner, about = model_file.read_model(path)
     try:
         progress = Progress.from_json(about.pop("progress", {}))
         recipe = about.get("recipe")
@@ -226,7 +232,7 @@ def _parts(model: Model, path: Path, labelled: bool, doubts: Doubts) -> Iterator
         largest = int(examples.indices.max(initial=-1)) + 1
         if largest > model.learner.d:
             raise UserError(f"{path}: column {largest}; the model has {model.learner.d} features")
-        rounds = model.progress.rounds + len(kept) if labelled else 1
+        rounds = model.progress.rounds + doubts.kept if labelled else 1
         _check(model.learner, examples.indptr, examples.values, rounds, str(path))
         if labelled and not there:
             name = recipe.label if recipe else ""
@@ -234,6 +240,48 @@ def _parts(model: Model, path: Path, labelled: bool, doubts: Doubts) -> Iterator
         y = _labels(examples.labels, model, path, labelled, doubts) if there else None
         own = examples.indptr, examples.indices, examples.values
         yield Rows(*own, y, start + kept + 1, start + 1, start + rows + 1, ids)
+
+
+def rows_in_memory(model: Model, X: Any, y: Any = None, labelled: bool = False) -> Rows:
+    """Return rows of a frame, an array (n, d) or a sparse matrix as the model's data were prepared.
+
+    y: labels (n,), None where they are unknown or a column    labelled: whether each row must have a label.
+    Raises UserError for what does not fit the model.
+    """
+    learner, about, where = model.learner, model.about, Path("data")
+    if recipe := about.get("recipe") and Recipe.from_json(about["recipe"]):
+        if not hasattr(X, "columns"):
+            raise UserError(
+                "data: the model was trained on a table; give a frame with its columns, or a file"
+            )
+        table = of_frame(X, where)
+        features, labels, kept = recipe.apply(table, new=True, labelled=labelled and y is None)
+        examples = dense(features, np.empty(len(kept)))
+        labels = labels if y is None else np.asarray(y)[kept]
+        count = len(table.columns[0].text)
+    else:
+        names = about.get("features")
+        if names and hasattr(X, "columns"):
+            columns = {str(column): column for column in X.columns}
+            for name in names:
+                if name not in columns:
+                    raise UserError(f"data has no column '{name}'{suggest(name, columns)}")
+            X = X[[columns[name] for name in names]]
+        count = X.shape[0] if hasattr(X, "shape") else len(X)
+        rows = from_arrays(X, np.zeros(count), name="data", task="regression")
+        examples = Examples(rows.indptr, rows.indices, rows.values, rows.y, rows.d)
+        labels, kept = None if y is None else np.asarray(y), np.arange(count)
+    if examples.d > learner.d:
+        raise UserError(f"data: column {examples.d}; the model has {learner.d} features")
+    _check(learner, examples.indptr, examples.values, model.progress.rounds + count, "data")
+    if labelled and labels is None:
+        raise UserError("data: no labels to learn from; give them with y=..., or label=... of a frame")
+    numbers = None
+    if labels is not None:
+        kind = np.float64 if labels.dtype.kind in "iuf" else str
+        numbers = _labels(labels.astype(kind), model, where, labelled, Doubts(where))
+    own = examples.indptr, examples.indices, examples.values
+    return Rows(*own, numbers, kept + 1, 1, count + 1, {})
 
 
 def _labels(labels: np.ndarray, model: Model, path: Path, strict: bool, doubts: Doubts) -> np.ndarray:
@@ -271,18 +319,32 @@ def _and(classes: list[Any]) -> str:
     return f"{', '.join(first[:MOST_LISTED])}{', ...' if len(first) > MOST_LISTED else ''} and {last}"
 
 
+class Prediction(NamedTuple):
+    """The predictions of rows as the source writes labels, their scores, and how wrong they are.
+
+    With more than two classes a score is that of the class predicted less that of the next one.
+    known: rows with known labels    loss: mistakes on them, or their summed squared errors
+    """
+
+    labels: list[Any]
+    scores: np.ndarray
+    known: int
+    loss: float
+
+
 @dataclass
 class Errors:
-    """How wrong the predictions are, counted over the parts of a file.
-
-    count: rows with known labels    total: mistakes on them, or their summed squared errors
-    """
+    """How wrong the predictions of a file are, added up over its parts."""
 
     task: str
     rows: int = 0
     novel: int = 0
     count: int = 0
-    total: float = 0.0
+    loss: float = 0.0
+
+    def add(self, made: Prediction) -> None:
+        self.rows, self.novel = self.rows + len(made.labels), self.novel + made.labels.count("novel")
+        self.count, self.loss = self.count + made.known, self.loss + made.loss
 
     def __str__(self) -> str:
         if self.task == "novelty":
@@ -290,51 +352,58 @@ class Errors:
         if not self.count:
             return ""
         if self.task == "regression":
-            return f"mean squared error {self.total / self.count:.6g}"
-        return f"{self.total:.0f} mistakes on {self.count} rows ({100 * self.total / self.count:.2f} %)"
+            return f"mean squared error {self.loss / self.count:.6g}"
+        return f"{self.loss:.0f} mistakes on {self.count} rows ({100 * self.loss / self.count:.2f} %)"
 
 
-def predict(model: Model, rows: Rows, errors: Errors, scores: bool = False) -> list[dict[str, Any]]:
-    """Return a record for each row of a part, left-out rows too; nothing is learnt.
-
-    It holds the row's number, its ids, label and score: with more than two classes that of the class
-    predicted less that of the next one. scores: whether to give the score of each class
-    """
+def predict(model: Model, rows: Rows) -> Prediction:
+    """Return the predictions for rows; nothing is learnt."""
     own = rows.indptr, rows.indices, rows.values
     task, classes = model.about["task"], model.about.get("classes") or ["-1", "1"]
     y = np.full(len(rows.numbers), np.nan) if rows.y is None else rows.y
     known = ~np.isnan(y)
-    several = task == "classification" and len(classes) > 2
-    if several:
-        place, margins = classify(model.learner, *own)
-        right = (place == y) & (margins > 0)
+    count = int(np.count_nonzero(known))
+    if len(classes) > 2:
+        place, scores = classify(model.learner, *own)
+        right = (place == y) & (scores > 0)
     else:
-        margins = score(model.learner, *own)
-        place, right = (margins > 0).astype(int), y * margins > 0
-    errors.rows += len(margins)
-    errors.count += int(np.count_nonzero(known))
+        scores = score(model.learner, *own)
+        place, right = (scores > 0).astype(int), y * scores > 0
     if task == "classification":
         labels: list[Any] = [classes[number] for number in place]
-        errors.total += int(np.count_nonzero(known & ~right))
-    elif task == "novelty":
-        labels = ["novel" if value < 0 else "usual" for value in margins]
-        errors.novel += labels.count("novel")
+        return Prediction(labels, scores, count, int(np.count_nonzero(known & ~right)))
+    if task == "novelty":
+        return Prediction(["novel" if value < 0 else "usual" for value in scores], scores, count, 0)
+    return Prediction(scores.tolist(), scores, count, float(np.square(scores - y)[known].sum()))
+
+
+def scores_of_classes(model: Model, rows: Rows) -> dict[str, np.ndarray]:
+    """Return the score of each class (n,) for rows, by its name."""
+    own = rows.indptr, rows.indices, rows.values
+    classes = model.about["classes"]
+    if len(classes) > 2:
+        scores = class_scores(model.learner, *own)
     else:
-        labels = margins.tolist()
-        errors.total += float(np.square(margins - y)[known].sum())
-    columns: dict[str, list[Any]] = {"label": labels, "score": margins.tolist()}
-    if scores:
-        of_class = class_scores(model.learner, *own) if several else np.column_stack([-margins, margins])
-        columns |= {f"score {name}": of_class[:, at].tolist() for at, name in enumerate(classes)}
-    at = dict(zip(rows.numbers.tolist(), range(len(margins)), strict=True))
-    records = []
+        scores = np.outer(score(model.learner, *own), [-1.0, 1.0])
+    return dict(zip(map(str, classes), scores.T, strict=True))
+
+
+def records(rows: Rows, made: Prediction, scores: Mapping[str, np.ndarray]) -> list[dict[str, Any]]:
+    """Return a record for each row of a part of a file; one that was left out has no label and no score.
+
+    It holds the row's number, its ids, label and score, and the scores of the classes, by their names.
+    """
+    columns = {"label": made.labels, "score": made.scores.tolist()}
+    columns |= {f"score {name}": values.tolist() for name, values in scores.items()}
+    place = dict(zip(rows.numbers.tolist(), range(len(made.labels)), strict=True))
+    found = []
     for number in range(rows.start, rows.stop):
+        at = place.get(number)
         record: dict[str, Any] = {"row": number}
         record |= {name: str(texts[number - rows.start]) for name, texts in rows.ids.items()}
-        filled = at.get(number)
-        record |= {key: None if filled is None else values[filled] for key, values in columns.items()}
-        records.append(record)
-    return records
+        record |= {name: None if at is None else values[at] for name, values in columns.items()}
+        found.append(record)
+    return found
 
 
 def update(model: Model, rows: Rows) -> Model:
@@ -375,6 +444,8 @@ def described(model: Model) -> dict[str, Any]:
             )
             for i, kernel in enumerate(learner.pool["kernels"])
         ]
+    if learner.scaling is not None:
+        shown["scaling"] = learner.scaling.words
     recipe: Mapping[str, Any] | None = about.get("recipe")
     if recipe:
         shown["preparation"] = {**recipe["preparation"], "label": recipe["label"]}

@@ -15,7 +15,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
-from omkl.learner.cell import Cell
+from omkl.learning.cell import Cell
 from omkl.store.lines import Extent, scan
 from omkl.store.query import LINES
 from omkl.store.store import writer_lock

@@ -1,31 +1,48 @@
 """The bar of a run: it moves with the rounds inside a cell, and counts work that is estimated, not cells."""
 
+import sys
 import threading
+import warnings
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from omkl.executors import leftovers
-from omkl.learner import progress_file
-from omkl.learner.cell import Cell
+from omkl.learning import progress_file
+from omkl.learning.cell import Cell
 
 LOOK = 0.25  # seconds between looks at the processes' notes
 FORM = "{desc} {percentage:3.0f}%|{bar}| {elapsed}<{remaining}{postfix}"
 
 
+def _kind_of_bar(show: bool) -> tuple[Any, bool | None]:
+    """Return what draws a bar here, and whether it is hidden; None hides it where stderr is no terminal.
+
+    A notebook shows a bar of its own, if ipywidgets is installed; text would fill it with frames.
+    """
+    shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
+    if not show or not hasattr(shell, "kernel"):
+        from tqdm import tqdm  # 0.06 s, which a run without missing cells does not need
+
+        return tqdm, None if show else True
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # that ipywidgets is missing
+        from tqdm.auto import tqdm as own
+        from tqdm.notebook import IProgress
+    return own, IProgress is None
+
+
 class Bar:
-    """A bar on stderr, if that is a terminal, of the cells that are to run.
+    """A bar of the notebook, or on stderr if that is a terminal, of the cells that are to run.
 
     cells: in order, to be given to an executor. They note their rounds in files of this machine, which a
     thread reads; without a bar, or on other machines (``remote``), nothing is noted.
     """
 
     def __init__(self, cells: list[Cell], total: int, show: bool, remote: bool) -> None:
-        from tqdm import tqdm  # 0.06 s, which a run without missing cells does not need
-
         work = sum(cell.cost for cell in cells)
-        hide = None if show else True  # None hides the bar where stderr is no terminal
+        tqdm, hide = _kind_of_bar(show)
         look: dict[str, Any] = {
             "desc": f"{total - len(cells)}/{total} cells",
             "bar_format": FORM,
@@ -67,10 +84,10 @@ class Bar:
     def _watch(self) -> None:
         assert self._folder is not None
         while not self._stop.wait(LOOK):
-            self._show(progress_file.read(self._folder))
+            self._show(progress_file.read_progress(self._folder))
 
     def _show(self, rounds: dict[int, tuple[int, int]]) -> None:
-        """Draw the bar; rounds: as of `progress_file.read`."""
+        """Draw the bar; rounds: as of `progress_file.read_progress`."""
         if self._bar.disable:
             return
         with self._lock:

@@ -34,7 +34,7 @@ from typing import Any
 from omkl.config import Plan
 from omkl.errors import OmklError, UserError
 from omkl.files import locked, replacing
-from omkl.learner.cell import Cell
+from omkl.learning.cell import Cell
 from omkl.paths import EXTENSIONS, SAFE, extensions, safe_children
 from omkl.runs.cells import check_data, expand
 from omkl.runs.runner import by_key
@@ -112,7 +112,10 @@ def _described(plan: Plan, cells: list[Cell]) -> list[dict[str, Any]]:
     parts = []
     for _, group in groupby(cells, key=lambda cell: cell.data.content_hash):
         own = list(group)
-        settings = [{"algo": cell.spec.name, "params": cell.params, "pool": cell.pool} for cell in own]
+        settings = [
+            {"algo": cell.spec.name, "params": cell.params, "pool": cell.pool, "scaling": cell.scaling}
+            for cell in own
+        ]
         parts.append(
             {
                 **own[0].data.to_json(),

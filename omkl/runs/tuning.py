@@ -49,7 +49,7 @@ class Rule:
 
 def known() -> dict[str, Parameter]:
     """Return the keys of a rule, from conf/tune.yaml."""
-    return parameters(compose.read("", ["tune"])["tune"], compose.file("", "tune"))
+    return parameters(compose.read_config("", ["tune"])["tune"], compose.file("", "tune"))
 
 
 def rule_from(values: Mapping[str, Any]) -> Rule:
@@ -65,7 +65,7 @@ def rule_of(words: list[str]) -> tuple[Rule, list[str]]:
     keys = known()
     own = [word for word in words if word.partition("=")[0] in keys]
     values = {key: parameter.value for key, parameter in keys.items()}
-    for key, override in grammar.parse(own).items():
+    for key, override in grammar.parse_words(own).items():
         if len(override.values) != 1:
             raise UserError(f"{override.text}: {key} takes one value, got {len(override.values)}")
         values[key] = override.checked(keys[key].check)[0]
@@ -134,6 +134,16 @@ class Tuned:
     seconds: float
 
     @property
+    def data(self) -> DataRef:
+        """The data set of the race."""
+        return self.race.held.data[0]
+
+    @property
+    def task(self) -> str:
+        """The task of the data."""
+        return self.data.task
+
+    @property
     def setting(self) -> Setting:
         """The best setting, the given one where every trial failed."""
         return self.race.trials[self.place or 0]
@@ -157,8 +167,8 @@ def parts(plan: Plan, data: DataRef) -> tuple[tuple[int, int], str]:
 def races(plan: Plan, rule: Rule, fixed: Collection[str] = ()) -> list[Race]:
     """Return the races of a plan, data set by data set; each of its settings is the first trial of one.
 
-    fixed: hyperparameters that keep their values. Raises UserError for data that cannot be read, are not for
-    a learner, or of a task in which no learner is better than another.
+    fixed: hyperparameters that keep their values, as of `axes`. Raises UserError for data that cannot be
+    read, are not for a learner, or of a task in which no learner is better than another.
     """
     made = []
     for data in plan.data:
@@ -168,7 +178,7 @@ def races(plan: Plan, rule: Rule, fixed: Collection[str] = ()) -> list[Race]:
             )
         (start, first), held = parts(plan, data)
         for setting in plan.settings:
-            if not setting.fits(data.task):
+            if not setting.fits(data.task, data.name):
                 continue
             spec = learner_spec(setting.learner)
             spec.check_data(setting.params, data.task, data.word)
@@ -256,7 +266,7 @@ def _scores(states: list[_State], outcome: Outcome) -> Iterator[dict[int, Score]
             keys.setdefault(repr(cell.planned), []).append(cell.key)
         scores = {}
         for place in state.places:
-            wanted = keys[repr(state.race.trials[place].params)]
+            wanted = keys[repr(state.race.trials[place].stored)]
             own = [known[key] for key in wanted if key in known]
             error = sum(error for error, _ in own) / len(own) if len(own) == len(wanted) else _WORST
             seconds = sum(seconds for _, seconds in own) / len(own) if own else 0.0
@@ -292,11 +302,15 @@ class Axis(NamedTuple):
 
 
 def axes(spec: LearnerSpec, task: str, fixed: Iterable[str] = ()) -> list[Axis]:
-    """Return what is searched of a learner on data of a task; fixed: hyperparameters that are not."""
+    """Return what is searched of a learner on data of a task.
+
+    fixed: hyperparameters that are not, ``beta`` of all learners or ``omkc_dd.beta`` of one
+    """
+    kept = set(fixed)
     return [
         Axis(name, part, form)
         for name, own in spec.hyperparameters.items()
-        if own.search and name not in set(fixed)
+        if own.search and not {name, f"{spec.name}.{name}"} & kept
         for part, form in own.search.get(task, {}).items()
     ]
 

@@ -10,8 +10,8 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 from sklearn.utils.validation import column_or_1d
 
 from omkl.data.labels import distinct, finder
-from omkl.learner.model import class_scores, predicted_classes, score
-from omkl.learner.overflow import check_targets
+from omkl.learning.model import class_scores, predicted_classes, score
+from omkl.learning.overflow import check_targets
 from omkl.sklearn.base import ATTRIBUTES, OnlineLearner
 
 

@@ -191,7 +191,7 @@ def among(keys: np.ndarray, wanted: Iterable[str]) -> np.ndarray:
     return good
 
 
-def has(column: Column, values: Iterable[Any]) -> np.ndarray:
+def has_any(column: Column, values: Iterable[Any]) -> np.ndarray:
     """Return which rows of a coded column have one of the values."""
     texts = set(map(text_of, values))
     return np.array([text in texts for text in column.texts], bool)[column.codes]
@@ -222,7 +222,7 @@ def _starts(keys: np.ndarray) -> np.ndarray:
 # -------------------------------------------------------------------- tables
 
 
-def table_of(columns: Columns, places: np.ndarray, names: Sequence[str]) -> "pd.DataFrame":
+def table_of_rows(columns: Columns, places: np.ndarray, names: Sequence[str]) -> "pd.DataFrame":
     """Return some rows as a table, with the columns of these names, of KEPT."""
     import pandas as pd
 

@@ -18,7 +18,7 @@ import numpy as np
 from omkl.config import LearnerSpec, compose, learner_names, learner_spec, learner_specs
 from omkl.data.orders import order as data_order
 from omkl.errors import OmklError, UserError
-from omkl.learner import run_pass, warm_up
+from omkl.learning import run_pass, warm_up
 from omkl.testing import twins
 from omkl.testing.cases import assert_same, clouds, dataset, ties, wdbc
 from omkl.testing.contracts import CONTRACTS

@@ -13,9 +13,9 @@ from omkl import seeds
 from omkl.config import learner_spec, pool
 from omkl.data.dataset import Dataset
 from omkl.engine.stream import Trace
-from omkl.learner.learner import Learner
-from omkl.learner.one_pass import run_pass
-from omkl.testing.cases import dataset, dense, fitting, slots_of, stored
+from omkl.learning.learner import Learner
+from omkl.learning.one_pass import run_pass
+from omkl.testing.cases import dataset, fitting, matrix_of, slots_of, stored
 from omkl.testing.plain import Result, kernels
 
 SEED = 20
@@ -105,7 +105,7 @@ def both(
     normal = "pool_normalise" if "normalise" in hyper else "normalise"
     _check_arguments(twin, {*hyper, normal})
     result = twin(
-        dense(data)[order],
+        matrix_of(data)[order],
         data.y[order],
         [params["kernel"]] if spec.kernels == "own" else given["kernels"] if given else [],
         **{normal: given["normalise"] if given else "none"},
@@ -264,7 +264,7 @@ def assert_same_functions(
     vectors share one value in many ways; outputs are exact. Theirs are 0 up to 1e-10 of their terms, or of
     the largest coefficient.
     """
-    rows = kernels.pool_rows(dense(data)[order], given["kernels"], given["normalise"])
+    rows = kernels.pool_rows(matrix_of(data)[order], given["kernels"], given["normalise"])
     K = np.array([rows(t) for t in result.stored]).reshape(*result.coefficients.T.shape, data.T)  # (n, m, T)
     place: dict[Any, int] = {}
     for j, t in enumerate(result.stored):

@@ -23,7 +23,7 @@ from support.engine_cases import COSINE, MIXED, assert_same, dataset, one_pass, 
 import omkl.data
 from omkl.config import learner_names, learner_spec
 from omkl.engine.stream import make_stream, part
-from omkl.learner.model_file import pack, unpack
+from omkl.learning.model_file import pack, unpack
 from omkl.resources.resource import Setup
 
 NAMES = [name for name in learner_names() if learner_spec(name).classes == "many"]

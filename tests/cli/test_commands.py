@@ -107,7 +107,7 @@ def test_formats(fmt, sign, capsys):
 
 
 def test_a_failed_cell_ends_with_1_and_is_tried_again(monkeypatch, capsys):
-    from omkl.learner import one_pass
+    from omkl.learning import one_pass
 
     honest = one_pass.run_pass
 
@@ -129,7 +129,7 @@ def test_a_failed_cell_ends_with_1_and_is_tried_again(monkeypatch, capsys):
 
 
 def test_ctrl_c_prints_the_finished_cells_and_the_same_command_continues(monkeypatch, capsys):
-    from omkl.learner import one_pass, precompile
+    from omkl.learning import one_pass, precompile
 
     honest, passes = one_pass.run_pass, []
 

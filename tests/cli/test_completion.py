@@ -45,7 +45,13 @@ def offered(line: str) -> list[str]:
         ("omkl run --sort ", ["mistakes", "seconds", "sv"]),
         ("omkl run --format=m", ["--format=markdown"]),
         ("omkl run --dry", ["--dry-run"]),
-        ("omkl run seed=1 se", []),  # given already
+        ("omkl run seed=1 se", ["settings="]),  # seed is given already
+        ("omkl run algo=omkc_dd,alma algo.o", ["algo.omkc_dd."]),
+        (
+            "omkl run algo=omkc_dd,alma algo.alma.",
+            [f"algo.alma.{name}=" for name in ("kernel", "alpha", "C")],
+        ),
+        ("omkl run algo=alma algo.alma.C=", ["algo.alma.C=1.4142135623730951"]),
         ("omkl table bomkl/3", ["bomkl/3"]),
         ("omkl table bomkl/1 --data wdbc,a1", ["wdbc,a1a"]),
         ("omkl figure cur", ["curve"]),

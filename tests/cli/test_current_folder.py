@@ -14,8 +14,8 @@ from support.runner_plans import write_data
 from omkl import __main__
 from omkl.cli import main
 from omkl.config import learner_spec
-from omkl.learner import precompile
-from omkl.learner.compiled import cold, version
+from omkl.learning import precompile
+from omkl.learning.compiled import cold, version
 from omkl.paths import SAFE, safe_children
 from omkl.runs import slurm
 
@@ -51,7 +51,7 @@ from support.runner_fakes import act
 from omkl import executors
 options = {"name": sys.argv[1], "jobs": 2}
 if __name__ == "__main__":
-    outcomes = executors.make(options).run(act, [("value", i) for i in range(4)])
+    outcomes = executors.make_executor(options).run(act, [("value", i) for i in range(4)])
     print(sorted(outcome for _, outcome in outcomes))
 """
 

@@ -85,7 +85,7 @@ def test_a_yaml_s_state_and_revision_are_part_of_the_key(place):
 
 
 def test_what_a_saved_model_is_held_to_is_no_part_of_the_key(place, monkeypatch):
-    from omkl.learner.third_party import source
+    from omkl.learning.third_party import source
 
     tiny(place / "one")
     tiny(place / "two", **{"conf/algo/tiny.yaml": YAML.replace("[d]}", '[d], domain: "(-1e9, 1e9)"}')})

@@ -173,7 +173,7 @@ def test_npy_headers_that_lie(tmp_path, header):
             archive.writestr(name, b"\x93NUMPY\1\0" + len(text).to_bytes(2, "little") + text + bytes(16))
     assert f"{path}: " in refused(data.load, str(path))
     with pytest.raises(OmklError, match="not a readable parsed copy"):
-        cache.read(path)
+        cache.read_parsed(path)
 
 
 def test_an_archive_of_an_unknown_kind(tmp_path):

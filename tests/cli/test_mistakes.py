@@ -121,12 +121,12 @@ def test_no_command_shows_the_help_on_stderr(capsys):
 
 
 def test_an_unforeseen_error_has_no_traceback_and_says_how_to_see_it(monkeypatch, capsys):
-    import omkl.cli.listing
+    from omkl.experiments import lists
 
     def broken():
         raise ZeroDivisionError("oh")
 
-    monkeypatch.setitem(omkl.cli.listing.KINDS, "algos", broken)
+    monkeypatch.setitem(lists.KINDS, "algos", broken)
     assert main(["list", "algos"]) == 1
     assert capsys.readouterr().err == (
         "omkl: unexpected ZeroDivisionError: oh; please report it, with the output of --debug\n"

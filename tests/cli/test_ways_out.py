@@ -8,8 +8,8 @@ from support.download_server import BODY
 from omkl.cli import main
 from omkl.data import from_json, registered, registry
 from omkl.errors import UserError
-from omkl.papers import Selection, find_item
-from omkl.papers.selection import work_of
+from omkl.publications import Selection, find_item
+from omkl.publications.selection import work_of
 
 TABLE = ["table", "bomkl/1", "--reps", "1"]
 WAYS = ("`omkl data get mine` downloads it", "OMKL_DATA", "OMKL_MIRROR", "--data mine=PATH", "content hash")

@@ -9,8 +9,8 @@ import pytest
 from omkl.algorithms import function
 from omkl.config import learner_spec, learner_specs
 from omkl.errors import UserError
-from omkl.learner import run_pass
-from omkl.learner.learner import codes
+from omkl.learning import run_pass
+from omkl.learning.learner import codes
 
 
 def with_choices(name: str, key: str, choices: list):

@@ -6,7 +6,7 @@ import pytest
 from omkl import data
 from omkl.config import plan
 from omkl.data import registry, streams
-from omkl.learner.cell import run_cell
+from omkl.learning.cell import run_cell
 from omkl.runs.cells import expand
 
 BOTH = pytest.mark.parametrize("name", streams.EVERY)

@@ -44,7 +44,7 @@ def test_keywords_are_words(ran):
     again = omkl.run(
         algo=["omkc_ss", "alma"], data="wdbc", reps=5, exec="serial", store=str(store), progress=False
     )
-    assert again.parts[0].outcome.ran == 0
+    assert again.outcome.ran == 0
     assert again.table["mistake_pct_mean"].tolist() == results.table["mistake_pct_mean"].tolist()
     assert omkl.results(WORDS, store=str(store)).cells["key"].tolist() == results.cells["key"].tolist()
 
@@ -171,12 +171,6 @@ def test_mistakes_are_exceptions_with_the_command_s_sentence():
         omkl.run("algo=perceptron data=wdbc exec=slurm")
     with pytest.raises(AttributeError, match="nosuch"):
         omkl.nosuch  # noqa: B018
-
-
-def test_lists_of_what_there_is():
-    assert omkl.learners().loc["omkc_ss", "kernels"] == "pool"
-    assert omkl.datasets().loc["wdbc", "T"] == 569
-    assert omkl.pools().loc["paper16", "m"] == 16
 
 
 def test_importing_omkl_loads_nothing_else():

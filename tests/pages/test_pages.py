@@ -17,8 +17,8 @@ from omkl.pages import document as documents
 from omkl.pages.document import document
 from omkl.pages.papers import paper_page
 from omkl.pages.runs import run_page
-from omkl.papers import Selection, read_paper
-from omkl.papers.selection import work_of
+from omkl.publications import Selection, read_paper
+from omkl.publications.selection import work_of
 from omkl.reports.rows import identity
 from omkl.runs import runner
 
@@ -81,7 +81,9 @@ def test_a_row_gives_the_command_that_makes_it(capsys):
     ]
     plan = fill(words)
     settings = (*plan.settings, *plan.yardsticks)
-    wanted = {identity(own.learner, own.params, own.pool) for own in settings if own.fits("classification")}
+    wanted = {
+        identity(own.learner, own.params, own.pool) for own in settings if own.fits("classification", "wdbc")
+    }
     page = payload(written(words, capsys)[0])
     (table,) = [table for table in page["tables"].values() if table["file"] == "results.csv"]
     commands = [dict(about)["command"] for about in table["about"]]

@@ -252,7 +252,7 @@ def test_a_learner_that_is_also_a_yardstick_is_a_learner():
 
 
 def test_a_yardstick_with_other_settings_is_shown_next_to_the_learner():
-    own = Setting("perceptron", {"kernel": {"kind": "gaussian", "sigma": 2.0}})
+    own = Setting("perceptron", {"kernel": {"kind": "gaussian", "sigma": 2.0}}, None)
     table = summary_of(frame(cell(own, 0, 5), cell(YARDSTICKS[1], 0, 6)), expected((own,), reps=1))
     chosen = table[table["algo"] == "perceptron"]
     assert chosen["settings"].tolist() == ["kernel=gaussian(sigma=2)", "kernel=linear"]

@@ -26,7 +26,7 @@ from support.reports_cells import (
 
 from omkl.reports import charts
 from omkl.reports.charts import is_log_spaced, matrix
-from omkl.reports.drawing import save
+from omkl.reports.drawing import write_files
 from omkl.reports.results_table import best_settings
 from omkl.reports.summary import axes_of, grid_table, summary_of
 
@@ -181,7 +181,7 @@ def test_three_swept_numbers_show_the_best_dots_in_order():
 
 def test_a_yardstick_of_a_learners_name_is_distinguished():
     kernels = [{"kind": "gaussian", "sigma": s} for s in (1.0, 4.0)]
-    settings = tuple(Setting("perceptron", {"kernel": kernel}) for kernel in kernels)
+    settings = tuple(Setting("perceptron", {"kernel": kernel}, None) for kernel in kernels)
     figure = draw_sweep(swept(settings))
     assert legend_names(figure) == ["Perceptron", "majority", "Perceptron, kernel=linear", "AROW"]
     assert figure.axes[0].get_xlabel() == "σ"
@@ -191,7 +191,7 @@ def test_a_sweep_has_a_figure_where_something_is_finished(tmp_path):
     settings = (setting("omkc_dd", beta=0.3), setting("omkc_dd", beta=0.8))
     cells = frame(*[line for which in settings for line in repetitions(which, [10, 12])])
     figure = charts.sweep(summary_of(cells, expected(settings, reps=2, yardsticks=())))
-    files = save(figure, tmp_path)
+    files = write_files(figure, tmp_path)
     assert [file.name for file in files] == ["sweep-omkc_dd-wdbc.png", "sweep-omkc_dd-wdbc.pdf"]
     assert all(file.stat().st_size > 2000 for file in files)
     assert charts.sweep(summary_of(frame(), expected(settings, reps=2))) is None
@@ -230,7 +230,7 @@ def test_best_settings_break_ties_by_support_vectors():
 
 
 def test_the_best_of_a_learner_does_not_hide_the_yardstick_of_that_name():
-    own = tuple(Setting("perceptron", {"kernel": {"kind": "gaussian", "sigma": s}}) for s in (1.0, 2.0))
+    own = tuple(Setting("perceptron", {"kernel": {"kind": "gaussian", "sigma": s}}, None) for s in (1.0, 2.0))
     cells = frame(cell(own[0], 0, 9), cell(own[1], 0, 8), cell(YARDSTICKS[1], 0, 5))
     best = best_settings(summary_of(cells, expected(own, reps=1, yardsticks=YARDSTICKS[1:2])))
     assert best["mistakes_mean"].tolist() == [8.0, 5.0]

@@ -9,7 +9,7 @@ import yaml
 
 from omkl.cli import main
 from omkl.data import data_files
-from omkl.learner.model_file import read
+from omkl.learning.model_file import read_model
 
 
 @pytest.fixture
@@ -39,7 +39,7 @@ def test_a_model_remembers_the_index_of_its_first_column(rows, capsys):
     libsvm("one_new", rows[:20], 1, columns=(1, 2))
     for name in ("zero", "one"):
         assert main(["fit", "algo=arow", f"data={name}", "order=file", "--out", name + ".omkl"]) == 0
-        assert read(name + ".omkl")[1]["index_base"] == int(name == "one")
+        assert read_model(name + ".omkl")[1]["index_base"] == int(name == "one")
     capsys.readouterr()
     assert predicted("zero.omkl", "zero_new", capsys) == predicted("one.omkl", "one_new", capsys)
     assert predicted("zero.omkl", "zero", capsys) == predicted("one.omkl", "one", capsys)
@@ -49,7 +49,7 @@ def test_a_model_remembers_the_index_of_its_first_column(rows, capsys):
     assert capsys.readouterr().err.startswith(said)
     assert main(["update", "zero.omkl", "zero_new"]) == 0
     assert main(["fit", "algo=arow", "data=zero_new", "index_base=0", "--out", "given.omkl"]) == 0
-    assert read("given.omkl")[1]["index_base"] == 0
+    assert read_model("given.omkl")[1]["index_base"] == 0
 
 
 def test_a_model_of_a_table_reads_others_like_it(rows, capsys):
@@ -100,7 +100,7 @@ def test_a_model_of_arrays_reads_arrays(rows, capsys):
     np.savez("arrays.npz", X=X, y=y)
     for data in ("arrays.npz", "one"):
         assert main(["fit", "algo=arow", f"data={data}", "order=file", "--out", data + ".omkl"]) == 0
-    assert read("arrays.npz.omkl")[1]["features"] is None
+    assert read_model("arrays.npz.omkl")[1]["features"] is None
     capsys.readouterr()
     assert predicted("arrays.npz.omkl", "arrays.npz", capsys) == predicted("one.omkl", "one", capsys)
 

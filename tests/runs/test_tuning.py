@@ -45,7 +45,7 @@ def ran(monkeypatch, tmp_path):
     monkeypatch.setenv("OMKL_CACHE", str(tmp_path / "cache"))
     monkeypatch.setenv("OMKL_STORE", str(tmp_path / "store"))
     monkeypatch.setattr(runner, "run_cell", run_cell)
-    monkeypatch.setattr(runner, "warm_up", lambda specs: None)
+    monkeypatch.setattr(runner, "warm_up_once", lambda specs: None)
     return jobs
 
 

@@ -18,7 +18,7 @@ import omkl.data
 import omkl.sklearn
 from omkl import seeds
 from omkl.config import learner_spec, learner_specs, pool
-from omkl.learner import run_pass
+from omkl.learning import run_pass
 
 NAMES = omkl.sklearn.names()
 # Why a check of scikit-learn fails: {check: reason}.

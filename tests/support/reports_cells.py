@@ -2,13 +2,13 @@
 
 import json
 import re
-from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from omkl.config import Setting
 from omkl.reports.results_table import USUAL, TableOptions, check_options, run_table, sweep_table
 from omkl.reports.rows import ReportPlan
 from omkl.reports.summary import summary_of
@@ -42,18 +42,6 @@ SPECS = {
         ("arow", "AROW", {"r": 10.0}),
     ]
 }
-
-
-@dataclass(frozen=True)
-class Setting:
-    """Takes the place of omkl.config.Setting."""
-
-    learner: str
-    params: dict[str, Any] = field(default_factory=dict)
-    pool: dict[str, Any] | None = None
-
-    def fits(self, task: str) -> bool:
-        return True
 
 
 def setting(learner: str, pool: dict | None = PAPER, **params: Any) -> Setting:

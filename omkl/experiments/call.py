@@ -1,0 +1,107 @@
+"""A call: the words of a command, the same as keywords, and data of one's own, before they are a plan."""
+
+import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from omkl.config import Plan
+from omkl.config import plan as make_plan
+from omkl.config.grammar import Request
+from omkl.config.settings_text import word_text
+from omkl.data import DataRef, find
+from omkl.data.arrays import from_arrays
+from omkl.data.dataset import Dataset
+from omkl.data.ref import of_dataset
+from omkl.errors import UserError
+
+
+@dataclass(frozen=True)
+class Call:
+    """What a command or a function is asked for.
+
+    words: as typed    values: plain values by key, which a word goes before    data: in place of ``data=``
+    typed: the whole command line, where there is one
+    """
+
+    words: list[str]
+    values: Mapping[str, Any] = field(default_factory=dict)
+    data: tuple[DataRef, ...] = ()
+    typed: str = ""
+
+    @classmethod
+    def of(cls, words: str, data: Any, y: Any, label: str | None, settings: Mapping[str, Any]) -> "Call":
+        """Return the call of a function's arguments. Raises UserError for data that cannot be taken."""
+        given, values = shlex.split(words), {key: _plain(value) for key, value in settings.items()}
+        if options := [word for word in given if word.startswith("-")]:
+            raise UserError(
+                f"{options[0]}: options are keywords here, such as jobs=2, fresh=True, quick=True"
+            )
+        named = _listed(data) if data is not None else []
+        if all(isinstance(one, str | Path) for one in named):  # words, or none
+            if y is not None:
+                raise UserError("y=... are the labels of an array; a file's label is a column, label=...")
+            values |= {"data": list(map(str, named))} if named else {}
+            values |= {"label": label} if label is not None else {}
+            return cls(given, values)
+        if label is not None and not any(hasattr(one, "columns") for one in named):
+            raise UserError(
+                f"label={label} is for a column of a frame or a file; labels of an array are y=..."
+            )
+        task = values.get("task", "classification")
+        refs = tuple(_ref(one, y, label, task, at) for at, one in enumerate(named))
+        if "task" in values and not any(isinstance(one, str) for one in named):
+            values.pop("task")
+        return cls(given, values, refs)
+
+    def plan(self, sweep: bool = False) -> Plan:
+        """Return the plan; sweep: whether hyperparameters may have several values."""
+        return make_plan(self.words, sweep=sweep, values=self.values, data=self.data)
+
+    def request(self, sweep: bool = False) -> Request:
+        """Return the words over conf/config.yaml; sweep: as of `plan`."""
+        return Request(self.words, sweep, self.values)
+
+    def line(self, verb: str) -> str:
+        """Return the command line that says the same, for captions."""
+        if self.typed:
+            return self.typed
+        shown = [word_text(key, value) for key, value in self.values.items()]
+        shown += [f"data={','.join(map(str, self.data))}"] if self.data else []
+        return shlex.join(["omkl", verb, *self.words, *shown])
+
+
+def _listed(data: Any) -> list[Any]:
+    return list(data) if isinstance(data, list | tuple) else [data]
+
+
+def _ref(data: Any, y: Any, label: str | None, task: str, at: int) -> DataRef:
+    """Return given data as a data set. Raises UserError for what is none."""
+    if isinstance(data, DataRef):
+        return data
+    if isinstance(data, Dataset):
+        return of_dataset(data)
+    if isinstance(data, str | Path):
+        return find(str(data), task=task)
+    name = "data" if at == 0 else f"data{at + 1}"
+    if hasattr(data, "columns"):
+        columns = list(data.columns)
+        if y is None and label is None:
+            raise UserError(f"name the label's column with label=..., one of {', '.join(map(str, columns))}")
+        if y is None:
+            if label not in columns:
+                raise UserError(f"label={label}: no such column; there are {', '.join(map(str, columns))}")
+            y, data = data[label], data[[column for column in columns if column != label]]
+    elif y is None:
+        raise UserError("an array has no labels; give them with y=...")
+    return of_dataset(from_arrays(data, y, name=name, task=task))
+
+
+def _plain(value: Any) -> Any:
+    """Return a setting as words hold it: lists for tuples and arrays, plain numbers, texts for paths."""
+    if isinstance(value, Path):
+        return str(value)
+    if hasattr(value, "tolist"):
+        value = value.tolist()
+    return list(value) if isinstance(value, tuple) else value

@@ -1,0 +1,138 @@
+"""Lists of what there is: learners, their groups, data sets, pools, papers."""
+
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from omkl.data.ref import Registered
+
+Rows = list[dict[str, Any]]
+
+
+def learners() -> "pd.DataFrame":
+    """Return the learners by id: label, tasks, kernels, hyperparameters with defaults, source."""
+    return _frame(learner_rows(), "algo")
+
+
+def datasets() -> "pd.DataFrame":
+    """Return the registered data sets by name: examples, features, task, and where each is found."""
+    return _frame(data_rows(), "data")
+
+
+def pools() -> "pd.DataFrame":
+    """Return the pools of kernels by name."""
+    return _frame(pool_rows(), "pool")
+
+
+def papers() -> "pd.DataFrame":
+    """Return the papers' tables, figures and claims by name, as `table`, `figure` and `claims` take them."""
+    import pandas as pd
+
+    columns = ["name", "kind", "shows"]
+    rows = [(row["command"].split()[2], row["command"].split()[1], row["shows"]) for row in paper_rows()]
+    return pd.DataFrame(rows, columns=columns).set_index("name")
+
+
+def _frame(rows: Rows, index: str) -> "pd.DataFrame":
+    import pandas as pd
+
+    return pd.DataFrame(rows).set_index(index)
+
+
+def learner_rows() -> Rows:
+    """Return what `omkl list algos` prints."""
+    from omkl.config import learner_specs
+
+    return [
+        {
+            "algo": spec.name,
+            "label": spec.label,
+            "task": ", ".join(spec.tasks),
+            "kernels": spec.kernels,
+            "hyperparameters": " ".join(_default_text(*item) for item in spec.defaults.items()),
+            "yardstick": "yes" if spec.yardstick else "",
+            "source": spec.cite,
+        }
+        for spec in learner_specs().values()
+    ]
+
+
+def _default_text(name: str, value: Any) -> str:
+    """Return a default as ``D=50`` or ``loss=squared (regression), logistic (classification)``."""
+    from omkl.config.settings_text import value_text
+    from omkl.tasks import by_task
+
+    if not by_task(value):
+        return f"{name}={value_text(value)}"
+    return f"{name}=" + ", ".join(f"{value_text(own)} ({task})" for task, own in value.items())
+
+
+def group_rows() -> Rows:
+    """Return what `omkl list groups` prints."""
+    from omkl.config.learners import ALL, groups, meanings
+
+    about = meanings()
+    return [
+        {
+            "group": name,
+            "learners": len(own),
+            "meaning": about.get(name, ""),
+            "algo": "(omkl list algos)" if name == ALL else " ".join(own),
+        }
+        for name, own in groups().items()
+    ]
+
+
+def data_rows(sets: "Iterable[Registered] | None" = None) -> Rows:
+    """Return what `omkl list data` prints, of these data sets or of all."""
+    from omkl.data import registered, registry
+
+    rows = []
+    for ref in sets or map(registered, registry.names()):
+        where = {"embedded": "scikit-learn", "missing": "download" if ref.is_downloadable else "missing"}
+        place = str(ref.files[0].parent) if ref.files else where.get(ref.state, ref.state)
+        task = f"{ref.n_classes} classes" if ref.task == "classification" else ref.task
+        rows.append({"data": ref.name, "T": ref.T, "d": ref.d, "task": task, "found": place})
+        rows[-1]["title"] = ref.entry.title
+    return rows
+
+
+def pool_rows() -> Rows:
+    """Return what `omkl list pools` prints."""
+    from omkl.config import pool_names, pools
+    from omkl.config.settings_text import kernels_text
+
+    return [
+        {
+            "pool": pool["name"],
+            "m": len(pool["kernels"]),
+            "normalise": pool["normalise"],
+            "kernels": kernels_text(pool["kernels"]),
+            "label": pool["label"],
+        }
+        for pool in pools(pool_names())
+    ]
+
+
+def paper_rows() -> Rows:
+    """Return what `omkl list papers` prints."""
+    from omkl.publications import paper_names, read_paper
+
+    rows = []
+    for paper in map(read_paper, paper_names()):
+        for verb, items in (("table", paper.tables), ("figure", paper.figures)):
+            rows += [{"command": f"omkl {verb} {own.name}", "shows": own.titled()} for own in items.values()]
+        if paper.claims:
+            rows.append({"command": f"omkl claims {paper.name}", "shows": f"{len(paper.claims)} claims"})
+    return rows
+
+
+KINDS: dict[str, Callable[[], Rows]] = {
+    "algos": learner_rows,
+    "data": data_rows,
+    "groups": group_rows,
+    "pools": pool_rows,
+    "papers": paper_rows,
+}

@@ -1,0 +1,157 @@
+"""Trained learners from Python: `omkl.fit` and `omkl.load_model`."""
+
+import os
+import warnings
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from omkl.config.settings_text import params_text, value_text
+from omkl.errors import UserError, path_error
+from omkl.experiments.call import Call
+from omkl.experiments.shown import Shown
+from omkl.files import check_writable
+from omkl.reports.table import Table
+from omkl.runs import models
+
+OF_RUNS = {"reps", "yardsticks", "store", "exec"}  # keys that mean nothing where one pass is made
+
+
+class Model(Shown):
+    """A learner that was trained, with what it knows of its data.
+
+    It takes a file, a frame (pandas, polars), an array (T, d) or a scipy sparse matrix, prepared as the data
+    that it was trained on. In a notebook it is a table of what it holds.
+    """
+
+    def __init__(self, trained: models.Model, notes: Sequence[str] = ()) -> None:
+        self.trained, self._notes = trained, list(notes)
+
+    @property
+    def notes(self) -> list[str]:
+        """What is to be known of the data that it was trained on."""
+        return self._notes
+
+    def predict(self, data: Any) -> np.ndarray:
+        """Return the predictions (n,) for rows: classes, targets, or ``novel`` and ``usual``."""
+        return _plain([label for made in self._predicted(data) for label in made.labels])
+
+    def decision_function(self, data: Any) -> np.ndarray:
+        """Return the scores (n,) of rows; with more than two classes the lead of the predicted class."""
+        return np.concatenate([made.scores for made in self._predicted(data)])
+
+    def update(self, data: Any, y: Any = None, label: str | None = None) -> "Model":
+        """Learn more rows in their order, and return the model.
+
+        Parameters
+        ----------
+        data
+            Rows with labels: a file, a frame with ``label``, or an array (n, d) with ``y``.
+        y, label
+            Labels (n,) of an array; the name of the label's column of a frame.
+        """
+        if hasattr(data, "columns") and label is not None and y is None:
+            if label not in data.columns:
+                raise UserError(f"label={label}: no such column")
+            y = data[label]
+        rows = list(self._rows(data, y, self.learns_labels))  # before any is learnt, as one may not fit
+        for part in rows:
+            self.trained = models.update(self.trained, part)
+        return self
+
+    def save(self, path: str | Path) -> Path:
+        """Write the model as a file, and return its path."""
+        target = writable(path)
+        try:
+            models.save(self.trained, target)
+        except OSError as error:
+            raise path_error(f"write {target}", error, "; the model was not saved") from None
+        return target
+
+    def described(self) -> dict[str, Any]:
+        """Return what the model holds, as plain data: what `omkl show` prints."""
+        return models.described(self.trained)
+
+    @property
+    def summary(self) -> str:
+        """What it has learnt, on one line."""
+        known = self.described()
+        measure = next(key for key in ("mistakes", "loss", "flagged") if key in known)
+        stored = known.get("support_vectors", {}).get("distinct")
+        parts = [f"{known['rounds']} rows", f"{measure} {known[measure]:.6g}"]
+        parts += [f"{stored} support vectors"] if stored is not None else []
+        return f"{known['learner']}: {', '.join(parts)}"
+
+    def report_table(self) -> Table:
+        rows = [
+            {"of the model": key.replace("_", " "), "": _text(own)} for key, own in self.described().items()
+        ]
+        return Table.of(rows)
+
+    def __str__(self) -> str:
+        return f"omkl model, {self.summary}"
+
+    @property
+    def learns_labels(self) -> bool:
+        """Whether rows must have labels to be learnt."""
+        return self.trained.about["task"] != "novelty"
+
+    def _predicted(self, data: Any) -> list[models.Prediction]:
+        return [models.predict(self.trained, rows) for rows in self._rows(data, None, False)]
+
+    def _rows(self, data: Any, y: Any, labelled: bool) -> Iterator[models.Rows]:
+        if not isinstance(data, str | Path):
+            yield models.rows_in_memory(self.trained, data, y, labelled)
+            return
+        parts, doubts = models.rows_of(self.trained, Path(data), labelled)
+        yield from parts
+        for note in doubts.notes:
+            warnings.warn(note, stacklevel=3)
+
+
+def trained(call: Call) -> Model:
+    """Train the one learner of a call on its one data set."""
+    keys = {word.partition("=")[0].partition(".")[0] for word in (*call.words, *call.values)}
+    for key in sorted(keys & OF_RUNS):
+        raise UserError(f"omkl fit makes one pass and stores no cells; leave out {key}=")
+    plan = replace(call, values={**call.values, "yardsticks": []}).plan()
+    made = models.fit(plan)
+    return Model(made, [f"{ref.name}: {note}" for ref in plan.data for note in ref.notes])
+
+
+def writable(out: str | Path) -> Path:
+    """Return where a model is to be saved. Raises UserError, before anything is learnt, where none can be."""
+    path = Path(out)
+    if path.is_dir():
+        raise UserError(f"{path} is a folder; a model is a file")
+    above = next(folder for folder in path.absolute().parents if os.path.exists(folder))
+    if not above.is_dir():
+        raise UserError(f"cannot write {path}: {above} is a file, not a folder")
+    try:
+        check_writable(path)
+    except OSError as error:
+        raise path_error(f"write {path}", error) from None
+    return path
+
+
+def _plain(labels: Sequence[Any]) -> np.ndarray:
+    """Return classes that are written as whole numbers as these, others as they are."""
+    made = np.asarray(labels)
+    if made.dtype.kind == "U":
+        try:
+            numbers = made.astype(np.int64)
+        except ValueError:
+            return made
+        return numbers if (numbers.astype(str) == np.char.lstrip(made, "+")).all() else made
+    return made
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, dict):
+        return params_text(value)
+    if isinstance(value, list) and value and isinstance(value[0], dict):
+        return "; ".join(value_text(own) for own in value)
+    return ", ".join(map(str, value)) if isinstance(value, list) else value_text(value)

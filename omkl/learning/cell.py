@@ -1,0 +1,176 @@
+"""A cell: what it is, its key, what a worker needs to run it, and how a process does."""
+
+import dataclasses
+import os
+import warnings
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from omkl.errors import OmklError, UserError
+from omkl.paths import EXTENSIONS
+from omkl.store.keys import cell_key
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from omkl.config import LearnerSpec
+    from omkl.data import DataRef, Dataset
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One learner with its settings on one data set in one order: a repetition, and what a worker needs.
+
+    spec, params, pool: the learner, its hyperparameters, and the kernels of its pool
+    data: which an executor's worker maps from the parsed copy, or gets with the cell
+    order, seed, rep, permutation_seed: of the stream    rounds: the first and the one after the last, or None
+    source: of a learner of a folder, see `omkl.learning.third_party`
+    scaling: see `omkl.learning.scaling`; the store has it among the hyperparameters
+    planned: both as the plan has them; ``params`` has a number where a budget matches a size
+    cost: an estimate of its seconds    block, threads: how it is run; results do not depend on it
+    board, number: where its rounds are noted while it runs, and under which number
+    """
+
+    spec: "LearnerSpec"
+    params: dict[str, Any]
+    pool: dict[str, Any] | None
+    data: "DataRef"
+    order: str
+    seed: int
+    rep: int
+    permutation_seed: int
+    block: int | None
+    source: str = ""
+    rounds: tuple[int, int] | None = None
+    scaling: dict[str, str] = field(default_factory=dict)
+    planned: dict[str, Any] = field(default_factory=dict)
+    cost: float = 0.0
+    threads: int = 1
+    board: Path | None = None
+    number: int = 0
+
+    @cached_property
+    def key(self) -> str:
+        """The key in the store: a hash of everything that the result depends on."""
+        return self.key_of(self.spec.revision)
+
+    def key_of(self, revision: int) -> str:
+        """Return the key of the cell under a revision of its learner."""
+        return cell_key(self.setting | {"revision": revision})
+
+    @property
+    def setting(self) -> dict[str, Any]:
+        """The fields of its line that are known before it runs, in their order; see omkl.store.fields."""
+        pool = self.pool and {"normalise": self.pool["normalise"], "kernels": self.pool["kernels"]}
+        return {
+            "algo": self.spec.name,
+            "params": {**self.spec.former, **self.params, **self.scaling},
+            "pool": self.pool and self.pool["name"],
+            "pool_spec": pool,
+            "data": self.data.name,
+            "data_hash": self.data.content_hash,
+            "task": self.data.task,
+            "order": self.order,
+            "rep": self.rep,
+            "seed": self.seed,
+            "permutation_seed": str(self.permutation_seed),
+            "revision": self.spec.revision,
+            **({"source": self.source} if self.source else {}),
+            **({"rounds": list(self.rounds)} if self.rounds else {}),
+        }
+
+    @property
+    def kernel_pool(self) -> dict[str, Any] | None:
+        """The kernels that the learner runs on, see `omkl.config.kernel_pools.kernel_pool`."""
+        from omkl.config.kernel_pools import kernel_pool
+
+        return kernel_pool(self.params, self.pool)
+
+
+def detach(cell: Cell) -> "tuple[Cell, Dataset]":
+    """Return a cell that names its data by content only, and the data: for a worker without our files."""
+    from omkl.data.ref import Parsed
+
+    data = cell.data
+    bare = Parsed(data.name, data.task, data.word, data.content_hash, None)
+    return dataclasses.replace(cell, data=bare), dataclasses.replace(data.load(), path=None)
+
+
+def check_memory(cell: Cell) -> None:
+    """Raise UserError for a learner whose state does not fit into this machine's memory."""
+    from omkl.data import compact
+    from omkl.learning.scaling import centred
+    from omkl.resources.resource import Setup
+    from omkl.resources.size import bytes_needed, memory
+
+    d, state = compact(cell.data.load()).d, cell.spec.state
+    setup = Setup(cell.params, cell.kernel_pool, d, block=cell.block or 0, classes=cell.data.n_classes)
+    needed, there = bytes_needed(state, setup), memory()
+    total = sum(needed.values())
+    if "scale" in cell.scaling:  # the rows as they are learnt
+        total += 12 * (cell.data.T * d if centred(cell.data.load()) else cell.data.nnz)
+    if total > there:
+        largest = max(needed, key=lambda name: needed[name])
+        sizes = [f"algo.{name}={cell.params[name]}" for name in state[largest].sizes() if name in cell.params]
+        sizes = sizes or [f"{setup.m} kernel{'s' if setup.m > 1 else ''}"]
+        raise UserError(
+            f"{' with '.join([*dict.fromkeys(sizes), f'd = {d}'])}: {cell.spec.name} takes "
+            f"{total / 2**30:,.1f} GiB on data={cell.data.name}, and this machine "
+            f"has {there / 2**30:,.1f} GiB; choose less"
+        )
+
+
+def run_cell(cell: Cell) -> dict[str, Any]:
+    """Run one cell in this process and return its figures, as `omkl.learning.run_pass` does."""
+    import omkl.data
+    from omkl.learning import one_pass, progress_file
+    from omkl.learning.third_party import source
+
+    if source(cell.spec) != cell.source:
+        raise OmklError(f"the source of {cell.spec.name} changed during the run: run the same command again")
+    check_memory(cell)
+    warm_up_once([(cell.spec, cell.params, cell.data.n_classes)])
+    dataset = cell.data.load()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # shown already, when the plan was expanded
+        order, permutation_seed = omkl.data.order(dataset, cell.order, cell.seed, cell.rep)
+    if permutation_seed != cell.permutation_seed:  # it depends on the data's content
+        raise OmklError(f"{dataset.name} changed during the run: run the same command again")
+    if cell.order == "file":
+        dataset = omkl.data.realisation(dataset, cell.rep)
+    if cell.rounds:
+        order = order[slice(*cell.rounds)]
+    how: dict[str, Any] = {"scaling": cell.scaling, "block": cell.block, "threads": cell.threads}
+    with ExitStack() as stack:
+        if cell.board is not None:
+            how["on_part"] = stack.enter_context(progress_file.noting(cell.board, cell.number, order.size))
+        return one_pass.run_pass(cell.spec, cell.params, cell.pool, dataset, order, permutation_seed, **how)
+
+
+# ------------------------------------------------------------------ what a process does once
+
+_warm: set[tuple] = set()
+
+
+def warm_up_once(settings: "Iterable[Sequence[Any]]") -> None:
+    """Load compiled learners before their first clock starts; this process compiles what is not on disk.
+
+    settings: as of `omkl.learning.warm_up`.
+    """
+    from omkl.learning import precompile
+    from omkl.learning.compiled import setting
+    from omkl.resources.state import absent
+
+    cold: dict[tuple, Sequence[Any]] = {}
+    for own in settings:
+        spec, params, many = setting(own)
+        arguments = repr(params) if spec.estimator else ""  # which are checked with it
+        which = (spec.name, os.environ.get(EXTENSIONS), absent(spec.state, params), many, arguments)
+        if which not in _warm:
+            cold.setdefault(which, own)
+    if cold:
+        precompile.warm_up(list(cold.values()))
+        _warm.update(cold)

@@ -1,0 +1,356 @@
+"""One learner and its explicit state: what is built for it, and a run over a stream."""
+
+import inspect
+import math
+import os
+import re
+import threading
+import time
+from collections.abc import Callable, Mapping
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from omkl.algorithms import function
+from omkl.config import compose
+from omkl.engine.expansion import BLOCK, Expansion
+from omkl.engine.stream import Stream, Trace, make_trace, part, trace_part
+from omkl.errors import UserError, show
+from omkl.learning import guards
+from omkl.learning.guards import ctrl_c_later
+from omkl.learning.overflow import growth
+from omkl.learning.scaling import Scaling, Units, in_units
+from omkl.learning.threads import WORTH, Threads, rows_of_block
+from omkl.paths import EXTENSIONS
+from omkl.resources.resource import Arrays, Setup
+from omkl.resources.saved_state import load
+from omkl.resources.state import absent, grow_part, make, make_room, widen
+
+CURVE_POINTS = 100
+LONGEST_PART = 0.25  # seconds, about, of a part of `run` without `on_part`: a fork waits for its end
+
+
+@cache
+def _compiled(name: str, folders: str | None) -> Any:
+    return function(name)
+
+
+def cannot_change(where: str, name: str, value: Any) -> UserError:
+    """Return the error for a change of what a state was made with."""
+    return UserError(
+        f"{where}: {name} cannot change in mid-stream: what has been learnt was made with {show(value)}; "
+        "set it back, or begin again (fit, or a new model)"
+    )
+
+
+class Learner:
+    """A learner and its state: the resources that its YAML declares, and a random generator.
+
+    ``run`` learns a stream, or only scores it. It may be called again and again: the state continues.
+    Threads may share a learner: whoever reads or changes it holds its ``lock``.
+
+    spec: the learner's LearnerSpec; params: its hyperparameters; pool: ``{"normalise", "kernels"}`` or None;
+    d: number of features; seed: of its own randomness; block: rows computed at once (never changes a result);
+    rounds: of the whole pass, where ``run`` is first given a part of it; frequencies (m, D, d): those of the
+    random features, in place of drawn ones; threads: how many may share a block (nor do they); looked_up:
+    whether kernel values are looked up, for larger blocks then; classes: of the data, which a learner of
+    `about.classes: many` tells apart where there are more than two; saved: the arrays of a saved state, in
+    place of the one that a learner begins with; scaling: of its rows and targets, which goes on with it.
+
+    One pass over T examples equals passes over its parts, in any cut: all state is in ``self.state``.
+    Raises UserError for hyperparameters or a pool that the learner does not take.
+    """
+
+    def __init__(
+        self,
+        spec: Any,
+        params: dict,
+        pool: dict | None,
+        d: int,
+        seed: int,
+        block: int | None = None,
+        rounds: int | None = None,
+        frequencies: np.ndarray | None = None,
+        threads: int = 1,
+        looked_up: bool = False,
+        classes: int = 2,
+        saved: Arrays | None = None,
+        scaling: Scaling | None = None,
+    ):
+        params = spec.checked(params)
+        if pool is not None:
+            spec.check_pool(pool)
+        self.spec, self.pool, self.d = spec, pool, d
+        self.names = list(inspect.signature(self.run_compiled.py_func).parameters)
+        self.block = block or max(BLOCK, rows_of_block(threads, looked_up))
+        self._cut = block or BLOCK  # parts end at multiples of it
+        self._threads = Threads(threads)
+        self.m = len(pool["kernels"]) if pool is not None else 0
+        self.scaling = scaling
+        is_scaled = scaling is not None and scaling.scale is not None  # to a size that cannot overflow
+        self.growth = () if is_scaled else growth(pool["kernels"] if pool is not None else [])
+        self.resources, self.params = spec.state, params
+        rng = np.random.default_rng(seed)
+        how: Any = {"frequencies": frequencies, "classes": classes}
+        setup = Setup(params, pool, d, rng, self.block, rounds or 0, **how)
+        self.classes = classes
+        state = make(spec.state, setup) if saved is None else load(spec.state, saved, setup)
+        self.state: dict[str, Any] = {"rng": rng, **state}
+        self.arguments = self._compiled_values(params)
+        missing = set(self.names) - {"stream", "trace", "learn"} - set(self.state) - set(self.arguments)
+        if missing:
+            where = compose.file("algo", spec.name)
+            raise UserError(
+                f"{where}: nothing provides {', '.join(sorted(missing))}, which its function takes"
+            )
+        self.renew_locks()
+        guards.register(self)
+
+    def renew_locks(self) -> None:
+        """Begin with locks that nobody holds, and with threads: a new learner, or one in a forked child."""
+        self.lock = threading.RLock()  # held by whoever reads or changes the learner, for a whole call
+        self.part = threading.RLock()  # held while its state is between two rounds, see omkl.learning.guards
+        self._threads = Threads(self._threads.count)
+
+    def change(self, params: dict, where: str | None = None, argument: Callable[[str], str] = str) -> None:
+        """Go on with other hyperparameters.
+
+        What the compiled function takes as a number may change, such as a step size or a discount. Raises
+        UserError for what decides the state: sizes, fills, kernels, choices. where, argument: as of
+        `LearnerSpec.checked`, which checks them.
+        """
+        params = self.spec.checked(params, where, argument)
+        with self.lock, self.part:
+            for name, value in params.items():
+                if value != self.params[name] and not self._may_change(name):
+                    raise cannot_change(where or f"algo={self.spec.name}", argument(name), self.params[name])
+            self.params, self.arguments = params, self._compiled_values(params)
+
+    def _may_change(self, name: str) -> bool:
+        """Whether a hyperparameter is a number that the function takes and no part of the state holds."""
+        if name not in self.names or not is_number(self.spec.hyperparameters[name].domain):
+            return False
+        return all(name not in own.deciding(self.params) for own in self.resources.values())
+
+    def run(
+        self,
+        stream: Stream,
+        learn: bool = True,
+        on_part: Any = None,
+        progress: Any = None,
+        rng: np.random.Generator | None = None,
+    ) -> tuple[Trace, float]:
+        """Run the rounds of a stream; learn=False only scores them. Returns the trace and learner seconds.
+
+        The stream is cut into parts of whole blocks, so that Ctrl-C works and a fork need not wait long.
+        ``on_part(t)`` is called with the number of rounds done, at most 100 times. progress: the record
+        (`omkl.learning.model.Progress`) of the stream that this one continues; each part is added to it, and
+        stored vectors are numbered from its beginning. rng: in place of the learner's own generator.
+        """
+        with self.lock:
+            trace = make_trace(stream.T, len(self.spec.measures), stream.label is not None)
+            given, units, seconds = stream, None, 0.0
+            if self.scaling is not None:
+                began = time.thread_time()
+                stream, units = self.scaling.scaled(given, learn)
+                seconds += time.thread_time() - began
+            with self.part:
+                make_room(self.resources, self.state, Setup(self.params), stream, learn)
+            step = max(1, -(-stream.T // (CURVE_POINTS * self._cut))) * self._cut
+            first, most = progress.rounds if progress else 0, step if on_part else self._cut
+            stop = 0
+            while stop < stream.T:
+                start, began = stop, time.monotonic()
+                stop = min((start // step + 1) * step, start + most, stream.T)
+                guards.give_way()
+                with self.part, ctrl_c_later():
+                    stop, used = self._run_part(stream, trace, start, stop, learn, first, rng)
+                    used += self._rescaled(given, trace, start, stop, learn, units)
+                    if progress is not None:
+                        progress.add(trace_part(trace, start, stop), given.y[start:stop])
+                seconds += used
+                if on_part is not None and (stop % step == 0 or stop == stream.T):
+                    on_part(stop)
+                if on_part is None:
+                    took = time.monotonic() - began
+                    if took > LONGEST_PART:
+                        most = max(most // (2 * self._cut), 1) * self._cut
+                    elif took < LONGEST_PART / 4:
+                        most = min(2 * most, step)
+            return trace, seconds
+
+    def _run_part(
+        self, stream: Stream, trace: Trace, start: int, stop: int, learn: bool, first: int, rng: Any
+    ) -> tuple[int, float]:
+        """Run rounds from start to stop, or fewer; return where they ended, and the seconds."""
+        shared, seconds = self._shared(), 0.0
+        if shared:
+            stop = min(stop, start + self.block)
+        for name in self._storing():
+            self.resources[name].close(self.state[name])
+        whole = stop - start == stream.T
+        rounds = stream if whole else part(stream, start, stop)
+        now = {"stream": rounds, "trace": trace if whole else trace_part(trace, start, stop), "learn": learn}
+        grow_part(self.resources, self.state, rounds, learn)
+        values = {**self.state, **self.arguments, **now, **({} if rng is None else {"rng": rng})}
+        arguments = [values[name] for name in self.names]
+        self._renumber(-first)
+        try:
+            for E in shared:
+                self._threads.prepare(E, rounds)
+            began = time.thread_time()  # CPU time: waiting for a busy core is not the learner's
+            for E in shared:
+                seconds += self._threads.open_block(E, rounds)
+            self.run_compiled(*arguments)
+            seconds += time.thread_time() - began
+        finally:
+            self._renumber(first)
+        return stop, seconds
+
+    def _rescaled(
+        self, given: Stream, trace: Trace, start: int, stop: int, learn: bool, units: Units | None
+    ) -> float:
+        """Give the predictions of rounds in the targets' units, and count their rows; return the seconds."""
+        if self.scaling is None:
+            return 0.0
+        began = time.thread_time()
+        if learn:
+            self.scaling.see(part(given, start, stop))
+        if units is not None:
+            in_units(trace_part(trace, start, stop), units.part(start, stop), self.spec.measures)
+        return time.thread_time() - began
+
+    def _shared(self) -> list[Expansion]:
+        """Return the expansions whose next block the threads share, not those that need none (primal.py)."""
+        if self._threads.count == 1:
+            return []
+        return [
+            self.state[name]
+            for name in self._storing()
+            if self.resources[name].shares(self.state[name]) and self.state[name].size[0] >= WORTH
+        ]
+
+    def _renumber(self, shift: int) -> None:
+        """Shift the row numbers of the stored vectors."""
+        for name in self._storing() if shift else ():
+            self.resources[name].renumber(self.state[name], shift)
+
+    @property
+    def run_compiled(self) -> Any:
+        """The learner's compiled function. It is no attribute: river measures all that a model refers to."""
+        return _compiled(self.spec.function, os.environ.get(EXTENSIONS))
+
+    def _compiled_values(self, params: dict) -> dict[str, Any]:
+        """Return the hyperparameters as the function takes them, and None for resources that are absent."""
+        values: dict[str, Any] = dict.fromkeys(absent(self.resources, params))
+        for name in params.keys() & set(self.names):
+            domain = self.spec.hyperparameters[name].domain
+            constants = (
+                codes(self.run_compiled, name, domain, self.spec.name) if isinstance(domain, list) else {}
+            )
+            values[name] = compiled_value(params[name], domain, constants)
+        return values
+
+    def _storing(self) -> list[str]:
+        """Return the names of the resources that store vectors."""
+        return [name for name, resource in self.resources.items() if resource.record and name in self.state]
+
+    @property
+    def stores(self) -> str | None:
+        """The name of the first resource that stores vectors, None for a learner without."""
+        return next(iter(self._storing()), None)
+
+    @property
+    def classifiers(self) -> Any:
+        """The value of that resource, an Expansion or a Budget; None for a learner without."""
+        return None if self.stores is None else self.state[self.stores]
+
+    def widen(self, d: int) -> None:
+        """Go on with d features, at least as many as there are; the new ones were 0 so far.
+
+        Predictions for rows without the new features stay as they are. The frequencies of random features are
+        drawn for the new columns as for a set of that many.
+        """
+        with self.lock, self.part:
+            if d > self.d:
+                setup = Setup(self.params, self.pool, d, self.state["rng"], classes=self.classes)
+                widen(self.resources, self.state, setup)
+                self.d = d
+                if self.scaling is not None:
+                    self.scaling.widen(d)
+
+    @property
+    def weights(self) -> np.ndarray | None:
+        """The kernels' weights (m,), None for a learner without weights."""
+        with self.lock:
+            w = self.state.get("w")
+            return None if w is None else w.copy()
+
+
+# ------------------------------------------------------------------ choices as compiled code takes them
+
+# The choice ``loss: eps`` is the constant ``LOSS_EPS``, or ``EPS``, of the learner's module, else of the
+# engine's modules whose functions it uses. The order of the choices in conf/algo does not matter.
+
+
+def codes(compiled: Any, name: str, choices: list, learner: str) -> dict[str, int]:
+    """Return the constants that stand for the words among the choices of a hyperparameter.
+
+    compiled: the learner's function; name: of the hyperparameter; choices: its domain in conf/algo; learner:
+    whose file that is. Raises UserError where a choice has no constant, or two choices have the same.
+    """
+    numbers: dict[str, int] = {}
+    where = f"conf/algo/{learner}.yaml: {name}.domain"
+    for choice in (choice for choice in choices if isinstance(choice, str)):
+        code = _constant(compiled.py_func.__globals__, name, choice)
+        names = " or ".join(_names(name, choice))
+        module = compiled.py_func.__module__
+        if code is None:
+            raise UserError(
+                f"{where}: the compiled code does not know '{choice}': "
+                f"{module} has no constant {names}; remove the choice, or write the constant and its code"
+            )
+        if code in numbers.values():
+            twin = next(other for other, known in numbers.items() if known == code)
+            raise UserError(
+                f"{where}: '{twin}' and '{choice}' are the same number, "
+                f"{code}, in {module}; give each constant its own"
+            )
+        numbers[choice] = code
+    return numbers
+
+
+def _constant(own: Mapping[str, Any], name: str, choice: str) -> int | None:
+    """Return the constant in a module's names, else in those of the compiled functions that it uses."""
+    helpers = [used.py_func.__globals__ for used in own.values() if hasattr(used, "py_func")]
+    for scope in (own, *helpers):
+        for constant in _names(name, choice):
+            if type(scope.get(constant)) is int:
+                return scope[constant]
+    return None
+
+
+def _names(name: str, choice: str) -> list[str]:
+    word = re.sub(r"\W+", "_", choice).upper()
+    return [f"{name.upper()}_{word}", word]
+
+
+def compiled_value(value: Any, domain: Any, constants: Mapping[str, int]) -> float | int | bool:
+    """Return a hyperparameter as compiled code takes it: a choice as its constant, null as nan.
+
+    Its type is that of the domain, whatever the value, so that all settings share one compiled version.
+    constants: of the domain's choices, see ``codes``.
+    """
+    if isinstance(value, str):
+        return constants[value]
+    if value is None:
+        return math.nan
+    if not is_number(domain):
+        return value
+    return int(value) if domain.startswith("int") and not domain.endswith("null") else float(value)
+
+
+def is_number(domain: Any) -> bool:
+    """Whether the values of a domain are numbers of an interval (or null)."""
+    return isinstance(domain, str) and domain.startswith(("(", "[", "int "))

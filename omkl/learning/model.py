@@ -1,0 +1,192 @@
+"""What a learner that was trained can tell: scores of new rows, its support vectors, its record so far."""
+
+import math
+import threading
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from omkl.engine.stream import Stream, Trace, make_stream, part
+from omkl.learning.learner import Learner
+from omkl.learning.overflow import check_scores, check_sums
+
+POINTS = 200
+MOST_ROUNDS = 2**40  # more than anyone will stream
+_of_thread = threading.local()  # a generator, which takes longer to make than to set
+
+
+Rows = tuple[np.ndarray, np.ndarray, np.ndarray]  # of a CSR matrix: indptr, indices, values
+
+
+def score(learner: Learner, *rows: np.ndarray) -> np.ndarray:
+    """Return the scores (n,) of the rows of a CSR matrix, as the next round of a pass would give each.
+
+    A learner that draws a kernel for its prediction draws for every row from the same state of its generator:
+    the scores do not depend on what else is scored, and scoring changes nothing.
+    """
+    return _scored(learner, rows, np.ones(len(rows[0]) - 1))[0]
+
+
+def classify(learner: Learner, *rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the classes predicted (n,) for rows, where there are more than two, and their margins (n,).
+
+    A margin is the score of the class predicted less that of the next one.
+    """
+    predicted = predicted_classes(learner, *rows)
+    return predicted, _scored(learner, rows, predicted)[0]
+
+
+def predicted_classes(learner: Learner, *rows: np.ndarray) -> np.ndarray:
+    """Return the classes predicted (n,) for rows, where there are more than two."""
+    return _scored(learner, rows, np.zeros(len(rows[0]) - 1))[1]
+
+
+def class_scores(learner: Learner, *rows: np.ndarray) -> np.ndarray:
+    """Return the scores (n, C) of all classes, where there are more than two; each row's sum is 0.
+
+    A round tells the margin of one class, so there is a pass for each: of a class that is not predicted it is
+    its score less that of the class predicted.
+    """
+    n, C = len(rows[0]) - 1, learner.classes
+    scores = np.column_stack([_scored(learner, rows, np.full(n, float(c)))[0] for c in range(C)])
+    scores[np.arange(n), predicted_classes(learner, *rows)] = 0.0
+    return scores - scores.mean(axis=1, keepdims=True)
+
+
+def _scored(learner: Learner, rows: tuple[np.ndarray, ...], y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return scores and predicted classes (n,) of rows with these labels; for two classes, no classes.
+
+    Raises Overflow for a score that is no number.
+    """
+    indptr, indices, values = rows
+    stream = make_stream(indptr, indices, values, y, np.arange(len(y)), learner.classes)
+    trace = learner.run(stream, learn=False)[0] if "rng" not in learner.names else _drawn(learner, stream)
+    check_scores(trace.score, what="row")
+    return trace.score, trace.predicted
+
+
+def _drawn(learner: Learner, stream: Stream) -> Trace:
+    """Return the trace of rows that each draw from the generator as it is now; it stays as it is."""
+    if "rng" not in _of_thread.__dict__:
+        _of_thread.rng = np.random.Generator(np.random.PCG64(0))
+    rng = _of_thread.rng  # in place of the learner's, which so stays as it is
+    with learner.lock:
+        rng.bit_generator.state = before = learner.state["rng"].bit_generator.state
+        trace = learner.run(stream, learn=False, rng=rng)[0]
+        if rng.bit_generator.state != before:
+            for t in range(1, stream.T):  # the first row was scored from that state
+                rng.bit_generator.state = before
+                one = learner.run(part(stream, t, t + 1), learn=False, rng=rng)[0]
+                trace.score[t] = one.score[0]
+                if trace.predicted is not None:
+                    trace.predicted[t] = one.predicted[0]
+    return trace
+
+
+def stored_vectors(learner: Learner) -> tuple[np.ndarray, sp.csr_array] | None:
+    """Return row numbers (n,) and rows (n, d) of what a learner stores, None for one that stores nothing."""
+    with learner.lock:
+        name = learner.stores
+        return None if name is None else learner.resources[name].vectors(learner.state[name], learner.d)
+
+
+def expansion_coefficients(learner: Learner) -> np.ndarray | None:
+    """Return the coefficients (m, n) of the stored vectors in each kernel's classifier, None without any.
+
+    With more than two classes they are (m, n, C), one for each class.
+    """
+    with learner.lock:
+        return _coefficients(learner)
+
+
+def vectors_of_kernels(learner: Learner) -> np.ndarray | None:
+    """Return how many of the stored vectors each kernel uses (m,), None for one that stores nothing."""
+    with learner.lock:
+        E = learner.classifiers
+        return None if E is None else E.n_sv.copy()
+
+
+def _coefficients(learner: Learner) -> np.ndarray | None:
+    name = learner.stores
+    if name is None:
+        return None
+    made, scale = learner.resources[name].coefficients(learner.state[name]), learner.state.get("scale")
+    return made if scale is None else made * np.resize(scale, len(made)).reshape(-1, *[1] * (made.ndim - 1))
+
+
+class Progress:
+    """The record of a stream that comes in parts: rounds, the total, and a curve of at most 200 points.
+
+    The total counts mistakes, or examples flagged as novel; of a regression it is the sum of squared errors.
+    The points of the curve depend on the number of rounds alone, never on the parts.
+    """
+
+    def __init__(self, task: str) -> None:
+        self.task, self.rounds, self.stride = task, 0, 1
+        self.total: float = 0.0 if task == "regression" else 0
+        self.points: list[tuple[int, float]] = []
+
+    def add(self, trace: Trace, y: np.ndarray) -> None:
+        """Go on with the trace of these rounds. Raises Overflow where predictions did."""
+        if self.task == "regression":
+            with np.errstate(over="ignore", invalid="ignore"):
+                steps = np.square(trace.score - y)
+                totals = np.cumsum(np.concatenate([[self.total], steps]))[1:]
+            check_sums(totals, self.rounds)
+        else:
+            check_scores(trace.score, self.rounds)
+            totals = self.total + np.cumsum(trace.mistake)
+        first = self.rounds
+        self.rounds += len(totals)
+        self.total = totals[-1].item()
+        while self.rounds // self.stride > POINTS:
+            self.stride *= 2
+        self.points = [point for point in self.points if point[0] % self.stride == 0]
+        start = (first // self.stride + 1) * self.stride
+        rounds = range(start, self.rounds + 1, self.stride)
+        self.points += [(t, totals[t - first - 1].item()) for t in rounds]
+
+    def curve(self) -> dict[str, np.ndarray]:
+        """Return ``t`` and the totals after these rounds, the last round among them."""
+        points = [*self.points, *([(self.rounds, self.total)] if self.rounds % self.stride else [])]
+        t, totals = zip(*points, strict=True) if points else ((), ())
+        measure = {"regression": "loss", "novelty": "flagged"}.get(self.task, "mistakes")
+        return {"t": np.array(t, np.int64), measure: np.array(totals)}
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the record as JSON holds it."""
+        return {name: getattr(self, name) for name in ("task", "rounds", "stride", "total", "points")}
+
+    @classmethod
+    def from_json(cls, record: Any) -> "Progress":
+        """Return the record of `to_json`. Raises ValueError for anything else."""
+        if not isinstance(record, dict):
+            raise ValueError("it has no record of its rounds")
+        made = cls(str(record.get("task")))
+        parts: list[Any] = [record.get(name) for name in ("rounds", "stride", "total", "points")]
+        rounds, stride, total, points = parts
+        if not (_is_count(rounds, MOST_ROUNDS) and _is_count(stride, MOST_ROUNDS) and stride > 0):
+            raise ValueError("the rounds of the record are not whole numbers")
+        if not made._is_total(total, rounds) or not isinstance(points, list) or len(points) > POINTS:
+            raise ValueError("the totals of the record are not numbers")
+        last = 0
+        t: Any
+        for point in points:
+            t, value = point if isinstance(point, list) and len(point) == 2 else (None, None)
+            if not _is_count(t, rounds) or not last < t or not made._is_total(value, t):
+                raise ValueError("the curve of the record is not a list of rounds and totals")
+            last = t
+        made.rounds, made.stride, made.total = rounds, stride, total
+        made.points = [(t, value) for t, value in points]
+        return made
+
+    def _is_total(self, value: Any, rounds: int) -> bool:
+        """Whether this can be the total after these rounds."""
+        if self.task == "regression":
+            return type(value) in (int, float) and 0 <= value < math.inf
+        return _is_count(value, rounds)
+
+
+def _is_count(value: Any, most: int) -> bool:
+    return type(value) is int and 0 <= value <= most

@@ -1,0 +1,246 @@
+"""Rows of a paper's table: ours next to the published values (results/published), and which do not agree."""
+
+import csv
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from math import nan
+from typing import TYPE_CHECKING, Any
+
+from omkl.config import domains, learner_specs
+from omkl.errors import UserError, show, suggest
+from omkl.paths import extensions, published_folder
+from omkl.publications.paper import Item, Paper, Run, as_list
+from omkl.publications.selection import Work
+from omkl.reports.rows import ReportPlan, Row, identities, identity, rounds_text
+from omkl.reports.summary import summary_of_rows
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from omkl.runs.runner import Outcome
+
+WITHIN = 2.0  # published standard deviations
+# column of the summary, metric of the published CSV; those with a standard deviation count in the verdict
+METRICS = (("mistake_pct", "mistake_percent"), ("n_sv_sum", "n_sv"), ("seconds", "seconds"))
+DECIDING = {"mistake_pct": "mistakes", "n_sv_sum": "#SV"}
+
+
+@dataclass(frozen=True)
+class Value:
+    """A published mean and standard deviation (None where none is printed), and the last digit's step."""
+
+    mean: float
+    std: float | None
+    step: float
+
+    def difference(self, ours: float) -> float | None:
+        """Return ours minus published in published standard deviations, None where there is none, or 0."""
+        return (ours - self.mean) / self.std if self.std else None
+
+    def agrees(self, ours: float) -> bool | None:
+        """Return whether ours lies within two published standard deviations, None without one.
+
+        Where 0 is printed, a count or a constant answer: within one of the last printed digit.
+        """
+        if self.std is None:
+            return None
+        return bool(abs(ours - self.mean) <= (WITHIN * self.std or self.step * (1.0 + 1e-9)))
+
+
+@cache
+def published_lines(stem: str) -> list[dict[str, str]]:
+    """Return the lines of a CSV, by column; of ``datasets``: paper, data, T, d, note."""
+    folders = [published_folder(), *(folder / "results" / "published" for folder in extensions())]
+    paths = [path for folder in folders for path in folder.glob("*.csv")]
+    path = next((path for path in paths if path.stem == stem), None)
+    if path is None:
+        near = suggest(stem, [path.stem for path in paths])
+        raise UserError(f"published: {show(stem)}: there is no {folders[0] / stem}.csv{near}")
+    with open(path, newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+@cache
+def published_values(stem: str) -> dict[tuple[str, ...], Value]:
+    """Return the published values of a CSV by (table, data, algorithm, metric)."""
+    table: dict[tuple[str, ...], Value] = {}
+    for line in published_lines(stem):
+        std = float(line["std"]) if line["std"] else None
+        step = 10.0 ** -len(line["mean"].partition(".")[2])
+        key = (line["table"], line["data"], line["algorithm"], line["metric"])
+        table[key] = Value(float(line["mean"]), std, step)
+    return table
+
+
+@dataclass
+class Compared:
+    """The rows of a table, figure or claim (``item``), with its title.
+
+    summary: columns of reports.summary, one row per data set and learner, and of each METRICS name
+    ``NAME_published``, ``NAME_published_std``, ``NAME_gap`` (ours minus published), ``NAME_difference`` (the
+    same in published standard deviations), NaN where there is none, or a deviation is 0;
+    ``run``, ``extra``, ``per_data`` (hyperparameters that the run sets per data set), ``missing`` (how to get
+    data that are not there), ``verdict``, ``note`` (its number)
+    rows: the same, with their places in ``cells``    expected: for labels, failed cells, the command
+    whole: the summary before a table keeps a part of it, for warnings
+    notes: the explanations of cells that differ, from 1    agreeing, counted: of published cells
+    """
+
+    item: Item
+    title: str
+    work: Work
+    cells: "pd.DataFrame"
+    expected: ReportPlan
+    rows: list[Row]
+    summary: "pd.DataFrame"
+    whole: "pd.DataFrame"
+    notes: list[str] = field(default_factory=list)
+    agreeing: int = 0
+    counted: int = 0
+
+
+def compare_rows(paper: Paper, item: Item, work: Work, outcome: "Outcome", command: str = "") -> Compared:
+    """Return the rows of a table: data sets in order, in each the runs' learners, then the yardsticks.
+
+    outcome: of ``work.run`` or of a larger work    command: makes the table
+    """
+    settings = [setting for plan in work.plans for setting in (*plan.settings, *plan.yardsticks)]
+    learners = [setting.learner for setting in settings] + [learner for _, _, learner in work.pending]
+    expected = ReportPlan(
+        specs=learner_specs(dict.fromkeys(learners)),
+        failed=tuple(outcome.failed),
+        swept=tuple(dict.fromkeys(key for plan in work.plans for key in plan.swept)),
+        command=command,
+    )
+    pairs = _rows(work, outcome.cells, expected)
+    rows, runs = [row for row, _ in pairs], [run for _, run in pairs]
+    summary = summary_of_rows(rows, outcome.cells, expected)
+    summary["run"] = [run.name for run in runs]
+    summary["extra"] = [run.extra for run in runs]
+    summary["per_data"] = [row.per_data for row in rows]
+    summary["missing"] = [work.how[row.data] if (run, row.data) in work.missing else "" for row, run in pairs]
+    title = item.titled(summary["data"])
+    compared = Compared(item, title, work, outcome.cells, expected, rows, summary, summary)
+    _add_published(compared, runs, _published(paper, item))
+    return compared
+
+
+def _rows(work: Work, cells: "pd.DataFrame", expected: ReportPlan) -> list[tuple[Row, Run]]:
+    """Return the rows with the run that each belongs to: data sets in the order the runs list them.
+
+    In a data set the learners come in the order of the runs, then the yardsticks. A setting that two runs
+    have is one row, of the run with more repetitions; a setting that is a learner of one run is no yardstick.
+    """
+    tasks = dict(zip(cells["data"], cells["task"], strict=True))
+    # of the cells: by data set, order, rounds, setting; by repetition
+    places: dict[tuple, dict[int, int]] = {}
+    parts = map(rounds_text, cells["rounds"])
+    where = zip(cells["data"], cells["order"], parts, identities(cells), cells["rep"], strict=True)
+    for at, (*place, rep) in enumerate(where):
+        places.setdefault(tuple(place), {}).setdefault(rep, at)
+    table: dict[tuple, tuple[Row, Run]] = {}
+    for run, data in work.missing:
+        for learner in () if run.extra else as_list(run.words["algo"]):
+            row = Row(data, "", learner, {}, None, False, task=expected.tasks(learner)[0])
+            row.label = run.labels.get(learner)
+            table[data, run.name, learner] = (row, run)
+    # All learners come first, so that a learner among the yardsticks is none.
+    for is_yardstick, (run, plan) in ((flag, part) for flag in (False, True) for part in work.parts):
+        for ref in plan.data:
+            data = ref.name
+            task = tasks.get(data)
+            task = task if isinstance(task, str) else "classification"
+            part = domains.rounds_of(plan.rounds, ref.T, ref.word) if plan.rounds else None
+            rounds = ":".join(map(str, part)) if part else ""
+            for setting in plan.yardsticks if is_yardstick else plan.settings:
+                key = (data, plan.order, rounds, identity(setting.learner, setting.stored, setting.pool))
+                known = table.get(key)
+                if known and (is_yardstick or known[0].planned >= plan.reps):
+                    continue
+                alien = is_yardstick and task not in expected.tasks(setting.learner)
+                if alien or not setting.fits(ref.task, ref.name):
+                    continue
+                row = Row.of(setting, work.stands_in.get(ref.word, data), plan.order, is_yardstick, task)
+                row.cells = [at for rep, at in sorted(places.get(key, {}).items()) if rep < plan.reps]
+                row.planned = plan.reps
+                if not is_yardstick:
+                    row.label, row.per_data = run.labels.get(setting.learner), run.per_data_params
+                    if run.tune is not None:  # its hyperparameters make no learner of its own
+                        row.label = row.label or expected.label(setting.learner)
+                        row.pool = None
+                table[key] = (row, run)
+    runs = [*(run for run, _ in work.parts), *(run for run, _ in work.missing)]
+    names = dict.fromkeys([*(name for run in runs for name in run.data), *work.data])
+    order = {name: at for at, name in enumerate(names)}
+    return sorted(
+        table.values(), key=lambda pair: (order.get(pair[0].data, len(order)), pair[0].is_yardstick)
+    )
+
+
+def _published(paper: Paper, item: Item) -> dict[tuple[str, ...], Value]:
+    """Return the published values of a table by (data, algorithm, metric).
+
+    ``published_data``: the names under which data sets of ours are published ("": it is not).
+    """
+    if not paper.published or "published" not in item.options:
+        return {}
+    table, names = str(item.options["published"]), item.options.get("published_data", {})
+    known = {key[1:]: value for key, value in published_values(paper.published).items() if key[0] == table}
+    renamed = {
+        (own, *key[1:]): value
+        for own, name in names.items()
+        for key, value in known.items()
+        if key[0] == name
+    }
+    return {key: value for key, value in known.items() if key[0] not in names} | renamed
+
+
+def _add_published(compared: Compared, runs: list[Run], published: Mapping[tuple[str, ...], Value]) -> None:
+    """Add the published columns, the verdicts, and the notes that explain differences."""
+    summary, used = compared.summary, compared.notes
+    records: list[dict[str, Any]] = []
+    for ours, run in zip(summary.to_dict("records"), runs, strict=True):
+        algorithm, missing = run.published.get(ours["algo"], ""), ours["missing"]
+        record: dict[str, Any] = {}
+        printed, out = False, []
+        for name, metric in METRICS:
+            value, mean = published.get((ours["data"], algorithm, metric)), float(ours[f"{name}_mean"])
+            printed |= value is not None
+            parts = (
+                (value.mean, value.std, mean - value.mean, value.difference(mean)) if value else (None,) * 4
+            )
+            columns = (f"{name}_{part}" for part in ("published", "published_std", "gap", "difference"))
+            record |= {key: nan if part is None else part for key, part in zip(columns, parts, strict=True)}
+            if value and value.std is not None and mean == mean and name in DECIDING:
+                agrees = bool(value.agrees(mean))
+                compared.counted += not run.extra
+                compared.agreeing += agrees and not run.extra
+                out += [] if agrees else [name]
+        if missing:
+            verdict, note = "no data", f"{ours['data']}: {missing}"
+        else:
+            note = _note(compared.item, {"data": ours["data"], "row": ours["label"], "of": out})
+            differ = " and ".join(DECIDING[name] for name in out) + " differ"
+            verdict = differ + ("" if note else ", unexplained") if out else "agrees"
+            verdict = verdict if printed and ours["reps"] else ""  # else nothing was compared
+        if note and note not in used:
+            used.append(note)
+        records.append(record | {"verdict": verdict, "note": used.index(note) + 1 if note else None})
+    for name in records[0] if records else ():
+        summary[name] = [record[name] for record in records]
+
+
+def _note(item: Item, row: Mapping[str, str | Sequence[str]]) -> str:
+    """Return the table's first note that is about this row.
+
+    A note's ``data``, ``row`` and ``of`` (a column) name its subjects, one or several, all where left out.
+    It is shown under a row that differs, and with ``always`` under one that agrees too.
+    """
+    for note in item.options.get("notes", []):
+        about = all(
+            key not in note or set(as_list(own)) & set(as_list(note[key])) for key, own in row.items()
+        )
+        if about and (row["of"] or note.get("always")):
+            return str(note["text"])
+    return ""

@@ -1,0 +1,297 @@
+"""The content of conf/paper: each paper's runs, and the tables, figures and claims made from them."""
+
+import shlex
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from omkl.config import compose
+from omkl.config.settings_text import word_text
+from omkl.errors import UserError, show, shown, suggest
+from omkl.schema import Check, checked, such
+
+FEW = 3  # a title names up to this many data sets
+
+
+def as_list(value: str | Iterable[str]) -> list[str]:
+    """Return one name, or several, as a list."""
+    return [value] if isinstance(value, str) else list(value)
+
+
+def enumerated(names: list[str]) -> str:
+    """Return names as a text: ``a, b and c``."""
+    return " and ".join(part for part in (", ".join(names[:-1]), *names[-1:]) if part)
+
+
+@dataclass(frozen=True)
+class Run:
+    """Cells that tables and figures share: the words of an ``omkl run``.
+
+    words: KEY to value    per_data: words that hold for one data set only, by its name
+    published: name in the published table of a learner's row, by learner    labels: the row's name here, by
+    learner    extra: added to the paper's rows, so not counted among the cells that should agree
+    tune: the rule by which its learners are tuned (tuned.py), None where the words say all
+    folder: that has its learners; without it (``--with``) the run is left out of tables and figures
+    """
+
+    name: str
+    words: Mapping[str, Any]
+    paper: str = ""
+    per_data: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    published: Mapping[str, str] = field(default_factory=dict)
+    labels: Mapping[str, str] = field(default_factory=dict)
+    extra: bool = False
+    tune: Mapping[str, Any] | None = None
+    folder: str = ""
+
+    @property
+    def data(self) -> list[str]:
+        """The data sets that it names."""
+        return as_list(self.words.get("data", []))
+
+    @property
+    def per_data_params(self) -> tuple[str, ...]:
+        """The hyperparameters that it sets for some of its data sets."""
+        keys = dict.fromkeys(key for words in self.per_data.values() for key in words)
+        return tuple(key.removeprefix("algo.") for key in keys if key.startswith("algo."))
+
+    @property
+    def command(self) -> str:
+        """The `omkl run` or sweep that makes its cells; of learners that are tuned first, their page's."""
+        if self.tune is not None:
+            return shlex.join(["omkl", "tune", self.paper, *(["--with", self.folder] if self.folder else [])])
+        swept = any(isinstance(value, list) for key, value in self.words.items() if "." in key)
+        words = [word_text(key, value) for key, value in self.words.items()]
+        return f"omkl {'sweep' if swept else 'run'} {shlex.join(words)}"
+
+
+@dataclass(frozen=True)
+class Item:
+    """A table, a figure or a claim.
+
+    kind: the function that makes or checks it    runs: its cells    options: further keys, for its kind
+    """
+
+    paper: str
+    number: str
+    title: str
+    kind: str
+    runs: tuple[Run, ...]
+    options: Mapping[str, Any]
+
+    @property
+    def name(self) -> str:
+        """Its name in a command: ``bomkl/1``."""
+        return f"{self.paper}/{self.number}" if self.number else self.paper
+
+    def titled(self, data: Iterable[str] | None = None) -> str:
+        """Return the title with the names of the data sets, or their number, in place of ``{data}``.
+
+        data: those that the table or figure shows; None takes all that conf/paper lists.
+        """
+        data = [name for run in self.runs for name in run.data] if data is None else data
+        names = list(dict.fromkeys(data))
+        text = f"{len(names)} data sets" if len(names) > FEW else enumerated(names) or "no data"
+        return self.title.replace("{data}", text)
+
+
+@dataclass(frozen=True)
+class Paper:
+    """A paper as conf/paper/NAME.yaml describes it.
+
+    unavailable: data sets that are not available here, by name: ``{title, how}``    published: stem of the
+    CSV with its numbers, or None    deviations: differences from the paper, with reasons, for results/NAME.md
+    """
+
+    name: str
+    title: str
+    cite: str
+    published: str | None
+    unavailable: Mapping[str, Mapping[str, Any]]
+    tables: Mapping[str, Item]
+    figures: Mapping[str, Item]
+    claims: Mapping[str, Item]
+    deviations: tuple[str, ...]
+
+
+def paper_names() -> list[str]:
+    """Return the names of all papers, sorted."""
+    return compose.options("paper")
+
+
+def read_paper(name: str) -> Paper:
+    """Return a paper. Raises UserError for an unknown name or a faulty file."""
+    compose.known_option("paper", name, "paper")
+    content = compose.read_config("paper", [name])[name]
+    check_paper(content, str(compose.file("paper", name)))
+    runs = {key: Run(key, paper=name, **_given(parts)) for key, parts in (content.get("runs") or {}).items()}
+
+    left_out = {run.name for run in runs.values() if run.folder and not _known(run)}
+
+    def items(group: str) -> dict[str, Item]:
+        made = {}
+        for number, parts in (content.get(group) or {}).items():
+            options = _given(parts)
+            title, kind, own = options.pop("title"), options.pop("kind"), options.pop("runs", ())
+            short = "" if number == "only" else str(number)
+            made[str(number)] = Item(
+                name, short, title, kind, tuple(runs[run] for run in own if run not in left_out), options
+            )
+        return made
+
+    return Paper(
+        name=name,
+        title=content["title"],
+        cite=content["cite"],
+        published=content.get("published"),
+        unavailable=content.get("unavailable") or {},
+        tables=items("tables"),
+        figures=items("figures"),
+        claims=items("claims"),
+        deviations=tuple(content.get("deviations") or ()),
+    )
+
+
+def _known(run: Run) -> bool:
+    return set(as_list(run.words["algo"])) <= set(compose.options("algo"))
+
+
+def _given(parts: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in parts.items() if value is not None}
+
+
+def find_item(group: str, word: str) -> tuple[Paper, Item]:
+    """Return the table or figure (group ``tables``, ``figures``) of this name: ``bomkl/1``, ``adaraker``.
+
+    A paper with a single one needs no number. Raises UserError with the known names.
+    """
+    known: dict[str, tuple[Paper, Item]] = {}
+    own = word.partition("/")[0]
+    for paper in map(read_paper, [own] if own in paper_names() else paper_names()):
+        items = list(getattr(paper, group).values())
+        known |= {item.name: (paper, item) for item in items}
+        if len(items) == 1:
+            known.setdefault(paper.name, (paper, items[0]))
+    if word not in known:
+        near, kind = "" if own == word in paper_names() else suggest(word, known), group.removesuffix("s")
+        raise UserError(f"{shown(word)}: no such {kind}{near}; known: {', '.join(sorted(known))}")
+    return known[word]
+
+
+# ----------------------------------------------------- what conf/paper may hold, checked before anything runs
+
+# A claim says on how many data sets it holds; here the smallest share that makes it true.
+QUANTIFIERS = {"all": 1.0, "nearly all": 0.8, "most": 0.5, "some": 0.0}
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str) and bool(value.strip())
+
+
+def _is_mapping(value: Any) -> bool:
+    return isinstance(value, dict)
+
+
+def _all(kind: type, test: Callable[[Any], bool]) -> Callable[[Any], bool]:
+    """Return a test of lists or dicts (``kind``) whose items or values all pass the given test."""
+
+    def fits(value: Any) -> bool:
+        parts = value.values() if isinstance(value, dict) else value
+        return isinstance(value, kind) and all(map(test, parts))
+
+    return fits
+
+
+TEXT = such("a text", _is_text)
+NAME = such("a text or a whole number", lambda value: _is_text(value) or type(value) is int)
+NUMBER = such("a number", lambda value: type(value) in (int, float))
+COUNT = such("a whole number from 1 up", lambda value: type(value) is int and value > 0)
+FLAG = such("true or false", lambda value: isinstance(value, bool))
+TEXTS = such("a list of texts", _all(list, _is_text))
+NAMES = such(
+    "a name or a list of names", lambda value: _is_text(value) or (value and _all(list, _is_text)(value))
+)
+MAPPING = such("keys and values", _is_mapping)
+MAPPINGS = such("a list of keys and values", _all(list, _is_mapping))
+NAMED_MAPPINGS = such("names, each with keys and values", _all(dict, _is_mapping))
+NAMED_TEXTS = such("names, each with a text", _all(dict, lambda text: isinstance(text, str)))
+
+PAPER = {"title": TEXT, "cite": TEXT, "published": TEXT, "deviations": TEXTS}
+PAPER |= dict.fromkeys(("unavailable", "runs", "tables", "figures", "claims"), NAMED_MAPPINGS)
+UNAVAILABLE = {"title": TEXT, "how": TEXT}
+RUN = {"words": MAPPING, "per_data": NAMED_MAPPINGS, "extra": FLAG, "tune": MAPPING, "folder": TEXT}
+RUN |= {"published": NAMED_TEXTS, "labels": NAMED_TEXTS}
+RUN_WORDS = {"algo": NAMES, "data": NAMES, "reps": COUNT}
+NOTE = {"data": NAMES, "row": NAMES, "of": NAMES, "text": TEXT, "always": FLAG}
+ITEM = {"title": TEXT, "kind": TEXT, "runs": TEXTS, "published": NAME, "published_data": NAMED_TEXTS}
+ITEM |= {"notes": MAPPINGS, "data": NAMES, "right": NAMES, "order": TEXTS}
+ITEM |= dict.fromkeys(("pool", "base", "measure", "key", "sets", "left", "label", "direction", "cost"), TEXT)
+ITEM |= dict.fromkeys(("ranks", "yardsticks", "log"), FLAG)
+ITEM |= dict.fromkeys(("alpha", "beta", "low", "high", "until", "start", "end"), NUMBER)
+# The kinds of each group, and the keys that an item of the kind needs besides title and kind.
+KINDS: dict[str, dict[str, tuple[str, ...]]] = {
+    "tables": {"results": (), "tuning": (), "best": (), "times": ("base",), "sizes": ("data",)},
+    "figures": dict.fromkeys(("ranks", "times", "digits"), ())
+    | {"curves": ("measure",), "sensitivity": ("key",), "spa": ("alpha", "beta")}
+    | {"pareto": ("cost",)},
+    "claims": {
+        "less": ("runs", "left", "right", "measure"),
+        "comparable": ("runs", "left", "right"),
+        "ratio": ("runs", "left", "right", "measure"),
+        "ordered": ("runs", "order", "measure"),
+        "best_between": ("runs", "label", "key", "low", "high"),
+        "trend": ("runs", "label", "key", "measure", "direction"),
+        "step": ("runs", "label", "key", "measure", "start", "end"),
+        "tracks": ("runs", "label"),
+        "value_within": ("runs", "label", "measure"),
+    },
+}
+
+
+def check_paper(content: Mapping[str, Any], where: str) -> None:
+    """Raise UserError, one line that names file and key, for content that is not a paper's.
+
+    An empty optional key (``claims:``) counts as left out.
+    """
+    own = {key: value for key, value in content.items() if key != "sets"}  # a place for YAML anchors
+    _check(own, PAPER, where, ("title", "cite"))
+    for name, entry in (content.get("unavailable") or {}).items():
+        _check(entry, UNAVAILABLE, f"{where}: unavailable.{name}", UNAVAILABLE)
+    runs = content.get("runs") or {}
+    for name, run in runs.items():
+        _check(run, RUN, f"{where}: runs.{name}", ("words",))
+        _check_words(run["words"], f"{where}: runs.{name}.words", ("algo",))
+        for data, words in (run.get("per_data") or {}).items():
+            _check_words(words, f"{where}: runs.{name}.per_data.{data}")
+    for group in KINDS:
+        for number, item in (content.get(group) or {}).items():
+            _check_item(item, group, runs, f"{where}: {group}.{number}")
+
+
+def _check(
+    content: Mapping[str, Any], checks: Mapping[str, Check], where: str, needed: Iterable[str] = ()
+) -> None:
+    given = {key: value for key, value in content.items() if value is not None or key not in checks}
+    checked(given, checks, where, needed)
+
+
+def _check_words(words: Mapping[str, Any], where: str, needed: Iterable[str] = ()) -> None:
+    _check({key: words[key] for key in RUN_WORDS if key in words}, RUN_WORDS, where, needed)
+
+
+def _check_item(item: Mapping[str, Any], group: str, runs: Iterable[str], where: str) -> None:
+    kind, kinds = str(item.get("kind")), KINDS[group]
+    _check(item, ITEM, where, ("title", "kind", *kinds.get(kind, ())))
+    if kind not in kinds:
+        raise UserError(
+            f"{where}.kind: unknown kind '{kind}'{suggest(kind, kinds)}; known: {', '.join(kinds)}"
+        )
+    for run in item.get("runs") or ():
+        if run not in runs:
+            raise UserError(f"{where}: runs: no such run '{run}'{suggest(run, runs)}")
+    for place, note in enumerate(item.get("notes") or [], 1):
+        _check(note, NOTE, f"{where}.notes[{place}]", ("text",))
+    for key, known in (("sets", QUANTIFIERS), ("direction", ("up", "down"))):
+        if item.get(key, next(iter(known))) not in known:
+            near = suggest(item[key], known)
+            raise UserError(f"{where}.{key}: {show(item[key])}{near}; one of {', '.join(known)}")

@@ -1,0 +1,277 @@
+"""A paper's figures: one function per kind, found by its name in conf/paper."""
+
+import itertools
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from omkl.errors import UserError
+from omkl.publications.compare import Compared, compare_rows
+from omkl.publications.paper import Item, Paper
+from omkl.publications.selection import Selection, work_of
+from omkl.reports import captions, charts, drawing
+from omkl.reports.figure_style import current
+from omkl.reports.figures import Figure, Pictures, symbol
+from omkl.reports.measures import learners_of, measure_of
+from omkl.reports.ranks import average_ranks
+from omkl.reports.summary import grid_table
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from omkl.data import Dataset
+    from omkl.engine.stream import Trace
+    from omkl.learning.learner import Learner
+    from omkl.runs.runner import Outcome
+
+SHOWN = 50  # digits of each panel of novelties
+SETTING = {"kernel": {"kind": "gaussian", "sigma": 8.0}, "nu": 0.01, "eta": 1.0, "step": "sqrt"}
+
+
+@dataclass(frozen=True)
+class FigureResult:
+    """The files of a figure, and the outcome of its run (None where none was needed).
+
+    title: with the data that are drawn
+    """
+
+    files: list[Path]
+    outcome: "Outcome | None"
+    title: str
+
+
+def draw_item(
+    paper: Paper, item: Item, selection: Selection, out: str | None = None, **how: Any
+) -> FigureResult:
+    """Run the missing cells of a figure and draw it.
+
+    out: file or folder (figure_style.save); else a folder in the store    how: of ``Work.run``
+    """
+    made, outcome, store = figure_of(paper, item, selection, **how)
+    stem = item.name.replace("/", "-")
+    target = store / "figures" / "local" / stem if out is None else Path(out)
+    folder = out is not None and (out.endswith("/") or target.is_dir())
+    files = drawing.write_files(made, target / stem if folder else target)
+    return FigureResult(files, outcome, made.title)
+
+
+def figure_of(
+    paper: Paper, item: Item, selection: Selection, **how: Any
+) -> tuple[Figure, "Outcome | None", Path]:
+    """Run the missing cells of a figure; return it, the outcome of its run, and the folder of its store.
+
+    how: of ``Work.run``
+    """
+    command = selection.command("figure", item.name) + current().words()
+    if item.kind == "digits":
+        return replace(digits(item), command=command), None, Path("results")
+    work = work_of(paper, [item], selection)
+    outcome = work.run(**how)
+    made = paper_figure(selected(compare_rows(paper, item, work, outcome, command)))
+    return replace(made, command=command), outcome, Path(work.plans[0].store)
+
+
+def paper_figure(shown: Compared, name: str = "") -> Figure:
+    """Return the figure of rows; name: of its files. Raises UserError where too few have finished."""
+    made = KINDS[shown.item.kind](shown)
+    return replace(made, name=name or made.name, command=shown.expected.command)
+
+
+def selected(compared: Compared) -> Compared:
+    """Return the rows that a figure shows, with its title. Raises UserError where none has finished."""
+    item = compared.item
+    pool, yardsticks = item.options.get("pool"), item.options.get("yardsticks", True)
+    keep = [
+        not missing and (pool is None or row.pool in (None, pool)) and (yardsticks or not row.is_yardstick)
+        for row, missing in zip(compared.rows, compared.summary["missing"], strict=True)
+    ]
+    rows, summary = list(itertools.compress(compared.rows, keep)), compared.summary[keep]
+    if not any(row.cells for row in rows):
+        raise UserError(f"{item.name}: no cell has finished")
+    title = item.titled(summary.loc[summary["reps"] > 0, "data"])
+    return replace(compared, rows=rows, summary=summary.reset_index(drop=True), title=title)
+
+
+def _labels(compared: Compared) -> dict[str, Any]:
+    """Return the title of a figure, and the warning about lines that lack repetitions."""
+    return {"title": compared.title, "warnings": captions.shortfall_of(grid_table(compared.summary))}
+
+
+def _curves(compared: Compared) -> Figure:
+    """Return ``measure`` of the cells' curves against the examples seen, a panel per data set."""
+    from omkl.store.store import Store
+
+    options, cells = compared.item.options, compared.cells
+    stored = Store(compared.work.plans[0].store).curves(set(cells["key"]))
+    about: dict[str, Any] = {
+        "names": (options["measure"],),
+        "log": options.get("log"),
+        "title": compared.title,
+    }
+    return charts.learning_curves(cells, stored, compared.expected, compared.rows, **about)
+
+
+def _sensitivity(compared: Compared) -> Figure:
+    """Return ``measure`` against the swept hyperparameter ``key``, a panel per data set."""
+    options = compared.item.options
+    measure = options.get("measure", "mistake_pct")
+    table = charts.sensitivity_table(compared.summary, options["key"], measure)
+    return charts.sensitivity(table, x_label=symbol(options["key"]), **_labels(compared))
+
+
+def _ranks(compared: Compared) -> Figure:
+    """Return the critical-difference diagram of average ranks over the data sets."""
+    made = average_ranks(compared.summary, measure=measure_of(compared.summary).name)
+    if absent := list(dict.fromkeys(name for _, name in compared.work.missing)):
+        made = replace(made, left_out=(*made.left_out, f"{captions.some(absent)}: no data here"))
+    return charts.ranks(made, title=compared.item.titled(made.each.index))
+
+
+def _times(compared: Compared) -> Figure:
+    """Return each learner's time, a panel per data set."""
+    return charts.times(grid_table(compared.summary[compared.summary["reps"] > 0]), **_labels(compared))
+
+
+def _pareto(compared: Compared) -> Figure:
+    """Return error against ``cost`` (time, size), and the front that no learner beats."""
+    from omkl.publications.paper_tables import with_costs
+
+    cost, done = compared.item.options["cost"], compared.summary[compared.summary["reps"] > 0]
+    return charts.pareto(charts.costs_of(grid_table(with_costs(done)), cost), cost, **_labels(compared))
+
+
+def _spa(compared: Compared) -> Figure:
+    """Return the effect of alpha and beta of SPA, and the other budget learners (BOMKL, Figure 1)."""
+    return charts.sensitivity(spa_table(compared), columns=3, **_labels(compared))
+
+
+def spa_table(compared: Compared) -> "pd.DataFrame":
+    """Return the points of ``spa``: a row per point, as charts.sensitivity takes them.
+
+    A budget learner belongs to the beta whose SPA stores as many vectors as it may. Six panels per data set.
+    """
+    import pandas as pd
+
+    done = learners_of(compared.summary[compared.summary["reps"] > 0])
+    done = done.assign(line=done["label"])
+    fixed = {key: float(compared.item.options[key]) for key in ("alpha", "beta")}
+    points = []
+    labels = {"mistake_pct": "mistake rate (%)", "n_sv_sum": "support vectors (#SV)", "seconds": "seconds"}
+    data = list(dict.fromkeys(done["data"]))
+    letters = (f"({letter})" for letter in "abcdef" * len(data))
+    for which, (key, other) in itertools.product(data, (("alpha", "beta"), ("beta", "alpha"))):
+        here = done[done["data"] == which]
+        own = here[here["algo"] == "bomkc_spa"]
+        swept = own[[params[other] == fixed[other] for params in own["params"]]]
+        swept = swept.assign(x=[float(params[key]) for params in swept["params"]])
+        rivals = here[here["algo"] != "bomkc_spa"] if key == "beta" and len(swept) else here.iloc[:0]
+        sizes = swept["n_sv_sum_mean"].to_numpy()
+        nearest = [swept["x"].iloc[abs(sizes - size).argmin()] for size in rivals["n_sv_sum_mean"]]
+        both = pd.concat([swept, rivals.assign(x=nearest)]) if len(rivals) else swept
+        for measure, label in labels.items():
+            panel = f"{next(letters)} {symbol(key)}, {label}"
+            part = swept if measure == "n_sv_sum" else both
+            part = part.assign(panel=f"{which} {panel}" if len(data) > 1 else panel, y_label=label)
+            part = part.assign(y_mean=part[f"{measure}_mean"], y_std=part[f"{measure}_std"])
+            points.append(part.assign(x_label=symbol(key)))
+    if not points:
+        raise UserError(f"{compared.item.name}: only yardsticks have finished")
+    return pd.concat(points, ignore_index=True)
+
+
+KINDS: dict[str, Callable[[Compared], Figure]] = {
+    "curves": _curves,
+    "sensitivity": _sensitivity,
+    "ranks": _ranks,
+    "times": _times,
+    "spa": _spa,
+    "pareto": _pareto,
+}
+
+
+def digits(item: Item) -> Figure:
+    """Return the first novelties of a pass over USPS, and the worst of its two parts (NORMA, Fig. 3).
+
+    It is not made of cells, unlike the figures of KINDS.
+    """
+    found = novelties()
+    shown = {"first margin errors": found.first, "worst of train": found.train, "worst of test": found.test}
+    panels = {name: Pictures(p.images, (1000 * p.scores).tolist(), digits=1) for name, p in shown.items()}
+    share = 100 * found.fraction
+    note = f"below each: 1000 (f(x) − ρ) · {share:.2f} % of the pass novel · {found.seconds:.2g} s"
+    return charts.pictures(panels, title=item.titled(), caption=note)
+
+
+# -------------------------------------------------------------------- the digits that NORMA flags as novel
+
+
+class Digits(NamedTuple):
+    """Digits: rows (n,) of the data set from 0, images (n, d), scores (n,) f(x) - rho."""
+
+    rows: np.ndarray
+    images: np.ndarray
+    scores: np.ndarray
+
+
+@dataclass(frozen=True)
+class Novelties:
+    """first: the margin errors in order of arrival, with the scores they had then; train, test: the worst at
+    the end, worst first; novelties: rows of the pass that were flagged as novel; fraction: their share;
+    seconds: of the pass, learner time.
+    """
+
+    first: Digits
+    train: Digits
+    test: Digits
+    novelties: np.ndarray
+    fraction: float
+    seconds: float
+
+
+def novelties() -> Novelties:
+    """Return the novelties of norma_novelty in one pass over USPS as stored, and the worst of both parts.
+
+    They are Figure 3 of Kivinen, Smola, Williamson (2004), its numbers.
+
+    Raises UserError for data that are not available.
+    """
+    from omkl import data
+    from omkl.config import learner_spec
+    from omkl.learning.cell import warm_up_once
+    from omkl.learning.learner import Learner
+
+    spec = learner_spec("norma_novelty")
+    params = {**spec.defaults, **SETTING}
+    warm_up_once([(spec, params)])
+    learned, unseen = data.load("usps_train"), data.load("usps_test")
+    pool = {"normalise": "none", "kernels": [params["kernel"]]}
+    learner = Learner(spec, params, pool, max(learned.d, unseen.d), seed=0)
+    trace, seconds = _pass(learner, learned)
+    novel = np.flatnonzero(trace.mistake)
+    first = _panel(learned, novel[:SHOWN], trace.score)
+    worst = [_worst(learner, dataset) for dataset in (learned, unseen)]
+    return Novelties(first, worst[0], worst[1], novel, novel.size / learned.T, seconds)
+
+
+def _pass(learner: "Learner", dataset: "Dataset", learn: bool = True) -> "tuple[Trace, float]":
+    from omkl.engine.stream import make_stream
+
+    rows = np.arange(dataset.T)
+    stream = make_stream(dataset.indptr, dataset.indices, dataset.values, dataset.y, rows)
+    return learner.run(stream, learn=learn)
+
+
+def _worst(learner: "Learner", dataset: "Dataset") -> Digits:
+    score = _pass(learner, dataset, learn=False)[0].score
+    return _panel(dataset, np.argsort(score, kind="stable")[:SHOWN], score)
+
+
+def _panel(dataset: "Dataset", rows: np.ndarray, scores: np.ndarray) -> Digits:
+    from scipy.sparse import csr_matrix
+
+    shape = (dataset.T, dataset.d)
+    images = csr_matrix((dataset.values, dataset.indices, dataset.indptr), shape=shape)[rows].toarray()
+    return Digits(rows, images, scores[rows])

@@ -1,0 +1,409 @@
+"""A paper's tables: one function per kind, found by its name in conf/paper."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from omkl.config import LearnerSpec, learner_specs
+from omkl.config.settings_text import params_text
+from omkl.errors import UserError
+from omkl.publications.compare import METRICS, Compared, compare_rows, published_lines
+from omkl.publications.paper import Item, Paper, as_list
+from omkl.publications.selection import Selection, Work, work_of
+from omkl.reports.captions import basis, some
+from omkl.reports.measures import learners_of, measure_of
+from omkl.reports.results_table import AGAIN, LEAST, USUAL, full_table, legend, notes, number
+from omkl.reports.table import Table
+from omkl.reports.table_cells import MISSING, Column, Spread, TableRow
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from omkl.runs.runner import Outcome
+
+Part = tuple[Column, Sequence[str | Spread]]
+_PLACES = {"mistake_pct": 2, "n_sv_sum": 1, "seconds": 2}
+_PUBLISHED = [
+    ("published", "the paper's value"),
+    ("diff", "ours minus published, in published standard deviations; of seconds the ratio published / ours"),
+    ("verdict", "agrees: mistakes and #SV within two published standard deviations"),
+]
+_WITHOUT = "no sd"
+_WITHOUT_TERM = (
+    _WITHOUT,
+    "the published standard deviation is 0, so the difference cannot be counted in it: diff is ours minus "
+    "published as it is, and the verdict asks for the same value within one of the last printed digit",
+)
+_LEFT_OUT = ("n_sv_union", "n_sv_combined", "settings")  # columns that make room for the published ones
+_SHARE = ("%", "of the first learner's time on the same data set and pool")
+_KEPT = (
+    "data",
+    "learner",
+    "mistake_pct",
+    "mse_e3",
+    "nlpd",
+    "n_sv_sum",
+)  # columns of a table of tuned learners
+_COSTS = [
+    ("features", "random features in place of vectors, of all kernels together"),
+    ("s/1000", "seconds of the learner for 1000 examples, the mean over the pass"),
+    ("MiB", "memory of one pass: the arrays of state, stream and trace, as reserved"),
+    ("best setting", "what the race chose, where it is not the default"),
+    ("reps", "finished passes of those that are to be reported"),
+]
+
+
+@dataclass(frozen=True)
+class TableResult:
+    """A table, and the outcome of its run (None where nothing ran); title: with the data that are in it."""
+
+    table: Table
+    outcome: "Outcome | None" = None
+    title: str = ""
+
+    def text(self, fmt: str) -> str:
+        """Return the table in a format of Table.render."""
+        return self.table.render(fmt)
+
+
+def make_table(paper: Paper, item: Item, selection: Selection, **how: Any) -> TableResult:
+    """Run the missing cells of a table and return it.
+
+    how: of ``Work.run``. Raises UserError for a selection without data, OmklError when the store cannot be
+    read or written.
+    """
+    if item.kind == "sizes":
+        return sizes(paper, item, selection)
+    work = work_of(paper, [item], selection)
+    outcome = work.run(**how)
+    compared = compare_rows(paper, item, work, outcome, selection.command("table", item.name))
+    return TableResult(KINDS[item.kind](compared), outcome, compared.title)
+
+
+def _table(compared: Compared, own: Table, name: str, flat: "pd.DataFrame", **more: Any) -> Table:
+    """Return a table with the paper's title and notes; name: of its records in JSON."""
+    about: dict[str, Any] = {"title": compared.title, "notes": compared.notes}
+    about |= {"command": compared.expected.command}
+    about |= {"warnings": warnings_of(compared), "records": {name: flat}, "flat": lambda: flat}
+    return replace(own, **about | more)
+
+
+def warnings_of(compared: Compared, again: str = AGAIN) -> list[str]:
+    """Return the warnings of a paper's table; rows whose data are not available are not incomplete.
+
+    again: as of notes
+    """
+    available = compared.whole["missing"] == ""
+    return notes(compared.whole[available], compared.cells, compared.expected, again)
+
+
+def _flat(compared: Compared) -> "pd.DataFrame":
+    """Return the rows as their CSV holds them."""
+    return compared.summary.drop(columns=["shown", "per_data"])
+
+
+def _with_refs(summary: "pd.DataFrame", rows: Sequence[TableRow]) -> list[TableRow]:
+    """Return rows with the number of their note."""
+    refs = [[int(number)] if number and number == number else [] for number in summary["note"]]
+    return [replace(row, refs=own) for row, own in zip(rows, refs, strict=True)]
+
+
+def _joined(parts: Sequence[Part], rows: Sequence[TableRow]) -> Table:
+    """Return a table of these columns, with the marks and rules of the rows."""
+    columns, contents = zip(*parts, strict=True)
+    cells = zip(*contents, strict=True)
+    made = [replace(row, cells=own) for row, own in zip(rows, cells, strict=True)]
+    return Table(columns, made, least=LEAST, records={})
+
+
+# -------------------------------------------------------------------- results
+
+
+def _results(compared: Compared) -> Table:
+    """Return ours next to the published values."""
+    summary = compared.summary
+    records, plain = summary.to_dict("records"), USUAL.chosen(full_table(summary))
+    rows = _with_refs(summary, plain.rows)
+    terms = legend(plain, summary, compared.cells)
+    published = any(summary[f"{name}_published"].notna().any() for name, _ in METRICS)
+    parts: list[Part] = []
+    for at, column in enumerate(plain.columns):
+        if not published or column.name not in _LEFT_OUT:
+            parts.append((column, [row.cells[at] for row in plain.rows]))
+        if published and column.name in _PLACES:
+            parts += _published(records, column.name)
+    verdicts = [
+        record["verdict"] if published or row.refs else "" for record, row in zip(records, rows, strict=True)
+    ]
+    if published or any(row.refs for row in rows):
+        header = "verdict" if published else "note"
+        parts.append((Column("verdict", header, "left", wraps=True), verdicts))
+    if published:
+        without = any(str(cell).endswith(_WITHOUT) for _, cells in parts for cell in cells)
+        terms = [term for term in terms if term[0] not in ("union", "combined")]
+        terms += _PUBLISHED + [_WITHOUT_TERM] * without
+    return _table(
+        compared,
+        _joined(parts, rows),
+        "summary",
+        _flat(compared),
+        terms=terms,
+        findings=_agreement(compared),
+        below=_ranks_texts(compared),
+        records={"summary": summary, "cells": compared.cells},
+    )
+
+
+def _tuning(compared: Compared) -> Table:
+    """Return the best setting of each learner of a sweep next to the published values."""
+    keep_best(compared)
+    return _results(compared)
+
+
+def keep_best(compared: Compared) -> None:
+    """Keep of a sweep the best setting of each learner, with its hyperparameters as text."""
+    from omkl.reports.results_table import best_settings
+
+    swept = [key.removeprefix("algo.") for key in compared.expected.swept]
+    every = compared.summary["params"]
+    texts = [params_text({k: params[k] for k in swept if k in params}) for params in every]
+    compared.whole = compared.summary.assign(settings=texts)
+    best = best_settings(compared.whole.assign(place=range(len(every))))
+    compared.rows = [compared.rows[place] for place in best.pop("place")]
+    compared.summary = best
+
+
+def _published(records: list[dict[str, Any]], name: str) -> list[Part]:
+    """Return the columns of a metric's published values, and of the differences."""
+    means, stds = ([row[f"{name}_{part}"] for row in records] for part in ("published", "published_std"))
+    places = _PLACES[name]
+    if name == "seconds":
+        ratios = [mean / row["seconds_mean"] for mean, row in zip(means, records, strict=True)]
+        return [
+            (Column("seconds_published", "published"), [number(mean, places) for mean in means]),
+            (Column("seconds_ratio", "diff"), [f"{r:.0f} x" if r == r else MISSING for r in ratios]),
+        ]
+    values = [Spread(number(m, places), number(s, places)) for m, s in zip(means, stds, strict=True)]
+    return [
+        (Column(f"{name}_published", "published"), values),
+        (Column(f"{name}_diff", "diff"), [_difference(row, name, places) for row in records]),
+    ]
+
+
+def _difference(row: dict[str, Any], name: str, places: int) -> str:
+    """Return ours minus published as text: in published standard deviations, as it is where these are 0."""
+    difference, gap = row[f"{name}_difference"], row[f"{name}_gap"]
+    if difference == difference:
+        return f"{difference:+.1f}"
+    return f"{gap:+.{places}f} {_WITHOUT}" if row[f"{name}_published_std"] == 0 and gap == gap else MISSING
+
+
+def _agreement(compared: Compared) -> list[str]:
+    """Return a sentence on how many published values agree, none where there are none."""
+    if not compared.counted:
+        return []
+    count = f"{compared.agreeing} of {compared.counted} published values (mistakes and #SV of the paper's"
+    return [f"{count} rows) lie within two published standard deviations."]
+
+
+def _ranks_texts(compared: Compared) -> list[str]:
+    """Return a paragraph: average ranks, critical difference, Friedman's test; none where it has no ranks."""
+    from omkl.reports.ranks import MOST_REASONS, average_ranks
+
+    if not compared.item.options.get("ranks"):
+        return []
+    try:
+        ranks = average_ranks(compared.summary, measure=measure_of(compared.summary).name)
+    except UserError as error:
+        return [f"No ranks: {error}."]
+    averages = ", ".join(f"{name} {rank:.2f}" for name, rank in ranks.average.items())
+    groups = "; ".join(_group(group, len(ranks.average)) for group in ranks.groups) or "none"
+    left = f" Left out: {some(ranks.left_out, '; ', MOST_REASONS)}." if ranks.left_out else ""
+    return [f"Ranks: {averages} ({ranks.caption()}). Not significantly different: {groups}.{left}"]
+
+
+def _group(names: tuple[str, ...], of: int) -> str:
+    """Return learners that follow one another in rank, in few words."""
+    if len(names) == of:
+        return "all of them"
+    return " = ".join(names) if len(names) <= 3 else f"{names[0]} to {names[-1]} ({len(names)})"
+
+
+# -------------------------------------------------------------------- times
+
+
+def _times(compared: Compared) -> Table:
+    """Return seconds, and their share of those of the learner ``base``."""
+    summary, base = compared.summary, compared.item.options["base"]
+    own = learners_of(summary)
+    own = own.assign(pool=own["pool"].fillna(MISSING))
+    seconds = own.pivot_table(index=["data", "pool"], columns="label", values="seconds_mean", sort=False)
+    if base not in seconds:
+        raise UserError(
+            f"no cell of {base} has finished; the table compares the other learners with its time"
+        )
+    seconds = seconds[[base, *(name for name in seconds if name != base)]]
+    shares = seconds.drop(columns=base).div(seconds[base], axis=0)
+    flat = seconds.join(shares.add_suffix(" ratio")).reset_index()
+    columns = [Column("data", "data", "left"), Column("pool", "pool", "left", wraps=True)]
+    columns += [Column(name, f"{name} s") for name in seconds]
+    columns += [Column(f"{name}%", f"{name} %") for name in shares]
+    rows: list[TableRow] = []
+    for (data, pool), row in seconds.iterrows():
+        percents = [number(100 * share, 0) for share in shares.loc[(data, pool)]]
+        cells = (data, pool, *(number(value, 4) for value in row), *percents)
+        rows.append(TableRow(cells, data, "data" if rows and rows[-1].group != data else None))
+    medians = [number(100 * shares[name].median(), 0) for name in shares]
+    rows.append(TableRow(("median", "", *[""] * len(seconds.columns), *medians), "median", "data"))
+    done = summary[summary["reps"] > 0]
+    terms = [("s", f"learner time of one pass, {basis(int(done['reps'].max()), done['order'])}"), _SHARE]
+    return _table(compared, Table(columns, rows), "times", flat, terms=terms, notes=())
+
+
+# -------------------------------------------------------------------- tuned learners
+
+
+def _best(compared: Compared) -> Table:
+    """Return the errors of tuned learners, and what they cost in vectors or features, time and memory."""
+    summary = with_costs(compared.summary)
+    plain = full_table(compared.summary)
+    parts: list[Part] = [
+        (column, [row.cells[at] for row in plain.rows])
+        for at, column in enumerate(plain.columns)
+        if column.name in _KEPT
+    ]
+    records = summary.to_dict("records")
+    if summary["features"].notna().any():
+        parts.append((Column("features", "features"), [number(row["features"], 0) for row in records]))
+    parts += [
+        (Column("per_1000", "s/1000"), [_short(row["per_1000"]) for row in records]),
+        (Column("memory", "MiB"), [number(row["memory_mib_mean"], 1) for row in records]),
+        (
+            Column("reps", "reps"),
+            [f"{'' if r['complete'] else '! '}{r['reps']}/{r['asked']}" for r in records],
+        ),
+        (Column("chosen", "best setting", "left"), [row["chosen"] for row in records]),
+    ]
+    made = _joined(parts, plain.rows)
+    own = [term for term in _COSTS if any(term[0] == column.header for column in made.columns)]
+    named = {name for name, _ in own}
+    terms = [term for term in legend(made, compared.summary, compared.cells) if term[0] not in named]
+    flat = with_costs(_flat(compared))
+    below = _ranks_texts(compared)
+    warnings = best_warnings(compared)
+    return _table(
+        compared, made, "best", flat, terms=[*terms, *own], warnings=warnings, below=below, notes=()
+    )
+
+
+def with_costs(summary: "pd.DataFrame") -> "pd.DataFrame":
+    """Return a summary with further columns: features, per_1000 (seconds), chosen (the setting as text)."""
+    specs = learner_specs(dict.fromkeys(summary["algo"]))
+    rows = summary.to_dict("records")
+    return summary.assign(
+        features=[_features(specs[row["algo"]], row) for row in rows],
+        per_1000=[1000.0 * row["seconds_mean"] / row["T"] if row["reps"] else float("nan") for row in rows],
+        chosen=[_chosen(specs[row["algo"]], row) for row in rows],
+    )
+
+
+def _features(spec: LearnerSpec, row: dict[str, Any]) -> float:
+    """Return the number of features of a learner that draws some, NaN of others."""
+    names = [resource.frequencies for resource in spec.state.values() if resource.frequencies]
+    if not names or not row["reps"]:
+        return float("nan")
+    return 2.0 * row["params"][names[0]] * row["m"]
+
+
+def _chosen(spec: LearnerSpec, row: dict[str, Any]) -> str:
+    return params_text(spec.unusual(row["params"], row["task"])) if row["reps"] else ""
+
+
+def _short(seconds: float) -> str:
+    """Return seconds with two digits, however small: 0.00021 as ``0.00021``."""
+    if seconds != seconds:
+        return MISSING
+    return f"{seconds:.2g}" if seconds >= 1e-4 else f"{seconds:.1e}"
+
+
+def best_warnings(compared: Compared) -> list[str]:
+    """Return the warnings of a table of tuned learners, and what is not tuned yet."""
+    command = f"`omkl tune {compared.item.paper}`"
+    return [*not_tuned(compared.work, command), *warnings_of(compared, command)]
+
+
+def not_tuned(work: Work, command: str) -> list[str]:
+    """Return a warning about what is not tuned yet and so has no row; command: tunes it."""
+    waiting: dict[str, list[str]] = {}
+    for _, data, learner in work.pending:
+        waiting.setdefault(data, []).append(learner)
+    begun = {ref.name for part in work.parts for ref in part.plan.data}
+    whole = [data for data in waiting if data not in begun]
+    lines = [f"{some(whole, at_most=20)} (all learners)"] if whole else []
+    lines += [f"{data} ({some(names)})" for data, names in waiting.items() if data in begun]
+    return [f"NOT TUNED YET, so without rows: {'; '.join(lines)}; {command} tunes them"] if lines else []
+
+
+def unfinished(compared: Compared) -> set[str]:
+    """Return the data sets where a tuned learner that a claim names has not finished, or is not tuned yet."""
+    options, work = compared.item.options, compared.work
+    named = {name for key in ("left", "right", "label", "order") for name in as_list(options.get(key, []))}
+    rows = zip(compared.summary["data"], compared.summary["label"], compared.summary["complete"], strict=True)
+    tuned = any(run.tune is not None for run in compared.item.runs)
+    lacking = {data for data, label, complete in rows if tuned and label in named and not complete}
+    for run, data, learner in work.pending:
+        if run.labels.get(learner, learner_specs([learner])[learner].label) in named:
+            lacking.add(data)
+    return lacking
+
+
+KINDS: dict[str, Callable[[Compared], Table]] = {
+    "results": _results,
+    "tuning": _tuning,
+    "times": _times,
+    "best": _best,
+}
+
+
+# -------------------------------------------------------------------- data sets
+
+
+def sizes(paper: Paper, item: Item, selection: Selection) -> TableResult:
+    """The data sets, made of the registry, not of cells.
+
+    Rows: examples, features, share of the positive class, next to the published sizes; and how to obtain the
+    data that are not available.
+    """
+    from omkl.data import registry
+
+    published = {
+        line["data"]: line for line in published_lines("datasets") if line["paper"] == paper.published
+    }
+    names = selection.names or list(item.options["data"])
+    records = []
+    for name in names:
+        T, d, positive, about = "", "", "", str(paper.unavailable.get(name, {}).get("title"))
+        if name not in paper.unavailable:
+            entry = registry.entry(name)
+            T, d, about = str(entry.T), str(entry.d), entry.title
+            positive = f"{100 * entry.positive_share:.1f}" if entry.positive_share is not None else ""
+        row = {"data": name, "T": T, "d": d, "positive %": positive}
+        if published:
+            printed = published.get(name, {})
+            row |= {"T published": printed.get("T", ""), "d published": printed.get("d", "")}
+            row["verdict"] = _verdict(T, d, printed)
+        how = paper.unavailable.get(name, {}).get("how", "")
+        records.append(row | {"what it is": about, "missing": how})
+    shown = [{k: text or MISSING for k, text in record.items() if k != "missing"} for record in records]
+    below = [f"{record['data']}: {record['missing']}." for record in records if record["missing"]]
+    title = item.titled(names)
+    return TableResult(Table.of(records, shown, shared=title, below=below), title=title)
+
+
+def _verdict(T: str, d: str, printed: dict[str, str]) -> str:
+    if not T:
+        return "no data"
+    if not printed:
+        return "not in the paper"
+    differs = [key for key, own in (("T", T), ("d", d)) if own != printed[key]]
+    return f"{', '.join(differs)} differ" if differs else "agrees"

@@ -1,0 +1,250 @@
+"""The part of a paper's table or figure that a command selects, and the plans that make its cells."""
+
+import re
+import shlex
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from omkl.config import Plan, plan
+from omkl.data import DataRef, find, registered, registry
+from omkl.errors import OmklError, UserError, suggest
+from omkl.publications.paper import Item, Paper, Run
+from omkl.publications.tuned import split_tuned, tuned_runs
+
+if TYPE_CHECKING:
+    from omkl.runs.runner import Outcome
+
+QUICK_REPS, QUICK_T, QUICK_DATA = 2, 1500, "wdbc"
+_WORDS = ("store", "seed", "exec", "block")  # settings that a table leaves to its user
+
+
+@dataclass(frozen=True)
+class Selection:
+    """The part of a table, figure or paper that a command selects.
+
+    reps: in place of the table's own, where that is larger    data: names in place of the table's own;
+    NAME=PATH gives a file to a set that is not there: to a registered one its own, checked against the
+    content hash, to one that is not available here any file    learners: shown next to the paper's
+    quick: two repetitions of the small data sets (`_small`)    words: KEY=VALUE of store, seed, exec, block
+    full: all repetitions, also where the table has fewer for a data set to save time
+    dry: nothing is to run, so that nothing is downloaded
+    """
+
+    reps: int | None = None
+    data: tuple[str, ...] = ()
+    learners: tuple[str, ...] = ()
+    quick: bool = False
+    words: tuple[str, ...] = ()
+    full: bool = False
+    dry: bool = False
+
+    def __post_init__(self) -> None:
+        for word in self.words:
+            key = word.partition("=")[0]
+            if key.partition(".")[0] not in _WORDS:
+                near = suggest(key, ["--data", "--reps", "--algo"])
+                raise UserError(
+                    f"{word}: the paper's conf sets this; you can set {', '.join(_WORDS)}"
+                    + (near or ", and the options --data, --reps, --algo")
+                )
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the data sets."""
+        return [word.partition("=")[0] for word in self.data]
+
+    @property
+    def files(self) -> dict[str, str]:
+        """The files given for data sets, by name."""
+        return dict(word.split("=", 1) for word in self.data if "=" in word)
+
+    def command(self, verb: str, name: str) -> str:
+        """Return the command that makes this part of a table, figure or claims (``verb``) again."""
+        words = ["omkl", verb, name]
+        words += [f"--{option}" for option in ("quick", "full") if getattr(self, option)]
+        words += ["--reps", str(self.reps)] if self.reps else []
+        for option, given in (("--data", self.data), ("--algo", self.learners)):
+            words += [option, ",".join(given)] if given else []
+        return shlex.join(words + [word for word in self.words if word.startswith("seed=")])
+
+
+class Part(NamedTuple):
+    """One plan of a table: a run, on the data sets that share its settings."""
+
+    run: Run
+    plan: Plan
+
+
+@dataclass(frozen=True)
+class Work:
+    """What a table or figure needs: its parts, and the data that are not available.
+
+    missing: (run, data set) pairs    how: why a data set is not there and how to get it, by its name
+    stands_in: the paper's name of the set that a file of the user's stands in for, by the file
+    pending: (run, data set, learner) that are not tuned yet
+    """
+
+    parts: tuple[Part, ...]
+    missing: tuple[tuple[Run, str], ...]
+    how: Mapping[str, str]
+    stands_in: Mapping[str, str]
+    pending: tuple[tuple[Run, str, str], ...] = ()
+
+    @property
+    def plans(self) -> list[Plan]:
+        """The plans of all parts."""
+        return [part.plan for part in self.parts]
+
+    @property
+    def data(self) -> list[str]:
+        """The data sets of all parts in order, with those that are not available, each once."""
+        names = [self.stands_in.get(ref.word, ref.word) for part in self.parts for ref in part.plan.data]
+        names += [name for _, name in self.missing] + [name for _, name, _ in self.pending]
+        return list(dict.fromkeys(names))
+
+    def run(self, stored: bool = False, **how: Any) -> "Outcome":
+        """Run the cells of all parts through one executor; how: jobs, fresh ... of runner.run_plans.
+
+        stored: run nothing, take what the store holds
+        """
+        from omkl.runs.runner import run_plans, stored_plans
+
+        if not self.plans and self.pending:
+            run, name, learner = self.pending[0]
+            raise UserError(f"{learner} on {name} is not tuned yet; `omkl tune {run.paper}` does it")
+        if not self.plans:
+            first, *others = dict.fromkeys(name for _, name in self.missing)
+            names, about = ", ".join([first, *others]), f"{first}: " if others else ""
+            more = "; --data NAME gives the reason for each other set" if others else ""
+            raise UserError(f"{names}: the data are not available: {about}{self.how[first]}{more}")
+        return stored_plans(self.plans)[0] if stored else run_plans(self.plans, **how)
+
+
+def work_of(paper: Paper, items: Iterable[Item], selection: Selection) -> Work:
+    """Return the plans of these tables, figures or claims, cut to the selection.
+
+    Raises UserError for an unknown data set or learner.
+    """
+    given, items = _given(paper, selection), list(items)
+    chosen = list({run.name: run for item in items for run in item.runs}.values())
+    listed = {name for run in chosen for name in run.data}
+    wanted = {run.name: set(selection.names) for run in chosen}  # the sets that a run may take, all if empty
+    if selection.quick and not selection.names:
+        for item in items:
+            small = _small(item, paper, selection.dry)
+            for run in item.runs:
+                wanted[run.name] |= small
+    how = {name: str(entry["how"]) for name, entry in paper.unavailable.items() if name not in given}
+    groups: list[tuple[Run, dict[str, Any], list[str]]] = []  # data sets of a run that share its settings
+    others = [name for name in selection.names if name not in listed]  # any set can take the place of a run's
+    for run in [*chosen, *_yours(chosen, selection)]:
+        alike: dict[str, tuple[dict[str, Any], list[str]]] = {}
+        some = wanted.get(run.name) or set().union(*wanted.values())  # those of your learners are all runs'
+        for name in [name for name in run.data if not some or name in some] + others:
+            values = {**run.words, **run.per_data.get(name, {})}
+            if selection.full and "reps" in run.words:
+                values["reps"] = run.words["reps"]
+            alike.setdefault(repr(values), (values, []))[1].append(name)
+        groups += [(run, values, names) for values, names in alike.values()]
+    for _, values, names in groups:  # every mistake in the values is reported before data are looked for
+        _plan(values, [given.get(name, name) for name in names if name not in how] or [QUICK_DATA], selection)
+    parts: list[Part] = []
+    missing, pending = [], []
+    for run, values, names in groups:
+        for name in names:
+            if name not in how and name not in given and (reason := _reason(name, selection.dry)):
+                how[name] = reason
+        missing += [(run, name) for name in names if name in how]
+        if data := [given.get(name, name) for name in names if name not in how]:
+            plan = _plan(values, data, selection)
+            plans, lacking = ([plan], []) if run.tune is None else split_tuned(run, plan)
+            parts += [Part(run, own) for own in plans]
+            pending += [(run, name, learner) for name, learner in lacking]
+    if not parts and not missing and not pending:
+        raise UserError(f"--data {','.join(selection.data)}: {paper.name} has no such data")
+    stands_in = {path: name for name, path in given.items() if isinstance(path, str)}
+    return Work(tuple(parts), tuple(missing), how, stands_in, tuple(pending))
+
+
+def tuned_plans(paper: Paper, selection: Selection) -> dict[str, Plan]:
+    """Return the plans of the runs whose learners are to be tuned, on the data that are there, by name."""
+    plans = {}
+    for run in tuned_runs(paper):
+        names = [name for name in run.data if not selection.names or name in selection.names]
+        if data := [name for name in names if not _reason(name, selection.dry)]:
+            plans[run.name] = _plan(dict(run.words), data, selection)
+    return plans
+
+
+def _given(paper: Paper, selection: Selection) -> dict[str, DataRef | str]:
+    """Return what a selection gives for data sets by name: those read from its files, paths that stand in."""
+    given: dict[str, DataRef | str] = {}
+    for name, path in selection.files.items():
+        if name in paper.unavailable:
+            given[name] = path
+            continue
+        try:
+            ref = registered(name)
+        except UserError:
+            raise UserError(
+                f"--data {name}={path}: a file can be given for a registered data set"
+                f"{''.join(f', or for {other}' for other in paper.unavailable)}"
+                f"{suggest(name, [*paper.unavailable, *registry.names()])}"
+            ) from None
+        given[name] = ref.read_from(path)
+    return given
+
+
+def _reason(name: str, dry: bool) -> str:
+    """Return why a registered data set is not available on this machine, "" where it is."""
+    try:
+        ref = find(name)
+    except UserError:
+        return ""  # a mistake that the plan names
+    if not ref.is_registered or (dry and ref.to_be_downloaded):
+        return ""
+    try:
+        ref.load()
+    except OmklError as error:
+        text = re.sub(r"(?<!:)\n\s*", "; ", str(error))
+        return (
+            f"{' '.join(text.split())}; or give the set's own file with --data {name}=PATH, "
+            "which is checked against the set's content hash"
+        )
+    return ""
+
+
+def _small(item: Item, paper: Paper, dry: bool) -> set[str]:
+    """Return the small data sets of a table, figure or claim; where it has none here, the smallest it has.
+
+    They depend on the item alone, so a claim is checked on the sets that the command ran.
+    """
+    names = {name for run in item.runs for name in run.data} - paper.unavailable.keys()
+    sizes = {name: registered(name).T for name in names}
+    small = {name for name, T in sizes.items() if T <= QUICK_T}
+    if any(not _reason(name, dry) for name in sorted(small)):
+        return small
+    here = {name for name in names if registered(name).state != "missing"} or small or names
+    least = min((sizes[name] for name in here), default=0)
+    return {name for name in here if sizes[name] == least}
+
+
+def _yours(runs: list[Run], selection: Selection) -> list[Run]:
+    """Return a run of the selection's learners, shown next to the paper's, on all its data sets."""
+    if not selection.learners:
+        return []
+    data = list(dict.fromkeys(name for run in runs for name in run.data))
+    reps = max((int(run.words.get("reps", 0)) for run in runs), default=0)
+    values: dict[str, Any] = {"algo": list(selection.learners), "data": data}
+    return [Run("yours", values | ({"reps": reps} if reps else {}), extra=True)]
+
+
+def _plan(values: dict[str, Any], data: Sequence[DataRef | str], selection: Selection) -> Plan:
+    """Return the plan of a run's values on these data, with no more repetitions than the selection allows."""
+    limits = [selection.reps] if selection.reps is not None else []
+    limits += [QUICK_REPS] if selection.quick else []
+    given = [int(values["reps"])] if "reps" in values else []
+    if given or (limits and values.get("order") != "file"):
+        values = {**values, "reps": min(given + limits)}
+    return plan(list(selection.words), sweep=True, values=values, data=data)

@@ -1,0 +1,246 @@
+"""Runs whose learners are tuned first: the rule is in conf/paper, the settings that won in conf/tuned.
+
+    tune: {passes: 2, longest: 30, seconds: 20, fewest: 3}
+
+Keys are those of conf/tune.yaml, and two that cut the passes that are reported: they take at most ``seconds``
+of each learner on each data set together, but there are at least ``fewest``. conf/tuned/PAPER.yaml has for
+each run, data set and learner the hyperparameters that differ from the run's, and what is known of the race.
+"""
+
+import hashlib
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from omkl.config import Plan, Setting, compose, domains, learner_names, learner_spec, learner_specs
+from omkl.config.learners import LearnerSpec
+from omkl.errors import UserError, suggest
+from omkl.files import write_text
+from omkl.publications.paper import Paper, Run
+from omkl.runs.tuning import axes
+
+if TYPE_CHECKING:
+    from omkl.data import DataRef
+    from omkl.runs.tuning import Race, Rule, Tuned
+
+CUTS = {"seconds": ("(0, inf) or null", None), "fewest": ("int [1, inf)", 1)}  # domains and defaults
+
+
+class TunedSetting(NamedTuple):
+    """What conf/tuned says of a learner on a data set; reps: passes to report, None for all.
+
+    ranges: a hash of what was searched, None in old files
+    """
+
+    params: Mapping[str, Any]
+    reps: int | None
+    revision: int
+    ranges: str | None
+
+
+def settings_of(run: Run) -> dict[tuple[str, str], TunedSetting]:
+    """Return the winners of a run by data set and learner; none where it is not tuned yet."""
+    if run.paper not in compose.options("tuned"):
+        return {}
+    content = compose.read_config("tuned", [run.paper])[run.paper].get(run.name, {})
+    return {
+        (data, learner): TunedSetting(own["params"], own.get("reps"), own["revision"], own.get("ranges"))
+        for data, learners in content.items()
+        for learner, own in learners.items()
+    }
+
+
+def split_tuned(run: Run, plan: Plan) -> tuple[list[Plan], list[tuple[str, str]]]:
+    """Return the plans of a run's tuned learners, and the (data set, learner) pairs that are not tuned yet.
+
+    plan: of the run's words. A learner of another revision than the race's must be tuned again.
+    """
+    from omkl.runs.tuning import parts
+
+    won, specs = settings_of(run), learner_specs(dict.fromkeys(s.learner for s in plan.settings))
+    lacking: list[tuple[str, str]] = []
+    groups: dict[tuple[str, int], list[Setting]] = {}
+    refs = {ref.name: ref for ref in plan.data}
+    for data, ref in refs.items():
+        for setting in plan.settings:
+            if not setting.fits(ref.task, ref.name):
+                continue
+            own, spec = won.get((data, setting.learner)), specs[setting.learner]
+            if own is None or own.revision != spec.revision:
+                lacking.append((data, setting.learner))
+                continue
+            params = {name: spec.hyperparameters[name].check(value) for name, value in own.params.items()}
+            reps = min(own.reps or plan.reps, plan.reps)
+            made = replace(setting, params={**setting.params, **params})
+            groups.setdefault((data, reps), []).append(made)
+    plans = [
+        replace(
+            plan,
+            data=(refs[data],),
+            reps=reps,
+            settings=tuple(settings),
+            rounds=parts(plan, refs[data])[1],
+        )
+        for (data, reps), settings in groups.items()
+    ]
+    return plans, lacking
+
+
+def older(run: Run) -> list[tuple[str, str]]:
+    """Return the (data set, learner) pairs that were tuned in other ranges than those of conf/algo now."""
+    won, fixed = settings_of(run), _fixed(run)
+    specs = learner_specs({learner for _, learner in won} & set(learner_names()))
+    known = {name: {_ranges(spec, task, fixed) for task in spec.tasks} for name, spec in specs.items()}
+    return [
+        pair for pair, own in won.items() if own.ranges and own.ranges not in known.get(pair[1], [own.ranges])
+    ]
+
+
+def _ranges(spec: LearnerSpec, task: str, fixed: Iterable[str]) -> str:
+    text = repr([(axis.name, axis.part, str(axis.form)) for axis in axes(spec, task, fixed)])
+    return hashlib.sha256(text.encode()).hexdigest()[:8]
+
+
+def _fixed(run: Run) -> list[str]:
+    """Return the hyperparameters that the words of a run set, which are not searched."""
+    return [key.removeprefix("algo.") for key in run.words if key.startswith("algo.")]
+
+
+def tuned_runs(paper: Paper) -> list[Run]:
+    """Return the runs of a paper whose learners are tuned first, each once."""
+    items = [*paper.tables.values(), *paper.figures.values(), *paper.claims.values()]
+    return list({run.name: run for item in items for run in item.runs if run.tune is not None}.values())
+
+
+def tuning_rule(run: Run) -> "tuple[Rule, dict[str, Any]]":
+    """Return a run's rule, and how its passes are cut. Raises UserError for a wrong key or value."""
+    from omkl.runs.tuning import known, rule_from
+
+    where, given = f"{compose.file('paper', run.paper)}: runs.{run.name}.tune", dict(run.tune or {})
+    keys = [*known(), *CUTS]
+    for key in given.keys() - set(keys):
+        raise UserError(f"{where}: unknown key '{key}'{suggest(key, keys)}")
+    try:
+        cuts = {
+            key: domains.domain_check(form)(given.pop(key, default)) for key, (form, default) in CUTS.items()
+        }
+        return rule_from(given), cuts
+    except (UserError, ValueError) as error:
+        raise UserError(f"{where}: {error}") from None
+
+
+@dataclass(frozen=True)
+class Step:
+    """The races of a run on one data set, none where all has been tuned."""
+
+    run: Run
+    data: "DataRef"
+    races: "list[Race]"
+    cuts: dict[str, Any]
+
+
+def steps(paper: Paper, plans: "Mapping[str, Plan]", again: bool = False) -> Iterator[Step]:
+    """Yield the runs on each data set, small ones first, learners of a folder last; plans: by a run's name.
+
+    again: with the races of what has been tuned
+    """
+    from omkl.runs.tuning import races
+
+    runs = {run.name: run for run in tuned_runs(paper)}
+    work = [(bool(runs[name].folder), data.T, data.name, name) for name in plans for data in plans[name].data]
+    for _, _, known, name in sorted(work):
+        run, plan = runs[name], plans[name]
+        data = next(ref for ref in plan.data if ref.name == known)
+        rule, cuts = tuning_rule(run)
+        lacking = split_tuned(run, replace(plan, data=(data,)))[1]
+        todo = tuple(s for s in plan.settings if again or (data.name, s.learner) in lacking)
+        yield Step(run, data, races(replace(plan, data=(data,), settings=todo), rule, _fixed(run)), cuts)
+
+
+def planned(paper: Paper, plans: "Mapping[str, Plan]") -> list[Plan]:
+    """Return the plans that a page takes: of races, and of what is reported."""
+    from omkl.runs.tuning import assumed
+
+    made: list[Plan] = []
+    for step in steps(paper, plans):
+        made += _held(step, plans) + assumed(step.races)
+    return made
+
+
+def tune_page(
+    paper: Paper,
+    plans: "Mapping[str, Plan]",
+    again: bool = False,
+    report: Callable[[str], None] = print,
+    **how: Any,
+) -> tuple[bool, list[dict[str, Any]]]:
+    """Run the races of a page and what it reports, data set by data set.
+
+    again: as of `steps`    report: gets a line after the races of each    how: of ``run_plans``
+    Return whether Ctrl-C ended it, and the lines of cells that failed.
+    """
+    from omkl.runs.runner import run_plans
+
+    broken: list[dict[str, Any]] = []
+    try:
+        for step in steps(paper, plans, again):
+            if step.races:
+                ends = tune_step(step, fresh=again, **how)
+                seconds = sum(end.seconds for end in ends)
+                report(f"{step.data}, {step.run.name}: {len(ends)} learners tuned, {seconds:.0f} s of passes")
+            outcome = run_plans(_held(step, plans), **how)
+            broken += outcome.failed
+            if outcome.interrupted:
+                return True, broken
+    except KeyboardInterrupt:
+        return True, broken
+    return False, broken
+
+
+def _held(step: Step, plans: "Mapping[str, Plan]") -> list[Plan]:
+    """Return the plans of what is reported of a step."""
+    return split_tuned(step.run, replace(plans[step.run.name], data=(step.data,)))[0]
+
+
+def tune_step(step: Step, **how: Any) -> "list[Tuned]":
+    """Run the races of a step and keep the winners in conf/tuned/PAPER.yaml; how: of ``run_plans``."""
+    from omkl.runs.tuning import run_races
+
+    ends, _ = run_races(step.races, **how)
+    _keep(step, ends)
+    return ends
+
+
+def _keep(step: Step, ends: "list[Tuned]") -> None:
+    import yaml
+
+    paper = step.run.paper
+    path = compose.file("paper", paper).parents[1] / "tuned" / f"{paper}.yaml"
+    content = compose.read_config("tuned", [paper])[paper] if path.is_file() else {}
+    content = {run: dict(sets) for run, sets in content.items()}
+    own = content.setdefault(step.run.name, {})
+    learners = dict(own.get(step.data.name, {}))
+    for end in ends:
+        first, best = end.race.trials[0].params, end.setting.params
+        spec, task = learner_spec(end.setting.learner), step.data.task
+        learners[end.setting.learner] = {
+            "params": {name: value for name, value in best.items() if first[name] != value},
+            "reps": _reps(end, step.cuts),
+            "revision": spec.revision,
+            "ranges": _ranges(spec, task, _fixed(step.run)),
+            "trials": end.trials,
+            "failed": end.failed,
+            "rounds": end.race.lengths[end.rung],
+            "seconds": round(end.seconds, 2),
+        }
+    own[step.data.name] = learners
+    head = f"# The winners of the races of conf/paper/{paper}.yaml, written by `omkl tune {paper}`.\n"
+    write_text(path, head + yaml.safe_dump(content, sort_keys=False, width=1000))
+
+
+def _reps(end: "Tuned", cuts: Mapping[str, Any]) -> int:
+    """Return how many passes of the winner are reported: no more than its seconds allow."""
+    most, seconds = end.race.held.reps, cuts["seconds"]
+    if seconds is None or end.pass_seconds <= 0:
+        return most
+    return min(most, max(int(cuts["fewest"]), int(seconds / end.pass_seconds)))

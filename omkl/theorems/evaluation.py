@@ -1,0 +1,161 @@
+"""The table of ``omkl bounds``: for every learner and data set its theorems next to the observed counts."""
+
+import dataclasses
+import importlib.util
+import inspect
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from omkl.errors import UserError
+from omkl.reports.table import Table
+from omkl.theorems.case import MEAN, ROWS, VECTORS, Batch, Bound, Case
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from omkl.config import LearnerSpec, Plan, Setting
+
+_COUNTS = {"mistakes": "mistakes", VECTORS: "n_sv_sum"}  # columns of the store
+
+
+def bounded(plan: "Plan") -> "Plan":
+    """Return the plan without yardsticks. Raises UserError for a learner or data without a theorem."""
+    from omkl.config import learner_spec, learner_specs
+
+    if plan.rounds:
+        raise UserError(f"rounds={plan.rounds}: the theorems' bounds are those of the whole data set")
+    for setting in plan.settings:
+        if function_of(learner_spec(setting.learner)) is None:
+            known = [name for name, spec in learner_specs().items() if function_of(spec)]
+            raise UserError(f"algo={setting.learner} has no mistake bound; these have: {', '.join(known)}")
+    for ref in plan.data:
+        if ref.n_classes > 2:
+            raise UserError(f"data={ref.name} has {ref.n_classes} classes; the theorems are for two")
+    return dataclasses.replace(plan, yardsticks=())
+
+
+def function_of(spec: "LearnerSpec") -> Callable[..., list[Bound]] | None:
+    """Return the bound of a learner's function, None where there is none.
+
+    None as well for a learner whose kernel is chosen while it runs: which kernel is not known here.
+    """
+    from omkl.algorithms import function
+
+    if spec.estimator:
+        return None
+    module = function(spec.function).py_func.__module__.rpartition(".")[2]
+    if spec.setup or not importlib.util.find_spec(f"omkl.theorems.{module}"):
+        return None
+    return getattr(importlib.import_module(f"omkl.theorems.{module}"), spec.function, None)
+
+
+def evaluate(plan: "Plan", cells: "pd.DataFrame", rows: int = ROWS) -> list[dict[str, Any]]:
+    """Return one row per data set, learner and theorem; None stands for an unknown value.
+
+    plan: as `bounded` returns it    cells: finished ones, as of `run_plan`    rows: see `Batch`
+    Keys: data, learner, settings, pool, theorem, counts, bound, printed, mean, max, std,
+    ratio (bound / mean), kernel, reps, asked (repetitions), gap (largest relative duality gap of the
+    learner's batch solutions), notes.
+    """
+    from omkl.config import learner_spec
+    from omkl.runs.cells import expand
+
+    evaluated = []
+    for ref in plan.data:
+        dataset = ref.load()
+        batches: dict[str, Batch] = {}
+        for setting in plan.settings:
+            spec = learner_spec(setting.learner)
+            pool, bound_of = setting.kernel_pool, function_of(spec)
+            if pool is None or bound_of is None or not setting.fits(ref.task, ref.name):
+                continue  # `omkl bounds` has reported the learners without bounds
+            same = repr((pool["normalise"], pool["kernels"]))
+            if same not in batches:
+                batches[same] = Batch(dataset, pool, rows)
+            case = Case(batches[same])
+            own = expand(dataclasses.replace(plan, data=(ref,), settings=(setting,)))
+            finished = cells[cells["key"].isin([cell.key for cell in own])].drop_duplicates("key")
+            names = [key for key in inspect.signature(bound_of).parameters if key != "case"]
+            for bound in bound_of(case, **{key: setting.params[key] for key in names}):
+                counts = finished[_COUNTS[bound.counts]].astype(float)
+                row = _row(spec, setting, pool["kernels"], bound, counts, case)
+                evaluated.append({"data": dataset.name} | row | {"asked": plan.reps})
+    return evaluated
+
+
+def _row(
+    spec: "LearnerSpec",
+    setting: "Setting",
+    kernels: list[dict[str, Any]],
+    bound: Bound,
+    counts: "pd.Series",
+    case: Case,
+) -> dict[str, Any]:
+    from omkl.config.settings_text import params_text, value_text
+
+    mean = float(counts.mean()) if len(counts) else None
+    kernel = None if bound.kernel is None else "mean of all"
+    if bound.kernel not in (None, MEAN):
+        own = kernels[bound.kernel]
+        kernel = value_text({k: v for k, v in own.items() if (k, v) not in (("scale", 1.0), ("coef0", 0.0))})
+    notes = list(bound.notes)
+    notes += ["in expectation"] if spec.stochastic and bound.value is not None else []
+    if case.batch.picked.size < case.T:
+        notes.append(f"f from {case.batch.picked.size} of {case.T} examples (--rows)")
+    return {
+        "learner": spec.label,
+        "settings": params_text(spec.unusual(setting.params, "classification")),
+        "pool": setting.pool and setting.pool["name"],
+        "theorem": bound.theorem,
+        "counts": bound.counts,
+        "bound": bound.value,
+        "printed": bound.printed,
+        "mean": mean,
+        "max": float(counts.max()) if len(counts) else None,
+        "std": float(counts.std()) if len(counts) > 1 else None,
+        "ratio": bound.value / mean if bound.value is not None and mean else None,
+        "kernel": kernel,
+        "gap": case.gap,
+        "reps": len(counts),
+        "notes": notes,
+    }
+
+
+def bounds_table(rows: list[dict[str, Any]], command: str = "") -> Table:
+    """Return the rows as a table; JSON and CSV hold plain numbers."""
+    notes = list(dict.fromkeys(note for row in rows for note in row["notes"]))
+    shown = [_shown(row, notes) for row in rows]
+    empty = [name for name in ("pool", "settings", "printed") if not any(row[name] for row in shown)]
+    shown = [{name: text for name, text in row.items() if name not in empty} for row in shown]
+    lines = [f"{number}. {note}" for number, note in enumerate(notes, 1)]
+    gaps = [row["gap"] for row in rows if row["gap"] is not None]
+    certain = [f"Batch solutions: relative duality gap at most {max(gaps):.1g}."] if gaps else []
+    return Table.of(
+        rows,
+        shown,
+        shared="Mistake bounds and observed counts (mean ± std)",
+        below=[*(["\n".join(lines)] if lines else []), *certain],
+        command=command,
+        least=("counts", "pool", "settings"),
+        flat=lambda: [row | {"notes": "; ".join(row["notes"])} for row in rows],
+    )
+
+
+def _shown(row: dict[str, Any], notes: list[str]) -> dict[str, str]:
+    """Return a row as text: bounds to five digits, the observed count as mean ± std."""
+
+    def text(name: str, form: str, missing: str = "–") -> str:
+        return missing if row[name] is None else format(row[name], form)
+
+    observed = text("mean", ".1f") + (f" ± {row['std']:.1f}" if row["std"] is not None else "")
+    if row["reps"] < row["asked"]:
+        observed += f" ({row['reps']} of {row['asked']} repetitions)"
+    return {
+        **{name: row[name] or "" for name in ("data", "learner", "settings", "pool", "theorem", "counts")},
+        "bound": text("bound", ".5g"),
+        "printed": text("printed", ".5g", ""),
+        "observed": observed,
+        "bound / observed": text("ratio", ".3g"),
+        "kernel": row["kernel"] or "",
+        "notes": ", ".join(str(notes.index(note) + 1) for note in row["notes"]),
+    }

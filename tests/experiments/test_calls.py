@@ -1,0 +1,117 @@
+"""The calls beside runs: models, papers' tables and claims, figures, bounds, pages, lists."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+
+import omkl
+from omkl.cli import main
+from omkl.errors import UserError
+
+SERIAL = {"exec": "serial", "progress": False}
+
+
+def frame(T=80, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(T, 3))
+    return pd.DataFrame(X, columns=list("abc")).assign(y=np.where(X[:, 0] * X[:, 1] > 0, "yes", "no"))
+
+
+# ------------------------------------------------------------------ models
+
+
+def test_a_model_of_a_frame_is_that_of_the_command_s_file(tmp_path, capsys):
+    rows, new = frame(), frame(20, 1)
+    model = omkl.fit("omkc_dd", rows, label="y", order="file")
+    rows.to_csv(tmp_path / "rows.csv", index=False)
+    new.to_csv(tmp_path / "new.csv", index=False)
+    file = tmp_path / "m.omkl"
+    assert (
+        main(["fit", "algo=omkc_dd", f"data={tmp_path / 'rows.csv'}", "order=file", "--out", str(file)]) == 0
+    )
+    read = omkl.load_model(file)
+    assert str(read) == str(model)
+    shuffled = new[["c", "y", "a", "b"]]  # columns are found by name
+    predicted = model.predict(shuffled)
+    assert set(predicted) <= {"yes", "no"}
+    for given in (shuffled, new.drop(columns="y"), tmp_path / "new.csv"):
+        assert read.predict(given).tolist() == predicted.tolist()
+    assert read.decision_function(new) == pytest.approx(model.decision_function(new))
+    assert omkl.load_model(model.save(tmp_path / "own.omkl")).predict(new).tolist() == predicted.tolist()
+    more = model.update(new, label="y").predict(new)
+    assert read.update(tmp_path / "new.csv").predict(new).tolist() == more.tolist()
+    assert "100 rows" in repr(model)
+    assert "omkc_dd" in model._repr_html_()
+
+
+def test_a_model_of_arrays_predicts_the_labels_it_was_given():
+    rows = frame()
+    X, y = rows[["a", "b", "c"]].to_numpy(), np.where(rows["y"] == "yes", 7, 3)
+    model = omkl.fit(omkl.learner("alma", kernel="gaussian(sigma=1)"), X, y=y)
+    assert set(model.predict(X)) == {3, 7}
+    assert model.predict(sp.csr_array(X)).tolist() == model.predict(X).tolist()
+    target = omkl.fit("norma_regression", X, y=X[:, 0], task="regression")
+    assert target.predict(X).dtype.kind == "f"
+    for given, says in [
+        (X[:, :1] * np.ones((1, 5)), "the model has 3 features"),
+        (rows.drop(columns="a"), "no column|4 features|not numbers"),
+    ]:
+        with pytest.raises(UserError, match=says):
+            model.predict(given)
+    with pytest.raises(UserError, match="no labels to learn from"):
+        model.update(X)
+    with pytest.raises(UserError, match=r"leave out reps="):
+        omkl.fit("alma", X, y=y, reps=3)
+    with pytest.raises(UserError, match="data has no column 'a'"):
+        omkl.fit("alma", rows, label="y").predict(rows.drop(columns="a"))
+
+
+# ------------------------------------------------------------------ papers, bounds, figures, pages
+
+
+def test_a_paper_s_table_is_the_command_s(tmp_path, capsys):
+    made = omkl.table("omkc/4", reps=2, data="wdbc", store=tmp_path, **SERIAL)
+    words = ["omkc/4", "--reps", "2", "--data", "wdbc", f"store={tmp_path}", "exec=serial", "-q"]
+    assert main(["table", *words]) == 0
+    assert str(made) == capsys.readouterr().out
+    assert set(made.table["data"]) == {"wdbc"}
+    assert made.cells["key"].nunique() == made.table["reps"].sum()
+    assert "published" in made._repr_html_()
+    held = omkl.claims("omkc", reps=2, data="wdbc", store=tmp_path, **SERIAL)
+    assert {"holds", "does not hold"} & set(held.table["verdict"])
+
+
+def test_bounds_figures_and_pages_are_those_of_the_commands(tmp_path, capsys):
+    words = f"algo=omkc_dd data=wdbc reps=2 exec=serial store={tmp_path / 'store'}"
+    made = omkl.bounds(words, rows=60, progress=False)
+    assert main(["bounds", *words.split(), "--rows", "60", "-q"]) == 0
+    assert str(made).splitlines()[:6] == capsys.readouterr().out.splitlines()[:6]
+    assert (made.table["bound"] > made.table["mean"]).all()
+    with pytest.warns(UserWarning, match="holds 2 of 8 cells"):
+        assert omkl.figure("curve", words, out=tmp_path / "c.png").axes
+    assert (tmp_path / "c.png").stat().st_size
+    with pytest.raises(UserError, match=r"holds 0 of 4 cells; `omkl run .*algo=alma.*` computes them"):
+        omkl.figure("curve", words.replace("omkc_dd", "alma").replace("reps=2", "reps=1"))
+    page = omkl.report(words, out=tmp_path / "page.html")
+    assert "OMKC(D,D)" in page.read_text(encoding="utf-8")
+    whole = omkl.report(everything=True, store=str(tmp_path / "store"), out=tmp_path / "all.html")
+    assert "OMKC(D,D)" in whole.read_text(encoding="utf-8")
+    with pytest.raises(UserError, match="no such paper"):
+        omkl.report("bomk")
+
+
+def test_options_are_keywords():
+    with pytest.raises(UserError, match=r"--fresh: options are keywords here"):
+        omkl.run("algo=alma data=wdbc --fresh")
+    with pytest.raises(UserError, match=r"no such table \(did you mean 'bomkl/1'"):
+        omkl.table("bomk/1")
+    with pytest.raises(UserError, match="the paper's conf sets this"):
+        omkl.table("bomkl/1", algoo="alma")
+
+
+def test_lists_of_what_there_is():
+    assert omkl.learners().loc["omkc_ss", "kernels"] == "pool"
+    assert omkl.datasets().loc["wdbc", "T"] == 569
+    assert omkl.pools().loc["paper16", "m"] == 16
+    assert omkl.papers().loc["bomkl/1", "kind"].tolist() == ["table", "figure"]

@@ -1,0 +1,226 @@
+"""Each kind of a paper's table in each format, complete or not; kinds and titles that conf/paper names."""
+
+import csv
+import dataclasses
+import io
+import json
+import shutil
+import sys
+import warnings
+
+import pytest
+
+from omkl.cli import main
+from omkl.config import compose
+from omkl.errors import UserError
+from omkl.paths import conf_folder
+from omkl.publications import Selection, find_item, paper_names, paper_tables, read_paper
+from omkl.publications.claims import check_claims
+from omkl.publications.compare import compare_rows
+from omkl.publications.paper import KINDS
+from omkl.publications.paper_figures import draw_item
+from omkl.publications.paper_tables import make_table
+from omkl.publications.selection import Work, work_of
+from omkl.reports.table import FORMATS
+
+PAPER = """
+title: A paper
+cite: by someone
+published: null
+unavailable: {lost: {title: lost data, how: "ask the authors"}}
+runs:
+  two: {words: {algo: [omkc_dd, omkc_ss], data: [wdbc, lost], reps: 3}}
+  swept: {words: {algo: omkc_dd, data: wdbc, reps: 3, algo.beta: [0.5, 0.8]}}
+  budgets:
+    words: {algo: [bomkc_rbp, bomkc_bogd], data: [wdbc, drift], reps: 2, algo.budget: 40}
+    per_data: {wdbc: {algo.budget: 30}}
+tables:
+  "1": {title: "Results on {data}", kind: results, runs: [two]}
+  "2": {title: "Times on {data}", kind: times, runs: [two], base: "OMKC(D,D)"}
+  "3": {title: "Tuned on {data}", kind: tuning, runs: [swept]}
+  "4": {title: "Sizes of {data}", kind: sizes, data: [wdbc, lost]}
+  "5": {title: "The best on {data}", kind: best, runs: [two]}
+figures:
+  "1": {title: "Mistakes on {data}", kind: curves, runs: [two], measure: mistake_pct}
+  "ranks": {title: "Ranks over {data}", kind: ranks, runs: [budgets]}
+claims:
+  first: {title: "one", kind: less, runs: [two], left: "OMKC(D,D)", right: "OMKC(S,S)", measure: mistake_pct}
+"""
+ITEMS = {"results": "mine/1", "times": "mine/2", "tuning": "mine/3", "sizes": "mine/4", "best": "mine/5"}
+
+
+@pytest.fixture
+def conf(tmp_path, monkeypatch):
+    """A conf folder of the test's own, with a paper ``mine``."""
+    folder = shutil.copytree(conf_folder(), tmp_path / "conf")
+    monkeypatch.setattr(compose, "conf_folder", lambda: folder)
+    (folder / "paper" / "mine.yaml").write_text(PAPER)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory):
+    return tmp_path_factory.mktemp("store")
+
+
+def selection(store, **more) -> Selection:
+    return Selection(data=("wdbc",), words=(f"store={store}", "exec=serial"), **more)
+
+
+def lose_a_repetition(monkeypatch):
+    """Let every run lose the last of three repetitions of OMKC(D,D)."""
+    run = Work.run
+
+    def partly(work, **how):
+        outcome = run(work, **how)
+        lost = outcome.cells[(outcome.cells["algo"] == "omkc_dd") & (outcome.cells["rep"] == 2)].index
+        return dataclasses.replace(outcome, cells=outcome.cells.drop(lost).reset_index(drop=True))
+
+    monkeypatch.setattr(Work, "run", partly)
+
+
+def test_every_kind_is_tried_here():
+    assert ITEMS.keys() == KINDS["tables"].keys()
+
+
+@pytest.mark.parametrize("kind", ITEMS)
+def test_every_kind_of_table_takes_every_format(conf, store, kind):
+    made = make_table(*find_item("tables", ITEMS[kind]), selection(store), progress=False)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # a crowded machine
+        texts = {fmt: made.text(fmt) for fmt in FORMATS}
+    content = json.loads(texts.pop("json"))
+    assert "wdbc" in json.dumps(content)
+    assert kind == "sizes" or "notes" in content
+    lines = list(csv.DictReader(io.StringIO(texts.pop("csv"))))
+    assert {line["data"] for line in lines} == {"wdbc"}
+    for text in texts.values():
+        assert text.endswith("\n")
+        assert "wdbc" in text
+        assert made.title in text
+    with pytest.raises(UserError, match="unknown format 'xml'"):
+        made.text("xml")
+
+
+@pytest.mark.parametrize("kind", [kind for kind in ITEMS if kind != "sizes"])
+def test_every_kind_of_table_says_that_it_is_incomplete(conf, store, kind, monkeypatch):
+    lose_a_repetition(monkeypatch)
+    made = make_table(*find_item("tables", ITEMS[kind]), selection(store), progress=False)
+    for fmt in FORMATS:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            text = made.text(fmt)
+        if fmt == "csv":
+            text = " ".join(str(warning.message) for warning in caught)
+        assert "INCOMPLETE: OMKC(D,D)" in " ".join(text.replace("\\", "").split()), fmt
+        assert "on wdbc 2 of 3" in " ".join(text.replace("\n%", "").split()), fmt
+
+
+def test_sizes_say_how_to_obtain_unavailable_data(conf):
+    made = make_table(*find_item("tables", "mine/4"), Selection())
+    assert all("ask the authors" in made.text(fmt) for fmt in FORMATS)
+
+
+def test_claims_say_that_they_are_incomplete(conf, store, monkeypatch):
+    complete = check_claims(read_paper("mine"), selection(store), progress=False)
+    assert "INCOMPLETE" not in "".join(complete.text(fmt) for fmt in FORMATS)
+    lose_a_repetition(monkeypatch)
+    made = check_claims(read_paper("mine"), selection(store), progress=False)
+    for fmt in FORMATS:
+        assert "INCOMPLETE: OMKC(D,D) on wdbc 2 of 3" in " ".join(made.text(fmt).split())
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words", "where"),
+    [
+        ("kind: results", "kind: result", ["table", "mine/1"], "tables.1.kind: unknown kind 'result'"),
+        ("kind: curves", "kind: curve", ["figure", "mine/1"], "figures.1.kind: unknown kind 'curve'"),
+        ("kind: less", "kind: lesser", ["claims", "mine"], "claims.first.kind: unknown kind 'lesser'"),
+    ],
+)
+def test_an_unknown_kind_is_reported_with_file_key_and_the_known_kinds(conf, old, new, words, where, capsys):
+    (conf / "paper" / "mine.yaml").write_text(PAPER.replace(old, new))
+    assert main(words) == 2
+    out, err = capsys.readouterr()
+    assert not out
+    assert f"conf/paper/mine.yaml: {where}" in err
+    assert "did you mean" in err
+    assert "; known: " in err
+    assert err.count("\n") == 1
+
+
+# ------------------------------------------------------------------ titles
+
+
+def test_a_title_names_the_data_that_are_shown(conf, store, tmp_path):
+    from PIL import Image
+
+    paper, item = find_item("figures", "mine/1")
+    drawn = draw_item(paper, item, selection(store), str(tmp_path / "one.png"), progress=False)
+    assert drawn.title == "Mistakes on wdbc"
+    with Image.open(drawn.files[0]) as picture:
+        assert picture.text["Title"] == "Mistakes on wdbc"
+        assert picture.text["Description"] == "omkl figure mine/1 --data wdbc"
+    assert item.titled(["a", "b"]) == "Mistakes on a and b"
+    assert item.titled(["a", "b", "c"]) == "Mistakes on a, b and c"
+    assert item.titled("abcd") == "Mistakes on 4 data sets"
+    assert item.titled() == "Mistakes on wdbc and lost"
+
+
+def test_the_seed_is_part_of_the_command(conf, store, tmp_path):
+    from PIL import Image
+
+    chosen = Selection(reps=1, data=("wdbc",), words=(f"store={store}", "exec=serial", "seed=7"))
+    drawn = draw_item(*find_item("figures", "mine/1"), chosen, str(tmp_path / "one.png"), progress=False)
+    with Image.open(drawn.files[0]) as picture:
+        assert picture.text["Description"] == "omkl figure mine/1 --reps 1 --data wdbc seed=7"
+
+
+@pytest.mark.parametrize("name", paper_names())
+def test_no_title_of_a_paper_counts_or_names_data_by_hand(name):
+    paper = read_paper(name)
+    for item in (*paper.tables.values(), *paper.figures.values()):
+        known = {data for run in item.runs for data in run.words.get("data", ())}
+        words = item.title.replace(",", " ").split()
+        assert not known & set(words), item.name
+        assert "sets" not in words or not item.runs or item.kind == "sizes", item.name
+
+
+def test_a_budget_per_data_set_is_one_learner_of_the_ranks(conf, store, tmp_path):
+    paper, item = find_item("figures", "mine/ranks")
+    chosen = Selection(words=(f"store={store}", "exec=serial"))
+    drawn = draw_item(paper, item, chosen, str(tmp_path / "ranks.svg"), progress=False)
+    assert drawn.title == "Ranks over wdbc and drift"
+    text = drawn.files[0].read_text()
+    assert "BOMKC(RBP)  " in text
+    assert "budget=" not in text
+
+
+def test_the_ranks_of_bomkl_compare_five_budget_learners():
+    _, item = find_item("figures", "bomkl/ranks")
+    assert [run.per_data_params for run in item.runs] == [("budget",), ("beta",)]
+
+
+# ------------------------------------------------------------------ a published deviation of 0
+
+
+def test_a_difference_without_a_published_deviation_has_a_word(conf, store, tmp_path, monkeypatch):
+    (tmp_path / "mine.csv").write_text(
+        "table,data,algorithm,metric,mean,std\n"
+        "1,wdbc,DD,mistake_percent,50.00,0.00\n1,wdbc,DD,n_sv,100,1\n1,wdbc,DD,seconds,1.00,\n"
+    )
+    monkeypatch.setattr(sys.modules["omkl.publications.compare"], "published_folder", lambda: tmp_path)
+    text = PAPER.replace("published: null", "published: mine", 1)
+    text = text.replace("kind: results,", 'kind: results, published: "1",')
+    text = text.replace("reps: 3}}\n  swept", "reps: 3}, published: {omkc_dd: DD}}\n  swept")
+    (conf / "paper" / "mine.yaml").write_text(text)
+    paper, item = find_item("tables", "mine/1")
+    work = work_of(paper, [item], selection(store))
+    compared = compare_rows(paper, item, work, work.run(progress=False))
+    shown = paper_tables.KINDS["results"](compared)
+    place = [column.name for column in shown.columns].index("mistake_pct_diff")
+    ours = compared.summary["mistake_pct_mean"].iloc[0]
+    assert shown.rows[0].cells[place] == f"{ours - 50:+.2f} no sd"
+    assert "the published standard deviation is 0" in dict(shown.terms)["no sd"]
+    assert "mistakes" in compared.summary["verdict"].iloc[0]
+    assert compared.summary["mistake_pct_difference"].isna().all()

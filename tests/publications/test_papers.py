@@ -1,0 +1,263 @@
+"""The papers' tables and figures: their conf, selections of them, ours next to the published numbers."""
+
+import csv
+import json
+import math
+from dataclasses import replace
+
+import pandas as pd
+import pytest
+
+from omkl.cli import main
+from omkl.errors import UserError
+from omkl.paths import published_folder
+from omkl.publications import Selection, find_item, paper_names, read_paper
+from omkl.publications.compare import Value, compare_rows, published_values
+from omkl.publications.page import write_page
+from omkl.publications.selection import work_of
+from omkl.runs.runner import stored_plans
+
+pytestmark = pytest.mark.slow
+
+PAPERS = pytest.mark.parametrize("name", paper_names())
+GERMAN = pytest.mark.usefixtures("shared_data")
+
+
+# ------------------------------------------------------------------ the conf
+
+
+@PAPERS
+def test_a_figure_needs_runs_unless_it_shows_digits(name):
+    assert all(bool(item.runs) is (item.kind != "digits") for item in read_paper(name).figures.values())
+
+
+@PAPERS
+def test_claims_and_notes_speak_of_rows_that_their_runs_make(name):
+    from omkl.config import learner_spec, learner_specs
+
+    paper = read_paper(name)
+
+    def labels(item):
+        known = {spec.label for spec in learner_specs().values() if spec.yardstick}
+        for run in item.runs:
+            algos = run.words["algo"]
+            for learner in [algos] if isinstance(algos, str) else algos:
+                known.add(run.labels.get(learner, learner_spec(learner).label))
+        return known
+
+    for item in paper.claims.values():
+        for key in ("left", "right", "label", "order"):
+            named = item.options.get(key, [])
+            for label in [named] if isinstance(named, str) else named:
+                assert label in labels(item), (item.number, label)
+    for item in paper.tables.values():
+        for note in item.options.get("notes", []):
+            named = note.get("row", [])
+            assert ({named} if isinstance(named, str) else set(named)) <= labels(item), note
+
+
+@PAPERS
+def test_the_published_names_of_a_run_are_in_the_published_table(name):
+    paper = read_paper(name)
+    for item in paper.tables.values():
+        if "published" in item.options:
+            there = {
+                key[2]
+                for key in published_values(paper.published)
+                if key[0] == str(item.options["published"])
+            }
+            for run in item.runs:
+                assert set(run.published.values()) <= there
+
+
+def test_published_numbers_have_every_metric_of_every_cell():
+    with open(published_folder() / "bomkl.csv", newline="", encoding="utf-8") as file:
+        lines = list(csv.DictReader(file))
+    cells = {(line["table"], line["data"], line["algorithm"]) for line in lines}
+    assert len(lines) == 3 * len(cells)
+    assert len(cells) == 5 * 6 + 5 * 6
+
+
+# ------------------------------------------------------------------ published values
+
+
+@pytest.mark.parametrize(
+    ("value", "ours", "difference", "agrees"),
+    [
+        (Value(35.37, 1.17, 0.01), 36.54, 1.0, True),
+        (Value(35.37, 1.17, 0.01), 32.0, -2.88, False),
+        (Value(50.0, 0.0, 0.01), 50.01, None, True),  # printed as 0: no unit, but a last printed digit
+        (Value(50.0, 0.0, 0.01), 50.02, None, False),
+        (Value(50.0, 0.0, 0.01), 47.93, None, False),
+        (Value(7088.0, 0.0, 1.0), 7088, None, True),
+        (Value(22.1, None, 0.1), 0.8, None, None),
+    ],
+)
+def test_a_difference_is_counted_in_published_standard_deviations(value, ours, difference, agrees):
+    assert value.difference(ours) == (None if difference is None else pytest.approx(difference, abs=0.005))
+    assert value.agrees(ours) is agrees
+
+
+# ------------------------------------------------------------------ selection
+
+
+def test_data_and_repetitions_are_cut():
+    paper, item = find_item("tables", "omkc/3")
+    work = work_of(paper, [item], Selection(reps=3, data=("wdbc",)))
+    assert [(part.run.name, str(part.plan.data[0]), part.plan.reps) for part in work.parts] == [
+        ("dd", "wdbc", 3),
+        ("rivals", "wdbc", 3),
+    ]
+    assert work_of(paper, [item], Selection(reps=99, data=("wdbc",))).plans[0].reps == 20
+
+
+def test_full_repeats_what_takes_long_as_often_as_the_rest(monkeypatch):
+    monkeypatch.setattr("omkl.publications.selection._reason", lambda *_: "")  # as if the data were there
+    paper, item = find_item("tables", "bomkl/1")
+    for full, reps in ((False, {1, 10}), (True, {10})):
+        work = work_of(paper, [item], Selection(data=("ijcnn1", "codrna"), full=full))
+        assert {plan.reps for plan in work.plans} == reps
+    assert Selection(full=True, data=("codrna",)).command("table", "bomkl/1") == (
+        "omkl table bomkl/1 --full --data codrna"
+    )
+
+
+def test_other_data_and_learners_next_to_the_papers():
+    paper, item = find_item("tables", "bomkl/1")
+    work = work_of(paper, [item], Selection(data=("wdbc",), learners=("omkc_ss",), reps=1))
+    assert work.data == ["wdbc"]
+    assert [s.learner for s in work.parts[-1].plan.settings] == ["omkc_ss"]
+
+
+def test_unavailable_data_are_reported_and_a_file_can_stand_in(tmp_path):
+    paper, item = find_item("tables", "bomkl/1")
+    work = work_of(paper, [item], Selection(data=("kdd08",)))
+    assert not work.parts
+    assert "registered users" in work.how["kdd08"]
+    file = tmp_path / "mine.libsvm"
+    file.write_text("+1 1:1\n-1 1:-1\n")
+    work = work_of(paper, [item], Selection(data=(f"kdd08={file}",), reps=1))
+    assert not work.missing
+    assert {str(ref) for part in work.parts for ref in part.plan.data} == {str(file)}
+    with pytest.raises(UserError, match="not the registered content of german"):
+        work_of(paper, [item], Selection(data=(f"german={file}",)))
+    with pytest.raises(UserError, match="can be given for a registered data set, or for kdd08"):
+        work_of(paper, [item], Selection(data=(f"kdd_08={file}",)))
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["table", "bomkl/7"], "no such table"),
+        (["table", "bomkl"], "no such table; known: bomkl/1"),
+        (["figure", "omkc/9"], "no such figure"),
+        (["claims", "omck"], "unknown paper"),
+        (["table", "bomkl/1", "algo=omkc_dd"], "the paper's conf sets this"),
+        (["table", "bomkl/1", "--data", "wdcb"], "neither a registered data set nor a file"),
+        (["table", "bomkl/1", "--algo", "omkc_dx"], "unknown learner"),
+        (["table", "bomkl/1", "--reps", "0"], "whole number from 1 to 999999"),
+        (["table", "bomkl/1", "--data", "kdd08"], "are not available"),
+        (["figure", "curve", "--quick"], "for a paper's figure"),
+    ],
+)
+def test_a_mistake_ends_with_one_line(words, message, capsys):
+    assert main(words) == 2
+    out, err = capsys.readouterr()
+    assert not out
+    assert message in err
+    assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize("verb", [["table", "bomkl/1"], ["table", "bomkl/2"], ["figure", "bomkl/1"]])
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--algo", "omkc_dx"], "unknown learner"),
+        (["--data", "kdd08", "--algo", "omkc_dx"], "unknown learner"),
+        (["exec=lokky"], "did you mean 'loky'"),
+        (["seed=-1"], "seed=-1"),
+    ],
+)
+def test_words_are_checked_before_the_data_are_looked_for(verb, words, message, monkeypatch, capsys):
+    looked_for = []
+    monkeypatch.setattr("omkl.data.ref.Registered.load", looked_for.append)
+    assert main([*verb, *words]) == 2
+    out, err = capsys.readouterr()
+    assert (out, looked_for) == ("", [])
+    assert message in err
+    assert err.count("\n") == 1
+
+
+# ------------------------------------------------------------------ tables and pages
+
+
+@GERMAN
+def test_a_table_shows_ours_next_to_the_published(tmp_path, capsys):
+    words = ["--data", "german,kdd08", "--reps", "2", "--format", "json", f"store={tmp_path}", "-j", "1"]
+    assert main(["table", "bomkl/1", *words]) == 0
+    rows = {(row["data"], row["label"]): row for row in json.loads(capsys.readouterr().out)["summary"]}
+    u = rows["german", "OMKC(U)"]
+    assert u["mistake_pct_published"] == 35.37
+    assert u["n_sv_sum_published_std"] == 87.7
+    assert math.isclose(u["mistake_pct_difference"], (u["mistake_pct_mean"] - 35.37) / 1.17)
+    assert u["verdict"] == "agrees"
+    assert u["reps"] == u["asked"] == 2
+    sd = rows["german", "OMKC(S,D)"]
+    assert "differ" in sd["verdict"]
+    assert sd["note"]
+    assert rows["german", "OMKC(S,D), variant=published"]["verdict"] == "agrees"
+    assert rows["german", "AROW"]["is_yardstick"]
+    assert main(["table", "bomkl/1", *[word.replace("json", "markdown") for word in words]]) == 0
+    text = capsys.readouterr().out
+    for printed in (
+        "35.37 ± 1.17",
+        "6912.4 ± 87.7",
+        "[1] the authors' code adds",
+        "lie within two published",
+    ):
+        assert printed in text
+    lost = rows["kdd08", "OMKC(U)"]
+    assert lost["verdict"] == "no data"
+    assert lost["mistake_pct_published"] == 0.66
+    assert lost["mistake_pct_mean"] is None
+    assert "registered users" in lost["missing"]
+
+
+@GERMAN
+def test_a_row_without_a_repetition_agrees_with_nothing(tmp_path):
+    assert main(["run", "algo=arow", "data=german", "reps=2", "yardsticks=[]", f"store={tmp_path}"]) == 0
+    (paper, item), words = find_item("tables", "bomkl/1"), (f"store={tmp_path}",)
+    work = work_of(paper, [item], Selection(data=("german",), reps=2, words=words))
+    rows = compare_rows(paper, item, work, stored_plans(work.plans)[0], "").summary.set_index("label")
+    assert (rows["reps"]["OMKC(U)"], rows["verdict"]["OMKC(U)"]) == (0, "")
+    assert rows["mistake_pct_published"]["OMKC(U)"] == 35.37
+
+
+def test_sizes_that_are_not_known_are_dashes_and_empty_in_csv(capsys):
+    for fmt, unknown in (("table", ["–"] * 3), ("csv", [",,,,"])):
+        assert main(["table", "bomkl/3", "--data", "kdd08", "--format", fmt]) == 0
+        out = capsys.readouterr().out
+        assert "none" not in out
+        assert all(text in out.replace("kdd08", "", 1) for text in unknown)
+
+
+def test_a_page_holds_every_table_figure_and_claim(tmp_path):
+    paper, written = read_paper("omkc"), []
+    selection = Selection(reps=2, data=("wdbc",), words=(f"store={tmp_path}", "exec=serial"))
+    write_page(paper, selection, tmp_path, progress=False, report=written.append)
+    page = (tmp_path / "omkc.md").read_text("utf-8")
+    for item in (*paper.tables.values(), *paper.figures.values()):
+        assert f"## {item.titled(['wdbc'] if item.runs else item.options['data'])}" in page
+    assert page.count("Not drawn: ranks need at least 2 data sets") == 2
+    for number in (item.number for item in paper.figures.values() if item.kind != "ranks"):
+        assert (tmp_path / "omkc" / f"figure-{number}.png").stat().st_size > 5000
+        assert f"(omkc/figure-{number}.png)" in page
+    for number in paper.tables:
+        assert all((tmp_path / "omkc" / f"table-{number}.{s}").stat().st_size for s in ("md", "csv", "tex"))
+    assert "omkl table omkc/3 --reps 2 --data wdbc" in page
+    table = pd.read_csv(tmp_path / "omkc" / "table-3.csv")
+    assert set(table["label"]) >= {"OMKC(D,D)", "OM-2", "AROW", "Majority class"}
+    again, undrawn = [], replace(paper, figures={})
+    write_page(undrawn, selection, tmp_path, progress=False, report=again.append)  # all from the store
+    assert again == [path for path in written if "figure-" not in path]
+    assert "0 of them run by this command" in (tmp_path / "omkc.md").read_text("utf-8")

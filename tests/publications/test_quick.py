@@ -1,0 +1,59 @@
+"""`--quick`: which data sets of a paper's tables, figures and claims it takes."""
+
+import pytest
+
+from omkl.publications import Selection, find_item, paper_names, read_paper
+from omkl.publications.selection import work_of
+from omkl.publications.tuned import tuned_runs
+
+
+def test_quick_takes_small_sets_and_two_repetitions():
+    from omkl.data import registry
+
+    paper, item = find_item("tables", "omkc/3")
+    work = work_of(paper, [item], Selection(quick=True))
+    assert all(part.plan.reps == 2 for part in work.parts)
+    assert len(work.data) > 5
+    assert max(registry.entry(name).T for name in work.data) <= 1500
+
+
+@pytest.mark.parametrize(
+    ("name", "lacking", "data"),
+    [
+        ("bomkl/1", (), {"a9a"}),  # figure 1 is on a9a alone
+        ("bomkl/ranks", ("magic04",), {"susy_30k"}),
+        ("omkc/4", ("sonar_scale",), None),  # a small set that is not there has its reason in the table
+        ("norma/2", (), {"drift", "switch"}),  # the smallest are of one size
+        ("norma/streams_omkc", ("weather", "elec2", "spam_corpus"), {"spam_corpus"}),
+    ],
+)
+def test_quick_stays_on_the_sets_of_the_figure(monkeypatch, name, lacking, data):
+    state = property(lambda ref: "missing" if ref.name in lacking else "file")
+    monkeypatch.setattr("omkl.data.ref.Registered.state", state)
+    monkeypatch.setattr(
+        "omkl.publications.selection._reason", lambda name, _: "gone" if name in lacking else ""
+    )
+    paper, item = find_item("figures", name)
+    work = work_of(paper, [item], Selection(quick=True, learners=("omkc_ss",)))
+    if data is not None:
+        assert set(work.data) == data
+    assert set(work.data) <= {name for run in item.runs for name in run.data}
+    assert {name for _, name in work.missing} == set(lacking) & set(work.data)
+
+
+# A page of tuned learners reads their data.
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "name", [name for name in paper_names() if read_paper(name).claims and not tuned_runs(read_paper(name))]
+)
+def test_quick_checks_a_claim_on_the_sets_that_it_ran(name, monkeypatch):
+    monkeypatch.setattr("omkl.publications.selection._reason", lambda *_: "")
+    monkeypatch.setattr("omkl.data.ref.Registered.state", "file")
+    paper, quick = read_paper(name), Selection(quick=True)
+
+    def cells(items):
+        parts = work_of(paper, items, quick).parts
+        return {(part.run.name, ref.name) for part in parts for ref in part.plan.data}
+
+    ran = cells(paper.claims.values())
+    assert ran == set().union(*(cells([claim]) for claim in paper.claims.values()))

@@ -1,0 +1,162 @@
+"""Pages whose learners are tuned first: the winners, the rows that follow from them, and what is missing."""
+
+import shutil
+
+import pytest
+import yaml
+
+from omkl.cli import main
+from omkl.config import compose, learner_spec
+from omkl.errors import UserError
+from omkl.paths import conf_folder
+from omkl.publications import Selection, find_item, paper_names, read_paper, tuned
+from omkl.publications.claims import check_claims
+from omkl.publications.page import about_numbers
+from omkl.publications.paper_tables import make_table
+from omkl.publications.selection import tuned_plans, work_of
+from omkl.publications.tuned import older, settings_of, steps, tuned_runs, tuning_rule
+
+PAGE = """
+title: A page
+cite: by us
+runs:
+  first:
+    words: {algo: [arow, majority], data: [wdbc, drift], reps: 4, rounds: 300, "yardsticks": []}
+    tune: {trials: 3, rungs: 2, passes: 1, least: 50, seconds: 1000}
+    labels: {arow: "AROW, tuned"}
+  elsewhere:
+    words: {algo: not_there, data: wdbc, reps: 2}
+    tune: {trials: 2}
+    folder: somewhere/else
+tables:
+  "1": {title: "Mistakes on {data}", kind: best, runs: [first, elsewhere]}
+sets: {error: &e error}
+figures:
+  "1": {title: "Fronts of {data}", kind: pareto, cost: time, runs: [first]}
+claims:
+  wins: {title: "it wins", kind: less, runs: [first], left: "AROW, tuned", right: Majority class, measure: *e}
+"""
+
+
+@pytest.fixture
+def conf(tmp_path, monkeypatch):
+    """A conf folder of the test's own, with a page ``mine``."""
+    folder = shutil.copytree(conf_folder(), tmp_path / "conf")
+    shutil.rmtree(folder / "tuned", ignore_errors=True)
+    monkeypatch.setattr(compose, "conf_folder", lambda: folder)
+    monkeypatch.setenv("OMKL_STORE", str(tmp_path / "store"))
+    (folder / "paper" / "mine.yaml").write_text(PAGE)
+    return folder
+
+
+def text_of(fmt="markdown"):
+    made = make_table(*find_item("tables", "mine/1"), Selection(), stored=True)
+    return made.text(fmt)
+
+
+@pytest.mark.slow
+def test_a_page_is_tuned_run_and_shown(conf, tmp_path, capsys, monkeypatch):
+    with pytest.raises(UserError, match=r"arow on wdbc is not tuned yet; `omkl tune mine`"):
+        text_of()
+    assert main(["tune", "mine", "-q"]) == 0
+    assert capsys.readouterr().out.startswith("wdbc, first: 2 learners tuned")
+    kept = yaml.safe_load((conf / "tuned" / "mine.yaml").read_text())["first"]
+    assert kept.keys() == {"wdbc", "drift"}
+    assert kept["wdbc"]["arow"].keys() >= {"params", "reps", "revision", "trials", "seconds"}
+    assert (kept["wdbc"]["arow"]["trials"], kept["wdbc"]["majority"]["trials"]) == (3, 1)
+    text = text_of()
+    assert text.count("AROW, tuned") == 2
+    assert text.count("4/4") == 4
+    assert "NOT TUNED YET" not in text
+    assert older(tuned_runs(read_paper("mine"))[0]) == []
+    with monkeypatch.context() as changed:
+        changed.setattr(tuned, "axes", lambda *_: [])  # nothing was ever searched of majority
+        assert older(tuned_runs(read_paper("mine"))[0]) == [("wdbc", "arow"), ("drift", "arow")]
+    paper = read_paper("mine")
+    assert not any(step.races for step in steps(paper, tuned_plans(paper, Selection())))
+    for file in [*tmp_path.glob("store/*/*.jsonl")]:  # the winners stay
+        file.unlink()
+    assert main(["tune", "mine", "-q"]) == 0
+    assert not capsys.readouterr().out
+    assert text_of().count("4/4") == 4
+    assert main(["claims", "mine", "-q"]) == 0
+    assert "2 of 2" in capsys.readouterr().out
+
+
+def test_winners_are_used_and_those_of_another_revision_are_not(conf):
+    revision = learner_spec("arow").revision
+    won = {"params": {"r": 0.5}, "reps": 2, "revision": revision}
+    majority = {"params": {}, "reps": 9, "revision": 1}
+    (conf / "tuned").mkdir()
+    file = conf / "tuned" / "mine.yaml"
+    file.write_text(yaml.safe_dump({"first": {"wdbc": {"arow": won, "majority": majority}}}))
+    paper, item = find_item("tables", "mine/1")
+    run = tuned_runs(paper)[0]
+    assert settings_of(run)["wdbc", "arow"].params == {"r": 0.5}
+    work = work_of(paper, [item], Selection())
+    assert {(s.learner, s.params.get("r"), p.reps) for p in work.plans for s in p.settings} == {
+        ("arow", 0.5, 2),
+        ("majority", None, 4),  # no more than the page reports
+    }
+    assert {(data, learner) for _, data, learner in work.pending} == {
+        ("drift", "arow"),
+        ("drift", "majority"),
+    }
+    assert "NOT TUNED YET, so without rows: drift (all learners)" in text_of("table").replace("\n", " ")
+    made = check_claims(read_paper("mine"), Selection(), stored=True)  # nothing has finished
+    assert [row["verdict"] for row in made.table.records] == ["undecided"]
+    assert "drift (all learners)" in made.table.records[0]["incomplete"]
+    file.write_text(yaml.safe_dump({"first": {"wdbc": {"arow": won | {"revision": revision + 1}}}}))
+    assert not work_of(paper, [item], Selection()).plans
+
+
+def test_a_run_without_its_folder_is_left_out(conf):
+    assert [run.name for run in find_item("tables", "mine/1")[1].runs] == ["first"]
+
+
+def test_the_rule_is_stated(conf):
+    title, texts = about_numbers(read_paper("mine"))
+    assert title == "The rule"
+    text = " ".join(texts)
+    assert "Each learner has 3 trials" in text
+    assert "the first 300 examples" in text
+    assert "1000 s" in text
+
+
+def test_a_page_says_which_learners_were_tuned_in_other_ranges(conf):
+    own = {"params": {}, "revision": learner_spec("arow").revision, "ranges": "00000000"}
+    old = {name: value for name, value in own.items() if name != "ranges"}
+    kept = {"first": {"wdbc": {"arow": own, "gone": own}, "drift": {"arow": old}}}
+    (conf / "tuned").mkdir()
+    (conf / "tuned" / "mine.yaml").write_text(yaml.safe_dump(kept))
+    said = "have changed since they were tuned: arow on wdbc. `omkl tune mine --fresh` tunes all again."
+    assert said in " ".join(about_numbers(read_paper("mine"))[1])
+
+
+@pytest.mark.parametrize(
+    ("rule", "says"),
+    [
+        ("{trails: 3}", "unknown key 'trails' (did you mean 'trials'?)"),
+        ("{trials: 0}", "trials=0: must be a whole number"),
+        ("{fewest: x}", "must be a whole number"),
+    ],
+)
+def test_a_faulty_rule_names_the_run(conf, rule, says, capsys):
+    text = PAGE.replace("{trials: 3, rungs: 2, passes: 1, least: 50, seconds: 1000}", rule)
+    (conf / "paper" / "mine.yaml").write_text(text)
+    assert main(["tune", "mine", "-q"]) == 2
+    error = capsys.readouterr().err
+    assert says in error
+    assert "runs.first.tune" in error
+
+
+@pytest.mark.parametrize("name", [name for name in paper_names() if tuned_runs(read_paper(name))])
+def test_the_committed_winners_are_of_runs_and_learners_that_the_page_has(name):
+    for run in tuned_runs(read_paper(name)):
+        tuning_rule(run)
+        for (data, learner), won in settings_of(run).items():
+            spec = learner_spec(learner)
+            assert data in run.data
+            assert {
+                key: spec.hyperparameters[key].check(own) for key, own in won.params.items()
+            } == won.params

@@ -1,0 +1,128 @@
+"""`omkl bounds`: no observed count exceeds a theorem's right-hand side, as its proof gives it."""
+
+import inspect
+import json
+
+import pytest
+
+from omkl.cli import main
+from omkl.config import learner_specs
+from omkl.theorems.evaluation import function_of
+
+pytestmark = pytest.mark.slow
+
+LEARNERS = (
+    "omkc_dd,omkc_ds,omkc_sd,omklp_da1,omklp_da2,omklp_da1_doubling,omklp_sua,omklp_mua,omklo_da,omklo_sua,"
+    "bomkc_spa,perceptron,perceptron_u"
+)
+
+
+@pytest.fixture(autouse=True)
+def place(tmp_path, monkeypatch):
+    """Keep cells in an empty folder."""
+    monkeypatch.setenv("OMKL_STORE", str(tmp_path / "store"))
+
+
+def bounds(capsys, *words):
+    assert main(["bounds", *words, "-q", "-j", "1", "--format", "json"]) == 0
+    return json.loads(capsys.readouterr().out)
+
+
+# ------------------------------------------------------------------ observed counts
+
+
+@pytest.mark.parametrize("data_name", ["wdbc", "sonar_scale", "votes84", "ionosphere"])
+def test_no_count_exceeds_its_bound(data_name, capsys, request):
+    if data_name != "wdbc":  # which comes with scikit-learn
+        request.getfixturevalue("shared_data")
+    words = (
+        f"algo={LEARNERS}",
+        f"data={data_name}",
+        "reps=5",
+        "pool=paper16_cosine",
+        "algo.R=1",
+        "algo.delta=0.5",
+    )
+    rows = bounds(capsys, *words)
+    theorems = {row["theorem"] for row in rows}
+    assert len(theorems) == 12, theorems
+    specs = {spec.label: spec for spec in learner_specs().values()}
+    for row in rows:
+        assert row["reps"] == 5
+        assert row["bound"] is not None, row
+        # a theorem on a stochastic learner speaks of its expectation
+        observed = row["mean"] if specs[row["learner"]].stochastic else row["max"]
+        assert 0 < observed <= row["bound"], row
+        if row["printed"] is not None:
+            assert observed <= row["printed"], row
+        assert row["gap"] < 1e-4
+
+
+@pytest.mark.parametrize("data_name", ["wdbc", "german"])
+def test_no_count_exceeds_its_bound_with_raw_polynomials(data_name, capsys, request):
+    if data_name != "wdbc":
+        request.getfixturevalue("shared_data")
+    rows = bounds(
+        capsys, "algo=omkc_dd,omklp_da2,bomkc_spa,perceptron", f"data={data_name}", "reps=2", "pool=paper16"
+    )
+    assert all(row["max"] <= row["bound"] for row in rows if row["bound"] is not None)
+    assert [row["learner"] for row in rows if row["bound"] is None] == ["BOMKC(SPA)"]  # Theorem 1
+
+
+@pytest.mark.parametrize("step", ["constant", "sqrt"])
+def test_norma_obeys_its_bounds_for_any_parameters(step, capsys):
+    applied = 0
+    for lam, rho, eta, tau in [
+        (0, 0, 1, 0),
+        (0, 1, 0.2, 0),
+        (0.01, 1, 0.5, 0),
+        (1, 0.3, 0.5, 300),
+        (0.001, 3, 2, 0),
+    ]:
+        words = [f"algo.lam={lam}", f"algo.rho={rho}", f"algo.eta={eta}", f"algo.step={step}"]
+        words += [f"algo.tau={tau}"] if tau else []
+        rows = bounds(
+            capsys, "algo=norma", "data=wdbc", "algo.kernel={kind:gaussian,sigma:64}", "reps=2", *words
+        )
+        assert len(rows) == (1 if step == "sqrt" else 2)
+        for row in rows:
+            applied += row["bound"] is not None
+            assert row["bound"] is None or row["max"] <= row["bound"], row
+    assert applied == (3 if step == "sqrt" else 8)
+
+
+# ------------------------------------------------------------------ the command
+
+
+def test_every_bound_belongs_to_a_learner():
+    known = {name: spec for name, spec in learner_specs().items() if function_of(spec)}
+    assert {*LEARNERS.split(","), "norma"} == set(known)
+    for spec in known.values():
+        names = set(inspect.signature(function_of(spec)).parameters) - {"case"}
+        assert names <= set(spec.defaults), spec.name
+
+
+def test_a_learner_without_a_theorem_is_refused(capsys):
+    for name in ("omkc_ss", "perceptron_star", "arow"):
+        assert main(["bounds", f"algo={name}", "data=wdbc"]) == 2
+        error = capsys.readouterr().err
+        assert error.startswith(
+            f"omkl: algo={name} has no mistake bound; these have: bomkc_spa, norma, omkc_dd"
+        )
+        assert error.count("\n") == 1
+
+
+def test_formats(capsys):
+    words = ["bounds", "algo=perceptron", "data=wdbc", "reps=2", "--rows", "100", "-q"]
+    shown = {}
+    for fmt in ("table", "csv", "markdown", "latex", "json"):
+        assert main([*words, "--format", fmt]) == 0
+        shown[fmt] = capsys.readouterr().out
+    (row,) = json.loads(shown["json"])
+    assert row["kernel"] == "linear"
+    assert row["ratio"] == pytest.approx(row["bound"] / row["mean"])
+    assert f"{row['bound']:.5g}" in shown["table"]
+    assert "f from 100 of 569 examples (--rows)" in shown["table"]
+    assert shown["markdown"].startswith("`omkl bounds algo=perceptron data=wdbc")
+    assert shown["csv"].splitlines()[0].startswith("data,learner,settings,pool,theorem")
+    assert "\\toprule" in shown["latex"]
