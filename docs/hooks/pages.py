@@ -6,7 +6,7 @@ from pathlib import Path
 
 from sphinx.application import Sphinx
 
-from hooks import learners, references
+from hooks import learners, notebook, references
 from hooks.tables import ROOT, markdown
 from omkl.data import registry
 from omkl.measuring import TASK_ERROR, measures_of
@@ -24,6 +24,7 @@ def generated() -> Iterator[tuple[str, str]]:
     yield "fields.md", _fields()
     yield "measures.md", _measures()
     yield "references.md", references.page()
+    yield "notebook.md", notebook.page(ROOT / "docs" / "notebook.ipynb")
     for name in ("CHANGELOG", "CONTRIBUTING"):
         if (ROOT / f"{name}.md").is_file():
             yield f"{name.lower()}.md", _of_root((ROOT / f"{name}.md").read_text(encoding="utf-8"))

@@ -234,8 +234,8 @@ def auto_regression(
     0 in the first round, from which it learns the mean alone.
     w_i <- w_i exp(-eta (y - p_i)^2), of sum 1, and of that (1 - S) w_i + S / 36, S = SHARE_OF_NUMBERS;
     eta = (1/50 + 50/(100 + t)) / q, with the error of round t in q, from the third round on
-    Reports -log of the density of Student's t with 4 degrees of freedom, of mean f and variance q; 1 where q
-    is 0.
+    Reports -log of the density of Student's t with 4 degrees of freedom, of mean f and variance q, and this
+    variance; 1 where q is 0.
     Deviations: none.
     """
     d, D, gaussians, linear = mean.size, F.V.shape[1] // 2, len(theta), len(beta)
@@ -273,6 +273,7 @@ def auto_regression(
         f = weighted_output(W, loss)
         record_score(trace, t, f, y)
         record_further(trace, t, 0, _surprise(y - f, target[3]))
+        record_further(trace, t, 1, target[3] if target[3] > 0.0 else 1.0)
         if not learn:
             continue
         if seen[0] > 0:

@@ -48,12 +48,13 @@ class Study:
     @classmethod
     def of(cls, call: Call) -> "Study":
         """Return the races of a call. Raises UserError for what is not right, before any work."""
+        line = call.line("tune")
         typed = {word.partition("=")[0] for word in call.words}
         own = {key: value for key, value in call.values.items() if key in known()}
         beside = [word_text(key, value) for key, value in own.items() if key not in typed]
         rule, words = rule_of([*beside, *call.words])
         values = {key: value for key, value in call.values.items() if key not in own}
-        call = replace(call, words=words, values=values)
+        call = replace(call, words=words, values=values, typed=line)
         given = call.request(sweep=True).given  # whose lists are refused here
         for key, override in given.items():
             if key.startswith(("algo.", "pool.")) and len(override.values) > 1:

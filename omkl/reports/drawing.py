@@ -2,6 +2,7 @@
 
 import textwrap
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -37,17 +38,23 @@ def write_files(figure: Figure, out: str | Path) -> list[Path]:
 
 def draw(figure: Figure) -> "Drawn":
     """Draw a figure in the chosen style."""
-    first = figure.panels[0].views[0]
     with looks():
-        if isinstance(first, Confusion):
-            return _confusions(figure)
-        if any(panel.group for panel in figure.panels):
-            return _maps(figure)
-        if isinstance(first, Lines):
-            return _fronts(figure) if first.kind == "front" else draw_lines(figure)
-        if isinstance(first, Dots):
-            return _bars(figure) if first.as_shares else _dots(figure)
-        return _pictures(figure) if isinstance(first, Pictures) else _ranks(figure, cast(Ranks, first))
+        drawn: Any = _drawn(figure)
+    drawn._repr_png_ = partial(figure_style.as_png, drawn)  # for notebooks, which need no pyplot then
+    return drawn
+
+
+def _drawn(figure: Figure) -> "Drawn":
+    first = figure.panels[0].views[0]
+    if isinstance(first, Confusion):
+        return _confusions(figure)
+    if any(panel.group for panel in figure.panels):
+        return _maps(figure)
+    if isinstance(first, Lines):
+        return _fronts(figure) if first.kind == "front" else draw_lines(figure)
+    if isinstance(first, Dots):
+        return _bars(figure) if first.as_shares else _dots(figure)
+    return _pictures(figure) if isinstance(first, Pictures) else _ranks(figure, cast(Ranks, first))
 
 
 # -------------------------------------------------------------------- dots and bars
