@@ -61,7 +61,10 @@ def predict(args: Namespace, words: list[str]) -> int:
     def predicted() -> Iterator[list[dict[str, Any]]]:
         for rows in parts:
             errors.add(made := models.predict(model, rows))
-            yield models.records(rows, made, models.scores_of_classes(model, rows) if args.scores else {})
+            scores = models.scores_of_classes(model, rows) if args.scores else {}
+            shares = models.probabilities_of_classes(model, rows) if args.proba else {}
+            more = {f"score {name}": values for name, values in scores.items()}
+            yield models.records(rows, made, more | {f"P {name}": own for name, own in shares.items()})
 
     texts = _written(predicted(), args.format)
     if args.out is None:

@@ -131,6 +131,8 @@ def build_parser() -> Parser:
     sub.add_argument("--out", type=out_path, metavar="FILE", help="file to write (default: stdout)")
     text = "also the score of each class"
     sub.add_argument("--scores", action="store_true", help=text)
+    text = "also the probability of each class, of learners that have them"
+    sub.add_argument("--proba", action="store_true", help=text)
     _add_format(sub, ("csv", "json", "jsonl"))
 
     sub = command(model_commands.update, "MODEL FILE ... ", help_texts.MODEL)

@@ -43,6 +43,12 @@ class Model(Shown):
         """Return the scores (n,) of rows; with more than two classes the lead of the predicted class."""
         return np.concatenate([made.scores for made in self._predicted(data)])
 
+    def predict_proba(self, data: Any) -> np.ndarray:
+        """Return the probabilities (n, C) of the classes. Raises UserError for a learner without."""
+        parts = self._rows(data, None, False)
+        made = [models.probabilities_of_classes(self.trained, rows).values() for rows in parts]
+        return np.concatenate([np.column_stack(list(own)) for own in made])
+
     def update(self, data: Any, y: Any = None, label: str | None = None) -> "Model":
         """Learn more rows in their order, and return the model.
 

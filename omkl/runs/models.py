@@ -24,6 +24,8 @@ from omkl.data.recipe import Preparation, Recipe
 from omkl.data.tables import of_frame
 from omkl.engine.stream import make_stream
 from omkl.errors import UserError, show, suggest
+from omkl.estimators.make import calibrate, class_probabilities
+from omkl.estimators.platt import Platt
 from omkl.learning import model_file
 from omkl.learning.cell import warm_up_once
 from omkl.learning.learner import Learner
@@ -190,6 +192,7 @@ def load(path: Path) -> Model:
             raise ValueError("its index_base is not 0 or 1")
         if about.get("task") not in learner.spec.tasks or progress.task != about["task"]:
             raise ValueError(f"{learner.spec.name} is not for {show(about.get('task'))}")
+        _calibration(learner, about)
     except (ValueError, AttributeError) as error:
         raise UserError(f"{path} is not a valid model: {error}") from None
     return Model(learner, progress, {"data": "", **about})
@@ -388,13 +391,32 @@ def scores_of_classes(model: Model, rows: Rows) -> dict[str, np.ndarray]:
     return dict(zip(map(str, classes), scores.T, strict=True))
 
 
-def records(rows: Rows, made: Prediction, scores: Mapping[str, np.ndarray]) -> list[dict[str, Any]]:
+def probabilities_of_classes(model: Model, rows: Rows) -> dict[str, np.ndarray]:
+    """Return the probability of each class (n,) for rows, by its name. Raises UserError without any."""
+    learner, about = model.learner, model.about
+    calibration = _calibration(learner, about)
+    if about["task"] != "classification" or not (learner.spec.probabilities or calibration):
+        raise UserError(
+            f"{learner.spec.label} has no probabilities; algo=auto has some, and so have models that an "
+            "estimator with calibration='platt' saved"
+        )
+    P = class_probabilities(learner, calibration, (rows.indptr, rows.indices, rows.values))
+    return dict(zip(map(str, about.get("classes") or ["-1", "1"]), P.T, strict=True))
+
+
+def _calibration(learner: Learner, about: Mapping[str, Any]) -> Platt | None:
+    """Return what makes probabilities of the scores of a saved estimator. Raises ValueError for no such."""
+    state = about.get("platt")
+    return None if state is None else Platt.from_json(state, learner.classes)
+
+
+def records(rows: Rows, made: Prediction, more: Mapping[str, np.ndarray]) -> list[dict[str, Any]]:
     """Return a record for each row of a part of a file; one that was left out has no label and no score.
 
-    It holds the row's number, its ids, label and score, and the scores of the classes, by their names.
+    It holds the row's number, its ids, label and score, and ``more`` columns.
     """
     columns = {"label": made.labels, "score": made.scores.tolist()}
-    columns |= {f"score {name}": values.tolist() for name, values in scores.items()}
+    columns |= {name: values.tolist() for name, values in more.items()}
     place = dict(zip(rows.numbers.tolist(), range(len(made.labels)), strict=True))
     found = []
     for number in range(rows.start, rows.stop):
@@ -411,7 +433,10 @@ def update(model: Model, rows: Rows) -> Model:
     y = np.ones(len(rows.indptr) - 1) if rows.y is None or model.about["task"] == "novelty" else rows.y
     classes = model.learner.classes
     stream = make_stream(rows.indptr, rows.indices, rows.values, y, np.arange(len(y)), classes)
-    model.learner.run(stream, progress=model.progress)
+    trace, _ = model.learner.run(stream, progress=model.progress)
+    if calibration := _calibration(model.learner, model.about):
+        calibrate(calibration, stream, trace)
+        model.about["platt"] = calibration.to_json()
     return model
 
 

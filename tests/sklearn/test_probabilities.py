@@ -11,6 +11,7 @@ from sklearn.ensemble import VotingClassifier
 from sklearn.metrics import log_loss, roc_auc_score
 from sklearn.model_selection import cross_val_predict
 
+import omkl
 import omkl.sklearn
 from omkl.config import learner_specs
 from omkl.estimators.arguments import class_name
@@ -143,6 +144,11 @@ def test_a_calibrated_learner_learns_in_parts_and_is_copied_and_saved(classes, t
     whole.to_file(tmp_path / "model.omkl")
     again = OmkcDdClassifier.from_file(tmp_path / "model.omkl")
     np.testing.assert_array_equal(again.predict_proba(X), P)
+    saved = omkl.load_model(tmp_path / "model.omkl")  # which goes on to learn
+    np.testing.assert_array_equal(saved.predict_proba(X), P)
+    saved.update(X, y)
+    np.testing.assert_array_equal(saved.predict_proba(X), whole.partial_fit(X, y).predict_proba(X))
+    whole = OmkcDdClassifier(**how).fit(X, y)
     np.testing.assert_array_equal(whole.predict(X), OmkcDdClassifier(random_state=0).fit(X, y).predict(X))
 
 
