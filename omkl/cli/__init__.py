@@ -108,7 +108,7 @@ def _run_command(argv: list[str]) -> int:
         near = "".join(around) if around[0] != words[spaced[0]] and len(around) > 1 else "algo=omkc_ss"
         raise UserError(f"{' '.join(around)}: write no spaces around the sign, as in {near}")
     for word in words:
-        if word.startswith("-"):
+        if word.startswith("-") and word != "-":  # - is standard input
             known = re.findall(r"(?<!\S)--?\w+", args.parser.format_help())
             name, _, value = word.lstrip("-").partition("=")
             if args.takes_words and name in SETTINGS:

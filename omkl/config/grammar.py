@@ -42,7 +42,7 @@ SYNONYMS = {
     ("na_values", "missing_values"): "na",
     ("zero_based",): "index_base",
 }
-LISTS = ("algo", "data", "pool", "yardsticks", "drop", "na")  # keys that take a list in every command
+LISTS = ("algo", "data", "pool", "yardsticks", "drop", "id", "na")  # keys that take a list in every command
 LITERAL = ("delimiter", "thousands", "decimal")  # keys whose value may be a character of the grammar
 _KEY = re.compile(r"[A-Za-z]\w*(\.[A-Za-z]\w*)*", re.ASCII)
 _NUMBER = re.compile(r"(0|[1-9][0-9]{0,17})(\.[0-9]{1,17})?")

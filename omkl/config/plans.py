@@ -480,6 +480,11 @@ def resolved(overrides: list[str]) -> dict[str, Any]:
     return shown
 
 
+def files(words: list[str], values: Mapping[str, Any] | None = None) -> "list[DataRef]":
+    """Return the data sets of ``data=`` with their preparation, read when they are first needed."""
+    return _data(Request(words, False, values), ())
+
+
 def _data(request: Request, data: "Sequence[DataRef | str]") -> "list[DataRef]":
     """Return the data sets of a request, each once. Raises UserError for settings that none can have."""
     from omkl.data import find, registry

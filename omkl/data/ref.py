@@ -121,10 +121,13 @@ class DataRef(ABC):
 def find(spec: str, *, task: str = "classification", preparation: Preparation = AS_IT_IS) -> DataRef:
     """Return the data set of a registered name or of a path; a file is read when it is first needed.
 
-    task, preparation: of a file; a registered set has its own. Raises UserError where there is neither.
+    spec: ``-`` is standard input    task, preparation: of a file; a registered set has its own
+    Raises UserError where there is neither.
     """
     if registry.is_name(spec):
         return registered(spec)
+    if spec == "-":
+        return UserFile("stdin", task, spec, data_files.standard_input(), preparation)
     path = Path(os.path.expanduser(spec))
     if not os.path.isfile(path):
         near = suggest(spec, registry.names()) or "; `omkl list data` shows them"

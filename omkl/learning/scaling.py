@@ -194,3 +194,5 @@ def in_units(trace: Trace, units: Units, measures: Any) -> None:
     for j, name in enumerate(measures):
         if name == "nlpd":
             trace.further[:, j] += np.log(np.where(units.unit > 0, units.unit, 1.0))
+        elif name == "variance":
+            trace.further[:, j] *= np.square(units.width)
