@@ -176,11 +176,10 @@ def _load_compiled() -> None:
     row = make_stream(np.array([0, 1]), np.zeros(1), np.ones(1), np.ones(1), np.zeros(1))
     rows = row.order, row.indptr, row.indices, row.values
     stats, seen, new = np.zeros((3, 1)), np.zeros(1, np.int64), np.zeros((4, 1))
-    scale_rows(
-        *rows, 0, True, False, stats, seen, (np.zeros(2, np.int64), np.zeros(1, np.int32), np.zeros(1))
-    )
-    see_rows(*rows, 0, stats, seen)
-    scale_targets(row.y, 0, False, np.zeros(3), *new)
+    made = np.zeros(2, np.int64), np.zeros(1, np.int32), np.zeros(1)
+    scale_rows(*rows, DEVIATION, True, False, stats, seen, made)
+    see_rows(*rows, DEVIATION, stats, seen)
+    scale_targets(row.y, DEVIATION, False, np.zeros(3), *new)
 
 
 def centred(dataset: Any) -> bool:

@@ -215,6 +215,7 @@ def test_the_unit_of_the_targets_does_not_matter_where_they_are_scaled():
         assert errors[1][name]["mse"] == pytest.approx(1e10 * errors[0][name]["mse"], rel=1e-6)
     ranks = [sorted(names, key=lambda name: own[name]["mse"]) for own in errors]
     assert ranks[0] == ranks[1]
+    assert errors[0]["krls_t"]["coverage"] == errors[1]["krls_t"]["coverage"] > 0.8
     nlpd = [own["iegp"]["nlpd"] for own in errors]
     assert nlpd[1] == pytest.approx(
         nlpd[0] + (T - 1) / T * np.log(1e5), rel=1e-6
