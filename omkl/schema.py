@@ -27,7 +27,7 @@ _PART = re.compile(r"\w+", re.ASCII)
 _EXPONENT = re.compile(r"[-+]?[0-9]+(_[0-9]+)*(\.[0-9_]*)?[eE][-+]?[0-9]+$", re.ASCII)
 
 
-def check(path: Path) -> list[str]:
+def check_file(path: Path) -> list[str]:
     """Return the names in the file's defaults list: the shared parts that Hydra reads before it.
 
     Raises UserError with file and line unless the file is plain, small YAML.
@@ -57,14 +57,14 @@ def read(path: Path) -> Any:
     """Return the content of a file of plain YAML. Raises UserError with file and line for another."""
     import yaml
 
-    check(path)
+    check_file(path)
     try:
         return yaml.load(path.read_bytes(), Loader=loader())  # a safe loader
     except (yaml.YAMLError, ValueError) as error:  # ValueError: such as a number of 5000 digits
         raise malformed(path, error) from error
 
 
-def load(path: Path) -> dict[str, Any] | None:
+def load_plain(path: Path) -> dict[str, Any] | None:
     """Return the content of a file that `check` has passed, as Hydra composes it; None leaves it to Hydra.
 
     Hydra and OmegaConf take half a second to import and to compose what has nothing to compose. So what is
@@ -299,7 +299,7 @@ class _OfItem(ValueError):
     """What is wrong with an item of a list; it begins with the item's number, ``[2]: ``."""
 
 
-def record(kind: Any, content: Any, where: object, **more: Any) -> Any:
+def as_dataclass(kind: Any, content: Any, where: object, **more: Any) -> Any:
     """Return the dataclass ``kind`` of a mapping in a conf file; ``more`` holds fields that are not in it.
 
     Fields are texts, whole numbers, finite numbers, ``tuple`` (a list), ``dict`` (names to values) or such

@@ -91,7 +91,7 @@ def tiny_cells(tiny: Plan, jobs: int) -> dict[str, Any]:
 def memory(tiny: Plan, jobs: int) -> dict[str, Any]:
     """Return a worker's resident memory early and late in the run, for the worker that grew most."""
     seen = defaultdict(list)
-    work = executors.make(tiny.exec, jobs).run(with_memory, expand(tiny))
+    work = executors.make_executor(tiny.exec, jobs).run(with_memory, expand(tiny))
     for _, (process, size) in work:
         seen[process].append(size / 2**20)
     grown = {}

@@ -65,10 +65,25 @@ def _vote_of(h, f):
 
 @compiled
 def adaraker(stream, F, theta, W, h, number, trace, learn, eta0, lam, loss):
-    """AdaRaker: Algorithm 2 of Shen et al. (2018), a Raker on each interval.
+    """AdaRaker: Algorithm 2 of Shen et al. (2018), a Raker on each interval, which begins with theta = 0.
 
     theta (levels, m, 2D) parameters   z (m, 2D) features of x_t
     """
+    _instances(stream, F, theta, W, h, number, trace, learn, eta0, lam, loss, False)
+
+
+@compiled
+def adaraker_kept(stream, F, theta, W, h, number, trace, learn, eta0, lam, loss):
+    """AdaRaker whose instances go on from one interval of their level to the next, as in the authors' code.
+
+    theta (levels, m, 2D) parameters   z (m, 2D) features of x_t
+    Deviations: theta and W stay where an interval begins; only the vote is eta^(I), in that round too.
+    """
+    _instances(stream, F, theta, W, h, number, trace, learn, eta0, lam, loss, True)
+
+
+@compiled
+def _instances(stream, F, theta, W, h, number, trace, learn, eta0, lam, loss, kept):
     levels, m = W.shape
     rate = _rates(levels, eta0)
     out, f = np.zeros((levels, m)), np.zeros(levels)
@@ -78,24 +93,32 @@ def adaraker(stream, F, theta, W, h, number, trace, learn, eta0, lam, loss):
         n = _active(number[0] + 1, levels)
         votes = h[:n].copy()
         for j in range(n):
+            out[j] = linear_outputs(theta[j], z)
             if _begins(number[0] + 1, j):
-                out[j], f[j], votes[j] = 0.0, 0.0, -np.inf
-            else:
-                out[j] = linear_outputs(theta[j], z)
-                f[j] = weighted_output(W[j], out[j])
+                _begin(votes, out, j, rate[j], kept)
+            f[j] = weighted_output(W[j], out[j])
         score = _vote_of(votes, f[:n])
         record_score(trace, t, score, y)
         if not learn:
             continue
         number[0] += 1
         for j in range(n):
-            if _begins(number[0], j):
+            if _begins(number[0], j) and not kept:
                 theta[j], W[j], votes[j] = 0.0, 1.0 / m, math.log(rate[j])
             else:
                 votes[j] += rate[j] * (loss_of(loss, y, score) - loss_of(loss, y, f[j]))
             discount_by(W[j], math.exp(-rate[j]), losses(loss, y, out[j]))
             descend(theta[j], z, rate[j], lam, slopes(loss, y, out[j]))
         h[:n] = votes
+
+
+@compiled
+def _begin(votes, out, j, rate, kept):
+    """Begin an interval of level j: one that starts anew predicts 0 and has no vote yet."""
+    if kept:
+        votes[j] = math.log(rate)
+    else:
+        out[j], votes[j] = 0.0, -np.inf
 
 
 @compiled
@@ -177,6 +200,21 @@ def adamkl(stream, E, scale, W, h, number, trace, learn, eta0, lam, loss):
     Deviations: the paper defines it nowhere. Here its instances are those of AdaRaker with functions in the
     kernels' spaces in place of random features, each storing every example of its interval.
     """
+    _exact_instances(stream, E, scale, W, h, number, trace, learn, eta0, lam, loss, False)
+
+
+@compiled
+def adamkl_kept(stream, E, scale, W, h, number, trace, learn, eta0, lam, loss):
+    """AdaMKL whose instances go on from one interval of their level to the next, as those of `adaraker_kept`.
+
+    E, scale as of ``adamkl``
+    Deviations: those of ``adamkl``, but that an instance stores every example.
+    """
+    _exact_instances(stream, E, scale, W, h, number, trace, learn, eta0, lam, loss, True)
+
+
+@compiled
+def _exact_instances(stream, E, scale, W, h, number, trace, learn, eta0, lam, loss, kept):
     levels, m = W.shape
     rate = _rates(levels, eta0)
     out, f = np.zeros((levels, m)), np.zeros(levels)
@@ -187,18 +225,18 @@ def adamkl(stream, E, scale, W, h, number, trace, learn, eta0, lam, loss):
         votes = h[:n].copy()
         for j in range(n):
             if _begins(number[0] + 1, j):
-                out[j], votes[j] = 0.0, -np.inf
+                _begin(votes, out, j, rate[j], kept)
             f[j] = weighted_output(W[j], out[j])
         score = _vote_of(votes, f[:n])
         record(trace, t, score, y, E)
         if not learn:
             continue
         number[0] += 1
-        if _begins(number[0], n - 1):
+        if _begins(number[0], n - 1) and not kept:
             forget_all(E)
         a = np.zeros((levels, m))
         for j in range(n):
-            if _begins(number[0], j):
+            if _begins(number[0], j) and not kept:
                 for i in range(m):
                     forget(E, j * m + i, 1 << j)
                 scale[j * m : j * m + m], W[j], votes[j] = 1.0, 1.0 / m, math.log(rate[j])

@@ -24,7 +24,7 @@ from omkl.cli.messages import (
     say,
 )
 from omkl.cli.parser import build_parser
-from omkl.cli.standard_streams import discard, fill_closed, settled
+from omkl.cli.standard_streams import discard, fill_closed, prepared_streams
 from omkl.errors import OmklError, UserError, suggest
 from omkl.paths import extended, safe_children
 
@@ -53,7 +53,7 @@ def seldom_collect() -> None:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code: 0 ok, 1 failed, 2 the user's mistake, 130 Ctrl-C."""
     argv = list(sys.argv[1:] if argv is None else argv)
-    with settled():
+    with prepared_streams():
         return _main(argv)
 
 
@@ -108,7 +108,7 @@ def _run_command(argv: list[str]) -> int:
         near = "".join(around) if around[0] != words[spaced[0]] and len(around) > 1 else "algo=omkc_ss"
         raise UserError(f"{' '.join(around)}: write no spaces around the sign, as in {near}")
     for word in words:
-        if word.startswith("-"):
+        if word.startswith("-") and word != "-":  # - is standard input
             known = re.findall(r"(?<!\S)--?\w+", args.parser.format_help())
             name, _, value = word.lstrip("-").partition("=")
             if args.takes_words and name in SETTINGS:

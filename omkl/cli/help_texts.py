@@ -7,8 +7,8 @@ settings (omkl show prints all of them, with their meaning and domain):
   algo.NAME.KEY=VALUE, 'algo=NAME(KEY=VALUE,label=TEXT),...'    hyperparameters of one learner
   settings=FILE      learners with settings of their own, as omkl tune --out FILE writes them
   data=NAME,...      data sets (omkl list data) or paths of your own files
-  label= drop= header= delimiter= decimal= thousands= na= missing= categorical= scale= positive= task=
-                     for your own table; index_base= for your own LIBSVM text
+  label= id= drop= header= delimiter= encoding= decimal= thousands= na= missing= categorical= dates= scale=
+  positive= task=    for your own table (omkl data look FILE shows it); index_base= qid= for LIBSVM text
   pool=NAME,...      kernel pools (omkl list pools)
                      pool.normalise=none|cosine   'pool.kernels=[{kind:gaussian,sigma:[1,2]},{kind:linear}]'
   rounds=N           only the first N rounds of each repetition; N: for those after them, M:N for a part
@@ -51,6 +51,7 @@ hyperparameter at that value. --out FILE writes the best settings; settings=FILE
   eta=3 rungs=3      one in eta goes on to the next prefix, eta times as long; the last is the whole stream
   passes=3           permutations that judge a trial       least=500     rounds of the shortest prefix
   longest=SECONDS    a setting whose next pass would take longer does not go on
+  by=MEASURE         what trials are judged by, such as auc, log_loss or mae
 
 examples:
   omkl tune algo=rff,arow data=german --out best.yaml
@@ -59,7 +60,8 @@ examples:
   omkl tune today --data german     the learners that the page conf/paper/today.yaml tunes
 """
 FIGURE = """\
-With measure=NAME a curve shows one measure, such as nlpd, n_sv_union or top_weight, not error and #SV.
+With measure=NAME a curve shows one measure, such as nlpd, log_loss or n_sv_union, not error and #SV, and a
+sweep shows that measure, such as auc or kappa, not the error.
 
 examples:
   omkl figure curve algo=omkc_ss data=wdbc
@@ -115,8 +117,12 @@ DATA = """\
 OMKL_DATA lists folders to look in, as PATH does; missing sets are downloaded to the cache and verified.
 OMKL_MIRROR (a URL or folder) replaces the sets' own addresses, OMKL_OFFLINE=1 forbids downloads.
 
+`omkl data look FILE` takes the settings of your own table (header= delimiter= label= drop= ...) and shows
+what is understood of it: each column, its values, what a run does with it, and the words to change that.
+
 examples:
   omkl data list
+  omkl data look my.csv label=class missing=mean
   omkl data get german a9a
   omkl data verify          all that are present
   omkl data path wdbc

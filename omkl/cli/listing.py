@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from omkl.data.ref import Registered
 
 KINDS = ("algos", "data", "groups", "pools", "papers")
-DATA_ACTIONS: tuple[str, ...] = ("list", "get", "verify", "path")
+DATA_ACTIONS: tuple[str, ...] = ("list", "look", "get", "verify", "path")
 RESULTS_ACTIONS: tuple[str, ...] = ("list", "export", "merge", "prune")
 FILTERS = ("store", "algo", "data")
 LEAST = ("source", "yardstick", "label", "title")  # columns that a narrow terminal leaves out first
@@ -23,7 +23,7 @@ LEAST_OF_RESULTS = ("machines", "dates", "order", "revision", "failed")
 
 
 def list_(args: Namespace, words: list[str]) -> int:
-    """List learners, their groups, data sets, kernel pools, or papers with their tables and figures."""
+    """List learners, their groups, data sets, kernel pools, measures, or papers with what they show."""
     emit(Table.of(front.KINDS[args.kind](), least=LEAST).render(args.format))
     return OK
 
@@ -51,9 +51,11 @@ def show(args: Namespace, words: list[str]) -> int:
 
 
 def data(args: Namespace, words: list[str]) -> int:
-    """List, download, verify or locate data sets."""
+    """List, download, verify or locate data sets; or look at a file before a run."""
     from omkl.data import registered, registry
 
+    if args.action == "look":
+        return _look(args, words)
     names = dict.fromkeys(words or (registry.names() if args.action in ("list", "verify") else ()))
     sets = list({ref.name: ref for ref in map(registered, names)}.values())
     if args.action == "list":
@@ -72,6 +74,17 @@ def data(args: Namespace, words: list[str]) -> int:
                 raise
             code = max(code, complain(error))
     return code
+
+
+def _look(args: Namespace, words: list[str]) -> int:
+    from omkl.reports.look import look
+
+    names = [word for word in words if "=" not in word or os.path.isfile(word)]
+    if len(names) != 1:
+        raise UserError("omkl data look FILE [KEY=VALUE ...]: name one file, or - for standard input")
+    table = look(names[0], [word for word in words if word not in names])
+    emit(table.render(args.format))
+    return OK
 
 
 def _data_line(args: Namespace, ref: "Registered") -> str:

@@ -2,10 +2,12 @@
 
 import csv
 import io
+import json
 import sys
 from argparse import Namespace
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from omkl import experiments as front
 from omkl.cli.messages import OK, emit, say
@@ -33,39 +35,68 @@ def update(args: Namespace, words: list[str]) -> int:
     model = front.load_model(args.model)
     target = front.writable(args.out or args.model)
     for name in args.files:
-        new = models.rows_of(model.trained, name, model.learns_labels)
-        for note in new.notes:
+        parts, doubts = models.rows_of(model.trained, name, model.learns_labels)
+        rows = list(parts)  # before any of them is learnt, as one of them may not fit
+        for note in doubts.notes:
             say(note)
-        models.update(model.trained, new)
+        for part in rows:
+            models.update(model.trained, part)
     return _save(model, target)
 
 
 def predict(args: Namespace, words: list[str]) -> int:
-    """Predict the rows of a file with a saved model: their number, label and score as CSV.
+    """Predict the rows of a file with a saved model: their number, label and score, one line for each row.
 
-    Rows that the preparation leaves out have neither label nor score.
+    Rows that the preparation leaves out have neither label nor score. The file is read in parts.
     """
-    from omkl.files import write_text
+    from omkl.files import replacing
     from omkl.runs import models
 
     model = models.load(args.model)
-    new = models.rows_of(model, args.file, False)
-    for note in new.notes:
-        say(note)
-    made = models.predict(model, new)
-    text = io.StringIO()
-    table = csv.writer(text, lineterminator="\n")
-    table.writerow(["row", "label", "score"])
-    rows = zip(new.numbers.tolist(), made.labels, made.scores.tolist(), strict=True)
-    filled = {number: (label, repr(value)) for number, label, value in rows}
-    table.writerows((number, *filled.get(number, ("", ""))) for number in range(1, new.total + 1))
+    if args.scores and model.about["task"] != "classification":
+        raise UserError(f"--scores are those of classes; {args.model} is for {model.about['task']}")
+    errors = models.Errors(model.about["task"])
+    parts, doubts = models.rows_of(model, args.file, False)
+
+    def predicted() -> Iterator[list[dict[str, Any]]]:
+        for rows in parts:
+            errors.add(made := models.predict(model, rows))
+            yield models.records(rows, made, models.scores_of_classes(model, rows) if args.scores else {})
+
+    texts = _written(predicted(), args.format)
     if args.out is None:
-        emit(text.getvalue())
+        for text in texts:
+            emit(text)
     else:
-        write_text(Path(args.out), without_controls(text.getvalue()))
-    if made.errors:
-        say(made.errors)
+        with replacing(Path(args.out)) as file:
+            for text in texts:
+                file.write(without_controls(text).encode())
+    for note in [*doubts.notes, *filter(None, [str(errors)])]:
+        say(note)
     return OK
+
+
+def _written(parts: Iterable[list[dict[str, Any]]], fmt: str) -> Iterator[str]:
+    """Yield the records of all parts as text in this format."""
+    count = 0
+    for records in parts:
+        if fmt == "csv":
+            text = io.StringIO()
+            table = csv.writer(text, lineterminator="\n")
+            if not count:
+                table.writerow(records[0])
+            table.writerows(
+                [repr(value) if isinstance(value, float) else value for value in record.values()]
+                for record in records
+            )
+            yield text.getvalue()
+        else:
+            lines = [json.dumps(record, ensure_ascii=False) for record in records]
+            start = ("[" if not count else ",") + "\n " if fmt == "json" else ""
+            yield start + (",\n " if fmt == "json" else "\n").join(lines) + ("" if fmt == "json" else "\n")
+        count += len(records)
+    if fmt == "json":
+        yield "\n]\n"
 
 
 def _save(model: "Model", path: Path) -> int:

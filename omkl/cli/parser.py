@@ -96,6 +96,7 @@ def build_parser() -> Parser:
     _add_work_options(sub)
 
     sub = command(commands.report, f"[PAPER] {settings}", f"{keys}\n{help_texts.REPORT}")
+    _add_by(sub)
     sub.add_argument("--all", action="store_true", help="everything that the store holds")
     text = "file (.html) or folder to write to (default: figures/local in the store)"
     sub.add_argument("--out", type=out_path, metavar="PATH", help=text)
@@ -124,8 +125,13 @@ def build_parser() -> Parser:
 
     sub = command(model_commands.predict, "MODEL FILE ", help_texts.MODEL)
     sub.add_argument("model", type=in_path, metavar="MODEL", help="a file that omkl fit saved")
-    sub.add_argument("file", type=in_path, metavar="FILE", help="rows like those that the model learnt")
-    sub.add_argument("--out", type=out_path, metavar="FILE", help="CSV file to write (default: stdout)")
+    sub.add_argument(
+        "file", type=in_path, metavar="FILE", help="rows like those that the model learnt; - is stdin"
+    )
+    sub.add_argument("--out", type=out_path, metavar="FILE", help="file to write (default: stdout)")
+    text = "also the score of each class"
+    sub.add_argument("--scores", action="store_true", help=text)
+    _add_format(sub, ("csv", "json", "jsonl"))
 
     sub = command(model_commands.update, "MODEL FILE ... ", help_texts.MODEL)
     sub.add_argument("model", type=in_path, metavar="MODEL", help="a file that omkl fit saved")
@@ -142,10 +148,10 @@ def build_parser() -> Parser:
 
     _add_format(command(listing.show, settings, keys), ("yaml", "json"))
 
-    sub = command(listing.data, "ACTION [NAME ...] ", help_texts.DATA)
+    sub = command(listing.data, "ACTION [NAME ...] [KEY=VALUE ...] ", help_texts.DATA)
     _add_choice(sub, "action", listing.DATA_ACTIONS)
     sub.add_argument("--force", action="store_true", help="get: download again, even if the data are present")
-    _add_format(sub, of="list: ")
+    _add_format(sub, of="list, look: ")
 
     sub = command(listing.results, "ACTION [FOLDER ...] [KEY=VALUE ...] ", help_texts.RESULTS)
     _add_choice(sub, "action", listing.RESULTS_ACTIONS)
@@ -191,9 +197,15 @@ def _add_run_options(parser: Parser) -> None:
     _add_work_options(parser)
 
 
+def _add_by(parser: Parser) -> None:
+    text = "measure by which rows are compared and marked, such as auc, kappa or mae (default: the error)"
+    parser.add_argument("--by", default="", metavar="MEASURE", help=text)
+
+
 def _add_view(parser: Parser) -> None:
     text = "order of the rows of each data set (default: that of the command)"
     parser.add_argument("--sort", choices=SORTS, help=text)
+    _add_by(parser)
     text = "columns of the table: learner,mistakes,sv or +kernel,-union; kernel: that of the largest weight"
     parser.add_argument("--columns", type=_columns, default=(), metavar="A,B", help=text)
 

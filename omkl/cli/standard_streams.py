@@ -30,7 +30,7 @@ def discard(stream: Any) -> None:
 
 
 @contextmanager
-def settled() -> Iterator[None]:
+def prepared_streams() -> Iterator[None]:
     """Give the command a stdout that says why it cannot be written, and a stderr that needs no reader."""
     with ExitStack() as stack:
         if sys.stdout is None:

@@ -65,7 +65,7 @@ def file(group: str, name: str) -> Path:
     return next((path for path in paths if path.is_file()), paths[0])
 
 
-def read(group: str, names: Iterable[str]) -> dict[str, dict]:
+def read_config(group: str, names: Iterable[str]) -> dict[str, dict]:
     """Return the content of these options of a group, by name; of the group "", conf/config.yaml.
 
     Contents are kept until a file of the group changes. Raises UserError, naming the file, for YAML that is
@@ -88,7 +88,7 @@ def _read(group: str, folder: Path, names: list[str]) -> dict[str, dict]:
     if missing := [name for name in names if name not in known]:
         paths = {name: folder / f"{name}.yaml" for name in missing}
         _check_files(list(paths.values()))
-        composed = {name: schema.load(path) for name, path in paths.items()}
+        composed = {name: schema.load_plain(path) for name, path in paths.items()}
         if left := [name for name in missing if composed[name] is None]:
             composed |= _composed(group, folder, left)
         for name in missing:
@@ -118,7 +118,7 @@ def _check_files(waiting: list[Path]) -> None:
         path = waiting.pop()
         if path not in seen and path.is_file():
             seen.add(path)
-            waiting += [path.with_name(f"{part}.yaml") for part in schema.check(path)]
+            waiting += [path.with_name(f"{part}.yaml") for part in schema.check_file(path)]
 
 
 def _compose(folder: Path, name: str | None, overrides: list[str], where: Path) -> dict[str, Any]:

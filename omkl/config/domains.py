@@ -39,7 +39,7 @@ BUDGET = "a whole number ≥ 1, or {match: LEARNER} for the size that this learn
 _ROUNDS = re.compile(r"(\d{0,18}):(\d{0,18})", re.ASCII)
 
 
-def parse(form: Any) -> Check:
+def domain_check(form: Any) -> Check:
     """Return the check of the domain written as in a conf file. Raises ValueError when it cannot be read."""
     if isinstance(form, list) and form and all(isinstance(item, str | int | float) for item in form):
         return lambda value: _choice(value, form)
@@ -155,7 +155,7 @@ def kinds() -> tuple[dict[str, Kind], dict[str, list[str]]]:
         if isinstance(node, ast.Assign) and isinstance(target, ast.Name) and target.id in ("KINDS", "EITHER"):
             written[target.id] = ast.literal_eval(node.value)
     parsed = {
-        kind: {name: (parse(form), default) for name, (form, default) in parameters.items()}
+        kind: {name: (domain_check(form), default) for name, (form, default) in parameters.items()}
         for kind, parameters in written["KINDS"].items()
     }
     return parsed, written["EITHER"]

@@ -42,7 +42,7 @@ SYNONYMS = {
     ("na_values", "missing_values"): "na",
     ("zero_based",): "index_base",
 }
-LISTS = ("algo", "data", "pool", "yardsticks", "drop", "na")  # keys that take a list in every command
+LISTS = ("algo", "data", "pool", "yardsticks", "drop", "id", "na")  # keys that take a list in every command
 LITERAL = ("delimiter", "thousands", "decimal")  # keys whose value may be a character of the grammar
 _KEY = re.compile(r"[A-Za-z]\w*(\.[A-Za-z]\w*)*", re.ASCII)
 _NUMBER = re.compile(r"(0|[1-9][0-9]{0,17})(\.[0-9]{1,17})?")
@@ -108,7 +108,7 @@ class Override:
             elif isinstance(value, LearnerChoice):
                 more = [value.learner]
             else:
-                (more,) = Override(self.key, (value,), self.text).checked(domains.parse("names"))
+                (more,) = Override(self.key, (value,), self.text).checked(domains.domain_check("names"))
             names |= dict.fromkeys(more)
         return list(names)
 
@@ -117,7 +117,7 @@ def _parts_of_all() -> set[str]:
     return {name for spec in learner_specs().values() for name in spec.hyperparameters}
 
 
-def parse(words: list[str]) -> dict[str, Override]:
+def parse_words(words: list[str]) -> dict[str, Override]:
     """Return the overrides by key, in the order given.
 
     ``a=1,2``, ``a=choice(1,2)`` and ``a=range(0.1,1,0.1)`` are lists of values; a range leaves its end out
@@ -299,8 +299,8 @@ class Request:
     """
 
     def __init__(self, words: list[str], sweep: bool, values: Mapping[str, Any] | None = None) -> None:
-        self.known = parameters(compose.read("", ["config"])["config"], compose.file("", "config"))
-        self.given = of_values(values or {}) | parse(words)
+        self.known = parameters(compose.read_config("", ["config"])["config"], compose.file("", "config"))
+        self.given = of_values(values or {}) | parse_words(words)
         self.file = None
         if "settings" in self.given and (path := self.value("settings")) is not None:
             self.file = read_settings(path, self.known)

@@ -8,8 +8,8 @@ from typing import Any
 from omkl.config import compose, domains
 from omkl.schema import checked
 
-PARTS = {"normalise": domains.parse(["none", "cosine"]), "kernels": domains.check_kernels}
-_KEYS = {"label": domains.parse("text"), **PARTS}
+PARTS = {"normalise": domains.domain_check(["none", "cosine"]), "kernels": domains.check_kernels}
+_KEYS = {"label": domains.domain_check("text"), **PARTS}
 
 
 def pool_names() -> list[str]:
@@ -28,7 +28,7 @@ def pool(name: str) -> dict[str, Any]:
 def pools(names: Iterable[str]) -> list[dict[str, Any]]:
     """Return several pools in the order given, as ``pool`` does."""
     names = [compose.known_option("pool", name, "kernel pool") for name in names]
-    return [_pool(name, content) for name, content in compose.read("pool", names).items()]
+    return [_pool(name, content) for name, content in compose.read_config("pool", names).items()]
 
 
 def kernel_pool(params: Mapping[str, Any], pool: dict[str, Any] | None) -> dict[str, Any] | None:

@@ -9,12 +9,13 @@ from omkl.config import compose, domains
 from omkl.config.kernel_pools import kernel_pool
 from omkl.config.parameters import Parameter, parameters
 from omkl.errors import UserError, show, suggest
+from omkl.measuring import REPORTED
 from omkl.paths import extensions
 from omkl.resources.resource import Resource
 from omkl.resources.state import limits
 from omkl.resources.state import parse as parse_state
 from omkl.schema import Check, checked, such
-from omkl.tasks import MEASURES, TASKS, by_task, for_task
+from omkl.tasks import TASKS, by_task, for_task
 
 
 @dataclass(frozen=True)
@@ -31,8 +32,10 @@ class LearnerSpec:
     usual_pool: its pool where none is given
     yardstick: printed below the learners    in_order: as a yardstick only where rows come in their own order
     stochastic: draws random numbers of its own
+    equivariant: of a regression, its predictions of the targets a + c y are a + c times those of y
     setup: function that chooses its kernels from the pool, or None    state: its resources by name
-    measures: what it reports in every round beside its task's error, of omkl.tasks.MEASURES
+    measures: what it reports in every round of a regression, of omkl.measuring.REPORTED
+    probabilities: whether its scores are: of two classes that of +1 less 1/2, of more that of each
     require: what must hold between its hyperparameters, as ``alpha <= beta`` or ``eta * lam < 1``
     only: the values that a hyperparameter may take on data of a task: ``{task: {name: [value, ...]}}``
     refuse: combinations of values that it has no rule for: ``[{name: value, other: value}, ...]``
@@ -58,9 +61,11 @@ class LearnerSpec:
     yardstick: bool = False
     in_order: bool = False
     stochastic: bool = False
+    equivariant: bool = False
     setup: str | None = None
     state: dict[str, Resource] = field(default_factory=dict)
     measures: list[str] = field(default_factory=list)
+    probabilities: bool = False
     require: list[str] = field(default_factory=list)
     only: dict[str, dict[str, list]] = field(default_factory=dict)
     refuse: list[dict[str, Any]] = field(default_factory=list)
@@ -161,9 +166,11 @@ class LearnerSpec:
     def check_data(self, params: dict[str, Any], task: str, data: str) -> None:
         """Raise UserError when data of this task are not for the learner with these hyperparameters."""
         if task not in self.tasks:
+            family = self.name.removesuffix(f"_{self.tasks[0]}")
+            kin = [f"algo={name}" for name in (family, f"{family}_{task}") if task in _tasks_of(name)]
             raise UserError(
                 f"algo={self.name} is for {' and '.join(self.tasks)}, data={data} for {task}; "
-                "choose another learner or another data set"
+                f"choose {kin[0] if kin else 'another learner'} or another data set"
             )
         self.check_values(params, task, data)
 
@@ -216,7 +223,7 @@ def learner_specs(names: Iterable[str] | None = None) -> dict[str, LearnerSpec]:
         compose.known_option("algo", name, "learner")  # which says what is wrong
     around = tuple(extensions())  # with other folders a learner's name may be another's group
     specs = {}
-    for name, content in compose.read("algo", names).items():  # the same objects until a file changes
+    for name, content in compose.read_config("algo", names).items():  # the same objects until a file changes
         known = _known.get(name)
         if known is None or known[0] is not content or known[1] != around:
             _known[name] = known = content, around, _spec(name, content)
@@ -248,7 +255,7 @@ def check_budget(value: Any) -> int | dict[str, Any]:
 
     Raises ValueError that says what would be right.
     """
-    value = domains.parse("budget")(value)
+    value = domains.domain_check("budget")(value)
     if not isinstance(value, dict):
         return value
     params = matched_params(value)
@@ -285,12 +292,18 @@ def matched_params(budget: dict[str, Any]) -> dict[str, Any]:
 # ------------------------------------------------------------------ a file, checked
 
 
+def _tasks_of(name: str) -> list[str]:
+    """Return the tasks of a learner, none where there is no such learner."""
+    known = learner_specs()
+    return known[name].tasks if name in known else []
+
+
 def _tasks(value: Any) -> list[str]:
     return [_task(task) for task in (value if isinstance(value, list) and value else [value])]
 
 
 def _groups(value: Any) -> list[str]:
-    names = domains.parse("names")(value)
+    names = domains.domain_check("names")(value)
     for name in names:
         if not compose.is_plain(name):
             raise ValueError(f"{show(name)} is not a name of a group: letters, digits and '_'")
@@ -300,23 +313,28 @@ def _groups(value: Any) -> list[str]:
 
 
 def _measures(value: Any) -> list[str]:
-    return [_measure(name) for name in domains.parse("names")(value)]
+    return [_measure(name) for name in domains.domain_check("names")(value)]
 
 
-_task, _measure = domains.parse(list(TASKS)), domains.parse(list(MEASURES))
+_task, _measure = domains.domain_check(list(TASKS)), domains.domain_check(list(REPORTED))
 _REQUIRED = ("label", "cite", "task", "revision")
-_OF_ESTIMATORS = {*_REQUIRED, "classes", "estimator", "sparse", "yardstick"}
+_OF_ESTIMATORS = {*_REQUIRED, "classes", "equivariant", "estimator", "sparse", "yardstick"}
 _CHECKS: dict[str, Check] = {
-    **dict.fromkeys(("function", "label", "cite", "setup", "draws_as", "usual_pool"), domains.parse("text")),
-    **dict.fromkeys(("yardstick", "in_order", "stochastic", "sparse"), domains.parse("bool")),
+    **dict.fromkeys(
+        ("function", "label", "cite", "setup", "draws_as", "usual_pool"), domains.domain_check("text")
+    ),
+    **dict.fromkeys(
+        ("yardstick", "in_order", "stochastic", "equivariant", "sparse", "probabilities"),
+        domains.domain_check("bool"),
+    ),
     "estimator": such("module:Class", lambda value: isinstance(value, str) and _ESTIMATOR.fullmatch(value)),
     "task": _tasks,
     "groups": _groups,
-    "kernels": domains.parse(["pool", "own", "none"]),
-    "classes": domains.parse(["two", "many"]),
-    "pool": domains.parse(["any", "gaussian"]),
+    "kernels": domains.domain_check(["pool", "own", "none"]),
+    "classes": domains.domain_check(["two", "many"]),
+    "pool": domains.domain_check(["any", "gaussian"]),
     "measures": _measures,
-    "revision": domains.parse("int [1, inf)"),
+    "revision": domains.domain_check("int [1, inf)"),
 }
 
 
@@ -360,7 +378,7 @@ def _rule_checks(hyper: dict[str, Parameter], tasks: list[str]) -> dict[str, Che
         return isinstance(part, dict) and len(part) >= least and part.keys() <= known
 
     def require(value: Any) -> list[str]:
-        rules = domains.parse("names")(value)
+        rules = domains.domain_check("names")(value)
         for rule in rules:
             match = _RULE.fullmatch(rule)
             if not match or not {name for name in match.groups() if name} <= known:
@@ -437,7 +455,7 @@ def groups() -> dict[str, list[str]]:
 
 def meanings() -> dict[str, str]:
     """Return what the learners of a group have in common, by its name; a user's family has none."""
-    return compose.read("", ["groups"])["groups"]
+    return compose.read_config("", ["groups"])["groups"]
 
 
 def members(name: str) -> list[str]:

@@ -126,10 +126,10 @@ class SettingsFile:
         return list(dict.fromkeys(name for own in self.choices for name in own.data))
 
 
-_TEXT = domains.parse("text")
+_TEXT = domains.domain_check("text")
 _ENTRY: dict[str, Check] = {
     "learner": _TEXT,
-    "data": domains.parse("names"),
+    "data": domains.domain_check("names"),
     "params": such("hyperparameters and their values", lambda value: isinstance(value, dict)),
     "pool": _TEXT,
     "label": _TEXT,

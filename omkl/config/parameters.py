@@ -167,7 +167,7 @@ class Parameter:
 
     def check(self, value: Any) -> Any:
         """Return a value in canonical form. Raises ValueError that says what would be right."""
-        return domains.parse(self.domain)(value)
+        return domains.domain_check(self.domain)(value)
 
 
 def parameters(
@@ -190,7 +190,7 @@ def _parameter(name: str, block: Any, where: Path, tasks: list[str], searched: b
     checked(block, known, where, _REQUIRED, f"{name}.")
     value = block["value"]
     try:
-        check = domains.parse(block["domain"])
+        check = domains.domain_check(block["domain"])
         if tasks and by_task(value):
             if value.keys() != set(tasks):
                 raise ValueError(f"must be one value, or one for each of {', '.join(tasks)}")

@@ -4,7 +4,7 @@ import itertools
 import math
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -41,6 +41,7 @@ class Setting:
     label: its name in tables and figures, None for the learner's    data: names of the data sets that it is
     for, none means all    per_data: hyperparameters that the learner has for these data sets, which make no
     learner of its own in a figure
+    scaling: ``scale`` of the features and ``target`` of a regression while its streams run, where asked for
     """
 
     learner: str
@@ -50,6 +51,12 @@ class Setting:
     label: str | None = None
     data: tuple[str, ...] = ()
     per_data: tuple[str, ...] = ()
+    scaling: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def stored(self) -> dict[str, Any]:
+        """The hyperparameters and the scaling: what the store has as ``params``."""
+        return self.params | self.scaling
 
     @property
     def kernel_pool(self) -> dict[str, Any] | None:
@@ -65,7 +72,7 @@ class Setting:
     @property
     def identity(self) -> str:
         """What makes two settings for the same data the same."""
-        return identity(self.learner, self.params, self.pool)
+        return identity(self.learner, self.stored, self.pool)
 
     def fits(self, task: str, data: str) -> bool:
         """Whether it is for data of this task and name."""
@@ -181,7 +188,7 @@ def _learners(
     for spec in specs:
         names = [spec.name]
         for old in spec.renamed.keys() & parts.keys():
-            check = domains.parse(list(spec.renamed[old]))
+            check = domains.domain_check(list(spec.renamed[old]))
             names = [spec.renamed[old][value] for value in parts[old].checked(check)]
             warnings.warn(
                 f"algo={spec.name} {parts[old].text} is now algo={','.join(names)}; "
@@ -271,7 +278,56 @@ def _by_task(spec: LearnerSpec, params: dict, pool: dict | None, tasks: list[str
 # ------------------------------------------------------------------ plans
 
 
-PREPARATION = tuple(field.name for field in fields(Preparation))  # keys of config.yaml
+ONLINE = ("online", "online_minmax")  # scale= while the stream runs; the others are of a file as a whole
+
+
+class Scaled:
+    """How a request scales the streams of its settings.
+
+    Without ``target=`` the targets of data that are not registered are scaled online for a learner that is
+    not equivariant: one with a fixed step, noise, or predictions that begin at 0.
+    """
+
+    def __init__(self, request: Request, refs: "Sequence[DataRef]") -> None:
+        scale, self.target = request.value("scale"), request.value("target")
+        self.scale = {"scale": scale} if scale in ONLINE else {}
+        self.refs = refs
+        self.own = not any(ref.is_registered for ref in refs if ref.task == "regression")
+        tasks = {ref.task for ref in refs}
+        if "regression" not in tasks and self.target not in ("auto", "none"):
+            names = ",".join(map(str, refs))
+            raise UserError(
+                f"{request.given['target'].text}: data={names} has no targets; target= is for them"
+            )
+
+    def of(self, settings: tuple[Setting, ...]) -> tuple[Setting, ...]:
+        """Return the settings with their scaling; one that differs between tasks is one for each."""
+        made = []
+        for setting in settings:
+            fitting = [ref.task for ref in self.refs if setting.fits(ref.task, ref.name)]
+            tasks = list(dict.fromkeys(fitting or [ref.task for ref in self.refs[:1]]))
+            words = {task: self._words(learner_spec(setting.learner), task) for task in tasks}
+            several = any(own != words[tasks[0]] for own in words.values())
+            for task in tasks if several else tasks[:1]:
+                own = replace(setting, scaling=words[task])
+                made.append(replace(own, task=task) if several else own)
+        return tuple(made)
+
+    def _words(self, spec: LearnerSpec, task: str) -> dict[str, str]:
+        target = self.target
+        if target == "auto":
+            target = "none" if spec.equivariant or not self.own else "online"
+        words = self.scale | ({"target": target} if task == "regression" and target != "none" else {})
+        for word in words.keys() & spec.hyperparameters.keys():
+            raise UserError(
+                f"{word}={words[word]}: {spec.name} has a hyperparameter of this name; rename it in "
+                f"{compose.file('algo', spec.name)}"
+            )
+        return words
+
+
+PREPARATION = tuple(own.name for own in fields(Preparation))  # keys of config.yaml
+LEAST_SPREAD = 0.1  # of targets that need no scaling, and most of all 1 / that
 MOST_CELLS = 1_000_000  # each takes some kB of memory before the first one runs
 REPS = {"permuted": 20, "authors": 20, "file": 1}  # where reps is null
 
@@ -307,6 +363,22 @@ class Plan:
             if (own := [setting for setting in self.settings if setting.fits(ref.task, ref.name)])
         )
 
+    def _on_targets(self, ref: "DataRef") -> list[str]:
+        """Return a note where the user's own targets are far from size 1, and nothing scales them."""
+        if ref.task != "regression" or ref.is_registered:
+            return []
+        own = [setting for setting in self.settings if setting.fits(ref.task, ref.name)]
+        raw = [
+            s.learner for s in own if "target" not in s.scaling and not learner_spec(s.learner).equivariant
+        ]
+        spread = float(ref.load().y.std()) if raw else 1.0
+        if not raw or LEAST_SPREAD <= spread <= 1 / LEAST_SPREAD:
+            return []
+        return [
+            f"the targets have the standard deviation {spread:.3g}, and nothing scales them for "
+            f"{', '.join(dict.fromkeys(raw))}; target=online does"
+        ]
+
     @property
     def about_data(self) -> tuple[str, ...]:
         """What is to be known of the user's own data: which label is +1, how a table was scaled.
@@ -314,6 +386,7 @@ class Plan:
         And which sets have fewer examples than ``rounds`` asks for.
         """
         notes = [f"{ref.name}: {note}" for ref in self.data if not ref.is_registered for note in ref.notes]
+        notes += [f"{ref.name}: {note}" for ref in self.data for note in self._on_targets(ref)]
         most = int((self.rounds or "").partition(":")[2] or 0)
         for ref in self.data:
             if most > ref.T:
@@ -343,6 +416,9 @@ def plan(
     if request.has_pattern():
         specs = _suitable(specs, tasks, refs, request)
     chosen, swept = settings(request, specs, refs)
+    scaling = Scaled(request, refs)
+    beside = scaling.of(yardsticks(request, chosen, tasks))
+    chosen = scaling.of(chosen)
     order = request.value("order")
     made = Plan(
         settings=chosen,
@@ -352,7 +428,7 @@ def plan(
         order=order,
         store=store_folder(request.value("store")),
         exec=_exec(request),
-        yardsticks=yardsticks(request, chosen, tasks),
+        yardsticks=beside,
         swept=tuple(key for key in request.given if key in swept),
         block=request.value("block"),
         rounds=request.value("rounds"),
@@ -392,13 +468,21 @@ def resolved(overrides: list[str]) -> dict[str, Any]:
                 hyper[name]["search"] = texts(own.search)
         code = "estimator" if spec.estimator else "function"
         about = ("label", "cite", code, "tasks", "kernels", "revision")
+        shown |= {"scale": setting.scaling["scale"]} if "scale" in setting.scaling else {}
         which = next(
             name
             for number in itertools.count(1)
             if (name := setting.label or spec.name + f" {number}" * (number > 1)) not in shown["algo"]
         )
-        shown["algo"][which] = {**{key: getattr(spec, key) for key in about}, "hyperparameters": hyper}
+        target = {name: word for name, word in setting.scaling.items() if name == "target"}
+        described = {key: getattr(spec, key) for key in about} | target
+        shown["algo"][which] = {**described, "hyperparameters": hyper}
     return shown
+
+
+def files(words: list[str], values: Mapping[str, Any] | None = None) -> "list[DataRef]":
+    """Return the data sets of ``data=`` with their preparation, read when they are first needed."""
+    return _data(Request(words, False, values), ())
 
 
 def _data(request: Request, data: "Sequence[DataRef | str]") -> "list[DataRef]":
@@ -407,6 +491,7 @@ def _data(request: Request, data: "Sequence[DataRef | str]") -> "list[DataRef]":
 
     given: dict[str, Any] = {key: request.value(key) for key in PREPARATION}
     given |= {key: tuple(value) for key, value in given.items() if isinstance(value, list)}
+    given |= {"scale": "none"} if given["scale"] in ONLINE else {}
     preparation = Preparation(**given)
     task = request.value("task")
     refs = [
@@ -420,10 +505,15 @@ def _data(request: Request, data: "Sequence[DataRef | str]") -> "list[DataRef]":
                 " task=... is for files of your own"
             )
     for key in PREPARATION:
-        if key in request.given and all(ref.is_registered for ref in refs):
+        online = key == "scale" and request.value(key) in (*ONLINE, "none")
+        if key in request.given and not online and all(ref.is_registered for ref in refs):
             names = ",".join(dict.fromkeys(map(str, refs)))
             raise UserError(
                 f"{request.given[key].text}: data={names} is registered; {key} is for your own file"
+                + (
+                    f"; {' and '.join(f'scale={word}' for word in ONLINE)} are for all data"
+                    * (key == "scale")
+                )
             )
     return list({ref.word: ref for ref in refs}.values())
 
@@ -483,7 +573,7 @@ def _usual_budget(spec: LearnerSpec, request: Request) -> int:
 
 def _exec(request: Request) -> dict[str, Any]:
     name = compose.known_option("exec", request.value("exec"), "executor")
-    options = parameters(compose.read("exec", [name])[name], compose.file("exec", name))
+    options = parameters(compose.read_config("exec", [name])[name], compose.file("exec", name))
     values = {"name": name, **{option: own.value for option, own in options.items()}}
     for option, override in request.parts("exec").items():
         if option not in options:

@@ -4,6 +4,8 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+SCALING = ("scale", "target")  # what the store has among the hyperparameters, and is none
+
 
 def identity(learner: str, params: Mapping[str, Any], pool: Mapping[str, Any] | None) -> str:
     """Return what makes two settings the same: learner, hyperparameters, and what the pool holds.

@@ -24,7 +24,7 @@ _TYPE = re.compile(
 def read_arff(path: Path, form: TableFormat = AS_MOST, limit: int | None = None) -> Table:
     """Return the columns of an ARFF file of at most ``limit`` bytes. Raises UserError that names the line."""
     form = replace(form, na=("?",)) if form.na is None else form  # None may be the name of a class
-    content = _content(path, limit)
+    content = _content(path, limit, form.encoding)
     T = len(content.lines)
     if not T:
         raise UserError(f"{path}: no examples in it")
@@ -54,13 +54,13 @@ class _Arff(NamedTuple):
     texts: list[list[str]]
 
 
-def _content(path: Path, limit: int | None) -> _Arff:
+def _content(path: Path, limit: int | None, encoding: str) -> _Arff:
     """Return the content of an ARFF file of at most ``limit`` bytes. Raises UserError that names the line."""
     import arff  # liac-arff; scipy.io.arff reads neither sparse rows nor texts
 
-    sparse = _is_sparse(path, limit)
+    sparse = _is_sparse(path, limit, encoding)
     kinds: list[str] = []
-    with open_text(path, limit) as file:
+    with open_text(path, limit, encoding) as file:
         lines = _Lines(file, path, kinds)
         try:
             content = arff.ArffDecoder().decode(lines, return_type=arff.LOD_GEN if sparse else arff.DENSE_GEN)
@@ -84,9 +84,9 @@ def _content(path: Path, limit: int | None) -> _Arff:
     return made
 
 
-def _is_sparse(path: Path, limit: int | None) -> bool:
+def _is_sparse(path: Path, limit: int | None, encoding: str) -> bool:
     """Whether the first row of the data lists its entries in braces."""
-    with open_text(path, limit) as file:
+    with open_text(path, limit, encoding) as file:
         is_data = False
         for line in lines_of(file, path):
             text = line.strip()

@@ -33,7 +33,7 @@ from omkl.errors import OmklError
 from omkl.files import replacing
 from omkl.paths import cache_folder
 
-PARSER = 6  # raised when parsing or preparing the same file gives another result, or the copy another form
+PARSER = 8  # raised when parsing or preparing the same file gives another result, or the copy another form
 ALIGNMENT = 64
 ARRAYS = {"indptr": np.int64, "indices": np.int32, "values": np.float64, "y": np.float64}
 KEEP_SECONDS = 86_400.0  # copies of an earlier state of the same file may still be mapped by a run
@@ -65,7 +65,7 @@ def _digest(value: object, length: int) -> str:
     return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()[:length]
 
 
-def write(dataset: Dataset, path: Path) -> Path | None:
+def write_parsed(dataset: Dataset, path: Path) -> Path | None:
     """Write the parsed copy in one rename; return its path, or None where the folder cannot be written."""
     meta = {"name": dataset.name, "d": dataset.d, "task": dataset.task, "content_hash": dataset.content_hash}
     meta |= {"notes": list(dataset.notes), "T": dataset.T, "nnz": dataset.nnz, "classes": dataset.classes}
@@ -101,7 +101,7 @@ def _add(archive: zipfile.ZipFile, file: IO[bytes], key: str, array: np.ndarray)
         np.lib.format.write_array(stream, array, allow_pickle=False)
 
 
-def read(path: Path) -> Dataset:
+def read_parsed(path: Path) -> Dataset:
     """Return the data set of a parsed copy, its arrays memory-mapped (copy on write: never changed on disk).
 
     Raises OmklError when the file is missing, torn, changed, or not the copy that its name says it is.
@@ -146,7 +146,7 @@ def read_or_none(path: Path) -> Dataset | None:
     if not path.is_file():
         return None
     try:
-        return read(path)
+        return read_parsed(path)
     except OmklError as error:
         warnings.warn(f"{error}; it is deleted and the source is parsed again", stacklevel=2)
         with contextlib.suppress(OSError):  # a read-only cache: the copy is not used either

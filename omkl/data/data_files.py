@@ -4,12 +4,17 @@ import bz2
 import codecs
 import contextlib
 import gzip
+import hashlib
 import io
 import lzma
 import os
 import re
+import sys
+import tempfile
+import time
 import zipfile
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import IO, Any
 
@@ -69,6 +74,42 @@ def size_limit(expected: int | None = None) -> int:
 def offline() -> bool:
     """Whether OMKL_OFFLINE forbids the network."""
     return environment("OMKL_OFFLINE").lower() not in ("", "0", "false", "no")
+
+
+@cache
+def standard_input() -> Path:
+    """Return a file with what standard input holds, which is read once, in blocks.
+
+    The file is named by its content, so that workers and later jobs find it; those of yesterday are deleted.
+    Raises UserError for a terminal, for nothing, and for more than a file may hold.
+    """
+    if sys.stdin is None or sys.stdin.isatty():
+        raise UserError(
+            "- stands for standard input, which is a terminal; write COMMAND | omkl ..., or < FILE"
+        )
+    folder, limit = cache_folder() / "stdin", size_limit()
+    folder.mkdir(parents=True, exist_ok=True)
+    for old in folder.iterdir():
+        if time.time() - old.stat().st_mtime > 86_400:
+            old.unlink(missing_ok=True)
+    digest, size = hashlib.sha256(), 0
+    with tempfile.NamedTemporaryFile(dir=folder, delete=False) as file:
+        try:
+            while block := sys.stdin.buffer.read(BLOCK):
+                size += len(block)
+                if size > limit:
+                    fault = f"standard input holds more than {limit:,} bytes"
+                    raise UserError(f"{fault}; set OMKL_MAX_BYTES to read it")
+                digest.update(block)
+                file.write(block)
+            if not size:
+                raise UserError("standard input holds nothing; write COMMAND | omkl ..., or < FILE")
+        except BaseException:
+            os.unlink(file.name)
+            raise
+    path = folder / digest.hexdigest()[:16]
+    os.replace(file.name, path)
+    return path
 
 
 def _open_zip(path: Path, mode: str) -> IO[bytes]:
@@ -189,14 +230,15 @@ def line_blocks(path: Path, limit: int | None = None) -> Iterator[tuple[int, byt
             line += block.count(b"\n")
 
 
-def encoding_fault(line: str) -> str | None:
+def encoding_fault(
+    line: str, helps: str = "save it as UTF-8, for example with iconv -f {} -t utf-8"
+) -> str | None:
     """Return what is wrong with a line that holds a NUL or bytes that are not UTF-8, and what helps.
 
     None for other lines. line: decoded with ``errors="surrogateescape"``
     """
     if "\0" not in line and (line.isascii() or not _NOT_UTF8.search(line)):
         return None
-    helps = "save it as UTF-8, for example with iconv -f {} -t utf-8"
     if line.startswith(("\udcff\udcfe", "\udcfe\udcff")) or line.count("\0") > len(line) // 4:
         return f"UTF-16, not UTF-8; {helps.format('utf-16')}"
     if bad := _NOT_UTF8.search(line):

@@ -95,7 +95,7 @@ def content_hash(indptr: np.ndarray, indices: np.ndarray, values: np.ndarray, y:
 def warn_of_offsets(dataset: Dataset, kernels: Iterable[Mapping[str, Any]]) -> None:
     """Warn where the features of a data set lie too far from 0 for one of these kernels."""
     if far := far_feature(dataset.T, dataset.indices, dataset.values, kernels):
-        advice = "subtract the means, or set scale=minmax or scale=standard for a table"
+        advice = "set scale=online, or subtract the means"
         warnings.warn(f"data={dataset.name}: {far_text(*far)}; {advice}", stacklevel=2)
 
 

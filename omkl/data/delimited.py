@@ -31,14 +31,16 @@ _TIME = re.compile(r"([01]?[0-9]|2[0-3]):([0-5]?[0-9])")
 Rows = Iterable[tuple[int, list[str]]]  # of a table: the line number and the fields of each row
 
 
-def delimiter_of(path: Path, delimiter: str = "auto", marks: str = MARKS) -> tuple[str, int]:
+def delimiter_of(
+    path: Path, delimiter: str = "auto", marks: str = MARKS, encoding: str = "auto"
+) -> tuple[str, int]:
     """Return the delimiter of a user's table, and how many lines come before the table (Excel's ``sep=;``).
 
     auto: that of the ``sep=`` line; else the first of the marks that divides all of the first lines in the
     same way, quoted text left out; else that of the first line, or white space. Commas between digits are
     decimal ones where there are other marks.
     """
-    text = beginning(path)
+    text = beginning(path, encoding)
     given = _SEP.match(text)
     text = text[given.end() :] if given else text
     if delimiter == "auto":
@@ -46,8 +48,11 @@ def delimiter_of(path: Path, delimiter: str = "auto", marks: str = MARKS) -> tup
     return "whitespace" if delimiter == " " else delimiter, int(bool(given))
 
 
-def beginning(path: Path) -> str:
+def beginning(path: Path, encoding: str = "auto") -> str:
     """Return whole lines from the beginning of a text, with line ends as \\n, at least one."""
+    if encoding != "auto":
+        with open_text(path, None, encoding) as lines:
+            return re.sub(r"\r\n?", "\n", "".join(itertools.islice(lines_of(lines, path), 4 * SAMPLE)))
     with open_binary(path) as file:
         data = file.read(2**16)
         data = data[: data.rfind(b"\n") + 1] if len(data) == 2**16 and b"\n" in data else data
@@ -72,14 +77,14 @@ def guessed(text: str, marks: str = MARKS) -> str | None:
 
 
 def read_fields(
-    path: Path, delimiter: str, limit: int | None = None, skipped: int = 0
+    path: Path, delimiter: str, limit: int | None = None, skipped: int = 0, encoding: str = "auto"
 ) -> Iterator[tuple[int, list[str]]]:
     """Yield (line number, stripped fields) of a delimited text; ``whitespace`` splits at any run of it.
 
     skipped: lines at the beginning that are left out. Empty lines are skipped. Raises UserError naming
     file:line where the quoting is broken.
     """
-    with open_text(path, limit) as file:
+    with open_text(path, limit, encoding) as file:
         lines = itertools.islice(lines_of(file, path), skipped, None)
         if delimiter == "whitespace":
             for number, line in enumerate(lines, 1 + skipped):
@@ -95,22 +100,28 @@ def read_fields(
             raise UserError(f"{path}:{reader.line_num + skipped}: {error}") from error
 
 
-def open_text(path: Path, limit: int | None) -> io.TextIOWrapper:
+def open_text(path: Path, limit: int | None, encoding: str = "auto") -> io.TextIOWrapper:
     """Open a text for `lines_of`."""
-    return io.TextIOWrapper(open_binary(path, limit), "utf-8-sig", "surrogateescape", newline="")
+    code = "utf-8-sig" if encoding == "auto" else encoding
+    return io.TextIOWrapper(open_binary(path, limit), code, "surrogateescape", newline="")
 
 
 def lines_of(file: IO[str], path: Path) -> Iterator[str]:
     """Yield the lines of a text, of `open_text`; one that is endless or not UTF-8 is an error."""
     for number in itertools.count(1):
-        line = file.readline(data_files.LONGEST_LINE + 1)
+        try:
+            line = file.readline(data_files.LONGEST_LINE + 1)
+        except UnicodeError:
+            raise UserError(
+                f"{path}:{number}: not text in the encoding that is given; correct encoding="
+            ) from None
         if not line:
             return
         if len(line) > data_files.LONGEST_LINE:
             raise UserError(
                 f"{path}:{number}: the line is longer than {data_files.LONGEST_LINE:,} characters"
             )
-        if fault := data_files.encoding_fault(line):
+        if fault := data_files.encoding_fault(line, "encoding={} reads it"):
             raise UserError(f"{path}:{number}: {fault}")
         yield line
 
@@ -230,29 +241,61 @@ def read_delimited(
 
     marks: see `delimiter_of`
     """
-    delimiter, skipped = delimiter_of(path, form.delimiter, marks)
-    lines, rows, notes = _rows(path, delimiter, limit, skipped)
+    delimiter, skipped = delimiter_of(path, form.delimiter, marks, form.encoding)
+    lines, rows, notes = _rows(read_fields(path, delimiter, limit, skipped, form.encoding), path)
     names, note = _names(rows, form)
     notes += note
     named = names is not None
     if len(rows) == named:
         raise UserError(f"{path}: no examples in it")
+    names = _distinct(names, rows, path, lines, form)
+    return Table(path, _columns(names, rows[named:], form), np.array(lines[named:]), named, tuple(notes))
+
+
+def delimited_parts(
+    path: Path, form: TableFormat, limit: int | None, count: int, marks: str = MARKS
+) -> Iterator[Table]:
+    """Yield a user's table in parts of at most that many rows; ``header=`` of the format is yes or no."""
+    delimiter, skipped = delimiter_of(path, form.delimiter, marks, form.encoding)
+    fields = read_fields(path, delimiter, limit, skipped, form.encoding)
+    names: list[str] | None = None
+    named, wide = form.header == "yes", 0
+    while taken := list(itertools.islice(fields, count + (named and names is None))):
+        lines, rows = [line for line, _ in taken], [row for _, row in taken]
+        first = names is None
+        if names is None:
+            names = _distinct(_names(rows, form)[0], rows, path, lines, form)
+            lines, rows, wide = lines[named:], rows[named:], len(names)
+        for line, row in zip(lines, rows, strict=True):
+            if (len(row) == wide + 1 and not row[-1]) or (len(row) == wide - 1 and not names[-1]):
+                row[wide:] = [""] * (wide - len(row))
+            if len(row) != wide:
+                raise UserError(f"{path}:{line}: {len(row)} columns; the lines before have {wide}")
+        if rows or not first:
+            yield Table(path, _columns(names, rows, form), np.array(lines), named)
+
+
+def _distinct(
+    names: list[str] | None, rows: list[list[str]], path: Path, lines: list[int], form: TableFormat
+) -> list[str]:
+    """Return the names of the columns, or their numbers. Raises UserError for two that are equal."""
     if names is None:
-        names = [str(i + 1) for i in range(len(rows[0]))]
+        return [str(i + 1) for i in range(len(rows[0]))]
     if len(set(names)) < len(names):
         double = next(name for i, name in enumerate(names) if name in names[:i])
         helps = ", or set header=no if this line is a row" if form.header == "auto" else ""
         raise UserError(f"{path}:{lines[0]}: two columns are named {show(double)}; rename one{helps}")
-    columns = [
+    return names
+
+
+def _columns(names: list[str], rows: list[list[str]], form: TableFormat) -> list[Column]:
+    return [
         column_of(name, np.array(cells, object), form)
-        for name, cells in zip(names, zip(*rows[named:], strict=True), strict=True)
+        for name, cells in zip(names, zip(*rows, strict=True), strict=True)
     ]
-    return Table(path, columns, np.array(lines[named:]), named, tuple(notes))
 
 
-def _rows(
-    path: Path, delimiter: str, limit: int | None, skipped: int
-) -> tuple[list[int], list[list[str]], list[str]]:
+def _rows(fields_of: Rows, path: Path) -> tuple[list[int], list[list[str]], list[str]]:
     """Return the lines that the rows end at, the rows, and notes.
 
     Fields that only a delimiter at the end of the lines makes are left out.
@@ -260,7 +303,7 @@ def _rows(
     lines: list[int] = []
     rows: list[list[str]] = []
     extra = 0  # fields of each row but the first beyond its own, empty as the lines end with a delimiter
-    for line, fields in read_fields(path, delimiter, limit, skipped):
+    for line, fields in fields_of:
         if len(rows) == 1:
             if len(fields) == len(rows[0]) + 1 and not fields[-1]:
                 extra = 1

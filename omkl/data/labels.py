@@ -170,11 +170,11 @@ def _are_targets(numbers: np.ndarray, T: int) -> bool:
 
 def shortlist(texts: Sequence[str]) -> str:
     """Return the first of these texts for a message, on one line."""
-    words = [printable(text) for text in texts[:MOST_LISTED]]
+    words = [label_text(text) for text in texts[:MOST_LISTED]]
     return ", ".join(words) + (", ..." if len(texts) > MOST_LISTED else "")
 
 
-def printable(text: str) -> str:
+def label_text(text: str) -> str:
     """Return a label for a message, on one line."""
     return text if text.isprintable() else show(text)
 
@@ -189,7 +189,7 @@ def note_on(classes: Classes) -> tuple[str, ...]:
     notes = []
     numbers = ("-1", "+1") if len(classes) == 2 else tuple(map(str, range(len(classes))))
     if classes != tuple(number.removeprefix("+") for number in numbers):
-        pairs = [f"{printable(text)} -> {number}" for text, number in zip(classes, numbers, strict=True)]
+        pairs = [f"{label_text(text)} -> {number}" for text, number in zip(classes, numbers, strict=True)]
         if len(pairs) > MOST_LISTED:
             pairs[MOST_LISTED - 1 : -1] = ["..."]
         notes.append(f"labels: {', '.join(pairs)}")

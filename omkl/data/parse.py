@@ -5,6 +5,7 @@ name the line. scikit-learn's reader does not name the line and accepts NaN.
 """
 
 import contextlib
+import itertools
 import math
 import re
 import warnings
@@ -19,9 +20,11 @@ from omkl.data.data_files import encoding_fault, line_blocks, size_limit
 from omkl.errors import OmklError, UserError, show
 
 LARGEST_INDEX = 2**31 - 1
+NPZ_NAMES = (("X", "y"), ("data", "target"))  # of features and labels
 LONGEST_INDEX = 100  # digits; int() refuses some thousands of them
 # labels, entries per row, indices from 1, values
 _Block = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
+_QID = re.compile(rb"(?<=[ \t])qid:[^\s]*")
 _ROW = re.compile(rb"\s*+[^\s:]++(?:\s++[0-9]++:[^\s:]++)*+\s*+")
 
 
@@ -41,25 +44,45 @@ class Examples(NamedTuple):
     base: int = 1
 
 
-def read_libsvm(paths: list[Path], limit: int | None = None, base: int | None = 1) -> Examples:
+def read_libsvm(
+    paths: list[Path], limit: int | None = None, base: int | None = 1, drop_qid: bool = False
+) -> Examples:
     """Read LIBSVM text (plain or compressed); several files are one after the other.
 
     A row is ``label index:value ...``, indices ascending; ``#`` begins a comment; empty lines are skipped.
     base: the index of the first column, 0 or 1; None: 0 if an index is 0, else 1. Raises UserError naming
-    file:line for a broken line and for NaN or infinite numbers.
+    file:line for a broken line and for NaN or infinite numbers. drop_qid: whether the ``qid:`` fields of
+    rankings are left out
     """
-    least = base or 0
-    blocks = []
-    for path in paths:
-        count = 0
-        for line, data in line_blocks(path, limit):
-            blocks.append(_fast_block(data, least) or _slow_block(data, line, path, least))
-            count += len(blocks[-1][0])
-        if count == 0:
-            raise UserError(
-                f"{path}: no examples in it; LIBSVM text has one 'label index:value ...' per line"
-            )
+    blocks = list(
+        itertools.chain.from_iterable(_libsvm_blocks(path, limit, base, drop_qid) for path in paths)
+    )
     labels, counts, indices, values = (np.concatenate(parts) for parts in zip(*blocks, strict=True))
+    return _of_block(labels, counts, indices, values, base)
+
+
+def libsvm_parts(path: Path, limit: int | None, base: int, drop_qid: bool) -> Iterator[Examples]:
+    """Yield the examples of LIBSVM text in parts of some megabytes, see `read_libsvm`."""
+    for block in _libsvm_blocks(path, limit, base, drop_qid):
+        yield _of_block(*block, base)
+
+
+def _libsvm_blocks(path: Path, limit: int | None, base: int | None, drop_qid: bool) -> Iterator[_Block]:
+    """Yield the rows of a file in blocks. Raises UserError, see `read_libsvm`."""
+    count, least = 0, base or 0
+    for line, data in line_blocks(path, limit):
+        if drop_qid:
+            data = _QID.sub(b"", data)
+        block = _fast_block(data, least) or _slow_block(data, line, path, least)
+        count += len(block[0])
+        yield block
+    if count == 0:
+        raise UserError(f"{path}: no examples in it; LIBSVM text has one 'label index:value ...' per line")
+
+
+def _of_block(
+    labels: np.ndarray, counts: np.ndarray, indices: np.ndarray, values: np.ndarray, base: int | None
+) -> Examples:
     rows = np.repeat(np.arange(len(labels)), counts)
     keep = values != 0.0
     if base is None:
@@ -140,7 +163,9 @@ def _slow_block(data: bytes, line: int, path: Path, least: int) -> _Block:
         for word in tokens[1:]:
             index, colon, value = word.partition(":")
             if index == "qid":
-                raise UserError(f"{where}: {show(word)} belongs to a ranking file; remove the qid: fields")
+                raise UserError(
+                    f"{where}: {show(word)} belongs to a ranking file; qid=drop leaves these fields out"
+                )
             if not colon or not (index.isascii() and index.isdecimal()):
                 raise UserError(
                     f"{where}: {show(word)} is not 'index:value' with a whole number before the colon"
@@ -182,33 +207,45 @@ def to_number(text: str, what: str) -> float:
 
 
 def read_npz(path: Path, limit: int | None = None) -> tuple[np.ndarray, np.ndarray]:
-    """Return X (T, d) and y (T,) of an .npz file as float64; pickled members are refused.
+    """Return X (T, d) as float64 and y (T,), float64 or words, of an .npz file; pickled members are refused.
 
-    Raises UserError for a missing member, a wrong shape, NaN or infinite numbers (naming the row).
+    The arrays are X and y, or data and target. Raises UserError for a missing member, a wrong shape, NaN or
+    infinite numbers (naming the row).
     """
     limit = size_limit() if limit is None else limit
-    with decoding(path, "not an .npz file with numeric arrays X and y"), zipfile.ZipFile(path) as archive:
+    with decoding(path, "not an .npz file with arrays X and y"), zipfile.ZipFile(path) as archive:
         names = [name.removesuffix(".npy") for name in archive.namelist()]
-        if missing := {"X", "y"} - set(names):
-            known = show(", ".join(names))
-            raise UserError(f"{path}: has no array {' and '.join(sorted(missing))}, only {known}")
+        pair = next((pair for pair in NPZ_NAMES if set(pair) <= set(names)), None)
+        if pair is None:
+            missing = " and ".join(sorted(set(NPZ_NAMES[0]) - set(names)))
+            raise UserError(
+                f"{path}: has no array {missing}, only {show(', '.join(names))}; name the features X and the "
+                "labels y, or data and target"
+            )
         arrays, size = [], 0
-        for member in (archive.getinfo("X.npy"), archive.getinfo("y.npy")):
+        for own in pair:
+            member = archive.getinfo(f"{own}.npy")
             with archive.open(member) as stream:
                 shape, dtype = array_header(stream)
-            if dtype.kind not in "biuf":
-                raise ValueError(f"numbers of kind {dtype}")
-            size += max(member.file_size, 8 * math.prod(shape))  # as float64; known before memory is reserved
-            if size > limit:
+            if dtype.kind == "O":
+                fault = f"the array {own} holds Python objects, which are not read; save numbers or texts"
+                raise UserError(f"{path}: {fault} (labels.astype(str))")
+            if dtype.kind not in ("biuf" if own == pair[0] else "biufU"):
+                raise ValueError(f"the array {own} holds numbers of kind {dtype}")
+            is_text = dtype.kind == "U"
+            size += max(member.file_size, (dtype.itemsize if is_text else 8) * math.prod(shape))
+            if size > limit:  # known before memory is reserved
                 fault = f"holds at least {size:,} bytes, more than {limit:,}; set OMKL_MAX_BYTES to read it"
                 raise UserError(f"{path}: {fault}")
             with archive.open(member) as stream:
-                arrays.append(np.lib.format.read_array(stream, allow_pickle=False).astype(np.float64))
+                array = np.lib.format.read_array(stream, allow_pickle=False)
+            arrays.append(array if is_text else array.astype(np.float64))
         X, y = arrays
     y = y.ravel() if y.ndim == 2 and 1 in y.shape else y
     if X.ndim != 2 or y.shape != X.shape[:1]:
         raise UserError(f"{path}: X {X.shape} and y {y.shape} should be (T, d) and (T,)")
-    bad = np.flatnonzero(~(np.isfinite(X).all(axis=1) & np.isfinite(y)))
+    is_finite = np.isfinite(X).all(axis=1)
+    bad = np.flatnonzero(~(is_finite if y.dtype.kind == "U" else is_finite & np.isfinite(y)))
     if len(bad):
         raise UserError(f"{path}: row {bad[0] + 1} holds a number that is not finite")
     return X, y

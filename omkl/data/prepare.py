@@ -80,7 +80,7 @@ def _labels(labels: np.ndarray, task: str, where: str) -> tuple[np.ndarray, Clas
 
 
 def _of_table(table: Table, task: str, preparation: Preparation) -> tuple[Dataset, Recipe]:
-    recipe, notes = recipe_of(table, preparation)
+    recipe, notes = recipe_of(table, preparation, task)
     X, labels, kept = recipe.apply(table)
     assert labels is not None  # the recipe was made from this table
     rows = len(table.columns[0].text)
@@ -96,7 +96,7 @@ def _of_table(table: Table, task: str, preparation: Preparation) -> tuple[Datase
         classes = pair
     else:
         if task != "classification":
-            refuse_odd_targets(table, recipe)
+            refuse_odd_targets(recipe.converted(table), recipe)
             labels = labels.astype(str)
         y, classes = _labels(labels, task, where)
     examples = dense(X, labels)

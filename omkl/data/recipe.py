@@ -8,11 +8,12 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from omkl import schema
+from omkl.data.conversions import AMOUNTS, Conversion, are_few, conversion, words_of
 from omkl.data.data_files import size_limit
 from omkl.data.delimited import LONGEST_TEXT
 from omkl.data.labels import shortlist
@@ -20,6 +21,13 @@ from omkl.data.tables import Column, Table, TableFormat, kind_of, readings, type
 from omkl.errors import UserError, show, suggest
 
 MOST_CATEGORIES = 1000
+_CHOICES = {
+    "index_base": ("auto", 0, 1),
+    "categorical": ("auto", "onehot", "error"),
+    "dates": ("parts", "ordinal", "drop"),
+    "qid": ("error", "drop"),
+}
+LABELS = ("label", "class", "target", "y")  # names of a label's column, without regard to case
 _NUMBER = re.compile(r"[-+]?[0-9]+(?:[.,][0-9]+)?(?:[eE][-+]?[0-9]+)?")  # with a decimal point or comma
 
 
@@ -27,21 +35,27 @@ _NUMBER = re.compile(r"[-+]?[0-9]+(?:[.,][0-9]+)?(?:[eE][-+]?[0-9]+)?")  # with 
 class Preparation(TableFormat):
     """What a user wants of a file, mostly of a table, beside how it is written; the defaults change nothing.
 
-    label: a column's name or number, None for the last    drop: columns to leave out
+    label: a column's name or number; None for the last, or for one that is called as in LABELS
+    id: columns that name the rows, left out of the features    drop: columns to leave out
     missing: ``error``, ``drop`` the row (also for its label), or ``mean`` of the column
-    categorical: ``error`` or ``onehot``
+    categorical: ``onehot``, ``error``, or ``auto``: onehot for columns of few words, others are left out
+    dates: ``parts``, ``ordinal`` (only the days since the first) or ``drop``
     scale: ``none``, ``minmax`` to [0, 1] or ``standard`` to mean 0 and deviation 1, over the whole table
     positive: the class that is +1 against all others, None: all classes as they are
     index_base: of LIBSVM text, the index of the first column, 0 or 1; ``auto``: 0 if there is an index 0
+    qid: of LIBSVM text, whether groups of a ranking are an ``error`` or left out (``drop``)
     """
 
     label: str | None = None
+    id: tuple[str, ...] = ()
     drop: tuple[str, ...] = ()
     missing: str = "error"
-    categorical: str = "error"
+    categorical: str = "auto"
+    dates: str = "parts"
     scale: str = "none"
     positive: str | None = None
     index_base: str | int = "auto"
+    qid: str = "error"
 
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> "Preparation":
@@ -49,14 +63,16 @@ class Preparation(TableFormat):
 
         Raises UserError for values that cannot be.
         """
-        made: Preparation = schema.record(cls, _plain(values), "the preparation of a table")
+        made: Preparation = schema.as_dataclass(cls, _plain(values), "the preparation of a table")
         return made
 
     def __post_init__(self) -> None:
         """Raise UserError for settings that contradict each other or cannot be."""
         super().__post_init__()
-        if self.index_base not in ("auto", 0, 1):
-            raise UserError(f"index_base={show(self.index_base)}: must be auto, 0 or 1")
+        for key, known in _CHOICES.items():
+            if (value := getattr(self, key)) not in known:
+                *others, last = map(str, known)
+                raise UserError(f"{key}={show(value)}: must be {', '.join(others)} or {last}")
 
     @property
     def words(self) -> str:
@@ -87,6 +103,7 @@ class Recipe:
     """A preparation with what it took from its table.
 
     columns: the features' columns in order; of each its mean, its scaling (shift, factor), or its categories
+    conversions: of columns that are no plain numbers, such as dates, how they become columns of numbers
     label: the label's column    alike: see `omkl.data.labels.against_rest`
     """
 
@@ -97,6 +114,7 @@ class Recipe:
     scaling: dict[str, tuple[float, float]] = field(default_factory=dict)
     categories: dict[str, tuple[str, ...]] = field(default_factory=dict)
     alike: tuple[str, ...] = ()
+    conversions: dict[str, Conversion] = field(default_factory=dict)
 
     @property
     def features(self) -> list[str]:
@@ -117,6 +135,7 @@ class Recipe:
         labelled: whether each row needs a label; if not, a missing one is the empty text.
         Raises UserError for a table that lacks a column, and for values that the preparation has no way with.
         """
+        table = self.converted(table)
         by_name = {column.name: column for column in table.columns}
         for name in self.columns:
             if name not in by_name:
@@ -152,21 +171,29 @@ class Recipe:
         labels = None if label is None else np.where(label.missing, "", label.text)[kept]
         return X, labels, np.flatnonzero(kept)
 
-    def unseen(self, table: Table, kept: np.ndarray) -> list[str]:
-        """Return notes on categories of the rows kept that the recipe's own table lacks."""
-        notes = []
+    def converted(self, table: Table) -> Table:
+        """Return the table with columns of numbers in place of dates, percentages and the like."""
+        if not self.conversions:
+            return table
+        columns: list[Column] = []
         for column in table.columns:
-            if column.name not in self.categories:
-                continue
-            known = set(self.categories[column.name])
-            there = column.text[kept[~column.missing[kept]]]
-            if new := Counter(text for text in there if text not in known):
-                texts = [f"{text} ({count})" for text, count in new.most_common()]
-                notes.append(
-                    f"{table.path}: column '{column.name}' holds values that were not in the training data: "
-                    f"{shortlist(texts)}; in {new.total()} of {len(kept)} rows all of its features are 0"
-                )
-        return notes
+            own = self.conversions.get(column.name)
+            columns += own.columns(column, table) if own else [column]
+        return replace(table, columns=columns)
+
+    def ids(self, table: Table) -> dict[str, np.ndarray]:
+        """Return the columns that name the rows, as text (T,), those that a table has."""
+        return {column.name: column.text for column in table.columns if column.name in self.preparation.id}
+
+    def unseen(self, table: Table, kept: np.ndarray) -> dict[str, Counter[str]]:
+        """Return how often the rows kept hold categories that the recipe's own table lacks, by column."""
+        found = {}
+        for column in table.columns:
+            if column.name in self.categories:
+                known = set(self.categories[column.name])
+                there = column.text[kept[~column.missing[kept]]]
+                found[column.name] = Counter(text for text in there if text not in known)
+        return found
 
     def _numbers(self, column: Column, table: Table, new: bool) -> np.ndarray:
         """Return the features of one column (T, 1 or more)."""
@@ -208,7 +235,7 @@ class Recipe:
         """Return the recipe of `to_json`. Raises ValueError for anything else."""
         broken = "the recipe of its data is broken"
         try:
-            recipe: Recipe = schema.record(cls, _plain(content), broken)
+            recipe: Recipe = schema.as_dataclass(cls, _plain(content), broken)
         except UserError as error:
             raise ValueError(str(error)) from None
         filled = recipe.means.keys() | recipe.scaling.keys() | recipe.categories.keys()
@@ -219,32 +246,32 @@ class Recipe:
         return recipe
 
 
-def recipe_of(table: Table, preparation: Preparation) -> tuple[Recipe, list[str]]:
+def recipe_of(
+    table: Table, preparation: Preparation, task: str = "classification"
+) -> tuple[Recipe, list[str]]:
     """Return the recipe that prepares this table, and notes on it. Raises UserError, see `Recipe.apply`."""
-    wanted = preparation.label
-    label = len(table.columns) - 1 if wanted is None else table.place(wanted, "label")
-    dropped = {table.place(name, "drop") for name in preparation.drop}
-    if label in dropped:
-        raise UserError(f"drop={table.columns[label].name}: this is the label; label=COLUMN names another")
-    used = [column for i, column in enumerate(table.columns) if i != label and i not in dropped]
-    if not used:
-        fault = f"{len(table.columns)} column(s), so no features; is the delimiter right?"
-        if dropped:
-            listing = ",".join(preparation.drop)
-            fault = f"drop={listing} leaves no feature beside the label; drop fewer columns"
-        raise UserError(f"{table.where(0)}: {fault}")
-    saved = replace(preparation, header="yes" if table.named else "no")  # what auto has decided stays
-    recipe = Recipe(saved, table.columns[label].name, tuple(column.name for column in used))
-    notes = list(table.notes)
-    for key, names in (("label", () if wanted is None else (wanted,)), ("drop", preparation.drop)):
+    chosen = choice_of(table, preparation, task)
+    own, conversions, said = table.columns[chosen.label], chosen.conversions, chosen.said
+    kept = [table.columns[i] for i in chosen.features]
+    if not kept:
+        raise UserError(f"{table.where(0)}: {_nothing_left(table, preparation, chosen)}")
+    names = tuple(table.columns[i].name for i in chosen.ids)
+    saved = replace(
+        preparation, header="yes" if table.named else "no", id=names
+    )  # what auto has decided stays
+    recipe = Recipe(saved, own.name, (), conversions=conversions)
+    used = recipe.converted(replace(table, columns=kept)).columns
+    recipe.columns = tuple(column.name for column in used)
+    guessed = [*said, *table.notes]
+    notes = ["; ".join(guessed)] if guessed else []
+    wanted = () if preparation.label is None else (preparation.label,)
+    for key, names in (("label", wanted), ("id", preparation.id), ("drop", preparation.drop)):
         notes += [note for name in names for note in table.note_on(name, key)]
     for column in used:
         if column.distinct.numbers is None or (column.distinct.truth and preparation.categorical == "onehot"):
-            if preparation.categorical == "onehot":
+            asked = preparation.categorical == "onehot"
+            if asked or (preparation.categorical == "auto" and words_of(column, preparation) is not None):
                 recipe.categories[column.name] = _categories(column, table, preparation)
-                if kind := kind_of(recipe.categories[column.name]):
-                    word = recipe.categories[column.name][0]
-                    notes.append(f"column '{column.name}' holds {show(word)}, {kind}; each is a category")
             continue
         _check_finite(column, table)
         if preparation.missing != "mean" and preparation.scale == "none":
@@ -266,8 +293,8 @@ def recipe_of(table: Table, preparation: Preparation) -> tuple[Recipe, list[str]
                 "makes the mean or the deviation overflow; correct the cell"
             )
     if recipe.categories:
-        made = sum(map(len, recipe.categories.values()))
-        notes.append(f"categorical=onehot makes {made} features of {', '.join(recipe.categories)}")
+        count = sum(map(len, recipe.categories.values()))
+        notes.append(f"categorical=onehot makes {count} features of {', '.join(recipe.categories)}")
     if preparation.scale != "none":
         notes.append(f"scale={preparation.scale} is over the whole file: every round knows what comes later")
     counting = table.columns[0]
@@ -280,6 +307,89 @@ def recipe_of(table: Table, preparation: Preparation) -> tuple[Recipe, list[str]
                 f"{table.path}: the first column has no name and counts the rows; {drop} leaves it out"
             )
     return recipe, notes
+
+
+class Choice(NamedTuple):
+    """What becomes of the columns of a table, by their places.
+
+    features: those that are features    ids: of `Preparation`    left_out: why others are no features
+    conversions: by name, of those that become numbers    said: what is to be said of it
+    """
+
+    label: int
+    ids: list[int]
+    features: list[int]
+    left_out: dict[int, str]
+    conversions: dict[str, Conversion]
+    said: list[str]
+
+
+def choice_of(table: Table, preparation: Preparation, task: str = "classification") -> Choice:
+    """Return what becomes of each column. Raises UserError for settings that the table does not allow."""
+    label, why = _label(table, preparation)
+    own = table.columns[label]
+    ids = [table.place(name, "id") for name in preparation.id]
+    left_out = {table.place(name, "drop"): "drop=" for name in preparation.drop}
+    for key, places in (("drop", left_out), ("id", ids)):
+        if label in places:
+            raise UserError(f"{key}={own.name}: this is the label; label=COLUMN names another")
+    chosen = Choice(label, ids, [], left_out, {}, [why] if why else [])
+    said: dict[str, list[str]] = {}
+    for place, column in enumerate(table.columns):
+        if place in {label, *ids, *left_out}:
+            continue
+        made, what = None, ""
+        if column.distinct.numbers is None:
+            made, what = conversion(column, preparation, preparation.dates)
+        if made and made.kind in ("a date", "a time") and preparation.dates == "drop":
+            left_out[place], what = "dates=drop", ""
+        elif made:
+            chosen.conversions[column.name] = made
+        elif column.distinct.numbers is None and preparation.categorical == "auto":
+            words = words_of(column, preparation)
+            rows = len(column.text)
+            many = words is not None and not are_few(len(words), rows)
+            if words is not None and many and not _other_notation(words, words[0], preparation):
+                left_out[place] = f"{len(words)} different words in {rows} rows are many"
+                what = f"left out, since {left_out[place]}; categorical=onehot makes features of them"
+        if place not in left_out:
+            chosen.features.append(place)
+        if what:
+            said.setdefault(what, []).append(f"'{column.name}'")
+    if task != "classification" and own.distinct.numbers is None:
+        made, what = conversion(own, preparation, "ordinal")
+        if made and made.kind in AMOUNTS:
+            chosen.conversions[own.name] = made
+            said.setdefault(what, []).append(f"'{own.name}'")
+    chosen.said.extend(f"{', '.join(names)}: {what}" for what, names in said.items())
+    return chosen
+
+
+def _nothing_left(table: Table, preparation: Preparation, chosen: Choice) -> str:
+    """Return why no column is a feature, and what helps."""
+    words = [place for place, why in chosen.left_out.items() if why != "drop="]
+    if words:
+        text = _no_number(table.columns[words[0]], table, preparation)
+        return text.removeprefix(f"{table.where(0)}: ")
+    if chosen.left_out or chosen.ids:
+        listing = preparation.words_of(["id", "drop"])
+        return f"{listing} leaves no feature beside the label; leave out fewer columns"
+    return f"{len(table.columns)} column(s), so no features; is the delimiter right?"
+
+
+def _label(table: Table, preparation: Preparation) -> tuple[int, str]:
+    """Return the place of the label's column, and how it was chosen unless the user did."""
+    if preparation.label is not None:
+        return table.place(preparation.label, "label"), ""
+    names = [column.name for column in table.columns]
+    last = len(names) - 1
+    out = {table.place(name, key) for key in ("id", "drop") for name in getattr(preparation, key)}
+    lower = [name.strip().lower() for name in names]
+    found = [lower.index(name) for name in LABELS if name in lower and lower.index(name) not in out]
+    if table.named and found and lower[last] not in LABELS:
+        return found[0], f"the label is column '{names[found[0]]}', by its name; label= names another"
+    shown = f"'{names[last]}'" if table.named else names[last]
+    return last, f"the label is column {shown}, the last; label= names another"
 
 
 def _check_finite(column: Column, table: Table) -> None:

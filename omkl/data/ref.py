@@ -127,10 +127,13 @@ class DataRef(ABC):
 def find(spec: str, *, task: str = "classification", preparation: Preparation = AS_IT_IS) -> DataRef:
     """Return the data set of a registered name or of a path; a file is read when it is first needed.
 
-    task, preparation: of a file; a registered set has its own. Raises UserError where there is neither.
+    spec: ``-`` is standard input    task, preparation: of a file; a registered set has its own
+    Raises UserError where there is neither.
     """
     if registry.is_name(spec):
         return registered(spec)
+    if spec == "-":
+        return UserFile("stdin", task, spec, data_files.standard_input(), preparation)
     path = Path(os.path.expanduser(spec))
     if not os.path.isfile(path):
         near = suggest(spec, registry.names()) or "; `omkl list data` shows them"
@@ -216,7 +219,7 @@ class Parsed(DataRef):
         if not isinstance(self.source, Dataset) or self.source.path:
             return self.source.path if isinstance(self.source, Dataset) else self.source
         copy = cache.path_in_memory(self.name, self.task, self.digest)
-        return copy if cache.read_or_none(copy) else cache.write(self.source, copy)
+        return copy if cache.read_or_none(copy) else cache.write_parsed(self.source, copy)
 
     def load(self, download: bool = True) -> Dataset:
         if isinstance(self.source, Dataset):
@@ -228,7 +231,7 @@ class Parsed(DataRef):
                     f"{self.name}: its data did not reach this worker; run the same command again"
                 )
             try:
-                dataset = cache.read(self.source)
+                dataset = cache.read_parsed(self.source)
             except OmklError as error:
                 raise OmklError(f"{error}; the same command parses the source again") from error
             if dataset.content_hash != self.digest:
@@ -275,9 +278,9 @@ def keep(dataset: Dataset) -> None:
 
 def _kept(dataset: Dataset, copy: Path) -> Dataset:
     """Return the data from the parsed copy that is made here, or as they are where it cannot be written."""
-    if cache.write(dataset, copy) is None:
+    if cache.write_parsed(dataset, copy) is None:
         return replace(dataset, notes=(*dataset.notes, f"not cached: {copy.parent} cannot be written"))
-    return cache.read(copy)
+    return cache.read_parsed(copy)
 
 
 # ------------------------------------------------------------------ a registered set
@@ -421,7 +424,7 @@ class Registered(DataRef):
                 dataset = read_registered(self.entry, form, paths)
                 data_files.files_folder().mkdir(parents=True, exist_ok=True)
                 final = [path.replace(data_files.files_folder() / path.name) for path in paths]
-                cache.write(dataset, cache.parsed_path(self.name, form, final, self.task))
+                cache.write_parsed(dataset, cache.parsed_path(self.name, form, final, self.task))
             finally:
                 shutil.rmtree(folder, ignore_errors=True)
             return final

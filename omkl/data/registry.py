@@ -181,7 +181,7 @@ def _aliases(paths: tuple[Path, ...]) -> dict[str, str]:
 
 @cache
 def _entry(path: Path) -> DataEntry:
-    item: DataEntry = schema.record(DataEntry, schema.read(path), path, name=path.stem)
+    item: DataEntry = schema.as_dataclass(DataEntry, schema.read(path), path, name=path.stem)
     if fault := next(_faults(item), None):
         raise UserError(f"{path}: {fault}")
     return item

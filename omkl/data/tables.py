@@ -15,7 +15,7 @@ from omkl.errors import UserError, show, suggest
 MISSING = ("", "?", "na", "n/a", "nan", "null", "none", "<na>")  # the gaps, without regard to case
 LONGEST = 100  # characters of a date, or of a number with its unit
 _GROUPING = {" ": "[ \u00a0\u2009\u202f]", "'": "['\u2019]"}  # in all the forms that programs write
-_MONEY = r"(?:[A-Z]{0,2}[$€£¥₹₽₩₺₫₪₦¢]|USD|EUR|GBP|JPY|CHF|CNY|INR|Rs\.?)"
+MONEY = r"(?:[A-Z]{0,2}[$€£¥₹₽₩₺₫₪₦¢]|USD|EUR|GBP|JPY|CHF|CNY|INR|Rs\.?)"
 _MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?"
 _TIME = r"\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?(?:\s*[ap]m)?\s*(?:z|[-+]\d{2}:?\d{2})?"
 _DAY = (
@@ -25,7 +25,7 @@ _DAY = (
 KINDS = {
     "a percentage": re.compile(r"[-+]?\s*[\d.,'\s]*\d\s*%"),
     "an amount of money": re.compile(
-        rf"[-+]?\s*{_MONEY}\s*[-+]?[\d.,'\s]*\d|[-+]?[\d.,'\s]*\d\s*{_MONEY}", re.IGNORECASE
+        rf"[-+]?\s*{MONEY}\s*[-+]?[\d.,'\s]*\d|[-+]?[\d.,'\s]*\d\s*{MONEY}", re.IGNORECASE
     ),
     "a date": re.compile(rf"{_DAY}(?:[T ]+{_TIME})?", re.IGNORECASE),
     "a time": re.compile(_TIME, re.IGNORECASE),
@@ -38,12 +38,14 @@ class TableFormat:
 
     header: ``auto``, or ``yes`` or ``no``: whether the first line names the columns
     delimiter: ``auto``, or one character; a space stands for any run of white space
+    encoding: of the text, ``auto`` for UTF-8
     thousands: the character between groups of three digits, None for none    decimal: a point or a comma
     na: the words that are gaps, without regard to case, None for MISSING; an empty cell always is one
     """
 
     header: str = "auto"
     delimiter: str = "auto"
+    encoding: str = "auto"
     thousands: str | None = None
     decimal: str = "."
     na: tuple[str, ...] | None = None
@@ -52,6 +54,8 @@ class TableFormat:
         """Raise UserError for settings that contradict each other or cannot be."""
         if self.header not in ("auto", "yes", "no"):
             raise UserError(f"header={show(self.header)}: must be auto, yes or no")
+        if self.encoding != "auto":
+            _check_encoding(self.encoding)
         marks = [self.delimiter] if self.delimiter != "auto" else []
         marks += [self.decimal] + ([] if self.thousands is None else [self.thousands])
         if not all(isinstance(mark, str) and len(mark) == 1 for mark in marks):
@@ -93,6 +97,17 @@ class TableFormat:
         return text if self.decimal == "." or not {".", ","} & set(text) else None
 
 
+def _check_encoding(name: str) -> None:
+    """Raise UserError for a name that is none of an encoding of text."""
+    try:
+        "".encode(name)
+    except (LookupError, ValueError):
+        near = suggest(name, ("utf-8", "utf-16", "latin1", "cp1252", "cp1250", "cp1251", "gbk", "shift_jis"))
+        raise UserError(
+            f"encoding={show(name)}: no such encoding{near}; write one such as utf-16, latin1 or cp1252"
+        ) from None
+
+
 def _grouping(thousands: str) -> str:
     return _GROUPING.get(thousands, re.escape(thousands))
 
@@ -115,16 +130,25 @@ def readings(texts: Iterable[str], example: str, form: TableFormat) -> dict[str,
 
     Empty where no setting makes them numbers, such as for words.
     """
-    texts = list(texts)
     found: dict[str, str] = {}
+    for other, plain in readings_of(texts, example):
+        words = [f"decimal={other.decimal}"] if other.decimal != form.decimal else []
+        words += [f"thousands={typed(other.thousands)}"] if other.thousands != form.thousands else []
+        found[" ".join(words)] = plain
+    return found
+
+
+def readings_of(texts: Iterable[str], example: str) -> list[tuple[TableFormat, str]]:
+    """Return the formats in which all texts are numbers, each with what it makes of one of them."""
+    texts = list(texts)
+    found: list[tuple[TableFormat, str]] = []
     for thousands, decimal in ((None, "."), (None, ","), (",", "."), (".", ","), *_RARE):
         other = TableFormat(thousands=thousands, decimal=decimal)
         plain = other.plain(example)
-        if plain is None or plain in found.values() or any(other.number(text) is None for text in texts):
+        if plain is None or any(plain == known for _, known in found):
             continue
-        words = [f"decimal={decimal}"] if decimal != form.decimal else []
-        words += [f"thousands={typed(thousands)}"] if thousands != form.thousands else []
-        found[" ".join(words)] = plain
+        if all(other.number(text) is not None for text in texts):
+            found.append((other, plain))
     return found
 
 
@@ -214,6 +238,7 @@ class Table:
     """The columns of a file, the line that each row ends at (T,), and whether its columns have names.
 
     notes: for the user, on what was decided in reading it    sparse: whether its rows list what is not 0
+    before: rows of the file before the first one, where this is a part of it
     """
 
     path: Path
@@ -222,10 +247,15 @@ class Table:
     named: bool
     notes: tuple[str, ...] = ()
     sparse: bool = False
+    before: int = 0
 
     def where(self, row: int) -> str:
         """Return file and line of a row."""
-        return f"{self.path}: row {row + 1}" if self.lines is None else f"{self.path}:{self.lines[row]}"
+        return (
+            f"{self.path}: row {self.before + row + 1}"
+            if self.lines is None
+            else f"{self.path}:{self.lines[row]}"
+        )
 
     def place(self, wanted: str | int, key: str) -> int:
         """Return the place of a column named or numbered (from 1). Raises UserError for another.

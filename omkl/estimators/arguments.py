@@ -15,13 +15,19 @@ from omkl.paths import extensions
 
 SUFFIX = {"classification": "Classifier", "regression": "Regressor", "novelty": "NoveltyDetector"}
 USUAL_POOL = "paper16"
+CALIBRATION = "calibration"  # argument of classifiers whose scores are no probabilities
 METHODS = {
     "fit",
     "partial_fit",
     "predict",
     "score",
     "decision_function",
+    "predict_proba",
+    "predict_log_proba",
 }  # hyperparameters cannot be called so
+
+
+SCALED = {"scale": ("online", "online_minmax"), "target": ("online",)}  # arguments beside None
 
 
 class Argument(NamedTuple):
@@ -37,7 +43,7 @@ def class_name(learner: str, task: str) -> str:
     return "".join(word[:1].upper() + word[1:] for word in words) + SUFFIX[task]
 
 
-def known() -> dict[str, tuple[LearnerSpec, str]]:
+def estimator_specs() -> dict[str, tuple[LearnerSpec, str]]:
     """Return learner and task of every estimator by name. Raises UserError where two would have one name."""
     return _known(tuple(extensions()))
 
@@ -56,9 +62,9 @@ def _known(folders: tuple[Path, ...]) -> dict[str, tuple[LearnerSpec, str]]:
     return table
 
 
-def missing(module: str, name: str) -> AttributeError:
+def no_such_estimator(module: str, name: str) -> AttributeError:
     """Return the error for a name that a module of estimators does not have."""
-    return AttributeError(f"{module} has no estimator '{name}'{suggest(name, known())}")
+    return AttributeError(f"{module} has no estimator '{name}'{suggest(name, estimator_specs())}")
 
 
 def make_class(
@@ -73,9 +79,9 @@ def make_class(
     module: where it is imported from, so that pickle finds it; seed: name of that argument; of_classes:
     further arguments where it takes more than two classes. Raises UserError for an unknown name.
     """
-    if name not in known():
-        raise UserError(f"there is no estimator '{name}'{suggest(name, known())}")
-    spec, task = known()[name]
+    if name not in estimator_specs():
+        raise UserError(f"there is no estimator '{name}'{suggest(name, estimator_specs())}")
+    spec, task = estimator_specs()[name]
     own = arguments(spec, task, seed)
     if of_classes and task == "classification" and spec.takes(3):
         own |= of_classes
@@ -106,6 +112,15 @@ def arguments(spec: LearnerSpec, task: str, seed: str = "random_state") -> dict[
         value = spec.usual(task)[name]
         default = value_text(value) if isinstance(value, dict) else value
         made[argument_name(name)] = Argument(default, f"{parameter.help}; {_domain(parameter.domain)}")
+    if "scale" not in made:
+        text = "features are scaled with the rows seen so far: 'online' (mean and standard deviation) or"
+        made["scale"] = Argument(None, f"{text} 'online_minmax'; None: as they are")
+    if "target" not in made and task == "regression":
+        text = "'online': targets are scaled with those seen so far, predictions stay in their units"
+        made["target"] = Argument(None, f"{text}; None: as they are")
+    if task == "classification" and not spec.probabilities:
+        text = "'platt' makes probabilities of the scores, by online Platt scaling; None: there are none"
+        made[CALIBRATION] = Argument(None, text)
     if any(resource.counts_rounds for resource in spec.state.values()):
         first = "the rows of fit, or of the first partial_fit" if seed == "random_state" else "one"
         text = f"rounds of the whole stream; None: {first}"

@@ -47,7 +47,7 @@ class Executor(Protocol):
         """Yield (job, ``function(job)`` or Failure) for each job, as they finish."""
 
 
-def make(options: dict[str, Any], jobs: int | None = None) -> Executor:
+def make_executor(options: dict[str, Any], jobs: int | None = None) -> Executor:
     """Return the executor of a plan's ``exec``; jobs, unless None, replaces its option ``jobs``.
 
     Raises UserError for a name that only submits, or jobs < 1.
@@ -69,9 +69,9 @@ def attempt(function: Function, job: Any) -> Any:
     try:
         return function(job)
     except (Exception, SystemExit) as error:
-        return Failure(one_line(error), traceback.format_exc()[-3000:])
+        return Failure(error_line(error), traceback.format_exc()[-3000:])
 
 
-def one_line(error: BaseException) -> str:
+def error_line(error: BaseException) -> str:
     """Return an error's type and message as one line of at most 500 characters."""
     return " ".join(f"{type(error).__name__}: {error}".split())[:500]

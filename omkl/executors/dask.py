@@ -27,7 +27,7 @@ from omkl.data.cache import ARRAYS
 from omkl.data.dataset import Dataset
 from omkl.data.ref import keep
 from omkl.errors import OmklError, UserError
-from omkl.executors import Failure, Function, Outcomes, attempt, leftovers, one_line
+from omkl.executors import Failure, Function, Outcomes, attempt, error_line, leftovers
 from omkl.learning.cell import Cell, detach
 from omkl.learning.guards import ctrl_c_later
 from omkl.paths import safe_children
@@ -79,7 +79,7 @@ class Dask:
         """
         with _quiet(), ExitStack() as stack:
             client = self._client(stack)
-            stack.callback(close, client)
+            stack.callback(close_client, client)
             sent = _Sent(client, function, self)
             stack.callback(sent.cancel)
             yield from sent.all(jobs, together=True)
@@ -109,7 +109,7 @@ class Dask:
                 stack.enter_context(cluster)
             return Client(cluster, set_as_default=False)
         except Exception as error:  # of many kinds, by what was killed and when
-            why = f"the workers of exec=dask did not start: {one_line(error)}"
+            why = f"the workers of exec=dask did not start: {error_line(error)}"
             raise OmklError(f"{why}; run the same command again, or use exec=loky") from error
 
 
@@ -207,7 +207,7 @@ class _Sent:
         from distributed import KilledWorker
 
         if not isinstance(error, KilledWorker):
-            what = str(error) if isinstance(error, OmklError) else one_line(error)
+            what = str(error) if isinstance(error, OmklError) else error_line(error)
             raise OmklError(f"a dask worker cannot run cells: {what}")
         self.data = {digest: data for digest, data in self.data.items() if data.key != error.task}
         return str(error.task)
@@ -390,7 +390,7 @@ def connect(address: str, wait: float) -> Any:
         except Exception as error:
             made.append(error)
         if late.is_set() and isinstance(made[0], Client):
-            close(made[0])
+            close_client(made[0])
 
     # in a thread: a silent server at this address would block the constructor forever
     thread = threading.Thread(target=make, daemon=True)
@@ -415,7 +415,7 @@ def connect(address: str, wait: float) -> Any:
     ) from outcome
 
 
-def close(client: Any) -> None:
+def close_client(client: Any) -> None:
     """End the connection, even to a scheduler that does not answer."""
     with contextlib.suppress(Exception):  # nothing is left to do if the scheduler has gone
         client.close(timeout=CLOSING)

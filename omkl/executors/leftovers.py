@@ -37,7 +37,7 @@ def scratch() -> Iterator[Path]:
 
 
 @cache
-def sweep() -> None:
+def remove_leftovers() -> None:
     """Remove the leftovers of this user's killed runs, once per process, as far as that is possible."""
     if sys.platform == "win32":  # it has none of these semaphores
         return

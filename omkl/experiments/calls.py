@@ -218,7 +218,7 @@ def figure(
         line = call.line("figure")
         made = Results.to_draw(call.plan(sweep=True), kind, line, shlex.split(line)[2:]).figure(kind, measure)
     if out is not None:
-        drawing.save(made, out)
+        drawing.write_files(made, out)
     return drawing.draw(made)
 
 

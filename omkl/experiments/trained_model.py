@@ -2,7 +2,7 @@
 
 import os
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -37,11 +37,11 @@ class Model(Shown):
 
     def predict(self, data: Any) -> np.ndarray:
         """Return the predictions (n,) for rows: classes, targets, or ``novel`` and ``usual``."""
-        return _plain(self._predicted(data).labels)
+        return _plain([label for made in self._predicted(data) for label in made.labels])
 
     def decision_function(self, data: Any) -> np.ndarray:
         """Return the scores (n,) of rows; with more than two classes the lead of the predicted class."""
-        return self._predicted(data).scores
+        return np.concatenate([made.scores for made in self._predicted(data)])
 
     def update(self, data: Any, y: Any = None, label: str | None = None) -> "Model":
         """Learn more rows in their order, and return the model.
@@ -59,7 +59,9 @@ class Model(Shown):
             if label not in data.columns:
                 raise UserError(f"label={label}: no such column")
             y = data[label]
-        self.trained = models.update(self.trained, self._rows(data, y, self.learns_labels))
+        rows = list(self._rows(data, y, self.learns_labels))  # before any is learnt, as one may not fit
+        for part in rows:
+            self.trained = models.update(self.trained, part)
         return self
 
     def save(self, path: str | Path) -> Path:
@@ -99,16 +101,17 @@ class Model(Shown):
         """Whether rows must have labels to be learnt."""
         return self.trained.about["task"] != "novelty"
 
-    def _predicted(self, data: Any) -> models.Prediction:
-        return models.predict(self.trained, self._rows(data, None, False))
+    def _predicted(self, data: Any) -> list[models.Prediction]:
+        return [models.predict(self.trained, rows) for rows in self._rows(data, None, False)]
 
-    def _rows(self, data: Any, y: Any, labelled: bool) -> models.Rows:
+    def _rows(self, data: Any, y: Any, labelled: bool) -> Iterator[models.Rows]:
         if not isinstance(data, str | Path):
-            return models.rows_in_memory(self.trained, data, y, labelled)
-        rows = models.rows_of(self.trained, Path(data), labelled)
-        for note in rows.notes:
+            yield models.rows_in_memory(self.trained, data, y, labelled)
+            return
+        parts, doubts = models.rows_of(self.trained, Path(data), labelled)
+        yield from parts
+        for note in doubts.notes:
             warnings.warn(note, stacklevel=3)
-        return rows
 
 
 def trained(call: Call) -> Model:

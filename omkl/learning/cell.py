@@ -28,7 +28,8 @@ class Cell:
     data: which an executor's worker maps from the parsed copy, or gets with the cell
     order, seed, rep, permutation_seed: of the stream    rounds: the first and the one after the last, or None
     source: of a learner of a folder, see `omkl.learning.third_party`
-    planned: the hyperparameters of the plan; ``params`` has a number where a budget matches a size
+    scaling: see `omkl.learning.scaling`; the store has it among the hyperparameters
+    planned: both as the plan has them; ``params`` has a number where a budget matches a size
     cost: an estimate of its seconds    block, threads: how it is run; results do not depend on it
     board, number: where its rounds are noted while it runs, and under which number
     """
@@ -44,6 +45,7 @@ class Cell:
     block: int | None
     source: str = ""
     rounds: tuple[int, int] | None = None
+    scaling: dict[str, str] = field(default_factory=dict)
     planned: dict[str, Any] = field(default_factory=dict)
     cost: float = 0.0
     threads: int = 1
@@ -65,7 +67,7 @@ class Cell:
         pool = self.pool and {"normalise": self.pool["normalise"], "kernels": self.pool["kernels"]}
         return {
             "algo": self.spec.name,
-            "params": {**self.spec.former, **self.params},
+            "params": {**self.spec.former, **self.params, **self.scaling},
             "pool": self.pool and self.pool["name"],
             "pool_spec": pool,
             "data": self.data.name,
@@ -100,6 +102,7 @@ def detach(cell: Cell) -> "tuple[Cell, Dataset]":
 def check_memory(cell: Cell) -> None:
     """Raise UserError for a learner whose state does not fit into this machine's memory."""
     from omkl.data import compact
+    from omkl.learning.scaling import centred
     from omkl.resources.resource import Setup
     from omkl.resources.size import bytes_needed, memory
 
@@ -107,6 +110,8 @@ def check_memory(cell: Cell) -> None:
     setup = Setup(cell.params, cell.kernel_pool, d, block=cell.block or 0, classes=cell.data.n_classes)
     needed, there = bytes_needed(state, setup), memory()
     total = sum(needed.values())
+    if "scale" in cell.scaling:  # the rows as they are learnt
+        total += 12 * (cell.data.T * d if centred(cell.data.load()) else cell.data.nnz)
     if total > there:
         largest = max(needed, key=lambda name: needed[name])
         sizes = [f"algo.{name}={cell.params[name]}" for name in state[largest].sizes() if name in cell.params]
@@ -127,7 +132,7 @@ def run_cell(cell: Cell) -> dict[str, Any]:
     if source(cell.spec) != cell.source:
         raise OmklError(f"the source of {cell.spec.name} changed during the run: run the same command again")
     check_memory(cell)
-    warm_up([(cell.spec, cell.params, cell.data.n_classes)])
+    warm_up_once([(cell.spec, cell.params, cell.data.n_classes)])
     dataset = cell.data.load()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # shown already, when the plan was expanded
@@ -138,7 +143,7 @@ def run_cell(cell: Cell) -> dict[str, Any]:
         dataset = omkl.data.realisation(dataset, cell.rep)
     if cell.rounds:
         order = order[slice(*cell.rounds)]
-    how: dict[str, Any] = {"block": cell.block, "threads": cell.threads}
+    how: dict[str, Any] = {"scaling": cell.scaling, "block": cell.block, "threads": cell.threads}
     with ExitStack() as stack:
         if cell.board is not None:
             how["on_part"] = stack.enter_context(progress_file.noting(cell.board, cell.number, order.size))
@@ -150,7 +155,7 @@ def run_cell(cell: Cell) -> dict[str, Any]:
 _warm: set[tuple] = set()
 
 
-def warm_up(settings: "Iterable[Sequence[Any]]") -> None:
+def warm_up_once(settings: "Iterable[Sequence[Any]]") -> None:
     """Load compiled learners before their first clock starts; this process compiles what is not on disk.
 
     settings: as of `omkl.learning.warm_up`.

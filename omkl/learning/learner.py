@@ -20,11 +20,12 @@ from omkl.errors import UserError, show
 from omkl.learning import guards
 from omkl.learning.guards import ctrl_c_later
 from omkl.learning.overflow import growth
+from omkl.learning.scaling import Scaling, Units, in_units
 from omkl.learning.threads import WORTH, Threads, rows_of_block
 from omkl.paths import EXTENSIONS
 from omkl.resources.resource import Arrays, Setup
 from omkl.resources.saved_state import load
-from omkl.resources.state import absent, grow, grow_part, make, widen
+from omkl.resources.state import absent, grow_part, make, make_room, widen
 
 CURVE_POINTS = 100
 LONGEST_PART = 0.25  # seconds, about, of a part of `run` without `on_part`: a fork waits for its end
@@ -35,7 +36,7 @@ def _compiled(name: str, folders: str | None) -> Any:
     return function(name)
 
 
-def settled(where: str, name: str, value: Any) -> UserError:
+def cannot_change(where: str, name: str, value: Any) -> UserError:
     """Return the error for a change of what a state was made with."""
     return UserError(
         f"{where}: {name} cannot change in mid-stream: what has been learnt was made with {show(value)}; "
@@ -55,7 +56,7 @@ class Learner:
     random features, in place of drawn ones; threads: how many may share a block (nor do they); looked_up:
     whether kernel values are looked up, for larger blocks then; classes: of the data, which a learner of
     `about.classes: many` tells apart where there are more than two; saved: the arrays of a saved state, in
-    place of the one that a learner begins with.
+    place of the one that a learner begins with; scaling: of its rows and targets, which goes on with it.
 
     One pass over T examples equals passes over its parts, in any cut: all state is in ``self.state``.
     Raises UserError for hyperparameters or a pool that the learner does not take.
@@ -75,6 +76,7 @@ class Learner:
         looked_up: bool = False,
         classes: int = 2,
         saved: Arrays | None = None,
+        scaling: Scaling | None = None,
     ):
         params = spec.checked(params)
         if pool is not None:
@@ -85,7 +87,9 @@ class Learner:
         self._cut = block or BLOCK  # parts end at multiples of it
         self._threads = Threads(threads)
         self.m = len(pool["kernels"]) if pool is not None else 0
-        self.growth = growth(pool["kernels"] if pool is not None else [])
+        self.scaling = scaling
+        is_scaled = scaling is not None and scaling.scale is not None  # to a size that cannot overflow
+        self.growth = () if is_scaled else growth(pool["kernels"] if pool is not None else [])
         self.resources, self.params = spec.state, params
         rng = np.random.default_rng(seed)
         how: Any = {"frequencies": frequencies, "classes": classes}
@@ -120,7 +124,7 @@ class Learner:
         with self.lock, self.part:
             for name, value in params.items():
                 if value != self.params[name] and not self._may_change(name):
-                    raise settled(where or f"algo={self.spec.name}", argument(name), self.params[name])
+                    raise cannot_change(where or f"algo={self.spec.name}", argument(name), self.params[name])
             self.params, self.arguments = params, self._compiled_values(params)
 
     def _may_change(self, name: str) -> bool:
@@ -145,20 +149,28 @@ class Learner:
         stored vectors are numbered from its beginning. rng: in place of the learner's own generator.
         """
         with self.lock:
-            trace = make_trace(stream.T, len(self.spec.measures), stream.label is not None)
+            trace = make_trace(
+                stream.T, len(self.spec.measures), self.classes if stream.label is not None else 0
+            )
+            given, units, seconds = stream, None, 0.0
+            if self.scaling is not None:
+                began = time.thread_time()
+                stream, units = self.scaling.scaled(given, learn)
+                seconds += time.thread_time() - began
             with self.part:
-                grow(self.resources, self.state, Setup(self.params), stream, learn)
+                make_room(self.resources, self.state, Setup(self.params), stream, learn)
             step = max(1, -(-stream.T // (CURVE_POINTS * self._cut))) * self._cut
             first, most = progress.rounds if progress else 0, step if on_part else self._cut
-            seconds, stop = 0.0, 0
+            stop = 0
             while stop < stream.T:
                 start, began = stop, time.monotonic()
                 stop = min((start // step + 1) * step, start + most, stream.T)
                 guards.give_way()
                 with self.part, ctrl_c_later():
                     stop, used = self._run_part(stream, trace, start, stop, learn, first, rng)
+                    used += self._rescaled(given, trace, start, stop, learn, units)
                     if progress is not None:
-                        progress.add(trace_part(trace, start, stop), stream.y[start:stop])
+                        progress.add(trace_part(trace, start, stop), given.y[start:stop])
                 seconds += used
                 if on_part is not None and (stop % step == 0 or stop == stream.T):
                     on_part(stop)
@@ -197,6 +209,19 @@ class Learner:
         finally:
             self._renumber(first)
         return stop, seconds
+
+    def _rescaled(
+        self, given: Stream, trace: Trace, start: int, stop: int, learn: bool, units: Units | None
+    ) -> float:
+        """Give the predictions of rounds in the targets' units, and count their rows; return the seconds."""
+        if self.scaling is None:
+            return 0.0
+        began = time.thread_time()
+        if learn:
+            self.scaling.see(part(given, start, stop))
+        if units is not None:
+            in_units(trace_part(trace, start, stop), units.part(start, stop), self.spec.measures)
+        return time.thread_time() - began
 
     def _shared(self) -> list[Expansion]:
         """Return the expansions whose next block the threads share, not those that need none (primal.py)."""
@@ -254,6 +279,8 @@ class Learner:
                 setup = Setup(self.params, self.pool, d, self.state["rng"], classes=self.classes)
                 widen(self.resources, self.state, setup)
                 self.d = d
+                if self.scaling is not None:
+                    self.scaling.widen(d)
 
     @property
     def weights(self) -> np.ndarray | None:

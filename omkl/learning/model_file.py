@@ -1,13 +1,14 @@
 """Saved models: a file with a learner's header and arrays, no pickle, checked before anything is made of it.
 
-omkl model 1\n   (2 with more than two classes, which the versions that write 1 alone cannot read)
+omkl model 1\n   (2 with more than two classes, 3 with a scaling: older versions cannot read these)
 sha256 of the rest, in hex\n
 length of the header, 8 bytes little-endian
 the header, JSON: {"model": as of `pack`, "about": whatever the writer says, "arrays": [...]}
 the arrays one after another, little-endian, in the order of the header: [name, type, shape]
 
 "model" says learner, revision, hyperparameters, kernels, number of features and (above two) of classes,
-block, and the state of the random generator. The arrays are those of `omkl.resources.saved_state`.
+block, scaling, and the state of the random generator. The arrays are those of
+`omkl.resources.saved_state`, and those of the scaling, whose names begin with a point.
 """
 
 import copyreg
@@ -29,7 +30,8 @@ from omkl.errors import UserError, show, suggest
 from omkl.files import replacing
 from omkl.learning.learner import Learner
 from omkl.learning.model import stored_vectors
-from omkl.learning.overflow import check_arrays, check_rows
+from omkl.learning.overflow import check_arrays, check_rows, growth
+from omkl.learning.scaling import Scaling
 from omkl.learning.third_party import source
 from omkl.resources.resource import Arrays, Setup
 from omkl.resources.saved_state import add_classes, save
@@ -47,7 +49,8 @@ def pack(learner: Learner) -> tuple[dict[str, Any], Arrays]:
         **({"classes": learner.classes} if learner.classes > 2 else {}),
         "block": learner.block,
         "rng": learner.state["rng"].bit_generator.state,
-    }, save(learner.resources, learner.state)
+        **({"scaling": learner.scaling.header()} if learner.scaling else {}),
+    }, save(learner.resources, learner.state) | (learner.scaling.arrays() if learner.scaling else {})
 
 
 def unpack(header: dict[str, Any], arrays: Arrays) -> Learner:
@@ -69,11 +72,19 @@ def unpack(header: dict[str, Any], arrays: Arrays) -> Learner:
         raise ValueError(f"classes must be a number that {spec.name} takes, got {classes!r}")
     block = min(block, BLOCK)  # it never changes a result, and larger ones take memory
     rng = _generator(header.get("rng"))
-    learner = Learner(spec, params, pool, d, 0, block, classes=classes, saved=arrays)
+    own, state = _of_scaling(arrays)
+    scaling = Scaling.load(header.get("scaling"), own, d) if own or "scaling" in header else None
+    learner = Learner(spec, params, pool, d, 0, block, classes=classes, saved=state, scaling=scaling)
     learner.state["rng"].bit_generator.state = rng
     if (stored := stored_vectors(learner)) is not None:
-        check_rows(learner.growth, stored[1].indptr, stored[1].data)
+        check_rows(growth(pool["kernels"] if pool else []), stored[1].indptr, stored[1].data)
     return learner
+
+
+def _of_scaling(arrays: Arrays) -> tuple[Arrays, Arrays]:
+    """Return the arrays of a scaling, and those of the learner's state."""
+    own = {name: array for name, array in arrays.items() if name.startswith(".")}
+    return own, {name: array for name, array in arrays.items() if name not in own}
 
 
 def snapshot(learner: Learner) -> tuple[dict[str, Any], Arrays]:
@@ -179,17 +190,18 @@ def with_classes(learner: Learner, classes: int) -> Learner:
     """
     header, arrays = snapshot(learner)
     setup = Setup(learner.params, learner.pool, learner.d, classes=classes)
-    return unpack({**header, "classes": classes}, add_classes(learner.resources, arrays, setup))
+    own, state = _of_scaling(arrays)
+    return unpack({**header, "classes": classes}, add_classes(learner.resources, state, setup) | own)
 
 
-MAGIC, MANY_CLASSES = b"omkl model 1\n", b"omkl model 2\n"
+MAGIC, MANY_CLASSES, SCALED = b"omkl model 1\n", b"omkl model 2\n", b"omkl model 3\n"
 # ------------------------------------------------------------------ the file
 
 _TYPES = ("<f8", "<i8", "<i4", "<u8")
 _LONGEST_HEADER = 2**26
 
 
-def write(path: Path | str, learner: Learner, about: dict[str, Any]) -> None:
+def write_model(path: Path | str, learner: Learner, about: dict[str, Any]) -> None:
     """Save a learner; about: JSON that `read` gives back. The file is replaced in one step.
 
     Raises Overflow for a learner that the last rounds made useless: `read` would refuse it.
@@ -206,7 +218,8 @@ def write(path: Path | str, learner: Learner, about: dict[str, Any]) -> None:
     for part in parts:
         digest.update(part)
     with replacing(Path(path)) as file:
-        file.write((MANY_CLASSES if learner.classes > 2 else MAGIC) + digest.hexdigest().encode() + b"\n")
+        magic = SCALED if learner.scaling else MANY_CLASSES if learner.classes > 2 else MAGIC
+        file.write(magic + digest.hexdigest().encode() + b"\n")
         for part in parts:
             file.write(part)
 
@@ -215,7 +228,7 @@ def _little(array: np.ndarray) -> str:
     return array.dtype.newbyteorder("<").str
 
 
-def read(path: Path | str) -> tuple[Learner, dict[str, Any]]:
+def read_model(path: Path | str) -> tuple[Learner, dict[str, Any]]:
     """Return the learner of a saved model and what its writer said about it.
 
     Raises UserError, with the file's name, for a file that cannot be read, is damaged, or is no model.
@@ -225,7 +238,7 @@ def read(path: Path | str) -> tuple[Learner, dict[str, Any]]:
         content = path.read_bytes()
     except OSError as error:
         raise UserError(f"{path}: {error.strerror}") from None
-    if not content.startswith((MAGIC, MANY_CLASSES)):
+    if not content.startswith((MAGIC, MANY_CLASSES, SCALED)):
         known = content.startswith(b"omkl model ")
         what = "a model of another version of omkl" if known else "not a model of omkl"
         raise UserError(f"{path} is {what}")

@@ -29,7 +29,7 @@ from omkl.learning.one_pass import run_pass
 from omkl.paths import safe_children
 from omkl.resources.resource import Setup
 from omkl.resources.size import memory
-from omkl.resources.state import grow, grow_part, limits
+from omkl.resources.state import grow_part, limits, make_room
 
 MOST_NAMES = 8
 COMPANY = 6  # versions to be compiled for each process: fewer take less than what all processes compile
@@ -49,7 +49,7 @@ def warm_up(settings: Sequence[Sequence[Any]]) -> None:
     chosen = list(map(setting, settings))
     for spec, params, many in chosen:
         if spec.estimator:
-            third_party.make(
+            third_party.make_estimator(
                 spec, params, 0, 3 if many else 2
             )  # imports its package, and sees wrong arguments
     versions = {version(*own): own for own in chosen if not own[0].estimator}
@@ -99,7 +99,7 @@ def _make(*setting: Any) -> None:
     pool = kernel_pool(params, pool)
     learner = Learner(setting[0], params, pool, tiny.d, 0, classes=tiny.n_classes)
     stream = make_stream(tiny.indptr, tiny.indices, tiny.values, tiny.y, np.arange(2), tiny.n_classes)
-    grow(learner.resources, learner.state, Setup(learner.params), stream, True)
+    make_room(learner.resources, learner.state, Setup(learner.params), stream, True)
     grow_part(learner.resources, learner.state, stream, True)
 
 

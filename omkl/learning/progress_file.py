@@ -21,7 +21,7 @@ def noting(folder: Path, number: int, T: int) -> Iterator[Callable[[int], None]]
         yield note
 
 
-def read(folder: Path) -> dict[int, tuple[int, int]]:
+def read_progress(folder: Path) -> dict[int, tuple[int, int]]:
     """Return the rounds done and the rounds of each process's newest pass, by the job's number."""
     rounds = {}
     for path in folder.iterdir():

@@ -29,6 +29,7 @@ from omkl.config import compose
 from omkl.config.learners import LearnerSpec, learner_specs
 from omkl.engine.stream import Stream, Trace, make_trace
 from omkl.errors import OmklError, UserError, suggest
+from omkl.learning.scaling import Scaling, in_units
 
 FEW = 10  # rows after which an estimator may still have nothing to predict
 REVISION = 1  # of this module: raise it when it makes other results
@@ -39,16 +40,25 @@ class Estimator:
     """An estimator with what `run_pass` uses of a Learner; one pass is all that it makes.
 
     spec: its LearnerSpec; params: its arguments; d: number of features; seed: its ``random_state`` or
-    ``seed``, where it takes one; classes: their number. Raises UserError as `make` does.
+    ``seed``, where it takes one; classes: their number; scaling: of its rows and targets. Raises UserError as
+    `make` does.
     """
 
     m, weights, classifiers = 0, None, None
 
     def __init__(
-        self, spec: LearnerSpec, params: Mapping[str, Any], d: int, seed: int, task: str, classes: int = 2
+        self,
+        spec: LearnerSpec,
+        params: Mapping[str, Any],
+        d: int,
+        seed: int,
+        task: str,
+        classes: int = 2,
+        scaling: Scaling | None = None,
     ) -> None:
+        self.scaling = scaling
         self.spec, self.d, self.is_regression, self.classes = spec, d, task == "regression", classes
-        self.model = make(spec, params, seed, classes)
+        self.model = make_estimator(spec, params, seed, classes)
         self.name = f"{spec.name} ({spec.estimator})"
         kind = self._of_sklearn if hasattr(self.model, "partial_fit") else self._of_river
         self._row, self._score, self._learn = kind()
@@ -61,14 +71,21 @@ class Estimator:
         that are none.
         """
         many, part = stream.label is not None, -(-stream.T // 100)
-        trace = make_trace(stream.T, many=many)
+        trace = make_trace(stream.T, classes=self.classes if many else 0)
+        began = time.thread_time()
+        stream, units = (stream, None) if self.scaling is None else self.scaling.scaled(stream, True)
+        seconds = time.thread_time() - began
         order, indptr = stream.order.tolist(), stream.indptr.tolist()
         labels = (stream.label if many else stream.y).tolist()
         began = time.thread_time()
         for t, y in enumerate(labels):
             x = self._row(stream, indptr[order[t]], indptr[order[t] + 1])
             if many:
-                trace.predicted[t], f = self._judged(self._score(x), y) if t else (0, 0.0)
+                found = self._score(x) if t else None
+                trace.predicted[t], f = self._judged(found, y)
+                if t < len(trace.class_scores):
+                    own = np.arange(self.classes) == (-1 if found is None else found)
+                    trace.class_scores[t] = found if isinstance(found, np.ndarray) else own
             else:
                 f = self._score(x) if t else 0.0
             trace.score[t], trace.mistake[t] = f, not (f if many else y * f) > 0
@@ -77,7 +94,10 @@ class Estimator:
                 on_part(t + 1)
         if FEW < stream.T == self._silent + 1:
             raise OmklError(f"{self.name} predicts None for every row; predict_one must return a prediction")
-        return trace, time.thread_time() - began
+        seconds += time.thread_time() - began
+        if units is not None:
+            in_units(trace, units, ())
+        return trace, seconds
 
     def _judged(self, found: Any, y: int) -> tuple[int, float]:
         """Return the class predicted and the margin of class y: its score less that of its strongest rival.
@@ -154,12 +174,12 @@ class Estimator:
         return row, score, learn
 
 
-def make(spec: LearnerSpec, params: Mapping[str, Any], seed: int, classes: int = 2) -> Any:
+def make_estimator(spec: LearnerSpec, params: Mapping[str, Any], seed: int, classes: int = 2) -> Any:
     """Return a new object of the estimator. Raises UserError, with the YAML's name, where there is none.
 
     classes: their number; many are an error where the estimator says that it is for two
     """
-    where, target = compose.file("algo", spec.name), load(spec)
+    where, target = compose.file("algo", spec.name), estimator_class(spec)
     known = inspect.signature(target).parameters
     any_name = any(one.kind is inspect.Parameter.VAR_KEYWORD for one in known.values())
     for name in [] if any_name else params.keys() - known.keys():
@@ -200,12 +220,12 @@ def _loaded(estimator: str, where: Path) -> Any:
     return target
 
 
-def load(spec: LearnerSpec) -> Any:
+def estimator_class(spec: LearnerSpec) -> Any:
     """Return the class of an estimator, or the function of its folder. Raises UserError where it is not."""
     return _loaded(str(spec.estimator), compose.file("algo", spec.name))
 
 
-def identity(spec: LearnerSpec) -> str:
+def code_identity(spec: LearnerSpec) -> str:
     """Return what decides an estimator's results beside its arguments, for the keys of its cells.
 
     This is its name and the versions of its packages: that of an installed module, or those that the folder's
@@ -276,7 +296,7 @@ def source(spec: LearnerSpec) -> str:
     if compose.of_omkl("algo", spec.name):
         return ""
     if spec.estimator:
-        return identity(spec)
+        return code_identity(spec)
     from omkl.algorithms import function
     from omkl.engine.numba_cache import stands_alone
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from omkl.config import Plan, learner_names, learner_spec, pool, pool_names
 from omkl.config.plans import PREPARATION
-from omkl.config.settings_text import kernels_text, params_text, word_text
+from omkl.config.settings_text import SCALING, kernels_text, params_text, word_text
 from omkl.data import DataRef, registry
 from omkl.reports import origin
 from omkl.reports.results_table import NO_TEST
@@ -94,7 +94,9 @@ def row_command(row: Row, first: Mapping[str, Any], data: str) -> str:
         words.append(f"pool={row.pool}")
     words += [f"order={row.order}"] if row.order else []
     words += [f"reps={row.planned}", f"seed={first['seed']}"] if first else []
-    words += [word_text(f"algo.{key}", value) for key, value in _unusual(row).items()]
+    words += [
+        word_text(key if key in SCALING else f"algo.{key}", value) for key, value in _unusual(row).items()
+    ]
     words += ["yardsticks=[]", *_prepared(first)]
     return f"omkl run {shlex.join(words)}"
 

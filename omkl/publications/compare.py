@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from omkl.config import domains, learner_specs
 from omkl.errors import UserError, show, suggest
 from omkl.paths import extensions, published_folder
-from omkl.publications.paper import Item, Paper, Run, listed
+from omkl.publications.paper import Item, Paper, Run, as_list
 from omkl.publications.selection import Work
 from omkl.reports.rows import ReportPlan, Row, identities, identity, rounds_text
 from omkl.reports.summary import summary_of_rows
@@ -141,7 +141,7 @@ def _rows(work: Work, cells: "pd.DataFrame", expected: ReportPlan) -> list[tuple
         places.setdefault(tuple(place), {}).setdefault(rep, at)
     table: dict[tuple, tuple[Row, Run]] = {}
     for run, data in work.missing:
-        for learner in () if run.extra else listed(run.words["algo"]):
+        for learner in () if run.extra else as_list(run.words["algo"]):
             row = Row(data, "", learner, {}, None, False, task=expected.tasks(learner)[0])
             row.label = run.labels.get(learner)
             table[data, run.name, learner] = (row, run)
@@ -154,7 +154,7 @@ def _rows(work: Work, cells: "pd.DataFrame", expected: ReportPlan) -> list[tuple
             part = domains.rounds_of(plan.rounds, ref.T, ref.word) if plan.rounds else None
             rounds = ":".join(map(str, part)) if part else ""
             for setting in plan.yardsticks if is_yardstick else plan.settings:
-                key = (data, plan.order, rounds, identity(setting.learner, setting.params, setting.pool))
+                key = (data, plan.order, rounds, identity(setting.learner, setting.stored, setting.pool))
                 known = table.get(key)
                 if known and (is_yardstick or known[0].planned >= plan.reps):
                     continue
@@ -238,7 +238,9 @@ def _note(item: Item, row: Mapping[str, str | Sequence[str]]) -> str:
     It is shown under a row that differs, and with ``always`` under one that agrees too.
     """
     for note in item.options.get("notes", []):
-        about = all(key not in note or set(listed(own)) & set(listed(note[key])) for key, own in row.items())
+        about = all(
+            key not in note or set(as_list(own)) & set(as_list(note[key])) for key, own in row.items()
+        )
         if about and (row["of"] or note.get("always")):
             return str(note["text"])
     return ""

@@ -13,7 +13,7 @@ from omkl.schema import Check, checked, such
 FEW = 3  # a title names up to this many data sets
 
 
-def listed(value: str | Iterable[str]) -> list[str]:
+def as_list(value: str | Iterable[str]) -> list[str]:
     """Return one name, or several, as a list."""
     return [value] if isinstance(value, str) else list(value)
 
@@ -47,7 +47,7 @@ class Run:
     @property
     def data(self) -> list[str]:
         """The data sets that it names."""
-        return listed(self.words.get("data", []))
+        return as_list(self.words.get("data", []))
 
     @property
     def per_data_params(self) -> tuple[str, ...]:
@@ -122,7 +122,7 @@ def paper_names() -> list[str]:
 def read_paper(name: str) -> Paper:
     """Return a paper. Raises UserError for an unknown name or a faulty file."""
     compose.known_option("paper", name, "paper")
-    content = compose.read("paper", [name])[name]
+    content = compose.read_config("paper", [name])[name]
     check_paper(content, str(compose.file("paper", name)))
     runs = {key: Run(key, paper=name, **_given(parts)) for key, parts in (content.get("runs") or {}).items()}
 
@@ -153,7 +153,7 @@ def read_paper(name: str) -> Paper:
 
 
 def _known(run: Run) -> bool:
-    return set(listed(run.words["algo"])) <= set(compose.options("algo"))
+    return set(as_list(run.words["algo"])) <= set(compose.options("algo"))
 
 
 def _given(parts: Mapping[str, Any]) -> dict[str, Any]:

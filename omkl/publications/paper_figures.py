@@ -15,7 +15,7 @@ from omkl.publications.selection import Selection, work_of
 from omkl.reports import captions, charts, drawing
 from omkl.reports.figure_style import current
 from omkl.reports.figures import Figure, Pictures, symbol
-from omkl.reports.measures import learners_of, measure_of
+from omkl.reports.measures import learners_of
 from omkl.reports.ranks import average_ranks
 from omkl.reports.summary import grid_table
 
@@ -54,7 +54,7 @@ def draw_item(
     stem = item.name.replace("/", "-")
     target = store / "figures" / "local" / stem if out is None else Path(out)
     folder = out is not None and (out.endswith("/") or target.is_dir())
-    files = drawing.save(made, target / stem if folder else target)
+    files = drawing.write_files(made, target / stem if folder else target)
     return FigureResult(files, outcome, made.title)
 
 
@@ -124,7 +124,7 @@ def _sensitivity(compared: Compared) -> Figure:
 
 def _ranks(compared: Compared) -> Figure:
     """Return the critical-difference diagram of average ranks over the data sets."""
-    made = average_ranks(compared.summary, measure=measure_of(compared.summary).name)
+    made = average_ranks(compared.summary)
     if absent := list(dict.fromkeys(name for _, name in compared.work.missing)):
         made = replace(made, left_out=(*made.left_out, f"{captions.some(absent)}: no data here"))
     return charts.ranks(made, title=compared.item.titled(made.each.index))
@@ -240,12 +240,12 @@ def novelties() -> Novelties:
     """
     from omkl import data
     from omkl.config import learner_spec
-    from omkl.learning.cell import warm_up
+    from omkl.learning.cell import warm_up_once
     from omkl.learning.learner import Learner
 
     spec = learner_spec("norma_novelty")
     params = {**spec.defaults, **SETTING}
-    warm_up([(spec, params)])
+    warm_up_once([(spec, params)])
     learned, unseen = data.load("usps_train"), data.load("usps_test")
     pool = {"normalise": "none", "kernels": [params["kernel"]]}
     learner = Learner(spec, params, pool, max(learned.d, unseen.d), seed=0)

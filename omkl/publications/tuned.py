@@ -42,7 +42,7 @@ def settings_of(run: Run) -> dict[tuple[str, str], TunedSetting]:
     """Return the winners of a run by data set and learner; none where it is not tuned yet."""
     if run.paper not in compose.options("tuned"):
         return {}
-    content = compose.read("tuned", [run.paper])[run.paper].get(run.name, {})
+    content = compose.read_config("tuned", [run.paper])[run.paper].get(run.name, {})
     return {
         (data, learner): TunedSetting(own["params"], own.get("reps"), own["revision"], own.get("ranges"))
         for data, learners in content.items()
@@ -121,7 +121,9 @@ def tuning_rule(run: Run) -> "tuple[Rule, dict[str, Any]]":
     for key in given.keys() - set(keys):
         raise UserError(f"{where}: unknown key '{key}'{suggest(key, keys)}")
     try:
-        cuts = {key: domains.parse(form)(given.pop(key, default)) for key, (form, default) in CUTS.items()}
+        cuts = {
+            key: domains.domain_check(form)(given.pop(key, default)) for key, (form, default) in CUTS.items()
+        }
         return rule_from(given), cuts
     except (UserError, ValueError) as error:
         raise UserError(f"{where}: {error}") from None
@@ -214,7 +216,7 @@ def _keep(step: Step, ends: "list[Tuned]") -> None:
 
     paper = step.run.paper
     path = compose.file("paper", paper).parents[1] / "tuned" / f"{paper}.yaml"
-    content = compose.read("tuned", [paper])[paper] if path.is_file() else {}
+    content = compose.read_config("tuned", [paper])[paper] if path.is_file() else {}
     content = {run: dict(sets) for run, sets in content.items()}
     own = content.setdefault(step.run.name, {})
     learners = dict(own.get(step.data.name, {}))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from omkl.config.settings_text import identity, params_text
+from omkl.config.settings_text import SCALING, identity, params_text
 from omkl.tasks import for_task
 
 if TYPE_CHECKING:
@@ -22,14 +22,15 @@ _READ = ["data", "data_hash", "order", "algo", "params", "pool", "pool_spec", "t
 class ReportPlan:
     """The rows that a report should have, and where they come from.
 
-    reps: repetitions of each row    settings, yardsticks: objects with ``learner``, ``params``, ``pool``
-    (omkl.config.Setting), in the order of the rows    data: names or paths of the data sets, in order
-    specs: LearnerSpec by learner name    failed: lines of failed cells
+    reps: repetitions of each row    settings, yardsticks: objects with ``learner``, ``params``, ``stored``,
+    ``pool`` (omkl.config.Setting), in the order of the rows    data: names or paths of the data sets, in
+    order    specs: LearnerSpec by learner name    failed: lines of failed cells
     stale: number of cells of older revisions in the store by (learner, revision); for another source of a
     folder's learner the revision is a text that says so
     swept: keys given several values, such as "algo.beta"    command: as typed, for captions and metadata
     about_data: what is to be known of the user's own files: which label is +1, how a table was scaled
-    classes: the names of each data set's classes    store: folder of the cells, for commands in notes
+    classes: the names of each data set's classes    by: the measure by which rows are compared, "" for the
+    error of their task    store: folder of the cells, for commands in notes
 
     Everything may be left out: rows are then what the cells hold, in alphabetical order.
     """
@@ -45,6 +46,7 @@ class ReportPlan:
     command: str = ""
     about_data: tuple[str, ...] = ()
     classes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    by: str = ""
     store: Path | None = None
 
     @classmethod
@@ -106,7 +108,7 @@ class Row:
         """Return the row of an omkl.config.Setting."""
         pool = setting.pool["name"] if setting.pool else None
         more = {"label": setting.label, "per_data": setting.per_data, **more}
-        return cls(data, order, setting.learner, dict(setting.params), pool, is_yardstick, task, **more)
+        return cls(data, order, setting.learner, dict(setting.stored), pool, is_yardstick, task, **more)
 
 
 def identities(cells: Mapping[str, Iterable[Any]]) -> Iterator[str]:
@@ -171,7 +173,7 @@ def rows_of(cells: "pd.DataFrame", expected: ReportPlan) -> list[Row]:
     known: dict[str, list[tuple[int, bool, Any]]] = {}  # of one identity, each for other data sets
     every = [(False, own) for own in expected.settings] + [(True, own) for own in expected.yardsticks]
     for rank, (is_yardstick, setting) in enumerate(every):
-        same = identity(setting.learner, setting.params, setting.pool)
+        same = identity(setting.learner, setting.stored, setting.pool)
         known.setdefault(same, []).append((rank, is_yardstick, setting))
 
     def planned(same: str, task: str, data: str) -> tuple[int, bool, Any] | None:
@@ -269,13 +271,18 @@ def shown_params(rows: list[Row], expected: ReportPlan) -> list[dict[str, Any]]:
     for (learner, _), params in distinct.items():
         for name, value in params.items():
             values.setdefault((learner, name), set()).add(json.dumps(value, sort_keys=True))
+    several = {name for name in SCALING if len({own.get(name) for own in distinct.values()}) > 1}
     for learner, spec in expected.specs.items():
         for task in {row.task for row in rows if row.learner == learner}:
             for name, value in for_task(spec.defaults, task).items():
                 if (learner, name) in values:
                     values[learner, name].add(json.dumps(value, sort_keys=True))
     shown = {
-        which: {name: value for name, value in params.items() if len(values[which[0], name]) > 1}
+        which: {
+            name: value
+            for name, value in params.items()
+            if len(values[which[0], name]) > 1 or name in several
+        }
         for which, params in distinct.items()
     }
     return [shown[row.learner, id(row.params)] for row in rows]

@@ -31,7 +31,7 @@ from omkl.reports.table_html import STYLE, Element, below, element, grid, writte
 if TYPE_CHECKING:
     import pandas as pd
 
-FORMATS = ("table", "json", "csv", "markdown", "latex")
+FORMATS = ("table", "json", "csv", "markdown", "latex", "html")
 Records = Sequence[Mapping[str, Any]]
 COMMAND = "command"  # the name of what opens below a row, where it is a command
 LONG = 40  # lines that fit on a page
@@ -124,7 +124,7 @@ class Table:
         """Return the table as text that ends with a newline.
 
         fmt: "table" for the terminal, "json" (strict: no NaN), "csv" (full precision), "markdown", "latex"
-        (booktabs). Raises UserError for an unknown format.
+        (booktabs), "html". Raises UserError for an unknown format.
         """
         check_format(fmt)
         return _WRITERS[fmt](self)
@@ -477,4 +477,5 @@ _WRITERS: dict[str, Callable[[Table], str]] = {
     "csv": _csv,
     "markdown": _markdown,
     "latex": _latex,
+    "html": lambda table: table.html() + "\n",
 }

@@ -7,7 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from omkl.resources.resource import LARGEST_COUNT, Arrays, Known, Resource, Setup, between, checked, names_in
+from omkl.resources.resource import (
+    LARGEST_COUNT,
+    Arrays,
+    Known,
+    Resource,
+    Setup,
+    between,
+    names_in,
+    saved_array,
+)
 from omkl.schema import interval
 
 if TYPE_CHECKING:
@@ -33,7 +42,7 @@ class Rounds(Resource):
         return {"": value}
 
     def load(self, arrays: Arrays, setup: Setup) -> np.ndarray:
-        value = checked(arrays, "", (1,), np.int64)
+        value = saved_array(arrays, "", (1,), np.int64)
         between(value, 0, LARGEST_COUNT, "a counter")
         return value
 
@@ -164,7 +173,7 @@ class Array(Resource):
         if self.grows:  # it has the room of the array given
             given = arrays[""].shape[-1] if "" in arrays and arrays[""].ndim else 0
             sides = (*sides[:-1], min(setup.length(self.shape[-1]), given))
-        value = checked(arrays, "", sides, np.int64 if self.dtype == "int" else np.float64)
+        value = saved_array(arrays, "", sides, np.int64 if self.dtype == "int" else np.float64)
         if self.dtype == "int":
             between(value, 0, LARGEST_COUNT, "a counter")
         return value

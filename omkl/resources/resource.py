@@ -251,7 +251,7 @@ class Resource:
         return arrays
 
 
-def checked(arrays: Arrays, name: str, shape: tuple[int | None, ...], dtype: Any) -> np.ndarray:
+def saved_array(arrays: Arrays, name: str, shape: tuple[int | None, ...], dtype: Any) -> np.ndarray:
     """Return a copy of a saved array of this type and shape, where None is any length. Raises ValueError."""
     if name not in arrays:
         raise ValueError(f"the array '{name}' is missing")

@@ -68,7 +68,7 @@ def make(state: State, setup: Setup) -> dict[str, Any]:
     return {name: own.make(setup) for name, own in state.items() if name not in left_out}
 
 
-def grow(state: State, values: dict[str, Any], setup: Setup, stream: "Stream", learn: bool) -> None:
+def make_room(state: State, values: dict[str, Any], setup: Setup, stream: "Stream", learn: bool) -> None:
     """Give the values room for the rounds of a stream, in place; learn: whether the stream is learnt."""
     for name, resource in state.items():
         if name in values:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import scipy.sparse as sp
 
-from omkl.resources.resource import LARGEST_COUNT, Arrays, Known, Resource, Setup, between, checked
+from omkl.resources.resource import LARGEST_COUNT, Arrays, Known, Resource, Setup, between, saved_array
 
 if TYPE_CHECKING:
     from omkl.engine.stream import Stream
@@ -166,28 +166,31 @@ class Expanding(Stores):
         from omkl.engine.expansion import reserve
 
         m, d = setup.m * (setup.length(self.copies) if self.copies else 1), setup.d
-        A = checked(arrays, "A", (m, None), np.float64)
+        A = saved_array(arrays, "A", (m, None), np.float64)
         n = A.shape[1]
-        indptr = checked(arrays, "indptr", (n + 1,), np.int64)
-        indices = checked(arrays, "indices", (None,), np.int32)
-        values = checked(arrays, "values", (indices.size,), np.float64)
+        indptr = saved_array(arrays, "indptr", (n + 1,), np.int64)
+        indices = saved_array(arrays, "indices", (None,), np.int32)
+        values = saved_array(arrays, "values", (indices.size,), np.float64)
         if indptr[0] != 0 or indptr[-1] != indices.size or (np.diff(indptr) < 0).any():
             raise ValueError("the rows' bounds do not fit the stored values")
         between(indices, 0, d - 1, "a column")
-        norm2, n_sv = checked(arrays, "norm2", (n,), np.float64), checked(arrays, "n_sv", (m,), np.int64)
+        norm2, n_sv = (
+            saved_array(arrays, "norm2", (n,), np.float64),
+            saved_array(arrays, "n_sv", (m,), np.int64),
+        )
         _check_vectors(norm2, values, indices, indptr, d)
-        largest = checked(arrays, "largest", (m,), np.float64)
+        largest = saved_array(arrays, "largest", (m,), np.float64)
         if (np.abs(A).max(axis=1, initial=0.0) > largest).any():
             raise ValueError("a coefficient is above the largest of its kernel")
         E = reserve(self.make(setup), n, indices.size, 0)
         E.A[:, :n], E.indptr[: n + 1], E.norm2[:n] = A, indptr, norm2
         E.indices[: indices.size], E.values[: indices.size] = indices, values
-        E.kernel_mask[:n] = checked(arrays, "stored_by", (n,), np.uint64)
-        E.origin[:n] = checked(arrays, "origin", (n,), np.int64)
-        E.size[:] = checked(arrays, "size", (2,), np.int64)
+        E.kernel_mask[:n] = saved_array(arrays, "stored_by", (n,), np.uint64)
+        E.origin[:n] = saved_array(arrays, "origin", (n,), np.int64)
+        E.size[:] = saved_array(arrays, "size", (2,), np.int64)
         E.n_sv[:], E.max_abs_coefficient[:] = n_sv, largest
         if E.classes is not None:
-            _note_sides(E, checked(arrays, "sides", (m + 1, n), np.int32), A != 0)
+            _note_sides(E, saved_array(arrays, "sides", (m + 1, n), np.int32), A != 0)
         if E.size[0] != n:
             raise ValueError("the number of stored vectors is not that of the arrays")
         between(E.n_sv, 0, 2 * n, "a count of vectors")
@@ -330,15 +333,15 @@ class Slots(Stores):
         from omkl.engine.budgeted import kernel_room
 
         m, d, limit = setup.m, setup.d, self.most(setup)
-        given = {name: checked(arrays, name, *_shape(name, m, setup.many)) for name in _SAVED}
+        given = {name: saved_array(arrays, name, *_shape(name, m, setup.many)) for name in _SAVED}
         S, N = len(given["A"]), given["norm2"].size
         for name in ("own", "holds", "born"):
-            checked(arrays, name, (S, m), given[name].dtype)
+            saved_array(arrays, name, (S, m), given[name].dtype)
         for name in ("origin", "users", "free"):
-            checked(arrays, name, (N,), np.int64)
-        checked(arrays, "ends", (2 * N,), np.int64)
+            saved_array(arrays, name, (N,), np.int64)
+        saved_array(arrays, "ends", (2 * N,), np.int64)
         size = given["values"].size
-        checked(arrays, "indices", (size,), np.int32)
+        saved_array(arrays, "indices", (size,), np.int32)
         between(given["n_sv"], 0, S, "a count of vectors")
         between(given["holds"], 0, max(N - 1, 0), "the number of an example")
         between(given["oldest"], 0, max(limit - 1, 0), "a slot")
@@ -530,5 +533,5 @@ class Lifting(Resource):
         from omkl.engine.features import features_of
 
         m = self.unit or setup.m
-        V = checked(arrays, "V", (setup.d, m * setup.length(self.features)), np.float64)
+        V = saved_array(arrays, "V", (setup.d, m * setup.length(self.features)), np.float64)
         return features_of(V, m, self.drawn(setup.params), setup.many)

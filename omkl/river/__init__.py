@@ -6,7 +6,7 @@ The names and arguments are those of `omkl.sklearn`, with ``seed`` in place of `
 from functools import cache
 from typing import Any
 
-from omkl.estimators.arguments import known, make_class, missing
+from omkl.estimators.arguments import estimator_specs, make_class, no_such_estimator
 from omkl.river.base import NoveltyDetector, Regressor
 from omkl.river.classifier import CLASSES, Classifier
 
@@ -16,13 +16,13 @@ _BASES: dict[str, type] = {"classification": Classifier, "regression": Regressor
 
 def names() -> list[str]:
     """Return the names of all models."""
-    return list(known())
+    return list(estimator_specs())
 
 
 @cache
 def __getattr__(name: str) -> Any:
-    if name.startswith("_") or name not in known():
-        raise missing(__name__, name)
+    if name.startswith("_") or name not in estimator_specs():
+        raise no_such_estimator(__name__, name)
     return make_class(name, _BASES, __name__, seed="seed", of_classes={"classes": CLASSES})
 
 

@@ -70,7 +70,8 @@ def expand(
         T = rounds[1] - rounds[0] if rounds else data.T
         nnz = data.nnz * T // data.T
         if not data.is_registered:
-            warn_of_offsets(data.load(), [kernel for setting in plan.settings for kernel in setting.kernels])
+            raw = [setting for setting in plan.settings if "scale" not in setting.scaling]
+            warn_of_offsets(data.load(), [kernel for setting in raw for kernel in setting.kernels])
         seeds = [omkl.data.order_seed(data, plan.order, plan.seed, rep) for rep in range(plan.reps)]
         settings = [*plan.settings, *(s for s in plan.yardsticks if _suits(specs[s.learner], data))]
         for setting in settings:
@@ -104,7 +105,8 @@ def expand(
                     block=plan.block,
                     source=sources[spec.name],
                     rounds=rounds,
-                    planned=setting.params,
+                    scaling=setting.scaling,
+                    planned=setting.stored,
                     cost=cost,
                 )
                 cells.setdefault((data.word, setting.pool and setting.pool["name"], cell.key), cell)
@@ -122,6 +124,8 @@ def check_data(cells: Collection[Cell]) -> None:
     """
     checked = set()
     for cell in {(id(cell.params), id(cell.pool), cell.data.content_hash): cell for cell in cells}.values():
+        if "scale" in cell.scaling:
+            continue  # to a size that cannot overflow
         grows = growth((cell.kernel_pool or {"kernels": []})["kernels"])
         if (cell.data.content_hash, grows) in checked:
             continue
@@ -187,4 +191,4 @@ def matched_sizes(plan: Plan, run: Callable[[Plan], Any] | None = None) -> dict[
 
 def _matched(budget: dict[str, Any], setting: Setting) -> Setting:
     """Return the learner that a setting's budget matches, on the setting's own pool."""
-    return Setting(budget["match"], matched_params(budget), setting.pool)
+    return Setting(budget["match"], matched_params(budget), setting.pool, scaling=setting.scaling)

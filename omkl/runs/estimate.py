@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from omkl.config import Plan, learner_spec
 from omkl.config.kernel_pools import kernel_pool
-from omkl.config.settings_text import params_text
+from omkl.config.settings_text import SCALING, params_text
 from omkl.data import registry
 from omkl.engine import numba_cache
 from omkl.learning.cell import Cell
@@ -177,7 +177,8 @@ class _Rates:
 
     def which(self, cell: Cell) -> str:
         """Return what makes two cells the same but for their repetition."""
-        memo = (cell.spec.name, cell.data.content_hash, id(cell.params), id(cell.pool), cell.rounds)
+        scaling = repr(cell.scaling)
+        memo = (cell.spec.name, cell.data.content_hash, id(cell.params), scaling, id(cell.pool), cell.rounds)
         if memo not in self._memo:
             params = cell.setting["params"]
             self._memo[memo] = _text(cell.spec.name, cell.data.content_hash, params, cell.pool, cell.rounds)
@@ -227,7 +228,7 @@ def _cost(
 ) -> float | None:
     """Return the cost of a stored cell, None where its data or hyperparameters are not known any more."""
     spec = learner_spec(learner)
-    if nnz is None or params.keys() - spec.former.keys() != spec.hyperparameters.keys():
+    if nnz is None or params.keys() - spec.former.keys() - set(SCALING) != spec.hyperparameters.keys():
         return None
     return cost_of(spec, Setup(params, kernel_pool(params, pool)), T, nnz)
 

@@ -2,7 +2,8 @@
 
 import math
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -14,22 +15,25 @@ from omkl.config import Plan, learner_spec
 from omkl.config.domains import rounds_of
 from omkl.config.learners import check_classes
 from omkl.data.arrays import from_arrays
-from omkl.data.data_files import size_limit
+from omkl.data.data_files import size_limit, standard_input
 from omkl.data.dataset import MANY, Dataset, warn_of_offsets
-from omkl.data.formats import Format, format_of, read_table
-from omkl.data.labels import MOST_LISTED, distinct, finder, printable, shortlist, targets
+from omkl.data.formats import format_of, parts_of
+from omkl.data.labels import MOST_LISTED, distinct, finder, label_text, shortlist, targets
 from omkl.data.parse import Examples, dense
 from omkl.data.recipe import Preparation, Recipe
 from omkl.data.tables import of_frame
 from omkl.engine.stream import make_stream
 from omkl.errors import UserError, show, suggest
 from omkl.learning import model_file
-from omkl.learning.cell import warm_up
+from omkl.learning.cell import warm_up_once
 from omkl.learning.learner import Learner
-from omkl.learning.model import Progress, classify, score
+from omkl.learning.model import Progress, class_scores, classify, score
 from omkl.learning.one_pass import choose_kernels
 from omkl.learning.overflow import check_rows
+from omkl.learning.scaling import Scaling
 from omkl.tasks import for_task
+
+PART = 20_000  # rows of a file that are in memory at once
 
 
 class Model(NamedTuple):
@@ -45,10 +49,10 @@ class Model(NamedTuple):
 
 
 class Rows(NamedTuple):
-    """Rows for a model: CSR arrays, and their labels or targets as numbers, nan where one is not known.
+    """A part of the rows of a file for a model: CSR arrays, and labels or targets, nan where not known.
 
     y: None where the file has none    numbers: of the rows in their file, from 1; some may have been left out
-    total: how many rows the file has    notes: for the user, on what the model does not know or take
+    start, stop: the first row of the part and the one after its last    ids (stop - start,): texts by column
     """
 
     indptr: np.ndarray
@@ -56,8 +60,48 @@ class Rows(NamedTuple):
     values: np.ndarray
     y: np.ndarray | None
     numbers: np.ndarray
-    total: int
-    notes: tuple[str, ...] = ()
+    start: int
+    stop: int
+    ids: dict[str, np.ndarray]
+
+
+@dataclass
+class Doubts:
+    """What is to be said of the rows of a file, counted over its parts: what the model does not know or take.
+
+    kept: rows that were not left out    unseen: words by column    unknown: labels
+    """
+
+    path: Path
+    rows: int = 0
+    kept: int = 0
+    labels: int = 0
+    unlabelled: int = 0
+    said: dict[str, None] = field(default_factory=dict)
+    unseen: dict[str, Counter[str]] = field(default_factory=dict)
+    unknown: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def notes(self) -> list[str]:
+        """The notes for the user."""
+        notes = list(self.said)
+        for name, words in self.unseen.items():
+            if words:
+                texts = [f"{text} ({count})" for text, count in words.most_common()]
+                notes.append(
+                    f"{self.path}: column '{name}' holds values that were not in the training data: "
+                    f"{shortlist(texts)}; in {words.total()} of {self.kept} rows all of its features are 0"
+                )
+        doubts = []
+        if self.kept < self.rows:
+            doubts.append(f"missing=drop leaves out {self.rows - self.kept} of {self.rows} rows")
+        if self.unknown:
+            texts = [f"{label_text(text)} ({count})" for text, count in self.unknown.most_common()]
+            counted = f"{self.unknown.total()} of {self.labels} labels unknown to the model"
+            doubts.append(f"{counted}: {shortlist(texts)}")
+        if 0 < self.unlabelled < self.labels:
+            doubts.append(f"no label in {self.unlabelled} of {self.labels} rows")
+        return [*notes, f"{self.path}: {'; '.join(doubts)}"] if doubts else notes
 
 
 def fit(plan: Plan) -> Model:
@@ -88,14 +132,17 @@ def fit(plan: Plan) -> Model:
     seed = seeds.learner_seed(permutation, spec.draws_as or spec.name)
     classes = dataset.n_classes
     stream = make_stream(dataset.indptr, dataset.indices, dataset.values, dataset.y, order, classes)
-    warm_up([(spec, params, classes)])
-    pool = setting.kernel_pool
+    warm_up_once([(spec, params, classes)])
+    pool, scaling = setting.kernel_pool, Scaling.of(setting.scaling, dataset)
     if spec.setup and pool is not None:
         apart = seeds.derive("apart", dataset.content_hash)
-        pool = choose_kernels(spec, params, pool, dataset.d, stream, apart, plan.block, classes)
-    learner = Learner(spec, params, pool, dataset.d, seed, plan.block, stream.T, classes=classes)
+        rows = scaling.scaled(stream, True)[0] if scaling else stream
+        pool = choose_kernels(spec, params, pool, dataset.d, rows, apart, plan.block, classes)
+    how: Any = {"classes": classes, "scaling": scaling}
+    learner = Learner(spec, params, pool, dataset.d, seed, plan.block, stream.T, **how)
     _check(learner, dataset.indptr, dataset.values, stream.T, f"data={name}")
-    warn_of_offsets(dataset, setting.kernels)
+    if "scale" not in setting.scaling:
+        warn_of_offsets(dataset, setting.kernels)
     progress = Progress(dataset.task)
     learner.run(stream, progress=progress)
     about = {
@@ -128,12 +175,12 @@ def _classes(dataset: Dataset) -> list[str] | None:
 
 def save(model: Model, path: Path) -> None:
     """Save a model; the file is replaced in one step."""
-    model_file.write(path, model.learner, {**model.about, "progress": model.progress.to_json()})
+    model_file.write_model(path, model.learner, {**model.about, "progress": model.progress.to_json()})
 
 
 def load(path: Path) -> Model:
     """Return a saved model. Raises UserError for a file that is none."""
-    learner, about = model_file.read(path)
+    learner, about = model_file.read_model(path)
     try:
         progress = Progress.from_json(about.pop("progress", {}))
         recipe = about.get("recipe")
@@ -148,52 +195,51 @@ def load(path: Path) -> Model:
     return Model(learner, progress, {"data": "", **about})
 
 
-def rows_of(model: Model, path: Path, labelled: bool) -> Rows:
-    """Return the rows of a file as the model's data were prepared.
+def rows_of(model: Model, path: Path, labelled: bool) -> tuple[Iterator[Rows], Doubts]:
+    """Return the rows of a file in parts, as the model's data were prepared, and what is to be said of them.
 
-    labelled: whether they must have labels. Raises UserError for a file that does not fit the model.
+    What is to be said is complete when all parts have been taken. labelled: whether they must have labels
+    Raises UserError, also while the parts are taken, for a file that does not fit the model.
     """
-    learner, about = model.learner, model.about
+    path = standard_input() if str(path) == "-" else path
     if not path.is_file():
         hint = "; name a file, not a data set" if str(path) in omkl.data.registry.names() else ""
         raise UserError(f"{path}: {'this is a folder' if path.is_dir() else 'no such file'}{hint}")
-    recipe = Recipe.from_json(about["recipe"]) if about.get("recipe") else None
-    notes: list[str] = []
-    if recipe is not None:
-        table = read_table(path, recipe.preparation, size_limit())
-        X, labels, kept = recipe.apply(table, new=True, labelled=labelled)
-        count = len(table.columns[0].text)
-        notes += [*table.notes, *recipe.unseen(table, kept)]
-        examples = dense(X, np.empty(len(kept)) if labels is None else labels)
-        there = labels is not None
-    elif (own := format_of(path)).is_table:
-        raise UserError(
-            f"{path} is a table; the model was trained on {about.get('data') or 'other data'}, not on one"
-        )
-    else:
-        examples, there = _rows(own, path, "auto"), True
-        if examples.base > (base := about.get("index_base", 1)):
-            examples = _rows(own, path, base)
-        elif examples.base < base:
-            raise UserError(
-                f"{path}: an index is 0, but the columns of the model's data count from 1; train it on data "
-                "with an index 0, or with index_base=0"
-            )
-        count = len(examples.labels)
-        kept = np.arange(count)
-    largest = int(examples.indices.max(initial=-1)) + 1
-    if largest > learner.d:
-        raise UserError(f"{path}: column {largest}; the model has {learner.d} features")
-    rounds = model.progress.rounds + len(kept) if labelled else 1
-    _check(learner, examples.indptr, examples.values, rounds, str(path))
-    if labelled and not there:
-        raise UserError(f"{path}: no column '{recipe.label if recipe else ''}' with the labels to learn from")
-    y, doubts = _labels(examples.labels, model, path, labelled) if there else (None, [])
-    if len(kept) < count:
-        doubts = [f"missing=drop leaves out {count - len(kept)} of {count} rows", *doubts]
-    if doubts:
-        notes.append(f"{path}: {'; '.join(doubts)}")
-    return Rows(examples.indptr, examples.indices, examples.values, y, kept + 1, count, tuple(notes))
+    if not model.about.get("recipe") and format_of(path).is_table:
+        known = model.about.get("data") or "other data"
+        raise UserError(f"{path} is a table; the model was trained on {known}, not on one")
+    doubts = Doubts(path)
+    return _parts(model, path, labelled, doubts), doubts
+
+
+def _parts(model: Model, path: Path, labelled: bool, doubts: Doubts) -> Iterator[Rows]:
+    recipe = Recipe.from_json(model.about["recipe"]) if model.about.get("recipe") else None
+    base = model.about.get("index_base", 1)
+    preparation = recipe.preparation if recipe else Preparation(index_base=base, qid="drop")
+    for part in parts_of(path, preparation, size_limit(), PART, recipe is not None):
+        start, ids, there = doubts.rows, {}, True
+        if isinstance(part, Examples):
+            examples, kept, rows = part, np.arange(len(part.labels)), len(part.labels)
+        else:
+            assert recipe is not None
+            X, labels, kept = recipe.apply(part, new=True, labelled=labelled)
+            ids, there, rows = recipe.ids(part), labels is not None, len(part.columns[0].text)
+            doubts.said |= dict.fromkeys(part.notes)
+            for name, words in recipe.unseen(part, kept).items():
+                doubts.unseen.setdefault(name, Counter()).update(words)
+            examples = dense(X, np.empty(len(kept)) if labels is None else labels)
+        doubts.rows, doubts.kept = start + rows, doubts.kept + len(kept)
+        largest = int(examples.indices.max(initial=-1)) + 1
+        if largest > model.learner.d:
+            raise UserError(f"{path}: column {largest}; the model has {model.learner.d} features")
+        rounds = model.progress.rounds + doubts.kept if labelled else 1
+        _check(model.learner, examples.indptr, examples.values, rounds, str(path))
+        if labelled and not there:
+            name = recipe.label if recipe else ""
+            raise UserError(f"{path}: no column '{name}' with the labels to learn from")
+        y = _labels(examples.labels, model, path, labelled, doubts) if there else None
+        own = examples.indptr, examples.indices, examples.values
+        yield Rows(*own, y, start + kept + 1, start + 1, start + rows + 1, ids)
 
 
 def rows_in_memory(model: Model, X: Any, y: Any = None, labelled: bool = False) -> Rows:
@@ -233,25 +279,19 @@ def rows_in_memory(model: Model, X: Any, y: Any = None, labelled: bool = False) 
     numbers = None
     if labels is not None:
         kind = np.float64 if labels.dtype.kind in "iuf" else str
-        numbers, _ = _labels(labels.astype(kind), model, where, labelled)
-    return Rows(examples.indptr, examples.indices, examples.values, numbers, kept + 1, count)
+        numbers = _labels(labels.astype(kind), model, where, labelled, Doubts(where))
+    own = examples.indptr, examples.indices, examples.values
+    return Rows(*own, numbers, kept + 1, 1, count + 1, {})
 
 
-def _rows(own: Format, path: Path, base: str | int) -> Examples:
-    examples = own.read(path, Preparation(index_base=base), size_limit())
-    assert isinstance(examples, Examples)
-    return examples
-
-
-def _labels(labels: np.ndarray, model: Model, path: Path, strict: bool) -> tuple[np.ndarray, list[str]]:
-    """Return the labels as the learner takes them, nan where one is not known, and what to say of these.
+def _labels(labels: np.ndarray, model: Model, path: Path, strict: bool, doubts: Doubts) -> np.ndarray:
+    """Return the labels as the learner takes them, nan where one is not known.
 
     labels: an empty text is a missing one    strict: whether another label than the model's is an error
     """
     task, recipe = model.about["task"], model.about.get("recipe") or {}
     there = np.ones(len(labels), bool) if labels.dtype.kind == "f" else labels != ""
     y = np.full(len(labels), np.nan)
-    unknown: Counter[str] = Counter()
     if task != "classification":
         y[there] = targets(labels[there], str(path))
     else:
@@ -268,14 +308,10 @@ def _labels(labels: np.ndarray, model: Model, path: Path, strict: bool) -> tuple
                 raise UserError(f"{path}: label {show(label)}{near}; the model knows {_and(known)}")
             numbers = [math.nan if number is None else values[number] for number in found]
         y[there] = np.array(numbers, float)[place]
-        unknown.update(names[number] for number in place[np.isnan(y[there])])
-    doubts = []
-    if unknown:
-        texts = [f"{printable(text)} ({count})" for text, count in unknown.most_common()]
-        doubts.append(f"{unknown.total()} of {len(labels)} labels unknown to the model: {shortlist(texts)}")
-    if there.any() and not there.all() and task != "novelty":
-        doubts.append(f"no label in {np.count_nonzero(~there)} of {len(labels)} rows")
-    return y, doubts
+        doubts.unknown.update(names[number] for number in place[np.isnan(y[there])])
+    doubts.labels += len(labels)
+    doubts.unlabelled += int(np.count_nonzero(~there)) if task != "novelty" else 0
+    return y
 
 
 def _and(classes: list[Any]) -> str:
@@ -284,14 +320,40 @@ def _and(classes: list[Any]) -> str:
 
 
 class Prediction(NamedTuple):
-    """The scores of rows, their labels as the source writes them, and how wrong those with known labels are.
+    """The predictions of rows as the source writes labels, their scores, and how wrong they are.
 
     With more than two classes a score is that of the class predicted less that of the next one.
+    known: rows with known labels    loss: mistakes on them, or their summed squared errors
     """
 
-    scores: np.ndarray
     labels: list[Any]
-    errors: str
+    scores: np.ndarray
+    known: int
+    loss: float
+
+
+@dataclass
+class Errors:
+    """How wrong the predictions of a file are, added up over its parts."""
+
+    task: str
+    rows: int = 0
+    novel: int = 0
+    count: int = 0
+    loss: float = 0.0
+
+    def add(self, made: Prediction) -> None:
+        self.rows, self.novel = self.rows + len(made.labels), self.novel + made.labels.count("novel")
+        self.count, self.loss = self.count + made.known, self.loss + made.loss
+
+    def __str__(self) -> str:
+        if self.task == "novelty":
+            return f"{self.novel} of {self.rows} rows are novel"
+        if not self.count:
+            return ""
+        if self.task == "regression":
+            return f"mean squared error {self.loss / self.count:.6g}"
+        return f"{self.loss:.0f} mistakes on {self.count} rows ({100 * self.loss / self.count:.2f} %)"
 
 
 def predict(model: Model, rows: Rows) -> Prediction:
@@ -303,21 +365,45 @@ def predict(model: Model, rows: Rows) -> Prediction:
     count = int(np.count_nonzero(known))
     if len(classes) > 2:
         place, scores = classify(model.learner, *own)
+        right = (place == y) & (scores > 0)
     else:
         scores = score(model.learner, *own)
-        place = (scores > 0).astype(int)
+        place, right = (scores > 0).astype(int), y * scores > 0
     if task == "classification":
         labels: list[Any] = [classes[number] for number in place]
-        right = (place == y) & (scores > 0) if len(classes) > 2 else y * scores > 0
-        wrong = np.count_nonzero(known & ~right)
-        errors = f"{wrong} mistakes on {count} rows ({100 * wrong / count:.2f} %)" if count else ""
-    elif task == "novelty":
-        labels = ["novel" if value < 0 else "usual" for value in scores]
-        errors = f"{labels.count('novel')} of {len(labels)} rows are novel"
+        return Prediction(labels, scores, count, int(np.count_nonzero(known & ~right)))
+    if task == "novelty":
+        return Prediction(["novel" if value < 0 else "usual" for value in scores], scores, count, 0)
+    return Prediction(scores.tolist(), scores, count, float(np.square(scores - y)[known].sum()))
+
+
+def scores_of_classes(model: Model, rows: Rows) -> dict[str, np.ndarray]:
+    """Return the score of each class (n,) for rows, by its name."""
+    own = rows.indptr, rows.indices, rows.values
+    classes = model.about["classes"]
+    if len(classes) > 2:
+        scores = class_scores(model.learner, *own)
     else:
-        labels = scores.tolist()
-        errors = f"mean squared error {np.mean(np.square(scores - y)[known]):.6g}" if count else ""
-    return Prediction(scores, labels, errors)
+        scores = np.outer(score(model.learner, *own), [-1.0, 1.0])
+    return dict(zip(map(str, classes), scores.T, strict=True))
+
+
+def records(rows: Rows, made: Prediction, scores: Mapping[str, np.ndarray]) -> list[dict[str, Any]]:
+    """Return a record for each row of a part of a file; one that was left out has no label and no score.
+
+    It holds the row's number, its ids, label and score, and the scores of the classes, by their names.
+    """
+    columns = {"label": made.labels, "score": made.scores.tolist()}
+    columns |= {f"score {name}": values.tolist() for name, values in scores.items()}
+    place = dict(zip(rows.numbers.tolist(), range(len(made.labels)), strict=True))
+    found = []
+    for number in range(rows.start, rows.stop):
+        at = place.get(number)
+        record: dict[str, Any] = {"row": number}
+        record |= {name: str(texts[number - rows.start]) for name, texts in rows.ids.items()}
+        record |= {name: None if at is None else values[at] for name, values in columns.items()}
+        found.append(record)
+    return found
 
 
 def update(model: Model, rows: Rows) -> Model:
@@ -358,6 +444,8 @@ def described(model: Model) -> dict[str, Any]:
             )
             for i, kernel in enumerate(learner.pool["kernels"])
         ]
+    if learner.scaling is not None:
+        shown["scaling"] = learner.scaling.words
     recipe: Mapping[str, Any] | None = about.get("recipe")
     if recipe:
         shown["preparation"] = {**recipe["preparation"], "label": recipe["label"]}

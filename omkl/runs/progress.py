@@ -84,10 +84,10 @@ class Bar:
     def _watch(self) -> None:
         assert self._folder is not None
         while not self._stop.wait(LOOK):
-            self._show(progress_file.read(self._folder))
+            self._show(progress_file.read_progress(self._folder))
 
     def _show(self, rounds: dict[int, tuple[int, int]]) -> None:
-        """Draw the bar; rounds: as of `progress_file.read`."""
+        """Draw the bar; rounds: as of `progress_file.read_progress`."""
         if self._bar.disable:
             return
         with self._lock:

@@ -14,7 +14,7 @@ from omkl.config import Plan
 from omkl.config.learners import to_match
 from omkl.errors import Overflow, UserError
 from omkl.executors import Executor, Failure, leftovers
-from omkl.learning.cell import Cell, check_memory, run_cell, warm_up
+from omkl.learning.cell import Cell, check_memory, run_cell, warm_up_once
 from omkl.resources.state import may_share
 from omkl.runs.cells import check_data, expand, older_keys
 from omkl.runs.others import TAKEN, in_own_order, taken_text, unless_finished
@@ -162,10 +162,10 @@ def in_turn(cells: list[Cell], workers: int) -> list[Cell]:
 
 def executor_for(plan: Plan, missing: list[Cell], jobs: int | None) -> Executor:
     """Return the executor of a plan; a small amount of work runs in this process."""
-    executor = executors.make(plan.exec, jobs)
+    executor = executors.make_executor(plan.exec, jobs)
     small = len(missing) == 1 or sum(cell.cost for cell in missing) < SMALL_WORK
     if executor.name == "loky" and (small or executor.workers == 1):
-        return executors.make({"name": "serial", "threads": executor.threads})
+        return executors.make_executor({"name": "serial", "threads": executor.threads})
     return executor
 
 
@@ -220,9 +220,9 @@ def run_cells(
     since: a cell that another run on the store has finished since then (as of time.time()) is not run; its
     line has the status TAKEN, and no figures.
     """
-    leftovers.sweep()
+    leftovers.remove_leftovers()
     if not executor.remote:
-        warm_up((cell.spec, cell.params, cell.data.n_classes) for cell in missing)
+        warm_up_once((cell.spec, cell.params, cell.data.n_classes) for cell in missing)
     origin = provenance.collect(executor.name, executor.workers, executor.threads)
     if executor.threads > 1:
         missing = [replace(cell, threads=executor.threads) for cell in missing]

@@ -112,7 +112,10 @@ def _described(plan: Plan, cells: list[Cell]) -> list[dict[str, Any]]:
     parts = []
     for _, group in groupby(cells, key=lambda cell: cell.data.content_hash):
         own = list(group)
-        settings = [{"algo": cell.spec.name, "params": cell.params, "pool": cell.pool} for cell in own]
+        settings = [
+            {"algo": cell.spec.name, "params": cell.params, "pool": cell.pool, "scaling": cell.scaling}
+            for cell in own
+        ]
         parts.append(
             {
                 **own[0].data.to_json(),

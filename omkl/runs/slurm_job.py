@@ -40,7 +40,7 @@ def run_chunk(path: str) -> dict[str, int]:
         threads = chunk.get("threads", 1)
         together = max(1, chunk["cpus"] // threads)
         where = {"name": "loky", "jobs": together} if together > 1 else {"name": "serial"}
-        executor = executors.make({**where, "threads": threads})
+        executor = executors.make_executor({**where, "threads": threads})
         executor.name = "slurm"
         lines = [line["status"] for line in run_cells(todo, executor, store, len(todo), progress=False)]
     return {"ran": len(lines), "failed": lines.count("failed")}
@@ -48,7 +48,10 @@ def run_chunk(path: str) -> dict[str, int]:
 
 def _plan(part: dict[str, Any]) -> Plan:
     return Plan(
-        settings=tuple(Setting(one["algo"], one["params"], one["pool"]) for one in part["settings"]),
+        settings=tuple(
+            Setting(one["algo"], one["params"], one["pool"], scaling=one.get("scaling", {}))
+            for one in part["settings"]
+        ),
         data=(from_json(part),),
         reps=part["reps"],
         store=Path(),

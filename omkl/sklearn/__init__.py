@@ -8,7 +8,7 @@ An estimator's name is the learner's in CamelCase with its task: ``Classifier``,
 from functools import cache
 from typing import Any
 
-from omkl.estimators.arguments import known, make_class, missing
+from omkl.estimators.arguments import estimator_specs, make_class, no_such_estimator
 from omkl.sklearn.by_task import Classifier, NoveltyDetector, Regressor
 
 __all__ = ["names"]
@@ -17,13 +17,13 @@ _BASES: dict[str, type] = {"classification": Classifier, "regression": Regressor
 
 def names() -> list[str]:
     """Return the names of all estimators."""
-    return list(known())
+    return list(estimator_specs())
 
 
 @cache
 def __getattr__(name: str) -> Any:
-    if name.startswith("_") or name not in known():
-        raise missing(__name__, name)
+    if name.startswith("_") or name not in estimator_specs():
+        raise no_such_estimator(__name__, name)
     return make_class(name, _BASES, __name__)
 
 

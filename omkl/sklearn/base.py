@@ -23,9 +23,24 @@ from omkl.errors import UserError
 from omkl.estimators.arguments import argument_name
 from omkl.estimators.copies import Copied
 from omkl.estimators.csr import dense_rows, sparse_rows
-from omkl.estimators.make import follow, make_learner, planned_rounds, warn_of_rounds
+from omkl.estimators.make import (
+    calibrate,
+    follow,
+    make_learner,
+    new_calibration,
+    planned_rounds,
+    warn_of_rounds,
+)
+from omkl.estimators.platt import Platt
 from omkl.learning.learner import Learner
-from omkl.learning.model import Progress, Rows, coefficients, score, stored_vectors, vectors_of_kernels
+from omkl.learning.model import (
+    Progress,
+    Rows,
+    expansion_coefficients,
+    score,
+    stored_vectors,
+    vectors_of_kernels,
+)
 from omkl.learning.overflow import check_rows
 
 ATTRIBUTES = """Attributes
@@ -76,10 +91,11 @@ class OnlineLearner(Copied, BaseEstimator):
             seed = check_random_state(seed).randint(2**31 - 1)
         stream = self._stream(rows, target)
         given = self.get_params(deep=False)
-        own = (given, self.n_features_in_, int(seed), stream, self._n_classes)
+        own = (given, self.n_features_in_, int(seed), stream, self._n_classes, not sp.issparse(X))
         model = make_learner(self._spec, self.task, *own)
         check_rows(model.growth, stream.indptr, stream.values, stream.T)
         self._warn_of_offsets(stream, model.pool)
+        self._calibration = new_calibration(given, self._n_classes)
         self._progress = Progress(self.task)
         self._planned = planned_rounds(given, stream)
         self._given = given
@@ -87,9 +103,11 @@ class OnlineLearner(Copied, BaseEstimator):
         return stream
 
     def _warn_of_offsets(self, stream: Stream, pool: dict[str, Any] | None) -> None:
+        if self.__dict__.get("scale"):
+            return
         kernels = pool["kernels"] if pool else []
         if far := far_feature(stream.T, stream.indices, stream.values, kernels):
-            advice = "subtract the means (sklearn.preprocessing.StandardScaler)"
+            advice = "subtract the means (sklearn.preprocessing.StandardScaler, or scale='online')"
             warnings.warn(f"{far_text(*far)}; {advice}", UserWarning, stacklevel=4)
 
     def _stream(self, rows: Rows, target: np.ndarray) -> Stream:
@@ -103,7 +121,8 @@ class OnlineLearner(Copied, BaseEstimator):
     def _learn(self, stream: Stream) -> OnlineLearner:
         with self._current().lock:
             warn_of_rounds(self, self.__dict__.get("_planned"), self._progress.rounds, stream.T)
-            self._model.run(stream, progress=self._progress)
+            trace, _ = self._model.run(stream, progress=self._progress)
+            calibrate(self.__dict__.get("_calibration"), stream, trace)
         return self
 
     def _current(self) -> Learner:
@@ -191,7 +210,7 @@ class OnlineLearner(Copied, BaseEstimator):
     @property
     def dual_coef_(self) -> np.ndarray:
         """The coefficients (m, n) of the support vectors for each kernel; of many classes (m, n, C)."""
-        return self._known("support vectors", coefficients(self._model))
+        return self._known("support vectors", expansion_coefficients(self._model))
 
     @property
     def curve_(self) -> dict[str, np.ndarray]:
@@ -222,15 +241,17 @@ class OnlineLearner(Copied, BaseEstimator):
             own["classes"] = [
                 label.item() if isinstance(label, np.generic) else label for label in self.classes_
             ]
+            if own_calibration := self.__dict__.get("_calibration"):
+                own["platt"] = own_calibration.to_json()
         with self._current().lock:
-            model_file.write(path, self._model, {**own, "progress": self._progress.to_json()})
+            model_file.write_model(path, self._model, {**own, "progress": self._progress.to_json()})
 
     @classmethod
     def from_file(cls, path: Any) -> OnlineLearner:
         """Return the fitted estimator of a saved model. Raises UserError for a file that is none."""
         from omkl.learning import model_file
 
-        model, about = model_file.read(path)
+        model, about = model_file.read_model(path)
         if model.spec.name != cls.learner or about.get("task") != cls.task:
             raise UserError(
                 f"{path} is a model of {model.spec.name} for {about.get('task')}, not of {cls.__name__}"
@@ -240,8 +261,13 @@ class OnlineLearner(Copied, BaseEstimator):
             setattr(made, argument_name(name), value)
         if "pool" in made.get_params():
             made.pool = model.pool
+        for name, value in (model.scaling.words if model.scaling else {}).items():
+            setattr(made, name, value)
         try:
             made._model, made._progress = model, Progress.from_json(about.get("progress", {}))
+            if about.get("platt") is not None and not model.spec.probabilities:
+                made.calibration = "platt"
+                made._calibration = Platt.from_json(about["platt"], model.classes)
             made._given = made.get_params(deep=False)
         except (ValueError, AttributeError) as error:
             raise UserError(f"{path} is not a valid model: {error}") from None

@@ -18,7 +18,7 @@ _PARTS = ["key", "crc", "text", "tail"]  # of a line
 _FAULTS = (OSError, ValueError, LookupError, TypeError, ArithmeticError, AttributeError)
 
 
-def lines_of(
+def restored_lines(
     store: Path, kind: str, broken: list[str], is_alone: bool = False, remove: bool = False
 ) -> list[Line]:
     """Turn segments of "cells" or "curves" into line files, and return the sound lines of those that stay.

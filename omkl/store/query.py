@@ -26,11 +26,11 @@ import numpy as np
 from omkl.files import replacing
 from omkl.paths import cache_folder
 from omkl.store import old_segments
-from omkl.store.columns import PLACE, RANK, Coded, Column, among, columns_of, has, joined, taken
+from omkl.store.columns import PLACE, RANK, Coded, Column, among, columns_of, has_any, joined, taken
 from omkl.store.lines import LONGEST, Extent, Line, Memo, open_regular, parse_line, scan, state_of
 
 LINES = ".jsonl"
-FORM = 1  # of the copy
+FORM = 2  # of the copy
 WORTH = 2**23  # bytes of lines: fewer are parsed each time
 _PART = 16  # a copy grows by at least this part of it, so that copying takes little beside parsing
 _CHECKED = 8  # bytes whose checksum is made in the time in which one is parsed
@@ -122,7 +122,7 @@ class Reading:
     def __init__(self, store: Path, kind: str) -> None:
         self._kind, self._began = kind, time.time_ns()
         self.broken: list[str] = []
-        old = old_segments.lines_of(store, kind, self.broken)  # before the files are listed
+        old = old_segments.restored_lines(store, kind, self.broken)  # before the files are listed
         self._paths = line_files(store / kind)
         converted = {path.stem for path in self._paths}  # by another process, meanwhile
         self._old = [line for line in old if Path(line.file).stem not in converted]
@@ -191,7 +191,7 @@ class Reading:
         """Return what is held of the copy, and columns that are new. Raises Stale."""
         if self._copy is None or not self._held:
             return new
-        copy, good = self._copy, has(self._copy["file"], self._held)
+        copy, good = self._copy, has_any(self._copy["file"], self._held)
         if good.all():
             return {name: joined([copy[name], column]) for name, column in new.items()}
         places = np.flatnonzero(good)
@@ -217,9 +217,9 @@ class Reading:
     def _chosen(self, keys: Collection[str] | None, status: str | None) -> dict[str, list[tuple[int, int]]]:
         """Return where the copy says that such lines are: number and first byte, by name of the file."""
         assert self._copy is not None
-        good = has(self._copy["file"], self._held)
+        good = has_any(self._copy["file"], self._held)
         if status is not None:
-            good &= has(self._copy["status"], [status])
+            good &= has_any(self._copy["status"], [status])
         if keys is not None:
             good &= among(self._copy["key"], keys)
         file, number, start = (taken(self._copy[name], np.flatnonzero(good)) for name in PLACE)

@@ -44,7 +44,7 @@ def alone(store: Store) -> Iterator[None]:
             for folder in FOLDERS:
                 for path in (store.path / folder).glob(PARTS):
                     path.unlink()  # whoever wrote it held the lock
-                old_segments.lines_of(store.path, folder, [], is_alone=True)
+                old_segments.restored_lines(store.path, folder, [], is_alone=True)
             yield
 
 
@@ -142,7 +142,7 @@ def prune(
     with alone(store) if really else contextlib.nullcontext():
         for folder in FOLDERS:
             damaged: list[str] = []
-            old_segments.lines_of(store.path, folder, damaged, is_alone=really, remove=really and torn)
+            old_segments.restored_lines(store.path, folder, damaged, is_alone=really, remove=really and torn)
             counts[folder, TORN] += len(damaged) if torn else 0
             seen = {path: _state(path) for path in store.files(folder)}
             for path, lines in _spent(seen, folder, now, torn, removed_keys).items():

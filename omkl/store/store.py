@@ -28,10 +28,10 @@ from omkl.store.columns import (
     KEPT,
     among,
     as_row,
-    has,
+    has_any,
     newest,
     no_collection,
-    table_of,
+    table_of_rows,
     whole_table,
     with_extra,
 )
@@ -192,7 +192,7 @@ class Store:
         keys = set(keys)
         with self._reading("cells") as reading, no_collection():
             columns = reading.columns((), keys)
-            good = has(columns["status"], ["ok"])
+            good = has_any(columns["status"], ["ok"])
             good[good] = among(columns["key"][good], keys)
             return {key.tobytes().hex() for key in columns["key"][good]}
 
@@ -232,12 +232,12 @@ class Store:
                 return table.assign(**dict.fromkeys(set(names) - set(table)))[names]
             with self._reading("cells") as reading:
                 made = reading.columns([*names, *where], keys)
-                good = has(made["status"], ["ok"])
+                good = has_any(made["status"], ["ok"])
                 for name, values in where.items():
-                    good &= has(made[name], values)
+                    good &= has_any(made[name], values)
                 if keys is not None:
                     good[good] = among(made["key"][good], keys)
-                return table_of(made, newest(made, np.flatnonzero(good)), names)
+                return table_of_rows(made, newest(made, np.flatnonzero(good)), names)
 
     def curves(self, keys: Iterable[str] | None = None) -> dict[str, dict[str, Any]]:
         """Return the newest curve of each key that has one."""

@@ -35,7 +35,7 @@ MIXED: dict[str, Any] = {
 COSINE: dict[str, Any] = {**MIXED, "normalise": "cosine"}
 
 
-def csr(X: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def csr_of(X: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """indptr, indices, values of a dense matrix X (T, d), zeros left out."""
     row, column = np.nonzero(X)
     indptr = np.concatenate([[0], np.cumsum(np.bincount(row, minlength=len(X)))])
@@ -45,11 +45,11 @@ def csr(X: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 def dataset(X: Any, y: Any, name: str = "made") -> Dataset:
     """A Dataset of a dense matrix X (T, d) and labels y (T,)."""
     X, y = np.asarray(X, float), np.asarray(y, float)
-    arrays = (*csr(X), y)
+    arrays = (*csr_of(X), y)
     return Dataset(name, *arrays, X.shape[1], "classification", content_hash(*arrays))
 
 
-def dense(data: Dataset) -> np.ndarray:
+def matrix_of(data: Dataset) -> np.ndarray:
     """The matrix (T, d) of a Dataset."""
     X = np.zeros((data.T, data.d))
     X[np.repeat(np.arange(data.T), np.diff(data.indptr)), data.indices] = data.values
@@ -88,7 +88,7 @@ def sparse(T: int, d: int, per_row: int, seed: int = 0) -> Dataset:
     return Dataset("sparse", *arrays, d, "classification", content_hash(*arrays))
 
 
-def stream_of(data: Dataset, order: np.ndarray | None = None) -> Stream:
+def case_stream(data: Dataset, order: np.ndarray | None = None) -> Stream:
     """The engine's stream of a Dataset in this order (as stored when None)."""
     order = np.arange(data.T) if order is None else order
     return make_stream(data.indptr, data.indices, data.values, data.y, order)
@@ -140,7 +140,7 @@ def one_pass(
 ) -> tuple[Learner, Trace]:
     """A fresh learner after one pass over the data, and the trace of its rounds."""
     learner = new_learner(name, MIXED if given is None else given, data.d, **how)
-    trace, _ = learner.run(stream_of(data, order))
+    trace, _ = learner.run(case_stream(data, order))
     return learner, trace
 
 

@@ -24,6 +24,7 @@ from omkl.testing.cases import (
     COSINE,
     MIXED,
     assert_same,
+    case_stream,
     clouds,
     dataset,
     fitting,
@@ -31,7 +32,6 @@ from omkl.testing.cases import (
     new_learner,
     one_pass,
     state,
-    stream_of,
     ties,
     traced,
     wdbc,
@@ -160,14 +160,14 @@ def scoring_changes_nothing(name: str) -> None:
     learner, _ = one_pass(name, data, **kernel_of(name))
     before = state(learner)
     scorer = copy.deepcopy(learner)
-    scored = scorer.run(stream_of(new), learn=False)[0]
+    scored = scorer.run(case_stream(new), learn=False)[0]
     assert_same(before, state(scorer), "after scoring")
-    learnt = copy.deepcopy(learner).run(stream_of(new))[0]
+    learnt = copy.deepcopy(learner).run(case_stream(new))[0]
     assert not np.array_equal(scored.score, learnt.score), "learning changes no later prediction"
     for k in range(0, new.T, 3):
         one = copy.deepcopy(learner)
-        one.run(stream_of(new, np.arange(k)), learn=False)  # moves nothing but the generator
-        trace, _ = one.run(stream_of(new, np.arange(k, k + 1)))
+        one.run(case_stream(new, np.arange(k)), learn=False)  # moves nothing but the generator
+        trace, _ = one.run(case_stream(new, np.arange(k, k + 1)))
         assert_same(traced(trace), {n: v[k : k + 1] for n, v in traced(scored).items()}, f"example {k}")
 
 
@@ -178,9 +178,9 @@ def learning_after_scoring(name: str) -> None:
     data = clouds()
     learner, trace = one_pass(name, data, **kernel_of(name))
     other = new_learner(name, MIXED, data.d, rounds=data.T, **kernel_of(name))
-    first, _ = other.run(stream_of(data, np.arange(130)))
-    other.run(stream_of(clouds(T=77, seed=3)), learn=False)
-    second, _ = other.run(stream_of(data, np.arange(130, data.T)))
+    first, _ = other.run(case_stream(data, np.arange(130)))
+    other.run(case_stream(clouds(T=77, seed=3)), learn=False)
+    second, _ = other.run(case_stream(data, np.arange(130, data.T)))
     joined = {k: np.concatenate([v, traced(second)[k]]) for k, v in traced(first).items()}
     assert_same(traced(trace), joined, "with scoring after round 130")
     assert_same(state(learner), state(other), "with scoring after round 130")

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from reference import TWINS
-from support.engine_cases import csr, fitting, slots_of, wdbc
+from support.engine_cases import csr_of, fitting, slots_of, wdbc
 
 from omkl import data, seeds
 from omkl.config import learner_spec, learner_specs, pool
@@ -27,7 +27,7 @@ def rows(T, d=24):
     rng = np.random.default_rng(17)
     X = rng.uniform(-1.0, 1.0, (T, d))
     y = np.where(X[:, 0] + 2.0 * X[:, 1] * X[:, 2] + rng.normal(0.0, 0.5, T) > 0.0, 1.0, -1.0)
-    return X, y, make_stream(*csr(X), y, np.arange(T))
+    return X, y, make_stream(*csr_of(X), y, np.arange(T))
 
 
 def compiled(name, over, kernels, d, block=None):
@@ -239,7 +239,7 @@ def test_bpas_drops_the_oldest_of_equally_cheap_vectors(block):
     T, budget = 40, 7
     X, y = np.arange(T)[:, None] * 10.0, np.where(np.arange(T) % 3, 1.0, -1.0)
     learner = compiled("bomkc_bpas", {"budget": budget, "C": 0.1}, NARROW, 1, block)
-    stream = make_stream(*csr(X), y, np.arange(T))
+    stream = make_stream(*csr_of(X), y, np.arange(T))
     for start, stop in ((0, 1), (1, 20), (20, T)):  # ages outlive the end of a part
         order, labels = stream.order[start:stop], stream.y[start:stop]
         learner.run(stream._replace(T=stop - start, order=order, y=labels))
@@ -254,7 +254,7 @@ def test_bpas_drops_as_the_authors_list_in_order_of_age_does(seed, over):
     """Whole numbers on a grid: many vectors lie equally far, with equal coefficients."""
     rng = np.random.default_rng(seed)
     X, y = rng.integers(0, 4, (200, 2)).astype(float), rng.choice([-1.0, 1.0], 200)
-    stream = make_stream(*csr(X), y, np.arange(200))
+    stream = make_stream(*csr_of(X), y, np.arange(200))
     hyper = {**learner_spec("bomkc_bpas").defaults, "budget": 9, "C": 0.1, **over}
     learner = compiled("bomkc_bpas", hyper, NARROW, X.shape[1])
     trace, _ = learner.run(stream)

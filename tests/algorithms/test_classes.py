@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from support.engine_cases import clouds, dataset, dense, new_learner, one_pass, stream_of
+from support.engine_cases import case_stream, clouds, dataset, matrix_of, new_learner, one_pass
 
 import omkl.data
 from omkl.cli import main
@@ -99,7 +99,9 @@ def pd_frame(cells):
 def test_keys_of_regression_are_those_of_the_values(tmp_path):
     file = tmp_path / "some.libsvm"
     file.write_text("0.5 1:1\n0.25 1:2\n")
-    (cell,) = expand(plan(["algo=rff", f"data={file}", "task=regression", "reps=1", "yardsticks=[]"]))
+    (cell,) = expand(
+        plan(["algo=rff", f"data={file}", "task=regression", "target=none", "reps=1", "yardsticks=[]"])
+    )
     assert cell.key == cell_key(
         {
             "algo": "rff",
@@ -181,7 +183,7 @@ def test_the_error_of_the_authors_first_round_is_that_of_its_prediction():
     figures = run_pass(spec, params, GAUSS3, data, np.arange(50), 1)
     assert figures["curve"]["loss"][0] == 0.25**2
     learner = new_learner("adaraker_authors", GAUSS3, data.d, rounds=50, **params)
-    assert learner.run(stream_of(data))[0].score[0] == 0.0
+    assert learner.run(case_stream(data))[0].score[0] == 0.0
 
 
 @pytest.mark.parametrize("label", [1.0, -1.0])
@@ -201,7 +203,7 @@ def test_on_classes_the_authors_rules_are_those_of_their_code():
     )
     params = {**spec.usual("classification"), "D": 1}
     assert (params["lam"], params["eta"]) == (5e-4, 0.5)
-    trace, _ = Learner(spec, params, one, 1, 1, frequencies=[[[1.0]]]).run(stream_of(data))
+    trace, _ = Learner(spec, params, one, 1, 1, frequencies=[[[1.0]]]).run(case_stream(data))
     z = [np.array([math.sin(x), math.cos(x)]) for x in (1.0, 2.0, 0.5)]
 
     def learnt(theta, eta, t):
@@ -242,7 +244,7 @@ def test_omkr_with_a_falling_step_equals_plain_python():
     """As in the public Python code of OMKR: eta_t = 1 / sqrt(t), w_i <- w_i beta^loss, every example kept."""
     data = dataclasses.replace(clouds(T=120), task="regression")
     data.y[:] = np.tanh(np.cumsum(data.y) / 5)
-    gammas, beta, lam, X = (5.0, 0.5, 0.05), 0.5, 1e-3, dense(data)
+    gammas, beta, lam, X = (5.0, 0.5, 0.05), 0.5, 1e-3, matrix_of(data)
     kept, a, w, scores = [], [[], [], []], [1 / 3] * 3, []
     for t, y in enumerate(data.y, 1):
         f = []
@@ -268,9 +270,9 @@ def test_the_step_falls_over_all_rounds_learnt(name):
     data, how = clouds(T=64), {"eta": 0.8, "step": "sqrt"}
     _, whole = one_pass(name, data, GAUSS3, **how)
     parts = new_learner(name, GAUSS3, data.d, rounds=64, **how)
-    first = parts.run(stream_of(data, np.arange(40)))[0]
-    parts.run(stream_of(data, np.arange(10)), learn=False)
-    second = parts.run(stream_of(data, np.arange(40, 64)))[0]
+    first = parts.run(case_stream(data, np.arange(40)))[0]
+    parts.run(case_stream(data, np.arange(10)), learn=False)
+    second = parts.run(case_stream(data, np.arange(40, 64)))[0]
     np.testing.assert_array_equal(np.concatenate([first.score, second.score]), whole.score)
     assert not np.array_equal(one_pass(name, data, GAUSS3, eta=0.8)[1].score, whole.score)
 

@@ -5,11 +5,11 @@ import pytest
 from support.engine_cases import (
     MIXED,
     assert_same,
+    case_stream,
     clouds,
     new_learner,
     one_pass,
     state,
-    stream_of,
     ties,
     traced,
     wdbc,
@@ -80,7 +80,7 @@ def test_with_a_window_blocks_and_cuts_change_no_bit(stream, name, over):
         assert_same(state(learner), state(other), f"block {block}")
     parts, scores = new_learner(name, None, data.d, **over), []
     for start, stop in ((0, 1), (1, 130), (130, data.T)):
-        some = stream_of(data, np.arange(start, stop))
+        some = case_stream(data, np.arange(start, stop))
         before = state(parts)
         parts.run(some, learn=False)
         assert_same(
@@ -127,7 +127,7 @@ def test_truncation_error_obeys_proposition_1(lam, tau):
     """
     data, eta = clouds(T=400), 0.3
     learner, trace = one_pass("norma", data, kernel=KERNEL, rho=1.0, lam=lam, eta=eta, tau=tau)
-    truncated = learner.run(stream_of(data), learn=False)[0].score
+    truncated = learner.run(case_stream(data), learn=False)[0].score
     sigma = data.y * trace.score <= 1.0
     age = np.arange(data.T)[::-1]  # factors that a coefficient has been multiplied by
     alpha = eta * sigma * data.y * (1 - lam * eta) ** age

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from support.engine_cases import assert_same, clouds, new_learner, one_pass, state, stream_of, traced
+from support.engine_cases import assert_same, case_stream, clouds, new_learner, one_pass, state, traced
 
 import omkl.data
 from omkl.config import learner_spec, plan, pool
@@ -37,7 +37,7 @@ def test_fogd_of_one_kernel_is_descent_on_the_hinge_loss_over_the_same_features(
         spec = learner_spec(name)
         params = {**spec.usual(data.task), "D": 30, "features": "iid", **own}
         learners.append(Learner(spec, params, ONE, data.d, 1, frequencies=V))
-    fogd, rff = (learner.run(stream_of(data))[0] for learner in learners)
+    fogd, rff = (learner.run(case_stream(data))[0] for learner in learners)
     np.testing.assert_array_equal(fogd.mistake[1:], rff.mistake[1:])  # f = 0 votes +1, and is rff's mistake
     np.testing.assert_array_equal(learners[0].state["theta"], learners[1].state["theta"])
 
@@ -67,11 +67,11 @@ def test_adaraker_forgets_at_powers_of_two():
     V = np.random.default_rng(0).normal(size=(2, 50, data.d))
     spec, raker = learner_spec("adaraker"), learner_spec("raker")
     trace, _ = Learner(spec, {**spec.usual("regression"), "eta0": 0.4}, WIDE, data.d, 1, frequencies=V).run(
-        stream_of(data)
+        case_stream(data)
     )
     params = {**raker.usual("regression"), "eta": 0.4 / math.sqrt(2)}
     alone = Learner(raker, params, WIDE, data.d, 1, frequencies=V)
-    expected, _ = alone.run(stream_of(data, np.array([1, 2])))
+    expected, _ = alone.run(case_stream(data, np.array([1, 2])))
     assert trace.score.tolist() == [0.0, 0.0, pytest.approx(expected.score[1], rel=1e-12)]
 
 
@@ -80,7 +80,7 @@ def test_adaraker_raises_the_vote_of_the_better_instance():
     data = clouds(T=255)
     data.y[:] = 1.0
     learner = new_learner("adaraker", WIDE, data.d, eta0=10.0, lam=0.0)
-    learner.run(stream_of(data))
+    learner.run(case_stream(data))
     h, rate = learner.state["h"][:8], np.minimum(0.5, 10 / np.sqrt(2.0 ** np.arange(8)))
     assert (h[7] - math.log(rate[7])) == max(h - np.log(rate))
 

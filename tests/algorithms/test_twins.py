@@ -17,7 +17,7 @@ import omkl.learning.one_pass
 from omkl import seeds
 from omkl.config import learner_names, learner_spec, pool
 from omkl.testing import twins
-from omkl.testing.cases import dataset, stream_of, ties, wdbc
+from omkl.testing.cases import case_stream, dataset, ties, wdbc
 from omkl.testing.twins import EDGES, assert_equal, edge, kernels_for, pools_of, small, solves
 
 SETS = ("wdbc", "ties", "a9a_train", "votes84", "svmguide3", "german", "breast")
@@ -91,6 +91,8 @@ OPTIONS = [
     ("omkr", {"loss": "squared", "step": "sqrt", "eta": 1.0, "lam": 0.0}),
     ("adaraker", {"loss": "squared"}),
     ("adamkl", {"loss": "squared"}),
+    ("adaraker_kept", {"loss": "squared"}),
+    ("adamkl_kept", {"loss": "squared", "levels": 4}),
     ("adaraker", {"loss": "logistic", "eta0": 1.0}),
     ("omkr", {"loss": "logistic"}),
     ("omkr", {"loss": "hinge", "lam": 0.0}),
@@ -181,7 +183,7 @@ def test_learner_without_a_pool_equals_its_twin(data_name, name, streams, reques
 def test_star_chooses_the_kernel_that_the_twin_chooses(data_name, select, streams, request):
     data, order = streams(data_name, request)
     spec, given = learner_spec("perceptron_star"), pool("paper16")
-    stream, apart = stream_of(data, order), seeds.derive("apart", data.content_hash)
+    stream, apart = case_stream(data, order), seeds.derive("apart", data.content_hash)
     params = {**spec.defaults, "select": select}
     chosen = omkl.learning.one_pass.choose_kernels(spec, params, given, data.d, stream, apart)
     result = compare("perceptron_star", data, order, "paper16", select=select)

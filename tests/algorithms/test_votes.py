@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from reference import TWINS
-from support.engine_cases import csr, dataset, one_pass
+from support.engine_cases import csr_of, dataset, one_pass
 
 from omkl import seeds
 from omkl.config import learner_names, learner_spec
@@ -124,7 +124,7 @@ def test_ties_are_mistakes_as_in_exact_arithmetic(name, over):
             given, X = {"normalise": "none", "kernels": SIX}, X + np.linspace(0.0, 0.4, len(y))[:, None]
         hyper, seed = {**spec.defaults, **over}, seeds.learner_seed(at, name)
         learner = Learner(spec, hyper, given, 1, seed)
-        trace, _ = learner.run(make_stream(*csr(X), y, np.arange(len(y))))
+        trace, _ = learner.run(make_stream(*csr_of(X), y, np.arange(len(y))))
         normal = "pool_normalise" if "normalise" in hyper else "normalise"
         twin = TWINS[name](
             X, y, given["kernels"], **hyper, **{normal: "none"}, rng=np.random.default_rng(seed)

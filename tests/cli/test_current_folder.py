@@ -51,7 +51,7 @@ from support.runner_fakes import act
 from omkl import executors
 options = {"name": sys.argv[1], "jobs": 2}
 if __name__ == "__main__":
-    outcomes = executors.make(options).run(act, [("value", i) for i in range(4)])
+    outcomes = executors.make_executor(options).run(act, [("value", i) for i in range(4)])
     print(sorted(outcome for _, outcome in outcomes))
 """
 

@@ -92,7 +92,7 @@ def test_a_learner_of_the_current_directory_is_unknown(words, name, capsys):
 
 @pytest.mark.parametrize("name", ["evil", "foreign", "evil:Evil", "../conf/algo/evil"])
 def test_a_model_file_loads_no_code(name, capsys, place):
-    model_file.write(place / "m.omkl", new_learner("majority", None, 2), {})
+    model_file.write_model(place / "m.omkl", new_learner("majority", None, 2), {})
     content = (place / "m.omkl").read_bytes()
     start = len(model_file.MAGIC) + 65
     length = int.from_bytes(content[start : start + 8], "little")

@@ -145,7 +145,7 @@ def test_endless_labels_and_lines(tmp_path, monkeypatch):
     path.write_bytes(b"1,a\n2," + b"b" * 3000 + b"\n")
     assert f"{path}:2: the label has 3,000 characters" in refused(data.load, str(path))
     path.write_bytes(b'1,a\n2,"b\nc"\n3,d\n')
-    assert r"'b\nc' -> 1" in data.load(str(path)).notes[0]
+    assert r"'b\nc' -> 1" in data.load(str(path)).notes[1]
     monkeypatch.setattr(data.data_files, "LONGEST_LINE", 100)
     for mark in (b",", b" "):
         path.write_bytes(b"1,a\n2,b\n".replace(b",", mark) + b"1" + mark * 500)
@@ -173,7 +173,7 @@ def test_npy_headers_that_lie(tmp_path, header):
             archive.writestr(name, b"\x93NUMPY\1\0" + len(text).to_bytes(2, "little") + text + bytes(16))
     assert f"{path}: " in refused(data.load, str(path))
     with pytest.raises(OmklError, match="not a readable parsed copy"):
-        cache.read(path)
+        cache.read_parsed(path)
 
 
 def test_an_archive_of_an_unknown_kind(tmp_path):

@@ -5,12 +5,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from omkl.config import plan
-from omkl.config.grammar import Pattern, parse
+from omkl.config.grammar import Pattern, parse_words
 from omkl.errors import UserError
 
 
 def values(word):
-    (override,) = parse([word]).values()
+    (override,) = parse_words([word]).values()
     return list(override.values)
 
 
@@ -93,7 +93,7 @@ def test_glob_matches_known_names():
 )
 def test_a_bad_word_is_refused(words, said):
     with pytest.raises(UserError) as error:
-        parse(words)
+        parse_words(words)
     assert said in str(error.value)
     assert "\n" not in str(error.value)
     assert len(str(error.value)) < 400

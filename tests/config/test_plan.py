@@ -222,11 +222,21 @@ def test_a_program_with_its_own_hydra_keeps_it(tmp_path):
 
 def test_a_group_means_its_learners_and_leaves_out_the_unsuitable_with_a_note():
     with pytest.warns(
-        UserWarning, match="left out, as not for classification: edoebe, iegp, omkl_gf, ridge_features, vaw2$"
+        UserWarning,
+        match="as not for classification: auto_regression, edoebe, iegp, omkl_gf, ridge_features, vaw2$",
     ):
         made = plan(["algo=features", "data=wdbc"])
     names = [setting.learner for setting in made.settings]
-    lifted = ["adaraker", "adaraker_authors", "bomkc_fogd", "dualsgd", "egpc", "raker", "rff"]
+    lifted = [
+        "adaraker",
+        "adaraker_authors",
+        "adaraker_kept",
+        "bomkc_fogd",
+        "dualsgd",
+        "egpc",
+        "raker",
+        "rff",
+    ]
     assert [name for name in names if name != "auto" and not name.startswith("arow_")] == lifted
     with pytest.warns(UserWarning, match=r"not for pool=paper16: adaraker, .*bomkc_fogd, .*raker"):
         made = plan(["algo=features,omkc_dd", "pool=paper16"])

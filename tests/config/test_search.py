@@ -6,12 +6,12 @@ from omkl.config import domains, learner_spec, learner_specs
 from omkl.config.parameters import Choices, Range, parse_search
 from omkl.runs.tuning import axes, draw
 
-POSITIVE = domains.parse("(0, inf)")
+POSITIVE = domains.domain_check("(0, inf)")
 KERNEL = {"kind": "gaussian", "sigma": 1.0}
 
 
 def only(written, domain="(0, inf)", default=1.0, tasks=("regression",)):
-    return parse_search(written, domain, domains.parse(domain), default, tasks)
+    return parse_search(written, domain, domains.domain_check(domain), default, tasks)
 
 
 def test_a_range_is_even_in_its_logarithm_and_ends_at_its_ends():

@@ -15,7 +15,7 @@ def test_every_conf_file_is_read_as_hydra_composes_it(group):
     names = compose.options(group)
     folder = compose.file(group, names[0]).parent
     hydra = compose._composed(group, folder, names)
-    read = {name: schema.load(folder / f"{name}.yaml") for name in names}
+    read = {name: schema.load_plain(folder / f"{name}.yaml") for name in names}
     assert repr(read) == repr({name: hydra[name] for name in names})  # types and order too
 
 
@@ -28,7 +28,7 @@ def test_values_are_those_of_hydra(tmp_path):
     values = [value.replace(":", ": ") if value[0] == "{" else value for value in VALUES.split()]
     text = "".join(f"k{number}: {value}\n" for number, value in enumerate(values))
     (tmp_path / "g" / "x.yaml").write_text(f"{text}base: &a {{u: 1, v: 2}}\nmerged: {{<<: *a, v: 3}}\n")
-    read = schema.load(tmp_path / "g" / "x.yaml")
+    read = schema.load_plain(tmp_path / "g" / "x.yaml")
     assert read is not None
     assert repr(read) == repr(compose._composed("g", tmp_path / "g", ["x"])["x"])
 
@@ -38,7 +38,7 @@ def test_values_are_those_of_hydra(tmp_path):
 )
 def test_what_needs_hydra_is_left_to_it(tmp_path, text):
     (tmp_path / "x.yaml").write_text(text)
-    assert schema.load(tmp_path / "x.yaml") is None
+    assert schema.load_plain(tmp_path / "x.yaml") is None
 
 
 WORDS = ["wdbc", "a,b_1,a", "1", "0", "0.25,1,2.50", "x2", "999999999999999999", "nullx,1"]
@@ -62,7 +62,7 @@ def test_a_key_given_twice_is_still_named(tmp_path, monkeypatch):
     (tmp_path / "algo" / "mine.yaml").write_text("a: 1\na: 2\n")
     monkeypatch.setattr(compose, "conf_folder", lambda: tmp_path)
     with pytest.raises(UserError, match=r"mine\.yaml:2: malformed YAML: found duplicate key a"):
-        compose.read("algo", ["mine"])
+        compose.read_config("algo", ["mine"])
 
 
 def test_a_plan_imports_no_hydra():

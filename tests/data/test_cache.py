@@ -45,7 +45,7 @@ def test_copy_is_mapped_aligned_and_without_pickle(source):
     with zipfile.ZipFile(d.path) as archive:
         assert archive.testzip() is None
         assert {m.compress_type for m in archive.infolist()} == {zipfile.ZIP_STORED}
-    mapped = cache.read(d.path)
+    mapped = cache.read_parsed(d.path)
     assert same(mapped, d)
     for key, dtype in cache.ARRAYS.items():
         array = getattr(mapped, key)
@@ -61,7 +61,7 @@ def test_copy_is_mapped_aligned_and_without_pickle(source):
 def test_writing_to_the_arrays_does_not_reach_the_copy(source):
     d = data.load(str(source))
     d.values[:] = 7
-    assert cache.read(d.path).values.tolist() == [0.5, 2, 1]
+    assert cache.read_parsed(d.path).values.tolist() == [0.5, 2, 1]
 
 
 def test_second_load_does_not_parse(source, monkeypatch):
@@ -116,13 +116,13 @@ def test_copy_that_does_not_fit_its_own_description(source):
     for key, wrong in (("y", d.y[:-1]), ("values", d.values.astype(np.float32)), ("indptr", d.indptr + 1)):
         overwrite(d.path, **{name: getattr(d, name) for name in cache.ARRAYS} | {key: wrong})
         with pytest.raises(OmklError, match=f"not a readable parsed copy: {key}"):
-            cache.read(d.path)
+            cache.read_parsed(d.path)
 
 
 def test_unaligned_npz_is_read_into_memory(source):
     d = data.load(str(source))
     overwrite(d.path)
-    assert same(cache.read(d.path), d)
+    assert same(cache.read_parsed(d.path), d)
 
 
 DAMAGE = {
@@ -140,7 +140,7 @@ def test_overwritten_numbers_are_noticed_and_the_source_is_parsed_again(source, 
     whole = d.path.read_bytes()
     overwrite(d.path, **{key: wrong})
     with pytest.raises(OmklError, match=said):
-        cache.read(d.path)
+        cache.read_parsed(d.path)
     with pytest.warns(UserWarning, match=said):
         assert same(data.load(str(source)), d)
     assert d.path.read_bytes() == whole
@@ -181,7 +181,7 @@ def test_the_hash_is_computed_once_in_a_process_and_the_bounds_always(source, mo
     for name in ("content_hash", "_check_bounds"):
         count(monkeypatch, name)
     data.load(str(source))
-    cache.read(d.path)
+    cache.read_parsed(d.path)
     assert counted == {"_check_bounds": 2}
     cache._verified.clear()  # another process
     data.load(str(source))
@@ -234,7 +234,7 @@ def test_no_damage_gives_other_data(source):
             d.path.write_bytes(whole)
             overwrite(d.path, **{key: wrong})
         try:
-            loaded = cache.read(d.path)
+            loaded = cache.read_parsed(d.path)
             assert all(np.array_equal(getattr(loaded, key), right[key]) for key in right)
             assert (loaded.d, loaded.name, loaded.task) == (d.d, d.name, d.task)
         except OmklError:
@@ -268,7 +268,7 @@ def test_a_run_on_a_damaged_copy_counts_the_same_mistakes(source, capsys):
 
 def test_missing_copy():
     with pytest.raises(OmklError, match="not a readable parsed copy"):
-        cache.read("no/such.npz")
+        cache.read_parsed("no/such.npz")
 
 
 def test_unwritable_cache_falls_back_to_memory(source, monkeypatch):
@@ -281,7 +281,7 @@ def test_unwritable_cache_falls_back_to_memory(source, monkeypatch):
 
 def test_rows_without_values_have_empty_arrays(source):
     source.write_text("1\n-1 1:0 2:0\n1 2:0\n")
-    d = cache.read(data.load(str(source)).path)
+    d = cache.read_parsed(data.load(str(source)).path)
     assert (d.T, d.nnz, d.d) == (3, 0, 2)
 
 

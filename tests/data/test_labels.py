@@ -126,13 +126,13 @@ def test_numbers_in_memory_are_compared_without_their_texts():
 def test_a_note_says_which_classes_are_one_number(tmp_path):
     made = data.load(str(write(tmp_path / "v.csv", "a,b\n" + "1,2.1\n2,2.10\n3,2.2\n4,007\n5,7\n" * 2)))
     assert made.classes == ("2.1", "2.10", "2.2", "007", "7")
-    assert made.notes[1] == (
+    assert made.notes[2] == (
         "labels: 2.1 and 2.10, 007 and 7 are different classes; write them alike if they are the same"
     )
     one, recipe = read_file(tmp_path / "v.csv", "classification", Preparation(positive="7"))
     assert (one.classes, one.y.tolist(), recipe.alike) == (("other", "7"), [-1, -1, -1, -1, 1] * 2, ("007",))
-    assert one.notes[0].startswith("labels: 7 and 007 are different classes")
-    assert data.load(str(write(tmp_path / "n.csv", "a,b\n1,1.0\n2,+1\n3,0\n"))).notes == (
+    assert one.notes[1].startswith("labels: 7 and 007 are different classes")
+    assert data.load(str(write(tmp_path / "n.csv", "a,b\n1,1.0\n2,+1\n3,0\n"))).notes[1:] == (
         "labels: 0 -> -1, 1 -> +1",
     )
 

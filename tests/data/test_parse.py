@@ -260,6 +260,9 @@ def test_npz_stream(tmp_path):
     d = data.load(str(path))
     assert dense(d).tolist() == [[0, 1.5], [2, 0]]
     assert (d.y.tolist(), d.name) == ([-1, 1], "s")
+    np.savez(path, data=np.array([[0, 1.5], [2, 0]]), target=np.array(["no", "yes"]))
+    other = data.load(str(path))
+    assert (other.content_hash, other.classes) == (d.content_hash, ("no", "yes"))
 
 
 @pytest.mark.parametrize(
@@ -268,7 +271,10 @@ def test_npz_stream(tmp_path):
         ({"X": np.ones((2, 2))}, "has no array y"),
         ({"X": np.ones((2, 2)), "y": np.ones(3)}, r"should be \(T, d\) and \(T,\)"),
         ({"X": np.array([[1], [np.nan]]), "y": np.array([0, 1])}, "row 2 holds a number that is not finite"),
-        ({"X": np.array([[1], [{}]], object), "y": np.array([0, 1])}, "not an .npz file with numeric arrays"),
+        (
+            {"X": np.array([[1], [{}]], object), "y": np.array([0, 1])},
+            "holds Python objects, which are not read",
+        ),
         ({"X": np.ones((3, 1)), "y": np.array([0.1, 0.2, 0.3])}, "3 different labels"),
     ],
 )

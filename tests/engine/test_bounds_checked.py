@@ -8,7 +8,7 @@ import os
 
 import numpy as np
 import pytest
-from support.engine_cases import clouds, one_pass, stream_of
+from support.engine_cases import case_stream, clouds, one_pass
 
 from omkl.engine import budgeted, expansion
 from omkl.engine.experts import discount
@@ -34,11 +34,11 @@ def test_a_function_called_by_address():
     data = clouds()
     B = one_pass("bomkc_rbp", data, "paper16")[0].state["B"]
     with pytest.raises(IndexError):
-        budgeted.outputs(B, stream_of(data), data.T + 1000)  # far beyond the stream's end
+        budgeted.outputs(B, case_stream(data), data.T + 1000)  # far beyond the stream's end
 
 
 def test_coefficients_for_more_kernels_than_there_are():
     data = clouds()
     E = one_pass("omkc_dd", data, "paper16")[0].state["E"]
     with pytest.raises(IndexError):
-        expansion.add(E, stream_of(data), 0, np.ones(E.f.size + 1))
+        expansion.add(E, case_stream(data), 0, np.ones(E.f.size + 1))

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 from numba import njit
-from support.engine_cases import clouds, new_learner, stream_of
+from support.engine_cases import case_stream, clouds, new_learner
 
 from omkl.config import learner_spec, pool
 from omkl.engine.arith import sincos
@@ -39,7 +39,7 @@ def test_features_are_sines_and_cosines_of_any_size():
     for size in (1.0, 1e4, 1e6, 1e9, 1e12, 1e15, 1e160):
         V = np.random.default_rng(1).normal(size=(2, 6, data.d)) * size
         F = make_features(KERNELS, data.d, 6, "iid", None, V)
-        stream = stream_of(data)
+        stream = case_stream(data)
         for t in range(data.T):
             x = np.zeros(data.d)
             at = slice(*data.indptr[t : t + 2])
@@ -79,7 +79,7 @@ def test_frequencies_may_be_given_and_must_fit():
     data, spec, given = clouds(T=20), learner_spec("raker"), pool("gauss3")
     V = np.random.default_rng(0).normal(size=(3, 50, data.d))
     first, second = (
-        Learner(spec, spec.usual(data.task), given, data.d, seed, frequencies=V).run(stream_of(data))[0]
+        Learner(spec, spec.usual(data.task), given, data.d, seed, frequencies=V).run(case_stream(data))[0]
         for seed in (1, 2)
     )
     np.testing.assert_array_equal(first.score, second.score)
@@ -89,7 +89,7 @@ def test_frequencies_may_be_given_and_must_fit():
 
 def test_a_pass_of_known_length_may_come_in_parts():
     data = clouds(T=60)
-    whole = new_learner("rff", "gauss3", data.d).run(stream_of(data))[0].score
+    whole = new_learner("rff", "gauss3", data.d).run(case_stream(data))[0].score
     parts = new_learner("rff", "gauss3", data.d, rounds=data.T)
-    scores = [parts.run(stream_of(data, np.arange(a, b)))[0].score for a, b in ((0, 25), (25, 60))]
+    scores = [parts.run(case_stream(data, np.arange(a, b)))[0].score for a, b in ((0, 25), (25, 60))]
     np.testing.assert_array_equal(whole, np.concatenate(scores))

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from support.engine_cases import COSINE, MIXED, csr
+from support.engine_cases import COSINE, MIXED, csr_of
 
 from omkl.config import pool
 from omkl.engine.expansion import _add_contributions, begin_block, make_expansion, reserve
@@ -33,7 +33,7 @@ def filled(given, classes, share):
     if classes is not None:
         E.class_of[:] = rng.integers(0, classes - 1, (m + 1, N))
         E.class_of[-1] = classes - 1
-    stream = make_stream(*csr(X[N:]), np.ones(ROWS), np.arange(ROWS), classes or 2)
+    stream = make_stream(*csr_of(X[N:]), np.ones(ROWS), np.arange(ROWS), classes or 2)
     begin_block(E, stream, 0)
     E.tracked[::2] = True
     return E

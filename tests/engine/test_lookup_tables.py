@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from support.engine_cases import dataset, stream_of
+from support.engine_cases import case_stream, dataset
 from support.whole_numbers import KERNELS, NEVER, component_outputs, engine_outputs
 
 from omkl.engine.expansion import forget_all
@@ -101,7 +101,7 @@ def test_what_was_stored_is_forgotten_with_the_vectors():
     close(E.open)
     forget_all(E)
     F = np.zeros((96, len(MORE)))
-    component_outputs(stream_of(data), E, np.ones(96), F)
+    component_outputs(case_stream(data), E, np.ones(96), F)
     np.testing.assert_array_equal(F, engine_outputs(X[96:], y[96:], np.ones(96), MORE, 32, NEVER)[0])
     assert E.tables.block[0] == BINARY
 

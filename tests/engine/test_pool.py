@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 from reference.kernels import cosine, kernel
-from support.engine_cases import COSINE, MIXED, csr
+from support.engine_cases import COSINE, MIXED, csr_of
 
 from omkl.config import pool
 from omkl.config.settings_text import value_text
@@ -44,7 +44,7 @@ RATES = [  # rates 2 and 16 apart, where widths are not
 def expansion(given, X_stored, A, block):
     """An expansion with these stored vectors and coefficients A (m, n), one unused block laid before each."""
     E = make_expansion(make_pool(given["kernels"], given.get("normalise", "none")), X_stored.shape[1], block)
-    arrays = csr(X_stored)
+    arrays = csr_of(X_stored)
     E = reserve(E, len(X_stored), arrays[2].size, X_stored.shape[1])
     stream = make_stream(*arrays, np.ones(len(X_stored)), np.arange(len(X_stored)))
     for t in range(len(X_stored)):
@@ -56,7 +56,7 @@ def expansion(given, X_stored, A, block):
 
 def values(E, X):
     """f (T, m) of the rows of X, nothing being stored."""
-    arrays = csr(X)
+    arrays = csr_of(X)
     E = reserve(E, 0, 0, X.shape[1])
     stream = make_stream(*arrays, np.ones(len(X)), np.arange(len(X)))
     found = np.array([outputs(E, stream, t).copy() for t in range(len(X))])

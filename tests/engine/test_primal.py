@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from support.engine_cases import Dataset, clouds, dataset, dense, one_pass, stream_of, ties
+from support.engine_cases import Dataset, case_stream, clouds, dataset, matrix_of, one_pass, ties
 
 from omkl.config import learner_spec
 from omkl.engine.open_block import STOP
@@ -18,7 +18,7 @@ LINEAR = {"kernel": {"kind": "linear"}}
 def plain_perceptron(data: Dataset) -> tuple[np.ndarray, int]:
     """Which rounds err, outputs being sums over the stored rows; how many the weights alone get wrong."""
     stored, errs, v, otherwise = [], [], [0.0] * data.d, 0
-    for x, label in zip(dense(data).tolist(), data.y.tolist(), strict=True):
+    for x, label in zip(matrix_of(data).tolist(), data.y.tolist(), strict=True):
         f = 0.0
         for a, z in stored:
             f += a * product(z, x)
@@ -55,7 +55,7 @@ def test_where_rounding_decides_the_sum_over_the_stored_vectors_does(seed):
 
 @pytest.mark.parametrize("scale", [1.0, 1e-160, 1e60])
 def test_mistakes_do_not_depend_on_the_scale_of_the_features(scale):
-    data = dataset(scale * dense(clouds()), clouds().y)
+    data = dataset(scale * matrix_of(clouds()), clouds().y)
     expected, _ = plain_perceptron(data)
     np.testing.assert_array_equal(one_pass("perceptron", data, **LINEAR)[1].mistake, expected)
 
@@ -64,7 +64,7 @@ def test_only_a_linear_kernel_alone_has_weights():
     data = ties()
     E = one_pass("perceptron", data, **LINEAR)[0].classifiers
     n = E.size[0]
-    np.testing.assert_array_equal(primal(E).v, E.A[0, :n] @ dense(data)[E.origin[:n]])
+    np.testing.assert_array_equal(primal(E).v, E.A[0, :n] @ matrix_of(data)[E.origin[:n]])
     assert E.open.rounds[STOP] == 0  # no block was opened
     for more in ({"degree": 2}, {"degree": 1, "coef0": 1.0}, {"degree": 1, "scale": 2.0}):
         other, _ = one_pass("perceptron", data, kernel={"kind": "polynomial", **more})
@@ -77,7 +77,7 @@ def test_a_pass_in_parts_and_with_threads_is_the_same(threads, monkeypatch):
     data, spec, kernels = cancelling(9), learner_spec("perceptron"), {"kernels": [LINEAR["kernel"]]}
     _, trace = one_pass("perceptron", data, **LINEAR)
     own = learner.Learner(spec, LINEAR, {"normalise": "none", **kernels}, data.d, 1, 16, threads=threads)
-    stream = stream_of(data)
+    stream = case_stream(data)
     parts = [own.run(part(stream, start, start + 75))[0] for start in range(0, data.T, 75)]
     np.testing.assert_array_equal(np.concatenate([made.score for made in parts]), trace.score)
     assert own.classifiers.open.rounds[STOP] == 0

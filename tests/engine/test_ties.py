@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.engine_cases import dataset, new_learner, stream_of
+from support.engine_cases import case_stream, dataset, new_learner
 from support.whole_numbers import KERNELS, NEVER, engine_outputs
 
 
@@ -114,7 +114,7 @@ def test_duplicates_with_opposite_labels_give_exactly_zero():
     y = np.tile([1.0, -1.0], 3)
     learner = new_learner("omkc_u", {"normalise": "none", "kernels": KERNELS}, 3)
     data = dataset(np.vstack([X, X]), np.concatenate([y, y]))
-    learner.run(stream_of(data))
+    learner.run(case_stream(data))
     E = learner.state["E"]
     narrow = (
         3  # rows this far apart do not see each other: f is 0 before each first copy, +-1 before the second
@@ -129,5 +129,5 @@ def test_a_block_may_have_more_doubtful_rows_than_a_tile():
     X, block = np.repeat(np.eye(2) * 1.5, 600, axis=0), 600
     pool = {"normalise": "cosine", "kernels": [{"kind": "linear"}, {"kind": "polynomial", "degree": 2}]}
     learner = new_learner("omkc_dd", pool, 2, block=block)
-    learner.run(stream_of(dataset(X, np.ones(2 * block))))
+    learner.run(case_stream(dataset(X, np.ones(2 * block))))
     assert learner.state["E"].n_sv.tolist() == [2, 2]  # the first row of each half alone

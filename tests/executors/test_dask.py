@@ -145,7 +145,7 @@ def test_a_worker_killed_costs_nothing_and_a_scheduler_frozen_or_killed_ends_the
     jobs = [("pid", i) for i in range(3)] + [("spin", 0.05 + i / 1e6) for i in range(40)]
     jobs += [("pid", i) for i in range(3, 6)]
     outcomes, pids = {}, []
-    for job, outcome in executors.make(cluster.options()).run(act, jobs):
+    for job, outcome in executors.make_executor(cluster.options()).run(act, jobs):
         outcomes[job] = outcome
         pids += [outcome] if job[0] == "pid" else []
         if len(outcomes) == 5:
@@ -157,7 +157,7 @@ def test_a_worker_killed_costs_nothing_and_a_scheduler_frozen_or_killed_ends_the
     assert len(set(pids[:3])) == 1
     assert len(set(pids)) == 2
 
-    executor = executors.make(cluster.options())
+    executor = executors.make_executor(cluster.options())
     run = executor.run(act, [("value", 0)] + [("spin", 0.2 + i / 1e6) for i in range(500)])
     next(run)
     executor.wait = 1.0  # connecting may have taken longer
@@ -197,7 +197,7 @@ def test_a_scheduler_that_comes_back_is_waited_for(lone_cluster):
     outcomes = []
 
     def run() -> None:
-        for outcome in executors.make(cluster.options(wait=120.0)).run(act, jobs):
+        for outcome in executors.make_executor(cluster.options(wait=120.0)).run(act, jobs):
             outcomes.append(outcome)
             if len(outcomes) == 3:
                 cluster.restart()
@@ -213,7 +213,7 @@ def test_workers_that_die_while_the_cluster_starts_end_the_run_with_one_line(mon
         raise RuntimeError("Nanny failed to start.")
 
     monkeypatch.setattr(distributed, "LocalCluster", killed)
-    executor = executors.make({"name": "dask", "address": None, "jobs": 1})
+    executor = executors.make_executor({"name": "dask", "address": None, "jobs": 1})
     with pytest.raises(OmklError, match=r"workers of exec=dask did not start: RuntimeError: Nanny failed"):
         list(executor.run(act, [("value", 1)]))
 
@@ -278,7 +278,7 @@ def test_without_a_worker_of_the_same_omkl_nothing_is_stored(lone_cluster, tmp_p
 
 
 def test_a_cluster_of_this_machine_stops_when_closed():
-    run = executors.make({"name": "dask", "address": None, "jobs": 1, "wait": 600.0}).run(
+    run = executors.make_executor({"name": "dask", "address": None, "jobs": 1, "wait": 600.0}).run(
         act, [("pid", 0), ("spin", 10**6)]
     )
     _, worker = next(run)

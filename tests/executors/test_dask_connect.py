@@ -61,11 +61,11 @@ def test_tls_with_certificates_of_one_authority(certificates, tmp_path):
         cluster.add_worker()
         plan = config.plan(["exec=dask", f"exec.address={cluster.address}"])
         with dask.config.set(ours):
-            assert list(executors.make(plan.exec).run(act, [("value", 7)])) == [(("value", 7), 7)]
+            assert list(executors.make_executor(plan.exec).run(act, [("value", 7)])) == [(("value", 7), 7)]
 
         def refused(error: type[Exception], text: str, tls: dict[str, str]) -> None:
             with dask.config.set(tls), pytest.raises(error, match=text):
-                list(executors.make(cluster.options(wait=20.0)).run(act, [("value", 1)]))
+                list(executors.make_executor(cluster.options(wait=20.0)).run(act, [("value", 1)]))
 
         of = "distributed.comm.tls"
         refused(
@@ -111,9 +111,9 @@ def test_a_failure_to_connect_is_one_line(certificates, tmp_path):
 def test_mistakes_with_addresses_end_with_one_line(monkeypatch):
     options = {"name": "dask", "address": "tcp://127.0.0.1:9", "jobs": None, "wait": 0.3}
     with pytest.raises(OmklError, match=r"exec\.address=tcp://127\.0\.0\.1:9: no dask scheduler answers"):
-        list(executors.make(options).run(act, [("value", 1)]))
+        list(executors.make_executor(options).run(act, [("value", 1)]))
     with pytest.raises(UserError, match=r"exec\.address=nonsense: not an address"):
-        list(executors.make(options | {"address": "nonsense"}).run(act, [("value", 1)]))
+        list(executors.make_executor(options | {"address": "nonsense"}).run(act, [("value", 1)]))
     monkeypatch.setitem(sys.modules, "distributed", None)
     with pytest.raises(UserError, match=r"pip install 'omkl\[dask\]'"):
-        executors.make(options)
+        executors.make_executor(options)

@@ -186,13 +186,13 @@ def test_the_watch_of_other_systems_ends_a_worker_without_its_parent():
 
 def test_unknown_executor_and_bad_number_of_workers():
     with pytest.raises(UserError, match="exec=lokky is not an executor"):
-        executors.make({"name": "lokky"}, 2)
+        executors.make_executor({"name": "lokky"}, 2)
     with pytest.raises(UserError, match="jobs=0"):
-        executors.make({"name": "loky", "jobs": None}, 0)
-    assert executors.make({"name": "loky", "jobs": None}).workers >= 1
-    assert executors.make({"name": "loky", "jobs": 3}).workers == 3
-    assert executors.make({"name": "loky", "jobs": 3}, 2).workers == 2
-    assert executors.make({"name": "serial"}, 2).workers == 1
+        executors.make_executor({"name": "loky", "jobs": None}, 0)
+    assert executors.make_executor({"name": "loky", "jobs": None}).workers >= 1
+    assert executors.make_executor({"name": "loky", "jobs": 3}).workers == 3
+    assert executors.make_executor({"name": "loky", "jobs": 3}, 2).workers == 2
+    assert executors.make_executor({"name": "serial"}, 2).workers == 1
 
 
 def test_every_executor_has_a_conf_file_and_every_conf_file_an_executor():
@@ -204,4 +204,4 @@ def test_every_executor_has_a_conf_file_and_every_conf_file_an_executor():
     assert submitting
     for name in submitting:
         with pytest.raises(UserError, match=f"exec={name} is not an executor that waits"):
-            executors.make({"name": name})
+            executors.make_executor({"name": name})

@@ -25,7 +25,7 @@ sys.path.insert(0, {here!r})
 from support.runner_fakes import act
 from omkl import executors
 jobs = [("pid", i) for i in range(8)] + [("spin", 600)] * 4
-for job, outcome in executors.make({options!r}).run(act, jobs):
+for job, outcome in executors.make_executor({options!r}).run(act, jobs):
     print(outcome, flush=True)
 """
 OPTIONS = {
@@ -38,9 +38,9 @@ OPTIONS = {
 def folder(tmp_path, monkeypatch):
     """A folder for temporary files of this test's own, where nothing has been swept."""
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    leftovers.sweep.cache_clear()
+    leftovers.remove_leftovers.cache_clear()
     yield tmp_path
-    leftovers.sweep.cache_clear()
+    leftovers.remove_leftovers.cache_clear()
 
 
 def semaphores() -> set[str]:
@@ -65,7 +65,7 @@ def test_the_leftovers_of_a_killed_run_are_removed_by_the_next(name, folder, tmp
         mine = {path for path in semaphores() if f"-{driver.pid}-" in path}
         assert mine
         assert len(list(folder.glob("omkl-*"))) == 1
-        leftovers.sweep()  # of a run that lives nothing is removed
+        leftovers.remove_leftovers()  # of a run that lives nothing is removed
         assert mine <= semaphores()
         assert len(list(folder.glob("omkl-*"))) == 1
     finally:
@@ -73,7 +73,7 @@ def test_the_leftovers_of_a_killed_run_are_removed_by_the_next(name, folder, tmp
             os.killpg(driver.pid, signal.SIGKILL)  # with those who would tidy up
         driver.wait()
     assert mine <= semaphores()
-    leftovers.sweep.cache_clear()
+    leftovers.remove_leftovers.cache_clear()
     plan = make_plan(tmp_path, monkeypatch)
     assert len(runner.run_plan(plan).cells) == 24
     assert not mine & semaphores()
@@ -114,7 +114,7 @@ def test_leftovers_that_may_have_an_owner_stay(folder):
     forgotten = make(folder)
     for path in (forgotten / "begun", forgotten):
         os.utime(path, (1, 1))
-    leftovers.sweep()
+    leftovers.remove_leftovers()
     assert not dead.exists()
     assert not shared.exists()
     assert not forgotten.exists()
@@ -125,6 +125,6 @@ def test_a_folder_whose_lock_is_held_stays_whatever_its_number_says(folder):
     """In another container the same number is another process."""
     with leftovers.scratch() as scratch:
         (scratch / "owner").write_text(json.dumps({"host": socket.gethostname(), "pid": gone()}))
-        leftovers.sweep()
+        leftovers.remove_leftovers()
         assert scratch.exists()
     assert not scratch.exists()

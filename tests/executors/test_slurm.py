@@ -127,7 +127,7 @@ import sys
 sys.path.insert(0, {here!r})
 from support import runner_fakes
 from omkl.runs import runner, slurm_job
-runner.run_cell, runner.warm_up = runner_fakes.run_cell, lambda specs: None
+runner.run_cell, runner.warm_up_once = runner_fakes.run_cell, lambda specs: None
 slurm_job.run_chunk(sys.argv[1])
 """
 

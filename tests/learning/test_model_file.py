@@ -12,7 +12,7 @@ import tracemalloc
 
 import numpy as np
 import pytest
-from support.engine_cases import stream_of
+from support.engine_cases import case_stream
 from support.fuzzing import finding
 from support.fuzzing_models import Models, about_of, content, forged, trained
 
@@ -35,8 +35,8 @@ def test_a_saved_learner_goes_on_as_if_it_had_never_stopped(name, tmp_path):
     learner, stream, at = trained(name)
     first, rest = halves(stream, at)
     learner.run(first)
-    model_file.write(tmp_path / "model.omkl", learner, {"task": "any"})
-    loaded, about = model_file.read(tmp_path / "model.omkl")
+    model_file.write_model(tmp_path / "model.omkl", learner, {"task": "any"})
+    loaded, about = model_file.read_model(tmp_path / "model.omkl")
     assert about == {"task": "any"}
     mine, theirs = (one.run(rest)[0] for one in (learner, loaded))
     for a, b in zip(mine, theirs, strict=True):
@@ -56,7 +56,7 @@ def test_a_save_killed_at_any_step_leaves_the_old_model_or_the_new(tmp_path):
     first, rest = halves(stream, at)
     learner.run(first)
     path, left = tmp_path / "model.omkl", []
-    model_file.write(path, learner, {"rounds": at})
+    model_file.write_model(path, learner, {"rounds": at})
     learner.run(rest)
     for step in range(1, 10_000, 7):
         child = os.fork()
@@ -68,10 +68,10 @@ def test_a_save_killed_at_any_step_leaves_the_old_model_or_the_new(tmp_path):
                     os.kill(os.getpid(), signal.SIGKILL)
 
             sys.setprofile(dies)
-            model_file.write(path, learner, {"rounds": at + 1})
+            model_file.write_model(path, learner, {"rounds": at + 1})
             os._exit(0)
         _, status = os.waitpid(child, 0)
-        loaded, about = model_file.read(path)
+        loaded, about = model_file.read_model(path)
         left.append(about["rounds"])
         if os.waitstatus_to_exitcode(status) == 0:
             break
@@ -85,7 +85,7 @@ def test_a_save_killed_at_any_step_leaves_the_old_model_or_the_new(tmp_path):
 def model(tmp_path):
     learner, stream, at = trained("bomkc_rbp")
     learner.run(halves(stream, at)[0])
-    model_file.write(tmp_path / "model.omkl", learner, {})
+    model_file.write_model(tmp_path / "model.omkl", learner, {})
     return tmp_path / "model.omkl"
 
 
@@ -98,7 +98,7 @@ def test_arrays_with_nan_are_refused(model, value):
         if kind == "<f8" and math.prod(shape):
             model.write_bytes(forged(header, arrays[:at] + struct.pack("<d", value) + arrays[at + 8 :]))
             with pytest.raises(UserError, match=r"is not a valid model: .*holds NaN or infinity") as error:
-                model_file.read(model)
+                model_file.read_model(model)
             assert name.partition(".")[0] in str(error.value)
             tried += 1
         at += math.prod(shape) * int(kind[-1])
@@ -107,10 +107,10 @@ def test_arrays_with_nan_are_refused(model, value):
 
 @pytest.mark.parametrize("value", [math.nan, math.inf])
 def test_a_learner_that_overflowed_is_not_saved_and_the_file_stays(model, value):
-    learner, before = model_file.read(model)[0], model.read_bytes()
+    learner, before = model_file.read_model(model)[0], model.read_bytes()
     learner.state["B"].A[0, 0] = value
     with pytest.raises(Overflow, match=r"what the model has learnt overflowed \(B\.A\)"):
-        model_file.write(model, learner, {})
+        model_file.write_model(model, learner, {})
     assert model.read_bytes() == before
 
 
@@ -121,12 +121,12 @@ def test_a_damaged_file_is_refused(model):
         with pytest.raises(
             UserError, match=r"model\.omkl is (damaged|not a model|a model of another version)"
         ):
-            model_file.read(model)
+            model_file.read_model(model)
     model.write_bytes(raw[:-10])
     with pytest.raises(UserError, match="damaged"):
-        model_file.read(model)
+        model_file.read_model(model)
     with pytest.raises(UserError, match="No such file"):
-        model_file.read(model.with_name("none"))
+        model_file.read_model(model.with_name("none"))
 
 
 @pytest.mark.parametrize(
@@ -162,7 +162,7 @@ def test_a_forged_header_is_refused(model, change, said):
     change(header)
     model.write_bytes(forged(header, arrays))
     with pytest.raises(UserError, match=said):
-        model_file.read(model)
+        model_file.read_model(model)
 
 
 @pytest.mark.parametrize(
@@ -174,7 +174,7 @@ def test_whatever_the_arrays_hold_nothing_is_indexed_out_of_bounds(name, tmp_pat
     first, rest = halves(stream, at)
     learner.run(first)
     path, rng, refused = tmp_path / "model.omkl", random.Random(1), 0
-    model_file.write(path, learner, {})
+    model_file.write_model(path, learner, {})
     header, arrays = content(path.read_bytes())
     places, start = [], 0
     for _, kind, shape in header["arrays"]:
@@ -192,7 +192,7 @@ def test_whatever_the_arrays_hold_nothing_is_indexed_out_of_bounds(name, tmp_pat
         ]
         path.write_bytes(forged(header, bytes(changed)))
         try:
-            loaded, _ = model_file.read(path)
+            loaded, _ = model_file.read_model(path)
         except UserError:
             refused += 1
             continue
@@ -208,7 +208,7 @@ def saved(name, path):
     """The header and the arrays of a learner's model, as `omkl fit` would save it."""
     learner, stream, at = trained(name)
     learner.run(halves(stream, at)[0])
-    model_file.write(path, learner, about_of(learner))
+    model_file.write_model(path, learner, about_of(learner))
     return content(path.read_bytes())
 
 
@@ -246,7 +246,7 @@ def test_numbers_that_a_learner_cannot_go_on_with_are_refused(tmp_path, name, ar
     header, arrays = saved(name, path)
     path.write_bytes(forged(header, with_array(header, arrays, array, value)))
     with pytest.raises(UserError, match=re.escape(f"is not a valid model: {said}")):
-        model_file.read(path)
+        model_file.read_model(path)
 
 
 @pytest.mark.parametrize("name", learner_names())
@@ -259,7 +259,7 @@ def test_no_learner_divides_by_an_array_of_zeros_or_of_opposite_signs(name, tmp_
         for value in (0, -1, 1) if array.endswith(".") else ():
             path.write_bytes(forged(header, with_array(header, arrays, array, value)))
             with contextlib.suppress(UserError, Overflow):
-                learner = model_file.read(path)[0]
+                learner = model_file.read_model(path)[0]
                 assert not np.isnan(score(learner, rows.indptr, rows.indices, rows.values)).any()
                 learner.run(rows)
 
@@ -315,7 +315,7 @@ def peak_of(call, *args):
 def read_and_score(path, rows):
     """Read a model and score rows with it."""
     try:
-        learner = model_file.read(path)[0]
+        learner = model_file.read_model(path)[0]
     except UserError:
         return
     with contextlib.suppress(Overflow):
@@ -345,7 +345,7 @@ def test_vectors_longer_than_their_norms_are_refused():
     """Kernel values are looked up at dot products, which the norms bound."""
     rng = np.random.default_rng(0)
     X, y = (rng.random((400, 20)) < 0.3).astype(float), np.where(rng.random(400) < 0.5, 1, -1)
-    spec, rows = learner_spec("omkc_dd"), stream_of(omkl.data.from_arrays(X, y))
+    spec, rows = learner_spec("omkc_dd"), case_stream(omkl.data.from_arrays(X, y))
 
     learner = Learner(spec, spec.usual("classification"), pool("paper16"), 20, 1)
     learner.run(rows)

@@ -10,7 +10,7 @@ from omkl.config import learner_spec, learner_specs, pool
 from omkl.errors import OmklError, UserError
 from omkl.learning import Learner, run_pass
 from omkl.resources.state import parse
-from omkl.testing.cases import new_learner, pool_for, stream_of
+from omkl.testing.cases import case_stream, new_learner, pool_for
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(60, 3))
@@ -160,7 +160,7 @@ def test_what_decides_the_size_of_a_state_never_changes():
 def test_a_change_takes_effect_from_the_next_round_on():
     """OMKC's classifiers do not depend on its discount: a kernel's weight is a power for each part."""
     learner, first = (new_learner("omkc_dd", GAUSS3, 3, beta=0.9) for _ in range(2))
-    half, stream = stream_of(TWO, np.arange(30)), stream_of(TWO, np.arange(30, 60))
+    half, stream = case_stream(TWO, np.arange(30)), case_stream(TWO, np.arange(30, 60))
     learner.run(half)
     first.run(half)
     learner.change({"beta": 0.3})

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from support.engine_cases import assert_same, clouds, state, stream_of
+from support.engine_cases import assert_same, case_stream, clouds, state
 
 from omkl.config import learner_spec, plan, pool
 from omkl.data import compact, registry
@@ -68,7 +68,7 @@ def test_a_dictionary_has_no_limit_and_its_matrices_grow_with_it():
         (2, 0),
         0,
     )
-    stream = stream_of(clouds(T=30))
+    stream = case_stream(clouds(T=30))
     grow_part(forms, arrays, stream, learn=True)
     arrays["G"][3, 4] = 7.0
     grow_part(forms, arrays, stream, learn=False)
@@ -154,7 +154,7 @@ def test_a_window_gets_its_room_as_rounds_come(tau):
     parts = ([twice], [twice[:200], twice[200:]], [twice[:1], twice[1:300], twice[300:]])
     scores = []
     for learner, rows in zip(learners, parts, strict=True):
-        scores.append(np.concatenate([learner.run(stream_of(data, part))[0].score for part in rows]))
+        scores.append(np.concatenate([learner.run(case_stream(data, part))[0].score for part in rows]))
         assert learner.state["window"].shape == (3, min(tau, 2 * data.T + 1))
     for learner, score in zip(learners[1:], scores[1:], strict=True):
         np.testing.assert_array_equal(score, scores[0])

@@ -13,7 +13,7 @@ from omkl.config import learner_spec, plan
 from omkl.learning import third_party
 from omkl.paths import EXTENSIONS
 from omkl.runs.cells import expand
-from omkl.testing.cases import clouds, dense
+from omkl.testing.cases import clouds, matrix_of
 
 MODULE = '''"""Estimators of the folder."""
 
@@ -76,14 +76,14 @@ def run(words, capsys):
 
 def in_order(data, seed=1, rep=0):
     order, _ = omkl.data.order(data, "permuted", seed, rep)
-    return dense(data)[order], data.y[order]
+    return matrix_of(data)[order], data.y[order]
 
 
 @pytest.mark.slow
 def test_a_row_beside_ours_on_the_same_permutations(capsys):
     from sklearn.linear_model import SGDClassifier
 
-    X = dense(clouds(T=120))
+    X = matrix_of(clouds(T=120))
     np.savetxt("t.csv", np.column_stack([X, X[:, 0] > 0]), delimiter=",", fmt="%.6f")
     words = ["algo=sgd,sgd_sparse,copycat,scaled,majority", "data=t.csv", "reps=2", "yardsticks=[]"]
     made = run(words, capsys)
@@ -148,13 +148,16 @@ def test_regression(tmp_path, capsys):
     rng = np.random.default_rng(0)
     X = rng.random((60, 3))
     np.savetxt("t.csv", np.column_stack([X, X @ [0.2, 0.3, -0.1]]), delimiter=",")
-    made = run(["algo=sgdr", "data=t.csv", "task=regression", "order=file", "yardsticks=[]"], capsys)
+    words = ["data=t.csv", "task=regression", "order=file", "yardsticks=[]"]
+    made = run(["algo=sgdr", *words, "target=none"], capsys)
     data = omkl.data.load("t.csv", task="regression")
     model, loss = SGDRegressor(eta0=0.01), data.y[0] ** 2
-    for t, x in enumerate(dense(data)):
+    for t, x in enumerate(matrix_of(data)):
         loss += (model.predict([x])[0] - data.y[t]) ** 2 if t else 0.0
         model.partial_fit([x], data.y[t : t + 1])
     assert made["cells"][0]["mse"] == pytest.approx(loss / 60, rel=1e-12)
+    errors = [run(["algo=sgdr", *words, *own], capsys)["cells"][0]["mse"] for own in ([], ["target=online"])]
+    assert errors[0] == errors[1] != made["cells"][0]["mse"]
     assert main(["run", "algo=sgd", "data=t.csv", "task=regression"]) == 2
     assert "algo=sgd is for classification" in capsys.readouterr().err
 
@@ -185,7 +188,7 @@ def test_the_key_follows_the_package_s_version_the_source_and_the_arguments(fold
 
 
 def test_an_estimator_s_own_seed_is_the_learner_s():
-    first, other = (third_party.make(learner_spec("copycat"), {}, seed) for seed in (2**40 + 3, 4))
+    first, other = (third_party.make_estimator(learner_spec("copycat"), {}, seed) for seed in (2**40 + 3, 4))
     assert (first.seed, other.seed) == (3, 4)
 
 

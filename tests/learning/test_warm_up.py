@@ -135,7 +135,7 @@ def test_what_will_run_is_warmed_up_in_every_process(monkeypatch):
     assert [[params["tau"] for _, params, *_ in settings] for settings in seen] == [[None], [50]]
     seen.clear()
     monkeypatch.setattr(omkl.learning.cell, "_warm", set())
-    omkl.learning.cell.warm_up((spec, {**spec.defaults, "tau": tau}) for tau in windows)
+    omkl.learning.cell.warm_up_once((spec, {**spec.defaults, "tau": tau}) for tau in windows)
     assert [[params["tau"] for _, params, *_ in settings] for settings in seen] == [[None, 50]]
 
 

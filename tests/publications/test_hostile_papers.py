@@ -95,7 +95,7 @@ def test_any_part_may_be_of_any_type(conf, name, monkeypatch):
     """Each key at the first levels, replaced: it is read, or refused in one line that names the file."""
     path = conf / "paper" / f"{name}.yaml"
     content = yaml.safe_load(path.read_text("utf-8"))
-    monkeypatch.setattr(compose, "read", lambda group, which: {name: changed})
+    monkeypatch.setattr(compose, "read_config", lambda group, which: {name: changed})
     places = [(a,) for a in content]
     places += [(a, b) for a in content if isinstance(content[a], dict) for b in content[a]]
     places += [(a, b, c) for a, b in [p for p in places if len(p) == 2] if isinstance(content[a][b], dict)

@@ -12,13 +12,14 @@ class Members:
 
     variances = [10.0] * 8 + [1.0, 100.0, 1.0, 100.0, 1.0, 1.0]
     drifts = [0.0] * 6 + [0.01] * 2 + [0.0] * 4 + [0.01] * 2
+    widths = (0.25, 0.5, 1.0)
 
     def __init__(self, X, D, rng):
         self.X, self.D, d = X, D, X.shape[1]
         self.V = frequencies([{"sigma": 1.0}] * 2, d, D, "orthogonal", rng) if d else [np.zeros((D, 0))] * 2
         self.sizes = [2 * D] * 8 + [1 + d] * 6
 
-    def z(self, t):
+    def features(self, t):
         seen, first = self.X[: t + 1], self.X[: min(t + 1, 300)]
         varies = [
             rows.max(axis=0, initial=-np.inf) > rows.min(axis=0, initial=np.inf) for rows in (seen, first)
@@ -29,10 +30,14 @@ class Members:
         s = np.abs(first).max(initial=0.0)
         gaussians = []
         for V, x, med in zip(self.V, (self.X[t], scaled), width, strict=True):
-            for share in (0.25, 0.5, 1.0):
+            for share in self.widths:
                 p = V @ x / (share * med if med > 0 else 1.0)
                 gaussians.append(np.concatenate([np.sin(p), np.cos(p)]) / np.sqrt(self.D))
         lines = [np.append(1.0, x) for x in (self.X[t] / (s if s > 0 else 1.0), scaled)]
+        return gaussians, lines
+
+    def z(self, t):
+        gaussians, lines = self.features(t)
         return [*gaussians, gaussians[1], gaussians[4], *np.repeat(lines, 2, axis=0), *lines]
 
 

@@ -97,16 +97,20 @@ class Raker:
             self.theta[i] = descended(self.theta[i], z[i], self.eta, self.lam, slope)
 
 
-def adaraker(X, y, kernels, *, D, features, eta0, lam, loss, normalise="none", rng):
-    """Algorithm 2 with h (exp(+eta r)); the intervals of length 2^j are [n 2^j, (n + 1) 2^j - 1], n >= 1."""
+def adaraker(X, y, kernels, *, D, features, eta0, lam, loss, normalise="none", rng, kept=False):
+    """Algorithm 2 with h (exp(+eta r)); the intervals of length 2^j are [n 2^j, (n + 1) 2^j - 1], n >= 1.
+
+    kept: an interval continues with the instance of the one before it, whose vote is set to eta at once
+    """
     V, E = frequencies(kernels, X.shape[1], D, features, rng), Expansions(None, 0, len(y))
     instances, log_h = {}, {}
     for t in range(1, len(y) + 1):
         z, target = lifted(V, X[t - 1]), y[t - 1]
         for j in range(t.bit_length()):
             if t % 2**j == 0:
-                instances[j] = Raker(len(kernels), D, min(0.5, eta0 / math.sqrt(2**j)), lam, loss)
-                log_h[j] = None  # no vote in its first round
+                if j not in instances or not kept:
+                    instances[j] = Raker(len(kernels), D, min(0.5, eta0 / math.sqrt(2**j)), lam, loss)
+                log_h[j] = math.log(instances[j].eta) if kept else None  # no vote in its first round
         f = {j: instance.predict(z) for j, instance in instances.items()}
         voting = {j: h for j, h in log_h.items() if h is not None}
         vote = {j: math.exp(h - max(voting.values())) for j, h in voting.items()}
@@ -117,6 +121,11 @@ def adaraker(X, y, kernels, *, D, features, eta0, lam, loss, normalise="none", r
             log_h[j] = math.log(instance.eta) if log_h[j] is None else log_h[j] + instance.eta * r
             instance.update(z, target)
     return E.result()
+
+
+def adaraker_kept(X, y, kernels, *, D, features, eta0, lam, loss, normalise="none", rng):
+    own = {"D": D, "features": features, "eta0": eta0, "lam": lam, "loss": loss, "rng": rng}
+    return adaraker(X, y, kernels, **own, kept=True)
 
 
 def adaraker_authors(X, y, kernels, *, D, lam, loss, eta, normalise="none", rng):

@@ -45,8 +45,8 @@ def omkr(X, y, kernels, *, eta, step, lam, beta, loss, normalise="none", rng=Non
     return E.result(np.array(w))
 
 
-def adamkl(X, y, kernels, *, eta0, lam, loss, levels, normalise="none", rng=None):
-    """OMKR on every interval of 2^j rounds, voting as AdaRaker's instances do."""
+def adamkl(X, y, kernels, *, eta0, lam, loss, levels, normalise="none", rng=None, kept=False):
+    """OMKR on every interval of 2^j rounds, voting as AdaRaker's instances do; kept: as of `adaraker`."""
     m, rows = len(kernels), pool_rows(X, kernels, normalise)
     E = Expansions(lambda t: np.tile(rows(t), (levels, 1)), levels * m, len(y))
     w, log_h = [[1 / m] * m for _ in range(levels)], [None] * levels
@@ -58,7 +58,9 @@ def adamkl(X, y, kernels, *, eta0, lam, loss, levels, normalise="none", rng=None
         before = E.n_sv
         for j in range(n):
             own = slice(j * m, j * m + m)
-            if j in new:
+            if j in new and kept:
+                log_h[j] = math.log(eta[j])
+            elif j in new:
                 E.F[own], E.n_sv = 0, np.where(np.isin(np.arange(levels * m) // m, new), 0, E.n_sv)
                 E.columns = [np.where(np.arange(levels * m) // m == j, 0.0, c) for c in E.columns]
                 w[j], log_h[j] = [1 / m] * m, None
@@ -70,7 +72,7 @@ def adamkl(X, y, kernels, *, eta0, lam, loss, levels, normalise="none", rng=None
         after, E.n_sv = E.n_sv, before  # as they were before the round
         E.record(score, target, [True] * (levels * m))
         E.n_sv = after
-        if n - 1 in new:  # the longest begins, and with it all
+        if n - 1 in new and not kept:  # the longest begins, and with it all
             E.stored, E.columns = [], []
         keep, a = np.ones(levels * m), np.zeros(levels * m)
         for j in range(n):
@@ -81,3 +83,8 @@ def adamkl(X, y, kernels, *, eta0, lam, loss, levels, normalise="none", rng=None
             a[j * m : j * m + m] = [-eta[j] * slope_of(loss, target, f_i) for f_i in out[j]]
         learnt(E, t - 1, keep, a)
     return E.result()
+
+
+def adamkl_kept(X, y, kernels, *, eta0, lam, loss, levels, normalise="none", rng=None):
+    own = {"eta0": eta0, "lam": lam, "loss": loss, "levels": levels, "normalise": normalise}
+    return adamkl(X, y, kernels, **own, kept=True)

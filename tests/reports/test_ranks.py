@@ -9,7 +9,7 @@ from support.reports_cells import YARDSTICKS, expected, frame, repetitions, sett
 
 from omkl.errors import UserError
 from omkl.reports import charts
-from omkl.reports.drawing import save
+from omkl.reports.drawing import write_files
 from omkl.reports.ranks import average_ranks, critical_difference, ranks_of
 from omkl.reports.summary import summary_of
 
@@ -129,6 +129,6 @@ def test_the_diagram_has_the_best_at_the_left_and_a_bar_per_group():
 
 
 def test_the_diagram_is_written_with_the_command(tmp_path):
-    files = save(charts.ranks(ranks_of(DEMSAR), command="omkl figure omkc/ranks"), tmp_path)
+    files = write_files(charts.ranks(ranks_of(DEMSAR), command="omkl figure omkc/ranks"), tmp_path)
     assert [file.suffix for file in files] == [".png", ".pdf"]
     assert b"/Subject (omkl figure omkc/ranks)" in files[1].read_bytes()

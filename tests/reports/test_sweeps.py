@@ -26,7 +26,7 @@ from support.reports_cells import (
 
 from omkl.reports import charts
 from omkl.reports.charts import is_log_spaced, matrix
-from omkl.reports.drawing import save
+from omkl.reports.drawing import write_files
 from omkl.reports.results_table import best_settings
 from omkl.reports.summary import axes_of, grid_table, summary_of
 
@@ -191,7 +191,7 @@ def test_a_sweep_has_a_figure_where_something_is_finished(tmp_path):
     settings = (setting("omkc_dd", beta=0.3), setting("omkc_dd", beta=0.8))
     cells = frame(*[line for which in settings for line in repetitions(which, [10, 12])])
     figure = charts.sweep(summary_of(cells, expected(settings, reps=2, yardsticks=())))
-    files = save(figure, tmp_path)
+    files = write_files(figure, tmp_path)
     assert [file.name for file in files] == ["sweep-omkc_dd-wdbc.png", "sweep-omkc_dd-wdbc.pdf"]
     assert all(file.stat().st_size > 2000 for file in files)
     assert charts.sweep(summary_of(frame(), expected(settings, reps=2))) is None

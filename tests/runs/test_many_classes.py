@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from omkl.cli import main
-from omkl.learning.model_file import read
+from omkl.learning.model_file import read_model
 
 
 @pytest.fixture(autouse=True)
@@ -76,7 +76,7 @@ def test_a_model_of_three_classes(capsys, algo):
     assert all(float(row["score"]) >= 0 for row in rows)  # how far it is ahead of the next class
     assert omkl_("update", "m.omkl", "new.csv") == 0
     assert omkl_("fit", f"algo={algo}", "data=all.csv", "order=file", "--out", "whole.omkl") == 0
-    (one, about), (other, whole) = read("m.omkl"), read("whole.omkl")
+    (one, about), (other, whole) = read_model("m.omkl"), read_model("whole.omkl")
     assert about["progress"] == whole["progress"]
     np.testing.assert_array_equal(one.classifiers.A[:, :20], other.classifiers.A[:, :20])
     assert omkl_("show", "m.omkl", "--format", "json") == 0

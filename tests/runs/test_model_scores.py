@@ -10,7 +10,7 @@ from sklearn.base import clone
 import omkl.data
 import omkl.sklearn
 from omkl.cli import main
-from omkl.learning.model_file import read
+from omkl.learning.model_file import read_model
 
 WORDS = {  # of each task
     "two": ("algo=omkc_dd",),
@@ -135,7 +135,7 @@ def test_fit_predict_and_update_are_the_estimators(rows, capsys, task):
             omkl_("update", "m.omkl", file(task, "last"))
             estimator.partial_fit(X[120:], y[120:])
     whole = clone(ESTIMATORS[task]).fit(X, y)
-    assert read("m.omkl")[1]["progress"]["total"] == getattr(whole, total)
+    assert read_model("m.omkl")[1]["progress"]["total"] == getattr(whole, total)
 
 
 @TASKS
@@ -145,7 +145,7 @@ def test_fit_learns_exactly_the_rounds_of_the_run(rows, capsys, task, part):
     omkl_("run", *words, "reps=1", "yardsticks=[]", "exec=serial", "store=st", "--format", "json")
     cell = json.loads(capsys.readouterr().out)["cells"][0]
     omkl_("fit", *words, "--out", "m.omkl")
-    progress = read("m.omkl")[1]["progress"]
+    progress = read_model("m.omkl")[1]["progress"]
     assert progress["rounds"] == cell["T"] == {"30:130": 100, "100:": 100, "50": 50}[part]
     total = cell["mse"] * cell["T"] if task == "regression" else cell["mistakes"]
     assert progress["total"] == pytest.approx(total, rel=1e-12)
@@ -258,7 +258,7 @@ def test_a_model_knows_its_classes_however_they_are_written(tmp_path, rows, trai
     omkl_("fit", "algo=omkc_dd", "data=my.csv", *words, "--out", "m.omkl")
     (tmp_path / "new.csv").write_text("a,y\n" + "".join(f"1,{label}\n" for label in new.split()))
     model = models.load(tmp_path / "m.omkl")
-    y = models.rows_of(model, tmp_path / "new.csv", True).y
+    y = next(models.rows_of(model, tmp_path / "new.csv", True)[0]).y
     names = {"-": -1, "+": 1} if positive else dict(zip(model.about["classes"], (-1, 1), strict=True))
     assert y.tolist() == [names[label] for label in right.split()]
 
@@ -290,7 +290,7 @@ def test_a_saved_model_with_positive_is_the_run(tmp_path, rows, capsys, labels, 
         )
         made = json.loads(capsys.readouterr().out)["cells"][0]
         omkl_("fit", "algo=omkc_dd", *words, "--out", "m.omkl")
-        assert read("m.omkl")[1]["progress"]["total"] == made["mistakes"]
+        assert read_model("m.omkl")[1]["progress"]["total"] == made["mistakes"]
         said = scored("m.omkl", words[0].removeprefix("data="), capsys)[2]
         counts.append((made["mistakes"], said.rpartition("omkl: ")[2]))
     assert counts[0] == counts[1]

@@ -13,7 +13,7 @@ import omkl.data
 from omkl.cli import main
 from omkl.config import learner_spec, pool
 from omkl.learning import Learner, run_pass
-from omkl.learning.model_file import read
+from omkl.learning.model_file import read_model
 
 HEAD = "age,colour,income,class\n"
 
@@ -64,9 +64,9 @@ def test_update_goes_on_as_one_pass_would(table, capsys):
     model, whole = table / "model.omkl", table / "whole.omkl"
     words = ["algo=omkc_dd", "missing=mean", "drop=colour", "order=file"]
     assert omkl_("fit", *words, f"data={table / 'my.csv'}", "--out", model) == 0
-    recipe = read(model)[1]["recipe"]
+    recipe = read_model(model)[1]["recipe"]
     assert omkl_("update", model, table / "more.csv") == 0
-    learner, about = read(model)
+    learner, about = read_model(model)
     assert about["progress"]["rounds"] == 100
     assert about["recipe"] == recipe  # means and scales stay those of the first table
     assert omkl_("fit", *words, f"data={table / 'all.csv'}", "--out", whole) == 0
@@ -112,7 +112,7 @@ def test_a_model_is_the_pass_of_a_run(tmp_path, name, capsys):
     order, permutation = omkl.data.order(data, "permuted", 3, 0)
     own = pool(spec.usual_pool or "paper16")
     figures = run_pass(spec, spec.usual("classification"), own, data, order, permutation)
-    learner, about = read(model)
+    learner, about = read_model(model)
     assert about["progress"]["total"] == figures["mistakes"]
     if learner.classifiers is not None:
         assert [int(n) for n in learner.classifiers.n_sv] == figures["n_sv_per_kernel"]

@@ -1,11 +1,15 @@
 """Models and the form of their files: new rows are read as the training data were."""
 
+import csv
+import json
+
 import numpy as np
 import pytest
 import yaml
 
 from omkl.cli import main
-from omkl.learning.model_file import read
+from omkl.data import data_files
+from omkl.learning.model_file import read_model
 
 
 @pytest.fixture
@@ -35,17 +39,17 @@ def test_a_model_remembers_the_index_of_its_first_column(rows, capsys):
     libsvm("one_new", rows[:20], 1, columns=(1, 2))
     for name in ("zero", "one"):
         assert main(["fit", "algo=arow", f"data={name}", "order=file", "--out", name + ".omkl"]) == 0
-        assert read(name + ".omkl")[1]["index_base"] == int(name == "one")
+        assert read_model(name + ".omkl")[1]["index_base"] == int(name == "one")
     capsys.readouterr()
     assert predicted("zero.omkl", "zero_new", capsys) == predicted("one.omkl", "one_new", capsys)
     assert predicted("zero.omkl", "zero", capsys) == predicted("one.omkl", "one", capsys)
     assert predicted("zero.omkl", "zero_new", capsys) != predicted("one.omkl", "zero_new", capsys)
     assert main(["predict", "one.omkl", "zero"]) == 2
-    said = "omkl: zero: an index is 0, but the columns of the model's data count from 1; train it on"
+    said = "omkl: zero:1: index 0, but the columns count from 1 (index_base=1)"
     assert capsys.readouterr().err.startswith(said)
     assert main(["update", "zero.omkl", "zero_new"]) == 0
     assert main(["fit", "algo=arow", "data=zero_new", "index_base=0", "--out", "given.omkl"]) == 0
-    assert read("given.omkl")[1]["index_base"] == 0
+    assert read_model("given.omkl")[1]["index_base"] == 0
 
 
 def test_a_model_of_a_table_reads_others_like_it(rows, capsys):
@@ -96,6 +100,44 @@ def test_a_model_of_arrays_reads_arrays(rows, capsys):
     np.savez("arrays.npz", X=X, y=y)
     for data in ("arrays.npz", "one"):
         assert main(["fit", "algo=arow", f"data={data}", "order=file", "--out", data + ".omkl"]) == 0
-    assert read("arrays.npz.omkl")[1]["features"] is None
+    assert read_model("arrays.npz.omkl")[1]["features"] is None
     capsys.readouterr()
     assert predicted("arrays.npz.omkl", "arrays.npz", capsys) == predicted("one.omkl", "one", capsys)
+
+
+def test_a_row_for_each_row_in_every_part_and_format(rows, capsys, monkeypatch):
+    kinds = ["abc"[n % 3] if n < 50 else "new" for n in range(len(rows))]
+    lines = [f"r{n},{'' if n == 3 else x[0]},{x[1]},{kinds[n]}\n" for n, (x, _) in enumerate(rows)]
+    with open("my.csv", "w") as file:
+        file.writelines(["name,a,b,kind\n", *lines[:50]])
+    with open("new.csv", "w") as file:
+        file.writelines(["name,a,b,kind\n", *lines])
+    fit = ["fit", "algo=omkc_dd", "data=my.csv", "id=name", "missing=drop", "order=file", "--out", "m.omkl"]
+    assert main(fit) == 0
+    capsys.readouterr()
+    assert main(["predict", "m.omkl", "new.csv", "--scores"]) == 0
+    whole, said = capsys.readouterr()
+    made = list(csv.DictReader(whole.splitlines()))
+    assert [row["name"] for row in made] == [f"r{n}" for n in range(len(rows))]
+    assert list(made[0]) == ["row", "name", "label", "score", "score a", "score b", "score c"]
+    for row in made[:3] + made[4:]:
+        assert row["label"] == max("abc", key=lambda name, row=row: float(row[f"score {name}"]))
+    assert [row["row"] for row in made if not row["label"]] == ["4"]
+    assert "10 of 59 labels unknown to the model: new (10)" in said
+    monkeypatch.setattr("omkl.runs.models.PART", 7)
+    for fmt in ("csv", "json", "jsonl"):
+        data_files.standard_input.cache_clear()
+        with open("new.csv") as file:
+            monkeypatch.setattr("sys.stdin", file)
+            assert main(["predict", "m.omkl", "-", "--scores", "--format", fmt, "--out", "out"]) == 0
+        with open("out") as file:
+            text = file.read()
+        if fmt == "csv":
+            assert text == whole
+            continue
+        records = json.loads(text) if fmt == "json" else list(map(json.loads, text.splitlines()))
+        assert [str(record["row"]) for record in records] == [row["row"] for row in made]
+        assert list(records[3].values()) == [4, "r3", None, None, None, None, None]
+        assert records[5]["score a"] == float(made[5]["score a"])
+    data_files.standard_input.cache_clear()
+    assert capsys.readouterr().err.count("10 of 59 labels unknown") == 3

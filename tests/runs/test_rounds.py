@@ -79,7 +79,7 @@ def test_a_key_without_rounds_is_what_it_was():
 
 
 def test_what_may_be_written():
-    check = domains.parse("rounds or null")
+    check = domains.domain_check("rounds or null")
     assert [check(value) for value in (5, "5:", ":7", "2:7", None)] == ["0:5", "5:", "0:7", "2:7", None]
     for value in (0, -1, 1.5, True, "5", "a:b", "7:2", "3:3", "1:2:3"):
         with pytest.raises(ValueError, match="must be a number of rounds"):

@@ -195,13 +195,13 @@ def test_the_bar_moves_with_the_rounds_inside_a_cell(plan, monkeypatch):
         folder = bar.cells[1].board
         with progress_file.noting(folder, 1, 200) as note:
             note(50)
-            assert progress_file.read(folder) == {1: (50, 200)}
-            bar._show(progress_file.read(folder))
+            assert progress_file.read_progress(folder) == {1: (50, 200)}
+            bar._show(progress_file.read_progress(folder))
             assert bar._bar.n == pytest.approx(cells[1].cost / 4)
             assert "1/3 cells" in sys.stderr.getvalue()
             assert f"{cells[1].spec.name} on one: round 50 of 200" in sys.stderr.getvalue()
             bar.finished(bar.cells[1])
-            bar._show(progress_file.read(folder))  # its note is older than its end
+            bar._show(progress_file.read_progress(folder))  # its note is older than its end
         assert bar._bar.n == pytest.approx(cells[1].cost)
         assert "2/3 cells" in sys.stderr.getvalue()
     assert not folder.exists()

@@ -135,7 +135,7 @@ from support import runner_fakes
 from omkl import config
 from omkl.runs import runner
 signal.signal(signal.SIGINT, signal.default_int_handler)
-runner.run_cell, runner.warm_up, runner.SMALL_WORK = runner_fakes.run_cell, lambda specs: None, -1.0
+runner.run_cell, runner.warm_up_once, runner.SMALL_WORK = runner_fakes.run_cell, lambda specs: None, -1.0
 with open(sys.argv[1], "rb") as file:
     outcome = runner.run_plan(pickle.load(file), jobs=int(sys.argv[2]))
 print(outcome.interrupted, len(outcome.cells), len(outcome.failed), flush=True)

@@ -9,10 +9,12 @@ from sklearn.datasets import load_digits, load_iris
 import omkl.data
 import omkl.sklearn
 from omkl.config import learner_spec, pool
-from omkl.estimators.arguments import known
+from omkl.estimators.arguments import estimator_specs
 from omkl.learning import run_pass
 
-MANY = [name for name, (spec, task) in known().items() if task == "classification" and spec.takes(3)]
+MANY = [
+    name for name, (spec, task) in estimator_specs().items() if task == "classification" and spec.takes(3)
+]
 WORDS = np.array(["nought", "one", "two", "three", "four"])
 
 

@@ -7,7 +7,7 @@ from omkl.config import learner_spec
 from omkl.engine.budgeted import Budget
 from omkl.engine.expansion import Expansion
 from omkl.engine.stream import make_stream
-from omkl.testing.cases import csr, new_learner, pool_for
+from omkl.testing.cases import csr_of, new_learner, pool_for
 
 SEED = 20
 
@@ -28,7 +28,7 @@ def ties(T, C, d=3, seed=0):
 
 def class_stream(X, label, n_classes):
     """The engine's stream of these rows; two classes are told apart as many are, too."""
-    return make_stream(*csr(X), label, np.arange(len(X)), max(n_classes, 3))
+    return make_stream(*csr_of(X), label, np.arange(len(X)), max(n_classes, 3))
 
 
 def seed_of(name):

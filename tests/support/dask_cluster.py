@@ -74,7 +74,7 @@ class Cluster:
 
     def run(self, jobs: list, wait: float = 600.0) -> list:
         """Run jobs of `act` on this cluster."""
-        return list(executors.make(self.options(wait)).run(act, jobs))
+        return list(executors.make_executor(self.options(wait)).run(act, jobs))
 
     def __enter__(self) -> "Cluster":
         return self

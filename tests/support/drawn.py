@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from omkl.reports import charts
-from omkl.reports.drawing import draw, save
+from omkl.reports.drawing import draw, write_files
 from omkl.reports.measures import PAIR
 
 
@@ -16,7 +16,7 @@ def draw_curves(table: Any, names: tuple[str, ...] = PAIR, **more: Any) -> Any:
 def curve_figure(cells: Any, curves: Mapping, out: Any, names: tuple[str, ...] = PAIR, **more: Any) -> Any:
     """The files of learning curves."""
     expected = more.pop("expected", None) or charts.ReportPlan()
-    return save(charts.learning_curves(cells, curves, expected, names=names, **more), out)
+    return write_files(charts.learning_curves(cells, curves, expected, names=names, **more), out)
 
 
 def draw_sensitivity(table: Any, **more: Any) -> Any:

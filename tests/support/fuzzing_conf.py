@@ -121,7 +121,7 @@ class Spec(Target):
         path = self.folder / "name.yaml"
         path.write_bytes(text)
         with compose._faults_as_user_errors(self.folder):
-            schema.check(path)
+            schema.check_file(path)
             content = OmegaConf.to_container(OmegaConf.load(path), resolve=False)
         content = compose._plain_data(content, path)
         if group == "algo":
@@ -158,9 +158,9 @@ class Config(Spec):
             if group in ("algo", "pool"):
                 {"algo": learner_spec, "pool": pool}[group]("mine")
             elif group:
-                compose.read(group, ["mine"])
+                compose.read_config(group, ["mine"])
             else:
-                compose.read("", ["config"])
+                compose.read_config("", ["config"])
         finally:
             name.unlink()
 

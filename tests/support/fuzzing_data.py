@@ -283,7 +283,7 @@ class Copy(Npz):
         from support.engine_cases import ties
 
         self.hash = ties(T=6).content_hash
-        cache.write(ties(T=6), self.path)
+        cache.write_parsed(ties(T=6), self.path)
         return [self.path.read_bytes()]
 
     def attempt(self, data: bytes) -> None:
@@ -291,7 +291,7 @@ class Copy(Npz):
 
         cache._verified.clear()
         self.path.write_bytes(data)
-        found = cache.read(self.path)
+        found = cache.read_parsed(self.path)
         assert content_hash(found.indptr, found.indices, found.values, found.y) == self.hash
 
 

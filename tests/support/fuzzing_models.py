@@ -15,7 +15,7 @@ from omkl.engine.lookup import WORTH
 from omkl.engine.stream import part
 from omkl.learning import Learner, model_file
 from omkl.learning.model import Progress, score
-from support.engine_cases import clouds, dataset, pool_for, stream_of
+from support.engine_cases import case_stream, clouds, dataset, pool_for
 from support.fuzzing import Target
 
 START = len(model_file.MAGIC) + 65
@@ -57,14 +57,14 @@ def trained(name: str, rounds: int = 60) -> tuple[Learner, Any, int]:
     params |= {"tau": 10} if "tau" in params else {}
     params |= {"D": 6} if "D" in params else {}
     given = pool_for(spec, params, spec.usual_pool or "paper16_cosine")
-    return Learner(spec, params, given, data.d, 3, rounds=data.T), stream_of(data), rounds
+    return Learner(spec, params, given, data.d, 3, rounds=data.T), case_stream(data), rounds
 
 
 def of_whole_numbers() -> tuple[Learner, Any]:
     """A learner with so many vectors of 0 and 1 that kernel values are looked up, and its stream."""
     rng = np.random.default_rng(0)
     data = dataset((rng.random((640, 10)) < 0.4).astype(float), rng.choice([-1.0, 1.0], 640))
-    spec, stream = learner_spec("omkc_dd"), stream_of(data)
+    spec, stream = learner_spec("omkc_dd"), case_stream(data)
     params = spec.usual("classification")
     learner = Learner(spec, params, pool_for(spec, params, "paper16"), data.d, 1)
     learner.run(stream)
@@ -90,10 +90,10 @@ class Models(Target):
         for name in LEARNERS:
             learner, stream, rounds = trained(name)
             learner.run(part(stream, 0, rounds))
-            model_file.write(self.path, learner, about_of(learner))
+            model_file.write_model(self.path, learner, about_of(learner))
             made.append(self.path.read_bytes())
         learner, whole = of_whole_numbers()
-        model_file.write(self.path, learner, about_of(learner))
+        model_file.write_model(self.path, learner, about_of(learner))
         self.rows = [part(stream, 100, 110), part(whole, 0, 10)]
         return [*made, self.path.read_bytes()]
 

@@ -31,7 +31,7 @@ def make_plan(tmp_path, monkeypatch) -> Plan:
     """Two learners and a yardstick on two small sets, 4 repetitions: 24 cells."""
     monkeypatch.setenv("OMKL_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr(runner, "run_cell", runner_fakes.run_cell)
-    monkeypatch.setattr(runner, "warm_up", lambda specs: None)
+    monkeypatch.setattr(runner, "warm_up_once", lambda specs: None)
     return Plan(
         settings=(Setting("omkc_dd", {"beta": 0.8}, POOL), Setting("omkc_ss", {"beta": 0.5}, POOL)),
         data=(

@@ -6,7 +6,7 @@ from numba import njit
 from omkl.engine.conventions import is_mistake
 from omkl.engine.expansion import add, make_expansion, outputs, reserve
 from omkl.engine.pool import make_pool
-from omkl.testing.cases import dataset, stream_of
+from omkl.testing.cases import case_stream, dataset
 
 KERNELS = [
     {"kind": "gaussian", "sigma": 4.0},
@@ -46,5 +46,5 @@ def engine_outputs(X, y, steps, kernels, block, worth=1):
     E = reserve(E, data.T, data.nnz, X.shape[1])
     E.tables.worth[0] = worth
     F = np.zeros((data.T, len(kernels)))
-    component_outputs(stream_of(data), E, steps, F)
+    component_outputs(case_stream(data), E, steps, F)
     return F, E

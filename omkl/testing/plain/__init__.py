@@ -14,7 +14,7 @@ from omkl.errors import UserError
 from omkl.testing.plain.expansion import Result as Result
 
 
-def names() -> list[str]:
+def twin_names() -> list[str]:
     """Return the names of the modules that a package of twins borrows."""
     return [info.name for info in pkgutil.iter_modules(__path__)]
 
@@ -26,7 +26,7 @@ def lend(package: str) -> None:
     """
     home = sys.modules[package]
     own = {info.name: info for info in pkgutil.iter_modules(home.__path__)}
-    for name in names():
+    for name in twin_names():
         if name in own:
             finder: Any = own[name].module_finder
             module = importlib.import_module(f"{__name__}.{name}")

@@ -1,0 +1,107 @@
+"""Features and targets scaled while the stream runs, with what has been seen of them.
+
+A feature's statistics are of its values other than 0, so that a row costs no more than it has of these; how
+many rows had a 0 is known from the number of rows.
+"""
+
+import math
+
+from omkl.engine.jit import compiled, compiled_without_refcounts
+
+DEVIATION, RANGE = 0, 1  # what a value is divided by: standard deviation, or range
+
+
+@compiled_without_refcounts
+def _with(kind, k, a, b, x):
+    """The statistics (k, a, b) of k values with one value more: mean and squared deviations, or extremes."""
+    if kind == RANGE:
+        return k + 1.0, min(a, x) if k > 0.0 else x, max(b, x) if k > 0.0 else x
+    delta = x - a
+    a += delta / (k + 1.0)
+    return k + 1.0, a, b + delta * (x - a)
+
+
+@compiled_without_refcounts
+def _of_all(kind, k, a, b, n):
+    """Where n values lie, and how wide: mean and deviation, or least one and range; n - k of them are 0."""
+    if kind == RANGE:
+        low, high = (a, b) if k > 0.0 else (0.0, 0.0)
+        if k < n:
+            low, high = min(low, 0.0), max(high, 0.0)
+        return low, high - low
+    mean = a * (k / n)
+    return mean, math.sqrt(max(b + a * mean * (n - k), 0.0) / n)
+
+
+@compiled_without_refcounts
+def _scaled(x, place, width, centred):
+    if not width > 0.0:
+        return 0.0
+    return (x - place) / width if centred else x / width
+
+
+@compiled
+def see_rows(order, indptr, indices, values, kind, stats, seen):
+    """Add rows to the statistics (3, d) of their features, and to their number seen (1,)."""
+    for t in range(order.size):
+        for at in range(indptr[order[t]], indptr[order[t] + 1]):
+            j = indices[at]
+            stats[0, j], stats[1, j], stats[2, j] = _with(
+                kind, stats[0, j], stats[1, j], stats[2, j], values[at]
+            )
+    seen[0] += order.size
+
+
+@compiled
+def scale_rows(order, indptr, indices, values, kind, centred, going_on, stats, seen, new):
+    """Fill the CSR matrix ``new`` with rows in this order, each scaled with what has been seen and itself.
+
+    going_on: whether a row counts as seen for those after it. A feature that has not varied is 0. Without
+    centring, what is 0 stays 0. Returns how many values there are.
+    """
+    new_indptr, new_indices, new_values = new
+    d, used = stats.shape[1], 0
+    for t in range(order.size):
+        at, stop, n = indptr[order[t]], indptr[order[t] + 1], seen[0] + 1.0
+        j = -1
+        while True:
+            j = j + 1 if centred else (indices[at] if at < stop else d)
+            if j >= d:
+                break
+            k, a, b, x = stats[0, j], stats[1, j], stats[2, j], 0.0
+            if at < stop and indices[at] == j:
+                x = values[at]
+                k, a, b = _with(kind, k, a, b, x)
+                at += 1
+                if going_on:
+                    stats[0, j], stats[1, j], stats[2, j] = k, a, b
+            place, width = _of_all(kind, k, a, b, n)
+            value = _scaled(x, place, width, centred)
+            if value != 0.0:
+                new_indices[used], new_values[used] = j, value
+                used += 1
+        new_indptr[t + 1] = used
+        if going_on:
+            seen[0] += 1
+    return used
+
+
+@compiled
+def scale_targets(y, kind, going_on, stats, new, place, width, unit):
+    """Fill ``new`` (T,) with targets scaled with those seen, themselves included.
+
+    place, width (T,): what a prediction f is worth in the targets' units, place + width f: of those seen
+    before it. unit (T,): the width with this target. stats (3,): as of a feature, their number first
+    going_on: as of `scale_rows`
+    """
+    k, a, b = stats[0], stats[1], stats[2]
+    for t in range(y.size):
+        place[t], width[t] = 0.0, 0.0
+        if k > 0.0:
+            place[t], width[t] = _of_all(kind, k, a, b, k)
+        more, c, e = _with(kind, k, a, b, y[t])
+        own, unit[t] = _of_all(kind, more, c, e, more)
+        new[t] = _scaled(y[t], own, unit[t], True)
+        if going_on:
+            k, a, b = more, c, e
+    stats[0], stats[1], stats[2] = k, a, b

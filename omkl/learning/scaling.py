@@ -1,0 +1,198 @@
+"""A stream scaled while it runs: by what a learner has seen of its features and targets.
+
+Row t is scaled with the rows up to and with row t, so it depends on no later one. Predictions are given in
+the targets' units.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from omkl.engine.running_scale import DEVIATION, RANGE, scale_rows, scale_targets, see_rows
+from omkl.engine.stream import Stream, Trace, make_stream
+from omkl.errors import UserError
+from omkl.resources.resource import LARGEST_COUNT, Arrays
+
+SCALES = {"online": DEVIATION, "online_minmax": RANGE}  # of features
+WHOLE = ("standard", "minmax")  # of targets, over all of them
+SPARSE = 8  # of fewer than one value in so many other than 0, features are not centred
+
+
+@dataclass(frozen=True)
+class Units:
+    """What the predictions of rounds are worth in the targets' units: place + width f.
+
+    place, width (T,): as before the round    unit (T,): a scaled target's size, in which densities are
+    """
+
+    place: np.ndarray
+    width: np.ndarray
+    unit: np.ndarray
+
+    def part(self, start: int, stop: int) -> "Units":
+        """Return those of rounds start .. stop - 1."""
+        return Units(self.place[start:stop], self.width[start:stop], self.unit[start:stop])
+
+
+class Scaling:
+    """How a learner's rows and targets are scaled, and what has been seen of them.
+
+    d: number of features    scale: of features, of SCALES, or None    centred: whether their means are taken
+    off    target: ``online``, one of WHOLE, or None    whole (T,): all targets, for these
+    """
+
+    def __init__(
+        self,
+        d: int,
+        scale: str | None = None,
+        centred: bool = True,
+        target: str | None = None,
+        whole: np.ndarray | None = None,
+    ) -> None:
+        _load_compiled()
+        self.scale, self.centred, self.target = scale, centred, target
+        self.rows = np.zeros((3, d if scale else 0))
+        self.seen = np.zeros(1, np.int64)
+        self.targets = np.zeros(3)  # place and width are the last two where they are fixed
+        if target in WHOLE and whole is not None and whole.size:
+            low, high = (whole.min(), whole.max()) if target == "minmax" else (whole.mean(), 0.0)
+            self.targets[:] = 1.0, low, high - low if target == "minmax" else whole.std()
+        self._targets_finite()
+
+    @classmethod
+    def of(cls, words: Mapping[str, str], dataset: Any) -> "Scaling | None":
+        """Return the scaling of a data set that ``scale`` and ``target`` ask for, None without these."""
+        if not words:
+            return None
+        return cls(dataset.d, words.get("scale"), centred(dataset), words.get("target"), dataset.y)
+
+    @property
+    def words(self) -> dict[str, str]:
+        """What was asked for."""
+        return {name: word for name, word in (("scale", self.scale), ("target", self.target)) if word}
+
+    # ------------------------------------------------------------------ a stream
+
+    def scaled(self, stream: Stream, learn: bool) -> tuple[Stream, Units | None]:
+        """Return a stream as the learner reads it, and what its predictions are worth; the state stays.
+
+        learn: whether each row counts as seen for the next one. Raises UserError for numbers whose squares
+        overflow.
+        """
+        made, units = stream, None
+        if self.scale:
+            made = self._rows(stream, learn)
+        if self.target:
+            y, units = self._units(stream.y, learn)
+            made = made._replace(y=y)
+        return made, units
+
+    def _rows(self, stream: Stream, learn: bool) -> Stream:
+        d, T = self.rows.shape[1], stream.T
+        lengths = np.diff(stream.indptr)[stream.order]
+        room = T * d if self.centred else int(lengths.sum())
+        new = np.zeros(T + 1, np.int64), np.empty(room, np.int32), np.empty(room)
+        rows = stream.order, stream.indptr, stream.indices, stream.values
+        stats, seen = self.rows.copy(), self.seen.copy()
+        used = scale_rows(*rows, SCALES[str(self.scale)], self.centred, learn, stats, seen, new)
+        if not np.isfinite(stats).all():
+            largest = np.abs(stream.values).max(initial=0.0)
+            raise UserError(f"a feature of size {largest:.3g} is too large to be scaled; correct the value")
+        made = make_stream(new[0], new[1][:used], new[2][:used], stream.y, np.arange(T))
+        return made._replace(y=stream.y, label=stream.label)
+
+    def _units(self, y: np.ndarray, learn: bool) -> tuple[np.ndarray, Units]:
+        new, place, width, unit = (np.empty(y.size) for _ in range(4))
+        if self.target == "online":
+            scale_targets(y, DEVIATION, learn, self.targets.copy(), new, place, width, unit)
+        else:
+            place[:], width[:], unit[:] = self.targets[1], self.targets[2], self.targets[2]
+            new[:] = (y - place) / width if self.targets[2] > 0 else 0.0
+        new.flags.writeable = False
+        return new, Units(place, width, unit)
+
+    def see(self, stream: Stream) -> None:
+        """Count the rows of a stream, which have been learnt, as seen."""
+        if self.scale:
+            rows = stream.order, stream.indptr, stream.indices, stream.values
+            see_rows(*rows, SCALES[self.scale], self.rows, self.seen)
+        if self.target == "online":
+            y = np.empty((4, stream.T))
+            scale_targets(stream.y, DEVIATION, True, self.targets, *y)
+            self._targets_finite()
+
+    def _targets_finite(self) -> None:
+        if not np.isfinite(self.targets).all():
+            raise UserError("the targets are too large to be scaled: the deviation overflows")
+
+    def widen(self, d: int) -> None:
+        """Go on with d features; the new ones were 0 so far."""
+        if self.scale:
+            self.rows = np.pad(self.rows, ((0, 0), (0, max(d - self.rows.shape[1], 0))))
+
+    # ------------------------------------------------------------------ saved
+
+    def header(self) -> dict[str, Any]:
+        """Return what a saved model says of it beside its arrays."""
+        return {"scale": self.scale, "centred": self.centred, "target": self.target}
+
+    def arrays(self) -> Arrays:
+        """Return its arrays by name."""
+        return {".rows": self.rows, ".seen": self.seen, ".targets": self.targets}
+
+    @classmethod
+    def load(cls, header: Any, arrays: Arrays, d: int) -> "Scaling":
+        """Return the scaling of `header` and `arrays`. Raises ValueError for anything else."""
+        names = {"scale", "centred", "target"}
+        if not isinstance(header, dict) or header.keys() != names or type(header["centred"]) is not bool:
+            raise ValueError("its scaling is broken")
+        if header["scale"] not in (*SCALES, None) or header["target"] not in ("online", *WHOLE, None):
+            raise ValueError("its scaling is unknown")
+        made = cls(d, header["scale"], header["centred"], header["target"])
+        if arrays.keys() != made.arrays().keys():
+            raise ValueError("its scaling has other arrays")
+        for name, own in made.arrays().items():
+            given = arrays[name]
+            if given.shape != own.shape or given.dtype != own.dtype:
+                raise ValueError(f"its scaling has another array '{name}'")
+            if not np.isfinite(given).all():
+                raise ValueError(f"its scaling is not finite ('{name}')")
+            own[...] = given
+        counts, spread = made.rows[0], made.rows[2]
+        least = made.rows[1] if header["scale"] == "online_minmax" else 0.0
+        if not 0 <= made.seen[0] <= LARGEST_COUNT or (counts < 0).any() or (counts > made.seen[0]).any():
+            raise ValueError("its scaling counts rows that cannot be")
+        if (spread < least).any() or made.targets[0] < 0 or made.targets[2] < 0:
+            raise ValueError("its scaling has a negative spread")
+        return made
+
+
+@cache
+def _load_compiled() -> None:
+    """Load what is compiled, or compile it, before a clock starts."""
+    row = make_stream(np.array([0, 1]), np.zeros(1), np.ones(1), np.ones(1), np.zeros(1))
+    rows = row.order, row.indptr, row.indices, row.values
+    stats, seen, new = np.zeros((3, 1)), np.zeros(1, np.int64), np.zeros((4, 1))
+    scale_rows(
+        *rows, 0, True, False, stats, seen, (np.zeros(2, np.int64), np.zeros(1, np.int32), np.zeros(1))
+    )
+    see_rows(*rows, 0, stats, seen)
+    scale_targets(row.y, 0, False, np.zeros(3), *new)
+
+
+def centred(dataset: Any) -> bool:
+    """Whether a data set is dense enough for its features to be centred."""
+    return bool(SPARSE * len(dataset.values) >= len(dataset.y) * dataset.d)
+
+
+def in_units(trace: Trace, units: Units, measures: Any) -> None:
+    """Change the scores of a regression's trace, and what it reports of densities, to the targets' units."""
+    trace.score[:] = units.place + units.width * trace.score
+    for j, name in enumerate(measures):
+        if name == "nlpd":
+            trace.further[:, j] += np.log(np.where(units.unit > 0, units.unit, 1.0))
+        elif name == "variance":
+            trace.further[:, j] *= np.square(units.width)

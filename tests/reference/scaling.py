@@ -1,0 +1,35 @@
+"""Scaling while the stream runs, as it is said: the mean and deviation of all rows so far, computed anew."""
+
+import math
+import statistics
+
+
+def scaled_rows(rows, scale, centred):
+    """Rows (lists of numbers), each scaled with those up to it."""
+    return [scaled_row(rows[:t], row, scale, centred) for t, row in enumerate(rows)]
+
+
+def scaled_row(before, row, scale, centred):
+    """One row, after these."""
+    return [scaled([*(old[j] for old in before), x], scale, centred) for j, x in enumerate(row)]
+
+
+def scaled(values, scale="online", centred=True):
+    """The last of these values, scaled with all of them; 0 where they are all the same."""
+    place, width = place_and_width(values, scale)
+    if width == 0:
+        return 0.0
+    return (values[-1] - place) / width if centred else values[-1] / width
+
+
+def place_and_width(values, scale="online"):
+    if not values:
+        return 0.0, 0.0
+    if scale == "online_minmax":
+        return min(values), max(values) - min(values)
+    return statistics.fmean(values), math.sqrt(statistics.pvariance(values))
+
+
+def scaled_targets(y):
+    """The targets, each scaled with those up to it, and (place, width) of those before it."""
+    return [scaled(y[: t + 1]) for t in range(len(y))], [place_and_width(y[:t]) for t in range(len(y))]
