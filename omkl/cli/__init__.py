@@ -20,13 +20,13 @@ from omkl.cli.messages import (
     OutputLost,
     complain,
     emit,
-    fitted,
     say,
 )
 from omkl.cli.parser import build_parser
 from omkl.cli.standard_streams import discard, fill_closed, prepared_streams
 from omkl.errors import OmklError, UserError, suggest
 from omkl.paths import extended, safe_children
+from omkl.reports.table_cells import fitted
 
 __all__ = ["command", "main", "seldom_collect"]
 SETTINGS = ("algo", "data", "pool", "exec", "order", "reps", "seed", "store", "task", "label")

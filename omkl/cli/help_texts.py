@@ -69,6 +69,7 @@ examples:
   omkl figure sweep algo=omkc_dd data=wdbc 'algo.beta=range(0.1,1,0.1)' --out beta.pdf
   omkl figure curve algo=omkc_dd data=wdbc --out a.pdf --width 3.3in --style paper --no-title
   omkl figure confusion algo=omkc_dd data=digits                     which classes are taken for which
+  omkl figure ranks algo=omkc_dd,omkc_ss,alma data=wdbc,german,svmguide3
   omkl figure omkc/1 --quick            runs the missing cells, then draws the paper's figure
 """
 PAPER = """\

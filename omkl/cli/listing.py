@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 from omkl import experiments as front
 from omkl.cli.messages import OK, complain, emit, say
 from omkl.errors import OmklError, UserError
+from omkl.experiments.lists import KINDS
 from omkl.paths import given, store_folder
 from omkl.reports.table import Table
 
 if TYPE_CHECKING:
     from omkl.data.ref import Registered
 
-KINDS = ("algos", "data", "groups", "pools", "papers")
 DATA_ACTIONS: tuple[str, ...] = ("list", "look", "get", "verify", "path")
 RESULTS_ACTIONS: tuple[str, ...] = ("list", "export", "merge", "prune")
 FILTERS = ("store", "algo", "data")
@@ -24,7 +24,7 @@ LEAST_OF_RESULTS = ("machines", "dates", "order", "revision", "failed")
 
 def list_(args: Namespace, words: list[str]) -> int:
     """List learners, their groups, data sets, kernel pools, measures, or papers with what they show."""
-    emit(Table.of(front.KINDS[args.kind](), least=LEAST).render(args.format))
+    emit(Table.of(KINDS[args.kind](), least=LEAST).render(args.format))
     return OK
 
 

@@ -1,14 +1,11 @@
 """What commands print, and how they end: results go to stdout, everything else to stderr."""
 
-import shutil
 import sys
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from omkl.errors import OmklError, UserError, without_controls
-from omkl.reports.table_cells import WIDTH
 
 if TYPE_CHECKING:
     from omkl.runs.runner import Outcome
@@ -55,17 +52,6 @@ def emit(text: str) -> None:
         raise OutputLost from error
     except OSError as error:
         raise OutputLost(error.strerror or str(error)) from error
-
-
-@contextmanager
-def fitted(wide: bool) -> Iterator[None]:
-    """Fit tables to the terminal, if stdout is one and its user does not want them wide."""
-    narrow = None if wide or not sys.stdout.isatty() else shutil.get_terminal_size().columns
-    token = WIDTH.set(narrow)
-    try:
-        yield
-    finally:
-        WIDTH.reset(token)
 
 
 def say_written(files: list[Path]) -> None:

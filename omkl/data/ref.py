@@ -27,7 +27,7 @@ _OPEN = 16  # data sets that a process keeps open for the cells that others send
 Source = tuple[Form, list[Path]]  # a form, and its files in order; none where it is embedded or made
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class DataRef(ABC):
     """A data set that is loaded when it is needed, at most once.
 
@@ -42,6 +42,12 @@ class DataRef(ABC):
 
     def __str__(self) -> str:
         return self.word
+
+    def __repr__(self) -> str:
+        read = self.is_registered or "_dataset" in self.__dict__ or isinstance(self, Parsed)
+        task = f"{self.n_classes} classes" if read and self.task == "classification" else self.task
+        size = f", T={self.T}, d={self.d}" if read else ""  # a file is read when its numbers are needed
+        return f"{type(self).__name__}({self.word!r}{size}, {task})"
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Parsed, (self.name, self.task, self.word, self.content_hash, self.copy or self.load())
@@ -151,7 +157,7 @@ def from_json(content: Mapping[str, Any]) -> DataRef:
 # ------------------------------------------------------------------ a file, and data in memory
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class UserFile(DataRef):
     """A file of the user's: LIBSVM text, .npz with X and y, or a table, with how it is prepared."""
 
@@ -187,7 +193,7 @@ class UserFile(DataRef):
         return {"data": str(self.path.absolute()), "task": self.task, "preparation": preparation}
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Parsed(DataRef):
     """Data in memory, or in a parsed copy: from Python, or as they reach a worker.
 
@@ -280,7 +286,7 @@ def _kept(dataset: Dataset, copy: Path) -> Dataset:
 # ------------------------------------------------------------------ a registered set
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Registered(DataRef):
     """A data set of conf/data. source: the files that the user gave for it (`read_from`), if any."""
 

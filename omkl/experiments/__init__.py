@@ -16,7 +16,7 @@ _HOMES = {
     ),
     "dry_runs": ("DryRun",),
     "learner_choice": ("learner",),
-    "lists": ("KINDS", "data_rows", "datasets", "learners", "papers", "pools"),
+    "lists": ("data_rows", "datasets", "learners", "papers", "pools"),
     "trained_model": ("Model", "trained", "writable"),
     "page_source": ("PageSource", "chosen_words"),
     "paper_results": ("paper_claims", "paper_table", "plans_of", "selection_of", "with_claims"),

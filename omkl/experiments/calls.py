@@ -41,10 +41,16 @@ def run(
     data
         In place of the word: a name, a path, a data set of omkl, a pandas or polars frame (with ``label``),
         an array (T, d) or scipy sparse matrix (with ``y``), a list of these, or a mapping of names to these.
-    y, label
-        Labels (T,) of an array; the name of the label's column of a frame.
-    jobs, fresh, progress
-        Worker processes; whether stored cells run again; whether a bar shows how far it is.
+    y
+        Labels (T,) of an array.
+    label
+        The name of the label's column of a frame or a file.
+    jobs
+        Worker processes; without it one for each core.
+    fresh
+        Whether cells that the store holds run again.
+    progress
+        Whether a bar shows how far it is: in a notebook one of ipywidgets, in a terminal one of text.
     settings
         Further settings by name, as in ``reps=5, algo=["alma", "omkc_ss"], **{"algo.C": 1.0}``.
 
@@ -124,11 +130,16 @@ def table(
     ----------
     name
         Such as ``"bomkl/1"``; `papers` lists all.
-    data, reps, algo
-        These data sets only (of a mapping, with their files), at most so many repetitions, and learners in
-        addition to the table's own.
-    quick, full
-        Two repetitions of its small data sets; all repetitions also of what takes longest.
+    data
+        These data sets only; of a mapping, with their files.
+    reps
+        Repetitions, at most.
+    algo
+        Learners in addition to the table's own.
+    quick
+        Two repetitions of its small data sets.
+    full
+        All repetitions, also of what takes longest.
     jobs, fresh, progress
         As of `run`.
     settings

@@ -3,6 +3,7 @@
 from abc import ABC, abstractmethod
 
 from omkl.reports.table import Table
+from omkl.reports.table_cells import fitted
 
 
 class Shown(ABC):
@@ -20,7 +21,8 @@ class Shown(ABC):
         return self.render()
 
     def __repr__(self) -> str:
-        return str(self)
+        with fitted():
+            return str(self)
 
     def to_markdown(self) -> str:
         """Return the table as Markdown."""

@@ -56,8 +56,10 @@ class Model(Shown):
         ----------
         data
             Rows with labels: a file, a frame with ``label``, or an array (n, d) with ``y``.
-        y, label
-            Labels (n,) of an array; the name of the label's column of a frame.
+        y
+            Labels (n,) of an array.
+        label
+            The name of the label's column of a frame.
         """
         if hasattr(data, "columns") and label is not None and y is None:
             if label not in data.columns:

@@ -1,7 +1,10 @@
 """The columns, rows and cells of a table, and text laid out in columns of a terminal's width."""
 
+import shutil
+import sys
 import textwrap
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -68,6 +71,17 @@ class TableRow:
 
 
 # -------------------------------------------------------------------- the terminal
+
+
+@contextmanager
+def fitted(wide: bool = False) -> Iterator[None]:
+    """Fit tables to the terminal, if stdout is one and its user does not want them wide."""
+    narrow = None if wide or not sys.stdout.isatty() else shutil.get_terminal_size().columns
+    token = WIDTH.set(narrow)
+    try:
+        yield
+    finally:
+        WIDTH.reset(token)
 
 
 def filled(text: str, most: int | None = None, indent: str = "") -> str:

@@ -70,6 +70,11 @@ class Store:
         self._synced = 0.0  # when the files were last made durable
         self._reported: set[str] = set()  # broken lines that a warning has named
 
+    def __repr__(self) -> str:
+        files = self.files("cells")
+        size = sum(path.stat().st_size for path in files if path.exists())
+        return f"Store({str(self.path)!r}, {len(files)} files of cells, {size / 2**20:.1f} MiB)"
+
     def __enter__(self) -> "Store":
         return self
 

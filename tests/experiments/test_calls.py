@@ -7,7 +7,9 @@ import scipy.sparse as sp
 
 import omkl
 from omkl.cli import main
+from omkl.data import find, of_dataset
 from omkl.errors import UserError
+from omkl.store.store import Store
 
 SERIAL = {"exec": "serial", "progress": False}
 
@@ -99,6 +101,18 @@ def test_bounds_figures_and_pages_are_those_of_the_commands(tmp_path, capsys):
     assert "OMKC(D,D)" in whole.read_text(encoding="utf-8")
     with pytest.raises(UserError, match="no such paper"):
         omkl.report("bomk")
+
+
+def test_data_and_stores_say_on_one_line_what_they_are(tmp_path):
+    frame().to_csv(tmp_path / "rows.csv", index=False)
+    assert repr(find("wdbc")) == "Registered('wdbc', T=569, d=30, 2 classes)"
+    file = find(str(tmp_path / "rows.csv"))
+    assert "T=" not in repr(file)
+    assert file.load().T == 80
+    assert repr(file).endswith("rows.csv', T=80, d=3, 2 classes)")
+    assert repr(of_dataset(file.load())) == "Parsed('rows', T=80, d=3, 2 classes)"
+    store = Store(tmp_path / "store")
+    assert repr(store).endswith("store', 0 files of cells, 0.0 MiB)")
 
 
 def test_options_are_keywords():

@@ -157,6 +157,26 @@ def test_it_is_shown_as_html_latex_markdown_figures_and_a_page(ran, tmp_path):
         results.curve("mistakess")
 
 
+def test_a_mapping_names_data_in_memory(tmp_path):
+    X, y = noise()
+    how = {"algo": "perceptron", "reps": 1, "exec": "serial", "yardsticks": [], "progress": False}
+    made = omkl.run(data={"mine": X, "wdbc": "wdbc"}, y=y, store=tmp_path, **how)
+    assert made.table["data"].tolist() == ["mine", "wdbc"]
+
+
+def test_a_kernel_without_a_bar_of_its_own_shows_none(monkeypatch):
+    import types
+
+    from omkl.runs import progress
+
+    shell = types.SimpleNamespace(kernel=object())
+    monkeypatch.setitem(sys.modules, "IPython", types.SimpleNamespace(get_ipython=lambda: shell))
+    monkeypatch.setattr("tqdm.notebook.IProgress", None)
+    assert progress._kind_of_bar(True)[1] is True
+    monkeypatch.setitem(sys.modules, "IPython", types.SimpleNamespace(get_ipython=lambda: None))
+    assert progress._kind_of_bar(True)[1] is None  # shown where stderr is a terminal
+
+
 def test_mistakes_are_exceptions_with_the_command_s_sentence():
     X, _ = noise()
     with pytest.raises(UserError, match=r"unknown learner \(did you mean 'omkc_ss'"):
@@ -171,6 +191,12 @@ def test_mistakes_are_exceptions_with_the_command_s_sentence():
         omkl.run("algo=perceptron data=wdbc exec=slurm")
     with pytest.raises(AttributeError, match="nosuch"):
         omkl.nosuch  # noqa: B018
+
+
+def test_estimators_need_no_linear_models():
+    code = "import sys, omkl.sklearn; print('sklearn.linear_model' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"
 
 
 def test_importing_omkl_loads_nothing_else():

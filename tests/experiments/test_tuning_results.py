@@ -9,6 +9,7 @@ import pytest
 import omkl
 from omkl.cli import main
 from omkl.errors import UserError
+from omkl.store.store import Store
 
 HOW = {"exec": "serial", "progress": False}
 FEW = {"trials": 4, "passes": 2, "reps": 5}
@@ -124,3 +125,27 @@ def test_in_file_order_what_is_reported_comes_after_the_trials(tmp_path):
     one = omkl.tune(algo="arow", data="wdbc", **how)
     read = omkl.run(settings=one.save(tmp_path / "one.yaml"), store=str(tmp_path / "store"), **HOW)
     assert read.outcome.ran == 0
+
+
+def test_a_study_in_the_shell_and_in_python_has_the_same_cells(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    script = """
+        omkl tune algo=arow,alma data=wdbc trials=3 passes=1 reps=2 exec=serial -q --out best.yaml
+        omkl run settings=best.yaml reps=3 exec=serial -q
+        omkl fit algo=alma settings=best.yaml data=wdbc --out shell.omkl
+    """
+    for line in filter(str.strip, script.splitlines()):
+        assert main(line.split()[1:]) == 0
+    how = {"exec": "serial", "store": "python", "progress": False}
+    best = omkl.tune(algo=["arow", "alma"], data="wdbc", trials=3, passes=1, reps=2, **how)
+    tuned = best.run(reps=3, progress=False)
+    file = best.save("python.yaml")
+    omkl.fit("alma", data="wdbc", settings=file).save("python.omkl")
+    stored = {store: Store(store).cells(columns=["key", "mistakes"]) for store in ("results", "python")}
+    shell, python = (dict(own.itertuples(index=False)) for own in stored.values())
+    assert shell == python
+    assert set(tuned.cells["key"]) <= python.keys()
+    first, second = (tmp_path.joinpath(name).read_text().splitlines()[1:] for name in ("best.yaml", file))
+    assert first == second  # below the command
+    rows = omkl.load_model("shell.omkl").described(), omkl.load_model("python.omkl").described()
+    assert rows[0] == rows[1]
