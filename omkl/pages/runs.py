@@ -15,7 +15,15 @@ from omkl.reports import charts
 from omkl.reports.figures import Figure, file_stem
 from omkl.reports.measures import BY_TASK, ERROR
 from omkl.reports.ranks import average_ranks
-from omkl.reports.results_table import AGAIN, BEST, best_settings, heading, notes, run_table, swept_names
+from omkl.reports.results_table import (
+    AGAIN,
+    BEST,
+    best_settings,
+    heading,
+    run_table,
+    swept_names,
+    warnings_of,
+)
 from omkl.reports.rows import ReportPlan, Row, line_names, rows_of
 from omkl.reports.store_contents import chosen_cells as chosen_cells
 from omkl.reports.store_contents import failed_lines
@@ -65,7 +73,9 @@ def results_page(
     learners = list(dict.fromkeys(expected.label(setting.learner) for setting in expected.settings))
     title = f"{_few(learners, 'learners')} on {_few(list(names), 'data sets')}"
     drawn = [setting.learner for setting in expected.settings], list(names)
-    return Page(file_stem("report", *drawn), title, sections, [about], command, warnings)
+    return Page(
+        file_stem("report", *drawn), title, sections, [about, *expected.about_data], command, warnings
+    )
 
 
 def _few(names: list[str], of: str) -> str:
@@ -91,7 +101,7 @@ def cells_sections(
     table = with_details(run_table(summary, cells, expected, swept=swept), "results", rows, cells, names)
     sections = [Section("Results", [table])]
     again = f"`{expected.command}`" if expected.command else AGAIN
-    warnings = notes(summary, cells, expected, again)
+    warnings = warnings_of(summary, cells, expected, again)
     if expected.swept and summary["reps"].any():
         best = best_settings(summary.assign(place=range(len(summary))))
         chosen = [rows[place] for place in best.pop("place")]
