@@ -18,6 +18,7 @@ language = "en"
 extensions = [
     "myst_parser",
     "sphinx.ext.autodoc",
+    "sphinx.ext.napoleon",  # reads numpydoc
     "hooks.pages",
     "hooks.names",
     "hooks.docstrings",
@@ -34,6 +35,8 @@ myst_heading_anchors = 3
 html_math_renderer = "mathml"  # browsers draw it without a script or a font to load (hooks/formulas.py)
 
 autodoc_typehints = "none"
+napoleon_google_docstring = False
+napoleon_use_rtype = False
 autodoc_member_order = "groupwise"
 add_module_names = False
 

@@ -4,9 +4,6 @@ from collections.abc import Mapping
 from typing import Any
 
 TASKS = ("classification", "regression", "novelty")
-# what a learner may report beside its task's error
-MEASURES = {"nlpd": "negative log predictive density"}
-MEASURED = {"nlpd": "regression"}  # the task on which each counts
 
 
 def by_task(value: Any) -> bool:

@@ -1,4 +1,7 @@
-"""Docstrings are plain text with legends in columns: no mark-up is read into them."""
+"""Docstrings are plain text with legends in columns: no mark-up is read into them.
+
+Those with sections (numpydoc) are read by Sphinx; a name in backticks is code there, too.
+"""
 
 import re
 from typing import Any
@@ -6,6 +9,8 @@ from typing import Any
 from sphinx.application import Sphinx
 
 _CODE = re.compile(r"(`+[^`]+`+)")
+_SECTION = re.compile(r"^ *(Parameters|Attributes|Returns|Raises)\n *-{4,}$", re.MULTILINE)
+_NAME = re.compile(r"(?<![:`])`([^`]+)`(?!`)")
 
 
 def _escaped(line: str) -> str:
@@ -18,6 +23,9 @@ def _escaped(line: str) -> str:
 
 
 def _plain(app: Sphinx, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:
+    if _SECTION.search(getattr(obj, "__doc__", None) or ""):
+        lines[:] = [_NAME.sub(r"``\1``", line) for line in lines]
+        return
     shown = []
     for paragraph in re.split(r"\n\s*\n", "\n".join(lines).strip("\n")):
         own = paragraph.splitlines()

@@ -6,9 +6,10 @@ from pathlib import Path
 
 from sphinx.application import Sphinx
 
-from hooks import learners, references
+from hooks import learners, notebook, references
 from hooks.tables import ROOT, markdown
 from omkl.data import registry
+from omkl.measuring import TASK_ERROR, measures_of
 from omkl.store.fields import FIELDS, NOTHING
 
 _RESULTS = ROOT / "results"
@@ -21,7 +22,9 @@ def generated() -> Iterator[tuple[str, str]]:
     yield from _papers()
     yield "datasets.md", _datasets()
     yield "fields.md", _fields()
+    yield "measures.md", _measures()
     yield "references.md", references.page()
+    yield "notebook.md", notebook.page(ROOT / "docs" / "notebook.ipynb")
     for name in ("CHANGELOG", "CONTRIBUTING"):
         if (ROOT / f"{name}.md").is_file():
             yield f"{name.lower()}.md", _of_root((ROOT / f"{name}.md").read_text(encoding="utf-8"))
@@ -107,6 +110,54 @@ def _fields() -> str:
     text = "A line of `results/cells/*.jsonl` has these fields; a failed cell has `error` and `traceback` in"
     text += " place of its figures. `Store.cells` returns them as columns of these names."
     return "\n".join(["# The fields of a cell", "", text, "", *markdown(head, rows), ""])
+
+
+def _measures() -> str:
+    """The measures, from the table of which columns, marks and figures are made."""
+    made = {
+        "scores": "scores",
+        "probabilities": "probabilities, of learners that have them",
+        "variance": "variances, of learners that tell them",
+        "counts": "confusion matrix",
+        "mistakes": "mistakes",
+    }
+    text = [
+        "# Measures",
+        "",
+        "Scores are those before the updates. `--columns +NAME` shows a measure in the table "
+        "of a run, `--by NAME` compares and marks its rows by it, `omkl tune ... by=NAME` tunes by it, "
+        "`measure=NAME` draws it, and claims of a paper's YAML name its column. JSON, CSV and "
+        "[Results](python.md) have all of them.",
+        "",
+    ]
+    for task, title in (("classification", "Classes"), ("regression", "Numbers")):
+        rows = [
+            [
+                f"`{own.word}`",
+                f"{own.header}: {own.meaning}",
+                own.formula,
+                own.unit,
+                own.better,
+                made[own.of],
+                "yes" if own.label else "",
+                f"`{own.name}_mean`",
+            ]
+            for own in measures_of(task)
+        ]
+        head = ["name", "what it is", "formula", "unit", "better", "made of", "curve", "column"]
+        text += [f"## {title}", "", *markdown(head, rows), ""]
+        text += [f"Rows are compared by `{TASK_ERROR[task].word}` where nothing else is said.", ""]
+    text += [
+        "A registered data set of numbers is shown in MSE x 1e3, as papers print it: its target was scaled "
+        "for that. Your own data are shown in RMSE, MAE and R², in the target's units.",
+        "",
+        "What is made of the confusion matrix, and RMSE, is computed when cells are read; the rest is kept "
+        "when a pass ends. Cells of older versions lack it: tables show a dash and a note, and `--fresh` "
+        "runs such cells again. A measure without a value, such as the AUC of a stream of one class, is "
+        "left out. `--columns +recall,+f1` shows recall and F1 of each class.",
+        "",
+    ]
+    return "\n".join(text)
 
 
 def _percent(share: float | None) -> str:

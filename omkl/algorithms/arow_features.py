@@ -17,7 +17,7 @@ from omkl.engine.conventions import hinge
 from omkl.engine.features import lift, linear_outputs
 from omkl.engine.jit import compiled
 from omkl.engine.rank_one import gains, leave
-from omkl.engine.stream import record_score, row
+from omkl.engine.stream import record_classes, record_score, row
 
 # Margins, or differences of scores, that count as 0: steps for equal rows with both labels cancel up to
 # rounding, which must not decide a mistake. Steps are of the size of the hinge loss, whose unit is 1.
@@ -37,6 +37,7 @@ def arow_features(stream, F, theta, P, last, largest, trace, learn, r, c, linear
         s = _assemble(F, stream, t, c, linear, linear_scale, largest, z)
         f = _margin(F.classes, theta, z, stream, t)
         record_score(trace, t, f, y, predicted(F.classes))
+        record_classes(trace, t, F.classes)
         if not learn:
             continue
         largest[0] = max(largest[0], s)
@@ -60,6 +61,7 @@ def arow_features_diagonal(stream, F, theta, sigma, largest, trace, learn, r, c,
         s = _assemble(F, stream, t, c, linear, linear_scale, largest, z)
         f = _margin(F.classes, theta, z, stream, t)
         record_score(trace, t, f, y, predicted(F.classes))
+        record_classes(trace, t, F.classes)
         if not learn:
             continue
         largest[0] = max(largest[0], s)

@@ -26,7 +26,7 @@ from omkl.engine.features import linear_outputs
 from omkl.engine.jit import compiled
 from omkl.engine.probit import excess, learn_label, margin_of_probabilities, move, note_probability
 from omkl.engine.rank_one import gains, leave
-from omkl.engine.stream import record_further, record_score, row
+from omkl.engine.stream import record_classes, record_further, record_score, row
 
 FIRST = 300  # rows from which widths and scales are read
 WIDTHS = (0.25, 0.5, 1.0)
@@ -82,6 +82,7 @@ def auto(stream, F, mean, m2, seen, known, theta, P, last, beta, R, late, sigma,
                     _learn(own, W[c], g, k, mu, v, 1.0 if c == stream.label[t] else -1.0)
             f = margin_of_probabilities(F.classes, stream.label[t])
             record_score(trace, t, f, 1.0, predicted(F.classes))
+            record_classes(trace, t, F.classes)
         if learn:
             mean[:], m2[:], known[:] = new_mean, new_m2, new_known
             seen[0] += 1
@@ -233,8 +234,8 @@ def auto_regression(
     0 in the first round, from which it learns the mean alone.
     w_i <- w_i exp(-eta (y - p_i)^2), of sum 1, and of that (1 - S) w_i + S / 36, S = SHARE_OF_NUMBERS;
     eta = (1/50 + 50/(100 + t)) / q, with the error of round t in q, from the third round on
-    Reports -log of the density of Student's t with 4 degrees of freedom, of mean f and variance q; 1 where q
-    is 0.
+    Reports -log of the density of Student's t with 4 degrees of freedom, of mean f and variance q, and this
+    variance; 1 where q is 0.
     Deviations: none.
     """
     d, D, gaussians, linear = mean.size, F.V.shape[1] // 2, len(theta), len(beta)
@@ -272,6 +273,7 @@ def auto_regression(
         f = weighted_output(W, loss)
         record_score(trace, t, f, y)
         record_further(trace, t, 0, _surprise(y - f, target[3]))
+        record_further(trace, t, 1, target[3] if target[3] > 0.0 else 1.0)
         if not learn:
             continue
         if seen[0] > 0:

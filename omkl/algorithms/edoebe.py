@@ -25,7 +25,7 @@ def edoebe(
     the same of the linear members   mu, v mean and variance of a member's prediction   W their weights
     drift l of 0 .. drifts - 1 is 0 for l = 0, else drift / 10^(l - 1); noise k is tau / 10^k, k < taus
     w_i <- w_i N(y; mu_i, v_i), of sum 1, and of that (1 - share) w_i + share / members
-    Reports -log N(y; f, variance) of the ensemble's prediction.
+    Reports -log N(y; f, variance) of the ensemble's prediction, and its variance.
     Deviations: v is at least the noise, as it is but for rounding.
     """
     m, groups, members = F.z.shape[0], drifts * taus, W.size
@@ -50,6 +50,7 @@ def edoebe(
         variance = weighted_output(W, v + np.square(mu - f))
         record_score(trace, t, f, y)
         record_further(trace, t, 0, _surprise(y, f, variance))
+        record_further(trace, t, 1, variance)
         if not learn:
             continue
         for i in range(members):

@@ -16,7 +16,7 @@ from omkl.engine.features import lift, linear_outputs
 from omkl.engine.jit import compiled
 from omkl.engine.probit import excess, learn_label, margin_of_probabilities, move, note_probability
 from omkl.engine.rank_one import gains, leave
-from omkl.engine.stream import record_score, row
+from omkl.engine.stream import record_classes, record_score, row
 
 
 @compiled
@@ -51,6 +51,7 @@ def egpc(stream, F, theta, P, last, beta, R, late, W, trace, learn, linear, drif
                     _learn(kernels, line, W[c], g, h, mu, v, y, linear, share)
             f = margin_of_probabilities(F.classes, stream.label[t])
             record_score(trace, t, f, 1.0, predicted(F.classes))
+            record_classes(trace, t, F.classes)
 
 
 @compiled

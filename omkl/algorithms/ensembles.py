@@ -21,7 +21,8 @@ def iegp(stream, F, theta, P, last, w, trace, learn, tau, drift):
 
     theta (m, 2D) posterior means   P their covariances (Sigma), nu I at the start   drift what the diagonal
     of P gains in a round   mu, v (m,) mean and variance of kernel i's prediction   tau the noise's variance
-    w (m,) weights, held at sum 1   Reports -log N(y; f, variance) of the ensemble's prediction.
+    w (m,) weights, held at sum 1   Reports -log N(y; f, variance) of the ensemble's prediction, and this
+    variance.
     Deviations: v is at least tau, as it is but for rounding.
     """
     for t in range(stream.T):
@@ -33,6 +34,7 @@ def iegp(stream, F, theta, P, last, w, trace, learn, tau, drift):
         variance = weighted_output(w, v + np.square(mu - f))
         record_score(trace, t, f, y)
         record_further(trace, t, 0, _surprise(y, f, variance))
+        record_further(trace, t, 1, variance)
         if not learn:
             continue
         surprise = np.empty(w.size)

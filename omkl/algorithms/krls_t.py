@@ -35,7 +35,7 @@ def krls_t(stream, B, Q, V, trace, learn, noise, lam):
     mu <- sqrt(lam) mu.
 
     noise the variance of the noise   lam in (0, 1] how much of what is known stays, of a round
-    Reports -log N(y; f, s2).
+    Reports -log N(y; f, s2) and s2.
     Deviations: forgetting ends a round, in place of beginning the next one, which is the same. A vector whose
     removal costs as much as another's, up to SAME, goes if it is older.
     """
@@ -45,6 +45,7 @@ def krls_t(stream, B, Q, V, trace, learn, noise, lam):
         k, v, s2 = _known(B, V[0], t, 0, noise)
         record(trace, t, f[0], y, B)
         record_further(trace, t, 0, _surprise(B.classes, 0, y, f, s2))
+        record_further(trace, t, 1, s2)
         if learn and s2 < math.inf:
             _learn(B, Q[0], V[0], stream, t, 0, k, v, s2, lam)
 
@@ -54,7 +55,7 @@ def krls_t_pool(stream, B, Q, V, w, trace, learn, noise, lam, share):
     """A tracker for each of m kernels; the prediction is the mean of theirs, weighted by w (m,).
 
     w_i <- w_i N(y; f_i, s2_i), of sum 1, and of that (1 - share) w_i + share / m
-    Reports -log N(y; f, variance), the variance of the mixture as in IE-GP.
+    Reports -log N(y; f, variance), the variance of the mixture as in IE-GP, and that variance.
     Deviations: see `krls_t`.
     """
     m = w.size
@@ -69,6 +70,7 @@ def krls_t_pool(stream, B, Q, V, w, trace, learn, noise, lam, share):
         mean = weighted_output(w, f, B.classes)
         record(trace, t, mean, y, B)
         record_further(trace, t, 0, _mixed_surprise(B.classes, w, y, f, mean, s2))
+        record_further(trace, t, 1, _variance(w, f - mean, s2))
         if not learn:
             continue
         surprise = np.empty(m)
@@ -128,11 +130,18 @@ def _mixed_surprise(classes, w, y, f, mean, s2):
 
 @compiled
 def _density(e, w, apart, s2):
-    """-log N(e; 0, sum_i w_i (s2_i + apart_i^2))."""
+    """-log N(e; 0, variance)."""
+    variance = _variance(w, apart, s2)
+    return 0.5 * (math.log(2.0 * math.pi * variance) + e * e / variance)
+
+
+@compiled
+def _variance(w, apart, s2):
+    """sum_i w_i (s2_i + apart_i^2)."""
     variance = 0.0
     for i in range(w.size):
         variance += w[i] * (s2[i] + apart[i] * apart[i])
-    return 0.5 * (math.log(2.0 * math.pi * variance) + e * e / variance)
+    return variance
 
 
 @compiled

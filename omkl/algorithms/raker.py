@@ -17,7 +17,7 @@ from omkl.engine.experts import discount, discount_by, mistakes, weighted_output
 from omkl.engine.features import class_descend, class_outputs, lift, linear_outputs
 from omkl.engine.jit import compiled
 from omkl.engine.losses import HINGE, losses, rate, slopes
-from omkl.engine.stream import record_score
+from omkl.engine.stream import record_classes, record_score
 
 
 @compiled
@@ -32,6 +32,7 @@ def rff(stream, F, theta, T, trace, learn, eta, lam, loss):
         z = lift(F, stream, t)
         f = class_outputs(F, theta, z, stream, t)
         record_score(trace, t, f[0], y, predicted(F.classes))
+        record_classes(trace, t, F.classes)
         if learn:
             class_descend(F, theta, z, step, lam, slopes(loss, y, f))
 
@@ -47,6 +48,7 @@ def raker(stream, F, theta, w, number, trace, learn, eta, step, lam, loss):
         z = lift(F, stream, t)
         f = class_outputs(F, theta, z, stream, t)
         record_score(trace, t, weighted_output(w, f, F.classes), y, predicted(F.classes))
+        record_classes(trace, t, F.classes)
         if not learn:
             continue
         eta_t = rate(number, eta, step)
@@ -66,6 +68,7 @@ def bomkc_fogd(stream, F, theta, w, trace, learn, gamma, eta):
         z = lift(F, stream, t)
         f = class_outputs(F, theta, z, stream, t)
         record_score(trace, t, weighted_vote(w, f, F.classes), y, predicted(F.classes))
+        record_classes(trace, t, F.classes)
         if not learn:
             continue
         discount(w, gamma, mistakes(y, f))

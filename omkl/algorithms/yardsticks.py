@@ -16,6 +16,7 @@ def majority(stream, balance, trace, learn):
     for t in range(stream.T):
         y = stream.y[t]
         score, rival = _lead(stream.label, t, balance)
+        _note_scores(trace.class_scores, t, balance)
         record_score(trace, t, score, y, _winner(stream.label, t, score, rival))
         if learn:
             _of(stream.label, t, balance)[0] += y
@@ -48,6 +49,13 @@ def _lead(label, t, scores):
         return scores[0], -1
     rival = strongest_rival(scores[:, 0], label[t])
     return scores[label[t], 0] - scores[rival, 0], rival
+
+
+@compiled
+def _note_scores(own, t, scores):
+    if own is not None and t < len(own):
+        for c in range(len(scores)):
+            own[t, c] = scores[c, 0]
 
 
 @compiled
@@ -93,6 +101,7 @@ def last_label(stream, last, trace, learn):
     for t in range(stream.T):
         y = stream.y[t]
         score, rival = _lead(stream.label, t, last)
+        _note_scores(trace.class_scores, t, last)
         record_score(trace, t, score, y, _winner(stream.label, t, score, rival))
         if learn:
             last[:] = 0.0
@@ -114,7 +123,7 @@ def arow(stream, mu, sigma, trace, learn, r):
         y = stream.y[t]
         start, stop = row(stream, t)
         x, columns = stream.values[start:stop], stream.indices[start:stop]
-        margin, rival = _margin(stream.label, t, mu, x, columns)
+        margin, rival = _margin(trace, stream.label, t, mu, x, columns)
         record_score(trace, t, margin, y, _winner(stream.label, t, margin, rival))
         if not learn or y * margin >= 1.0:
             continue
@@ -130,13 +139,14 @@ def arow(stream, mu, sigma, trace, learn, r):
 
 
 @compiled
-def _margin(label, t, mu, x, columns):
+def _margin(trace, label, t, mu, x, columns):
     """mu.x, or the margin of round t's class and its strongest rival."""
     if mu.ndim == 1:
         return _product(mu, x, columns), -1
     scores = np.empty((len(mu), 1))
     for c in range(len(mu)):
         scores[c, 0] = _product(mu[c], x, columns)
+    _note_scores(trace.class_scores, t, scores)
     return _lead(label, t, scores)
 
 

@@ -42,12 +42,13 @@ def _run_and_report(args: Namespace, words: list[str], sweep: bool) -> int:
     if sweep and not plan.has_choice:
         say("nothing is swept, so this is a run: give a key several values, such as algo.beta=0.2,0.5,0.8")
     options = TableOptions(args.sort, args.columns)
-    front.Results.check_options(plan, args.format, options, sweep)
+    front.Results.check_options(plan, args.format, options, sweep, args.by)
     if args.dry_run:
         return dry_run([plan], args)
     if _submitted(plan, args):
         return OK
-    results = front.Results.run(plan, args.line, sweep, whole=args.format == "json", **how_of(args))
+    whole = args.format == "json"
+    results = front.Results.run(plan, args.line, sweep, whole=whole, **how_of(args)).by(args.by)
     emit(results.report_table(options).render(args.format))
     out = args.out or (figures_of(plan.store) if plan.has_choice else None) if sweep else None
     if out and results.has_learners:
@@ -113,11 +114,12 @@ def figure(args: Namespace, words: list[str]) -> int:
         if getattr(args, option):
             option = option.replace("_", "-")
             raise UserError(f"--{option} is for a paper's figure; figure {args.kind} takes KEY=VALUE words")
-    given = [word for word in words if args.kind == "curve" and word.startswith("measure=")]
+    given = [word for word in words if args.kind != "confusion" and word.startswith("measure=")]
     words = [word for word in words if word not in given]
+    measure = given[-1].partition("=")[2] if given else None
     plan = front.Call(words).plan(sweep=True)
-    results = front.Results.to_draw(plan, args.kind, args.line, words)
-    made = results.figure(args.kind, given[-1].partition("=")[2] if given else None)
+    results = front.Results.to_draw(plan, args.kind, args.line, words, measure)
+    made = results.figure(args.kind, measure)
     _save(made, args, args.out or figures_of(plan.store))
     return OK
 
@@ -180,7 +182,9 @@ def report(args: Namespace, words: list[str]) -> int:
     for option in ("reps", "data", "algo", "quick", "full"):
         if getattr(args, option) and not papers:
             raise UserError(f"--{option} is for a paper's report; others take KEY=VALUE words")
-    own: dict[str, Any] = {"everything": args.all, "progress": args.serve}
+    if args.by and (papers or args.all):
+        raise UserError("--by is for a report of KEY=VALUE words")
+    own: dict[str, Any] = {"everything": args.all, "progress": args.serve, "by": args.by}
     own |= {"selection": selected(args, settings)} if papers and not args.all else {}
     source = front.PageSource.of(words, args.line, **own)
     if args.serve:

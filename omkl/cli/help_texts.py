@@ -51,6 +51,7 @@ hyperparameter at that value. --out FILE writes the best settings; settings=FILE
   eta=3 rungs=3      one in eta goes on to the next prefix, eta times as long; the last is the whole stream
   passes=3           permutations that judge a trial       least=500     rounds of the shortest prefix
   longest=SECONDS    a setting whose next pass would take longer does not go on
+  by=MEASURE         what trials are judged by, such as auc, log_loss or mae
 
 examples:
   omkl tune algo=rff,arow data=german --out best.yaml
@@ -59,7 +60,8 @@ examples:
   omkl tune today --data german     the learners that the page conf/paper/today.yaml tunes
 """
 FIGURE = """\
-With measure=NAME a curve shows one measure, such as nlpd, n_sv_union or top_weight, not error and #SV.
+With measure=NAME a curve shows one measure, such as nlpd, log_loss or n_sv_union, not error and #SV, and a
+sweep shows that measure, such as auc or kappa, not the error.
 
 examples:
   omkl figure curve algo=omkc_ss data=wdbc

@@ -23,7 +23,7 @@ LEAST_OF_RESULTS = ("machines", "dates", "order", "revision", "failed")
 
 
 def list_(args: Namespace, words: list[str]) -> int:
-    """List learners, their groups, data sets, kernel pools, or papers with their tables and figures."""
+    """List learners, their groups, data sets, kernel pools, measures, or papers with what they show."""
     emit(Table.of(front.KINDS[args.kind](), least=LEAST).render(args.format))
     return OK
 

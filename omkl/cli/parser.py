@@ -96,6 +96,7 @@ def build_parser() -> Parser:
     _add_work_options(sub)
 
     sub = command(commands.report, f"[PAPER] {settings}", f"{keys}\n{help_texts.REPORT}")
+    _add_by(sub)
     sub.add_argument("--all", action="store_true", help="everything that the store holds")
     text = "file (.html) or folder to write to (default: figures/local in the store)"
     sub.add_argument("--out", type=out_path, metavar="PATH", help=text)
@@ -196,9 +197,15 @@ def _add_run_options(parser: Parser) -> None:
     _add_work_options(parser)
 
 
+def _add_by(parser: Parser) -> None:
+    text = "measure by which rows are compared and marked, such as auc, kappa or mae (default: the error)"
+    parser.add_argument("--by", default="", metavar="MEASURE", help=text)
+
+
 def _add_view(parser: Parser) -> None:
     text = "order of the rows of each data set (default: that of the command)"
     parser.add_argument("--sort", choices=SORTS, help=text)
+    _add_by(parser)
     text = "columns of the table: learner,mistakes,sv or +kernel,-union; kernel: that of the largest weight"
     parser.add_argument("--columns", type=_columns, default=(), metavar="A,B", help=text)
 

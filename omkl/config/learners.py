@@ -9,12 +9,13 @@ from omkl.config import compose, domains
 from omkl.config.kernel_pools import kernel_pool
 from omkl.config.parameters import Parameter, parameters
 from omkl.errors import UserError, show, suggest
+from omkl.measuring import REPORTED
 from omkl.paths import extensions
 from omkl.resources.resource import Resource
 from omkl.resources.state import limits
 from omkl.resources.state import parse as parse_state
 from omkl.schema import Check, checked, such
-from omkl.tasks import MEASURES, TASKS, by_task, for_task
+from omkl.tasks import TASKS, by_task, for_task
 
 
 @dataclass(frozen=True)
@@ -33,7 +34,8 @@ class LearnerSpec:
     stochastic: draws random numbers of its own
     equivariant: of a regression, its predictions of the targets a + c y are a + c times those of y
     setup: function that chooses its kernels from the pool, or None    state: its resources by name
-    measures: what it reports in every round beside its task's error, of omkl.tasks.MEASURES
+    measures: what it reports in every round of a regression, of omkl.measuring.REPORTED
+    probabilities: whether its scores are: of two classes that of +1 less 1/2, of more that of each
     require: what must hold between its hyperparameters, as ``alpha <= beta`` or ``eta * lam < 1``
     only: the values that a hyperparameter may take on data of a task: ``{task: {name: [value, ...]}}``
     refuse: combinations of values that it has no rule for: ``[{name: value, other: value}, ...]``
@@ -63,6 +65,7 @@ class LearnerSpec:
     setup: str | None = None
     state: dict[str, Resource] = field(default_factory=dict)
     measures: list[str] = field(default_factory=list)
+    probabilities: bool = False
     require: list[str] = field(default_factory=list)
     only: dict[str, dict[str, list]] = field(default_factory=dict)
     refuse: list[dict[str, Any]] = field(default_factory=list)
@@ -313,7 +316,7 @@ def _measures(value: Any) -> list[str]:
     return [_measure(name) for name in domains.domain_check("names")(value)]
 
 
-_task, _measure = domains.domain_check(list(TASKS)), domains.domain_check(list(MEASURES))
+_task, _measure = domains.domain_check(list(TASKS)), domains.domain_check(list(REPORTED))
 _REQUIRED = ("label", "cite", "task", "revision")
 _OF_ESTIMATORS = {*_REQUIRED, "classes", "equivariant", "estimator", "sparse", "yardstick"}
 _CHECKS: dict[str, Check] = {
@@ -321,7 +324,8 @@ _CHECKS: dict[str, Check] = {
         ("function", "label", "cite", "setup", "draws_as", "usual_pool"), domains.domain_check("text")
     ),
     **dict.fromkeys(
-        ("yardstick", "in_order", "stochastic", "equivariant", "sparse"), domains.domain_check("bool")
+        ("yardstick", "in_order", "stochastic", "equivariant", "sparse", "probabilities"),
+        domains.domain_check("bool"),
     ),
     "estimator": such("module:Class", lambda value: isinstance(value, str) and _ESTIMATOR.fullmatch(value)),
     "task": _tasks,

@@ -469,12 +469,15 @@ def resolved(overrides: list[str]) -> dict[str, Any]:
                 hyper[name]["search"] = texts(own.search)
         code = "estimator" if spec.estimator else "function"
         about = ("label", "cite", code, "tasks", "kernels", "revision")
+        shown |= {"scale": setting.scaling["scale"]} if "scale" in setting.scaling else {}
         which = next(
             name
             for number in itertools.count(1)
             if (name := setting.label or spec.name + f" {number}" * (number > 1)) not in shown["algo"]
         )
-        shown["algo"][which] = {**{key: getattr(spec, key) for key in about}, "hyperparameters": hyper}
+        target = {name: word for name, word in setting.scaling.items() if name == "target"}
+        described = {key: getattr(spec, key) for key in about} | target
+        shown["algo"][which] = {**described, "hyperparameters": hyper}
     return shown
 
 

@@ -22,7 +22,7 @@ class Classes(Record, namedtuple("Classes", "scores total label rival vote chose
     """What a learner sees of C classes, for m kernels.
 
     scores (m, C)    f_ic(x_t) of the last outputs
-    total (C,)       scores of the classifiers combined
+    total (C,)       scores of the classifiers combined, or of kernel 0
     label (1,)       class of that round's example
     rival (m,)       its strongest rival for each kernel
     vote (m,)        the class with each kernel's largest score
@@ -49,6 +49,7 @@ def margins(classes, label, f):
         classes.rival[i] = rival
         classes.vote[i] = winner(f[i], label, rival)
     classes.chosen[0], classes.chosen[1] = classes.vote[0], classes.rival[0]
+    note_scores(classes, classes.total, 0)
 
 
 @compiled
@@ -155,6 +156,13 @@ def predicted(classes):
     if classes is None:
         return -1
     return classes.chosen[0]
+
+
+@compiled_without_refcounts
+def note_scores(classes, own, i=-1):
+    """own (C,) <- the combined scores, or those of kernel i."""
+    for c in range(own.size):
+        own[c] = classes.total[c] if i < 0 else classes.scores[i, c]
 
 
 # Of an Expansion: the classes that a stored vector adds to and takes from.

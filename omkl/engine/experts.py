@@ -7,7 +7,7 @@ import numpy as np
 from omkl.engine.arith import largest_of
 from omkl.engine.classes import choose, combined
 from omkl.engine.conventions import SMALLEST_WEIGHT, is_mistake, normalise, vote
-from omkl.engine.jit import compiled
+from omkl.engine.jit import compiled, compiled_without_refcounts
 
 # The choices of `sampling` and `floor` (see omkl/learner/learner.py).
 SAMPLING_MAX, SAMPLING_SUM = 0, 1
@@ -62,7 +62,7 @@ def weighted_difference(w, f, g, n, classes=None, others=None):
 def mean_output(f, classes=None):
     """(1/m) sum_i f_i."""
     if classes is not None:
-        return weighted_output(np.ones(f.size), f, classes) / f.size
+        return _averaged(classes, weighted_output(np.ones(f.size), f, classes), f.size)
     total = 0.0
     for i in range(f.size):
         total += f[i]
@@ -74,11 +74,19 @@ def mean_vote(f, classes=None):
     """(1/m) sum_i vote(f_i), counted in whole votes: an even split is exactly 0 for every m."""
     if classes is not None:
         _count(classes, np.ones(f.size, np.bool_), np.ones(f.size))
-        return combined(classes) / f.size
+        return _averaged(classes, combined(classes), f.size)
     score = 0.0
     for i in range(f.size):
         score += vote(f[i])
     return score / f.size
+
+
+@compiled_without_refcounts
+def _averaged(classes, margin, m):
+    """margin / m, and so the scores that it is made of."""
+    for k in range(classes.total.size):
+        classes.total[k] /= m
+    return margin / m
 
 
 @compiled

@@ -4,11 +4,12 @@ from collections import namedtuple
 
 import numpy as np
 
-from omkl.engine.classes import predicted
+from omkl.engine.classes import note_scores, predicted
 from omkl.engine.conventions import is_mistake
 from omkl.engine.jit import compiled_without_refcounts
 from omkl.engine.records import Record
 
+MOST_SCORES = 2**25  # of all classes in all rounds: 256 MiB
 UNRECORDED = np.array(0x7FF8000000000BAD).view(np.float64)[()]  # a NaN that no arithmetic makes
 
 
@@ -23,7 +24,10 @@ class Stream(Record, namedtuple("Stream", "T order indptr indices values y label
     """
 
 
-class Trace(Record, namedtuple("Trace", "score mistake n_sv_sum n_sv_union n_sv_combined further predicted")):
+class Trace(
+    Record,
+    namedtuple("Trace", "score mistake n_sv_sum n_sv_union n_sv_combined further predicted class_scores"),
+):
     """What happened in each round.
 
     score (T,)     the prediction's score in each round, UNRECORDED before it
@@ -31,6 +35,7 @@ class Trace(Record, namedtuple("Trace", "score mistake n_sv_sum n_sv_union n_sv_
     n_sv_sum, n_sv_union, n_sv_combined (T,)     support vectors behind the prediction
     further (T, q)  the q further measures that the learner declares, in their order
     predicted (T,)  the class predicted, where there are more than two; else None
+    class_scores (T, C)  the scores of all classes then; (0, C) where these would be more than MOST_SCORES
     """
 
 
@@ -87,12 +92,17 @@ def part(stream: Stream, start: int, stop: int) -> Stream:
     )
 
 
-def make_trace(T: int, further: int = 0, many: bool = False) -> Trace:
-    """Return an empty trace of T rounds, with that many further measures; many: of more than two classes."""
+def make_trace(T: int, further: int = 0, classes: int = 0) -> Trace:
+    """Return an empty trace of T rounds, with that many further measures.
+
+    classes: their number where a stream has labels, else 0
+    """
     total, union, combined = (np.zeros(T, np.int64) for _ in range(3))
-    predicted = np.zeros(T, np.int64) if many else None
+    predicted = np.zeros(T, np.int64) if classes else None
+    rows = T if T * classes <= MOST_SCORES else 0
+    class_scores = np.full((rows, classes), UNRECORDED) if classes else None
     score, mistake = np.full(T, UNRECORDED), np.zeros(T, np.bool_)
-    return Trace(score, mistake, total, union, combined, np.zeros((T, further)), predicted)
+    return Trace(score, mistake, total, union, combined, np.zeros((T, further)), predicted, class_scores)
 
 
 def unrecorded(score: np.ndarray) -> np.ndarray:
@@ -127,6 +137,13 @@ def _note_class(classes, t, predicted):
 
 
 @compiled_without_refcounts
+def record_classes(trace, t, classes):
+    """Note the scores of all classes in round t; classes: of the engine's records, None for two."""
+    if classes is not None and t < len(trace.class_scores):
+        note_scores(classes, trace.class_scores[t])
+
+
+@compiled_without_refcounts
 def record_further(trace, t, j, value):
     """Note the learner's further measure j in round t."""
     trace.further[t, j] = value
@@ -136,6 +153,7 @@ def record_further(trace, t, j, value):
 def record(trace, t, score, y, E):
     """Note round t of a learner that combined all classifiers of the expansion E."""
     record_score(trace, t, score, y, predicted(E.classes))
+    record_classes(trace, t, E.classes)
     trace.n_sv_union[t] = E.size[0]
     trace.n_sv_sum[t] = E.size[1]
     trace.n_sv_combined[t] = E.size[1]

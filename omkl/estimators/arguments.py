@@ -15,12 +15,15 @@ from omkl.paths import extensions
 
 SUFFIX = {"classification": "Classifier", "regression": "Regressor", "novelty": "NoveltyDetector"}
 USUAL_POOL = "paper16"
+CALIBRATION = "calibration"  # argument of classifiers whose scores are no probabilities
 METHODS = {
     "fit",
     "partial_fit",
     "predict",
     "score",
     "decision_function",
+    "predict_proba",
+    "predict_log_proba",
 }  # hyperparameters cannot be called so
 
 
@@ -115,6 +118,9 @@ def arguments(spec: LearnerSpec, task: str, seed: str = "random_state") -> dict[
     if "target" not in made and task == "regression":
         text = "'online': targets are scaled with those seen so far, predictions stay in their units"
         made["target"] = Argument(None, f"{text}; None: as they are")
+    if task == "classification" and not spec.probabilities:
+        text = "'platt' makes probabilities of the scores, by online Platt scaling; None: there are none"
+        made[CALIBRATION] = Argument(None, text)
     if any(resource.counts_rounds for resource in spec.state.values()):
         first = "the rows of fit, or of the first partial_fit" if seed == "random_state" else "one"
         text = f"rounds of the whole stream; None: {first}"

@@ -5,7 +5,7 @@ from typing import Any
 
 from omkl.learning.model_file import snapshot, unpack
 
-_GROWING = ("_progress", "_columns", "_kept")  # attributes that learning changes in place
+_GROWING = ("_progress", "_columns", "_kept", "_calibration")  # attributes that learning changes in place
 
 
 class _Snapshot:

@@ -4,14 +4,18 @@ import warnings
 from collections.abc import Mapping
 from typing import Any
 
-from omkl.config import kernel_pools, pool
+import numpy as np
+
+from omkl.config import kernel_pools, learner_spec, pool
 from omkl.config.domains import check_kernels
 from omkl.config.learners import LearnerSpec
-from omkl.engine.stream import Stream
+from omkl.engine.stream import Stream, Trace
 from omkl.errors import UserError, show, suggest
-from omkl.estimators.arguments import SCALED, argument_name, class_name
+from omkl.estimators.arguments import CALIBRATION, SCALED, argument_name, class_name
+from omkl.estimators.platt import Platt
 from omkl.learning.cell import warm_up_once
 from omkl.learning.learner import Learner, cannot_change
+from omkl.learning.model import Rows, noted_scores, probabilities, score
 from omkl.learning.one_pass import choose_kernels
 from omkl.learning.scaling import Scaling
 
@@ -36,6 +40,7 @@ def make_learner(
     try:
         if seed < 0:
             raise ValueError(f"{'seed' if 'seed' in given else 'random_state'} must be ≥ 0, got {seed}")
+        new_calibration(given, classes)
         params = _params(spec, name, given)
         spec.check_data(params, task, "these rows")
         scaling = _scaling({name: value for name, value in given.items() if name not in params}, d, centred)
@@ -58,6 +63,45 @@ def _scaling(given: Mapping[str, Any], d: int, centred: bool) -> Scaling | None:
                 raise ValueError(f"{name} must be None or one of {', '.join(known)}, got {show(value)}")
             words[name] = value
     return Scaling(d, words.get("scale"), centred, words.get("target")) if words else None
+
+
+def new_calibration(given: Mapping[str, Any], classes: int) -> Platt | None:
+    """Return what makes probabilities of scores, None where the arguments ask for none.
+
+    Raises ValueError for another value than None and 'platt'.
+    """
+    if (asked := given.get(CALIBRATION)) not in (None, "platt"):
+        raise ValueError(f"{CALIBRATION} must be None or 'platt', got {asked!r}")
+    return Platt(classes) if asked else None
+
+
+def calibrate(calibration: Platt | None, stream: Stream, trace: Trace) -> None:
+    """Let a calibration learn the rounds of a pass."""
+    if calibration is None:
+        return
+    if stream.label is None:
+        calibration.learn(trace.score[:, None], (stream.y > 0).astype(int))
+    elif len(trace.class_scores) < stream.T:
+        raise ValueError(
+            f"{stream.T} rows of {trace.class_scores.shape[1]} classes are too many at once for "
+            f"{CALIBRATION}='platt'; learn them in parts with partial_fit"
+        )
+    else:
+        calibration.learn(trace.class_scores, stream.label)
+
+
+def class_probabilities(model: Learner, calibration: Platt | None, rows: Rows) -> np.ndarray:
+    """Return the probabilities (n, C) of all classes, of the learner's own or by its calibration."""
+    if calibration is None:
+        return probabilities(model, *rows)
+    scores = score(model, *rows)[:, None] if model.classes == 2 else noted_scores(model, *rows)[0]
+    return calibration.probabilities(scores)
+
+
+def has_probabilities(estimator: Any) -> bool:
+    """Whether an estimator has probabilities: its learner's own, or asked for with an argument."""
+    own = learner_spec(estimator.learner).probabilities
+    return estimator.task == "classification" and (own or getattr(estimator, CALIBRATION, None) is not None)
 
 
 def planned_rounds(given: Mapping[str, Any], stream: Stream) -> int | None:

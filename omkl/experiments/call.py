@@ -38,8 +38,9 @@ class Call:
             raise UserError(
                 f"{options[0]}: options are keywords here, such as jobs=2, fresh=True, quick=True"
             )
-        named = _listed(data) if data is not None else []
-        if all(isinstance(one, str | Path) for one in named):  # words, or none
+        names = list(map(str, data)) if isinstance(data, Mapping) else []
+        named = list(data.values()) if names else _listed(data) if data is not None else []
+        if not names and all(isinstance(one, str | Path) for one in named):  # words, or none
             if y is not None:
                 raise UserError("y=... are the labels of an array; a file's label is a column, label=...")
             values |= {"data": list(map(str, named))} if named else {}
@@ -50,7 +51,8 @@ class Call:
                 f"label={label} is for a column of a frame or a file; labels of an array are y=..."
             )
         task = values.get("task", "classification")
-        refs = tuple(_ref(one, y, label, task, at) for at, one in enumerate(named))
+        names = names or ["data", *(f"data{number}" for number in range(2, len(named) + 1))]
+        refs = tuple(_ref(one, y, label, task, name) for name, one in zip(names, named, strict=False))
         if "task" in values and not any(isinstance(one, str) for one in named):
             values.pop("task")
         return cls(given, values, refs)
@@ -76,15 +78,14 @@ def _listed(data: Any) -> list[Any]:
     return list(data) if isinstance(data, list | tuple) else [data]
 
 
-def _ref(data: Any, y: Any, label: str | None, task: str, at: int) -> DataRef:
-    """Return given data as a data set. Raises UserError for what is none."""
+def _ref(data: Any, y: Any, label: str | None, task: str, name: str) -> DataRef:
+    """Return given data as a data set; name: of what is in memory. Raises UserError for what is none."""
     if isinstance(data, DataRef):
         return data
     if isinstance(data, Dataset):
         return of_dataset(data)
     if isinstance(data, str | Path):
         return find(str(data), task=task)
-    name = "data" if at == 0 else f"data{at + 1}"
     if hasattr(data, "columns"):
         columns = list(data.columns)
         if y is None and label is None:

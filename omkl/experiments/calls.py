@@ -2,6 +2,7 @@
 
 import shlex
 import warnings
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -39,7 +40,7 @@ def run(
         The command's words, such as ``"algo=omkc_ss,alma data=a9a reps=5"``.
     data
         In place of the word: a name, a path, a data set of omkl, a pandas or polars frame (with ``label``),
-        an array (T, d) or scipy sparse matrix (with ``y``), or a list of these.
+        an array (T, d) or scipy sparse matrix (with ``y``), a list of these, or a mapping of names to these.
     y, label
         Labels (T,) of an array; the name of the label's column of a frame.
     jobs, fresh, progress
@@ -229,7 +230,7 @@ def bounds(
     words, data, y, label, jobs, fresh, progress, settings
         As of `run`.
     rows
-        Examples of each batch solution, at most; it takes 32 ``rows``² bytes.
+        Examples of each batch solution, at most; each pair of them takes 32 bytes.
     """
     call = Call.of(words, data, y, label, settings)
     made = Bounds.of(call.plan(), call.line("bounds"), rows, jobs=jobs, fresh=fresh, progress=progress)
@@ -256,8 +257,9 @@ def fit(
     if isinstance(words, LearnerChoice) or (words and "=" not in words):
         words, settings = "", {"algo": words, **settings}
     made = trained(Call.of(words, data, y, label, settings))
-    if hasattr(data, "columns"):
-        made.trained.about["features"] = [str(column) for column in data.columns if column != label]
+    (own,) = data.values() if isinstance(data, Mapping) else (data,)
+    if hasattr(own, "columns"):
+        made.trained.about["features"] = [str(column) for column in own.columns if column != label]
     return made
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from omkl.errors import UserError, suggest
 from omkl.experiments.call import Call
+from omkl.measuring import judging_on
 from omkl.paths import store_folder
 from omkl.publications import Selection, paper_names, read_paper
 
@@ -32,10 +33,12 @@ class PageSource:
         everything: bool = False,
         selection: Selection | None = None,
         progress: bool = False,
+        by: str = "",
     ) -> "PageSource":
         """Return the source that words name: a paper, settings, or everything that the store holds.
 
         selection: of a paper, its words set from here    progress: with the numbers of cells that are done
+        by: the measure by which rows are compared, "" for the error
         Raises UserError for words that name nothing.
         """
         papers, settings = (
@@ -55,7 +58,9 @@ class PageSource:
         from omkl.pages.runs import run_page
 
         plan = Call(list(settings)).plan(sweep=True)
-        return cls(lambda: run_page(plan, settings, command, progress=progress), plan.store)
+        if by:
+            judging_on(by, [ref.task for ref in plan.data])
+        return cls(lambda: run_page(plan, settings, command, by=by, progress=progress), plan.store)
 
     @classmethod
     def _of_store(cls, settings: list[str], command: str) -> "PageSource":

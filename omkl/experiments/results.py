@@ -13,6 +13,7 @@ from omkl.config import Plan
 from omkl.errors import UserError
 from omkl.experiments.call import Call
 from omkl.experiments.shown import Shown
+from omkl.measuring import judging, judging_on
 from omkl.reports.results_table import (
     USUAL,
     TableOptions,
@@ -91,8 +92,10 @@ class Results(Shown):
         return cls.of(plan, run_plan(plan, **how, columns=None if whole else READ), command, is_sweep)
 
     @classmethod
-    def to_draw(cls, plan: Plan, kind: str, command: str, words: Sequence[str] = ()) -> "Results":
-        """Return what the store holds of a plan for a figure; words: of the plan, for a message.
+    def to_draw(
+        cls, plan: Plan, kind: str, command: str, words: Sequence[str] = (), measure: str | None = None
+    ) -> "Results":
+        """Return what the store holds of a plan for a figure of a measure; words: of the plan, for a message.
 
         Raises UserError where a learner has not finished any cell; warns of other cells that are missing.
         """
@@ -100,6 +103,8 @@ class Results(Shown):
         if kind == "confusion" and "classification" not in tasks:
             text = f"a confusion matrix needs a classification, and the task is {' and '.join(tasks)}"
             raise UserError(f"data={','.join(map(str, plan.data))}: {text}")
+        if measure and kind == "sweep":
+            judging_on(measure, tasks)
         made = cls.stored(plan, command)
         requested, found = made.parts[0].outcome.requested, len(made.cells)
         if found < requested:
@@ -111,16 +116,30 @@ class Results(Shown):
         return made
 
     @staticmethod
-    def check_options(plan: Plan, fmt: str, options: TableOptions, is_sweep: bool) -> None:
-        """Refuse unknown columns of a table before any work."""
+    def check_options(plan: Plan, fmt: str, options: TableOptions, is_sweep: bool, by: str = "") -> None:
+        """Refuse unknown columns of a table, or a measure that is none, before any work."""
+        tasks = dict.fromkeys(ref.task for ref in plan.data)
+        if by:
+            judging_on(by, tasks)
         if options.columns:
             none = Store(plan.store).cells(keys=())
-            check_options(none, ReportPlan.of(plan), fmt, options, is_sweep)
+            check_options(none, ReportPlan.of(plan), fmt, options, is_sweep, tasks)
 
     def __add__(self, other: "Results") -> "Results":
         if not isinstance(other, Results):
             return NotImplemented
         return Results((*self.parts, *other.parts), self.is_sweep or other.is_sweep)
+
+    def by(self, measure: str) -> "Results":
+        """Return the same results, compared by another measure: best rows, marks, figures, ranks.
+
+        measure: such as ``"auc"`` or ``"mae"``; "" for the error of each task. Raises UserError for a name
+        that is none.
+        """
+        if measure:
+            judging(measure)
+        parts = tuple(replace(part, expected=replace(part.expected, by=measure)) for part in self.parts)
+        return replace(self, parts=parts)
 
     # ------------------------------------------------------------------ as data
 
@@ -223,14 +242,15 @@ class Results(Shown):
     def figure(self, kind: str, measure: str | None = None) -> "Figure":
         """Return a figure as data: curve, confusion, sweep, times or ranks.
 
-        measure: of a curve, such as ``n_sv_sum``; the error where None. Raises UserError where there is
-        nothing to draw.
+        measure: of a curve, such as ``n_sv_sum``, else one that learners are compared by; the error where
+        None. Raises UserError where there is nothing to draw.
         """
         from omkl.reports import charts
         from omkl.reports.measures import PAIR, measure_named
 
-        if measure is not None:
-            measure_named(measure)
+        if measure is not None and kind != "curve":
+            return self.by(measure).figure(kind)
+        measure = measure and measure_named(measure).name
         cells = self._with_confusion() if kind == "confusion" else self.cells
         stored = self._curves() if kind == "curve" else {}
         measures = PAIR if measure is None else (measure,)
@@ -240,17 +260,18 @@ class Results(Shown):
         """Draw learning curves: the error, or another measure such as ``n_sv_sum``, over the examples."""
         return self._drawn("curve", measure)
 
-    def ranks(self) -> "Drawn":
+    def ranks(self, measure: str | None = None) -> "Drawn":
         """Draw the learners' average ranks over the data sets, with what does not differ significantly."""
-        return self._drawn("ranks")
+        return self._drawn("ranks", measure)
 
     def confusion(self) -> "Drawn":
         """Draw confusion matrices."""
         return self._drawn("confusion")
 
-    def heatmap(self) -> "Drawn":
-        """Draw the error over what was swept: lines over one hyperparameter, maps over two."""
-        return self._drawn("sweep")
+    def heatmap(self, measure: str | None = None) -> "Drawn":
+        """Draw the error, or another measure, over what was swept: lines over one hyperparameter, maps over
+        two."""
+        return self._drawn("sweep", measure)
 
     def times(self) -> "Drawn":
         """Draw the seconds of each learner."""

@@ -17,8 +17,9 @@ from omkl.experiments.learner_choice import ChosenLearner
 from omkl.experiments.results import Results, run_call
 from omkl.experiments.shown import Shown
 from omkl.files import write_text
+from omkl.measuring import MEASURES, TASK_ERROR
 from omkl.paths import extensions
-from omkl.reports.measures import BY_TASK
+from omkl.reports.results_table import digits_of, spread
 from omkl.reports.table import Table
 from omkl.reports.table_cells import MISSING, Column, Spread
 from omkl.runs.runner import run_plans
@@ -47,12 +48,13 @@ class Study:
     @classmethod
     def of(cls, call: Call) -> "Study":
         """Return the races of a call. Raises UserError for what is not right, before any work."""
+        line = call.line("tune")
         typed = {word.partition("=")[0] for word in call.words}
         own = {key: value for key, value in call.values.items() if key in known()}
         beside = [word_text(key, value) for key, value in own.items() if key not in typed]
         rule, words = rule_of([*beside, *call.words])
         values = {key: value for key, value in call.values.items() if key not in own}
-        call = replace(call, words=words, values=values)
+        call = replace(call, words=words, values=values, typed=line)
         given = call.request(sweep=True).given  # whose lists are refused here
         for key, override in given.items():
             if key.startswith(("algo.", "pool.")) and len(override.values) > 1:
@@ -102,7 +104,8 @@ class Study:
             outcome = run_plans(plans, **how)
             broken += [*lines, *outcome.failed]
             ends += made
-            tuned, first = (Results.stored(plan, self.call.line("tune")) for plan in plans)
+            by = self.rule.by or ""
+            tuned, first = (Results.stored(plan, self.call.line("tune")).by(by) for plan in plans)
             parts.append((tuned, first))
             if interrupted := outcome.interrupted:
                 break
@@ -225,13 +228,16 @@ class Tuning(Shown):
         return [self._row(end) for end in self.ends]
 
     def _row(self, end: Tuned) -> dict[str, Any]:
-        setting, spec, measure = end.setting, learner_spec(end.setting.learner), BY_TASK[end.task]
+        setting, spec = end.setting, learner_spec(end.setting.learner)
+        known = self._found(end, 0, setting) or self._found(end, 1, end.race.trials[0])
+        measure = MEASURES[known["measure"]] if known else TASK_ERROR[end.task]
         row = {
             "data": end.data.word,
             "algo": spec.name,
             "label": setting.label or spec.label,
             "pool": setting.pool and setting.pool["name"],
             "measure": measure.header,
+            "by": measure.name,
             "params": setting.stored,
             "settings": params_text(spec.unusual(setting.params, end.task)),
         }
@@ -372,7 +378,7 @@ def _first(row: dict[str, Any] | None) -> str | Spread:
     mean, std = row["default_mean"], row["default_std"]
     if mean is None:
         return MISSING
-    return Spread(f"{mean:.2f}", MISSING if std is None else f"{std:.2f}")
+    return spread(mean, float("nan") if std is None else std, digits_of(MEASURES[row["by"]], mean))
 
 
 def _trials(row: dict[str, Any] | None) -> str:

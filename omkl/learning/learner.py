@@ -149,7 +149,9 @@ class Learner:
         stored vectors are numbered from its beginning. rng: in place of the learner's own generator.
         """
         with self.lock:
-            trace = make_trace(stream.T, len(self.spec.measures), stream.label is not None)
+            trace = make_trace(
+                stream.T, len(self.spec.measures), self.classes if stream.label is not None else 0
+            )
             given, units, seconds = stream, None, 0.0
             if self.scaling is not None:
                 began = time.thread_time()

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from omkl.engine.stream import Stream, Trace, make_stream, part
+from omkl.engine.stream import MOST_SCORES, Stream, Trace, make_stream, part
 from omkl.learning.learner import Learner
 from omkl.learning.overflow import check_scores, check_sums
 
@@ -43,27 +43,52 @@ def predicted_classes(learner: Learner, *rows: np.ndarray) -> np.ndarray:
 
 
 def class_scores(learner: Learner, *rows: np.ndarray) -> np.ndarray:
-    """Return the scores (n, C) of all classes, where there are more than two; each row's sum is 0.
-
-    A round tells the margin of one class, so there is a pass for each: of a class that is not predicted it is
-    its score less that of the class predicted.
-    """
-    n, C = len(rows[0]) - 1, learner.classes
-    scores = np.column_stack([_scored(learner, rows, np.full(n, float(c)))[0] for c in range(C)])
-    scores[np.arange(n), predicted_classes(learner, *rows)] = 0.0
+    """Return the scores (n, C) of all classes, where there are more than two; each row's sum is 0."""
+    scores, predicted = noted_scores(learner, *rows)
+    scores[np.arange(len(scores)), predicted] = scores.max(axis=1, initial=-np.inf)  # but for rounding it is
     return scores - scores.mean(axis=1, keepdims=True)
 
 
-def _scored(learner: Learner, rows: tuple[np.ndarray, ...], y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return scores and predicted classes (n,) of rows with these labels; for two classes, no classes.
+def probabilities(learner: Learner, *rows: np.ndarray) -> np.ndarray:
+    """Return the probabilities (n, C) of all classes, of a learner whose scores are probabilities.
 
-    Raises Overflow for a score that is no number.
+    Its spec says so (``probabilities``). Each row's sum is 1, and of two classes the second is +1.
     """
+    assert learner.spec.probabilities
+    if learner.classes == 2:
+        positive = 0.5 + score(learner, *rows)
+        return np.column_stack([1.0 - positive, positive])
+    P, _ = noted_scores(learner, *rows)
+    return P / P.sum(axis=1, keepdims=True)
+
+
+def noted_scores(learner: Learner, *rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the scores (n, C) of more than two classes as they are combined, and those predicted (n,)."""
+    indptr, indices, values = rows
+    n, most = len(indptr) - 1, max(1, MOST_SCORES // learner.classes)
+    scores, predicted = np.zeros((n, learner.classes)), np.zeros(n, np.int64)
+    for start in range(0, n, most):
+        stop = min(start + most, n)
+        own = slice(indptr[start], indptr[stop])
+        part_rows = indptr[start : stop + 1] - indptr[start], indices[own], values[own]
+        trace = _trace_of(learner, part_rows, np.zeros(stop - start))
+        scores[start:stop], predicted[start:stop] = trace.class_scores, trace.predicted
+    return scores, predicted
+
+
+def _scored(learner: Learner, rows: tuple[np.ndarray, ...], y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return scores and predicted classes (n,) of rows with these labels; for two classes, no classes."""
+    trace = _trace_of(learner, rows, y)
+    return trace.score, trace.predicted
+
+
+def _trace_of(learner: Learner, rows: tuple[np.ndarray, ...], y: np.ndarray) -> Trace:
+    """Return the trace of rows with these labels. Raises Overflow for a score that is no number."""
     indptr, indices, values = rows
     stream = make_stream(indptr, indices, values, y, np.arange(len(y)), learner.classes)
     trace = learner.run(stream, learn=False)[0] if "rng" not in learner.names else _drawn(learner, stream)
     check_scores(trace.score, what="row")
-    return trace.score, trace.predicted
+    return trace
 
 
 def _drawn(learner: Learner, stream: Stream) -> Trace:
@@ -81,6 +106,7 @@ def _drawn(learner: Learner, stream: Stream) -> Trace:
                 trace.score[t] = one.score[0]
                 if trace.predicted is not None:
                     trace.predicted[t] = one.predicted[0]
+                    trace.class_scores[t : t + 1] = one.class_scores
     return trace
 
 

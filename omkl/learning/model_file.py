@@ -73,7 +73,7 @@ def unpack(header: dict[str, Any], arrays: Arrays) -> Learner:
     block = min(block, BLOCK)  # it never changes a result, and larger ones take memory
     rng = _generator(header.get("rng"))
     own, state = _of_scaling(arrays)
-    scaling = Scaling.load(header["scaling"], own, d) if header.get("scaling") is not None else None
+    scaling = Scaling.load(header.get("scaling"), own, d) if own or "scaling" in header else None
     learner = Learner(spec, params, pool, d, 0, block, classes=classes, saved=state, scaling=scaling)
     learner.state["rng"].bit_generator.state = rng
     if (stored := stored_vectors(learner)) is not None:

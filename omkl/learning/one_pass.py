@@ -16,12 +16,13 @@ from omkl.engine.expansion import BLOCK, make_expansion, reserve
 from omkl.engine.pool import make_pool
 from omkl.engine.stream import Stream, Trace, make_stream, part, unrecorded
 from omkl.errors import OmklError
+from omkl.learning import scores
 from omkl.learning.learner import CURVE_POINTS, Learner
 from omkl.learning.overflow import check_scores, check_sums
 from omkl.learning.scaling import Scaling
 from omkl.learning.third_party import Estimator
 from omkl.resources.size import held_bytes
-from omkl.tasks import MEASURED, for_task
+from omkl.tasks import for_task
 
 
 def run_pass(
@@ -51,10 +52,10 @@ def run_pass(
     classification, see omkl.data.confusion), n_sv_sum, n_sv_union, n_sv_combined, n_sv_per_kernel, weights,
     pairs (stored vectors summed over rounds), seconds, memory (bytes, see omkl.resources.size; not of
     another package's estimator),
-    curve (at most 100 points t, weights at points weights_t; ``loss``, the squared errors summed, of a
-    regression in place of mistakes). Each further measure of the learner is a key of its own, its mean over
-    the pass, and its sums a list of the curve. Raises Overflow when predictions do, and UserError for
-    hyperparameters that the learner does not take, or more classes than it takes.
+    the measures of omkl.learning.scores and those that the learner reports, curve (at most 100 points t,
+    weights at points weights_t; ``loss``, the squared errors summed, of a regression in place of mistakes;
+    the sums of each measure that is a mean over the rounds). Raises Overflow when predictions do, and
+    UserError for hyperparameters that the learner does not take, or more classes than it takes.
     """
     dataset = compact(dataset)
     seed = seeds.learner_seed(permutation_seed, spec.draws_as or spec.name)
@@ -84,12 +85,11 @@ def run_pass(
             on_part(t)
 
     trace, seconds = learner.run(stream, on_part=note)
-    target = stream.y if dataset.task == "regression" else None
-    figures = _figures(learner, trace, seconds, weights, target)
+    figures = _figures(learner, stream, trace, seconds, weights, dataset.task)
     if dataset.task == "classification":
         figures["confusion"] = confusion.counted(*_classes(stream, trace), dataset.n_classes)
     if not spec.estimator:  # another package does not say what it holds
-        figures["memory"] = held_bytes(learner.state, stream, trace)
+        figures["memory"] = held_bytes(learner.state, stream, trace._replace(class_scores=None))
     if on_end is not None:
         on_end(learner, trace)
     return figures
@@ -111,12 +111,11 @@ def _check_recorded(score: np.ndarray) -> None:
 
 
 def _figures(
-    learner: Any, trace: Trace, seconds: float, weights: dict[int, list[float]], target: Any
+    learner: Any, stream: Stream, trace: Trace, seconds: float, weights: dict[int, list[float]], task: str
 ) -> dict:
     """Return a cell's figures from the final state and the trace of its rounds.
 
     learner: a Learner, or an Estimator of another package, which stores and weighs nothing that is counted
-    target (T,): what the scores of a regression should have been, None for other tasks.
     """
     T = trace.score.size
     _check_recorded(trace.score)
@@ -132,22 +131,28 @@ def _figures(
         "n_sv_combined": total if combined_all else int(trace.n_sv_combined[-1]),
     }
     points = np.unique(np.linspace(1, T, min(T, CURVE_POINTS)).round().astype(int)).tolist()
-    if target is None:
+    values: scores.Values = {}
+    rounds: scores.Rounds = {}
+    if task != "regression":
         check_scores(trace.score)
         errors = np.cumsum(trace.mistake)
         measured = {"mistakes": int(errors[-1]), "mistake_rate": int(errors[-1]) / T}
         curve = {"t": points, "mistakes": [int(errors[t - 1]) for t in points]}
     else:
         with np.errstate(over="ignore", invalid="ignore"):
-            loss = np.cumsum(np.square(trace.score - target))
+            loss = np.cumsum(np.square(trace.score - stream.y))
         check_sums(loss)
         measured = {"mistakes": None, "mistake_rate": None, "mse": float(loss[-1]) / T}
         curve = {"t": points, "loss": [float(loss[t - 1]) for t in points]}
-    for name, values in zip(learner.spec.measures, trace.further.T, strict=True):
-        if target is None and MEASURED[name] == "regression":
-            continue
+        told = dict(zip(learner.spec.measures, trace.further.T, strict=True))
+        values, rounds = scores.of_numbers(stream.y, trace.score, told.pop("variance", None))
+        rounds = told | rounds
+    if task == "classification":
+        values, rounds = scores.of_classes(stream, trace, learner.spec.probabilities)
+    measured |= values
+    for name, each in rounds.items():
         with np.errstate(over="ignore", invalid="ignore"):
-            sums = np.cumsum(values)
+            sums = np.cumsum(each)
         check_sums(sums)
         measured[name] = float(sums[-1]) / T
         curve[name] = [float(sums[t - 1]) for t in points]

@@ -152,10 +152,12 @@ class Scaling:
         if header["scale"] not in (*SCALES, None) or header["target"] not in ("online", *WHOLE, None):
             raise ValueError("its scaling is unknown")
         made = cls(d, header["scale"], header["centred"], header["target"])
+        if arrays.keys() != made.arrays().keys():
+            raise ValueError("its scaling has other arrays")
         for name, own in made.arrays().items():
-            given = arrays.get(name)
-            if given is None or given.shape != own.shape or given.dtype != own.dtype:
-                raise ValueError(f"its scaling has no array '{name}'")
+            given = arrays[name]
+            if given.shape != own.shape or given.dtype != own.dtype:
+                raise ValueError(f"its scaling has another array '{name}'")
             if not np.isfinite(given).all():
                 raise ValueError(f"its scaling is not finite ('{name}')")
             own[...] = given
@@ -192,3 +194,5 @@ def in_units(trace: Trace, units: Units, measures: Any) -> None:
     for j, name in enumerate(measures):
         if name == "nlpd":
             trace.further[:, j] += np.log(np.where(units.unit > 0, units.unit, 1.0))
+        elif name == "variance":
+            trace.further[:, j] *= np.square(units.width)

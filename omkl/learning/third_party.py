@@ -71,7 +71,7 @@ class Estimator:
         that are none.
         """
         many, part = stream.label is not None, -(-stream.T // 100)
-        trace = make_trace(stream.T, many=many)
+        trace = make_trace(stream.T, classes=self.classes if many else 0)
         began = time.thread_time()
         stream, units = (stream, None) if self.scaling is None else self.scaling.scaled(stream, True)
         seconds = time.thread_time() - began
@@ -81,7 +81,11 @@ class Estimator:
         for t, y in enumerate(labels):
             x = self._row(stream, indptr[order[t]], indptr[order[t] + 1])
             if many:
-                trace.predicted[t], f = self._judged(self._score(x), y) if t else (0, 0.0)
+                found = self._score(x) if t else None
+                trace.predicted[t], f = self._judged(found, y)
+                if t < len(trace.class_scores):
+                    own = np.arange(self.classes) == (-1 if found is None else found)
+                    trace.class_scores[t] = found if isinstance(found, np.ndarray) else own
             else:
                 f = self._score(x) if t else 0.0
             trace.score[t], trace.mistake[t] = f, not (f if many else y * f) > 0

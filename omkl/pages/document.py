@@ -289,7 +289,11 @@ def _(view: Lines) -> dict[str, Any]:
         "digits": view.digits,
         "x": view.x_label,
     }
-    about |= {"kind": "rate" if view.points else view.kind, "log": view.log_x, "best": bool(view.ring)}
+    about |= {
+        "kind": "rate" if view.points else view.kind,
+        "log": view.log_x,
+        "best": view.sign if view.ring else 0,
+    }
     return about | {"points": view.points, "lines": [_line(line, places) for line in view.lines]}
 
 

@@ -13,13 +13,14 @@ from omkl.pages.document import Page, Section
 from omkl.pages.page_tables import data_sets, provenance, with_details
 from omkl.reports import charts
 from omkl.reports.figures import Figure, file_stem
-from omkl.reports.measures import BY_TASK, ERROR
+from omkl.reports.measures import ERROR
 from omkl.reports.ranks import average_ranks
 from omkl.reports.results_table import (
     AGAIN,
     BEST,
     best_settings,
     heading,
+    measures_table,
     run_table,
     swept_names,
     warnings_of,
@@ -39,17 +40,17 @@ CLASSES = range(3, 101)  # of a confusion matrix
 MOST_CURVES = 400  # rows of a store; each adds some 3 kB to the file
 
 
-def run_page(plan: Plan, words: list[str], command: str, *, progress: bool = False) -> Page:
+def run_page(plan: Plan, words: list[str], command: str, *, by: str = "", progress: bool = False) -> Page:
     """Return the page of a plan's cells that the store holds.
 
-    words: that the plan was made from    command: that makes the page
+    words: that the plan was made from    command: that makes the page    by: the measure that compares rows
     progress: with the numbers of cells done and failed; without it, UserError where no cell has finished.
     """
     from omkl.runs.status import status
 
     outcome, warnings = stored_plans([plan])
     run = f"omkl {'sweep' if plan.swept else 'run'} {shlex.join(words)}"
-    expected = ReportPlan.of(plan, outcome.failed, run, outcome.stale)
+    expected = replace(ReportPlan.of(plan, outcome.failed, run, outcome.stale), by=by)
     if outcome.cells.empty and not progress:
         raise UserError(
             f"the store {plan.store} holds none of the {outcome.requested} cells; `{run}` computes them"
@@ -100,6 +101,8 @@ def cells_sections(
     swept = swept_names(summary, expected) if expected.swept else []
     table = with_details(run_table(summary, cells, expected, swept=swept), "results", rows, cells, names)
     sections = [Section("Results", [table])]
+    measures = replace(measures_table(summary, cells), name="measures", command="")
+    sections.append(Section("Measures", [measures]))
     again = f"`{expected.command}`" if expected.command else AGAIN
     warnings = warnings_of(summary, cells, expected, again)
     if expected.swept and summary["reps"].any():
@@ -127,7 +130,7 @@ def cells_sections(
             continue
         title = f"Average ranks, {task}"
         try:
-            ranked = average_ranks(part, measure=BY_TASK[task].name)
+            ranked = average_ranks(part)
             sections.append(Section(title, [charts.ranks(ranked, name=f"ranks-{task}")]))
         except UserError as error:  # what has finished is too little for the tests
             sections.append(Section(title, texts=[f"Not drawn: {error}."]))

@@ -13,15 +13,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from omkl.errors import UserError, suggest
+from omkl.measuring import MEASURES
 from omkl.publications.compare import Compared, compare_rows
 from omkl.publications.paper import QUANTIFIERS, Paper, as_list
 from omkl.publications.paper_tables import TableResult, not_tuned, unfinished
 from omkl.publications.selection import Selection, work_of
-from omkl.reports.measures import BY_TASK, ERROR
+from omkl.reports.measures import ERROR
 from omkl.reports.results_table import failed, incomplete
 from omkl.reports.rows import by_count
 from omkl.reports.summary import LEAST_COMMON, Tested, not_worse, paired_ps
 from omkl.reports.table import Table
+from omkl.store.columns import with_extra
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -29,7 +31,10 @@ if TYPE_CHECKING:
     from omkl.runs.runner import Outcome
 
 _MARKS = {True: "", False: " (no)", None: " (?)"}
-_FORMS = {"mistake_pct": "{:.2f} %", "seconds": "{:.3g} s", "mse_e3": "{:.3g}"}
+_FORMS = {"mistake_pct": "{:.2f} %", "seconds": "{:.3g} s"} | {
+    own.name: "{:.3g}" for own in MEASURES.values() if own.tasks and own.name != "mistake_pct"
+}
+WORDS = {own.word: own.name for own in MEASURES.values() if own.tasks}
 Options = Mapping[str, Any]
 Answer = tuple[bool | None, str]
 
@@ -53,11 +58,15 @@ class ClaimRows:
 
     def measure(self, name: str) -> str:
         """Return a measure's name, for ERROR that of the task."""
-        return BY_TASK[self.task].name if name == ERROR else name
+        rows = (own for records in self.records.values() for own in records)
+        return next(rows)["measure"] if name == ERROR else WORDS.get(name, name)
 
     def best(self, labels: str | list[str], measure: str) -> str:
-        """Return the label with the lowest mean."""
-        means = {label: np.nan_to_num(self.mean(label, measure), nan=np.inf) for label in as_list(labels)}
+        """Return the label with the best mean: the lowest, but of a measure of which more is better."""
+        sign = _sign(measure)
+        means = {
+            label: np.nan_to_num(sign * self.mean(label, measure), nan=np.inf) for label in as_list(labels)
+        }
         return min(means, key=lambda label: (means[label], label))
 
     def grid(self, options: Options) -> list[tuple[float, float]]:
@@ -68,7 +77,7 @@ class ClaimRows:
         for record in records:
             if not isinstance(record["params"].get(key), (int, float)):
                 raise UserError(f"key: {label} has no number '{key}'{suggest(key, record['params'])}")
-        measure = options.get("measure", "mistake_pct")
+        measure = self.measure(options.get("measure", "mistake_pct"))
         return [(float(record["params"][key]), _mean(record, measure)) for record in records]
 
 
@@ -84,30 +93,36 @@ def on_each(compared: Compared, pool: str | None) -> list[ClaimRows]:
 
 
 def less(rows: ClaimRows, options: Options) -> Answer:
-    """``left`` has less of ``measure`` than ``right`` (of several rights: than the least); needs no test."""
+    """``left`` is better in ``measure`` than ``right`` (of several rights: than the best); needs no test.
+
+    That is less of it, but more of a measure such as auc.
+    """
     measure = rows.measure(options["measure"])
     right = rows.best(options["right"], measure)
     a, b = rows.mean(options["left"], measure), rows.mean(right, measure)
     named = f" ({right})" if len(as_list(options["right"])) > 1 else ""
-    return _known(a < b, a, b), f"{_shown(a, measure)} : {_shown(b, measure)}{named}"
+    is_less = _sign(measure) * a < _sign(measure) * b
+    return _known(is_less, a, b), f"{_shown(a, measure)} : {_shown(b, measure)}{named}"
 
 
 def comparable(rows: ClaimRows, options: Options) -> Answer:
-    """``left`` has no more error than ``right``, or no more by a paired t-test at 5 %.
+    """``left`` is no worse than ``right``, or not by a paired t-test at 5 %; by ``measure``, else the error.
 
-    Undecided where it has more, and the two share too few repetitions for a test.
+    Undecided where it is worse, and the two share too few repetitions for a test.
     """
-    left, measure = options["left"], rows.measure(ERROR)
+    left, measure = options["left"], rows.measure(options.get("measure", ERROR))
     right = rows.best(options["right"], measure)
     a, b = rows.mean(left, measure), rows.mean(right, measure)
     numbers = f"{_shown(a, measure)} : {_shown(b, measure)}"
     if np.isnan(a) or np.isnan(b):
         return None, numbers
     ours, other = (rows.records[side][0]["row"] for side in (left, right))
-    ((_, more),) = Tested(rows.cells).differences(by_count([ours]), other)
-    if a > b and more.shape[1] < LEAST_COMMON:
+    tested = Tested(with_extra(rows.cells))
+    ((_, more),) = tested.differences(by_count([ours]), other, MEASURES[measure])
+    worse = _sign(measure) * a > _sign(measure) * b
+    if worse and more.shape[1] < LEAST_COMMON:
         return None, numbers
-    return a <= b or bool(not_worse(more, paired_ps(more)).all()), numbers
+    return not worse or bool(not_worse(more, paired_ps(more)).all()), numbers
 
 
 def ratio(rows: ClaimRows, options: Options) -> Answer:
@@ -125,9 +140,13 @@ def ordered(rows: ClaimRows, options: Options) -> Answer:
 
 
 def best_between(rows: ClaimRows, options: Options) -> Answer:
-    """Of the rows called ``label``, the best by mistakes has its hyperparameter ``key`` in [low, high]."""
-    value, error = min(rows.grid(options), key=lambda pair: (pair[1], pair[0]))
-    return _within(value, options), f"best at {options['key']} = {value:g} ({error:.2f} %)"
+    """The best of the rows called ``label`` has its hyperparameter ``key`` in [low, high].
+
+    By mistakes, or by ``measure``.
+    """
+    measure = rows.measure(options.get("measure", "mistake_pct"))
+    value, error = min(rows.grid(options), key=lambda pair: (_sign(measure) * pair[1], pair[0]))
+    return _within(value, options), f"best at {options['key']} = {value:g} ({_shown(error, measure)})"
 
 
 def trend(rows: ClaimRows, options: Options) -> Answer:
@@ -180,6 +199,10 @@ KINDS: dict[str, Callable[[ClaimRows, Options], Answer]] = {
 }
 
 
+def _sign(measure: str) -> float:
+    return MEASURES[measure].sign if measure in MEASURES else 1.0
+
+
 def _mean(record: Mapping[str, Any], measure: str) -> float:
     if f"{measure}_mean" not in record:
         known = [name.removesuffix("_mean") for name in record if name.endswith("_mean")]
@@ -197,7 +220,7 @@ def _known(holds: Any, *values: float) -> bool | None:
 
 
 def _shown(value: float, measure: str) -> str:
-    return "–" if np.isnan(value) else _FORMS.get(measure, "{:.0f}").format(value)
+    return "–" if np.isnan(value) else _FORMS.get(WORDS.get(measure, measure), "{:.0f}").format(value)
 
 
 def check_claims(paper: Paper, selection: Selection, **how: Any) -> TableResult:

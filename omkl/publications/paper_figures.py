@@ -15,7 +15,7 @@ from omkl.publications.selection import Selection, work_of
 from omkl.reports import captions, charts, drawing
 from omkl.reports.figure_style import current
 from omkl.reports.figures import Figure, Pictures, symbol
-from omkl.reports.measures import learners_of, measure_of
+from omkl.reports.measures import learners_of
 from omkl.reports.ranks import average_ranks
 from omkl.reports.summary import grid_table
 
@@ -124,7 +124,7 @@ def _sensitivity(compared: Compared) -> Figure:
 
 def _ranks(compared: Compared) -> Figure:
     """Return the critical-difference diagram of average ranks over the data sets."""
-    made = average_ranks(compared.summary, measure=measure_of(compared.summary).name)
+    made = average_ranks(compared.summary)
     if absent := list(dict.fromkeys(name for _, name in compared.work.missing)):
         made = replace(made, left_out=(*made.left_out, f"{captions.some(absent)}: no data here"))
     return charts.ranks(made, title=compared.item.titled(made.each.index))

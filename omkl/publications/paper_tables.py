@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any
 from omkl.config import LearnerSpec, learner_specs
 from omkl.config.settings_text import params_text
 from omkl.errors import UserError
+from omkl.measuring import MEASURES
 from omkl.publications.compare import METRICS, Compared, compare_rows, published_lines
 from omkl.publications.paper import Item, Paper, as_list
 from omkl.publications.selection import Selection, Work, work_of
 from omkl.reports import results_table
 from omkl.reports.captions import basis, some
-from omkl.reports.measures import learners_of, measure_of
+from omkl.reports.measures import learners_of
 from omkl.reports.results_table import AGAIN, LEAST, USUAL, full_table, legend, number
 from omkl.reports.table import Table
 from omkl.reports.table_cells import MISSING, Column, Spread, TableRow
@@ -37,14 +38,7 @@ _WITHOUT_TERM = (
 )
 _LEFT_OUT = ("n_sv_union", "n_sv_combined", "settings")  # columns that make room for the published ones
 _SHARE = ("%", "of the first learner's time on the same data set and pool")
-_KEPT = (
-    "data",
-    "learner",
-    "mistake_pct",
-    "mse_e3",
-    "nlpd",
-    "n_sv_sum",
-)  # columns of a table of tuned learners
+_KEPT = ("data", "learner", "n_sv_sum")  # columns of a table of tuned learners, beside the measures
 _COSTS = [
     ("features", "random features in place of vectors, of all kernels together"),
     ("s/1000", "seconds of the learner for 1000 examples, the mean over the pass"),
@@ -215,7 +209,7 @@ def _ranks_texts(compared: Compared) -> list[str]:
     if not compared.item.options.get("ranks"):
         return []
     try:
-        ranks = average_ranks(compared.summary, measure=measure_of(compared.summary).name)
+        ranks = average_ranks(compared.summary)
     except UserError as error:
         return [f"No ranks: {error}."]
     averages = ", ".join(f"{name} {rank:.2f}" for name, rank in ranks.average.items())
@@ -272,7 +266,7 @@ def _best(compared: Compared) -> Table:
     parts: list[Part] = [
         (column, [row.cells[at] for row in plain.rows])
         for at, column in enumerate(plain.columns)
-        if column.name in _KEPT
+        if column.name in _KEPT or (column.name in MEASURES and column.usual and column.meaning)
     ]
     records = summary.to_dict("records")
     if summary["features"].notna().any():

@@ -8,7 +8,9 @@ import numpy as np
 from omkl.config.settings_text import value_text
 from omkl.data import confusion as confusion_counts
 from omkl.errors import UserError
+from omkl.measuring import MEASURES
 from omkl.reports import captions
+from omkl.reports.class_values import class_names
 from omkl.reports.figures import (
     Confusion,
     Curve,
@@ -24,21 +26,21 @@ from omkl.reports.figures import (
     symbol,
 )
 from omkl.reports.measures import (
-    BY_TASK,
     ERROR,
-    MEASURES,
     PAIR,
+    best_of,
+    costs_in,
     errors_of,
     learners_of,
-    least_of,
     mean_curves,
+    measure_in,
     measure_named,
     measure_of,
     yardsticks_of,
 )
 from omkl.reports.ranks import MOST_REASONS, Ranks, average_ranks
 from omkl.reports.rows import ReportPlan, Row, line_names, rows_of
-from omkl.reports.summary import axes_of, class_names, grid_table, summary_of_rows
+from omkl.reports.summary import axes_of, grid_table, summary_of_rows
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -76,8 +78,7 @@ def figure_named(
     rows = rows_of(cells, expected) if rows is None else rows
     summary = summary_of_rows(rows, cells, expected).assign(per_data=[row.per_data for row in rows])
     if kind == "ranks":
-        made = average_ranks(summary, measure=measure_of(summary).name)
-        return ranks(made, command=expected.command)
+        return ranks(average_ranks(summary), command=expected.command)
     if kind == "times":
         return times(grid_table(summary[summary["reps"] > 0]), command=expected.command)
     if figure := sweep(summary, command=expected.command):
@@ -213,14 +214,16 @@ def _is_wide(table: "pd.DataFrame", name: str) -> bool:
 
 
 def _curve_view(table: "pd.DataFrame", name: str, log: bool) -> Lines:
-    measure = measure_of(table) if name == ERROR else measure_named(name)
+    measure = measure_in(table) if name == ERROR else measure_named(name)
     lines = [
         Curve(str(line), *part[["t", f"{name}_mean", f"{name}_std"]].to_numpy(dtype=float).T)
         for line, part in table.groupby("line", sort=False)
     ]
     about: dict[str, Any] = {
         "kind": measure.kind,
-        "digits": DIGITS[measure.kind],
+        "digits": max(DIGITS[measure.kind], digits_of(table[f"{name}_mean"]))
+        if measure.kind == "rate"
+        else DIGITS[measure.kind],
         "log": log,
         "signed": measure.signed,
     }
@@ -258,7 +261,7 @@ def sensitivity(
     table: "pd.DataFrame",
     *,
     x_label: str = "",
-    y_label: str = BY_TASK["classification"].label,
+    y_label: str = MEASURES["mistake_pct"].label,
     ring: str = "",
     values: list[float] | None = None,
     **more: Any,
@@ -268,7 +271,8 @@ def sensitivity(
     table: a row per point, with the columns panel (its title), x (a number; NaN: a level line), line,
     y_mean, y_std (NaN: no band), is_yardstick (a dashed grey level), reps and order (for the caption).
     A panel may have its own labels in the columns ``x_label``, ``y_label``.
-    ring: the meaning of the ring around each line's lowest point; without it there is none, and the y axis is
+    ring: the meaning of the ring around each line's best point, the lowest, or the largest where a column
+    ``sign`` is -1; without it there is none, and the y axis is
     logarithmic in a panel whose means, all positive, differ by a factor above WIDE. The x axis is where the
     values are spaced evenly on it. values: its ticks; None takes those of the panel. more: of Figure. Raises
     UserError when a column is missing.
@@ -299,9 +303,18 @@ def _over_values(part: "pd.DataFrame", ring: str = "", values: list[float] | Non
         "log_x": is_log_spaced(ticks),
         "points": True,
         "ring": ring,
+        "sign": float(part["sign"].iloc[0]) if "sign" in part else 1.0,
+        "digits": digits_of(means),
         "ticks": ticks,
     }
     return Lines(y, y, x, lines, **about)
+
+
+def digits_of(values: Iterable[float]) -> int:
+    """Return the decimals with which values are shown: at least two, and three digits of the median one."""
+    sizes = np.abs(np.asarray(values, dtype=float))
+    sizes = sizes[np.isfinite(sizes) & (sizes > 0)]
+    return max(2, 2 - int(np.floor(np.log10(np.median(sizes))))) if sizes.size else 2
 
 
 def is_log_spaced(values: Iterable[float]) -> bool:
@@ -332,14 +345,15 @@ def sweep(summary: "pd.DataFrame", *, name: str = "", command: str = "") -> Figu
     if len(axes) == 1:
         ((axis, values),) = axes.items()
         labelled = _points(table, axis)
-        return sensitivity(labelled, ring=least_of(table), values=values, **about)
+        return sensitivity(labelled, ring=best_of(table), values=values, **about)
     return _maps(table, axes, about) if len(axes) == 2 else _settings(table, about)
 
 
 def _points(table: "pd.DataFrame", axis: str) -> "pd.DataFrame":
     """Return a ``grid_table`` as points along one axis, for sensitivity: the errors of the tasks."""
     errors: dict[str, Any] = {f"y_{part}": errors_of(table, part) for part in ("mean", "std")}
-    errors["y_label"] = table["task"].map(lambda task: BY_TASK[task].label)
+    rows = [measure_of(row) for row in table.to_dict("records")]
+    errors |= {"y_label": [own.title for own in rows], "sign": [own.sign for own in rows]}
     return table.assign(panel=table["data"], x=table[f"at.{axis}"], x_label=symbol(axis), **errors)
 
 
@@ -350,15 +364,16 @@ def _settings(table: "pd.DataFrame", about: dict[str, Any]) -> Figure:
     several = table["pool"].dropna().nunique() > 1
     panels, stds = [], []
     for data, part in table.groupby("data", sort=False):
-        measure = measure_of(part)
+        measure = measure_in(part)
         mean, std = (f"{measure.name}_{which}" for which in ("mean", "std"))
-        own, levels = learners_of(part).sort_values(mean, kind="stable"), yardsticks_of(part)
+        own, levels = learners_of(part), yardsticks_of(part)
+        own = own.sort_values(mean, kind="stable", ascending=measure.better != "more")
         rows = zip(own["label"], own["settings"], own["pool"] if several else [""] * len(own), strict=True)
         names = [", ".join(filter(None, row)) for row in rows]
         values = (own[column].to_numpy(dtype=float) for column in (mean, std))
-        marks: dict[str, Any] = {"marked": own["marked"].tolist()}
+        marks: dict[str, Any] = {"marked": own["marked"].tolist(), "digits": digits_of(own[mean])}
         marks["levels"] = dict(zip(levels["line"], levels[mean].astype(float), strict=True))
-        dots = Dots(measure.name, measure.label, names, own["label"].tolist(), *values, **marks)
+        dots = Dots(measure.name, measure.title, names, own["label"].tolist(), *values, **marks)
         panels.append(Panel(str(data), [dots]))
         stds.append(std)
     more = ["filled: not worse than the best"] if table["marked"].any() else []
@@ -384,21 +399,22 @@ def _maps(table: "pd.DataFrame", axes: Mapping[str, list[float]], about: dict[st
         for line in drawn:
             if len(part := here[here["line"] == line]):
                 (one, *others) = several[line] or axes
-                made = _heat_map(part, axes) if others else _over_values(_points(part, one), least_of(part))
+                made = _heat_map(part, axes) if others else _over_values(_points(part, one), best_of(part))
                 panels.append(Panel(f"{data} · {line}", [made], str(data)))
         notes[str(data)] = _levels(table[table["data"] == data], drawn)
     curved = any(isinstance(panel.views[0], Lines) for panel in panels)
-    stds = dict.fromkeys(f"{BY_TASK[task].name}_std" for task in own["task"] if curved)
+    stds = dict.fromkeys(f"{name}_std" for name in own["measure"] if curved)
     return Figure(panels=panels, styles=line_styles(drawn), notes=notes, **_about(own, stds), **about)
 
 
 def _heat_map(part: "pd.DataFrame", axes: Mapping[str, list[float]]) -> HeatMap:
-    measure = measure_of(part)
+    measure = measure_in(part)
     (mean, rows, columns), (std, _, _) = (
         matrix(part, axes, f"{measure.name}_{which}") for which in ("mean", "std")
     )
     across, down = (symbol(axis) for axis in axes)
-    return HeatMap(measure.name, measure.label, across, down, columns, rows, mean, std)
+    about: dict[str, Any] = {"digits": digits_of(mean), "sign": measure.sign}
+    return HeatMap(measure.name, measure.title, across, down, columns, rows, mean, std, **about)
 
 
 def matrix(
@@ -487,13 +503,15 @@ def pareto(table: "pd.DataFrame", cost: str, *, name: str = "costs", **more: Any
     panels = []
     for data, part in table.groupby("data", sort=False):
         values = part[["cost", "error", "error_std"]].to_numpy(dtype=float)
-        best = values[front(part["cost"], part["error"])].T
+        best = values[front(part["cost"], costs_in(part))].T
         lines = [Curve(FRONT, best[0], best[1], np.full(len(best[0]), np.nan))]
         lines += [Curve(str(line), *own[:, None]) for line, own in zip(part["line"], values, strict=True)]
-        about: dict[str, Any] = {"kind": "front", "log_x": True, "points": True}
-        panels.append(Panel(str(data), [Lines(cost, measure_of(part).label, COSTS[cost][1], lines, **about)]))
+        measure = measure_in(part)
+        about: dict[str, Any] = {"kind": "front", "log_x": True, "points": True, "sign": measure.sign}
+        about["digits"] = digits_of(values[:, 1])
+        panels.append(Panel(str(data), [Lines(cost, measure.title, COSTS[cost][1], lines, **about)]))
     styles = line_styles(dict.fromkeys(table["line"]), [FRONT])
-    text = "joined: no other learner has less error at no more cost"
+    text = "joined: no other learner is better at no more cost"
     return Figure(name, panels, styles, caption=text, **more)
 
 

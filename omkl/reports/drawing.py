@@ -2,6 +2,7 @@
 
 import textwrap
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -37,17 +38,23 @@ def write_files(figure: Figure, out: str | Path) -> list[Path]:
 
 def draw(figure: Figure) -> "Drawn":
     """Draw a figure in the chosen style."""
-    first = figure.panels[0].views[0]
     with looks():
-        if isinstance(first, Confusion):
-            return _confusions(figure)
-        if any(panel.group for panel in figure.panels):
-            return _maps(figure)
-        if isinstance(first, Lines):
-            return _fronts(figure) if first.kind == "front" else draw_lines(figure)
-        if isinstance(first, Dots):
-            return _bars(figure) if first.as_shares else _dots(figure)
-        return _pictures(figure) if isinstance(first, Pictures) else _ranks(figure, cast(Ranks, first))
+        drawn: Any = _drawn(figure)
+    drawn._repr_png_ = partial(figure_style.as_png, drawn)  # for notebooks, which need no pyplot then
+    return drawn
+
+
+def _drawn(figure: Figure) -> "Drawn":
+    first = figure.panels[0].views[0]
+    if isinstance(first, Confusion):
+        return _confusions(figure)
+    if any(panel.group for panel in figure.panels):
+        return _maps(figure)
+    if isinstance(first, Lines):
+        return _fronts(figure) if first.kind == "front" else draw_lines(figure)
+    if isinstance(first, Dots):
+        return _bars(figure) if first.as_shares else _dots(figure)
+    return _pictures(figure) if isinstance(first, Pictures) else _ranks(figure, cast(Ranks, first))
 
 
 # -------------------------------------------------------------------- dots and bars
@@ -182,7 +189,7 @@ def _fronts(figure: Figure) -> "Drawn":
             axes.set_xlabel(view.x_label)
         if number % wide == 0:
             axes.set_ylabel(view.label)
-    layout.note_below(drawn, figure.text("", ["named as well: the least errors"]), figure.warnings)
+    layout.note_below(drawn, figure.text("", ["named as well: the best"]), figure.warnings)
     layout.put_title(drawn, figure.title)
     return drawn
 
@@ -190,26 +197,27 @@ def _fronts(figure: Figure) -> "Drawn":
 def _front_panel(axes: "Axes", view: Lines) -> None:
     joined, *every = view.lines
     cost, error = (np.array([getattr(line, name)[0] for line in every]) for name in ("x", "mean"))
+    sign = view.sign  # where more is better, the axis is upside down
     at = {pair: place for place, pair in reversed([*enumerate(zip(cost, error, strict=True))])}
     places = [at[pair] for pair in zip(joined.x, joined.mean, strict=True)]
-    best = error.min()
-    highest = best + max(_FAR * float(np.median(error - best)), 0.02 * abs(best))
-    highest = max(highest, *joined.mean)
-    near = error <= highest
+    best = (sign * error).min()
+    highest = best + max(_FAR * float(np.median(sign * error - best)), 0.02 * abs(best))
+    highest = max(highest, *(sign * joined.mean))
+    near = sign * error <= highest
     look: dict[str, Any] = {"linestyle": "none", "marker": "o", "markersize": mark(3.6), "markeredgewidth": 0}
     axes.plot(cost[near], error[near], color="#9a9a9a", **look)
     look = {"color": COLOURS[0], "marker": "o", "markersize": mark(4.6), "linewidth": 1.0}
     axes.plot(joined.x, joined.mean, **look)
     axes.set_xscale("log")
     margin = 0.06 * (highest - best)
-    axes.set_ylim(best - 3 * margin, highest + margin)
+    axes.set_ylim(sign * (best - 3 * margin), sign * (highest + margin))
     least, most = cost[near].min(), cost[near].max()
     spread = max(most / least, 2.0)
     axes.set_xlim(least / spread**0.06, most * spread**0.30)  # room for names
     plain_log(axes.xaxis)
     if spread > _DECADES:
         axes.xaxis.set_minor_formatter("")
-    few = [place for place in np.argsort(error, kind="stable")[:_LEAST] if place not in places]
+    few = [place for place in np.argsort(sign * error, kind="stable")[:_LEAST] if place not in places]
     taken: list[Box] = []
     for place in [*places, *few]:
         text, on_front = in_symbols(every[place].name), place in places
@@ -220,7 +228,13 @@ def _front_panel(axes: "Axes", view: Lines) -> None:
             axes.annotate(text, (cost[place], error[place]), textcoords="offset points", **look)
     if not near.all():
         look = {"ha": "right", "va": "top", "color": layout.GREY, "fontsize": points(7)}
-        axes.text(0.99, 0.99, f"{(~near).sum()} above", transform=axes.transAxes, **look)
+        axes.text(
+            0.99,
+            0.99,
+            f"{(~near).sum()} {'above' if sign > 0 else 'below'}",
+            transform=axes.transAxes,
+            **look,
+        )
 
 
 def _side(axes: "Axes", text: str, x: float, y: float, taken: list[Box]) -> dict[str, Any] | None:

@@ -1,6 +1,7 @@
 """How printed figures look: what a user may choose (style, width, title), sizes of text, and their files."""
 
 import contextlib
+import io
 import os
 import re
 import sys
@@ -166,6 +167,14 @@ def _imported() -> Any:
         with contextlib.suppress(ValueError):
             matplotlib.rcParams["backend"] = backend  # as importing it would have done
     return matplotlib
+
+
+def as_png(figure: "Figure", dpi: int = 90) -> bytes:
+    """Return a figure as a PNG for a screen."""
+    file = io.BytesIO()
+    with looks():
+        figure.savefig(file, format="png", dpi=dpi)
+    return file.getvalue()
 
 
 def write_figure(figure: "Figure", out: str | Path, name: str, title: str, command: str) -> list[Path]:

@@ -72,7 +72,8 @@ class Lines:
 
     kind: that of the measure (measures.Measure); ``value`` over hyperparameters; ``front``: the first line
     joins the points that none beats, the others are points    digits: decimals that are shown
-    log, log_x: logarithmic axes    points: all are marked    ring: meaning of that at a line's least point
+    log, log_x: logarithmic axes    points: all are marked    ring: meaning of that at a line's best point
+    sign: 1 where that is the least, -1 where it is the largest
     ticks: of the x axis, None for any    signed: values may be below 0
     """
 
@@ -86,6 +87,7 @@ class Lines:
     log_x: bool = False
     points: bool = False
     ring: str = ""
+    sign: float = 1.0
     ticks: Sequence[float] | None = None
     signed: bool = False
 
@@ -126,11 +128,12 @@ class HeatMap:
     mean: np.ndarray
     std: np.ndarray
     digits: int = 2
+    sign: float = 1.0
 
     @property
     def best(self) -> tuple[int, int]:
-        """The row and the column of the least mean."""
-        row, column = np.unravel_index(np.nanargmin(self.mean), self.mean.shape)
+        """The row and the column of the least mean, of the largest where the sign is -1."""
+        row, column = np.unravel_index(np.nanargmin(self.sign * self.mean), self.mean.shape)
         return int(row), int(column)
 
 

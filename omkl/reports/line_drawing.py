@@ -193,8 +193,8 @@ def value_panel(axes: "Axes", view: Lines, styles: Styles, bands: bool = True) -
                 "markersize": 9,
                 "zorder": 4,
             }
-            lowest = int(line.mean.argmin())
-            axes.plot(line.x[lowest], line.mean[lowest], marker="o", linestyle="none", **ring)
+            best = int((view.sign * line.mean).argmin())
+            axes.plot(line.x[best], line.mean[best], marker="o", linestyle="none", **ring)
     if not view.log:
         limits, out = robust_limits(must_see, levels)
         axes.set_ylim(*limits)

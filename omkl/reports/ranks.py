@@ -8,7 +8,7 @@ import numpy as np
 
 from omkl.errors import UserError
 from omkl.reports.captions import some
-from omkl.reports.measures import least_of, yardsticks_of
+from omkl.reports.measures import best_of, costs_in, yardsticks_of
 from omkl.reports.summary import ALPHA, grid_table
 
 if TYPE_CHECKING:
@@ -59,8 +59,8 @@ def p_text(p: float) -> str:
     return "p < 0.001" if p < 0.001 else f"p = {p:.3f}"
 
 
-def average_ranks(summary: "pd.DataFrame", *, measure: str = "mistake_pct") -> Ranks:
-    """Rank the rows of a summary (summary.summary_of) on each data set by the mean of a measure.
+def average_ranks(summary: "pd.DataFrame") -> Ranks:
+    """Rank the rows of a summary (summary.summary_of) on each data set by the measure that compares them.
 
     A data set counts when all learners have finished it (``complete``); a learner that has finished none is
     left out; ``left_out`` has both, one line for all data sets of the same reason. A hyperparameter that is
@@ -72,7 +72,7 @@ def average_ranks(summary: "pd.DataFrame", *, measure: str = "mistake_pct") -> R
     if (twice := table[table.duplicated(["data", "line"])]).size:
         first = twice.iloc[0]
         raise UserError(f"'{first['line']}' has two rows on {first['data']}: ranks need one")
-    values = table.assign(value=table[f"{measure}_mean"].where(table["complete"]))
+    values = table.assign(value=np.where(table["complete"], costs_in(table), np.nan))
     values = values.pivot(index="data", columns="line", values="value")
     values = values.reindex(index=table["data"].unique(), columns=table["line"].unique())
     absent = [line for line in values if values[line].isna().all()]
@@ -85,7 +85,7 @@ def average_ranks(summary: "pd.DataFrame", *, measure: str = "mistake_pct") -> R
     left_out += [f"{some(sets)}: not finished by {names}" for names, sets in reasons.items()]
     ranks = ranks_of(values.dropna(), left_out=left_out)
     yardsticks = tuple(line for line in ranks.each if line in set(yardsticks_of(table)["line"]))
-    return replace(ranks, yardsticks=yardsticks, least=least_of(table) or "lowest")
+    return replace(ranks, yardsticks=yardsticks, least=best_of(table) or "lowest")
 
 
 def ranks_of(values: "pd.DataFrame", alpha: float = ALPHA, left_out: Iterable[str] = ()) -> Ranks:

@@ -12,18 +12,17 @@ import numpy as np
 from omkl.config import compose
 from omkl.config.settings_text import SCALING, params_text, value_text
 from omkl.errors import UserError, suggest
+from omkl.measuring import MEASURES, OF_PAPERS, TASK_ERROR, Measure, measures_of
 from omkl.paths import store_folder
 from omkl.reports.captions import n_cells, repetitions_of, some
-from omkl.reports.measures import BY_TASK, errors_of, least_of
+from omkl.reports.class_values import MOST_NAMED, WORST, classes_text
+from omkl.reports.measures import best_of, costs_in, measure_of
 from omkl.reports.origin import made_with, origin_warnings
 from omkl.reports.rows import ReportPlan, rounds_text
 from omkl.reports.summary import (
     LEAST_COMMON,
-    MOST_NAMED,
-    WORST,
     at_boundaries,
     axes_of,
-    errors_text,
     summary_of,
 )
 from omkl.reports.table import Table
@@ -33,30 +32,31 @@ if TYPE_CHECKING:
     import pandas as pd
 
 AGAIN = "the same command"
+FRESH = "the same command with --fresh runs them again"
 NO_TEST = "no test"  # a term
+LONGEST = 10  # characters of a number that is written out
 BEST = "best setting per data set and learner (chosen on these permutations, hence optimistic)"
 WRAPPED = ("learner", "pool", "settings", "kernel", "verdict")  # columns whose text may take several lines
 LEAST = (  # columns that are left out where there is no room, the first of them first
-    *("n_sv_combined", "n_sv_union", "seconds_ratio", "seconds_published", "n_sv_sum_diff"),
+    *("mae", "r2", "n_sv_combined", "n_sv_union", "seconds_ratio", "seconds_published", "n_sv_sum_diff"),
     *("mistake_pct_diff", "mse_e3_diff", "seconds", "n_sv_sum_published", "n_sv_sum"),
 )
-_WORDS = {"mistake_pct": "mistakes", "mse_e3": "mistakes"} | {
+_OF_TASKS = {own.name: own.word for own in MEASURES.values() if own.tasks}
+_WORDS = _OF_TASKS | {
     f"n_sv_{part}": word for part, word in (("sum", "sv"), ("union", "union"), ("combined", "combined"))
 }
-FURTHER = (  # what some learners report beside their task's error, of omkl.tasks.MEASURES
-    Column(
-        *("nlpd", "NLPD"),
-        meaning="negative log predictive density of the targets, mean over one pass",
-    ),
-)
+OF_CLASSES = {  # columns with a value of each class: header, and what it is of the share taken for another
+    "class_errors": "class errors %",
+    "recall": "recall",
+    "f1": "F1",
+}
 
 
 def full_table(summary: "pd.DataFrame", swept: Iterable[str] = ()) -> Table:
     """Lay a summary out in all columns; hyperparameters named in ``swept`` get columns of their own.
 
     Columns without content are not ``usual``: pools when there is but one, hyperparameters when all are the
-    defaults, the combined count where it is #SV everywhere; nor are those that few readers want. A further
-    measure that no learner reports has none.
+    defaults, the combined count where it is #SV everywhere; nor are those that few readers want.
     """
     rows = summary.to_dict("records")
     names = [name for name in swept if any(name in row["params"] for row in rows)]
@@ -78,13 +78,12 @@ def full_table(summary: "pd.DataFrame", swept: Iterable[str] = ()) -> Table:
     settings = [_settings(row, names) for row in rows]
     add("settings", "settings", settings, "left", usual=any(settings))
     for task in dict.fromkeys(summary["task"]):
-        measure = BY_TASK[task]
-        own = summary[[f"{measure.name}_mean", f"{measure.name}_std"]].where(summary["task"] == task)
-        errors = _spreads(own, measure.name, 2)
-        add(measure.name, measure.header, errors, marks=True, meaning=measure.meaning)
-    for further in FURTHER:
-        if summary[f"{further.name}_mean"].notna().any():
-            parts.append((further, _spreads(summary, further.name, 3)))
+        for measure in measures_of(task):
+            names_of = [f"{measure.name}_mean", f"{measure.name}_std"]
+            errors = measure_cells(measure, summary, summary[names_of].where(summary["task"] == task))
+            deciding = bool((summary["measure"] == measure.name).any())
+            usual = deciding or measure.name in _shown_with(summary, task)
+            add(measure.name, measure.header, errors, marks=deciding, meaning=measure.meaning, usual=usual)
     # A learner without kernels, or that runs on random features, has no support vectors to count.
     no_vectors = (summary["n_sv_sum_mean"] == 0) | (summary["m"] == 0)
     counts = summary[[name for name in summary.columns if name.startswith("n_sv_")]].mask(no_vectors)
@@ -97,8 +96,8 @@ def full_table(summary: "pd.DataFrame", swept: Iterable[str] = ()) -> Table:
     add("n_sv_combined", "combined", _counts(counts["n_sv_combined_mean"]), usual=differ)
     header = "largest weight" if "kernel" in names else "kernel"
     add("kernel", header, [row["kernel"] for row in rows], "left", usual=False)
-    shares = [errors_text(row["classes"], row["class_errors"]) or MISSING for row in rows]
-    add("class_errors", "class errors %", shares, "left", usual=False)
+    for name, header in OF_CLASSES.items():
+        add(name, header, [_of_classes(row, name) or MISSING for row in rows], "left", usual=False)
     add("seconds", "seconds", _seconds(summary["seconds_mean"].astype(float)))
     memory = [number(value, 1) for value in summary["memory_mib_mean"].astype(float)]
     add("memory", "MiB", memory, usual=False)
@@ -126,9 +125,51 @@ def _settings(row: dict[str, Any], swept: Sequence[str]) -> str:
     return params_text(rest) if swept else row["settings"]
 
 
+def _shown_with(summary: "pd.DataFrame", task: str) -> tuple[str, ...]:
+    """Return the measures of a task that a table has beside the one that its rows are compared by."""
+    own = summary[summary["task"] == task]
+    told = ("nlpd",) if own["nlpd_mean"].notna().any() else ()
+    if task == "regression" and (own["measure"] != OF_PAPERS[task].name).any():
+        return (TASK_ERROR[task].name, "mae", "r2", *told)
+    return told if task == "regression" else (TASK_ERROR[task].name,)
+
+
+def _of_classes(row: dict[str, Any], name: str) -> str:
+    """Return a value of each class as text; name: of OF_CLASSES."""
+    if name == "f1":
+        return classes_text(row["classes"], row["class_f1"], 3, largest=False)
+    errors = row["class_errors"]
+    if name == "class_errors":
+        return classes_text(row["classes"], errors)
+    shares = None if errors is None else [1.0 - error / 100.0 for error in errors]
+    return classes_text(row["classes"], shares, 3, largest=False)
+
+
+def measure_cells(measure: Measure, summary: "pd.DataFrame", own: "pd.DataFrame") -> list[Spread]:
+    """Return a measure's cells; own: its columns, rows that it is not for empty.
+
+    A measure in the target's units has the decimals that the values of a data set ask for.
+    """
+    if measure.digits is not None:
+        return _spreads(own, measure.name, measure.digits)
+    cells: list[Spread] = []
+    for _, part in own.groupby(summary["data"], sort=False):
+        sizes = part[f"{measure.name}_mean"].astype(float).abs()
+        cells += _spreads(part, measure.name, digits_of(measure, sizes[sizes > 0].min()))
+    places = np.argsort([at for _, part in own.groupby(summary["data"], sort=False) for at in part.index])
+    return [cells[at] for at in places]
+
+
+def digits_of(measure: Measure, value: float) -> int:
+    """Return the decimals of a measure of this size: its own, or those that show four digits of it."""
+    if measure.digits is not None:
+        return measure.digits
+    return int(np.clip(3 - np.floor(np.log10(value)), 0, 8)) if value > 0 and np.isfinite(value) else 2
+
+
 def _spreads(table: "pd.DataFrame", name: str, places: int) -> list[Spread]:
     pairs = table[[f"{name}_mean", f"{name}_std"]].astype(float).itertuples(index=False, name=None)
-    return [Spread(number(mean, places), number(std, places)) for mean, std in pairs]
+    return [spread(mean, std, places) for mean, std in pairs]
 
 
 def _places(values: "pd.Series") -> int:
@@ -150,9 +191,25 @@ def _seconds(values: "pd.Series") -> list[str]:
     return [f"<{least:.{places}f}" if 0 <= v < least / 2 else number(v, places) for v in values]
 
 
-def number(value: float, places: int) -> str:
-    """Return a number with fixed decimals, a dash for NaN."""
-    return MISSING if np.isnan(value) else f"{value:.{places}f}"
+def spread(mean: float, std: float, places: int) -> Spread:
+    """Return a mean and a standard deviation as text, both with decimals or both as 1.50e12."""
+    short = not fits(mean, places)
+    return Spread(number(mean, places, short), number(std, places, short))
+
+
+def fits(value: float, places: int) -> bool:
+    """Return whether a number is short enough to be written out."""
+    return np.isnan(value) or len(f"{value:.{places}f}") <= LONGEST
+
+
+def number(value: float, places: int, short: bool = False) -> str:
+    """Return a number with fixed decimals, a dash for NaN; one that is long, or if short, as 1.50e12."""
+    if np.isnan(value):
+        return MISSING
+    if fits(value, places) and not short:
+        return f"{value:.{places}f}"
+    digits, exponent = f"{value:.2e}".split("e")
+    return f"{digits}e{int(exponent)}"
 
 
 # -------------------------------------------------------------------- what a reader wants
@@ -177,7 +234,7 @@ class TableOptions:
         if self.sort is None or summary.empty:
             return summary
         seconds, sizes = summary["seconds_mean"], summary["n_sv_sum_mean"]
-        keys = {"mistakes": errors_of(summary), "seconds": seconds, "sv": sizes}
+        keys = {"mistakes": costs_in(summary), "seconds": seconds, "sv": sizes}
         places = {name: place for place, name in enumerate(dict.fromkeys(summary["data"]))}
         order = summary.assign(place=summary["data"].map(places), by=keys[self.sort])
         order = order.sort_values(["place", "is_yardstick", "by"], kind="stable", na_position="last")
@@ -193,6 +250,11 @@ class TableOptions:
     def chosen(self, table: Table) -> Table:
         """Return a table with the columns that are wanted. Raises UserError for a name that it lacks."""
         names = [word_of(column.name) for column in table.columns]
+        if "mistakes" not in names:  # it is also said of what decides in a regression
+            names = [
+                "mistakes" if column.marks else name
+                for name, column in zip(names, table.columns, strict=True)
+            ]
         self.check(names)
         wanted = [word for word in self.columns if word[0] not in "+-"]
         wanted = wanted or [name for name, own in zip(names, table.columns, strict=True) if own.usual]
@@ -240,11 +302,21 @@ def run_table(
         shared=heading(summary, cells),
         terms=legend(table, summary, cells),
         about=expected.about_data,
-        warnings=warnings_of(summary, cells, expected),
+        warnings=[*warnings_of(summary, cells, expected), *lacking(table, summary)],
         command=expected.command,
         records={"summary": summary, "cells": cells},
         flat=partial(csv_table, summary, swept),
     )
+
+
+def measures_table(summary: "pd.DataFrame", cells: "pd.DataFrame") -> Table:
+    """Return the table of all measures that the rows of a summary have."""
+    own = [name for name in _OF_TASKS if summary[f"{name}_mean"].notna().any()]
+    words = [*map(word_of, own), *(("recall", "f1") if summary["class_f1"].notna().any() else ())]
+    chosen = TableOptions(columns=("data", "pool", "learner", "settings", *words)).chosen(full_table(summary))
+    marks = {own.name for own in MEASURES.values() if (summary["measure"] == own.name).any()}
+    columns = [replace(column, marks=column.name in marks) for column in chosen.columns]
+    return replace(chosen, columns=columns, terms=legend(chosen, summary, cells), records={})
 
 
 def sweep_table(
@@ -265,11 +337,16 @@ def sweep_table(
 
 
 def check_options(
-    cells: "pd.DataFrame", expected: ReportPlan, fmt: str, options: TableOptions, sweep: bool
+    cells: "pd.DataFrame",
+    expected: ReportPlan,
+    fmt: str,
+    options: TableOptions,
+    sweep: bool,
+    tasks: Iterable[str] = TASK_ERROR,
 ) -> None:
     """Raise UserError for columns that the table of a run or of a sweep cannot have, before any cell runs.
 
-    cells: none, with the columns of a store
+    cells: none, with the columns of a store    tasks: of the data
     """
     if not options.columns:
         return
@@ -277,9 +354,9 @@ def check_options(
         raise UserError(f"--columns has no effect with --format {fmt}, which has all columns")
     summary = summary_of(cells, expected)
     table = full_table(summary, swept_names(summary, expected) if sweep else ())
-    # what is measured is known only when cells have run
-    names = [column.name for column in table.columns]
-    names += [measure.name for measure in BY_TASK.values()] + [measure.name for measure in FURTHER]
+    names = [name for name in (own.name for own in table.columns) if name not in _OF_TASKS]
+    # of which task the rows are is known only when cells have run
+    names += ["mistake_pct", *(measure.name for task in tasks for measure in measures_of(task))]
     options.check([*dict.fromkeys(map(word_of, names))])
 
 
@@ -301,13 +378,13 @@ def csv_table(summary: "pd.DataFrame", swept: Sequence[str] = ()) -> "pd.DataFra
 
 
 def best_settings(summary: "pd.DataFrame") -> "pd.DataFrame":
-    """Return of each data set and learner the row with the lowest mean error of its task, and the yardsticks.
+    """Return of each data set and learner the row with the best mean of its measure, and the yardsticks.
 
     Over all hyperparameters and pools; ties go to fewer support vectors, then to the earlier row. Marks are
     those of the whole grid. Learners of which nothing has finished are left out.
     """
     done = summary[summary["reps"] > 0]
-    order = done.assign(error=errors_of(done)).sort_values(["error", "n_sv_sum_mean"], kind="stable")
+    order = done.assign(error=costs_in(done)).sort_values(["error", "n_sv_sum_mean"], kind="stable")
     chosen = order.drop_duplicates(["data", "algo", "label", "is_yardstick"]).index
     return summary.loc[sorted(chosen)].reset_index(drop=True)
 
@@ -328,7 +405,7 @@ def legend(table: Table, summary: "pd.DataFrame", cells: "pd.DataFrame") -> list
     terms = [(table.columns[n].header, f"{table.columns[n].meaning}{spread}") for n in errors]
     if summary["marked"].any() and errors:
         test = f"all rows not significantly worse (paired t-test over the same {each}, two-sided, 5 %)"
-        terms.append(("*", f"{least_of(summary)} on the data set, and {test}; yardsticks compete too"))
+        terms.append(("*", f"{best_of(summary)} on the data set, and {test}; yardsticks compete too"))
     if _lacks_test(summary) and errors:
         few = f"rows that share fewer than {LEAST_COMMON} {each} with the best row of the data set"
         terms.append((NO_TEST, f"{few}; they have no mark"))
@@ -340,6 +417,8 @@ def legend(table: Table, summary: "pd.DataFrame", cells: "pd.DataFrame") -> list
         "n_sv_combined": "support vectors of the classifiers that the last prediction combined",
         "kernel": f"the kernel with the largest weight when the pass ends{won}",
         "class_errors": f"share of each class's examples taken for another class{few}",
+        "recall": f"share of each class's examples taken for it{few.replace('largest', 'smallest')}",
+        "f1": f"of each class: 2 · hits / (examples + predictions){few.replace('largest', 'smallest')}",
         "seconds": f"learner time of one pass{'' if single else ', mean'}",
         "memory": "memory of one pass: the arrays of state, stream and trace, as reserved",
         "p": "of the paired t-test against the best row of the data set",
@@ -356,7 +435,7 @@ def _lacks_test(summary: "pd.DataFrame") -> bool:
     """Return whether a row that has a rival on its data set shares too few permutations with the best."""
     done = summary[summary["reps"] > 0]
     compared = done.duplicated("data", keep=False) & (done["common"] < LEAST_COMMON)
-    return any(BY_TASK[task].least for task in done.loc[compared, "task"])
+    return any(measure_of(row).better for row in done[compared].to_dict("records"))
 
 
 def warnings_of(
@@ -372,6 +451,21 @@ def warnings_of(
         *_stale(expected),
         *origin_warnings(cells),
     ]
+
+
+def lacking(table: Table, summary: "pd.DataFrame") -> list[str]:
+    """Return a note on cells of older versions, which lack a measure that the table shows."""
+    shown = {column.name for column in table.columns} | set(summary["measure"])
+    parts = []
+    for task, always in (("classification", "kappa_temporal"), ("regression", "mae")):
+        names = [own.header for own in measures_of(task) if own.name in shown and own.field]
+        old = (summary["task"] == task) & (summary["reps"] > 0) & summary[f"{always}_mean"].isna()
+        if names and old.any():
+            learners = some(list(dict.fromkeys(summary.loc[old, "label"])))
+            parts.append(
+                f"no {', '.join(names)} of {learners}: some of these cells were stored without it; {FRESH}"
+            )
+    return parts
 
 
 def incomplete(summary: "pd.DataFrame", again: str = AGAIN) -> list[str]:

@@ -31,7 +31,8 @@ class ReportPlan:
     folder's learner the revision is a text that says so
     swept: keys given several values, such as "algo.beta"    command: as typed, for captions and metadata
     about_data: what is to be known of the user's own files: which label is +1, how a table was scaled
-    classes: the names of each data set's classes    store: folder of the cells, for commands in notes
+    classes: the names of each data set's classes    by: the measure by which rows are compared, "" for the
+    error of their task    store: folder of the cells, for commands in notes
 
     Everything may be left out: rows are then what the cells hold, in alphabetical order.
     """
@@ -47,6 +48,7 @@ class ReportPlan:
     command: str = ""
     about_data: tuple[str, ...] = ()
     classes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    by: str = ""
     store: Path | None = None
 
     @classmethod

@@ -3,19 +3,21 @@
 And its rows placed on the grid of a sweep.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from omkl.config.kernel_pools import kernel_pool
 from omkl.config.settings_text import params_text, value_text
-from omkl.data import registry
+from omkl.measuring import MEASURES, Measure
 from omkl.reports import origin
-from omkl.reports.measures import BY_TASK, learners_of
+from omkl.reports.class_values import of_classes
+from omkl.reports.measures import cost_of, deciding, learners_of, measure_of
 from omkl.reports.origin import Origins
 from omkl.reports.rows import Parts, ReportPlan, Row, by_count, rows_of, shown_params
 from omkl.reports.table_cells import MISSING
+from omkl.store.cell_measures import CellMeasures
 from omkl.store.columns import no_collection, with_extra
 from omkl.store.fields import AVERAGED
 
@@ -24,8 +26,6 @@ if TYPE_CHECKING:
 
 ALPHA = 0.05
 LEAST_COMMON = 5  # permutations that a test takes: of fewer, it says little and misleads
-MOST_NAMED = 10  # classes of which a table shows all errors, of more the WORST largest
-WORST = 5
 FEW = 3  # values of a grid: of fewer, each is at its boundary
 _TOGETHER = 2**22  # counts of rows and kernels that are in memory at once
 READ = (  # the columns of cells that a table needs, and of its notes
@@ -33,14 +33,20 @@ READ = (  # the columns of cells that a table needs, and of its notes
     *("permutation_seed", "T", "m", "rounds", "hits", "origin", "load", "n_weights", "heaviest"),
     *AVERAGED,
 )
-_OBJECTS = ("T", "m", "pool", "classes", "class_errors")
+_OBJECTS = ("T", "m", "pool", "classes", "class_errors", "class_f1")
+_FOLLOWING = tuple(own.name for own in MEASURES.values() if own.of == "counts" or own.name == "rmse")
 _FLAGS = ("is_yardstick", "complete", "marked", "best")
 COLUMNS = (
-    *("data", "task", "order", "T", "m", "pool", "kernel", "algo", "label", "is_yardstick", "settings"),
+    *("data", "task", "measure", "order", "T", "m", "pool", "kernel", "algo", "label", "is_yardstick"),
+    "settings",
     "shown",
     *("params", "reps", "asked", "complete", "marked", "best", "p_value", "common"),
-    *("classes", "class_errors"),
-    *(f"{name}_{part}" for name, _ in AVERAGED.values() for part in ("mean", "std")),
+    *("classes", "class_errors", "class_f1"),
+    *(
+        f"{name}_{part}"
+        for name in (*(name for name, _ in AVERAGED.values()), *_FOLLOWING)
+        for part in ("mean", "std")
+    ),
     *origin.COLUMNS,
 )
 
@@ -58,11 +64,11 @@ def summary_of(cells: "pd.DataFrame", expected: ReportPlan) -> "pd.DataFrame":
     mean errors of the ``classes`` in percent, None of cells without them. The last columns are those of
     origin.Origins.columns.
 
-    ``best``: the lowest mean mistake rate of the data set, of a regression the lowest mean squared error, of
-    a novelty detection none. ``marked``: the best, and every row not worse than it by a two-sided paired
-    t-test at 0.05 over the permutations that both have run (``common``, ``p_value``); fewer than LEAST_COMMON
-    in common is no test and no mark. Learners and yardsticks compete, so that a reader sees where a yardstick
-    wins. Rows compete within one data set and order, over all pools and hyperparameters.
+    ``measure``: the one by which the rows of a data set are compared (`deciding`). ``best``: the best mean of
+    it, of a novelty detection none. ``marked``: the best, and every row not worse than it by a paired
+    two-sided t-test at 0.05 over the permutations that both have run (``common``, ``p_value``); fewer than
+    LEAST_COMMON in common is no test and no mark. Learners and yardsticks compete, so that a reader sees
+    where a yardstick wins. Rows compete within one data set and order, over all pools and hyperparameters.
     """
     return summary_of_rows(rows_of(cells, expected), cells, expected)
 
@@ -73,19 +79,21 @@ def summary_of_rows(rows: list[Row], cells: "pd.DataFrame", expected: ReportPlan
     import pandas as pd
 
     cells, parts = with_extra(cells), by_count(rows)
+    measures = [deciding(row, cells, expected) for row in rows]
     reps, asked = ([len(row.cells) for row in rows], [row.planned for row in rows])
     made: dict[str, Any] = {
         name: [getattr(row, name) for row in rows]
         for name in ("data", "task", "order", "pool", "params", "is_yardstick")
     }
     made |= {"algo": [row.learner for row in rows], "reps": reps, "asked": asked}
+    made |= {"measure": [measure.name for measure in measures]}
     made |= {"complete": [done >= planned for done, planned in zip(reps, asked, strict=True)]}
     made |= _names(rows, expected) | {"kernel": top_kernels(parts, len(rows), cells)}
-    made |= dict(
-        zip(("classes", "class_errors"), class_errors(parts, len(rows), cells, expected), strict=True)
-    )
-    made |= _sizes(parts, len(rows), cells) | (means := _means(parts, len(rows), cells))
-    made |= _marks(rows, parts, cells, means) | Origins(cells).columns(parts, len(rows))
+    made |= of_classes(parts, len(rows), cells, expected)
+    of_cells = CellMeasures(cells)
+    made |= _sizes(parts, len(rows), cells) | (means := _means(parts, len(rows), cells, of_cells))
+    made |= _marks(rows, parts, Tested(cells, of_cells), means, measures)
+    made |= Origins(cells).columns(parts, len(rows))
     objects = {name: pd.Series(made[name], dtype=object) for name in _OBJECTS}  # where None is to stay None
     return pd.DataFrame(made | objects, columns=list(COLUMNS)).astype(dict.fromkeys(_FLAGS, bool))
 
@@ -111,43 +119,49 @@ def _sizes(parts: Parts, count: int, cells: "pd.DataFrame") -> dict[str, np.ndar
     return sizes
 
 
-def _means(parts: Parts, count: int, cells: "pd.DataFrame") -> dict[str, np.ndarray]:
+def _means(parts: Parts, count: int, cells: "pd.DataFrame", of_cells: CellMeasures) -> dict[str, np.ndarray]:
     """Return the means and standard deviations of the rows, by the names of their columns.
 
     The mean of a rate is that of the counts, whose sums are exact: rows with as many mistakes are equal.
     """
     means: dict[str, np.ndarray] = {}
     T = cells["T"].to_numpy().astype(float)
-    for column, (name, factor) in AVERAGED.items():
+    averaged = {name: (column, factor) for column, (name, factor) in AVERAGED.items()}
+    for name in (*averaged, *_FOLLOWING):
         mean, std = (np.full(count, np.nan) for _ in range(2))
         means |= {f"{name}_mean": mean, f"{name}_std": std}
-        if cells[column].notna().any():
-            values = cells[column].to_numpy().astype(float) * factor
-            for own, places in parts:
-                each = values[places]
-                mean[own] = each.mean(axis=1)
-                if column == "mistake_rate":
-                    mean[own] = factor * means["mistakes_mean"][own] / T[places[:, 0]]
-                if places.shape[1] > 1:
-                    std[own] = each.std(axis=1, ddof=1)
+        column, factor = averaged.get(name, ("", 1.0))
+        if column and not cells[column].notna().any():
+            continue
+        values = cells[column].to_numpy().astype(float) * factor if column else of_cells.of(name)
+        for own, places in parts:
+            each = values[places]
+            mean[own] = each.mean(axis=1)
+            if name == "mistake_pct":
+                mean[own] = factor * means["mistakes_mean"][own] / T[places[:, 0]]
+            if places.shape[1] > 1:
+                std[own] = each.std(axis=1, ddof=1)
     return means
 
 
 def _marks(
-    rows: list[Row], parts: Parts, cells: "pd.DataFrame", means: dict[str, np.ndarray]
+    rows: list[Row],
+    parts: Parts,
+    tested: "Tested",
+    means: dict[str, np.ndarray],
+    measures: list[Measure],
 ) -> dict[str, np.ndarray]:
     """Return which rows are the best of their data set, and which are not worse, with the tests."""
     made = {"best": np.zeros(len(rows), bool), "marked": np.zeros(len(rows), bool)}
     made |= {"p_value": np.full(len(rows), np.nan), "common": np.zeros(len(rows), int)}
-    tested = Tested(cells)
     by_data: dict[str, list[int]] = {}
     for at, row in enumerate(rows):
         if row.cells:
             by_data.setdefault(row.data, []).append(at)
     for competing in map(np.array, by_data.values()):
-        measure = BY_TASK[rows[competing[0]].task]
-        errors = means[f"{measure.name}_mean"][competing]
-        if not measure.least or np.isnan(errors).all():
+        measure = measures[competing[0]]
+        errors = measure.sign * means[f"{measure.name}_mean"][competing]
+        if not measure.better or np.isnan(errors).all():
             continue
         lowest = competing[errors == np.nanmin(errors)]
         # Of rows with equal means, the one with most repetitions is tested against.
@@ -155,7 +169,7 @@ def _marks(
         own_parts = [
             (own[some], places[some]) for own, places in parts if (some := np.isin(own, competing)).any()
         ]
-        for own, differences in tested.differences(own_parts, best):
+        for own, differences in tested.differences(own_parts, best, measure):
             p = paired_ps(differences)
             made["p_value"][own], made["common"][own] = p, differences.shape[1]
             made["marked"][own] = not_worse(differences, p)
@@ -165,12 +179,12 @@ def _marks(
 
 
 class Tested:
-    """The errors of cells by permutation."""
+    """The errors of cells by permutation, by whatever measure: less is better."""
 
-    def __init__(self, cells: "pd.DataFrame") -> None:
+    def __init__(self, cells: "pd.DataFrame", of_cells: CellMeasures | None = None) -> None:
         import pandas as pd
 
-        self._cells = cells
+        self._cells, self._of_cells = cells, of_cells or CellMeasures(cells)
         known, texts = pd.factorize(cells["permutation_seed"].to_numpy())
         names = [str(text) for text in texts]
         # by name; a cell without a seed has that of number -1, the last
@@ -178,28 +192,31 @@ class Tested:
         self._count, self._seeds = len(ranks), ranks[known]
         self._errors: dict[str, np.ndarray] = {}
 
-    def _of(self, places: np.ndarray, task: str) -> tuple[np.ndarray, np.ndarray]:
+    def _of(self, places: np.ndarray, measure: Measure) -> tuple[np.ndarray, np.ndarray]:
         """Return the permutations of cells (R, n), each row's ascending, and the errors in them."""
-        column = BY_TASK[task].tested  # counts, not rates: their differences are exact, equal is equal
-        if column not in self._errors:
-            self._errors[column] = self._cells[column].to_numpy().astype(float)
-        seeds, errors = self._seeds[places], self._errors[column][places]
+        column = measure.tested  # counts, not rates: their differences are exact, equal is equal
+        if measure.name not in self._errors:
+            own = self._cells[column].to_numpy().astype(float) if column else self._of_cells.of(measure.name)
+            self._errors[measure.name] = measure.sign * own
+        seeds, errors = self._seeds[places], self._errors[measure.name][places]
         if (np.diff(seeds, axis=1) >= 0).all():
             return seeds, errors
         order = np.argsort(seeds, axis=1, kind="stable")
         return np.take_along_axis(seeds, order, 1), np.take_along_axis(errors, order, 1)
 
-    def differences(self, parts: Parts, other: Row) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    def differences(
+        self, parts: Parts, other: Row, measure: Measure
+    ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """Yield numbers (R,) of rows, and their errors minus those of another row (R, n).
 
         Over the n permutations that both have run, of a permutation the first cell; n may be 0.
         """
-        (seeds,), (theirs,) = self._of(np.array([other.cells]), other.task)
+        (seeds,), (theirs,) = self._of(np.array([other.cells]), measure)
         known, first = np.unique(seeds, return_index=True)
         at = np.full(self._count, -1)
         at[known] = first
         for own, places in parts:
-            seeds, errors = self._of(places, other.task)
+            seeds, errors = self._of(places, measure)
             common = (at[seeds] >= 0) & (np.diff(seeds, axis=1, prepend=-1) > 0)
             less, counts = errors - theirs[at[seeds]], common.sum(axis=1)
             for count in np.unique(counts).tolist():
@@ -235,80 +252,6 @@ def not_worse(differences: np.ndarray, p_values: np.ndarray) -> np.ndarray:
     if differences.shape[1] < LEAST_COMMON:
         return np.zeros(len(differences), bool)
     return (p_values >= ALPHA) | (differences.mean(axis=1) <= 0)
-
-
-# -------------------------------------------------------------------- errors of classes
-
-
-def class_names(data: str, content: str, count: int, expected: ReportPlan) -> list[str]:
-    """Return the names of a data set's classes, as its source writes them where that is known, else numbers.
-
-    data, content: name and hash of the cells    count: of the classes
-    """
-    names = expected.classes.get(data)
-    if names is None and count > 2:
-        entry = registry.entry_of(data, content)
-        names = entry.classes if entry else None
-    if names is not None and len(names) == count:
-        return list(names)
-    return ["-1", "+1"] if count == 2 else list(map(str, range(count)))
-
-
-def class_errors(
-    parts: Parts, count: int, cells: "pd.DataFrame", expected: ReportPlan
-) -> tuple[list[list[str] | None], list[list[float] | None]]:
-    """Return the classes of each of ``count`` rows, and the mean error of each class in percent.
-
-    None where no cell has counts. parts: as of `by_count`
-    """
-    names: list[list[str] | None] = [None] * count
-    means: list[list[float] | None] = [None] * count
-    counted = cells["hits"].notna().to_numpy()
-    if not counted.any():
-        return names, means
-    stored, data, content = (cells[name].to_numpy() for name in ("hits", "data", "data_hash"))
-    memo: dict[tuple[str, str, int], list[str]] = {}
-    for own, places in parts:
-        hits, there = stored[places], counted[places]
-        firsts = hits[np.arange(len(own)), there.argmax(axis=1)].tolist()
-        kinds = [
-            (n, len(one) // 16) if n else (0, 0) for n, one in zip(there.sum(1).tolist(), firsts, strict=True)
-        ]
-        for n, C in set(kinds) - {(0, 0)}:  # of repetitions with counts, of classes
-            alike = np.array([kind == (n, C) for kind in kinds])
-            joined = b"".join(hits[alike][there[alike]].tolist())
-            if len(joined) != np.count_nonzero(alike) * n * 16 * C:
-                continue  # repetitions of different numbers of classes: a forged segment
-            counts = np.frombuffer(joined, "<i8").reshape(-1, n, 2, C)
-            made = _errors(counts[:, :, 0], counts[:, :, 1])
-            for at, first, mean in zip(own[alike].tolist(), places[alike, 0].tolist(), made, strict=True):
-                which = str(data[first]), str(content[first]), C
-                if which not in memo:
-                    memo[which] = class_names(*which, expected)
-                names[at], means[at] = memo[which], mean
-    return names, means
-
-
-def _errors(right: np.ndarray, whole: np.ndarray) -> list[list[float]]:
-    """Return the mean over n repetitions (R, n, C) of the share of a class's examples taken for another.
-
-    In percent; repetitions without examples of the class do not count, NaN where there are no others.
-    """
-    with np.errstate(invalid="ignore"):
-        errors = 1.0 - right / whole
-        means = np.where(whole, errors, 0.0).sum(axis=1) / (whole > 0).sum(axis=1)
-    return (100.0 * means).tolist()
-
-
-def errors_text(names: Sequence[str] | None, errors: Sequence[float] | None) -> str:
-    """Return errors for a table: of all classes, or of many the largest; empty without any."""
-    if names is None or errors is None:
-        return ""
-    pairs = [(name, error) for name, error in zip(names, errors, strict=True) if error == error]
-    more = ""
-    if len(pairs) > MOST_NAMED:
-        pairs, more = sorted(pairs, key=lambda pair: -pair[1])[:WORST], ", ..."
-    return ", ".join(f"{name} {error:.1f}" for name, error in pairs) + more
 
 
 # -------------------------------------------------------------------- the top kernel
@@ -444,21 +387,20 @@ def at_boundaries(summary: "pd.DataFrame", best: "pd.DataFrame", expected: Repor
     remarks = []
     rows = learners_of(summary[summary["reps"] > 0]).to_dict("records")
     for row in learners_of(best).to_dict("records"):
-        if not BY_TASK[row["task"]].least:
+        if not measure_of(row).better:
             continue
-        error = f"{BY_TASK[row['task']].name}_mean"
         same = [other for other in rows if (other["data"], other["algo"]) == (row["data"], row["algo"])]
         for axis in axes_of(summary):
             value = dict(flat(row["params"])).get(axis)
             errors: dict[float, float] = {}
             for other in same:
                 if (at := dict(flat(other["params"])).get(axis)) is not None:
-                    errors[at] = min(other[error], errors.get(at, float("inf")))
+                    errors[at] = min(cost_of(other), errors.get(at, float("inf")))
             if value is None or len(errors) < FEW or value not in (min(errors), max(errors)):
                 continue
             inside = [own for at, own in errors.items() if min(errors) < at < max(errors)]
             larger = value == max(errors)
-            if min(inside) > row[error] and _continues(expected, row["algo"], axis, value, larger):
+            if min(inside) > cost_of(row) and _continues(expected, row["algo"], axis, value, larger):
                 end, others = ("largest", "larger") if larger else ("smallest", "smaller")
                 remarks.append(
                     f"{row['label']} on {row['data']}: the best {axis}, {value_text(value)}, is the {end} of "

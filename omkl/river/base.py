@@ -16,7 +16,14 @@ from river import base
 from omkl.config import learner_spec
 from omkl.engine.stream import Stream, make_stream
 from omkl.estimators.copies import Copied
-from omkl.estimators.make import follow, make_learner, planned_rounds, warn_of_rounds
+from omkl.estimators.make import (
+    calibrate,
+    follow,
+    make_learner,
+    new_calibration,
+    planned_rounds,
+    warn_of_rounds,
+)
 from omkl.learning.learner import Learner
 from omkl.learning.model import Progress, Rows, score
 from omkl.learning.overflow import check_rows, check_targets
@@ -101,7 +108,8 @@ class Model(Copied):
         _room(model, d)
         check_rows(model.growth, stream.indptr, stream.values, self._progress.rounds + 1)
         warn_of_rounds(self, self.__dict__.get("_planned"), self._progress.rounds, 1)
-        model.run(stream, progress=self._progress)
+        trace, _ = model.run(stream, progress=self._progress)
+        calibrate(self.__dict__.get("_calibration"), stream, trace)
         return columns, values, y
 
     def _begin(self, d: int, stream: Stream, classes: int) -> None:
@@ -113,6 +121,7 @@ class Model(Copied):
         spec = learner_spec(self.learner)
         model = make_learner(spec, self.task, params, d, self._seed, stream, classes)
         check_rows(model.growth, stream.indptr, stream.values)
+        self._calibration = new_calibration(params, classes)
         self._model, self._planned, self._given = model, planned_rounds(params, stream), params
 
     def _score(self, x: Mapping[Hashable, Any]) -> float:

@@ -8,6 +8,7 @@ from river import base
 
 from omkl.config import learner_spec
 from omkl.estimators.arguments import Argument
+from omkl.estimators.make import calibrate, class_probabilities, has_probabilities
 from omkl.learning.model import predicted_classes
 from omkl.learning.model_file import with_classes
 from omkl.river.base import Model, Row, stream_of
@@ -56,6 +57,8 @@ class Classifier(Model, base.Classifier):
             if y not in self._many:
                 if "_model" in self.__dict__:
                     self._model = with_classes(self._model, len(self._many) + 1)
+                    if self._calibration is not None:
+                        self._calibration.add_class()
                 self._many = [*self._many, y]
             self._learn(x, float(self._many.index(y)), len(self._many))
 
@@ -70,12 +73,27 @@ class Classifier(Model, base.Classifier):
             return self._labels.get(math.copysign(1.0, value)) if value != 0 else None
 
     def predict_proba_one(self, x: dict, **kwargs: Any) -> Any:
-        """Raise NotImplementedError: the scores of these learners are no probabilities."""
-        raise NotImplementedError(
-            f"{type(self).__name__} gives no probabilities; use predict_one, and wrappers and metrics that "
-            "need labels alone, such as multiclass.OneVsOneClassifier, "
-            "ensemble.VotingClassifier(use_probabilities=False) and metrics.Accuracy"
-        )
+        """Return the probabilities of the labels known so far, of sum 1; none before any label.
+
+        Raises NotImplementedError for a learner whose scores are no probabilities, without
+        ``calibration="platt"``.
+        """
+        if not has_probabilities(self):
+            raise NotImplementedError(
+                f"{type(self).__name__} gives no probabilities; make some with calibration='platt', or "
+                "use predict_one, and wrappers and metrics that need labels alone, such as "
+                "multiclass.OneVsOneClassifier, ensemble.VotingClassifier(use_probabilities=False) and "
+                "metrics.Accuracy"
+            )
+        if "_model" not in self.__dict__:
+            return {}
+        with self._lock:
+            rows = self._row(x)
+            P = class_probabilities(self._model, self.__dict__.get("_calibration"), rows)[0].tolist()
+            if self._many is not None:
+                return dict(zip(self._many, P, strict=True))
+            known = {label: P[int(sign > 0)] for sign, label in sorted(self._labels.items())}
+            return known if len(known) == 2 else dict.fromkeys(known, 1.0)
 
     def _begin_labels(self) -> None:
         given = list(getattr(self, "classes", None) or [])
@@ -99,7 +117,8 @@ class Classifier(Model, base.Classifier):
         self._many = [self._labels[-1.0], self._labels[1.0], y]
         stream = stream_of([(columns, values, float(sign > 0)) for columns, values, sign in self._kept], 3)
         self._begin(self._model.d, stream, 3)
-        self._model.run(stream)
+        trace, _ = self._model.run(stream)
+        calibrate(self._calibration, stream, trace)
         self._kept = None
 
     def _with(self, y: Any) -> tuple[float, dict[float, Any]]:

@@ -22,8 +22,11 @@ from omkl.config.parameters import Form, Parameter, parameters
 from omkl.config.settings_text import word_text
 from omkl.data import DataRef
 from omkl.errors import Overflow, UserError
+from omkl.measuring import OF_PAPERS, TASK_ERROR, Measure, judging_on
 from omkl.runs.cells import expand
 from omkl.runs.runner import Outcome, run_plans
+from omkl.store.cell_measures import CellMeasures
+from omkl.store.columns import with_extra
 from omkl.tasks import for_task
 
 SHARE = 3  # in file order, one in three rounds is for the trials
@@ -40,6 +43,7 @@ class Rule:
     passes: int
     least: int
     longest: float | None
+    by: str | None
 
     def lengths(self, rounds: int) -> list[int]:
         """Return the length of each rung of a stream of this many rounds."""
@@ -73,7 +77,10 @@ def rule_of(words: list[str]) -> tuple[Rule, list[str]]:
 
 
 class Score(NamedTuple):
-    """A trial on a rung: its mean error (infinite where it failed), and the seconds of a pass."""
+    """A trial on a rung: its mean error (infinite where it failed), and the seconds of a pass.
+
+    Of a measure of which more is better, the error is that less.
+    """
 
     error: float
     seconds: float
@@ -92,6 +99,12 @@ class Race:
     lengths: tuple[int, ...]
     held: Plan
     rule: Rule
+
+    @property
+    def measure(self) -> Measure:
+        """The measure by which trials are judged."""
+        task = self.held.data[0].task
+        return judging_on(self.rule.by, [task]) if self.rule.by else {**TASK_ERROR, **OF_PAPERS}[task]
 
     def plan(self, rung: int, places: Collection[int]) -> Plan:
         """Return the plan of some trials, by place, on a rung."""
@@ -181,6 +194,8 @@ def races(plan: Plan, rule: Rule, fixed: Collection[str] = ()) -> list[Race]:
             if not setting.fits(data.task, data.name):
                 continue
             spec = learner_spec(setting.learner)
+            if rule.by:
+                judging_on(rule.by, [data.task])
             spec.check_data(setting.params, data.task, data.word)
             given = for_task(setting.params, data.task)
             drawn = draw(spec, given, data.task, fixed, rule.trials, plan.seed)
@@ -255,22 +270,21 @@ class _State:
 
 def _scores(states: list[_State], outcome: Outcome) -> Iterator[dict[int, Score]]:
     """Yield the score of each trial of each state, by place; one that lacks a pass has failed."""
-    columns = ("key", "mistake_rate", "mse", "seconds")
-    known = {
-        key: (mse if rate is None or rate != rate else rate, seconds)
-        for key, rate, mse, seconds in outcome.cells[list(columns)].itertuples(index=False, name=None)
-    }
+    cells = with_extra(outcome.cells)
+    of_cells, places = CellMeasures(cells), {key: at for at, key in enumerate(cells["key"])}
+    seconds_of = cells["seconds"].to_numpy()
     for state in states:
         keys: dict[str, list[str]] = {}
         for cell in expand(state.plan):
             keys.setdefault(repr(cell.planned), []).append(cell.key)
-        scores = {}
+        measure = state.race.measure
+        costs, scores = measure.sign * of_cells.unscaled(measure.name), {}
         for place in state.places:
             wanted = keys[repr(state.race.trials[place].stored)]
-            own = [known[key] for key in wanted if key in known]
-            error = sum(error for error, _ in own) / len(own) if len(own) == len(wanted) else _WORST
-            seconds = sum(seconds for _, seconds in own) / len(own) if own else 0.0
-            scores[place] = Score(float(error), float(seconds))
+            own = [places[key] for key in wanted if key in places]
+            error = float(costs[own].mean()) if len(own) == len(wanted) else _WORST
+            seconds = float(seconds_of[own].mean()) if own else 0.0
+            scores[place] = Score(error, seconds)
         yield scores
 
 

@@ -23,7 +23,15 @@ from omkl.errors import UserError
 from omkl.estimators.arguments import argument_name
 from omkl.estimators.copies import Copied
 from omkl.estimators.csr import dense_rows, sparse_rows
-from omkl.estimators.make import follow, make_learner, planned_rounds, warn_of_rounds
+from omkl.estimators.make import (
+    calibrate,
+    follow,
+    make_learner,
+    new_calibration,
+    planned_rounds,
+    warn_of_rounds,
+)
+from omkl.estimators.platt import Platt
 from omkl.learning.learner import Learner
 from omkl.learning.model import (
     Progress,
@@ -87,6 +95,7 @@ class OnlineLearner(Copied, BaseEstimator):
         model = make_learner(self._spec, self.task, *own)
         check_rows(model.growth, stream.indptr, stream.values, stream.T)
         self._warn_of_offsets(stream, model.pool)
+        self._calibration = new_calibration(given, self._n_classes)
         self._progress = Progress(self.task)
         self._planned = planned_rounds(given, stream)
         self._given = given
@@ -112,7 +121,8 @@ class OnlineLearner(Copied, BaseEstimator):
     def _learn(self, stream: Stream) -> OnlineLearner:
         with self._current().lock:
             warn_of_rounds(self, self.__dict__.get("_planned"), self._progress.rounds, stream.T)
-            self._model.run(stream, progress=self._progress)
+            trace, _ = self._model.run(stream, progress=self._progress)
+            calibrate(self.__dict__.get("_calibration"), stream, trace)
         return self
 
     def _current(self) -> Learner:
@@ -231,6 +241,8 @@ class OnlineLearner(Copied, BaseEstimator):
             own["classes"] = [
                 label.item() if isinstance(label, np.generic) else label for label in self.classes_
             ]
+            if own_calibration := self.__dict__.get("_calibration"):
+                own["platt"] = own_calibration.to_json()
         with self._current().lock:
             model_file.write_model(path, self._model, {**own, "progress": self._progress.to_json()})
 
@@ -253,6 +265,9 @@ class OnlineLearner(Copied, BaseEstimator):
             setattr(made, name, value)
         try:
             made._model, made._progress = model, Progress.from_json(about.get("progress", {}))
+            if about.get("platt") is not None and not model.spec.probabilities:
+                made.calibration = "platt"
+                made._calibration = Platt.from_json(about["platt"], model.classes)
             made._given = made.get_params(deep=False)
         except (ValueError, AttributeError) as error:
             raise UserError(f"{path} is not a valid model: {error}") from None

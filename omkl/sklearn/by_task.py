@@ -6,10 +6,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import ClassifierMixin, OutlierMixin, RegressorMixin
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import column_or_1d
 
 from omkl.data.labels import distinct, finder
+from omkl.estimators.make import class_probabilities, has_probabilities
 from omkl.learning.model import class_scores, predicted_classes, score
 from omkl.learning.overflow import check_targets
 from omkl.sklearn.base import ATTRIBUTES, OnlineLearner
@@ -44,6 +46,22 @@ mistakes_ : rounds in which the prediction before the update was wrong."""
         """Return the scores (n,), positive for ``classes_[1]``; of more than two classes (n, n_classes)."""
         rows = self._rows(X)
         return score(self._model, *rows) if self._n_classes == 2 else class_scores(self._model, *rows)
+
+    @available_if(has_probabilities)
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Return the probabilities (n, n_classes) of the classes, in the order of ``classes_``.
+
+        Only of learners that have them (`about.probabilities`), and with ``calibration="platt"``.
+        """
+        rows = self._rows(X)
+        with self._model.lock:
+            return class_probabilities(self._model, self.__dict__.get("_calibration"), rows)
+
+    @available_if(has_probabilities)
+    def predict_log_proba(self, X: Any) -> np.ndarray:
+        """Return the logarithms of ``predict_proba``."""
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X))
 
     def predict(self, X: Any) -> np.ndarray:
         """Return the classes (n,) of the rows."""

@@ -161,19 +161,23 @@ def extra(own: Mapping[str, Any], shared: Mapping[str, Any]) -> tuple[Any, ...]:
 
 
 def hits_of(stored: Any) -> bytes:
-    """Return of each class how many of its examples are taken for it, then how many it has: (2, C) int64.
+    """Return (3, C) int64: of each class how many of its examples are taken for it, how many it has, and how
+    many are taken for it; of the last -1 where the matrix was cut.
 
-    That is all that the classes' errors need of a confusion matrix (omkl.data.confusion). Raises struct.error
-    beyond 64 bits.
+    That is all that tables need of a confusion matrix (omkl.data.confusion). Raises struct.error beyond 64
+    bits.
     """
     if isinstance(stored, dict):
-        right, whole = [0] * stored["classes"], [0] * stored["classes"]
+        right, whole, taken = ([0] * stored["classes"] for _ in range(3))
         for true, predicted, count in zip(stored["true"], stored["predicted"], stored["counts"], strict=True):
             whole[true] += count
             right[true] += count if true == predicted else 0
+            taken[predicted] += count
+        taken = [-1] * len(taken) if -1 in stored["predicted"] else taken
     else:
         right, whole = [row[at] for at, row in enumerate(stored)], [sum(row) for row in stored]
-    return struct.pack(f"<{2 * len(right)}q", *right, *whole)
+        taken = [sum(column) for column in zip(*stored, strict=True)]
+    return struct.pack(f"<{3 * len(right)}q", *right, *whole, *taken)
 
 
 # -------------------------------------------------------------------- which rows

@@ -6,7 +6,7 @@ A new figure is one entry here, and the function in omkl/learning/one_pass.py th
 from dataclasses import dataclass
 from typing import Any
 
-from omkl.tasks import MEASURES
+from omkl.measuring import STORED
 
 NOTHING = type(None)
 TEXT, WHOLE, NUMBER = (str,), (int,), (int, float)
@@ -84,7 +84,6 @@ FIELDS = (
         mean=("mse_e3", 1000.0),
         always=False,
     ),
-    *(_figure(name, NUMBER, meaning, always=False, mean=(name, 1.0)) for name, meaning in MEASURES.items()),
     _figure("n_sv_sum", WHOLE, "support vectors, summed over the kernels", mean=("n_sv_sum", 1.0)),
     _figure("n_sv_union", WHOLE, "distinct examples stored", mean=("n_sv_union", 1.0)),
     _figure(
@@ -118,6 +117,10 @@ FIELDS = (
         mean=("memory_mib", 2.0**-20),
     ),
     _figure("confusion", (list, dict, NOTHING), "rounds of each true and predicted class", always=False),
+    *(
+        _figure(name, NUMBER, own.meaning, own.unit, always=False, mean=(own.name, own.scale))
+        for name, own in STORED.items()
+    ),
 )
 NAMES = tuple(field.name for field in FIELDS)
 SHARED = tuple(field.name for field in FIELDS if field.shared)

@@ -30,7 +30,7 @@ from omkl.store.columns import PLACE, RANK, Coded, Column, among, columns_of, ha
 from omkl.store.lines import LONGEST, Extent, Line, Memo, open_regular, parse_line, scan, state_of
 
 LINES = ".jsonl"
-FORM = 1  # of the copy
+FORM = 2  # of the copy
 WORTH = 2**23  # bytes of lines: fewer are parsed each time
 _PART = 16  # a copy grows by at least this part of it, so that copying takes little beside parsing
 _CHECKED = 8  # bytes whose checksum is made in the time in which one is parsed

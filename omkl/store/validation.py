@@ -10,9 +10,10 @@ import math
 from itertools import pairwise
 from typing import Any
 
+from omkl.measuring import STORED
 from omkl.store.fields import FIELDS, NUMBER, WHOLE
 from omkl.store.keys import key_text
-from omkl.tasks import MEASURES, TASKS
+from omkl.tasks import TASKS
 
 Shared = tuple[dict[str, Any], Any, bytes]  # fields that many cells share, their hash begun, its last bytes
 Kinds = dict[str, tuple[type, ...]]
@@ -159,7 +160,7 @@ def is_curve(curve: Any) -> bool:
             if name in ("mistakes", "loss") or name.startswith("n_sv_"):
                 kinds = _NUMBERS if name == "loss" else _WHOLE
                 good &= len(values) == len(rounds) and _is_list(values, kinds, 0)
-            elif name in MEASURES:
+            elif name in STORED:
                 good &= len(values) == len(rounds) and _is_list(values)
             elif name in ("t", "weights_t"):
                 good &= _is_list(values, _WHOLE, 0)

@@ -82,6 +82,8 @@ def test_learner_equals_its_twin(name, stream):
     label = STREAMS[stream][1]
     assert 0 < trace.mistake.sum() < len(label)
     assert (trace.mistake | (trace.predicted == label)).all()
+    best = trace.class_scores[np.arange(len(label)), trace.predicted]  # of all classes, in every round
+    assert (best >= trace.class_scores.max(axis=1) - 1e-9 * np.abs(trace.class_scores).max(axis=1)).all()
 
 
 @pytest.mark.parametrize(("name", "over"), OPTIONS)

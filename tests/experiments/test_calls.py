@@ -77,7 +77,7 @@ def test_a_paper_s_table_is_the_command_s(tmp_path, capsys):
     assert str(made) == capsys.readouterr().out
     assert set(made.table["data"]) == {"wdbc"}
     assert made.cells["key"].nunique() == made.table["reps"].sum()
-    assert "published" in made._repr_html_()
+    assert "OMKC(D,D)" in made._repr_html_()
     held = omkl.claims("omkc", reps=2, data="wdbc", store=tmp_path, **SERIAL)
     assert {"holds", "does not hold"} & set(held.table["verdict"])
 

@@ -177,3 +177,69 @@ def test_importing_omkl_loads_nothing_else():
     code = "import sys, omkl; dir(omkl); print(sorted(m for m in sys.modules if m.startswith('omkl')))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "['omkl']"
+
+
+def test_results_are_compared_by_any_measure_in_tables_figures_and_pages(ran, tmp_path, capsys):
+    store, results = ran
+    by = results.by("auc")
+    table = by.table.set_index("algo")
+    assert set(table["measure"]) == {"auc"}
+    learners = table[~table["is_yardstick"]]
+    assert by.best["algo"].iloc[0] == table["auc_mean"].idxmax() == table.index[table["best"]][0]
+    assert table.loc["majority", "auc_mean"] < 0.6 < learners["auc_mean"].min()
+    assert not table.loc["majority", "marked"]
+    command = ["run", *WORDS.split(), f"store={store}", "-q", "--by", "auc", "--sort", "mistakes"]
+    assert main([*command, "--columns", "learner,auc,kappa,recall,f1"]) == 0
+    head, _, *rows = capsys.readouterr().out.splitlines()[2:]
+    assert head.split() == ["learner", "AUC", "κ", "recall", "F1"]
+    first, second = (row.split()[2 if "*" in row else 1] for row in rows[:2])
+    assert float(first) == pytest.approx(learners["auc_mean"].max(), abs=1e-4)
+    assert float(first) > float(second)
+    page = by.report(tmp_path / "page.html").read_text()
+    assert "largest AUC on the data set" in page
+    assert "macro F1" in page
+    assert (
+        main(["report", *WORDS.split(), f"store={store}", "--by", "auc", "--out", str(tmp_path / "b.html")])
+        == 0
+    )
+    with pytest.raises(UserError, match="no measure 'aucc' \\(did you mean 'auc'"):
+        results.by("aucc")
+    for wrong in ("rmse", "aucc"):
+        assert main(["run", *WORDS.split(), f"store={store}", "-q", "--by", wrong]) == 2
+
+
+def test_a_figure_of_a_sweep_shows_any_measure_with_its_best_ringed(tmp_path):
+    swept = omkl.sweep(
+        "algo=omkc_ss data=wdbc reps=2 exec=serial algo.beta=0.2,0.5,0.8", store=str(tmp_path), progress=False
+    )
+    (panel,) = swept.figure("sweep", "kappa").panels
+    (lines,) = panel.views
+    assert (lines.label, lines.sign, "largest κ" in lines.ring) == ("κ", -1.0, True)
+    (own,) = (line for line in lines.lines if not line.is_level)
+    np.testing.assert_allclose(own.mean, swept.table["kappa_mean"][:3])
+    with pytest.raises(UserError, match="has no curve"):
+        swept.figure("curve", "kappa")
+
+
+def test_numbers_of_ones_own_are_in_the_target_s_units_and_long_ones_are_short(tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(80, 3))
+    how = {
+        "algo": "okr",
+        "task": "regression",
+        "reps": 1,
+        "exec": "serial",
+        "yardsticks": [],
+        "progress": False,
+    }
+    texts = []
+    for scale in (1e5, 1e9):
+        made = omkl.run(data=X, y=scale * X.sum(axis=1), store=str(tmp_path), **how)
+        (row,) = made.table.to_dict("records")
+        assert row["measure"] == "rmse"
+        assert row["rmse_mean"] == pytest.approx((row["mse_e3_mean"] / 1000) ** 0.5)
+        texts.append(str(made))
+    assert "MSE x" not in texts[0]
+    assert texts[0].splitlines()[2].split()[2:5] == ["RMSE", "MAE", "R²"]
+    assert str(round(row["rmse_mean"]))[:2] in texts[1].replace(".", "")
+    assert "MSE x 1e3" in str(omkl.run("algo=okr data=air rounds=60", store=str(tmp_path), **how))

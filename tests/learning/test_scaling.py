@@ -11,10 +11,11 @@ from reference.scaling import scaled_rows, scaled_targets
 import omkl.sklearn
 from omkl.cli import main
 from omkl.config import learner_spec, learner_specs, plan, pool
+from omkl.config.plans import resolved
 from omkl.data.dataset import content_hash
 from omkl.errors import UserError
 from omkl.learning import Learner, run_pass, warm_up
-from omkl.learning.model_file import read_model, write_model
+from omkl.learning.model_file import read_model, snapshot, unpack, write_model
 from omkl.learning.scaling import Scaling
 from omkl.runs.cells import expand
 from omkl.testing.cases import case_stream, dataset, matrix_of, sparse
@@ -243,6 +244,36 @@ def test_values_too_large_to_be_squared_are_refused():
         traced("arow", replace(data, values=values), {"scale": "online"})
 
 
+@pytest.mark.parametrize(
+    ("part", "value"),
+    [
+        ("scaling", None),
+        ("scaling", {"scale": "online", "centred": 1, "target": None}),
+        ("scaling", {"scale": "offline", "centred": True, "target": None}),
+        (".rows", np.zeros((3, 5))),
+        (".rows", np.full((3, 6), -1.0)),
+        (".rows", np.full((3, 6), np.nan)),
+        (".rows", np.full((3, 6), 100.0)),
+        (".seen", np.array([-1])),
+        (".targets", np.array([1.0, 0.0, -1.0])),
+        (".more", np.zeros(1)),
+    ],
+)
+def test_a_saved_scaling_that_cannot_be_is_refused(part, value):
+    data, spec = offset(), learner_spec("arow")
+    model = Learner(
+        spec, spec.usual("classification"), None, 6, 1, scaling=Scaling.of({"scale": "online"}, data)
+    )
+    model.run(case_stream(data, np.arange(50)))
+    header, arrays = snapshot(model)
+    assert unpack(header, arrays).scaling.seen[0] == 50
+    with pytest.raises(ValueError, match="its scaling"):
+        unpack(
+            {**header, **({part: value} if part == "scaling" else {})},
+            {**arrays, **({part: value} if part != "scaling" else {})},
+        )
+
+
 # ------------------------------------------------------------------ the command line
 
 
@@ -276,6 +307,15 @@ def test_prices_are_learnt_as_well_as_prices_of_another_unit(prices, capsys):
     assert "nothing scales them for omkr, norma_regression, krls_t; target=online does" in said
     assert raw["omkr"] > 2 * found[0][0]["omkr"]
     assert raw["running_mean"] == found[0][0]["running_mean"]
+    shown = resolved([*words, "data=prices.csv", "scale=online"])
+    assert shown["scale"] == "online"
+    targets = {name: own.get("target") for name, own in shown["algo"].items()}
+    assert targets == {
+        "omkr": "online",
+        "norma_regression": "online",
+        "krls_t": "online",
+        "running_mean": None,
+    }
     registered = ["data=adaraker_air", "algo=raker", "rounds=100", "--dry-run"]
     assert all("target" not in cell.scaling for cell in expand(plan(registered[:3])))
 

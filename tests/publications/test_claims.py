@@ -15,12 +15,14 @@ def rows():
         {
             "permutation_seed": ["1", "2", "3", "4", "5"] * 2,
             "mistakes": [10, 12, 14, 12, 12, 13, 15, 17, 15, 15],
+            "auc": [0.7, 0.72, 0.71, 0.69, 0.7, 0.8, 0.83, 0.81, 0.8, 0.8],
             "weights": [[0.9, 0.1]] * 10,
         }
     )
 
     def record(mistakes, size, beta):
-        return {"mistake_pct_mean": mistakes, "n_sv_sum_mean": size, "params": {"beta": beta}}
+        own = {"mistake_pct_mean": mistakes, "n_sv_sum_mean": size, "auc_mean": 0.7 + 0.1 * (mistakes > 12)}
+        return own | {"measure": "mistake_pct", "params": {"beta": beta}}
 
     records = {"A": [record(12.0, 100.0, 0.5)], "B": [record(15.0, 50.0, 0.5)]}
     records["S"] = [record(20.0, 10.0, 0.1), record(12.0, 30.0, 0.8), record(15.0, 60.0, 1.0)]
@@ -35,6 +37,10 @@ def rows():
         ("less", {"left": "A", "right": "B", "measure": "mistake_pct"}, True),
         ("less", {"left": "B", "right": ["A", "B"], "measure": "mistake_pct"}, False),
         ("less", {"left": "A", "right": "gone", "measure": "mistake_pct"}, None),
+        ("less", {"left": "B", "right": "A", "measure": "auc"}, True),  # of which more is better
+        ("less", {"left": "A", "right": ["A", "B"], "measure": "auc"}, False),
+        ("comparable", {"left": "A", "right": "B", "measure": "auc"}, False),
+        ("comparable", {"left": "B", "right": "A", "measure": "auc"}, True),
         ("comparable", {"left": "A", "right": "B"}, True),
         ("comparable", {"left": "B", "right": "A"}, False),
         ("ratio", {"left": "B", "right": "A", "measure": "n_sv_sum", "high": 0.5}, True),

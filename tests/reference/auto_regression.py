@@ -36,7 +36,7 @@ def auto_regression(X, y, kernels=(), *, D, normalise="none", rng):
         held = p.clip(y[:t].min(), y[:t].max()) if t else np.zeros(len(p))
         f = w @ held
         scale = np.sqrt(q / 2) if q > 0 else np.sqrt(0.5)
-        E.record(f, y[t], [], [-stats.t.logpdf(y[t] - f, 4, scale=scale)])
+        E.record(f, y[t], [], [-stats.t.logpdf(y[t] - f, 4, scale=scale), 2 * scale**2])
         if t:
             q += max(1 / 20, 1 / t) * ((y[t] - f) ** 2 - q)
         if t > 1 and q > 0:

@@ -30,7 +30,7 @@ def edoebe(X, y, kernels, *, D, features, nu, linear, tau, taus, drift, drifts, 
         v = [z_i @ own @ z_i + noise for z_i, own, (*_, noise) in zip(z, S, form, strict=True)]
         mean = sum(w_i * mu_i for w_i, mu_i in zip(w, mu, strict=True))
         variance = sum(w_i * (v_i + (mu_i - mean) ** 2) for w_i, v_i, mu_i in zip(w, v, mu, strict=True))
-        E.record(mean, y[t], [], [density(y[t], mean, variance)])
+        E.record(mean, y[t], [], [density(y[t], mean, variance), variance])
         loss = [density(y[t], mu_i, v_i) for mu_i, v_i in zip(mu, v, strict=True)]
         w = [max(w_i * math.exp(min(loss) - own), TINY) for w_i, own in zip(w, loss, strict=True)]
         w = [(1 - share) * max(w_i / sum(w), TINY) + share / len(w) for w_i in w]

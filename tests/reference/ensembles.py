@@ -29,7 +29,7 @@ def iegp(X, y, kernels, *, D, features, nu, tau, drift, normalise="none", rng):
         v = [z[i] @ S[i] @ z[i] + tau for i in range(m)]
         mean = sum(w[i] * mu[i] for i in range(m))
         variance = sum(w[i] * (v[i] + mu[i] ** 2) for i in range(m)) - mean**2
-        E.record(mean, y[t], [], [density(y[t], mean, variance)])
+        E.record(mean, y[t], [], [density(y[t], mean, variance), variance])
         loss = [density(y[t], mu[i], v[i]) for i in range(m)]
         w = [max(w[i] * math.exp(min(loss) - loss[i]), TINY) for i in range(m)]
         w = [max(w_i / sum(w), TINY) for w_i in w]

@@ -64,7 +64,10 @@ def surprise(target, mean, s2):
 
 
 def tracked(E, C, targets, note, *, budget, noise, lam, share):
-    """All rounds of a tracker for each kernel; returns trackers and weights. note(t, mean (C,), nlpd)."""
+    """All rounds of a tracker for each kernel; returns trackers and weights.
+
+    note: called with t, the means (C,), the NLPD and the variances
+    """
     m = len(E.kernels)
     trackers = [Tracker(E, i, C, budget, noise, lam) for i in range(m)]
     w = [1 / m] * m
@@ -72,7 +75,7 @@ def tracked(E, C, targets, note, *, budget, noise, lam, share):
         means, s2 = zip(*(own.predict(t) for own in trackers), strict=True)
         mean = sum(w_i * one for w_i, one in zip(w, means, strict=True))
         spread = sum(w_i * (v + (one - mean) ** 2) for w_i, v, one in zip(w, s2, means, strict=True))
-        note(t, mean, surprise(target, mean, spread))
+        note(t, mean, surprise(target, mean, spread), spread)
         loss = [surprise(target, one, [v] * C) for one, v in zip(means, s2, strict=True)]
         least = min(loss)
         w = [max(w_i * math.exp(least - own), TINY) for w_i, own in zip(w, loss, strict=True)]
@@ -87,8 +90,8 @@ def krls_t_pool(X, y, kernels, *, budget, noise, lam, share, normalise="none", r
     """Two classes, or numbers."""
     E = Slots(X, y, kernels, normalise, budget)
 
-    def note(t, mean, nlpd):
-        E.record(float(mean[0]), y[t], np.ones(E.m, bool), [nlpd])
+    def note(t, mean, nlpd, variance):
+        E.record(float(mean[0]), y[t], np.ones(E.m, bool), [nlpd, variance[0]])
 
     trackers, w = tracked(E, 1, y[:, None], note, budget=budget, noise=noise, lam=lam, share=share)
     E.held = [own.held for own in trackers]

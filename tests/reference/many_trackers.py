@@ -23,7 +23,7 @@ def many(X, label, C, kernels, normalise, weighted, **how):
     """One tracker for each kernel, whose C means have targets +1 and -1."""
     E = Rows(X, label, kernels, normalise, how["budget"])
     targets = np.where(np.arange(C) == np.asarray(label)[:, None], 1.0, -1.0)
-    trackers, w = tracked(E, C, targets, lambda t, mean, _: E.note(mean.tolist(), label[t]), **how)
+    trackers, w = tracked(E, C, targets, lambda t, mean, *_: E.note(mean.tolist(), label[t]), **how)
     stored = sorted({t for own in trackers for t in own.held})
     a = np.zeros((E.m, C, len(stored)))
     for i, own in enumerate(trackers):

@@ -36,7 +36,7 @@ def cells(C, data="three", T=600):
 
 
 def errors_of(stored):
-    right, whole = np.frombuffer(hits_of(stored), "<i8").reshape(2, -1)
+    right, whole, _ = np.frombuffer(hits_of(stored), "<i8").reshape(3, -1)
     return np.where(whole, 1 - right / np.maximum(whole, 1), np.nan)
 
 

@@ -194,7 +194,10 @@ def test_points_of_a_front_are_the_rows_and_what_it_joins_is_what_none_beats():
     rng = np.random.default_rng(0)
     rows = pd.DataFrame({"line": [f"learner {n}" for n in range(12)], "data": "d", "task": "classification"})
     rows = rows.assign(
-        mistake_pct_mean=rng.uniform(10, 30, 12), mistake_pct_std=np.nan, per_1000=rng.uniform(0.01, 3.0, 12)
+        measure="mistake_pct",
+        mistake_pct_mean=rng.uniform(10, 30, 12),
+        mistake_pct_std=np.nan,
+        per_1000=rng.uniform(0.01, 3.0, 12),
     )
     table = costs_of(rows.assign(n_sv_sum_mean=1.0, features=np.nan), "time")
     (axes,) = draw_pareto(table, "time").axes

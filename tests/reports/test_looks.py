@@ -181,7 +181,7 @@ def test_the_ranks_of_a_regression_are_those_of_its_error():
         for which, mse in ((DD, 0.1), (SS, 0.2), (U, 0.3))
     ]
     summary = summary_of(frame(*cells), expected((DD, SS, U), ("a", "b"), 1, yardsticks=()))
-    assert "(1: least MSE)" in average_ranks(summary, measure="mse_e3").caption()
+    assert "(1: least RMSE)" in average_ranks(summary).caption()
 
 
 # -------------------------------------------------------------------- warnings

@@ -8,12 +8,13 @@ from support.drawn import curve_figure, draw_curves, draw_sensitivity, draw_time
 from support.reports_cells import YARDSTICKS, cell, expected, frame, setting, study
 
 from omkl.errors import UserError
+from omkl.measuring import MEASURES
 from omkl.reports import charts
 from omkl.reports.charts import sensitivity_table
 from omkl.reports.drawing import draw
 from omkl.reports.figure_style import FigureStyle, in_style, write_figure
 from omkl.reports.figures import COLOURS, Pictures, symbol
-from omkl.reports.measures import MEASURES, WINDOWS, mean_curves
+from omkl.reports.measures import WINDOWS, mean_curves, measure_named
 from omkl.reports.summary import grid_table, summary_of
 
 DD, SS, U = setting("omkc_dd"), setting("omkc_ss"), setting("omkc_u")
@@ -39,11 +40,14 @@ def legend_names(figure: Figure) -> list[str]:
         ("windowed_pct", {}, [2, 4, 8], [100, 0, 50]),
         ("n_sv_combined", {"n_sv_combined": [1, 3, 2]}, [2, 4, 8], [1, 3, 2]),
         ("mse_e3", {"loss": [1.0, 3.0, 4.0]}, [2, 4, 8], [500, 750, 500]),
+        ("rmse", {"loss": [2.0, 1.0, 32.0]}, [2, 4, 8], [1, 0.5, 2]),
+        ("coverage", {"coverage": [2, 3, 6]}, [2, 4, 8], [100, 75, 75]),
         # the second kernel ends on top: 3 of 12 at 4, 6 of 8 at 8, and a half before anything is learnt
         ("top_weight", {"weights_t": [4, 8], "weights": [[9, 3], [2, 6]]}, [0, 4, 8], [0.5, 0.25, 0.75]),
     ],
 )
 def test_measures_by_hand(name, more, t, values):
+    name = measure_named(name).name
     table = mean_curves(*one_curve(**more), names=(name,))
     assert table["t"].tolist() == t
     assert table[f"{name}_mean"].tolist() == pytest.approx(values)
@@ -141,15 +145,11 @@ def test_a_learner_without_mistakes_is_drawn_and_one_without_support_vectors_is_
         draw_curves(mean_curves(cells, curves, names=("n_sv_sum",)), ("n_sv_sum",))
 
 
-@pytest.mark.parametrize("name", MEASURES)
+@pytest.mark.parametrize("name", [name for name, own in MEASURES.items() if own.label])
 def test_every_measure_is_drawn_to_files(tmp_path, name):
-    lists = {
-        "n_sv_union": [2, 3, 4],
-        "n_sv_combined": [2, 3, 4],
-        "loss": [1.0, 2.0, 3.0],
-        "nlpd": [1.0, 1.5, 1.7],
-    }
-    cells, curves = one_curve(**lists, weights_t=[4, 8], weights=[[9, 3], [2, 6]])
+    lists = {own.needs: [1.0, 1.5, 1.7] for own in MEASURES.values() if own.needs}
+    lists |= {"weights_t": [4, 8], "weights": [[9, 3], [2, 6]]}
+    cells, curves = one_curve(**lists)
     (file,) = curve_figure(
         cells, curves, tmp_path / "x.svg", (name,), expected=expected((DD,), reps=1, yardsticks=())
     )

@@ -21,6 +21,7 @@ def table(**more):
     rows = {
         "data": ["one"] * 4,
         "task": "classification",
+        "measure": "mistake_pct",
         "line": ["quick", "slow", "best", "none"],
         "mistake_pct_mean": [20.0, 25.0, 10.0, np.nan],
         "mistake_pct_std": np.nan,
@@ -49,3 +50,13 @@ def test_the_figure_names_the_front_and_the_least_errors():
     assert list(joined.get_xdata()) == [0.1, 1.0]
     with pytest.raises(UserError, match="no learner"):
         draw_pareto(costs_of(table(), "time").iloc[:0], "time")
+
+
+def test_where_more_is_better_the_front_is_of_the_largest_and_the_axis_upside_down():
+    shares = {"measure": "auc", "auc_mean": [0.6, 0.9, 0.8, np.nan], "auc_std": np.nan}
+    own = costs_of(table(**shares), "time")
+    (axes,) = draw_pareto(own, "time", title="Fronts").axes
+    assert list(axes.lines[1].get_xdata()) == [0.1, 1.0, 2.0]  # each dearer one is better
+    low, high = axes.get_ylim()
+    assert low > 0.9 > 0.6 > high
+    assert axes.get_ylabel() == "AUC"

@@ -8,6 +8,7 @@ import pytest
 from support.drawn import draw_curves
 from support.reports_cells import SPECS, cell, expected, frame, repetitions, report, setting, summarise
 
+from omkl.data import registry
 from omkl.reports.measures import mean_curves
 from omkl.reports.results_table import best_settings
 
@@ -17,6 +18,7 @@ DD, SS = setting("omkc_dd"), setting("omkc_ss")
 def regression(which, errors, data="air", **more):
     """One cell per mean squared error, in the order of the repetitions."""
     none = {"mistakes": None, "mistake_rate": None, "task": "regression", "n_sv_sum": 0, **more}
+    none = {"data_hash": registry.entry("air").content_hash} | none if data == "air" else none
     return [cell(which, rep, 0, data) | none | {"mse": mse} for rep, mse in enumerate(errors)]
 
 

@@ -20,6 +20,7 @@ from support.reports_cells import (
 )
 
 from omkl.config.settings_text import value_text
+from omkl.measuring import MEASURES
 from omkl.reports.rows import Row, by_count
 from omkl.reports.summary import Tested as Paired
 from omkl.reports.summary import not_worse, paired_ps, summary_of
@@ -227,11 +228,14 @@ def test_a_test_takes_the_permutations_that_both_have_run_each_once():
     rows = [
         Row("d", "o", "x", {}, None, False, cells=own) for own in ([0, 1, 2], [5, 6, 7], [4], [3, 8], [9])
     ]
-    made = [(own.tolist(), less.tolist()) for own, less in tested.differences(by_count(rows), rows[1])]
+    made = [
+        (own.tolist(), less.tolist())
+        for own, less in tested.differences(by_count(rows), rows[1], MEASURES["mistake_pct"])
+    ]
     assert made == [([2, 4], [[], []]), ([3], [[]]), ([0], [[18.0, 9.0]]), ([1], [[0.0, 0.0, 0.0]])]
-    assert [less.tolist() for _, less in tested.differences(by_count(rows[4:]), rows[3])] == [
-        [[3.0]]
-    ]  # without a seed
+    assert [
+        less.tolist() for _, less in tested.differences(by_count(rows[4:]), rows[3], MEASURES["mistake_pct"])
+    ] == [[[3.0]]]  # without a seed
 
 
 # -------------------------------------------------------------------- rows

@@ -191,5 +191,5 @@ def test_an_unknown_column_is_refused_before_any_cell_runs(tmp_path, capsys):
         assert main([command, *own, "--columns", wrong]) == 2
         assert f"--columns {wrong}: no such column" in capsys.readouterr().err
     assert not (tmp_path / "s").exists()
-    # what learners measure is not known before they run
-    assert main(["sweep", *words, "--columns", "beta,mistakes,nlpd", "--dry-run"]) == 0
+    assert main(["sweep", *words, "--columns", "beta,mistakes,auc,f1", "--dry-run"]) == 0
+    assert main(["sweep", *words, "--columns", "beta,mistakes,nlpd"]) == 2  # of another task

@@ -1,5 +1,6 @@
 """river's wrappers, rows of other kinds, columns that come later, and arguments set in mid-stream."""
 
+import math
 import pickle
 
 import numpy as np
@@ -43,7 +44,7 @@ def test_wrappers_that_ask_for_probabilities_learn_and_are_told_that_there_are_n
     wrapper = wrapped(omkl.river.AlmaClassifier(seed=0))
     for x, y in TWO:
         wrapper.learn_one(x, y)
-    said = "AlmaClassifier gives no probabilities; use predict_one, .*OneVsOneClassifier"
+    said = "AlmaClassifier gives no probabilities; .* use predict_one, .*OneVsOneClassifier"
     with pytest.raises(NotImplementedError, match=said):
         wrapper.predict_one(TWO[0][0])
 
@@ -119,3 +120,42 @@ def test_arguments_set_in_mid_stream():
         assert again.predict_one(x) == changed.predict_one(x)
         again.learn_one(x, y)
         changed.learn_one(x, y)
+
+
+def scored(model, stream, metric):
+    return evaluate.progressive_val_score(stream, model, metric).get()
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        lambda: omkl.river.EgpcClassifier(seed=0),
+        lambda: omkl.river.AutoClassifier(seed=0),
+        lambda: omkl.river.PerceptronClassifier(calibration="platt"),
+    ],
+    ids=["egpc", "auto", "platt"],
+)
+def test_models_with_probabilities_work_with_what_needs_them(model):
+    for stream, chance in ((TWO, math.log(2)), (THREE, math.log(3))):
+        own, surprise = model(), []
+        assert own.predict_proba_one(stream[0][0]) == {}
+        for count, (x, y) in enumerate(stream, 1):
+            surprise.append(-math.log(own.predict_proba_one(x).get(y, 1.0)))  # a new label is no surprise
+            own.learn_one(x, y)
+            P = own.predict_proba_one(x)
+            assert set(P) >= {label for _, label in stream[:count]}
+            assert set(P) <= {label for _, label in stream}
+            assert sum(P.values()) == pytest.approx(1.0)
+        assert own.predict_one(x) == max(P, key=P.get)
+        assert np.mean(surprise) < chance
+        copied = pickle.loads(pickle.dumps(own))
+        assert copied.predict_proba_one(x) == P
+    assert scored(model(), TWO, metrics.LogLoss()) < math.log(2)
+    assert scored(model(), TWO, metrics.ROCAUC()) > 0.75
+    wrapped = (
+        ensemble.BaggingClassifier(model(), n_models=2, seed=1),
+        ensemble.VotingClassifier([model(), omkl.river.ArowClassifier(calibration="platt")]),
+        multiclass.OneVsRestClassifier(model()),
+    )
+    for wrapper in wrapped:
+        assert scored(wrapper, TWO, metrics.Accuracy()) > 0.7

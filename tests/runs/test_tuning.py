@@ -22,7 +22,9 @@ T = 90
 
 @pytest.fixture
 def ran(monkeypatch, tmp_path):
-    """The jobs that ran. AROW errs least where r is near 30; above 100 it overflows."""
+    """The jobs that ran. AROW errs least where r is near 30, its AUC is largest near 0.3; above 100 it
+    overflows.
+    """
     jobs = []
 
     def run_cell(job):
@@ -37,6 +39,7 @@ def ran(monkeypatch, tmp_path):
             "T": rounds,
             "mistakes": mistakes,
             "mistake_rate": mistakes / rounds,
+            "auc": 1 - abs(math.log10(r / 0.3)) / 10,
             "seconds": rounds / 1e3,
         }
         curve = {"t": [rounds], "mistakes": [mistakes]}
@@ -155,6 +158,11 @@ def test_a_learner_whose_hyperparameters_are_all_given_is_compared_with_none(ran
         ("eta=1", "eta=1: must be a whole number ≥ 2"),
         ("rungs=2,3", "rungs takes one value"),
         ("trails=3", "did you mean"),
+        (
+            "by=rmse",
+            "rmse is a measure of a regression, and the task is classification: choose one of mistakes,",
+        ),
+        ("by=acc", "no measure 'acc'"),
         ("algo.r=1,2", "algo.r=1,2: tune keeps one value of algo.r; leave the word out"),
     ],
 )
@@ -169,3 +177,14 @@ def test_mistakes_end_with_one_line(words, word, says, capsys):
 def test_too_few_rounds_for_file_order(words):
     with pytest.raises(UserError, match="too few"):
         started([*words, "order=file", "rounds=2"])
+
+
+def test_trials_are_judged_by_another_measure(ran, words, capsys):
+    assert main(["tune", *words, "by=auc", "--format", "json", "-q"]) == 0
+    (row,) = json.loads(capsys.readouterr().out)["tuned"]
+    assert (row["measure"], row["by"]) == ("AUC", "auc")
+    assert row["tuned_mean"] > row["default_mean"]  # more of it is better
+    auc = {job.params["r"]: 1 - abs(math.log10(job.params["r"] / 0.3)) / 10 for job in ran}
+    assert row["params"]["r"] == max(auc, key=auc.get)
+    assert main(["tune", *words, "by=auc", "-q"]) == 0
+    assert f"{row['tuned_mean']:.4f} ± 0.0000" in capsys.readouterr().out

@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 
 from omkl.config import learner_specs, plan
+from omkl.experiments.results import Results
+from omkl.measuring import MEASURES
 from omkl.runs import runner
 from omkl.runs.cells import expand
 
@@ -49,3 +51,12 @@ def test_a_former_hyperparameter_names_the_learner_that_it_became(store):
         same = plan(["algo=adaraker", "algo.variant=paper", *data])
     assert same.settings == plan(["algo=adaraker", *data]).settings
     assert runner.run_plan(same).ran == 0
+
+
+def test_measures_that_it_lacks_are_dashes_with_a_note(store):
+    for task, word, kept in (("classification", "auc", "mistake_pct"), ("regression", "mae", "rmse")):
+        made = Results.stored(plan([*words(task), f"store={store}"])).by(word)
+        assert made.table[f"{word}_mean"].isna().all()
+        assert made.table[f"{kept}_mean"].notna().any()
+        (note,) = [note for note in made.notes if "--fresh" in note]
+        assert note.startswith(f"no {MEASURES[word].header}")

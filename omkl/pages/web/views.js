@@ -54,7 +54,8 @@ function lineTraces(view, figure, state, dark) {
       hovertemplate: "%{customdata}<extra>%{fullData.name}</extra>",
     });
     if (view.best && !level) {
-      const at = line.mean.indexOf(Math.min(...line.mean.filter((value) => value !== null)));
+      const costs = line.mean.map((value) => (value === null ? Infinity : view.best * value));
+      const at = costs.indexOf(Math.min(...costs));
       traces.push({
         x: [x[at]], y: [mean[at]], mode: "markers", hoverinfo: "skip", showlegend: false,
         marker: { size: 15, symbol: "circle-open", color: colour, line: { width: 2 } },

@@ -1,0 +1,118 @@
+"""Online Platt scaling: probabilities from scores, for learners whose scores are none.
+
+Platt ("Probabilistic outputs for support vector machines", 1999) fits P(+1 | s) = 1 / (1 + exp(-(a s + b)))
+to scores that were held out. Here they are those of each round before its update, and a and b take one Newton
+step of the log loss in each round: the posterior of a logistic regression, linearised (an extended Kalman
+filter), with the prior a ~ N(1, PRIOR), b ~ N(0, PRIOR). Scores are divided by their root mean square so far,
+the row's own included, so that learners of any scale share the prior. Of more than two classes each has a and
+b of its own, against all others; its score is that less its strongest rival's, and the probabilities are
+divided by their sum.
+"""
+
+import math
+from typing import Any
+
+import numpy as np
+
+PRIOR = 10.0  # variance of a and of b
+LEAST = -700.0  # of a logarithm of odds
+_STATE = ("a", "b", "aa", "ab", "bb")
+
+
+class Platt:
+    """The state: a, b and their covariance, for each class of more than two; squares: sum of squared scores.
+
+    classes: their number    rounds: how many have been learnt
+    """
+
+    def __init__(self, classes: int = 2) -> None:
+        self.rounds, self.squares = 0, 0.0
+        self.each = [_prior() for _ in range(1 if classes == 2 else classes)]
+
+    def add_class(self) -> None:
+        """Go on with one class more; of two classes that is not possible."""
+        self.each.append(_prior())
+
+    def learn(self, scores: np.ndarray, label: np.ndarray) -> None:
+        """Learn rounds one after another; scores (T, 1) or (T, C), label (T,) the classes from 0."""
+        for row, true in zip(scores.tolist(), label.tolist(), strict=True):
+            margins, self.squares = self._scaled(row)
+            self.rounds += 1
+            for c, (own, s) in enumerate(zip(self.each, margins, strict=True)):
+                _step(own, s, float(true == (c if len(self.each) > 1 else 1)))
+
+    def probabilities(self, scores: np.ndarray) -> np.ndarray:
+        """Return probabilities (n, C) of all classes; scores: as of `learn`."""
+        made = []
+        for row in scores.tolist():
+            P = [
+                _sigmoid(own[0] * s + own[1]) for own, s in zip(self.each, self._scaled(row)[0], strict=True)
+            ]
+            made.append([1.0 - P[0], P[0]] if len(P) == 1 else [one / sum(P) for one in P])
+        return np.array(made).reshape(len(scores), max(2, len(self.each)))
+
+    def _scaled(self, row: list[float]) -> tuple[list[float], float]:
+        """Return a round's scores over the root mean square with them, and the sum of squares with them."""
+        margins = _margins(row)
+        squares = self.squares + sum(s * s for s in margins) / len(margins)
+        scale = math.sqrt(squares / (self.rounds + 1)) or 1.0
+        return [s / scale for s in margins], squares
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the state as JSON holds it."""
+        return {"rounds": self.rounds, "squares": self.squares, "each": self.each}
+
+    @classmethod
+    def from_json(cls, state: Any, classes: int) -> "Platt":
+        """Return the state of `to_json`. Raises ValueError for anything else."""
+        made = cls(classes)
+        try:
+            rounds, squares, each = state["rounds"], float(state["squares"]), state["each"]
+            good = type(rounds) is int and rounds >= 0 and len(each) == len(made.each)
+            made.each = [[float(value) for value in own] for own in each]
+            good &= all(len(own) == len(_STATE) and all(map(math.isfinite, own)) for own in made.each)
+        except (TypeError, KeyError, ValueError, OverflowError):
+            good = False
+        if not good or not 0 <= squares < math.inf:
+            raise ValueError("its calibration is not a list of numbers for each class")
+        made.rounds, made.squares = rounds, squares
+        return made
+
+
+def _prior() -> list[float]:
+    return [1.0, 0.0, PRIOR, 0.0, PRIOR]
+
+
+def _sigmoid(x: float) -> float:
+    """Return 1 / (1 + exp(-x)), never 0."""
+    return 1.0 / (1.0 + math.exp(-x)) if x >= 0 else math.exp(max(x, LEAST)) / (1.0 + math.exp(x))
+
+
+def _margins(row: list[float]) -> list[float]:
+    """Return each class's score less that of its strongest rival; of two classes the score itself."""
+    if len(row) == 1:
+        return row
+    high = max(row)
+    second = high if row.count(high) > 1 else max(s for s in row if s != high)
+    return [s - (second if s == high else high) for s in row]
+
+
+def _step(own: list[float], s: float, y: float) -> None:
+    """Learn label y (0 or 1) of a score s: own <- a, b and their covariance.
+
+    p = sigmoid(a s + b), r = p (1 - p), z = (s, 1): Sigma <- Sigma - r Sigma z z' Sigma / (1 + r z' Sigma z),
+    then (a, b) += Sigma z (y - p)
+    """
+    a, b, aa, ab, bb = own
+    p = _sigmoid(a * s + b)
+    r = p * (1.0 - p)
+    g, h = aa * s + ab, ab * s + bb
+    divisor = 1.0 + r * (g * s + h)
+    step = (y - p) / divisor
+    own[:] = (
+        a + g * step,
+        b + h * step,
+        aa - r * g * g / divisor,
+        ab - r * g * h / divisor,
+        bb - r * h * h / divisor,
+    )

@@ -1,0 +1,96 @@
+"""The measures of a pass that are made of its scores when it ends: the stored ones of omkl.measuring.
+
+The values of a round that a mean is taken of are returned whole (T,), so that they have a curve too.
+"""
+
+import numpy as np
+
+from omkl.engine.stream import Stream, Trace, unrecorded
+from omkl.measuring import BINS, WITHIN_95
+
+Values = dict[str, float]
+Rounds = dict[str, np.ndarray]
+LEAST_P = float(np.finfo(np.float64).eps)  # a probability below it counts as this much
+
+
+def of_classes(stream: Stream, trace: Trace, probabilities: bool) -> tuple[Values, Rounds]:
+    """Return the measures of a classification, and those that are means over the rounds.
+
+    probabilities: whether the scores are, see LearnerSpec. A measure that has no value is left out: an AUC
+    of one class, or of scores that nobody noted.
+    """
+    label = stream.label if stream.label is not None else (stream.y > 0).astype(np.int64)
+    values: Values = {"kappa_temporal": kappa_temporal(label, trace.mistake)}
+    rounds: Rounds = {}
+    scores = trace.score[:, None] if stream.label is None else trace.class_scores
+    if len(scores) < len(label) or unrecorded(scores[:, -1]).any():
+        return values, rounds
+    if (area := auc(label, scores)) is not None:
+        values["auc"] = area
+    if probabilities:
+        P = np.column_stack([0.5 - trace.score, 0.5 + trace.score]) if stream.label is None else scores
+        rounds["log_loss"] = -np.log(np.clip(P[np.arange(len(label)), label], LEAST_P, 1.0))
+        rounds["brier"] = brier(label, P)
+        values["ece"] = calibration_error(P.max(axis=1), ~trace.mistake)
+    return values, rounds
+
+
+def kappa_temporal(label: np.ndarray, mistake: np.ndarray) -> float:
+    """Return (p - p_l) / (1 - p_l): p the share of rounds (T,) without a mistake, p_l that of the last label.
+
+    The last label errs in the first round, so that p_l is never 1.
+    """
+    last = np.count_nonzero(label[1:] == label[:-1]) / len(label)
+    return float((1.0 - np.count_nonzero(mistake) / len(label) - last) / (1.0 - last))
+
+
+def auc(label: np.ndarray, scores: np.ndarray) -> float | None:
+    """Return the area under the ROC curve of scores (T, 1) for class 1, ties half; None for one class alone.
+
+    Of more classes, whose scores are (T, C), it is the mean over those that occur, each against all others.
+    """
+    if scores.shape[1] == 1:
+        return _area(label == 1, scores[:, 0])
+    areas = [_area(label == c, scores[:, c]) for c in range(scores.shape[1])]
+    known = [area for area in areas if area is not None]
+    return float(np.mean(known)) if known else None
+
+
+def _area(positive: np.ndarray, score: np.ndarray) -> float | None:
+    """Return how often a positive scores above another one: (R - P (P + 1) / 2) / (P N), R its ranks' sum."""
+    P = int(np.count_nonzero(positive))
+    N = len(positive) - P
+    if not P or not N:
+        return None
+    own, others = np.sort(score[positive]), np.sort(score[~positive])
+    below, up_to = (np.searchsorted(others, own, side=side) for side in ("left", "right"))
+    return float((int(below.sum()) + int(up_to.sum())) / (2 * P * N))
+
+
+def brier(label: np.ndarray, P: np.ndarray) -> np.ndarray:
+    """Return the squared differences (T,) of probabilities (T, C) and the true class: of two that of one."""
+    there = np.arange(P.shape[1]) == label[:, None]
+    squares = np.square(P - there)
+    return squares[:, 1] if P.shape[1] == 2 else squares.sum(axis=1)
+
+
+def calibration_error(confidence: np.ndarray, right: np.ndarray) -> float:
+    """Return the expected calibration error of BINS equal bins; confidence (T,): of the class predicted."""
+    bins = np.minimum((confidence * BINS).astype(np.int64), BINS - 1)
+    apart = np.bincount(bins, right - confidence, BINS)
+    return float(np.abs(apart).sum() / len(bins))
+
+
+def of_numbers(target: np.ndarray, score: np.ndarray, variance: np.ndarray | None) -> tuple[Values, Rounds]:
+    """Return the measures of a regression; variance (T,): of the predictions, None where it is not told."""
+    error = np.abs(score - target)
+    values: Values = {}
+    rounds: Rounds = {"mae": error}
+    with np.errstate(over="ignore", invalid="ignore"):
+        whole = np.square(target - target.mean()).sum()
+        share = 1.0 - np.square(error).sum() / whole if whole > 0 else np.nan
+        if variance is not None:
+            rounds["coverage"] = (error <= WITHIN_95 * np.sqrt(variance)).astype(np.float64)
+    if np.isfinite(share):
+        values["r2"] = float(share)
+    return values, rounds

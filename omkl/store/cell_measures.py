@@ -1,0 +1,70 @@
+"""Measures of stored cells: those that a line holds, and those that follow from its confusion matrix."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from omkl.measuring import MEASURES, STORED
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_TOGETHER = 2**20  # counts in memory at once
+_FIELDS = {"mistake_pct": "mistake_rate", "mse_e3": "mse"} | {own.name: name for name, own in STORED.items()}
+
+
+class CellMeasures:
+    """The measures of cells, each made once; cells: with the columns that tables read."""
+
+    def __init__(self, cells: "pd.DataFrame") -> None:
+        self._cells = cells
+        self._made: dict[str, np.ndarray] = {}
+
+    def of(self, name: str) -> np.ndarray:
+        """Return a measure of omkl.measuring of each cell, NaN where it has none."""
+        scale = MEASURES[name].scale
+        return self.unscaled(name) if scale == 1.0 else scale * self.unscaled(name)
+
+    def unscaled(self, name: str) -> np.ndarray:
+        """Return a measure without its scale: of a rate the share, not the percentage."""
+        if name not in self._made:
+            if MEASURES[name].of == "counts":
+                self._made |= self._of_counts()
+            else:
+                own = self.column(_FIELDS.get(name, "mse"))
+                self._made[name] = np.sqrt(own) if MEASURES[name].root else own
+        return self._made[name]
+
+    def column(self, name: str) -> np.ndarray:
+        """Return a field of each cell as a number, NaN where it has none."""
+        known = name in self._cells and self._cells[name].notna().any()
+        return self._cells[name].to_numpy().astype(float) if known else np.full(len(self._cells), np.nan)
+
+    def _of_counts(self) -> dict[str, np.ndarray]:
+        made = {name: np.full(len(self._cells), np.nan) for name in ("balanced_pct", "kappa", "macro_f1")}
+        for places, counts in _counts(self._cells["hits"].to_numpy()):
+            right, whole, taken = counts.transpose(1, 0, 2).astype(float)
+            T = whole.sum(axis=1)
+            with np.errstate(invalid="ignore", divide="ignore"):
+                taken = np.where(taken[:, :1] < 0, np.nan, taken)  # a matrix that was cut
+                made["balanced_pct"][places] = 1.0 - mean_there(right / whole)
+                chance = (whole * taken).sum(axis=1) / T**2
+                made["kappa"][places] = (right.sum(axis=1) / T - chance) / (1.0 - chance)
+                made["macro_f1"][places] = mean_there(2.0 * right / (whole + taken))
+        return {name: np.where(np.isfinite(own), own, np.nan) for name, own in made.items()}
+
+
+def mean_there(values: np.ndarray) -> np.ndarray:
+    """Return the mean over the last axis of what is there, NaN where nothing is."""
+    there = ~np.isnan(values)
+    return np.where(there, values, 0.0).sum(axis=-1) / there.sum(axis=-1)
+
+
+def _counts(hits: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Yield places (n,) of cells with as many classes, and their counts (n, 3, C)."""
+    sizes = np.array([len(one) if isinstance(one, bytes) else 0 for one in hits.tolist()])
+    for size in np.unique(sizes[sizes > 0]).tolist():
+        places = np.flatnonzero(sizes == size)
+        for some in np.array_split(places, len(places) * size // (8 * _TOGETHER) + 1):
+            yield some, np.frombuffer(b"".join(hits[some]), "<i8").reshape(len(some), 3, -1)
